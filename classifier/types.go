@@ -1,0 +1,105 @@
+package classifier
+
+import (
+	"time"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// Verdict says how sure it is that memory ran out.
+type Verdict string
+
+// The verdicts.
+const (
+	Memory  Verdict = "memory"  // memory ran out, here is the evidence
+	Suspect Verdict = "suspect" // a failure that memory often causes, without proof
+	Other   Verdict = "other"
+)
+
+// Value is one setting of the run and where the log told it.
+type Value struct {
+	Value string
+	At    parser.Position
+	Form  string // which kind of dump it was read from; see parser.Setting
+}
+
+// Model is what the log tells of the model. Unknown values are nil or empty.
+type Model struct {
+	Name                                                      string
+	Parameters, VocabSize, HiddenSize, Layers, AttentionHeads *int64
+	DType                                                     string
+}
+
+// Run is what the log tells of the job as a whole. Empty strings and nil mean that the log does not tell.
+type Run struct {
+	Framework        string // a design word; "unknown" when nothing tells
+	FrameworkVersion string
+	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
+	Engine           string // vllm, sglang, hf
+	Launcher         string // slurm, ray, torchrun, k8s, none
+	JobID            string
+	WorldSize        *int
+	Nodes            *int
+	GPUsPerNode      *int
+	Model            Model
+	Config           map[string]Value // keys as the log writes them; the last writing wins
+	LastStep         *int
+}
+
+// Evidence is a line that a conclusion rests on.
+type Evidence struct {
+	At   parser.Position
+	Text string
+	Why  string
+}
+
+// Root is the first true evidence of an incident. Byte quantities that were not printed are nil.
+type Root struct {
+	At      parser.Position
+	Time    time.Time // zero: unknown
+	Clock   string    // see envelope.Header
+	Host    string
+	Rank    *int
+	Device  *int
+	PID     *int
+	Process string
+	Message string
+
+	Requested, Total, Free, Allocated, ReservedUnallocated *int64
+	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit
+
+	Trace *traceback.Trace
+}
+
+// Consequence is a failure that followed from the root.
+type Consequence struct {
+	Kind    parser.Kind
+	At      parser.Position
+	Rank    *int
+	Host    string
+	Time    time.Time
+	Message string
+	Count   int // how many lines said the same; at least 1
+}
+
+// Incident is one root cause with everything that followed from it.
+type Incident struct {
+	ID           string
+	Verdict      Verdict
+	Kind         parser.Kind
+	Resource     string // gpu, host, shm
+	Phase        string // a design word
+	Confidence   string // of the phase: high, medium, low
+	PhaseWhy     string // one sentence: why this phase
+	Survived     bool
+	Summary      string // one sentence for people
+	Evidence     []Evidence
+	Root         Root
+	Consequences []Consequence
+	Repeats      int // further reports of the same cause (other ranks, re-raises), the root not counted
+	// Shortfall is how many bytes were missing: requested minus free, nil when a term is unknown or when free covers
+	// the request.
+	Shortfall *int64
+	Findings  []string // sentences: contradictions in the figures, who else holds the card ...
+}

@@ -1,0 +1,57 @@
+// Package envelope peels what loggers, launchers and collectors put in front of a program's own words.
+//
+// A line of a training log often wears several coats: a container runtime's record, the Ray driver's
+// `(WorkerDict pid=123, ip=10.0.0.1)`, a torch `[rank3]: `, an engine's time stamp. [Peel] takes them off, outermost
+// first, and tells in a [Header] what they said. A coat comes off only when it parses as a whole; otherwise the text
+// stays as it is.
+package envelope
+
+import "time"
+
+// Unknown is the value of every integer of a [Header] that no envelope told.
+const Unknown = -1
+
+// Header is what the envelopes of one line said about it. Unknown values are the zero value for strings and times
+// and [Unknown] for integers; nothing is guessed.
+type Header struct {
+	// Time is when the line was written, by the outermost envelope with a stamp that tells a time of day. A stamp
+	// without a year has year 0, one without a zone is taken as UTC: compare times of one Clock only.
+	Time time.Time
+	// Clock says which kind of stamp Time came from ("iso", "vllm", "syslog", "glog" ...). Stamps of different clocks
+	// need not be comparable. Monotonic stamps (dmesg seconds) have the clock "monotonic" and a Time that counts from
+	// the zero Unix time.
+	Clock string
+	// Host is a node name, pod name or address.
+	Host string
+	// Rank is the global rank (`[rank3]: `, Ray's `[rank=9]` inside an actor label); LocalRank the local one
+	// (`[default3]:`); Task the task id of `srun -l`.
+	Rank, LocalRank, Task int
+	// TP, DP, PP and EP are the parallel ranks inside an inference engine (`[2026-01-01 10:00:00 TP0]`, `(Worker_TP1 pid=..)`).
+	TP, DP, PP, EP int
+	// Device is the CUDA ordinal that NCCL prints in brackets.
+	Device int
+	// PID is the process id of the innermost envelope that tells one, 0 when none does.
+	PID int
+	// Process is the innermost process label, without its pid ("WorkerDict", "EngineCore_DP0", "raylet"); Actor the
+	// outermost one (they differ for `(vLLMHttpServer pid=1) (EngineCore_DP0 pid=2) text`).
+	Process, Actor string
+	// Level is D, I, W, E or F (C counts as F), 0 when no envelope tells one.
+	Level byte
+	// Logger is where the logger says the line was printed: "core.py:844", "ProcessGroupNCCL.cpp:607", "root".
+	Logger string
+	// Repeats is the n of Ray's "[repeated nx across cluster]", 0 when there is none.
+	Repeats int
+	// Partial says that a container runtime split the line here: the next line of the same stream continues it.
+	Partial bool
+	// Stream tells lines of different writers in one source apart: two lines belong together only when source and
+	// Stream are equal. It is made of the labels (process and pid, rank, task, container), never of times or levels.
+	Stream string
+}
+
+// NewHeader returns a header that knows nothing.
+func NewHeader() Header {
+	return Header{
+		Rank: Unknown, LocalRank: Unknown, Task: Unknown, TP: Unknown, DP: Unknown, PP: Unknown, EP: Unknown,
+		Device: Unknown,
+	}
+}

@@ -1,0 +1,17 @@
+package parser
+
+// Patterns returns the whole table, in the order in which patterns are tried: vetoes first, then the specific before
+// the general. The first event pattern that matches a message claims it; markers and gauges are independent of that.
+func Patterns() []Pattern {
+	var all []Pattern
+	for _, t := range tables {
+		all = append(all, t()...)
+	}
+	for i := range all {
+		all[i] = all[i].prepare()
+	}
+	return all
+}
+
+// tables lists the pattern tables, one function and one file per program that prints.
+var tables = []func() []Pattern{torchPatterns}

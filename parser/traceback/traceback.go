@@ -1,0 +1,39 @@
+// Package traceback assembles reports that programs print over many lines: Python tracebacks (plain, remote ones of
+// Ray, nested ones of DataLoader workers), torchrun's failure block and the kernel's out-of-memory report.
+//
+// Lines arrive without their envelopes, one stream at a time: ranks interleave line by line, so every stream (source,
+// rank, process label) owns its own assemblers. Nothing here fails on content, and nothing grows without bound.
+package traceback
+
+// Frame is one entry of a Python traceback.
+type Frame struct {
+	File string // as printed
+	Line int    // 0 when the frame names no line
+	Func string // function name; empty when not printed
+	Code string // the quoted source line, trimmed; empty when not printed
+}
+
+// Origin tells which process a remote traceback comes from, by Ray's header
+// `ray::WorkerDict.actor_rollout_update_actor() (pid=311860, ip=10.20.4.17, actor_id=.., repr=..)`.
+type Origin struct {
+	Actor  string // "WorkerDict"; empty for a plain task
+	Method string // "actor_rollout_update_actor"
+	PID    int    // 0: not printed
+	IP     string
+	Repr   string // capped; "MegatronPolicyWorker[rank=9]" tells a rank
+	Rank   int    // a rank that Repr tells, else -1
+}
+
+// Trace is one Python traceback. Strings are copies, capped.
+type Trace struct {
+	Line      int     // 1-based physical line of its header
+	EndLine   int     // line of the exception message; 0 while unfinished
+	Frames    []Frame // outermost first
+	Dropped   int     // frames left out in the middle by the cap
+	Exception string  // class as printed: "torch.OutOfMemoryError"; empty when the message has none
+	Message   string  // first line of the message, without the class
+	Origin    *Origin // nil for a local traceback
+	// Cause is the traceback printed just before, tied by "The above exception was the direct cause of" or "During
+	// handling of the above exception", or the driver's traceback that a remote one was printed inside of. nil: none.
+	Cause *Trace
+}
