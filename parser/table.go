@@ -14,4 +14,17 @@ func Patterns() []Pattern {
 }
 
 // tables lists the pattern tables, one function and one file per program that prints.
-var tables = []func() []Pattern{torchPatterns}
+var tables = []func() []Pattern{
+	vetoPatterns,
+	// who kills
+	slurmPatterns, kernelPatterns, systemdPatterns, kubernetesPatterns, rayPatterns, shellPatterns,
+	// engines say more than the allocators under them
+	sglangPatterns, vllmPatterns,
+	// allocators and drivers
+	torchPatterns, accelPatterns, cumemPatterns, ncclPatterns, shmPatterns, cudaPatterns,
+	jaxPatterns, ggmlPatterns, hostPatterns,
+	// who died of what
+	elasticPatterns, dataloaderPatterns,
+	// frameworks: markers, identities, recoveries
+	verlPatterns, arealPatterns, slimePatterns, trainerPatterns, launchPatterns,
+}

@@ -1,6 +1,6 @@
 package parser
 
-// torchPatterns are the messages of PyTorch's device allocators.
+// torchPatterns are the messages of PyTorch's CUDA and HIP allocators.
 func torchPatterns() []Pattern {
-	return []Pattern{}
+	return nil
 }

@@ -1,0 +1,6 @@
+package parser
+
+// arealPatterns are the markers of AReaL.
+func arealPatterns() []Pattern {
+	return nil
+}

@@ -1,0 +1,6 @@
+package parser
+
+// sglangPatterns are the words of SGLang.
+func sglangPatterns() []Pattern {
+	return nil
+}
