@@ -1,0 +1,249 @@
+package anchor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// New builds a finder for the needles; a needle's id is its index. Equal needles and needles inside others are allowed.
+// A needle has at least 4 bytes and no line feed. New takes less than a millisecond for some hundred needles.
+func New(needles []string) (*Finder, error) {
+	for id, n := range needles {
+		if len(n) < minNeedle {
+			return nil, fmt.Errorf("anchor: needle %d %q: shorter than %d bytes", id, n, minNeedle)
+		}
+		if strings.Contains(n, "\n") {
+			return nil, fmt.Errorf("anchor: needle %d %q: holds a line feed", id, n)
+		}
+	}
+	if len(needles) > math.MaxInt32 {
+		return nil, errors.New("anchor: too many needles")
+	}
+	f := &Finder{needles: slices.Clone(needles)}
+	b := newBuilder(needles)
+	for _, id := range byLength(needles) {
+		n := needles[id]
+		f.maxLen = max(f.maxLen, len(n))
+		switch {
+		case len(n) <= tinyMax:
+			f.tiny = append(f.tiny, id)
+		case delimitedBefore(n):
+			b.addWord(int32(id), n)
+		default:
+			b.add(int32(id), n)
+		}
+	}
+	f.grams, f.groups = b.grams, b.index()
+	f.mul = b.multiplier()
+	for _, e := range b.entries {
+		f.table[e.gram*f.mul>>tableBits] |= e.phase
+	}
+	return f, nil
+}
+
+// byLength returns the needles' ids, the shortest first: those have the least choice of a window, and the grams they
+// take are free for the others.
+func byLength(needles []string) []int {
+	ids := make([]int, len(needles))
+	for i := range ids {
+		ids[i] = i
+	}
+	slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(len(needles[a]), len(needles[b])) })
+	return ids
+}
+
+// entry is one gram of a chosen window.
+type entry struct {
+	gram  uint32
+	group uint32 // from 0
+	phase byte   // 1 << (offset of the gram in its window)
+	at    place
+}
+
+type builder struct {
+	common  gramMap    // occurrences per million
+	list    []gramSlot // the same, the most frequent first
+	grams   gramMap    // those of the chosen windows: their group's number, from 1
+	sizes   []int      // of the groups
+	entries []entry
+	costs   []uint32 // scratch
+}
+
+func newBuilder(needles []string) *builder {
+	words := 0
+	for _, n := range needles {
+		if len(n) > tinyMax && delimitedBefore(n) {
+			words++
+		}
+	}
+	b := &builder{grams: newGramMap(stride*len(needles) + 2*128*words)}
+	n := 0
+	for _, class := range commonGrams {
+		n += len(class) / gramLen
+	}
+	b.common, b.list = newGramMap(n), make([]gramSlot, 0, n)
+	for log2, class := range slices.Backward(commonGrams[:]) {
+		for ; class != ""; class = class[gramLen:] {
+			s := gramSlot{gramOf(class), 1 << log2}
+			b.common.put(s)
+			b.list = append(b.list, s)
+		}
+	}
+	return b
+}
+
+// add chooses the window of a needle and takes its grams.
+func (b *builder) add(id int32, needle string) {
+	b.costs = b.costs[:0]
+	for i := 0; i+gramLen <= len(needle); i++ {
+		b.costs = append(b.costs, b.cost(gramOf(needle[i:])))
+	}
+	best, least := 0, uint32(math.MaxUint32)
+	for w := 0; w+stride <= len(b.costs); w++ {
+		var sum uint32
+		for _, c := range b.costs[w : w+stride] {
+			sum += c
+		}
+		if sum < least {
+			best, least = w, sum
+		}
+	}
+	for k := range stride {
+		b.take(gramOf(needle[best+k:]), k, place{id, int32(best + k)})
+	}
+}
+
+// addWord takes the grams of a needle that is a byte or two shorter than a window: the bytes around it are delimiters,
+// each of which makes a gram of its own.
+func (b *builder) addWord(id int32, word string) {
+	for i := 0; i+gramLen <= len(word); i++ {
+		b.take(gramOf(word[i:]), i+1, place{id, int32(i)})
+	}
+	last := len(word) - gramLen + 1
+	for c := range 256 {
+		if !isDelimiter(byte(c)) {
+			continue
+		}
+		d := string([]byte{byte(c)})
+		b.take(gramOf(d+word[:gramLen-1]), 0, place{id, -1})
+		if delimitedAfter(word) {
+			b.take(gramOf(word[last:]+d), last+1, place{id, int32(last)})
+		}
+	}
+}
+
+// take adds the gram at an offset of a window.
+func (b *builder) take(g uint32, offset int, at place) {
+	group := b.grams.get(g)
+	if group == 0 {
+		b.sizes = append(b.sizes, 0)
+		group = uint32(len(b.sizes))
+		b.grams.put(gramSlot{g, group})
+	}
+	b.sizes[group-1]++
+	b.entries = append(b.entries, entry{g, group - 1, 1 << offset, at})
+}
+
+// entryCost is what any gram costs: one more used entry of the table is hit by chance that often in a million.
+const entryCost = 1_000_000 >> tableBits
+
+// cost is how many look-ups in a million a gram would add to the work.
+func (b *builder) cost(g uint32) uint32 {
+	if b.grams.get(g) != 0 {
+		return 0
+	}
+	return b.common.get(g) + entryCost
+}
+
+// index returns the places of each group.
+func (b *builder) index() [][]place {
+	places := make([]place, len(b.entries))
+	groups := make([][]place, len(b.sizes))
+	for i, n := range b.sizes {
+		groups[i], places = places[:0:n], places[n:]
+	}
+	for _, e := range b.entries {
+		groups[e.group] = append(groups[e.group], e.at)
+	}
+	return groups
+}
+
+// multiplierTries bounds the search for a multiplier: one try costs a few microseconds, and more of them gain little.
+const multiplierTries = 32
+
+// multiplier returns the multiplier under which the fewest common grams share a table entry with a taken one.
+func (b *builder) multiplier() uint32 {
+	best, least := uint32(1), uint64(math.MaxUint64)
+	for i := range uint32(multiplierTries) {
+		// Numbers all over the range, the same in every process. The even ones do not tell the highest bits of a gram's
+		// last byte apart, and so the many grams of one needle that end in a delimiter share few entries.
+		mul := (i + 1) * 0x9E3779B9
+		mul = ((mul^mul>>15)*0x2C1B3C6D | 1) << (i % 5)
+		if sum := b.collisions(mul, least); sum < least {
+			best, least = mul, sum
+		}
+	}
+	return best
+}
+
+// collisions returns how many of a million look-ups hit an entry, or a part of that which is not below limit.
+func (b *builder) collisions(mul uint32, limit uint64) uint64 {
+	var used [1 << tableBits / 64]uint64
+	for _, s := range b.grams.slots {
+		if s.value != 0 {
+			h := s.gram * mul >> tableBits
+			used[h/64] |= 1 << (h % 64)
+		}
+	}
+	var sum uint64
+	for _, s := range b.list {
+		h := s.gram * mul >> tableBits
+		sum += uint64(s.value) & -(used[h/64] >> (h % 64) & 1)
+		if sum >= limit {
+			break
+		}
+	}
+	return sum
+}
+
+func gramOf(s string) uint32 {
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
+
+// gramMap maps grams to values other than zero. It is an open-addressed hash table, at most half full.
+type gramMap struct {
+	shift uint8
+	slots []gramSlot
+}
+
+type gramSlot struct {
+	gram  uint32
+	value uint32 // 0: free
+}
+
+func newGramMap(n int) gramMap {
+	bits := uint8(1)
+	for 1<<bits < 2*n {
+		bits++
+	}
+	return gramMap{shift: 32 - bits, slots: make([]gramSlot, 1<<bits)}
+}
+
+func (m *gramMap) put(s gramSlot) { *m.slot(s.gram) = s }
+
+func (m *gramMap) get(g uint32) uint32 { return m.slot(g).value }
+
+// slot returns where g is, or the free slot where it would go.
+func (m *gramMap) slot(g uint32) *gramSlot {
+	mask := uint32(len(m.slots) - 1)
+	for i := g * 0x9E3779B1 >> m.shift; ; i++ {
+		s := &m.slots[i&mask]
+		if s.value == 0 || s.gram == g {
+			return s
+		}
+	}
+}
