@@ -1,0 +1,163 @@
+package envelope
+
+import "bytes"
+
+// clean drops what stands in front of a line by accident and every terminal sequence in it: CSI, OSC, character set
+// selections, their spelled-out forms ("\u001b[36m" from JSON, "^[[36m" from cat -v) and orphans whose ESC was lost in
+// pasting ("[36m(raylet)[0m"). It returns b itself, cut, when there is no sequence to take out.
+func clean(b []byte) []byte {
+	b = dropLead(b)
+	b = bytes.TrimSuffix(b, []byte{'\r'})
+	orphans := hasOrphans(b)
+	i := nextEscape(b, orphans)
+	if i < 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b))
+	for i >= 0 {
+		out = append(out, b[:i]...)
+		b = b[i+escapeLen(b[i:], orphans):]
+		i = nextEscape(b, orphans)
+	}
+	return append(out, b...)
+}
+
+// dropLead drops NULs and a byte order mark. A DataLoader worker's signal handler writes a NUL behind its newline
+// (PyTorch 2.4, torch/csrc/DataLoader.cpp); the next line then begins with it.
+func dropLead(b []byte) []byte {
+	b = bytes.TrimLeft(b, "\x00")
+	return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+}
+
+// spelled are the written-out forms of ESC. They count only in front of a '['.
+var spelled = [...]string{`\u001b[`, `\u001B[`, `\x1b[`, `\x1B[`, `\033[`, `^[[`}
+
+// nextEscape finds the next byte that begins something to take out.
+func nextEscape(b []byte, orphans bool) int {
+	for i := 0; i < len(b); {
+		j := bytes.IndexAny(b[i:], "\x1b\\^[")
+		if j < 0 {
+			return -1
+		}
+		i += j
+		if escapeLen(b[i:], orphans) > 0 {
+			return i
+		}
+		i++
+	}
+	return -1
+}
+
+// escapeLen is the length of the sequence that b begins with, 0 when it begins with none. A raw ESC is always one.
+func escapeLen(b []byte, orphans bool) int {
+	switch b[0] {
+	case 0x1b:
+		return rawLen(b)
+	case '[':
+		if orphans {
+			return sgrLen(b)
+		}
+	default:
+		for _, x := range spelled {
+			if len(b) >= len(x) && string(b[:len(x)]) == x {
+				if n := csiLen(b[len(x):]); n > 0 {
+					return len(x) + n
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// rawLen is the length of the sequence behind a raw ESC. What is no whole sequence loses its ESC only.
+func rawLen(b []byte) int {
+	const maxOSC = 4096 // titles and links are short; an OSC that never ends must not eat the text
+	if len(b) < 2 {
+		return 1
+	}
+	switch c := b[1]; {
+	case c == '[':
+		if n := csiLen(b[2:]); n > 0 {
+			return 2 + n
+		}
+	case c == ']':
+		for i := 2; i < len(b) && i < maxOSC; i++ {
+			if b[i] == 0x07 {
+				return i + 1
+			}
+			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
+				return i + 2
+			}
+		}
+	case c >= '(' && c <= '+':
+		if len(b) > 2 {
+			return 3
+		}
+	case c == '7' || c == '8' || c == '=' || c == '>' || c == 'M' || c == 'c' || c == '\\':
+		return 2
+	}
+	return 1
+}
+
+// csiLen is the length of the rest of a CSI sequence, its introducer already read; 0 when it is not whole.
+func csiLen(b []byte) int {
+	i := 0
+	for i < len(b) && b[i] >= 0x30 && b[i] <= 0x3f {
+		i++
+	}
+	for i < len(b) && b[i] >= 0x20 && b[i] <= 0x2f {
+		i++
+	}
+	if i < len(b) && b[i] >= 0x40 && b[i] <= 0x7e {
+		return i + 1
+	}
+	return 0
+}
+
+// sgrLen is the length of an orphaned colour sequence: "[36m", "[1;38;2;180;140;80m".
+func sgrLen(b []byte) int {
+	const longest = 24
+	for i := 1; i < len(b) && i < longest; i++ {
+		switch {
+		case b[i] == 'm' && i > 1:
+			return i + 1
+		case !isDigit(b[i]) && b[i] != ';':
+			return 0
+		}
+	}
+	return 0
+}
+
+// hasOrphans tells whether b holds colour sequences that lost their ESC: a colour, and a reset behind it. One alone is
+// more likely text ("[30m left]").
+func hasOrphans(b []byte) bool {
+	first := -1
+	for i := 0; ; i++ {
+		j := bytes.IndexByte(b[i:], '[')
+		if j < 0 {
+			return false
+		}
+		i += j
+		if i > 0 && (b[i-1] == 0x1b || b[i-1] == '[') {
+			continue
+		}
+		n := sgrLen(b[i:])
+		switch {
+		case n == 0:
+		case isReset(b[i : i+n]):
+			if first >= 0 {
+				return true
+			}
+		default:
+			first = i
+		}
+	}
+}
+
+func isReset(seq []byte) bool {
+	switch string(seq) {
+	case "[0m", "[0;0m", "[00m", "[39m", "[22m":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,291 @@
+package envelope
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// maxDepth is the most coats that one line may wear.
+const maxDepth = 8
+
+// maxLabel bounds the bytes in which the end of a label is looked for.
+const maxLabel = 200
+
+// Peel takes the envelopes off line, one physical line or one of its [Segments], without its newline, and returns the
+// program's own text and what the envelopes said. It never fails: what does not parse as an envelope is text.
+//
+// body shares line's memory, except when a container's record or a terminal sequence had to be decoded; it is never
+// longer than line and holds no ESC. A record may decode to text with carriage returns in it: pass that through
+// [Segments] again.
+func Peel(line []byte) (body []byte, h Header) {
+	p := peeler{h: NewHeader()}
+	b := dropLead(line)
+	for range maxDepth {
+		text, ok := p.record(b)
+		if !ok {
+			break
+		}
+		b = dropLead(text)
+		p.depth++
+	}
+	b = clean(b)
+	for p.depth < maxDepth {
+		rest, ok := p.one(b)
+		if !ok {
+			break
+		}
+		b = rest
+		p.depth++
+	}
+	b = p.repeated(b)
+	p.peekRank(b)
+	p.h.Stream = strings.Join(p.labels, labelSep)
+	return b, p.h
+}
+
+// PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand
+// for the whole line (Ray labels a progress bar's first rewrite only), unless the segment has labels of its own.
+func PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
+	body, h = Peel(seg)
+	return body, inherit(h, outer)
+}
+
+// peeler is the state of one line being peeled.
+type peeler struct {
+	h      Header
+	labels []string // of the writer, outermost first, each one led by its class
+	tells  int      // how much h.Time tells
+	depth  int
+	inner  bool // a coat that the program or its runtime puts on is off: no launcher's label can follow
+}
+
+// Classes of labels; a stream is made of them.
+const (
+	classContainer = 'c'
+	classHost      = 'h'
+	classFile      = 'f'
+	classTask      = 't'
+	classLocal     = 'l'
+	classRank      = 'r'
+	classProcess   = 'p'
+	classEngine    = 'e'
+)
+
+// labelSep separates the labels of a stream. No label holds it.
+const labelSep = "|"
+
+func (p *peeler) label(class byte, parts ...string) {
+	text := strings.ReplaceAll(strings.Join(parts, " "), labelSep, "/")
+	p.labels = append(p.labels, string(class)+text)
+}
+
+// stamp keeps the time that tells most.
+func (p *peeler) stamp(st stamp) {
+	if st.tells > p.tells {
+		p.tells = st.tells
+		p.h.Time, p.h.Clock = st.t, st.clock
+	}
+}
+
+// coat takes one envelope off the front of s and returns what is inside. It changes nothing when it says false.
+type coat func(p *peeler, s scanner) ([]byte, bool)
+
+// Launchers and collectors put their labels around all that a program prints; the program and its runtime stamp single
+// messages. Both are tried by the first byte of what is left, most particular first.
+var (
+	outerBracket = []coat{kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost}
+	outerDigit   = []coat{cri, syslogISO, srunTask, ipHost}
+	outerAngle   = []coat{syslogPriority, quote}
+	outerBlank   = []coat{srunTask, catNumber}
+	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
+
+	innerBracket = []coat{globalRank, c10, role, nemo, transformers, stage, arealRole, cann, bracketStamp}
+	innerDigit   = []coat{bareStamp, ncclLine}
+	innerParen   = []coat{arealTag, rayLabel, rayComponent}
+	innerBlank   = []coat{megatron}
+	innerLetter  = []coat{levelFirst, glog, ncclLine, wandb}
+)
+
+// one takes the outermost coat off.
+func (p *peeler) one(b []byte) ([]byte, bool) {
+	if len(b) == 0 {
+		return nil, false
+	}
+	var outer, inner []coat
+	switch c := b[0]; {
+	case c == '[':
+		outer, inner = outerBracket, innerBracket
+	case c == '(':
+		inner = innerParen
+	case c == '<' || c == '>':
+		outer = outerAngle
+	case c == ' ':
+		outer, inner = outerBlank, innerBlank
+	case isDigit(c):
+		outer, inner = outerDigit, innerDigit
+	case isAlpha(c) || c == '/' || c == '.':
+		outer, inner = outerLetter, innerLetter
+	}
+	if !p.inner {
+		for _, take := range outer {
+			if rest, ok := take(p, scanner{b}); ok {
+				return rest, true
+			}
+		}
+	}
+	for _, take := range inner {
+		if rest, ok := take(p, scanner{b}); ok {
+			p.inner = true
+			return rest, true
+		}
+	}
+	return nil, false
+}
+
+// peekRank reads the rank that many programs print in front of their messages. The words stay: messages of the NCCL
+// watchdog ("[Rank 8] Watchdog caught ...") are made of them.
+func (p *peeler) peekRank(b []byte) {
+	s := scanner{b}
+	if p.h.Rank != Unknown || !s.lit("[") {
+		return
+	}
+	if n, ok := s.rankWord(); ok {
+		if s.lit("/") {
+			s.number(1, 6)
+		}
+		if s.lit("]") {
+			p.h.Rank = n
+		}
+	}
+}
+
+// rankWord takes "rank3", "Rank 3", "RANK:3", "rank=3", "rank-3".
+func (s *scanner) rankWord() (int, bool) {
+	t := *s
+	if w := t.while(isAlpha, 4); !bytes.EqualFold(w, []byte("rank")) {
+		return 0, false
+	}
+	if c := t.peek(); c == ' ' || c == ':' || c == '=' || c == '-' {
+		t.b = t.b[1:]
+	}
+	n, ok := t.number(1, 6)
+	if ok {
+		*s = t
+	}
+	return n, ok
+}
+
+// inherit completes the header of a later segment of a line by what the first one told about the writer. Where both
+// carry a label of one kind, the segment's own begins another writer, and so ends what is inherited.
+func inherit(h, outer Header) Header {
+	if h.Clock == "" {
+		h.Time, h.Clock = outer.Time, outer.Clock
+	}
+	h.Partial = h.Partial || outer.Partial
+	if outer.Stream == "" {
+		return h
+	}
+	labels := strings.Split(outer.Stream, labelSep)
+	for i, l := range labels {
+		if h.Stream != "" && l[0] == h.Stream[0] {
+			labels = labels[:i]
+			break
+		}
+	}
+	for _, l := range labels {
+		h.fill(l[0], outer)
+	}
+	if h.Stream != "" {
+		labels = append(labels, h.Stream)
+	}
+	h.Stream = strings.Join(labels, labelSep)
+	return h
+}
+
+// fill takes over from outer what a label of that class tells, as far as h does not know it.
+func (h *Header) fill(class byte, outer Header) {
+	number := func(to *int, from int) {
+		if *to == Unknown {
+			*to = from
+		}
+	}
+	switch class {
+	case classTask:
+		number(&h.Task, outer.Task)
+	case classLocal:
+		number(&h.LocalRank, outer.LocalRank)
+	case classRank:
+		number(&h.Rank, outer.Rank)
+	case classProcess, classEngine:
+		number(&h.Rank, outer.Rank)
+		number(&h.TP, outer.TP)
+		number(&h.DP, outer.DP)
+		number(&h.PP, outer.PP)
+		number(&h.EP, outer.EP)
+		h.Actor = outer.Actor
+		if h.Process == "" {
+			h.Process = outer.Process
+		}
+		if h.PID == 0 {
+			h.PID = outer.PID
+		}
+	}
+	if h.Host == "" {
+		h.Host = outer.Host
+	}
+}
+
+// levelOf reads a level's name. Programs disagree on names, not on first letters: C is Python's CRITICAL, SUCC and
+// VINFO are words of Ray's command line.
+func levelOf(word []byte) byte {
+	switch string(word) {
+	case "DEBUG", "TRACE", "NOTSET", "D":
+		return 'D'
+	case "INFO", "NOTICE", "SUCCESS", "SUCC", "VINFO", "I":
+		return 'I'
+	case "WARNING", "WARN", "VWARN", "W":
+		return 'W'
+	case "ERROR", "ERR", "E":
+		return 'E'
+	case "CRITICAL", "FATAL", "PANIC", "CRIT", "C", "F":
+		return 'F'
+	}
+	return 0
+}
+
+// level takes a level's name of at least two letters that ends at a word's end.
+func (s *scanner) level() (byte, bool) {
+	t := *s
+	w := t.while(isUpper, 9)
+	lv := levelOf(w)
+	if len(w) < 2 || lv == 0 || isWord(t.peek()) {
+		return 0, false
+	}
+	*s = t
+	return lv, true
+}
+
+// letter takes a level of one letter.
+func (s *scanner) letter() (byte, bool) {
+	if len(s.b) == 0 {
+		return 0, false
+	}
+	lv := levelOf(s.b[:1])
+	if lv != 0 {
+		s.b = s.b[1:]
+	}
+	return lv, lv != 0
+}
+
+// said keeps a logger's level and place; the innermost speaks last.
+func (p *peeler) said(level byte, logger []byte) {
+	if level != 0 {
+		p.h.Level = level
+	}
+	if len(logger) > 0 {
+		p.h.Logger = string(logger)
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,136 @@
+package envelope
+
+import "bytes"
+
+// Segments calls yield with the parts of a physical line that several writes share, in order, until yield returns
+// false: progress bars rewrite a line behind each \r, and one writer's output lands in the middle of another's line
+// that has no newline yet. A line is cut at \r, after one trailing \r is dropped (vLLM ends the inner lines of a message
+// with \r\n), and before a `[rank3]: ` or a Ray label that has text in front of it. NULs and a byte order mark at the
+// start are dropped, empty parts are left out; an empty line is one empty segment.
+//
+// Segments share line's memory. Peel the first one and use [PeelInherit] with its header for the others.
+func Segments(line []byte, yield func(seg []byte) bool) {
+	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
+	if len(line) > 0 && line[0] == '{' {
+		yield(line) // a record: what looks like a label inside is quoted
+		return
+	}
+	some := false
+	for more := true; more; {
+		var part []byte
+		part, line, more = bytes.Cut(line, []byte{'\r'})
+		for len(part) > 0 {
+			n := nextLabel(part)
+			if !yield(part[:n]) {
+				return
+			}
+			part, some = part[n:], true
+		}
+	}
+	if !some {
+		yield(line)
+	}
+}
+
+// maxTears bounds the labels of one part that are looked at, so that a hostile line costs no more than its length.
+const maxTears = 64
+
+// nextLabel returns where the next label with text in front of it begins, len(b) when there is none.
+func nextLabel(b []byte) int {
+	at := len(b)
+	if i := nextRank(b); i > 0 {
+		at = i
+	}
+	if i := nextRay(b[:at]); i > 0 {
+		at = i
+	}
+	return at
+}
+
+func nextRank(b []byte) int {
+	from := 1
+	for range maxTears {
+		if from >= len(b) {
+			return 0
+		}
+		i := bytes.Index(b[from:], []byte("[rank"))
+		if i < 0 {
+			return 0
+		}
+		i += from
+		s := scanner{b[i+len("[rank"):]}
+		_, ok := s.number(1, 6)
+		if ok && s.lit("]:") && (s.peek() == ' ' || s.peek() == '[') && hasText(b[:i]) {
+			return i
+		}
+		from = i + 1
+	}
+	return 0
+}
+
+func nextRay(b []byte) int {
+	from := 1
+	for range maxTears {
+		if from >= len(b) {
+			return 0
+		}
+		i := bytes.Index(b[from:], []byte(" pid="))
+		if i < 0 {
+			return 0
+		}
+		i += from
+		if at := labelStart(b, i); at > 0 {
+			return at
+		}
+		from = i + 1
+	}
+	return 0
+}
+
+// labelStart finds the torn-in Ray label around the " pid=" at pid: one that parses, and that does not merely quote a
+// process as prose does, because it is coloured or follows a progress bar or a closing bracket. 0: none.
+func labelStart(b []byte, pid int) int {
+	for open := pid - 1; open > 0 && open > pid-maxLabel; open-- {
+		if b[open] != '(' || b[open-1] == '(' || isWord(b[open-1]) {
+			continue
+		}
+		s := scanner{b[open:]}
+		l, ok := s.processLabel()
+		if !ok || l.name == "" || !s.gap() && s.peek() != 0x1b {
+			continue
+		}
+		start := open
+		for start > 0 && b[start-1] == 'm' {
+			esc := bytes.LastIndexByte(b[:start], 0x1b)
+			if esc < 0 || rawLen(b[esc:start]) != start-esc {
+				break
+			}
+			start = esc
+		}
+		before := b[:start]
+		coloured := start < open
+		if (coloured || endsBar(before)) && hasText(before) {
+			return start
+		}
+	}
+	return 0
+}
+
+// endsBar tells whether b ends as unfinished lines do: a bracket, perhaps the blanks with which tqdm wipes the old bar.
+func endsBar(b []byte) bool {
+	trimmed := bytes.TrimRight(b, " ")
+	if len(trimmed) < len(b) {
+		return bytes.HasSuffix(trimmed, []byte("it]")) || bytes.HasSuffix(trimmed, []byte("/s]"))
+	}
+	return len(b) > 0 && (b[len(b)-1] == ']' || b[len(b)-1] == '}' || b[len(b)-1] == '%')
+}
+
+// hasText tells whether something else than envelopes stands in b.
+func hasText(b []byte) bool {
+	const longest = 1 << 10 // no pile of labels is longer
+	if len(b) > longest {
+		return true
+	}
+	body, _ := Peel(b)
+	return len(bytes.TrimSpace(body)) > 0
+}
