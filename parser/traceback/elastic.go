@@ -93,10 +93,8 @@ func (b *ElasticBlock) opens(body []byte, wasRule bool) bool {
 	case b.heading(body):
 	case wasRule && bytes.HasSuffix(body, []byte(" FAILED")):
 		b.section = elasticTitle
-	case bytes.HasSuffix(body, []byte(" FAILED")) && len(body) < maxField && bytes.IndexByte(body, ' ') == len(body)-len(" FAILED"):
-		b.section, b.old = elasticTitle, true // its rule of stars was glued to a message or lost
 	default:
-		return b.rule && len(body) >= 20 && body[0] == '='
+		return false
 	}
 	b.lines = 0
 	return true
@@ -138,15 +136,13 @@ func (b *ElasticBlock) inside(line int, body []byte, indent int) bool {
 			})
 		}
 		return true
-	case b.entry && b.field(body):
+	case b.entry && !b.nested && b.field(body):
 		return true
-	case b.nested && (indent >= 2 || b.lines < maxElasticRun && parseException(body).sure == errorLike):
+	case b.nested && indent >= 2:
 		if e := parseException(body); e.sure == errorLike && indent <= 2 {
 			b.failures[len(b.failures)-1].Traceback = clip(body, maxField)
 		}
 		return true
-	case b.nested:
-		return true // a further line of the nested message
 	}
 	b.finish()
 	return false
