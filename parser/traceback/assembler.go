@@ -132,7 +132,7 @@ func (a *Assembler) tick() {
 // header handles a line that opens a traceback. It declines when the line is a torn frame of the open one.
 func (a *Assembler) header(line int, kind headerKind, body []byte, indent int) (State, bool) {
 	if a.open != nil {
-		if _, at, ok := parseFrame(body); ok && at == 0 {
+		if _, _, ok := parseFrame(body); ok {
 			return Outside, false
 		}
 	}

@@ -266,12 +266,14 @@ func behindBar(body []byte) exception {
 }
 
 // logStart is how records of the usual loggers begin when no envelope was taken off: a level, a date or a time of day,
-// glog's letter and date, NCCL's host:pid:tid, a process label.
+// glog's letter and date, NCCL's host:pid:tid, a shell's report,
+// a process label.
 var logStart = regexp.MustCompile(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
 	`|\[?(?:19|20)\d\d[-/]?\d\d[-/]?\d\d\b` +
 	`|\[?\d\d[-/:]\d\d[-/: ]` +
 	`|\[?[IWEFC]\d{3,4} \d\d:\d\d` +
 	`|\[rank\d+\]:` +
+	`|[^ ]{1,200}: line \d+: ` +
 	`|\([^()]{1,80} pid=\d+` +
 	`|(?:wandb|srun|slurmstepd|slurmstepd-[\w.-]{1,64}): ` +
 	`|[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL )`)
