@@ -5,6 +5,18 @@
 // rank, process label) owns its own assemblers. Nothing here fails on content, and nothing grows without bound.
 package traceback
 
+// The caps on what one [Trace] keeps. Texts are cut on a rune boundary.
+const (
+	maxHeadFrames = 80  // outermost frames kept as printed
+	maxTailFrames = 120 // last frames kept as printed
+	maxPath       = 1 << 10
+	maxFunc       = 256
+	maxCode       = 512
+	maxMessage    = 4 << 10
+	maxClass      = 256
+	maxRepr       = 256
+)
+
 // Frame is one entry of a Python traceback.
 type Frame struct {
 	File string // as printed
@@ -33,6 +45,9 @@ type Trace struct {
 	Exception string  // class as printed: "torch.OutOfMemoryError"; empty when the message has none
 	Message   string  // first line of the message, without the class
 	Origin    *Origin // nil for a local traceback
+	// Reversed says that the frames were printed innermost first, as faulthandler does; Frames are in the usual order all
+	// the same. Exception is then "Fatal Python error" for the thread that crashed, and empty for the others.
+	Reversed bool
 	// Cause is the traceback printed just before, tied by "The above exception was the direct cause of" or "During
 	// handling of the above exception", or the driver's traceback that a remote one was printed inside of. nil: none.
 	Cause *Trace

@@ -1,0 +1,436 @@
+package traceback
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// run feeds a text and returns the states as one letter a line (o h f c F C) and the traces that Final or Header gave.
+func run(t testing.TB, a *Assembler, text string) (states string, traces []*Trace) {
+	t.Helper()
+	for i, l := range strings.Split(text, "\n") {
+		s := a.Feed(i+1, []byte(l))
+		states += string("ohfcFC"[s])
+		if tr := a.Trace(); tr != nil && s != Continuation {
+			traces = append(traces, tr)
+		}
+	}
+	return states, traces
+}
+
+func funcs(tr *Trace) string {
+	names := make([]string, len(tr.Frames))
+	for i, f := range tr.Frames {
+		names[i] = f.Func
+	}
+	return strings.Join(names, ">")
+}
+
+func TestAssembler(t *testing.T) {
+	t.Parallel()
+	const frames = "  File \"/a/train.py\", line 12, in main\n    loss.backward()\n"
+	tests := []struct {
+		name   string
+		text   string
+		states string
+		want   []string // "line-end class|message|funcs" of each trace
+	}{
+		{
+			"plain", "Traceback (most recent call last):\n" + frames + "torch.OutOfMemoryError: CUDA out of memory. Tried",
+			"hfcF",
+			[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory. Tried|main"},
+		},
+		{
+			"glued behind a bar", "16%|# | 49/304 [9:37:16<49:07:41, 1.44it/s]Traceback (most recent call last):\n" + frames + "MemoryError",
+			"hfcF",
+			[]string{"1-4 MemoryError||main"},
+		},
+		{
+			"behind a sentence", "Scheduler hit an exception: Traceback (most recent call last):\n" + frames + "KeyError: 3",
+			"hfcF",
+			[]string{"1-4 KeyError|3|main"},
+		},
+		{
+			"windows line ends and a NUL", "\x00Traceback (most recent call last):\r\n  File \"c:\\x.py\", line 3, in f\r\nRuntimeError: x\r",
+			"hfF",
+			[]string{"1-3 RuntimeError|x|f"},
+		},
+		{
+			"header lost", frames + "  File \"b.py\", line 1, in g\nRuntimeError: x",
+			"fcfF",
+			[]string{"1-4 RuntimeError|x|main>g"},
+		},
+		{
+			"compiled frames without source", "Traceback (most recent call last):\n  File \"python/ray/_raylet.pyx\", line 1862, in ray._raylet.execute_task\n  File \"x.pyx\", line 3, in ray._raylet.f\nValueError: x",
+			"hffF",
+			[]string{"1-4 ValueError|x|ray._raylet.execute_task>ray._raylet.f"},
+		},
+		{
+			"marks of 3.11 to 3.13 and repeats", "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    main(\n    ~~~~^\n        1,\n    ...<2 lines>...\n    )\n    ^\n  File \"a.py\", line 2, in main\n    main()\n    ^^^^^^\n  [Previous line repeated 996 more times]\nRecursionError: maximum recursion depth exceeded",
+			"hfcccccc" + "fcccF",
+			[]string{"1-13 RecursionError|maximum recursion depth exceeded|<module>>main"},
+		},
+		{
+			"syntax error's frame names no function", "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x = \n        ^\nSyntaxError: invalid syntax",
+			"hfccF",
+			[]string{"1-5 SyntaxError|invalid syntax|"},
+		},
+		{
+			"nested two blanks deeper", "  traceback : Traceback (most recent call last):\n    File \"a.py\", line 1, in f\n      x()\n  torch.OutOfMemoryError: CUDA out of memory.",
+			"hfcF",
+			[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory.|f"},
+		},
+		{
+			"multi-line message ends at a blank line", "Traceback (most recent call last):\n" + frames + "Exception: Capture cuda graph failed: x\nPossible solutions:\n1. set --mem\n\nother",
+			"hfcFCCoo",
+			[]string{"1-4 Exception|Capture cuda graph failed: x|main"},
+		},
+		{
+			"message starts on the next line", "Traceback (most recent call last):\n" + frames + "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n=====\ntrain.py FAILED",
+			"hfcFCC",
+			[]string{"1-4 torch.distributed.elastic.multiprocessing.errors.ChildFailedError||main"},
+		},
+		{
+			"exception inside a message", "Traceback (most recent call last):\n" + frames + "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nOutOfMemoryError: CUDA out of memory.\nKeyError: 3",
+			"hfcFCo",
+			[]string{"1-4 torch._dynamo.exc.BackendCompilerFailed|backend='inductor' raised:|main"},
+		},
+		{
+			"bar and log record in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nEpoch 3:  45%|##   | 9/20 [00:10<00:12,  1.1s/it]\n    x()\n[2025-01-01 10:00:00,123] INFO beat\n  File \"a.py\", line 2, in g\n    y()\nINFO: slow\nRuntimeError: x",
+			"hfocofcoF",
+			[]string{"1-9 RuntimeError|x|f>g"},
+		},
+		{
+			"foreign text in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x()\nsaving model\n  File \"a.py\", line 2, in g\n    y()\nRuntimeError: x",
+			"hfcFfcF",
+			[]string{"1-4 |saving model|f", "1-7 RuntimeError|x|f>g"},
+		},
+		{
+			"torn frame lines", "Traceback (most recent call last):\n  File \"/opt/lib/python3.1[rank2]:  x()\n  File \"/opt/li  File \"/b.py\", line 7, in g[rank3]: Traceback (most recent call last):\n  File \"a.py\", line 2, in g 50%|## | 1/2\nRuntimeError: x",
+			"hoffF",
+			[]string{"1-5 RuntimeError|x|g>g"},
+		},
+		{
+			"exception glued behind a bar", "Traceback (most recent call last):\n" + frames + "  3%|# | 1/30 [00:01<00:30, 1.1s/it]RuntimeError: CUDA out of memory.",
+			"hfcF",
+			[]string{"1-4 RuntimeError|CUDA out of memory.|main"},
+		},
+		{
+			"exception that lost its place", "Traceback (most recent call last):\n" + frames + "      RuntimeError: CUDA out of memory.",
+			"hfcF",
+			[]string{"1-4 RuntimeError|CUDA out of memory.|main"},
+		},
+		{
+			"loguru", "Traceback (most recent call last):\n> File \"a.py\", line 2, in f\n    x(a)\n    | | \n    | -> 3\nZeroDivisionError: x",
+			"hfcccF",
+			[]string{"1-6 ZeroDivisionError|x|f"},
+		},
+		{
+			"rich", "╭────────────── Traceback (most recent call last) ──────────────╮\n│ /home/u/train.py:12 in main                                   │\n│                                                               │\n│   11 │   a = 1                                                │\n│ ❱ 12 │   run()                                                │\n╰───────────────────────────────────────────────────────────────╯\nOutOfMemoryError: CUDA out of memory. Tried",
+			"hfccccF",
+			[]string{"1-7 OutOfMemoryError|CUDA out of memory. Tried|main"},
+		},
+		{
+			"exception group", "  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"a.py\", line 2, in g\n    |     y()\n    | torch.OutOfMemoryError: CUDA out of memory.\n    +------------------------------------",
+			"hfcFohfcFo",
+			[]string{"1-4 ExceptionGroup|unhandled errors in a TaskGroup (1 sub-exception)|f", "6-9 torch.OutOfMemoryError|CUDA out of memory.|g"},
+		},
+		{
+			"prose", "see the Traceback (most recent call last): above\nRuntimeError: x",
+			"oo", nil,
+		},
+		{
+			"shell's line after the end", "Traceback (most recent call last):\n" + frames + "KeyError: 3\n/var/spool/job/slurm_script: line 31: 104790 Killed   python x.py",
+			"hfcFo",
+			[]string{"1-4 KeyError|3|main"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var a Assembler
+			states, traces := run(t, &a, tt.text)
+			var got []string
+			for _, tr := range traces {
+				got = append(got, fmt.Sprintf("%d-%d %s|%s|%s", tr.Line, tr.EndLine, tr.Exception, tr.Message, funcs(tr)))
+			}
+			assert.Equal(t, tt.states, states)
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestAssemblerFrameFields(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	_, traces := run(t, &a, "Traceback (most recent call last):\n  File \"/a/b.py\", line 12, in f\n    x = g(1)\n        ^^^^\nValueError: x")
+	require.Len(t, traces, 1)
+	assert.Equal(t, []Frame{{File: "/a/b.py", Line: 12, Func: "f", Code: "x = g(1)"}}, traces[0].Frames)
+	assert.Nil(t, traces[0].Origin)
+}
+
+func TestAssemblerChains(t *testing.T) {
+	t.Parallel()
+	frame := func(f string) string {
+		return "Traceback (most recent call last):\n  File \"a.py\", line 1, in " + f + "\n"
+	}
+	tests := []struct {
+		name, text string
+		want       []string // class<-cause class<-..
+	}{
+		{
+			"direct cause",
+			frame("f") + "KeyError: 3\n\nThe above exception was the direct cause of the following exception:\n\n" + frame("g") + "ValueError: x",
+			[]string{"KeyError", "ValueError<-KeyError"},
+		},
+		{
+			"context, three deep",
+			frame("f") + "KeyError: 3\n\nDuring handling of the above exception, another exception occurred:\n\n" + frame("g") + "ValueError: x\n\nDuring handling of the above exception, another exception occurred:\n\n" + frame("h") + "TypeError: x",
+			[]string{"KeyError", "ValueError<-KeyError", "TypeError<-ValueError<-KeyError"},
+		},
+		{"unrelated", frame("f") + "KeyError: 3\n" + frame("g") + "ValueError: x", []string{"KeyError", "ValueError"}},
+		{
+			"DataLoader's original traceback",
+			frame("f") + "RuntimeError: Caught OSError in DataLoader worker process 17.\nOriginal " + frame("g") + "OSError: [Errno 28] No space left on device",
+			[]string{"RuntimeError", "OSError<-RuntimeError"},
+		},
+		{
+			"torch.multiprocessing.spawn",
+			frame("f") + "torch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 3 terminated with the following error:\n" + frame("g") + "torch.OutOfMemoryError: CUDA out of memory.",
+			[]string{"torch.multiprocessing.spawn.ProcessRaisedException", "torch.OutOfMemoryError<-torch.multiprocessing.spawn.ProcessRaisedException"},
+		},
+		{
+			"pool's remote traceback",
+			"multiprocessing.pool.RemoteTraceback: \n\"\"\"\n" + frame("f") + "MemoryError\n\"\"\"\n\nThe above exception was the direct cause of the following exception:\n\n" + frame("g") + "MemoryError",
+			[]string{"MemoryError", "MemoryError<-MemoryError"},
+		},
+		{
+			"Ray inside the driver's",
+			frame("f") + "ray.exceptions.RayTaskError(OutOfMemoryError): ray::T.run() (pid=1, ip=10.0.0.1)\n  File \"b.py\", line 1, in g\nray.exceptions.RayTaskError(OutOfMemoryError): ray::W.step() (pid=2, ip=10.0.0.2)\n           ^^^^^\n  File \"c.py\", line 1, in h\ntorch.OutOfMemoryError: CUDA out of memory.",
+			[]string{"ray.exceptions.RayTaskError(OutOfMemoryError)", "ray.exceptions.RayTaskError(OutOfMemoryError)<-ray.exceptions.RayTaskError(OutOfMemoryError)", "torch.OutOfMemoryError<-ray.exceptions.RayTaskError(OutOfMemoryError)<-ray.exceptions.RayTaskError(OutOfMemoryError)"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var a Assembler
+			_, traces := run(t, &a, tt.text)
+			var got []string
+			for _, tr := range traces {
+				s := tr.Exception
+				for c := tr.Cause; c != nil; c = c.Cause {
+					s += "<-" + c.Exception
+				}
+				got = append(got, s)
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestAssemblerRayOrigin(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		header string
+		want   Origin
+	}{
+		{
+			"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=311190, ip=10.20.4.17, actor_id=d2f2, repr=<verl.base.WorkerDict object at 0x7e>)",
+			Origin{Actor: "WorkerDict", Method: "actor_rollout_update_actor", PID: 311190, IP: "10.20.4.17", Repr: "<verl.base.WorkerDict object at 0x7e>", Rank: -1},
+		},
+		{
+			"Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): ray::S.generate() (pid=7, ip=10.1.1.6)",
+			Origin{Actor: "S", Method: "generate", PID: 7, IP: "10.1.1.6", Rank: -1},
+		},
+		{"ray.exceptions.RayTaskError(KeyError): ray::fn() (pid=6900, ip=10.0.2.2)", Origin{Method: "fn", PID: 6900, IP: "10.0.2.2", Rank: -1}},
+		{
+			"Health check failed. Killing actor. Exception: ray::Engine.health() (pid=1, ip=::1, repr=f(a) (b))",
+			Origin{Actor: "Engine", Method: "health", PID: 1, IP: "::1", Repr: "f(a) (b)", Rank: -1},
+		},
+		{
+			"ray::lm_policy-0-9:MegatronPolicyWorker.save()[39m (pid=41122, ip=10.65.3.71, actor_id=7e, repr=MegatronPolicyWorker[rank=9])",
+			Origin{Actor: "MegatronPolicyWorker", Method: "save", PID: 41122, IP: "10.65.3.71", Repr: "MegatronPolicyWorker[rank=9]", Rank: 9},
+		},
+		{"ray::MapWorker(MapBatches(Clip)).submit() (pid=3, repr=W(local_rank=2, x=1))", Origin{Actor: "MapWorker(MapBatches(Clip))", Method: "submit", PID: 3, Repr: "W(local_rank=2, x=1)", Rank: -1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.want.Method+tt.want.Actor, func(t *testing.T) {
+			t.Parallel()
+			var a Assembler
+			states, traces := run(t, &a, tt.header+"\n  File \"a.py\", line 1, in f\ntorch.OutOfMemoryError: x")
+			assert.Equal(t, "hfF", states)
+			require.Len(t, traces, 1)
+			assert.Equal(t, &tt.want, traces[0].Origin)
+			assert.Equal(t, "torch.OutOfMemoryError", traces[0].Exception)
+		})
+	}
+	var a Assembler
+	assert.Equal(t, Outside, a.Feed(1, []byte("290411\t59.94\tray::WorkerDict.actor_rollout_generate_sequences")))
+}
+
+func TestAssemblerFaulthandler(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	states, traces := run(t, &a, "Fatal Python error: Bus error\n\nThread 0x00007f12 (most recent call first):\n  File \"t.py\", line 302 in wait\n  File \"t.py\", line 9 in run\n\nCurrent thread 0x00007f13 (most recent call first):\n  File \"a.py\", line 3 in leaf\n  File \"a.py\", line 1 in <module>\n\nExtension modules: numpy")
+	assert.Equal(t, "hohffFhffFo", states)
+	require.Len(t, traces, 2)
+	assert.Empty(t, traces[0].Exception)
+	assert.Equal(t, "run>wait", funcs(traces[0]))
+	assert.Equal(t, "Fatal Python error", traces[1].Exception)
+	assert.Equal(t, "Bus error", traces[1].Message)
+	assert.Equal(t, "<module>>leaf", funcs(traces[1]))
+	assert.True(t, traces[1].Reversed)
+	assert.Equal(t, 9, traces[1].EndLine)
+}
+
+func TestAssemblersKeepInterleavedStreamsApart(t *testing.T) {
+	t.Parallel()
+	var a, b Assembler
+	one := []string{"Traceback (most recent call last):", `  File "a.py", line 1, in f`, "    x()", "KeyError: 1"}
+	two := []string{"Traceback (most recent call last):", `  File "b.py", line 2, in g`, "    y()", "KeyError: 2"}
+	for i := range one {
+		a.Feed(2*i+1, []byte(one[i]))
+		b.Feed(2*i+2, []byte(two[i]))
+	}
+	assert.Equal(t, "f", funcs(a.Trace()))
+	assert.Equal(t, "g", funcs(b.Trace()))
+	assert.Equal(t, 8, b.Trace().EndLine)
+}
+
+func TestAssemblerCaps(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	a.Feed(1, []byte("Traceback (most recent call last):"))
+	for i := range 500 {
+		a.Feed(i+2, fmt.Appendf(nil, "  File \"%s\", line %d, in f", strings.Repeat("é", 600), i+1))
+		a.Feed(i+2, []byte("    "+strings.Repeat("c", 600)))
+	}
+	a.Feed(900, []byte("ValueError: "+strings.Repeat("m", 10000)))
+	tr := a.Trace()
+	require.NotNil(t, tr)
+	require.Equal(t, maxHeadFrames+maxTailFrames, len(tr.Frames))
+	assert.Equal(t, 300, tr.Dropped)
+	assert.Equal(t, 80, tr.Frames[79].Line)
+	assert.Equal(t, 381, tr.Frames[80].Line)
+	assert.Equal(t, 500, tr.Frames[199].Line)
+	assert.Len(t, tr.Frames[199].Code, maxCode)
+	assert.Len(t, tr.Frames[0].File, maxPath)
+	assert.Len(t, tr.Message, maxMessage)
+}
+
+func TestAssemblerGivesUpOnEndlessTracebacks(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	a.Feed(1, []byte("Traceback (most recent call last):"))
+	for i := range maxTraceLines + 1 {
+		a.Feed(i+2, []byte("  [Previous line repeated 3 more times]"))
+	}
+	assert.False(t, a.Open())
+	a.Feed(1, []byte("Traceback (most recent call last):"))
+	for range maxForeign + 1 {
+		assert.Equal(t, Outside, a.Feed(1, []byte("[2025-01-01 10:00:00] INFO beat")))
+	}
+	assert.False(t, a.Open())
+}
+
+func TestAssemblerBoundsCauseChains(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	for range 100 {
+		run(t, &a, "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n")
+	}
+	n := 0
+	for c := a.last; c != nil; c = c.Cause {
+		n++
+	}
+	assert.LessOrEqual(t, n, maxCauses)
+}
+
+func TestAssemblerOpen(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	assert.False(t, a.Open())
+	run(t, &a, "Traceback (most recent call last):\n  File \"a.py\", line 1, in f")
+	assert.True(t, a.Open())
+	assert.Nil(t, a.Trace())
+	a.Feed(3, []byte("ValueError: x"))
+	assert.True(t, a.Open(), "the message may go on")
+	a.EndMessage()
+	assert.True(t, a.Open(), "a chain may follow")
+	for range maxChainGap + 1 {
+		assert.Equal(t, Outside, a.Feed(4, []byte("text")))
+	}
+	assert.False(t, a.Open())
+}
+
+func TestAssemblerCloseReturnsTheUnfinishedTrace(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	run(t, &a, "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x()")
+	tr := a.Close()
+	require.NotNil(t, tr)
+	assert.Zero(t, tr.EndLine)
+	assert.Equal(t, "f", funcs(tr))
+	assert.Nil(t, a.Close())
+}
+
+func TestTraceIsNotChangedAfterwards(t *testing.T) {
+	t.Parallel()
+	var a Assembler
+	_, traces := run(t, &a, "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nsome text\n  File \"a.py\", line 2, in g\nValueError: x")
+	require.Len(t, traces, 2)
+	assert.Equal(t, "f", funcs(traces[0]))
+	assert.Empty(t, traces[0].Exception)
+	assert.Equal(t, "f>g", funcs(traces[1]))
+}
+
+func FuzzAssembler(f *testing.F) {
+	f.Add("Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x()\n    ^^^\nValueError: x\nmore\n\nThe above exception was the direct cause of the following exception:\n")
+	f.Add("ray.exceptions.RayTaskError(X): ray::A.b() (pid=1, ip=1, repr=W[rank=3])\n> File \"x\", line 3, in g\n│ a:1 in b │\n[")
+	f.Add("Fatal Python error: x\nThread 0x1 (most recent call first):\n  File \"a\", line 3 in b\n\n")
+	f.Add("  + Exception Group Traceback (most recent call last):\n  | \n  |\n  +-+- 1 -\n╭─ Traceback (most recent call last) ─╮\n│❱ 1 │ x\n│\n╰─")
+	f.Add("=====================\nx FAILED\n---------------------\nFailures:\n[0]:\n  rank : 1 (local_rank: -)\n  traceback : Traceback (most recent call last):\n    x\n=====================\n")
+	f.Add("a invoked oom-killer: \nmemory: usage 9kB, limit 9kB\n[  pid  ] uid tgid total_vm rss x y name\n[ 1] 2 3 4 5 6 7 n\noom-kill:constraint=A,task=,pid=\nMemory cgroup out of memory: Killed process 1 (")
+	f.Fuzz(func(t *testing.T, text string) {
+		var a Assembler
+		var e ElasticBlock
+		var k KernelReport
+		for i, l := range strings.Split(text, "\n") {
+			a.Feed(i+1, []byte(l))
+			e.Feed(i+1, []byte(l))
+			k.Feed(i+1, []byte(l))
+			if tr := a.Trace(); tr != nil {
+				assert.LessOrEqual(t, len(tr.Frames), maxHeadFrames+maxTailFrames)
+				assert.LessOrEqual(t, len(tr.Message), maxMessage)
+			}
+		}
+		a.Close()
+		e.Close()
+		k.Close()
+	})
+}
+
+func BenchmarkAssembler(b *testing.B) {
+	lines := [][]byte{[]byte("Traceback (most recent call last):")}
+	for i := range 20 {
+		lines = append(lines, fmt.Appendf(nil, "  File \"/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py\", line %d, in _call_impl", i+1),
+			[]byte("    return forward_call(*args, **kwargs)"), []byte("           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"))
+	}
+	lines = append(lines, []byte("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.16 GiB."))
+	size := 0
+	for _, l := range lines {
+		size += len(l)
+	}
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		var a Assembler
+		for i, l := range lines {
+			a.Feed(i+1, l)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package traceback
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// A traceback that runs past these many fed lines or bytes is no traceback any more: it is dropped unfinished.
+const (
+	maxTraceLines = 2000
+	maxTraceBytes = 1 << 20
+)
+
+// maxCauses bounds the chain that [Trace.Cause] makes, so that a log cannot keep all its tracebacks alive.
+const maxCauses = 8
+
+// draft is a traceback under construction. A [Trace] is only made of it when it ends: what was handed out never changes.
+type draft struct {
+	line     int
+	indent   int // leading blanks of the header line
+	frames   int // frames seen
+	frameAt  int // leading blanks of the frame lines; meaningful once frames > 0
+	head     []Frame
+	tail     []Frame // ring of the last maxTailFrames frames behind head
+	tailAt   int     // next slot of a full ring
+	code     int     // indented lines since the last frame
+	foreign  int     // lines of others in a row
+	lines    int
+	bytes    int
+	style    headerKind
+	current  bool // faulthandler's "Current thread": the one that crashed
+	lastLine int  // line of the last frame
+	origin   *Origin
+	cause    *Trace
+}
+
+// base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they are a better
+// witness than the header, which may be glued behind other text or may have lost its own blanks to an envelope.
+func (d *draft) base() int {
+	if d.frames == 0 {
+		return d.indent
+	}
+	return max(d.frameAt-2, 0)
+}
+
+func (d *draft) add(line int, f Frame, indent int, glued bool) {
+	if !glued {
+		d.frameAt = indent
+	} else if d.frames == 0 {
+		d.frameAt = d.indent + 2
+	}
+	d.frames++
+	d.code, d.foreign, d.lastLine = 0, 0, line
+	switch {
+	case len(d.head) < maxHeadFrames:
+		d.head = append(d.head, f)
+	case len(d.tail) < maxTailFrames:
+		d.tail = append(d.tail, f)
+	default:
+		d.tail[d.tailAt] = f
+		d.tailAt = (d.tailAt + 1) % maxTailFrames
+	}
+}
+
+// setCode gives the last frame its source line, unless it has one.
+func (d *draft) setCode(code []byte) {
+	if d.frames == 0 {
+		return
+	}
+	last := &d.head[len(d.head)-1]
+	if n := len(d.tail); n > 0 {
+		last = &d.tail[(d.tailAt+n-1)%n]
+	}
+	if last.Code == "" {
+		last.Code = clip(code, maxCode)
+	}
+}
+
+// trace returns what was gathered, as a Trace that shares nothing that changes.
+func (d *draft) trace() *Trace {
+	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.style == headerFirst}
+	t.Frames = make([]Frame, 0, len(d.head)+len(d.tail))
+	t.Frames = append(t.Frames, d.head...)
+	t.Frames = append(t.Frames, d.tail[d.tailAt:]...)
+	t.Frames = append(t.Frames, d.tail[:d.tailAt]...)
+	t.Dropped = d.frames - len(t.Frames)
+	if t.Reversed {
+		slices.Reverse(t.Frames)
+	}
+	return t
+}
+
+// causeOf returns t fit to be somebody's Cause: chains that grow too long lose their far end.
+func causeOf(t *Trace) *Trace {
+	n := 0
+	for c := t; c != nil; c = c.Cause {
+		n++
+	}
+	if n < maxCauses {
+		return t
+	}
+	short := *t
+	short.Cause = nil
+	return &short
+}
+
+// clip copies at most n bytes of b, cut on a rune boundary.
+func clip(b []byte, n int) string {
+	if len(b) <= n {
+		return string(b)
+	}
+	for n > 0 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return string(b[:n])
+}

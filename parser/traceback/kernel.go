@@ -1,0 +1,384 @@
+package traceback
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+)
+
+const (
+	maxKernelPath  = 512
+	maxComm        = 64
+	maxKernelLines = 20000 // fed lines that one report may take: task tables run to thousands of rows
+	maxPendingGap  = 16    // lines between the constraint and the kill it announces
+	maxKernelKills = 64    // kills kept until Take
+)
+
+// Unknown is the value of a byte quantity that the kernel did not print.
+const Unknown int64 = -1
+
+// KernelTask is one row of the report's task table. Pages are counted as 4096 bytes, as on x86-64.
+type KernelTask struct {
+	PID         int
+	Comm        string
+	RSS         int64 // bytes
+	TotalVM     int64 // bytes
+	OOMScoreAdj int
+}
+
+// KernelKill is one process that the kernel's out-of-memory killer ended, with what its report said about the control
+// group. All quantities are bytes, [Unknown] when not printed. Texts are copies, capped; pids are the host's.
+type KernelKill struct {
+	Line       int // 1-based: the `Killed process` line, or the constraint line when none followed
+	PID        int
+	Comm       string // at most 15 bytes by the kernel's cut; may be a thread's name
+	UID        int    // -1 unknown
+	TotalVM    int64
+	AnonRSS    int64
+	FileRSS    int64
+	ShmemRSS   int64
+	Memcg      bool   // a control group's limit, not the node's memory
+	Constraint string // "CONSTRAINT_MEMCG"; empty before Linux 5.0
+	OOMMemcg   string // the group whose limit was hit; empty when the node ran out
+	TaskMemcg  string // the victim's group
+	Job        string // Slurm job id out of either path
+	Step       string // Slurm step id out of either path: "0", "batch"
+
+	TriggerComm string // who asked for memory; not the victim
+	TriggerPID  int    // 0 unknown
+	Usage       int64  // of the control group
+	Limit       int64  // of the control group; [Unknown] also when it has none
+	Anon        int64  // the group's anonymous memory
+	File        int64  // its page cache without shared memory
+	Shmem       int64  // its shared memory, tmpfs and /dev/shm included
+	Tasks       []KernelTask
+	TaskCount   int // rows of the table, those not kept included
+}
+
+// KernelReport assembles the kernel's out-of-memory reports (mm/oom_kill.c, mm/memcontrol.c, Linux 3.10 to 6.18). Lines
+// come without dmesg's or the journal's envelope; a time in brackets left in front is tolerated. The zero value is ready.
+type KernelReport struct {
+	active  bool
+	report  KernelKill // what the open report said, no victim
+	tasks   taskTable
+	stats   memcgStats
+	inStats bool
+	pending *KernelKill // announced, not yet confirmed by a `Killed process` line
+	waits   int         // lines left for that
+	group   bool        // the whole control group is being killed: further victims share the report
+	used    bool        // the report had its victim
+	lines   int
+	done    []KernelKill
+}
+
+var (
+	stampLead  = regexp.MustCompile(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
+	invoked    = []byte(" invoked oom-killer: ")
+	constraint = []byte("oom-kill:constraint=")
+	killedProc = []byte("Killed process ")
+	killProc   = []byte("Kill process ")
+	statsFor   = []byte("Memory cgroup stats for ")
+	taskIn     = []byte("Task in ")
+	slurmJob   = regexp.MustCompile(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?`)
+)
+
+// Feed offers one line and says whether it belongs to an out-of-memory report.
+func (k *KernelReport) Feed(line int, text []byte) bool {
+	body, _ := split(text)
+	if len(body) > 2<<10 {
+		body = body[:2<<10]
+	}
+	body = body[len(stampLead.Find(body)):]
+	if k.pending != nil {
+		if k.waits--; k.waits < 0 {
+			k.emitPending()
+		}
+	}
+	if k.active {
+		if k.lines++; k.lines > maxKernelLines {
+			k.reset()
+		}
+	}
+	switch {
+	case bytes.Contains(body, invoked):
+		k.begin(body)
+	case bytes.Contains(body, constraint):
+		k.constrained(line, body)
+	case isKilled(body):
+		k.killed(line, body)
+	case bytes.Contains(body, killProc) && bytes.Contains(body, []byte(" or sacrifice child")):
+		k.announced(line, body)
+	case bytes.HasPrefix(body, []byte("oom_reaper: ")):
+	case bytes.Contains(body, []byte("are going to be killed due to memory.oom.group set")):
+		k.group = true
+	case k.active && !k.used:
+		return k.inside(body)
+	default:
+		return false
+	}
+	return true
+}
+
+// Open says that the report's victim, or the line that confirms it, is still to come.
+func (k *KernelReport) Open() bool { return k.active && !k.used || k.pending != nil }
+
+// Take returns the kills that are settled since the last call, in the order of their lines. The caller owns them.
+func (k *KernelReport) Take() []KernelKill {
+	d := k.done
+	k.done = nil
+	return d
+}
+
+// Close ends the stream and returns what is left.
+func (k *KernelReport) Close() []KernelKill {
+	k.emitPending()
+	d := k.Take()
+	*k = KernelReport{}
+	return d
+}
+
+func (k *KernelReport) reset() {
+	*k = KernelReport{done: k.done, pending: k.pending, waits: k.waits}
+	k.report = newKill()
+}
+
+func newKill() KernelKill {
+	return KernelKill{
+		UID: -1, TotalVM: Unknown, AnonRSS: Unknown, FileRSS: Unknown, ShmemRSS: Unknown,
+		Usage: Unknown, Limit: Unknown, Anon: Unknown, File: Unknown, Shmem: Unknown,
+	}
+}
+
+// begin opens a report at `python invoked oom-killer: gfp_mask=..`.
+func (k *KernelReport) begin(body []byte) {
+	k.emitPending()
+	k.reset()
+	k.active = true
+	comm, _, _ := bytes.Cut(body, invoked)
+	k.report.TriggerComm = clip(bytes.TrimSpace(comm), maxComm)
+}
+
+// ensure opens a report without its beginning, and a new one when the last has had its victim.
+func (k *KernelReport) ensure() {
+	if !k.active || k.used && !k.group {
+		k.reset()
+		k.active = true
+	}
+}
+
+// constrained reads `oom-kill:constraint=..,oom_memcg=..,task_memcg=..,task=..,pid=..,uid=..` (Linux 5.0 and later).
+func (k *KernelReport) constrained(line int, body []byte) {
+	k.emitPending()
+	k.group = false
+	k.ensure()
+	_, rest, _ := bytes.Cut(body, constraint)
+	c, rest, _ := bytes.Cut(rest, []byte(","))
+	k.report.Constraint = clip(c, maxComm)
+	k.report.Memcg = string(c) == "CONSTRAINT_MEMCG"
+	head, tail := rest, []byte(nil)
+	if i := bytes.LastIndex(rest, []byte(",pid=")); i >= 0 {
+		head, tail = rest[:i], rest[i+1:]
+	}
+	p := newVictim(line)
+	// task= is free text up to ",pid=".
+	if i := bytes.Index(head, []byte(",task=")); i >= 0 {
+		p.Comm = clip(head[i+len(",task="):], maxComm)
+		head = head[:i]
+	}
+	p.PID = numberAfter(tail, "pid=", 0)
+	p.UID = numberAfter(tail, "uid=", -1)
+	k.report.OOMMemcg = pathAfter(head, "oom_memcg=")
+	k.report.TaskMemcg = pathAfter(head, "task_memcg=")
+	k.await(p)
+}
+
+// announced reads `Kill process 1 (python) score 9 or sacrifice child` (up to 4.19): the victim itself is named next.
+func (k *KernelReport) announced(line int, body []byte) {
+	k.emitPending()
+	k.group = false
+	k.ensure()
+	k.report.Memcg = bytes.Contains(body, []byte("Memory cgroup out of memory"))
+	p := newVictim(line)
+	_, rest, _ := bytes.Cut(body, killProc)
+	p.PID = number(rest, 0)
+	if i := bytes.LastIndex(rest, []byte(") score ")); i >= 0 {
+		p.Comm = between(rest[:i+1])
+	}
+	k.await(p)
+}
+
+// killed reads `Killed process 1 (python) total-vm:1kB, anon-rss:1kB, file-rss:1kB, shmem-rss:0kB, UID:0 ..`, and the
+// older `Killed process 1 (python), UID 0, total-vm:..`.
+func (k *KernelReport) killed(line int, body []byte) {
+	before, rest, _ := bytes.Cut(body, killedProc)
+	pid := number(rest, 0)
+	if pid == 0 {
+		return
+	}
+	if k.pending == nil {
+		k.ensure()
+	}
+	if bytes.Contains(before, []byte("Memory cgroup out of memory")) {
+		k.report.Memcg = true
+	}
+	p := newVictim(line)
+	if q := k.pending; q != nil && q.PID == pid {
+		p.UID = q.UID
+	}
+	k.pending = nil // of the old form, the child that dies in its parent's place is the victim
+	p.PID = pid
+	name, sizes := rest, []byte(nil)
+	if i := firstIndex(rest, " total-", ", UID", " anon-rss:"); i >= 0 {
+		name, sizes = rest[:i], rest[i:]
+	}
+	p.Comm = between(name)
+	p.TotalVM = kilobytes(sizes, "total-vm:")
+	p.AnonRSS = kilobytes(sizes, "anon-rss:")
+	p.FileRSS = kilobytes(sizes, "file-rss:")
+	p.ShmemRSS = kilobytes(sizes, "shmem-rss:")
+	if uid := numberAfter(sizes, "UID:", -1); uid >= 0 {
+		p.UID = uid
+	} else if uid = numberAfter(sizes, "UID ", -1); uid >= 0 {
+		p.UID = uid
+	}
+	k.emit(p)
+}
+
+// inside reads the report's other lines.
+func (k *KernelReport) inside(body []byte) bool {
+	if k.inStats && k.stats.line(body) {
+		return true
+	}
+	switch {
+	case bytes.HasPrefix(body, []byte("CPU: ")):
+		k.report.TriggerPID = numberAfter(body, "PID: ", 0)
+	case bytes.HasPrefix(body, []byte("memory: usage ")):
+		k.report.Usage = kilobytes(body, "usage ")
+		k.report.Limit = kilobytes(body, "limit ")
+		if k.report.Limit >= 1<<60 { // PAGE_COUNTER_MAX: no limit
+			k.report.Limit = Unknown
+		}
+		k.report.Memcg = true
+	case bytes.HasPrefix(body, []byte("memory+swap: ")), bytes.HasPrefix(body, []byte("swap: ")), bytes.HasPrefix(body, []byte("kmem: ")):
+	case bytes.HasPrefix(body, statsFor):
+		k.inStats = true
+		k.stats.heading(body[len(statsFor):])
+	case bytes.HasPrefix(body, taskIn):
+		task, limit, ok := bytes.Cut(body[len(taskIn):], []byte(" killed as a result of limit of "))
+		if !ok {
+			return false
+		}
+		k.report.TaskMemcg, k.report.OOMMemcg = clip(task, maxKernelPath), clip(limit, maxKernelPath)
+		k.report.Memcg = true
+	default:
+		if !k.tasks.line(body) {
+			return false
+		}
+		k.inStats = false
+	}
+	return true
+}
+
+// isKilled tells the kernel's line from launchers that report a process they killed.
+func isKilled(body []byte) bool {
+	before, rest, ok := bytes.Cut(body, killedProc)
+	return ok && (bytes.Contains(before, []byte("ut of memory")) || bytes.Contains(rest, []byte("anon-rss:")))
+}
+
+// newVictim returns a kill without numbers.
+func newVictim(line int) *KernelKill {
+	p := newKill()
+	p.Line = line
+	return &p
+}
+
+// await keeps a victim that a `Killed process` line should confirm.
+func (k *KernelReport) await(p *KernelKill) { k.pending, k.waits = p, maxPendingGap }
+
+func (k *KernelReport) emitPending() {
+	if p := k.pending; p != nil {
+		k.pending = nil
+		k.emit(p)
+	}
+}
+
+// emit completes a kill by the report around it.
+func (k *KernelReport) emit(p *KernelKill) {
+	r := &k.report
+	p.Memcg, p.Constraint, p.OOMMemcg, p.TaskMemcg = r.Memcg, r.Constraint, r.OOMMemcg, r.TaskMemcg
+	p.TriggerComm, p.TriggerPID, p.Usage, p.Limit = r.TriggerComm, r.TriggerPID, r.Usage, r.Limit
+	p.Anon, p.File, p.Shmem = k.stats.anon(), k.stats.file(), k.stats.shmem()
+	p.Tasks, p.TaskCount = k.tasks.sorted(), k.tasks.seen
+	for _, path := range []string{p.TaskMemcg, p.OOMMemcg} {
+		if m := slurmJob.FindStringSubmatch(path); m != nil {
+			if p.Job == "" {
+				p.Job = m[1]
+			}
+			if p.Step == "" {
+				p.Step = m[2]
+			}
+		}
+	}
+	if len(k.done) < maxKernelKills {
+		k.done = append(k.done, *p)
+	}
+	k.used = true
+}
+
+// between returns the text between the first and the last parenthesis: a comm may hold parentheses itself.
+func between(b []byte) string {
+	i, j := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if i < 0 || j <= i {
+		return ""
+	}
+	return clip(b[i+1:j], maxComm)
+}
+
+// pathAfter returns the value behind key up to the next comma.
+func pathAfter(b []byte, key string) string {
+	i := bytes.Index(b, []byte(","+key))
+	if i < 0 {
+		return ""
+	}
+	b = b[i+1+len(key):]
+	if j := bytes.IndexByte(b, ','); j >= 0 {
+		b = b[:j]
+	}
+	return clip(b, maxKernelPath)
+}
+
+// kilobytes reads `label` and a number of kB, as bytes.
+func kilobytes(b []byte, label string) int64 {
+	_, rest, ok := bytes.Cut(b, []byte(label))
+	if !ok {
+		return Unknown
+	}
+	n, size := leadingInt64(rest)
+	if size == 0 || !bytes.HasPrefix(rest[size:], []byte("kB")) || n > 1<<53 {
+		return Unknown
+	}
+	return n << 10
+}
+
+// leadingInt64 reads the decimal digits that b begins with; size is 0 when they do not fit.
+func leadingInt64(b []byte) (n int64, size int) {
+	for size < len(b) && size < 20 && b[size] >= '0' && b[size] <= '9' {
+		size++
+	}
+	n, err := strconv.ParseInt(string(b[:size]), 10, 64)
+	if err != nil {
+		return 0, 0
+	}
+	return n, size
+}
+
+// firstIndex returns where the earliest of several texts stands in b, -1 for none.
+func firstIndex(b []byte, texts ...string) int {
+	first := -1
+	for _, t := range texts {
+		if i := bytes.Index(b, []byte(t)); i >= 0 && (first < 0 || i < first) {
+			first = i
+		}
+	}
+	return first
+}

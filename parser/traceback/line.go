@@ -1,0 +1,294 @@
+package traceback
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// maxLook bounds how much of one line is looked at from its front. Ends of lines are always looked at: a header may be
+// glued behind megabytes of progress bar.
+const maxLook = 64 << 10
+
+type headerKind uint8
+
+const (
+	headerNone    headerKind = iota
+	headerPlain              // Traceback (most recent call last):
+	headerNested             // Original Traceback (most recent call last): of torch's ExceptionWrapper (torch/_utils.py)
+	headerProcess            // -- Process 3 terminated with the following error: (torch/multiprocessing/spawn.py)
+	headerFirst              // Thread 0x.. (most recent call first): of faulthandler
+	headerFatal              // Fatal Python error: Bus error
+	headerRay                // ray::Actor.method() (pid=.., ip=..)
+	headerBox                // rich's box with the title "Traceback (most recent call last)"
+	headerGroup              // + Exception Group Traceback (most recent call last):
+)
+
+var (
+	textTraceback = []byte("Traceback (most recent call last):")
+	textBoxTitle  = []byte("Traceback (most recent call last)")
+	textFirst     = []byte("(most recent call first):")
+	textFatal     = []byte("Fatal Python error: ")
+	textDirect    = []byte("The above exception was the direct cause of the following exception")
+	textDuring    = []byte("During handling of the above exception, another exception occurred")
+	textFile      = []byte(`File "`)
+)
+
+// split takes the blanks, carriage returns and NULs off both ends of a line and counts the leading blanks. A NUL in front
+// is left over from the line before: torch's DataLoader signal handler writes its message with the terminator.
+func split(text []byte) (body []byte, indent int) {
+	text = bytes.TrimLeft(text, "\x00")
+	text = bytes.TrimRight(text, " \t\r\n\x00")
+	for indent < len(text) && (text[indent] == ' ' || text[indent] == '\t') {
+		indent++
+	}
+	return text[indent:], indent
+}
+
+// head returns the front of a line, as much of it as is looked at.
+func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
+
+func headerOf(body []byte) headerKind {
+	switch {
+	case bytes.HasSuffix(body, textTraceback):
+		rest := body[:len(body)-len(textTraceback)]
+		switch {
+		case bytes.HasSuffix(rest, []byte("Exception Group ")):
+			return headerGroup
+		case bytes.HasSuffix(rest, []byte("Original ")):
+			return headerNested
+		}
+		return headerPlain
+	case bytes.HasSuffix(body, textFirst):
+		return headerFirst
+	case bytes.HasPrefix(body, []byte("-- Process ")) && bytes.HasSuffix(body, []byte("terminated with the following error:")):
+		return headerProcess
+	case bytes.HasPrefix(body, textFatal):
+		return headerFatal
+	case bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle):
+		return headerBox
+	}
+	return headerNone
+}
+
+// isChain recognises the sentences that tie a traceback to the one before (Lib/traceback.py).
+func isChain(body []byte) bool {
+	return bytes.HasPrefix(body, textDirect) || bytes.HasPrefix(body, textDuring)
+}
+
+// parseFrame reads `File "PATH", line N, in FUNC` or faulthandler's `File "PATH", line N in FUNC`. In a torn line, where
+// another process wrote in the middle, the first place that reads as a frame counts; at is where it stands.
+func parseFrame(body []byte) (f Frame, at int, ok bool) {
+	body = head(body)
+	for range 4 {
+		i := bytes.Index(body[at:], textFile)
+		if i < 0 {
+			return Frame{}, 0, false
+		}
+		at += i
+		rest := body[at+len(textFile):]
+		if q := bytes.IndexByte(rest, '"'); q > 0 {
+			if f, ok = parseFrameTail(rest[q+1:]); ok {
+				f.File = clip(rest[:q], maxPath)
+				return f, at, true
+			}
+		}
+		at += len(textFile)
+	}
+	return Frame{}, 0, false
+}
+
+func parseFrameTail(b []byte) (f Frame, ok bool) {
+	if rest, found := bytes.CutPrefix(b, []byte(", line ")); found {
+		n, size := leadingInt(rest)
+		if size == 0 {
+			return f, false
+		}
+		f.Line, b, ok = n, rest[size:], true
+	}
+	b = bytes.TrimPrefix(b, []byte(","))
+	if rest, found := bytes.CutPrefix(b, []byte(" in ")); found {
+		f.Func = funcName(rest)
+		ok = ok || f.Func != ""
+	}
+	return f, ok
+}
+
+// funcName takes what can belong to a function's name: whatever follows was glued to the line.
+func funcName(b []byte) string {
+	n := 0
+	for n < len(b) && n < maxFunc && (isWord(b[n]) || b[n] == '.' || b[n] == '<' || b[n] == '>' || b[n] >= 0x80) {
+		n++
+	}
+	return clip(b[:n], maxFunc)
+}
+
+// parseBoxFrame reads rich's `/path/file.py:123 in func` (rich/traceback.py).
+func parseBoxFrame(body []byte) (f Frame, ok bool) {
+	i := bytes.LastIndex(body, []byte(" in "))
+	if i < 0 {
+		return f, false
+	}
+	colon := bytes.LastIndexByte(body[:i], ':')
+	if colon <= 0 || bytes.ContainsAny(body[:colon], " \t") {
+		return f, false
+	}
+	n, size := leadingInt(body[colon+1 : i])
+	if size == 0 || size != i-colon-1 {
+		return f, false
+	}
+	return Frame{File: clip(body[:colon], maxPath), Line: n, Func: funcName(body[i+4:])}, true
+}
+
+// isMarks says that a line only points into the source line above it: ^^^^ or ~~~~^^^^.
+func isMarks(body []byte) bool {
+	for _, c := range body {
+		if c != '^' && c != '~' && c != ' ' {
+			return false
+		}
+	}
+	return len(body) > 0
+}
+
+// certainty says how surely a line is the one that ends a traceback.
+type certainty uint8
+
+const (
+	notException certainty = iota
+	namedLike              // CamelCase or dotted, nothing else speaks for it
+	errorLike              // the class has an error's name
+)
+
+// exception is the parsed last line of a traceback.
+type exception struct {
+	class, message []byte
+	sure           certainty
+	colon          bool
+}
+
+// parseException reads `pkg.Class: message`, a bare `Class`, and Ray's `RayTaskError(Class): message`.
+func parseException(body []byte) exception {
+	body = head(body)
+	n, dot := 0, -1
+	for n < len(body) && n < maxClass && (isWord(body[n]) || body[n] == '.' || body[n] == '<' || body[n] == '>') {
+		if body[n] == '.' {
+			dot = n
+		}
+		n++
+	}
+	name := body[dot+1 : n]
+	if len(name) == 0 || body[0] == '.' || body[0] >= '0' && body[0] <= '9' || body[0] == '<' {
+		return exception{}
+	}
+	if n < len(body) && body[n] == '(' {
+		i := bytes.IndexByte(body[n:min(len(body), n+maxClass)], ')')
+		if i < 2 || bytes.ContainsAny(body[n:n+i], " =,") {
+			return exception{}
+		}
+		n += i + 1
+	}
+	e := exception{class: body[:n]}
+	switch rest := body[n:]; {
+	case len(rest) == 0:
+	case rest[0] == ':' && (len(rest) == 1 || rest[1] == ' '):
+		e.colon = true
+		e.message = bytes.TrimLeft(rest[1:], " ")
+	default:
+		return exception{}
+	}
+	e.sure = className(name, dot >= 0, e.colon)
+	return e
+}
+
+var classSuffixes = []string{
+	"Error", "Exception", "Interrupt", "Exit", "Warning", "Iteration", "Failure", "Failed", "Fault", "Timeout", "Expired",
+	"Died", "Killed", "ExceptionGroup", "OutOfMemory", "OutOfResources",
+}
+
+// className judges the last part of a dotted name.
+func className(name []byte, dotted, colon bool) certainty {
+	upper := name[0] >= 'A' && name[0] <= 'Z' || name[0] == '_' && len(name) > 1 && name[1] >= 'A' && name[1] <= 'Z'
+	if !upper {
+		switch string(name) {
+		case "error", "timeout", "gaierror", "herror": // struct.error, socket.timeout and friends
+			if dotted {
+				return errorLike
+			}
+		}
+		return notException
+	}
+	for _, s := range classSuffixes {
+		if strings.HasSuffix(string(name), s) && (dotted || len(name) > len(s) || s == "Exception") {
+			return errorLike
+		}
+	}
+	if dotted || colon && isCamel(name) {
+		return namedLike
+	}
+	return notException
+}
+
+// isCamel says that a capital follows a small letter: "BrokenProcessPool", but neither "Epoch" nor "GPUs" nor "WARNING".
+func isCamel(name []byte) bool {
+	for i := 1; i < len(name); i++ {
+		if name[i] >= 'A' && name[i] <= 'Z' && name[i-1] >= 'a' && name[i-1] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// isBar recognises a progress bar: tqdm's and rich's.
+func isBar(body []byte) bool {
+	body = head(body)
+	for _, s := range []string{"%|", "it/s]", "it/s,", "s/it]", "s/it,", "█", "━━", "?it/s"} {
+		if bytes.Contains(body, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// behindBar finds the exception line that a process wrote behind a bar that left no newline.
+func behindBar(body []byte) exception {
+	rest := head(body)
+	for range 8 {
+		i := bytes.IndexByte(rest, ']')
+		if i < 0 {
+			break
+		}
+		rest = rest[i+1:]
+		if e := parseException(bytes.TrimLeft(rest, " ")); e.sure == errorLike && e.colon {
+			return e
+		}
+	}
+	return exception{}
+}
+
+// logStart is how records of the usual loggers begin when no envelope was taken off: a level, a date or a time of day,
+// glog's letter and date, NCCL's host:pid:tid, a shell's report,
+// a process label.
+var logStart = regexp.MustCompile(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
+	`|\[?(?:19|20)\d\d[-/]?\d\d[-/]?\d\d\b` +
+	`|\[?\d\d[-/:]\d\d[-/: ]` +
+	`|\[?[IWEFC]\d{3,4} \d\d:\d\d` +
+	`|\[rank\d+\]:` +
+	`|[^ ]{1,200}: line \d+: ` +
+	`|\([^()]{1,80} pid=\d+` +
+	`|(?:wandb|srun|slurmstepd|slurmstepd-[\w.-]{1,64}): ` +
+	`|[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL )`)
+
+func isLogRecord(body []byte) bool { return logStart.Match(body[:min(len(body), 200)]) }
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// leadingInt reads the decimal digits that b begins with, at most nine of them.
+func leadingInt(b []byte) (n, size int) {
+	for size < len(b) && size < 9 && b[size] >= '0' && b[size] <= '9' {
+		n = n*10 + int(b[size]-'0')
+		size++
+	}
+	return n, size
+}
