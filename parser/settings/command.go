@@ -49,13 +49,13 @@ func (r *Reader) command(text []byte) bool {
 
 // findCommand returns the command line from the word before its first argument on.
 func findCommand(s string) (string, bool) {
-	if !strings.Contains(s, "-") && !strings.Contains(s, "=") {
+	if !strings.ContainsAny(s, `-=\`) {
 		return "", false
 	}
 	if at := labelledFlags(s); at >= 0 {
 		return s[at:], true
 	}
-	start := 0
+	start, from := 0, -1 // from: where the variables and wrappers in front of the program begin
 	for n := 0; n < 40 && start < len(s); n++ {
 		for start < len(s) && isBlank(s[start]) {
 			start++
@@ -65,12 +65,21 @@ func findCommand(s string) (string, bool) {
 			end++
 		}
 		word := strings.TrimLeft(s[start:end], "'\"`(")
-		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], "-=") {
+		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) {
 			rest := s[start:]
+			if from >= 0 {
+				rest = s[from:]
+			}
 			if q := s[start]; q == '\'' || q == '"' || q == '`' {
 				rest, _, _ = strings.Cut(s[start+1:], s[start:start+1])
 			}
 			return rest, true
+		}
+		switch {
+		case !isAssignment(word) && !wrappers[word]:
+			from = -1
+		case from < 0:
+			from = start
 		}
 		start = end
 	}

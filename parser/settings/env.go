@@ -76,7 +76,7 @@ func (r *Reader) overrides(text []byte) bool {
 
 // sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`.
 func (r *Reader) sbatch(text []byte) bool {
-	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), []byte("#SBATCH "))
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), directive)
 	if !ok {
 		return false
 	}

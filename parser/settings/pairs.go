@@ -41,14 +41,14 @@ func (r *Reader) pairs(text []byte) {
 	}
 	words := len(strings.Fields(outside))
 	mainly := len(found) >= 2 && words <= 2*len(found)+2 && !hasWord(low, []string{"error", "exception", "failed"})
-	if !(mainly && (known > 0 || words <= len(found)+1)) && (known == 0 || advice(low)) {
+	if known == 0 && !(mainly && words <= len(found)+1) {
 		return
 	}
-	if len(found) < 2 && advice(low) {
+	if len(found) < 4 && advice(low) {
 		return
 	}
 	for _, p := range found {
-		if mainly || knob(p.key) {
+		if (mainly || knob(p.key)) && !gauge(p.key) {
 			r.tell(p.key, p.value)
 		}
 	}
@@ -96,7 +96,7 @@ func findPairs(s string) []pair {
 			start--
 		}
 		key := s[start:i]
-		if !isName(strings.TrimLeft(key, "-")) || key[0] == '-' || (start > 0 && !strings.ContainsRune(" \t,([|;{", rune(s[start-1]))) {
+		if !isName(strings.TrimLeft(key, "-")) || key[0] == '-' || (start > 0 && !strings.ContainsRune(" \t,([|;:{", rune(s[start-1]))) {
 			continue
 		}
 		end := valueEnd(s, i+1)

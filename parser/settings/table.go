@@ -9,7 +9,7 @@ import (
 // stands without dots, only blanks part it from its value.
 type table struct{ told bool }
 
-func (t *table) sure() bool { return t.told }
+func (t *table) sure() bool  { return t.told }
 func (t *table) end(*Reader) {}
 
 func (t *table) feed(r *Reader, text []byte) (fits, more bool) {

@@ -16,6 +16,7 @@ var metricKeys = set(
 	"timestamp", "ts", "asctime", "levelname", "level", "severity", "message", "msg", "log", "stream", "logger",
 	"seqnum", "optype", "numelin", "numelout", "constraint", "cpuset", "nodemask", "oom_memcg", "task_memcg",
 	"gfp_mask", "order", "oom_score_adj", "git-hash", "warning", "error", "info", "note", "commhash", "file", "line",
+	"op_name", "op_type", "source_file", "source_line", "busid", "cudadev", "nranks",
 )
 
 // knobs end the names of settings that bear on memory, over all the programs whose options were looked at. One of them
@@ -79,6 +80,11 @@ func metrics(pairs []Pair) bool {
 		}
 	}
 	return false
+}
+
+// gauge reports whether a key names a reading that stands among settings (`available_gpu_mem=7.65`).
+func gauge(key string) bool {
+	return strings.HasPrefix(key, "available_") || strings.HasPrefix(key, "avail_") || strings.HasPrefix(key, "free_gpu")
 }
 
 // flagValue reports whether a value is a switch, which no metric is (`use_kl_loss=True`).

@@ -16,6 +16,9 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
+	if bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
+		return true
+	}
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
@@ -26,6 +29,8 @@ var (
 	dots   = []byte("....")
 	dashes = []byte("--")
 	barSep = []byte(" | ")
+
+	directive = []byte("#SBATCH ")
 )
 
 // bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.

@@ -24,7 +24,7 @@ type yamlParent struct {
 	list   bool // inside a list: its entries have no path
 }
 
-func (y *yamlBlock) sure() bool { return y.settled }
+func (y *yamlBlock) sure() bool  { return y.settled }
 func (y *yamlBlock) end(*Reader) {}
 
 // startYAML begins a block with its first line.
