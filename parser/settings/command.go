@@ -1,0 +1,325 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+)
+
+// programs start a training or serving job. Only their command lines are read: the flags of an ls or a pip say
+// nothing of the run.
+var programs = map[string]bool{
+	"torchrun": true, "accelerate": true, "deepspeed": true, "vllm": true, "srun": true, "sbatch": true, "mpirun": true,
+	"mpiexec": true, "ray": true, "sglang": true, "llamafactory-cli": true, "swift": true, "tune": true, "litgpt": true,
+	"axolotl": true, "yolo": true, "composer": true, "colossalai": true, "areal": true, "trl": true, "openrlhf": true,
+	"llama-server": true, "llama-cli": true, "trtllm-serve": true, "trtllm-build": true, "nemo": true, "lightning": true,
+	"apptainer": true, "singularity": true, "docker": true, "podman": true, "uv": true,
+}
+
+// wrappers may stand in front of a program.
+var wrappers = map[string]bool{
+	"exec": true, "nohup": true, "time": true, "sudo": true, "env": true, "stdbuf": true, "numactl": true, "eval": true,
+	"setsid": true, "command": true, "&&": true, "then": true,
+}
+
+// listLabels end a label in front of bare flags, as in `args: --lr 1e-5`.
+var listLabels = []string{"args", "arguments", "argv", "options", "flags", "parameters", "cmdline", "params"}
+
+// command reads a command line: traced by a shell, echoed by a launcher behind a label, told by bash when it died,
+// or quoted as a Python list.
+func (r *Reader) command(text []byte) bool {
+	s := string(text)
+	if words, ok := listCommand(s); ok {
+		w := walker{}
+		w.words(r, words)
+		w.end(r)
+		return len(r.out) > 0
+	}
+	rest, ok := findCommand(s)
+	if !ok {
+		return false
+	}
+	w := &walker{}
+	if more := w.line(r, rest); more {
+		r.begin(w, text)
+		return true
+	}
+	w.end(r)
+	return len(r.out) > 0
+}
+
+// findCommand returns the command line from the word before its first argument on.
+func findCommand(s string) (string, bool) {
+	if !strings.ContainsAny(s, `-=\`) {
+		return "", false
+	}
+	if at := labelledFlags(s); at >= 0 {
+		return s[at:], true
+	}
+	start, from := 0, -1 // from: where the variables and wrappers in front of the program begin
+	for n := 0; n < 40 && start < len(s); n++ {
+		for start < len(s) && isBlank(s[start]) {
+			start++
+		}
+		end := start
+		for end < len(s) && !isBlank(s[end]) {
+			end++
+		}
+		word := strings.TrimLeft(s[start:end], "'\"`(")
+		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) {
+			rest := s[start:]
+			if from >= 0 {
+				rest = s[from:]
+			}
+			if q := s[start]; q == '\'' || q == '"' || q == '`' {
+				rest, _, _ = strings.Cut(s[start+1:], s[start:start+1])
+			}
+			return rest, true
+		}
+		switch {
+		case !isAssignment(word) && !wrappers[word]:
+			from = -1
+		case from < 0:
+			from = start
+		}
+		start = end
+	}
+	return "", false
+}
+
+// labelledFlags returns where the flags behind a label begin, -1 when there are none.
+func labelledFlags(s string) int {
+	i := strings.Index(s, " --")
+	if i <= 0 || i+3 >= len(s) || !isLower(s[i+3]) || (s[i-1] != ':' && s[i-1] != '=') {
+		return -1
+	}
+	label := strings.ToLower(strings.TrimRight(s[:i], ":= "))
+	if !endsWithWord(label, listLabels) || strings.Contains(label, "usage") {
+		return -1
+	}
+	return i
+}
+
+func program(word string) bool {
+	base := word[strings.LastIndexAny(word, `/\`)+1:]
+	if v, ok := strings.CutPrefix(base, "python"); ok {
+		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
+	}
+	return programs[base]
+}
+
+// atCommand reports whether a program's name stands where a command begins.
+func atCommand(prefix string) bool {
+	t := strings.TrimRight(prefix, " \t'\"`(")
+	if t == "" {
+		return true
+	}
+	low := strings.ToLower(t)
+	if strings.Contains(low, "usage") || strings.Contains(low, "example") || strings.Contains(low, "e.g.") || advice(low) {
+		return false
+	}
+	if strings.HasPrefix(t, "+") && !strings.HasPrefix(strings.TrimLeft(t, "+ "), "echo") {
+		return true
+	}
+	switch t[len(t)-1] {
+	case ':', '>', '$', '=', ';', '#':
+		return !strings.HasSuffix(t, "error:")
+	}
+	fields := strings.Fields(t)
+	last := fields[len(fields)-1]
+	if strings.Contains(t, ": line ") { // bash: script: line 31: 104790 Killed   python train.py
+		return true
+	}
+	for _, f := range fields {
+		if !wrappers[f] && !isAssignment(f) && !strings.HasPrefix(f, "-") {
+			return wrappers[last] && strings.HasSuffix(fields[0], ":")
+		}
+	}
+	return true
+}
+
+// isAssignment reports whether a word is NAME=value with a name as the environment has them.
+func isAssignment(w string) bool {
+	name, _, ok := strings.Cut(w, "=")
+	return ok && isVariable(name)
+}
+
+func isVariable(name string) bool {
+	for i := range len(name) {
+		if !isWord(name[i]) || (i == 0 && isDigit(name[0])) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// listCommand finds a command quoted as a Python list: ['/usr/bin/python', '-u', 'train.py', '--fp16'].
+func listCommand(s string) ([]string, bool) {
+	i := strings.Index(s, "['")
+	if i < 0 {
+		return nil, false
+	}
+	end := strings.IndexAny(s[i+2:], "',")
+	if end < 0 || !program(s[i+2:i+2+end]) {
+		return nil, false
+	}
+	return listStrings([]byte(s[i+1:])), true
+}
+
+// listStrings returns the strings of a Python list, whose opening bracket is gone.
+func listStrings(s []byte) []string {
+	var out []string
+	for i := 0; i < len(s) && s[i] != ']' && len(out) < 2048; i++ {
+		if s[i] != '\'' && s[i] != '"' {
+			continue
+		}
+		n := stringEnd(s[i:])
+		if n < 0 {
+			break
+		}
+		out = append(out, string(unquote(s[i:i+n])))
+		i += n - 1
+	}
+	return out
+}
+
+// walker goes through the words of a command line. As a dump it follows lines that end with a backslash.
+type walker struct {
+	flag, value string // the flag at hand
+	line0       int    // where it stands
+	program     bool   // a program's name has been passed: assignments are its own from here on
+	told        bool
+}
+
+func (w *walker) sure() bool { return w.told }
+
+func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return true, false
+	}
+	return true, w.line(r, string(text[:min(len(text), maxPlain)]))
+}
+
+// line reads one line of the command and reports whether the next one continues it.
+func (w *walker) line(r *Reader, s string) bool {
+	s = strings.TrimRight(s, " ")
+	rest, more := strings.CutSuffix(s, `\`)
+	words, whole := shellWords(rest)
+	w.words(r, words)
+	return more && whole
+}
+
+func (w *walker) words(r *Reader, words []string) {
+	for _, word := range words {
+		w.word(r, word)
+	}
+}
+
+func (w *walker) word(r *Reader, word string) {
+	switch {
+	case word == "" || word == "--":
+	case len(word) > 2 && word[0] == '-' && (word[1] == '-' || len(word) <= 6) && flagName(strings.TrimLeft(word, "-")):
+		w.end(r)
+		name, value, ok := strings.Cut(word, "=")
+		w.line0 = r.line
+		if ok {
+			w.emit(r, name, value, Command)
+			return
+		}
+		w.flag = name
+	case word[0] == '-' && len(word) > 1 && !isDigit(word[1]) && word[1] != '.':
+		w.end(r) // -m, -u: about the interpreter
+	case override(word):
+		w.end(r)
+		key, value, _ := strings.Cut(strings.TrimLeft(word, "+~"), "=")
+		w.line0 = r.line
+		if !w.program && isVariable(key) {
+			w.emit(r, key, value, Env)
+			return
+		}
+		w.emit(r, key, value, Command)
+	case program(word) || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".sh"):
+		w.end(r)
+		w.program = true
+	case w.flag != "" && w.value == "":
+		w.value = word
+	case w.flag != "" && len(w.value)+len(word) < MaxValue:
+		w.value += " " + word
+	}
+}
+
+// flagName reports whether s is the name of a flag, with or without "=value".
+func flagName(s string) bool {
+	name, _, _ := strings.Cut(s, "=")
+	return isName(name)
+}
+
+// override reports whether a word is Hydra's `a.b=1`, with its prefixes.
+func override(word string) bool {
+	key, _, ok := strings.Cut(strings.TrimLeft(word, "+~"), "=")
+	return ok && isName(strings.ReplaceAll(key, "/", "."))
+}
+
+func (w *walker) end(r *Reader) {
+	if w.flag == "" {
+		return
+	}
+	if w.value == "" {
+		w.value = "True"
+	}
+	w.emit(r, w.flag, w.value, Command)
+	w.flag, w.value = "", ""
+}
+
+// emit reports a setting unless the shell had not yet expanded it.
+func (w *walker) emit(r *Reader, key, value, form string) {
+	value = strings.Trim(value, `'"`)
+	if value == "" || strings.Contains(value, "$") {
+		return
+	}
+	w.told = true
+	r.emit(key, value, w.line0, form)
+}
+
+// shellWords splits a command line as a shell does, up to a pipe, a redirection or the next command. whole is false
+// when a quote is left open.
+func shellWords(s string) (words []string, whole bool) {
+	var word []byte
+	in, quote := false, byte(0)
+	flush := func() {
+		if in {
+			words = append(words, string(word))
+		}
+		word, in = word[:0], false
+	}
+	for i := 0; i < len(s) && len(words) < 4096; i++ {
+		c := s[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+				continue
+			}
+			if c == '\\' && quote == '"' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
+				i++
+				c = s[i]
+			}
+			word = append(word, c)
+		case isBlank(c):
+			flush()
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == '\\' && i+1 < len(s) && !isWord(s[i+1]) && s[i+1] != '\\':
+			i++
+			word, in = append(word, s[i]), true
+		case !in && (c == '|' || c == ';' || c == '&' || c == '>' || c == '<'), c == ';' && (i+1 == len(s) || s[i+1] == ' '):
+			flush()
+			return words, true
+		case !in && (c == '1' || c == '2') && i+1 < len(s) && s[i+1] == '>':
+			return words, true
+		default:
+			word, in = append(word, c), true
+		}
+	}
+	flush()
+	return words, quote == 0
+}

@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+)
+
+// environment reads variables: `export X=1`, `declare -x X="1"`, `+ X=1` of a traced shell, and a line of env's output.
+func (r *Reader) environment(text []byte) bool {
+	s := string(bytes.TrimLeft(text, " \t"))
+	traced := strings.HasPrefix(s, "+")
+	if traced {
+		s = strings.TrimLeft(s, "+")
+		if !strings.HasPrefix(s, " ") {
+			return false
+		}
+		s = s[1:]
+	}
+	rest, exported := s, false
+	for _, p := range []string{"export ", "declare -x ", "declare -gx ", "setenv "} {
+		if after, ok := strings.CutPrefix(s, p); ok {
+			rest, exported = after, true
+		}
+	}
+	name, value, ok := strings.Cut(rest, "=")
+	if !ok || !isVariable(name) || (!exported && !traced && (name != strings.ToUpper(name) || len(name) < 2)) {
+		return false
+	}
+	words, whole := shellWords(rest)
+	switch {
+	case exported || traced:
+		if !whole || len(words) == 0 {
+			return false
+		}
+		for _, w := range words {
+			name, value, _ := strings.Cut(w, "=")
+			if !strings.Contains(w, "=") || !isVariable(name) {
+				break
+			}
+			r.variable(name, value)
+		}
+	case len(words) > 1 && !quotedWhole(value):
+		return false // a sentence or pairs that begin with a variable
+	default:
+		r.variable(name, strings.Trim(value, `"'`))
+	}
+	return true
+}
+
+func quotedWhole(v string) bool {
+	return len(v) > 1 && (v[0] == '"' || v[0] == '\'') && v[len(v)-1] == v[0]
+}
+
+func (r *Reader) variable(name, value string) {
+	if value == "" || strings.Contains(value, "$") {
+		return
+	}
+	r.emit(name, value, r.line, Env)
+}
+
+// overrides reads Hydra's list of overrides, printed when a job fails (`Error executing job with overrides: [...]`)
+// or at its start (`Overrides: [...]`).
+func (r *Reader) overrides(text []byte) bool {
+	i := bytes.Index(text, []byte("verrides: ["))
+	if i < 0 {
+		return false
+	}
+	for _, word := range listStrings(text[i+len("verrides: ["):]) {
+		if override(word) && !strings.HasPrefix(word, "~") {
+			key, value, _ := strings.Cut(strings.TrimLeft(word, "+"), "=")
+			r.emit(key, strings.Trim(value, `'"`), r.line, Overrides)
+		}
+	}
+	return true
+}
+
+// sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`.
+func (r *Reader) sbatch(text []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), directive)
+	if !ok {
+		return false
+	}
+	words, _ := shellWords(string(rest))
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if strings.HasPrefix(word, "#") {
+			break
+		}
+		name, value, ok := strings.Cut(word, "=")
+		if !strings.HasPrefix(name, "-") || !flagName(strings.TrimLeft(name, "-")) {
+			continue
+		}
+		if !ok {
+			value = "True"
+			if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") && !strings.HasPrefix(words[i+1], "#") {
+				i++
+				value = words[i]
+			}
+		}
+		r.emit(name, value, r.line, Sbatch)
+	}
+	return true
+}

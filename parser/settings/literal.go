@@ -1,0 +1,507 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+)
+
+// literal reads nested mappings as Python's repr and pprint, JSON and dataclass reprs print them, line by line, in one
+// pass and without recursion:
+//
+//	{'a': {'b': 1, 'c': [1, 2]}, 'd': 'x'}     {"a": {"b": 1}}     Name(a=1, b=Inner(c='x'), d=<Enum.X: 3>)
+//
+// A mapping's entries are settings, their keys joined with dots. A sequence is one value, whatever is inside.
+type literal struct {
+	form   string
+	stack  []frame
+	path   []byte // the dotted keys of the open mappings
+	unsure bool   // nobody said that this is a configuration: metrics look the same
+	told   bool
+
+	key     string // of the entry at hand
+	keyLine int
+	hasKey  bool
+	val     []byte // its value so far, at most MaxValue+1 bytes
+	isStr   bool   // val is made of string literals
+	raw     []byte // text of the innermost container that has no entries
+	rec     int    // depth of the frame that raw belongs to, 0: none
+
+	root  int // column of the root's bracket in the first line: continuation lines are indented relative to it
+	delta int // how far continuation lines are shifted (a coat's blank taken off too many, say)
+	fresh bool
+	known bool // delta is known
+}
+
+// frame is an open bracket.
+type frame struct {
+	closer  byte // 0: the root of a list that the end of the line closes
+	mapping bool
+	keyed   bool // it is the value of a key, whose path was len(path) bytes before
+	lost    bool // its opening line is missing: nobody knows whose entries these are
+	entries bool
+	pathLen int
+	key     string
+	keyLine int
+	col     int // column of its keys, -1 unknown
+}
+
+func (d *literal) sure() bool { return d.told }
+
+func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
+
+// feed reads the next line of a dump.
+func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
+	i := 0
+	for i < len(text) && isBlank(text[i]) {
+		i++
+	}
+	if i == len(text) {
+		return true, true
+	}
+	if !d.fits(text[i:]) {
+		return false, true
+	}
+	d.resync(r, text, i)
+	before := len(r.out)
+	d.eat(r, text, i)
+	if d.unsure && len(r.out) > before {
+		if metrics(r.out[before:]) {
+			r.out = r.out[:before]
+			return true, false
+		}
+		d.unsure = false
+	}
+	return true, len(d.stack) > 0
+}
+
+func (d *literal) end(r *Reader) {
+	if len(d.stack) > 0 && d.hasKey && len(d.val) > 0 {
+		d.entry(r)
+	}
+}
+
+// fits reports whether a line can stand where the dump is.
+func (d *literal) fits(s []byte) bool {
+	top, c := d.top(), s[0]
+	switch {
+	case c == '}' || c == ']' || c == ')':
+		return true
+	case !top.mapping:
+		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || isDigit(c) ||
+			startsLiteral(s) || s[len(s)-1] == ','
+	case d.hasKey && len(d.val) == 0:
+		return true
+	case c == ',':
+		return true
+	case c == '\'' || c == '"':
+		n := stringEnd(s)
+		if n < 0 {
+			return false
+		}
+		rest := bytes.TrimLeft(s[n:], " ")
+		if len(rest) > 0 && rest[0] == ':' {
+			return top.closer == '}'
+		}
+		return d.hasKey && d.isStr && (len(rest) == 0 || rest[0] == ',' || rest[0] == '}' || rest[0] == ')')
+	case top.closer == ')':
+		n := nameEnd(s)
+		return n > 0 && n < len(s) && s[n] == '=' && (n+1 == len(s) || (s[n+1] != '=' && s[n+1] != ' '))
+	}
+	return false
+}
+
+func startsLiteral(s []byte) bool {
+	for _, w := range []string{"None", "True", "False", "null", "true", "false"} {
+		if bytes.HasPrefix(s, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameEnd is the length of the name that s begins with.
+func nameEnd(s []byte) int {
+	i := 0
+	for i < len(s) && (isWord(s[i]) || (i > 0 && (s[i] == '.' || s[i] == '-'))) {
+		i++
+	}
+	return i
+}
+
+// stringEnd is the length of the string literal that s begins with, -1 when it is not closed.
+func stringEnd(s []byte) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that
+// another worker printed already, brackets and all.
+func (d *literal) resync(r *Reader, text []byte, i int) {
+	d.fresh = true
+	if text[i] != '\'' && text[i] != '"' {
+		return
+	}
+	n := stringEnd(text[i:])
+	if n < 0 || !bytes.HasPrefix(bytes.TrimLeft(text[i+n:], " "), []byte(":")) {
+		return
+	}
+	if d.hasKey && len(d.val) > 0 {
+		d.entry(r)
+	}
+	col := i - d.delta
+	at := d.frameAt(col)
+	if !d.known {
+		d.known = true
+		if top := d.top(); at < 0 && top.mapping && top.col >= 0 && abs(i-top.col) <= 2 {
+			d.delta = i - top.col
+			return
+		}
+	}
+	last := len(d.stack) - 1
+	top := d.top()
+	if at == last || (top.mapping && top.col < 0) || top.closer == ')' {
+		return
+	}
+	if !top.mapping && (at < 0 || top.closer == '}') {
+		return
+	}
+	for at < 0 && len(d.stack) > 1 && d.top().col > col {
+		d.drop()
+	}
+	if at < 0 {
+		if len(d.stack) < maxDepth {
+			d.stack = append(d.stack, frame{closer: '}', mapping: true, lost: true, entries: true, pathLen: len(d.path), col: col})
+		}
+		return
+	}
+	for len(d.stack)-1 > at {
+		d.drop()
+	}
+}
+
+// frameAt is the index of the innermost mapping whose keys stand in this column, -1 for none.
+func (d *literal) frameAt(col int) int {
+	for i := len(d.stack) - 1; i >= 0; i-- {
+		if d.stack[i].mapping && d.stack[i].col == col {
+			return i
+		}
+	}
+	return -1
+}
+
+// drop closes the innermost frame without an entry of its own.
+func (d *literal) drop() {
+	d.path = d.path[:d.top().pathLen]
+	d.stack = d.stack[:len(d.stack)-1]
+	d.hasKey, d.rec = false, 0
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// eat reads text from i on. When the root closes, the stack is empty and eat returns where the rest begins.
+func (d *literal) eat(r *Reader, text []byte, i int) int {
+	for i < len(text) && len(d.stack) > 0 {
+		if isBlank(text[i]) {
+			d.keep(text[i])
+			i++
+			continue
+		}
+		switch {
+		case !d.top().mapping:
+			i = d.inSequence(r, text, i)
+		case d.hasKey:
+			i = d.inValue(r, text, i)
+		default:
+			i = d.atKey(r, text, i)
+		}
+	}
+	if len(d.stack) > 0 {
+		d.endOfLine(r)
+	}
+	return i
+}
+
+// keep appends to the text of the innermost container, and to a value that is not a string.
+func (d *literal) keep(c byte) {
+	if d.rec > 0 && len(d.raw) <= MaxValue {
+		if c == ' ' && (len(d.raw) == 0 || d.raw[len(d.raw)-1] == ' ') {
+			return
+		}
+		d.raw = append(d.raw, c)
+	} else if c == ' ' && d.hasKey && !d.isStr && len(d.val) > 0 {
+		d.grow(' ')
+	}
+}
+
+func (d *literal) grow(c ...byte) {
+	if len(d.val) <= MaxValue {
+		d.val = append(d.val, c...)
+	}
+}
+
+func (d *literal) keepAll(s []byte) {
+	for _, c := range s[:min(len(s), MaxValue+1)] {
+		d.keep(c)
+	}
+}
+
+func (d *literal) inSequence(r *Reader, text []byte, i int) int {
+	switch c := text[i]; c {
+	case '\'', '"':
+		n := stringEnd(text[i:])
+		if n < 0 {
+			n = len(text) - i
+		}
+		d.keepAll(text[i : i+n])
+		return i + n
+	case '{', '[', '(':
+		d.push(c, false)
+	case '}', ']', ')':
+		d.closeBracket(r, c)
+	default:
+		d.keep(c)
+	}
+	return i + 1
+}
+
+func (d *literal) atKey(r *Reader, text []byte, i int) int {
+	c := text[i]
+	switch c {
+	case '}', ']', ')':
+		d.closeBracket(r, c)
+		return i + 1
+	case ',':
+		d.keep(c)
+		return i + 1
+	case '{', '[', '(':
+		d.push(c, c == '{' && !d.top().entries)
+		return i + 1
+	}
+	n, quoted := 0, c == '\'' || c == '"'
+	if quoted {
+		n = stringEnd(text[i:])
+	} else {
+		n = nameEnd(text[i:])
+	}
+	if n <= 0 {
+		d.keep(c)
+		return i + 1
+	}
+	j := i + n
+	for j < len(text) && text[j] == ' ' {
+		j++
+	}
+	top := d.top()
+	if j < len(text) && ((text[j] == ':' && top.closer == '}') || (text[j] == '=' && !quoted && top.closer != '}')) {
+		name := text[i : i+n]
+		if quoted {
+			name = name[1 : n-1]
+		}
+		d.setKey(r, name, i)
+		return j + 1
+	}
+	d.keepAll(text[i : i+n])
+	return i + n
+}
+
+func (d *literal) setKey(r *Reader, name []byte, at int) {
+	top := d.top()
+	top.entries = true
+	d.rec = 0
+	if top.col < 0 {
+		top.col = at - d.root
+		if d.fresh {
+			top.col = at - d.delta
+		}
+	}
+	d.hasKey, d.isStr, d.val, d.keyLine = true, false, d.val[:0], r.line
+	d.key = string(name[:min(len(name), MaxKey+1)])
+}
+
+func (d *literal) inValue(r *Reader, text []byte, i int) int {
+	c := text[i]
+	switch c {
+	case ',':
+		d.entry(r)
+	case '}', ']', ')':
+		d.entry(r)
+		d.closeBracket(r, c)
+	case '{', '[', '(':
+		d.push(c, c == '{' || (c == '(' && len(d.val) > 0))
+	case '\'', '"':
+		if len(d.val) > 0 && !d.isStr {
+			d.grow(c)
+			break
+		}
+		n := stringEnd(text[i:])
+		if n < 0 { // cut off: the value is not known
+			d.hasKey = false
+			return len(text)
+		}
+		d.isStr = true
+		d.grow(unquote(text[i : i+n])...)
+		return i + n
+	case '<':
+		if n := bytes.IndexByte(text[i:min(len(text), i+200)], '>'); n > 0 && len(d.val) == 0 {
+			d.grow(text[i : i+n+1]...)
+			return i + n + 1
+		}
+		d.grow(c)
+	default:
+		if d.isStr { // no comma behind a string: whatever follows belongs to somebody else
+			d.entry(r)
+			return i
+		}
+		d.grow(c)
+	}
+	return i + 1
+}
+
+// unquote returns the text of a string literal.
+func unquote(lit []byte) []byte {
+	s := lit[1 : len(lit)-1]
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	out := make([]byte, 0, min(len(s), MaxValue+1))
+	for i := 0; i < len(s) && len(out) <= MaxValue; i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			switch s[i] {
+			case 'n', 'r', 't':
+				out = append(out, ' ')
+				continue
+			case '\\', '\'', '"', '/':
+			default:
+				out = append(out, '\\')
+			}
+		}
+		out = append(out, s[i])
+	}
+	return out
+}
+
+// push opens a bracket. Inside a sequence everything is text.
+func (d *literal) push(c byte, mapping bool) {
+	if len(d.stack) >= maxDepth {
+		d.stack = d.stack[:0]
+		return
+	}
+	f := frame{closer: closerOf(c), pathLen: len(d.path), col: -1}
+	if d.rec == 0 {
+		d.rec = len(d.stack) + 1
+		d.raw = append(d.raw[:0], bytes.TrimLeft(d.val, " ")...)
+		if !d.hasKey {
+			d.raw = d.raw[:0]
+		}
+	}
+	d.keep(c)
+	f.keyed, f.key, f.keyLine, f.lost = d.hasKey, d.key, d.keyLine, d.top().lost
+	if mapping {
+		f.mapping = true
+		if f.keyed {
+			d.descend(f.key)
+		}
+	}
+	d.hasKey, d.isStr, d.val = false, false, d.val[:0]
+	d.stack = append(d.stack, f)
+}
+
+// descend extends the path; a path that grows too long is cut by emit, which refuses long keys.
+func (d *literal) descend(key string) {
+	if len(d.path) > 0 {
+		d.path = append(d.path, '.')
+	}
+	d.path = append(d.path, key[:min(len(key), MaxKey)]...)
+}
+
+func closerOf(c byte) byte {
+	switch c {
+	case '{':
+		return '}'
+	case '[':
+		return ']'
+	}
+	return ')'
+}
+
+// closeBracket pops the frame that c closes. A bracket that closes nothing is ignored; one that closes an outer frame
+// closes the inner ones as well (their own brackets were in a line that is missing).
+func (d *literal) closeBracket(r *Reader, c byte) {
+	at := len(d.stack) - 1
+	for at >= 0 && d.stack[at].closer != c {
+		at--
+	}
+	if at < 0 {
+		d.keep(c)
+		return
+	}
+	for len(d.stack)-1 > at {
+		d.drop()
+	}
+	f := *d.top()
+	d.keep(c)
+	d.path = d.path[:f.pathLen]
+	depth := len(d.stack)
+	d.stack = d.stack[:depth-1]
+	if f.entries || d.rec != depth { // entries were told one by one, or f is part of a larger text
+		if f.entries {
+			d.rec = 0
+			d.hasKey = false
+			if depth > 1 {
+				d.top().entries = true
+			}
+		}
+		return
+	}
+	d.rec = 0
+	if f.keyed && depth > 1 {
+		d.hasKey, d.isStr, d.key, d.keyLine = true, false, f.key, f.keyLine
+		d.val = append(d.val[:0], d.raw...)
+		d.entry(r)
+	}
+}
+
+// entry reports the entry at hand.
+func (d *literal) entry(r *Reader) {
+	d.hasKey = false
+	val := bytes.TrimSpace(d.val)
+	if d.top().lost || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
+		return
+	}
+	key := d.key
+	if len(d.path) > 0 {
+		key = string(d.path) + "." + key
+	}
+	d.told = true
+	r.emit(key, string(val), d.keyLine, d.form)
+}
+
+// plausibleKey leaves out metrics ("actor/loss"), sentences and the class names that Hydra puts into its dicts.
+func plausibleKey(key string) bool {
+	return key != "" && key != "_target_" && !strings.ContainsAny(key, "/ \t\n{}[]()<>:,;=\"'")
+}
+
+// endOfLine completes what cannot go on in the next line.
+func (d *literal) endOfLine(r *Reader) {
+	if d.hasKey && !d.isStr && len(d.val) > 0 && d.top().mapping {
+		d.entry(r)
+	}
+	if len(d.stack) == 1 && d.top().closer == 0 {
+		if d.hasKey && d.isStr {
+			d.entry(r)
+		}
+		d.stack = d.stack[:0]
+		return
+	}
+	if d.rec > 0 && len(d.raw) > 0 {
+		d.keep(' ')
+	}
+}

@@ -1,0 +1,197 @@
+package settings
+
+import "strings"
+
+// maxTold bounds the keys whose last value is remembered.
+const maxTold = 1024
+
+// pair is one key=value in a line.
+type pair struct {
+	key, value string
+	start, end int
+}
+
+// pairs reads a line of free text that is mainly key=value pairs, or `key: value` pairs between bars, and single pairs
+// whose key is a known setting. It stays silent on what training steps, gauges and event records report.
+func (r *Reader) pairs(text []byte) {
+	s := string(text)
+	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) {
+		return
+	}
+	found := findPairs(s)
+	if len(found) == 0 {
+		found = colonPairs(s)
+	}
+	if len(found) == 0 {
+		return
+	}
+	known := 0
+	for _, p := range found {
+		if metric(p.key) && !flagValue(p.value) {
+			return
+		}
+		if knob(p.key) {
+			known++
+		}
+	}
+	outside := outsideWords(s, found)
+	low := strings.ToLower(outside)
+	if strings.Contains(low, "loss") || strings.Contains(low, "s/step") || hasWord(low, []string{"step", "iteration", "eta", "grad norm"}) && known < 2 {
+		return
+	}
+	words := len(strings.Fields(outside))
+	mainly := len(found) >= 2 && words <= 2*len(found)+2 && !hasWord(low, []string{"error", "exception", "failed"})
+	if known == 0 && !(mainly && words <= len(found)+1) {
+		return
+	}
+	if len(found) < 4 && advice(low) {
+		return
+	}
+	for _, p := range found {
+		if (mainly || knob(p.key)) && !gauge(p.key) {
+			r.tell(p.key, p.value)
+		}
+	}
+}
+
+// tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
+func (r *Reader) tell(key, value string) {
+	if old, ok := r.told[key]; ok && old == value {
+		return
+	}
+	if r.told == nil {
+		r.told = make(map[string]string)
+	}
+	if len(r.told) < maxTold {
+		r.told[key] = value
+	}
+	r.emit(key, value, r.line, Pairs)
+}
+
+// progress reports whether a line holds a progress bar.
+func progress(s string) bool {
+	return strings.Contains(s, "it/s") || strings.Contains(s, "s/it") || strings.Contains(s, "%|")
+}
+
+// sourceLine reports whether a line is an exception's message or a frame of a traceback.
+func sourceLine(s string) bool {
+	t := strings.TrimLeft(s, " ")
+	if strings.HasPrefix(t, "File \"") || strings.HasPrefix(t, "Traceback ") {
+		return true
+	}
+	name := t[:nameEnd([]byte(t))]
+	return strings.HasPrefix(t[len(name):], ":") && (strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception") ||
+		strings.HasSuffix(name, "Warning"))
+}
+
+// findPairs returns the key=value pairs of a line, in order.
+func findPairs(s string) []pair {
+	var out []pair
+	for i := 1; i < len(s)-1 && len(out) < 256; i++ {
+		if s[i] != '=' || s[i+1] == '=' || isBlank(s[i+1]) {
+			continue
+		}
+		start := i
+		for start > 0 && (isWord(s[start-1]) || s[start-1] == '.' || s[start-1] == '-') && i-start <= MaxKey {
+			start--
+		}
+		key := s[start:i]
+		if !isName(strings.TrimLeft(key, "-")) || key[0] == '-' || (start > 0 && !strings.ContainsRune(" \t,([|;:{", rune(s[start-1]))) {
+			continue
+		}
+		end := valueEnd(s, i+1)
+		value := strings.TrimRight(s[i+1:end], ".:")
+		if q := len(value); q >= 2 && (value[0] == '\'' || value[0] == '"') && value[q-1] == value[0] {
+			value = value[1 : q-1]
+		}
+		if value == "" || strings.ContainsAny(value, "$`") {
+			i = end - 1
+			continue
+		}
+		out = append(out, pair{key, value, start, end})
+		i = end - 1
+	}
+	return out
+}
+
+// valueEnd returns where the value that begins at i ends: behind its quote or bracket, or in front of a separator.
+// A comma without a blank behind it belongs to the value unless a key follows ("device=0,1, cache=None").
+func valueEnd(s string, i int) int {
+	switch c := s[i]; c {
+	case '\'', '"':
+		if n := stringEnd([]byte(s[i:min(len(s), i+4*MaxValue)])); n > 0 {
+			return i + n
+		}
+	case '[', '(', '{':
+		depth := 0
+		for j := i; j < len(s) && j < i+4*MaxValue; j++ {
+			switch s[j] {
+			case '[', '(', '{':
+				depth++
+			case ']', ')', '}':
+				depth--
+				if depth == 0 {
+					return j + 1
+				}
+			}
+		}
+	}
+	for j := i; j < len(s); j++ {
+		switch s[j] {
+		case ' ', '\t', ';', '|', ')', ']', '}':
+			return j
+		case ',':
+			if j+1 == len(s) || isBlank(s[j+1]) || !isDigit(s[j+1]) {
+				return j
+			}
+		}
+	}
+	return len(s)
+}
+
+// colonPairs reads `Training config | batch_size: 4 | seq: 128`: parts between bars, or between commas when all parts
+// are pairs and one of them is a known setting.
+func colonPairs(s string) []pair {
+	if !strings.Contains(s, ": ") || len(s) > 1024 {
+		return nil
+	}
+	sep, least := "|", 2
+	if !strings.Contains(s, "|") {
+		sep, least = ",", 3
+	}
+	var out []pair
+	known, at := false, 0
+	for part := range strings.SplitSeq(s, sep) {
+		key, value, ok := strings.Cut(strings.TrimSpace(part), ": ")
+		value = strings.TrimSpace(value)
+		if ok && isName(key) && value != "" && !strings.Contains(value, " ") && len(value) <= 64 {
+			out = append(out, pair{key, strings.Trim(value, `'"`), at, at + len(part)})
+			known = known || knob(key)
+		} else if at > 0 {
+			return nil
+		}
+		at += len(part) + 1
+	}
+	if len(out) < least || !known {
+		return nil
+	}
+	return out
+}
+
+// outsideWords is the text of a line that is in none of its pairs.
+func outsideWords(s string, found []pair) string {
+	var b strings.Builder
+	at := 0
+	for _, p := range found {
+		b.WriteString(s[at:p.start])
+		b.WriteByte(' ')
+		at = p.end
+	}
+	b.WriteString(s[at:])
+	return strings.Map(func(c rune) rune {
+		if c == ',' || c == '|' || c == ';' {
+			return ' '
+		}
+		return c
+	}, b.String())
+}

@@ -1,0 +1,178 @@
+// Package settings reads a run's configuration from whatever a log prints of it.
+//
+// Programs tell their configuration in many forms: a pretty-printed Python dict (verl, NeMo-RL), the repr of an
+// arguments object (SGLang, transformers, OpenRLHF), Megatron's and DeepSpeed's dotted tables, JSON, YAML, the command
+// line that a shell traced, Hydra's list of overrides, or plain key=value pairs in a sentence. A [Reader] recognises
+// them line by line. It reports a value only as it is printed: what was cut off, lost or left unexpanded by a shell is
+// not reported at all.
+package settings
+
+import "bytes"
+
+// Forms of a [Pair]: how the log printed it.
+const (
+	Pprint    = "pprint"    // a Python dict, usually over many lines
+	Overrides = "overrides" // Hydra's list of overrides
+	Command   = "command"   // a command line
+	Megatron  = "megatron"  // a table of names, dots and values
+	Repr      = "repr"      // the repr of an arguments or configuration object
+	Engine    = "engine"    // an inference engine's own summary of its arguments
+	JSON      = "json"
+	YAML      = "yaml"
+	Sbatch    = "sbatch" // a batch directive or a job script's banner
+	Env       = "env"    // environment variables
+	Pairs     = "pairs"  // key=value pairs in free text, and banners with one setting a line
+)
+
+// Limits of one [Reader].
+const (
+	MaxKey   = 256  // bytes of a key; a longer one is not reported
+	MaxValue = 512  // bytes of a value; a longer one is cut and ends with "..."
+	MaxPairs = 8192 // settings one Reader reports in its life
+
+	maxDumpBytes = 1 << 20
+	maxDumpLines = 20_000
+	maxDepth     = 32
+	maxForeign   = 50       // lines inside a dump that are no part of it
+	maxDoubt     = 3        // the same before the dump told its first setting
+	maxLine      = 1 << 20  // bytes of a line that dumps are read from
+	maxPlain     = 16 << 10 // the same for all other forms
+)
+
+// Pair is one setting. It owns its text.
+type Pair struct {
+	// Key is the key as printed, the full dotted path when the dump is nested. Flags keep their dashes ("--num-proc").
+	Key string
+	// Value is the text of the value: strings without quotes, numbers, None and True as printed, a list or tuple as
+	// one text. The value of a secret is "***".
+	Value string
+	Line  int    // the physical line where the key stands, as the caller counts
+	Form  string // one of the constants of this package
+}
+
+// Reader finds the settings in the lines of one stream: one writer's output, in order. The zero value is ready. It is
+// not safe for concurrent use. Its memory is bounded, whatever the lines hold.
+type Reader struct {
+	out   []Pair
+	open  dump
+	line  int
+	bytes int // of the open dump
+	lines int
+	alien int // lines of the open dump that did not fit
+	count int
+	told  map[string]string // last value of each key told by free pairs, so that repeated lines stay cheap
+}
+
+// dump is a form that spans lines.
+type dump interface {
+	// feed takes the next line. It reports whether the line is part of the dump, and whether the dump goes on.
+	feed(r *Reader, text []byte) (fits, more bool)
+	// end reports what is still pending.
+	end(r *Reader)
+	// sure reports whether the dump has told a setting.
+	sure() bool
+}
+
+// Feed offers one line without its envelope: leading blanks kept, no line feed. It returns the settings that are
+// complete with this line; the slice is valid until the next call of Feed or Close.
+func (r *Reader) Feed(line int, text []byte) []Pair {
+	r.out = r.out[:0]
+	r.line = line
+	text = bytes.TrimRight(text, " \t\r\n\x00")
+	if i := bytes.LastIndexByte(text, '\r'); i >= 0 {
+		text = text[i+1:] // a progress bar was overwritten by what follows
+	}
+	if len(text) > maxLine {
+		text = text[:maxLine]
+	}
+	if r.open != nil {
+		if r.advance(text) {
+			return r.out
+		}
+	}
+	if len(text) > 0 && Worth(text) {
+		r.scan(text)
+	}
+	return r.out
+}
+
+// advance offers a line to the open dump and reports whether the line was used up.
+func (r *Reader) advance(text []byte) bool {
+	r.lines++
+	r.bytes += len(text)
+	fits, more := r.open.feed(r, text)
+	if fits && more && r.lines < maxDumpLines && r.bytes < maxDumpBytes {
+		return true
+	}
+	if fits {
+		r.finish()
+		return true
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return true
+	}
+	r.alien++
+	if !more || r.alien > maxForeign || (!r.open.sure() && r.alien > maxDoubt) || r.lines >= maxDumpLines {
+		r.finish()
+	}
+	return false
+}
+
+// begin opens a dump whose first line has been read.
+func (r *Reader) begin(d dump, first []byte) {
+	if r.open != nil {
+		r.finish()
+	}
+	r.open, r.bytes, r.lines, r.alien = d, len(first), 1, 0
+}
+
+func (r *Reader) finish() {
+	d := r.open
+	r.open = nil
+	d.end(r)
+}
+
+// Open reports that a dump is unfinished: the caller should deliver the stream's next lines as well, whatever [Worth]
+// says of them, and call Close when there are none left.
+func (r *Reader) Open() bool { return r.open != nil }
+
+// Close gives an unfinished dump up and returns what it told and Feed has not yet returned. The Reader can be used
+// again.
+func (r *Reader) Close() []Pair {
+	r.out = r.out[:0]
+	if r.open != nil {
+		r.finish()
+	}
+	return r.out
+}
+
+// emit adds one setting to those of this line.
+func (r *Reader) emit(key, value string, line int, form string) {
+	if key == "" || len(key) > MaxKey || r.count >= MaxPairs {
+		return
+	}
+	if secret(key, value) {
+		value = masked
+	}
+	if len(value) > MaxValue {
+		value = value[:MaxValue-3] + "..."
+	}
+	r.count++
+	r.out = append(r.out, Pair{Key: key, Value: value, Line: line, Form: form})
+}
+
+// scan reads a line outside dumps. The first form that claims the line has it.
+func (r *Reader) scan(text []byte) {
+	if r.startLiteral(text) {
+		return
+	}
+	if len(text) > maxPlain {
+		text = text[:maxPlain]
+	}
+	switch {
+	case r.sbatch(text), r.overrides(text), r.command(text), r.environment(text), r.dotted(text), r.banner(text):
+	case r.startYAML(text):
+	default:
+		r.pairs(text)
+	}
+}

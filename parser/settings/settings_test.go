@@ -1,0 +1,349 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// read returns the settings of a log as "form key=value".
+func read(log string) []string {
+	var r Reader
+	var out []string
+	add := func(pairs []Pair) {
+		for _, p := range pairs {
+			out = append(out, p.Form+" "+p.Key+"="+p.Value)
+		}
+	}
+	for i, line := range strings.Split(log, "\n") {
+		add(r.Feed(i+1, []byte(line)))
+	}
+	add(r.Close())
+	return out
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, log string
+		want      []string
+	}{
+		{
+			name: "pprint nests by braces and joins adjacent string literals",
+			log: "{'actor': {'fsdp': {'offload': False,\n" +
+				"                    'wrap': {'min': 0}},\n" +
+				"           'names': ['a',\n" +
+				"                     'b'],\n" +
+				"           'lr': 1e-06, 'empty': {}, 'none': None},\n" +
+				" 'path': '/a/very/long/'\n" +
+				"         'path',\n" +
+				" 'quote': \"it's\"}",
+			want: []string{
+				"pprint actor.fsdp.offload=False", "pprint actor.fsdp.wrap.min=0", "pprint actor.names=['a', 'b']",
+				"pprint actor.lr=1e-06", "pprint actor.empty={}", "pprint actor.none=None",
+				"pprint path=/a/very/long/path", "pprint quote=it's",
+			},
+		},
+		{
+			name: "pprint that ends early keeps what was read",
+			log:  "{'data': {'batch': 4,\n          'len': 512,",
+			want: []string{"pprint data.batch=4", "pprint data.len=512"},
+		},
+		{
+			name: "pprint whose line with the closing braces is missing is repaired by its indentation",
+			log: "{'actor': {'optim': {'lr': 1e-06,\n" +
+				"                     'steps': -1,\n" +
+				"           'strategy': 'fsdp',\n" +
+				"           'use': False},\n" +
+				" 'data': {'n': 1}}",
+			want: []string{
+				"pprint actor.optim.lr=1e-06", "pprint actor.optim.steps=-1", "pprint actor.strategy=fsdp",
+				"pprint actor.use=False", "pprint data.n=1",
+			},
+		},
+		{
+			name: "pprint whose opening line is missing tells nothing of that part",
+			log: "{'actor': {'a': 1,\n" +
+				"                    'orphan': False,\n" +
+				"                    'other': True},\n" +
+				"           'b': 2},\n" +
+				" 'data': {'n': 1}}",
+			want: []string{"pprint actor.a=1", "pprint actor.b=2", "pprint data.n=1"},
+		},
+		{
+			name: "foreign lines inside a dump are passed over",
+			log:  "{'a': {'b': 1,\nLoading checkpoint shards: 50%|##  | 1/2 [00:01<00:01]\n       'c': 2}}",
+			want: []string{"pprint a.b=1", "pprint a.c=2"},
+		},
+		{
+			name: "a dict behind a label",
+			log:  "INFO 08-22 12:00:01 [utils.py:326] non-default args: {'model': 'Q/Q-7B', 'gpu_memory_utilization': 0.6, 'compilation_config': CompilationConfig(level=3, sizes=[1, 2])}",
+			want: []string{
+				"engine model=Q/Q-7B", "engine gpu_memory_utilization=0.6", "engine compilation_config.level=3",
+				"engine compilation_config.sizes=[1, 2]",
+			},
+		},
+		{
+			name: "engine summary",
+			log:  "Initializing a V1 LLM engine (v0.9.2) with config: model='m', dtype=torch.bfloat16, max_seq_len=4096, speculative_config=None, compilation_config={\"level\":3,\"splitting_ops\":[]}, mode=<Mode.X: 3>, use_async=True",
+			want: []string{
+				"engine model=m", "engine dtype=torch.bfloat16", "engine max_seq_len=4096", "engine speculative_config=None",
+				"engine compilation_config.level=3", "engine compilation_config.splitting_ops=[]", "engine mode=<Mode.X: 3>",
+				"engine use_async=True",
+			},
+		},
+		{
+			name: "object prints",
+			log:  "Final config: MasterConfig(policy={'tp': 2, 'gen': GenConfig(util=0.6)}, path=PosixPath('/x'))\nDictConfig({'a': {'b': 1}})",
+			want: []string{"repr policy.tp=2", "repr policy.gen.util=0.6", "repr path=PosixPath('/x')", "repr a.b=1"},
+		},
+		{
+			name: "nested namespaces",
+			log:  "namespace(train=namespace(micro_batch_size=4, colocate_all=True), ds=namespace(zero_stage=3))",
+			want: []string{"repr train.micro_batch_size=4", "repr train.colocate_all=True", "repr ds.zero_stage=3"},
+		},
+		{
+			name: "a repr over many lines",
+			log:  "Training parameters GRPOConfig(\n_n_gpu=1,\nbf16=True,\nkwargs={'use_reentrant': False},\nlr_scheduler_type=SchedulerType.COSINE,\nrun_name=it's,\n)\nloss=3,",
+			want: []string{
+				"repr _n_gpu=1", "repr bf16=True", "repr kwargs.use_reentrant=False", "repr lr_scheduler_type=SchedulerType.COSINE",
+				"repr run_name=it's",
+			},
+		},
+		{
+			name: "a repr that was cut off does not swallow what follows",
+			log:  "server_args=ServerArgs(model_path='/m', tp_size=2, mem_fraction_static=0.8, kv_ca\nstep=4 loss=2.1",
+			want: []string{"repr model_path=/m", "repr tp_size=2", "repr mem_fraction_static=0.8"},
+		},
+		{
+			name: "overrides lose their prefixes",
+			log:  "Error executing job with overrides: ['a.b=1', '+c.d=x=y', '++e=[1,2]', '~gone', 'q=\"s\"']",
+			want: []string{"overrides a.b=1", "overrides c.d=x=y", "overrides e=[1,2]", "overrides q=s"},
+		},
+		{
+			name: "traced command",
+			log:  "++ python3 -u -m verl.trainer.main_ppo data.n=1 'c.d=[x,y]' +e.f=True --config-name=ppo.yaml --bare --lr 1e-5 --shift -1 --sizes 1 2 3 path=$HOME",
+			want: []string{
+				"command data.n=1", "command c.d=[x,y]", "command e.f=True", "command --config-name=ppo.yaml", "command --bare=True",
+				"command --lr=1e-5", "command --shift=-1", "command --sizes=1 2 3",
+			},
+		},
+		{
+			name: "command behind variables and a wrapper",
+			log:  "CUDA_VISIBLE_DEVICES=0,1 nohup torchrun --standalone --nproc_per_node 8 train.py --fp16 2>&1 | tee log --x",
+			want: []string{"env CUDA_VISIBLE_DEVICES=0,1", "command --standalone=True", "command --nproc_per_node=8", "command --fp16=True"},
+		},
+		{
+			name: "command behind a label",
+			log:  "Launch command: python3 -m sglang.launch_server --model-path /m -tp 2 --mem-fraction-static 0.8 ",
+			want: []string{"command --model-path=/m", "command -tp=2", "command --mem-fraction-static=0.8"},
+		},
+		{
+			name: "command over many lines",
+			log:  "python train.py \\\n    --batch-size 8 \\\n    --bf16\nstep 1",
+			want: []string{"command --batch-size=8", "command --bf16=True"},
+		},
+		{
+			name: "command of a killed process, and as a list",
+			log:  "/var/spool/slurm_script: line 31: 104790 Killed                  python prepare.py --num-proc 32\nCommand '['/usr/bin/python', '-u', 't.py', '--bs', '8']' returned non-zero exit status 1.",
+			want: []string{"command --num-proc=32", "command --bs=8"},
+		},
+		{
+			name: "dotted table, with a name too long for dots",
+			log:  "------------------------ arguments ------------------------\n  micro_batch_size ................................ 1\n  a_name_that_is_longer_than_the_width_of_the_table  7\nnoise\n  path ............................................ None\n-------------------- end of arguments ---------------------\n  after_the_end_of_it ............................. 3",
+			want: []string{
+				"megatron micro_batch_size=1", "megatron a_name_that_is_longer_than_the_width_of_the_table=7", "megatron path=None",
+				"megatron after_the_end_of_it=3",
+			},
+		},
+		{
+			name: "DeepSpeed's table and JSON, the logger's coat still on",
+			log:  "[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   zero_config .................. {\n    \"stage\": 3,\n    \"offload_param\": {\n        \"device\": \"cpu\"\n    }\n}\n[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   train_batch_size ............. 64\n  json = {\n    \"zero_optimization\": {\n        \"stage\": 2, \n        \"x\": 1.0e+09\n    }\n}",
+			want: []string{
+				"json zero_config.stage=3", "json zero_config.offload_param.device=cpu", "megatron train_batch_size=64",
+				"json zero_optimization.stage=2", "json zero_optimization.x=1.0e+09",
+			},
+		},
+		{
+			name: "JSON objects",
+			log:  "Model config Qwen2Config {\n  \"sizes\": [\n    1\n  ],\n  \"hidden_size\": 3584,\n  \"tie\": false\n}\n{\n  \"worker\": {\n    \"n\": 5\n  }\n}\nconfig: {\"lr\": 0.1, \"a\": {\"b\": null}}",
+			want: []string{
+				"json sizes=[ 1 ]", "json hidden_size=3584", "json tie=false", "json worker.n=5", "json lr=0.1", "json a.b=null",
+			},
+		},
+		{
+			name: "YAML",
+			log:  "compute_environment: LOCAL_MACHINE\ndebug: false\nactor:\n  backend: fsdp:d4\n  mb_spec:\n    max_tokens_per_mb: 32768 # cap\n  tags:\n    - a\n    - name: x\n  path: \"/a b\"\nnum_processes: 8\nTraceback (most recent call last):",
+			want: []string{
+				"yaml compute_environment=LOCAL_MACHINE", "yaml debug=false", "yaml actor.backend=fsdp:d4",
+				"yaml actor.mb_spec.max_tokens_per_mb=32768", "yaml actor.path=/a b", "yaml num_processes=8",
+			},
+		},
+		{
+			name: "batch directives and banners",
+			log:  "#SBATCH --mem=96G --gres gpu:8 # all\n#SBATCH -c 8\nMemory requested: 96G\nMemory used: 90G",
+			want: []string{"sbatch --mem=96G", "sbatch --gres=gpu:8", "sbatch -c=8", "sbatch Memory requested=96G"},
+		},
+		{
+			name: "variables",
+			log:  "+ export A=1 B='x y'\ndeclare -x C=\"3\"\nPYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n+ MAX_LEN=4096\nexport D=$HOME",
+			want: []string{
+				"env A=1", "env B=x y", "env C=3", "env PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "env MAX_LEN=4096",
+			},
+		},
+		{
+			name: "free pairs",
+			log:  "rank 0: batch_size=12 amp=False\nrank 1: batch_size=12 amp=False\nengine/trainer: mode=train, device=0,1, batch=-1\nTraining config | batch_size: 4 | seq: 128\nChunked prefill is enabled with max_num_batched_tokens=8192.",
+			want: []string{
+				"pairs batch_size=12", "pairs amp=False", "pairs mode=train", "pairs device=0,1", "pairs batch=-1",
+				"pairs batch_size=4", "pairs seq=128", "pairs max_num_batched_tokens=8192",
+			},
+		},
+		{
+			name: "the trainer's banner",
+			log:  "***** Running training *****\n  Num examples = 51,200\n  Instantaneous batch size per device = 8",
+			want: []string{"pairs Num examples=51,200", "pairs Instantaneous batch size per device=8"},
+		},
+		{
+			name: "secrets are masked",
+			log:  "+ export HF_TOKEN=abc WANDB_API_KEY=d AWS_SECRET_ACCESS_KEY=e\npython t.py --hub_token x --url https://u:p@h/ --eos_token y --max-tokens 5\nNamespace(api_key='k', max_token_len=3, image_key='images', hdr=['hf_abcdefghijklmnopqrstuvwxyz0123'])",
+			want: []string{
+				"env HF_TOKEN=***", "env WANDB_API_KEY=***", "env AWS_SECRET_ACCESS_KEY=***", "command --hub_token=***",
+				"command --url=***", "command --eos_token=y", "command --max-tokens=5", "repr api_key=***", "repr max_token_len=3",
+				"repr image_key=images", "repr hdr=***",
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, read(tt.log))
+		})
+	}
+}
+
+func TestHealthyLinesTellNothing(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{
+		"",
+		"{'loss': 0.9528, 'grad_norm': 0.4011, 'learning_rate': 1.2e-05, 'epoch': 0.0}",
+		`{"step": 5, "loss": 2.1, "batch_size": 8}`,
+		`{"asctime": "2025-01-01", "levelname": "INFO", "message": "batch_size=8"}`,
+		"step 5 loss=2.31 lr=1e-5 batch_size=8",
+		"epoch=3 step=100 train_loss=2.1 tokens_per_second=4000",
+		" 45%|####  | 9/20 [00:10<00:12, 1.1s/it, loss=2.1, batch_size=8]",
+		"Tokenizing (num_proc=32):  0%|          | 371000/365000000 [00:04<1:59:07, 92242 examples/s]",
+		"[2025-06-19 03:04:31] iteration 1/ 2000 | consumed samples: 16 | global batch size: 16 | lm loss: 1.1E+01 |",
+		"Traceback (most recent call last):\n  File \"/x/train.py\", line 5, in <module>\n    args = TrainingArguments(\n    ds = ds.map(tok, batched=True, num_proc=args.num_proc)\n           ^^^^^^^^^",
+		"    config = GRPOConfig(per_device_train_batch_size=4)",
+		"If reserved memory is >> allocated memory try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+		"lower `--micro-batch`, or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
+		"Please set max_num_seqs=64 or gpu_memory_utilization=0.8",
+		"usage: vllm serve [model_tag] [--gpu-memory-utilization GPU]",
+		"Note: this is prose\nwarning: another one here\nhint: read the manual",
+		"wandb: Tracking run\nwandb: Syncing\nwandb: View",
+		"\tclass_name: Worker\n\tactor_id: ab\n\tpid: 7\n\tip: 1",
+		"  rank      : 0 (local_rank: 0)\n  exitcode  : -9 (pid: 104)\n  error_file: <N/A>",
+		"real\t0m3.2s\nuser\t0m1s",
+		"async_io ............... [NO] ....... [OKAY]",
+		"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=step,task=python,pid=1,uid=0",
+		"RuntimeError: batch_size=4 workers=2 failed",
+		"CPU Virtual Memory:  used = 71.05 GB, percent = 7.0%",
+		"Failed core proc(s): {'EngineCore_DP0': -9}",
+		"+ echo --lr 1e-5",
+		"+ ls --color=auto",
+	} {
+		assert.Empty(t, read(log), log)
+	}
+}
+
+func TestReaderStaysBounded(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("{'a': ", 200)
+	assert.Empty(t, read(deep))
+	assert.NotPanics(t, func() { read(strings.Repeat("[", 1<<16)) })
+
+	long := read("X_VAR_LONG=" + strings.Repeat("v", 4096))
+	assert.Len(t, long, 1)
+	assert.Len(t, long[0], len("env X_VAR_LONG=")+MaxValue)
+
+	var many strings.Builder
+	many.WriteString("{'k': 0,\n")
+	for range 2 * MaxPairs {
+		many.WriteString(" 'k': 1,\n")
+	}
+	assert.Len(t, read(many.String()), MaxPairs)
+
+	var r Reader
+	r.Feed(1, []byte("{'a': 1,"))
+	assert.True(t, r.Open())
+	for i := range maxForeign + 1 {
+		r.Feed(i+2, []byte("something else"))
+	}
+	assert.False(t, r.Open(), "a dump that never goes on is given up")
+}
+
+func TestLineIsWhereTheKeyStands(t *testing.T) {
+	t.Parallel()
+	var r Reader
+	r.Feed(5, []byte("{'a': ['x',"))
+	got := r.Feed(6, []byte("       'y'], 'b': 1}"))
+	assert.Equal(t, []Pair{{"a", "['x', 'y']", 5, Pprint}, {"b", "1", 6, Pprint}}, append([]Pair(nil), got...))
+	assert.False(t, r.Open())
+}
+
+func TestWorthDoesNotAllocate(t *testing.T) {
+	line := []byte("(WorkerDict pid=1) some ordinary line of a log, with nothing in it")
+	assert.Zero(t, testing.AllocsPerRun(100, func() { Worth(line) }))
+	assert.False(t, Worth(line[len("(WorkerDict pid=1) "):]))
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add("{'a': {'b': [1, (2, {'c': 3})]},\n 'd': Name(x=<E: 'y'>)}")
+	f.Add("python t.py --a 'b \\\n c' --d\nactor:\n  b: 1\n  - c: 2\n d: {\n")
+	f.Add("args: Namespace(a=b(c=[d]), e='\\'')\n  x ........ {\n\"a\": \"")
+	f.Add("#SBATCH --a\n+ export A='b\nx=1, y=(2 | z: 3")
+	f.Fuzz(func(t *testing.T, log string) {
+		var r Reader
+		for i, line := range strings.Split(log, "\n") {
+			for _, p := range r.Feed(i+1, []byte(line)) {
+				check(t, p, i+1)
+			}
+		}
+		for _, p := range r.Close() {
+			check(t, p, strings.Count(log, "\n")+1)
+		}
+		if r.Open() {
+			t.Fatal("open after Close")
+		}
+	})
+}
+
+func check(t *testing.T, p Pair, line int) {
+	t.Helper()
+	if p.Key == "" || len(p.Key) > MaxKey || len(p.Value) > MaxValue || p.Line < 1 || p.Line > line || p.Form == "" {
+		t.Fatalf("%+v", p)
+	}
+}
+
+func BenchmarkFeed(b *testing.B) {
+	lines := map[string]string{
+		"metric": "{'loss': 0.9528, 'grad_norm': 0.4011, 'learning_rate': 1.2e-05, 'epoch': 0.0}",
+		"plain":  "INFO some ordinary line of a log, with nothing in it",
+		"pairs":  "rank 0: batch_size=12 block_size=1024 checkpoint_every=250 amp=False accumulate=1",
+		"args":   "server_args=ServerArgs(" + strings.Repeat("mem_fraction_static=0.8, tp_size=2, path='/m', ", 100) + ")",
+	}
+	for name, line := range lines {
+		b.Run(name, func(b *testing.B) {
+			var r Reader
+			text := []byte(line)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Feed(1, text)
+				r.count = 0
+			}
+		})
+	}
+}

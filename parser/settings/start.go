@@ -1,0 +1,238 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+)
+
+// reprSuffixes end the names of objects whose repr is a configuration.
+var reprSuffixes = []string{"Args", "Arguments", "Config", "Configs", "Namespace", "Options", "Params", "Parameters", "Settings", "Cfg", "HParams"}
+
+// labelWords end the label in front of a dict that is a configuration.
+var labelWords = []string{
+	"args", "arguments", "config", "configs", "configuration", "cfg", "params", "parameters", "settings", "hparams",
+	"hyperparameters", "options", "kwargs", "json",
+}
+
+// codeWords begin a line of source code rather than one of output.
+var codeWords = []string{"return ", "raise ", "await ", "yield ", "with ", "if ", "for ", "assert ", "def ", "class ", "from ", "import ", "elif ", "while ", "async ", "@", ">>> ", "File \""}
+
+var withConfig = []byte(" with config: ")
+
+// startLiteral reads the brackets of a line that holds or begins a dump of nested mappings.
+func (r *Reader) startLiteral(text []byte) bool {
+	if i := bytes.Index(text, withConfig); i >= 0 && bytes.Contains(text[:i], []byte("engine")) {
+		at := i + len(withConfig)
+		if n := nameEnd(text[at:]); n > 0 && at+n < len(text) && text[at+n] == '=' {
+			d := &literal{form: Engine, stack: []frame{{mapping: true, col: -1}}}
+			d.eat(r, text, at)
+			return true
+		}
+	}
+	if r.startDict(text) {
+		return true
+	}
+	return r.startRepr(text)
+}
+
+// startRepr reads `Name(a=1, ...)` for names that mean a configuration, several of them in a line.
+func (r *Reader) startRepr(text []byte) bool {
+	found := false
+	for i := 0; i < len(text); {
+		at := findRepr(text, i)
+		if at < 0 {
+			break
+		}
+		d := &literal{form: Repr, root: at, stack: []frame{{closer: ')', mapping: true, col: -1}}}
+		i = d.eat(r, text, at+1)
+		found = true
+		if len(d.stack) > 0 {
+			if c := text[len(text)-1]; c == '(' || c == ',' || c == '{' || c == '[' {
+				r.begin(d, text)
+			} else {
+				d.end(r)
+			}
+			break
+		}
+	}
+	return found
+}
+
+// findRepr returns where, from i on, the bracket of the repr of a configuration stands, -1 when there is
+// none.
+func findRepr(text []byte, i int) int {
+	for i < len(text) {
+		j := bytes.IndexByte(text[i:], '(')
+		if j < 0 {
+			break
+		}
+		at := i + j
+		i = at + 1
+		name := nameBefore(text[:at])
+		if reprName(name) && reprBody(text[at+1:]) && !isCode(text[:at-len(name)]) {
+			return at
+		}
+	}
+	return -1
+}
+
+func nameBefore(s []byte) []byte {
+	i := len(s)
+	for i > 0 && (isWord(s[i-1]) || s[i-1] == '.') {
+		i--
+	}
+	return s[i:]
+}
+
+func reprName(name []byte) bool {
+	if i := bytes.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	if string(name) == "namespace" {
+		return true
+	}
+	if len(name) == 0 || len(name) > 80 || !isUpper(name[0]) {
+		return false
+	}
+	for _, s := range reprSuffixes {
+		if bytes.HasSuffix(name, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// reprBody reports whether what follows the bracket is the inside of a repr: nothing, a keyword, or a dict.
+func reprBody(s []byte) bool {
+	s = bytes.TrimLeft(s, " ")
+	if len(s) == 0 {
+		return true
+	}
+	if s[0] == '{' {
+		return len(s) > 1 && (s[1] == '\'' || s[1] == '"')
+	}
+	n := nameEnd(s)
+	return n > 0 && n+1 < len(s) && s[n] == '=' && s[n+1] != '=' && s[n+1] != ' '
+}
+
+// isCode reports whether the text in front of a call shows that this is source code, as tracebacks quote it.
+func isCode(prefix []byte) bool {
+	if bytes.HasSuffix(prefix, []byte(" = ")) {
+		return true
+	}
+	trimmed := bytes.TrimLeft(prefix, " \t")
+	if len(prefix)-len(trimmed) >= 4 && len(trimmed) == 0 {
+		return true
+	}
+	for _, w := range codeWords {
+		if bytes.HasPrefix(trimmed, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// startDict reads a Python dict or a JSON object that begins in this line.
+func (r *Reader) startDict(text []byte) bool {
+	if r.openingBrace(text) {
+		return true
+	}
+	at := -1
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '{' && (text[i+1] == '\'' || text[i+1] == '"') {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	if findRepr(text[:at], 0) >= 0 { // the dict is somewhere inside it
+		return false
+	}
+	label, ok := dictLabel(text[:at])
+	if !ok {
+		return false
+	}
+	d := &literal{form: Pprint, root: at, unsure: label == "", stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	switch {
+	case label != "" && strings.HasSuffix(label, "non-default args"):
+		d.form = Engine
+	case text[at+1] == '"':
+		d.form = JSON
+	}
+	before := len(r.out)
+	d.eat(r, text, at+1)
+	if d.unsure && metrics(r.out[before:]) {
+		r.count -= len(r.out) - before
+		r.out = r.out[:before]
+		return true
+	}
+	d.unsure = d.unsure && len(r.out) == before
+	if len(d.stack) > 0 {
+		if c := text[len(text)-1]; c == ',' || c == '{' || c == '[' || c == '(' || c == ':' || c == '\'' || c == '"' {
+			r.begin(d, text)
+		} else {
+			d.end(r)
+		}
+	}
+	return true
+}
+
+// dictLabel returns the words in front of a dict, and whether they are none or those of a configuration.
+func dictLabel(prefix []byte) (string, bool) {
+	trimmed := bytes.TrimSpace(prefix)
+	if len(trimmed) == 0 {
+		return "", len(prefix) < 4
+	}
+	if len(trimmed) > 400 || isCode(prefix) && !bytes.HasSuffix(prefix, []byte("json = ")) {
+		return "", false
+	}
+	trimmed = trimmed[max(0, len(trimmed)-80):]
+	label := strings.ToLower(string(bytes.TrimRight(trimmed, ":= >-|")))
+	if len(label) == len(trimmed) {
+		return "", false
+	}
+	return label, endsWithWord(label, labelWords)
+}
+
+func endsWithWord(s string, words []string) bool {
+	i := len(s)
+	for i > 0 && isLower(s[i-1]) {
+		i--
+	}
+	for _, w := range words {
+		if s[i:] == w {
+			return true
+		}
+	}
+	return false
+}
+
+// openingBrace begins a JSON or Python block whose first line ends with the brace:
+// `{`, `Model config Qwen2Config {`, `  json = {`, `  zero_config ............ {`.
+func (r *Reader) openingBrace(text []byte) bool {
+	if text[len(text)-1] != '{' {
+		return false
+	}
+	if r.open != nil && len(bytes.TrimSpace(text)) == 1 {
+		return false
+	}
+	d := &literal{form: JSON, unsure: true, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	prefix := bytes.TrimRight(text[:len(text)-1], " ")
+	if len(bytes.TrimSpace(prefix)) > 0 {
+		prefix = prefix[max(0, len(prefix)-120):]
+		if name, _, ok := dottedLine(text); ok {
+			d.descend(name)
+		} else {
+			label := strings.ToLower(string(bytes.TrimRight(prefix, " :=")))
+			if !endsWithWord(label, labelWords) && !reprName(nameBefore(prefix)) {
+				return false
+			}
+		}
+		d.unsure = false
+	}
+	d.fresh = true
+	r.begin(d, text)
+	return true
+}

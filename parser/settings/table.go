@@ -1,0 +1,160 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+)
+
+// table follows Megatron's argument table between its two frame lines. Between them a name of 48 bytes and more
+// stands without dots, only blanks part it from its value.
+type table struct{ told bool }
+
+func (t *table) sure() bool  { return t.told }
+func (t *table) end(*Reader) {}
+
+func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
+	if bytes.Contains(text, []byte("end of arguments")) {
+		return true, false
+	}
+	if name, value, ok := dottedLine(text); ok {
+		if value == "{" {
+			return false, true
+		}
+		t.told = true
+		r.row(name, value)
+		return true, true
+	}
+	s := strings.Fields(string(text[:min(len(text), maxPlain)]))
+	if len(s) == 2 && len(s[0]) >= 40 && isName(s[0]) && bytes.HasPrefix(text, []byte("  ")) {
+		r.emit(s[0], s[1], r.line, Megatron)
+		return true, true
+	}
+	return false, true
+}
+
+// dotted reads one row of a dotted table, or its frame.
+func (r *Reader) dotted(text []byte) bool {
+	if bytes.Contains(text, []byte("- arguments -")) {
+		r.begin(&table{}, text)
+		return true
+	}
+	name, value, ok := dottedLine(text)
+	if !ok {
+		return false
+	}
+	r.row(name, value)
+	return true
+}
+
+// row reports a row, and the parts of a value that is itself a list of pairs (DeepSpeed prints its sub-configurations
+// so: `zero_config ....... stage=3 contiguous_gradients=True`).
+func (r *Reader) row(name, value string) {
+	r.emit(name, value, r.line, Megatron)
+	if found := findPairs(value); len(found) > 1 && found[0].start == 0 {
+		for _, p := range found {
+			r.emit(name+"."+p.key, p.value, r.line, Megatron)
+		}
+	}
+}
+
+// dottedLine splits `  name ............ value`.
+func dottedLine(text []byte) (name, value string, ok bool) {
+	i := bytes.Index(text, []byte(" ...."))
+	if i < 0 {
+		return "", "", false
+	}
+	j := i + 1
+	for j < len(text) && text[j] == '.' {
+		j++
+	}
+	if j == len(text) || text[j] != ' ' {
+		return "", "", false
+	}
+	value = strings.TrimSpace(string(text[j:min(len(text), j+4*MaxValue)]))
+	if value == "" || (value[0] == '[' && len(value) > 1 && isUpper(value[1])) {
+		return "", "", false // nothing, or a check list: [OKAY]
+	}
+	name = strings.TrimRight(string(text[max(0, i-MaxKey):i]), " ")
+	for _, sep := range []string{"  ", "] ", ": "} { // a logger's coat, if it is still there
+		if k := strings.LastIndex(name, sep); k >= 0 {
+			name = name[k+len(sep):]
+		}
+	}
+	name = strings.TrimSpace(name)
+	if strings.Count(name, " ") > 3 || !isName(strings.NewReplacer(" ", "_", "/", "_", "(", "_", ")", "_").Replace(name)) {
+		return "", "", false
+	}
+	return name, value, true
+}
+
+// bannerWords are what a job script's banner tells: `Memory requested: 96G`.
+var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes", "tasks", "shm"}
+
+// bannerAsked must stand beside them: a banner that reports what is in use is no setting.
+var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per gpu", "per task", "request", "size", "number of"}
+
+// banner reads one setting that has a line for itself: a job script's banner, and the list that transformers' Trainer
+// prints (`  Instantaneous batch size per device = 8`).
+func (r *Reader) banner(text []byte) bool {
+	s := string(text)
+	if i := strings.LastIndex(s, " = "); i > 0 {
+		name := strings.TrimRight(s[:i], " ")
+		if k := strings.LastIndex(name, "  "); k >= 0 {
+			name = name[k+2:]
+		}
+		value := s[i+3:]
+		if !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") || len(s)-len(strings.TrimLeft(s, " ")) > 3 {
+			return false
+		}
+		if name == "" || len(name) > 90 || !isUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
+			return false
+		}
+		r.emit(name, value, r.line, Pairs)
+		return true
+	}
+	name, value, ok := strings.Cut(strings.TrimSpace(s), ": ")
+	value = strings.TrimSpace(value)
+	if !ok || len(name) > 40 || !quantity(value) {
+		return false
+	}
+	low := strings.ToLower(name)
+	if !hasWord(low, bannerWords) || !hasWord(low, bannerAsked) {
+		return false
+	}
+	r.emit(name, value, r.line, Sbatch)
+	return true
+}
+
+// plainNumber reports whether s is a number, with thousands separators or an exponent.
+func plainNumber(s string) bool {
+	if s == "" || len(s) > 32 || strings.Trim(s, "0123456789.,e+-") != "" {
+		return false
+	}
+	return strings.ContainsAny(s, "0123456789")
+}
+
+// quantity reports whether s is a number and perhaps a unit of bytes.
+func quantity(s string) bool {
+	digits := strings.TrimLeft(s, "0123456789.")
+	unit := strings.TrimSpace(digits)
+	return len(digits) < len(s) && len(unit) <= 3 && strings.Trim(unit, "KMGTPkmgtibB") == ""
+}
+
+// hasWord reports whether one of the words stands in s, bounded by what is no letter.
+func hasWord(s string, words []string) bool {
+	for _, w := range words {
+		for from := 0; ; {
+			i := strings.Index(s[from:], w)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + len(w)
+			if (i == 0 || !isWord(s[i-1])) && (end == len(s) || !isWord(s[end])) {
+				return true
+			}
+			from = end
+		}
+	}
+	return false
+}

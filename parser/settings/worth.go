@@ -1,0 +1,78 @@
+package settings
+
+import "bytes"
+
+// Worth says cheaply whether a line outside a dump may hold settings, or begin a dump. It never says no to a line
+// that [Reader.Feed] would read something from. It does not allocate.
+func Worth(text []byte) bool {
+	text = bytes.TrimRight(text, " \t\r\n\x00")
+	if len(text) < 3 {
+		return len(text) > 0 && text[len(text)-1] == '{'
+	}
+	switch text[len(text)-1] {
+	case '{', '(', '\\':
+		return true
+	}
+	if bytes.IndexByte(text, '=') >= 0 {
+		return true
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
+		return true
+	}
+	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
+		return true
+	}
+	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, barSep))
+}
+
+var (
+	dots   = []byte("....")
+	dashes = []byte("--")
+	barSep = []byte(" | ")
+
+	directive = []byte("#SBATCH ")
+)
+
+// bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.
+func bannerShape(text []byte) bool {
+	if len(text) > 100 {
+		return false
+	}
+	i := bytes.LastIndex(text, []byte(": "))
+	return i > 0 && i+2 < len(text) && isDigit(text[i+2])
+}
+
+// yamlShape is the quick test for `key:` or `key: value`, indented by blanks.
+func yamlShape(text []byte) bool {
+	i := 0
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	start := i
+	if i == len(text) || (!isLower(text[i]) && text[i] != '_') {
+		return false
+	}
+	for i < len(text) && (isWord(text[i]) || text[i] == '.' || text[i] == '-') {
+		i++
+	}
+	return i > start && i-start <= 64 && i < len(text) && text[i] == ':' && (i+1 == len(text) || text[i+1] == ' ')
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isWord(c byte) bool  { return isLower(c) || isUpper(c) || isDigit(c) || c == '_' }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// isName reports whether s can be the key of a setting: an identifier, dotted or dashed.
+func isName(s string) bool {
+	if s == "" || len(s) > MaxKey || (!isLower(s[0]) && !isUpper(s[0]) && s[0] != '_') {
+		return false
+	}
+	for i := range len(s) {
+		if !isWord(s[i]) && s[i] != '.' && s[i] != '-' {
+			return false
+		}
+	}
+	return true
+}
