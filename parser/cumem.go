@@ -72,7 +72,7 @@ func cumemPatterns() []Pattern {
 			Match:  []Sample{{"[torch_memory_saver.cpp] mmap cpu_backup failed errno=12 size=4294967296", Fields{"errno": "12"}}},
 		},
 		{
-			Name:    "vllm_ascend.camem",
+			Name:    "ascend.camem",
 			Needles: []string{"(OOM: Out of Memory, allocation failed)"},
 			Expr:    `aclrt(?:MallocPhysical|ReserveMemAddress|MapMem|Malloc\w{0,16}) failed with acl error code: (?<errno>\d{1,8}) ?\(OOM: Out of Memory, allocation failed\)`,
 			Kind:    GPUDriverOOM, Role: Evidence,
