@@ -80,6 +80,15 @@ func xlaPatterns() []Pattern {
 			},
 		},
 		{
+			Name:    "xla.constant",
+			Needles: []string{"bytes for new constant"},
+			Expr:    `Failed to allocate (?<requested_b>\d{1,19}) bytes for new constant`,
+			Kind:    GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA, xla/service/gpu/gpu_executable.cc",
+			Match:  []Sample{{"XlaRuntimeError: INTERNAL: Failed to allocate 268435456 bytes for new constant", Fields{"library": "xla", "requested": "268435456"}}},
+		},
+		{
 			Name:    "xla.total",
 			Needles: []string{"total allocation:   "},
 			Expr:    `^\s{0,40}total allocation: {1,12}(?<needed_sz>` + torchSize + `)\s*$`,
