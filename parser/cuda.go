@@ -1,6 +1,201 @@
 package parser
 
-// cudaPatterns are the CUDA and HIP runtime, driver and libraries.
+// cudaPatterns are the CUDA and HIP runtime, driver and libraries, in the spellings of whoever checks their status.
+// None of them prints figures. What runs out can be pinned host memory too: the text is the same, only the stack tells.
 func cudaPatterns() []Pattern {
-	return nil
+	return append(cudaRuntimePatterns(), cudaLibraryPatterns()...)
+}
+
+func cudaRuntimePatterns() []Pattern {
+	return []Pattern{
+		{
+			Name:    "cuda.error",
+			Needles: []string{"rror: out of memory"},
+			Expr: `(?:CUDA|Cuda|cuda|HIP|hip|ROCm|MUSA|MACA)(?: runtime| Runtime| API| kernel launch)? [Ee]rror: out of memory` +
+				`(?! at [^ ]{0,400}cumem_allocator)`,
+			Kind: GPUDriverOOM, Role: Evidence,
+			Source: "PyTorch, c10/cuda/CUDAException.cpp (all versions; RuntimeError, torch.AcceleratorError since 2.8); ggml; TransformerEngine and FlashInfer with a capital E; FasterTransformer",
+			Match: []Sample{
+				{"RuntimeError: CUDA error: out of memory", Fields{}},
+				{"torch.AcceleratorError: CUDA error: out of memory", Fields{}},
+				{"RuntimeError: HIP error: out of memory", Fields{}},
+				{"/TransformerEngine/transformer_engine/common/util/x.cu:64 in function run: CUDA Error: out of memory", Fields{}},
+				{"ROCm error: out of memory", Fields{}},
+				{"  what():  [FT][ERROR] CUDA runtime error: out of memory /workspace/src/fastertransformer/utils/allocator.h:220", Fields{}},
+			},
+			NoMatch: []string{
+				"CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
+				"CUDA error: device-side assert triggered",
+				"node-a:1:2 [0] include/alloc.h:178 NCCL WARN Cuda failure 2 'out of memory'",
+				"CUDA driver error: out of memory",
+			},
+		},
+		{
+			Name:    "cuda.driver_error",
+			Needles: []string{"driver error: out of memory"},
+			Expr:    `(?:CUDA|HIP) driver error: out of memory`,
+			Kind:    GPUDriverOOM, Role: Evidence,
+			Source: "PyTorch, c10/cuda/driver_api.h: expandable segments map physical memory through the driver",
+			Match:  []Sample{{"RuntimeError: CUDA driver error: out of memory", Fields{}}},
+		},
+		{
+			Name: "cuda.located",
+			Needles: []string{
+				": out of memory", "'out of memory'", "error 2 out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
+			},
+			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
+				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error 2 out of memory` +
+				`| failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4}))?)`,
+			Kind: GPUDriverOOM, Role: Evidence,
+			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime",
+			Match: []Sample{
+				{"CUDA error 2 at ggml-cuda.cu:3853: out of memory", Fields{}},
+				{"CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory", Fields{}},
+				{"RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'out of memory'", Fields{}},
+				{"RuntimeError: CUDA driver error (csrc/jit/handle.hpp:80): 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)", Fields{}},
+				{"cuda failed with error 2 out of memory. use CUDA_LAUNCH_BLOCKING=1 to get correct traceback.", Fields{}},
+				{"CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Fields{"device": "1"}},
+			},
+			NoMatch: []string{
+				"NCCL WARN Cuda failure 'out of memory'",
+				"RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'an illegal memory access was encountered'",
+			},
+		},
+		{
+			Name:    "cuda.thc",
+			Needles: []string{"cuda runtime error (2)", "THCudaCheck FAIL"},
+			Expr:    `cuda runtime error \(2\) : out of memory|THCudaCheck FAIL file=[^=]{1,400} line=\d{1,6} error=2 : out of memory`,
+			Kind:    GPUDriverOOM, Role: Evidence,
+			Source: "PyTorch to 1.4, THC/THCGeneral.cpp: first on stderr, then as the exception",
+			Match: []Sample{
+				{`RuntimeError: cuda runtime error (2) : out of memory at /pytorch/aten/src/THC/THCTensorRandom.cu:25`, Fields{}},
+				{`THCudaCheck FAIL file=d:\build\pytorch\aten\src\thc\generic/THCStorage.cu line=58 error=2 : out of memory`, Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: cuda runtime error (59) : device-side assert triggered at /pytorch/aten/src/THC/THCCachingHostAllocator.cpp:265",
+				"THCudaCheck FAIL file=THCGeneral.cpp line=663 error=11 : invalid argument",
+			},
+		},
+		{
+			Name: "cuda.enum",
+			Needles: []string{
+				"CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "hipErrorOutOfMemory", "hipErrorMemoryAllocation", "RMM_ERROR_OUT_OF_MEMORY",
+			},
+			Expr: `(?:\(failed to allocate (?<requested_sz>` + torchSize + `)\) at: [^ ]{1,400}: )?(?:CUDA_ERROR_OUT_OF_MEMORY(?! \(may not|, out of memory\))` +
+				"|(?<!Search for [`'])cudaErrorMemoryAllocation|(?<!Search for [`'])hipError(?:OutOfMemory|MemoryAllocation)(?! \\(may not)|RMM_ERROR_OUT_OF_MEMORY)" +
+				`(?<!from device: \w{1,40})`,
+			Kind: GPUDriverOOM, Role: Evidence,
+			Source: "names of the status itself: numba, cupy, cudf/rmm (which calls it a MemoryError: std::bad_alloc), XLA, XGBoost, any C++",
+			Match: []Sample{
+				{"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY", Fields{}},
+				{"MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /opt/rapids/include/rmm/mr/device/cuda_memory_resource.hpp:69: cudaErrorMemoryAllocation out of memory", Fields{}},
+				{"MemoryError: std::bad_alloc: out_of_memory: CUDA error (failed to allocate 1048576 bytes) at: /opt/rmm/cuda_memory_resource.hpp:62: cudaErrorMemoryAllocation out of memory", Fields{"requested": "1048576"}},
+				{"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory", Fields{}},
+				{"hipErrorOutOfMemory: out of memory", Fields{}},
+			},
+			NoMatch: []string{
+				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
+				"[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)",
+				"failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+			},
+		},
+		{
+			Name:    "cuda.triton_launch",
+			Needles: []string{"Triton Error ["},
+			Expr:    `Triton Error \[(?:CUDA|HIP)\]: out of memory`,
+			Kind:    GPUDriverOOM, Role: Evidence,
+			Source:  "Triton's launcher: the driver had no room to load the kernel",
+			Match:   []Sample{{"RuntimeError: Triton Error [CUDA]: out of memory", Fields{}}},
+			NoMatch: []string{"RuntimeError: Triton Error [CUDA]: invalid argument"},
+		},
+		{
+			Name:    "cuda.illegal_access",
+			Needles: []string{"illegal memory access was encountered", "CUDA_ERROR_ILLEGAL_ADDRESS", "hipErrorIllegalAddress"},
+			Expr:    `(?<!Cuda failure (?:\d{1,5} )?')an illegal memory access was encountered|CUDA_ERROR_ILLEGAL_ADDRESS|hipErrorIllegalAddress`,
+			Kind:    IllegalAccess, Role: Context,
+			Source: "CUDA status 700 in every spelling: no exhaustion",
+			Match: []Sample{
+				{"RuntimeError: CUDA error: an illegal memory access was encountered", Fields{}},
+				{"RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered", Fields{}},
+				{"RuntimeError: Failed: CUDA error csrc/deep_ep.cpp:83 'an illegal memory access was encountered'", Fields{}},
+			},
+			NoMatch: []string{"NCCL WARN Cuda failure 700 'an illegal memory access was encountered'"},
+		},
+		{
+			Name:    "cuda.hardware",
+			Needles: []string{"uncorrectable ECC error encountered", "uncorrectable NVLink error", "cudaErrorECCUncorrectable", "CUDA error: misaligned address", "CUDA error: hardware"},
+			Expr:    `uncorrectable ECC error encountered|uncorrectable NVLink error|cudaErrorECCUncorrectable|CUDA error: (?:misaligned address|hardware stack error)`,
+			Kind:    ProcessExit, Role: Consequence,
+			Set:    map[string]string{"reason": "hardware"},
+			Source: "CUDA status 214 and its like: broken memory, not too little of it",
+			Match:  []Sample{{"RuntimeError: CUDA error: uncorrectable ECC error encountered", Fields{"reason": "hardware"}}},
+		},
+	}
+}
+
+func cudaLibraryPatterns() []Pattern {
+	return []Pattern{
+		{
+			Name: "cuda.library_alloc",
+			Needles: []string{
+				"_STATUS_ALLOC_FAILED", "CUFFT_ALLOC_FAILED", "CURAND_STATUS_ALLOCATION_FAILED", "rocblas_status_memory_error", "_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+			},
+			Expr: `\b(?:(?<library>CUBLAS|CUSOLVER|CUSPARSE|CUDNN|HIPBLAS|HIPSOLVER|HIPSPARSE|MIOPEN)_STATUS_(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED` +
+				`|(?<library>CUFFT)_ALLOC_FAILED|(?<library>CURAND)_STATUS_ALLOCATION_FAILED|(?<library>rocblas)_status_memory_error)\b`,
+			Kind: GPUDriverOOM, Role: Evidence,
+			Source: "cuBLAS, cuSOLVER, cuSPARSE, cuDNN, cuFFT and ROCm's twins, through aten/src/ATen/cuda/Exceptions.h or TensorFlow",
+			Match: []Sample{
+				{"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", Fields{"library": "CUBLAS"}},
+				{"RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED", Fields{"library": "CUDNN"}},
+				{"RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`. If you keep seeing this error, you may use", Fields{"library": "CUSOLVER"}},
+				{"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", Fields{"library": "CUBLAS"}},
+				{"RuntimeError: cuFFT error: CUFFT_ALLOC_FAILED", Fields{"library": "CUFFT"}},
+			},
+			NoMatch: []string{"CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx( handle )`"},
+		},
+		{
+			Name:    "cuda.library_init",
+			Needles: []string{"_STATUS_NOT_INITIALIZED"},
+			Expr:    "(?<library>CUBLAS|CUSOLVER|CUDNN|HIPBLAS)_STATUS_NOT_INITIALIZED(?:,? when calling `\\w{1,40}Create\\w{0,20}\\(|\\s*$)",
+			Kind:    GPUDriverOOM, Role: Suspicion,
+			Source: "a library's handle could not be made: often because the device was full, as often for misuse",
+			Match: []Sample{
+				{"RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`", Fields{"library": "CUBLAS"}},
+				{"RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", Fields{"library": "CUDNN"}},
+			},
+			NoMatch: []string{"CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasGemmEx( handle )`"},
+		},
+		{
+			Name:    "cuda.cudnn_disguised",
+			Needles: []string{"valid cuDNN algorithm to run convolution", "unable to find an engine to execute this computation"},
+			Expr:    `Unable to find a valid cuDNN algorithm to run convolution|(?:GET|FIND) was unable to find an engine to execute this computation`,
+			Kind:    GPUDriverOOM, Role: Suspicion,
+			Set:    map[string]string{"library": "CUDNN"},
+			Source: "PyTorch, aten/src/ATen/native/cudnn: every algorithm was refused, often because none found its workspace",
+			Match: []Sample{
+				{"RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", Fields{"library": "CUDNN"}},
+				{"RuntimeError: GET was unable to find an engine to execute this computation", Fields{"library": "CUDNN"}},
+			},
+			NoMatch: []string{"cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if you passed in a non-contiguous input."},
+		},
+		{
+			Name:    "cuda.nvshmem",
+			Needles: []string{"non-zero status: 2 cuMemCreate failed"},
+			Expr:    `non-zero status: 2 cuMemCreate failed`,
+			Kind:    GPUDriverOOM, Role: Evidence,
+			Source: "NVSHMEM, src/host/mem/mem_heap.cpp [DeepEP issue 157]",
+			Match:  []Sample{{"/nvshmem/src/host/mem/mem_heap.cpp:1509: non-zero status: 2 cuMemCreate failed ", Fields{}}},
+		},
+		{
+			Name:    "cuda.hami",
+			Needles: []string{"cuMemoryAllocate failed res=2", "[HAMI-core ERROR"},
+			Expr:    `cuMemoryAllocate failed res=2\b|\[HAMI-core ERROR [^\]]{1,200}\]: Device (?<device>\d{1,4}) OOM (?<used_b>\d{1,19}) / (?<limit_b>\d{1,19})`,
+			Kind:    GPUDriverOOM, Role: Evidence,
+			Source: "HAMi-core, allocator.c: the share of the card that the container may use [HAMi issue 585]",
+			Match: []Sample{
+				{"[HAMI-core ERROR (pid:7 thread=140360328144640 allocator.c:115)]: cuMemoryAllocate failed res=2", Fields{}},
+				{"[HAMI-core ERROR (pid:9 thread=1 allocator.c:51)]: Device 0 OOM 17179869184 / 16106127360", Fields{"device": "0", "used": "17179869184", "limit": "16106127360"}},
+			},
+		},
+	}
 }

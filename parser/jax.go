@@ -2,5 +2,146 @@ package parser
 
 // jaxPatterns are JAX, XLA and TensorFlow.
 func jaxPatterns() []Pattern {
-	return nil
+	return append(xlaPatterns(), tensorflowPatterns()...)
+}
+
+func xlaPatterns() []Pattern {
+	const status = `(?:RESOURCE_EXHAUSTED|[Rr]esource exhausted|Resource Exhausted): `
+	return []Pattern{
+		{
+			Name:    "xla.exhausted",
+			Needles: []string{"RESOURCE_EXHAUSTED: ", "esource exhausted: ", "Resource Exhausted: "},
+			Expr: status + `(?:(?:[\w: ]{1,60}: )?Out of memory (?:while trying to allocate|allocating) (?<requested_sz>` + torchSize + `)` +
+				`|Failed to allocate request for ` + torchSize + ` \((?<requested_b>\d{1,19})B\) on device ordinal (?<device>\d{1,4})` +
+				`|Out of memory(?! (?:while trying to allocate|allocating) ` + torchSize + `))`,
+			Kind: GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "jaxlib (XlaRuntimeError, JaxRuntimeError), XLA's pjrt_stream_executor_client.cc; \"Resource exhausted\" in old TensorFlow",
+			Match: []Sample{
+				{"jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.", Fields{"library": "xla", "requested": "52428800000"}},
+				{"Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes. [tf-allocator-allocation-error='']", Fields{"library": "xla", "requested": "4096"}},
+				{"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1.50GiB.", Fields{"library": "xla", "requested": "1610612736"}},
+				{"ValueError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.50GiB (1610612736B) on device ordinal 3", Fields{"library": "xla", "requested": "1610612736", "device": "3"}},
+				{"RuntimeError: Resource exhausted: Out of memory allocating 1073741824 bytes.", Fields{"library": "xla", "requested": "1073741824"}},
+				{"XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", Fields{"library": "xla"}},
+			},
+			NoMatch: []string{
+				"grpc.RpcError: RESOURCE_EXHAUSTED: Received message larger than max (5242880 vs. 4194304)",
+				"RESOURCE_EXHAUSTED: Quota exceeded for requests per minute",
+			},
+		},
+		{
+			Name:    "xla.hbm",
+			Needles: []string{"Ran out of memory in memory space"},
+			Expr:    `Ran out of memory in memory space \w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?`,
+			Kind:    GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA's TPU compiler: what the program needs is printed as used",
+			Match: []Sample{{
+				"XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
+				Fields{"library": "xla", "needed": "23085449216", "total": "16642998272"},
+			}},
+		},
+		{
+			Name:    "xla.tpu_allocate",
+			Needles: []string{"That was not possible. There are"},
+			Expr:    `Attempting to allocate (?<requested_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?)\. That was not possible\. There are (?<free_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) free`,
+			Kind:    GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA's TPU runtime",
+			Match: []Sample{{
+				"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. That was not possible. There are 512.00M free.; (0x0x0_HBM0)",
+				Fields{"library": "xla", "requested": "1073741824", "free": "536870912"},
+			}},
+		},
+		{
+			Name:    "xla.bfc",
+			Needles: []string{"ran out of memory trying to allocate "},
+			Expr: `Allocator \((?:GPU_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
+				`(?! with freed_by_count)`,
+			Kind: GPUOOM, Role: Detail,
+			Source: "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the failure itself is reported apart; there is no blank before \"requested by op\"",
+			Match: []Sample{
+				{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op ", Fields{"device": "0", "requested": "52428800000"}},
+				{"Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.00GiB.  Current allocation summary follows.", Fields{"device": "1", "requested": "1073741824"}},
+			},
+			NoMatch: []string{
+				"Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
+			},
+		},
+		{
+			Name:    "xla.from_device",
+			Needles: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY"},
+			Expr:    `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: CUDA_ERROR_OUT_OF_MEMORY`,
+			Kind:    GPUOOM, Role: Detail,
+			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc: the pool asks for the whole card and then for less, so this is no failure yet",
+			Match: []Sample{
+				{"failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Fields{"requested": "19104890880"}},
+			},
+		},
+		{
+			Name:    "xla.constant",
+			Needles: []string{"bytes for new constant"},
+			Expr:    `Failed to allocate (?<requested_b>\d{1,19}) bytes for new constant`,
+			Kind:    GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA, xla/service/gpu/gpu_executable.cc",
+			Match:  []Sample{{"XlaRuntimeError: INTERNAL: Failed to allocate 268435456 bytes for new constant", Fields{"library": "xla", "requested": "268435456"}}},
+		},
+		{
+			Name:    "xla.total",
+			Needles: []string{"total allocation:   "},
+			Expr:    `^\s{0,40}total allocation: {1,12}(?<needed_sz>` + torchSize + `)\s*$`,
+			Kind:    GPUOOM, Role: Detail,
+			Source: "XLA, BufferAssignment OOM Debugging: what the program needs in all",
+			Match:  []Sample{{"                 total allocation:   57.00GiB", Fields{"needed": "61203283968"}}},
+		},
+	}
+}
+
+func tensorflowPatterns() []Pattern {
+	return []Pattern{
+		{
+			Name:    "tf.tensor",
+			Needles: []string{"OOM when allocating tensor"},
+			Expr:    `OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:GPU:(?<device>\d{1,4}))?`,
+			Kind:    GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "tensorflow"},
+			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
+			Match: []Sample{
+				{
+					"ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
+					Fields{"library": "tensorflow", "device": "1"},
+				},
+			},
+			NoMatch: []string{
+				"Hint: If you want to see a list of allocated tensors when OOM happens, add report_tensor_allocations_upon_oom to RunOptions for current allocation info.",
+			},
+		},
+		{
+			Name:    "tf.tensor_host",
+			Needles: []string{"OOM when allocating tensor"},
+			Expr:    `OOM when allocating tensor with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu`,
+			Kind:    HostOOM, Role: Evidence,
+			Set:    map[string]string{"library": "tensorflow"},
+			Source: "TensorFlow, ResourceExhaustedError of the host's allocators",
+			Match: []Sample{{
+				"ResourceExhaustedError: OOM when allocating tensor with shape[1000000,4096] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator mklcpu",
+				Fields{"library": "tensorflow"},
+			}},
+		},
+		{
+			Name:    "paddle.oom",
+			Needles: []string{"Out of memory error on "},
+			Expr: `Out of memory error on \w{1,12} (?<device>\d{1,4})\. Cannot allocate (?<requested_sz>` + torchSize + `) memory on \w{1,12} \d{1,4}, ` +
+				`(?<allocated_sz>` + torchSize + `) memory has been allocated and available memory is only (?<free_sz>` + torchSize + `)`,
+			Kind: GPUOOM, Role: Evidence,
+			Set:    map[string]string{"library": "paddle"},
+			Source: "PaddlePaddle, fluid/memory/allocation/cuda_allocator.cc",
+			Match: []Sample{{
+				"Out of memory error on GPU 0. Cannot allocate 1.500000GB memory on GPU 0, 14.000000GB memory has been allocated and available memory is only 512.000000MB.",
+				Fields{"library": "paddle", "device": "0", "requested": "1610612736", "allocated": "15032385536", "free": "536870912"},
+			}},
+		},
+	}
 }

@@ -1,6 +1,213 @@
 package parser
 
+// torchSize matches what c10's format_size prints ("594.00 MiB", "0 bytes", "17179869184.00 GiB"), and what other
+// allocators print in its manner ("745. MiB", "4.97GB").
+const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
+
 // torchPatterns are the messages of PyTorch's CUDA and HIP allocators.
+//
+// The word in front of "out of memory" names the device (CUDA, HIP, MUSA, MLU ...) and is missing in the header that
+// all devices share, so it is left open; XPU and NPU word the rest differently and have patterns of their own.
 func torchPatterns() []Pattern {
-	return nil
+	return append(torchAllocatorPatterns(), torchNeighbourPatterns()...)
+}
+
+func torchAllocatorPatterns() []Pattern {
+	return []Pattern{
+		{
+			Name:    "torch.oom.paren",
+			Needles: []string{"ut of memory. Tried to allocate "},
+			Expr: `(?<!XPU |NPU )[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `) ?\([A-Z]{2,6} (?<device>\d{1,4})` +
+				`(?:; (?<total_sz>` + torchSize + `) total capacity)?(?:; (?<allocated_sz>` + torchSize + `) already allocated)?` +
+				`(?:; (?<free_sz>` + torchSize + `) free)?(?:; (?<allowed_sz>` + torchSize + `) allowed)?` +
+				`(?:; (?:(?<reserved_unallocated_sz>` + torchSize + `) cached|(?<reserved_sz>` + torchSize + `) reserved in total))?`,
+			Kind: GPUOOM, Role: Evidence,
+			Source: "PyTorch 1.0-2.0, c10/cuda/CUDACachingAllocator.cpp; \"cached\" (1.0-1.3) is reserved minus allocated, \"allowed\" came with 1.8",
+			Match: []Sample{
+				{
+					"RuntimeError: CUDA out of memory. Tried to allocate 1.12 MiB (GPU 0; 22.00 GiB total capacity; 15.50 GiB already allocated; 3.50 MiB free; 512.00 MiB cached)",
+					Fields{"requested": "1174405", "device": "0", "total": "23622320128", "allocated": "16642998272", "free": "3670016", "reserved_unallocated": "536870912"},
+				},
+				{
+					"CUDA out of memory. Tried to allocate 2.00 GiB (GPU 3; 79.00 GiB total capacity; 70.00 GiB already allocated; 1.00 GiB free; 75.00 GiB allowed; 72.00 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
+					Fields{"requested": "2147483648", "device": "3", "total": "84825604096", "allocated": "75161927680", "free": "1073741824", "allowed": "80530636800", "reserved": "77309411328"},
+				},
+				{
+					"Error: CUDA out of memory. Tried to allocate 8.00 GiB (GPU 0; 8.00 GiB total capacity; 0 bytes already allocated; 7.50 GiB free; 0 bytes reserved in total by Pytorch)",
+					Fields{"requested": "8589934592", "device": "0", "total": "8589934592", "allocated": "0", "free": "8053063680", "reserved": "0"},
+				},
+				{
+					"loss=5.46]RuntimeError: HIP out of memory. Tried to allocate 20.00 MiB (GPU 1; 10.00 GiB total capacity",
+					Fields{"requested": "20971520", "device": "1", "total": "10737418240"},
+				},
+			},
+			NoMatch: []string{
+				"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+				"NPU out of memory. Tried to allocate 2.00 GiB (NPU 3; 61.00 GiB total capacity; 50.00 GiB already allocated; 50.00 GiB current active; 1.00 GiB free; 55.00 GiB reserved in total by PyTorch)",
+				"Out of memory. Try to lower your batch size.",
+			},
+		},
+		{
+			Name:    "torch.oom.of_which",
+			Needles: []string{"ut of memory. Tried to allocate "},
+			Expr: `(?<!XPU |NPU )[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
+				`(?:\. GPU (?<device>\d{1,4}) has a total capac(?:i?ty) of (?<total_sz>` + torchSize + `))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
+				`(?:(?=\. Process (?<gpu_pid>\d{1,10}) has ` + torchSize + ` memory in use(?!\.? (?:Process|Including)))|)` +
+				`(?:\. (?:Including non-PyTorch memory, this process has (?<process_sz>` + torchSize + `)|Process \d{1,10} has (?<others_sum_sz>` + torchSize + `)) memory in use){0,256}` +
+				`(?:\. (?<allowed_sz>` + torchSize + `) allowed)?` +
+				`(?:[.;] Of the allocated memory (?<allocated_sz>` + torchSize + `) is allocated by PyTorch,?)?` +
+				`(?: with (?<private_pools_sz>` + torchSize + `) allocated in private pools \([^)]{0,64}\),)?` +
+				`(?: and (?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but unallocated)?`,
+			Kind: GPUOOM, Role: Evidence,
+			Source: "PyTorch 2.1 (\"capacty\") to 2.10, c10/cuda/CUDACachingAllocator.cpp; private pools from 2.4, allowed from about 2.6; pids are those of the host's process table",
+			Match: []Sample{
+				{
+					"torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 5 has a total capacty of 79.00 GiB of which 19.00 MiB is free. Process 2240113 has 78.50 GiB memory in use. Of the allocated memory 75.00 GiB is allocated by PyTorch, and 1.50 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
+					Fields{"requested": "33554432", "device": "5", "total": "84825604096", "free": "19922944", "gpu_pid": "2240113", "others": "84288733184", "allocated": "80530636800", "reserved_unallocated": "1610612736"},
+				},
+				{
+					"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 5.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 2.00 GiB is free. Process 71 has 10.00 GiB memory in use. Including non-PyTorch memory, this process has 60.00 GiB memory in use. Process 72 has 8.00 GiB memory in use. 76.00 GiB allowed; Of the allocated memory 50.00 GiB is allocated by PyTorch, with 1.00 GiB allocated in private pools (e.g., CUDA Graphs), and 512.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
+					Fields{"requested": "5368709120", "device": "0", "total": "85899345920", "free": "2147483648", "others": "19327352832", "process": "64424509440", "allowed": "81604378624", "allocated": "53687091200", "private_pools": "1073741824", "reserved_unallocated": "536870912"},
+				},
+				{
+					"HIP out of memory. Tried to allocate 1024.00 KiB. GPU 0 has a total capacity of 64.00 GiB of which 0 bytes is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
+					Fields{"requested": "1048576", "device": "0", "total": "68719476736", "free": "0", "allocated": "64424509440", "reserved_unallocated": "0"},
+				},
+				{
+					"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free. Process 9 has 79.00 GiB memory in use.",
+					Fields{"requested": "1073741824", "device": "0", "total": "85899345920", "free": "536870912", "gpu_pid": "9", "others": "84825604096"},
+				},
+				{"Out of memory. Tried to allocate 2.00 GiB", Fields{"requested": "2147483648"}},
+			},
+			NoMatch: []string{
+				"CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)",
+				"XPU out of memory. Tried to allocate 4.66 GiB. GPU 0 has a total capacity of 5.65 GiB of which 5.65 GiB is free.",
+				`if "out of memory. Tried to allocate " in str(e):`,
+			},
+		},
+		{
+			Name:    "torch.oom.absurd",
+			Needles: []string{"more than 1EB memory"},
+			Expr:    `ut of memory\. Tried to allocate more than 1EB memory`,
+			Kind:    GPUOOM, Role: Evidence,
+			Source: "PyTorch 1.9 and later, c10/cuda/CUDACachingAllocator.cpp: a size that overflowed, no figures follow",
+			Match:  []Sample{{"RuntimeError: CUDA out of memory. Tried to allocate more than 1EB memory.", Fields{}}},
+		},
+		{
+			Name:    "torch.oom.async",
+			Needles: []string{"would exceed allowed memory. (out of memory)"},
+			Expr:    `Allocation on device (?<device>\d{1,4}) would exceed allowed memory\. \(out of memory\)`,
+			Kind:    GPUOOM, Role: Evidence,
+			Source: "PyTorch with backend:cudaMallocAsync, c10/cuda/CUDAMallocAsyncAllocator.cpp (2.4); its figures follow on lines of their own",
+			Match:  []Sample{{"torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)", Fields{"device": "0"}}},
+		},
+		{
+			Name:    "torch.oom.async_figure",
+			Needles: []string{"Currently allocated     : ", "Requested               : ", "Device limit            : ", "Free (according to CUDA): "},
+			Expr: `(?:Currently allocated     : (?<allocated_sz>` + torchSize + `)|Requested               : (?<requested_sz>` + torchSize + `)` +
+				`|Device limit            : (?<total_sz>` + torchSize + `)|Free \(according to CUDA\): (?<free_sz>` + torchSize + `))\s*$`,
+			Kind: GPUOOM, Role: Detail,
+			Source: "PyTorch with backend:cudaMallocAsync, c10/cuda/CUDAMallocAsyncAllocator.cpp (2.4)",
+			Match: []Sample{
+				{"Currently allocated     : 20.00 GiB", Fields{"allocated": "21474836480"}},
+				{"Requested               : 3.00 GiB", Fields{"requested": "3221225472"}},
+				{"Device limit            : 24.00 GiB", Fields{"total": "25769803776"}},
+				{"Free (according to CUDA): 12.00 MiB", Fields{"free": "12582912"}},
+			},
+			NoMatch: []string{"Requested               : 4 nodes"},
+		},
+		{
+			Name:    "torch.oom.class",
+			Needles: []string{"OutOfMemoryError: ", "c10::OutOfMemoryError"},
+			Expr: `(?:torch\.(?:cuda\.)?OutOfMemoryError: (?![A-Z]{0,6} ?[Oo]ut of memory\. Tried to allocate (?:` + torchSize + `|more than)|Allocation on device \d+ would|[NX]PU out of memory|.{0,100}out of resource)` +
+				`|instance of 'c10::OutOfMemoryError')`,
+			Kind: GPUOOM, Role: Evidence,
+			Source: "PyTorch, torch/csrc/Exceptions.cpp: torch.cuda.OutOfMemoryError 1.13-2.3, torch.OutOfMemoryError since 2.4, with a message that is cut or that someone replaced",
+			Match: []Sample{
+				{"torch.cuda.OutOfMemoryError: CUDA out of memory.", Fields{}},
+				{"torch.OutOfMemoryError: Allocation on device ", Fields{}},
+				{"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.0", Fields{}},
+				{"terminate called after throwing an instance of 'c10::OutOfMemoryError'", Fields{}},
+			},
+			NoMatch: []string{
+				"    except torch.cuda.OutOfMemoryError:",
+				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=1, ip=10.0.0.1)",
+				"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+				"No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
+				"torch.OutOfMemoryError: NPU out of memory. device id: 3",
+			},
+		},
+		{
+			Name:    "torch.oom.cut",
+			Needles: []string{"CUDA out of memory", "HIP out of memory", "MUSA out of memory"},
+			Expr: `(?:[a-z]Error|Exception|failed|FAILED)(?<!torch\.OutOfMemoryError|torch\.cuda\.OutOfMemoryError): (?:CUDA|HIP|MUSA) out of memory` +
+				`(?:\.?|\. Tried|\. Tried to|\. Tried to allocate(?: \d{1,20}(?:\.\d{0,8})?(?: [KMGTPE]i?)?)?)\s*$`,
+			Kind: GPUOOM, Role: Evidence,
+			Source: "PyTorch's allocator message under another class name, wrapped or cut before its first figure (rich tracebacks, srun -l chunks)",
+			Match: []Sample{
+				{"RuntimeError: CUDA out of memory.", Fields{}},
+				{"OutOfMemoryError: CUDA out of memory. Tried to allocate 5.00", Fields{}},
+			},
+			NoMatch: []string{
+				"# lower ppo_max_token_len_per_gpu if you hit CUDA out of memory (OOM)",
+				"RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests.",
+				"CUDA out of memory",
+			},
+		},
+	}
+}
+
+func torchNeighbourPatterns() []Pattern {
+	return []Pattern{
+		{
+			Name:    "torch.oom.nvml",
+			Needles: []string{"NVML_SUCCESS =="},
+			Expr:    `NVML_SUCCESS == [^"]{1,200}INTERNAL ASSERT FAILED at "[^"]{0,400}CUDACachingAllocator\.cpp"`,
+			Kind:    GPUOOM, Role: Evidence,
+			Source: "PyTorch 2.1 and later, c10/cuda/CUDACachingAllocator.cpp reportProcessMemoryInfo: fires only while an OOM message is put together (MIG, Jetson, broken NVML); its figures are lost",
+			Match: []Sample{
+				{`RuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at "/pytorch/c10/cuda/CUDACachingAllocator.cpp":1016, please report a bug to PyTorch. `, Fields{}},
+				{`RuntimeError: NVML_SUCCESS == DriverAPI::get()->nvmlDeviceGetHandleByPciBusId_v2_( pci_id, &nvml_device) INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":838, please report a bug to PyTorch. `, Fields{}},
+			},
+			NoMatch: []string{`RuntimeError: r == CUDA_SUCCESS INTERNAL ASSERT FAILED at "../c10/cuda/driver_api.cpp":12`},
+		},
+		{
+			Name:    "torch.oom.handles",
+			Needles: []string{"!handles_.at(i)"},
+			Expr:    `!handles_\.at\(i\) INTERNAL ASSERT FAILED at "[^"]{0,400}CUDACachingAllocator\.cpp"`,
+			Kind:    GPUOOM, Role: Consequence,
+			Source: "PyTorch with expandable_segments (2.14), c10/cuda/CUDACachingAllocator.cpp: every allocation after a failed mapping",
+			Match:  []Sample{{`RuntimeError: !handles_.at(i) INTERNAL ASSERT FAILED at "c10/cuda/CUDACachingAllocator.cpp":456, please report a bug to PyTorch.`, Fields{}}},
+		},
+		{
+			Name:    "torch.oom.batch_size_zero",
+			Needles: []string{"No executable batch size found"},
+			Expr:    `No executable batch size found, reached zero`,
+			Kind:    GPUOOM, Role: Evidence,
+			Source: "accelerate, src/accelerate/utils/memory.py find_executable_batch_size: every size down to 1 ran out of memory",
+			Match:  []Sample{{"RuntimeError: No executable batch size found, reached zero.", Fields{}}},
+		},
+		{
+			Name:    "torch.summary_ooms",
+			Needles: []string{"CUDA OOMs: "},
+			Expr:    `CUDA OOMs: (?<count>[1-9]\d{0,9})\b`,
+			Kind:    Pressure, Role: Context,
+			Source: "torch.cuda.memory_summary, torch/cuda/memory.py: out-of-memory errors that were caught before",
+			Match:  []Sample{{"|            CUDA OOMs: 3            |        cudaMalloc retries: 17        |", Fields{"count": "3"}}},
+			NoMatch: []string{
+				"|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |",
+			},
+		},
+		{
+			Name:    "torch.recovered_fairseq",
+			Needles: []string{"attempting to recover from OOM in", "ran out of memory, retrying batch", "ran out of memory, skipping batch"},
+			Expr:    `attempting to recover from OOM in|ran out of memory, (?:retrying|skipping) batch`,
+			Kind:    Recovered, Role: Context,
+			Source: "fairseq, fairseq/trainer.py",
+			Match: []Sample{
+				{"attempting to recover from OOM in forward/backward pass", Fields{}},
+				{"| WARNING: ran out of memory, retrying batch", Fields{}},
+			},
+		},
+	}
 }

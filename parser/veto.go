@@ -1,6 +1,248 @@
 package parser
 
-// vetoPatterns are lines that look like memory trouble and are none.
+// vetoPatterns are lines that look like memory trouble and are none. A veto stops every event of its message, so each
+// one is worded to keep clear of real failures: a line that carries an allocator's figures is vetoed only where the
+// surroundings prove it quoted.
 func vetoPatterns() []Pattern {
-	return nil
+	return append(limitVetoes(), append(handledVetoes(), mentionVetoes()...)...)
+}
+
+// limitVetoes are limits of something other than memory that use its words.
+func limitVetoes() []Pattern {
+	return []Pattern{
+		{
+			Name:    "veto.kernel_resources",
+			Needles: []string{"out of resource", "for benchmark choice", "out of shared memory", "too many resources requested", "Ignoring this choice"},
+			Expr:    `out of resource(?:s: |: )|for benchmark choice|CUDA out of shared memory|too many resources requested for launch|Ignoring this choice`,
+			Veto:    true,
+			Source:  "Triton and Inductor: on-chip memory of one kernel; autotuning drops the choice [triton issue 8182, torchtitan issue 1791]",
+			Match: []Sample{
+				{"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.", Fields{}},
+				{"No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.", Fields{}},
+				{"RuntimeError: CUDA error: too many resources requested for launch", Fields{}},
+			},
+			NoMatch: []string{"RuntimeError: UR backend failed. UR backend returns:40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)"},
+		},
+		{
+			Name:    "veto.workspace",
+			Needles: []string{"in AlignedAllo", "when allocating memory for "},
+			Expr:    `in AlignedAllo(?:cator|actor)|Buffer overflow when allocating memory for `,
+			Veto:    true,
+			Source:  "FlashInfer, flashinfer/allocator.h: a workspace of fixed size, the device may be half empty [vllm issue 40023, sglang issue 2102]",
+			Match: []Sample{
+				{"RuntimeError: Error in function 'aligned_alloc' at /opt/flashinfer/allocator.h:49: Buffer overflow when allocating memory for batch_prefill_tmp_v with size 4096 and alignment 16, but only 0 bytes available in AlignedAllocator. Increase the workspace buffer size.", Fields{}},
+				{"RuntimeError: Out of workspace memory in AlignedAlloactor", Fields{}},
+			},
+		},
+		{
+			Name:    "veto.static_tls",
+			Needles: []string{"static TLS block"},
+			Expr:    `annot allocate memory in static TLS block`,
+			Veto:    true,
+			Source:  "glibc's loader: a slot for thread-local storage [opencv issue 14884]",
+			Match:   []Sample{{"ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block", Fields{}}},
+		},
+		{
+			Name:    "veto.memlock",
+			Needles: []string{"ibv_reg_mr", "ibv_create_", "ibv_alloc_"},
+			Expr:    `^(?!.{0,400}NCCL (?:WARN|INFO)).{0,400}ibv_(?:reg_mr|create_|alloc_)\w{0,24}.{0,200}Cannot allocate memory`,
+			Veto:    true,
+			Source:  "UCX, libfabric, MPI: limits of locked memory and queue pairs (NCCL's own line is an event)",
+			Match:   []Sample{{"ib_md.c:309  UCX  ERROR ibv_reg_mr(address=0x7f0000000000, length=4096, access=0xf) failed: Cannot allocate memory", Fields{}}},
+			NoMatch: []string{"node-a:1:2 [0] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory"},
+		},
+	}
+}
+
+// handledVetoes are shortages that the program itself calls harmless.
+func handledVetoes() []Pattern {
+	return []Pattern{
+		{
+			Name:    "veto.tms_retry",
+			Needles: []string{"may not be an issue"},
+			Expr:    `(?:CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory) \(may not be an issue`,
+			Veto:    true,
+			Source:  "torch_memory_saver, csrc/core.cpp: torch frees its cache and asks again; a real failure prints more",
+			Match: []Sample{
+				{"[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch allocator will free cache and retry)", Fields{}},
+				{"[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)", Fields{}},
+			},
+		},
+		{
+			Name:    "veto.xla_not_a_failure",
+			Needles: []string{"this is not a failure"},
+			Expr:    `this is not a failure`,
+			Veto:    true,
+			Source:  "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the caller has a smaller algorithm",
+			Match: []Sample{{
+				"Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
+				Fields{},
+			}},
+			NoMatch: []string{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op "},
+		},
+		{
+			Name:    "veto.npu_retry",
+			Needles: []string{"This error log can be ignored"},
+			Expr:    `Try to free cached blocks and reallocate\. This error log can be ignored`,
+			Veto:    true,
+			Source:  "torch_npu 2.7 [Ascend/pytorch issue 108]",
+			Match:   []Sample{{"torch_npu.memory: [ERROR] [269128] Get a block from the existing pool failed. Try to free cached blocks and reallocate. This error log can be ignored.", Fields{}}},
+		},
+		{
+			Name:    "veto.pinned_fallback",
+			Needles: []string{"of pinned memory", "falling back to pinned"},
+			Expr:    `failed to allocate [\d.]{1,16} [KMG]?i?B of pinned memory|falling back to pinned`,
+			Veto:    true,
+			Source:  "ggml ggml_cuda_host_malloc and Triton server: pageable memory serves instead [triton server issue 1765]",
+			Match: []Sample{
+				{"ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory", Fields{}},
+				{"Failed to allocate CUDA memory with byte size 78643200 on GPU 0: CNMEM_STATUS_OUT_OF_MEMORY, falling back to pinned system memory", Fields{}},
+			},
+		},
+		{
+			Name:    "veto.warmup_reduced",
+			Needles: []string{"reducing max_m to"},
+			Expr:    `for warmup, reducing max_m to`,
+			Veto:    true,
+			Source:  "SGLang, layers/deep_gemm_wrapper/compile_utils.py",
+			Match:   []Sample{{"Available memory 3.21GB is less than required memory 9.00GB for warmup, reducing max_m to 4096 to avoid out of memory", Fields{}}},
+		},
+		{
+			Name:    "veto.caught",
+			Needles: []string{"encountered during tensors merging", "skipping tactic", "Skipping tactic", "exceeds 10% of free system memory"},
+			Expr:    `encountered during tensors merging|[Ss]kipping tactic .{0,80}due to|exceeds 10% of free system memory`,
+			Also:    []string{"torch.oom.of_which"},
+			Veto:    true,
+			Source:  "Megatron-LM core/transformer/utils.py (merges on the host), TensorRT's tuner, TensorFlow's allocation warning",
+			Match: []Sample{
+				{"CUDA OutOfMemoryError encountered during tensors merging. Switching to CPU merge. (Error: CUDA out of memory. Tried to allocate 2.00 GiB.)", Fields{}},
+				{"[TRT] [W] Skipping tactic 0x0000000000000003 due to insufficient memory on requested size of 4096 detected for tactic 0x03.", Fields{}},
+			},
+		},
+	}
+}
+
+// mentionVetoes are lines that speak of memory errors: settings, counters, advice, source code, quotations, samples.
+func mentionVetoes() []Pattern {
+	const mention = `(?:torch\.(?:cuda\.)?OutOfMemoryError|RuntimeError: |CUDA |cuda |HIP |NPU |XPU |[Oo]ut of memory|OOM|MemoryError|std::bad_alloc|RESOURCE_EXHAUSTED|CUBLAS_STATUS_ALLOC)`
+	const words = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? (?:out of memory|OOM)|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
+	return []Pattern{
+		{
+			Name: "veto.option",
+			Needles: []string{
+				"oom_kill_step", "oom-kill-step", "oom-kill-disable", "oom_retry", "oom_dump_memory_history", "tokens_to_oom",
+				"OOMPolicy=", "OOMScoreAdjust=", "vm.panic_on_oom", "vm.oom_kill_allocating_task",
+			},
+			Expr:   `\b(?:oom[_-]kill[_-]step|oom-kill-disable|oom_retry|oom_dump_memory_history|\w{0,24}tokens_to_oom|OOMPolicy=|OOMScoreAdjust=|vm\.panic_on_oom|vm\.oom_kill_allocating_task)`,
+			Veto:   true,
+			Source: "settings of launchers, systemd, docker and the kernel, echoed",
+			Match: []Sample{
+				{"[rank2] model on cuda:2, 13.4 GiB allocated, 79.1 GiB total, oom_retry=True", Fields{}},
+				{"+ docker run --oom-kill-disable --shm-size=16g trainer", Fields{}},
+			},
+			NoMatch: []string{"python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"},
+		},
+		{
+			Name:    "veto.zero_counter",
+			Needles: []string{"OOMKilled", "oom_kill 0", "oom_kill: 0", "oom_group_kill 0", "num_oom", "CUDA OOMs: 0", "oom_rate", "oom_count", "mem/oom", "oom=False"},
+			Expr:    `(?<![\w-])(?:OOMKilled|(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w)`,
+			Veto:    true,
+			Source:  "docker inspect, cgroup memory.events, torch.cuda.memory_summary, metrics: nothing was counted",
+			Match: []Sample{
+				{`            "OOMKilled": false,`, Fields{}},
+				{"oom_kill 0", Fields{}},
+				{"|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |", Fields{}},
+				{"memory/oom_rate: 0.0", Fields{}},
+			},
+			NoMatch: []string{
+				`            "OOMKilled": true,`,
+				"oom_kill 3",
+				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0",
+				"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0-1",
+				"slurmstepd: error: Detected 1 oom_kill event in StepId=4242.batch. Some of the step tasks have been OOM Killed.",
+			},
+		},
+		{
+			Name: "veto.advice",
+			Needles: []string{
+				"CUDA out of memory", "CUDA OOM", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED",
+				"CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
+			},
+			Expr: `\b(?:[Ii]f (?:you|it|this|the \w{1,20}|your \w{1,20})|[Ii]n case|[Ww]hen you|[Yy]ou (?:may|might|can|will|could)|(?:may|might|could|can|would|will) (?:also |still |otherwise )?(?:cause|run|result|lead|trigger|go|hit|be|get|raise|occur)|[Tt]o (?:avoid|prevent|reduce|fix|handle|debug)|(?:[Aa]void|[Pp]revent)(?:s|ing)?|[Ww]ithout|risk of|[Nn]o more|usually|[Ll]ikely)` +
+				`\b[^.:;']{0,80}` + words + `(?!\. Tried to allocate)(?! [Kk]illed)`,
+			Also:   []string{"veto.code", "cuda.error", "torch.oom.class"},
+			Veto:   true,
+			Source: "help texts, warnings, comments: a conditional in front of the words",
+			Match: []Sample{
+				{"# lower ppo_max_token_len_per_gpu if you hit CUDA out of memory (OOM)", Fields{}},
+				{"gpu_memory_utilization: if set too high this can lead to torch.OutOfMemoryError: lower it (default: 0.9)", Fields{}},
+				{"reduce the batch size to avoid CUDA error: out of memory", Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+				"slurmstepd: error: Detected 1 oom_kill event in StepId=4242.batch. Some of the step tasks have been OOM Killed.",
+			},
+		},
+		{
+			Name: "veto.quoted",
+			Needles: []string{
+				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
+				"MemoryError: ", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory", "'out of memory' in", "\"out of memory\" in",
+			},
+			Expr: "`" + mention + "[^`]{0,120}`|" + `["“]CUDA out of memory["”]|["']out of memory["'] in (?:str|e\b|err)` +
+				`|^\s{0,8}(?:[*•-]|\d{1,2}[.)]|\|) {1,4}["'“]?` + mention + `[^|]{0,80}(?: [-–—=|>]|["”` + "`" + `]|: (?:lower|reduce|try|use|set|usually|start)\b)`,
+			Also:   []string{"torch.oom.class", "cuda.error"},
+			Veto:   true,
+			Source: "READMEs and troubleshooting lists: the message in backticks, in quotation marks, or heading a list item",
+			Match: []Sample{
+				{"* `torch.cuda.OutOfMemoryError: CUDA out of memory` - lower `--micro-batch`, or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.", Fields{}},
+				{"- CUDA error: out of memory: reduce the batch size", Fields{}},
+				{`The phrase "CUDA out of memory" means that the card is full.`, Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+				"XPU out of memory, please use `empty_cache` to release all unoccupied cached memory.",
+				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
+				"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free.'",
+			},
+		},
+		{
+			Name:    "veto.code",
+			Needles: []string{"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "annot allocate memory", "RESOURCE_EXHAUSTED", "CUDA_ERROR_OUT_OF_MEMORY", "_STATUS_ALLOC_FAILED"},
+			Expr: `^(?:-{1,8}> ?|[│❱] ?|\s){0,60}(?:\d{1,6}[:|]?\s{1,24}(?:│\s{0,40})?)?(?:#(?! There is insufficient)|// |\+{1,3} (?:echo|grep|cat|#)|(?:raise|except|elif|if|assert|return|print|warnings\.warn|(?:logger|logging|log)\.\w{1,12}|self\.\w{1,24}\(|catch|throw|echo|grep|rg)\b(?! of)[ (]).{0,400}?` +
+				words,
+			Also:   []string{"torch.oom.of_which", "torch.oom.class", "cuda.error"},
+			Veto:   true,
+			Source: "source lines in tracebacks and listings, comments, traced shell commands",
+			Match: []Sample{
+				{`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`, Fields{}},
+				{"    except torch.cuda.OutOfMemoryError: # retry below", Fields{}},
+				{`---> 12     if "CUDA error: out of memory" in str(e):`, Fields{}},
+				{"+ echo 'RuntimeError: CUDA error: out of memory means too big a batch'", Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: CUDA error: out of memory",
+				"terminate called after throwing an instance of 'std::bad_alloc'",
+				"# There is insufficient memory for the Java Runtime Environment to continue.",
+				"    error: CUDA out of memory. Tried to allocate 2.00 GiB",
+			},
+		},
+		{
+			Name:    "veto.sample",
+			Needles: []string{"<|im_start|>", "<|im_end|>", "<|user|>", "<|assistant|>", "<|begin_of", "[INST]", "\"role\":", "'role':", "[prompt]", "[response]", "### Instruction", "<think>", "\"content\":", "'content':"},
+			Expr: `(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["']).{0,2000}?` +
+				words,
+			Also:   []string{"torch.oom.paren", "torch.oom.class"},
+			Veto:   true,
+			Source: "chat templates and message lists: rollouts print the samples themselves, and coding data holds whole tracebacks",
+			Match: []Sample{
+				{"[prompt] system You are helpful. user RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) what now?", Fields{}},
+				{`{"role": "user", "content": "I get torch.cuda.OutOfMemoryError: CUDA out of memory."}`, Fields{}},
+				{"<|im_start|>assistant std::bad_alloc is thrown when", Fields{}},
+			},
+			NoMatch: []string{"<|im_start|>assistant the answer is 42<|im_end|>"},
+		},
+	}
 }
