@@ -1,6 +1,51 @@
 package parser
 
-// arealPatterns are the markers of AReaL.
+// arealPatterns are the markers of AReaL, the lite and current line and the legacy one (realhf).
+//
+// AReaL prints its memory lines after the named stage: each tells that the next one begins. The order is rollout,
+// critic values, recompute logp, ref logp, compute advantages, ppo update, update of the weights.
 func arealPatterns() []Pattern {
-	return nil
+	const (
+		src    = "AReaL 0.3-2.0, areal/utils/stats_logger.py, areal/utils/device.py, areal/trainer/rl_trainer.py"
+		suffix = `[,:] memory allocated \(GB\): `
+	)
+	needle := []string{"memory allocated (GB): "}
+	after := func(name, phase, heads, line string) Pattern {
+		return phaseMarker("areal."+name, phase, "point", name, src, `\b(?:`+heads+`)`+suffix, needle, line)
+	}
+	return []Pattern{
+		stepMarker("areal.step", src,
+			`Train step (?<step>\d{1,9})/\d{1,9} done`, []string{"Train step "},
+			[2]string{"Epoch 1/10 Step 21/58 Train step 21/580 done.", "21"}),
+		after("after_values", "logprob", `critic values|recompute logp`,
+			"recompute logp, memory allocated (GB): 14.33, memory reserved (GB): 55.63, device memory used/total (GB): 73.57/79.11"),
+		after("after_ref", "training", `ref logp|compute advantages`,
+			"Memory-Usage compute advantages: memory allocated (GB): 14.33, memory reserved (GB): 62.48"),
+		after("after_update", "weight_update", `ppo update|ppo critic update|after train step`,
+			"ppo update, memory allocated (GB): 24.91, memory reserved (GB): 70.47, device memory used/total (GB): 73.40/79.11"),
+		phaseMarker("areal.init", "init", "point", "model", src,
+			`(?:Initializing device mesh with parallel strategy|Applying FSDP2 time: |before model creation/loading`+suffix+`)`,
+			[]string{"Initializing device mesh with", "Applying FSDP2 time: ", "before model creation/loading"},
+			"Initializing device mesh with parallel strategy Parallel(tp=1,pp=1,dp=4,cp=1)."),
+		phaseMarker("areal.init_optimizer", "init", "point", "optimizer", src,
+			`Create optimizer time: `, []string{"Create optimizer time: "}, "Create optimizer time: 0.001866"),
+		{
+			Name:    "areal.ready",
+			Needles: []string{"Servers are all ready"},
+			Expr:    `Servers are all ready`,
+			Marker:  "ready", Source: "AReaL 0.3-2.0, remote_inf_engine.py",
+			Match:   []Sample{{"Servers are all ready!", Fields{}}},
+			NoMatch: []string{"Waiting for server ready..."},
+		},
+		{
+			// The worker's own watchdog ended it, above a threshold that the environment sets.
+			Name:    "areal.memory_threshold",
+			Needles: []string{"GPU memory excceeds kill threshold", "GPU memory exceeds kill threshold"},
+			Expr:    `GPU memory exc{1,2}eeds kill threshold`,
+			Kind:    GPUOOM, Role: Evidence,
+			Source:  "AReaL to 0.3.0, realhf/system/model_worker.py (the spelling is its own)",
+			Match:   []Sample{{"RuntimeError: GPU memory excceeds kill threshold 0.95", Fields{}}},
+			NoMatch: []string{"RuntimeError: Values [9000, 12] is larger than capacity 8192"},
+		},
+	}
 }

@@ -1,6 +1,326 @@
 package parser
 
+import "slices"
+
 // rayPatterns are the words of Ray: memory monitor, actor deaths, object store.
+//
+// Ray writes "GB" for 2^30 bytes. Of a kill, "used" and "limit" are those of the node (or of Ray's cgroup), "process" is
+// what the killed worker used, "cmd" the task or actor method that Ray names. The class OutOfMemoryError is Ray's own
+// here and says nothing of a GPU; a RayTaskError line repeats its cause and proves nothing.
 func rayPatterns() []Pattern {
-	return nil
+	return slices.Concat(rayMonitor(), rayObjectStore(), rayDeaths(), rayIdentity())
+}
+
+// rayMonitor is the memory monitor, which kills workers before the kernel would.
+func rayMonitor() []Pattern {
+	const src = "Ray 2.0-2.56, src/ray/raylet/node_manager.cc"
+	return []Pattern{
+		{
+			// To 2.48 "where the task (..) was running was", then "lease", since 2.5x without, and with the killed
+			// worker behind, on the same line or on lines of its own. "retries" means that Ray tries again.
+			Name:    "ray.memory_monitor",
+			Needles: []string{"Memory on the node (IP: "},
+			Expr: `(?:There are (?<retries>\d+|infinite) oom retries remaining[^\n]{0,200}?)?` +
+				`Memory on the node \(IP: (?<host>[^,)\s]{1,64})(?:, ID: (?<node>[0-9a-f]{1,64}))?\) ` +
+				`(?:where the (?:task|lease|actor)(?: \((?:task ID|actor ID|lease ID): [0-9a-fA-F]{1,80}, name=(?<cmd>[^\n]{1,200}?), ` +
+				`pid=(?<pid>\d{1,10}), memory used=(?<process_sz>\d+(?:\.\d+)? ?[KMGT]?i?B)\))? was running )?` +
+				`was (?<used_sz>\d+(?:\.\d+)? ?GB) / (?<limit_sz>\d+(?:\.\d+)? ?GB)(?: \((?<fraction>\d+(?:\.\d+)?)\))?` +
+				`(?:, which exceeds the memory usage threshold of (?<threshold>\d+(?:\.\d+)?))?` +
+				`(?:[^\n]{0,3000}?\(Task: [^\n]{0,200}?task name=(?<cmd>[^\n]{1,200}?), required resources=\{[^}\n]{0,200}\}, ` +
+				`pid=(?<pid>\d{1,10}), actual memory used=(?<process_sz>\d+(?:\.\d+)? ?GB))?`,
+			Kind: OOMKill, Role: Evidence,
+			Source: src + "; pull requests 29341 and 30312",
+			Match: []Sample{
+				{
+					"Memory on the node (IP: 10.42.3.17, ID: 8289f87b78d1) where the task (task ID: 41617bc740ae, name=ReadParquet->SplitBlocks(8), pid=4907, " +
+						"memory used=52.25GB) was running was 239.50GB / 251.50GB (0.951734), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: d98a)",
+					Fields{
+						"host": "10.42.3.17", "node": "8289f87b78d1", "cmd": "ReadParquet->SplitBlocks(8)", "pid": "4907", "process": "56103010304",
+						"used": "257161166848", "limit": "270046068736", "fraction": "0.951734", "threshold": "0.95",
+					},
+				},
+				{
+					"Memory on the node (IP: 172.17.0.2, ID: 3a4b60) where the task was running was 32.50GB / 33.25GB (0.977449), which exceeds the memory usage threshold of 0.969955. Ray killed",
+					Fields{
+						"host": "172.17.0.2", "node": "3a4b60", "used": "34896609280", "limit": "35701915648", "fraction": "0.977449", "threshold": "0.969955",
+					},
+				},
+				{
+					"Memory on the node (IP: 10.0.0.9, ID: ab) where the lease (lease ID: 0f00, name=Actor.run, pid=77, memory used=0.50GB) was running was 61.00GB / 64.00GB (0.953125), which exceeds",
+					Fields{
+						"host": "10.0.0.9", "node": "ab", "cmd": "Actor.run", "pid": "77", "process": "536870912", "used": "65498251264",
+						"limit": "68719476736", "fraction": "0.953125",
+					},
+				},
+				{
+					"Task m failed due to oom. There are infinite oom retries remaining, so the task will be retried. Error: 1 worker(s) were killed due to the " +
+						"node running low on memory. Memory on the node (IP: 10.0.50.112, ID: 4cb2) was 28.50GB / 30.00GB (0.950000), which exceeds the memory usage threshold of 0.950000; " +
+						"Object store memory usage: [- objects spillable: 0]; Ray killed 1 worker(s) based on the killing policy: [(Task: job ID=05, lease ID=2f, " +
+						"task name=ReadRange->MapBatches(f), required resources={memory: 8, CPU: 1}, pid=3471, actual memory used=2.75GB, worker ID=8150)]",
+					Fields{
+						"retries": "infinite", "host": "10.0.50.112", "node": "4cb2", "used": "30601641984", "limit": "32212254720", "fraction": "0.950000",
+						"threshold": "0.950000", "cmd": "ReadRange->MapBatches(f)", "pid": "3471", "process": "2952790016",
+					},
+				},
+				{
+					"1 worker(s) were killed due to the node running low on memory. Memory on the node (IP: 10.80.244.19) was 957.00GB / 1007.00GB (0.950240)",
+					Fields{"host": "10.80.244.19", "used": "1027570925568", "limit": "1081258016768", "fraction": "0.950240"},
+				},
+			},
+			NoMatch: []string{"use `ray logs raylet.out -ip 10.42.3.17` to see more information about memory usage on this node"},
+		},
+		{
+			Name:    "ray.low_memory",
+			Needles: []string{"killed due to the node running low on memory"},
+			Expr: `(?<!exit_detail = )(?<!Worker exit detail: )(?:Task was|(?<count>\d{1,6}) worker\(s\) were) killed due to the node running low on memory` +
+				`(?!\.? {0,4}Memory on the node \(IP)`,
+			Kind: OOMKill, Role: Evidence,
+			Source: src + ", python/ray/exceptions.py",
+			Match: []Sample{
+				{"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.", Fields{}},
+				{"ray.exceptions.OutOfMemoryError: 2 worker(s) were killed due to the node running low on memory.", Fields{"count": "2"}},
+			},
+			NoMatch: []string{"Memory usage above threshold. Still waiting for worker eviction to free up memory."},
+		},
+		{
+			Name:    "ray.killed_worker",
+			Needles: []string{"Selected to kill: (", "[(Task: job ID="},
+			Expr: `(?:Selected to kill: \(|^\s*\[\()(?:Task|Actor)[^\n]{0,200}?(?:task name=(?<cmd>[^\n]{1,200}?), )?(?:required resources=\{[^}\n]{0,200}\}, )?` +
+				`pid=(?<pid>\d{1,10}), actual memory used=(?<process_sz>\d+(?:\.\d+)? ?GB)`,
+			Kind: OOMKill, Role: Detail,
+			Source: src + " (2.5x)",
+			Match: []Sample{
+				{
+					"Selected to kill: (Task: job ID=01000000, lease ID=06ff, task name=hippo, required resources={CPU: 1}, pid=3310152, actual memory used=21.50GB, worker ID=3e3d)",
+					Fields{"cmd": "hippo", "pid": "3310152", "process": "23085449216"},
+				},
+				{
+					"[(Task: job ID=05, lease ID=2f, task name=f, required resources={}, pid=478, actual memory used=12.25GB, worker ID=8150)]",
+					Fields{"cmd": "f", "pid": "478", "process": "13153337344"},
+				},
+			},
+			NoMatch: []string{"(Task: job ID=01, lease ID=05, task name=hippo, required resources={CPU: 1}, pid=3, actual memory used=21.95GB, worker ID=34)"},
+		},
+		{
+			// A row of the table of the ten biggest processes: what the killed pid was doing.
+			Name:    "ray.top_process",
+			Needles: []string{"\tray::", " ray::", "\tpython"},
+			Expr:    `^\s*(?<pid>\d{1,10})[\t ]{1,10}(?<process_gib>\d{1,6}\.\d{1,3})(?:Gi?B)?[\t ]{1,10}(?<cmd>(?:ray::|python)[^\t\n]{1,300}?)\s*$`,
+			Kind:    OOMKill, Role: Detail,
+			Source: "Ray 1.x-2.5x, src/ray/common/memory_monitor.cc, python/ray/_private/memory_monitor.py",
+			Match: []Sample{
+				{
+					"290426\t60.25\tray::WorkerDict.actor_rollout_generate_sequences",
+					Fields{"pid": "290426", "process": "64692944896", "cmd": "ray::WorkerDict.actor_rollout_generate_sequences"},
+				},
+				{"11474   26.50GiB    ray::MARWIL", Fields{"pid": "11474", "process": "28454158336", "cmd": "ray::MARWIL"}},
+			},
+			NoMatch: []string{"PID\tMEM(GB)\tCOMMAND", "ray.exceptions.RayTaskError: ray::f() (pid=3300, ip=10.0.0.5)"},
+		},
+		{
+			// Printed once a minute; the count is that of the period.
+			Name:    "ray.raylet_sum",
+			Needles: []string{"killed due to memory pressure (OOM)"},
+			Expr: `(?<count>\d{1,9}) Workers \(tasks / actors\) killed due to memory pressure \(OOM\)` +
+				`(?:, \d{1,9} Workers crashed due to other reasons at node \(ID: (?<node>[0-9a-f]{1,64}), IP: (?<host>[^,)\s]{1,64})\))?`,
+			Kind: OOMKill, Role: Evidence,
+			Source: src,
+			Match: []Sample{{
+				"3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 8289f8, IP: 10.42.3.17) over the last time period.",
+				Fields{"count": "3", "node": "8289f8", "host": "10.42.3.17"},
+			}},
+			NoMatch: []string{"0 Workers crashed due to other reasons"},
+		},
+		{
+			Name:    "ray.node_out_of_memory",
+			Needles: []string{"NODE_OUT_OF_MEMORY"},
+			Expr: `(?:Worker IP address: (?<host>\S{1,64}) [^\n]{0,60}?Worker PID: (?<pid>\d{1,10}) )?` +
+				`(?:exit_type = |[Ww]orker exit type: ?|exit_type: ?"?)NODE_OUT_OF_MEMORY`,
+			Kind: OOMKill, Role: Evidence,
+			Source: "Ray 2.x, src/ray/gcs/gcs_server/gcs_worker_manager.cc, python/ray/exceptions.py",
+			Match: []Sample{
+				{
+					"Reporting worker exit, worker id = 0f76, node id = 8c5a, address = 172.17.0.2, exit_type = NODE_OUT_OF_MEMORY, " +
+						"exit_detail = Task was killed due to the node running low on memory.", Fields{},
+				},
+				{
+					"A worker died or was killed while executing a task by an unexpected system error. Worker IP address: 10.0.0.4 Worker port: 10002 Worker PID: 915 " +
+						"Worker exit type: NODE_OUT_OF_MEMORY Worker exit detail: Task was killed due to the node running low on memory.",
+					Fields{"host": "10.0.0.4", "pid": "915"},
+				},
+			},
+			NoMatch: []string{"Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2."},
+		},
+		{
+			Name:    "ray.old_monitor",
+			Needles: []string{"of the memory on node "},
+			Expr:    `More than \d{1,3}% of the memory on node (?<host>\S{1,128}) is used \((?<used_gib>\d+(?:\.\d+)?) / (?<limit_gib>\d+(?:\.\d+)?) GB\)`,
+			Kind:    OOMKill, Role: Evidence,
+			Source: "Ray 0.6-2.1, python/ray/_private/memory_monitor.py: raised by a worker before the kernel kills one",
+			Match: []Sample{{
+				"ray._private.memory_monitor.RayOutOfMemoryError: More than 95% of the memory on node suwi is used (30.50 / 31.25 GB). The top 10 memory consumers are:",
+				Fields{"host": "suwi", "used": "32749125632", "limit": "33554432000"},
+			}},
+			NoMatch: []string{"More than 95% of the samples are used"},
+		},
+		{
+			Name:    "ray.above_threshold",
+			Needles: []string{"emory usage above threshold"},
+			Expr: `(?:Memory usage above threshold\. Still waiting for worker eviction|Node memory usage above threshold` +
+				`(?:, used: (?<used_b>\d{1,18}), total: (?<limit_b>\d{1,18}), usage fraction: (?<fraction>\d+(?:\.\d+)?), threshold: (?<threshold>\d+(?:\.\d+)?))?)`,
+			Kind: Pressure, Role: Context,
+			Source: "Ray 2.x, src/ray/common/memory_monitor.cc",
+			Match: []Sample{
+				{"Memory usage above threshold. Still waiting for worker eviction to free up memory. worker pid: 12", Fields{}},
+				{
+					"Node memory usage above threshold, used: 25104216064, total: 35738255360, usage fraction: 0.702447, threshold: 0.7",
+					Fields{"used": "25104216064", "limit": "35738255360", "fraction": "0.702447", "threshold": "0.7"},
+				},
+			},
+			NoMatch: []string{"export RAY_memory_usage_threshold=0.98"},
+		},
+	}
+}
+
+// rayObjectStore is the store in /dev/shm running full.
+func rayObjectStore() []Pattern {
+	const src = "Ray 1.x-2.x, src/ray/core_worker/store_provider/plasma_store_provider.cc, python/ray/exceptions.py"
+	return []Pattern{
+		{
+			Name:    "ray.object_store_full",
+			Needles: []string{"in object store because it is full"},
+			Expr:    `Failed to put object [0-9a-f]{1,80} in object store because it is full(?:\. Object size is (?<requested_b>\d{1,18}) bytes)?`,
+			Kind:    HostOOM, Role: Evidence,
+			Source: src,
+			Match: []Sample{{
+				"ray.exceptions.ObjectStoreFullError: Failed to put object 00ffffff0100 in object store because it is full. Object size is 4294967552 bytes.",
+				Fields{"requested": "4294967552"},
+			}},
+			NoMatch: []string{
+				"ray.exceptions.OutOfDiskError: Local disk is full",
+				"WARNING: The object store is using /tmp instead of /dev/shm because /dev/shm has only 67108864 bytes available.",
+				"Spilled 4096 MiB, 120 objects, write throughput 1402 MiB/s.",
+			},
+		},
+		{
+			Name:    "ray.object_store_pinned",
+			Needles: []string{"local object store is full of objects"},
+			Expr:    `The local object store is full of objects that are still in scope`,
+			Kind:    HostOOM, Role: Detail,
+			Source:  src,
+			Match:   []Sample{{"The local object store is full of objects that are still in scope and cannot be evicted. Tip: Use the `ray memory` command", Fields{}}},
+			NoMatch: []string{"The local disk is full"},
+		},
+	}
+}
+
+// rayDeaths are ends that Ray cannot explain. Its text names the kernel's OOM killer as one of three possible reasons
+// of every crash: that is no evidence.
+func rayDeaths() []Pattern {
+	const src = "Ray 2.x, src/ray/core_worker/task_manager.cc, python/ray/exceptions.py"
+	return []Pattern{
+		{
+			Name:    "ray.worker_died",
+			Needles: []string{"A worker died or was killed while executing", "The worker died unexpectedly while executing"},
+			Expr: `(?:A worker died or was killed while executing a task by an unexpected system error` +
+				`(?![^\n]{0,2000}Worker exit type: NODE_OUT_OF_MEMORY)` +
+				`(?:[^\n]{0,600}?Worker IP address: (?<host>\S{1,64}) Worker port: \d{1,6} Worker PID: (?<pid>\d{1,10}) Worker exit type: (?<reason>[A-Z_]{1,40}))?` +
+				`(?: Worker exit detail: Worker exits with an exit code (?<exitcode>-?\d{1,3}))?` +
+				`|The worker died unexpectedly while executing this task)`,
+			Kind: ProcessExit, Role: Consequence,
+			Source: src,
+			Match: []Sample{
+				{
+					"A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. " +
+						"RayTask ID: c0af Worker ID: aa Node ID: bb Worker IP address: 10.40.0.12 Worker port: 10007 Worker PID: 9503 Worker exit type: SYSTEM_ERROR " +
+						"Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. (1) The process is killed by SIGKILL by OOM killer due to high memory usage.",
+					Fields{"host": "10.40.0.12", "pid": "9503", "reason": "SYSTEM_ERROR"},
+				},
+				{
+					"A worker died or was killed while executing a task by an unexpected system error. Worker IP address: 10.0.0.1 Worker port: 1 Worker PID: 7 " +
+						"Worker exit type: USER_ERROR Worker exit detail: Worker exits with an exit code 1. The worker may have exceeded K8s pod memory limits.",
+					Fields{"host": "10.0.0.1", "pid": "7", "reason": "USER_ERROR", "exitcode": "1"},
+				},
+				{"ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task. Check python-core-worker-*.log files", Fields{}},
+			},
+			NoMatch: []string{"DataLoader worker (pid 912) exited unexpectedly with exit code 1."},
+		},
+		{
+			Name: "ray.actor_died",
+			Needles: []string{
+				"The actor died unexpectedly before finishing", "The actor died because of an error raised in its creation",
+				"The actor is dead because ", "Owner's node has crashed", "The actor is temporarily unavailable",
+			},
+			Expr: `(?:The actor died (?:unexpectedly before finishing this task|because of an error raised in its creation task)` +
+				"|The actor is dead because (?![^\n]{0,300}NODE_OUT_OF_MEMORY)(?:it was killed by `(?<reason>ray\\.kill)`|[a-z ]{1,80})" +
+				`(?:\. Worker exit type: (?<reason>[A-Z_]{1,40}))?` +
+				`(?: Worker exit detail: Worker exits with an exit code (?<exitcode>-?\d{1,3}))?` +
+				`|The actor is temporarily unavailable|Owner's node has crashed)`,
+			Kind: ProcessExit, Role: Consequence,
+			Source: src,
+			Match: []Sample{
+				{"ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.", Fields{}},
+				{
+					"The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2.",
+					Fields{"reason": "SYSTEM_ERROR"},
+				},
+				{"The actor is dead because it was killed by `ray.kill`.", Fields{"reason": "ray.kill"}},
+				{"ray.exceptions.RayActorError: The actor died because of an error raised in its creation task, ray::SGLangEngine.__init__() (pid=5)", Fields{}},
+			},
+			NoMatch: []string{
+				"The actor is alive",
+				"The actor is dead because its worker process has died. Worker exit type: NODE_OUT_OF_MEMORY Worker exit detail: Task was killed due to the node running low on memory.",
+			},
+		},
+		{
+			Name: "ray.actor_died_fields",
+			Needles: []string{
+				"\tclass_name: ", "  class_name: ", "\tpid: ", "  pid: ",
+				"\tip: 1", "\tip: 2", "\tip: 3", "\tip: 4", "\tip: 5", "\tip: 6", "\tip: 7", "\tip: 8", "\tip: 9", "\tip: f", "  ip: ",
+			},
+			Expr: `^[\t ]{1,12}(?:class_name: (?<comm>\S{1,200})|pid: (?<pid>\d{1,10})|ip: (?<host>[0-9a-f][0-9a-fA-F.:]{1,44}))\s*$`,
+			Kind: ProcessExit, Role: Detail,
+			Source: "Ray 2.x, python/ray/exceptions.py ActorDiedError.__init__",
+			Match: []Sample{
+				{"\tpid: 9503", Fields{"pid": "9503"}},
+				{"\tip: 10.40.0.12", Fields{"host": "10.40.0.12"}},
+				{"        class_name: LLMRayActor", Fields{"comm": "LLMRayActor"}},
+			},
+			NoMatch: []string{"pid: 9503", "  pid: unknown"},
+		},
+		{
+			Name:    "ray.task_retried",
+			Needles: []string{"retries remaining, so the task will be retried"},
+			Expr:    `There are (?<retries>\d{1,9}|infinite) retries remaining, so the task will be retried`,
+			Kind:    Recovered, Role: Context,
+			Source:  src,
+			Match:   []Sample{{"Task f failed. There are 2 retries remaining, so the task will be retried. Error: user exception", Fields{"retries": "2"}}},
+			NoMatch: []string{"Task m failed due to oom. There are infinite oom retries remaining, so the task will be retried."},
+		},
+	}
+}
+
+// rayIdentity joins a pid with its address, and where the actor's repr tells it, with its rank.
+func rayIdentity() []Pattern {
+	return []Pattern{
+		{
+			Name:    "ray.task_identity",
+			Needles: []string{"() (pid="},
+			Expr: `ray::[^\n()]{1,200}\(\) \(pid=(?<pid>\d{1,10}), ip=(?<host>[0-9a-fA-F.:]{2,45})` +
+				`(?:, actor_id=[0-9a-f]{1,64})?(?:, repr=[^\n()]{0,200}\[rank=(?<rank>\d{1,6})\])?`,
+			Marker: "identity",
+			Source: "Ray 2.x, python/ray/exceptions.py RayTaskError; NeMo-RL workers tell their rank in repr",
+			Match: []Sample{
+				{
+					"ray::WorkerDict.actor_rollout_update_actor() (pid=311860, ip=10.20.4.17, actor_id=adecfce0, repr=<verl.single_controller.ray.base.WorkerDict object at 0x7f>)",
+					Fields{"pid": "311860", "host": "10.20.4.17"},
+				},
+				{
+					"ray::lm_policy-0-9:MegatronPolicyWorker.save_checkpoint() (pid=41122, ip=10.65.3.71, actor_id=7ec6f9, repr=MegatronPolicyWorker[rank=9])",
+					Fields{"pid": "41122", "host": "10.65.3.71", "rank": "9"},
+				},
+			},
+			NoMatch: []string{"ray::WorkerDict.init_model()"},
+		},
+	}
 }

@@ -1,6 +1,141 @@
 package parser
 
-// slimePatterns are the markers of slime and Relax.
+import "slices"
+
+// slimePatterns are the markers of slime and of Relax, which shares its timers, memory lines and actors.
 func slimePatterns() []Pattern {
-	return nil
+	return slices.Concat(slimeMarkers(), slimeEngines())
+}
+
+// slimeMarkers are timers, steps and memory lines. Timers nest: the innermost open one tells the phase.
+func slimeMarkers() []Pattern {
+	const src = "slime 0.1-0.3, observability/timer.py, utils/memory_utils.py, backends/megatron_utils/actor.py; Relax, utils/timer.py"
+	return []Pattern{
+		{
+			Name:    "slime.timer_start",
+			Needles: []string{"Timer "},
+			Expr:    `Timer (?<timer>\w{1,64}) start\b`,
+			Marker:  "timer", Set: map[string]string{"edge": "open"}, Source: src,
+			Match:   []Sample{{"Timer ref_log_probs start", Fields{"timer": "ref_log_probs", "edge": "open"}}},
+			NoMatch: []string{"Timer ref_log_probs end (elapsed: 19.9s)"},
+		},
+		{
+			Name:    "slime.timer_end",
+			Needles: []string{"Timer "},
+			Expr:    `Timer (?<timer>\w{1,64}) end\b`,
+			Marker:  "timer", Set: map[string]string{"edge": "close"}, Source: src,
+			Match:   []Sample{{"Timer ref_log_probs end (elapsed: 19.9s)", Fields{"timer": "ref_log_probs", "edge": "close"}}},
+			NoMatch: []string{"Timer ref_log_probs start"},
+		},
+		stepMarker("slime.step", src,
+			`\bstep (?<step>\d{1,9}): \{'train/`, []string{": {'train/"},
+			[2]string{"step 4: {'train/loss': 0.00096, 'train/grad_norm': 0.19, 'train/step': 4}", "4"}),
+		phaseMarker("slime.rollout_done", "rollout", "close", "rollout", src,
+			`Final collected \d{1,9} samples from rollout to train`, []string{"samples from rollout to train"},
+			"Final collected 256 samples from rollout to train"),
+		phaseMarker("slime.reload_groups", "training", "point", "reload process groups", src,
+			`Reloading \d{1,6} process groups in pid`, []string{" process groups in pid "},
+			"Reloading 41 process groups in pid 27513"),
+		phaseMarker("slime.wake_up", "training", "open", "wake_up", src,
+			`Memory-Usage before wake_up model`, []string{"Memory-Usage before wake_up"},
+			"[Rank 5] Memory-Usage before wake_up model: {'gpu': '5', 'total_GB': 79.11}"),
+		phaseMarker("slime.woken_up", "training", "close", "wake_up", src,
+			`Memory-Usage after wake_up model`, []string{"Memory-Usage after wake_up"},
+			"[Rank 5] Memory-Usage after wake_up model: {'gpu': '5', 'total_GB': 79.11}"),
+		phaseMarker("slime.update_weights", "weight_update", "open", "update_weights", src,
+			`Memory-Usage before update_weights`, []string{"Memory-Usage before update_weights"},
+			"[Rank 0] Memory-Usage before update_weights: {'gpu': '0', 'total_GB': 79.11}"),
+		phaseMarker("slime.updated_weights", "weight_update", "close", "update_weights", src,
+			`Memory-Usage after update_weights`, []string{"Memory-Usage after update_weights"},
+			"[Rank 0] Memory-Usage after update_weights: {'gpu': '0', 'total_GB': 79.11}"),
+		phaseMarker("slime.collective_failed", "nccl", "point", "collective", "Relax, utils/reloadable_process_group.py",
+			`(?:torch\.distributed\.\w{1,40} failed with context|Memory-Usage after torch distributed error)`,
+			[]string{" failed with context", "Memory-Usage after torch distributed error"},
+			"torch.distributed.all_reduce failed with context: rank=3"),
+		phaseMarker("slime.train_data", "data", "point", "train_get_data", "Relax, backends/megatron/actor.py",
+			`start to get rollout_id: \d{1,9} data from transfer queue`, []string{"start to get rollout_id: "},
+			"start to get rollout_id: 1 data from transfer queue for train with mcore."),
+		{
+			// Global rank; the device is the ordinal inside the process's CUDA_VISIBLE_DEVICES.
+			Name:    "slime.rank",
+			Needles: []string{"] Memory-Usage "},
+			Expr:    `\[Rank (?<rank>\d{1,6})\] Memory-Usage [^{\n]{1,80}\{'(?:gpu|device)': '(?<device>\d{1,4})'`,
+			Marker:  "identity", Source: src,
+			Match: []Sample{{
+				"[Rank 5] Memory-Usage before wake_up model: {'gpu': '5', 'total_GB': 79.11, 'free_GB': 70.46}", Fields{"rank": "5", "device": "5"},
+			}},
+		},
+		{
+			Name:    "slime.memory",
+			Needles: []string{"] Memory-Usage "},
+			Expr: `Memory-Usage [^{\n]{1,80}\{[^}\n]{0,60}'total_GB': (?<total_gib>\d+(?:\.\d+)?), 'free_GB': (?<free_gib>\d+(?:\.\d+)?), ` +
+				`'used_GB': (?<used_gib>\d+(?:\.\d+)?)(?:, 'allocated_GB': (?<allocated_gib>\d+(?:\.\d+)?), 'reserved_GB': (?<reserved_gib>\d+(?:\.\d+)?))?` +
+				`(?:[^}\n]{0,20}'host_total_GB': (?<host_total_gib>\d+(?:\.\d+)?), 'host_available_GB': (?<host_available_gib>\d+(?:\.\d+)?))?`,
+			Gauge: true, Source: src,
+			Match: []Sample{{
+				"[Rank 5] Memory-Usage after wake_up model: {'gpu': '5', 'total_GB': 79.0, 'free_GB': 50.5, 'used_GB': 28.5, 'allocated_GB': 22.0, 'reserved_GB': 23.5, " +
+					"'host_total_GB': 1000.0, 'host_available_GB': 64.0}",
+				Fields{
+					"total": "84825604096", "free": "54223962112", "used": "30601641984", "allocated": "23622320128", "reserved": "25232932864",
+					"host_total": "1073741824000", "host_available": "68719476736",
+				},
+			}},
+		},
+	}
+}
+
+// slimeEngines are what the rollout manager says of its inference engines: it kills the sick ones itself and replaces
+// them, and that is no memory kill.
+func slimeEngines() []Pattern {
+	const src = "slime 0.1-0.3, utils/health_monitor.py, ray/rollout.py; Relax, components, core/controller.py"
+	return []Pattern{
+		{
+			Name:    "slime.recovered",
+			Needles: []string{" dead rollout engines"},
+			Expr:    `Recovered (?<count>\d{1,6}) dead rollout engines`,
+			Kind:    Recovered, Role: Context,
+			Source:  src,
+			Match:   []Sample{{"Recovered 1 dead rollout engines (worker_type=regular)", Fields{"count": "1"}}},
+			NoMatch: []string{"Recovered 0 rollout samples"},
+		},
+		{
+			Name: "slime.engine_killed",
+			Needles: []string{
+				"Health check failed for rollout engine", "Killing engine group ", "Shutting down and killing engine", "Successfully killed engine",
+				" failed health check. Killing replica", "Server process terminated unexpectedly",
+			},
+			Expr: `(?:Health check failed for rollout engine|Killing engine group \d|Shutting down and killing engine at index` +
+				`|Successfully killed engine at index|failed health check\. Killing replica|Server process terminated unexpectedly)`,
+			Kind: ProcessExit, Role: Consequence,
+			Source: src + "; backends/sglang_utils/sglang_engine.py; Ray Serve",
+			Match: []Sample{
+				{"Health check failed for rollout engine 2 (ray timeout or error). Killing actor. Exception: timed out", Fields{}},
+				{"Killing engine group 2...", Fields{}},
+				{"Replica(id='x1k2a9', deployment='Actor', app='actor') failed health check. Killing replica.", Fields{}},
+				{"Exception: Server process terminated unexpectedly.", Fields{}},
+			},
+			NoMatch: []string{"Health check passed for rollout engine 2"},
+		},
+		{
+			Name:    "slime.train_failed",
+			Needles: []string{"train step failed at rollout_id", "Training startup or loop failed with"},
+			Expr: `(?:train step failed at rollout_id=(?<step>\d{1,9})|Training startup or loop failed with error)` +
+				`(?![^\n]{0,2000}(?:out of memory|OutOfMemory))`,
+			Kind: ProcessExit, Role: Consequence,
+			Source: src,
+			Match:  []Sample{{"train step failed at rollout_id=31, shutting down", Fields{"step": "31"}}},
+			NoMatch: []string{
+				"Training startup or loop failed with error: CUDA out of memory. Tried to allocate 2.00 GiB.",
+			},
+		},
+		{
+			// Its snapshot of the allocator; the allocator's own message follows.
+			Name:    "slime.oom_observed",
+			Needles: []string{"Observe OOM, will dump snapshot"},
+			Expr:    `Observe OOM, will dump snapshot`,
+			Kind:    GPUOOM, Role: Detail,
+			Source: "slime, observability/profile_utils.py; Relax, utils/profile_utils.py",
+			Match:  []Sample{{"Observe OOM, will dump snapshot to /tmp/snap.pickle", Fields{}}},
+		},
+	}
 }

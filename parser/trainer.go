@@ -1,6 +1,261 @@
 package parser
 
-// trainerPatterns are the markers of other trainers: OpenRLHF, TRL, NeMo-RL, DeepSpeed, Megatron, HF.
+import (
+	"maps"
+	"slices"
+)
+
+// phaseMarker returns the pattern of lines that say where the run is. Edge is open or close where the program prints
+// both ends of the same label, and point where a line only tells what comes next. Each of lines is a sample.
+func phaseMarker(name, phase, edge, label, source, expr string, needles []string, lines ...string) Pattern {
+	set := map[string]string{"phase": phase, "edge": edge, "label": label}
+	p := Pattern{Name: name, Needles: needles, Expr: expr, Marker: "phase", Set: set, Source: source}
+	for _, l := range lines {
+		p.Match = append(p.Match, Sample{Line: l, Want: maps.Clone(set)})
+	}
+	return p
+}
+
+// stepMarker returns the pattern of lines that number a training step: the last one that ended, or the one that
+// begins. Each sample is a line and its step.
+func stepMarker(name, source, expr string, needles []string, samples ...[2]string) Pattern {
+	p := Pattern{Name: name, Needles: needles, Expr: expr, Marker: "step", Source: source}
+	for _, s := range samples {
+		p.Match = append(p.Match, Sample{Line: s[0], Want: Fields{"step": s[1]}})
+	}
+	return p
+}
+
+// trainerPatterns are the markers of trainers that several frameworks share: Hugging Face, DeepSpeed, Megatron,
+// OpenRLHF, NeMo-RL, torchtitan, Lightning. Recoveries from exhausted memory are here, too.
 func trainerPatterns() []Pattern {
-	return nil
+	return slices.Concat(
+		trainerRecoveries(), huggingFaceMarkers(), deepspeedPatterns(), megatronPatterns(), openrlhfMarkers(), nemoMarkers(), torchtitanPatterns(),
+	)
+}
+
+// trainerRecoveries are failures that a trainer caught.
+func trainerRecoveries() []Pattern {
+	return []Pattern{
+		{
+			Name:    "trainer.autobatch",
+			Needles: []string{"Using batch-size "},
+			Expr:    `Using batch-size (?<count>\d{1,9}) for \w{2,8}:(?<device>\d{1,3})`,
+			Kind:    Recovered, Role: Context,
+			Source: "Ultralytics YOLOv5-YOLO11, utils/autobatch.py: the sizes that did not fit were only tried",
+			Match: []Sample{{
+				"AutoBatch: Using batch-size 6 for CUDA:0 13.59G/22.20G (61%) ✅", Fields{"count": "6", "device": "0"},
+			}},
+			NoMatch: []string{"AutoBatch: Computing optimal batch size for imgsz=1280"},
+		},
+		{
+			Name:    "trainer.batch_size_scaled",
+			Needles: []string{" failed, trying batch size "},
+			Expr:    `Batch size \d{1,9} failed, trying batch size (?<count>\d{1,9})`,
+			Kind:    Recovered, Role: Context,
+			Source: "PyTorch Lightning, tuner/batch_size_scaling.py",
+			Match:  []Sample{{"Batch size 64 failed, trying batch size 32", Fields{"count": "32"}}},
+		},
+		{
+			Name: "trainer.oom_retried",
+			Needles: []string{
+				"Retrying after OOM", "retrying after OOM", "Retrying after CUDA", "attempting to recover from OOM",
+				"ran out of memory, retrying batch", "ran out of memory, skipping batch", "kipping batch due to ",
+			},
+			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
+				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory))`,
+			Kind: Recovered, Role: Context,
+			Source: "fairseq, trainer.py; common wording of user code",
+			Match: []Sample{
+				{"| WARNING: ran out of memory, retrying batch", Fields{}},
+				{"attempting to recover from OOM in forward/backward pass", Fields{}},
+				{"Retrying after OOM (attempt 2/3)", Fields{}},
+			},
+			NoMatch: []string{"use gradient checkpointing to avoid OOM", "oom_retry=True"},
+		},
+	}
+}
+
+// huggingFaceMarkers are those of transformers, datasets, accelerate and of everything built on them. A bar is matched
+// at 0 % only: it marks the beginning and is not redrawn.
+func huggingFaceMarkers() []Pattern {
+	const src = "transformers 4.x-5.x, trainer.py, modeling_utils.py; datasets, arrow_dataset.py"
+	return []Pattern{
+		phaseMarker("trainer.load_weights", "init", "point", "weights", src,
+			`Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}0%`,
+			[]string{"checkpoint shards:   0%"},
+			"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]",
+			"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]"),
+		phaseMarker("trainer.datasets", "data", "point", "dataset", src,
+			`(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,
+			[]string{":   0%|", ": 0 examples"},
+			"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
+			"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]"),
+		phaseMarker("trainer.train", "training", "point", "train", src,
+			`\*\*\*\*\* Running training \*\*\*\*\*`, []string{"***** Running training *****"},
+			"***** Running training *****"),
+		phaseMarker("trainer.evaluate", "forward", "point", "evaluate", src,
+			`\*\*\*\*\* Running (?:[Ee]valuation|Prediction) \*\*\*\*\*`, []string{"***** Running E", "***** Running e", "***** Running Prediction"},
+			"***** Running Evaluation *****"),
+		phaseMarker("trainer.save", "checkpoint", "point", "save", src+"; accelerate; DeepSpeed",
+			`(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving )`,
+			[]string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving "},
+			"Saving model checkpoint to /out/checkpoint-500"),
+		phaseMarker("trainer.lightning_sanity", "forward", "point", "sanity check", "PyTorch Lightning 1.x-2.x, callbacks/progress",
+			`Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`, []string{"Sanity Checking"},
+			"Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),
+		phaseMarker("trainer.lightning_epoch", "training", "point", "fit", "PyTorch Lightning 1.x-2.x, callbacks/progress",
+			`\bEpoch \d{1,6}:\s{1,4}0%`, []string{":   0%|"},
+			"Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]"),
+	}
+}
+
+// deepspeedPatterns are DeepSpeed's memory readings and set-up lines; its GB are 2^30 bytes.
+func deepspeedPatterns() []Pattern {
+	const src = "DeepSpeed 0.3-0.18, runtime/utils.py see_memory_usage, runtime/engine.py"
+	return []Pattern{
+		{
+			Name:    "deepspeed.memory",
+			Needles: []string{"Max_MA "},
+			Expr: `\bMA (?<allocated_sz>\d+(?:\.\d+)? GB)\s{1,16}Max_MA (?<max_allocated_sz>\d+(?:\.\d+)? GB)` +
+				`\s{1,16}CA (?<reserved_sz>\d+(?:\.\d+)? GB)`,
+			Gauge: true, Source: src,
+			Match: []Sample{{
+				"MA 7.75 GB         Max_MA 9.25 GB         CA 9.50 GB         Max_CA 9 GB ",
+				Fields{"allocated": "8321499136", "max_allocated": "9932111872", "reserved": "10200547328"},
+			}},
+		},
+		{
+			// The percentage is that of the whole node.
+			Name:    "deepspeed.host_memory",
+			Needles: []string{"CPU Virtual Memory:"},
+			Expr:    `CPU Virtual Memory:\s{1,4}used = (?<used_sz>\d+(?:\.\d+)? GB), percent = (?<percent>\d+(?:\.\d+)?)%`,
+			Gauge:   true, Source: src,
+			Match: []Sample{{
+				"CPU Virtual Memory:  used = 412.50 GB, percent = 82.1%", Fields{"used": "442918502400", "percent": "82.1"},
+			}},
+		},
+		phaseMarker("deepspeed.init", "init", "point", "optimizer", src,
+			`(?:Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage \d optimizer|Before (?:initializing optimizer states|creating fp(?:16|32) partitions)|begin bf16_optimizer)`,
+			[]string{" ZeRO stage ", "Before initializing optimizer states", "Before creating fp", "begin bf16_optimizer"},
+			"Creating torch.bfloat16 ZeRO stage 3 optimizer", "Before initializing optimizer states"),
+		stepMarker("deepspeed.step", src,
+			`\bstep=(?<step>\d{1,9}), skipped=\d{1,9}, lr=`, []string{", skipped="},
+			[2]string{"step=10, skipped=0, lr=[1e-06], mom=[(0.9, 0.95)]", "10"}),
+	}
+}
+
+// megatronPatterns are those of Megatron-LM and Megatron-Core.
+func megatronPatterns() []Pattern {
+	const src = "Megatron-LM, training/training.py, training/checkpointing.py, training/utils"
+	return []Pattern{
+		stepMarker("megatron.step", src,
+			`iteration\s{1,12}(?<step>\d{1,9})/\s{0,12}\d{1,9} \| {1,4}(?:consumed samples|consumed tokens|elapsed time per iteration)`,
+			[]string{"| consumed samples: ", "| consumed tokens: ", "| elapsed time per iteration"},
+			[2]string{" iteration       10/     500 | consumed samples: 2560 | elapsed time per iteration (ms): 1520.2 |", "10"},
+			[2]string{" iteration        4/    2000 | elapsed time per iteration (ms): 21181.4 | learning rate", "4"}),
+		{
+			Name:    "megatron.memory",
+			Needles: []string{"memory (MB) | allocated: "},
+			Expr: `\[Rank (?<rank>\d{1,6})\] [^|\n]{0,60}memory \(MB\) \| allocated: (?<allocated_mib>\d+(?:\.\d+)?)` +
+				`(?: \| max allocated: (?<max_allocated_mib>\d+(?:\.\d+)?) \| reserved: (?<reserved_mib>\d+(?:\.\d+)?))?`,
+			Gauge: true, Source: src,
+			Match: []Sample{{
+				"[Rank 3] (after 10 iterations) memory (MB) | allocated: 1024.0 | max allocated: 2048.5 | reserved: 4096.0 | max reserved: 4096.0",
+				Fields{"rank": "3", "allocated": "1073741824", "max_allocated": "2148007936", "reserved": "4294967296"},
+			}},
+		},
+		phaseMarker("megatron.init", "init", "point", "model", src,
+			`(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
+			[]string{" model ...", "model parallel rank (", "start to load megatron"},
+			"building GPT model ...", " > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312"),
+		phaseMarker("megatron.data", "data", "point", "dataset", src,
+			`building train, validation, and test datasets`, []string{"building train, validation, and test"},
+			"> building train, validation, and test datasets ..."),
+		phaseMarker("megatron.train", "training", "point", "train", src,
+			`\[before the start of training step\]`, []string{"[before the start of training step]"},
+			"[before the start of training step] datetime: 2025-06-19 03:04:10"),
+		phaseMarker("megatron.save", "checkpoint", "open", "save", src,
+			`saving checkpoint at iteration`, []string{"saving checkpoint at iteration"},
+			"saving checkpoint at iteration     500 to /ckpt in torch_dist format"),
+		phaseMarker("megatron.saved", "checkpoint", "close", "save", src,
+			`successfully saved checkpoint (?:from|at) iteration`, []string{"successfully saved checkpoint"},
+			"  successfully saved checkpoint from iteration     500 to /ckpt"),
+	}
+}
+
+// openrlhfMarkers are the bars of OpenRLHF, and the line its vLLM workers print for each parameter they receive.
+func openrlhfMarkers() []Pattern {
+	const src = "OpenRLHF 0.3-0.9, trainer/ppo_trainer.py, trainer/ray/vllm_worker_wrap.py"
+	return []Pattern{
+		phaseMarker("openrlhf.train", "training", "point", "ppo_train", src,
+			`Train epoch \[\d{1,6}/\d{1,6}\]:\s{1,4}0%`, []string{"]:   0%|"},
+			"Train epoch [1/1]:   0%|          | 0/256 [00:00<05:31,  1.35s/it, pg=-0.239]"),
+		stepMarker("openrlhf.step", src,
+			`Episode \[\d{1,6}/\d{1,6}\]:\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`, []string{"Episode ["},
+			[2]string{"Episode [1/1]:   1%|          | 1/78 [09:20<11:59:11, 560.41s/it]", "1"}),
+		phaseMarker("openrlhf.experience", "logprob", "point", "make_experience", src,
+			`make_experience:?\s{1,4}0%`, []string{"make_experience"},
+			"make_experience:   0%|          | 0/16 [00:00<?, ?it/s]"),
+		phaseMarker("openrlhf.update_weight", "weight_update", "point", "update_weight", src,
+			`update weight: [\w.]{1,200}, dtype: `, []string{"update weight: "},
+			"update weight: model.embed_tokens.weight, dtype: torch.bfloat16, shape: torch.Size([152064, 3584])"),
+	}
+}
+
+// nemoMarkers are the stages that NeMo-RL prints. Between "Preparing batch" and "Generating responses" it also sends
+// the weights to the engine.
+func nemoMarkers() []Pattern {
+	const src = "NeMo-RL 0.1-0.5, nemo_rl/algorithms/grpo.py"
+	stage := func(name, phase, words, needle, line string) Pattern {
+		return phaseMarker("nemo."+name, phase, "point", name, src, `▶ (?:`+words+`)`, []string{needle}, line)
+	}
+	return []Pattern{
+		stage("setup", "init", `Setting up (?:compute cluster|model|data|environment)`, "▶ Setting up", "▶ Setting up model and training..."),
+		stage("prepare_batch", "data", `Preparing batch`, "▶ Preparing batch", "▶ Preparing batch..."),
+		stage("generate", "rollout", `Generating responses for batch`, "▶ Generating responses", "▶ Generating responses for batch of size 512..."),
+		stage("rewards", "rollout", `Processing rewards`, "▶ Processing rewards", "▶ Processing rewards...,"),
+		stage("prepare_logprobs", "logprob", `Preparing for logprob inference`, "▶ Preparing for logprob", "▶ Preparing for logprob inference..."),
+		stage("logprobs", "logprob", `Computing logprobs`, "▶ Computing logprobs", "▶ Computing logprobs..."),
+		stage("advantages", "training", `Computing advantages`, "▶ Computing advantages", "▶ Computing advantages..."),
+		stage("prepare_training", "training", `Preparing for training`, "▶ Preparing for training", "▶ Preparing for training..."),
+		stage("train", "training", `Training policy`, "▶ Training policy", "▶ Training policy..."),
+		stage("validate", "rollout", `Starting validation`, "▶ Starting validation", "▶ Starting validation at step 10..."),
+		stepMarker("nemo.step", src,
+			`={3,60} Step (?<step>\d{1,9})/\d{1,9} ={3,60}`, []string{"=== Step "},
+			[2]string{"========================= Step 1/500 =========================", "1"}),
+		phaseMarker("nemo.save", "checkpoint", "point", "save", src,
+			`Saving checkpoint for step \d`, []string{"Saving checkpoint for step"},
+			"Saving checkpoint for step 10..."),
+		phaseMarker("nemo.refit", "weight_update", "point", "refit", src,
+			`GPU Memory (?:before|after) (?:optimizer offload|refit)`, []string{"GPU Memory before ", "GPU Memory after "},
+			"GPU Memory after optimizer offload: 12.51GB allocated, 14.00GB reserved"),
+	}
+}
+
+// torchtitanPatterns are torchtitan's step line, with the peak of reserved memory, and its checkpoints.
+func torchtitanPatterns() []Pattern {
+	const src = "torchtitan 0.1-0.2, components/metrics.py, components/checkpoint.py"
+	return []Pattern{
+		stepMarker("torchtitan.step", src,
+			`\bstep: {1,6}(?<step>\d{1,9}) {1,6}loss: `, []string{"  loss: "},
+			[2]string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", "10"}),
+		{
+			Name:    "torchtitan.memory",
+			Needles: []string{"  memory: "},
+			Expr:    `  memory: {1,4}(?<reserved_sz>\d+(?:\.\d+)?GiB)\(`,
+			Gauge:   true, Source: src,
+			Match: []Sample{{
+				"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Fields{"reserved": "51002736640"},
+			}},
+		},
+		phaseMarker("torchtitan.train", "training", "point", "train", src,
+			`Training starts at step \d`, []string{"Training starts at step"}, "Training starts at step 1, with local batch size 8"),
+		phaseMarker("torchtitan.save", "checkpoint", "open", "save", src,
+			`Saving the (?:full )?checkpoint`, []string{"Saving the checkpoint", "Saving the full checkpoint"},
+			"Saving the checkpoint (or staging if async is enabled)."),
+		phaseMarker("torchtitan.saved", "checkpoint", "close", "save", src,
+			`Finished saving the checkpoint`, []string{"Finished saving the checkpoint"},
+			"Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
+	}
 }

@@ -1,6 +1,155 @@
 package parser
 
-// verlPatterns are the markers of verl and its forks.
+import "slices"
+
+// verlPatterns are the markers of verl and its forks. Its "GB" are 2^30 bytes.
+//
+// With VERL_LOGGING_LEVEL=DEBUG verl brackets its stages with lines of the form `HEAD, memory allocated (GB): ..`, on
+// rank 0; a decorator puts a role in front of some heads (`dp actor Before update_policy`). A head ends at the comma.
 func verlPatterns() []Pattern {
-	return nil
+	return slices.Concat(verlMemory(), verlStages(), verlSteps())
+}
+
+// verlHead makes the expression of a memory line: one of heads, then the comma and the reading.
+func verlHead(heads string) string {
+	return `\b(?:` + heads + `),? memory allocated(?: \(GB\))?: ?\d`
+}
+
+// verlMemory is the reading itself, which AReaL prints in the same words.
+func verlMemory() []Pattern {
+	return []Pattern{{
+		Name:    "verl.memory",
+		Needles: []string{"memory allocated (GB): "},
+		Expr: `memory allocated \(GB\): (?<allocated_gib>\d+(?:\.\d+)?), memory reserved \(GB\): (?<reserved_gib>\d+(?:\.\d+)?)` +
+			`(?:, device memory used/total \(GB\): (?<used_gib>\d+(?:\.\d+)?)/(?<total_gib>\d+(?:\.\d+)?))?`,
+		Gauge:  true,
+		Source: "verl 0.1-0.9, utils/debug|profiler/performance.py; AReaL 0.3-2.0, utils/device.py",
+		Match: []Sample{
+			{
+				"After update_policy, memory allocated (GB): 13.50, memory reserved (GB): 14.00, device memory used/total (GB): 37.25/79.00",
+				Fields{"allocated": "14495514624", "reserved": "15032385536", "used": "39996882944", "total": "84825604096"},
+			},
+			{
+				"Before update policy, memory allocated (GB): 6.5, memory reserved (GB): 7.0",
+				Fields{"allocated": "6979321856", "reserved": "7516192768"},
+			},
+		},
+		NoMatch: []string{"perf/max_memory_allocated_gb:61.2"},
+	}}
+}
+
+// verlStages are the bracketed stages.
+func verlStages() []Pattern {
+	const (
+		src     = "verl 0.1-0.9, workers/fsdp_workers.py, workers/megatron_workers.py, workers/sharding_manager, workers/engine_workers.py"
+		reading = ", memory allocated (GB): 6.82, memory reserved (GB): 7.10, device memory used/total (GB): 15.77/79.11"
+	)
+	needle := []string{"memory allocated (GB): "}
+	stage := func(name, phase, edge, label, heads string, samples ...string) Pattern {
+		for i, s := range samples {
+			samples[i] = s + reading
+		}
+		return phaseMarker("verl."+name, phase, edge, label, src, verlHead(heads), needle, samples...)
+	}
+	return []Pattern{
+		stage("init_model", "init", "point", "model",
+			`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init`,
+			"Before init actor from HF AutoModel", "After init model from HF AutoModel", "After ref FSDP init", "Before critic FSDP"),
+		stage("init_optimizer", "init", "point", "optimizer",
+			`After \w{1,24} optimizer init|After offload [\w/ ]{1,40} during init`,
+			"After actor optimizer init", "After offload actor optimizer during init", "After offload model/optimizer/grad during init"),
+		stage("init_rollout", "init", "point", "engine",
+			`(?:Before|After) building \w{1,24} rollout|After building sharding manager|After rollout init`,
+			"Before building vllm rollout", "After building sharding manager"),
+		// Entering the sharding manager, to 0.6.
+		stage("shard_enter", "weight_update", "open", "sharding manager",
+			`Before state_dict\(\) in sharding manager(?: memory)?|After state_dict\(\) in sharding manager(?: memory)?|After sync model weights in sharding manager|Before __enter__`,
+			"Before state_dict() in sharding manager memory", "fsdp vllm sharding_manager Before __enter__"),
+		stage("shard_entered", "weight_update", "close", "sharding manager",
+			`After del state_dict and empty_cache in sharding manager|After entering rollout sharding manager|After __enter__`,
+			"After del state_dict and empty_cache in sharding manager"),
+		// Switching to rollout mode, since 0.6. The engine layout prints the loading of parameters on behalf of the update.
+		stage("update_open", "weight_update", "open", "rollout mode",
+			`(?:Before|After) load_fsdp_model_to_gpu|(?:Before|After) offload_fsdp_model_to_cpu|(?:Before|After) resume weights|Before update_weights|After update_weights|Before resume kv_cache`,
+			"Before load_fsdp_model_to_gpu", "After resume weights"),
+		stage("update_close", "weight_update", "close", "rollout mode",
+			`After resume kv_cache|After switch to rollout mode`,
+			"After resume kv_cache"),
+		stage("rollout_open", "rollout", "open", "generate",
+			`After entering rollout sharding manager|After resume kv_cache|After switch to rollout mode|Before generate_sequences`,
+			"After entering rollout sharding manager", "vllm rollout spmd Before generate_sequences"),
+		stage("rollout_close", "rollout", "close", "generate",
+			`After rollout generation|After generate_sequences|After switch to trainer mode|(?:Before|After) rollout offload|(?:Before|After) (?:vllm|SGLang) offload in sharding manager`,
+			"After rollout generation", "Before rollout offload", "Before vllm offload in sharding manager"),
+		stage("logprob_open", "logprob", "open", "compute_log_prob",
+			`Before compute_(?:ref_)?log_probs?|Before compute_values`,
+			"dp actor Before compute_log_prob"),
+		stage("logprob_close", "logprob", "close", "compute_log_prob",
+			`After compute_(?:ref_)?log_probs?|After compute_values|After recompute log prob|After offload actor model during compute_log_prob`,
+			"dp actor After compute_log_prob", "After recompute log prob"),
+		stage("update_policy_open", "training", "open", "update_actor",
+			`Before update[_ ]policy|Before update_actor|After load actor \w{1,12} during update_actor`,
+			"dp actor Before update_policy", "Before update policy"),
+		stage("update_policy_close", "training", "close", "update_actor",
+			`After update[_ ]policy|After update_actor|After offload actor \w{1,12} during update_actor`,
+			"After offload actor optimizer during update_actor"),
+		stage("update_critic_open", "training", "open", "update_critic", `Before update_critic`, "dp critic Before update_critic"),
+		stage("update_critic_close", "training", "close", "update_critic", `After update_critic`, "dp critic After update_critic"),
+		// The SFT trainer, to 0.6: forward and backward lie between zero_grad and the step.
+		stage("sft_forward", "training", "open", "train_batch", `After optimizer zero_grad`, "After optimizer zero_grad"),
+		stage("sft_step", "optimizer", "open", "optimizer step", `Before optimizer step`, "Before optimizer step"),
+		stage("sft_stepped", "optimizer", "close", "optimizer step", `After optimizer step`, "After optimizer step"),
+	}
+}
+
+// verlSteps are the lines of the driver and of the checkpoint manager.
+func verlSteps() []Pattern {
+	const src = "verl 0.1-0.9, trainer/ppo/ray_trainer.py, utils/checkpoint, utils/tracking.py"
+	return []Pattern{
+		// Printed when the step is over. The first metric's name varies with version and trainer.
+		stepMarker("verl.step", src,
+			`\bstep:(?<step>\d{1,9}) - (?:actor|critic|global_seqlen|train(?:ing)?|val|val-core|val-aux|timing_s|perf|response_length|prompt_length|reward)[/_a-z]`,
+			[]string{
+				" - actor/", " - critic/", " - global_seqlen/", " - train/", " - training/", " - val/", " - val-core/", " - val-aux/", " - timing_s/",
+				" - perf/", " - response_length/", " - prompt_length/", " - reward",
+			},
+			[2]string{"step:37 - global_seqlen/min:336810.057 - actor/entropy:0.281 - timing_s/gen:41.2", "37"},
+			[2]string{"step:4 - train/loss:0.81 - train/lr(1e-3):0.01", "4"}),
+		stepMarker("verl.progress", src,
+			`Training Progress:\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`,
+			[]string{"Training Progress:"},
+			[2]string{"Training Progress:  10%|█▍        | 104/984 [2:46:24<23:28:00, 94.99s/it]", "104"}),
+		stepMarker("verl.epoch_step", src+" (0.1-0.3)",
+			`\bepoch \d{1,6}, step (?<step>\d{1,9})\s*$`, []string{", step "}, [2]string{"epoch 0, step 12", "12"}),
+		phaseMarker("verl.validation_open", "rollout", "open", "validation", src,
+			`test_gen_batch meta info`, []string{"test_gen_batch meta info"}, "test_gen_batch meta info: {'eos_token_id': 151645}"),
+		phaseMarker("verl.validation_close", "rollout", "close", "validation", src,
+			`validation generation end`, []string{"validation generation end"}, "validation generation end"),
+		phaseMarker("verl.save", "checkpoint", "point", "save", src,
+			`(?:local_global_step_folder: |\[[Rr]ank[- ]\d{1,6}\]:? Sav(?:ing|ed) (?:model|optim|extra|fsdp|hf_model))`,
+			[]string{"local_global_step_folder: ", "]: Saving ", "] Saved "},
+			"local_global_step_folder: /ckpt/global_step_20",
+			"[rank-0]: Saving model to /ckpt/global_step_20/actor/model_world_size_8_rank_0.pt"),
+		phaseMarker("verl.load", "checkpoint", "point", "load", src,
+			`(?:Load from checkpoint folder: |Setting global step to \d)`, []string{"Load from checkpoint folder: ", "Setting global step to "},
+			"Load from checkpoint folder: /ckpt/global_step_20"),
+		{
+			Name:    "verl.rank",
+			Needles: []string{"[rank-", "]: Saving ", "] Saved "},
+			Expr:    `\[[Rr]ank[- ](?<rank>\d{1,6})\]:? (?:Sav(?:ing|ed)|Load(?:ing|ed)) `,
+			Marker:  "identity", Source: "verl 0.1-0.9, utils/checkpoint/fsdp_checkpoint_manager.py",
+			Match: []Sample{
+				{"[rank-3]: Saving model to /ckpt/actor/model_world_size_8_rank_3.pt", Fields{"rank": "3"}},
+				{"[Rank 5] Saved model to /ckpt/actor/model_world_size_8_rank_5.pt", Fields{"rank": "5"}},
+			},
+			NoMatch: []string{"[rank3]: Traceback (most recent call last):"},
+		},
+		{
+			Name:    "verl.task_runner",
+			Needles: []string{"TaskRunner hostname: "},
+			Expr:    `TaskRunner hostname: (?<host>[\w.-]{1,64}), PID: (?<pid>\d{1,10})`,
+			Marker:  "identity", Source: "verl 0.4-0.9, trainer/main_ppo.py",
+			Match: []Sample{{"[ASYNC MAIN] TaskRunner hostname: gpu-b-07, PID: 88112", Fields{"host": "gpu-b-07", "pid": "88112"}}},
+		},
+	}
 }
