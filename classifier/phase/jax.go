@@ -1,0 +1,24 @@
+package phase
+
+// jaxRules: JAX with Flax, Optax and Orbax, and TensorFlow. A jitted function runs as a whole: the stack ends at its
+// call, and the name in the quoted line is all there is to read. [unverified] against sources; names are public API.
+var jaxRules = []rule{
+	r("jax/_src/compiler.py", "", Init, strong).says("XLA compiles the program"),
+	r("jax/_src/interpreters/ad.py", "backward_pass*", Backward, decisive),
+	r("orbax/checkpoint/", "", Checkpoint, strong),
+	r("flax/training/checkpoints.py", "", Checkpoint, strong),
+	r("flax/linen/module.py", "init init_with_output", Init, strong),
+	r("grain/", "", Data, strong),
+	r("tensorflow_datasets/", "", Data, strong),
+	shared("jax/", "").with(opaque),
+	shared("jaxlib/", "").with(opaque),
+	shared("flax/", "").with(opaque),
+	shared("optax/", "").with(opaque),
+
+	r("tensorflow/python/eager/backprop.py", "gradient _gradient_function", Backward, decisive),
+	r("tensorflow/python/data/", "", Data, strong),
+	r("keras/src/optimizers/", "apply_gradients apply minimize", Optimizer, strong),
+	r("keras/optimizers/", "apply_gradients minimize", Optimizer, strong),
+	shared("tensorflow/", "").with(opaque),
+	shared("keras/", "fit").with(opaque),
+}

@@ -1,0 +1,132 @@
+// Package phase tells in which part of a training run a failure happened: from a Python stack, from the name of the
+// remote method that was pending, from an open timer, from a process label or from the name of a log file.
+//
+// A stack says most. It is walked from the outermost frame to the innermost while two things are kept: the job that was
+// running (start-up, rollout, log-probabilities, training, weight update, checkpoint, data) and the part of it (forward,
+// backward, optimizer step). The innermost job wins, the outermost part wins: a forward pass that recomputes activations
+// inside the autograd engine is backward, a forward pass inside a log-probability pass is logprob.
+//
+// All functions are pure and safe for concurrent use. They hold no memory of their arguments except the frame that a
+// verdict points to, and they read at most a fixed number of bytes of each string.
+package phase
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"oomscan/parser/traceback"
+)
+
+// Phase is one of the words below: stable identifiers that reports carry.
+type Phase = string
+
+// The phases of a run.
+const (
+	Init         Phase = "init"
+	Rollout      Phase = "rollout"
+	LogProb      Phase = "logprob"
+	Forward      Phase = "forward"
+	Backward     Phase = "backward"
+	Optimizer    Phase = "optimizer"
+	Training     Phase = "training" // inside a training step, which part cannot be told
+	WeightUpdate Phase = "weight_update"
+	NCCL         Phase = "nccl" // inside a collective or the set-up of a communicator
+	Checkpoint   Phase = "checkpoint"
+	Data         Phase = "data"
+	Unknown      Phase = "unknown"
+)
+
+// How sure a verdict is.
+const (
+	High   = "high"   // a frame or name that means one phase and nothing else
+	Medium = "medium" // one that means the phase unless something stronger contradicts
+	Low    = "low"    // a hint
+)
+
+// Verdict is a phase with its reason.
+type Verdict struct {
+	Phase      string
+	Confidence string // High, Medium or Low
+	Why        string // one sentence for people; it may quote the log, so escape it before showing it
+	// Frame is the deciding frame, pointing into the slice that was given; nil when no frame decided.
+	Frame *traceback.Frame
+}
+
+// strength says how much a sign is worth. A weak sign never overrules another kind of sign.
+type strength uint8
+
+const (
+	neutral strength = iota
+	weak
+	strong
+	decisive
+)
+
+func (s strength) confidence() string {
+	switch s {
+	case decisive:
+		return High
+	case strong:
+		return Medium
+	default:
+		return Low
+	}
+}
+
+// nouns are the phases in running text.
+var nouns = map[Phase]string{
+	Init:         "start-up (loading the model, sizing caches, capturing graphs)",
+	Rollout:      "generation",
+	LogProb:      "a pass that only computes log-probabilities or values",
+	Forward:      "the forward pass",
+	Backward:     "the backward pass",
+	Optimizer:    "the optimizer step",
+	Training:     "a training step",
+	WeightUpdate: "handing new weights to the inference engine",
+	NCCL:         "a collective or the set-up of a communicator",
+	Checkpoint:   "saving or loading a checkpoint",
+	Data:         "loading data",
+}
+
+// part tells a phase that is a part of a training step from one that is a job of its own.
+func part(p Phase) bool { return p == Forward || p == Backward || p == Optimizer }
+
+const (
+	maxPath = 512 // bytes read of a path, from its end
+	maxCode = 400 // bytes read of a quoted source line or a name
+	maxShow = 80  // bytes of the log that a sentence repeats
+)
+
+// head returns at most n bytes of s, cut at a rune.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// show prepares a piece of the log for a sentence.
+func show(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if short := head(s, maxShow); len(short) < len(s) {
+		return short + "..."
+	}
+	return s
+}
+
+// shortPath keeps the last three components of a path: enough to find the file, without the machine's folders.
+func shortPath(file string) string {
+	p := clean(file)
+	for i, n := len(p)-1, 0; i >= 0; i-- {
+		if p[i] != '/' {
+			continue
+		}
+		if n++; n == 3 {
+			return show(p[i+1:])
+		}
+	}
+	return show(strings.TrimPrefix(p, "/"))
+}

@@ -1,0 +1,165 @@
+package phase
+
+import (
+	"path"
+	"strings"
+
+	"oomscan/parser/traceback"
+)
+
+// rule says what one kind of frame means. Files are matched by the end of their path, component by component, so that
+// an installed package, an editable install and a checkout look the same; line numbers change with every version and
+// are never looked at.
+type rule struct {
+	dirs  []string // components in front of base, each may hold a * within
+	base  string   // file name, may hold a *; empty: any file below dirs, at any depth
+	glob  bool     // base holds a *
+	funcs []string // function names, a trailing * stands for any rest; empty: any function
+	code  string   // what the quoted line must contain; empty: anything
+	phase Phase    // empty: the frame carries no phase
+	by    strength
+	note  string // a half sentence for the reader: what happens in that frame
+	flags flag
+}
+
+type flag uint8
+
+const (
+	// alone: counts only while no frame further out said anything.
+	alone flag = 1 << iota
+	// mover: brings state to or from the device for whatever phase runs, so that a module's .to() below it tells nothing.
+	mover
+	// opaque: a library whose quoted lines must not be read as if a user had written them.
+	opaque
+)
+
+// r builds a rule. A pattern that ends in / matches every file below that folder. Functions are separated by spaces.
+func r(pattern, funcs string, p Phase, by strength) rule {
+	comps := strings.Split(pattern, "/")
+	last := len(comps) - 1
+	return rule{
+		dirs: comps[:last], base: comps[last], glob: strings.Contains(comps[last], "*"),
+		funcs: strings.Fields(funcs), phase: p, by: by,
+	}
+}
+
+// shared builds a rule for frames that many phases pass through.
+func shared(pattern, funcs string) rule { return r(pattern, funcs, "", neutral) }
+
+func (x rule) when(code string) rule { x.code = code; return x }
+func (x rule) says(note string) rule { x.note = note; return x }
+func (x rule) with(f flag) rule      { x.flags |= f; return x }
+
+// location is a frame's path taken apart once for all rules.
+type location struct {
+	comps []string // without the file name
+	base  string
+	fn    string
+	code  string
+}
+
+// clean brings a path to slashes and keeps its end.
+func clean(file string) string {
+	if len(file) > maxPath {
+		file = file[len(file)-maxPath:]
+	}
+	return strings.ReplaceAll(file, `\`, "/")
+}
+
+func locate(f *traceback.Frame) location {
+	comps := strings.Split(clean(f.File), "/")
+	last := len(comps) - 1
+	fn := head(f.Func, maxCode)
+	if i := strings.LastIndexByte(fn, '.'); i >= 0 && i+1 < len(fn) {
+		fn = fn[i+1:] // Cython and Python's newer renderers print qualified names
+	}
+	return location{comps: comps[:last], base: comps[last], fn: fn, code: head(f.Code, maxCode)}
+}
+
+func (x *rule) matches(at *location) bool {
+	switch {
+	case x.base == "":
+		if !x.below(at.comps) {
+			return false
+		}
+	case x.glob:
+		if !fits(x.base, at.base) || !x.ends(at.comps) {
+			return false
+		}
+	case x.base != at.base || !x.ends(at.comps):
+		return false
+	}
+	return x.names(at.fn) && (x.code == "" || strings.Contains(at.code, x.code))
+}
+
+// ends tells whether the folders of the rule are the last folders of the path.
+func (x *rule) ends(comps []string) bool {
+	return len(comps) >= len(x.dirs) && same(x.dirs, comps[len(comps)-len(x.dirs):])
+}
+
+// below tells whether the folders of the rule occur anywhere in the path.
+func (x *rule) below(comps []string) bool {
+	for i := len(comps) - len(x.dirs); i >= 0; i-- {
+		if same(x.dirs, comps[i:i+len(x.dirs)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *rule) names(fn string) bool {
+	if len(x.funcs) == 0 {
+		return true
+	}
+	for _, f := range x.funcs {
+		if f == fn {
+			return true
+		}
+		if prefix, ok := strings.CutSuffix(f, "*"); ok && strings.HasPrefix(fn, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func same(patterns, comps []string) bool {
+	for i, p := range patterns {
+		if p != comps[i] && !(strings.Contains(p, "*") && fits(p, comps[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func fits(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// rules holds every table, the outermost software first: the first rule that matches a frame is the one that counts, so
+// a framework's word about its own files comes before a general one.
+var rules = join(
+	neutralRules,
+	verlRules, arealRules, relaxRules, slimeRules, openrlhfRules, trlRules, nemoRules,
+	vllmRules, sglangRules,
+	deepspeedRules, megatronRules, jaxRules,
+	trainerRules, torchRules, anyRules,
+)
+
+func join(tables ...[]rule) []rule {
+	var all []rule
+	for _, t := range tables {
+		all = append(all, t...)
+	}
+	return all
+}
+
+// find returns the first rule for a frame, or nil.
+func find(at *location) *rule {
+	for i := range rules {
+		if rules[i].matches(at) {
+			return &rules[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package phase
+
+import (
+	"fmt"
+
+	"oomscan/parser/traceback"
+)
+
+// sign is what one frame said.
+type sign struct {
+	phase Phase
+	by    strength
+	frame *traceback.Frame
+	note  string
+	code  bool // the quoted line decided, not the file and function
+}
+
+func (s sign) set() bool { return s.frame != nil }
+
+// walk is the state of going down a stack.
+type walk struct {
+	job   sign // the innermost job
+	part  sign // the outermost part of it
+	moved bool // below a frame that only moves state
+}
+
+// FromFrames tells the phase from a Python stack, outermost frame first. It gives false when no frame means anything,
+// or when only frames that every phase shares are to be seen.
+//
+// The message of the failure is not known here: an allocation that failed inside NCCL is for the caller to see. Frames
+// of torch's collectives therefore mean the phase around them, and NCCL, with low confidence, only when nothing else
+// is on the stack.
+func FromFrames(frames []traceback.Frame) (Verdict, bool) {
+	var w walk
+	var collective *traceback.Frame
+	for i := range frames {
+		f := &frames[i]
+		at := locate(f)
+		x := find(&at)
+		if x != nil && x.phase == NCCL {
+			collective = f
+			continue
+		}
+		w.visit(f, &at, x)
+	}
+	return w.verdict(collective)
+}
+
+// visit takes one frame into account: what its file and function mean, then what its quoted line means.
+func (w *walk) visit(f *traceback.Frame, at *location, x *rule) {
+	var flags flag
+	if x != nil {
+		flags = x.flags
+		w.moved = w.moved || flags&mover != 0
+		if x.phase != "" && (flags&alone == 0 || w.silent()) {
+			w.take(sign{phase: x.phase, by: x.by, frame: f, note: x.note})
+		}
+	}
+	if flags&mover == 0 {
+		w.read(f, at, x, flags&opaque != 0)
+	}
+	if w.part.phase == Optimizer && entersClosure(at) {
+		w.part = sign{} // LBFGS and Lightning run the whole forward and backward pass from inside optimizer.step
+	}
+}
+
+// read takes a frame's quoted line into account. Lines of libraries are read for the two calls that cannot mean
+// anything else.
+func (w *walk) read(f *traceback.Frame, at *location, x *rule, library bool) {
+	c := quoted(at)
+	switch {
+	case c == nil, c.by == weak && library, library && !part(c.phase):
+	case x != nil && x.phase != "" && x.phase != Training:
+		// The function is known to be something definite: its lines add nothing.
+	case c.flags&alone != 0 && !w.silent():
+	default:
+		w.take(sign{phase: c.phase, by: c.by, frame: f, code: true})
+	}
+}
+
+func (w *walk) silent() bool { return !w.job.set() && !w.part.set() && !w.moved }
+
+func (w *walk) take(s sign) {
+	if part(s.phase) {
+		if !w.part.set() || (w.part.by == weak && s.by > weak) {
+			w.part = s
+		}
+		return
+	}
+	if w.job.set() && !w.replaces(s) {
+		return
+	}
+	w.job, w.part = s, sign{}
+}
+
+// replaces tells whether a job met further in takes the place of the one met further out.
+func (w *walk) replaces(s sign) bool {
+	switch {
+	case s.by == weak && w.job.by > weak:
+		return false
+	case w.job.phase == Init && w.job.by == strong && s.phase == Data && s.by > weak:
+		return true // trainers tokenize their dataset in their constructor
+	case w.job.phase == Init && w.job.by > weak:
+		return false // profiling runs, warm-ups and loads belong to start-up however deep they go
+	case s.phase == Checkpoint && (w.job.phase == WeightUpdate || w.job.phase == Data):
+		return false // a state dict is how weights are handed over, and datasets are read with torch.load
+	case s.phase == Training && s.by == weak && w.part.set():
+		return false
+	}
+	return true
+}
+
+func (w *walk) verdict(collective *traceback.Frame) (Verdict, bool) {
+	switch {
+	case w.job.set() && w.job.phase != Training && !w.overruled():
+		return Verdict{w.job.phase, w.job.by.confidence(), because(w.job), w.job.frame}, true
+	case w.part.set():
+		by := w.part.by
+		if w.job.phase == Training && w.job.by > weak && by == weak {
+			by = strong // a model's forward inside a known training step is no mere hint
+		}
+		return Verdict{w.part.phase, by.confidence(), w.because(), w.part.frame}, true
+	case w.job.set():
+		return Verdict{Training, w.job.by.confidence(), because(w.job), w.job.frame}, true
+	case collective != nil:
+		s := sign{phase: NCCL, by: weak, frame: collective}
+		return Verdict{NCCL, Low, because(s), collective}, true
+	}
+	return Verdict{Phase: Unknown, Confidence: Low}, false
+}
+
+// overruled: a job that was only guessed from a name gives way to the autograd engine or an optimizer below it.
+func (w *walk) overruled() bool {
+	return w.job.by == weak && w.part.by > weak && w.part.phase != Forward
+}
+
+func (w *walk) because() string {
+	if w.job.phase != Training {
+		return because(w.part)
+	}
+	return fmt.Sprintf("Inside the training step (%s), the stack goes through %s, which is %s%s.",
+		place(w.job), place(w.part), nouns[w.part.phase], aside(w.part.note))
+}
+
+func because(s sign) string {
+	return fmt.Sprintf("The stack goes through %s, which is %s%s.", place(s), nouns[s.phase], aside(s.note))
+}
+
+func aside(note string) string {
+	if note == "" {
+		return ""
+	}
+	return ": " + note
+}
+
+// place names a frame in a sentence.
+func place(s sign) string {
+	if s.frame.Func == "" && s.frame.Code == "" {
+		return shortPath(s.frame.File)
+	}
+	if s.code || s.frame.Func == "" {
+		return fmt.Sprintf("the line `%s` of %s", show(s.frame.Code), shortPath(s.frame.File))
+	}
+	return fmt.Sprintf("`%s` of %s", show(s.frame.Func), shortPath(s.frame.File))
+}
