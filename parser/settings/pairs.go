@@ -23,6 +23,7 @@ func (r *Reader) pairs(text []byte) {
 		found = colonPairs(s)
 	}
 	if len(found) == 0 {
+		r.assignment(s)
 		return
 	}
 	known := 0
@@ -53,6 +54,34 @@ func (r *Reader) pairs(text []byte) {
 		}
 	}
 }
+
+// assignment reads a line that says one thing of one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`,
+// `Overriding: block_size = 256`.
+func (r *Reader) assignment(s string) {
+	s, _, _ = strings.Cut(s, " #")
+	s = strings.TrimSpace(s)
+	name, value, ok := strings.Cut(s, " = ")
+	if !ok {
+		name, value, ok = strings.Cut(s, ": ")
+	}
+	if i := strings.LastIndex(name, ": "); i >= 0 {
+		name = name[i+2:]
+	}
+	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `'"`)
+	if !ok || len(s) > 120 || strings.Count(name, " ") > 4 || !scalar(value) {
+		return
+	}
+	key := strings.ReplaceAll(name, " ", "_")
+	if i := strings.Index(key, "_per_"); i > 0 { // a batch size per device is a batch size
+		key = key[:i]
+	}
+	if isName(key) && knob(key) && !metric(key) {
+		r.tell(name, value)
+	}
+}
+
+// scalar reports whether a value is a number or a switch.
+func scalar(v string) bool { return plainNumber(v) || flagValue(v) }
 
 // tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
 func (r *Reader) tell(key, value string) {
