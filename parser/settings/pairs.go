@@ -59,7 +59,7 @@ func (r *Reader) pairs(text []byte) {
 // `Overriding: block_size = 256`.
 func (r *Reader) assignment(s string) {
 	s, _, _ = strings.Cut(s, " #")
-	s = strings.TrimSpace(s)
+	s = strings.TrimLeft(strings.TrimSpace(s), "-*> ")
 	name, value, ok := strings.Cut(s, " = ")
 	if !ok {
 		name, value, ok = strings.Cut(s, ": ")
@@ -184,14 +184,19 @@ func colonPairs(s string) []pair {
 	if !strings.Contains(s, ": ") || len(s) > 1024 {
 		return nil
 	}
-	sep, least := "|", 2
+	sep := "|"
 	if !strings.Contains(s, "|") {
-		sep, least = ",", 3
+		sep = ","
 	}
 	var out []pair
 	known, at := false, 0
 	for part := range strings.SplitSeq(s, sep) {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ": ")
+		if at == 0 { // a label stands in front of the first one
+			if k, v, more := strings.Cut(value, ": "); more {
+				key, value = k, v
+			}
+		}
 		value = strings.TrimSpace(value)
 		if ok && isName(key) && value != "" && !strings.Contains(value, " ") && len(value) <= 64 {
 			out = append(out, pair{key, strings.Trim(value, `'"`), at, at + len(part)})
@@ -201,7 +206,7 @@ func colonPairs(s string) []pair {
 		}
 		at += len(part) + 1
 	}
-	if len(out) < least || !known {
+	if len(out) < 2 || !known {
 		return nil
 	}
 	return out
