@@ -93,7 +93,7 @@ func labelledFlags(s string) int {
 		return -1
 	}
 	label := strings.ToLower(strings.TrimRight(s[:i], ":= "))
-	if !endsWithWord(label, listLabels) || strings.Contains(label, "usage") {
+	if !endsWithWord(label, listLabels) || hasWord(label, []string{"usage", "unrecognized", "required", "invalid", "error", "unknown"}) {
 		return -1
 	}
 	return i
@@ -104,7 +104,7 @@ func program(word string) bool {
 	if v, ok := strings.CutPrefix(base, "python"); ok {
 		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
 	}
-	return programs[base]
+	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
 // atCommand reports whether a program's name stands where a command begins.
@@ -237,7 +237,7 @@ func (w *walker) word(r *Reader, word string) {
 			return
 		}
 		w.emit(r, key, value, Command)
-	case program(word) || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".sh"):
+	case program(word):
 		w.end(r)
 		w.program = true
 	case w.flag != "" && w.value == "":

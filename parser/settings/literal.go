@@ -80,131 +80,6 @@ func (d *literal) end(r *Reader) {
 	}
 }
 
-// fits reports whether a line can stand where the dump is.
-func (d *literal) fits(s []byte) bool {
-	top, c := d.top(), s[0]
-	switch {
-	case c == '}' || c == ']' || c == ')':
-		return true
-	case !top.mapping:
-		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || isDigit(c) ||
-			startsLiteral(s) || s[len(s)-1] == ','
-	case d.hasKey && len(d.val) == 0:
-		return true
-	case c == ',':
-		return true
-	case c == '\'' || c == '"':
-		n := stringEnd(s)
-		if n < 0 {
-			return false
-		}
-		rest := bytes.TrimLeft(s[n:], " ")
-		if len(rest) > 0 && rest[0] == ':' {
-			return top.closer == '}'
-		}
-		return d.hasKey && d.isStr && (len(rest) == 0 || rest[0] == ',' || rest[0] == '}' || rest[0] == ')')
-	case top.closer == ')':
-		n := nameEnd(s)
-		return n > 0 && n < len(s) && s[n] == '=' && (n+1 == len(s) || (s[n+1] != '=' && s[n+1] != ' '))
-	}
-	return false
-}
-
-func startsLiteral(s []byte) bool {
-	for _, w := range []string{"None", "True", "False", "null", "true", "false"} {
-		if bytes.HasPrefix(s, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
-
-// nameEnd is the length of the name that s begins with.
-func nameEnd(s []byte) int {
-	i := 0
-	for i < len(s) && (isWord(s[i]) || (i > 0 && (s[i] == '.' || s[i] == '-'))) {
-		i++
-	}
-	return i
-}
-
-// stringEnd is the length of the string literal that s begins with, -1 when it is not closed.
-func stringEnd(s []byte) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return i + 1
-		}
-	}
-	return -1
-}
-
-// resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that
-// another worker printed already, brackets and all.
-func (d *literal) resync(r *Reader, text []byte, i int) {
-	d.fresh = true
-	if text[i] != '\'' && text[i] != '"' {
-		return
-	}
-	n := stringEnd(text[i:])
-	if n < 0 || !bytes.HasPrefix(bytes.TrimLeft(text[i+n:], " "), []byte(":")) {
-		return
-	}
-	if d.hasKey && len(d.val) > 0 {
-		d.entry(r)
-	}
-	col := i - d.delta
-	at := d.frameAt(col)
-	if !d.known {
-		d.known = true
-		if top := d.top(); at < 0 && top.mapping && top.col >= 0 && abs(i-top.col) <= 2 {
-			d.delta = i - top.col
-			return
-		}
-	}
-	last := len(d.stack) - 1
-	top := d.top()
-	if at == last || (top.mapping && top.col < 0) || top.closer == ')' {
-		return
-	}
-	if !top.mapping && (at < 0 || top.closer == '}') {
-		return
-	}
-	for at < 0 && len(d.stack) > 1 && d.top().col > col {
-		d.drop()
-	}
-	if at < 0 {
-		if len(d.stack) < maxDepth {
-			d.stack = append(d.stack, frame{closer: '}', mapping: true, lost: true, entries: true, pathLen: len(d.path), col: col})
-		}
-		return
-	}
-	for len(d.stack)-1 > at {
-		d.drop()
-	}
-}
-
-// frameAt is the index of the innermost mapping whose keys stand in this column, -1 for none.
-func (d *literal) frameAt(col int) int {
-	for i := len(d.stack) - 1; i >= 0; i-- {
-		if d.stack[i].mapping && d.stack[i].col == col {
-			return i
-		}
-	}
-	return -1
-}
-
-// drop closes the innermost frame without an entry of its own.
-func (d *literal) drop() {
-	d.path = d.path[:d.top().pathLen]
-	d.stack = d.stack[:len(d.stack)-1]
-	d.hasKey, d.rec = false, 0
-}
-
-func abs(n int) int { return max(n, -n) }
-
 // eat reads text from i on. When the root closes, the stack is empty and eat returns where the rest begins.
 func (d *literal) eat(r *Reader, text []byte, i int) int {
 	for i < len(text) && len(d.stack) > 0 {
@@ -286,7 +161,9 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 	}
 	n, quoted := 0, c == '\'' || c == '"'
 	if quoted {
-		n = stringEnd(text[i:])
+		if n = stringEnd(text[i:]); n < 0 {
+			return len(text) // cut off
+		}
 	} else {
 		n = nameEnd(text[i:])
 	}

@@ -23,6 +23,7 @@ func (r *Reader) pairs(text []byte) {
 		found = colonPairs(s)
 	}
 	if len(found) == 0 {
+		r.assignment(s)
 		return
 	}
 	known := 0
@@ -53,6 +54,34 @@ func (r *Reader) pairs(text []byte) {
 		}
 	}
 }
+
+// assignment reads a line that says one thing of one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`,
+// `Overriding: block_size = 256`.
+func (r *Reader) assignment(s string) {
+	s, _, _ = strings.Cut(s, " #")
+	s = strings.TrimLeft(strings.TrimSpace(s), "-*> ")
+	name, value, ok := strings.Cut(s, " = ")
+	if !ok {
+		name, value, ok = strings.Cut(s, ": ")
+	}
+	if i := strings.LastIndex(name, ": "); i >= 0 {
+		name = name[i+2:]
+	}
+	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `'"`)
+	if !ok || len(s) > 120 || strings.Count(name, " ") > 4 || !scalar(value) {
+		return
+	}
+	key := strings.ReplaceAll(name, " ", "_")
+	if i := strings.Index(key, "_per_"); i > 0 { // a batch size per device is a batch size
+		key = key[:i]
+	}
+	if isName(key) && knob(key) && !metric(key) {
+		r.tell(name, value)
+	}
+}
+
+// scalar reports whether a value is a number or a switch.
+func scalar(v string) bool { return plainNumber(v) || flagValue(v) }
 
 // tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
 func (r *Reader) tell(key, value string) {
@@ -155,14 +184,19 @@ func colonPairs(s string) []pair {
 	if !strings.Contains(s, ": ") || len(s) > 1024 {
 		return nil
 	}
-	sep, least := "|", 2
+	sep := "|"
 	if !strings.Contains(s, "|") {
-		sep, least = ",", 3
+		sep = ","
 	}
 	var out []pair
 	known, at := false, 0
 	for part := range strings.SplitSeq(s, sep) {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ": ")
+		if at == 0 { // a label stands in front of the first one
+			if k, v, more := strings.Cut(value, ": "); more {
+				key, value = k, v
+			}
+		}
 		value = strings.TrimSpace(value)
 		if ok && isName(key) && value != "" && !strings.Contains(value, " ") && len(value) <= 64 {
 			out = append(out, pair{key, strings.Trim(value, `'"`), at, at + len(part)})
@@ -172,7 +206,7 @@ func colonPairs(s string) []pair {
 		}
 		at += len(part) + 1
 	}
-	if len(out) < least || !known {
+	if len(out) < 2 || !known {
 		return nil
 	}
 	return out

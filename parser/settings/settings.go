@@ -36,7 +36,7 @@ const (
 	maxForeign   = 50       // lines inside a dump that are no part of it
 	maxDoubt     = 3        // the same before the dump told its first setting
 	maxLine      = 1 << 20  // bytes of a line that dumps are read from
-	maxPlain     = 16 << 10 // the same for all other forms
+	maxPlain     = 64 << 10 // the same for all other forms
 )
 
 // Pair is one setting. It owns its text.
@@ -163,7 +163,7 @@ func (r *Reader) emit(key, value string, line int, form string) {
 
 // scan reads a line outside dumps. The first form that claims the line has it.
 func (r *Reader) scan(text []byte) {
-	if r.startLiteral(text) {
+	if bytes.Contains(text[:min(len(text), 512)], progressBar) || r.startLiteral(text) {
 		return
 	}
 	if len(text) > maxPlain {

@@ -3,6 +3,7 @@ package settings
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -201,6 +202,11 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "a line for one known setting",
+			log:  "batch_size = 12 # per GPU\nOverriding: block_size = 256\nBatch size per GPU: 8\nmax_length: 4096\nMax answer: 42\n* batch size = 16\ncfg: bsz: 8, seq_len: 512",
+			want: []string{"pairs batch_size=12", "pairs block_size=256", "pairs Batch size per GPU=8", "pairs max_length=4096", "pairs batch size=16", "pairs bsz=8", "pairs seq_len=512"},
+		},
+		{
 			name: "the trainer's banner",
 			log:  "***** Running training *****\n  Num examples = 51,200\n  Instantaneous batch size per device = 8",
 			want: []string{"pairs Num examples=51,200", "pairs Instantaneous batch size per device=8"},
@@ -253,6 +259,7 @@ func TestHealthyLinesTellNothing(t *testing.T) {
 		"Failed core proc(s): {'EngineCore_DP0': -9}",
 		"+ echo --lr 1e-5",
 		"+ ls --color=auto",
+		"train.py: error: unrecognized arguments: --foo bar",
 	} {
 		assert.Empty(t, read(log), log)
 	}
@@ -274,6 +281,12 @@ func TestReaderStaysBounded(t *testing.T) {
 		many.WriteString(" 'k': 1,\n")
 	}
 	assert.Len(t, read(many.String()), MaxPairs)
+
+	start := time.Now()
+	for _, unit := range []string{`'\\'`, "(", "Config(a=", "{'a", "<", "=", "a=", "a: ", "\"", " --", ".... "} {
+		read("{'a': " + strings.Repeat(unit, 100_000) + "\n" + strings.Repeat(unit, 100_000))
+	}
+	assert.Less(t, time.Since(start), 20*time.Second, "work grows with the length of a line only")
 
 	var r Reader
 	r.Feed(1, []byte("{'a': 1,"))

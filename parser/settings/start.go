@@ -120,6 +120,7 @@ func isCode(prefix []byte) bool {
 	if bytes.HasSuffix(prefix, []byte(" = ")) {
 		return true
 	}
+	prefix = prefix[:min(len(prefix), 256)] // one look at the beginning, however often a line asks
 	trimmed := bytes.TrimLeft(prefix, " \t")
 	if len(prefix)-len(trimmed) >= 4 && len(trimmed) == 0 {
 		return true
@@ -153,6 +154,9 @@ func (r *Reader) startDict(text []byte) bool {
 	label, ok := dictLabel(text[:at])
 	if !ok {
 		return false
+	}
+	if n := stringEnd(text[at+1 : min(len(text), at+1+MaxKey)]); label == "" && n > 0 && metric(string(text[at+2:at+n])) {
+		return true
 	}
 	d := &literal{form: Pprint, root: at, unsure: label == "", stack: []frame{{closer: '}', mapping: true, col: -1}}}
 	switch {

@@ -91,7 +91,7 @@ func dottedLine(text []byte) (name, value string, ok bool) {
 var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes", "tasks", "shm"}
 
 // bannerAsked must stand beside them: a banner that reports what is in use is no setting.
-var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per gpu", "per task", "request", "size", "number of"}
+var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per task", "request", "number of"}
 
 // banner reads one setting that has a line for itself: a job script's banner, and the list that transformers' Trainer
 // prints (`  Instantaneous batch size per device = 8`).

@@ -30,6 +30,9 @@ var (
 	dashes = []byte("--")
 	barSep = []byte(" | ")
 
+	// progressBar stands in every line of tqdm's, which are many and tell no settings.
+	progressBar = []byte("%|")
+
 	directive = []byte("#SBATCH ")
 )
 

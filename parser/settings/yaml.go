@@ -24,8 +24,17 @@ type yamlParent struct {
 	list   bool // inside a list: its entries have no path
 }
 
-func (y *yamlBlock) sure() bool  { return y.settled }
-func (y *yamlBlock) end(*Reader) {}
+func (y *yamlBlock) sure() bool { return y.settled }
+
+// end reports what a block that stayed too short for YAML said of known settings.
+func (y *yamlBlock) end(r *Reader) {
+	for _, p := range y.held {
+		if knob(p.Key) && scalar(p.Value) {
+			r.emit(p.Key, p.Value, p.Line, Pairs)
+		}
+	}
+	y.held = nil
+}
 
 // startYAML begins a block with its first line.
 func (r *Reader) startYAML(text []byte) bool {
