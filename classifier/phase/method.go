@@ -37,7 +37,7 @@ var methods = []method{
 		"broadcast_to_vllm broadcast_weights* stream_weights* recv_weight* refit_policy_generation "+
 		"init_weights_update_group prepare_weights_for_ipc offload_before_refit offload_after_refit "+
 		"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights", WeightUpdate, decisive),
-	m("wake_up wakeup sleep resume* release*", WeightUpdate, strong).of(engineActors+" workerdict"),
+	m("wake_up wakeup sleep resume* release*", WeightUpdate, strong).of(engineActors + " workerdict"),
 	m("rollout_mode trainer_mode", WeightUpdate, strong),
 	m("wake_up onload reload_process_groups", Training, weak),
 
@@ -57,7 +57,7 @@ var methods = []method{
 	m("generate_sequences* generate_samples* rollout_batch prepare_batch agenerate run_agent_loop "+
 		"generate_rollout", Rollout, strong),
 	m("generate* async_generate* add_requests* get_responses* eval chat_completion*", Rollout, strong).
-		of(engineActors+" agentloop"),
+		of(engineActors + " agentloop"),
 	m("generate", Rollout, weak),
 
 	m("save_checkpoint load_checkpoint save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",

@@ -104,6 +104,15 @@ func (a *Assembler) Close() *Trace {
 	return t
 }
 
+// Snapshot returns what is known of the traceback under construction, nil when there is none. The assembler's state does
+// not change.
+func (a *Assembler) Snapshot() *Trace {
+	if a.open == nil || a.open.frames == 0 {
+		return nil
+	}
+	return a.open.trace()
+}
+
 // tick ages what is only remembered for some lines.
 func (a *Assembler) tick() {
 	if a.lastLines > 0 {

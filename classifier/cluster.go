@@ -1,0 +1,281 @@
+package classifier
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// cluster is the evidence of one incident, in order of occurrence.
+type cluster struct {
+	job      *job
+	evidence []*event
+	suspect  bool
+	root     *event
+	trace    *traceback.Trace // of the root, or of a report of the same failure
+	traced   *event           // whose trace it is
+}
+
+// takes says whether e tells of the same incident as the cluster: it does unless the run went on between them and
+// failed in another way.
+func (c *cluster) takes(e *event) bool {
+	last := c.evidence[len(c.evidence)-1]
+	if last.file != e.file || !c.progress(last, e) {
+		return true
+	}
+	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
+}
+
+// progress says whether the run went on between two events of one input.
+func (c *cluster) progress(a, b *event) bool {
+	if b.steps-a.steps >= 1 {
+		return true
+	}
+	for _, e := range c.job.events {
+		if e.Kind == parser.Recovered && e.file == a.file && e.At.Line > a.At.Line && e.At.Line < b.At.Line {
+			return true
+		}
+	}
+	return false
+}
+
+// leaf is the innermost frame of an event's traceback.
+func leaf(e *event) string {
+	if e.Trace == nil || len(e.Trace.Frames) == 0 {
+		return ""
+	}
+	f := e.Trace.Frames[len(e.Trace.Frames)-1]
+	return fmt.Sprint(f.File, ":", f.Line)
+}
+
+// incident draws the conclusions from a cluster.
+func (c *cluster) incident() Incident {
+	c.choose()
+	c.adopt()
+	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts()}
+	if c.suspect {
+		in.Verdict = Suspect
+	}
+	if c.pinned() {
+		in.Kind = parser.HostOOM
+	}
+	in.Resource = resource(in.Kind)
+	if r := c.root.fields["resource"]; r != "" {
+		in.Resource = r
+	}
+	if in.Resource == "host" && in.Root.Total == nil {
+		in.Root.Total = in.Root.Limit
+	}
+	v := c.phase()
+	in.Phase, in.Confidence, in.PhaseWhy = string(v.Phase), v.Confidence, v.Why
+	in.Survived = c.survived()
+	in.Repeats = len(c.evidence) - 1
+	in.Consequences = c.consequences()
+	if r := &in.Root; r.Requested != nil && r.Free != nil && *r.Requested > *r.Free {
+		short := *r.Requested - *r.Free
+		in.Shortfall = &short
+	}
+	in.Findings = c.findings(&in)
+	in.Evidence = c.lines(v, &in)
+	in.Summary = summary(&in)
+	return in
+}
+
+// choose picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
+// kernel's is the first-hand one.
+func (c *cluster) choose() {
+	best := c.evidence[0]
+	for _, e := range c.evidence[1:] {
+		if earlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && authority(e) > authority(best) {
+			best = e
+		}
+	}
+	c.root = best
+}
+
+// earlier says that a happened before b although it is listed after it: both lines carry a time of the same clock.
+func earlier(a, b *event) bool {
+	if a.Header.Time.IsZero() || b.Header.Time.IsZero() || a.Header.Clock != b.Header.Clock {
+		return false
+	}
+	return a.Header.Time.Before(b.Header.Time)
+}
+
+// authority ranks who reports a kill: who did it, who counted it, who heard of it.
+func authority(e *event) int {
+	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
+	case "kernel":
+		return 2
+	case "slurm", "systemd":
+		return 0
+	}
+	return 1
+}
+
+// resource is which memory a kind is about.
+func resource(k parser.Kind) string {
+	switch k {
+	case parser.HostOOM, parser.OOMKill:
+		return "host"
+	case parser.SHMExhausted:
+		return "shm"
+	}
+	return "gpu"
+}
+
+// pinned says that a driver's failure was about pinned host memory, which prints the same words.
+func (c *cluster) pinned() bool {
+	if c.root.Kind != parser.GPUDriverOOM || c.trace == nil {
+		return false
+	}
+	frames := c.trace.Frames
+	for _, f := range frames[max(0, len(frames)-3):] {
+		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") {
+			return true
+		}
+	}
+	return false
+}
+
+// echo says that two events are two prints of one failure: the same figures.
+func echo(a, b *event) bool {
+	if a.Kind != b.Kind || a.fields["requested"] == "" {
+		return false
+	}
+	for _, k := range []string{"requested", "total", "free", "allocated", "device"} {
+		if a.fields[k] != b.fields[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// adopt finds the traceback that belongs to the root when its own line stands alone: of another print of the same
+// failure, or of what the same process raised afterwards.
+func (c *cluster) adopt() {
+	c.trace, c.traced = c.root.Trace, c.root
+	if c.trace != nil {
+		return
+	}
+	pid := c.root.Header.PID
+	best, score := (*event)(nil), 0
+	for _, e := range c.job.events {
+		if e.Trace == nil || e.attempt != c.root.attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
+			continue
+		}
+		s := 0
+		switch {
+		case echo(c.root, e):
+			s = 5
+		case pid > 0 && e.Trace.Origin != nil && e.Trace.Origin.PID == pid:
+			s = 4
+		case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception:
+			s = 3
+		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file:
+			s = 2
+		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
+			s = 1
+		}
+		if s > score {
+			best, score = e, s
+		}
+	}
+	if c.root.Kind == parser.OOMKill && best == nil {
+		for _, e := range c.job.events { // the parent's words come before Slurm's
+			if e.Trace != nil && e.Role == parser.Suspicion && e.attempt == c.root.attempt {
+				best = e
+				break
+			}
+		}
+	}
+	if best != nil {
+		c.trace, c.traced = best.Trace, best
+	}
+}
+
+// survived says that the run went on: somebody recovered, or training steps were reported after the root.
+func (c *cluster) survived() bool {
+	f, last := c.root.file, c.evidence[0]
+	for _, e := range c.evidence {
+		if e.file == f && e.At.Line > last.At.Line {
+			last = e
+		}
+	}
+	end := f.steps
+	if last.attempt < len(f.done) {
+		end = f.done[last.attempt]
+	}
+	if end-last.steps >= 2 {
+		return true
+	}
+	for _, e := range c.job.events {
+		if e.Kind != parser.Recovered || e.attempt != last.attempt && e.file == f {
+			continue
+		}
+		if e.file == f && e.At.Line > last.At.Line {
+			return !c.fatalAfter(e)
+		}
+		if e.file != f && e.clock != "" && e.clock == last.clock && e.when.After(last.when) {
+			return true
+		}
+	}
+	return false
+}
+
+// fatalAfter says that the job died after e all the same, without another step.
+func (c *cluster) fatalAfter(e *event) bool {
+	for _, x := range c.job.events {
+		if x.file == e.file && x.At.Line > e.At.Line && x.steps == e.file.steps && x.attempt == e.attempt &&
+			(x.Kind == parser.Exception || x.Pattern == "elastic.failed") {
+			return true
+		}
+	}
+	return false
+}
+
+// consequences lists what followed, the same words of the same kind once with a count.
+func (c *cluster) consequences() []Consequence {
+	var out []Consequence
+	seen := map[string]int{}
+	for _, e := range c.job.events {
+		if e == c.root || e.attempt != c.root.attempt || !c.follows(e) {
+			continue
+		}
+		key := string(e.Kind) + "\x00" + e.Pattern
+		if i, ok := seen[key]; ok {
+			out[i].Count++
+			continue
+		}
+		if len(out) >= maxConsequences {
+			break
+		}
+		seen[key] = len(out)
+		w := c.job.who(e)
+		out = append(out, Consequence{
+			Kind: e.Kind, At: e.At, Rank: ptr(w.rank), Host: w.host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b Consequence) int {
+		return cmp.Or(cmp.Compare(a.At.Source, b.At.Source), cmp.Compare(a.At.Line, b.At.Line))
+	})
+	return out
+}
+
+// follows says whether an event belongs to what the root set off.
+func (c *cluster) follows(e *event) bool {
+	switch e.Role {
+	case parser.Consequence, parser.Suspicion:
+	case parser.Context:
+		return e.Kind == parser.Exception && !technical(e) && e.file == c.root.file && e.At.Line > c.root.At.Line
+	default:
+		return false
+	}
+	if e.file == c.root.file {
+		return e.At.Line > c.root.At.Line || c.root.Kind == parser.OOMKill
+	}
+	return true
+}

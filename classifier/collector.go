@@ -1,0 +1,370 @@
+package classifier
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+)
+
+// Limits of what a collector keeps of one input; everything beyond is only counted.
+const (
+	maxPerPattern = 256
+	maxTraces     = 64 // events of one pattern that keep their traceback
+	maxSettings   = 8192
+	maxIdentities = 8192
+	maxTimers     = 32
+	maxLaunches   = 256
+	maxWarnings   = 64
+)
+
+// A Collector folds the observations of one job, from any number of inputs and in any order of inputs, into what
+// [Collector.Result] needs. Observations of one input must come in order of lines. What it keeps is bounded per input.
+type Collector struct {
+	files map[string]*file
+}
+
+// NewCollector returns an empty collector.
+func NewCollector() *Collector { return &Collector{files: map[string]*file{}} }
+
+// file is what one input told.
+type file struct {
+	name     string
+	events   []*event
+	perKind  map[string]int // events seen per pattern
+	settings map[string]Value
+	order    []string // keys in order of their first appearance
+	streams  map[string]*streamState
+	idents   map[identKey]*identity
+	launches []parser.Marker
+	gauges   map[string]parser.Gauge // last reading per name
+	labels   map[string]bool         // process labels seen
+
+	attempt  int       // how often a launcher started its workers anew
+	done     []int     // steps at the end of each attempt but the last
+	steps    int       // training steps that were reported
+	lastStep int       // highest step of this attempt, -1 before any
+	ready    bool      // an engine said that it serves requests
+	clock    string    // clock of lastTime
+	lastTime time.Time // last time stamp seen
+}
+
+// streamState is where one writer is.
+type streamState struct {
+	timers []timer // open timers, innermost last
+	phase  *parser.Marker
+}
+
+// timer is an open timer and the line that opened it.
+type timer struct {
+	name string
+	line int
+}
+
+// event is an event with what was known when it was read.
+type event struct {
+	parser.Event
+	file     *file
+	attempt  int
+	steps    int // training steps reported before it, in its file
+	lastStep int
+	ready    bool
+	timer    string         // innermost open timer of its stream, or the only open one of its file
+	marker   *parser.Marker // last phase marker of its stream, else of its file
+	when     time.Time      // its own time, else the last one seen in its file
+	clock    string
+	fields   parser.Fields // Event.Fields, completed by details beside it
+	details  []*event
+}
+
+// identKey names a process inside one input.
+type identKey struct {
+	kind string // pid, rank, stream
+	key  string
+}
+
+// identity is what the log told of one process: -1 and "" are unknown.
+type identity struct {
+	rank, localRank, device, pid int
+	host                         string
+}
+
+// Add folds one observation.
+func (c *Collector) Add(o parser.Observation) {
+	switch o := o.(type) {
+	case parser.Event:
+		c.event(o)
+	case parser.Setting:
+		c.setting(o)
+	case parser.Marker:
+		c.marker(o)
+	case parser.Gauge:
+		f := c.file(o.At.Source)
+		f.see(&o.Header)
+		if _, ok := f.gauges[o.Name]; ok || len(f.gauges) < maxWarnings {
+			f.gauges[o.Name] = o
+		}
+	}
+}
+
+func (c *Collector) file(name string) *file {
+	f, ok := c.files[name]
+	if !ok {
+		f = &file{
+			name: name, perKind: map[string]int{}, settings: map[string]Value{}, streams: map[string]*streamState{},
+			idents: map[identKey]*identity{}, gauges: map[string]parser.Gauge{}, labels: map[string]bool{}, lastStep: -1,
+		}
+		c.files[name] = f
+	}
+	return f
+}
+
+// see learns from an envelope: the time, and who the writer is.
+func (f *file) see(h *envelope.Header) {
+	if !h.Time.IsZero() && h.Clock != "monotonic" {
+		f.lastTime, f.clock = h.Time, h.Clock
+	}
+	for _, l := range []string{h.Process, h.Actor} {
+		if l != "" && len(f.labels) < maxLaunches {
+			f.labels[l] = true
+		}
+	}
+	if h.PID > 0 && (h.Rank >= 0 || h.Host != "") {
+		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host})
+	}
+}
+
+// learn joins what is told of one process under its pid and its rank.
+func (f *file) learn(id identity) {
+	keys := make([]identKey, 0, 2)
+	if id.pid > 0 {
+		keys = append(keys, identKey{"pid", strconv.Itoa(id.pid)})
+	}
+	if id.rank >= 0 {
+		keys = append(keys, identKey{"rank", strconv.Itoa(id.rank)})
+	}
+	for _, k := range keys {
+		have, ok := f.idents[k]
+		if !ok {
+			if len(f.idents) >= maxIdentities {
+				return
+			}
+			have = &identity{rank: -1, localRank: -1, device: -1}
+			f.idents[k] = have
+		}
+		have.fill(id)
+	}
+}
+
+// fill takes over what is not known yet.
+func (i *identity) fill(from identity) {
+	if i.rank < 0 {
+		i.rank = from.rank
+	}
+	if i.localRank < 0 {
+		i.localRank = from.localRank
+	}
+	if i.device < 0 {
+		i.device = from.device
+	}
+	if i.pid <= 0 {
+		i.pid = from.pid
+	}
+	if i.host == "" {
+		i.host = from.host
+	}
+}
+
+func (f *file) stream(key string) *streamState {
+	s, ok := f.streams[key]
+	if !ok {
+		if len(f.streams) >= maxIdentities {
+			return &streamState{}
+		}
+		s = &streamState{}
+		f.streams[key] = s
+	}
+	return s
+}
+
+func (c *Collector) event(o parser.Event) {
+	f := c.file(o.At.Source)
+	f.see(&o.Header)
+	if o.Trace != nil && o.Trace.Origin != nil {
+		g := o.Trace.Origin
+		f.learn(identity{rank: g.Rank, localRank: -1, device: -1, pid: g.PID, host: g.IP})
+		if g.Actor != "" && len(f.labels) < maxLaunches {
+			f.labels[g.Actor] = true
+		}
+	}
+	if o.Kind == parser.Restart {
+		f.attempt++
+		f.done = append(f.done, f.steps)
+		f.lastStep = -1
+		f.ready = false
+	}
+	f.perKind[o.Pattern]++
+	n := f.perKind[o.Pattern]
+	if n > maxPerPattern {
+		return
+	}
+	if n > maxTraces {
+		o.Trace = nil
+	}
+	e := &event{
+		Event: o, file: f, attempt: f.attempt, steps: f.steps, lastStep: f.lastStep, ready: f.ready,
+		when: o.Header.Time, clock: o.Header.Clock, fields: parser.Fields{},
+	}
+	for k, v := range o.Fields {
+		e.fields[k] = v
+	}
+	if e.when.IsZero() {
+		e.when, e.clock = f.lastTime, f.clock
+	}
+	e.timer, e.marker = f.where(o.Header.Stream)
+	f.events = append(f.events, e)
+}
+
+// where tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
+// that print them for all (rank 0, the driver).
+func (f *file) where(stream string) (name string, marker *parser.Marker) {
+	if s, ok := f.streams[stream]; ok {
+		if n := len(s.timers); n > 0 {
+			name = s.timers[n-1].name
+		}
+		marker = s.phase
+	}
+	if name != "" && marker != nil {
+		return name, marker
+	}
+	own, last := marker != nil, 0
+	for _, s := range f.streams {
+		if n := len(s.timers); n > 0 && s.timers[n-1].line > last && (name == "" || last > 0) {
+			name, last = s.timers[n-1].name, s.timers[n-1].line
+		}
+		if !own && s.phase != nil && (marker == nil || marker.At.Line < s.phase.At.Line) {
+			marker = s.phase
+		}
+	}
+	return name, marker
+}
+
+func (c *Collector) setting(o parser.Setting) {
+	f := c.file(o.At.Source)
+	if _, ok := f.settings[o.Key]; !ok {
+		if len(f.settings) >= maxSettings {
+			return
+		}
+		f.order = append(f.order, o.Key)
+	}
+	f.settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}
+}
+
+func (c *Collector) marker(o parser.Marker) {
+	f := c.file(o.At.Source)
+	f.see(&o.Header)
+	switch o.Name {
+	case "step":
+		if n, ok := o.Fields.Int("step"); ok && int(n) > f.lastStep && n < 1<<40 {
+			f.lastStep = int(n)
+			f.steps++
+		}
+	case "ready":
+		f.ready = true
+	case "timer":
+		f.stream(o.Header.Stream).timer(o.Fields["timer"], o.Fields["edge"], o.At.Line)
+	case "phase":
+		f.phase(o)
+	case "identity":
+		f.identity(o)
+	case "launch":
+		if len(f.launches) < maxLaunches {
+			f.launches = append(f.launches, o)
+		}
+	}
+}
+
+func (s *streamState) timer(name, edge string, line int) {
+	if edge == "open" {
+		if len(s.timers) < maxTimers {
+			s.timers = append(s.timers, timer{name, line})
+		}
+		return
+	}
+	for i := len(s.timers) - 1; i >= 0; i-- {
+		if s.timers[i].name == name {
+			s.timers = append(s.timers[:i], s.timers[i+1:]...)
+			return
+		}
+	}
+}
+
+func (f *file) phase(o parser.Marker) {
+	s := f.stream(o.Header.Stream)
+	if o.Fields["edge"] == "close" {
+		if s.phase != nil && s.phase.Fields["phase"] == o.Fields["phase"] {
+			s.phase = nil
+		}
+		return
+	}
+	s.phase = &o
+}
+
+func (f *file) identity(o parser.Marker) {
+	id := identity{rank: -1, localRank: -1, device: -1, pid: o.Header.PID, host: o.Header.Host}
+	for _, t := range []struct {
+		key string
+		to  *int
+	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"device", &id.device}, {"pid", &id.pid}} {
+		if n, ok := o.Fields.Int(t.key); ok {
+			*t.to = int(n)
+		}
+	}
+	if id.rank < 0 {
+		id.rank = o.Header.Rank
+	}
+	if h := o.Fields["host"]; h != "" {
+		id.host = h
+		if id.pid <= 0 && id.rank < 0 && len(f.launches) < maxLaunches {
+			o.Fields = parser.Fields{"host": h}
+			f.launches = append(f.launches, o)
+		}
+	}
+	f.learn(id)
+}
+
+// Merge takes over what another collector of the same job holds. Both must hold different inputs; where one input was
+// read by both, the other's view wins. The other collector must not be used afterwards.
+func (c *Collector) Merge(other *Collector) {
+	for name, f := range other.files {
+		c.files[name] = f
+	}
+}
+
+// Clone returns a copy to which more can be added without changing c.
+func (c *Collector) Clone() *Collector {
+	out := NewCollector()
+	for name, f := range c.files {
+		g := *f
+		g.events = slices.Clone(f.events)
+		g.perKind, g.settings, g.labels = maps.Clone(f.perKind), maps.Clone(f.settings), maps.Clone(f.labels)
+		g.order, g.launches, g.gauges = slices.Clone(f.order), slices.Clone(f.launches), maps.Clone(f.gauges)
+		g.done = slices.Clone(f.done)
+		g.streams = make(map[string]*streamState, len(f.streams))
+		for k, s := range f.streams {
+			t := *s
+			t.timers = slices.Clone(s.timers)
+			g.streams[k] = &t
+		}
+		g.idents = make(map[identKey]*identity, len(f.idents))
+		for k, i := range f.idents {
+			j := *i
+			g.idents[k] = &j
+		}
+		out.files[name] = &g
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+package classifier
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"oomscan/classifier/phase"
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// phase decides in which phase the root happened: by the message itself, the traceback, the remote method, the
+// driver's pending call, an open timer or marker, the process and the file, in this order.
+func (c *cluster) phase() phase.Verdict {
+	e := c.root
+	if e.Kind == parser.NCCLOOM {
+		return phase.Verdict{Phase: phase.NCCL, Confidence: "high", Why: "the collective library itself could not allocate"}
+	}
+	if e.Phase != "" {
+		return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "high", Why: "only that phase prints this message"}
+	}
+	if v, ok := c.byTrace(); ok {
+		return v
+	}
+	if v, ok := c.byCommand(); ok {
+		return v
+	}
+	if v, ok := c.byWitness(); ok {
+		return v
+	}
+	return c.byContext()
+}
+
+// byTrace reads the traceback of the failure, then who called it from afar.
+func (c *cluster) byTrace() (phase.Verdict, bool) {
+	t := c.trace
+	if t == nil {
+		return phase.Verdict{}, false
+	}
+	v, ok := phase.FromFrames(t.Frames)
+	if ok && v.Phase != phase.Training {
+		return v, true
+	}
+	if g := t.Origin; g != nil {
+		if w, good := phase.FromMethod(g.Actor, g.Method); good {
+			if !ok {
+				return w, true
+			}
+		}
+	}
+	if ok {
+		return v, true
+	}
+	if t.Cause != nil {
+		if w, good := phase.FromDriver(t.Cause.Frames); good {
+			return w, true
+		}
+	}
+	return phase.FromDriver(t.Frames)
+}
+
+// remote finds a Ray task's name in a process title: "ray::WorkerDict.actor_rollout_generate_sequences".
+var remote = regexp.MustCompile(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
+
+// byCommand reads the title of the killed process.
+func (c *cluster) byCommand() (phase.Verdict, bool) {
+	pid := c.joined()["pid"]
+	for pass := range 2 {
+		for _, e := range c.evidence {
+			for _, d := range append([]*event{e}, e.details...) {
+				if pass == 0 && d.fields["pid"] != pid {
+					continue
+				}
+				for _, key := range []string{"cmd", "comm", "method", "name"} {
+					m := remote.FindStringSubmatch(d.fields[key])
+					if m == nil {
+						continue
+					}
+					if v, ok := phase.FromMethod(m[1], m[2]); ok {
+						return v, true
+					}
+				}
+			}
+		}
+	}
+	return phase.Verdict{}, false
+}
+
+// byWitness asks those who noticed a kill: a data loader's or a worker pool's parent.
+func (c *cluster) byWitness() (phase.Verdict, bool) {
+	if c.root.Kind != parser.OOMKill {
+		return phase.Verdict{}, false
+	}
+	for _, e := range c.job.events {
+		if e.attempt != c.root.attempt || e.Role != parser.Suspicion && e.Role != parser.Evidence {
+			continue
+		}
+		if e.Phase != "" {
+			return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "medium", Why: "its parent noticed the kill there: " + clean(e.Text, 120)}, true
+		}
+	}
+	for _, e := range c.job.events {
+		if e.attempt != c.root.attempt || e.Trace == nil || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
+			continue
+		}
+		if v, ok := phaseOf(e.Trace); ok && e.Trace.Cause != nil || ok && e.Trace.Origin != nil {
+			v.Confidence = "low"
+			return v, true
+		}
+	}
+	return phase.Verdict{}, false
+}
+
+// phaseOf reads frames, then the remote method, then the driver's pending call.
+func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
+	if v, ok := phase.FromFrames(t.Frames); ok {
+		return v, true
+	}
+	if t.Origin != nil {
+		if v, ok := phase.FromMethod(t.Origin.Actor, t.Origin.Method); ok {
+			return v, true
+		}
+	}
+	return phase.FromDriver(t.Frames)
+}
+
+// byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
+func (c *cluster) byContext() phase.Verdict {
+	e := c.root
+	if e.timer != "" {
+		if v, ok := phase.FromTimer(e.timer); ok {
+			return v
+		}
+	}
+	if m := e.marker; m != nil {
+		if p := m.Fields["phase"]; p != "" {
+			return phase.Verdict{
+				Phase: phase.Phase(p), Confidence: "medium",
+				Why: fmt.Sprintf("the last stage that the log announced before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
+			}
+		}
+	}
+	for _, l := range []string{e.Header.Process, e.Header.Actor} {
+		if v, ok := phase.FromLabel(l, e.ready || e.lastStep >= 0); ok && l != "" {
+			return v
+		}
+	}
+	if v, ok := phase.FromFile(filepath.Base(strings.ReplaceAll(e.At.Source, "\\", "/")), e.ready); ok {
+		return v
+	}
+	if e.lastStep >= 1 && resource(e.Kind) == "gpu" {
+		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
+	}
+	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
+}
+
+// lines are the evidence of an incident, the root first.
+func (c *cluster) lines(v phase.Verdict, in *Incident) []Evidence {
+	e := c.root
+	out := []Evidence{{At: e.At, Text: clean(e.Text, 400), Why: reason(e)}}
+	if v.Frame != nil && c.trace != nil {
+		out = append(out, Evidence{
+			At:   parser.Position{Source: c.traced.At.Source, Line: c.trace.Line},
+			Text: clean(fmt.Sprintf("%s:%d in %s", v.Frame.File, v.Frame.Line, v.Frame.Func), 300), Why: "tells the phase: " + v.Why,
+		})
+	}
+	for _, d := range e.details {
+		if len(out) < maxEvidence {
+			out = append(out, Evidence{At: d.At, Text: clean(d.Text, 300), Why: "gives figures"})
+		}
+	}
+	for _, x := range c.evidence {
+		if x != e && len(out) < maxEvidence && (x.Pattern != e.Pattern || x.file != e.file) {
+			out = append(out, Evidence{At: x.At, Text: clean(x.Text, 300), Why: "reports the same failure"})
+		}
+	}
+	return out
+}
+
+// reason says what a root line proves.
+func reason(e *event) string {
+	switch e.Kind {
+	case parser.GPUOOM:
+		return "the GPU allocator could not serve a request"
+	case parser.GPUDriverOOM:
+		return "the GPU driver or runtime had no memory left"
+	case parser.KVCache:
+		return "the inference engine found no room for its KV cache"
+	case parser.NCCLOOM:
+		return "the collective library's own allocation failed"
+	case parser.HostOOM:
+		return "an allocation in host memory failed"
+	case parser.SHMExhausted:
+		return "/dev/shm ran full"
+	case parser.OOMKill:
+		if e.Role == parser.Suspicion {
+			return "killed by SIGKILL, by whom is not said"
+		}
+		return "a process was killed because memory ran out"
+	}
+	return "the first evidence"
+}
+
+// findings are what the figures say beyond themselves.
+func (c *cluster) findings(in *Incident) []string {
+	var out []string
+	r := &in.Root
+	if r.Allocated != nil && r.Total != nil && *r.Allocated > *r.Total {
+		s := fmt.Sprintf("The figures contradict each other: PyTorch counts %s as allocated, but the device has only %s. "+
+			"A sleeping inference engine (vLLM sleep mode, torch_memory_saver) gives its pages back without PyTorch's counters noticing; ",
+			GiB(*r.Allocated), GiB(*r.Total))
+		if r.Free != nil {
+			s += fmt.Sprintf("what is really occupied is capacity minus free: %s.", GiB(*r.Total-*r.Free))
+		}
+		out = append(out, s)
+	}
+	if r.Requested != nil && r.Total != nil && *r.Requested > *r.Total && in.Resource == "gpu" {
+		out = append(out, fmt.Sprintf("The request alone (%s) is larger than the device (%s): freeing memory cannot help, the tensor itself must shrink.", GiB(*r.Requested), GiB(*r.Total)))
+	}
+	if r.OtherProcesses != nil && r.Requested != nil && r.Free != nil && *r.OtherProcesses >= *r.Requested-*r.Free && *r.OtherProcesses > 1<<30 && r.ProcessBytes != nil {
+		out = append(out, fmt.Sprintf("Other processes hold %s of this device: the engine or trainer beside this one, or a stray process (nvidia-smi tells).", GiB(*r.OtherProcesses)))
+	}
+	if r.ReservedUnallocated != nil && r.Requested != nil && r.Free != nil && *r.Requested > *r.Free && *r.ReservedUnallocated >= *r.Requested-*r.Free {
+		out = append(out, fmt.Sprintf("PyTorch has %s reserved but unallocated, more than the %s that were missing: fragmentation plays a part.", GiB(*r.ReservedUnallocated), GiB(*r.Requested-*r.Free)))
+	}
+	if r.Requested != nil && r.Free != nil && *r.Free >= *r.Requested && in.Resource == "gpu" && in.Kind == parser.GPUOOM {
+		out = append(out, fmt.Sprintf("%s were free although only %s were asked for: a limit set below the card's size (memory fraction, allocator margin) or fragmentation refused it.", GiB(*r.Free), GiB(*r.Requested)))
+	}
+	return out
+}
+
+// GiB prints bytes for people, in GiB or the unit that fits.
+func GiB(n int64) string {
+	f, neg := float64(n), ""
+	if n < 0 {
+		f, neg = -f, "-"
+	}
+	switch {
+	case f >= 1<<30:
+		return fmt.Sprintf("%s%.2f GiB", neg, f/(1<<30))
+	case f >= 1<<20:
+		return fmt.Sprintf("%s%.1f MiB", neg, f/(1<<20))
+	case f >= 1<<10:
+		return fmt.Sprintf("%s%.0f KiB", neg, f/(1<<10))
+	}
+	return fmt.Sprintf("%s%.0f bytes", neg, f)
+}
+
+// clean makes log text safe to show: no control characters, at most n bytes, one line.
+func clean(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return ' '
+		case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.TrimSpace(s)
+	if len(s) > n {
+		cut := n
+		for cut > 0 && s[cut]&0xc0 == 0x80 {
+			cut--
+		}
+		s = s[:cut] + " ..."
+	}
+	return s
+}

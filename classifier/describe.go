@@ -1,0 +1,265 @@
+package classifier
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/classifier/phase"
+	"oomscan/parser"
+)
+
+// frameworks is the order of identification: whose guide the user follows comes before what it is built on.
+var frameworks = []string{
+	"relax", "slime", "areal", "verl", "openrlhf", "nemo_rl", "trl", "vllm", "sglang", "deepspeed", "megatron", "jax", "torch",
+}
+
+// labels tell a framework by the names of its Ray actors.
+var labels = map[string]string{
+	"WorkerDict": "verl", "TaskRunner": "verl", "TaskRunnerV1": "verl", "main_task": "verl", "FusedWorker": "verl", "vLLMHttpServer": "verl",
+	"SGLangHttpServer": "verl", "AsyncvLLMServer": "verl", "AsyncSglangServer": "verl", "AgentLoopWorker": "verl", "DetachActorWorker": "verl",
+	"FullyAsyncTaskRunner": "verl", "FullyAsyncTrainer": "verl", "FullyAsyncRollouter": "verl", "OneStepTaskRunner": "verl", "RewardLoopWorker": "verl",
+	"CheckpointEngineWorker": "verl",
+	"PolicyModelActor":       "openrlhf", "CriticModelActor": "openrlhf", "ReferenceModelActor": "openrlhf", "RewardModelActor": "openrlhf",
+	"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
+	"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",
+	"VllmAsyncGenerationWorker": "nemo_rl",
+}
+
+// keys tell a framework by a part of a setting's name that only it has.
+var keys = []struct{ part, framework string }{
+	{"actor_rollout_ref.", "verl"},
+	{"enable_cuda_memory_check", "relax"},
+	{"gconfig.", "areal"},
+	{"actor.mb_spec", "areal"},
+	{"policy.generation.vllm_cfg", "nemo_rl"},
+	{"micro_rollout_batch_size", "openrlhf"},
+}
+
+// votes counts, per framework, the strongest kind of evidence: 3 its own frames or entry point, 2 its labels or
+// settings, 1 its name.
+type votes map[string]int
+
+func (v votes) add(framework string, weight int) {
+	if framework != "" && v[framework] < weight {
+		v[framework] = weight
+	}
+}
+
+// describe tells what the inputs say of the run as a whole.
+func describe(files []*file, o Overrides) Run {
+	r := Run{Framework: "unknown", Config: map[string]Value{}}
+	v := votes{}
+	for _, s := range o.Settings {
+		r.Config[s.Key] = Value{Value: s.Value, At: s.At, Form: s.Form}
+	}
+	for _, f := range files {
+		f.config(&r)
+		for l := range f.labels {
+			name, _, _ := strings.Cut(l, "[")
+			name = name[strings.LastIndexByte(name, ':')+1:]
+			v.add(labels[name], 2)
+		}
+		f.launch(&r, v)
+		f.frames(&r, v)
+		if f.lastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.lastStep) {
+			r.LastStep = &f.lastStep
+		}
+	}
+	for key := range r.Config {
+		for _, k := range keys {
+			if strings.Contains(key+".", k.part) {
+				v.add(k.framework, 2)
+			}
+		}
+	}
+	r.Framework = v.winner()
+	if o.Framework != "" {
+		r.Framework = o.Framework
+	}
+	r.engineFromConfig()
+	if r.Engine == "" && (r.Framework == "vllm" || r.Framework == "sglang") {
+		r.Engine = r.Framework
+	}
+	r.modelFromConfig()
+	r.sizesFromConfig()
+	return r
+}
+
+// winner is the outermost framework that anything tells.
+func (v votes) winner() string {
+	for _, f := range frameworks {
+		if v[f] > 0 {
+			return f
+		}
+	}
+	return "unknown"
+}
+
+func (f *file) config(r *Run) {
+	for _, k := range f.order {
+		r.Config[k] = f.settings[k]
+	}
+}
+
+// launch reads the lines in which programs introduce themselves.
+func (f *file) launch(r *Run, v votes) {
+	for _, m := range f.launches {
+		g := m.Fields
+		v.add(g["framework"], 3)
+		set(&r.Engine, g["engine"])
+		set(&r.Backend, g["backend"])
+		set(&r.JobID, g["job"])
+		if l := g["launcher"]; l != "" && outer(l) > outer(r.Launcher) {
+			r.Launcher = l
+		}
+		if g["framework"] != "" {
+			set(&r.FrameworkVersion, g["version"])
+		}
+		setInt(&r.WorldSize, g["world_size"])
+		setInt(&r.Nodes, g["nodes"])
+		setInt(&r.GPUsPerNode, g["gpus_per_node"])
+		set(&r.Model.Name, g["model"])
+	}
+}
+
+// outer orders launchers: the outermost wins, but Ray, which starts the workers itself, wins over Slurm, which only
+// starts Ray.
+func outer(l string) int {
+	return slices.Index([]string{"", "none", "torchrun", "slurm", "k8s", "ray"}, l)
+}
+
+// frames reads the tracebacks: whose files do they pass through.
+func (f *file) frames(r *Run, v votes) {
+	for _, e := range f.events {
+		launcher := ""
+		switch program, _, _ := strings.Cut(e.Pattern, "."); program {
+		case "slurm":
+			launcher = "slurm"
+			set(&r.JobID, jobOf(e.fields))
+		case "ray":
+			launcher = "ray"
+		case "elastic":
+			launcher = "torchrun"
+		case "kubernetes":
+			launcher = "k8s"
+		case "sglang", "vllm":
+			v.add(program, 1)
+			set(&r.Engine, program)
+		case "jax":
+			v.add("jax", 1)
+		case "torch", "nccl", "dataloader", "cuda", "accel":
+			v.add("torch", 1)
+		}
+		if launcher != "" && outer(launcher) > outer(r.Launcher) {
+			r.Launcher = launcher
+		}
+		if e.Trace == nil {
+			continue
+		}
+		if e.Trace.Origin != nil && outer("ray") > outer(r.Launcher) {
+			r.Launcher = "ray"
+		}
+		for t, n := e.Trace, 0; t != nil && n < 4; t, n = t.Cause, n+1 {
+			fw, backend, engine := phase.Framework(t.Frames)
+			v.add(fw, 3)
+			set(&r.Backend, backend)
+			set(&r.Engine, engine)
+		}
+	}
+}
+
+func jobOf(f parser.Fields) string {
+	j, _, _ := strings.Cut(f["job"], ".")
+	return j
+}
+
+// engineFromConfig reads the engine and the backend from settings that name them.
+func (r *Run) engineFromConfig() {
+	for key, v := range r.Config {
+		val := strings.ToLower(v.Value)
+		switch {
+		case strings.HasSuffix(key, "rollout.name") && (val == "vllm" || val == "sglang" || val == "hf" || val == "trtllm"):
+			r.Engine = val
+		case strings.HasSuffix(key, "actor.strategy") && val != "" && val != "none":
+			r.Backend = val
+		}
+	}
+}
+
+// set takes over a value that is not known yet.
+func set(to *string, v string) {
+	if *to == "" {
+		*to = v
+	}
+}
+
+func setInt(to **int, v string) {
+	if n, err := strconv.Atoi(v); err == nil && *to == nil && n > 0 && n < 1<<24 {
+		*to = &n
+	}
+}
+
+// lookup finds a setting by its full name or its last part.
+func (r *Run) lookup(names ...string) (Value, bool) {
+	for _, n := range names {
+		if v, ok := r.Config[n]; ok {
+			return v, true
+		}
+	}
+	for _, n := range names {
+		var best string
+		for k := range r.Config {
+			if (strings.HasSuffix(k, "."+n) || strings.TrimLeft(k, "-") == n) && (best == "" || k < best) {
+				best = k
+			}
+		}
+		if best != "" {
+			return r.Config[best], true
+		}
+	}
+	return Value{}, false
+}
+
+func (r *Run) modelFromConfig() {
+	if v, ok := r.lookup("actor_rollout_ref.model.path", "model_name_or_path", "model_path", "pretrain", "hf_checkpoint", "model"); ok && v.Value != "None" {
+		set(&r.Model.Name, v.Value)
+	}
+	for _, t := range []struct {
+		to    **int64
+		names []string
+	}{
+		{&r.Model.VocabSize, []string{"vocab_size", "padded_vocab_size"}},
+		{&r.Model.HiddenSize, []string{"hidden_size"}},
+		{&r.Model.Layers, []string{"num_hidden_layers", "num_layers"}},
+		{&r.Model.AttentionHeads, []string{"num_attention_heads"}},
+	} {
+		if v, ok := r.lookup(t.names...); ok {
+			if n, err := strconv.ParseInt(v.Value, 10, 64); err == nil && n > 0 {
+				*t.to = &n
+			}
+		}
+	}
+	if v, ok := r.lookup("torch_dtype", "dtype"); ok && v.Value != "auto" && v.Value != "None" {
+		r.Model.DType = v.Value
+	}
+}
+
+func (r *Run) sizesFromConfig() {
+	for _, t := range []struct {
+		to    **int
+		names []string
+	}{
+		{&r.Nodes, []string{"trainer.nnodes", "cluster.num_nodes", "actor_num_nodes", "nnodes"}},
+		{&r.GPUsPerNode, []string{"trainer.n_gpus_per_node", "cluster.gpus_per_node", "actor_num_gpus_per_node", "num_gpus_per_node", "nproc_per_node", "nproc-per-node"}},
+		{&r.WorldSize, []string{"world_size"}},
+	} {
+		if v, ok := r.lookup(t.names...); ok {
+			setInt(t.to, v.Value)
+		}
+	}
+	if r.WorldSize == nil && r.Nodes != nil && r.GPUsPerNode != nil {
+		n := *r.Nodes * *r.GPUsPerNode
+		r.WorldSize = &n
+	}
+}

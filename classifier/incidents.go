@@ -1,0 +1,278 @@
+package classifier
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/parser"
+)
+
+// Bounds of what an incident lists.
+const (
+	maxConsequences = 60
+	maxEvidence     = 12
+	// nearLines is how far from its evidence a detail may stand; reportLines the same inside the kernel's report,
+	// whose task table lies between.
+	nearLines   = 12
+	reportLines = 1500
+)
+
+// Result is one job, understood.
+type Result struct {
+	Run       Run
+	Incidents []Incident // in order of occurrence
+}
+
+// Overrides are what the user knows better than the log.
+type Overrides struct {
+	Framework string           // a design word; empty: detect it
+	Settings  []parser.Setting // settings that the log does not print; those it prints win
+}
+
+// Result classifies what was added so far. It changes nothing: more may be added, and Result called again.
+func (c *Collector) Result() Result { return c.ResultWith(Overrides{}) }
+
+// ResultWith is Result with what the user knows better.
+func (c *Collector) ResultWith(o Overrides) Result {
+	files := c.sorted()
+	j := &job{files: files, run: describe(files, o)}
+	for _, f := range files {
+		j.events = append(j.events, settle(f)...)
+	}
+	j.ours()
+	return Result{Run: j.run, Incidents: j.incidents()}
+}
+
+// sorted returns the inputs in an order that does not depend on how they were given.
+func (c *Collector) sorted() []*file {
+	files := make([]*file, 0, len(c.files))
+	for _, f := range c.files {
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b *file) int { return cmp.Compare(a.name, b.name) })
+	return files
+}
+
+// job is a result in the making.
+type job struct {
+	files  []*file
+	run    Run
+	events []*event
+}
+
+// settle copies the events of one input, drops doubles and gives details to the evidence they belong to.
+func settle(f *file) []*event {
+	var out []*event
+	for _, e := range f.events {
+		c := *e
+		c.fields = parser.Fields{}
+		for k, v := range e.Fields {
+			c.fields[k] = v
+		}
+		if !double(out, &c) {
+			out = append(out, &c)
+		}
+	}
+	for _, d := range out {
+		if d.Role == parser.Detail {
+			if e := owner(out, d); e != nil {
+				e.details = append(e.details, d)
+				for k, v := range d.fields {
+					if _, ok := e.fields[k]; !ok {
+						e.fields[k] = v
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// double merges an event into one that the same line already gave: a report of many lines and the pattern of one of
+// them, or a piece of a long line read twice.
+func double(out []*event, e *event) bool {
+	for i := len(out) - 1; i >= 0 && i >= len(out)-64; i-- {
+		o := out[i]
+		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role {
+			continue
+		}
+		if o.Pattern != e.Pattern && o.fields["pid"] != e.fields["pid"] {
+			continue
+		}
+		for k, v := range e.fields {
+			if _, ok := o.fields[k]; !ok {
+				o.fields[k] = v
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// owner finds the evidence that a detail belongs to: of the same kind, by the same writer, the nearest before it,
+// else the nearest after it.
+func owner(events []*event, d *event) *event {
+	reach := nearLines
+	if d.Kind == parser.OOMKill {
+		reach = reportLines
+	}
+	var best *event
+	for _, e := range events {
+		if e.Role != parser.Evidence || e.Kind != d.Kind || e.attempt != d.attempt {
+			continue
+		}
+		dist := e.At.Line - d.At.Line
+		same := e.Header.Stream == d.Header.Stream
+		switch {
+		case !same && d.Kind != parser.OOMKill:
+			continue
+		case dist <= 0 && -dist <= reach: // the last one before wins
+			best = e
+		case dist > 0 && dist <= reach && best == nil:
+			return e
+		}
+		if dist > reach {
+			break
+		}
+	}
+	return best
+}
+
+// ours drops the kernel's reports about other jobs of the node.
+func (j *job) ours() {
+	if j.run.JobID == "" {
+		return
+	}
+	j.events = slices.DeleteFunc(j.events, func(e *event) bool {
+		job := e.fields["job"]
+		return strings.HasPrefix(e.Pattern, "kernel.") && job != "" && !sameJob(job, j.run.JobID) && j.knowsJob()
+	})
+}
+
+// knowsJob says whether the job id stands in another source than the kernel's own words.
+func (j *job) knowsJob() bool {
+	for _, e := range j.events {
+		if !strings.HasPrefix(e.Pattern, "kernel.") && sameJob(e.fields["job"], j.run.JobID) {
+			return true
+		}
+	}
+	for _, f := range j.files {
+		for _, m := range f.launches {
+			if sameJob(m.Fields["job"], j.run.JobID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameJob compares Slurm job ids: "4242.batch" and "4242" are one job.
+func sameJob(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return a != "" && a == b
+}
+
+// incidents groups the evidence into incidents, in order of occurrence.
+func (j *job) incidents() []Incident {
+	var clusters []*cluster
+	byKey := map[string][]*cluster{}
+	for _, e := range j.ordered(parser.Evidence) {
+		key := fmt.Sprint(e.attempt)
+		cs := byKey[key]
+		if n := len(cs); n > 0 && cs[n-1].takes(e) {
+			cs[n-1].evidence = append(cs[n-1].evidence, e)
+			continue
+		}
+		cl := &cluster{job: j, evidence: []*event{e}}
+		byKey[key] = append(cs, cl)
+		clusters = append(clusters, cl)
+	}
+	if len(clusters) == 0 {
+		if cl := j.suspicion(); cl != nil {
+			clusters = append(clusters, cl)
+		}
+	}
+	out := make([]Incident, 0, len(clusters))
+	for _, cl := range clusters {
+		out = append(out, cl.incident())
+	}
+	slices.SortStableFunc(out, func(a, b Incident) int { return occurrence(&a, &b) })
+	for i := range out {
+		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
+	}
+	return out
+}
+
+// occurrence orders incidents by time where both have one of the same clock, else by place.
+func occurrence(a, b *Incident) int {
+	if a.Root.At.Source != b.Root.At.Source && a.Root.Clock == b.Root.Clock && !a.Root.Time.IsZero() && !b.Root.Time.IsZero() {
+		return a.Root.Time.Compare(b.Root.Time)
+	}
+	return cmp.Or(cmp.Compare(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
+}
+
+// ordered returns the events of one role, by time across inputs where they share a clock, else by input and line.
+func (j *job) ordered(role parser.Role) []*event {
+	var out []*event
+	for _, e := range j.events {
+		if e.Role == role {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *event) int {
+		if a.file != b.file && a.clock != "" && a.clock == b.clock && !a.when.IsZero() && !b.when.IsZero() {
+			if d := a.when.Compare(b.when); d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+	return out
+}
+
+// suspicion returns what is left when nothing proves that memory ran out: the kills that nothing else explains.
+func (j *job) suspicion() *cluster {
+	explained := map[string]bool{}
+	var kills []*event
+	for _, e := range j.events {
+		switch {
+		case e.Kind == parser.JobCancelled:
+			return nil
+		case e.fields["reason"] == "launcher":
+			explained[e.fields["pid"]] = true
+		case e.Kind == parser.NCCLFailure || e.Kind == parser.IllegalAccess:
+			return nil
+		case e.Kind == parser.Exception && !technical(e) && e.steps == e.file.steps:
+			return nil // it was the last thing that happened: no training step came after it
+		}
+	}
+	for _, e := range j.events {
+		if e.Role != parser.Suspicion || explained[e.fields["pid"]] && e.fields["pid"] != "" {
+			continue
+		}
+		kills = append(kills, e)
+	}
+	if len(kills) == 0 {
+		return nil
+	}
+	return &cluster{job: j, evidence: kills, suspect: true}
+}
+
+// technical says that an exception only passes on that a process died or the job ends.
+func technical(e *event) bool {
+	class := e.fields["class"]
+	if i := strings.LastIndexByte(class, '.'); i >= 0 {
+		class = class[i+1:]
+	}
+	switch class {
+	case "ChildFailedError", "CalledProcessError", "SystemExit", "KeyboardInterrupt", "BrokenPipeError", "ConnectionResetError",
+		"ConnectionRefusedError", "ConnectionError", "ConnectionAbortedError", "EOFError", "ActorDiedError", "RayActorError",
+		"WorkerCrashedError", "SignalException", "ProcessExitedException", "BrokenProcessPool", "RayTaskError",
+		"EngineDeadError", "TerminatedWorkerError", "RemoteDisconnected":
+		return true
+	}
+	return false
+}

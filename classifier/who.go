@@ -1,0 +1,253 @@
+package classifier
+
+import (
+	"strconv"
+	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// who tells which process an event is about, joining what its own line says with what the job's other lines say of
+// the same process. Unknown numbers are -1, an unknown host is "".
+func (j *job) who(e *event) identity {
+	id := identity{rank: e.Header.Rank, localRank: e.Header.LocalRank, device: -1, pid: -1, host: e.Header.Host}
+	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
+		// a remote traceback printed by somebody else: the label is the printer's, the header the failing process's
+		id = identity{rank: t.Origin.Rank, localRank: -1, device: -1, pid: t.Origin.PID, host: t.Origin.IP}
+	} else if e.Header.PID > 0 {
+		id.pid = e.Header.PID
+	}
+	for _, t := range []struct {
+		key string
+		to  *int
+	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"device", &id.device}, {"pid", &id.pid}} {
+		if n, ok := e.fields.Int(t.key); ok && (*t.to < 0 || t.key == "pid" && e.Kind == parser.OOMKill) {
+			*t.to = int(n)
+		}
+	}
+	if id.device < 0 {
+		id.device = e.Header.Device
+	}
+	for _, k := range []string{"host", "node"} {
+		if h := e.fields[k]; h != "" && (id.host == "" || e.Kind == parser.OOMKill) {
+			id.host = h
+			break
+		}
+	}
+	if id.rank < 0 && j.bareEngine() {
+		id.rank = e.Header.TP
+	}
+	j.complete(&id, e.file)
+	return id
+}
+
+// bareEngine says that the job is an inference server: its tensor-parallel rank is the rank.
+func (j *job) bareEngine() bool {
+	return j.run.Framework == "sglang" || j.run.Framework == "vllm"
+}
+
+// complete fills in what the log says elsewhere of the process with that pid or rank.
+func (j *job) complete(id *identity, f *file) {
+	look := func(f *file) {
+		if id.pid > 0 {
+			if have, ok := f.idents[identKey{"pid", strconv.Itoa(id.pid)}]; ok {
+				id.fill(*have)
+			}
+		}
+		if id.pid <= 0 && id.rank >= 0 {
+			if have, ok := f.idents[identKey{"rank", strconv.Itoa(id.rank)}]; ok {
+				id.fill(*have)
+			}
+		}
+	}
+	look(f)
+	for _, other := range j.files {
+		if other != f && id.pid > 0 && (id.rank < 0 || id.host == "") {
+			look(other)
+		}
+	}
+}
+
+// failure is what a launcher says of a process that ended.
+type failure struct {
+	identity
+	line  int
+	first bool // the launcher calls it the first
+}
+
+// failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
+func (j *job) failures(f *file, attempt int) []failure {
+	var out []failure
+	for _, e := range j.events {
+		if e.file != f || e.attempt != attempt || !strings.HasPrefix(e.Pattern, "elastic.") || e.fields["local_rank"] == "" {
+			continue
+		}
+		id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
+		for _, t := range []struct {
+			key string
+			to  *int
+		}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"pid", &id.pid}} {
+			if n, ok := e.fields.Int(t.key); ok {
+				*t.to = int(n)
+			}
+		}
+		x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != ""}
+		merged := false
+		for i := range out {
+			if out[i].pid == x.pid {
+				out[i].fill(id)
+				out[i].first = out[i].first || x.first
+				merged = true
+			}
+		}
+		if !merged {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
+// device when all of a node's devices are visible), or, when it names one failed process, by that.
+func (j *job) launcher(id *identity, e *event) {
+	fs := j.failures(e.file, e.attempt)
+	if len(fs) == 0 {
+		return
+	}
+	var hit *failure
+	for i := range fs {
+		x := &fs[i]
+		switch {
+		case id.pid > 0 && x.pid == id.pid, id.rank >= 0 && x.rank == id.rank:
+			hit = x
+		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank == id.device && id.device >= 0:
+			hit = x
+		case hit == nil && id.pid <= 0 && id.rank >= 0 && x.rank < 0 && x.localRank == id.rank:
+			hit = x
+		}
+	}
+	if hit == nil && len(fs) == 1 && id.pid <= 0 && id.rank < 0 && id.device < 0 {
+		hit = &fs[0]
+	}
+	if hit == nil {
+		return
+	}
+	one := hit.identity
+	if one.rank < 0 && j.oneNode() {
+		one.rank = one.localRank
+	}
+	id.fill(one)
+}
+
+// oneNode says that the job is known to run on one node.
+func (j *job) oneNode() bool {
+	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
+}
+
+// onlyHost is the host of a job that names one host in a banner and is not known to have more.
+func (j *job) onlyHost() string {
+	host := ""
+	for _, f := range j.files {
+		for _, m := range f.launches {
+			h := m.Fields["host"]
+			if h == "" {
+				continue
+			}
+			if host != "" && host != h {
+				return ""
+			}
+			host = h
+		}
+	}
+	if j.run.Nodes != nil && *j.run.Nodes > 1 {
+		return ""
+	}
+	return host
+}
+
+// rootFacts joins what is known of the root.
+func (c *cluster) rootFacts() Root {
+	e := c.root
+	fields := c.joined()
+	probe := *e
+	probe.fields, probe.Trace = fields, c.rootTrace()
+	id := c.job.who(&probe)
+	c.job.launcher(&id, e)
+	if id.host == "" {
+		id.host = c.job.onlyHost()
+	}
+	r := Root{
+		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),
+		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
+	}
+	if id.pid > 0 {
+		r.PID = &id.pid
+	}
+	if e.Trace != nil && e.Trace.Origin != nil && e.Trace.Origin.Actor != "" {
+		r.Process = e.Trace.Origin.Actor
+	}
+	for _, t := range []struct {
+		key string
+		to  **int64
+	}{
+		{"requested", &r.Requested},
+		{"total", &r.Total},
+		{"free", &r.Free},
+		{"allocated", &r.Allocated},
+		{"reserved_unallocated", &r.ReservedUnallocated},
+		{"process", &r.ProcessBytes},
+		{"others", &r.OtherProcesses},
+		{"limit", &r.Limit},
+	} {
+		if n, ok := fields.Int(t.key); ok {
+			*t.to = &n
+		}
+	}
+	return r
+}
+
+// rootTrace is the adopted trace when it tells of the same process as the root.
+func (c *cluster) rootTrace() *traceback.Trace {
+	if c.traced == c.root || echo(c.root, c.traced) {
+		return c.trace
+	}
+	return nil
+}
+
+// joined are the root's fields, completed: for a kill by every other report of the kill, else by further prints of
+// the same failure.
+func (c *cluster) joined() parser.Fields {
+	out := parser.Fields{}
+	for k, v := range c.root.fields {
+		out[k] = v
+	}
+	take := func(e *event) {
+		for k, v := range e.fields {
+			if _, ok := out[k]; !ok {
+				out[k] = v
+			}
+		}
+	}
+	for _, e := range c.evidence {
+		if e != c.root && (c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e)) {
+			take(e)
+		}
+	}
+	if c.root.Kind == parser.OOMKill {
+		for _, e := range c.job.events {
+			if e.Role == parser.Suspicion && e.attempt == c.root.attempt && e.Kind == parser.OOMKill {
+				take(e)
+			}
+		}
+	}
+	return out
+}
+
+// ptr returns a pointer to a known number, nil for an unknown one.
+func ptr(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// Exit statuses.
+const (
+	exitClean       = 0   // no incident with verdict memory (suspects are printed all the same)
+	exitMemory      = 1   // at least one
+	exitTrouble     = 2   // usage error, or an input could not be read and nothing was found in the rest
+	exitInterrupted = 130 // interrupted by the user; what was read until then is reported
+)
+
+// problem is an error with a word on what to do next.
+type problem struct {
+	where string // input, flag or command; may be empty
+	what  string
+	hint  string
+}
+
+func (p problem) Error() string {
+	if p.where == "" {
+		return p.what
+	}
+	return p.where + ": " + p.what
+}
+
+// complain writes an error as every message of this program is written: `oomscan: WHERE: WHAT`, then a hint.
+func complain(w io.Writer, err error) {
+	fmt.Fprintf(w, "oomscan: %s\n", printable(err.Error()))
+	var p problem
+	if errors.As(err, &p) && p.hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", printable(p.hint))
+	}
+}
+
+// printable keeps names of files from writing control codes to the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// notify delivers the user's interrupts and keeps a broken pipe from killing the process: a reader that had enough is
+// no error.
+func notify() <-chan os.Signal {
+	signal.Ignore(syscall.SIGPIPE)
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	return c
+}
+
+// brokenPipe says that the reader of our output went away.
+func brokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

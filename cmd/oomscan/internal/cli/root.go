@@ -1,0 +1,173 @@
+// Package cli is the command line: one cobra command a file. It is the only package that knows the environment, the
+// clock, goroutines and the terminal.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// options are the flags of the root command.
+type options struct {
+	format    string
+	output    string
+	color     string
+	framework string
+	runConfig string
+	jobs      int
+	quiet     bool
+}
+
+// formats and frameworks are the words that --format and --framework take.
+var (
+	formats    = []string{"text", "json", "ndjson"}
+	colors     = []string{"auto", "always", "never"}
+	frameworks = []string{
+		"verl", "areal", "relax", "slime", "openrlhf", "trl", "nemo_rl", "deepspeed", "megatron", "torch", "vllm", "sglang", "jax",
+	}
+)
+
+// Main runs the program and returns its exit status.
+func Main(args []string, s Streams) int {
+	status := exitClean
+	cmd := root(s, &status)
+	cmd.SetArgs(args)
+	cmd.SetIn(s.In)
+	cmd.SetOut(s.Out)
+	cmd.SetErr(s.Err)
+	if err := cmd.Execute(); err != nil {
+		if brokenPipe(err) {
+			return status
+		}
+		var p problem
+		if !errors.As(err, &p) {
+			err = problem{what: err.Error(), hint: "oomscan --help lists the flags"}
+		}
+		complain(s.Err, err)
+		return exitTrouble
+	}
+	return status
+}
+
+func root(s Streams, status *int) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "oomscan [flags] [PATH ...]",
+		Short: "Say what ran out of memory in a job's logs, when, who first, and what to change",
+		Long: `oomscan reads the logs of a dead or dying machine-learning job and says what ran out of
+memory, in which phase, which rank first, how much was missing, and what to change: the
+checklist of the framework's own out-of-memory guide, filled in with the run's values.
+
+All paths of one call are one job. A folder is read with everything below it. Without
+paths, or for the path -, standard input is read as it comes:
+
+    tail -f slurm-4242.err | oomscan
+    oomscan logs/
+    oomscan --format json slurm-4242.err slurm-4242.out
+
+Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input could not
+be read and nothing was found in the rest.`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if len(args) == 0 && s.InTerminal {
+				return cmd.Help()
+			}
+			if len(args) == 0 {
+				args = []string{"-"}
+			}
+			code, err := o.run(args, s)
+			*status = code
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(formats, "|"))
+	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+" (auto honours NO_COLOR)")
+	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly: "+strings.Join(frameworks, "|"))
+	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the log does not print it")
+	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "inputs read at the same time")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
+	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return cmd
+}
+
+// check refuses words that no flag takes.
+func (o *options) check() error {
+	for _, t := range []struct {
+		flag, value string
+		words       []string
+	}{{"--format", o.format, formats}, {"--color", o.color, colors}, {"--framework", o.framework, frameworks}} {
+		if t.value == "" && t.flag == "--framework" || slices.Contains(t.words, t.value) {
+			continue
+		}
+		hint := "one of " + strings.Join(t.words, ", ")
+		if near := nearest(t.value, t.words); near != "" {
+			hint = fmt.Sprintf("did you mean %q? It takes %s", near, hint)
+		}
+		return problem{where: t.flag, what: fmt.Sprintf("unknown value %q", t.value), hint: hint}
+	}
+	if o.jobs < 1 {
+		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of inputs", o.jobs), hint: "1 or more"}
+	}
+	return nil
+}
+
+// nearest is the word that starts like s or holds it, "" when none does.
+func nearest(s string, words []string) string {
+	s = strings.ToLower(strings.NewReplacer("-", "_", " ", "").Replace(s))
+	for _, w := range words {
+		if len(s) > 0 && (strings.HasPrefix(w, s) || strings.HasPrefix(s, w) || len(s) > 2 && strings.HasPrefix(w, s[:3])) {
+			return w
+		}
+	}
+	return ""
+}
+
+// version is the module's version as the build recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// sink opens where the report goes.
+func (o *options) sink(s Streams) (io.Writer, func() error, error) {
+	if o.quiet {
+		return io.Discard, func() error { return nil }, nil
+	}
+	if o.output == "" || o.output == "-" {
+		return s.Out, func() error { return nil }, nil
+	}
+	f, err := os.Create(o.output)
+	if err != nil {
+		return nil, nil, problem{where: o.output, what: "cannot be written: " + cause(err), hint: "choose another file with -o"}
+	}
+	return f, f.Close, nil
+}
+
+// cause is the last part of a path error: the path is said elsewhere.
+func cause(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

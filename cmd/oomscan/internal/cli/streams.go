@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Streams are what the program reads and writes, and what it may know of them.
+type Streams struct {
+	In       *os.File
+	Out, Err io.Writer
+	Env      func(string) string
+	// OutTerminal and InTerminal say whether a person sits there; Width is the columns of the terminal that Out is, 0
+	// when it is none.
+	OutTerminal, InTerminal bool
+	Width                   int
+	Interrupt               <-chan os.Signal
+}
+
+// OS returns the process's own streams.
+func OS() Streams {
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Interrupt: notify()}
+	s.InTerminal = term.IsTerminal(int(os.Stdin.Fd()))
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		s.OutTerminal = true
+		if w, _, err := term.GetSize(fd); err == nil {
+			s.Width = w
+		}
+	}
+	return s
+}

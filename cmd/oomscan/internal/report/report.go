@@ -1,0 +1,301 @@
+// Package report renders what a scan found. A [Report] holds plain values; each renderer takes one and an io.Writer
+// and knows nothing of scanning. The JSON form is the program's public contract (schema oomscan.report/v1): its keys
+// are always present, null or [] when empty.
+package report
+
+import (
+	"time"
+
+	"oomscan/classifier"
+	"oomscan/parser/traceback"
+	"oomscan/remedies"
+	"oomscan/remedies/memory"
+)
+
+// Schema names the JSON contract.
+const Schema = "oomscan.report/v1"
+
+// Report is one job's answer.
+type Report struct {
+	Schema    string     `json:"schema"`
+	Version   string     `json:"version"`
+	Inputs    []Input    `json:"inputs"`
+	Run       Run        `json:"run"`
+	Incidents []Incident `json:"incidents"`
+	Stats     Stats      `json:"stats"`
+}
+
+// Input is one file, folder member or stream that was read.
+type Input struct {
+	Name      string  `json:"name"`
+	Bytes     int64   `json:"bytes"`
+	Lines     int     `json:"lines"`
+	Truncated int     `json:"truncated_lines"`
+	Error     *string `json:"error"`
+}
+
+// Run is what the log tells of the job.
+type Run struct {
+	Framework        string             `json:"framework"`
+	FrameworkVersion *string            `json:"framework_version"`
+	Backend          *string            `json:"backend"`
+	Engine           *string            `json:"engine"`
+	Launcher         *string            `json:"launcher"`
+	JobID            *string            `json:"job_id"`
+	WorldSize        *int               `json:"world_size"`
+	Nodes            *int               `json:"nodes"`
+	GPUsPerNode      *int               `json:"gpus_per_node"`
+	Model            Model              `json:"model"`
+	Config           map[string]Setting `json:"config"`
+	LastStep         *int               `json:"last_step"`
+}
+
+// Model is what the log tells of the model.
+type Model struct {
+	Name           *string `json:"name"`
+	Parameters     *int64  `json:"parameters"`
+	VocabSize      *int64  `json:"vocab_size"`
+	HiddenSize     *int64  `json:"hidden_size"`
+	Layers         *int64  `json:"layers"`
+	AttentionHeads *int64  `json:"attention_heads"`
+	DType          *string `json:"dtype"`
+}
+
+// Setting is a configuration value and where the log writes it.
+type Setting struct {
+	Value string `json:"value"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+}
+
+// Incident is one root cause with what followed and what to do.
+type Incident struct {
+	ID           string         `json:"id"`
+	Verdict      string         `json:"verdict"`
+	Kind         string         `json:"kind"`
+	Resource     string         `json:"resource"`
+	Phase        string         `json:"phase"`
+	Confidence   string         `json:"confidence"`
+	Survived     bool           `json:"survived"`
+	Summary      string         `json:"summary"`
+	PhaseWhy     string         `json:"phase_why"`
+	Evidence     []Evidence     `json:"evidence"`
+	Root         Root           `json:"root"`
+	Consequences []Consequence  `json:"consequences"`
+	Repeats      int            `json:"repeats"`
+	Shortfall    *int64         `json:"shortfall_bytes"`
+	Ledger       *memory.Ledger `json:"ledger"`
+	Findings     []string       `json:"findings"`
+	Checklist    string         `json:"checklist"`
+	Remedies     []Remedy       `json:"remedies"`
+	StartWith    []string       `json:"start_with"`
+}
+
+// Evidence is a line that a conclusion rests on.
+type Evidence struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	Why  string `json:"why"`
+}
+
+// Root is the first true evidence.
+type Root struct {
+	File     string     `json:"file"`
+	Line     int        `json:"line"`
+	Offset   int64      `json:"offset"`
+	Time     *time.Time `json:"time"`
+	Host     *string    `json:"host"`
+	Rank     *int       `json:"rank"`
+	Device   *int       `json:"device"`
+	PID      *int       `json:"pid"`
+	Process  *string    `json:"process"`
+	Message  string     `json:"message"`
+	Request  *int64     `json:"requested_bytes"`
+	Total    *int64     `json:"total_bytes"`
+	Free     *int64     `json:"free_bytes"`
+	Alloc    *int64     `json:"allocated_bytes"`
+	Reserved *int64     `json:"reserved_unallocated_bytes"`
+	OwnBytes *int64     `json:"process_bytes"`
+	Others   *int64     `json:"other_process_bytes"`
+	Limit    *int64     `json:"limit_bytes"`
+	Trace    []Frame    `json:"traceback"`
+}
+
+// Frame is one entry of the root's traceback, outermost first.
+type Frame struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Function string `json:"function"`
+}
+
+// Consequence is a failure that followed.
+type Consequence struct {
+	Kind    string     `json:"kind"`
+	File    string     `json:"file"`
+	Line    int        `json:"line"`
+	Rank    *int       `json:"rank"`
+	Host    *string    `json:"host"`
+	Time    *time.Time `json:"time"`
+	Message string     `json:"message"`
+	Count   int        `json:"count"`
+}
+
+// Remedy is one item of the checklist.
+type Remedy struct {
+	Order      int      `json:"order"`
+	ID         string   `json:"id"`
+	List       string   `json:"list"`
+	Title      string   `json:"title"`
+	Detail     string   `json:"detail"`
+	Why        string   `json:"why"`
+	Caution    string   `json:"caution"`
+	Applies    *bool    `json:"applies"`
+	AppliesWhy string   `json:"applies_why"`
+	Changes    []Change `json:"changes"`
+	Freed      *int64   `json:"expected_freed_bytes"`
+	Source     Source   `json:"source"`
+}
+
+// Change is one setting that a remedy changes.
+type Change struct {
+	Key          string  `json:"key"`
+	From         *string `json:"from"`
+	To           *string `json:"to"`
+	Direction    string  `json:"direction"`
+	Syntax       string  `json:"syntax"`
+	Snippet      string  `json:"snippet"`
+	ComputedFrom string  `json:"computed_from"`
+}
+
+// Source is where a remedy comes from.
+type Source struct {
+	Guide   *string `json:"guide"`
+	Section string  `json:"section"`
+	URL     *string `json:"url"`
+}
+
+// Stats says what the answer cost.
+type Stats struct {
+	Bytes      int64 `json:"bytes"`
+	Lines      int   `json:"lines"`
+	DurationMS int64 `json:"duration_ms"`
+}
+
+// New joins a classification with its remedies.
+func New(version string, inputs []Input, res classifier.Result) Report {
+	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run), Incidents: []Incident{}}
+	if r.Inputs == nil {
+		r.Inputs = []Input{}
+	}
+	for _, in := range inputs {
+		r.Stats.Bytes += in.Bytes
+		r.Stats.Lines += in.Lines
+	}
+	for i := range res.Incidents {
+		r.Incidents = append(r.Incidents, incident(&res.Run, &res.Incidents[i]))
+	}
+	return r
+}
+
+// Memory says whether any incident has verdict memory.
+func (r *Report) Memory() bool {
+	for i := range r.Incidents {
+		if r.Incidents[i].Verdict == string(classifier.Memory) {
+			return true
+		}
+	}
+	return false
+}
+
+func run(c classifier.Run) Run {
+	r := Run{
+		Framework: c.Framework, FrameworkVersion: str(c.FrameworkVersion), Backend: str(c.Backend), Engine: str(c.Engine),
+		Launcher: str(c.Launcher), JobID: str(c.JobID), WorldSize: c.WorldSize, Nodes: c.Nodes, GPUsPerNode: c.GPUsPerNode,
+		Model: Model{
+			Name: str(c.Model.Name), Parameters: c.Model.Parameters, VocabSize: c.Model.VocabSize, HiddenSize: c.Model.HiddenSize,
+			Layers: c.Model.Layers, AttentionHeads: c.Model.AttentionHeads, DType: str(c.Model.DType),
+		},
+		Config: make(map[string]Setting, len(c.Config)), LastStep: c.LastStep,
+	}
+	for k, v := range c.Config {
+		r.Config[k] = Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line}
+	}
+	return r
+}
+
+func incident(run *classifier.Run, c *classifier.Incident) Incident {
+	list := remedies.For(run, c)
+	in := Incident{
+		ID: c.ID, Verdict: string(c.Verdict), Kind: string(c.Kind), Resource: c.Resource, Phase: c.Phase, Confidence: c.Confidence,
+		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
+		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(c), Findings: c.Findings,
+		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith,
+	}
+	if in.Findings == nil {
+		in.Findings = []string{}
+	}
+	if in.StartWith == nil {
+		in.StartWith = []string{}
+	}
+	for _, e := range c.Evidence {
+		in.Evidence = append(in.Evidence, Evidence{File: e.At.Source, Line: e.At.Line, Text: e.Text, Why: e.Why})
+	}
+	for _, x := range c.Consequences {
+		in.Consequences = append(in.Consequences, Consequence{
+			Kind: string(x.Kind), File: x.At.Source, Line: x.At.Line, Rank: x.Rank, Host: str(x.Host), Time: stamp(x.Time), Message: x.Message, Count: x.Count,
+		})
+	}
+	for i := range list.Remedies {
+		in.Remedies = append(in.Remedies, remedy(&list.Remedies[i]))
+	}
+	return in
+}
+
+func root(c *classifier.Root) Root {
+	r := Root{
+		File: c.At.Source, Line: c.At.Line, Offset: c.At.Offset, Time: stamp(c.Time), Host: str(c.Host), Rank: c.Rank, Device: c.Device,
+		PID: c.PID, Process: str(c.Process), Message: c.Message, Request: c.Requested, Total: c.Total, Free: c.Free, Alloc: c.Allocated,
+		Reserved: c.ReservedUnallocated, OwnBytes: c.ProcessBytes, Others: c.OtherProcesses, Limit: c.Limit, Trace: frames(c.Trace),
+	}
+	return r
+}
+
+func frames(t *traceback.Trace) []Frame {
+	out := []Frame{}
+	if t == nil {
+		return out
+	}
+	for _, f := range t.Frames {
+		out = append(out, Frame{File: f.File, Line: f.Line, Function: f.Func})
+	}
+	return out
+}
+
+func remedy(c *remedies.Remedy) Remedy {
+	r := Remedy{
+		Order: c.Order, ID: c.ID, List: c.List, Title: c.Title, Detail: c.Detail, Why: c.Why, Caution: c.Caution, Applies: c.Applies,
+		AppliesWhy: c.AppliesWhy, Changes: []Change{}, Freed: c.Freed,
+		Source: Source{Guide: str(c.Source.Guide), Section: c.Source.Section, URL: str(c.Source.URL)},
+	}
+	for _, x := range c.Changes {
+		r.Changes = append(r.Changes, Change(x))
+	}
+	return r
+}
+
+// str is a pointer to a known string, nil for an unknown one.
+func str(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// stamp is a time with a known date; a stamp without a year tells no instant.
+func stamp(t time.Time) *time.Time {
+	if t.IsZero() || t.Year() < 1971 {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,314 @@
+package parser
+
+import (
+	"slices"
+
+	"oomscan/parser/envelope"
+	"oomscan/parser/settings"
+	"oomscan/parser/traceback"
+)
+
+// Limits of a parser's memory.
+const (
+	maxStreams = 4096    // writers told apart in one input; later ones share a stream
+	maxText    = 4 << 10 // bytes of a message that an observation keeps
+	maxPending = 64 << 10
+	staleAfter = 2000 // lines without news after which an open report of a stream no longer asks for lines
+)
+
+// A Parser reads the lines that matter of one input, in order. State belongs to a stream: a writer told apart by the
+// envelope of its lines.
+type Parser struct {
+	source  string
+	table   *compiled
+	emit    func(Observation)
+	streams map[string]*stream
+	open    map[*stream]struct{} // streams with an open report
+	outer   envelope.Header      // envelope of the physical line's first segment
+	inLine  bool
+	runes   []rune
+	hits    []int32
+	needles []int
+	now     int // line being read
+}
+
+// stream is what one writer has begun and not finished.
+type stream struct {
+	trace    traceback.Assembler
+	settings settings.Reader
+	kernel   traceback.KernelReport
+	elastic  traceback.ElasticBlock
+	header   envelope.Header // of the last line
+	record   record          // of the last line
+	opened   envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
+	pending  []byte          // a record that the container runtime split
+	seen     int             // last line
+}
+
+// record tells the records of one logger apart: lines with the same stamp and place are one record. The zero value is a
+// line without a stamp, which continues whatever came before.
+type record struct {
+	time   int64
+	logger string
+}
+
+func recordOf(h *envelope.Header) record {
+	if h.Time.IsZero() {
+		return record{}
+	}
+	return record{h.Time.UnixNano(), h.Logger}
+}
+
+func newParser(source string, t *compiled, emit func(Observation)) *Parser {
+	return &Parser{
+		source: source, table: t, emit: emit,
+		streams: map[string]*stream{}, open: map[*stream]struct{}{},
+	}
+}
+
+// wants says whether the line at this place is to be delivered whether it holds a needle or not.
+func (p *Parser) wants(line int, offset int64) bool {
+	return line <= headLines && offset < headBytes || len(p.open) > 0
+}
+
+// line reads one physical line or a piece of one.
+func (p *Parser) line(num int, offset int64, raw []byte, continued bool) {
+	p.now = num
+	if !continued {
+		p.inLine = false
+	}
+	envelope.Segments(raw, func(seg []byte) bool {
+		var body []byte
+		var h envelope.Header
+		if p.inLine {
+			body, h = envelope.PeelInherit(seg, p.outer)
+		} else {
+			body, h = envelope.Peel(seg)
+			p.outer, p.inLine = h, true
+		}
+		p.message(Position{Source: p.source, Line: num, Offset: offset}, body, h)
+		return true
+	})
+}
+
+// endOfLine says that the physical line is over.
+func (p *Parser) endOfLine() { p.inLine = false }
+
+// stream returns the state of the writer that h names.
+func (p *Parser) stream(h *envelope.Header) *stream {
+	key := h.Stream
+	s, ok := p.streams[key]
+	if !ok && len(p.streams) >= maxStreams {
+		key = "\x00"
+		s, ok = p.streams[key]
+	}
+	if !ok {
+		s = &stream{}
+		p.streams[key] = s
+	}
+	s.seen, s.header = p.now, *h
+	return s
+}
+
+// message reads one message of one writer.
+func (p *Parser) message(at Position, body []byte, h envelope.Header) {
+	s := p.stream(&h)
+	if h.Partial || len(s.pending) > 0 {
+		if len(s.pending)+len(body) <= maxPending {
+			s.pending = append(s.pending, body...)
+		}
+		if h.Partial {
+			return
+		}
+		body, s.pending = s.pending, nil
+	}
+	if r := recordOf(&h); r != (record{}) && r != s.record {
+		s.trace.EndMessage()
+		s.record = r
+	}
+	state := s.trace.Feed(at.Line, body)
+	needles := p.find(body)
+	if state == traceback.Header {
+		s.opened = h
+	}
+	p.reports(at, body, h, s)
+	if state == traceback.Outside || s.settings.Open() {
+		p.readSettings(at, body, h, s, needles)
+	}
+	if state != traceback.FrameLine && state != traceback.Code {
+		var trace *traceback.Trace
+		if state == traceback.Final || state == traceback.Continuation {
+			trace = s.trace.Trace()
+			h = inherit(h, &s.opened)
+		}
+		claimed := p.match(at, body, h, trace, needles)
+		if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" {
+			p.emit(Event{
+				At: at, Header: h, Pattern: "traceback", Kind: Exception, Role: Context,
+				Fields: Fields{"class": trace.Exception}, Text: clip(body), Trace: trace,
+			})
+		}
+	}
+	p.track(s)
+}
+
+// inherit completes the envelope of a message's later line by that of the line which opened its traceback.
+func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
+	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}} {
+		if *t.to < 0 && h.Time.IsZero() {
+			*t.to = *t.from
+		}
+	}
+	if h.Time.IsZero() {
+		h.Time, h.Clock = first.Time, first.Clock
+	}
+	return h
+}
+
+// track keeps the set of streams that wait for more lines.
+func (p *Parser) track(s *stream) {
+	if s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
+		p.open[s] = struct{}{}
+	} else {
+		delete(p.open, s)
+	}
+	if len(p.open) > 0 && p.now%256 == 0 {
+		for o := range p.open {
+			if p.now-o.seen > staleAfter {
+				delete(p.open, o)
+			}
+		}
+	}
+}
+
+// find returns the needles of a message. The slice is valid until the next call.
+func (p *Parser) find(body []byte) []int {
+	p.needles = p.needles[:0]
+	p.table.finder.Needles(body, func(id int) bool {
+		p.needles = append(p.needles, id)
+		return true
+	})
+	return p.needles
+}
+
+// readSettings reads configuration out of a message that is no part of a traceback.
+func (p *Parser) readSettings(at Position, body []byte, h envelope.Header, s *stream, needles []int) {
+	worth := s.settings.Open()
+	if !worth && (at.Line <= headLines && at.Offset < headBytes) {
+		worth = settings.Worth(body)
+	}
+	for _, id := range needles {
+		worth = worth || p.table.settings[id]
+	}
+	if worth {
+		p.emitSettings(h, s.settings.Feed(at.Line, body))
+	}
+}
+
+func (p *Parser) emitSettings(h envelope.Header, pairs []settings.Pair) {
+	for _, kv := range pairs {
+		p.emit(Setting{At: Position{Source: p.source, Line: kv.Line}, Header: h, Key: kv.Key, Value: kv.Value, Form: kv.Form})
+	}
+}
+
+// match tries the patterns whose needles the message holds. It says whether an event pattern or a veto claimed it.
+func (p *Parser) match(at Position, body []byte, h envelope.Header, trace *traceback.Trace, needles []int) bool {
+	p.hits = p.hits[:0]
+	for _, id := range needles {
+		p.hits = append(p.hits, p.table.owners[id]...)
+	}
+	if len(p.hits) == 0 {
+		return false
+	}
+	slices.Sort(p.hits)
+	p.hits = slices.Compact(p.hits)
+	if len(body) <= MaxMessage {
+		return p.matchText(at, body, h, trace)
+	}
+	claimed := false
+	for from := 0; from < len(body); {
+		pos, ok := p.table.finder.Next(body, from)
+		if !ok {
+			break
+		}
+		lo, hi := max(from, pos-MaxMessage/2), min(len(body), pos+MaxMessage/2)
+		claimed = p.matchText(at, body[lo:hi], h, trace) || claimed
+		from = hi
+	}
+	return claimed
+}
+
+// matchText tries p.hits on one text: vetoes come first in the table, the first event wins, markers and gauges are
+// independent.
+func (p *Parser) matchText(at Position, body []byte, h envelope.Header, trace *traceback.Trace) bool {
+	p.runes = appendRunes(p.runes[:0], body)
+	claimed := false
+	for _, i := range p.hits {
+		pat := &p.table.patterns[i]
+		if claimed && (pat.Kind != "" || pat.Veto) {
+			continue
+		}
+		f, ok := pat.match(p.runes)
+		if !ok {
+			continue
+		}
+		switch {
+		case pat.Veto:
+			claimed = true
+		case pat.Marker != "":
+			p.emit(Marker{At: at, Header: h, Name: pat.Marker, Fields: f, Text: clip(body)})
+		case pat.Gauge:
+			p.emit(Gauge{At: at, Header: h, Name: pat.Name, Fields: f, Text: clip(body)})
+		default:
+			claimed = true
+			if trace != nil && at.Line > trace.EndLine && (pat.Kind == OOMKill || pat.Kind == ProcessExit) {
+				trace = nil // it stands behind a traceback's message and is no part of it
+			}
+			p.emit(Event{
+				At: at, Header: h, Pattern: pat.Name, Kind: pat.Kind, Role: pat.Role, Phase: pat.Phase, Fields: f,
+				Text: clip(body), Trace: trace,
+			})
+		}
+	}
+	return claimed
+}
+
+// appendRunes appends b to dst as runes, invalid bytes as U+FFFD.
+func appendRunes(dst []rune, b []byte) []rune {
+	for _, r := range string(b) {
+		dst = append(dst, r)
+	}
+	return dst
+}
+
+// clip copies a message for an observation.
+func clip(b []byte) string {
+	if len(b) > maxText {
+		b = b[:maxText]
+	}
+	return string(b)
+}
+
+// peek emits what an unfinished line says, without keeping anything of it.
+func (p *Parser) peek(num int, offset int64, raw []byte, emit func(Observation)) {
+	q := *p
+	q.emit = emit
+	q.needles, q.hits, q.runes = nil, nil, nil
+	first := !p.inLine
+	envelope.Segments(raw, func(seg []byte) bool {
+		var body []byte
+		var h envelope.Header
+		if first {
+			body, h = envelope.Peel(seg)
+			q.outer, first = h, false
+		} else {
+			body, h = envelope.PeelInherit(seg, q.outer)
+		}
+		var trace *traceback.Trace
+		if s := p.streams[h.Stream]; s != nil && s.trace.Open() {
+			trace = s.trace.Snapshot()
+		}
+		q.match(Position{Source: p.source, Line: num, Offset: offset}, body, h, trace, q.find(body))
+		return true
+	})
+}

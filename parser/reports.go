@@ -1,0 +1,110 @@
+package parser
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"oomscan/parser/envelope"
+	"oomscan/parser/traceback"
+)
+
+// kernelWords gate the assembler of kernel reports: each report holds one of them.
+var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte("Kill process ")}
+
+// reports feeds the assemblers of a stream's reports over many lines, and emits those that are complete.
+func (p *Parser) reports(at Position, body []byte, h envelope.Header, s *stream) {
+	if s.kernel.Open() || slices.ContainsFunc(kernelWords, func(w []byte) bool { return bytes.Contains(body, w) }) {
+		s.kernel.Feed(at.Line, body)
+		p.kills(at.Source, h, s.kernel.Take())
+	}
+	s.elastic.Feed(at.Line, body)
+	p.failures(at.Source, h, s.elastic.Take())
+}
+
+// flush finishes what is open: the input ends here.
+func (p *Parser) flush() {
+	keys := make([]string, 0, len(p.streams))
+	for k := range p.streams {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		s := p.streams[k]
+		p.kills(p.source, s.header, s.kernel.Close())
+		p.failures(p.source, s.header, s.elastic.Close())
+		p.emitSettings(s.header, s.settings.Close())
+	}
+}
+
+// kills emits what the kernel's report says of its victims.
+func (p *Parser) kills(source string, h envelope.Header, kills []traceback.KernelKill) {
+	for i := range kills {
+		k := &kills[i]
+		f := Fields{"pid": strconv.Itoa(k.PID)}
+		for _, t := range []struct {
+			key   string
+			value int64
+		}{
+			{"total_vm", k.TotalVM},
+			{"anon_rss", k.AnonRSS},
+			{"file_rss", k.FileRSS},
+			{"shmem_rss", k.ShmemRSS},
+			{"used", k.Usage},
+			{"limit", k.Limit},
+			{"anon", k.Anon},
+			{"file", k.File},
+			{"shmem", k.Shmem},
+		} {
+			if t.value >= 0 {
+				f[t.key] = strconv.FormatInt(t.value, 10)
+			}
+		}
+		for _, t := range []struct{ key, value string }{
+			{"comm", k.Comm}, {"job", k.Job}, {"step", k.Step}, {"memcg", k.OOMMemcg}, {"constraint", k.Constraint}, {"trigger", k.TriggerComm},
+		} {
+			if t.value != "" {
+				f[t.key] = t.value
+			}
+		}
+		p.emit(Event{
+			At: Position{Source: source, Line: k.Line}, Header: h, Pattern: "kernel.report", Kind: OOMKill, Role: Evidence, Fields: f,
+			Text: "the kernel's OOM killer ended process " + strconv.Itoa(k.PID) + " (" + k.Comm + ")",
+		})
+	}
+}
+
+// failures emits the entries of torchrun's failure block.
+func (p *Parser) failures(source string, h envelope.Header, entries []traceback.ElasticFailure) {
+	for i := range entries {
+		e := &entries[i]
+		f := Fields{}
+		for _, t := range []struct {
+			key   string
+			value int
+			known bool
+		}{
+			{"rank", e.Rank, e.Rank >= 0},
+			{"local_rank", e.LocalRank, e.LocalRank >= 0},
+			{"pid", e.PID, e.PID > 0},
+			{"exitcode", e.ExitCode, e.ExitCode != traceback.ExitUnknown},
+		} {
+			if t.known {
+				f[t.key] = strconv.Itoa(t.value)
+			}
+		}
+		if e.Host != "" {
+			f["host"] = e.Host
+		}
+		if e.Time != "" {
+			f["time"] = e.Time
+		}
+		if e.Root {
+			f["first"] = "true"
+		}
+		p.emit(Event{
+			At: Position{Source: source, Line: e.Line}, Header: h, Pattern: "elastic.block", Kind: ProcessExit, Role: Consequence, Fields: f,
+			Text: "torchrun reports that rank " + f["rank"] + " ended with exit code " + f["exitcode"],
+		})
+	}
+}

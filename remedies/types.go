@@ -1,0 +1,45 @@
+package remedies
+
+// Change is one setting that a remedy changes, in the framework's own words.
+type Change struct {
+	Key       string  // canonical name for the run's version: "actor_rollout_ref.rollout.gpu_memory_utilization", "--max-tokens-per-gpu"
+	From      *string // value now, nil when the log does not tell
+	To        *string // next value, nil when only the direction is known
+	Direction string  // up, down, set
+	Syntax    string  // hydra, yaml, flag, sbatch, env, python, shell
+	Snippet   string  // ready to paste, empty when To is nil
+	// ComputedFrom says how To came about, as arithmetic a person can check; empty when it is the guide's own value.
+	ComputedFrom string
+}
+
+// Source is where an item comes from.
+type Source struct {
+	Guide   string // areal, areal-early, verl, relax, field-note; empty for an official document
+	Section string
+	URL     string
+}
+
+// Remedy is one item of a checklist, in the guide's order.
+type Remedy struct {
+	Order   int    // 1-based place in the list
+	ID      string // stable: "verl.rollout.gpu-memory-utilization"
+	List    string // heading of the list it belongs to: "verl, backward pass", "verl, general checklist"
+	Title   string // imperative
+	Detail  string
+	Why     string
+	Caution string
+	// Applies is false when the run contradicts the item (already so, a prerequisite is missing, it would make things
+	// worse or cannot help here), true when the log shows that it can help, nil when the log cannot tell.
+	Applies    *bool
+	AppliesWhy string
+	Changes    []Change
+	Freed      *int64 // bytes that the change is expected to free, nil when no model of it exists
+	Source     Source
+}
+
+// Checklist is the answer to "what to do" for one incident.
+type Checklist struct {
+	Title     string   // "verl: backward pass (guide 'Resolving Out-of-Memory Errors')"
+	Remedies  []Remedy // the guide's order, always
+	StartWith []string // ids that this run's evidence supports, best first
+}
