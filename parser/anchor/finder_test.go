@@ -66,7 +66,8 @@ func check(tb testing.TB, f *Finder, b []byte) {
 			break
 		}
 		require.True(tb, ok, "misses the occurrence at %d from %d in %q", starts[i], from, b)
-		require.Contains(tb, starts[i:], pos, "no needle at %d in %q", pos, b)
+		_, real := slices.BinarySearch(starts[i:], pos)
+		require.True(tb, real, "no needle at %d in %q", pos, b)
 		require.Equal(tb, line(starts[i]), line(pos), "skips a line from %d in %q", from, b)
 		from = pos + 1
 	}
@@ -112,7 +113,9 @@ func TestFinderFindsEveryNeedleAtEveryOffset(t *testing.T) {
 				b := []byte(strings.Repeat(".", at) + n + strings.Repeat(" ", tail))
 				pos, ok := f.Next(b, 0)
 				require.True(t, ok, "%q at %d before %d", n, at, tail)
-				require.Contains(t, slices.Concat(naive(typical, b)...), pos)
+				if pos != at { // another needle inside this one
+					require.Contains(t, slices.Concat(naive(typical, b)...), pos)
+				}
 			}
 		}
 	}
@@ -237,7 +240,7 @@ func TestFinderEqualsNaiveSearch(t *testing.T) {
 	}
 	for _, needles := range sets {
 		f := newFinder(t, needles...)
-		for range 300 {
+		for range 100 {
 			check(t, f, randomText(r, needles, r.IntN(4*blockLen)))
 		}
 		check(t, f, randomText(r, needles, 3*tinyBlock))

@@ -1,0 +1,128 @@
+package source
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// hintFor says what to do about a path that could not be read.
+func hintFor(path string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "you may not read it: see ls -ld " + quote(path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return ""
+	case path == "":
+		return "the path is empty: is a shell variable unset?"
+	case strings.HasPrefix(path, "~"):
+		return "the shell expands ~ only without quotes"
+	}
+	if name, ok := nearest(path); ok {
+		return "did you mean " + quote(name) + "?"
+	}
+	if strings.ContainsAny(path, "*?[") {
+		return "no file matches this pattern"
+	}
+	if dir := filepath.Dir(path); dir != "." {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return "there is no folder " + quote(dir) + " either"
+		}
+	}
+	return ""
+}
+
+// unpackHint says how to read a compressed file.
+func unpackHint(path string, what content) string {
+	q := quote(path)
+	name := strings.ToLower(filepath.Base(path))
+	if strings.Contains(name, ".tar") || strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".txz") {
+		return "tar -xOf " + q + " | oomscan"
+	}
+	switch what.format {
+	case "gzip":
+		return "zcat " + q + " | oomscan"
+	case "tar":
+		return "tar -xOf " + q + " | oomscan"
+	case "zip":
+		return "unzip -p " + q + " | oomscan"
+	case "7z":
+		return "7z x -so " + q + " | oomscan"
+	case "rar":
+		return "unrar p -inul " + q + " | oomscan"
+	}
+	return what.format + " -dc " + q + " | oomscan"
+}
+
+// quote makes a path one word of a POSIX shell.
+func quote(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// maxNames bounds the names that are compared with a misspelt one.
+const maxNames = 4096
+
+// nearest returns the path beside a missing one whose name differs by a few letters.
+func nearest(path string) (string, bool) {
+	dir, name := filepath.Split(filepath.Clean(path))
+	f, err := os.Open(filepath.Join(dir, "."))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(maxNames)
+	// More than a quarter of the letters is another name, not a slip.
+	limit := max(1, len(name)/4) + 1
+	best, least := "", limit
+	for _, n := range names {
+		d := limit
+		if strings.EqualFold(n, name) {
+			d = 0
+		} else if abs(len(n)-len(name)) < limit {
+			d = distance(name, n, limit)
+		}
+		if d < least || d == least && d < limit && n < best {
+			best, least = n, d
+		}
+	}
+	return dir + best, best != ""
+}
+
+// distance returns the edit distance of two names in bytes, transposed neighbours counting one, or limit if it is not
+// below.
+func distance(a, b string, limit int) int {
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			swap := prev[j-1]
+			if a[i-1] != b[j-1] {
+				swap++
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, swap)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+			least = min(least, cur[j])
+		}
+		if least > limit {
+			return limit
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return min(prev[len(b)], limit)
+}
+
+func abs(n int) int { return max(n, -n) }

@@ -1,0 +1,165 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// List expands command-line paths into inputs, in the order given. A folder stands for the text files in it and below,
+// in name order. Hidden members, those of version control and links are passed over; a path that is given itself is
+// taken whatever its name. A file that is reached twice is listed once. What cannot be read is a Problem, and the rest
+// goes on.
+//
+// List does not block: it opens regular files and folders only.
+func List(paths []string) ([]Input, []Problem) {
+	l := lister{seen: map[string]bool{}}
+	for _, path := range paths {
+		l.path(path)
+	}
+	return l.inputs, l.problems
+}
+
+type lister struct {
+	inputs   []Input
+	problems []Problem
+	seen     map[string]bool // cleaned paths of the inputs
+}
+
+func (l *lister) problem(name string, err error, hint string) {
+	l.problems = append(l.problems, Problem{Name: name, Err: err, Hint: hint})
+}
+
+func (l *lister) add(in Input) {
+	key := Stdin
+	if in.Path != "" {
+		key = "/" + filepath.Clean(in.Path) // a file that is called "-" is not the standard input
+	}
+	if !l.seen[key] {
+		l.seen[key] = true
+		l.inputs = append(l.inputs, in)
+	}
+}
+
+// path lists one path of the command line.
+func (l *lister) path(path string) {
+	if path == Stdin {
+		l.add(Input{Name: Stdin, Size: -1})
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		l.problem(path, bare(err), hintFor(path, err))
+		return
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		l.root(path)
+	case mode.IsRegular():
+		l.file(path, info.Size())
+	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
+		l.add(Input{Name: path, Path: path, Size: -1})
+	default:
+		l.problem(path, ErrKind, "name a log file, a folder of logs, or - for the standard input")
+	}
+}
+
+// file lists a regular file that was named on the command line.
+func (l *lister) file(path string, size int64) {
+	what, err := sniffFile(path, size)
+	if err != nil {
+		l.problem(path, bare(err), hintFor(path, err))
+		return
+	}
+	switch what.kind {
+	case text:
+		l.add(Input{Name: path, Path: path, Size: size})
+	case utf16:
+		l.problem(path, ErrUTF16, "iconv -f UTF-16 -t UTF-8 "+quote(path)+" | oomscan")
+	case compressed:
+		l.problem(path, fmt.Errorf("%w (%s)", ErrCompressed, what.format), unpackHint(path, what))
+	default:
+		err := ErrBinary
+		if what.format != "" {
+			err = fmt.Errorf("%w (%s)", ErrBinary, what.format)
+		}
+		l.problem(path, err, "name the log that the job wrote, such as slurm-123.err or train.log")
+	}
+}
+
+// root lists a folder that was named on the command line.
+func (l *lister) root(path string) {
+	problems := len(l.problems)
+	members := 0
+	var skipped Skipped
+	l.folder(path, &members, &skipped)
+	switch {
+	case skipped != Skipped{}:
+		p := Problem{Name: path, Err: &skipped, Note: true}
+		if skipped.Compressed > 0 {
+			p.Hint = "unpack the compressed ones, or pipe them in: zcat FILE | oomscan"
+		}
+		if members == 0 {
+			p.Note, p.Err = false, fmt.Errorf("%w: %w", ErrNoLogs, &skipped)
+		}
+		l.problems = append(l.problems, p)
+	case members == 0 && len(l.problems) == problems:
+		l.problem(path, ErrNoLogs, "hidden files and links are passed over in a folder; name them themselves to have them read")
+	}
+}
+
+// folder lists the members of a folder, recursively; it adds to the number of text files and to that of others. Links
+// are not followed, so the depth is that of a real tree, which the longest path that the system takes bounds.
+func (l *lister) folder(dir string, members *int, skipped *Skipped) {
+	entries, err := os.ReadDir(dir) // by name; what was read before an error counts
+	if err != nil {
+		l.problem(dir, bare(err), hintFor(dir, err))
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			if e.Name() != "CVS" { // the one version control folder that is not hidden
+				l.folder(path, members, skipped)
+			}
+		case e.Type().IsRegular():
+			l.member(path, e, members, skipped)
+		}
+	}
+}
+
+// member lists one file of a folder.
+func (l *lister) member(path string, e fs.DirEntry, members *int, skipped *Skipped) {
+	info, err := e.Info()
+	var what content
+	if err == nil {
+		what, err = sniffFile(path, info.Size())
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrKind):
+		// Gone, or something else by now.
+	case err != nil:
+		*members++
+		l.problem(path, bare(err), hintFor(path, err))
+	case what.kind == text:
+		*members++
+		l.add(Input{Name: path, Path: path, Size: info.Size()})
+	case what.kind == compressed:
+		skipped.Compressed++
+	default:
+		skipped.Binary++
+	}
+}
+
+// bare strips the operation and the path from an error of package os: a [Problem] has the name already.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
