@@ -1,6 +1,210 @@
 package parser
 
-// kernelPatterns are the Linux kernel's out-of-memory reports and their neighbours.
+// kernelPatterns are the Linux kernel's reports: the OOM killer first, then what looks like it and is hardware.
+//
+// The kernel writes kB for KiB. A comm is the name of a thread, cut to 15 bytes: "pt_main_thread", "ray::WorkerDict.".
+// Who invoked the OOM killer merely asked for a page; the victim is the one of the "Killed process" line.
 func kernelPatterns() []Pattern {
-	return nil
+	return append(oomKillerPatterns(), kernelNeighbours()...)
+}
+
+// oomKillerPatterns are the lines of one report of the OOM killer, in the order in which it prints them.
+func oomKillerPatterns() []Pattern {
+	const oomKill = "Linux 2.6.32-6.18 mm/oom_kill.c"
+	const memcg = "Linux 3.10-6.18 mm/memcontrol.c, mm/memcontrol-v1.c"
+	const job = `[^,:\s]{0,300}?/job_(?<job>\d+)(?:/step_(?<step>\w{1,16}))?`
+	return []Pattern{
+		{
+			Name:    "kernel.invoked",
+			Needles: []string{" invoked oom-killer"},
+			Expr:    `(?:^|kernel: ?(?:\[[ \d.]{5,20}\] ?)?|\d\] )(?!kernel)(?<comm>\S.{0,14}?) invoked oom-killer: `,
+			Kind:    OOMKill, Role: Detail, Source: oomKill,
+			Match: []Sample{
+				{`python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0`, Fields{"comm": "python3"}},
+				{`ray::IDLE_Spill invoked oom-killer: gfp_mask=0x201da, order=0, oomkilladj=0`, Fields{"comm": "ray::IDLE_Spill"}},
+				{`kernel: pt_main_thread invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), nodemask=(null), order=0, oom_score_adj=0`, Fields{"comm": "pt_main_thread"}},
+			},
+		},
+		{
+			Name:    "kernel.constraint",
+			Needles: []string{"oom-kill:constraint="},
+			Expr:    `oom-kill:constraint=CONSTRAINT_\w{1,20},.{0,1200}?task_memcg=(?<path>(?:` + job + `)?[^,]{0,300}),task=(?<comm>.{1,64}?),pid=(?<pid>\d+),uid=`,
+			Kind:    OOMKill, Role: Detail, Source: "Linux 5.0-6.18 mm/oom_kill.c dump_oom_summary",
+			Match: []Sample{
+				{
+					`oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0-1,oom_memcg=/slurm/uid_204/job_88123,task_memcg=/slurm/uid_204/job_88123/step_batch/task_0,task=python,pid=104850,uid=204`,
+					Fields{"path": "/slurm/uid_204/job_88123/step_batch/task_0", "job": "88123", "step": "batch", "comm": "python", "pid": "104850"},
+				},
+				{
+					`oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/system.slice/slurmstepd.scope/job_7/step_0/user/task_3,task=ray::WorkerDict.,pid=91,uid=0`,
+					Fields{"path": "/system.slice/slurmstepd.scope/job_7/step_0/user/task_3", "job": "7", "step": "0", "comm": "ray::WorkerDict.", "pid": "91"},
+				},
+				{
+					`oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=kubepods,mems_allowed=0-1,oom_memcg=/kubepods/pod1f/c0,task_memcg=/kubepods/pod1f/c0,task=pt_main_thread,pid=5512,uid=1000`,
+					Fields{"path": "/kubepods/pod1f/c0", "comm": "pt_main_thread", "pid": "5512"},
+				},
+			},
+		},
+		{
+			Name:    "kernel.killed",
+			Needles: []string{"Killed process "},
+			Expr:    `Killed process (?<pid>\d+)(?:,? UID \d+,)? \((?<comm>.{1,64}?)\)(?:,? UID:? ?\d+,)?,? total-vm:(?<total_vm_kib>\d+)kB(?:, anon-rss:(?<anon_rss_kib>\d+)kB)?(?:, file-rss:(?<file_rss_kib>\d+)kB)?(?:, shmem-rss:(?<shmem_rss_kib>\d+)kB)?`,
+			Kind:    OOMKill, Role: Evidence, Source: oomKill,
+			Match: []Sample{
+				{
+					`Memory cgroup out of memory: Killed process 104850 (python) total-vm:96760932kB, anon-rss:44817324kB, file-rss:41216kB, shmem-rss:0kB, UID:20417 pgtables:141080kB oom_score_adj:0`,
+					Fields{"pid": "104850", "comm": "python", "total_vm": "99083194368", "anon_rss": "45892939776", "file_rss": "42205184", "shmem_rss": "0"},
+				},
+				{
+					`Killed process 1221 (allocate) total-vm:2257144kB, anon-rss:2009128kB, file-rss:4kB`,
+					Fields{"pid": "1221", "comm": "allocate", "total_vm": "2311315456", "anon_rss": "2057347072", "file_rss": "4096"},
+				},
+				{
+					`Killed process 29341 (python), UID 48, total-vm:1024kB, anon-rss:512kB, file-rss:0kB`,
+					Fields{"pid": "29341", "comm": "python", "total_vm": "1048576", "anon_rss": "524288", "file_rss": "0"},
+				},
+				{
+					`Out of memory (oom_kill_allocating_task): Killed process 77 (tmux: server) total-vm:8kB, anon-rss:4kB, file-rss:0kB, shmem-rss:4kB`,
+					Fields{"pid": "77", "comm": "tmux: server", "total_vm": "8192", "anon_rss": "4096", "file_rss": "0", "shmem_rss": "4096"},
+				},
+			},
+			NoMatch: []string{`Killed process 41 (python)`, `Killing subprocess 41`},
+		},
+		{
+			Name:    "kernel.killed_cut",
+			Needles: []string{"ut of memory: Killed process ", "): Killed process "},
+			Expr:    `ut of memory(?: \(\w{1,40}\))?: Killed process (?<pid>\d+)(?: \((?<comm>.{1,64}?)\))?(?!.{0,80}total-vm:)`,
+			Kind:    OOMKill, Role: Evidence, Source: oomKill + ": cut by a syslog relay or a paste",
+			Match:   []Sample{{`Memory cgroup out of memory: Killed process 3141592 (gitlab-shell)`, Fields{"pid": "3141592", "comm": "gitlab-shell"}}},
+			NoMatch: []string{`Memory cgroup out of memory: Killed process 1 (python) total-vm:8kB, anon-rss:4kB, file-rss:0kB`},
+		},
+		{
+			// The process is the chosen one; the next line names the victim, which may be a child of it.
+			Name:    "kernel.sacrifice",
+			Needles: []string{" or sacrifice child"},
+			Expr:    `ut of memory(?: \(\w{1,40}\))?: [Kk]ill process (?<pid>\d+) \((?<comm>.{1,64}?)\) (?:score \d+ )?or sacrifice child`,
+			Kind:    OOMKill, Role: Evidence, Source: "Linux 2.6.36-4.19 mm/oom_kill.c",
+			Match: []Sample{
+				{`Memory cgroup out of memory: Kill process 31790 (python) score 1001 or sacrifice child`, Fields{"pid": "31790", "comm": "python"}},
+				{`Out of memory: Kill process 1221 (allocate) score 241 or sacrifice child`, Fields{"pid": "1221", "comm": "allocate"}},
+			},
+		},
+		{
+			// What is left after reaping is printed here: no measure of what the process held.
+			Name:    "kernel.reaper",
+			Needles: []string{"oom_reaper: ", "OOM victim "},
+			Expr:    `(?:oom_reaper: (?:reaped process |unable to reap pid:)(?<pid>\d+) \((?<comm>.{1,64}?)\)|OOM victim (?<pid>\d+) \((?<comm>.{1,64}?)\) is already exiting)`,
+			Kind:    OOMKill, Role: Consequence, Source: "Linux 4.6-6.18 mm/oom_kill.c",
+			Match: []Sample{
+				{`oom_reaper: reaped process 104850 (python), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB`, Fields{"pid": "104850", "comm": "python"}},
+				{`oom_reaper: unable to reap pid:612 (python3)`, Fields{"pid": "612", "comm": "python3"}},
+				{`Memory cgroup out of memory: OOM victim 3804877 (stress) is already exiting. Skip killing the task`, Fields{"pid": "3804877", "comm": "stress"}},
+			},
+		},
+		{
+			Name:    "kernel.oom_group",
+			Needles: []string{"are going to be killed due to memory.oom.group", " killed as a result of limit of "},
+			Expr:    `Tasks? in (?<path>(?:` + job + `)?\S{0,300}) (?:are going to be killed due to memory\.oom\.group set|killed as a result of limit of )`,
+			Kind:    OOMKill, Role: Detail, Source: memcg,
+			Match: []Sample{
+				{`Tasks in /kubepods.slice/kubepods-podf9.slice/cri-containerd-85.scope are going to be killed due to memory.oom.group set`, Fields{"path": "/kubepods.slice/kubepods-podf9.slice/cri-containerd-85.scope"}},
+				{`Task in /slurm/uid_20/job_771/step_0/task_2 killed as a result of limit of /slurm/uid_20/job_771`, Fields{"path": "/slurm/uid_20/job_771/step_0/task_2", "job": "771", "step": "0"}},
+			},
+			NoMatch: []string{`memory.oom.group 1`},
+		},
+		{
+			// An unlimited counter prints 2^63 or 2^64 pages' worth of kB.
+			Name:    "kernel.usage",
+			Needles: []string{"memory: usage "},
+			Expr:    `(?:^|[^+\w])memory: usage (?<used_kib>\d{1,14})kB, limit (?:\d{15,}|(?<limit_kib>\d{1,14}))kB, failcnt \d`,
+			Kind:    OOMKill, Role: Detail, Source: memcg,
+			Match: []Sample{
+				{`memory: usage 134217728kB, limit 134217728kB, failcnt 2193372`, Fields{"used": "137438953472", "limit": "137438953472"}},
+				{`memory: usage 153600kB, limit 9007199254740988kB, failcnt 0`, Fields{"used": "157286400"}},
+			},
+			NoMatch: []string{`memory+swap: usage 153600kB, limit 9007199254740988kB, failcnt 0`, `kmem: usage 492kB, limit 9007199254740988kB, failcnt 0`},
+		},
+		{
+			Name:    "kernel.cgroup",
+			Needles: []string{"Memory cgroup stats for "},
+			Expr:    `Memory cgroup stats for (?<path>(?:` + job + `)?[^\s:]{0,300})`,
+			Kind:    OOMKill, Role: Detail, Source: memcg,
+			Match: []Sample{
+				{`Memory cgroup stats for /slurm_node01/uid_2001/job_8:`, Fields{"path": "/slurm_node01/uid_2001/job_8", "job": "8"}},
+				{`Memory cgroup stats for /docker/4f1c: cache:0KB rss:1024KB`, Fields{"path": "/docker/4f1c"}},
+			},
+		},
+	}
+}
+
+// kernelNeighbours are lines of the kernel log that stand beside an OOM report and are none.
+func kernelNeighbours() []Pattern {
+	const xid = "NVIDIA driver (nvidia.ko), Xid catalogue of the GPU deployment guide"
+	return []Pattern{
+		{
+			Name:    "kernel.xid_hardware",
+			Needles: []string{"NVRM: Xid ("},
+			Expr:    `NVRM: Xid \([^)]{1,40}\): (?:48|62|63|64|74|79|92|94|95|110|119|120|136|140|143)\b(?:, pid=(?<pid>\d+))?`,
+			Kind:    ProcessExit, Role: Consequence, Set: map[string]string{"reason": "hardware"},
+			Source: xid + ": ECC, row remapping, NVLink, bus, GSP",
+			Match: []Sample{
+				{`NVRM: Xid (PCI:0000:5b:00): 48, pid=291044, name=python3, DBE (double bit error) detected in GPU memory, address 0x00000014b3f20000, subpartition 0x1`, Fields{"pid": "291044", "reason": "hardware"}},
+				{`NVRM: Xid (PCI:0000:5b:00): 63, pid='<unknown>', name=<unknown>, Row Remapper: New row marked for remapping, reset gpu to activate.`, Fields{"reason": "hardware"}},
+				{`NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus.`, Fields{"reason": "hardware"}},
+			},
+			NoMatch: []string{`NVRM: Xid (PCI:0000:5b:00): 31, pid=77, name=python3, Ch 00000010, MMU Fault`},
+		},
+		{
+			Name:    "kernel.xid_fault",
+			Needles: []string{"NVRM: Xid ("},
+			Expr:    `NVRM: Xid \([^)]{1,40}\): (?:13|31)\b(?:, pid=(?<pid>\d+))?`,
+			Kind:    IllegalAccess, Role: Context, Source: xid + ": 13 a shader's exception, 31 an MMU fault",
+			Match: []Sample{
+				{`NVRM: Xid (PCI:0000:91:00): 31, pid=4411, name=python3, Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ 0x7f_1a000000.`, Fields{"pid": "4411"}},
+			},
+			NoMatch: []string{`NVRM: Xid (PCI:0000:5b:00): 45, pid=291044, name=python3, Ch 00000008`},
+		},
+		{
+			Name:    "kernel.xid",
+			Needles: []string{"NVRM: Xid ("},
+			Expr:    `NVRM: Xid \([^)]{1,40}\): (?!(?:13|31|48|62|63|64|74|79|92|94|95|110|119|120|136|140|143)\b)\d+(?:, pid=(?<pid>\d+))?`,
+			Kind:    ProcessExit, Role: Consequence, Source: xid + ": 43 and 45 are the clean-up after a process died",
+			Match:   []Sample{{`NVRM: Xid (PCI:0000:5b:00): 45, pid=291044, name=python3, Ch 00000008, errorString CTX SWITCH TIMEOUT, Info 0x3c024`, Fields{"pid": "291044"}}},
+			NoMatch: []string{`NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.129.03`, `NVRM: Xid (PCI:0000:5b:00): 48, pid=1`},
+		},
+		{
+			Name:    "kernel.bad_memory",
+			Needles: []string{"Memory failure: 0x", " UE memory "},
+			Expr:    `(?:Memory failure: 0x[0-9a-f]{1,16}: (?:.{0,80}?:(?<pid>\d+) due to hardware memory corruption)?|EDAC MC\d{1,3}: \d+ UE memory )`,
+			Kind:    ProcessExit, Role: Consequence, Set: map[string]string{"reason": "hardware"},
+			Source: "Linux mm/memory-failure.c, drivers/edac/edac_mc.c; corrected errors (CE) harm nobody",
+			Match: []Sample{
+				{`Memory failure: 0x3f2a11: Sending SIGBUS to python:5512 due to hardware memory corruption`, Fields{"pid": "5512", "reason": "hardware"}},
+				{`Memory failure: 0x3f2a11: recovery action for dirty LRU page: Recovered`, Fields{"reason": "hardware"}},
+				{`EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0`, Fields{"reason": "hardware"}},
+			},
+			NoMatch: []string{`EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0`},
+		},
+		{
+			// An allocation inside the kernel failed and nobody was killed: of high orders a sign of fragmentation.
+			Name:    "kernel.page_allocation",
+			Needles: []string{"page allocation failure", "page allocation stalls for "},
+			Expr:    `: page allocation (?:failure[:.] ?order:\d|stalls for \d)`,
+			Kind:    Pressure, Role: Context, Source: "Linux 2.6-6.18 mm/page_alloc.c warn_alloc",
+			Match: []Sample{
+				{`python3: page allocation failure: order:4, mode:0x40dc0(GFP_KERNEL|__GFP_COMP|__GFP_ZERO), nodemask=(null)`, Fields{}},
+				{`python: page allocation failure. order:5, mode:0xd0`, Fields{}},
+			},
+		},
+		{
+			Name:    "kernel.segfault",
+			Needles: []string{"]: segfault at ", "traps: "},
+			Expr:    `(?:traps: )?(?<comm>[^\s\[]{1,16})\[(?<pid>\d+)\]:? (?:segfault at |general protection|trap )`,
+			Kind:    ProcessExit, Role: Consequence, Source: "Linux arch/x86/mm/fault.c, arch/x86/kernel/traps.c",
+			Match: []Sample{
+				{`python3[9911]: segfault at 10 ip 00007f1a sp 00007ffd error 4 in libc.so.6[7f1a+195000]`, Fields{"comm": "python3", "pid": "9911"}},
+				{`traps: python3[9911] general protection fault ip:7f1a sp:7ffd error:0 in libcuda.so`, Fields{"comm": "python3", "pid": "9911"}},
+			},
+		},
+	}
 }

@@ -1,6 +1,83 @@
 package parser
 
-// systemdPatterns are the words of systemd, systemd-oomd and earlyoom.
+// systemdPatterns are systemd's word on its units, and the killers in user space: systemd-oomd and earlyoom. The unit
+// or cgroup is in field path.
 func systemdPatterns() []Pattern {
-	return nil
+	const service = "systemd 237-258 src/core/unit.c, service.c"
+	const oomd = "systemd 247-258 src/oom/oomd-manager.c; 'Marked' since 258"
+	return []Pattern{
+		{
+			Name:    "systemd.oom_kill",
+			Needles: []string{"has been killed by the OOM killer", "result 'oom-kill'", "(Result: oom-kill)"},
+			Expr:    `(?:(?<path>[\w@.\\:-]{1,255}): )?(?:A process of this unit has been killed by the OOM killer|Failed with result 'oom-kill'|Active: failed \(Result: oom-kill\))`,
+			Kind:    OOMKill, Role: Evidence, Source: service,
+			Match: []Sample{
+				{`trainer.service: A process of this unit has been killed by the OOM killer.`, Fields{"path": "trainer.service"}},
+				{`trainer@3.service: Failed with result 'oom-kill'.`, Fields{"path": "trainer@3.service"}},
+				{`     Active: failed (Result: oom-kill) since Tue 2025-08-12 03:54:03 CEST; 2min ago`, Fields{}},
+			},
+			NoMatch: []string{`OOMPolicy=kill`, `trainer.service: Failed with result 'signal'.`},
+		},
+		{
+			Name:    "systemd.sigkill",
+			Needles: []string{"code=killed, status=9/KILL", "code=exited, status=137"},
+			Expr:    `(?:(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:killed, status=(?<signal>9)/KILL|exited, status=(?<exitcode>137)\b)`,
+			Kind:    OOMKill, Role: Suspicion, Source: service,
+			Match: []Sample{
+				{`trainer.service: Main process exited, code=killed, status=9/KILL`, Fields{"path": "trainer.service", "signal": "9"}},
+				{`trainer.service: Main process exited, code=exited, status=137/n/a`, Fields{"path": "trainer.service", "exitcode": "137"}},
+			},
+			NoMatch: []string{`trainer.service: Main process exited, code=killed, status=15/TERM`},
+		},
+		{
+			Name:    "systemd.exited",
+			Needles: []string{" process exited, code="},
+			Expr:    `(?:(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:(?:killed|dumped), status=(?!9/)(?<signal>\d+)/|exited, status=(?!0/|137\b)(?<exitcode>\d+))`,
+			Kind:    ProcessExit, Role: Consequence, Source: service,
+			Match: []Sample{
+				{`trainer.service: Main process exited, code=killed, status=15/TERM`, Fields{"path": "trainer.service", "signal": "15"}},
+				{`trainer.service: Main process exited, code=exited, status=1/FAILURE`, Fields{"path": "trainer.service", "exitcode": "1"}},
+			},
+			NoMatch: []string{`trainer.service: Main process exited, code=killed, status=9/KILL`, `x.service: Main process exited, code=exited, status=0/SUCCESS`},
+		},
+		{
+			Name:    "oomd.pressure",
+			Needles: []string{" due to memory pressure for "},
+			Expr:    `(?:Killed|Marked) (?<path>\S{1,400}) (?:for killing )?due to memory pressure for \S{1,400} being [\d.]+% > [\d.]+%`,
+			Kind:    OOMKill, Role: Evidence, Source: oomd,
+			Match: []Sample{
+				{`Killed /user.slice/user-1000.slice/session-3.scope due to memory pressure for /user.slice being 71.20% > 50.00% for > 20s with reclaim activity`, Fields{"path": "/user.slice/user-1000.slice/session-3.scope"}},
+				{`Marked /system.slice/docker-8521.scope for killing due to memory pressure for /system.slice being 93.98% > 60.00% for > 30s with reclaim activity`, Fields{"path": "/system.slice/docker-8521.scope"}},
+			},
+			NoMatch: []string{`Memory pressure for /user.slice is greater than 50 for more than 20 seconds and there was reclaim activity`},
+		},
+		{
+			Name:    "oomd.memory",
+			Needles: []string{" due to memory used ("},
+			Expr:    `(?:Killed|Marked) (?<path>\S{1,400}) (?:for killing )?due to memory used \((?<used_b>\d+)\) / total \((?<total_b>\d+)\)`,
+			Kind:    OOMKill, Role: Evidence, Source: oomd,
+			Match: []Sample{
+				{`Killed /user.slice/user-1002.slice/app-trainer.service due to memory used (22369452032) / total (24681861120) and swap used (8589910016) / total (8589930496) being more than 90.00%`, Fields{"path": "/user.slice/user-1002.slice/app-trainer.service", "used": "22369452032", "total": "24681861120"}},
+			},
+		},
+		{
+			Name:    "earlyoom.kill",
+			Needles: []string{"sending SIGTERM to process ", "sending SIGKILL to process "},
+			Expr:    `sending (?<signal>SIGTERM|SIGKILL) to process (?<pid>\d+) (?:uid \d+ )?"(?<comm>[^"]{1,64})": (?:oom_score|badness) -?\d+(?:, oom_score_adj -?\d+)?, VmRSS (?<process_mib>\d+) MiB`,
+			Kind:    OOMKill, Role: Evidence, Source: "earlyoom 1.3-1.8 kill.c",
+			Match: []Sample{
+				{`sending SIGTERM to process 4711 uid 1000 "python3": oom_score 1211, oom_score_adj 0, VmRSS 61234 MiB, cmdline "python3 train.py"`, Fields{"signal": "SIGTERM", "pid": "4711", "comm": "python3", "process": "64208502784"}},
+				{`sending SIGKILL to process 4711 uid 1000 "python3": badness 1211, VmRSS 1024 MiB`, Fields{"signal": "SIGKILL", "pid": "4711", "comm": "python3", "process": "1073741824"}},
+			},
+			NoMatch: []string{`sending SIGTERM when mem avail <= 10.00% and swap free <= 10.00%,`},
+		},
+		{
+			Name:    "earlyoom.low",
+			Needles: []string{"ow memory! "},
+			Expr:    `[Ll]ow memory! [Aa]t or below SIG(?:TERM|KILL) limits: `,
+			Kind:    OOMKill, Role: Detail, Source: "earlyoom 1.3-1.8 main.c",
+			Match:   []Sample{{`low memory! at or below SIGTERM limits: mem 10.00%, swap 10.00%`, Fields{}}},
+			NoMatch: []string{`mem avail:  1024 of 64000 MiB (1.60%), swap free:    0 of    0 MiB (0.00%)`},
+		},
+	}
 }
