@@ -1,6 +1,423 @@
 package parser
 
-// launchPatterns are the lines that tell framework, engine, versions, job, ranks and world size.
+import (
+	"maps"
+	"slices"
+)
+
+// launchPatterns are the lines that tell framework, engine, launcher, versions, job, ranks and world size.
+//
+// A framework is claimed by its own modules and entry points only. A line that names a library used by several
+// frameworks tells "library" and "version", "engine" or "backend". "version" is always that of "library".
 func launchPatterns() []Pattern {
-	return nil
+	return slices.Concat(launchFrameworks(), launchEngines(), launchVersions(), launchLaunchers(), launchSlurm(), launchRanks(), launchHosts())
+}
+
+// launchMarker returns the pattern of lines that prove the facts in set. Each of lines is a sample without fields of
+// its own.
+func launchMarker(name string, set map[string]string, source, expr string, needles []string, lines ...string) Pattern {
+	p := Pattern{Name: "launch." + name, Needles: needles, Expr: expr, Marker: "launch", Set: set, Source: source}
+	for _, l := range lines {
+		p.Match = append(p.Match, Sample{Line: l, Want: maps.Clone(set)})
+	}
+	return p
+}
+
+// launchFrameworks are the fingerprints of the outermost framework: Python modules as they stand in command lines,
+// object reprs and configuration (`_target_`), and lines only it prints.
+func launchFrameworks() []Pattern {
+	framework := func(name, source, expr string, needles []string, lines ...string) Pattern {
+		return launchMarker(name, map[string]string{"framework": name}, source, expr, needles, lines...)
+	}
+	return []Pattern{
+		framework("verl", "verl 0.1-0.9, trainer/main_ppo.py; EasyR1",
+			`(?:\bverl\.(?:trainer|single_controller|workers|experimental)\.\w|-m recipe\.\w{1,40}\.\w{0,40}main|\bactor_rollout_ref\b`+
+				`|\[validate_config\] All configuration checks passed)`,
+			[]string{"verl.trainer.", "verl.single_controller.", "verl.workers.", "verl.experimental.", "-m recipe.", "actor_rollout_ref", "[validate_config] All"},
+			"+ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo",
+			"colocated worker base class <class 'verl.single_controller.base.worker.Worker'>",
+			"{'actor_rollout_ref': {'actor': {'clip_ratio': 0.2,",
+			"python3 -m recipe.dapo.main_dapo data.train_files=x"),
+		framework("areal", "AReaL 0.3-2.0, areal/launcher, areal/infra; realhf",
+			`(?:\bareal(?:ite)?\.(?:utils|engine|launcher|infra|trainer|api|core|experimental|workflow)\.\w|\brealhf\.(?:api|system|base|impl|apps)\.\w`+
+				`|-m areal\.|Launcher: experiment_name=|\bTrain step \d{1,9}/\d{1,9} done\.)`,
+			[]string{
+				"areal.utils.", "areal.engine.", "areal.launcher.", "areal.infra.", "areal.trainer.", "areal.api.", "areal.core.", "areal.experimental.", "areal.workflow.",
+				"arealite.", "realhf.", "-m areal.", "Launcher: experiment_name=", "Train step ",
+			},
+			"python3 -m areal.launcher.local examples/math/gsm8k_grpo.py --config x.yaml",
+			"SlurmLauncher: experiment_name=gsm8k-grpo, trial_name=p1, fileroot=/nfs/areal, run_id=0, is_recover_run=False",
+			"areal.utils.launcher.JobException: Job gsm8k-grpo_p1:trainer JobState.CANCELLED at node c044",
+			"Epoch 1/10 Step 21/58 Train step 21/580 done."),
+		framework("relax", "Relax, relax/entrypoints/train.py, relax/utils/arguments.py",
+			`(?:\brelax/entrypoints/train|\brelax\.(?:backends|components|core|entrypoints|distributed)\.\w|\benable_cuda_memory_check \.{2,48})`,
+			[]string{"relax/entrypoints/", "relax.backends.", "relax.components.", "relax.core.", "relax.entrypoints.", "relax.distributed.", "enable_cuda_memory_check ."},
+			"+ python3 relax/entrypoints/train.py --colocate", "  enable_cuda_memory_check ........................ False",
+			"repr=<relax.backends.megatron.actor.MegatronTrainRayActor object at 0x7f>"),
+		framework("slime", "slime 0.1-0.3, train.py, slime/backends",
+			`(?:\bslime\.(?:backends|ray|rollout|observability|utils)\.\w|\bslime/train(?:_async)?\.py|\bslime_plugins\b)`,
+			[]string{"slime.backends.", "slime.ray.", "slime.rollout.", "slime.observability.", "slime.utils.", "slime/train", "slime_plugins"},
+			"repr=<slime.backends.megatron_utils.actor.MegatronTrainRayActor object at 0x7f>", "python3 /root/slime/train_async.py"),
+		framework("openrlhf", "OpenRLHF 0.2-0.9, openrlhf/cli",
+			`\bopenrlhf\.(?:cli|trainer|models|utils|datasets)\.\w`,
+			[]string{"openrlhf.cli.", "openrlhf.trainer.", "openrlhf.models.", "openrlhf.utils.", "openrlhf.datasets."},
+			"Entrypoint: python3 -m openrlhf.cli.train_ppo_ray --ref_num_nodes 1"),
+		framework("trl", "TRL 0.7-1.x, trl/trainer, trl/cli",
+			`(?:\btrl\.(?:trainer|scripts|cli|extras)\b|\btrl (?:sft|grpo|dpo|kto|rloo|reward|vllm-serve) |\b(?:GRPO|SFT|DPO|RLOO|KTO|ORPO|CPO|GKD|OnlineDPO)(?:Config|Trainer)\()`,
+			[]string{
+				"trl.trainer", "trl.scripts", "trl.extras", "trl.cli", "trl sft ", "trl grpo ", "trl dpo ", "trl kto ", "trl rloo ", "trl reward ", "trl vllm-serve ",
+				"GRPOConfig(", "SFTConfig(", "DPOConfig(", "RLOOConfig(", "KTOConfig(", "ORPOConfig(", "CPOConfig(", "GKDConfig(",
+				"GRPOTrainer(", "SFTTrainer(", "DPOTrainer(", "RLOOTrainer(", "KTOTrainer(", "ORPOTrainer(", "CPOTrainer(", "GKDTrainer(",
+			},
+			"Training parameters GRPOConfig(", "+ trl sft --model_name_or_path Qwen/Qwen2.5-7B", "    trainer = SFTTrainer("),
+		framework("nemo_rl", "NeMo-RL 0.1-0.5, nemo_rl/algorithms, examples",
+			`(?:\bnemo_rl\.(?:algorithms|models|distributed|environments|data|utils)\.\w|\bexamples/run_(?:grpo|sft|dpo|distillation)\w{0,20}\.py|▶ Setting up compute cluster)`,
+			[]string{"nemo_rl.", "examples/run_", "▶ Setting up compute cluster"},
+			"▶ Setting up compute cluster...", "uv run examples/run_grpo_math.py --config x.yaml"),
+		framework("jax", "JAX 0.4-0.7, jaxlib",
+			`(?:\bjaxlib\.(?:xla_extension|_jax|xla_client)\b|\bjax\.errors\.\w|\bJAX (?:process: \d{1,6} / \d|local devices: \[))`,
+			[]string{"jaxlib.", "jax.errors.", "JAX process: ", "JAX local devices: "},
+			"jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.",
+			"JAX process: 0 / 1"),
+	}
+}
+
+// launchEngines are the inference engines.
+func launchEngines() []Pattern {
+	return []Pattern{
+		{
+			Name:    "launch.vllm",
+			Needles: []string{" LLM engine (v", "vLLM API server version "},
+			Expr: `(?:Initializing an? (?:V\d )?LLM engine \(v(?<version>[^)\s]{1,64})\)(?: with config: (?:model|)='(?<model>[^'\n]{1,400})')?` +
+				`|vLLM API server version (?<version>\S{1,64}))`,
+			Marker: "launch", Set: map[string]string{"engine": "vllm", "library": "vllm"},
+			Source: "vLLM 0.3-0.2x, v1/engine/core.py, engine/llm_engine.py, entrypoints/openai/api_server.py",
+			Match: []Sample{
+				{
+					"Initializing a V1 LLM engine (v0.11.0) with config: model='/data/hf/Qwen3-14B-1M', speculative_config=None",
+					Fields{"engine": "vllm", "library": "vllm", "version": "0.11.0", "model": "/data/hf/Qwen3-14B-1M"},
+				},
+				{
+					"Initializing an LLM engine (v0.6.3) with config: model='Qwen/Qwen2.5-7B'",
+					Fields{"engine": "vllm", "library": "vllm", "version": "0.6.3", "model": "Qwen/Qwen2.5-7B"},
+				},
+				{"vLLM API server version 0.9.2", Fields{"engine": "vllm", "library": "vllm", "version": "0.9.2"}},
+			},
+		},
+		{
+			Name:    "launch.sglang",
+			Needles: []string{"server_args=ServerArgs("},
+			Expr:    `server_args=ServerArgs\((?:model_path='(?<model>[^'\n]{1,400})')?`,
+			Marker:  "launch", Set: map[string]string{"engine": "sglang"},
+			Source: "SGLang 0.2-0.5, entrypoints/engine.py",
+			Match: []Sample{{
+				"server_args=ServerArgs(model_path='/models/Qwen2.5-7B-Instruct', tokenizer_path='/models/Qwen2.5-7B-Instruct'",
+				Fields{"engine": "sglang", "model": "/models/Qwen2.5-7B-Instruct"},
+			}},
+		},
+		launchMarker("vllm_used", map[string]string{"engine": "vllm"}, "vLLM, entrypoints; distributed/device_communicators/pynccl.py",
+			`(?:\bvllm\.(?:entrypoints|engine|executor|v1|worker)\.\w|vLLM is using nccl==)`,
+			[]string{"vllm.entrypoints.", "vllm.engine.", "vllm.executor.", "vllm.v1.", "vllm.worker.", "vLLM is using nccl=="},
+			"vLLM is using nccl==2.27.3", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue."),
+		launchMarker("sglang_used", map[string]string{"engine": "sglang"}, "SGLang, distributed/device_communicators/pynccl.py, launch_server.py",
+			`(?:sglang is using nccl==|\bsglang\.launch_server\b|\bsglang_router\b)`,
+			[]string{"sglang is using nccl==", "sglang.launch_server", "sglang_router"},
+			"sglang is using nccl==2.21.5", "python3 -m sglang.launch_server --mem-fraction-static 0.8"),
+	}
+}
+
+// launchVersions are the libraries and backends that set-up lines name.
+func launchVersions() []Pattern {
+	return []Pattern{
+		{
+			Name:    "launch.torch",
+			Needles: []string{"torch-0.", "torch-1.", "torch-2.", "torch-3.", "torch 0.", "torch 1.", "torch 2.", "torch 3.", "orch version: "},
+			Expr:    `(?:\btorch[- ]|\bPyTorch version: |\b[Tt]orch version: )(?<version>[0-3]\.\d{1,2}(?:\.\d{1,2})?(?:(?:a|rc|\.dev|\.post)\d{1,8})?(?:\+[\w.]{1,24})?)(?![\w])`,
+			Marker:  "launch", Set: map[string]string{"library": "torch"},
+			Source: "torch.utils.collect_env, Ultralytics, user banners",
+			Match: []Sample{
+				{"YOLOv8.0.196 Python-3.10.12 torch-2.0.1+cu118 CUDA:0 (NVIDIA A10G, 22732MiB)", Fields{"library": "torch", "version": "2.0.1+cu118"}},
+				{"PyTorch version: 2.5.1", Fields{"library": "torch", "version": "2.5.1"}},
+				{"[rank 0/8] torch 2.5.1+cu124, transformers 4.47.1, accelerate 1.2.1", Fields{"library": "torch", "version": "2.5.1+cu124"}},
+			},
+			NoMatch: []string{"torch.OutOfMemoryError: CUDA out of memory."},
+		},
+		{
+			Name:    "launch.transformers",
+			Needles: []string{"transformers_version", "transformers version", "ransformers version"},
+			Expr:    `[Tt]ransformers[_ ]version"?: "?(?<version>\d{1,2}\.\d{1,3}\.\d{1,3}[\w.]{0,16})`,
+			Marker:  "launch", Set: map[string]string{"library": "transformers"},
+			Source: "transformers 4.x-5.x, configuration_utils.py, commands/env.py",
+			Match: []Sample{
+				{`  "transformers_version": "4.51.3",`, Fields{"library": "transformers", "version": "4.51.3"}},
+				{"- `transformers` version: see above; transformers version: 4.47.1", Fields{"library": "transformers", "version": "4.47.1"}},
+			},
+		},
+		{
+			Name:    "launch.deepspeed",
+			Needles: []string{"DeepSpeed info: version="},
+			Expr:    `DeepSpeed info: version=(?<version>[\w.+]{1,40})`,
+			Marker:  "launch", Set: map[string]string{"backend": "deepspeed", "library": "deepspeed"},
+			Source: "DeepSpeed 0.3-0.18, runtime/engine.py",
+			Match: []Sample{{
+				"[Rank 0] DeepSpeed info: version=0.16.4, git-hash=unknown, git-branch=unknown",
+				Fields{"backend": "deepspeed", "library": "deepspeed", "version": "0.16.4"},
+			}},
+		},
+		{
+			Name:    "launch.deepspeed_world",
+			Needles: []string{"Config mesh_device "},
+			Expr:    `Config mesh_device \w{1,40} world_size = (?<world_size>\d{1,6})`,
+			Marker:  "launch", Set: map[string]string{"backend": "deepspeed"},
+			Source: "DeepSpeed 0.14-0.18, runtime/config.py",
+			Match:  []Sample{{"Config mesh_device None world_size = 8", Fields{"backend": "deepspeed", "world_size": "8"}}},
+		},
+		launchMarker("deepspeed_used", map[string]string{"backend": "deepspeed"}, "DeepSpeed, accelerator/real_accelerator.py, comm/comm.py",
+			`Setting ds_accelerator to \w`, []string{"Setting ds_accelerator to "}, "Setting ds_accelerator to cuda (auto detect)"),
+		{
+			Name:    "launch.megatron_world",
+			Needles: []string{"using world size: "},
+			Expr:    `using world size: (?<world_size>\d{1,6}), data[- ]parallel`,
+			Marker:  "launch", Set: map[string]string{"backend": "megatron"},
+			Source: "Megatron-LM, training/arguments.py; slime and Relax print it too",
+			Match: []Sample{{
+				"using world size: 8, data-parallel size: 1, context-parallel size: 4, tensor-model-parallel size: 2",
+				Fields{"backend": "megatron", "world_size": "8"},
+			}},
+		},
+	}
+}
+
+// launchLaunchers are Ray, torchrun, DeepSpeed's launcher and Kubernetes.
+func launchLaunchers() []Pattern {
+	ray := map[string]string{"launcher": "ray"}
+	torchrun := map[string]string{"launcher": "torchrun"}
+	return []Pattern{
+		launchMarker("ray", ray, "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py",
+			`(?:Started a local Ray instance|Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
+			[]string{"Started a local Ray instance", " Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
+			"Started a local Ray instance. View the dashboard at 127.0.0.1:8265", "Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
+			"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)"),
+		{
+			Name:    "launch.ray_job",
+			Needles: []string{"Job 'raysubmit_"},
+			Expr:    `Job '(?<job>raysubmit_\w{1,40})'`,
+			Marker:  "launch", Set: ray,
+			Source: "Ray 2.x, dashboard/modules/job/cli.py",
+			Match:  []Sample{{"Job 'raysubmit_f3KqE9ppXvZyQ2Ld' submitted successfully", Fields{"launcher": "ray", "job": "raysubmit_f3KqE9ppXvZyQ2Ld"}}},
+		},
+		launchMarker("torchrun", torchrun, "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors",
+			`(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process`+
+				`|torch\.distributed\.(?:elastic\.|launcher\.api|run\b)|Root Cause \(first observed failure\))`,
+			[]string{
+				"Starting elastic_operator with", "Setting OMP_NUM_THREADS environment", "torch.distributed.elastic.", "torch.distributed.launcher.api",
+				"torch.distributed.run", "Root Cause (first observed failure)",
+			},
+			"Starting elastic_operator with launch configs:",
+			"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+			"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default"),
+		{
+			// The command line; bash, `set -x` and pod specifications print it.
+			Name:    "launch.torchrun_command",
+			Needles: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},
+			Expr:    `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) [^\n]{0,200}?--nproc[-_]per[-_]node[= ](?<gpus_per_node>\d{1,4})\b`,
+			Marker:  "launch", Set: torchrun,
+			Source: "torch, distributed/run.py",
+			Match: []Sample{
+				{"+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Fields{"launcher": "torchrun", "gpus_per_node": "8"}},
+				{"python -m torch.distributed.launch --nproc_per_node=4 --use_env t.py", Fields{"launcher": "torchrun", "gpus_per_node": "4"}},
+			},
+			NoMatch: []string{"torchrun --help"},
+		},
+		{
+			Name:    "launch.torchrun_nodes",
+			Needles: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},
+			Expr:    `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) [^\n]{0,200}?--nnodes[= ](?<nodes>\d{1,5})\b(?!:)`,
+			Marker:  "launch", Set: torchrun,
+			Source: "torch, distributed/run.py",
+			Match:  []Sample{{"+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Fields{"launcher": "torchrun", "nodes": "2"}}},
+		},
+		{
+			Name:    "launch.elastic_config",
+			Needles: []string{"nproc_per_node   : ", "max_nodes        : "},
+			Expr:    `(?:nproc_per_node {1,4}: (?<gpus_per_node>\d{1,4})|max_nodes {1,12}: (?<nodes>\d{1,5}))\s*$`,
+			Marker:  "launch", Set: torchrun,
+			Source: "torch 1.9-2.1x, distributed/launcher/api.py",
+			Match: []Sample{
+				{"  nproc_per_node   : 2", Fields{"launcher": "torchrun", "gpus_per_node": "2"}},
+				{"  max_nodes        : 1", Fields{"launcher": "torchrun", "nodes": "1"}},
+			},
+		},
+		{
+			Name:    "launch.deepspeed_launcher",
+			Needles: []string{", num_local_procs="},
+			Expr:    `nnodes=(?<nodes>\d{1,5}), num_local_procs=(?<gpus_per_node>\d{1,4})`,
+			Marker:  "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"},
+			Source: "DeepSpeed, launcher/launch.py",
+			Match: []Sample{{
+				"nnodes=1, num_local_procs=8, node_rank=0", Fields{"launcher": "deepspeed", "backend": "deepspeed", "nodes": "1", "gpus_per_node": "8"},
+			}},
+		},
+		launchMarker("kubernetes", map[string]string{"launcher": "k8s"}, "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
+			`(?:KUBERNETES_SERVICE_HOST=|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
+			[]string{"KUBERNETES_SERVICE_HOST=", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
+			"KUBERNETES_SERVICE_HOST=10.96.0.1", "Labels:           training.kubeflow.org/job-name=llama70b-sft", "Controlled By:    PyTorchJob/llama70b-sft"),
+	}
+}
+
+// launchSlurm are the banners and variables of Slurm jobs.
+func launchSlurm() []Pattern {
+	const src = "Slurm 2.6-26.05: variables of a job, sbatch, srun, slurmstepd"
+	slurm := map[string]string{"launcher": "slurm"}
+	return []Pattern{
+		{
+			Name: "launch.slurm_job",
+			Needles: []string{
+				"SLURM_JOB_ID=", "SLURM_JOBID=", "SLURM_JOB_ID: ", "SLURM_JOB_ID = ", "Submitted batch job ", "srun: job ", "slurmd/job", "JobId=", "salloc: Granted job",
+			},
+			Expr:   `(?:\bSLURM_JOB_?ID(?:=|: | = )|Submitted batch job |srun: job |slurmd/job|salloc: Granted job allocation |\bJobId=)(?<job>\d{1,12})\b`,
+			Marker: "launch", Set: slurm, Source: src,
+			Match: []Sample{
+				{"SLURM_JOB_ID=88123", Fields{"launcher": "slurm", "job": "88123"}},
+				{"Submitted batch job 4242", Fields{"launcher": "slurm", "job": "4242"}},
+				{"/var/spool/slurmd/job4242/slurm_script: line 12: 9120 Killed", Fields{"launcher": "slurm", "job": "4242"}},
+				{"JobId=54 JobName=wrap UserId=user(2001)", Fields{"launcher": "slurm", "job": "54"}},
+			},
+			NoMatch: []string{"echo SLURM_JOB_ID=$SLURM_JOB_ID"},
+		},
+		launchMarker("slurm", slurm, src,
+			`(?:slurmstepd: error: |srun: (?:error|Job step|Force|launch)|\bslurm_script: )`,
+			[]string{"slurmstepd: error: ", "srun: error", "srun: Job step", "srun: Force", "srun: launch", "slurm_script: "},
+			"srun: error: gpu-a07: task 0: Exited with exit code 1", "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2025-01-01T00:00:00 ***"),
+		{
+			Name:    "launch.slurm_size",
+			Needles: []string{"SLURM_JOB_NUM_NODES=", "SLURM_NNODES=", "SLURM_NTASKS=", "SLURM_NPROCS=", "SLURM_GPUS_ON_NODE=", "SLURM_GPUS_PER_NODE="},
+			Expr: `\bSLURM_(?:(?:JOB_NUM_NODES|NNODES)=(?<nodes>\d{1,6})|(?:NTASKS|NPROCS)=(?<world_size>\d{1,8})` +
+				`|GPUS_(?:ON|PER)_NODE=(?:[a-z]\w{0,30}:)?(?<gpus_per_node>\d{1,4}))\s*$`,
+			Marker: "launch", Set: slurm, Source: src + "; tasks are ranks only where each rank is a task",
+			Match: []Sample{
+				{"SLURM_JOB_NUM_NODES=2", Fields{"launcher": "slurm", "nodes": "2"}},
+				{"SLURM_GPUS_ON_NODE=8", Fields{"launcher": "slurm", "gpus_per_node": "8"}},
+			},
+			NoMatch: []string{"SLURM_NTASKS_PER_NODE=8"},
+		},
+	}
+}
+
+// launchRanks are lines in which a process tells its own rank. A process group may be smaller than the job: where the
+// line tells the group's size it is in "world_size", and only the largest group's rank is the global one.
+func launchRanks() []Pattern {
+	return []Pattern{
+		{
+			Name:    "launch.gloo_rank",
+			Needles: []string{"[Gloo] Rank "},
+			Expr:    `\[Gloo\] Rank (?<rank>\d{1,6}) is connected to (?<peers>\d{1,6}) peer ranks`,
+			Marker:  "identity", Source: "gloo, used by torch 2.6+ (TCP and IB pairs); the group has one rank more than peers",
+			Match: []Sample{{
+				"[Gloo] Rank 3 is connected to 7 peer ranks. Expected number of connected peer ranks is : 7", Fields{"rank": "3", "peers": "7"},
+			}},
+		},
+		{
+			// Process group 0 is the whole job; in any other, Rank is that group's.
+			Name:    "launch.c10d_device",
+			Needles: []string{" as device used by this process", " to perform barrier as devices"},
+			Expr:    `\[(?:PG ID 0 PG GUID 0[^\]\n]{0,40} )?Rank (?<rank>\d{1,6})\]\s{1,4}using GPU (?<device>\d{1,4}) (?:as device used by this process|to perform barrier)`,
+			Marker:  "identity", Source: "torch 2.0-2.1x, ProcessGroupNCCL.cpp barrier",
+			Match: []Sample{
+				{"[PG ID 0 PG GUID 0 Rank 3]  using GPU 1 as device used by this process is currently unknown.", Fields{"rank": "3", "device": "1"}},
+				{"[Rank 5]  using GPU 5 to perform barrier as devices used by this process are currently unknown.", Fields{"rank": "5", "device": "5"}},
+			},
+			NoMatch: []string{"[PG ID 2 PG GUID 20 Rank 1]  using GPU 1 as device used by this process is currently unknown."},
+		},
+		{
+			Name:    "launch.c10d_rank",
+			Needles: []string{"[PG ID 0 PG GUID 0"},
+			Expr:    `\[PG ID 0 PG GUID 0[^\]\n]{0,40} Rank (?<rank>\d{1,6})\]`,
+			Marker:  "identity", Source: "torch 2.4-2.1x, ProcessGroupNCCL.cpp logPrefix",
+			Match: []Sample{{
+				"[PG ID 0 PG GUID 0(default_pg) Rank 11] Process group watchdog thread terminated with exception", Fields{"rank": "11"},
+			}},
+			NoMatch: []string{"[PG ID 2 PG GUID 20 Rank 11] Process group watchdog thread terminated with exception"},
+		},
+		{
+			Name:    "launch.nccl_rank",
+			Needles: []string{" nranks "},
+			Expr:    `comm 0x[0-9a-f]{1,16} rank (?<rank>\d{1,6}) n[Rr]anks (?<world_size>\d{1,6}) cudaDev (?<device>\d{1,4})`,
+			Marker:  "identity", Source: "NCCL 2.3-2.30, init.cc",
+			Match: []Sample{{
+				"NCCL INFO ncclCommInitRank comm 0x55c8b7ed9050 rank 1 nranks 16 cudaDev 1 nvmlDev 1 busId 3a000 commId 0x11e3 - Init COMPLETE",
+				Fields{"rank": "1", "world_size": "16", "device": "1"},
+			}},
+		},
+		{
+			Name:    "launch.hf_rank",
+			Needles: []string{"Process rank: "},
+			Expr:    `Process rank: (?<rank>\d{1,6}), (?:world size: (?<world_size>\d{1,6}), )?device: [a-z]{2,5}:(?<device>\d{1,4})`,
+			Marker:  "identity", Source: "transformers examples, LLaMA-Factory hparams/parser.py, open-r1",
+			Match: []Sample{
+				{"Process rank: 2, world size: 8, device: cuda:2, distributed training: True", Fields{"rank": "2", "world_size": "8", "device": "2"}},
+				{"Process rank: 0, device: cuda:0, n_gpu: 1", Fields{"rank": "0", "device": "0"}},
+			},
+		},
+		{
+			Name:    "launch.script_rank",
+			Needles: []string{" device cuda:"},
+			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,
+			Marker:  "identity", Source: "common banner of training scripts",
+			Match:   []Sample{{"rank 1 device cuda:1 n_gpu 1 distributed True fp16 True", Fields{"rank": "1", "device": "1"}}},
+			NoMatch: []string{"local_rank 1 device cuda:1"},
+		},
+	}
+}
+
+// launchHosts are the banners in which a job or a process names its node. A list of nodes names nobody.
+func launchHosts() []Pattern {
+	const host = `(?<host>[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,6})`
+	return []Pattern{
+		{
+			Name:    "launch.host_variable",
+			Needles: []string{"SLURMD_NODENAME=", "HOSTNAME=", "SLURM_NODELIST=", "SLURM_JOB_NODELIST="},
+			Expr:    `(?:^|\s)(?:SLURMD_NODENAME|HOSTNAME|SLURM_(?:JOB_)?NODELIST)=["']?` + host + `["']?\s*$`,
+			Marker:  "identity", Source: "environment of a job",
+			Match: []Sample{
+				{"SLURM_JOB_NODELIST=node01", Fields{"host": "node01"}},
+				{"HOSTNAME=gpu-7.cluster.local", Fields{"host": "gpu-7.cluster.local"}},
+			},
+			NoMatch: []string{"SLURM_NODELIST=node[01-02]", "SLURM_JOB_NODELIST=n1,n2", "export HOSTNAME=$(hostname)"},
+		},
+		{
+			Name:    "launch.host_banner",
+			Needles: []string{"unning on node ", "unning on host ", "ostname: ", "odelist: ", "odeList: "},
+			Expr:    `(?:^|\s)(?:[Rr]unning on (?:node|host):? |[Hh]ostname: |[Nn]ode[Ll]ist: )` + host + `\s*$`,
+			Marker:  "identity", Source: "common banners of batch scripts",
+			Match: []Sample{
+				{"Running on node gpu-c12", Fields{"host": "gpu-c12"}},
+				{"hostname: cn-0421", Fields{"host": "cn-0421"}},
+			},
+			NoMatch: []string{"Nodelist: gpu[14-15]", "hostname: "},
+		},
+		{
+			Name:    "launch.host_job_banner",
+			Needles: []string{"== job ", "== Job ", "-- job ", "-- Job ", "## job ", "## Job ", "** job ", "** Job "},
+			Expr:    `[=#*-]{2,12} [Jj]ob \d{1,12} (?:on|running on|started on) ` + host + `(?![\w.\[,-])`,
+			Marker:  "identity", Source: "common banners of batch scripts",
+			Match: []Sample{{"==== job 718823 on gpu-c12 (sft-tok) ====", Fields{"host": "gpu-c12"}}},
+			NoMatch: []string{
+				"==== job 12 on gpu[14-15] ====", "slurmstepd: error: *** JOB 93110 ON c043 CANCELLED",
+			},
+		},
+		{
+			Name: "launch.job_banner",
+			Needles: []string{
+				"== job ", "== Job ", "-- job ", "-- Job ", "## job ", "## Job ", "** job ", "** Job ", " starting on ", " started on ", " running on ",
+			},
+			Expr:   `(?:[=#*-]{2,12} [Jj]ob (?<job>\d{1,12})\b|^Job (?<job>\d{1,12}) [^\n]{0,80}?(?:starting|started|running) on )`,
+			Marker: "launch", Source: "common banners of batch scripts",
+			Match: []Sample{
+				{"==== job 718823 on gpu-c12 (sft-tok) ====", Fields{"job": "718823"}},
+				{"Job 4243 sft-8b starting on n031 n032", Fields{"job": "4243"}},
+			},
+			NoMatch: []string{"Uvicorn running on http://0.0.0.0:30001"},
+		},
+	}
 }

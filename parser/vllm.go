@@ -25,13 +25,16 @@ func vllmSizing() []Pattern {
 		{
 			Name:    "vllm.no_cache_blocks",
 			Needles: []string{"No available memory for the cache blocks"},
-			Expr:    "No available memory for the cache blocks(?!\\. Try increasing `VLLM_)",
+			Expr:    "No available memory for the cache blocks\\.?(?:\\s*$| Try (?!increasing `VLLM_))", // quoted in vLLM's own help
 			Kind:    KVCache, Role: Evidence, Phase: "init",
 			Source: "vLLM 0.1-0.2x, worker/worker.py, v1/core/kv_cache_utils.py",
 			Match: []Sample{{
 				"ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", Fields{},
 			}},
-			NoMatch: []string{"# GPU blocks: 12358, # CPU blocks: 9362"},
+			NoMatch: []string{
+				"# GPU blocks: 12358, # CPU blocks: 9362",
+				`an error "No available memory for the cache blocks" is raised.`,
+			},
 		},
 		{
 			Name:    "vllm.max_len_blocks",
