@@ -25,13 +25,16 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 	}
 	inputs, problems := source.List(paths)
 	failed := false
-	for _, p := range problems {
-		failed = true
-		complain(s.Err, problem{where: p.Name, what: cause(p.Err), hint: p.Hint})
+	for _, q := range problems {
+		failed = failed || !q.Note
+		complain(s.Err, problem{where: q.Name, what: cause(q.Err), hint: q.Hint})
 	}
 	p := &printer{options: o, out: out, streams: s, printed: map[string]bool{}}
 	j := &scan{options: o, streams: s, printer: p, extra: extra, begin: begin}
 	for _, q := range problems {
+		if q.Note {
+			continue
+		}
 		what := cause(q.Err)
 		j.done = append(j.done, report.Input{Name: q.Name, Error: &what})
 	}
