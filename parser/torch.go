@@ -198,16 +198,5 @@ func torchNeighbourPatterns() []Pattern {
 				"|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |",
 			},
 		},
-		{
-			Name:    "torch.recovered_fairseq",
-			Needles: []string{"attempting to recover from OOM in", "ran out of memory, retrying batch", "ran out of memory, skipping batch"},
-			Expr:    `attempting to recover from OOM in|ran out of memory, (?:retrying|skipping) batch`,
-			Kind:    Recovered, Role: Context,
-			Source: "fairseq, fairseq/trainer.py",
-			Match: []Sample{
-				{"attempting to recover from OOM in forward/backward pass", Fields{}},
-				{"| WARNING: ran out of memory, retrying batch", Fields{}},
-			},
-		},
 	}
 }

@@ -100,14 +100,6 @@ func handledVetoes() []Pattern {
 			},
 		},
 		{
-			Name:    "veto.warmup_reduced",
-			Needles: []string{"reducing max_m to"},
-			Expr:    `for warmup, reducing max_m to`,
-			Veto:    true,
-			Source:  "SGLang, layers/deep_gemm_wrapper/compile_utils.py",
-			Match:   []Sample{{"Available memory 3.21GB is less than required memory 9.00GB for warmup, reducing max_m to 4096 to avoid out of memory", Fields{}}},
-		},
-		{
 			Name:    "veto.caught",
 			Needles: []string{"encountered during tensors merging", "skipping tactic", "Skipping tactic", "exceeds 10% of free system memory"},
 			Expr:    `encountered during tensors merging|[Ss]kipping tactic .{0,80}due to|exceeds 10% of free system memory`,
