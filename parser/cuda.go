@@ -127,6 +127,7 @@ func cudaRuntimePatterns() []Pattern {
 			Expr:    `uncorrectable ECC error encountered|uncorrectable NVLink error|cudaErrorECCUncorrectable|CUDA error: (?:misaligned address|hardware stack error)`,
 			Kind:    ProcessExit, Role: Consequence,
 			Set:    map[string]string{"reason": "hardware"},
+			Also:   []string{"c10d.watchdog_terminated"}, // which quotes it
 			Source: "CUDA status 214 and its like: broken memory, not too little of it",
 			Match:  []Sample{{"RuntimeError: CUDA error: uncorrectable ECC error encountered", Fields{"reason": "hardware"}}},
 		},

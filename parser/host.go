@@ -148,15 +148,16 @@ func nativeHostPatterns() []Pattern {
 		},
 		{
 			Name:    "host.tools",
-			Needles: []string{"memory exhausted", "ut of memory!", "ut of memory allocating ", ">: Error in malloc"},
+			Needles: []string{"memory exhausted", "alloc: cannot allocate ", "ut of memory!", "ut of memory allocating ", ">: Error in malloc"},
 			Expr: `^(?:\S{1,80}: )?(?:memory exhausted(?: by input buffer of size (?<requested_b>\d{1,19}))?|Out of memory!(?:\s*$| Callback| Yes))` +
-				`|out of memory allocating (?<requested_b>\d{1,19}) bytes after a total of|<jemalloc>: Error in malloc\(\): out of memory`,
+				`|\bx(?:m|re)alloc: cannot allocate (?<requested_b>\d{1,19}) bytes|out of memory allocating (?<requested_b>\d{1,19}) bytes after a total of|<jemalloc>: Error in malloc\(\): out of memory`,
 			Kind: HostOOM, Role: Evidence,
-			Source: "grep, sort, dd, perl, gcc, jemalloc",
+			Source: "grep, sort, dd, perl, bash, gcc, jemalloc",
 			Match: []Sample{
 				{"dd: memory exhausted by input buffer of size 68719476736 bytes (64 GiB)", Fields{"requested": "68719476736"}},
 				{"grep: memory exhausted", Fields{}},
 				{"Out of memory!", Fields{}},
+				{"/var/spool/slurmd/job00042/slurm_script: xrealloc: cannot allocate 15921152 bytes", Fields{"requested": "15921152"}},
 				{"cc1plus: out of memory allocating 65536 bytes after a total of 4096000 bytes", Fields{"requested": "65536"}},
 			},
 			NoMatch: []string{"CUDA out of memory! reduce the batch size"},

@@ -119,7 +119,7 @@ func torchAllocatorPatterns() []Pattern {
 		{
 			Name:    "torch.oom.class",
 			Needles: []string{"OutOfMemoryError: ", "c10::OutOfMemoryError"},
-			Expr: `(?:torch\.(?:cuda\.)?OutOfMemoryError: (?![A-Z]{0,6} ?[Oo]ut of memory\. Tried to allocate (?:` + torchSize + `|more than)|Allocation on device \d+ would|[NX]PU out of memory|.{0,100}out of resource)` +
+			Expr: `(?:torch\.(?:cuda\.)?OutOfMemoryError: (?![A-Z]{0,6} ?[Oo]ut of memory\. Tried to allocate (?:` + torchSize + `|more than)|Allocation on device \d+ would|[NX]PU out of memory|MPS backend|.{0,100}out of resource)` +
 				`|instance of 'c10::OutOfMemoryError')`,
 			Kind: GPUOOM, Role: Evidence,
 			Source: "PyTorch, torch/csrc/Exceptions.cpp: torch.cuda.OutOfMemoryError 1.13-2.3, torch.OutOfMemoryError since 2.4, with a message that is cut or that someone replaced",
@@ -140,7 +140,7 @@ func torchAllocatorPatterns() []Pattern {
 		{
 			Name:    "torch.oom.cut",
 			Needles: []string{"CUDA out of memory", "HIP out of memory", "MUSA out of memory"},
-			Expr: `(?:[a-z]Error|Exception|failed|FAILED)(?<!torch\.OutOfMemoryError|torch\.cuda\.OutOfMemoryError): (?:CUDA|HIP|MUSA) out of memory` +
+			Expr: `(?<!torch\.OutOfMemory|torch\.cuda\.OutOfMemory)(?:Error|Exception|failed|FAILED): (?:CUDA|HIP|MUSA) out of memory` +
 				`(?:\.?|\. Tried|\. Tried to|\. Tried to allocate(?: \d{1,20}(?:\.\d{0,8})?(?: [KMGTPE]i?)?)?)\s*$`,
 			Kind: GPUOOM, Role: Evidence,
 			Source: "PyTorch's allocator message under another class name, wrapped or cut before its first figure (rich tracebacks, srun -l chunks)",
@@ -196,17 +196,6 @@ func torchNeighbourPatterns() []Pattern {
 			Match:  []Sample{{"|            CUDA OOMs: 3            |        cudaMalloc retries: 17        |", Fields{"count": "3"}}},
 			NoMatch: []string{
 				"|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |",
-			},
-		},
-		{
-			Name:    "torch.recovered_fairseq",
-			Needles: []string{"attempting to recover from OOM in", "ran out of memory, retrying batch", "ran out of memory, skipping batch"},
-			Expr:    `attempting to recover from OOM in|ran out of memory, (?:retrying|skipping) batch`,
-			Kind:    Recovered, Role: Context,
-			Source: "fairseq, fairseq/trainer.py",
-			Match: []Sample{
-				{"attempting to recover from OOM in forward/backward pass", Fields{}},
-				{"| WARNING: ran out of memory, retrying batch", Fields{}},
 			},
 		},
 	}

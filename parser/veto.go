@@ -100,14 +100,6 @@ func handledVetoes() []Pattern {
 			},
 		},
 		{
-			Name:    "veto.warmup_reduced",
-			Needles: []string{"reducing max_m to"},
-			Expr:    `for warmup, reducing max_m to`,
-			Veto:    true,
-			Source:  "SGLang, layers/deep_gemm_wrapper/compile_utils.py",
-			Match:   []Sample{{"Available memory 3.21GB is less than required memory 9.00GB for warmup, reducing max_m to 4096 to avoid out of memory", Fields{}}},
-		},
-		{
 			Name:    "veto.caught",
 			Needles: []string{"encountered during tensors merging", "skipping tactic", "Skipping tactic", "exceeds 10% of free system memory"},
 			Expr:    `encountered during tensors merging|[Ss]kipping tactic .{0,80}due to|exceeds 10% of free system memory`,
@@ -125,7 +117,7 @@ func handledVetoes() []Pattern {
 // mentionVetoes are lines that speak of memory errors: settings, counters, advice, source code, quotations, samples.
 func mentionVetoes() []Pattern {
 	const mention = `(?:torch\.(?:cuda\.)?OutOfMemoryError|RuntimeError: |CUDA |cuda |HIP |NPU |XPU |[Oo]ut of memory|OOM|MemoryError|std::bad_alloc|RESOURCE_EXHAUSTED|CUBLAS_STATUS_ALLOC)`
-	const words = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? (?:out of memory|OOM)|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
+	const words = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? out of memory|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
 	return []Pattern{
 		{
 			Name: "veto.option",
@@ -165,11 +157,11 @@ func mentionVetoes() []Pattern {
 		{
 			Name: "veto.advice",
 			Needles: []string{
-				"CUDA out of memory", "CUDA OOM", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED",
+				"CUDA out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED",
 				"CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr: `\b(?:[Ii]f (?:you|it|this|the \w{1,20}|your \w{1,20})|[Ii]n case|[Ww]hen you|[Yy]ou (?:may|might|can|will|could)|(?:may|might|could|can|would|will) (?:also |still |otherwise )?(?:cause|run|result|lead|trigger|go|hit|be|get|raise|occur)|[Tt]o (?:avoid|prevent|reduce|fix|handle|debug)|(?:[Aa]void|[Pp]revent)(?:s|ing)?|[Ww]ithout|risk of|[Nn]o more|usually|[Ll]ikely)` +
-				`\b[^.:;']{0,80}` + words + `(?!\. Tried to allocate)(?! [Kk]illed)`,
+			Expr: `(?=` + words + `)(?<=\b(?:[Ii]f (?:you|it|this|the \w{1,20}|your \w{1,20})|[Ii]n case|[Ww]hen you|[Yy]ou (?:may|might|can|will|could)|(?:may|might|could|can|would|will) (?:also |still |otherwise )?(?:cause|run|result|lead|trigger|go|hit|be|get|raise|occur)|[Tt]o (?:avoid|prevent|reduce|fix|handle|debug)|(?:[Aa]void|[Pp]revent)(?:s|ing)?|[Ww]ithout|risk of|[Nn]o more)` +
+				`\b[^.:;']{0,80})` + words + `(?!\. Tried to allocate)(?! [Kk]illed)`,
 			Also:   []string{"veto.code", "cuda.error", "torch.oom.class"},
 			Veto:   true,
 			Source: "help texts, warnings, comments: a conditional in front of the words",
@@ -192,7 +184,7 @@ func mentionVetoes() []Pattern {
 				"MemoryError: ", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory", "'out of memory' in", "\"out of memory\" in",
 			},
 			Expr: "`" + mention + "[^`]{0,120}`|" + `["“]CUDA out of memory["”]|["']out of memory["'] in (?:str|e\b|err)` +
-				`|^\s{0,8}(?:[*•-]|\d{1,2}[.)]|\|) {1,4}["'“]?` + mention + `[^|]{0,80}(?: [-–—=|>]|["”` + "`" + `]|: (?:lower|reduce|try|use|set|usually|start)\b)`,
+				`|^\s{0,8}(?:[*•-]|\d{1,2}[.)]|\|) {1,4}["'“]?(?!.{0,120}Tried to allocate \d)` + mention + `[^|]{0,80}(?: [-–—=|>]|["”` + "`" + `]|: (?:lower|reduce|try|use|set|usually|start)\b)`,
 			Also:   []string{"torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "READMEs and troubleshooting lists: the message in backticks, in quotation marks, or heading a list item",
@@ -204,6 +196,8 @@ func mentionVetoes() []Pattern {
 			NoMatch: []string{
 				"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
 				"XPU out of memory, please use `empty_cache` to release all unoccupied cached memory.",
+				"  | torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity) => batch 4",
+				"  | RuntimeError: CUDA error: out of memory",
 				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
 				"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free.'",
 			},
@@ -211,7 +205,7 @@ func mentionVetoes() []Pattern {
 		{
 			Name:    "veto.code",
 			Needles: []string{"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "annot allocate memory", "RESOURCE_EXHAUSTED", "CUDA_ERROR_OUT_OF_MEMORY", "_STATUS_ALLOC_FAILED"},
-			Expr: `^(?:-{1,8}> ?|[│❱] ?|\s){0,60}(?:\d{1,6}[:|]?\s{1,24}(?:│\s{0,40})?)?(?:#(?! There is insufficient)|// |\+{1,3} (?:echo|grep|cat|#)|(?:raise|except|elif|if|assert|return|print|warnings\.warn|(?:logger|logging|log)\.\w{1,12}|self\.\w{1,24}\(|catch|throw|echo|grep|rg)\b(?! of)[ (]).{0,400}?` +
+			Expr: `^(?>(?:-{1,8}>|[│❱]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?(?:#{1,6} (?!There is insufficient)|// |\+{1,3} (?:echo|grep|cat|#)|(?:raise|except|elif|if|assert|print|warnings\.warn|(?:logger|logging|log)\.\w{1,12}|catch|throw|echo|grep|rg)[ (]).{0,400}?` +
 				words,
 			Also:   []string{"torch.oom.of_which", "torch.oom.class", "cuda.error"},
 			Veto:   true,
@@ -227,12 +221,16 @@ func mentionVetoes() []Pattern {
 				"terminate called after throwing an instance of 'std::bad_alloc'",
 				"# There is insufficient memory for the Java Runtime Environment to continue.",
 				"    error: CUDA out of memory. Tried to allocate 2.00 GiB",
+				"return code 1, RuntimeError: CUDA error: out of memory",
 			},
 		},
 		{
-			Name:    "veto.sample",
-			Needles: []string{"<|im_start|>", "<|im_end|>", "<|user|>", "<|assistant|>", "<|begin_of", "[INST]", "\"role\":", "'role':", "[prompt]", "[response]", "### Instruction", "<think>", "\"content\":", "'content':"},
-			Expr: `(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["']).{0,2000}?` +
+			Name: "veto.sample",
+			Needles: []string{
+				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
+				"MemoryError", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
+			},
+			Expr: `^(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["'])).{0,8000}?` +
 				words,
 			Also:   []string{"torch.oom.paren", "torch.oom.class"},
 			Veto:   true,
