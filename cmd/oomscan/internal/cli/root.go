@@ -102,6 +102,7 @@ be read and nothing was found in the rest.`,
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the log does not print it")
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "inputs read at the same time")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
+	cmd.AddCommand(rulesCmd(s))
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
