@@ -15,7 +15,7 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 		yield(line) // a record: what looks like a label inside is quoted
 		return
 	}
-	some := false
+	empty := true
 	for more := true; more; {
 		var part []byte
 		part, line, more = bytes.Cut(line, []byte{'\r'})
@@ -24,10 +24,10 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 			if !yield(part[:n]) {
 				return
 			}
-			part, some = part[n:], true
+			part, empty = part[n:], false
 		}
 	}
-	if !some {
+	if empty {
 		yield(line)
 	}
 }
@@ -91,7 +91,7 @@ func nextRay(b []byte) int {
 // process as prose does, because it is coloured or follows a progress bar or a closing bracket. 0: none.
 func labelStart(b []byte, pid int) int {
 	for open := pid - 1; open > 0 && open > pid-maxLabel; open-- {
-		if b[open] != '(' || b[open-1] == '(' || isWord(b[open-1]) {
+		if b[open] != '(' || b[open-1] == '(' {
 			continue
 		}
 		s := scanner{b[open:]}
@@ -107,9 +107,7 @@ func labelStart(b []byte, pid int) int {
 			}
 			start = esc
 		}
-		before := b[:start]
-		coloured := start < open
-		if (coloured || endsBar(before)) && hasText(before) {
+		if before := b[:start]; (start < open || endsBar(before)) && hasText(before) {
 			return start
 		}
 	}
