@@ -305,6 +305,7 @@ func TestLoggersArePeeled(t *testing.T) {
 		{"pipes, place", `2025-06-01 10:00:00 | ERROR | relax.core.x:12 text`, `text`, want(june("local"), said('E', "relax.core.x:12"))},
 		{"slime", `[2025-06-01 10:00:00] rollout.py:71 - text`, `text`, want(june("local"), said(0, "rollout.py:71"))},
 		{"rich", `[06/01/25 10:00:00] ERROR    text`, `text`, want(june("local"), said('E', ""))},
+		{"rich, right column", `[06/01/25 10:00:00] ERROR    text            file.py:12`, `text`, want(june("local"), said('E', "file.py:12"))},
 		{"bracketed level", `2025-06-01 10:00:00,123 [ERROR] trainer: text`, `trainer: text`, want(milli, said('E', ""))},
 		{"transformers", `[INFO|trainer.py:2000] 2025-06-01 10:00:00,123 >> text`, `text`, want(milli, said('I', "trainer.py:2000"))},
 		{"LLaMA-Factory", `[INFO|2025-06-01 10:00:00] llamafactory.cli:143 >> text`, `text`, want(june("local"), said('I', "llamafactory.cli:143"))},
