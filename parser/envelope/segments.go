@@ -19,8 +19,11 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	for more := true; more; {
 		var part []byte
 		part, line, more = bytes.Cut(line, []byte{'\r'})
-		for len(part) > 0 {
-			n := nextLabel(part)
+		for tears := 0; len(part) > 0; tears++ {
+			n := len(part)
+			if tears < maxTears {
+				n = nextLabel(part)
+			}
 			if !yield(part[:n]) {
 				return
 			}
@@ -32,8 +35,9 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	}
 }
 
-// maxTears bounds the labels of one part that are looked at, so that a hostile line costs no more than its length.
-const maxTears = 64
+// maxTears bounds the cuts of one part and the candidates looked at for each, so that a hostile line costs no more than
+// its length. Real lines are torn once or twice.
+const maxTears = 16
 
 // nextLabel returns where the next label with text in front of it begins, len(b) when there is none.
 func nextLabel(b []byte) int {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -196,6 +197,22 @@ func TestLaterSegmentsInheritLabels(t *testing.T) {
 		_, outer := envelope.Peel([]byte(tc.outer))
 		_, h := envelope.PeelInherit([]byte(tc.seg), outer)
 		assert.Equal(t, tc.want, h, tc.name)
+	}
+}
+
+func TestHostileLinesCostTheirLength(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{
+		"x[rank1]: y", "](W pid=1) ", "a(a(a( pid=", "\x1b]", "\x1b[", "[1m[0m", `{"`, "(((( pid=1)", "[repeated ", "> ", "2025-01-01 ", "\r",
+	} {
+		line := bytes.Repeat([]byte(unit), 1<<18/len(unit))
+		start := time.Now()
+		_, h := envelope.Peel(line)
+		envelope.Segments(line, func(seg []byte) bool {
+			envelope.PeelInherit(seg, h)
+			return true
+		})
+		assert.Less(t, time.Since(start), 5*time.Second, "%q", unit)
 	}
 }
 
