@@ -205,14 +205,14 @@ func TestHostileLinesCostTheirLength(t *testing.T) {
 	for _, unit := range []string{
 		"x[rank1]: y", "](W pid=1) ", "a(a(a( pid=", "\x1b]", "\x1b[", "[1m[0m", `{"`, "(((( pid=1)", "[repeated ", "> ", "2025-01-01 ", "\r",
 	} {
-		line := bytes.Repeat([]byte(unit), 1<<18/len(unit))
+		line := bytes.Repeat([]byte(unit), 1<<16/len(unit))
 		start := time.Now()
 		_, h := envelope.Peel(line)
 		envelope.Segments(line, func(seg []byte) bool {
 			envelope.PeelInherit(seg, h)
 			return true
 		})
-		assert.Less(t, time.Since(start), 5*time.Second, "%q", unit)
+		assert.Less(t, time.Since(start), 2*time.Second, "%q", unit)
 	}
 }
 
