@@ -71,7 +71,7 @@ func escapeLen(b []byte, orphans bool) int {
 
 // rawLen is the length of the sequence behind a raw ESC. What is no whole sequence loses its ESC only.
 func rawLen(b []byte) int {
-	const maxOSC = 4096 // titles and links are short; an OSC that never ends must not eat the text
+	const maxOSC = 1024 // titles and links are short; an OSC that never ends must not eat the text
 	if len(b) < 2 {
 		return 1
 	}

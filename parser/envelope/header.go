@@ -14,12 +14,13 @@ const Unknown = -1
 // Header is what the envelopes of one line said about it. Unknown values are the zero value for strings and times
 // and [Unknown] for integers; nothing is guessed.
 type Header struct {
-	// Time is when the line was written, by the outermost envelope with a stamp that tells a time of day. A stamp
-	// without a year has year 0, one without a zone is taken as UTC: compare times of one Clock only.
+	// Time is when the line was written, by the envelope whose stamp tells most (a full date before one without a year
+	// before a time of day before seconds since boot), the outermost of equals. A stamp without a year has year 0, one
+	// without a zone is taken as UTC: compare times of one Clock only.
 	Time time.Time
-	// Clock says which kind of stamp Time came from ("iso", "vllm", "syslog", "glog" ...). Stamps of different clocks
-	// need not be comparable. Monotonic stamps (dmesg seconds) have the clock "monotonic" and a Time that counts from
-	// the zero Unix time.
+	// Clock says which kind of stamp Time came from: "iso" (full date and zone), "local" (full date, no zone), "dmesg"
+	// (dmesg -T), "vllm", "syslog", "glog", "c10" (no year), "clock" (time of day only), "monotonic" (dmesg's seconds,
+	// counted from the zero Unix time); empty when Time is not known. Stamps of different clocks need not be comparable.
 	Clock string
 	// Host is a node name, pod name or address.
 	Host string

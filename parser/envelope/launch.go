@@ -107,8 +107,7 @@ func isHostName(b []byte) bool {
 	}
 	name := scanner{first}
 	stem := string(name.while(isLower, len(first)))
-	few := len(name.b) <= 2 && all(name.b, isDigit) // gpu0 is a device, gpu-a07 a node
-	return !isProgram(stem) && !(few && isCounted(stem))
+	return !isProgram(stem) && !(all(name.b, isDigit) && isCounted(stem, string(name.b)))
 }
 
 func notHostName(c byte) bool { return !isLower(c) && !isDigit(c) && c != '-' && c != '.' }
@@ -127,26 +126,28 @@ func isExtension(x string) bool {
 // (slurmstepd-node01: Slurm 22.05).
 func isProgram(stem string) bool {
 	switch stem {
-	case "slurmstepd", "slurmd", "slurmctld", "srun", "sbatch", "salloc", "scancel", "bash", "sh", "zsh", "python", "pip",
-		"torchrun", "wandb", "mpirun", "mpiexec", "prterun", "perl", "ruby", "conda", "gcc", "clang", "make", "ld":
+	case "slurmstepd", "slurmd", "slurmctld", "srun", "sbatch", "salloc", "scancel", "bash", "zsh", "python", "torch", "pip",
+		"torchrun", "wandb", "mpirun", "mpiexec", "prterun", "perl", "ruby", "conda", "gcc", "clang":
 		return true
 	}
 	return false
 }
 
-// isCounted tells words that take a small number and are no hosts: "rank0: ", "epoch1: ", "top5: ".
-func isCounted(stem string) bool {
+// isCounted tells words that take a number and are no hosts: "rank0: ", "epoch1: ", "top5: ". Single letters are hosts
+// when the number is padded ("n001"), "gpu" is one when it has more digits than a node has devices ("gpu14").
+func isCounted(stem, number string) bool {
 	switch stem {
-	case "rank", "step", "epoch", "layer", "stage", "gpu", "cuda", "npu", "device", "dev", "card", "test", "acc", "top", "f",
-		"loss", "iter", "iteration", "batch", "block", "expert", "task", "thread", "proc", "process", "pass", "phase", "part",
-		"attempt", "trial", "run", "version", "v", "line", "case", "exp", "tp", "dp", "pp", "ep", "cp", "p", "q", "k", "n", "x", "y",
-		"bleu", "rouge", "recall", "hit", "precision", "ndcg", "md", "sha", "utf", "fp", "bf", "int", "uint", "float", "log", "arg",
-		"param", "level", "group", "head", "shard", "rev", "sm", "nvme", "eth", "ib", "bond", "en", "eno", "lo", "sda", "sdb", "md0",
-		"nvidia", "cpu", "numa", "socket", "bucket", "chunk", "fold", "seed", "sample", "prompt", "question", "option", "round",
-		"turn", "item", "index", "idx", "id", "note", "method", "opt", "adam", "phi", "qwen", "llama", "gpt", "t", "a", "h", "b", "c", "e":
+	case "gpu", "cpu", "npu", "dev", "card", "test":
+		return len(number) < 2
+	case "rank", "step", "epoch", "layer", "stage", "cuda", "device", "acc", "top", "loss", "iter", "iteration", "batch",
+		"block", "expert", "task", "thread", "proc", "process", "pass", "phase", "part", "attempt", "trial", "run", "version",
+		"line", "case", "exp", "tp", "dp", "pp", "ep", "cp", "bleu", "rouge", "recall", "hit", "precision", "ndcg", "md", "sha",
+		"utf", "fp", "bf", "int", "uint", "float", "log", "arg", "param", "level", "group", "head", "shard", "rev", "sm", "eth",
+		"ib", "bond", "eno", "lo", "nvidia", "numa", "socket", "bucket", "chunk", "fold", "seed", "sample", "prompt", "question",
+		"option", "round", "turn", "item", "index", "idx", "id", "note", "method", "opt", "phi", "qwen", "llama", "gpt":
 		return true
 	}
-	return false
+	return len(stem) == 1 && number[0] != '0'
 }
 
 // srunTask takes the label of srun -l: the task, right-aligned to the width of the largest (Slurm,
@@ -207,6 +208,9 @@ func role(p *peeler, s scanner) ([]byte, bool) {
 	n, ok := s.number(1, 5)
 	if !ok || !s.lit("]:") || len(name) == 0 && (len(s.b) == 0 || s.peek() == ' ') || bytes.HasSuffix(name, []byte("-")) {
 		return nil, false
+	}
+	if t := s; string(name) != "default" && t.blanks()%2 == 1 {
+		s.lit(" ") // somebody's own template
 	}
 	p.h.LocalRank = n
 	p.label(classLocal, string(name), itoa(n))

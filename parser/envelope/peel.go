@@ -95,7 +95,7 @@ type coat func(p *peeler, s scanner) ([]byte, bool)
 // messages. Both are tried by the first byte of what is left, most particular first.
 var (
 	outerBracket = []coat{kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost}
-	outerDigit   = []coat{cri, syslogISO, srunTask, ipHost}
+	outerDigit   = []coat{cri, syslogISO, isoStamp, srunTask, ipHost}
 	outerAngle   = []coat{syslogPriority, quote}
 	outerBlank   = []coat{srunTask, catNumber}
 	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
@@ -231,7 +231,8 @@ func (h *Header) fill(class byte, outer Header) {
 			h.PID = outer.PID
 		}
 	}
-	if h.Host == "" {
+	tellsHost := class == classContainer || class == classHost || class == classProcess
+	if tellsHost && h.Host == "" {
 		h.Host = outer.Host
 	}
 }

@@ -141,8 +141,8 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// cri takes the record of containerd and CRI-O: `2025-06-01T10:00:00.123456789Z stderr F text`. A bare stamp with a
-// zone, as kubectl logs --timestamps writes it, is [bareStamp]'s.
+// cri takes the record of containerd and CRI-O: `2025-06-01T10:00:00.123456789Z stderr F text`. A stamp
+// alone is [isoStamp]'s.
 func cri(p *peeler, s scanner) ([]byte, bool) {
 	st, ok := s.stamp()
 	if !ok || st.sep != 'T' || st.clock != clockISO || !s.lit(" ") {
@@ -169,6 +169,22 @@ func cri(p *peeler, s scanner) ([]byte, bool) {
 	p.h.Partial = p.h.Partial || partial
 	p.label(classContainer, stream)
 	return s.b, true
+}
+
+// isoStamp takes the bare stamp of kubectl logs --timestamps and dmesg --time-format iso. With a logger's fields behind
+// it, it is [bareStamp]'s.
+func isoStamp(p *peeler, s scanner) ([]byte, bool) {
+	st, ok := s.stamp()
+	if !ok || st.sep != 'T' || st.clock != clockISO {
+		return nil, false
+	}
+	f := fields{rank: Unknown}
+	rest, ok := f.after(s, st, false)
+	if !ok || f.level != 0 || f.logger != nil {
+		return nil, false
+	}
+	p.stamp(st)
+	return rest, true
 }
 
 // kubectl takes `[pod/job-0/main] ` of kubectl logs --prefix.

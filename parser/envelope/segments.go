@@ -15,25 +15,29 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 		yield(line) // a record: what looks like a label inside is quoted
 		return
 	}
-	some := false
+	empty := true
 	for more := true; more; {
 		var part []byte
 		part, line, more = bytes.Cut(line, []byte{'\r'})
-		for len(part) > 0 {
-			n := nextLabel(part)
+		for tears := 0; len(part) > 0; tears++ {
+			n := len(part)
+			if tears < maxTears {
+				n = nextLabel(part)
+			}
 			if !yield(part[:n]) {
 				return
 			}
-			part, some = part[n:], true
+			part, empty = part[n:], false
 		}
 	}
-	if !some {
+	if empty {
 		yield(line)
 	}
 }
 
-// maxTears bounds the labels of one part that are looked at, so that a hostile line costs no more than its length.
-const maxTears = 64
+// maxTears bounds the cuts of one part and the candidates looked at for each, so that a hostile line costs no more than
+// its length. Real lines are torn once or twice.
+const maxTears = 16
 
 // nextLabel returns where the next label with text in front of it begins, len(b) when there is none.
 func nextLabel(b []byte) int {
@@ -91,7 +95,7 @@ func nextRay(b []byte) int {
 // process as prose does, because it is coloured or follows a progress bar or a closing bracket. 0: none.
 func labelStart(b []byte, pid int) int {
 	for open := pid - 1; open > 0 && open > pid-maxLabel; open-- {
-		if b[open] != '(' || b[open-1] == '(' || isWord(b[open-1]) {
+		if b[open] != '(' || b[open-1] == '(' {
 			continue
 		}
 		s := scanner{b[open:]}
@@ -107,9 +111,7 @@ func labelStart(b []byte, pid int) int {
 			}
 			start = esc
 		}
-		before := b[:start]
-		coloured := start < open
-		if (coloured || endsBar(before)) && hasText(before) {
+		if before := b[:start]; (start < open || endsBar(before)) && hasText(before) {
 			return start
 		}
 	}

@@ -71,10 +71,24 @@ func bracketStamp(p *peeler, s scanner) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
+	if st.sep == 0 && f.level != 0 {
+		rest = f.richPlace(rest)
+	}
 	p.h.TP, p.h.DP, p.h.PP, p.h.EP = axes.h.TP, axes.h.DP, axes.h.PP, axes.h.EP
 	p.stamp(st)
 	p.keep(f)
 	return rest, true
+}
+
+// richPlace cuts off rich's right column, where it prints the place. Its other lines are not told from text.
+func (f *fields) richPlace(b []byte) []byte {
+	line := bytes.TrimRight(b, " ")
+	i := bytes.LastIndex(line, []byte("  "))
+	if i < 0 || !isFileLine(line[i+2:]) {
+		return b
+	}
+	f.logger = line[i+2:]
+	return bytes.TrimRight(line[:i], " ")
 }
 
 func (p *peeler) keep(f fields) {
@@ -205,8 +219,10 @@ func (f *fields) items(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 		}
 		if lv, ok := t.level(); ok && f.level == 0 {
 			t.lit(":")
-			if len(t.b) > 0 && !isBlank(t.peek()) && t.peek() != '[' {
-				break
+			u := t
+			u.blanks()
+			if _, stamped := u.stamp(); stamped || len(t.b) > 0 && len(u.b) == len(t.b) && t.peek() != '[' {
+				break // a level with a stamp behind it begins another logger's prefix
 			}
 			f.level, s, bare = lv, t, true
 			continue
@@ -254,7 +270,7 @@ func (f *fields) bracket(word []byte, adjacent bool, st stamp) bool {
 	switch {
 	case f.logger != nil || !all(word, isPlace):
 		return false
-	case isPlaceLine(word), adjacent && some(word, isAlpha), f.level != 0 && isDotted(word), st.sep == 'T' && isStep(word):
+	case isPlaceLine(word), adjacent && some(word, isAlpha), f.level != 0 && isDotted(word), st.sep == 'T' && st.clock == clockLocal && isStep(word):
 		f.logger = word
 		return true
 	}
