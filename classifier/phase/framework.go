@@ -42,7 +42,7 @@ var owners = []owner{
 func Framework(frames []traceback.Frame) (framework, backend, engine string) {
 	lib := len(owners)
 	for i := range frames {
-		comps := packageOf(frames[i].File)
+		comps := split(frames[i].File)
 		if o := ownerOf(comps); o >= 0 {
 			if !owners[o].library && framework == "" {
 				framework = owners[o].name
@@ -60,22 +60,11 @@ func Framework(frames []traceback.Frame) (framework, backend, engine string) {
 	return framework, backend, engine
 }
 
-// packageOf returns a path's components, from the installed package on if it is in one.
-func packageOf(file string) []string {
-	comps := strings.Split(clean(file), "/")
-	for i := len(comps) - 2; i >= 0; i-- {
-		if comps[i] == "site-packages" || comps[i] == "dist-packages" {
-			return comps[i+1:]
-		}
-	}
-	return append([]string{""}, comps...) // not installed: the first component is no package by its place
-}
-
 // ownerOf returns the index of the owner of a path, or -1. The innermost folder of a known package wins, so that a
 // checkout below a folder of another framework's name is read right.
 func ownerOf(comps []string) int {
-	if len(comps) > 0 && comps[0] != "" {
-		return slices.IndexFunc(owners, func(o owner) bool { return o.pkg == comps[0] })
+	if len(comps) > 1 && comps[0] == installed {
+		return slices.IndexFunc(owners, func(o owner) bool { return o.pkg == comps[1] })
 	}
 	for i := len(comps) - 2; i >= 0; i-- {
 		for j := range owners {
@@ -91,25 +80,49 @@ func ownerOf(comps []string) int {
 type mark struct{ piece, name string }
 
 var backends = []mark{
-	{"megatron_workers.py", "megatron"}, {"megatron_actor.py", "megatron"}, {"megatron_engine.py", "megatron"},
-	{"engine/megatron/", "megatron"}, {"megatron_utils/", "megatron"}, {"backends/megatron/", "megatron"},
-	{"/megatron/core/", "megatron"}, {"/megatron/training", "megatron"}, {"megatron_policy_worker", "megatron"},
+	{"megatron_workers.py", "megatron"},
+	{"megatron_actor.py", "megatron"},
+	{"megatron_engine.py", "megatron"},
+	{"engine/megatron/", "megatron"},
+	{"megatron_utils/", "megatron"},
+	{"backends/megatron/", "megatron"},
+	{"/megatron/core/", "megatron"},
+	{"/megatron/training", "megatron"},
+	{"megatron_policy_worker", "megatron"},
 	{"/deepspeed/", "deepspeed"},
-	{"engine/veomni/", "veomni"}, {"engine/torchtitan/", "torchtitan"}, {"engine/automodel/", "automodel"},
-	{"engine/mindspeed/", "mindspeed"}, {"/archon_", "archon"},
-	{"fsdp/_fully_shard/", "fsdp2"}, {"_composable/fsdp/", "fsdp2"}, {"engine/fsdp_engine.py", "fsdp2"},
+	{"engine/veomni/", "veomni"},
+	{"engine/torchtitan/", "torchtitan"},
+	{"engine/automodel/", "automodel"},
+	{"engine/mindspeed/", "mindspeed"},
+	{"/archon_", "archon"},
+	{"fsdp/_fully_shard/", "fsdp2"},
+	{"_composable/fsdp/", "fsdp2"},
+	{"engine/fsdp_engine.py", "fsdp2"},
 	{"dtensor_policy_worker", "fsdp2"},
-	{"torch/distributed/fsdp/", "fsdp"}, {"fsdp_workers.py", "fsdp"}, {"/dp_actor.py", "fsdp"}, {"/dp_critic.py", "fsdp"},
-	{"engine/fsdp/", "fsdp"}, {"backends/fsdp_utils/", "fsdp"},
+	{"torch/distributed/fsdp/", "fsdp"},
+	{"fsdp_workers.py", "fsdp"},
+	{"/dp_actor.py", "fsdp"},
+	{"/dp_critic.py", "fsdp"},
+	{"engine/fsdp/", "fsdp"},
+	{"backends/fsdp_utils/", "fsdp"},
 	{"torch/nn/parallel/distributed.py", "ddp"},
 }
 
 var engines = []mark{
-	{"/vllm/", "vllm"}, {"vllm_rollout", "vllm"}, {"fsdp_vllm.py", "vllm"}, {"megatron_vllm.py", "vllm"},
-	{"vllm_engine", "vllm"}, {"vllm_generation.py", "vllm"},
-	{"/sglang/", "sglang"}, {"sglang_rollout", "sglang"}, {"fsdp_sglang.py", "sglang"}, {"megatron_sglang.py", "sglang"},
-	{"sglang_utils/", "sglang"}, {"sglang_remote.py", "sglang"},
-	{"transformers/generation/", "hf"}, {"hf_rollout.py", "hf"},
+	{"/vllm/", "vllm"},
+	{"vllm_rollout", "vllm"},
+	{"fsdp_vllm.py", "vllm"},
+	{"megatron_vllm.py", "vllm"},
+	{"vllm_engine", "vllm"},
+	{"vllm_generation.py", "vllm"},
+	{"/sglang/", "sglang"},
+	{"sglang_rollout", "sglang"},
+	{"fsdp_sglang.py", "sglang"},
+	{"megatron_sglang.py", "sglang"},
+	{"sglang_utils/", "sglang"},
+	{"sglang_remote.py", "sglang"},
+	{"transformers/generation/", "hf"},
+	{"hf_rollout.py", "hf"},
 }
 
 // prefer returns the name of the foremost mark seen, so far or in this path.

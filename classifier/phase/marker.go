@@ -33,7 +33,7 @@ var timers = map[string]struct {
 	"adv": {Training, weak}, "compute_advantage": {Training, weak}, "compute_advantages": {Training, weak},
 	"advantage_calculation": {Training, weak},
 	// slime and Relax: the log-probability passes are timed inside of it, so alone it is a hint.
-	"train": {Training, weak},
+	"train":   {Training, weak},
 	"wake_up": {Training, strong}, "sleep": {Training, weak}, "rollout_onload": {Rollout, weak},
 
 	"update_weights": {WeightUpdate, decisive}, "weight_sync": {WeightUpdate, decisive}, "param_sync": {WeightUpdate, decisive},
@@ -92,8 +92,14 @@ func FromLabel(label string, ready bool) (Verdict, bool) {
 		piece string
 		phase Phase
 	}{
-		{"agentloop", Rollout}, {"rewardloop", Rollout}, {"rolloutmanager", Rollout}, {"checkpointengine", WeightUpdate},
-		{"referencemodel", LogProb}, {"rewardmodel", LogProb}, {"dataloader", Data}, {"mapworker", Data},
+		{"agentloop", Rollout},
+		{"rewardloop", Rollout},
+		{"rolloutmanager", Rollout},
+		{"checkpointengine", WeightUpdate},
+		{"referencemodel", LogProb},
+		{"rewardmodel", LogProb},
+		{"dataloader", Data},
+		{"mapworker", Data},
 	} {
 		if strings.Contains(low, x.piece) {
 			return hint(x.phase, fmt.Sprintf("The process `%s` is there for %s.", show(label), nouns[x.phase]))
