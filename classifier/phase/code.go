@@ -2,20 +2,23 @@ package phase
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // line is what a quoted source line means. Bare scripts call torch from functions of any name; the line that was running
 // is then the only sign. Expressions are RE2's and see at most maxCode bytes.
 type line struct {
+	hints []string // one of them is in every line that the expression matches; found faster than the expression fails
 	expr  *regexp.Regexp
 	phase Phase
 	by    strength
 	flags flag
 }
 
-func reads(expr string, p Phase, by strength) line {
-	return line{expr: regexp.MustCompile(expr), phase: p, by: by}
+// reads builds a line from hints, separated by spaces, and an expression.
+func reads(hints, expr string, p Phase, by strength) line {
+	return line{hints: strings.Fields(hints), expr: regexp.MustCompile(expr), phase: p, by: by}
 }
 
 func (l line) with(f flag) line { l.flags |= f; return l }
@@ -23,72 +26,66 @@ func (l line) with(f flag) line { l.flags |= f; return l }
 // lines are tried in this order.
 var lines = []line{
 	// Wrappers whose backward may also step: DeepSpeed through accelerate.
-	reads(`\b(?:accelerator|engine|model_engine|fabric|self|manager|strategy|booster|trainer)\.backward\(`, Backward, weak),
-	reads(`\.backward\(|\bautograd\.grad\(|\brun_backward\(|\btape\.gradient\(`, Backward, strong),
-	reads(`(?i)\bscaler\.(?:step|unscale_)\(`, Optimizer, strong),
-	reads(`(?i)\b\w*(?:optim|opt|adam)\w*(?:\[[^\]]{0,40}\])?\.step\(`, Optimizer, strong),
-	reads(`\bclip_grad_(?:norm|value)_?\(|\.apply_gradients\(`, Optimizer, strong),
-	reads(`(?i)\b(?:model_)?engine\.step\(|\boptim\w*\.zero_grad\(`, Optimizer, weak),
+	reads(".backward(", `\b(?:accelerator|engine|model_engine|fabric|self|manager|strategy|booster|trainer)\.backward\(`, Backward, weak),
+	reads(".backward( .grad( run_backward( .gradient(", `\.backward\(|\bautograd\.grad\(|\brun_backward\(|\btape\.gradient\(`, Backward, strong),
+	reads("caler.", `(?i)\bscaler\.(?:step|unscale_)\(`, Optimizer, strong),
+	reads(".step(", `(?i)\b\w*(?:optim|opt|adam)\w*(?:\[[^\]]{0,40}\])?\.step\(`, Optimizer, strong),
+	reads("clip_grad_ apply_gradients(", `\bclip_grad_(?:norm|value)_?\(|\.apply_gradients\(`, Optimizer, strong),
+	reads("ngine.step( zero_grad(", `(?i)\b(?:model_)?engine\.step\(|\boptim\w*\.zero_grad\(`, Optimizer, weak),
 
-	reads(`\.from_pretrained\(|\.from_config\(|\bdeepspeed\.initialize\(|\baccelerator\.prepare\w*\(`, Init, strong),
-	reads(`\b(?:DistributedDataParallel|DDP|FSDP|FullyShardedDataParallel|fully_shard|get_peft_model|LLM|Engine)\(`,
+	reads("from_pretrained( from_config( deepspeed.initialize( accelerator.prepare", `\.from_pretrained\(|\.from_config\(|\bdeepspeed\.initialize\(|\baccelerator\.prepare\w*\(`, Init, strong),
+	reads("Parallel( DDP( FSDP( fully_shard( get_peft_model( LLM( Engine(", `\b(?:DistributedDataParallel|DDP|FSDP|FullyShardedDataParallel|fully_shard|get_peft_model|LLM|Engine)\(`,
 		Init, strong).with(alone),
-	reads(`\b(?:save_checkpoint|load_checkpoint|save_pretrained|save_ckpt|load_ckpt|save_state|load_state|save_model`+
+	reads("save load state_dict( restore_checkpoint(", `\b(?:save_checkpoint|load_checkpoint|save_pretrained|save_ckpt|load_ckpt|save_state|load_state|save_model`+
 		`|load_state_dict|restore_checkpoint)\(|\btorch\.(?:save|load)\(|\.state_dict\(\)`, Checkpoint, strong),
-	reads(`(?i)\b\w*(?:model|net|module|encoder|decoder|critic|policy)\w*\.(?:to|cuda|npu|half|bfloat16)\(`,
+	reads(".to( .cuda( .npu( .half( .bfloat16(", `(?i)\b\w*(?:model|net|module|encoder|decoder|critic|policy)\w*\.(?:to|cuda|npu|half|bfloat16)\(`,
 		Init, strong).with(alone),
-	reads(`(?i)\b\w*(?:model|net|module)\s*=.{0,200}\)\.(?:to|cuda|npu)\(`, Init, strong).with(alone),
-	reads(`(?i)^(?:self\.)?\w*(?:model|net|critic|policy)\s*=\s*(?:\w+\.)*(?:build|create|get|load|make|init)\w*\(`,
+	reads(").to( ).cuda( ).npu(", `(?i)\b\w*(?:model|net|module)\s*=.{0,200}\)\.(?:to|cuda|npu)\(`, Init, strong).with(alone),
+	reads("build create get load make init", `(?i)^(?:self\.)?\w*(?:model|net|critic|policy)\s*=\s*(?:\w+\.)*(?:build|create|get|load|make|init)\w*\(`,
 		Init, weak).with(alone),
-	reads(`(?i)\b(?:create|init)\w*_(?:train_)?state\(|\b\w*model\.init\(|\b(?:tx|optimizer)\.init\(`, Init, weak).with(alone),
+	reads("state( .init(", `(?i)\b(?:create|init)\w*_(?:train_)?state\(|\b\w*model\.init\(|\b(?:tx|optimizer)\.init\(`, Init, weak).with(alone),
 
-	reads(`\b(?:generate_sequences|generate)\(`, Rollout, weak),
-	reads(`(?i)\bfor\b.{1,100}\bin\b.{0,60}(?:loader|dataset|data_iter|dataiter)`, Data, weak),
-	reads(`(?i)\bnext\(.{0,60}(?:iter|loader|data)`, Data, weak),
-	reads(`(?i)\bload_dataset\(|\bload_from_disk\(|\bread_(?:csv|parquet|json|table)\(|\bnp\.(?:load|memmap|fromfile)\(`+
+	reads("generate", `\b(?:generate_sequences|generate)\(`, Rollout, weak),
+	reads("for ", `(?i)\bfor\b.{1,100}\bin\b.{0,60}(?:loader|dataset|data_iter|dataiter)`, Data, weak),
+	reads("next(", `(?i)\bnext\(.{0,60}(?:iter|loader|data)`, Data, weak),
+	reads("load_ read_ np. ataset( oader( okenizer( to_pandas( json.", `(?i)\bload_dataset\(|\bload_from_disk\(|\bread_(?:csv|parquet|json|table)\(|\bnp\.(?:load|memmap|fromfile)\(`+
 		`|\b\w*Dataset\(|\b\w*DataLoader\(|\btokenizer\(|\.to_pandas\(|\bjson\.loads?\(`, Data, weak),
-	reads(`(?i)\b\w*train(?:ing)?_?(?:one_)?step\w*\(`, Training, weak),
-	reads(`(?i)\b(?:eval|valid(?:ation)?)_?step\w*\(`, Forward, weak),
-	reads(`\b(?:F|functional)\.(?:cross_entropy|log_softmax|softmax|nll_loss)\(`, Forward, weak),
-	reads(`(?i)\b\w*(?:criterion|loss_fn|loss_func|loss_fct)\(`, Forward, weak),
+	reads("rain", `(?i)\b\w*train(?:ing)?_?(?:one_)?step\w*\(`, Training, weak),
+	reads("step", `(?i)\b(?:eval|valid(?:ation)?)_?step\w*\(`, Forward, weak),
+	reads("F. functional.", `\b(?:F|functional)\.(?:cross_entropy|log_softmax|softmax|nll_loss)\(`, Forward, weak),
+	reads("riterion( loss_f", `(?i)\b\w*(?:criterion|loss_fn|loss_func|loss_fct)\(`, Forward, weak),
 }
 
-// call finds a call of something that is named like a model, or of `forward` itself.
-var call = regexp.MustCompile(`(?i)(?:^|[^\w.])(?:self\.|\w+\.){0,3}(\w*(?:model|net|module|unet|transformer|critic|policy|forward))\(`)
-
-// verbs start the names of functions that return a model instead of running it.
-var verbs = []string{"get", "build", "create", "load", "make", "init", "setup", "wrap", "prepare", "save", "export", "unwrap", "compile", "convert", "merge", "set"}
+// call finds a call of something that is named like a model and nothing else: `model(...)`, `self.ref_model(...)`,
+// `netG(...)`, but neither `get_model(...)` nor `update_policy(...)` nor a constructor. The words in front are those that
+// tell one model of a run from another.
+var call = regexp.MustCompile(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
+	`(?:(?:ref|reference|actor|student|teacher|target|base|reward|critic|policy|value|ddp|fsdp|peft|wrapped|unwrapped|draft` +
+	`|text|image|vision|audio|language|online|ema|dp|train|q|v)_)*` +
+	`(?:model|net|net[A-Z]|network|module|unet|vae|dit|transformer|critic|policy|encoder|decoder|backbone|discriminator` +
+	`|model_engine|forward)(?:_?\d)?\(`)
 
 var forwardCall = line{phase: Forward, by: weak}
 
-// quoted returns the meaning of a frame's source line, or nil.
-func quoted(at *location) *line {
+// quoted returns the meaning of a frame's source line, or nil. Lines of libraries are read only for the calls that cannot
+// mean anything else.
+func quoted(at *location, library bool) *line {
 	if at.code == "" || strings.HasPrefix(at.code, "def ") || strings.HasPrefix(at.code, "#") {
 		return nil
 	}
 	for i := range lines {
-		if lines[i].expr.MatchString(at.code) {
-			return &lines[i]
+		l := &lines[i]
+		if library && (l.by == weak || !part(l.phase)) {
+			continue
+		}
+		if slices.ContainsFunc(l.hints, func(h string) bool { return strings.Contains(at.code, h) }) && l.expr.MatchString(at.code) {
+			return l
 		}
 	}
-	if m := call.FindStringSubmatch(at.code); m != nil && runsModel(m[1]) {
+	if !library && strings.IndexByte(at.code, '(') > 0 && call.MatchString(at.code) {
 		return &forwardCall
 	}
 	return nil
-}
-
-// runsModel tells `model(...)` and `self.actor_model(...)` from `get_model(...)` and from a constructor, `MyModel(...)`.
-func runsModel(name string) bool {
-	if name[0] >= 'A' && name[0] <= 'Z' {
-		return false
-	}
-	name = strings.TrimLeft(name, "_")
-	for _, v := range verbs {
-		if strings.HasPrefix(name, v+"_") {
-			return false
-		}
-	}
-	return true
 }
 
 // entersClosure tells an optimizer that calls back: `loss = closure()` in torch/optim, and Lightning's closures.

@@ -47,5 +47,6 @@ var deepspeedRules = []rule{
 	r("deepspeed/runtime/zero/stage*.py", "load_state_dict state_dict _rigid_load_state_dict _restore_*", Checkpoint, strong),
 	r("deepspeed/runtime/checkpoint_engine/", "", Checkpoint, strong),
 	r("deepspeed/utils/zero_to_fp32.py", "", Checkpoint, strong),
-	shared("deepspeed/", "").with(opaque),
+	shared("site-packages/deepspeed/", "").with(opaque),
+	shared("deepspeed/runtime/", "").with(opaque),
 }

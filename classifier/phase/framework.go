@@ -42,7 +42,7 @@ var owners = []owner{
 func Framework(frames []traceback.Frame) (framework, backend, engine string) {
 	lib := len(owners)
 	for i := range frames {
-		comps := packageOf(frames[i].File)
+		comps := split(frames[i].File)
 		if o := ownerOf(comps); o >= 0 {
 			if !owners[o].library && framework == "" {
 				framework = owners[o].name
@@ -60,22 +60,11 @@ func Framework(frames []traceback.Frame) (framework, backend, engine string) {
 	return framework, backend, engine
 }
 
-// packageOf returns a path's components, from the installed package on if it is in one.
-func packageOf(file string) []string {
-	comps := strings.Split(clean(file), "/")
-	for i := len(comps) - 2; i >= 0; i-- {
-		if comps[i] == "site-packages" || comps[i] == "dist-packages" {
-			return comps[i+1:]
-		}
-	}
-	return append([]string{""}, comps...) // not installed: the first component is no package by its place
-}
-
 // ownerOf returns the index of the owner of a path, or -1. The innermost folder of a known package wins, so that a
 // checkout below a folder of another framework's name is read right.
 func ownerOf(comps []string) int {
-	if len(comps) > 0 && comps[0] != "" {
-		return slices.IndexFunc(owners, func(o owner) bool { return o.pkg == comps[0] })
+	if len(comps) > 1 && comps[0] == installed {
+		return slices.IndexFunc(owners, func(o owner) bool { return o.pkg == comps[1] })
 	}
 	for i := len(comps) - 2; i >= 0; i-- {
 		for j := range owners {

@@ -3,6 +3,7 @@ package phase
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"oomscan/parser/traceback"
@@ -11,16 +12,19 @@ import (
 // method says what a remote method does. Names that several frameworks use for different things are told apart by the
 // actor.
 type method struct {
-	names  []string // a trailing * stands for any rest
+	names  []string
+	heads  []string // beginnings of names
 	actors []string // pieces of the actor's name, lower case; empty: any actor
 	phase  Phase
 	by     strength
 }
 
 func m(names string, p Phase, by strength) method {
-	return method{names: strings.Fields(names), phase: p, by: by}
+	whole, heads := splitNames(names)
+	return method{names: whole, heads: heads, phase: p, by: by}
 }
 
+// of restricts a method to actors whose names hold one of these pieces.
 func (x method) of(actors string) method { x.actors = strings.Fields(actors); return x }
 
 // engineActors are processes that hold an inference engine.
@@ -124,17 +128,8 @@ func spellings(name string) func(yield func(string) bool) {
 }
 
 func (x *method) fits(actor, name string) bool {
-	if len(x.actors) > 0 {
-		found := false
-		for _, a := range x.actors {
-			found = found || strings.Contains(actor, a)
-		}
-		if !found {
-			return false
-		}
-	}
-	probe := rule{funcs: x.names}
-	return probe.names(name)
+	ours := len(x.actors) == 0 || slices.ContainsFunc(x.actors, func(a string) bool { return strings.Contains(actor, a) })
+	return ours && named(name, x.names, x.heads)
 }
 
 func quote(actor, name string) string {
@@ -147,8 +142,8 @@ func quote(actor, name string) string {
 var (
 	// called finds `receiver.method(` and `receiver.method.remote(`.
 	called = regexp.MustCompile(`(\w+)\.(\w+)(?:\.remote)?\(`)
-	// named finds the method that a driver passes by name: `method_name="broadcast_to_vllm"`.
-	named = regexp.MustCompile(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
+	// byName finds the method that a driver passes by name: `method_name="broadcast_to_vllm"`.
+	byName = regexp.MustCompile(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
 )
 
 // FromDriver tells the phase from the driver's own stack, outermost frame first: the driver waits in a call such as
@@ -158,9 +153,6 @@ func FromDriver(frames []traceback.Frame) (Verdict, bool) {
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := &frames[i]
 		at := locate(f)
-		if x := find(&at); x != nil && x.flags&opaque != 0 && !drives(&at) {
-			continue
-		}
 		v, ok := pending(&at)
 		if !ok {
 			continue
@@ -176,25 +168,9 @@ func FromDriver(frames []traceback.Frame) (Verdict, bool) {
 	return Verdict{Phase: Unknown, Confidence: Low}, false
 }
 
-// drives tells a framework's driver from the plumbing between it and the workers.
-func drives(at *location) bool {
-	for _, c := range at.comps {
-		switch c {
-		case "single_controller", "_private", "site-packages", "dist-packages":
-			// An installed framework is told by its folder below.
-			if c == "single_controller" || c == "_private" {
-				return false
-			}
-		case "trainer", "components", "core", "algorithms", "ray", "controller":
-			return true
-		}
-	}
-	return false
-}
-
 // pending reads the calls of a quoted line from the last to the first: the innermost is written last.
 func pending(at *location) (Verdict, bool) {
-	if n := named.FindStringSubmatch(at.code); n != nil {
+	if n := byName.FindStringSubmatch(at.code); n != nil {
 		if v, ok := FromMethod("modelactor", n[1]); ok {
 			return v, true
 		}

@@ -75,7 +75,7 @@ func (s strength) confidence() string {
 
 // nouns are the phases in running text.
 var nouns = map[Phase]string{
-	Init:         "start-up (loading the model, sizing caches, capturing graphs)",
+	Init:         "start-up",
 	Rollout:      "generation",
 	LogProb:      "a pass that only computes log-probabilities or values",
 	Forward:      "the forward pass",
@@ -117,16 +117,11 @@ func show(s string) string {
 	return s
 }
 
-// shortPath keeps the last three components of a path: enough to find the file, without the machine's folders.
+// shortPath keeps what finds a file: an installed file's path below site-packages, else the last components.
 func shortPath(file string) string {
-	p := clean(file)
-	for i, n := len(p)-1, 0; i >= 0; i-- {
-		if p[i] != '/' {
-			continue
-		}
-		if n++; n == 3 {
-			return show(p[i+1:])
-		}
+	comps := split(file)
+	if comps[0] == installed {
+		return show(strings.Join(comps[1:], "/"))
 	}
-	return show(strings.TrimPrefix(p, "/"))
+	return show(strings.Join(comps[max(0, len(comps)-4):], "/"))
 }

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"oomscan/parser/traceback"
@@ -14,7 +15,8 @@ type rule struct {
 	dirs  []string // components in front of base, each may hold a * within
 	base  string   // file name, may hold a *; empty: any file below dirs, at any depth
 	glob  bool     // base holds a *
-	funcs []string // function names, a trailing * stands for any rest; empty: any function
+	funcs []string // function names; with heads empty too: any function
+	heads []string // beginnings of function names
 	code  string   // what the quoted line must contain; empty: anything
 	phase Phase    // empty: the frame carries no phase
 	by    strength
@@ -33,14 +35,14 @@ const (
 	opaque
 )
 
-// r builds a rule. A pattern that ends in / matches every file below that folder. Functions are separated by spaces.
+// r builds a rule. A pattern that ends in / matches every file below that folder. Functions are separated by spaces;
+// a trailing * stands for any rest.
 func r(pattern, funcs string, p Phase, by strength) rule {
 	comps := strings.Split(pattern, "/")
 	last := len(comps) - 1
-	return rule{
-		dirs: comps[:last], base: comps[last], glob: strings.Contains(comps[last], "*"),
-		funcs: strings.Fields(funcs), phase: p, by: by,
-	}
+	x := rule{dirs: comps[:last], base: comps[last], glob: strings.Contains(comps[last], "*"), phase: p, by: by}
+	x.funcs, x.heads = splitNames(funcs)
+	return x
 }
 
 // shared builds a rule for frames that many phases pass through.
@@ -66,8 +68,24 @@ func clean(file string) string {
 	return strings.ReplaceAll(file, `\`, "/")
 }
 
+// installed is the folder that packages are installed in; Debian's dist-packages is read as the same.
+const installed = "site-packages"
+
+// split takes a path apart. Of an installed file only the part from its site-packages on is kept: virtual environments
+// are often named after a framework.
+func split(file string) []string {
+	comps := strings.Split(clean(file), "/")
+	for i := len(comps) - 2; i >= 0; i-- {
+		if comps[i] == installed || comps[i] == "dist-packages" {
+			comps[i] = installed
+			return comps[i:]
+		}
+	}
+	return comps
+}
+
 func locate(f *traceback.Frame) location {
-	comps := strings.Split(clean(f.File), "/")
+	comps := split(f.File)
 	last := len(comps) - 1
 	fn := head(f.Func, maxCode)
 	if i := strings.LastIndexByte(fn, '.'); i >= 0 && i+1 < len(fn) {
@@ -77,19 +95,18 @@ func locate(f *traceback.Frame) location {
 }
 
 func (x *rule) matches(at *location) bool {
+	if !x.names(at.fn) {
+		return false
+	}
 	switch {
 	case x.base == "":
 		if !x.below(at.comps) {
 			return false
 		}
-	case x.glob:
-		if !fits(x.base, at.base) || !x.ends(at.comps) {
-			return false
-		}
-	case x.base != at.base || !x.ends(at.comps):
+	case !x.ends(at.comps), x.base != at.base && !(x.glob && fits(x.base, at.base)):
 		return false
 	}
-	return x.names(at.fn) && (x.code == "" || strings.Contains(at.code, x.code))
+	return x.code == "" || strings.Contains(at.code, x.code)
 }
 
 // ends tells whether the folders of the rule are the last folders of the path.
@@ -108,18 +125,24 @@ func (x *rule) below(comps []string) bool {
 }
 
 func (x *rule) names(fn string) bool {
-	if len(x.funcs) == 0 {
-		return true
-	}
-	for _, f := range x.funcs {
-		if f == fn {
-			return true
+	return len(x.funcs) == 0 && len(x.heads) == 0 || named(fn, x.funcs, x.heads)
+}
+
+// splitNames takes a list of names apart: whole ones, and beginnings that were written with a trailing *.
+func splitNames(list string) (whole, heads []string) {
+	for _, n := range strings.Fields(list) {
+		if h, ok := strings.CutSuffix(n, "*"); ok {
+			heads = append(heads, h)
+		} else {
+			whole = append(whole, n)
 		}
-		if prefix, ok := strings.CutSuffix(f, "*"); ok && strings.HasPrefix(fn, prefix) {
-			return true
-		}
 	}
-	return false
+	return whole, heads
+}
+
+func named(name string, whole, heads []string) bool {
+	return slices.Contains(whole, name) ||
+		slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(name, h) })
 }
 
 func same(patterns, comps []string) bool {
@@ -132,6 +155,9 @@ func same(patterns, comps []string) bool {
 }
 
 func fits(pattern, name string) bool {
+	if pattern == "*" {
+		return true
+	}
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }
@@ -154,12 +180,45 @@ func join(tables ...[]rule) []rule {
 	return all
 }
 
+// index finds the rules that can match a frame without trying them all. It is built once and only read.
+type index struct {
+	byBase map[string][]int // rules for one file name
+	rest   []int            // rules for many files
+}
+
+var ruleIndex = indexed(rules)
+
+func indexed(all []rule) index {
+	x := index{byBase: map[string][]int{}}
+	for i := range all {
+		if all[i].base == "" || all[i].glob {
+			x.rest = append(x.rest, i)
+		} else {
+			x.byBase[all[i].base] = append(x.byBase[all[i].base], i)
+		}
+	}
+	return x
+}
+
 // find returns the first rule for a frame, or nil.
 func find(at *location) *rule {
-	for i := range rules {
+	first := len(rules)
+	for _, i := range ruleIndex.byBase[at.base] {
+		if rules[i].matches(at) {
+			first = i
+			break
+		}
+	}
+	for _, i := range ruleIndex.rest {
+		if i >= first {
+			break
+		}
 		if rules[i].matches(at) {
 			return &rules[i]
 		}
 	}
-	return nil
+	if first == len(rules) {
+		return nil
+	}
+	return &rules[first]
 }

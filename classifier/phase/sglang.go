@@ -33,5 +33,5 @@ var sglangRules = []rule{
 	r("sglang/srt/entrypoints/*.py", "update_weights* resume_memory_occupation release_memory_occupation",
 		WeightUpdate, strong),
 	r("torch_memory_saver/", "resume pause", WeightUpdate, strong).with(alone),
-	shared("sglang/", "").with(opaque),
+	shared("sglang/srt/", "").with(opaque),
 }

@@ -21,6 +21,7 @@ func (s sign) set() bool { return s.frame != nil }
 type walk struct {
 	job   sign // the innermost job
 	part  sign // the outermost part of it
+	again bool // further frames said the same part
 	moved bool // below a frame that only moves state
 }
 
@@ -60,37 +61,47 @@ func (w *walk) visit(f *traceback.Frame, at *location, x *rule) {
 		w.read(f, at, x, flags&opaque != 0)
 	}
 	if w.part.phase == Optimizer && entersClosure(at) {
-		w.part = sign{} // LBFGS and Lightning run the whole forward and backward pass from inside optimizer.step
+		w.part, w.again = sign{}, false // LBFGS and Lightning run the whole forward and backward pass from inside optimizer.step
 	}
 }
 
-// read takes a frame's quoted line into account. Lines of libraries are read for the two calls that cannot mean
-// anything else.
+// read takes a frame's quoted line into account, unless its function is known to be something definite: then the line
+// adds nothing.
 func (w *walk) read(f *traceback.Frame, at *location, x *rule, library bool) {
-	c := quoted(at)
-	switch {
-	case c == nil, c.by == weak && library, library && !part(c.phase):
-	case x != nil && x.phase != "" && x.phase != Training:
-		// The function is known to be something definite: its lines add nothing.
-	case c.flags&alone != 0 && !w.silent():
-	default:
-		w.take(sign{phase: c.phase, by: c.by, frame: f, code: true})
+	if x != nil && x.phase != "" && x.phase != Training {
+		return
 	}
+	c := quoted(at, library)
+	if c == nil || c.flags&alone != 0 && !w.silent() {
+		return
+	}
+	w.take(sign{phase: c.phase, by: c.by, frame: f, code: true})
 }
 
 func (w *walk) silent() bool { return !w.job.set() && !w.part.set() && !w.moved }
 
 func (w *walk) take(s sign) {
 	if part(s.phase) {
-		if !w.part.set() || (w.part.by == weak && s.by > weak) {
-			w.part = s
+		switch {
+		case w.part.phase == s.phase:
+			w.part.by = max(w.part.by, s.by)
+			w.again = w.again || w.part.frame != s.frame
+		case !w.part.set(), w.part.by == weak && s.by > weak:
+			w.part, w.again = s, false
 		}
+		return
+	}
+	if w.job.phase == s.phase {
+		if s.by > w.job.by || s.by == w.job.by && s.note != "" {
+			w.job = s
+		}
+		w.part, w.again = sign{}, false
 		return
 	}
 	if w.job.set() && !w.replaces(s) {
 		return
 	}
-	w.job, w.part = s, sign{}
+	w.job, w.part, w.again = s, sign{}, false
 }
 
 // replaces tells whether a job met further in takes the place of the one met further out.
@@ -102,8 +113,8 @@ func (w *walk) replaces(s sign) bool {
 		return true // trainers tokenize their dataset in their constructor
 	case w.job.phase == Init && w.job.by > weak:
 		return false // profiling runs, warm-ups and loads belong to start-up however deep they go
-	case s.phase == Checkpoint && (w.job.phase == WeightUpdate || w.job.phase == Data):
-		return false // a state dict is how weights are handed over, and datasets are read with torch.load
+	case s.phase == Checkpoint && (w.job.phase == WeightUpdate || w.job.phase == Data || w.job.phase == Init):
+		return false // a state dict is how weights are handed over; models and datasets are read with torch.load
 	case s.phase == Training && s.by == weak && w.part.set():
 		return false
 	}
@@ -116,8 +127,8 @@ func (w *walk) verdict(collective *traceback.Frame) (Verdict, bool) {
 		return Verdict{w.job.phase, w.job.by.confidence(), because(w.job), w.job.frame}, true
 	case w.part.set():
 		by := w.part.by
-		if w.job.phase == Training && w.job.by > weak && by == weak {
-			by = strong // a model's forward inside a known training step is no mere hint
+		if by == weak && (w.again || w.job.phase == Training && w.job.by > weak) {
+			by = strong // several frames, or one inside a known training step, are no mere hint
 		}
 		return Verdict{w.part.phase, by.confidence(), w.because(), w.part.frame}, true
 	case w.job.set():

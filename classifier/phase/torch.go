@@ -52,12 +52,12 @@ var torchRules = []rule{
 	r("apex/optimizers/", "step", Optimizer, decisive),
 	r("apex/contrib/optimizers/", "step", Optimizer, decisive),
 	r("bitsandbytes/optim/", "step init_state update_step prefetch_state get_state_buffer", Optimizer, decisive),
-	r("optim/", "step _init_group init_state initialize_state", Optimizer, strong),
-	r("optimizers/", "step _init_group init_state initialize_state", Optimizer, strong),
+	r("optim/*.py", "step _init_group init_state initialize_state", Optimizer, strong),
+	r("optimizers/*.py", "step _init_group init_state initialize_state", Optimizer, strong),
 
 	r("torch/utils/data/", "", Data, strong),
 	r("torch/serialization.py", "", Checkpoint, strong),
-	r("safetensors/", "", Checkpoint, strong),
+	r("site-packages/safetensors/", "", Checkpoint, strong),
 	r("torch/cuda/__init__.py", "_lazy_init", Init, strong).with(alone).says("the device context is created"),
 	r("torch/nn/modules/module.py", "to cuda _apply convert half float bfloat16 npu xpu to_empty", Init, strong).with(alone).
 		says("a module is put on the device"),
@@ -84,7 +84,8 @@ var anyRules = []rule{
 	r("*", "optimizer_step", Optimizer, weak),
 	r("*", "backward", Backward, weak),
 	r("*", "forward", Forward, weak),
-	r("*", "train_step training_step train_one_step train_batch train_one_batch train_epoch train_one_epoch", Training, weak),
+	r("*", "train_step training_step train_one_step train_batch train_one_batch train_epoch train_one_epoch "+
+		"_fast_inner_training_loop", Training, weak),
 	r("*", "evaluate validate evaluate_* validate_* eval_step validation_step eval_epoch evaluation", Forward, weak).
 		says("an evaluation"),
 	r("*", "collate* tokenize* preprocess* __getitem__ __getitems__ load_dataset load_data build_dataset "+
@@ -94,15 +95,16 @@ var anyRules = []rule{
 	r("*", "update_weights* sync_weights broadcast_weights", WeightUpdate, weak),
 	shared("*", "onload* offload* wake_up reload_* to_cpu to_gpu load_to_gpu").with(mover),
 
-	r("pandas/", "", Data, weak),
-	r("pyarrow/", "", Data, weak),
-	r("webdataset/", "", Data, strong),
-	r("datasets/", "", Data, strong),
-	shared("torch/", "").with(opaque),
-	shared("torch_npu/", "").with(opaque),
-	shared("transformers/", "").with(opaque),
-	shared("numpy/", "").with(opaque),
-	shared("scipy/", "").with(opaque),
+	r("site-packages/pandas/", "", Data, weak),
+	r("site-packages/pyarrow/", "", Data, weak),
+	r("site-packages/webdataset/", "", Data, strong),
+	r("site-packages/datasets/", "", Data, strong),
+	shared("site-packages/torch/", "").with(opaque),
+	shared("site-packages/torch_npu/", "").with(opaque),
+	shared("site-packages/transformers/", "").with(opaque),
+	shared("src/transformers/", "").with(opaque),
+	shared("site-packages/numpy/", "").with(opaque),
+	shared("site-packages/scipy/", "").with(opaque),
 	shared("megatron/core/", "").with(opaque),
-	shared("transformer_engine/", "").with(opaque),
+	shared("site-packages/transformer_engine/", "").with(opaque),
 }

@@ -40,14 +40,14 @@ var trainerRules = []rule{
 	r("ultralytics/utils/autobatch.py", "", Init, strong).says("a batch size is being probed"),
 	r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
 
-	r("*/loops/fit_loop.py", "setup_data", Data, weak),
-	r("*/loops/evaluation_loop.py", "", Forward, strong).says("an evaluation"),
-	r("*/trainer/connectors/checkpoint_connector.py", "", Checkpoint, strong),
-	r("*/callbacks/model_checkpoint.py", "", Checkpoint, strong),
-	r("*/tuner/batch_size_scaling.py", "", Init, strong).says("a batch size is being probed"),
-	r("*/loops/optimization/*.py", "_optimizer_step", Optimizer, weak),
+	r("loops/fit_loop.py", "setup_data", Data, weak),
+	r("loops/evaluation_loop.py", "", Forward, strong).says("an evaluation"),
+	r("trainer/connectors/checkpoint_connector.py", "", Checkpoint, strong),
+	r("callbacks/model_checkpoint.py", "", Checkpoint, strong),
+	r("tuner/batch_size_scaling.py", "", Init, strong).says("a batch size is being probed"),
+	r("loops/optimization/*.py", "_optimizer_step", Optimizer, weak),
 
-	shared("accelerate/", "").with(opaque),
-	shared("lightning/", "").with(opaque),
-	shared("pytorch_lightning/", "").with(opaque),
+	shared("site-packages/accelerate/", "").with(opaque),
+	shared("site-packages/lightning/", "").with(opaque),
+	shared("site-packages/pytorch_lightning/", "").with(opaque),
 }

@@ -49,7 +49,7 @@ var verlRules = []rule{
 	shared("workers/engine/*/*.py", "to __enter__ __exit__").with(mover),
 	shared("workers/engine/*/*.py", "forward_backward_batch forward_step prepare_model_inputs prepare_model_outputs "+
 		"_lm_head_logits_processor"),
-	r("checkpoint_engine/", "", WeightUpdate, decisive),
+	r("verl/checkpoint_engine/", "", WeightUpdate, decisive),
 
 	// Rollout engines.
 	r("workers/rollout/*/bucketed_weight_transfer.py", "", WeightUpdate, decisive),
@@ -67,7 +67,7 @@ var verlRules = []rule{
 		says("it brings the optimizer state back to the GPU"),
 	r("utils/fsdp_utils.py", "layered_summon_lora_params collect_lora_params", WeightUpdate, strong),
 	r("utils/megatron_utils.py", "per_tensor_generator", WeightUpdate, decisive),
-	shared("utils/fsdp_utils.py", "load_fsdp* offload_fsdp*").with(mover),
+	shared("verl/utils/fsdp_utils.py", "load_fsdp* offload_fsdp*").with(mover),
 	shared("utils/megatron_utils.py", "load_megatron* offload_megatron*").with(mover),
 	r("utils/checkpoint/", "save_checkpoint load_checkpoint", Checkpoint, decisive),
 	shared("utils/torch_functional.py", "").with(opaque), // entropy and log-probabilities, for both passes
@@ -78,8 +78,8 @@ var verlRules = []rule{
 	r("trainer/ppo/ray_trainer.py", "_save_checkpoint _load_checkpoint", Checkpoint, strong),
 	r("trainer/ppo/ray_trainer.py", "_create_dataloader", Data, strong),
 	r("trainer/ppo/core_algos.py", "compute_policy_loss* compute_value_loss agg_loss kl_penalty", Forward, strong),
-	shared("trainer/ppo/*.py", "").with(opaque),
-	shared("trainer/ppo/v1/*.py", "").with(opaque),
+	shared("verl/trainer/ppo/*.py", "").with(opaque),
+	shared("verl/trainer/ppo/v1/*.py", "").with(opaque),
 	r("utils/dataset/", "", Data, strong),
 	r("trainer/*sft_trainer.py", "training_step _compute_loss_and_backward", Training, strong),
 	r("trainer/*sft_trainer.py", "validation_step", Forward, strong).says("an evaluation"),

@@ -37,6 +37,8 @@ var vllmRules = []rule{
 	r("vllm/v1/engine/async_llm.py", "__init__ from_engine_args from_vllm_config", Init, strong),
 	r("vllm/executor/*.py", "_init_executor", Init, strong),
 	r("vllm/v1/executor/*.py", "_init_executor", Init, strong),
-	shared("vllm/", "").with(opaque),
-	shared("vllm_ascend/", "").with(opaque),
+	shared("site-packages/vllm/", "").with(opaque),
+	shared("vllm/v1/", "").with(opaque),
+	shared("vllm/model_executor/", "").with(opaque),
+	shared("site-packages/vllm_ascend/", "").with(opaque),
 }
