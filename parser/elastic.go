@@ -217,7 +217,7 @@ func spawnPatterns() []Pattern {
 		{
 			Name:    "deepspeed.sigkill",
 			Needles: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:    `(?:exits with return code = (?<exitcode>-9|137)|(?<node>[\w.-]{1,253}): ssh exited with exit code (?<exitcode>137))(?!\d)`,
+			Expr:    `(?:exits with return code = (?<exitcode>-9|137)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?<exitcode>137))(?!\d)`,
 			Kind:    OOMKill, Role: Suspicion, Source: deepspeed + "; pdsh",
 			Match: []Sample{
 				{`['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = -9`, Fields{"exitcode": "-9"}},
@@ -228,7 +228,7 @@ func spawnPatterns() []Pattern {
 		{
 			Name:    "deepspeed.exited",
 			Needles: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:    `(?:exits with return code = (?!-9\b|137\b|0\b)(?<exitcode>-?\d+)|(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
+			Expr:    `(?:exits with return code = (?!-9\b|137\b|0\b)(?<exitcode>-?\d+)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
 			Kind:    ProcessExit, Role: Consequence, Source: deepspeed + "; pdsh",
 			Match: []Sample{
 				{`['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = 1`, Fields{"exitcode": "1"}},

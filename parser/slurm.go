@@ -32,7 +32,7 @@ func slurmMemoryPatterns() []Pattern {
 			// Once per srun, and it lists tasks that merely ended after the kill as well.
 			Name:    "slurm.srun_oom",
 			Needles: []string{": Out Of Memory"},
-			Expr:    `(?<node>[\w.\[\],-]{1,253}): tasks? (?<task>[\d,-]{1,256}): Out Of Memory`,
+			Expr:    `(?<![\w.\[\],-])(?<node>[\w.\[\],-]{1,253}): tasks? (?<task>[\d,-]{1,256}): Out Of Memory`,
 			Kind:    OOMKill, Role: Evidence,
 			Source: "Slurm 17.11-26.05 src/srun/launch.c",
 			Match: []Sample{
@@ -99,7 +99,7 @@ func slurmMemoryPatterns() []Pattern {
 		{
 			Name:    "slurm.job_state",
 			Needles: []string{"JobState=OUT_OF_MEMORY", "State: OUT_OF_MEMORY"},
-			Expr:    `(?:\bJobId=(?<job>\d+)\b.{0,1500}?)?(?:JobState=|\bState: )OUT_OF_MEMORY`,
+			Expr:    `(?:^\s*JobId=(?<job>\d+)\b.{0,1500}?)?(?:JobState=|\bState: )OUT_OF_MEMORY`,
 			Kind:    OOMKill, Role: Evidence, Source: state + "; scontrol show job, seff",
 			Match: []Sample{
 				{`   JobState=OUT_OF_MEMORY Reason=OutOfMemory Dependency=(null)`, Fields{}},
@@ -280,7 +280,7 @@ func slurmCancelPatterns() []Pattern {
 // slurmExitPatterns are how srun and slurmd report the end of tasks and steps.
 func slurmExitPatterns() []Pattern {
 	const (
-		task   = `(?<node>[\w.\[\],-]{1,253}): tasks? (?<task>[\d,-]{1,256}): `
+		task   = `(?<![\w.\[\],-])(?<node>[\w.\[\],-]{1,253}): tasks? (?<task>[\d,-]{1,256}): `
 		source = "Slurm 2.2-26.05 src/srun/launch.c"
 		slurmd = "Slurm src/slurmd/slurmstepd/mgr.c"
 	)

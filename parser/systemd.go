@@ -9,7 +9,7 @@ func systemdPatterns() []Pattern {
 		{
 			Name:    "systemd.oom_kill",
 			Needles: []string{"has been killed by the OOM killer", "result 'oom-kill'", "(Result: oom-kill)"},
-			Expr:    `(?:(?<path>[\w@.\\:-]{1,255}): )?(?:A process of this unit has been killed by the OOM killer|Failed with result 'oom-kill'|Active: failed \(Result: oom-kill\))`,
+			Expr:    `(?:(?<![\w@.\\:-])(?<path>[\w@.\\:-]{1,255}): )?(?:A process of this unit has been killed by the OOM killer|Failed with result 'oom-kill'|Active: failed \(Result: oom-kill\))`,
 			Kind:    OOMKill, Role: Evidence, Source: service,
 			Match: []Sample{
 				{`trainer.service: A process of this unit has been killed by the OOM killer.`, Fields{"path": "trainer.service"}},
@@ -21,7 +21,7 @@ func systemdPatterns() []Pattern {
 		{
 			Name:    "systemd.sigkill",
 			Needles: []string{"code=killed, status=9/KILL", "code=exited, status=137"},
-			Expr:    `(?:(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:killed, status=(?<signal>9)/KILL|exited, status=(?<exitcode>137)\b)`,
+			Expr:    `(?:(?<![\w@.\\:-])(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:killed, status=(?<signal>9)/KILL|exited, status=(?<exitcode>137)\b)`,
 			Kind:    OOMKill, Role: Suspicion, Source: service,
 			Match: []Sample{
 				{`trainer.service: Main process exited, code=killed, status=9/KILL`, Fields{"path": "trainer.service", "signal": "9"}},
@@ -32,7 +32,7 @@ func systemdPatterns() []Pattern {
 		{
 			Name:    "systemd.exited",
 			Needles: []string{" process exited, code="},
-			Expr:    `(?:(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:(?:killed|dumped), status=(?!9/)(?<signal>\d+)/|exited, status=(?!0/|137\b)(?<exitcode>\d+))`,
+			Expr:    `(?:(?<![\w@.\\:-])(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:(?:killed|dumped), status=(?!9/)(?<signal>\d+)/|exited, status=(?!0/|137\b)(?<exitcode>\d+))`,
 			Kind:    ProcessExit, Role: Consequence, Source: service,
 			Match: []Sample{
 				{`trainer.service: Main process exited, code=killed, status=15/TERM`, Fields{"path": "trainer.service", "signal": "15"}},
