@@ -273,7 +273,7 @@ func launchSlurm() []Pattern {
 		{
 			Name: "launch.slurm_job",
 			Needles: []string{
-				"SLURM_JOB_ID=", "SLURM_JOBID=", "SLURM_JOB_ID: ", "SLURM_JOB_ID = ", "Submitted batch job ", "srun: job ", "slurmd/job", "JobId=", "salloc: Granted job",
+				"SLURM_JOB_ID=", "SLURM_JOBID=", "SLURM_JOB_ID: ", "SLURM_JOB_ID = ", "Submitted batch job ", "srun: job ", "slurmd/job", "JobId=1", "JobId=2", "JobId=3", "JobId=4", "JobId=5", "JobId=6", "JobId=7", "JobId=8", "JobId=9", "salloc: Granted job",
 			},
 			Expr:   `(?:\bSLURM_JOB_?ID(?:=|: | = )|Submitted batch job |srun: job |slurmd/job|salloc: Granted job allocation |\bJobId=)(?<job>\d{1,12})\b`,
 			Marker: "launch", Set: slurm, Source: src,

@@ -224,6 +224,24 @@ func ncclErrorPatterns() []Pattern {
 			NoMatch: []string{`NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.1.0.7<0>`},
 		},
 		{
+			// When the watchdog died of memory itself, the allocator's pattern has the line.
+			Name:    "c10d.watchdog_terminated",
+			Needles: []string{"watchdog thread terminated with exception"},
+			Expr:    `(?:\bRank (?<rank>\d+)\] {1,2})?(?:[NHX]CCL |Process group )watchdog thread terminated with exception: (?!.{0,200}(?:out of memory|illegal memory access))`,
+			Kind:    NCCLFailure, Role: Consequence,
+			Source: "torch ProcessGroupNCCL.cpp: up to 2.2 'NCCL watchdog', since 2.3 'Process group watchdog'",
+			Match: []Sample{
+				{`[PG ID 2 PG GUID 20 Rank 11] Process group watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5`, Fields{"rank": "11"}},
+				{`  what():  [Rank 10] NCCL watchdog thread terminated with exception: [Rank 10] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=118, OpType=_ALLGATHER_BASE, NumelIn=19825408, NumelOut=317206528, Timeout(ms)=600000) ran for 600623 milliseconds before timing out.`, Fields{"rank": "10"}},
+				{`NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC error encountered`, Fields{}},
+			},
+			NoMatch: []string{
+				`[Rank 3] NCCL watchdog thread terminated with exception: CUDA error: out of memory`,
+				`[PG 0 Rank 3] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered`,
+			},
+			Also: []string{"c10d.watchdog_timeout", "c10d.nccl_error"},
+		},
+		{
 			Name:    "c10d.nccl_error",
 			Needles: []string{"CCL error in: ", "CCL timeout in: ", "NCCL Error ", "NCCL error: ", "CCL function error"},
 			Expr:    `(?:[NRHX]CCL (?:error|timeout) in: [^\s,]{1,300}:\d+, |NCCL Error \d{1,3}: |NCCL error: |HCCL function error ?: ?)(?<reason>[^,(]{0,119}[^,(\s])(?:.{0,300}?, [NR]CCL version (?<version>\d[\w.]{0,15}))?`,
@@ -321,24 +339,6 @@ func ncclErrorPatterns() []Pattern {
 // the failure that they follow.
 func watchdogPatterns() []Pattern {
 	return []Pattern{
-		{
-			// When the watchdog died of memory itself, the allocator's pattern has the line.
-			Name:    "c10d.watchdog_terminated",
-			Needles: []string{"watchdog thread terminated with exception"},
-			Expr:    `(?:\bRank (?<rank>\d+)\] {1,2})?(?:[NHX]CCL |Process group )watchdog thread terminated with exception: (?!.{0,200}(?:out of memory|illegal memory access))`,
-			Kind:    NCCLFailure, Role: Consequence,
-			Source: "torch ProcessGroupNCCL.cpp: up to 2.2 'NCCL watchdog', since 2.3 'Process group watchdog'",
-			Match: []Sample{
-				{`[PG ID 2 PG GUID 20 Rank 11] Process group watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5`, Fields{"rank": "11"}},
-				{`  what():  [Rank 10] NCCL watchdog thread terminated with exception: [Rank 10] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=118, OpType=_ALLGATHER_BASE, NumelIn=19825408, NumelOut=317206528, Timeout(ms)=600000) ran for 600623 milliseconds before timing out.`, Fields{"rank": "10"}},
-				{`NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC error encountered`, Fields{}},
-			},
-			NoMatch: []string{
-				`[Rank 3] NCCL watchdog thread terminated with exception: CUDA error: out of memory`,
-				`[PG 0 Rank 3] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered`,
-			},
-			Also: []string{"c10d.watchdog_timeout", "c10d.nccl_error"},
-		},
 		{
 			Name:    "c10d.watchdog_timeout",
 			Needles: []string{"Watchdog caught collective operation timeout"},

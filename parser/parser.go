@@ -13,6 +13,7 @@ const (
 	maxStreams = 4096    // writers told apart in one input; later ones share a stream
 	maxText    = 4 << 10 // bytes of a message that an observation keeps
 	maxPending = 64 << 10
+	maxArmed   = 32
 	staleAfter = 2000 // lines without news after which an open report of a stream no longer asks for lines
 )
 
@@ -41,8 +42,15 @@ type stream struct {
 	header   envelope.Header // of the last line
 	record   record          // of the last line
 	opened   envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
-	pending  []byte          // a record that the container runtime split
-	seen     int             // last line
+	armed    []armed
+	pending  []byte // a record that the container runtime split
+	seen     int    // last line
+}
+
+// armed is a pattern that follows on another one, and the lines on which it is tried.
+type armed struct {
+	pattern      int32
+	since, until int
 }
 
 // record tells the records of one logger apart: lines with the same stamp and place are one record. The zero value is a
@@ -68,7 +76,12 @@ func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 
 // wants says whether the line at this place is to be delivered whether it holds a needle or not.
 func (p *Parser) wants(line int, offset int64) bool {
-	return line <= headLines && offset < headBytes || len(p.open) > 0
+	return p.head(line, offset) || len(p.open) > 0
+}
+
+// head says whether a place is in the part of the input in which every line is looked at.
+func (p *Parser) head(line int, offset int64) bool {
+	return line <= p.table.headLines && offset < headBytes
 }
 
 // line reads one physical line or a piece of one.
@@ -141,7 +154,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 			trace = s.trace.Trace()
 			h = inherit(h, &s.opened)
 		}
-		claimed := p.match(at, body, h, trace, needles)
+		claimed := p.match(at, body, h, s, trace, needles)
 		if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" {
 			p.emit(Event{
 				At: at, Header: h, Pattern: "traceback", Kind: Exception, Role: Context,
@@ -167,7 +180,8 @@ func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
 
 // track keeps the set of streams that wait for more lines.
 func (p *Parser) track(s *stream) {
-	if s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
+	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until > p.now
+	if waits || s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
 		p.open[s] = struct{}{}
 	} else {
 		delete(p.open, s)
@@ -194,7 +208,7 @@ func (p *Parser) find(body []byte) []int {
 // readSettings reads configuration out of a message that is no part of a traceback.
 func (p *Parser) readSettings(at Position, body []byte, h envelope.Header, s *stream, needles []int) {
 	worth := s.settings.Open()
-	if !worth && (at.Line <= headLines && at.Offset < headBytes) {
+	if !worth && p.head(at.Line, at.Offset) {
 		worth = settings.Worth(body)
 	}
 	for _, id := range needles {
@@ -212,10 +226,15 @@ func (p *Parser) emitSettings(h envelope.Header, pairs []settings.Pair) {
 }
 
 // match tries the patterns whose needles the message holds. It says whether an event pattern or a veto claimed it.
-func (p *Parser) match(at Position, body []byte, h envelope.Header, trace *traceback.Trace, needles []int) bool {
+func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace, needles []int) bool {
 	p.hits = p.hits[:0]
 	for _, id := range needles {
 		p.hits = append(p.hits, p.table.owners[id]...)
+	}
+	for _, a := range s.armed {
+		if at.Line <= a.until && at.Line > a.since {
+			p.hits = append(p.hits, a.pattern)
+		}
 	}
 	if len(p.hits) == 0 {
 		return false
@@ -223,7 +242,7 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, trace *trace
 	slices.Sort(p.hits)
 	p.hits = slices.Compact(p.hits)
 	if len(body) <= MaxMessage {
-		return p.matchText(at, body, h, trace)
+		return p.matchText(at, body, h, s, trace)
 	}
 	claimed := false
 	for from := 0; from < len(body); {
@@ -232,7 +251,7 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, trace *trace
 			break
 		}
 		lo, hi := max(from, pos-MaxMessage/2), min(len(body), pos+MaxMessage/2)
-		claimed = p.matchText(at, body[lo:hi], h, trace) || claimed
+		claimed = p.matchText(at, body[lo:hi], h, s, trace) || claimed
 		from = hi
 	}
 	return claimed
@@ -240,7 +259,7 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, trace *trace
 
 // matchText tries p.hits on one text: vetoes come first in the table, the first event wins, markers and gauges are
 // independent.
-func (p *Parser) matchText(at Position, body []byte, h envelope.Header, trace *traceback.Trace) bool {
+func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace) bool {
 	p.runes = appendRunes(p.runes[:0], body)
 	claimed := false
 	for _, i := range p.hits {
@@ -252,6 +271,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, trace *t
 		if !ok {
 			continue
 		}
+		p.arm(s, i, at.Line)
 		switch {
 		case pat.Veto:
 			claimed = true
@@ -271,6 +291,20 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, trace *t
 		}
 	}
 	return claimed
+}
+
+// arm lets the patterns that follow on this one try the writer's next lines.
+func (p *Parser) arm(s *stream, pattern int32, line int) {
+	next := p.table.followers[pattern]
+	if len(next) == 0 {
+		return
+	}
+	s.armed = slices.DeleteFunc(s.armed, func(a armed) bool { return a.until < line })
+	for _, f := range next {
+		if len(s.armed) < maxArmed {
+			s.armed = append(s.armed, armed{pattern: f, since: line, until: line + p.table.patterns[f].Within})
+		}
+	}
 }
 
 // appendRunes appends b to dst as runes, invalid bytes as U+FFFD.
@@ -305,10 +339,11 @@ func (p *Parser) peek(num int, offset int64, raw []byte, emit func(Observation))
 			body, h = envelope.PeelInherit(seg, q.outer)
 		}
 		var trace *traceback.Trace
-		if s := p.streams[h.Stream]; s != nil && s.trace.Open() {
-			trace = s.trace.Snapshot()
+		var copied stream
+		if s := p.streams[h.Stream]; s != nil {
+			trace, copied.armed = s.trace.Snapshot(), slices.Clone(s.armed)
 		}
-		q.match(Position{Source: p.source, Line: num, Offset: offset}, body, h, trace, q.find(body))
+		q.match(Position{Source: p.source, Line: num, Offset: offset}, body, h, &copied, trace, q.find(body))
 		return true
 	})
 }

@@ -35,6 +35,11 @@ type Pattern struct {
 	Gauge  bool   // a Gauge
 	Veto   bool   // looks like memory trouble and is none: no event comes from this line
 
+	// After names a pattern that must have matched at most Within lines before, by the same writer. Such a pattern needs no
+	// needle: the lines behind the other one are read anyway.
+	After  []string
+	Within int
+
 	Set    map[string]string // constant fields
 	Source string            // program, versions, source file: where the wording was seen
 	Match  []Sample

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,10 @@ func TestPatterns(t *testing.T) {
 			}
 			assert.Equal(t, 1, yields, "exactly one of Kind, Marker, Gauge, Veto")
 			assert.Equal(t, p.Kind != "", p.Role != "", "events have a role, nothing else has")
-			require.NotEmpty(t, p.Needles)
+			require.True(t, len(p.Needles) > 0 || len(p.After) > 0 && p.Within > 0, "nothing leads to this pattern")
+			for _, a := range p.After {
+				assert.True(t, slices.ContainsFunc(all, func(q Pattern) bool { return q.Name == a && len(q.Needles) > 0 }), "After: no pattern %q with needles", a)
+			}
 			for _, n := range p.Needles {
 				assert.GreaterOrEqual(t, len(n), 6, "needle %q is too short to be rare", n)
 			}
@@ -62,7 +66,7 @@ func TestPatterns(t *testing.T) {
 					continue
 				}
 				assert.Equal(t, s.Want, got, "fields of %q", s.Line)
-				assert.True(t, containsAny(s.Line, p.Needles), "no needle in %q", s.Line)
+				assert.True(t, len(p.Needles) == 0 || containsAny(s.Line, p.Needles), "no needle in %q", s.Line)
 			}
 			for _, l := range p.NoMatch {
 				_, ok := p.match([]rune(l))
@@ -91,7 +95,7 @@ func TestPatternsDoNotOverlap(t *testing.T) {
 		for _, s := range p.Match {
 			for j := range all {
 				q := &all[j]
-				if i == j || q.Marker != "" || q.Gauge || !containsAny(s.Line, q.Needles) {
+				if i == j || q.Marker != "" || q.Gauge || len(q.Needles) == 0 || !containsAny(s.Line, q.Needles) {
 					continue
 				}
 				if _, ok := q.match([]rune(s.Line)); ok && !has(p.Also, q.Name) && !has(q.Also, p.Name) {

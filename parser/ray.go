@@ -103,10 +103,10 @@ func rayMonitor() []Pattern {
 		},
 		{
 			// A row of the table of the ten biggest processes: what the killed pid was doing.
-			Name:    "ray.top_process",
-			Needles: []string{"\tray::", " ray::", "\tpython"},
-			Expr:    `^\s*(?<pid>\d{1,10})[\t ]{1,10}(?<process_gib>\d{1,6}\.\d{1,3})(?:Gi?B)?[\t ]{1,10}(?<cmd>(?:ray::|python)[^\t\n]{1,300}?)\s*$`,
-			Kind:    OOMKill, Role: Detail,
+			Name:  "ray.top_process",
+			After: []string{"ray.memory_monitor", "ray.low_memory", "ray.killed_worker", "ray.old_monitor", "ray.above_threshold"}, Within: 16,
+			Expr: `^\s*(?<pid>\d{1,10})[\t ]{1,10}(?<process_gib>\d{1,6}\.\d{1,3})(?:Gi?B)?[\t ]{1,10}(?<cmd>(?:ray::|python)[^\t\n]{1,300}?)\s*$`,
+			Kind: OOMKill, Role: Detail,
 			Source: "Ray 1.x-2.5x, src/ray/common/memory_monitor.cc, python/ray/_private/memory_monitor.py",
 			Match: []Sample{
 				{
@@ -273,11 +273,8 @@ func rayDeaths() []Pattern {
 			},
 		},
 		{
-			Name: "ray.actor_died_fields",
-			Needles: []string{
-				"\tclass_name: ", "  class_name: ", "\tpid: ", "  pid: ",
-				"\tip: 1", "\tip: 2", "\tip: 3", "\tip: 4", "\tip: 5", "\tip: 6", "\tip: 7", "\tip: 8", "\tip: 9", "\tip: f", "  ip: ",
-			},
+			Name:  "ray.actor_died_fields",
+			After: []string{"ray.actor_died"}, Within: 10,
 			Expr: `^[\t ]{1,12}(?:class_name: (?<comm>\S{1,200})|pid: (?<pid>\d{1,10})|ip: (?<host>[0-9a-f][0-9a-fA-F.:]{1,44}))\s*$`,
 			Kind: ProcessExit, Role: Detail,
 			Source: "Ray 2.x, python/ray/exceptions.py ActorDiedError.__init__",

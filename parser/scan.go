@@ -49,7 +49,10 @@ type Scanner struct {
 
 // NewScanner returns a scanner for the input of that name.
 func NewScanner(name string, emit func(Observation)) *Scanner {
-	t := table()
+	return newScanner(name, table(), emit)
+}
+
+func newScanner(name string, t *compiled, emit func(Observation)) *Scanner {
 	return &Scanner{parser: newParser(name, t, emit), finder: t.finder, line: 1, buf: make([]byte, blockSize)}
 }
 
@@ -211,17 +214,20 @@ func (s *Scanner) skip(b []byte) {
 
 // compiled is the pattern table with its gate.
 type compiled struct {
-	patterns []Pattern
-	finder   *anchor.Finder
-	owners   [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
-	settings map[int]bool
+	patterns  []Pattern
+	finder    *anchor.Finder
+	owners    [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
+	settings  map[int]bool
+	headLines int
+	// followers are, per pattern, those that are tried on the lines behind it.
+	followers map[int32][]int32
 }
 
 // table builds the gate once for all scanners.
 var table = sync.OnceValue(func() *compiled { return compile(Patterns()) })
 
 func compile(patterns []Pattern) *compiled {
-	t := &compiled{patterns: patterns, settings: map[int]bool{}}
+	t := &compiled{patterns: patterns, headLines: headLines, settings: map[int]bool{}, followers: map[int32][]int32{}}
 	ids := map[string]int{}
 	var needles []string
 	id := func(n string) int {
@@ -234,7 +240,16 @@ func compile(patterns []Pattern) *compiled {
 		}
 		return i
 	}
+	names := map[string]int32{}
 	for p := range patterns {
+		names[patterns[p].Name] = int32(p)
+	}
+	for p := range patterns {
+		for _, after := range patterns[p].After {
+			if i, ok := names[after]; ok {
+				t.followers[i] = append(t.followers[i], int32(p))
+			}
+		}
 		for _, n := range patterns[p].Needles {
 			i := id(n)
 			t.owners[i] = append(t.owners[i], int32(p))

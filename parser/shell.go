@@ -9,7 +9,7 @@ func shellPatterns() []Pattern {
 	return []Pattern{
 		{
 			Name:    "shell.killed",
-			Needles: []string{" Killed", " 已杀死", " Getötet", " 強制終了"},
+			Needles: []string{"Killed", " 已杀死", " Getötet", " 強制終了"},
 			Expr:    `(?:: line \d+|^[^\s:]{1,200}\[\d+\]|^[^\s:]{1,200}: \d+): +(?<pid>\d+):? (?:Killed|已杀死|Getötet|強制終了)(?: +(?<cmd>\S.{0,300}))?`,
 			Kind:    OOMKill, Role: Suspicion, Set: map[string]string{"signal": "SIGKILL"}, Source: bash + "; ksh",
 			Match: []Sample{
@@ -94,7 +94,7 @@ func shellPatterns() []Pattern {
 		{
 			Name: "shell.signal",
 			Needles: []string{
-				" Terminated", " Aborted", " Segmentation fault", " Floating point exception", " Illegal instruction", " Hangup", " Interrupt",
+				" Terminated", " Aborted", " Segmentation fault", " Floating point exception", " Illegal instruction", "Hangup", " Interrupt",
 				" Trace/breakpoint trap", "Command terminated by signal ",
 			},
 			Expr: `(?:: line \d+: +(?<pid>\d+):? (?<signal>Terminated|Aborted|Segmentation fault|Floating point exception|Illegal instruction|Hangup|Interrupt|Trace/breakpoint trap)(?: +(?:\(core dumped\) *)?(?<cmd>\S.{0,300}))?|Command terminated by signal (?!9\b)(?<signal>\d+))`,

@@ -2,6 +2,10 @@ package parser
 
 import "slices"
 
+// timerNeedles are the timers that slime and Relax open, "Timer " alone being too short to search for
+// (slime/observability/timer.py and its callers, 2025-2026).
+var timerNeedles = []string{"Timer train", "Timer actor_train", "Timer critic_train", "Timer log_probs", "Timer ref_log_probs", "Timer teacher_log_probs", "Timer old_log_probs", "Timer ref_model_update", "Timer data_preprocess", "Timer update_weights", "Timer wake_up", "Timer save_model", "Timer init_actor", "Timer rollout", "Timer generate", "Timer values", "Timer convert", "Timer compute", "Timer onload", "Timer offload", "Timer eval", "Timer sleep", "(elapsed: "}
+
 // slimePatterns are the markers of slime and of Relax, which shares its timers, memory lines and actors.
 func slimePatterns() []Pattern {
 	return slices.Concat(slimeMarkers(), slimeEngines())
@@ -13,7 +17,7 @@ func slimeMarkers() []Pattern {
 	return []Pattern{
 		{
 			Name:    "slime.timer_start",
-			Needles: []string{"Timer "},
+			Needles: timerNeedles,
 			Expr:    `Timer (?<timer>\w{1,64}) start\b`,
 			Marker:  "timer", Set: map[string]string{"edge": "open"}, Source: src,
 			Match:   []Sample{{"Timer ref_log_probs start", Fields{"timer": "ref_log_probs", "edge": "open"}}},
@@ -21,7 +25,7 @@ func slimeMarkers() []Pattern {
 		},
 		{
 			Name:    "slime.timer_end",
-			Needles: []string{"Timer "},
+			Needles: timerNeedles,
 			Expr:    `Timer (?<timer>\w{1,64}) end\b`,
 			Marker:  "timer", Set: map[string]string{"edge": "close"}, Source: src,
 			Match:   []Sample{{"Timer ref_log_probs end (elapsed: 19.9s)", Fields{"timer": "ref_log_probs", "edge": "close"}}},

@@ -88,7 +88,7 @@ func huggingFaceMarkers() []Pattern {
 			"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]"),
 		phaseMarker("trainer.datasets", "data", "point", "dataset", src,
 			`(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,
-			[]string{":   0%|", ": 0 examples"},
+			[]string{":   0%|   ", ": 0 examples"},
 			"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
 			"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]"),
 		phaseMarker("trainer.train", "training", "point", "train", src,
@@ -105,7 +105,7 @@ func huggingFaceMarkers() []Pattern {
 			`Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`, []string{"Sanity Checking"},
 			"Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),
 		phaseMarker("trainer.lightning_epoch", "training", "point", "fit", "PyTorch Lightning 1.x-2.x, callbacks/progress",
-			`\bEpoch \d{1,6}:\s{1,4}0%`, []string{":   0%|"},
+			`\bEpoch \d{1,6}:\s{1,4}0%`, []string{":   0%|   "},
 			"Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]"),
 	}
 }

@@ -120,7 +120,7 @@ func verlSteps() []Pattern {
 			[]string{"Training Progress:"},
 			[2]string{"Training Progress:  10%|█▍        | 104/984 [2:46:24<23:28:00, 94.99s/it]", "104"}),
 		stepMarker("verl.epoch_step", src+" (0.1-0.3)",
-			`\bepoch \d{1,6}, step (?<step>\d{1,9})\s*$`, []string{", step "}, [2]string{"epoch 0, step 12", "12"}),
+			`\bepoch \d{1,6}, step (?<step>\d{1,9})\s*$`, []string{"epoch 0, step ", "epoch 1, step ", "epoch 2, step ", "epoch 3, step ", "epoch 4, step ", "epoch 5, step ", "epoch 6, step ", "epoch 7, step ", "epoch 8, step ", "epoch 9, step "}, [2]string{"epoch 0, step 12", "12"}),
 		phaseMarker("verl.validation_open", "rollout", "open", "validation", src,
 			`test_gen_batch meta info`, []string{"test_gen_batch meta info"}, "test_gen_batch meta info: {'eos_token_id': 151645}"),
 		phaseMarker("verl.validation_close", "rollout", "close", "validation", src,
