@@ -90,6 +90,10 @@ type identKey struct {
 type identity struct {
 	rank, localRank, device, pid int
 	host                         string
+	// group is the size of the process group that rank counts in, 0 when not told. Only the largest group's is the rank in
+	// the whole job: engines and tensor-parallel groups count their own.
+	group int
+	mixed bool // several ranks share this key: rank tells nothing
 }
 
 // Add folds one observation.
@@ -146,6 +150,9 @@ func (f *file) learn(id identity) {
 	if id.rank >= 0 {
 		keys = append(keys, identKey{"rank", strconv.Itoa(id.rank)})
 	}
+	if id.rank >= 0 && id.device >= 0 {
+		keys = append(keys, identKey{"device", strconv.Itoa(id.device)})
+	}
 	for _, k := range keys {
 		have, ok := f.idents[k]
 		if !ok {
@@ -161,8 +168,12 @@ func (f *file) learn(id identity) {
 
 // fill takes over what is not known yet.
 func (i *identity) fill(from identity) {
-	if i.rank < 0 {
-		i.rank = from.rank
+	switch {
+	case i.mixed || from.mixed:
+	case i.rank < 0 || from.rank >= 0 && from.group > i.group:
+		i.rank, i.group = from.rank, from.group
+	case from.rank >= 0 && from.rank != i.rank && from.group >= i.group:
+		i.mixed = true
 	}
 	if i.localRank < 0 {
 		i.localRank = from.localRank
@@ -325,6 +336,11 @@ func (f *file) identity(o parser.Marker) {
 	}
 	if id.rank < 0 {
 		id.rank = o.Header.Rank
+	}
+	if n, ok := o.Fields.Int("world_size"); ok {
+		id.group = int(n)
+	} else if n, ok := o.Fields.Int("peers"); ok {
+		id.group = int(n) + 1
 	}
 	if h := o.Fields["host"]; h != "" {
 		id.host = h

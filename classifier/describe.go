@@ -107,9 +107,12 @@ func (f *file) launch(r *Run, v votes) {
 	for _, m := range f.launches {
 		g := m.Fields
 		v.add(g["framework"], 3)
+		if g["library"] == "torch" || g["launcher"] == "torchrun" {
+			v.add("torch", 1)
+		}
 		set(&r.Engine, g["engine"])
 		set(&r.Backend, g["backend"])
-		set(&r.JobID, g["job"])
+		set(&r.JobID, jobOf(g))
 		if l := g["launcher"]; l != "" && outer(l) > outer(r.Launcher) {
 			r.Launcher = l
 		}
@@ -171,7 +174,7 @@ func (f *file) frames(r *Run, v votes) {
 
 func jobOf(f parser.Fields) string {
 	j, _, _ := strings.Cut(f["job"], ".")
-	return j
+	return strings.TrimLeft(j, "0") // slurmd's spool directories pad it
 }
 
 // engineFromConfig reads the engine and the backend from settings that name them.

@@ -50,23 +50,39 @@ func (j *job) bareEngine() bool {
 // complete fills in what the log says elsewhere of the process with that pid or rank.
 func (j *job) complete(id *identity, f *file) {
 	look := func(f *file) {
-		if id.pid > 0 {
-			if have, ok := f.idents[identKey{"pid", strconv.Itoa(id.pid)}]; ok {
-				id.fill(*have)
-			}
-		}
-		if id.pid <= 0 && id.rank >= 0 {
-			if have, ok := f.idents[identKey{"rank", strconv.Itoa(id.rank)}]; ok {
-				id.fill(*have)
-			}
+		switch {
+		case id.pid > 0:
+			id.ask(f, "pid", id.pid)
+		case id.rank >= 0:
+			id.ask(f, "rank", id.rank)
 		}
 	}
 	look(f)
+	if id.rank < 0 && id.device >= 0 && j.oneNode() {
+		// where every process sees all devices of the one node, a device has one rank
+		if have, ok := f.idents[identKey{"device", strconv.Itoa(id.device)}]; ok && !have.mixed {
+			id.rank = have.rank
+		}
+	}
 	for _, other := range j.files {
 		if other != f && id.pid > 0 && (id.rank < 0 || id.host == "") {
 			look(other)
 		}
 	}
+}
+
+// ask takes over what an input told under a key.
+func (id *identity) ask(f *file, kind string, key int) {
+	have, ok := f.idents[identKey{kind, strconv.Itoa(key)}]
+	if !ok {
+		return
+	}
+	from := *have
+	if from.mixed {
+		from.rank = -1
+	}
+	from.mixed, from.group = false, 0
+	id.fill(from)
 }
 
 // failure is what a launcher says of a process that ended.
@@ -187,6 +203,7 @@ func (c *cluster) rootFacts() Root {
 	if e.Trace != nil && e.Trace.Origin != nil && e.Trace.Origin.Actor != "" {
 		r.Process = e.Trace.Origin.Actor
 	}
+	ownProcess(fields)
 	for _, t := range []struct {
 		key string
 		to  **int64
@@ -205,6 +222,11 @@ func (c *cluster) rootFacts() Root {
 		}
 	}
 	return r
+}
+
+// sameWriter says that two events of one input come from one process, as far as their envelopes tell.
+func sameWriter(a, b *event) bool {
+	return a.file == b.file && a.Header.Stream == b.Header.Stream && a.Header.PID == b.Header.PID
 }
 
 // rootTrace is the adopted trace when it tells of the same process as the root.
@@ -230,7 +252,11 @@ func (c *cluster) joined() parser.Fields {
 		}
 	}
 	for _, e := range c.evidence {
-		if e != c.root && (c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e)) {
+		if e == c.root {
+			continue
+		}
+		beside := e.Kind == c.root.Kind && out["requested"] == "" && sameWriter(c.root, e) && e.At.Line-c.root.At.Line <= nearLines
+		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside {
 			take(e)
 		}
 	}
@@ -242,6 +268,22 @@ func (c *cluster) joined() parser.Fields {
 		}
 	}
 	return out
+}
+
+// ownProcess reads a message that lists one process and does not call it "this process": inside a container the
+// driver's pids mean nothing to PyTorch, and the one listed is this process itself when it holds all that PyTorch
+// counts in it.
+func ownProcess(f parser.Fields) {
+	others, ok := f.Int("others")
+	allocated, known := f.Int("allocated")
+	if !ok || !known || f["gpu_pid"] == "" || f["process"] != "" {
+		return
+	}
+	unallocated, _ := f.Int("reserved_unallocated")
+	if others+1<<28 >= allocated+unallocated {
+		f["process"] = f["others"]
+		delete(f, "others")
+	}
 }
 
 // ptr returns a pointer to a known number, nil for an unknown one.

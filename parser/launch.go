@@ -397,6 +397,22 @@ func launchHosts() []Pattern {
 			NoMatch: []string{"Nodelist: gpu[14-15]", "hostname: "},
 		},
 		{
+			Name:    "launch.hostname_asked",
+			Needles: []string{"+ hostname"},
+			Expr:    `^\++ hostname(?: -[sf]| --(?:short|fqdn|long))?\s*$`,
+			Marker:  "launch", Source: "a batch script under set -x",
+			Match:   []Sample{{"+ hostname", Fields{}}, {"++ hostname -s", Fields{}}},
+			NoMatch: []string{"+ hostname -I", "+ echo hostname"},
+		},
+		{
+			Name:  "launch.hostname_answer",
+			After: []string{"launch.hostname_asked"}, Within: 1,
+			Expr:   `^` + host + `\s*$`,
+			Marker: "identity", Source: "hostname(1), traced by the shell just before",
+			Match:   []Sample{{"cn-0421", Fields{"host": "cn-0421"}}},
+			NoMatch: []string{"+ date", "hostname: command not found"},
+		},
+		{
 			Name:    "launch.host_job_banner",
 			Needles: []string{"== job ", "== Job ", "-- job ", "-- Job ", "## job ", "## Job ", "** job ", "** Job "},
 			Expr:    `[=#*-]{2,12} [Jj]ob \d{1,12} (?:on|running on|started on) ` + host + `(?![\w.\[,-])`,
