@@ -20,14 +20,55 @@ type cluster struct {
 	traced   *event           // whose trace it is
 }
 
-// takes says whether e tells of the same incident as the cluster: it does unless the run went on between them and
-// failed in another way.
+// takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
+// run went on between them and failed in another way.
 func (c *cluster) takes(e *event) bool {
+	for _, x := range c.evidence {
+		if x.Trace != nil && e.Trace != nil {
+			if strangers(x, e) {
+				return false
+			}
+			break
+		}
+	}
 	last := c.evidence[len(c.evidence)-1]
 	if last.file != e.file || !c.progress(last, e) {
 		return true
 	}
 	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
+}
+
+// strangers says that two failures are those of different programs: different writers whose tracebacks have none of
+// their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
+// and a trainer on one card) and fail together are one story all the same.
+func strangers(a, b *event) bool {
+	if a.Header.Stream == b.Header.Stream && a.file == b.file || echo(a, b) {
+		return false
+	}
+	own, other := ownCode(a.Trace), ownCode(b.Trace)
+	if len(own) == 0 || len(other) == 0 {
+		return false
+	}
+	for f := range own {
+		if other[f] {
+			return false
+		}
+	}
+	together := a.fields["device"] == b.fields["device"] && a.fields["total"] == b.fields["total"]
+	return !together
+}
+
+// ownCode are the places of a traceback that lie outside of installed libraries.
+func ownCode(t *traceback.Trace) map[string]bool {
+	out := map[string]bool{}
+	for n := 0; t != nil && n < 4; t, n = t.Cause, n+1 {
+		for _, f := range t.Frames {
+			if !strings.Contains(f.File, "-packages") && !strings.Contains(f.File, "lib/python") && !strings.HasPrefix(f.File, "<") {
+				out[f.File+" "+f.Func] = true
+			}
+		}
+	}
+	return out
 }
 
 // progress says whether the run went on between two events of one input.

@@ -178,17 +178,15 @@ func sameJob(a, b string) bool {
 // incidents groups the evidence into incidents, in order of occurrence.
 func (j *job) incidents() []Incident {
 	var clusters []*cluster
-	byKey := map[string][]*cluster{}
+	byAttempt := map[int][]*cluster{}
 	for _, e := range j.ordered(parser.Evidence) {
-		key := fmt.Sprint(e.attempt)
-		cs := byKey[key]
-		if n := len(cs); n > 0 && cs[n-1].takes(e) {
-			cs[n-1].evidence = append(cs[n-1].evidence, e)
-			continue
+		cl := home(byAttempt[e.attempt], e)
+		if cl == nil {
+			cl = &cluster{job: j}
+			byAttempt[e.attempt] = append(byAttempt[e.attempt], cl)
+			clusters = append(clusters, cl)
 		}
-		cl := &cluster{job: j, evidence: []*event{e}}
-		byKey[key] = append(cs, cl)
-		clusters = append(clusters, cl)
+		cl.evidence = append(cl.evidence, e)
 	}
 	if len(clusters) == 0 {
 		if cl := j.suspicion(); cl != nil {
@@ -204,6 +202,16 @@ func (j *job) incidents() []Incident {
 		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
 	}
 	return out
+}
+
+// home is the cluster that a piece of evidence belongs to, nil when it begins a new one. The latest that takes it wins.
+func home(clusters []*cluster, e *event) *cluster {
+	for _, cl := range slices.Backward(clusters) {
+		if cl.takes(e) {
+			return cl
+		}
+	}
+	return nil
 }
 
 // occurrence orders incidents by time where both have one of the same clock, else by place.
