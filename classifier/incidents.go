@@ -247,8 +247,6 @@ func (j *job) suspicion() *cluster {
 	var kills []*event
 	for _, e := range j.events {
 		switch {
-		case e.Kind == parser.JobCancelled:
-			return nil
 		case e.fields["reason"] == "launcher":
 			explained[e.fields["pid"]] = true
 		case e.Kind == parser.NCCLFailure || e.Kind == parser.IllegalAccess:
@@ -258,7 +256,7 @@ func (j *job) suspicion() *cluster {
 		}
 	}
 	for _, e := range j.events {
-		if e.Role != parser.Suspicion || explained[e.fields["pid"]] && e.fields["pid"] != "" {
+		if e.Role != parser.Suspicion || explained[e.fields["pid"]] && e.fields["pid"] != "" || j.cancelled(e) {
 			continue
 		}
 		kills = append(kills, e)
@@ -267,6 +265,20 @@ func (j *job) suspicion() *cluster {
 		return nil
 	}
 	return &cluster{job: j, evidence: kills, suspect: true}
+}
+
+// cancelled says that the scheduler's word explains a kill: it ended the job for a reason of its own, or it cancelled
+// something before. A cancellation without a reason that comes later is a consequence, as under --kill-on-bad-exit.
+func (j *job) cancelled(kill *event) bool {
+	for _, e := range j.events {
+		if e.Kind != parser.JobCancelled {
+			continue
+		}
+		if e.fields["reason"] != "cancelled" || e.file != kill.file || e.At.Line < kill.At.Line {
+			return true
+		}
+	}
+	return false
 }
 
 // technical says that an exception only passes on that a process died or the job ends.

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/cmd/oomscan/internal/cli"
+	"oomscan/cmd/oomscan/internal/report"
+)
+
+// label is expect.json: what a perfect reader concludes from a case's logs. A key K_ok lists further right answers.
+type label struct {
+	OOM         bool             `json:"oom"`
+	Framework   string           `json:"framework"`
+	FrameworkOK []string         `json:"framework_ok"`
+	Config      map[string]any   `json:"config"`
+	ConfigOK    map[string][]any `json:"config_ok"`
+	Incidents   []map[string]any `json:"incidents"`
+}
+
+// scan runs the command in process on files of a folder and returns its exit status and its report.
+func scan(t *testing.T, dir string, files ...string) (int, report.Report) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := []string{"--format", "json"}
+	for _, f := range files {
+		args = append(args, filepath.Join(dir, f))
+	}
+	status := cli.Main(args, cli.Streams{In: os.Stdin, Out: &out, Err: &errs, Env: func(string) string { return "" }, InTerminal: true})
+	var r report.Report
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r), "stderr: %s", errs.String())
+	assert.Empty(t, errs.String())
+	return status, r
+}
+
+// logs are the files of a case's folder but its labels.
+func logs(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		if n := e.Name(); n != "expect.json" && n != "report.txt" && !strings.HasPrefix(n, ".") {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// TestCases holds the report on every labelled case against its label.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	dirs, err := filepath.Glob("../../fixtures/cases/*")
+	require.NoError(t, err)
+	require.Greater(t, len(dirs), 40)
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			raw, err := os.ReadFile(filepath.Join(dir, "expect.json"))
+			require.NoError(t, err)
+			var want label
+			require.NoError(t, json.Unmarshal(raw, &want))
+			status, got := scan(t, dir, logs(t, dir)...)
+			check(t, &want, status, &got)
+		})
+	}
+}
+
+func check(t *testing.T, want *label, status int, got *report.Report) {
+	t.Helper()
+	var memory []report.Incident
+	for _, in := range got.Incidents {
+		if in.Verdict == "memory" {
+			memory = append(memory, in)
+		}
+	}
+	if !want.OOM {
+		assert.Equal(t, 0, status)
+		assert.Empty(t, memory, "nothing ran out of memory here")
+		return
+	}
+	assert.Equal(t, 1, status)
+	assert.Contains(t, append(want.FrameworkOK, want.Framework), got.Run.Framework, "framework")
+	for k, v := range want.Config {
+		assert.Contains(t, texts(append(want.ConfigOK[k], v)), norm(setting(got, k)), "setting %s", k)
+	}
+	require.Len(t, memory, len(want.Incidents), "incidents")
+	for i, w := range want.Incidents {
+		checkIncident(t, w, &memory[i])
+	}
+}
+
+func checkIncident(t *testing.T, w map[string]any, in *report.Incident) {
+	t.Helper()
+	right := func(key, ok string, got any) {
+		if w[key] == nil {
+			return
+		}
+		more, _ := w[ok].([]any)
+		assert.Contains(t, texts(append(slices.Clone(more), w[key])), norm(got), key)
+	}
+	r := &in.Root
+	right("kind", "kind_ok", in.Kind)
+	right("resource", "resource_ok", in.Resource)
+	right("phase", "phase_ok", in.Phase)
+	right("rank", "rank_ok", value(r.Rank))
+	right("device", "device_ok", value(r.Device))
+	right("host", "host_ok", value(r.Host))
+	right("pid", "pid_ok", value(r.PID))
+	right("requested_bytes", "requested_ok", value(r.Request))
+	right("total_bytes", "total_ok", value(r.Total))
+	right("free_bytes", "free_ok", value(r.Free))
+	right("allocated_bytes", "allocated_ok", value(r.Alloc))
+	right("reserved_unallocated_bytes", "reserved_unallocated_ok", value(r.Reserved))
+	survived, _ := w["survived"].(bool)
+	assert.Equal(t, survived, in.Survived, "survived")
+	places := [][2]any{{w["file"], w["line"]}}
+	more, _ := w["line_ok"].([]any)
+	for _, p := range more {
+		pair := p.([]any)
+		places = append(places, [2]any{pair[0], pair[1]})
+	}
+	if w["line"] != nil {
+		assert.Contains(t, places, [2]any{filepath.Base(r.File), float64(r.Line)}, "root line")
+	}
+}
+
+// setting finds a setting by its full key or its last parts, dashes and underscores alike.
+func setting(r *report.Report, key string) any {
+	if s, ok := r.Run.Config[key]; ok {
+		return s.Value
+	}
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(s, "-+")), "-", "_") }
+	k := plain(key)
+	for have, s := range r.Run.Config {
+		if h := plain(have); h == k || strings.HasSuffix(h, "."+k) || strings.HasSuffix(k, "."+h) {
+			return s.Value
+		}
+	}
+	return nil
+}
+
+func value[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// norm makes values of JSON labels and of reports comparable as text.
+func norm(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case bool:
+		return strconv.FormatBool(v)
+	case string:
+		s := strings.Trim(v, `'"`)
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		switch l := strings.ToLower(s); l {
+		case "true", "false", "none":
+			return l
+		case "null":
+			return "none"
+		}
+		return s
+	}
+	return ""
+}
+
+func texts(vs []any) []string {
+	var out []string
+	for _, v := range vs {
+		out = append(out, norm(v))
+	}
+	return out
+}
