@@ -193,6 +193,9 @@ func (c *cluster) rootFacts() Root {
 	if id.host == "" {
 		id.host = c.job.onlyHost()
 	}
+	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill {
+		id.rank = int(n) // srun names one task: its rank in the step
+	}
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,

@@ -79,10 +79,16 @@ func nearest(path string) (string, bool) {
 	}
 	defer f.Close()
 	names, _ := f.Readdirnames(maxNames)
-	// More than a quarter of the letters is another name, not a slip.
+	best, ok := Closest(name, names)
+	return dir + best, ok
+}
+
+// Closest returns the word that a misspelt one most likely means, ok=false when none is near: more than a quarter of
+// its letters wrong is another word, not a slip. Case alone is no difference.
+func Closest(name string, among []string) (best string, ok bool) {
 	limit := max(1, len(name)/4) + 1
-	best, least := "", limit
-	for _, n := range names {
+	least := limit
+	for _, n := range among {
 		d := limit
 		if strings.EqualFold(n, name) {
 			d = 0
@@ -93,7 +99,7 @@ func nearest(path string) (string, bool) {
 			best, least = n, d
 		}
 	}
-	return dir + best, best != ""
+	return best, best != ""
 }
 
 // distance returns the edit distance of two names in bytes, transposed neighbours counting one, or limit if it is not

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"oomscan/parser/source"
 )
 
 // options are the flags of the root command.
@@ -119,7 +121,7 @@ func (o *options) check() error {
 			continue
 		}
 		hint := "one of " + strings.Join(t.words, ", ")
-		if near := nearest(t.value, t.words); near != "" {
+		if near, ok := source.Closest(t.value, t.words); ok {
 			hint = fmt.Sprintf("did you mean %q? It takes %s", near, hint)
 		}
 		return problem{where: t.flag, what: fmt.Sprintf("unknown value %q", t.value), hint: hint}
@@ -128,17 +130,6 @@ func (o *options) check() error {
 		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of inputs", o.jobs), hint: "1 or more"}
 	}
 	return nil
-}
-
-// nearest is the word that starts like s or holds it, "" when none does.
-func nearest(s string, words []string) string {
-	s = strings.ToLower(strings.NewReplacer("-", "_", " ", "").Replace(s))
-	for _, w := range words {
-		if len(s) > 0 && (strings.HasPrefix(w, s) || strings.HasPrefix(s, w) || len(s) > 2 && strings.HasPrefix(w, s[:3])) {
-			return w
-		}
-	}
-	return ""
 }
 
 // version is the module's version as the build recorded it.

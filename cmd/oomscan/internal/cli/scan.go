@@ -27,7 +27,11 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 	failed := false
 	for _, q := range problems {
 		failed = failed || !q.Note
-		complain(s.Err, problem{where: q.Name, what: cause(q.Err), hint: q.Hint})
+		hint := q.Hint
+		if hint == "" && !q.Note {
+			hint = "it is missing in the report; the other inputs are read"
+		}
+		complain(s.Err, problem{where: q.Name, what: cause(q.Err), hint: hint})
 	}
 	p := &printer{options: o, out: out, streams: s, printed: map[string]bool{}}
 	j := &scan{options: o, streams: s, printer: p, extra: extra, begin: begin}
