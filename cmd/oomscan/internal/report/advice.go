@@ -18,8 +18,8 @@ func (p *page) startWith(in *Incident) {
 			p.more(len(items)-n, "item, marked below", "items, marked below")
 			break
 		}
-		p.para(block{indent: 4, hang: 7}, append([]span{{bold, fmt.Sprintf("%d. %s", n+1, x.Title)}}, freed(x)...)...)
-		p.changes(x, 7, true)
+		p.para(block{indent: 4, hang: 7}, join([]span{{bold, fmt.Sprintf("%d. %s", n+1, x.Title)}}, p.only(x), freed(x))...)
+		p.changes(x, 7)
 		if len(x.Changes) == 0 && x.Detail != "" {
 			p.para(block{indent: 7, hang: 7, lines: 4}, span{plain, x.Detail})
 		}
@@ -27,8 +27,8 @@ func (p *page) startWith(in *Incident) {
 		if why == "" {
 			why = x.Why
 		}
-		if why != "" {
-			p.para(block{indent: 7, hang: 7, lines: 3}, span{dim, sentence(why)})
+		if why = strings.TrimSpace(computed(x) + " " + sentence(why)); why != "" {
+			p.para(block{indent: 7, hang: 7, lines: 3}, span{dim, why})
 		}
 		p.caution(x, 7)
 	}
@@ -76,14 +76,12 @@ func (p *page) checklist(in *Incident) {
 				p.blank()
 			}
 			if len(lists) > 1 && list != "" {
-				p.para(block{indent: 4, hang: 6}, span{plain, sentence(list)})
+				p.para(block{indent: 4, hang: 6}, span{plain, list})
 			}
+			p.url(x, urls, 4)
 		}
 		p.item(x, shown[x.ID])
-		if u := deref(x.Source.URL); u != "" && !urls[u] {
-			urls[u] = true
-			p.para(block{indent: itemIndent, hang: itemIndent, full: true, lines: 3}, span{dim, u})
-		}
+		p.url(x, urls, itemIndent)
 	}
 }
 
@@ -99,14 +97,14 @@ func (p *page) item(x *Remedy, shown bool) {
 	case x.Applies != nil && !*x.Applies:
 		p.para(at, span{dim, p.g.minus + number + x.Title + reason(x.AppliesWhy)})
 	case shown:
-		p.para(at, append([]span{{good, p.g.star}, {plain, number + x.Title}, {dim, "  (see above)"}}, section(x)...)...)
+		p.para(at, join([]span{{good, p.g.star}, {plain, number + x.Title}, {dim, "  (see above)"}}, section(x))...)
 	default:
 		mark := span{plain, string(nbsp)}
 		if x.Applies != nil {
 			mark = span{good, p.g.plus}
 		}
-		p.para(at, append(append([]span{mark, {plain, number + x.Title}}, freed(x)...), section(x)...)...)
-		p.changes(x, itemIndent, false)
+		p.para(at, join([]span{mark, {plain, number + x.Title}}, p.only(x), freed(x), section(x))...)
+		p.changes(x, itemIndent)
 		if len(x.Changes) == 0 && x.Detail != "" {
 			p.para(block{indent: itemIndent, hang: itemIndent, lines: 2}, span{dim, x.Detail})
 		}
@@ -151,8 +149,47 @@ func (p *page) caution(x *Remedy, indent int) {
 	}
 }
 
-// changes shows an item's settings: what to paste, and from what to what the value goes.
-func (p *page) changes(x *Remedy, indent int, computed bool) {
+// url names an item's source, once.
+func (p *page) url(x *Remedy, seen map[string]bool, indent int) {
+	if u := deref(x.Source.URL); u != "" && !seen[u] {
+		seen[u] = true
+		p.para(block{indent: indent, hang: indent, full: true, lines: 3}, span{dim, u})
+	}
+}
+
+// join makes one paragraph of its parts.
+func join(parts ...[]span) []span { return slices.Concat(parts...) }
+
+// only is from what to what the value goes, when an item changes just one: then it stands beside the title, and what
+// is to be pasted has a line of its own.
+func (p *page) only(x *Remedy) []span {
+	if len(x.Changes) != 1 {
+		return nil
+	}
+	c, lead := &x.Changes[0], ": "
+	if c.To != nil && c.From == nil && c.Snippet != "" {
+		lead = "  "
+	}
+	value := p.value(c)
+	return append([]span{{plain, lead}}, value...)
+}
+
+// computed is the arithmetic behind an item's new values.
+func computed(x *Remedy) string {
+	var parts []string
+	for i := range x.Changes {
+		if s := x.Changes[i].ComputedFrom; s != "" && i < maxChanges {
+			parts = append(parts, s)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return sentence(strings.Join(parts, "; ")) + "."
+}
+
+// changes shows an item's settings: what to paste, and from what to what each value goes if there are several.
+func (p *page) changes(x *Remedy, indent int) {
 	for i := range x.Changes {
 		c := &x.Changes[i]
 		if i == maxChanges {
@@ -160,18 +197,18 @@ func (p *page) changes(x *Remedy, indent int, computed bool) {
 			return
 		}
 		lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")
-		value := p.value(c)
-		if computed && c.ComputedFrom != "" {
-			value = append(value, span{dim, "  (" + c.ComputedFrom + ")"})
+		var value []span
+		if len(x.Changes) > 1 {
+			value = append([]span{{plain, "  "}}, p.value(c)...)
 		}
 		at := block{indent: indent, hang: indent + 2, full: true, lines: 4}
 		switch {
 		case c.Snippet == "":
-			p.para(at, append([]span{{code, c.Key}, {plain, "  "}}, value...)...)
+			p.para(at, join([]span{{code, c.Key}}, value)...)
 		case len(lines) == 1:
-			p.para(at, append([]span{{code, c.Snippet}, {plain, "  "}}, value...)...)
+			p.para(at, join([]span{{code, c.Snippet}}, value)...)
 		default:
-			p.para(at, append([]span{{plain, c.Key + "  "}}, value...)...)
+			p.para(at, join([]span{{plain, c.Key}}, value)...)
 			p.pasted(lines, indent+2)
 		}
 	}
@@ -196,7 +233,10 @@ func (p *page) value(c *Change) []span {
 	if c.From != nil {
 		from = clip(*c.From)
 	}
-	if c.To != nil {
+	switch {
+	case c.To != nil && c.From == nil && c.Snippet != "":
+		return []span{{dim, "(" + from + ")"}} // the snippet tells the rest
+	case c.To != nil:
 		return []span{{dim, from + string(nbsp) + p.g.arrow + string(nbsp)}, {good, clip(*c.To)}}
 	}
 	verb := map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}[c.Direction]

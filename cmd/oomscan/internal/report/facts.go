@@ -20,7 +20,7 @@ func (p *page) headline(in *Incident, i, n int) {
 	word = strings.ReplaceAll(" "+word+" ", " ", string(nbsp))
 	spans := []span{{badge, word}, {plain, " "}, {bold, title(in)}}
 	if n > 1 {
-		spans = append(spans, span{dim, fmt.Sprintf("  (%d of %d)", i+1, n)})
+		spans = append(spans, span{dim, fmt.Sprintf("  (%d%cof%c%d)", i+1, nbsp, nbsp, n)})
 	}
 	p.para(block{hang: measure(word) + 1}, spans...)
 }

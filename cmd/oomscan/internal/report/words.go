@@ -34,7 +34,7 @@ var kindWords = map[string]struct{ headline, meaning string }{
 
 // suspectWords replace the headlines of what is only suspected.
 var suspectWords = map[string]struct{ headline, meaning string }{
-	"oom_kill":      {"Host memory may have run out: a process was killed and nothing says why", "SIGKILL; time limits, scancel and people send it, too"},
+	"oom_kill":      {"Host memory may have run out: a process was killed and nothing says why", "SIGKILL, which time limits and people send, too"},
 	"shm_exhausted": {"Shared memory (/dev/shm) may have run full: a process died of a bus error", "SIGBUS without a reason in the log"},
 }
 

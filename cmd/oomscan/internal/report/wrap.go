@@ -58,6 +58,8 @@ func flatten(spans []span) []glyph {
 // safe is the character to show for r, negative for none.
 func safe(r rune) rune {
 	switch {
+	case r >= ' ' && r < 0x7f:
+		return r // nearly all of it
 	case r == nbsp:
 		return r
 	case r == '\t', r == '\n', r == '\r', r == '\v', r == '\f', r == 0x85, unicode.Is(unicode.Z, r):
