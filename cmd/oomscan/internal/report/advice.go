@@ -131,7 +131,11 @@ func section(x *Remedy) []span {
 	if x.Source.Section == "" {
 		return nil
 	}
-	return []span{{dim, "  [" + x.Source.Section + "]"}}
+	s := "[" + x.Source.Section + "]"
+	if len(s) <= 40 {
+		s = strings.ReplaceAll(s, " ", string(nbsp))
+	}
+	return []span{{dim, "  " + s}}
 }
 
 // freed is how much an item is expected to give back.

@@ -127,17 +127,16 @@ func (p *page) hostMemory(in *Incident) {
 	p.legend(parts, *limit)
 }
 
-// Columns of the bar: its place, and the request's mark beside it.
+// barIndent is where the bar and its legend begin, and shortMark what stands beside a request that overshoots.
 const (
 	barIndent = 4
-	maxBar    = 120
 	shortMark = " too much"
 )
 
 // bar draws the parts to scale, and under it the request: as far as it fits into what is free, and how far it
 // overshoots. An overshoot of more than a third of the capacity ends in an arrow.
 func (p *page) bar(parts []part, capacity int64, request *int64) {
-	room := min(p.width-barIndent, maxBar)
+	room := p.prose - barIndent
 	free := 0.0
 	if n := len(parts); n > 0 && parts[n-1].ink == partFree {
 		free = float64(parts[n-1].bytes)

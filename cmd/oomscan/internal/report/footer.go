@@ -14,7 +14,7 @@ func (p *page) none(r *Report) {
 	case len(failed) > 0 && len(failed) == len(r.Inputs):
 		word, ground, text = " NO ANSWER ", badgeSuspect, "nothing could be read to its end, and nothing was found before"
 	case len(failed) > 0:
-		text += fmt.Sprintf("; %s could not be read", count(len(failed), "input", "inputs"))
+		text += fmt.Sprintf("; %s not read in full", count(len(failed), "input", "inputs"))
 	case r.Stats.Lines == 0 && r.Stats.Bytes == 0:
 		word, ground, text = " NOTHING TO READ ", badgeSuspect, "the input is empty"
 	}
@@ -43,7 +43,7 @@ func (p *page) footer(r *Report) {
 	for i, in := range failed {
 		label := ""
 		if i == 0 {
-			label = "not read"
+			label = "errors"
 		}
 		if i == maxProblems {
 			p.row(label, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(failed)-i, "more", "more"))})

@@ -46,7 +46,7 @@ var phaseWords = map[string]string{
 
 var resourceWords = map[string]string{"gpu": "GPU memory", "host": "host memory", "shm": "/dev/shm"}
 
-// consequenceWords name what followed, in the plural that a count needs.
+// consequenceWords name what followed.
 var consequenceWords = map[string]string{
 	"gpu_oom": "GPU memory ran out", "gpu_driver_oom": "GPU memory ran out at the driver", "kv_cache": "no room for the KV cache",
 	"nccl_oom": "collective library out of memory", "nccl_failure": "collective failed or timed out", "host_oom": "host allocation failed",
