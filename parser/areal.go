@@ -9,19 +9,18 @@ func arealPatterns() []Pattern {
 		src    = "AReaL 0.3-2.0, areal/utils/stats_logger.py, areal/utils/device.py, areal/trainer/rl_trainer.py"
 		suffix = `[,:] memory allocated \(GB\): `
 	)
-	needle := []string{"memory allocated (GB): "}
-	after := func(name, phase, heads, line string) Pattern {
-		return phaseMarker("areal."+name, phase, "point", name, src, `\b(?:`+heads+`)`+suffix, needle, line)
+	after := func(name, phase, heads string, needles []string, line string) Pattern {
+		return phaseMarker("areal."+name, phase, "point", name, src, `\b(?:`+heads+`)`+suffix, needles, line)
 	}
 	return []Pattern{
 		stepMarker("areal.step", src,
 			`Train step (?<step>\d{1,9})/\d{1,9} done`, []string{"Train step "},
 			[2]string{"Epoch 1/10 Step 21/58 Train step 21/580 done.", "21"}),
-		after("after_values", "logprob", `critic values|recompute logp`,
+		after("after_values", "logprob", `critic values|recompute logp`, []string{"critic values", "recompute logp"},
 			"recompute logp, memory allocated (GB): 14.33, memory reserved (GB): 55.63, device memory used/total (GB): 73.57/79.11"),
-		after("after_ref", "training", `ref logp|compute advantages`,
+		after("after_ref", "training", `ref logp|compute advantages`, []string{"ref logp", "compute advantages"},
 			"Memory-Usage compute advantages: memory allocated (GB): 14.33, memory reserved (GB): 62.48"),
-		after("after_update", "weight_update", `ppo update|ppo critic update|after train step`,
+		after("after_update", "weight_update", `ppo update|ppo critic update|after train step`, []string{"ppo update", "ppo critic update", "after train step"},
 			"ppo update, memory allocated (GB): 24.91, memory reserved (GB): 70.47, device memory used/total (GB): 73.40/79.11"),
 		phaseMarker("areal.init", "init", "point", "model", src,
 			`(?:Initializing device mesh with parallel strategy|Applying FSDP2 time: |before model creation/loading`+suffix+`)`,

@@ -7,35 +7,12 @@ import "slices"
 // With VERL_LOGGING_LEVEL=DEBUG verl brackets its stages with lines of the form `HEAD, memory allocated (GB): ..`, on
 // rank 0; a decorator puts a role in front of some heads (`dp actor Before update_policy`). A head ends at the comma.
 func verlPatterns() []Pattern {
-	return slices.Concat(verlMemory(), verlStages(), verlSteps())
+	return slices.Concat(verlStages(), verlSteps())
 }
 
 // verlHead makes the expression of a memory line: one of heads, then the comma and the reading.
 func verlHead(heads string) string {
 	return `\b(?:` + heads + `),? memory allocated(?: \(GB\))?: ?\d`
-}
-
-// verlMemory is the reading itself, which AReaL prints in the same words.
-func verlMemory() []Pattern {
-	return []Pattern{{
-		Name:    "verl.memory",
-		Needles: []string{"memory allocated (GB): "},
-		Expr: `memory allocated \(GB\): (?<allocated_gib>\d+(?:\.\d+)?), memory reserved \(GB\): (?<reserved_gib>\d+(?:\.\d+)?)` +
-			`(?:, device memory used/total \(GB\): (?<used_gib>\d+(?:\.\d+)?)/(?<total_gib>\d+(?:\.\d+)?))?`,
-		Gauge:  true,
-		Source: "verl 0.1-0.9, utils/debug|profiler/performance.py; AReaL 0.3-2.0, utils/device.py",
-		Match: []Sample{
-			{
-				"After update_policy, memory allocated (GB): 13.50, memory reserved (GB): 14.00, device memory used/total (GB): 37.25/79.00",
-				Fields{"allocated": "14495514624", "reserved": "15032385536", "used": "39996882944", "total": "84825604096"},
-			},
-			{
-				"Before update policy, memory allocated (GB): 6.5, memory reserved (GB): 7.0",
-				Fields{"allocated": "6979321856", "reserved": "7516192768"},
-			},
-		},
-		NoMatch: []string{"perf/max_memory_allocated_gb:61.2"},
-	}}
 }
 
 // verlStages are the bracketed stages.
@@ -44,61 +21,60 @@ func verlStages() []Pattern {
 		src     = "verl 0.1-0.9, workers/fsdp_workers.py, workers/megatron_workers.py, workers/sharding_manager, workers/engine_workers.py"
 		reading = ", memory allocated (GB): 6.82, memory reserved (GB): 7.10, device memory used/total (GB): 15.77/79.11"
 	)
-	needle := []string{"memory allocated (GB): "}
-	stage := func(name, phase, edge, label, heads string, samples ...string) Pattern {
+	stage := func(name, phase, edge, label, heads string, needles []string, samples ...string) Pattern {
 		for i, s := range samples {
 			samples[i] = s + reading
 		}
-		return phaseMarker("verl."+name, phase, edge, label, src, verlHead(heads), needle, samples...)
+		return phaseMarker("verl."+name, phase, edge, label, src, verlHead(heads), needles, samples...)
 	}
 	return []Pattern{
 		stage("init_model", "init", "point", "model",
-			`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init`,
+			`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init`, []string{"from HF AutoModel", "FSDP init,", "Before FSDP", "After FSDP", "critic FSDP", "Actor FSDP", "ref FSDP", "After init_model finish", "After MegatronPPOActor init"},
 			"Before init actor from HF AutoModel", "After init model from HF AutoModel", "After ref FSDP init", "Before critic FSDP"),
 		stage("init_optimizer", "init", "point", "optimizer",
-			`After \w{1,24} optimizer init|After offload [\w/ ]{1,40} during init`,
+			`After \w{1,24} optimizer init|After offload [\w/ ]{1,40} during init`, []string{" optimizer init", " during init"},
 			"After actor optimizer init", "After offload actor optimizer during init", "After offload model/optimizer/grad during init"),
 		stage("init_rollout", "init", "point", "engine",
-			`(?:Before|After) building \w{1,24} rollout|After building sharding manager|After rollout init`,
+			`(?:Before|After) building \w{1,24} rollout|After building sharding manager|After rollout init`, []string{"Before building ", "After building ", "After rollout init"},
 			"Before building vllm rollout", "After building sharding manager"),
 		// Entering the sharding manager, to 0.6.
 		stage("shard_enter", "weight_update", "open", "sharding manager",
-			`Before state_dict\(\) in sharding manager(?: memory)?|After state_dict\(\) in sharding manager(?: memory)?|After sync model weights in sharding manager|Before __enter__`,
+			`Before state_dict\(\) in sharding manager(?: memory)?|After state_dict\(\) in sharding manager(?: memory)?|After sync model weights in sharding manager|Before __enter__`, []string{"state_dict() in sharding manager", "After sync model weights in sharding", "Before __enter__"},
 			"Before state_dict() in sharding manager memory", "fsdp vllm sharding_manager Before __enter__"),
 		stage("shard_entered", "weight_update", "close", "sharding manager",
-			`After del state_dict and empty_cache in sharding manager|After entering rollout sharding manager|After __enter__`,
+			`After del state_dict and empty_cache in sharding manager|After entering rollout sharding manager|After __enter__`, []string{"After del state_dict and empty_cache", "After entering rollout sharding", "After __enter__"},
 			"After del state_dict and empty_cache in sharding manager"),
 		// Switching to rollout mode, since 0.6. The engine layout prints the loading of parameters on behalf of the update.
 		stage("update_open", "weight_update", "open", "rollout mode",
-			`(?:Before|After) load_fsdp_model_to_gpu|(?:Before|After) offload_fsdp_model_to_cpu|(?:Before|After) resume weights|Before update_weights|After update_weights|Before resume kv_cache`,
+			`(?:Before|After) load_fsdp_model_to_gpu|(?:Before|After) offload_fsdp_model_to_cpu|(?:Before|After) resume weights|Before update_weights|After update_weights|Before resume kv_cache`, []string{"load_fsdp_model_to_gpu", "offload_fsdp_model_to_cpu", " resume weights", " update_weights,", "Before resume kv_cache"},
 			"Before load_fsdp_model_to_gpu", "After resume weights"),
 		stage("update_close", "weight_update", "close", "rollout mode",
-			`After resume kv_cache|After switch to rollout mode`,
+			`After resume kv_cache|After switch to rollout mode`, []string{"After resume kv_cache", "After switch to rollout mode"},
 			"After resume kv_cache"),
 		stage("rollout_open", "rollout", "open", "generate",
-			`After entering rollout sharding manager|After resume kv_cache|After switch to rollout mode|Before generate_sequences`,
+			`After entering rollout sharding manager|After resume kv_cache|After switch to rollout mode|Before generate_sequences`, []string{"After entering rollout sharding", "After resume kv_cache", "After switch to rollout mode", "Before generate_sequences"},
 			"After entering rollout sharding manager", "vllm rollout spmd Before generate_sequences"),
 		stage("rollout_close", "rollout", "close", "generate",
-			`After rollout generation|After generate_sequences|After switch to trainer mode|(?:Before|After) rollout offload|(?:Before|After) (?:vllm|SGLang) offload in sharding manager`,
+			`After rollout generation|After generate_sequences|After switch to trainer mode|(?:Before|After) rollout offload|(?:Before|After) (?:vllm|SGLang) offload in sharding manager`, []string{"After rollout generation", "After generate_sequences", "After switch to trainer mode", " rollout offload", " offload in sharding manager"},
 			"After rollout generation", "Before rollout offload", "Before vllm offload in sharding manager"),
 		stage("logprob_open", "logprob", "open", "compute_log_prob",
-			`Before compute_(?:ref_)?log_probs?|Before compute_values`,
+			`Before compute_(?:ref_)?log_probs?|Before compute_values`, []string{"Before compute_"},
 			"dp actor Before compute_log_prob"),
 		stage("logprob_close", "logprob", "close", "compute_log_prob",
-			`After compute_(?:ref_)?log_probs?|After compute_values|After recompute log prob|After offload actor model during compute_log_prob`,
+			`After compute_(?:ref_)?log_probs?|After compute_values|After recompute log prob|After offload actor model during compute_log_prob`, []string{"After compute_", "After recompute log prob", "during compute_log_prob"},
 			"dp actor After compute_log_prob", "After recompute log prob"),
 		stage("update_policy_open", "training", "open", "update_actor",
-			`Before update[_ ]policy|Before update_actor|After load actor \w{1,12} during update_actor`,
+			`Before update[_ ]policy|Before update_actor|After load actor \w{1,12} during update_actor`, []string{"Before update", "After load actor "},
 			"dp actor Before update_policy", "Before update policy"),
 		stage("update_policy_close", "training", "close", "update_actor",
-			`After update[_ ]policy|After update_actor|After offload actor \w{1,12} during update_actor`,
+			`After update[_ ]policy|After update_actor|After offload actor \w{1,12} during update_actor`, []string{"After update", "during update_actor"},
 			"After offload actor optimizer during update_actor"),
-		stage("update_critic_open", "training", "open", "update_critic", `Before update_critic`, "dp critic Before update_critic"),
-		stage("update_critic_close", "training", "close", "update_critic", `After update_critic`, "dp critic After update_critic"),
+		stage("update_critic_open", "training", "open", "update_critic", `Before update_critic`, []string{"Before update_critic"}, "dp critic Before update_critic"),
+		stage("update_critic_close", "training", "close", "update_critic", `After update_critic`, []string{"After update_critic"}, "dp critic After update_critic"),
 		// The SFT trainer, to 0.6: forward and backward lie between zero_grad and the step.
-		stage("sft_forward", "training", "open", "train_batch", `After optimizer zero_grad`, "After optimizer zero_grad"),
-		stage("sft_step", "optimizer", "open", "optimizer step", `Before optimizer step`, "Before optimizer step"),
-		stage("sft_stepped", "optimizer", "close", "optimizer step", `After optimizer step`, "After optimizer step"),
+		stage("sft_forward", "training", "open", "train_batch", `After optimizer zero_grad`, []string{"After optimizer zero_grad"}, "After optimizer zero_grad"),
+		stage("sft_step", "optimizer", "open", "optimizer step", `Before optimizer step`, []string{"Before optimizer step"}, "Before optimizer step"),
+		stage("sft_stepped", "optimizer", "close", "optimizer step", `After optimizer step`, []string{"After optimizer step"}, "After optimizer step"),
 	}
 }
 
@@ -115,10 +91,6 @@ func verlSteps() []Pattern {
 			},
 			[2]string{"step:37 - global_seqlen/min:336810.057 - actor/entropy:0.281 - timing_s/gen:41.2", "37"},
 			[2]string{"step:4 - train/loss:0.81 - train/lr(1e-3):0.01", "4"}),
-		stepMarker("verl.progress", src,
-			`Training Progress:\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`,
-			[]string{"Training Progress:"},
-			[2]string{"Training Progress:  10%|█▍        | 104/984 [2:46:24<23:28:00, 94.99s/it]", "104"}),
 		stepMarker("verl.epoch_step", src+" (0.1-0.3)",
 			`\bepoch \d{1,6}, step (?<step>\d{1,9})\s*$`, []string{"epoch 0, step ", "epoch 1, step ", "epoch 2, step ", "epoch 3, step ", "epoch 4, step ", "epoch 5, step ", "epoch 6, step ", "epoch 7, step ", "epoch 8, step ", "epoch 9, step "}, [2]string{"epoch 0, step 12", "12"}),
 		phaseMarker("verl.validation_open", "rollout", "open", "validation", src,

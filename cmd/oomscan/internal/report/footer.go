@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// none says calmly that nothing was found, and what that rests on.
+func (p *page) none(r *Report) {
+	word, ground := " NO MEMORY INCIDENT ", badgeCalm
+	text := "in what was read"
+	failed := failures(r)
+	switch {
+	case len(failed) > 0 && len(failed) == len(r.Inputs):
+		word, ground, text = " NO ANSWER ", badgeSuspect, "nothing could be read to its end, and nothing was found before"
+	case len(failed) > 0:
+		text += fmt.Sprintf("; %s not read in full", count(len(failed), "input", "inputs"))
+	case r.Stats.Lines == 0 && r.Stats.Bytes == 0:
+		word, ground, text = " NOTHING TO READ ", badgeSuspect, "the input is empty"
+	}
+	p.para(block{hang: 2}, span{ground, strings.ReplaceAll(word, " ", string(nbsp))}, span{plain, " "}, span{bold, text})
+	p.blank()
+}
+
+func failures(r *Report) []*Input {
+	var out []*Input
+	for i := range r.Inputs {
+		if r.Inputs[i].Error != nil {
+			out = append(out, &r.Inputs[i])
+		}
+	}
+	return out
+}
+
+// footer says once what the run was, what was read, and what could not be.
+func (p *page) footer(r *Report) {
+	p.row("run", p.run(r)...)
+	if m := deref(r.Run.Model.Name); m != "" {
+		p.row("model", span{plain, m})
+	}
+	p.row("read", p.read(r)...)
+	failed := failures(r)
+	for i, in := range failed {
+		label := ""
+		if i == 0 {
+			label = "errors"
+		}
+		if i == maxProblems {
+			p.row(label, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(failed)-i, "more", "more"))})
+			break
+		}
+		p.row(label, span{short, in.Name}, span{plain, ": " + *in.Error})
+	}
+}
+
+// run is what the log tells of the job, in one line.
+func (p *page) run(r *Report) []span {
+	var parts [][]span
+	add := func(format string, args ...any) { parts = append(parts, []span{{plain, fmt.Sprintf(format, args...)}}) }
+	c := &r.Run
+	if c.Framework != "" && c.Framework != "unknown" {
+		parts = append(parts, []span{{bold, strings.TrimSpace(c.Framework + " " + deref(c.FrameworkVersion))}})
+	}
+	for _, x := range []struct{ label, value string }{
+		{"", deref(c.Backend)}, {"engine ", deref(c.Engine)}, {"launched by ", deref(c.Launcher)}, {"job ", deref(c.JobID)},
+	} {
+		if x.value != "" && x.value != "none" && x.value != c.Framework {
+			add("%s%s", x.label, x.value)
+		}
+	}
+	switch {
+	case c.Nodes != nil && c.GPUsPerNode != nil:
+		add("%s %s %s", count(*c.Nodes, "node", "nodes"), p.g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))
+	case c.WorldSize != nil:
+		add("%s", count(*c.WorldSize, "rank", "ranks"))
+	}
+	if c.LastStep != nil && !stepIsFact(r) {
+		add("last step%c%d", nbsp, *c.LastStep)
+	}
+	return p.join(parts)
+}
+
+// read is what the answer cost.
+func (p *page) read(r *Report) []span {
+	what := count(len(r.Inputs), "input", "inputs")
+	if len(r.Inputs) == 1 && r.Inputs[0].Name != "-" {
+		what = r.Inputs[0].Name
+	} else if len(r.Inputs) == 1 {
+		what = "standard input"
+	}
+	parts := [][]span{{{plain, what}}, {{plain, count(r.Stats.Lines, "line", "lines")}}, {{plain, size(r.Stats.Bytes)}}}
+	cut := 0
+	for i := range r.Inputs {
+		cut += r.Inputs[i].Truncated
+	}
+	if cut > 0 {
+		parts = append(parts, []span{{plain, count(cut, "overlong line", "overlong lines") + " cut"}})
+	}
+	by := "oomscan"
+	if r.Version != "" {
+		by += " " + r.Version
+	}
+	parts = append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(r.Stats.DurationMS))}})
+	return p.join(parts)
+}
+
+// duration prints how long the scan took.
+func duration(ms int64) string {
+	switch {
+	case ms < 10_000:
+		return fmt.Sprintf("%d%cms", ms, nbsp)
+	case ms < 600_000:
+		return fmt.Sprintf("%.1f%cs", float64(ms)/1000, nbsp)
+	}
+	return fmt.Sprintf("%d%cmin", ms/60_000, nbsp)
+}

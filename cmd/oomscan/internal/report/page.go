@@ -1,0 +1,228 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fatih/color"
+)
+
+// ink is what a piece of text means; the palette says how that looks.
+type ink uint8
+
+const (
+	plain ink = iota
+	bold
+	dim
+	short // what is missing
+	good  // a new value; all is well
+	code  // to be pasted
+	badgeMemory
+	badgeSuspect
+	badgeSurvived
+	badgeCalm
+	partAllocated
+	partReserved
+	partProcess
+	partOthers
+	partFree
+	partUnknown
+)
+
+// palette has colours that are readable on dark and on light grounds: no yellow or white letters, no blue ones, and
+// faint instead of bright black, which some dark themes make invisible.
+var palette = map[ink][]color.Attribute{
+	bold:          {color.Bold},
+	dim:           {color.Faint},
+	short:         {color.Bold, color.FgRed},
+	good:          {color.Bold, color.FgGreen},
+	code:          {color.FgCyan},
+	badgeMemory:   {color.Bold, color.FgHiWhite, color.BgRed},
+	badgeSuspect:  {color.Bold, color.FgBlack, color.BgYellow},
+	badgeSurvived: {color.Bold, color.FgBlack, color.BgCyan},
+	badgeCalm:     {color.Bold, color.FgBlack, color.BgGreen},
+	partAllocated: {color.FgBlue},
+	partReserved:  {color.FgCyan},
+	partProcess:   {color.FgMagenta},
+	partOthers:    {color.FgYellow},
+	partFree:      {color.FgGreen},
+	partUnknown:   {color.Faint},
+}
+
+// span is a piece of text of one ink.
+type span struct {
+	ink  ink
+	text string
+}
+
+// glyphs are the characters that text is drawn with.
+type glyphs struct {
+	bullet, pointer, star, plus, minus, arrow, times, ellipsis, separator, rule string
+	bar                                                                         map[ink]string
+	within, over, beyond                                                        string // the request against what is free
+}
+
+var unicodeGlyphs = glyphs{
+	bullet: "•", pointer: "▸", star: "★", plus: "+", minus: "–", arrow: "→", times: "×", ellipsis: "…", separator: " · ", rule: "─",
+	bar: map[ink]string{
+		partAllocated: "█", partReserved: "▓", partProcess: "▒", partOthers: "▚", partFree: "·", partUnknown: "░",
+	},
+	within: "─", over: "━", beyond: "▶",
+}
+
+var asciiGlyphs = glyphs{
+	bullet: "-", pointer: ">", star: "*", plus: "+", minus: "-", arrow: "->", times: "x", ellipsis: "...", separator: ", ", rule: "-",
+	bar: map[ink]string{
+		partAllocated: "#", partReserved: "=", partProcess: "+", partOthers: "%", partFree: ".", partUnknown: ":",
+	},
+	within: "-", over: "!", beyond: ">",
+}
+
+// page is a text that is being written.
+type page struct {
+	buf    bytes.Buffer
+	width  int
+	prose  int // columns of running text
+	g      *glyphs
+	colors map[ink]*color.Color // nil: without colour
+	gap    bool                 // the last line is empty
+}
+
+func newPage(st Style) *page {
+	p := &page{width: st.Width, g: &unicodeGlyphs, gap: true}
+	if st.ASCII || st.Width == 0 {
+		p.g = &asciiGlyphs
+	}
+	if p.width == 0 {
+		p.width = defaultWidth
+	}
+	p.width = max(p.width, minWidth)
+	p.prose = min(p.width, maxProse)
+	if st.Color {
+		p.colors = make(map[ink]*color.Color, len(palette))
+		for k, attrs := range palette {
+			c := color.New(attrs...)
+			c.EnableColor() // this object only: the package's own switch looks at the environment
+			p.colors[k] = c
+		}
+	}
+	return p
+}
+
+// block is where a paragraph stands: how far its first line and the others are indented, in columns, how many lines
+// it may have (0: any number; the last one says that there was more), and whether it uses the full width.
+type block struct {
+	indent, hang, lines int
+	full                bool
+}
+
+// para writes spans as one paragraph, wrapped at words.
+func (p *page) para(b block, spans ...span) {
+	width := p.prose
+	if b.full {
+		width = p.width
+	}
+	lines := wrap(flatten(spans), width-b.indent, width-b.hang)
+	if b.lines > 0 && len(lines) > b.lines {
+		last := lines[b.lines-1]
+		room := width - b.hang
+		if b.lines == 1 {
+			room = width - b.indent
+		}
+		lines = lines[:b.lines]
+		lines[b.lines-1] = shorten(last, room, p.g.ellipsis)
+	}
+	for i, l := range lines {
+		indent := b.hang
+		if i == 0 {
+			indent = b.indent
+		}
+		p.line(indent, l)
+	}
+}
+
+// line writes one line of glyphs.
+func (p *page) line(indent int, l []glyph) {
+	for len(l) > 0 && (l[len(l)-1].r == ' ' || l[len(l)-1].r == nbsp) {
+		l = l[:len(l)-1]
+	}
+	if len(l) == 0 {
+		p.blank()
+		return
+	}
+	p.buf.WriteString(strings.Repeat(" ", indent))
+	var piece strings.Builder
+	for len(l) > 0 {
+		n := slices.IndexFunc(l, func(g glyph) bool { return g.ink != l[0].ink })
+		if n < 0 {
+			n = len(l)
+		}
+		piece.Reset()
+		for _, g := range l[:n] {
+			if g.r == nbsp {
+				g.r = ' '
+			}
+			piece.WriteRune(g.r)
+		}
+		if c := p.colors[l[0].ink]; c != nil {
+			p.buf.WriteString(c.Sprint(piece.String()))
+		} else {
+			p.buf.WriteString(piece.String())
+		}
+		l = l[n:]
+	}
+	p.buf.WriteByte('\n')
+	p.gap = false
+}
+
+// blank writes an empty line unless the last one is empty already.
+func (p *page) blank() {
+	if !p.gap {
+		p.buf.WriteByte('\n')
+		p.gap = true
+	}
+}
+
+// heading begins a section.
+func (p *page) heading(title string, note ...span) {
+	p.blank()
+	p.para(block{indent: 2, hang: 4}, append([]span{{bold, title}}, note...)...)
+}
+
+// rule separates two incidents, and the incidents from what was read.
+func (p *page) rule() {
+	p.blank()
+	p.para(block{}, span{dim, strings.Repeat(p.g.rule, p.prose)})
+	p.blank()
+}
+
+// labelWidth is the column of the facts' labels.
+const labelWidth = 10
+
+// row writes a fact beside its label.
+func (p *page) row(label string, spans ...span) {
+	if len(spans) == 0 {
+		return
+	}
+	label += strings.Repeat(string(nbsp), max(1, labelWidth-len(label)))
+	p.para(block{indent: 2, hang: 2 + labelWidth, full: true}, append([]span{{dim, label}}, spans...)...)
+}
+
+// more says how many entries of a list are not shown.
+func (p *page) more(n int, one, many string) {
+	p.para(block{indent: 4, hang: 6}, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(n, "more "+one, "more "+many))})
+}
+
+// join puts the separator between parts.
+func (p *page) join(parts [][]span) []span {
+	var out []span
+	for i, part := range parts {
+		if i > 0 {
+			out = append(out, span{dim, p.g.separator})
+		}
+		out = append(out, part...)
+	}
+	return out
+}

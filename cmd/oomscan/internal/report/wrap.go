@@ -1,0 +1,181 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Limits of what is laid out of one paragraph.
+const (
+	maxText  = 4096 // characters
+	maxMarks = 2    // combining marks on one character
+)
+
+// nbsp keeps a number and its unit on one line; it is written as a space.
+const nbsp = '\u00a0'
+
+// columns measures characters. It has no ties to the locale: the same report has the same lines everywhere.
+var columns = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// glyph is one character with its ink and its width.
+type glyph struct {
+	r   rune
+	w   int8
+	ink ink
+}
+
+// flatten makes glyphs of spans. It is where all text passes on its way to the screen, so it is where what could
+// control a terminal is taken out: C0 and C1 controls, ESC among them, format characters (bidi overrides, zero-width
+// characters, tags), variation selectors, piles of combining marks, and bytes that are no UTF-8. What is white space
+// becomes a space. More than maxText characters are cut off.
+func flatten(spans []span) []glyph {
+	var out []glyph
+	marks := 0
+	for _, x := range spans {
+		for _, r := range x.text {
+			if len(out) >= maxText {
+				return append(out, glyph{' ', 1, dim}, glyph{'.', 1, dim}, glyph{'.', 1, dim}, glyph{'.', 1, dim})
+			}
+			r = safe(r)
+			if r < 0 {
+				continue
+			}
+			w := columns.RuneWidth(r)
+			if w > 0 {
+				marks = 0
+			} else if marks++; marks > maxMarks || len(out) == 0 {
+				continue
+			}
+			out = append(out, glyph{r, int8(w), x.ink})
+		}
+	}
+	return out
+}
+
+// safe is the character to show for r, negative for none.
+func safe(r rune) rune {
+	switch {
+	case r >= ' ' && r < 0x7f:
+		return r // nearly all of it
+	case r == nbsp:
+		return r
+	case r == '\t', r == '\n', r == '\r', r == '\v', r == '\f', r == 0x85, unicode.Is(unicode.Z, r):
+		return ' '
+	case r == utf8.RuneError:
+		return '?'
+	case unicode.Is(unicode.C, r), unicode.Is(unicode.Variation_Selector, r):
+		return -1
+	case r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f3fb && r <= 0x1f3ff:
+		return '?' // flags and skin tones: terminals disagree about the width of what they combine to
+	}
+	return r
+}
+
+// wrap breaks glyphs into lines of at most first columns, then of rest columns: at spaces where possible, else behind
+// a character that separates the parts of a path or an option, else anywhere.
+func wrap(gs []glyph, first, rest int) [][]glyph {
+	var lines [][]glyph
+	room := max(first, 1)
+	for len(gs) > 0 {
+		n := fit(gs, room)
+		if n < len(gs) {
+			n = breakAt(gs, n, max(rest, 1))
+		}
+		lines = append(lines, gs[:n])
+		gs = gs[n:]
+		for len(gs) > 0 && gs[0].r == ' ' {
+			gs = gs[1:]
+		}
+		room = max(rest, 1)
+	}
+	return lines
+}
+
+// fit is how many glyphs fit into room columns; at least one, with its marks, so that layout always goes on.
+func fit(gs []glyph, room int) int {
+	used := 0
+	for i, g := range gs {
+		used += int(g.w)
+		if used > room && i > 0 {
+			return i
+		}
+	}
+	return len(gs)
+}
+
+// breakAt finds the best break at or before n. A word that fits on the next line goes there as a whole.
+func breakAt(gs []glyph, n, next int) int {
+	if gs[n].r == ' ' {
+		return n
+	}
+	space, soft := 0, 0
+	for i := n; i > 0; i-- {
+		if gs[i-1].r == ' ' {
+			space = i
+			break
+		}
+		if soft == 0 && strings.ContainsRune("/\\,=&:;?_-.", gs[i-1].r) {
+			soft = i
+		}
+	}
+	blankBefore := space == 0 || allSpace(gs[:space])
+	switch {
+	case !blankBefore && wordFits(gs[space:], next):
+		return space
+	case soft > space:
+		return soft
+	case !blankBefore:
+		return space
+	}
+	return n
+}
+
+func allSpace(gs []glyph) bool {
+	for _, g := range gs {
+		if g.r != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// wordFits says whether the word that gs begins with has at most room columns.
+func wordFits(gs []glyph, room int) bool {
+	used := 0
+	for _, g := range gs {
+		if g.r == ' ' {
+			break
+		}
+		if used += int(g.w); used > room {
+			return false
+		}
+	}
+	return true
+}
+
+// shorten ends a line with the sign that something is left out.
+func shorten(l []glyph, room int, ellipsis string) []glyph {
+	tail := flatten([]span{{dim, " " + ellipsis}})
+	l = l[:fit(l, room-len(tail))]
+	for len(l) > 0 && l[len(l)-1].r == ' ' {
+		l = l[:len(l)-1]
+	}
+	return append(l[:len(l):len(l)], tail...)
+}
+
+// measure is the width of text as it will be shown.
+func measure(s string) int {
+	n := 0
+	for _, g := range flatten([]span{{plain, s}}) {
+		n += int(g.w)
+	}
+	return n
+}
+
+// pad fills text up to n columns.
+func pad(s string, n int) string {
+	return s + strings.Repeat(string(nbsp), max(0, n-measure(s)))
+}
