@@ -14,7 +14,8 @@ const (
 	maxText    = 4 << 10 // bytes of a message that an observation keeps
 	maxPending = 64 << 10
 	maxArmed   = 32
-	staleAfter = 2000 // lines without news after which an open report of a stream no longer asks for lines
+	staleAfter = 1000 // lines without news after which an open report of a stream no longer asks for lines
+	quietAfter = 24   // the same, when only a further line of a message might come
 )
 
 // A Parser reads the lines that matter of one input, in order. State belongs to a stream: a writer told apart by the
@@ -31,6 +32,7 @@ type Parser struct {
 	hits    []int32
 	needles []int
 	now     int // line being read
+	swept   int // line of the last look at streams that fell silent
 }
 
 // stream is what one writer has begun and not finished.
@@ -90,9 +92,16 @@ func (p *Parser) line(num int, offset int64, raw []byte, continued bool) {
 	if !continued {
 		p.inLine = false
 	}
+	all := p.wants(num, offset)
 	envelope.Segments(raw, func(seg []byte) bool {
 		var body []byte
 		var h envelope.Header
+		if p.inLine && !all {
+			// one of the thousand states of a progress bar: most say nothing
+			if _, ok := p.table.finder.Next(seg, 0); !ok {
+				return true
+			}
+		}
 		if p.inLine {
 			body, h = envelope.PeelInherit(seg, p.outer)
 		} else {
@@ -186,11 +195,20 @@ func (p *Parser) track(s *stream) {
 	} else {
 		delete(p.open, s)
 	}
-	if len(p.open) > 0 && p.now%256 == 0 {
-		for o := range p.open {
-			if p.now-o.seen > staleAfter {
-				delete(p.open, o)
-			}
+	if len(p.open) > 0 && p.now-p.swept >= 16 {
+		p.swept = p.now
+		p.sweep()
+	}
+}
+
+// sweep stops waiting for streams that fell silent while others went on.
+func (p *Parser) sweep() {
+	for o := range p.open {
+		silent := p.now - o.seen
+		building := o.trace.Building() || o.settings.Open() || o.kernel.Open() || o.elastic.Open()
+		if silent > staleAfter || silent > quietAfter && !building {
+			o.trace.EndMessage()
+			delete(p.open, o)
 		}
 	}
 }

@@ -83,6 +83,10 @@ func (a *Assembler) Open() bool {
 	return a.open != nil || a.resume != nil || a.message > 0 || a.gap > 0 || a.chained > 0 || a.fatalLines > 0
 }
 
+// Building says that a traceback is under construction: more of it must come. Open without Building only waits for a
+// further line of a message, or for a traceback that it caused.
+func (a *Assembler) Building() bool { return a.open != nil }
+
 // EndMessage says that the next line begins a record of its own, for all that its envelope tells: it continues no message.
 // An open traceback stays open, for loggers repeat their envelope before every line of one.
 func (a *Assembler) EndMessage() {
