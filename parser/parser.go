@@ -14,7 +14,7 @@ const (
 	maxText    = 4 << 10 // bytes of a message that an observation keeps
 	maxPending = 64 << 10
 	maxArmed   = 32
-	staleAfter = 1000 // lines without news after which an open report of a stream no longer asks for lines
+	staleAfter = 1000 // messages of others after which an open report of a stream no longer asks for lines
 	quietAfter = 24   // the same, when only a further line of a message might come
 )
 
@@ -32,7 +32,8 @@ type Parser struct {
 	hits    []int32
 	needles []int
 	now     int // line being read
-	swept   int // line of the last look at streams that fell silent
+	tick    int // messages read: a line may hold many
+	swept   int // tick of the last look at streams that fell silent
 }
 
 // stream is what one writer has begun and not finished.
@@ -92,11 +93,10 @@ func (p *Parser) line(num int, offset int64, raw []byte, continued bool) {
 	if !continued {
 		p.inLine = false
 	}
-	all := p.wants(num, offset)
 	envelope.Segments(raw, func(seg []byte) bool {
 		var body []byte
 		var h envelope.Header
-		if p.inLine && !all {
+		if p.inLine && !p.wants(num, offset) {
 			// one of the thousand states of a progress bar: most say nothing
 			if _, ok := p.table.finder.Next(seg, 0); !ok {
 				return true
@@ -128,12 +128,13 @@ func (p *Parser) stream(h *envelope.Header) *stream {
 		s = &stream{}
 		p.streams[key] = s
 	}
-	s.seen, s.header = p.now, *h
+	s.seen, s.header = p.tick, *h
 	return s
 }
 
 // message reads one message of one writer.
 func (p *Parser) message(at Position, body []byte, h envelope.Header) {
+	p.tick++
 	s := p.stream(&h)
 	if h.Partial || len(s.pending) > 0 {
 		if len(s.pending)+len(body) <= maxPending {
@@ -195,8 +196,8 @@ func (p *Parser) track(s *stream) {
 	} else {
 		delete(p.open, s)
 	}
-	if len(p.open) > 0 && p.now-p.swept >= 16 {
-		p.swept = p.now
+	if len(p.open) > 0 && p.tick-p.swept >= 16 {
+		p.swept = p.tick
 		p.sweep()
 	}
 }
@@ -204,7 +205,7 @@ func (p *Parser) track(s *stream) {
 // sweep stops waiting for streams that fell silent while others went on.
 func (p *Parser) sweep() {
 	for o := range p.open {
-		silent := p.now - o.seen
+		silent := p.tick - o.seen
 		building := o.trace.Building() || o.settings.Open() || o.kernel.Open() || o.elastic.Open()
 		if silent > staleAfter || silent > quietAfter && !building {
 			o.trace.EndMessage()
