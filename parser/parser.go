@@ -190,7 +190,7 @@ func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
 
 // track keeps the set of streams that wait for more lines.
 func (p *Parser) track(s *stream) {
-	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until > p.now
+	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until >= p.now
 	if waits || s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
 		p.open[s] = struct{}{}
 	} else {
