@@ -16,6 +16,7 @@ func kubernetesPatterns() []Pattern {
 				{`        "reason": "OOMKilled",`, Fields{}},
 				{`            "OOMKilled": true,`, Fields{}},
 				{`sft-worker-0                       0/1     OOMKilled          2 (31s ago)   5m`, Fields{"pod": "sft-worker-0"}},
+				{`sft-worker-3     0/1     OOMKilled   0          12m`, Fields{"pod": "sft-worker-3"}},
 				{`Error: OOMKilled (exit code 137)`, Fields{"exitcode": "137"}},
 			},
 			NoMatch: []string{
