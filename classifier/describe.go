@@ -132,6 +132,17 @@ func outer(l string) int {
 	return slices.Index([]string{"", "none", "torchrun", "slurm", "k8s", "ray"}, l)
 }
 
+// ofTorch says that only PyTorch prints a message, or practically only programs built on it.
+func ofTorch(pattern string) bool {
+	switch program, _, _ := strings.Cut(pattern, "."); program {
+	case "torch", "nccl", "c10d", "dataloader", "elastic", "spawn", "xpu", "npu":
+		return true
+	case "cuda":
+		return pattern != "cuda.malloc" && pattern != "cuda.enum" // names that every user of CUDA prints
+	}
+	return pattern == "mps.oom" || strings.HasPrefix(pattern, "host.torch")
+}
+
 // frames reads the tracebacks: whose files do they pass through.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.events {
@@ -151,7 +162,8 @@ func (f *file) frames(r *Run, v votes) {
 			set(&r.Engine, program)
 		case "jax":
 			v.add("jax", 1)
-		case "torch", "nccl", "dataloader", "cuda", "accel":
+		}
+		if ofTorch(e.Pattern) {
 			v.add("torch", 1)
 		}
 		if launcher != "" && outer(launcher) > outer(r.Launcher) {

@@ -162,6 +162,18 @@ func npuPatterns() []Pattern {
 func otherAccelPatterns() []Pattern {
 	return []Pattern{
 		{
+			Name:    "mps.command_buffer",
+			Needles: []string{"kIOGPUCommandBufferCallbackErrorOutOfMemory"},
+			Expr:    `Insufficient Memory \((?:[0-9a-f]{1,8}:)?kIOGPUCommandBufferCallbackErrorOutOfMemory\)`,
+			Kind:    GPUDriverOOM, Role: Evidence,
+			Source: "Apple Metal, through PyTorch MPS, MLX and ggml-metal: the device and the host share the memory",
+			Match: []Sample{
+				{"	Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", Fields{}},
+				{"libc++abi: terminating due to uncaught exception of type std::runtime_error: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", Fields{}},
+			},
+			NoMatch: []string{"[METAL] Command buffer execution failed: Caused GPU Timeout Error (00000002:kIOGPUCommandBufferCallbackErrorTimeout)"},
+		},
+		{
 			Name:    "mps.oom",
 			Needles: []string{"MPS backend out of memory"},
 			Expr: `MPS backend out of memory \(MPS allocated: (?<allocated_sz>` + torchSize + `)(?:, other allocations: (?<others_sz>` + torchSize + `))?` +

@@ -62,6 +62,20 @@ func cudaRuntimePatterns() []Pattern {
 			},
 		},
 		{
+			Name:    "cuda.malloc",
+			Needles: []string{"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory", "to cudaMalloc ", "emory for requested buffer of size "},
+			Expr: `(?<!on device \d{1,4}: )(?<![\w(])cudaMalloc (?:retry )?failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes.{0,20}(?:error 2 |out of memory)` +
+				`|Failed to allocate memory for requested buffer of size (?<requested_b>\d{1,19})`,
+			Kind: GPUDriverOOM, Role: Evidence,
+			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; ONNX Runtime, core/framework/bfc_arena.cc",
+			Match: []Sample{
+				{"mxnet.base.MXNetError: [10:22:33] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory", Fields{}},
+				{"details: Error: 'failed to cudaMalloc 1610612736 bytes (error 2 out of memory)", Fields{"requested": "1610612736"}},
+				{"onnxruntime/core/framework/bfc_arena.cc:342 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 1073741824", Fields{"requested": "1073741824"}},
+			},
+			NoMatch: []string{"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8.00 MiB on device 1: cudaMalloc failed: out of memory"},
+		},
+		{
 			Name:    "cuda.thc",
 			Needles: []string{"cuda runtime error (2)", "THCudaCheck FAIL"},
 			Expr:    `cuda runtime error \(2\) : out of memory|THCudaCheck FAIL file=[^=]{1,400} line=\d{1,6} error=2 : out of memory`,

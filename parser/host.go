@@ -84,13 +84,14 @@ func pythonHostPatterns() []Pattern {
 		},
 		{
 			Name:    "host.arrow",
-			Needles: []string{"alloc of size ", "Memory mapping file failed"},
-			Expr:    `\b(?:malloc|realloc|calloc) of size (?<requested_b>\d{1,19}) failed|Memory mapping file failed: Cannot allocate memory`,
+			Needles: []string{"alloc of size ", "Memory mapping file failed", "ArrowMemoryError"},
+			Expr:    `\b(?:malloc|realloc|calloc) of size (?<requested_b>\d{1,19}) failed|Memory mapping file failed: Cannot allocate memory|^\s{0,8}pyarrow\.lib\.ArrowMemoryError:?\s*$`,
 			Kind:    HostOOM, Role: Evidence,
-			Source: "pyarrow, cpp/src/arrow/memory_pool.cc; the second is arrow's mmap, which a map count or address limit stops too",
+			Source: "pyarrow, cpp/src/arrow/memory_pool.cc; the second is arrow's mmap, which a map count or address limit stops too; to 0.10 the class alone",
 			Match: []Sample{
 				{"pyarrow.lib.ArrowMemoryError: realloc of size 8589934592 failed", Fields{"requested": "8589934592"}},
 				{"OSError: Memory mapping file failed: Cannot allocate memory", Fields{}},
+				{"pyarrow.lib.ArrowMemoryError", Fields{}},
 			},
 		},
 	}
@@ -137,6 +138,20 @@ func nativeHostPatterns() []Pattern {
 				"bash: fork: retry: Resource temporarily unavailable",
 				"RuntimeError: unable to mmap 4096 bytes from file </torch_1_2_3>: Cannot allocate memory (12)",
 			},
+		},
+		{
+			// The commit limit, memory and paging file together. The number is what stays the same in every language.
+			Name:    "host.windows_commit",
+			Needles: []string{"[WinError 1455]", "(os error 1455)", "paging file is too small"},
+			Expr:    `\[WinError (?<errno>1455)\]|\(os error (?<errno>1455)\)|[Tt]he paging file is too small for this operation to complete`,
+			Kind:    HostOOM, Role: Evidence,
+			Source: "Windows ERROR_COMMITMENT_LIMIT, through CPython's OSError and ImportError, Rust's std::io::Error (safetensors)",
+			Match: []Sample{
+				{`OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading "C:\env\lib\site-packages\torch\lib\cufft64_10.dll" or one of its dependencies.`, Fields{"errno": "1455"}},
+				{"OSError: Die Auslagerungsdatei ist zu klein. (os error 1455)", Fields{"errno": "1455"}},
+				{"ImportError: DLL load failed: The paging file is too small for this operation to complete.", Fields{}},
+			},
+			NoMatch: []string{"OSError: [WinError 126] The specified module could not be found."},
 		},
 		{
 			Name:    "host.rust",

@@ -33,10 +33,13 @@ func xlaPatterns() []Pattern {
 		{
 			Name:    "xla.hbm",
 			Needles: []string{"Ran out of memory in memory space"},
-			Expr:    `Ran out of memory in memory space \w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?`,
+			Expr:    `Ran out of memory in memory space (?!vmem|smem|sflag|cmem)\w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?`,
 			Kind:    GPUOOM, Role: Evidence,
 			Set:    map[string]string{"library": "xla"},
-			Source: "XLA's TPU compiler: what the program needs is printed as used",
+			Source: "XLA's TPU compiler: what the program needs is printed as used; the other spaces are on the chip and no shortage of memory",
+			NoMatch: []string{
+				"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space vmem. Used 33.50M of 16.00M vmem. Exceeded vmem capacity by 17.50M.",
+			},
 			Match: []Sample{{
 				"XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
 				Fields{"library": "xla", "needed": "23085449216", "total": "16642998272"},
@@ -45,13 +48,16 @@ func xlaPatterns() []Pattern {
 		{
 			Name:    "xla.tpu_allocate",
 			Needles: []string{"That was not possible. There are"},
-			Expr:    `Attempting to allocate (?<requested_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?)\. That was not possible\. There are (?<free_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) free`,
+			Expr:    `Attempting to (?:allocate|reserve) (?<requested_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?)(?: at the bottom of memory)?\. That was not possible\. There are (?<free_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) free`,
 			Kind:    GPUOOM, Role: Evidence,
 			Set:    map[string]string{"library": "xla"},
 			Source: "XLA's TPU runtime",
 			Match: []Sample{{
 				"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. That was not possible. There are 512.00M free.; (0x0x0_HBM0)",
 				Fields{"library": "xla", "requested": "1073741824", "free": "536870912"},
+			}, {
+				"  (1) RESOURCE_EXHAUSTED: Attempting to reserve 6.50G at the bottom of memory. That was not possible. There are 7.00G free, 0B reserved, and 3.25G reservable.",
+				Fields{"library": "xla", "requested": "6979321856", "free": "7516192768"},
 			}},
 		},
 		{
@@ -71,12 +77,13 @@ func xlaPatterns() []Pattern {
 		},
 		{
 			Name:    "xla.from_device",
-			Needles: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY"},
-			Expr:    `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: CUDA_ERROR_OUT_OF_MEMORY`,
+			Needles: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "bytes) from device: HIP_ERROR_OutOfMemory"},
+			Expr:    `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
 			Kind:    GPUOOM, Role: Detail,
 			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc: the pool asks for the whole card and then for less, so this is no failure yet",
 			Match: []Sample{
 				{"failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Fields{"requested": "19104890880"}},
+				{"failed to allocate 7.50GiB (8053063680 bytes) from device: HIP_ERROR_OutOfMemory", Fields{"requested": "8053063680"}},
 			},
 		},
 		{

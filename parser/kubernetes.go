@@ -16,6 +16,7 @@ func kubernetesPatterns() []Pattern {
 				{`        "reason": "OOMKilled",`, Fields{}},
 				{`            "OOMKilled": true,`, Fields{}},
 				{`sft-worker-0                       0/1     OOMKilled          2 (31s ago)   5m`, Fields{"pod": "sft-worker-0"}},
+				{`sft-worker-3     0/1     OOMKilled   0          12m`, Fields{"pod": "sft-worker-3"}},
 				{`Error: OOMKilled (exit code 137)`, Fields{"exitcode": "137"}},
 			},
 			NoMatch: []string{
@@ -58,8 +59,8 @@ func kubernetesPatterns() []Pattern {
 			Needles: []string{
 				"Exit Code: ", "exit code 137", "exit code: 137", "xitCode: ", `xitCode":`, "with code 137", "status 137", "Exited (137)",
 			},
-			Expr: `(?:Exit Code: {1,12}(?<exitcode>137)\b|[Ee]xitCode"?: ?(?<exitcode>137)\b|(?<!\) |ssh )(?:terminated|completed|finished|failed|exited) with (?:non-zero )?(?:exit )?(?:code|status):? (?<exitcode>137)\b|Exited \((?<exitcode>137)\))`,
-			Kind: OOMKill, Role: Suspicion, Source: runtime + "; docker ps, docker compose, GitHub Actions",
+			Expr: `(?:Exit Code: {1,12}(?<exitcode>137)\b|[Ee]xitCode"?: ?(?<exitcode>137)\b|(?<!\) |ssh )(?:terminated|completed|finished|failed|exited) with (?:non-zero )?(?:exit )?(?:code|status):? (?<exitcode>137)\b|Exited \((?<exitcode>137)\)|" ?, exit code: (?<exitcode>137)\b)`,
+			Kind: OOMKill, Role: Suspicion, Source: runtime + "; docker ps, docker compose, GitHub Actions, SageMaker's training jobs",
 			Match: []Sample{
 				{`      Exit Code:    137`, Fields{"exitcode": "137"}},
 				{`command terminated with exit code 137`, Fields{"exitcode": "137"}},
@@ -67,6 +68,7 @@ func kubernetesPatterns() []Pattern {
 				{`4f1c2a  trainer:latest  "python train.py"  Exited (137) 2 minutes ago`, Fields{"exitcode": "137"}},
 				{`"exitCode": 137,`, Fields{"exitcode": "137"}},
 				{`Process completed with exit code 137.`, Fields{"exitcode": "137"}},
+				{`Command "/opt/conda/bin/python3.10 train.py", exit code: 137`, Fields{"exitcode": "137"}},
 			},
 			NoMatch: []string{`      Exit Code:    1`, `srun: error: node02: task 2: Exited with exit code 137`, `exited with code 1370`, `task 0 (7578) exited with exit code 137.`},
 		},

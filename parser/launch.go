@@ -275,12 +275,13 @@ func launchSlurm() []Pattern {
 			Needles: []string{
 				"SLURM_JOB_ID=", "SLURM_JOBID=", "SLURM_JOB_ID: ", "SLURM_JOB_ID = ", "Submitted batch job ", "srun: job ", "slurmd/job", "JobId=1", "JobId=2", "JobId=3", "JobId=4", "JobId=5", "JobId=6", "JobId=7", "JobId=8", "JobId=9", "salloc: Granted job",
 			},
-			Expr:   `(?:\bSLURM_JOB_?ID(?:=|: | = )|Submitted batch job |srun: job |slurmd/job|salloc: Granted job allocation |\bJobId=)(?<job>\d{1,12})\b`,
+			Expr:   `(?:\bSLURM_JOB_?ID(?:=|: | = )|Submitted batch job |srun: job |slurmd/job|salloc: Granted job allocation |\bJobId=)0{0,8}(?<job>[1-9]\d{0,11})\b`,
 			Marker: "launch", Set: slurm, Source: src,
 			Match: []Sample{
 				{"SLURM_JOB_ID=88123", Fields{"launcher": "slurm", "job": "88123"}},
 				{"Submitted batch job 4242", Fields{"launcher": "slurm", "job": "4242"}},
 				{"/var/spool/slurmd/job4242/slurm_script: line 12: 9120 Killed", Fields{"launcher": "slurm", "job": "4242"}},
+				{"/var/spool/slurmd/job00731/slurm_script: line 3: 611 Killed", Fields{"launcher": "slurm", "job": "731"}}, // the folder's name is padded
 				{"JobId=54 JobName=wrap UserId=user(2001)", Fields{"launcher": "slurm", "job": "54"}},
 			},
 			NoMatch: []string{"echo SLURM_JOB_ID=$SLURM_JOB_ID"},

@@ -96,6 +96,15 @@ func ncclMemoryPatterns() []Pattern {
 			NoMatch: []string{`NCCL WARN Failed to malloc 1048576 bytes`, `Failed to malloc scratch`},
 		},
 		{
+			// The segment was there, and mapping it into the device failed: the line before says of what.
+			Name:  "nccl.shm_register",
+			After: []string{"nccl.cuda_failure"}, Within: 3,
+			Expr: `Error while creating shared memory segment \S{1,256} \(size \d+\)(?!, error:)`,
+			Kind: NCCLFailure, Role: Consequence, Source: "NCCL 2.12-2.21 src/misc/shmutils.cc ncclShmOpen (cudaHostRegister)",
+			Match: []Sample{{`NCCL WARN Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 9637888)`, Fields{}}},
+			Also:  []string{"nccl.shm_segment"},
+		},
+		{
 			Name:    "nccl.shm_segment",
 			Needles: []string{"Error while creating shared memory segment "},
 			Expr:    `Error while creating shared memory segment (?<path>\S{1,256}) \(size (?<requested_b>\d+)\)(?:(?!, error:)|, error: (?:No space left on device|Cannot allocate memory)(?: \((?<errno>\d+)\))?)`,

@@ -80,6 +80,18 @@ func shmPatterns() []Pattern {
 			},
 		},
 		{
+			Name:    "torch.shm_open_old",
+			Needles: []string{"unable to open shared memory object <"},
+			Expr:    `unable to open shared memory object <(?<path>[^>]{1,256})> in [\w/-]{1,20} mode(?: at \S|\s*$)`,
+			Kind:    SHMExhausted, Role: Suspicion, Phase: "data",
+			Source: "torch 0.4-1.6 aten/src/TH/THAllocator.cpp, which kept the errno to itself: no space in /dev/shm, or too many open files",
+			Match: []Sample{
+				{`RuntimeError: unable to open shared memory object </torch_88_1> in read-write mode`, Fields{"path": "/torch_88_1"}},
+				{`RuntimeError: unable to open shared memory object </torch_88_1> in read/write mode at /pytorch/aten/src/TH/THAllocator.cpp:257`, Fields{"path": "/torch_88_1"}},
+			},
+			NoMatch: []string{`RuntimeError: unable to open shared memory object </torch_88_1> in read-write mode: Too many open files (24)`},
+		},
+		{
 			Name:    "python.shm_enospc",
 			Needles: []string{"[Errno 28] No space left on device: "},
 			Expr:    `\[Errno 28\] No space left on device: ['"](?<path>/dev/shm/[^'"]{1,200}|/?(?:torch_|psm_|sem\.|pymp-|mp-|wnsm_)[^'"/]{1,200})['"]`,

@@ -19,6 +19,14 @@ func systemdPatterns() []Pattern {
 			NoMatch: []string{`OOMPolicy=kill`, `trainer.service: Failed with result 'signal'.`},
 		},
 		{
+			Name:    "systemd.oomd",
+			Needles: []string{"systemd-oomd killed "},
+			Expr:    `(?:(?<![\w@.\\:-])(?<path>[\w@.\\:-]{1,255}): )?systemd-oomd killed (?<count>[1-9]\d{0,6}) process\(es\) in this unit`,
+			Kind:    OOMKill, Role: Evidence, Source: "systemd 249-258 src/core/unit.c",
+			Match:   []Sample{{`trainer.service: systemd-oomd killed 12 process(es) in this unit.`, Fields{"path": "trainer.service", "count": "12"}}},
+			NoMatch: []string{`trainer.service: systemd-oomd killed 0 process(es) in this unit.`},
+		},
+		{
 			Name:    "systemd.sigkill",
 			Needles: []string{"code=killed, status=9/KILL", "code=exited, status=137"},
 			Expr:    `(?:(?<![\w@.\\:-])(?<path>[\w@.\\:-]{1,255}): )?(?:Main|Control) process exited, code=(?:killed, status=(?<signal>9)/KILL|exited, status=(?<exitcode>137)\b)`,
@@ -43,13 +51,14 @@ func systemdPatterns() []Pattern {
 		{
 			Name:    "oomd.pressure",
 			Needles: []string{" due to memory pressure for "},
-			Expr:    `(?:Killed|Marked) (?<path>\S{1,400}) (?:for killing )?due to memory pressure for \S{1,400} being [\d.]+% > [\d.]+%`,
+			Expr:    `(?:Killed|Marked) (?<path>\S{1,400}) (?:for killing )?due to memory pressure for \S{1,400} be(?:ing [\d.]+% > [\d.]+%|[ing]{0,3} ?>\s*$)`,
 			Kind:    OOMKill, Role: Evidence, Source: oomd,
 			Match: []Sample{
 				{`Killed /user.slice/user-1000.slice/session-3.scope due to memory pressure for /user.slice being 71.20% > 50.00% for > 20s with reclaim activity`, Fields{"path": "/user.slice/user-1000.slice/session-3.scope"}},
+				{`Killed /machine.slice/t.service due to memory pressure for /machine.slice be>`, Fields{"path": "/machine.slice/t.service"}}, // cut by the pager
 				{`Marked /system.slice/docker-8521.scope for killing due to memory pressure for /system.slice being 93.98% > 60.00% for > 30s with reclaim activity`, Fields{"path": "/system.slice/docker-8521.scope"}},
 			},
-			NoMatch: []string{`Memory pressure for /user.slice is greater than 50 for more than 20 seconds and there was reclaim activity`},
+			NoMatch: []string{`Killed /x.scope due to memory pressure for /x being investigated`, `Memory pressure for /user.slice is greater than 50 for more than 20 seconds and there was reclaim activity`},
 		},
 		{
 			Name:    "oomd.memory",

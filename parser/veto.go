@@ -137,7 +137,7 @@ func mentionVetoes() []Pattern {
 		{
 			Name:    "veto.zero_counter",
 			Needles: []string{"OOMKilled", "oom_kill 0", "oom_kill: 0", "oom_group_kill 0", "num_oom", "CUDA OOMs: 0", "oom_rate", "oom_count", "mem/oom", "oom=False"},
-			Expr:    `(?<![\w-])(?:OOMKilled|(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w)`,
+			Expr:    `(?<![\w-])OOMKilled['"]?\s{0,4}[=:]\s{0,4}[Ff]alse\b|(?<![\w-])(?:(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w)`,
 			Veto:    true,
 			Source:  "docker inspect, cgroup memory.events, torch.cuda.memory_summary, metrics: nothing was counted",
 			Match: []Sample{
@@ -148,6 +148,7 @@ func mentionVetoes() []Pattern {
 			},
 			NoMatch: []string{
 				`            "OOMKilled": true,`,
+				"sft-worker-3      0/1     OOMKilled   0          12m",
 				"oom_kill 3",
 				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0",
 				"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0-1",

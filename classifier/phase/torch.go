@@ -68,6 +68,7 @@ var torchRules = []rule{
 		with(alone),
 	r("torch/distributed/distributed_c10d.py", "", NCCL, weak),
 	r("torch/distributed/nn/functional.py", "backward", Backward, strong),
+	r("torch/nn/modules/conv.py", "forward _conv_forward conv2d_forward", Forward, weak),
 	r("torch/nn/functional.py", "cross_entropy log_softmax softmax nll_loss scaled_dot_product_attention",
 		Forward, weak),
 }

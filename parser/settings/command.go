@@ -65,7 +65,7 @@ func findCommand(s string) (string, bool) {
 			end++
 		}
 		word := strings.TrimLeft(s[start:end], "'\"`(")
-		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) {
+		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !spokenOf(word, s[end:]) {
 			rest := s[start:]
 			if from >= 0 {
 				rest = s[from:]
@@ -105,6 +105,16 @@ func program(word string) bool {
 		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
 	}
 	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
+}
+
+// spokenOf reports whether an interpreter's name is followed by a plain word: a sentence about the process, such as the
+// kernel's "python invoked oom-killer: order=0", and no command.
+func spokenOf(word, rest string) bool {
+	if !strings.HasPrefix(word[strings.LastIndexAny(word, `/\`)+1:], "python") {
+		return false
+	}
+	next, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
+	return next != "" && !strings.ContainsFunc(next, func(c rune) bool { return !isLower(byte(min(c, 0x7f))) })
 }
 
 // atCommand reports whether a program's name stands where a command begins.

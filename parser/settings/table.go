@@ -114,7 +114,7 @@ func (r *Reader) banner(text []byte) bool {
 	}
 	name, value, ok := strings.Cut(strings.TrimSpace(s), ": ")
 	value = strings.TrimSpace(value)
-	if !ok || len(name) > 40 || !quantity(value) {
+	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list tells what happened
 		return false
 	}
 	low := strings.ToLower(name)

@@ -167,6 +167,10 @@ func (a *Assembler) header(line int, kind headerKind, body []byte, indent int) (
 	if kind == headerFirst {
 		d.current = bytes.HasPrefix(body, []byte("Current thread")) || bytes.HasPrefix(body, []byte("Stack "))
 	}
+	if kind == headerNotebook {
+		class, _ := notebookHeader(body)
+		d.class = clip(lastPart(class), maxClass)
+	}
 	a.group = a.group || kind == headerGroup
 	a.start(d)
 	return Header, true
@@ -208,6 +212,10 @@ func (a *Assembler) inside(line int, body []byte, indent, size int) State {
 	}
 	if d.style == headerBox {
 		if state, ok := a.insideBox(line, body); ok {
+			return state
+		}
+	} else if d.style == headerNotebook {
+		if state, ok := a.insideNotebook(line, body, indent); ok {
 			return state
 		}
 	} else if f, at, ok := parseFrame(body); ok {

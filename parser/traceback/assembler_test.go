@@ -60,6 +60,26 @@ func TestAssembler(t *testing.T) {
 			[]string{"1-3 RuntimeError|x|f"},
 		},
 		{
+			"IPython 7", "---------------------------------------------------------------------------\nRuntimeError                              Traceback (most recent call last)\n<ipython-input-4-9f> in <module>\n      1 for x in data:\n----> 2     step(x)\n\n~/env/lib/python3.8/site-packages/torch/tensor.py in backward(self, gradient)\n    219 \n--> 221         torch.autograd.backward(self, gradient)\n    222 \n\nRuntimeError: CUDA out of memory. Tried",
+			"ohfccofcccoF",
+			[]string{"2-12 RuntimeError|CUDA out of memory. Tried|<module>>backward"},
+		},
+		{
+			"IPython 8", "OutOfMemoryError                          Traceback (most recent call last)\nCell In[3], line 2\n      1 x = 1\n----> 2 fit(x)\n\nFile ~\\env\\lib\\x.py:104, in Model.fit(self, a, *b)\n    102 def f(\n   (...)\n--> 104     return g()\n    [... skipping hidden 1 frame]\n\nOutOfMemoryError: CUDA out of memory",
+			"hfccofccccoF",
+			[]string{"1-12 OutOfMemoryError|CUDA out of memory|>Model.fit"},
+		},
+		{
+			"a notebook's class without an error's name", "KeyboardStop          Traceback (most recent call last)\nInput In [3], in <cell line: 1>()\n----> 1 fit(x)\n[I 10:11:12 app] saving\nKeyboardStop: x",
+			"hfcoF",
+			[]string{"1-5 KeyboardStop|x|<cell"},
+		},
+		{
+			"rich's box in a narrow terminal", "╭──── Traceback (most recent call last) ────╮\n│ /usr/lib/python3.9/dist-packages/diffusers/mo │\n│ dels/unet.py:407 in forward                   │\n│                                               │\n│   404 │   x                                   │\n│ ❱ 407 │   y = f(                              │\n│ /usr/lib/torch/nn/modules/module.py:1501 in   │\n│ _call_impl                                    │\n╰────╯\nMemoryError",
+			"hcfccccfcF",
+			[]string{"1-10 MemoryError||forward>_call_impl"},
+		},
+		{
 			"header lost", frames + "  File \"b.py\", line 1, in g\nRuntimeError: x",
 			"fcfF",
 			[]string{"1-4 RuntimeError|x|main>g"},

@@ -27,7 +27,7 @@ func (a *Assembler) insideBox(line int, body []byte) (State, bool) {
 	}
 	inner, _ = split(bytes.TrimSuffix(inner, []byte("│")))
 	d.foreign = 0
-	if f, ok := parseBoxFrame(inner); ok {
+	if f, ok := d.boxFrame(inner); ok {
 		d.add(line, f, 2, false)
 		return FrameLine, true
 	}
@@ -38,4 +38,27 @@ func (a *Assembler) insideBox(line int, body []byte) (State, bool) {
 		}
 	}
 	return Code, true
+}
+
+// boxFrame reads a frame of rich's box, which a narrow terminal breaks within the path or before the function's name.
+func (d *draft) boxFrame(inner []byte) (f Frame, ok bool) {
+	if f, ok = parseBoxFrame(inner); ok {
+		d.wrapped = nil
+		return f, true
+	}
+	if n := len(d.wrapped); n > 0 && len(inner) > 0 {
+		d.wrapped = append(d.wrapped, inner...)
+		if f, ok = parseBoxFrame(d.wrapped); !ok {
+			f, ok = parseBoxFrame(bytes.Join([][]byte{d.wrapped[:n], inner}, []byte(" ")))
+		}
+		if ok || len(d.wrapped) > maxPath {
+			d.wrapped = nil
+		}
+		return f, ok
+	}
+	d.wrapped = nil
+	if len(inner) > 1 && len(inner) <= maxPath && (inner[0] == '/' || inner[0] == '~' || inner[1] == ':') {
+		d.wrapped = append(d.wrapped, inner...)
+	}
+	return f, false
 }

@@ -28,8 +28,10 @@ type draft struct {
 	lines    int
 	bytes    int
 	style    headerKind
-	current  bool // faulthandler's "Current thread": the one that crashed
-	lastLine int  // line of the last frame
+	current  bool   // faulthandler's "Current thread": the one that crashed
+	lastLine int    // line of the last frame
+	class    string // the class that a notebook's header names
+	wrapped  []byte // a frame of rich's box that goes on in the next line
 	origin   *Origin
 	cause    *Trace
 }
@@ -62,17 +64,28 @@ func (d *draft) add(line int, f Frame, indent int, glued bool) {
 	}
 }
 
+// last is the frame that was added last, nil when there is none.
+func (d *draft) last() *Frame {
+	if d.frames == 0 {
+		return nil
+	}
+	if n := len(d.tail); n > 0 {
+		return &d.tail[(d.tailAt+n-1)%n]
+	}
+	return &d.head[len(d.head)-1]
+}
+
 // setCode gives the last frame its source line, unless it has one.
 func (d *draft) setCode(code []byte) {
-	if d.frames == 0 {
-		return
+	if f := d.last(); f != nil && f.Code == "" {
+		f.Code = clip(code, maxCode)
 	}
-	last := &d.head[len(d.head)-1]
-	if n := len(d.tail); n > 0 {
-		last = &d.tail[(d.tailAt+n-1)%n]
-	}
-	if last.Code == "" {
-		last.Code = clip(code, maxCode)
+}
+
+// setLine gives the last frame its line number, unless it has one.
+func (d *draft) setLine(n int) {
+	if f := d.last(); f != nil && f.Line == 0 {
+		f.Line = n
 	}
 }
 

@@ -13,15 +13,16 @@ const maxLook = 64 << 10
 type headerKind uint8
 
 const (
-	headerNone    headerKind = iota
-	headerPlain              // Traceback (most recent call last):
-	headerNested             // Original Traceback (most recent call last): of torch's ExceptionWrapper (torch/_utils.py)
-	headerProcess            // -- Process 3 terminated with the following error: (torch/multiprocessing/spawn.py)
-	headerFirst              // Thread 0x.. (most recent call first): of faulthandler
-	headerFatal              // Fatal Python error: Bus error
-	headerRay                // ray::Actor.method() (pid=.., ip=..)
-	headerBox                // rich's box with the title "Traceback (most recent call last)"
-	headerGroup              // + Exception Group Traceback (most recent call last):
+	headerNone     headerKind = iota
+	headerPlain               // Traceback (most recent call last):
+	headerNested              // Original Traceback (most recent call last): of torch's ExceptionWrapper (torch/_utils.py)
+	headerProcess             // -- Process 3 terminated with the following error: (torch/multiprocessing/spawn.py)
+	headerFirst               // Thread 0x.. (most recent call first): of faulthandler
+	headerFatal               // Fatal Python error: Bus error
+	headerRay                 // ray::Actor.method() (pid=.., ip=..)
+	headerBox                 // rich's box with the title "Traceback (most recent call last)"
+	headerGroup               // + Exception Group Traceback (most recent call last):
+	headerNotebook            // RuntimeError          Traceback (most recent call last) of IPython
 )
 
 var (
@@ -67,6 +68,9 @@ func headerOf(body []byte) headerKind {
 		return headerFatal
 	case bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle):
 		return headerBox
+	}
+	if _, ok := notebookHeader(body); ok {
+		return headerNotebook
 	}
 	return headerNone
 }

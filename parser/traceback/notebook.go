@@ -1,0 +1,131 @@
+package traceback
+
+import "bytes"
+
+// A notebook's traceback, by IPython (core/ultratb.py, 5 to 9) and whatever runs notebooks in batch: papermill, nbconvert,
+// Colab, Databricks. The class stands in the header and again in the last line; each frame quotes some lines of source
+// with their numbers, the running one behind an arrow.
+//
+//	RuntimeError                              Traceback (most recent call last)
+//	<ipython-input-3-b36> in <module>                        to IPython 7; 8 prints `Cell In[3], line 2`
+//	----> 2 train(model)
+//	~/env/lib/python3.9/site-packages/torch/_tensor.py in backward(self, gradient)      8: `File ~/env/..:363, in ...`
+
+// notebookHeader returns the class that IPython's header names.
+func notebookHeader(body []byte) (class []byte, ok bool) {
+	rest, found := bytes.CutSuffix(body, textBoxTitle)
+	if !found {
+		return nil, false
+	}
+	class = bytes.TrimRight(rest, " ")
+	if len(class) == 0 || len(class) == len(rest) || len(class) > maxClass || class[0] < 'A' || class[0] > 'Z' {
+		return nil, false
+	}
+	for _, c := range class {
+		if !isWord(c) && c != '.' {
+			return nil, false
+		}
+	}
+	return class, true
+}
+
+// parseNotebookFrame reads the line that opens a frame, in all its spellings.
+func parseNotebookFrame(body []byte) (f Frame, ok bool) {
+	body = head(body)
+	for _, cell := range []string{"Cell In", "Input In"} {
+		rest, found := bytes.CutPrefix(body, []byte(cell))
+		end := bytes.IndexByte(rest, ']')
+		if !found || end < 0 || !bytes.HasPrefix(bytes.TrimLeft(rest, " "), []byte("[")) {
+			continue
+		}
+		if f, ok = parseFrameTail(rest[end+1:]); ok {
+			f.File = clip(body[:len(cell)+end+1], maxPath)
+		}
+		return f, ok
+	}
+	if rest, found := bytes.CutPrefix(body, []byte("File ")); found {
+		return parseNotebookFile(rest)
+	}
+	i := bytes.Index(body, []byte(" in "))
+	if i < 0 || !isSourceName(body[:i]) {
+		return f, false
+	}
+	f = Frame{File: clip(body[:i], maxPath), Func: funcName(body[i+4:])}
+	rest := body[i+4+len(f.Func):]
+	return f, f.Func != "" && (len(rest) == 0 || rest[0] == '(' || rest[0] == ' ')
+}
+
+// parseNotebookFile reads `~/env/lib/x.py:363, in Tensor.backward(self, gradient)` behind "File ".
+func parseNotebookFile(b []byte) (f Frame, ok bool) {
+	where, fn, _ := bytes.Cut(b, []byte(", in "))
+	colon := bytes.LastIndexByte(where, ':')
+	if colon <= 0 || where[0] == '"' {
+		return f, false
+	}
+	n, size := leadingInt(where[colon+1:])
+	if size == 0 || size != len(where)-colon-1 {
+		return f, false
+	}
+	return Frame{File: clip(where[:colon], maxPath), Line: n, Func: funcName(fn)}, true
+}
+
+// isSourceName says that the front of a frame of IPython 7 is a file or a cell.
+func isSourceName(b []byte) bool {
+	for _, s := range []string{".py", ".pyx", ".pxi", ".pyc"} {
+		if bytes.HasSuffix(b, []byte(s)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(b, []byte("<ipython-input-")) && bytes.HasSuffix(b, []byte(">")) || bytes.HasPrefix(b, []byte("<command-"))
+}
+
+// notebookCode reads a quoted source line: `    63     loss = f(x)`, `---> 64     loss.backward()`.
+func notebookCode(body []byte) (code []byte, line int, arrow, ok bool) {
+	rest := bytes.TrimLeft(body, "-")
+	if dashes := len(body) - len(rest); dashes > 0 {
+		if rest, arrow = bytes.CutPrefix(rest, []byte(">")); !arrow {
+			return nil, 0, false, false
+		}
+		rest = bytes.TrimLeft(rest, " ")
+	}
+	line, size := leadingInt(rest)
+	if size == 0 || size < len(rest) && rest[size] != ' ' {
+		return nil, 0, false, false
+	}
+	return bytes.TrimSpace(rest[size:]), line, arrow, true
+}
+
+// insideNotebook handles a line of a notebook's open traceback. It declines a blank line and the sentences that chain.
+func (a *Assembler) insideNotebook(line int, body []byte, indent int) (State, bool) {
+	d := a.open
+	if len(body) == 0 || isChain(body) {
+		return Outside, false
+	}
+	if f, ok := parseNotebookFrame(body); ok {
+		d.add(line, f, indent, false)
+		return FrameLine, true
+	}
+	if code, n, arrow, ok := notebookCode(body); ok && d.frames > 0 {
+		d.foreign = 0
+		if arrow {
+			d.setLine(n)
+			d.setCode(code)
+		}
+		return Code, true
+	}
+	if d.frames > 0 && indent > d.frameAt && (bytes.HasPrefix(body, []byte("(...)")) || bytes.HasPrefix(body, []byte("[... "))) {
+		return Code, true
+	}
+	e := parseException(body)
+	if e.sure == errorLike || len(e.class) > 0 && d.class == string(lastPart(e.class)) {
+		a.finish(line, e)
+		return Final, true
+	}
+	if d.foreign++; d.foreign > maxForeign {
+		a.abandon()
+	}
+	return Outside, true
+}
+
+// lastPart is a dotted name's last part.
+func lastPart(name []byte) []byte { return name[bytes.LastIndexByte(name, '.')+1:] }
