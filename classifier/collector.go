@@ -43,6 +43,9 @@ type file struct {
 	gauges   map[string]parser.Gauge // last reading per name
 	labels   map[string]bool         // process labels seen
 
+	ended    bool      // a launcher said that the job failed: what begins after that is a new attempt
+	self     *identity // who writes this input, when unlabelled lines tell of one process only
+	selves   int
 	attempt  int       // how often a launcher started its workers anew
 	done     []int     // steps at the end of each attempt but the last
 	steps    int       // training steps that were reported
@@ -211,11 +214,11 @@ func (c *Collector) event(o parser.Event) {
 			f.labels[g.Actor] = true
 		}
 	}
-	if o.Kind == parser.Restart {
-		f.attempt++
-		f.done = append(f.done, f.steps)
-		f.lastStep = -1
-		f.ready = false
+	switch {
+	case o.Kind == parser.Restart:
+		f.again()
+	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block":
+		f.ended = true
 	}
 	f.perKind[o.Pattern]++
 	n := f.perKind[o.Pattern]
@@ -237,6 +240,17 @@ func (c *Collector) event(o parser.Event) {
 	}
 	e.timer, e.marker = f.where(o.Header.Stream)
 	f.events = append(f.events, e)
+}
+
+// again begins a new attempt: workers are started anew.
+func (f *file) again() {
+	f.attempt++
+	f.done = append(f.done, f.steps)
+	f.lastStep = -1
+	f.ready, f.ended = false, false
+	for _, s := range f.streams {
+		s.timers, s.phase = nil, nil
+	}
 }
 
 // where tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
@@ -265,6 +279,9 @@ func (f *file) where(stream string) (name string, marker *parser.Marker) {
 
 func (c *Collector) setting(o parser.Setting) {
 	f := c.file(o.At.Source)
+	if f.ended && (o.Form == "pprint" || o.Form == "megatron" || o.Form == "repr" || o.Form == "engine") {
+		f.again()
+	}
 	if _, ok := f.settings[o.Key]; !ok {
 		if len(f.settings) >= maxSettings {
 			return
@@ -277,6 +294,9 @@ func (c *Collector) setting(o parser.Setting) {
 func (c *Collector) marker(o parser.Marker) {
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
+	if f.ended && begins(&o) {
+		f.again()
+	}
 	switch o.Name {
 	case "step":
 		if n, ok := o.Fields.Int("step"); ok && int(n) > f.lastStep && n < 1<<40 {
@@ -296,6 +316,17 @@ func (c *Collector) marker(o parser.Marker) {
 			f.launches = append(f.launches, o)
 		}
 	}
+}
+
+// begins says that a marker is of a run that starts or goes on, not of one that ended.
+func begins(o *parser.Marker) bool {
+	switch o.Name {
+	case "step", "ready":
+		return true
+	case "phase":
+		return o.Fields["phase"] == "init"
+	}
+	return false
 }
 
 func (s *streamState) timer(name, edge string, line int) {
@@ -350,6 +381,13 @@ func (f *file) identity(o parser.Marker) {
 		}
 	}
 	f.learn(id)
+	if o.Header.Stream == "" && id.pid > 0 {
+		if f.self == nil || f.self.pid != id.pid {
+			f.selves++
+			f.self = &identity{rank: -1, localRank: -1, device: -1}
+		}
+		f.self.fill(id)
+	}
 }
 
 // Merge takes over what another collector of the same job holds. Both must hold different inputs; where one input was

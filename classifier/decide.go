@@ -142,6 +142,9 @@ func (c *cluster) byContext() phase.Verdict {
 			}
 		}
 	}
+	if v, ok := c.elsewhere(); ok {
+		return v
+	}
 	for _, l := range []string{e.Header.Process, e.Header.Actor} {
 		if v, ok := phase.FromLabel(l, e.ready || e.lastStep >= 0); ok && l != "" {
 			return v
@@ -154,6 +157,27 @@ func (c *cluster) byContext() phase.Verdict {
 		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
+}
+
+// elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it
+// announced last was under way when the job died.
+func (c *cluster) elsewhere() (phase.Verdict, bool) {
+	for _, f := range c.job.files {
+		if f == c.root.file || f.attempt != c.root.attempt {
+			continue
+		}
+		timer, m := f.where("")
+		if v, ok := phase.FromTimer(timer); ok && timer != "" {
+			return v, true
+		}
+		if m != nil && m.Fields["phase"] != "" && m.Fields["edge"] == "open" {
+			return phase.Verdict{
+				Phase: m.Fields["phase"], Confidence: phase.Low,
+				Why: fmt.Sprintf("the last stage that %s announced: %s", m.At, clean(m.Text, 100)),
+			}, true
+		}
+	}
+	return phase.Verdict{}, false
 }
 
 // lines are the evidence of an incident, the root first.

@@ -58,6 +58,9 @@ func (j *job) complete(id *identity, f *file) {
 		}
 	}
 	look(f)
+	if id.pid <= 0 && id.rank < 0 && f.selves == 1 {
+		id.fill(*f.self) // the log of one process, which told who it is
+	}
 	if id.rank < 0 && id.device >= 0 && j.oneNode() {
 		// where every process sees all devices of the one node, a device has one rank
 		if have, ok := f.idents[identKey{"device", strconv.Itoa(id.device)}]; ok && !have.mixed {

@@ -361,6 +361,17 @@ func launchRanks() []Pattern {
 			},
 		},
 		{
+			Name:    "launch.pid_rank",
+			Needles: []string{" world rank ", "global rank ", "global_rank="},
+			Expr:    `(?:\bhost:? (?<host>[\w.-]{1,64}), )?\bpid[:=]? ?(?<pid>\d{1,10}), (?:world |global |global_)?rank[:=]? ?(?<rank>\d{1,6})\b`,
+			Marker:  "identity", Source: "realhf (AReaL to 0.3.0), system/worker_base.py, and banners like it",
+			Match: []Sample{
+				{"Worker model_worker/7 configured, host cn12, pid 8120, world rank 7, gpu 3.", Fields{"host": "cn12", "pid": "8120", "rank": "7"}},
+				{"pid=8120, global_rank=7", Fields{"pid": "8120", "rank": "7"}},
+			},
+			NoMatch: []string{"pid 8120, local rank 3"},
+		},
+		{
 			Name:    "launch.script_rank",
 			Needles: []string{" device cuda:"},
 			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,

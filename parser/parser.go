@@ -28,6 +28,7 @@ type Parser struct {
 	open    map[*stream]struct{} // streams with an open report
 	outer   envelope.Header      // envelope of the physical line's first segment
 	inLine  bool
+	cuts    map[string]*cut // lines that srun cut, by their label
 	runes   []rune
 	hits    []int32
 	needles []int
@@ -73,13 +74,13 @@ func recordOf(h *envelope.Header) record {
 func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 	return &Parser{
 		source: source, table: t, emit: emit,
-		streams: map[string]*stream{}, open: map[*stream]struct{}{},
+		streams: map[string]*stream{}, open: map[*stream]struct{}{}, cuts: map[string]*cut{},
 	}
 }
 
 // wants says whether the line at this place is to be delivered whether it holds a needle or not.
 func (p *Parser) wants(line int, offset int64) bool {
-	return p.head(line, offset) || len(p.open) > 0
+	return p.head(line, offset) || len(p.open) > 0 || len(p.cuts) > 0
 }
 
 // head says whether a place is in the part of the input in which every line is looked at.
@@ -90,13 +91,26 @@ func (p *Parser) head(line int, offset int64) bool {
 // line reads one physical line or a piece of one.
 func (p *Parser) line(num int, offset int64, raw []byte, continued bool) {
 	p.now = num
+	at := Position{Source: p.source, Line: num, Offset: offset}
 	if !continued {
 		p.inLine = false
+		if len(p.cuts) > 0 {
+			p.uncut(false)
+		}
+		var ok bool
+		if at, raw, ok = p.rejoin(at, raw); !ok {
+			return
+		}
 	}
+	p.segments(at, raw)
+}
+
+// segments reads the messages of a line: several writers or states of a bar may share it.
+func (p *Parser) segments(at Position, raw []byte) {
 	envelope.Segments(raw, func(seg []byte) bool {
 		var body []byte
 		var h envelope.Header
-		if p.inLine && !p.wants(num, offset) {
+		if p.inLine && !p.wants(at.Line, at.Offset) {
 			// one of the thousand states of a progress bar: most say nothing
 			if _, ok := p.table.finder.Next(seg, 0); !ok {
 				return true
@@ -108,7 +122,7 @@ func (p *Parser) line(num int, offset int64, raw []byte, continued bool) {
 			body, h = envelope.Peel(seg)
 			p.outer, p.inLine = h, true
 		}
-		p.message(Position{Source: p.source, Line: num, Offset: offset}, body, h)
+		p.message(at, body, h)
 		return true
 	})
 }

@@ -24,6 +24,8 @@ func (p *Parser) reports(at Position, body []byte, h envelope.Header, s *stream)
 
 // flush finishes what is open: the input ends here.
 func (p *Parser) flush() {
+	p.inLine = false
+	p.uncut(true)
 	keys := make([]string, 0, len(p.streams))
 	for k := range p.streams {
 		keys = append(keys, k)

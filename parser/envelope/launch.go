@@ -274,3 +274,15 @@ func quote(_ *peeler, s scanner) ([]byte, bool) {
 	}
 	return s.b, true
 }
+
+// TaskLabel returns the length of the label that `srun -l` put in front of a line, the blank behind its colon included;
+// ok=false when there is none.
+func TaskLabel(line []byte) (n int, ok bool) {
+	for _, take := range []coat{srunTask, srunHet} {
+		p := peeler{h: NewHeader()}
+		if rest, taken := take(&p, scanner{line}); taken {
+			return len(line) - len(rest), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,58 @@
+package parser
+
+import (
+	"bytes"
+
+	"oomscan/parser/envelope"
+)
+
+// srunChunk is how many bytes of a task's output `srun -l` writes under one label: a longer line is cut there, anywhere
+// in its text, and goes on behind a label of its own (Slurm, SLURM_IO_MAX_MSG_LEN in src/common/io_hdr.h and
+// write_labelled_message.c).
+const srunChunk = 1024
+
+// Bounds of what waits for its other half.
+const (
+	maxCuts = 256
+	cutWait = 64 // lines
+)
+
+// cut is the beginning of a line that srun cut.
+type cut struct {
+	at   Position
+	text []byte // with its label
+}
+
+// rejoin puts the chunks of a labelled line together. It returns the line to read now, ok=false when more of it must
+// come first.
+func (p *Parser) rejoin(at Position, raw []byte) (Position, []byte, bool) {
+	label, ok := envelope.TaskLabel(raw)
+	if !ok {
+		return at, raw, true
+	}
+	key := string(bytes.TrimSpace(raw[:label]))
+	rest := bytes.TrimSuffix(raw[label:], []byte{'\r'})
+	if c, waiting := p.cuts[key]; waiting {
+		c.text = append(c.text, rest...)
+		if len(rest) == srunChunk && len(c.text) < MaxLine {
+			return at, nil, false
+		}
+		delete(p.cuts, key)
+		return c.at, c.text, true
+	}
+	if len(rest) == srunChunk && len(p.cuts) < maxCuts {
+		p.cuts[key] = &cut{at: at, text: bytes.Clone(raw)}
+		return at, nil, false
+	}
+	return at, raw, true
+}
+
+// uncut reads what has waited too long for its other half, or all of it at the end.
+func (p *Parser) uncut(all bool) {
+	for key, c := range p.cuts {
+		if all || p.now-c.at.Line > cutWait {
+			delete(p.cuts, key)
+			p.segments(c.at, c.text)
+		}
+	}
+}
