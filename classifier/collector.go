@@ -44,6 +44,7 @@ type file struct {
 	labels   map[string]bool         // process labels seen
 
 	ended    bool      // a launcher said that the job failed: what begins after that is a new attempt
+	failed   bool      // something failed: a trainer that prints its settings after that was started again
 	self     *identity // who writes this input, when unlabelled lines tell of one process only
 	selves   int
 	attempt  int       // how often a launcher started its workers anew
@@ -217,8 +218,10 @@ func (c *Collector) event(o parser.Event) {
 	switch {
 	case o.Kind == parser.Restart:
 		f.again()
-	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block":
+	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed":
 		f.ended = true
+	case o.Role == parser.Evidence || o.Kind == parser.Exception:
+		f.failed = true
 	}
 	f.perKind[o.Pattern]++
 	n := f.perKind[o.Pattern]
@@ -247,7 +250,7 @@ func (f *file) again() {
 	f.attempt++
 	f.done = append(f.done, f.steps)
 	f.lastStep = -1
-	f.ready, f.ended = false, false
+	f.ready, f.ended, f.failed = false, false, false
 	for _, s := range f.streams {
 		s.timers, s.phase = nil, nil
 	}
@@ -279,8 +282,15 @@ func (f *file) where(stream string) (name string, marker *parser.Marker) {
 
 func (c *Collector) setting(o parser.Setting) {
 	f := c.file(o.At.Source)
-	if f.ended && (o.Form == "pprint" || o.Form == "megatron" || o.Form == "repr" || o.Form == "engine") {
-		f.again()
+	switch o.Form {
+	case "pprint", "megatron":
+		if f.ended || f.failed {
+			f.again()
+		}
+	case "repr", "engine": // an engine may be started anew inside a run that goes on
+		if f.ended {
+			f.again()
+		}
 	}
 	if _, ok := f.settings[o.Key]; !ok {
 		if len(f.settings) >= maxSettings {

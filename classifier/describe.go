@@ -20,7 +20,9 @@ var labels = map[string]string{
 	"SGLangHttpServer": "verl", "AsyncvLLMServer": "verl", "AsyncSglangServer": "verl", "AgentLoopWorker": "verl", "DetachActorWorker": "verl",
 	"FullyAsyncTaskRunner": "verl", "FullyAsyncTrainer": "verl", "FullyAsyncRollouter": "verl", "OneStepTaskRunner": "verl", "RewardLoopWorker": "verl",
 	"CheckpointEngineWorker": "verl",
-	"PolicyModelActor":       "openrlhf", "CriticModelActor": "openrlhf", "ReferenceModelActor": "openrlhf", "RewardModelActor": "openrlhf",
+	// Relax's actors have slime's names; what only Relax has is looked for first.
+	"MegatronTrainRayActor": "slime", "RolloutManager": "slime",
+	"PolicyModelActor": "openrlhf", "CriticModelActor": "openrlhf", "ReferenceModelActor": "openrlhf", "RewardModelActor": "openrlhf",
 	"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
 	"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",
 	"VllmAsyncGenerationWorker": "nemo_rl",

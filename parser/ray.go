@@ -286,6 +286,15 @@ func rayDeaths() []Pattern {
 			NoMatch: []string{"pid: 9503", "  pid: unknown"},
 		},
 		{
+			Name:    "ray.job_failed",
+			Needles: []string{"Job 'raysubmit_", "Job \"raysubmit_"},
+			Expr:    `Job ['"](?<job_name>[\w.-]{1,80})['"] failed`,
+			Kind:    ProcessExit, Role: Consequence,
+			Source:  "Ray 2.x, dashboard/modules/job/cli.py",
+			Match:   []Sample{{"Job 'raysubmit_9XyzAb' failed", Fields{"job_name": "raysubmit_9XyzAb"}}},
+			NoMatch: []string{"Job 'raysubmit_9XyzAb' submitted successfully", "Job 'raysubmit_9XyzAb' succeeded"},
+		},
+		{
 			Name:    "ray.task_retried",
 			Needles: []string{"retries remaining, so the task will be retried"},
 			Expr:    `There are (?<retries>\d{1,9}|infinite) retries remaining, so the task will be retried`,
