@@ -11,7 +11,8 @@ type judged struct {
 	Remedy
 	own       bool // on the list of the incident's phase
 	supported bool // a fact of the incident speaks for it
-	movable   bool // a value is known and another one is computed
+	movable   bool // a value is known and another one is to be had
+	moves     string
 	diagnose  bool
 }
 
@@ -42,8 +43,13 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 			continue
 		}
 		j.Changes = append(j.Changes, c.Change)
-		if c.From != nil && c.To != nil {
-			j.movable = true
+		if c.To != nil && !j.movable {
+			switch {
+			case c.From != nil:
+				j.movable, j.moves = true, fmt.Sprintf("%s is %s in this run and can still move", c.Key, shown(*c.From))
+			case c.unset != "":
+				j.movable, j.moves = true, fmt.Sprintf("%s is empty in this run", c.unset)
+			}
 		}
 		if c.freed != nil && j.Freed == nil {
 			j.Freed = c.freed
@@ -94,8 +100,7 @@ func (s *scene) decide(it *Item, j *judged) {
 		j.rule(yes, v.why)
 	}
 	if j.own && j.movable {
-		c := j.Changes[slices.IndexFunc(j.Changes, func(c Change) bool { return c.From != nil && c.To != nil })]
-		j.rule(yes, fmt.Sprintf("%s is %s in this run and can still move", c.Key, shown(*c.From)))
+		j.rule(yes, j.moves)
 	}
 }
 

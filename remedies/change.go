@@ -9,12 +9,13 @@ import (
 type change struct {
 	Change
 	satisfied string // not empty: nothing is left to do, and why
+	unset     string // not empty: the group that it belongs to is known to be empty
 	freed     *int64
 }
 
 // changeOf fills a parameter in. The second result is false when the parameter is not for this run.
 func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
-	if _, bad := s.denied(p.When); bad {
+	if _, bad := s.denied(p.When); bad || len(p.Only) > 0 && !s.allTrue(p.Only) {
 		return change{}, false
 	}
 	c := change{Change: Change{Key: p.Key, Direction: p.Direction, Syntax: p.Surface}}
@@ -25,6 +26,7 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 	switch {
 	case !found && p.Direction == "set" && p.Value != "":
 		c.To = &p.Value
+		c.unset = s.emptyGroup(p.Key)
 	case found && p.Next == "" && p.Direction == "set":
 		if equal(*c.From, p.Value) {
 			c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), at)
@@ -43,6 +45,19 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 		c.Snippet = snippet(&c.Change, p.Plus && !found)
 	}
 	return c, true
+}
+
+// emptyGroup finds the group of settings that a dotted key belongs to, printed as empty: then the key is not set.
+func (s *scene) emptyGroup(key string) string {
+	i := strings.LastIndexByte(key, '.')
+	if i < 0 || !strings.Contains(key[:i], ".") {
+		return ""
+	}
+	f, ok := s.settings.find(key[:i], false)
+	if !ok || f.rank != exact || !isNone(f.value.Value) && strings.TrimSpace(f.value.Value) != "{}" {
+		return ""
+	}
+	return f.key
 }
 
 // current looks a parameter's value up under all its names, and settles under which name it is advised: the one that
@@ -79,6 +94,11 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 	if best.rank == 0 {
 		return s.told(p, c)
 	}
+	if k := strings.TrimLeft(best.key, "+~"); best.rank == longer && strings.Contains(k, ".") && len(split(p.Key)) == 1 {
+		if d, ok := dialects[s.run.Framework]; ok { // an engine's setting, as the framework around it writes it
+			c.Key, c.Syntax = k, d
+		}
+	}
 	v := best.value.Value
 	c.From = &v
 	if best.value.At.Source == "" {
@@ -86,6 +106,9 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 	}
 	return true, best.value.At.String()
 }
+
+// dialects are the surfaces of frameworks whose settings are dotted paths.
+var dialects = map[string]string{"verl": "hydra", "nemo_rl": "hydra", "areal": "yaml"}
 
 // told takes the current value from the failure itself where that prints it: the limit that Slurm enforced.
 func (s *scene) told(p *Parameter, c *change) (bool, string) {

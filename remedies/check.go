@@ -92,7 +92,7 @@ func (it *Item) check() *fault {
 		if p.Next == "" && p.Direction == "set" && p.Value == "" {
 			return bad("parameter %s: set to what?", p.Key)
 		}
-		if w := badCondition(p.When); w != "" {
+		if w := badCondition(slices.Concat(p.When, p.Only)); w != "" {
 			return bad("parameter %s: unknown condition %q", p.Key, w)
 		}
 		for _, s := range p.Spellings {

@@ -209,7 +209,10 @@ func fragmented(s *scene, _ string) verdict {
 		return verdict{}
 	}
 	why := fmt.Sprintf("PyTorch held %s without using it, and %s were missing", classifier.GiB(u), classifier.GiB(short))
-	return verdict{truthOf(u >= short && u >= *r.Total/20), why}
+	if u < short || u < *r.Total/20 {
+		return verdict{no, why + ": no sign of fragmentation"}
+	}
+	return verdict{yes, why}
 }
 
 // others says that other processes hold at least what was missing, and more than the CUDA contexts that any
@@ -314,7 +317,7 @@ func saverMargin(s *scene, _ string) verdict {
 }
 
 func graphCapture(s *scene, _ string) verdict {
-	if s.says("capture cuda graph", "cuda graph capture", "capturing cuda graph") || s.inner(40, "capture_model", "cuda_graph", "cudagraph", "_dummy_run") {
+	if s.says("capture cuda graph", "cuda graph capture", "capturing cuda graph") || s.inner(40, "capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph") {
 		return verdict{yes, "it failed while CUDA graphs were captured"}
 	}
 	return verdict{}

@@ -84,6 +84,7 @@ type Parameter struct {
 	Min       string     `yaml:"min"`
 	Max       string     `yaml:"max"`
 	When      []string   `yaml:"when"`  // conditions that must not be denied
+	Only      []string   `yaml:"only"`  // conditions that must be confirmed
 	Found     bool       `yaml:"found"` // listed only when the run's configuration holds it
 	Plus      bool       `yaml:"plus"`  // Hydra: not in the schema, so an override needs a plus sign
 	Source    string     `yaml:"source"`

@@ -94,13 +94,20 @@ func (s *scene) lists() []choice {
 	}
 	add(own, true, false)
 	for _, extra := range s.extras(name) {
-		g := guide(extra)
-		add(g, true, true)
+		n := len(out)
+		add(guide(extra), true, true)
+		for i := n; i < len(out) && s.resource == "gpu" && len(out[:n]) > 0; i++ {
+			out[i].own = false // the framework's own levers come first
+		}
 	}
 	add(own, false, true)
 	if s.resource == "gpu" {
 		if name == "verl" {
+			n := len(out)
 			add(guide("field-note"), true, false)
+			for i := n; i < len(out); i++ {
+				out[i].own = false
+			}
 		}
 		out = append(out, s.card()...)
 	}
@@ -241,24 +248,34 @@ func (s *scene) start(items []judged) []string {
 		return n
 	}
 	type scored struct {
-		id string
-		n  int
+		id, key string
+		n       int
 	}
 	var best []scored
 	for i := range items {
 		if n := score(&items[i]); n > 0 {
-			best = append(best, scored{items[i].ID, n})
+			key := ""
+			if c := items[i].Changes; len(c) > 0 {
+				key = c[0].Key
+			}
+			best = append(best, scored{items[i].ID, key, n})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b scored) int { return b.n - a.n })
+	if len(best) == 0 {
+		return nil
+	}
+	least, most := 10, mostStarts
+	if best[0].n < least { // nothing is known to apply
+		least, most = best[0].n, 2
+	}
 	var out []string
+	keys := map[string]bool{"": false}
 	for _, b := range best {
-		if len(out) == mostStarts || len(out) > 0 && b.n < 10 {
-			if b.n < 2 || len(out) >= 2 || best[0].n >= 10 {
-				break
-			}
+		if b.n >= least && len(out) < most && !keys[b.key] { // one setting cannot go two ways at once
+			out = append(out, b.id)
+			keys[b.key] = b.key != ""
 		}
-		out = append(out, b.id)
 	}
 	return out
 }
