@@ -1,0 +1,168 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// judged is a remedy with what decides whether to start with it.
+type judged struct {
+	Remedy
+	own       bool // on the list of the incident's phase
+	supported bool // a fact of the incident speaks for it
+	movable   bool // a value is known and another one is to be had
+	moves     string
+	diagnose  bool
+}
+
+// judge fills one item in and says whether it applies.
+func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
+	j := judged{own: own, diagnose: it.Effect == "diagnose"}
+	j.Remedy = Remedy{
+		ID: it.ID, List: l.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it),
+		Source: Source{Section: it.Section, URL: it.URL},
+	}
+	if g.Document && !it.Addition {
+		j.Source.Guide = g.ID
+	}
+	if j.Source.URL == "" {
+		j.Source.URL = g.URL
+	}
+	var done []string
+	shownAny := false
+	for i := range it.Parameters {
+		p := &it.Parameters[i]
+		c, ok := s.changeOf(p, g.alone(p.Key))
+		if !ok {
+			continue
+		}
+		shownAny = true
+		if c.satisfied != "" {
+			done = append(done, c.satisfied)
+			continue
+		}
+		j.Changes = append(j.Changes, c.Change)
+		if c.To != nil && !j.movable {
+			switch {
+			case c.From != nil:
+				j.movable, j.moves = true, fmt.Sprintf("%s is %s in this run and can still move", c.Key, shown(*c.From))
+			case c.unset != "":
+				j.movable, j.moves = true, fmt.Sprintf("%s is empty in this run", c.unset)
+			}
+		}
+		if c.freed != nil && j.Freed == nil {
+			j.Freed = c.freed
+		}
+	}
+	if len(j.Changes) == 0 && shownAny && len(done) > 0 {
+		j.rule(no, strings.Join(done, "; "))
+	}
+	s.decide(it, &j)
+	return j
+}
+
+// rule settles whether a remedy applies; the first word is final.
+func (j *judged) rule(t truth, why string) {
+	if j.Applies != nil || t == unknown {
+		return
+	}
+	b := t == yes
+	j.Applies, j.AppliesWhy = &b, why
+}
+
+// decide goes from what rules an item out to what speaks for it.
+func (s *scene) decide(it *Item, j *judged) {
+	res := it.Resources
+	if len(res) == 0 {
+		res = []string{"gpu"}
+	}
+	if !slices.Contains(res, s.resource) {
+		j.rule(no, fmt.Sprintf("it helps with %s memory, and %s memory ran out", strings.Join(res, " or "), s.resource))
+	}
+	if it.Effect == "host" && s.resource == "gpu" {
+		j.rule(no, "it saves host memory only, and the GPU's ran out")
+	}
+	if v, bad := s.denied(it.Requires); bad {
+		j.rule(no, v.why)
+	}
+	if len(it.Phases) > 0 && !slices.Contains(it.Phases, s.phase) && certain(s.phase, it.Phases) {
+		j.rule(no, fmt.Sprintf("it acts in %s, and the failure was in %s", words(it.Phases), words([]string{s.phase})))
+	}
+	if s.allTrue(it.SatisfiedWhen) {
+		j.rule(no, s.holds(it.SatisfiedWhen[0]).why)
+	}
+	if v := s.holds("oversized"); v.truth == yes && it.Effect == "frees" {
+		j.rule(no, v.why)
+	}
+	if v, ok := s.confirmed(it.Supports); ok {
+		j.supported = j.Applies == nil
+		j.rule(yes, v.why)
+	}
+	if j.own && j.movable {
+		j.rule(yes, j.moves)
+	}
+}
+
+// certain says that a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
+// may be any of its parts.
+func certain(phase string, acts []string) bool {
+	switch phase {
+	case "unknown", "":
+		return false
+	case "training":
+		return !slices.ContainsFunc(acts, func(p string) bool { return p == "forward" || p == "backward" || p == "optimizer" || p == "logprob" })
+	case "forward", "backward", "optimizer":
+		return !slices.Contains(acts, "training")
+	}
+	return true
+}
+
+// phaseNames are phases in words of a sentence.
+var phaseNames = map[string]string{
+	"init": "start-up", "rollout": "the rollout", "logprob": "the log-probability pass", "forward": "the forward pass", "backward": "the backward pass",
+	"optimizer": "the optimizer step", "training": "the training step", "weight_update": "the weight update", "nccl": "a collective",
+	"checkpoint": "a checkpoint", "data": "data loading",
+}
+
+func words(phases []string) string {
+	out := make([]string, len(phases))
+	for i, p := range phases {
+		if out[i] = phaseNames[p]; out[i] == "" {
+			out[i] = p
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// caution joins an item's own warning with what its guide got wrong.
+func caution(it *Item) string {
+	parts := make([]string, 0, 1+len(it.Corrections))
+	if it.Caution != "" {
+		parts = append(parts, it.Caution)
+	}
+	for _, c := range it.Corrections {
+		t := fmt.Sprintf("The guide says: %s. In fact: %s.", strings.TrimSuffix(c.Says, "."), strings.TrimSuffix(c.Is, "."))
+		if c.Versions != "" {
+			t = strings.TrimSuffix(t, ".") + " (" + c.Versions + ")."
+		}
+		parts = append(parts, t)
+	}
+	return strings.Join(parts, " ")
+}
+
+// alone says that no other parameter of the guide ends in the same word, so a log's bare key can only mean this one.
+func (g *Guide) alone(key string) bool {
+	last := func(k string) string { p := split(k); return p[len(p)-1] }
+	want, n := last(key), 0
+	seen := map[string]bool{}
+	for i := range g.Items {
+		for _, p := range g.Items[i].Parameters {
+			if !seen[p.Key] && last(p.Key) == want {
+				seen[p.Key] = true
+				n++
+			}
+		}
+	}
+	return n <= 1
+}

@@ -1,0 +1,229 @@
+package remedies
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// setting is a value of the run's configuration and how it was found.
+type setting struct {
+	key   string // as the log writes it
+	value classifier.Value
+	// rank is how well the log's key fits the name asked for: exact, the log's path is longer, or it is shorter.
+	rank int
+}
+
+const (
+	exact  = 3
+	longer = 2
+	short  = 1
+)
+
+// settings finds configuration values by any of their names. Logs write one setting in many ways: the full path, only
+// its last parts, as a flag with dashes, as a Hydra override with a plus sign.
+type settings struct {
+	byLast map[string][]entry // by the last part of the path
+}
+
+type entry struct {
+	key   string
+	parts []string
+	value classifier.Value
+}
+
+func newSettings(config map[string]classifier.Value) *settings {
+	s := &settings{byLast: make(map[string][]entry, len(config))}
+	for k, v := range config {
+		parts := split(k)
+		last := parts[len(parts)-1]
+		s.byLast[last] = append(s.byLast[last], entry{key: k, parts: parts, value: v})
+	}
+	for _, e := range s.byLast {
+		slices.SortFunc(e, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	}
+	return s
+}
+
+// split takes a key apart: case, dashes and the signs of flags and overrides carry no meaning.
+func split(key string) []string {
+	key = strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~"))
+	return strings.Split(strings.ReplaceAll(key, "-", "_"), ".")
+}
+
+// find returns the setting that fits a name best. A log's key that holds only the last parts of the name counts when
+// these are two or more, or when alone is true: the caller knows that no other parameter ends in the same word.
+func (s *settings) find(name string, alone bool) (setting, bool) {
+	want := split(name)
+	var best setting
+	var at []string
+	for _, e := range s.byLast[want[len(want)-1]] {
+		r := fit(want, e.parts, alone)
+		if r > best.rank || r == best.rank && r > 0 && later(e, best, at) {
+			best, at = setting{key: e.key, value: e.value, rank: r}, e.parts
+		}
+	}
+	return best, best.rank > 0
+}
+
+// later prefers the more specific key, then what the same input says further down.
+func later(e entry, best setting, at []string) bool {
+	if len(e.parts) != len(at) {
+		return len(e.parts) > len(at) == (best.rank == short)
+	}
+	return e.value.At.Source == best.value.At.Source && e.value.At.Line > best.value.At.Line
+}
+
+func fit(want, have []string, alone bool) int {
+	n := min(len(want), len(have))
+	if !slices.Equal(want[len(want)-n:], have[len(have)-n:]) {
+		return 0
+	}
+	switch {
+	case len(want) == len(have):
+		return exact
+	case len(have) > len(want):
+		return longer
+	case n > 1 || alone && strings.Contains(have[0], "_"):
+		return short
+	}
+	return 0
+}
+
+// number returns a finite number found under any of the names.
+func (s *settings) number(names ...string) (float64, bool) {
+	for _, n := range names {
+		if v, ok := s.find(n, true); ok {
+			if f, ok := parseNumber(v.value.Value); ok {
+				return f, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// integer is number for whole numbers of at least 1.
+func (s *settings) integer(names ...string) (int64, bool) {
+	for _, n := range names {
+		if v, ok := s.find(n, true); ok {
+			if i, ok := parseInt(v.value.Value); ok && i > 0 {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// text returns a value that is set: not None, null or empty.
+func (s *settings) text(names ...string) (string, bool) {
+	for _, n := range names {
+		if v, ok := s.find(n, true); ok && !isNone(v.value.Value) {
+			return v.value.Value, true
+		}
+	}
+	return "", false
+}
+
+// isNone says that a value is written but not set.
+func isNone(v string) bool {
+	switch strings.ToLower(strings.Trim(v, `"' `)) {
+	case "", "none", "null", "~":
+		return true
+	}
+	return false
+}
+
+func parseNumber(v string) (float64, bool) {
+	f, err := strconv.ParseFloat(strings.ReplaceAll(strings.Trim(v, `"' `), "_", ""), 64)
+	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) && math.Abs(f) < 1e18
+}
+
+// parseInt reads whole numbers, also those written as 5e8 or 16.0.
+func parseInt(v string) (int64, bool) {
+	f, ok := parseNumber(v)
+	if !ok || f != math.Trunc(f) {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+func parseBool(v string) (value, ok bool) {
+	switch strings.ToLower(strings.Trim(v, `"' `)) {
+	case "true", "yes", "on":
+		return true, true
+	case "false", "no", "off":
+		return false, true
+	}
+	return false, false
+}
+
+// equal says that two written values mean the same.
+func equal(a, b string) bool {
+	if x, ok := parseNumber(a); ok {
+		y, ok := parseNumber(b)
+		return ok && x == y
+	}
+	if x, ok := parseBool(a); ok {
+		y, ok := parseBool(b)
+		return ok && x == y
+	}
+	return strings.EqualFold(strings.Trim(a, `"' `), strings.Trim(b, `"' `)) || isNone(a) && isNone(b)
+}
+
+// versionIn says whether a version satisfies bounds such as ">=0.5 <0.7". Only the first two numbers count, since the
+// references know settings by minor release. The second result is false when either cannot be read.
+func versionIn(version, bounds string) (in, ok bool) {
+	v, ok := minor(version)
+	if !ok || bounds == "" {
+		return false, false
+	}
+	for _, b := range strings.Fields(bounds) {
+		num := strings.TrimLeft(b, "<>=")
+		w, ok := minor(num)
+		if !ok {
+			return false, false
+		}
+		good := false
+		switch b[:len(b)-len(num)] {
+		case "<":
+			good = v < w
+		case "<=":
+			good = v <= w
+		case ">":
+			good = v > w
+		case ">=":
+			good = v >= w
+		case "", "=", "==":
+			good = v == w
+		default:
+			return false, false
+		}
+		if !good {
+			return false, true
+		}
+	}
+	return true, true
+}
+
+func minor(v string) (int, bool) {
+	parts := strings.SplitN(strings.TrimPrefix(strings.TrimSpace(v), "v"), ".", 3)
+	n := 0
+	for i := range 2 {
+		x := 0
+		if i < len(parts) {
+			d := 0
+			for d < len(parts[i]) && d < 4 && parts[i][d] >= '0' && parts[i][d] <= '9' {
+				d++
+			}
+			var err error
+			if x, err = strconv.Atoi(parts[i][:d]); err != nil {
+				return 0, false
+			}
+		}
+		n = n*10000 + x
+	}
+	return n, true
+}

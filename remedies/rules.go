@@ -1,0 +1,376 @@
+package remedies
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// next is what a rule says of a parameter.
+type next struct {
+	to    string // empty: no value can be computed
+	how   string // the arithmetic, for a person to check
+	bound string // not empty: the value is at its bound, and why
+	freed *int64 // bytes
+}
+
+// question is one parameter in one scene.
+type question struct {
+	*scene
+	p   *Parameter
+	cur string // the value now, never empty; it may be None
+}
+
+// rules compute the next value of a parameter from the one it has. None of them is asked when the log does not tell
+// the value. What they return is checked once more against the parameter's direction and bounds: see settled.
+var rules = map[string]func(q *question) next{
+	"halve":               halve,
+	"halve_micro":         halveMicro,
+	"halve_micro_divisor": halveMicroDivisor,
+	"budget_verl":         budgetVerl,
+	"budget_areal":        budgetAReaL,
+	"budget_tokens":       budgetTokens,
+	"budget_start":        budgetStart,
+	"share_down":          shareDown,
+	"share_up":            shareUp,
+	"share_fit":           shareFit,
+	"concurrency":         concurrency,
+	"double_tp":           doubleTP,
+	"double":              double,
+	"allocation_tp":       allocationTP,
+	"backend_cp":          backendCP,
+	"ulysses":             ulysses,
+	"double_gpus":         doubleGPUs,
+	"raise_stage":         raiseStage,
+	"chunk":               chunk,
+	"cap":                 capAt,
+	"prefill_chunk":       prefillChunk,
+	"fit_length":          fitLength,
+	"bucket":              bucket,
+	"allocator":           allocator,
+	"host_memory":         hostMemory,
+}
+
+func (q *question) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
+
+// least is the parameter's lower bound, or d when it has none.
+func (q *question) least(d int64) int64 {
+	if n, ok := parseInt(q.p.Min); ok {
+		return n
+	}
+	return d
+}
+
+func (q *question) most(d float64) float64 {
+	if f, ok := parseNumber(q.p.Max); ok {
+		return f
+	}
+	return d
+}
+
+func (q *question) floor(d float64) float64 {
+	if f, ok := parseNumber(q.p.Min); ok {
+		return f
+	}
+	return d
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// fraction prints a share with at most two decimals, as people write it.
+func fraction(f float64) string {
+	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
+}
+
+func atBound(format string, args ...any) next { return next{bound: fmt.Sprintf(format, args...)} }
+
+// halve goes half way down, not below the parameter's minimum.
+func halve(q *question) next {
+	n, ok := q.int()
+	if !ok {
+		return next{}
+	}
+	low := q.least(1)
+	if n <= low {
+		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
+	}
+	to := max(n/2, low)
+	return next{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d", n, n/2) + clamped(n/2, to, "the least that makes sense")}
+}
+
+func clamped(raw, to int64, why string) string {
+	if raw == to {
+		return ""
+	}
+	return fmt.Sprintf(", not below %d, %s", to, why)
+}
+
+// halvings is how often a request that grows with the batch must be halved to fit into what was free: once when the
+// figures are unknown or the phase's requests do not grow with the batch.
+func (q *question) halvings() (k int, how string) {
+	r := &q.in.Root
+	switch q.phase {
+	case "forward", "backward", "logprob", "training":
+	default:
+		return 1, ""
+	}
+	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
+		return 1, ""
+	}
+	ratio := float64(*r.Requested) / float64(*r.Free)
+	k = max(1, int(math.Ceil(math.Log2(ratio))))
+	return k, fmt.Sprintf("%s asked / %s free = %.2f, so ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + times(k)
+}
+
+func times(k int) string {
+	switch k {
+	case 1:
+		return "halve once"
+	case 2:
+		return "halve twice"
+	}
+	return fmt.Sprintf("halve %d times", k)
+}
+
+// halveMicro halves a micro-batch until the request fits.
+func halveMicro(q *question) next {
+	m, ok := q.int()
+	if !ok {
+		return next{}
+	}
+	if m <= q.least(1) {
+		return atBound("%s is %d already", q.p.Key, m)
+	}
+	k, how := q.halvings()
+	to := max(m>>min(k, 62), q.least(1))
+	if how != "" {
+		how += ": "
+	}
+	return next{to: itoa(to), how: how + fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")}
+}
+
+// halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel
+// rank (verl 0.6.1: workers/fsdp_workers.py, workers/megatron_workers.py).
+func halveMicroDivisor(q *question) next {
+	n := halveMicro(q)
+	to, ok := parseInt(n.to)
+	if !ok {
+		return n
+	}
+	share, how, ok := q.miniBatchPerRank()
+	if !ok {
+		return n
+	}
+	d := to
+	for d > 1 && share%d != 0 {
+		d--
+	}
+	n.to = itoa(d)
+	if d == to {
+		n.how += fmt.Sprintf("; it divides the %d samples of one rank's mini-batch (%s)", share, how)
+	} else {
+		n.how += fmt.Sprintf("; the next divisor of the %d samples of one rank's mini-batch (%s) is %d", share, how, d)
+	}
+	return n
+}
+
+// mostSamples keeps the search for divisors short whatever the log claims.
+const mostSamples = 1 << 24
+
+func (q *question) miniBatchPerRank() (share int64, how string, ok bool) {
+	owner := "actor_rollout_ref.actor"
+	if strings.HasPrefix(q.p.Key, "critic.") {
+		owner = "critic"
+	}
+	mini, ok1 := q.settings.integer(owner + ".ppo_mini_batch_size")
+	samples, ok2 := q.settings.integer("actor_rollout_ref.rollout.n")
+	if !ok2 {
+		samples = 1
+	}
+	gpus, ok3 := q.gpus()
+	if !ok1 || !ok3 || mini > mostSamples || samples > mostSamples || gpus > mostSamples {
+		return 0, "", false
+	}
+	apart := int64(1)
+	if backend(q.scene, "megatron").truth == yes {
+		for _, k := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"} {
+			if n, ok := q.settings.integer(owner + ".megatron." + k); ok {
+				apart *= min(n, gpus)
+			}
+		}
+	} else if sp, ok := q.settings.integer(owner+".ulysses_sequence_parallel_size", owner+".fsdp_config.ulysses_sequence_parallel_size"); ok {
+		apart = sp
+	}
+	if apart <= 0 || gpus/apart == 0 {
+		return 0, "", false
+	}
+	share = mini * samples / (gpus / apart)
+	if share < 1 || share > mostSamples {
+		return 0, "", false
+	}
+	return share, fmt.Sprintf("%d x %d / %d", mini, samples, gpus/apart), true
+}
+
+// double goes up by a factor of two.
+func double(q *question) next {
+	n, ok := q.int()
+	if !ok || n > 1<<50 {
+		return next{}
+	}
+	if hi := int64(q.most(1 << 60)); n*2 > hi {
+		return atBound("%s is %d already, twice that is more than %d", q.p.Key, n, hi)
+	}
+	return next{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
+}
+
+// raiseStage goes one stage up.
+func raiseStage(q *question) next {
+	n, ok := parseInt(q.cur)
+	if !ok || n < 0 {
+		return next{}
+	}
+	if n >= int64(q.most(3)) {
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	return next{to: itoa(n + 1), how: fmt.Sprintf("%d + 1 = %d", n, n+1)}
+}
+
+// chunk starts at the guide's value when everything is computed at once, and halves from there.
+func chunk(q *question) next {
+	n, ok := parseInt(q.cur)
+	start, okStart := parseInt(q.p.Value)
+	if isNone(q.cur) || ok && n <= 0 {
+		if !okStart {
+			return next{}
+		}
+		return next{to: itoa(start), how: "not in chunks so far; the guide's value"}
+	}
+	if !ok {
+		return next{}
+	}
+	return halve(q)
+}
+
+// capAt goes to the guide's value, and half way down when the run is there already.
+func capAt(q *question) next {
+	limit, ok := parseNumber(q.p.Value)
+	if !ok {
+		return next{}
+	}
+	n, ok := parseNumber(q.cur)
+	switch {
+	case isNone(q.cur), ok && n > limit:
+		return next{to: q.p.Value, how: "the guide's value"}
+	case !ok:
+		return next{}
+	}
+	return halve(q)
+}
+
+// prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not cut at all.
+func prefillChunk(q *question) next {
+	n, ok := parseInt(q.cur)
+	switch {
+	case isNone(q.cur), ok && (n <= 0 || n > 4096):
+		return next{to: "4096", how: "SGLang's documents: 4096, then 2048"}
+	case ok && n > 2048:
+		return next{to: "2048", how: "SGLang's documents: 4096, then 2048"}
+	case ok:
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	return next{}
+}
+
+// estimatedLength is what vLLM prints when one sequence does not fit (vllm/v1/core/kv_cache_utils.py).
+var estimatedLength = regexp.MustCompile(`estimated maximum model length is ([0-9][0-9,]{0,11})`)
+
+// fitLength takes the length that the engine says it has room for.
+func fitLength(q *question) next {
+	m := estimatedLength.FindStringSubmatch(q.words)
+	if m == nil {
+		return next{}
+	}
+	n, ok := parseInt(strings.ReplaceAll(m[1], ",", ""))
+	if !ok || n < 1 {
+		return next{}
+	}
+	return next{to: itoa(n), how: fmt.Sprintf("the engine's own estimate of what fits is %d tokens", n)}
+}
+
+// bucket goes to the next smaller power of two.
+func bucket(q *question) next {
+	n, ok := q.int()
+	if !ok {
+		return next{}
+	}
+	low := q.least(1)
+	to := int64(1) << (bits.Len64(uint64(n-1)) - 1) // the largest power of two below n
+	if n <= low || to < low {
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	how := fmt.Sprintf("the next smaller power of two below %d", n)
+	if to*2 == n {
+		how = fmt.Sprintf("%d / 2 = %d", n, to)
+	}
+	freed := n - to
+	out := next{to: itoa(to), how: how}
+	if strings.Contains(q.p.Key, "buffer-size") { // bytes
+		out.freed = &freed
+	} else if strings.Contains(q.p.Key, "mega") || strings.Contains(q.p.Key, "_mb") {
+		freed <<= 20
+		out.freed = &freed
+	}
+	return out
+}
+
+// allocator adds a setting of PyTorch's allocator to those that are set.
+func allocator(q *question) next {
+	if isNone(q.cur) {
+		return next{to: q.p.Value}
+	}
+	name, _, _ := strings.Cut(q.p.Value, ":")
+	var kept []string
+	for part := range strings.SplitSeq(strings.Trim(q.cur, `"'`), ",") {
+		k, _, _ := strings.Cut(strings.TrimSpace(part), ":")
+		if strings.EqualFold(strings.TrimSpace(part), q.p.Value) {
+			return atBound("%s holds %s already", q.p.Key, q.p.Value)
+		}
+		if k != name && k != "" {
+			kept = append(kept, strings.TrimSpace(part))
+		}
+	}
+	return next{to: strings.Join(append(kept, q.p.Value), ","), how: "added to what is set"}
+}
+
+// hostMemory asks Slurm for half as much again, in whole steps of 8 GiB.
+func hostMemory(q *question) next {
+	now, ok := parseSize(q.cur)
+	if !ok {
+		return next{}
+	}
+	const step = 8 << 30
+	to := (now + now/2 + step - 1) / step * step
+	return next{to: itoa(to>>30) + "G", how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of 8 GiB", classifier.GiB(now))}
+}
+
+// size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).
+var size = regexp.MustCompile(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:i?b|n|c)?$`)
+
+func parseSize(v string) (int64, bool) {
+	m := size.FindStringSubmatch(strings.Trim(v, `"' `))
+	if m == nil {
+		return 0, false
+	}
+	f, ok := parseNumber(m[1])
+	if !ok || f <= 0 {
+		return 0, false
+	}
+	shift := map[string]int{"k": 10, "": 20, "m": 20, "g": 30, "t": 40}[strings.ToLower(m[2])]
+	n := f * float64(int64(1)<<shift)
+	return int64(n), n < 1<<50
+}

@@ -1,0 +1,165 @@
+package remedies
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// heads is the number of attention heads and of key-value heads; 0 where the log does not tell.
+func (q *question) heads() (heads, kv int64) {
+	if h := q.run.Model.AttentionHeads; h != nil && *h > 0 {
+		heads = *h
+	} else if h, ok := q.settings.integer("num_attention_heads"); ok {
+		heads = h
+	}
+	if n, ok := q.settings.integer("num_key_value_heads", "num_query_groups"); ok {
+		kv = n
+	}
+	return heads, kv
+}
+
+// splits says whether heads can be spread over n ranks: query heads evenly, key-value heads evenly or replicated
+// evenly (verl/models/transformers/monkey_patch.py). Unknown counts do not object.
+func splits(n, heads, kv int64) bool {
+	return (heads == 0 || heads%n == 0) && (kv == 0 || kv%n == 0 || n%kv == 0)
+}
+
+// doubleTP doubles an engine's tensor parallel size within one node.
+func doubleTP(q *question) next {
+	n, ok := q.int()
+	per, okNode := q.gpusPerNode()
+	if !ok || !okNode || n > per {
+		return next{}
+	}
+	heads, kv := q.heads()
+	if 2*n > per {
+		return atBound("%s is %d, and a node has %d GPUs", q.p.Key, n, per)
+	}
+	if per%(2*n) != 0 || !splits(2*n, heads, kv) {
+		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
+	}
+	return next{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
+}
+
+// ulysses takes the next sequence-parallel size above the current one that divides the heads and the ranks.
+func ulysses(q *question) next {
+	n, ok := q.int()
+	heads, kv := q.heads()
+	world, okWorld := q.gpus()
+	if !ok || heads == 0 || !okWorld {
+		return next{}
+	}
+	to, how := nextSize(n, world, heads, kv)
+	if to == 0 {
+		return atBound("%s is %d, and no larger size divides both %d heads and %d GPUs", q.p.Key, n, heads, world)
+	}
+	return next{to: itoa(to), how: how}
+}
+
+func nextSize(now, world, heads, kv int64) (to int64, how string) {
+	const most = 1024
+	for s := now + 1; s <= min(world, heads, most); s++ {
+		if world%s == 0 && splits(s, heads, kv) {
+			return s, fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs", now, heads, world)
+		}
+	}
+	return 0, ""
+}
+
+// The ways AReaL writes how GPUs are split: "sglang.d4p1t2+d8" (the guide), "sglang:d4t2+fsdp:d8", "fsdp:d8".
+var (
+	serverPart = regexp.MustCompile(`^((?:sglang|vllm)(?:\[[a-z]{1,20}\])?[.:])((?:[dtpcem][0-9]{1,5}){1,6})$`)
+	trainPart  = regexp.MustCompile(`^((?:(?:fsdp|megatron|archon)(?:\[[a-z]{1,20}\])?[.:])?)((?:[dtpcem][0-9]{1,5}){1,6})$`)
+	dimension  = regexp.MustCompile(`([dtpcem])([0-9]{1,5})`)
+)
+
+// shift halves the data-parallel degree d of a layout and doubles the degree named by the letter; same GPUs.
+func shift(layout string, letter byte) (out string, now, to int64, ok bool) {
+	dims := dimension.FindAllStringSubmatch(layout, -1)
+	if letter == 't' && strings.Contains(layout, "m") {
+		letter = 'm' // the first releases wrote m for tensor parallelism
+	}
+	now = 1
+	var b strings.Builder
+	seen := false
+	for _, d := range dims {
+		n, _ := parseInt(d[2])
+		switch d[1][0] {
+		case 'd':
+			if n < 2 || n%2 != 0 {
+				return "", 0, 0, false
+			}
+			n /= 2
+		case letter:
+			now, seen = n, true
+			n *= 2
+		}
+		fmt.Fprintf(&b, "%s%d", d[1], n)
+	}
+	if !seen {
+		fmt.Fprintf(&b, "%c2", letter)
+	}
+	return b.String(), now, 2 * now, strings.Contains(layout, "d")
+}
+
+// allocationTP turns data parallelism of AReaL's inference servers into tensor parallelism.
+func allocationTP(q *question) next {
+	heads, kv := q.heads()
+	parts := strings.Split(q.cur, "+")
+	for i, p := range parts {
+		m := serverPart.FindStringSubmatch(strings.TrimSpace(p))
+		if m == nil {
+			continue
+		}
+		layout, _, tp, ok := shift(m[2], 't')
+		if !ok {
+			return atBound("%s is %s: no data parallelism is left to turn into tensor parallelism", q.p.Key, shown(q.cur))
+		}
+		if !splits(tp, heads, kv) {
+			return atBound("%s is %s, and %d heads cannot be spread over %d GPUs", q.p.Key, shown(q.cur), heads, tp)
+		}
+		parts[i] = m[1] + layout
+		return next{to: strings.Join(parts, "+"), how: fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)}
+	}
+	return next{}
+}
+
+// backendCP turns data parallelism of AReaL's trainer into context parallelism, which is what Ulysses is called there.
+func backendCP(q *question) next {
+	heads, kv := q.heads()
+	parts := strings.Split(q.cur, "+")
+	last := len(parts) - 1
+	m := trainPart.FindStringSubmatch(strings.TrimSpace(parts[last]))
+	if m == nil || serverPart.MatchString(strings.TrimSpace(parts[last])) {
+		return next{}
+	}
+	layout, _, cp, ok := shift(m[2], 'c')
+	if !ok {
+		return atBound("%s is %s: no data parallelism is left to turn into context parallelism", q.p.Key, shown(q.cur))
+	}
+	if !splits(cp, heads, kv) {
+		return atBound("%s is %s, and %d heads (key-value %d) cannot be spread over %d ranks", q.p.Key, shown(q.cur), heads, kv, cp)
+	}
+	how := fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)
+	if heads > 0 {
+		how += fmt.Sprintf("; %d divides %d heads", cp, heads)
+	} else {
+		how += "; check that it divides the model's attention heads"
+	}
+	parts[last] = m[1] + layout
+	return next{to: strings.Join(parts, "+"), how: how}
+}
+
+// doubleGPUs asks for twice the GPUs of a node, as far as nodes usually go.
+func doubleGPUs(q *question) next {
+	const usual = 8
+	n, ok := q.int()
+	if !ok {
+		return next{}
+	}
+	if 2*n > usual {
+		return atBound("%s is %d; a node rarely has more than %d", q.p.Key, n, usual)
+	}
+	return next{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
+}

@@ -1,0 +1,112 @@
+package remedies
+
+import "fmt"
+
+// tokenStep is what token budgets are rounded to.
+const tokenStep = 512
+
+func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
+
+// budgetVerl halves the token budget of a micro-batch, not below the longest sequence: verl asserts that the budget
+// times the sequence-parallel size holds it (verl/utils/seqlen_balancing.py). Without that bound there is no safe
+// value.
+func budgetVerl(q *question) next {
+	low, how, ok := q.verlBound()
+	n, okCur := q.int()
+	if !ok || !okCur {
+		return next{}
+	}
+	if n <= low {
+		return atBound("%s is %d, and the longest sequence needs %s = %d", q.p.Key, n, how, low)
+	}
+	half := n / 2 / tokenStep * tokenStep
+	to := max(half, low)
+	if to == half {
+		return next{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d, at least the longest sequence: %s = %d", n, to, how, low)}
+	}
+	return next{to: itoa(to), how: fmt.Sprintf("the longest sequence, which is the least possible: %s = %d", how, low)}
+}
+
+// verlBound is the longest sequence per GPU.
+func (q *question) verlBound() (low int64, how string, ok bool) {
+	prompt, ok1 := q.settings.integer("data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length")
+	answer, ok2 := q.settings.integer("data.max_response_length", "actor_rollout_ref.rollout.response_length")
+	if !ok1 || !ok2 {
+		return 0, "", false
+	}
+	sp, ok := q.settings.integer("actor_rollout_ref.actor.ulysses_sequence_parallel_size", "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size")
+	how = fmt.Sprintf("%d + %d", prompt, answer)
+	if !ok || sp == 1 {
+		return prompt + answer, how, true
+	}
+	return ceilDiv(prompt+answer, sp), fmt.Sprintf("(%s) / %d", how, sp), true
+}
+
+// budgetStart is the budget to begin with when micro-batches are to be cut by tokens: the longest sequence. The value
+// that is set so far, but not used, does not matter unless it is smaller.
+func budgetStart(q *question) next {
+	low, how, ok := q.verlBound()
+	if !ok {
+		return next{}
+	}
+	if n, ok := q.int(); ok && n <= low {
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	return next{to: itoa(low), how: "the longest sequence: " + how}
+}
+
+// budgetAReaL goes straight to the least that holds a sequence, as the guide says: a longer one raises an error
+// (areal/utils/seqpack.py).
+func budgetAReaL(q *question) next {
+	prompt, ok1 := q.settings.integer("train_dataset.max_length")
+	answer, ok2 := q.settings.integer("gconfig.max_new_tokens")
+	if !ok1 || !ok2 {
+		return next{}
+	}
+	low := prompt + answer
+	if n, ok := q.int(); ok && n <= low {
+		return atBound("%s is %d, and the longest sequence needs %d + %d = %d", q.p.Key, n, prompt, answer, low)
+	} else if !ok && !isNone(q.cur) {
+		return next{}
+	}
+	return next{to: itoa(low), how: fmt.Sprintf("train_dataset.max_length %d + gconfig.max_new_tokens %d = %d", prompt, answer, low)}
+}
+
+// budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half when the request was more than
+// half as much again as what was free, but not below the longest response of one rank. Rollouts of one token, which
+// supervised runs print, say nothing about lengths.
+func budgetTokens(q *question) next {
+	n, ok := q.int()
+	if !ok {
+		return next{}
+	}
+	low, why := int64(tokenStep), "the least that makes sense"
+	if answer, ok := q.settings.integer("rollout_max_response_len", "rollout.max_new_tokens", "generate_max_len"); ok && answer > 1 {
+		cp := int64(1)
+		if c, ok := q.settings.integer("context_parallel_size"); ok {
+			cp = c
+		}
+		low, why = ceilDiv(answer, cp), "the longest response"
+		if cp > 1 {
+			why = fmt.Sprintf("the longest response %d / context parallel size %d", answer, cp)
+		}
+	}
+	if n <= low {
+		return atBound("%s is %d already, %s needs %d", q.p.Key, n, why, low)
+	}
+	raw, how := n*2/3, fmt.Sprintf("a third less than %d", n)
+	r := &q.in.Root
+	if r.Requested != nil && r.Free != nil && *r.Free > 0 && float64(*r.Requested) > 1.5*float64(*r.Free) {
+		raw, how = n/2, fmt.Sprintf("%d / 2", n)
+	}
+	to := max(raw/tokenStep*tokenStep, low)
+	if to == low {
+		how += fmt.Sprintf(", not below %d (%s)", low, why)
+	} else {
+		how += fmt.Sprintf(" = %d", raw)
+		if raw != to {
+			how += fmt.Sprintf(", rounded down to %d", to)
+		}
+	}
+	return next{to: itoa(to), how: how}
+}
