@@ -7,6 +7,21 @@ func ggmlPatterns() []Pattern {
 
 func ggmlOwnPatterns() []Pattern {
 	return []Pattern{
+		phaseMarker("ggml.loading", "init", "open", "model loading", "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)",
+			`^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
+			[]string{"load_tensors: ", "llama_model_loader: ", "llama_new_context_with_model: ", "llama_context: ", "llama_kv_cache"},
+			"load_tensors: loading model tensors, this can take a while... (mmap = true)", "llama_new_context_with_model: n_ctx      = 65536"),
+		{
+			Name:    "ggml.serving",
+			Needles: []string{"server is listening on ", "all slots are idle"},
+			Expr:    `main: server is listening on |update_slots: all slots are idle`,
+			Marker:  "phase", Set: map[string]string{"phase": "init", "edge": "close", "label": "model loading"},
+			Source: "llama.cpp, tools/server/server.cpp",
+			Match: []Sample{
+				{"main: server is listening on http://127.0.0.1:8080 - starting the main loop", Fields{"phase": "init", "edge": "close", "label": "model loading"}},
+				{"srv  update_slots: all slots are idle", Fields{"phase": "init", "edge": "close", "label": "model loading"}},
+			},
+		},
 		{
 			Name:    "ggml.malloc",
 			Needles: []string{"alloc failed: out of memory"},

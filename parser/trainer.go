@@ -60,13 +60,16 @@ func trainerRecoveries() []Pattern {
 			Name: "trainer.oom_retried",
 			Needles: []string{
 				"Retrying after OOM", "retrying after OOM", "Retrying after CUDA", "attempting to recover from OOM",
-				"ran out of memory, retrying batch", "ran out of memory, skipping batch", "kipping batch due to ",
+				"ran out of memory, retrying batch", "ran out of memory, skipping batch", "kipping batch due to ", "OOM in all workers, skipping update",
+				"Got an OOM, unloading all loaded models",
 			},
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
-				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory))`,
+				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models)`,
 			Kind: Recovered, Role: Context,
-			Source: "fairseq, trainer.py; common wording of user code",
+			Source: "fairseq, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); common wording of user code",
 			Match: []Sample{
+				{"Got an OOM, unloading all loaded models.", Fields{}},
+				{"OOM in all workers, skipping update", Fields{}},
 				{"| WARNING: ran out of memory, retrying batch", Fields{}},
 				{"attempting to recover from OOM in forward/backward pass", Fields{}},
 				{"Retrying after OOM (attempt 2/3)", Fields{}},

@@ -36,6 +36,10 @@ var trainerRules = []rule{
 	r("accelerate/data_loader.py", "__iter__ __next__", Data, weak),
 	r("peft/*.py", "from_pretrained get_peft_model", Init, strong),
 	r("diffusers/pipelines/", "__call__", Rollout, weak),
+	r("comfy/model_management.py", "load_models_gpu load_model_gpu model_load", Init, strong),
+	r("comfy/samplers.py", "", Rollout, weak), // ComfyUI
+	r("comfy/sd.py", "decode decode_tiled encode", Rollout, weak),
+	r("modules/sd_samplers*.py", "", Rollout, weak), // stable-diffusion-webui
 	r("diffusers/*/*.py", "from_pretrained", Init, decisive),
 	r("ultralytics/utils/autobatch.py", "", Init, strong).says("a batch size is being probed"),
 	r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),

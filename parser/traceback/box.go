@@ -33,7 +33,7 @@ func (a *Assembler) insideBox(line int, body []byte) (State, bool) {
 	}
 	if code, ok := bytes.CutPrefix(inner, []byte("❱ ")); ok {
 		if _, code, ok = bytes.Cut(code, []byte("│")); ok {
-			code, _ = split(code)
+			code, _ = split(bytes.TrimLeft(code, "│ \t")) // guides of the indentation
 			d.setCode(code)
 		}
 	}
