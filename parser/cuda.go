@@ -97,7 +97,7 @@ func cudaRuntimePatterns() []Pattern {
 			},
 			Expr: `(?:\(failed to allocate (?<requested_sz>` + torchSize + `)\) at: [^ ]{1,400}: )?(?:CUDA_ERROR_OUT_OF_MEMORY(?! \(may not|, out of memory\))` +
 				"|(?<!Search for [`'])cudaErrorMemoryAllocation|(?<!Search for [`'])hipError(?:OutOfMemory|MemoryAllocation)(?! \\(may not)|RMM_ERROR_OUT_OF_MEMORY)" +
-				`(?<!from device: \w{1,40})`,
+				`(?<!from device: \w{1,40}|bytes on host: \w{1,40})`,
 			Kind: GPUDriverOOM, Role: Evidence,
 			Source: "names of the status itself: numba, cupy, cudf/rmm (which calls it a MemoryError: std::bad_alloc), XLA, XGBoost, any C++",
 			Match: []Sample{

@@ -120,14 +120,16 @@ func nativeHostPatterns() []Pattern {
 		{
 			Name:    "host.enomem",
 			Needles: []string{"annot allocate memory"},
-			Expr: `(?:\[Errno (?<errno>12)\] |\b(?:v?fork|clone|mmap|mremap|posix_spawn|posix_memalign|popen|malloc|calloc|realloc|brk|execve?|pthread_create|retry|exec|spawn|mdb_env_open)(?:\(\))?[^:;]{0,60}: (?:[Ff]ailed: |error: )?)[Cc]annot allocate memory(?! in static TLS)` +
+			Expr: `(?:\[Errno (?<errno>12)\] |Os \{ code: (?<errno>12), kind: \w{1,40}, message: "|\b(?:v?fork|clone|mmap|mremap|posix_spawn|posix_memalign|popen|malloc|calloc|realloc|brk|execve?|pthread_create|retry|exec|spawn|mdb_env_open)(?:\(\))?[^:;]{0,60}: (?:[Ff]ailed: |error: )?)[Cc]annot allocate memory(?! in static TLS)` +
 				`(?<!NCCL (?:WARN|INFO) .{0,300}|ibv_.{0,200}|unable to mmap.{0,200})` +
-				`|error while loading shared libraries: [^:]{1,200}: (?:failed to map segment from shared object: )?[Cc]annot allocate memory|virtual memory exhausted`,
+				`|Cannot allocate memory \(os error (?<errno>12)\)|error while loading shared libraries: [^:]{1,200}: (?:failed to map segment from shared object: )?[Cc]annot allocate memory|virtual memory exhausted`,
 			Kind: HostOOM, Role: Evidence,
-			Source: "libc's ENOMEM through CPython's OSError, shells, the dynamic loader and compilers",
+			Source: "libc's ENOMEM through CPython's OSError, Rust's std::io::Error, shells, the dynamic loader and compilers",
 			Match: []Sample{
 				{"OSError: [Errno 12] Cannot allocate memory", Fields{"errno": "12"}},
 				{"-bash: fork: Cannot allocate memory", Fields{}},
+				{`on an Err value: Os { code: 12, kind: OutOfMemory, message: "Cannot allocate memory" }`, Fields{"errno": "12"}},
+				{"OSError: Cannot allocate memory (os error 12)", Fields{"errno": "12"}},
 				{"/bin/sh: fork: retry: Cannot allocate memory", Fields{}},
 				{"python3: error while loading shared libraries: libtorch_cuda.so: failed to map segment from shared object: Cannot allocate memory", Fields{}},
 				{"cc1plus: virtual memory exhausted: Cannot allocate memory", Fields{}},
@@ -176,6 +178,17 @@ func nativeHostPatterns() []Pattern {
 				{"cc1plus: out of memory allocating 65536 bytes after a total of 4096000 bytes", Fields{"requested": "65536"}},
 			},
 			NoMatch: []string{"CUDA out of memory! reduce the batch size"},
+		},
+		{
+			Name:    "host.opencv",
+			Needles: []string{"OutOfMemoryError"},
+			Expr:    `Failed to allocate (?<requested_b>\d{1,19}) bytes(?:\)| in function).{0,60}OutOfMemoryError`,
+			Kind:    HostOOM, Role: Evidence, Phase: "data", Set: map[string]string{"library": "opencv"},
+			Source: "OpenCV 2-4, modules/core/src/alloc.cpp; a size beyond all bounds is an overflow",
+			Match: []Sample{
+				{"cv2.error: OpenCV(4.5.2) /io/opencv/modules/core/src/alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 921600 bytes in function 'cv::OutOfMemoryError'", Fields{"requested": "921600", "library": "opencv"}},
+				{"OpenCV Error: Insufficient memory (Failed to allocate 2359296 bytes) in cv::OutOfMemoryError, file alloc.cpp, line 55", Fields{"requested": "2359296", "library": "opencv"}},
+			},
 		},
 		{
 			Name:    "host.compiler_killed",

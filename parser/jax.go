@@ -87,6 +87,14 @@ func xlaPatterns() []Pattern {
 			},
 		},
 		{
+			Name:    "xla.on_host",
+			Needles: []string{"bytes on host: "},
+			Expr:    `ailed to alloc(?:ate)? (?<requested_b>\d{1,19}) bytes on host: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
+			Kind:    HostOOM, Role: Suspicion,
+			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc HostAllocate: pinned memory of the host; a smaller piece may still be had",
+			Match:  []Sample{{"failed to alloc 1073741824 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Fields{"requested": "1073741824"}}},
+		},
+		{
 			Name:    "xla.constant",
 			Needles: []string{"bytes for new constant"},
 			Expr:    `Failed to allocate (?<requested_b>\d{1,19}) bytes for new constant`,

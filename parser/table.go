@@ -17,7 +17,7 @@ func Patterns() []Pattern {
 var tables = []func() []Pattern{
 	vetoPatterns,
 	// who kills
-	slurmPatterns, kernelPatterns, systemdPatterns, rayPatterns, shellPatterns, kubernetesPatterns,
+	slurmPatterns, kernelPatterns, systemdPatterns, rayPatterns, shellPatterns, kubernetesPatterns, schedulerPatterns,
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
 	// allocators and drivers

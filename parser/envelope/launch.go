@@ -51,12 +51,26 @@ func mpiHost(p *peeler, s scanner) ([]byte, bool) {
 // pdshHost takes `node01: ` of pdsh, clush and DeepSpeed's launcher.
 func pdshHost(p *peeler, s scanner) ([]byte, bool) {
 	host := s.while(isHost, 253)
-	if !isHostName(host) || !s.lit(":") || !s.gap() || isMeasure(s.b) {
+	if !isHostName(host) || isErrorName(host) || !s.lit(":") || !s.gap() || isMeasure(s.b) {
 		return nil, false
 	}
 	p.h.Host = string(host)
 	p.label(classHost, string(host))
 	return s.b, true
+}
+
+// isErrorName tells whether a dotted name is one of Python's exceptions that begin with a small letter: cv2.error,
+// zlib.error, socket.timeout.
+func isErrorName(b []byte) bool {
+	i := bytes.LastIndexByte(b, '.')
+	if i < 0 {
+		return false
+	}
+	switch string(b[i+1:]) {
+	case "error", "timeout", "gaierror", "herror":
+		return true
+	}
+	return false
 }
 
 // ipHost takes `10.0.0.1: `.

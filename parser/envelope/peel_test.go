@@ -339,7 +339,7 @@ func TestProseStays(t *testing.T) {
 		"CUDA error: out of memory", "node: text", "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.",
 		"slurmstepd-node01: error: Detected 1 oom-kill event(s) in StepId=7.0.", "srun: error: node01: task 1: Out Of Memory",
 		"/var/spool/slurmd/job00014/slurm_script: line 7: 23855 Killed                  python3 hog.py", "bash: line 1: 7 Killed",
-		"python3: can't open file", "python3.10: x", "train2.py: x", "model-00001-of-00004.safetensors:  45%|████", "acc1: 0.91",
+		"python3: can't open file", "python3.10: x", "train2.py: x", "model-00001-of-00004.safetensors:  45%|████", "acc1: 0.91", "cv2.error: OpenCV(4.5.2) alloc.cpp:73", "zlib.error: Error -3",
 		"rank0: text", "epoch12: loss", "gpu0: 12 GiB", "h100: fast", "Qwen2ForCausalLM: x", "torch2: x", "  File \"a.py\", line 1, in f",
 		"    3", "1: 0xb78db3 node::OOMErrorHandler(char const*) [node]", "  12: std::rt::lang_start", "[3]:", "[3]: text", "[1]:",
 		"[prepare] loading 1024 parquet shards", "[kubeflow] launcher: x", "[0.5, 0.25]", "[1, 2]",

@@ -64,6 +64,13 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "sentences about an interpreter and lists of findings are no settings",
+			log: "python invoked oom-killer: gfp_mask=0x201da, order=0, oom_adj=0\n" +
+				"- Requested memory: 4294967296\n" +
+				"python train.py lr=1\n",
+			want: []string{"command lr=1"},
+		},
+		{
 			name: "pprint whose opening line is missing tells nothing of that part",
 			log: "{'actor': {'a': 1,\n" +
 				"                    'orphan': False,\n" +
