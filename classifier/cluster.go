@@ -3,7 +3,9 @@ package classifier
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/parser"
@@ -98,7 +100,8 @@ func (c *cluster) incident() Incident {
 	c.choose()
 	c.adopt()
 	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts()}
-	if c.suspect {
+	full, proven := c.hostFull()
+	if c.suspect && !proven {
 		in.Verdict = Suspect
 	}
 	if c.pinned() {
@@ -122,9 +125,38 @@ func (c *cluster) incident() Incident {
 	}
 	in.Findings = c.findings(&in)
 	in.Evidence = c.lines(v, &in)
+	if proven {
+		in.Evidence = append(in.Evidence, full)
+	}
 	in.Summary = summary(&in)
 	return in
 }
+
+// hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up when the log last
+// told it.
+func (c *cluster) hostFull() (Evidence, bool) {
+	if !c.suspect || resource(c.evidence[0].Kind) != "host" {
+		return Evidence{}, false
+	}
+	for _, f := range c.job.files {
+		for _, name := range slices.Sorted(maps.Keys(f.gauges)) {
+			g := f.gauges[name]
+			used, err := strconv.ParseFloat(g.Fields["percent"], 64)
+			total, known := g.Fields.Int("host_total")
+			left, told := g.Fields.Int("host_available")
+			if err != nil && known && told && total > 0 {
+				used, err = 100*(1-float64(left)/float64(total)), nil
+			}
+			if err == nil && used >= hostFullPercent && used <= 100 {
+				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: fmt.Sprintf("%.0f %% of the host's memory was in use", used)}, true
+			}
+		}
+	}
+	return Evidence{}, false
+}
+
+// hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
+const hostFullPercent = 95
 
 // choose picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
 // kernel's is the first-hand one.

@@ -69,6 +69,9 @@ type Root struct {
 	Requested, Total, Free, Allocated, ReservedUnallocated *int64
 	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit
 
+	// Reserved is all that PyTorch had reserved, allocated or not, as messages before 2.1 print it.
+	Reserved *int64
+
 	Trace *traceback.Trace
 }
 

@@ -15,8 +15,8 @@ func (j *job) who(e *event) identity {
 	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
 		// a remote traceback printed by somebody else: the label is the printer's, the header the failing process's
 		id = identity{rank: t.Origin.Rank, localRank: -1, device: -1, pid: t.Origin.PID, host: t.Origin.IP}
-	} else if e.Header.PID > 0 {
-		id.pid = e.Header.PID
+	} else if e.Header.PID > 0 && e.Kind != parser.OOMKill {
+		id.pid = e.Header.PID // who reports a kill is not who was killed
 	}
 	for _, t := range []struct {
 		key string
@@ -196,6 +196,9 @@ func (c *cluster) rootFacts() Root {
 	if id.host == "" {
 		id.host = c.job.onlyHost()
 	}
+	if strings.HasPrefix(e.Pattern, "spawn.") && id.rank < 0 && c.job.oneNode() {
+		id.rank = id.localRank // torch.multiprocessing.spawn counts the processes of one node
+	}
 	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill {
 		id.rank = int(n) // srun names one task: its rank in the step
 	}
@@ -206,10 +209,14 @@ func (c *cluster) rootFacts() Root {
 	if id.pid > 0 {
 		r.PID = &id.pid
 	}
-	if e.Trace != nil && e.Trace.Origin != nil && e.Trace.Origin.Actor != "" {
+	switch {
+	case e.Trace != nil && e.Trace.Origin != nil && e.Trace.Origin.Actor != "":
 		r.Process = e.Trace.Origin.Actor
+	case e.Kind == parser.OOMKill:
+		r.Process = clean(fields["comm"], 80)
 	}
 	ownProcess(fields)
+	residentSize(fields)
 	for _, t := range []struct {
 		key string
 		to  **int64
@@ -222,6 +229,7 @@ func (c *cluster) rootFacts() Root {
 		{"process", &r.ProcessBytes},
 		{"others", &r.OtherProcesses},
 		{"limit", &r.Limit},
+		{"reserved", &r.Reserved},
 	} {
 		if n, ok := fields.Int(t.key); ok {
 			*t.to = &n
@@ -290,6 +298,17 @@ func ownProcess(f parser.Fields) {
 		f["process"] = f["others"]
 		delete(f, "others")
 	}
+}
+
+// residentSize adds up what the kernel says a killed process held: anonymous memory, file pages and shared memory.
+func residentSize(f parser.Fields) {
+	anon, ok := f.Int("anon_rss")
+	if !ok || f["process"] != "" {
+		return
+	}
+	file, _ := f.Int("file_rss")
+	shmem, _ := f.Int("shmem_rss")
+	f["process"] = strconv.FormatInt(anon+file+shmem, 10)
 }
 
 // ptr returns a pointer to a known number, nil for an unknown one.

@@ -36,6 +36,10 @@ func Account(in *classifier.Incident) *Ledger {
 		return nil
 	}
 	l := &Ledger{Capacity: r.Total, Allocated: r.Allocated, ReservedUnallocated: r.ReservedUnallocated, OtherProcesses: r.OtherProcesses, Free: r.Free, Requested: r.Requested}
+	if l.ReservedUnallocated == nil && r.Reserved != nil && r.Allocated != nil && *r.Reserved >= *r.Allocated {
+		idle := *r.Reserved - *r.Allocated // messages before PyTorch 2.1 print the sum
+		l.ReservedUnallocated = &idle
+	}
 	if r.Allocated != nil && *r.Allocated > *r.Total {
 		l.contradict("%s allocated by PyTorch do not fit into a capacity of %s", classifier.GiB(*r.Allocated), classifier.GiB(*r.Total))
 		return l
@@ -49,10 +53,10 @@ func Account(in *classifier.Incident) *Ledger {
 	case r.ProcessBytes != nil:
 		known += *r.ProcessBytes
 		terms++
-		if r.Allocated != nil && r.ReservedUnallocated != nil {
-			rest := *r.ProcessBytes - *r.Allocated - *r.ReservedUnallocated
+		if r.Allocated != nil && l.ReservedUnallocated != nil {
+			rest := *r.ProcessBytes - *r.Allocated - *l.ReservedUnallocated
 			if rest < -3*slack {
-				l.contradict("this process holds %s, less than the %s that PyTorch counts in it", classifier.GiB(*r.ProcessBytes), classifier.GiB(*r.Allocated+*r.ReservedUnallocated))
+				l.contradict("this process holds %s, less than the %s that PyTorch counts in it", classifier.GiB(*r.ProcessBytes), classifier.GiB(*r.Allocated+*l.ReservedUnallocated))
 				return l
 			}
 			rest = max(rest, 0)
@@ -61,8 +65,8 @@ func Account(in *classifier.Incident) *Ledger {
 	case r.Allocated != nil:
 		known += *r.Allocated
 		terms++
-		if r.ReservedUnallocated != nil {
-			known += *r.ReservedUnallocated
+		if l.ReservedUnallocated != nil {
+			known += *l.ReservedUnallocated
 			terms++
 		}
 	default:
