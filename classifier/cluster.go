@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"oomscan/parser"
 	"oomscan/parser/traceback"
@@ -175,8 +176,15 @@ func earlier(a, b *event) bool {
 	if a.Header.Time.IsZero() || b.Header.Time.IsZero() || a.Header.Clock != b.Header.Clock {
 		return false
 	}
+	if a.file == b.file {
+		return b.Header.Time.Sub(a.Header.Time) > stampNoise
+	}
 	return a.Header.Time.Before(b.Header.Time)
 }
+
+// stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
+// record when they come to it. Buffers that flush late are out by more.
+const stampNoise = 5 * time.Second
 
 // authority ranks who reports a kill: who did it, who counted it, who heard of it.
 func authority(e *event) int {
@@ -282,7 +290,7 @@ func (c *cluster) survived() bool {
 	if last.attempt < len(f.done) {
 		end = f.done[last.attempt]
 	}
-	if end-last.steps >= 2 {
+	if end-last.steps >= 2 || c.goesOn(last) {
 		return true
 	}
 	for _, e := range c.job.events {
@@ -297,6 +305,20 @@ func (c *cluster) survived() bool {
 		}
 	}
 	return false
+}
+
+// goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
+// bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
+func (c *cluster) goesOn(e *event) bool {
+	if e.file.progress-e.progress < 3 || e.attempt != e.file.attempt {
+		return false
+	}
+	for _, x := range c.job.events {
+		if x.file == e.file && x.progress > e.progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
+			return false
+		}
+	}
+	return true
 }
 
 // fatalAfter says that the job died after e all the same, without another step.

@@ -50,6 +50,8 @@ type file struct {
 	attempt  int       // how often a launcher started its workers anew
 	done     []int     // steps at the end of each attempt but the last
 	steps    int       // training steps that were reported
+	progress int       // weaker signs that a run goes on: see the marker "progress"
+	counted  int       // the highest count of such a sign
 	lastStep int       // highest step of this attempt, -1 before any
 	ready    bool      // an engine said that it serves requests
 	clock    string    // clock of lastTime
@@ -74,6 +76,7 @@ type event struct {
 	file     *file
 	attempt  int
 	steps    int // training steps reported before it, in its file
+	progress int // signs of progress before it
 	lastStep int
 	ready    bool
 	timer    string         // innermost open timer of its stream, or the only open one of its file
@@ -154,6 +157,9 @@ func (f *file) learn(id identity) {
 	if id.rank >= 0 {
 		keys = append(keys, identKey{"rank", strconv.Itoa(id.rank)})
 	}
+	if id.rank < 0 && id.localRank >= 0 {
+		keys = append(keys, identKey{"local", strconv.Itoa(id.localRank)})
+	}
 	if id.rank >= 0 && id.device >= 0 {
 		keys = append(keys, identKey{"device", strconv.Itoa(id.device)})
 	}
@@ -232,7 +238,7 @@ func (c *Collector) event(o parser.Event) {
 		o.Trace = nil
 	}
 	e := &event{
-		Event: o, file: f, attempt: f.attempt, steps: f.steps, lastStep: f.lastStep, ready: f.ready,
+		Event: o, file: f, attempt: f.attempt, steps: f.steps, progress: f.progress, lastStep: f.lastStep, ready: f.ready,
 		when: o.Header.Time, clock: o.Header.Clock, fields: parser.Fields{},
 	}
 	for k, v := range o.Fields {
@@ -312,6 +318,11 @@ func (c *Collector) marker(o parser.Marker) {
 		if n, ok := o.Fields.Int("step"); ok && int(n) > f.lastStep && n < 1<<40 {
 			f.lastStep = int(n)
 			f.steps++
+		}
+	case "progress":
+		if n, ok := o.Fields.Int("count"); ok && int(n) > f.counted && n < 1<<40 {
+			f.counted = int(n)
+			f.progress++
 		}
 	case "ready":
 		f.ready = true

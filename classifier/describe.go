@@ -90,9 +90,11 @@ func describe(files []*file, o Overrides) Run {
 
 // winner is the outermost framework that anything tells.
 func (v votes) winner() string {
-	for _, f := range frameworks {
-		if v[f] > 0 {
-			return f
+	for _, least := range []int{2, 1} {
+		for _, f := range frameworks {
+			if v[f] >= least {
+				return f
+			}
 		}
 	}
 	return "unknown"
@@ -109,6 +111,9 @@ func (f *file) launch(r *Run, v votes) {
 	for _, m := range f.launches {
 		g := m.Fields
 		v.add(g["framework"], 3)
+		if g["engine"] == "vllm" || g["engine"] == "sglang" {
+			v.add(g["engine"], 1) // a bare server, unless something else turns out to run it
+		}
 		if g["library"] == "torch" || g["launcher"] == "torchrun" {
 			v.add("torch", 1)
 		}

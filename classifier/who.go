@@ -55,6 +55,9 @@ func (j *job) complete(id *identity, f *file) {
 			id.ask(f, "pid", id.pid)
 		case id.rank >= 0:
 			id.ask(f, "rank", id.rank)
+			if id.pid <= 0 && j.oneNode() {
+				id.ask(f, "local", id.rank)
+			}
 		}
 	}
 	look(f)
@@ -159,6 +162,20 @@ func (j *job) launcher(id *identity, e *event) {
 	id.fill(one)
 }
 
+// srunHost is the node on which srun says that the event's task ended: `srun: error: n031: task 2: Exited with ...`.
+func (j *job) srunHost(e *event, rank int) string {
+	task := e.Header.Task
+	if task < 0 {
+		task = rank
+	}
+	for _, x := range j.events {
+		if task >= 0 && x.attempt == e.attempt && strings.HasPrefix(x.Pattern, "slurm.") && x.fields["task"] == strconv.Itoa(task) && !strings.ContainsAny(x.fields["node"], "[,") {
+			return x.fields["node"]
+		}
+	}
+	return ""
+}
+
 // oneNode says that the job is known to run on one node.
 func (j *job) oneNode() bool {
 	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
@@ -193,6 +210,9 @@ func (c *cluster) rootFacts() Root {
 	probe.fields, probe.Trace = fields, c.rootTrace()
 	id := c.job.who(&probe)
 	c.job.launcher(&id, e)
+	if id.host == "" {
+		id.host = c.job.srunHost(e, id.rank)
+	}
 	if id.host == "" {
 		id.host = c.job.onlyHost()
 	}

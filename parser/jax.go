@@ -65,7 +65,7 @@ func xlaPatterns() []Pattern {
 			Needles: []string{"ran out of memory trying to allocate "},
 			Expr: `Allocator \((?:GPU_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
 				`(?! with freed_by_count)`,
-			Kind: GPUOOM, Role: Detail,
+			Kind: GPUOOM, Role: Evidence,
 			Source: "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the failure itself is reported apart; there is no blank before \"requested by op\"",
 			Match: []Sample{
 				{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op ", Fields{"device": "0", "requested": "52428800000"}},

@@ -361,6 +361,16 @@ func launchRanks() []Pattern {
 			},
 		},
 		{
+			Name:    "launch.deepspeed_rank",
+			Needles: []string{" spawned with command: "},
+			Expr:    `process (?<pid>\d{1,10}) spawned with command: \[.{1,400}?'--local_rank=(?<local_rank>\d{1,4})'`,
+			Marker:  "identity", Source: "DeepSpeed 0.10-0.16, launcher/launch.py",
+			Match: []Sample{{
+				"process 9044 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=4', '--lr', '1e-5']", Fields{"pid": "9044", "local_rank": "4"},
+			}},
+			NoMatch: []string{"process 9044 exits successfully."},
+		},
+		{
 			Name:    "launch.pid_rank",
 			Needles: []string{" world rank ", "global rank ", "global_rank="},
 			Expr:    `(?:\bhost:? (?<host>[\w.-]{1,64}), )?\bpid[:=]? ?(?<pid>\d{1,10}), (?:world |global |global_)?rank[:=]? ?(?<rank>\d{1,6})\b`,

@@ -113,6 +113,7 @@ type Setting struct {
 //
 //	phase     Fields: phase, edge (open, close, point), label
 //	step      Fields: step
+//	progress  a run goes on after something failed: Fields count, which grows
 //	timer     Fields: timer, edge
 //	ready     an engine serves requests
 //	identity  a process tells its rank: Fields rank, pid, host, device, local_rank (those known)

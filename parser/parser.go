@@ -34,6 +34,7 @@ type Parser struct {
 	needles []int
 	now     int // line being read
 	tick    int // messages read: a line may hold many
+	watched int // last line that is read for signs that the run goes on after a failure
 	swept   int // tick of the last look at streams that fell silent
 }
 
@@ -47,6 +48,7 @@ type stream struct {
 	record   record          // of the last line
 	opened   envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
 	armed    []armed
+	sample   int    // line of the mark that opened a printed sample, 0 outside
 	pending  []byte // a record that the container runtime split
 	seen     int    // last line
 }
@@ -80,7 +82,7 @@ func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 
 // wants says whether the line at this place is to be delivered whether it holds a needle or not.
 func (p *Parser) wants(line int, offset int64) bool {
-	return p.head(line, offset) || len(p.open) > 0 || len(p.cuts) > 0
+	return p.head(line, offset) || line <= p.watched || len(p.open) > 0 || len(p.cuts) > 0
 }
 
 // head says whether a place is in the part of the input in which every line is looked at.
@@ -162,6 +164,13 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 	if r := recordOf(&h); r != (record{}) && r != s.record {
 		s.trace.EndMessage()
 		s.record = r
+	}
+	if s.inSample(at.Line, body, &h) {
+		p.track(s)
+		return
+	}
+	if at.Line <= p.watched && at.Line > p.watched-watchLines {
+		p.watch(at, body, h)
 	}
 	state := s.trace.Feed(at.Line, body)
 	needles := p.find(body)
@@ -314,6 +323,9 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 			p.emit(Gauge{At: at, Header: h, Name: pat.Name, Fields: f, Text: clip(body)})
 		default:
 			claimed = true
+			if pat.Role == Evidence {
+				p.watched = at.Line + watchLines
+			}
 			if trace != nil && at.Line > trace.EndLine && (pat.Kind == OOMKill || pat.Kind == ProcessExit) {
 				trace = nil // it stands behind a traceback's message and is no part of it
 			}

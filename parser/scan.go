@@ -258,6 +258,11 @@ func compile(patterns []Pattern) *compiled {
 	for _, n := range reportNeedles {
 		id(n)
 	}
+	for _, m := range sampleMarks {
+		if m.needle {
+			id(m.mark)
+		}
+	}
 	for _, n := range settingNeedles {
 		t.settings[id(n)] = true
 	}

@@ -85,8 +85,11 @@ func rawLen(b []byte) int {
 			if b[i] == 0x07 {
 				return i + 1
 			}
-			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
-				return i + 2
+			if b[i] == 0x1b {
+				if i+1 < len(b) && b[i+1] == '\\' {
+					return i + 2
+				}
+				return 1 // another sequence begins: this one never ended
 			}
 		}
 	case c >= '(' && c <= '+':

@@ -212,7 +212,8 @@ func TestHostileLinesCostTheirLength(t *testing.T) {
 			envelope.PeelInherit(seg, h)
 			return true
 		})
-		assert.Less(t, time.Since(start), 2*time.Second, "%q", unit)
+		assert.Less(t, time.Since(start), 20*time.Second, // a second at most; minutes if it were quadratic
+			"%q", unit)
 	}
 }
 
