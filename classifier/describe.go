@@ -35,6 +35,8 @@ var keys = []struct{ part, framework string }{
 	{"gconfig.", "areal"},
 	{"actor.mb_spec", "areal"},
 	{"policy.generation.vllm_cfg", "nemo_rl"},
+	{"policy.dtensor_cfg", "nemo_rl"},
+	{"policy.megatron_cfg", "nemo_rl"},
 	{"micro_rollout_batch_size", "openrlhf"},
 }
 

@@ -11,6 +11,17 @@ func vetoPatterns() []Pattern {
 func limitVetoes() []Pattern {
 	return []Pattern{
 		{
+			// Code rewards run generated programs in a sandbox and print how these fail.
+			Name:    "veto.sandbox",
+			Needles: []string{"sandbox", "Sandbox"},
+			Expr:    `(?i)sandbox.{0,400}(?:MemoryError|bad_alloc|Killed|Cannot allocate memory|out of memory|SIGKILL)`,
+			Veto:    true,
+			Source:  "reward functions that execute code: verl's sandbox_fusion, prime_code; SandboxFusion",
+			Also:    []string{"host.bad_alloc"},
+			Match:   []Sample{{"[reward] score 0.0, sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'", Fields{}}},
+			NoMatch: []string{"sandbox started on port 8080", "terminate called after throwing an instance of 'std::bad_alloc'"},
+		},
+		{
 			Name:    "veto.kernel_resources",
 			Needles: []string{"out of resource", "for benchmark choice", "out of shared memory", "too many resources requested", "Ignoring this choice"},
 			Expr:    `out of resource(?:s: |: )|for benchmark choice|CUDA out of shared memory|too many resources requested for launch|Ignoring this choice`,
