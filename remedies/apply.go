@@ -95,6 +95,9 @@ func (s *scene) decide(it *Item, j *judged) {
 	if v := s.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		j.rule(no, v.why)
 	}
+	if s.doubtful(it.Requires) {
+		return
+	}
 	if v, ok := s.confirmed(it.Supports); ok {
 		j.supported = j.Applies == nil
 		j.rule(yes, v.why)
@@ -102,6 +105,13 @@ func (s *scene) decide(it *Item, j *judged) {
 	if j.own && j.movable {
 		j.rule(yes, j.moves)
 	}
+}
+
+// doubtful says that something an item needs is not known to be there.
+func (s *scene) doubtful(requires []string) bool {
+	return slices.ContainsFunc(requires, func(c string) bool {
+		return !strings.HasPrefix(c, "not ") && !strings.ContainsAny(c, "=<>") && s.holds(c).truth == unknown
+	})
 }
 
 // certain says that a phase is known well enough to rule out an item of other phases: a step whose part nobody knows

@@ -11,7 +11,7 @@ import (
 // facts are what a guide's conditions may ask about an incident. A fact takes the word after its colon, and gives a
 // clause that says why.
 var facts = map[string]func(s *scene, word string) verdict{
-	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource,
+	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
 	"since": since, "before": before,
 	"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
 	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "oversized": oversized, "logits": logits,
@@ -53,6 +53,10 @@ func framework(s *scene, word string) verdict { return named(s.run.Framework, wo
 
 func resource(s *scene, word string) verdict {
 	return verdict{truthOf(s.resource == word), s.resource + " memory ran out"}
+}
+
+func phaseIs(s *scene, word string) verdict {
+	return verdict{truthOf(s.phase == word), "it failed in " + words([]string{s.phase})}
 }
 
 // since and before compare the framework's release with a word such as 0.6.
@@ -229,6 +233,9 @@ func others(s *scene, _ string) verdict {
 		}
 		return verdict{}
 	}
+	if r.ProcessBytes == nil {
+		return verdict{} // inside a container PyTorch may list itself among the others, under a pid nobody knows
+	}
 	o := *r.OtherProcesses
 	short, ok := s.shortfall()
 	why := fmt.Sprintf("other processes hold %s of this card", classifier.GiB(o))
@@ -352,8 +359,11 @@ func rayMonitor(s *scene, _ string) verdict {
 }
 
 func cgroup(s *scene, _ string) verdict {
-	if s.says("oom_kill event", "oom-kill", "memory cgroup", "cgroup out-of-memory", "out_of_memory", "out-of-memory handler") {
+	if s.says("oom_kill event", "oom-kill:", "memcg", "memory cgroup", "cgroup out-of-memory", "out_of_memory", "out-of-memory handler") {
 		return verdict{yes, "a memory limit of the job was reached"}
+	}
+	if s.in.Kind == parser.OOMKill && s.in.Root.Limit != nil && rayMonitor(s, "").truth != yes {
+		return verdict{yes, "a limit of " + classifier.GiB(*s.in.Root.Limit) + " was reached"}
 	}
 	return verdict{}
 }
