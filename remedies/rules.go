@@ -39,6 +39,7 @@ var rules = map[string]func(q *question) next{
 	"share_down":          shareDown,
 	"share_up":            shareUp,
 	"share_fit":           shareFit,
+	"offload_state":       offloadState,
 	"concurrency":         concurrency,
 	"double_tp":           doubleTP,
 	"double":              double,
