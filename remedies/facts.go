@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/parser"
 )
 
 // facts are what a guide's conditions may ask about an incident. A fact takes the word after its colon, and gives a
