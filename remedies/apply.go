@@ -13,12 +13,12 @@ type judged struct {
 	supported bool // a fact of the incident speaks for it
 	movable   bool // a value is known and another one is to be had
 	moves     string
-	diagnose  bool
+	late      bool // only tells more, or is a last resort: nothing to start with
 }
 
 // judge fills one item in and says whether it applies.
 func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
-	j := judged{own: own, diagnose: it.Effect == "diagnose"}
+	j := judged{own: own, late: it.Effect == "diagnose" || it.LastResort}
 	j.Remedy = Remedy{
 		ID: it.ID, List: l.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it),
 		Source: Source{Section: it.Section, URL: it.URL},

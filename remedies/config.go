@@ -100,19 +100,7 @@ func fit(want, have []string, alone bool) int {
 	return 0
 }
 
-// number returns a finite number found under any of the names.
-func (s *settings) number(names ...string) (float64, bool) {
-	for _, n := range names {
-		if v, ok := s.find(n, true); ok {
-			if f, ok := parseNumber(v.value.Value); ok {
-				return f, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// integer is number for whole numbers of at least 1.
+// integer returns a whole number of at least 1 found under any of the names.
 func (s *settings) integer(names ...string) (int64, bool) {
 	for _, n := range names {
 		if v, ok := s.find(n, true); ok {
@@ -122,16 +110,6 @@ func (s *settings) integer(names ...string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// text returns a value that is set: not None, null or empty.
-func (s *settings) text(names ...string) (string, bool) {
-	for _, n := range names {
-		if v, ok := s.find(n, true); ok && !isNone(v.value.Value) {
-			return v.value.Value, true
-		}
-	}
-	return "", false
 }
 
 // isNone says that a value is written but not set.
