@@ -33,7 +33,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 	shownAny := false
 	for i := range it.Parameters {
 		p := &it.Parameters[i]
-		c, ok := s.changeOf(p, g.alone(p.Key))
+		c, ok := s.changeOf(p, s.alone(g, p.Key))
 		if !ok {
 			continue
 		}
@@ -162,17 +162,21 @@ func caution(it *Item) string {
 }
 
 // alone says that no other parameter of the guide ends in the same word, so a log's bare key can only mean this one.
-func (g *Guide) alone(key string) bool {
+func (s *scene) alone(g *Guide, key string) bool {
 	last := func(k string) string { p := split(k); return p[len(p)-1] }
-	want, n := last(key), 0
-	seen := map[string]bool{}
-	for i := range g.Items {
-		for _, p := range g.Items[i].Parameters {
-			if !seen[p.Key] && last(p.Key) == want {
-				seen[p.Key] = true
-				n++
+	n, ok := s.lasts[g]
+	if !ok {
+		n = map[string]int{}
+		seen := map[string]bool{}
+		for i := range g.Items {
+			for _, p := range g.Items[i].Parameters {
+				if !seen[p.Key] {
+					seen[p.Key] = true
+					n[last(p.Key)]++
+				}
 			}
 		}
+		s.lasts[g] = n
 	}
-	return n <= 1
+	return n[last(key)] <= 1
 }
