@@ -13,12 +13,12 @@ type judged struct {
 	supported bool // a fact of the incident speaks for it
 	movable   bool // a value is known and another one is to be had
 	moves     string
-	diagnose  bool
+	late      bool // only tells more, or is a last resort: nothing to start with
 }
 
 // judge fills one item in and says whether it applies.
 func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
-	j := judged{own: own, diagnose: it.Effect == "diagnose"}
+	j := judged{own: own, late: it.Effect == "diagnose" || it.LastResort}
 	j.Remedy = Remedy{
 		ID: it.ID, List: l.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it),
 		Source: Source{Section: it.Section, URL: it.URL},
@@ -33,7 +33,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 	shownAny := false
 	for i := range it.Parameters {
 		p := &it.Parameters[i]
-		c, ok := s.changeOf(p, g.alone(p.Key))
+		c, ok := s.changeOf(p, s.alone(g, p.Key))
 		if !ok {
 			continue
 		}
@@ -95,6 +95,9 @@ func (s *scene) decide(it *Item, j *judged) {
 	if v := s.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		j.rule(no, v.why)
 	}
+	if s.doubtful(it.Requires) {
+		return
+	}
 	if v, ok := s.confirmed(it.Supports); ok {
 		j.supported = j.Applies == nil
 		j.rule(yes, v.why)
@@ -102,6 +105,13 @@ func (s *scene) decide(it *Item, j *judged) {
 	if j.own && j.movable {
 		j.rule(yes, j.moves)
 	}
+}
+
+// doubtful says that something an item needs is not known to be there.
+func (s *scene) doubtful(requires []string) bool {
+	return slices.ContainsFunc(requires, func(c string) bool {
+		return !strings.HasPrefix(c, "not ") && !strings.ContainsAny(c, "=<>") && s.holds(c).truth == unknown
+	})
 }
 
 // certain says that a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
@@ -152,17 +162,21 @@ func caution(it *Item) string {
 }
 
 // alone says that no other parameter of the guide ends in the same word, so a log's bare key can only mean this one.
-func (g *Guide) alone(key string) bool {
+func (s *scene) alone(g *Guide, key string) bool {
 	last := func(k string) string { p := split(k); return p[len(p)-1] }
-	want, n := last(key), 0
-	seen := map[string]bool{}
-	for i := range g.Items {
-		for _, p := range g.Items[i].Parameters {
-			if !seen[p.Key] && last(p.Key) == want {
-				seen[p.Key] = true
-				n++
+	n, ok := s.lasts[g]
+	if !ok {
+		n = map[string]int{}
+		seen := map[string]bool{}
+		for i := range g.Items {
+			for _, p := range g.Items[i].Parameters {
+				if !seen[p.Key] {
+					seen[p.Key] = true
+					n[last(p.Key)]++
+				}
 			}
 		}
+		s.lasts[g] = n
 	}
-	return n <= 1
+	return n[last(key)] <= 1
 }

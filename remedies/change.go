@@ -112,7 +112,7 @@ var dialects = map[string]string{"verl": "hydra", "nemo_rl": "hydra", "areal": "
 
 // told takes the current value from the failure itself where that prints it: the limit that Slurm enforced.
 func (s *scene) told(p *Parameter, c *change) (bool, string) {
-	if p.Next != "hostMemory" && p.Next != "host_memory" {
+	if p.Next != "host_memory" {
 		return false, ""
 	}
 	limit := s.in.Root.Limit

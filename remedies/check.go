@@ -31,11 +31,11 @@ func (g *Guide) check(id string) *fault {
 	for i := range g.Items {
 		it := &g.Items[i]
 		if !strings.HasPrefix(it.ID, g.ID+".") || seen[it.ID] {
-			return &fault{it.ID, fmt.Sprintf("item id %q: not unique, or without the prefix %q", it.ID, g.ID+".")}
+			return &fault{"id: " + it.ID + "\n", fmt.Sprintf("item id %q: not unique, or without the prefix %q", it.ID, g.ID+".")}
 		}
 		seen[it.ID] = true
 		if f := it.check(); f != nil {
-			return &fault{it.ID, fmt.Sprintf("item %s: %s", it.ID, f.what)}
+			return &fault{"id: " + it.ID + "\n", fmt.Sprintf("item %s: %s", it.ID, f.what)}
 		}
 	}
 	lists := map[string]bool{}

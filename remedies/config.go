@@ -62,19 +62,26 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	var at []string
 	for _, e := range s.byLast[want[len(want)-1]] {
 		r := fit(want, e.parts, alone)
-		if r > best.rank || r == best.rank && r > 0 && later(e, best, at) {
+		if r > best.rank || r == best.rank && r > 0 && better(e, best, at) {
 			best, at = setting{key: e.key, value: e.value, rank: r}, e.parts
 		}
 	}
 	return best, best.rank > 0
 }
 
-// later prefers the more specific key, then what the same input says further down.
-func later(e entry, best setting, at []string) bool {
-	if len(e.parts) != len(at) {
-		return len(e.parts) > len(at) == (best.rank == short)
+// better compares two keys that fit equally well. The same name written twice: what the same input says further down.
+// Shorter keys than asked for: the more specific one. Longer ones: one that is set, else the less nested; the first in
+// the alphabet at last, so that the answer does not depend on the order of a map.
+func better(e entry, best setting, at []string) bool {
+	switch {
+	case slices.Equal(e.parts, at):
+		return e.value.At.Source == best.value.At.Source && e.value.At.Line > best.value.At.Line
+	case best.rank == short:
+		return len(e.parts) > len(at)
+	case isNone(best.value.Value) != isNone(e.value.Value):
+		return isNone(best.value.Value)
 	}
-	return e.value.At.Source == best.value.At.Source && e.value.At.Line > best.value.At.Line
+	return len(e.parts) < len(at)
 }
 
 func fit(want, have []string, alone bool) int {
@@ -93,19 +100,7 @@ func fit(want, have []string, alone bool) int {
 	return 0
 }
 
-// number returns a finite number found under any of the names.
-func (s *settings) number(names ...string) (float64, bool) {
-	for _, n := range names {
-		if v, ok := s.find(n, true); ok {
-			if f, ok := parseNumber(v.value.Value); ok {
-				return f, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// integer is number for whole numbers of at least 1.
+// integer returns a whole number of at least 1 found under any of the names.
 func (s *settings) integer(names ...string) (int64, bool) {
 	for _, n := range names {
 		if v, ok := s.find(n, true); ok {
@@ -115,16 +110,6 @@ func (s *settings) integer(names ...string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// text returns a value that is set: not None, null or empty.
-func (s *settings) text(names ...string) (string, bool) {
-	for _, n := range names {
-		if v, ok := s.find(n, true); ok && !isNone(v.value.Value) {
-			return v.value.Value, true
-		}
-	}
-	return "", false
 }
 
 // isNone says that a value is written but not set.

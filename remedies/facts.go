@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/parser"
 )
 
 // facts are what a guide's conditions may ask about an incident. A fact takes the word after its colon, and gives a
 // clause that says why.
 var facts = map[string]func(s *scene, word string) verdict{
-	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource,
+	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
 	"since": since, "before": before,
 	"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
 	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "oversized": oversized, "logits": logits,
@@ -53,6 +52,10 @@ func framework(s *scene, word string) verdict { return named(s.run.Framework, wo
 
 func resource(s *scene, word string) verdict {
 	return verdict{truthOf(s.resource == word), s.resource + " memory ran out"}
+}
+
+func phaseIs(s *scene, word string) verdict {
+	return verdict{truthOf(s.phase == word), "it failed in " + words([]string{s.phase})}
 }
 
 // since and before compare the framework's release with a word such as 0.6.
@@ -229,6 +232,9 @@ func others(s *scene, _ string) verdict {
 		}
 		return verdict{}
 	}
+	if r.ProcessBytes == nil {
+		return verdict{} // inside a container PyTorch may list itself among the others, under a pid nobody knows
+	}
 	o := *r.OtherProcesses
 	short, ok := s.shortfall()
 	why := fmt.Sprintf("other processes hold %s of this card", classifier.GiB(o))
@@ -276,109 +282,6 @@ func logits(s *scene, _ string) verdict {
 	return verdict{yes, why}
 }
 
-// kvSizing says that an engine found no room for its cache when it started: it wants more, not less.
-func kvSizing(s *scene, _ string) verdict {
-	if s.in.Kind != parser.KVCache {
-		return verdict{no, "no engine failed to size its cache"}
-	}
-	if lessThanDesired(s, "").truth == yes || kvRuntime(s, "").truth == yes {
-		return verdict{no, "the cache was not too small at start-up"}
-	}
-	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
-}
-
-// kvRuntime says that a serving engine ran out of cache slots.
-func kvRuntime(s *scene, _ string) verdict {
-	if s.in.Kind != parser.KVCache {
-		return verdict{no, "no cache ran full"}
-	}
-	on := s.says("prefill out of memory", "decode out of memory", "retracting all other requests", "max-running-requests`", "max_running_requests")
-	return verdict{truthOf(on), "the cache of a serving engine ran full"}
-}
-
-// lessThanDesired is vLLM's check of free memory at start-up (vllm/v1/worker/gpu_worker.py).
-func lessThanDesired(s *scene, _ string) verdict {
-	if s.says("less than desired gpu memory utilization") {
-		return verdict{yes, "the engine found less free memory at its start than it was told to take"}
-	}
-	return verdict{no, "no such message"}
-}
-
-func lengthEstimate(s *scene, _ string) verdict {
-	return verdict{truthOf(estimatedLength.MatchString(s.words)), "the engine printed how long a sequence would fit"}
-}
-
-// saverMargin is torch_memory_saver's refusal: request plus margin exceed what is free (torch_memory_saver, csrc).
-func saverMargin(s *scene, _ string) verdict {
-	if s.says("memory_margin_bytes=") {
-		return verdict{yes, "torch_memory_saver refused the request because of its margin"}
-	}
-	return verdict{no, "torch_memory_saver printed no refusal, so the margin is not what failed"}
-}
-
-func graphCapture(s *scene, _ string) verdict {
-	if s.says("capture cuda graph", "cuda graph capture", "capturing cuda graph") || s.inner(40, "capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph") {
-		return verdict{yes, "it failed while CUDA graphs were captured"}
-	}
-	return verdict{}
-}
-
-func sampler(s *scene, _ string) verdict {
-	if s.says("warming up sampler") || s.inner(6, "sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run") {
-		return verdict{yes, "the sampler's buffers, which grow with the number of sequences, did not fit"}
-	}
-	return verdict{}
-}
-
-func prefill(s *scene, _ string) verdict {
-	if s.says("prefill out of memory") || s.inner(40, "forward_extend", "prefill") {
-		return verdict{yes, "it failed while prompts were processed"}
-	}
-	return verdict{}
-}
-
-func decoding(s *scene, _ string) verdict {
-	if s.says("decode out of memory", "retracting all other requests") || s.inner(40, "forward_decode") {
-		return verdict{yes, "it failed while tokens were generated"}
-	}
-	return verdict{}
-}
-
-func rayMonitor(s *scene, _ string) verdict {
-	if s.says("memory pressure (oom)", "node running low on memory", "ray.exceptions.outofmemoryerror", "memory_usage_threshold", "memory usage threshold") {
-		return verdict{yes, "Ray's memory monitor ended the worker"}
-	}
-	return verdict{no, "Ray's memory monitor said nothing"}
-}
-
-func cgroup(s *scene, _ string) verdict {
-	if s.says("oom_kill event", "oom-kill", "memory cgroup", "cgroup out-of-memory", "out_of_memory", "out-of-memory handler") {
-		return verdict{yes, "a memory limit of the job was reached"}
-	}
-	return verdict{}
-}
-
-func dataWorkers(s *scene, _ string) verdict {
-	if s.phase == "data" || s.says("dataloader", "one of the subprocesses has abruptly died") {
-		return verdict{yes, "it failed in data loading"}
-	}
-	return verdict{}
-}
-
-func pinned(s *scene, _ string) verdict {
-	if s.says("pin_memory", "pinned", "cudahostalloc") {
-		return verdict{yes, "pinned host memory was asked for"}
-	}
-	return verdict{}
-}
-
-func ncclSHM(s *scene, _ string) verdict {
-	if s.in.Kind == parser.SHMExhausted && s.says("nccl") || s.says("error while creating shared memory segment", "error while attaching to shared memory segment") {
-		return verdict{yes, "NCCL could not get a shared memory segment"}
-	}
-	return verdict{}
-}
-
 // limitBelowCard says that the request was refused although the card had room for it.
 func limitBelowCard(s *scene, _ string) verdict {
 	r := &s.in.Root
@@ -386,25 +289,4 @@ func limitBelowCard(s *scene, _ string) verdict {
 		return verdict{}
 	}
 	return verdict{truthOf(*r.Free >= *r.Requested), "the card had room for the request: a limit refused it"}
-}
-
-// fullState says that a checkpoint gathers the whole model in one place.
-func fullState(s *scene, _ string) verdict {
-	if s.phase == "checkpoint" || s.inner(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
-		return verdict{yes, "a checkpoint was being put together"}
-	}
-	return verdict{}
-}
-
-func mixture(s *scene, _ string) verdict {
-	if n, ok := s.settings.integer("num_experts", "num_local_experts", "n_routed_experts"); ok {
-		return verdict{truthOf(n > 1), "the model has experts"}
-	}
-	return verdict{}
-}
-
-// movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
-// the micro-batch decides in every trainer that accumulates gradients.
-func movesPeak(*scene, string) verdict {
-	return verdict{no, "it does not move the peak: micro-batches decide what is on the GPU at a time"}
 }

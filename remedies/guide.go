@@ -60,7 +60,9 @@ type Item struct {
 	Topic string `yaml:"topic"`
 	// Effect is how it helps: shrinks (the request itself gets smaller), frees (others give memory back), host
 	// (only host memory), diagnose (only tells more). Empty: not known.
-	Effect     string      `yaml:"effect"`
+	Effect string `yaml:"effect"`
+	// LastResort items cost more than they bring, or change the task: nobody starts with them.
+	LastResort bool        `yaml:"last_resort"`
 	Resources  []string    `yaml:"resources"` // gpu when empty
 	Phases     []string    `yaml:"phases"`    // in which it acts; any when empty
 	Parameters []Parameter `yaml:"parameters"`

@@ -64,54 +64,47 @@ type choice struct {
 	own   bool // for this phase, as opposed to general advice
 }
 
-// shelfMark is the guide of a framework where the names differ.
-var shelfMark = map[string]string{"nemo_rl": "nemo-rl", "unknown": "torch", "": "torch"}
+// guideOf returns the guide of a framework; PyTorch's for those that have none.
+func guideOf(framework string) *Guide {
+	name := framework
+	if name == "nemo_rl" {
+		name = "nemo-rl"
+	}
+	if g := guide(name); g != nil && g.Framework == framework && framework != "unknown" {
+		return g
+	}
+	return guide("torch")
+}
 
 // lists picks the lists in the order they are printed.
 func (s *scene) lists() []choice {
-	name := s.run.Framework
-	if n, ok := shelfMark[name]; ok {
-		name = n
-	}
-	own := guide(name)
+	own := guideOf(s.run.Framework)
 	if own == nil {
-		own, name = guide("torch"), "torch"
+		return nil
 	}
-	var out []choice
-	add := func(g *Guide, specific, general bool) {
-		if g == nil {
-			return
-		}
-		if specific {
-			out = append(out, s.matching(g)...)
-		}
-		if general {
-			out = append(out, s.general(g)...)
+	out := s.matching(own)
+	known := len(out) > 0
+	for _, name := range s.extras(own.ID) {
+		g := guide(name)
+		for _, c := range append(s.matching(g), s.general(g)...) {
+			c.own = s.resource != "gpu" || !known // the framework's own levers come first
+			out = append(out, c)
 		}
 	}
-	if s.resource != "gpu" && name == "torch" && len(s.matching(own)) == 0 {
-		own = nil
+	for _, c := range s.general(own) {
+		c.own = !known
+		out = append(out, c)
 	}
-	add(own, true, false)
-	for _, extra := range s.extras(name) {
-		n := len(out)
-		add(guide(extra), true, true)
-		for i := n; i < len(out) && s.resource == "gpu" && len(out[:n]) > 0; i++ {
-			out[i].own = false // the framework's own levers come first
+	if s.resource != "gpu" {
+		return out
+	}
+	if own.ID == "verl" {
+		for _, c := range s.matching(guide("field-note")) {
+			c.own = false
+			out = append(out, c)
 		}
 	}
-	add(own, false, true)
-	if s.resource == "gpu" {
-		if name == "verl" {
-			n := len(out)
-			add(guide("field-note"), true, false)
-			for i := n; i < len(out); i++ {
-				out[i].own = false
-			}
-		}
-		out = append(out, s.card()...)
-	}
-	return out
+	return append(out, s.card()...)
 }
 
 // extras are the programs under the framework whose lists belong to this failure.
@@ -159,6 +152,9 @@ func (s *scene) hostLists() []string {
 
 // matching returns a guide's lists for the incident: those that name its kind, else those that name its phase.
 func (s *scene) matching(g *Guide) []choice {
+	if g == nil {
+		return nil
+	}
 	var byKind, byPhase []choice
 	for i := range g.Lists {
 		l := &g.Lists[i]
@@ -187,6 +183,9 @@ func (s *scene) matching(g *Guide) []choice {
 
 // general returns a guide's general lists for the resource.
 func (s *scene) general(g *Guide) []choice {
+	if g == nil {
+		return nil
+	}
 	var out []choice
 	for i := range g.Lists {
 		if l := &g.Lists[i]; l.General && slices.Contains(l.Resources, s.resource) && (len(l.Kinds) == 0 || slices.Contains(l.Kinds, string(s.in.Kind))) {
@@ -211,71 +210,4 @@ func (s *scene) card() []choice {
 		}
 	}
 	return nil
-}
-
-// mostStarts is how many items an answer says to start with.
-const mostStarts = 4
-
-// start picks the items that the evidence supports best. Facts of the failure come first, then items of the phase's
-// own list whose value is known and can move, then other items that apply; of equals, the one that frees what was
-// missing, then the guide's order. When nothing is known to apply, it is the first of the phase's own list.
-func (s *scene) start(items []judged) []string {
-	short, known := s.shortfall()
-	score := func(j *judged) int {
-		switch {
-		case j.Applies != nil && !*j.Applies:
-			return 0
-		case j.diagnose:
-			return 1
-		case j.Applies == nil && !j.own:
-			return 0
-		case j.Applies == nil:
-			return 2
-		}
-		n := 10
-		if j.supported {
-			n += 20
-		}
-		if j.own {
-			n += 10
-		}
-		if j.movable {
-			n += 4
-		}
-		if known && j.Freed != nil && *j.Freed >= short {
-			n += 3
-		}
-		return n
-	}
-	type scored struct {
-		id, key string
-		n       int
-	}
-	var best []scored
-	for i := range items {
-		if n := score(&items[i]); n > 0 {
-			key := ""
-			if c := items[i].Changes; len(c) > 0 {
-				key = c[0].Key
-			}
-			best = append(best, scored{items[i].ID, key, n})
-		}
-	}
-	slices.SortStableFunc(best, func(a, b scored) int { return b.n - a.n })
-	if len(best) == 0 {
-		return nil
-	}
-	least, most := 10, mostStarts
-	if best[0].n < least { // nothing is known to apply
-		least, most = best[0].n, 2
-	}
-	var out []string
-	keys := map[string]bool{"": false}
-	for _, b := range best {
-		if b.n >= least && len(out) < most && !keys[b.key] { // one setting cannot go two ways at once
-			out = append(out, b.id)
-			keys[b.key] = b.key != ""
-		}
-	}
-	return out
 }

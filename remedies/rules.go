@@ -39,6 +39,7 @@ var rules = map[string]func(q *question) next{
 	"share_down":          shareDown,
 	"share_up":            shareUp,
 	"share_fit":           shareFit,
+	"offload_state":       offloadState,
 	"concurrency":         concurrency,
 	"double_tp":           doubleTP,
 	"double":              double,
@@ -309,8 +310,11 @@ func bucket(q *question) next {
 		return next{}
 	}
 	low := q.least(1)
+	if n <= max(low, 1) {
+		return atBound("%s is %d already", q.p.Key, n)
+	}
 	to := int64(1) << (bits.Len64(uint64(n-1)) - 1) // the largest power of two below n
-	if n <= low || to < low {
+	if to < low {
 		return atBound("%s is %d already", q.p.Key, n)
 	}
 	how := fmt.Sprintf("the next smaller power of two below %d", n)

@@ -53,7 +53,10 @@ func (q *question) weightShare() (share float64, how string, ok bool) {
 	return bytes * 1.1 / float64(*total), fmt.Sprintf("1.1 x %s of weights per GPU on this card", classifier.GiB(int64(bytes))), true
 }
 
-// shareUp gives the engine a tenth of the card more.
+// usualShare is the share that engines take by default; only what is there already goes beyond it.
+const usualShare = 0.9
+
+// shareUp gives the engine a tenth of the card more, up to the usual share, and to the parameter's maximum from there.
 func shareUp(q *question) next {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
@@ -62,6 +65,9 @@ func shareUp(q *question) next {
 	hi := q.most(0.9)
 	if f >= hi-1e-9 {
 		return atBound("%s is %s already; more leaves no room for anything else", q.p.Key, fraction(f))
+	}
+	if f < usualShare-1e-9 {
+		hi = math.Min(hi, usualShare)
 	}
 	to := math.Min(f+shareStep, hi)
 	return next{to: fraction(to), how: fmt.Sprintf("%s + %s", fraction(f), fraction(to-f))}
@@ -81,6 +87,24 @@ func shareFit(q *question) next {
 		return next{}
 	}
 	return next{to: fraction(to), how: how}
+}
+
+// offloadState moves the optimizer's state: a master copy and Adam's two moments, 12 bytes per parameter, split over
+// the ranks.
+func offloadState(q *question) next {
+	if on, ok := parseBool(q.cur); ok && on {
+		return atBound("%s is %s already", q.p.Key, q.cur)
+	}
+	out := next{to: q.p.Value}
+	params, world := q.run.Model.Parameters, int64(0)
+	if n, ok := q.gpus(); ok {
+		world = n
+	}
+	if params != nil && *params > 0 && *params < 1<<50 && world > 0 {
+		freed := 12 * *params / world
+		out.freed, out.how = &freed, fmt.Sprintf("12 bytes x %.3g parameters / %d GPUs = %s per GPU", float64(*params), world, classifier.GiB(freed))
+	}
+	return out
 }
 
 // concurrency takes the guide's step, 256 to 200, and powers of two below it.

@@ -13,8 +13,9 @@ type scene struct {
 	in       *classifier.Incident
 	settings *settings
 	held     map[string]verdict // conditions already evaluated
-	words    string             // the message and the evidence, in lower case
-	phase    string             // the incident's phase; unknown when empty
+	lasts    map[*Guide]map[string]int
+	words    string // the message and the evidence, in lower case
+	phase    string // the incident's phase; unknown when empty
 	resource string
 }
 
@@ -22,7 +23,7 @@ type scene struct {
 const mostText = 16 << 10
 
 func newScene(run *classifier.Run, in *classifier.Incident) *scene {
-	s := &scene{run: run, in: in, settings: newSettings(run.Config), held: map[string]verdict{}, phase: in.Phase, resource: in.Resource}
+	s := &scene{run: run, in: in, settings: newSettings(run.Config), held: map[string]verdict{}, lasts: map[*Guide]map[string]int{}, phase: in.Phase, resource: in.Resource}
 	if s.phase == "" {
 		s.phase = "unknown"
 	}
@@ -90,7 +91,8 @@ func (s *scene) inner(n int, texts ...string) bool {
 func (s *scene) gpus() (int64, bool) {
 	per, ok1 := s.settings.integer("trainer.n_gpus_per_node", "actor_num_gpus_per_node")
 	nodes, ok2 := s.settings.integer("trainer.nnodes", "actor_num_nodes")
-	if ok1 && ok2 {
+	const most = 1 << 24 // beyond any machine: the log is wrong
+	if ok1 && ok2 && per < most && nodes < most {
 		return per * nodes, true
 	}
 	if s.run.WorldSize != nil && *s.run.WorldSize > 0 {

@@ -1,0 +1,135 @@
+package remedies
+
+import (
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// Facts that the words of the evidence and the functions of the stack tell.
+
+// kvSizing says that an engine found no room for its cache when it started: it wants more, not less.
+func kvSizing(s *scene, _ string) verdict {
+	if s.in.Kind != parser.KVCache {
+		return verdict{no, "no engine failed to size its cache"}
+	}
+	if lessThanDesired(s, "").truth == yes || kvRuntime(s, "").truth == yes {
+		return verdict{no, "the cache was not too small at start-up"}
+	}
+	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
+}
+
+// kvRuntime says that a serving engine ran out of cache slots.
+func kvRuntime(s *scene, _ string) verdict {
+	if s.in.Kind != parser.KVCache {
+		return verdict{no, "no cache ran full"}
+	}
+	on := s.says("prefill out of memory", "decode out of memory", "retracting all other requests", "max-running-requests`", "max_running_requests")
+	return verdict{truthOf(on), "the cache of a serving engine ran full"}
+}
+
+// lessThanDesired is vLLM's check of free memory at start-up (vllm/v1/worker/gpu_worker.py).
+func lessThanDesired(s *scene, _ string) verdict {
+	if s.says("less than desired gpu memory utilization") {
+		return verdict{yes, "the engine found less free memory at its start than it was told to take"}
+	}
+	return verdict{no, "no such message"}
+}
+
+func lengthEstimate(s *scene, _ string) verdict {
+	return verdict{truthOf(estimatedLength.MatchString(s.words)), "the engine printed how long a sequence would fit"}
+}
+
+// saverMargin is torch_memory_saver's refusal: request plus margin exceed what is free (torch_memory_saver, csrc).
+func saverMargin(s *scene, _ string) verdict {
+	if s.says("memory_margin_bytes=") {
+		return verdict{yes, "torch_memory_saver refused the request because of its margin"}
+	}
+	return verdict{no, "torch_memory_saver printed no refusal, so the margin is not what failed"}
+}
+
+func graphCapture(s *scene, _ string) verdict {
+	if s.says("capture cuda graph", "cuda graph capture", "capturing cuda graph") || s.inner(40, "capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph") {
+		return verdict{yes, "it failed while CUDA graphs were captured"}
+	}
+	return verdict{}
+}
+
+func sampler(s *scene, _ string) verdict {
+	if s.says("warming up sampler") || s.inner(6, "sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run") {
+		return verdict{yes, "the sampler's buffers, which grow with the number of sequences, did not fit"}
+	}
+	return verdict{}
+}
+
+func prefill(s *scene, _ string) verdict {
+	if s.says("prefill out of memory") || s.inner(40, "forward_extend", "prefill") {
+		return verdict{yes, "it failed while prompts were processed"}
+	}
+	return verdict{}
+}
+
+func decoding(s *scene, _ string) verdict {
+	if s.says("decode out of memory", "retracting all other requests") || s.inner(40, "forward_decode") {
+		return verdict{yes, "it failed while tokens were generated"}
+	}
+	return verdict{}
+}
+
+func rayMonitor(s *scene, _ string) verdict {
+	if s.says("memory pressure (oom)", "node running low on memory", "ray.exceptions.outofmemoryerror", "memory_usage_threshold", "memory usage threshold") {
+		return verdict{yes, "Ray's memory monitor ended the worker"}
+	}
+	return verdict{no, "Ray's memory monitor said nothing"}
+}
+
+func cgroup(s *scene, _ string) verdict {
+	if s.says("oom_kill event", "oom-kill:", "memcg", "memory cgroup", "cgroup out-of-memory", "out_of_memory", "out-of-memory handler") {
+		return verdict{yes, "a memory limit of the job was reached"}
+	}
+	if s.in.Kind == parser.OOMKill && s.in.Root.Limit != nil && rayMonitor(s, "").truth != yes {
+		return verdict{yes, "a limit of " + classifier.GiB(*s.in.Root.Limit) + " was reached"}
+	}
+	return verdict{}
+}
+
+func dataWorkers(s *scene, _ string) verdict {
+	if s.phase == "data" || s.says("dataloader", "one of the subprocesses has abruptly died") {
+		return verdict{yes, "it failed in data loading"}
+	}
+	return verdict{}
+}
+
+func pinned(s *scene, _ string) verdict {
+	if s.says("pin_memory", "pinned", "cudahostalloc") {
+		return verdict{yes, "pinned host memory was asked for"}
+	}
+	return verdict{}
+}
+
+func ncclSHM(s *scene, _ string) verdict {
+	if s.in.Kind == parser.SHMExhausted && s.says("nccl") || s.says("error while creating shared memory segment", "error while attaching to shared memory segment") {
+		return verdict{yes, "NCCL could not get a shared memory segment"}
+	}
+	return verdict{}
+}
+
+// fullState says that a checkpoint gathers the whole model in one place.
+func fullState(s *scene, _ string) verdict {
+	if s.phase == "checkpoint" || s.inner(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
+		return verdict{yes, "a checkpoint was being put together"}
+	}
+	return verdict{}
+}
+
+func mixture(s *scene, _ string) verdict {
+	if n, ok := s.settings.integer("num_experts", "num_local_experts", "n_routed_experts"); ok {
+		return verdict{truthOf(n > 1), "the model has experts"}
+	}
+	return verdict{}
+}
+
+// movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
+// the micro-batch decides in every trainer that accumulates gradients.
+func movesPeak(*scene, string) verdict {
+	return verdict{no, "it does not move the peak: micro-batches decide what is on the GPU at a time"}
+}

@@ -1,0 +1,290 @@
+package remedies
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+const gib = 1 << 30
+
+// run builds a run from pairs of keys and values.
+func run(framework string, pairs ...string) *classifier.Run {
+	r := &classifier.Run{Framework: framework, Config: map[string]classifier.Value{}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		r.Config[pairs[i]] = classifier.Value{Value: pairs[i+1], At: parser.Position{Source: "train.log", Line: i + 1}}
+	}
+	return r
+}
+
+func gpuOOM(phase string) *classifier.Incident {
+	return &classifier.Incident{Kind: parser.GPUOOM, Resource: "gpu", Phase: phase, Verdict: classifier.Memory}
+}
+
+func gibs(n float64) *int64 { b := int64(n * gib); return &b }
+
+func with(in *classifier.Incident, change func(r *classifier.Root)) *classifier.Incident {
+	change(&in.Root)
+	return in
+}
+
+func pick(t testing.TB, c Checklist, id string) Remedy {
+	t.Helper()
+	i := slices.IndexFunc(c.Remedies, func(r Remedy) bool { return r.ID == id })
+	require.GreaterOrEqual(t, i, 0, "%s is not in %q", id, c.Title)
+	return c.Remedies[i]
+}
+
+// toOf is what a remedy changes a key to; "nil" when the value is open, "-" when it does not change the key.
+func toOf(r Remedy, key string) string {
+	for _, c := range r.Changes {
+		if c.Key == key {
+			if c.To == nil {
+				return "nil"
+			}
+			return *c.To
+		}
+	}
+	return "-"
+}
+
+func ints(n int64) *int64 { return &n }
+
+func TestNextValues(t *testing.T) {
+	t.Parallel()
+	const (
+		actor   = "actor_rollout_ref.actor."
+		rollout = "actor_rollout_ref.rollout."
+		micro   = actor + "ppo_micro_batch_size_per_gpu"
+		budget  = actor + "ppo_max_token_len_per_gpu"
+	)
+	tight := func(in *classifier.Incident, asked, free float64) *classifier.Incident {
+		return with(in, func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(asked), gibs(free), gibs(79.18) })
+	}
+	heads := func(r *classifier.Run, n int64) *classifier.Run { r.Model.AttentionHeads = &n; return r }
+	for _, test := range []struct {
+		name string
+		run  *classifier.Run
+		in   *classifier.Incident
+		id   string
+		key  string
+		want string
+	}{
+		{
+			"the field note's run: two halvings fit", run("verl", micro, "32", actor+"ppo_mini_batch_size", "64", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1"),
+			tight(gpuOOM("backward"), 17.66, 4.97), "verl.actor.micro-batch-size", micro, "8",
+		},
+		{
+			"a micro-batch divides the mini-batch of a rank", run("verl", micro, "12", actor+"ppo_mini_batch_size", "96", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1"),
+			tight(gpuOOM("forward"), 1.4, 1), "verl.actor.micro-batch-size", micro, "6",
+		},
+		{
+			"the next divisor below", run("verl", micro, "9", actor+"ppo_mini_batch_size", "36", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1"),
+			tight(gpuOOM("forward"), 1.4, 1), "verl.actor.micro-batch-size", micro, "3",
+		},
+		{
+			"Megatron's ranks", func() *classifier.Run {
+				r := run("verl", micro, "8", actor+"ppo_mini_batch_size", "128", rollout+"n", "8", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "2",
+					actor+"megatron.tensor_model_parallel_size", "4", actor+"megatron.pipeline_model_parallel_size", "2", actor+"megatron.context_parallel_size", "1")
+				r.Backend = "megatron"
+				return r
+			}(), gpuOOM("optimizer"), "verl.actor.micro-batch-size", micro, "4",
+		},
+		{"one sample is the least", run("verl", micro, "1"), tight(gpuOOM("forward"), 4, 1), "verl.actor.micro-batch-size", micro, "-"},
+		{"a huge request still leaves one sample", run("verl", micro, "4"), tight(gpuOOM("forward"), 70, .01), "verl.actor.micro-batch-size", micro, "1"},
+		{"an override with a plus sign", run("verl", "+"+micro, "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "2"},
+		{"only the last parts", run("verl", "actor.ppo_micro_batch_size_per_gpu", "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "2"},
+		{"a bare key that several models share tells nothing", run("verl", "ppo_micro_batch_size_per_gpu", "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "nil"},
+		{"an unset value", run("verl", micro, "None"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "nil"},
+		{
+			"verl's token budget", run("verl", actor+"use_dynamic_bsz", "True", budget, "16384", "data.max_prompt_length", "1024", "data.max_response_length", "4096",
+				actor+"ulysses_sequence_parallel_size", "2"), gpuOOM("backward"), "verl.actor.max-token-len", budget, "8192",
+		},
+		{
+			"verl's token budget stops at the longest sequence", run("verl", actor+"use_dynamic_bsz", "True", budget, "4096", "data.max_prompt_length", "1024",
+				"data.max_response_length", "4096", actor+"ulysses_sequence_parallel_size", "2"), gpuOOM("backward"), "verl.actor.max-token-len", budget, "2560",
+		},
+		{"without lengths there is no safe budget", run("verl", actor+"use_dynamic_bsz", "True", budget, "4096"), gpuOOM("backward"), "verl.actor.max-token-len", budget, "nil"},
+		{
+			"AReaL's token budget goes straight to its bound", run("areal", "actor.mb_spec.max_tokens_per_mb", "32768", "train_dataset.max_length", "1024",
+				"gconfig.max_new_tokens", "8192"), gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "9216",
+		},
+		{
+			"AReaL's budget without a cap", run("areal", "actor.mb_spec.max_tokens_per_mb", "None", "train_dataset.max_length", "1024", "gconfig.max_new_tokens", "3072"),
+			gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "4096",
+		},
+		{
+			"AReaL's budget at its bound", run("areal", "actor.mb_spec.max_tokens_per_mb", "9216", "train_dataset.max_length", "1024", "gconfig.max_new_tokens", "8192"),
+			gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "-",
+		},
+		{"AReaL's context parallelism", heads(run("areal", "actor.backend", "fsdp:d4"), 28), gpuOOM("training"), "areal.training.ulysses", "actor.backend", "fsdp:d2c2"},
+		{
+			"AReaL's allocation mode, training part", heads(run("areal", "allocation_mode", "sglang:d2t2+fsdp:d4"), 28), gpuOOM("training"), "areal.training.ulysses", "allocation_mode",
+			"sglang:d2t2+fsdp:d2c2",
+		},
+		{"AReaL's guide's own layout", run("areal", "allocation_mode", "sglang.d4+d4"), gpuOOM("rollout"), "areal.generation.tensor-parallel", "allocation_mode", "sglang.d2t2+d4"},
+		{"an odd layout stays", run("areal", "rollout.backend", "sglang:d1t4"), gpuOOM("rollout"), "areal.generation.tensor-parallel", "rollout.backend", "-"},
+		{"a layout that nobody knows stays open", run("areal", "rollout.backend", "magic"), gpuOOM("rollout"), "areal.generation.tensor-parallel", "rollout.backend", "nil"},
+		{"AReaL's concurrency", run("areal", "rollout.max_concurrent_rollouts", "256"), gpuOOM("rollout"), "areal.generation.max-concurrent-rollouts", "rollout.max_concurrent_rollouts", "200"},
+		{"AReaL's concurrency, second step", run("areal", "rollout.max_concurrent_rollouts", "200"), gpuOOM("rollout"), "areal.generation.max-concurrent-rollouts", "rollout.max_concurrent_rollouts", "128"},
+		{"AReaL's concurrency under its old name", run("areal", "max_concurrent_rollouts", "256"), gpuOOM("rollout"), "areal.generation.max-concurrent-rollouts", "rollout.max_concurrent_rollouts", "200"},
+		{"AReaL's share", run("areal", "sglang.mem_fraction_static", "0.9"), gpuOOM("rollout"), "areal.generation.mem-fraction-static", "sglang.mem_fraction_static", "0.8"},
+		{"AReaL's chunk buffer", run("areal", "weight_chunked_mem_mb", "1024"), gpuOOM("weight_update"), "areal.weight-update.chunk-buffer", "weight_chunked_mem_mb", "512"},
+		{
+			"Relax's budget takes the guide's step", run("relax", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "12288", "rollout_max_response_len", "8192"), gpuOOM("forward"),
+			"relax.max-tokens-per-gpu", "--max-tokens-per-gpu", "8192",
+		},
+		{
+			"Relax's budget stops at the longest response", run("relax", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "9000", "rollout_max_response_len", "8192"), gpuOOM("forward"),
+			"relax.max-tokens-per-gpu", "--max-tokens-per-gpu", "8192",
+		},
+		{"Relax's buffer", run("relax", "update_weight_buffer_size", "536870912"), gpuOOM("weight_update"), "relax.update-weight-buffer", "--update-weight-buffer-size", "268435456"},
+		{"Relax's buffer at its floor", run("relax", "update_weight_buffer_size", "67108864"), gpuOOM("weight_update"), "relax.update-weight-buffer", "--update-weight-buffer-size", "-"},
+		{"Relax's chunks", run("relax", "log_probs_chunk_size", "-1"), gpuOOM("logprob"), "relax.log-probs-chunk-size", "--log-probs-chunk-size", "4"},
+		{"the engine's share, down", run("verl", rollout+"gpu_memory_utilization", "0.6"), gpuOOM("weight_update"), "verl.rollout.gpu-memory-utilization", rollout + "gpu_memory_utilization", "0.5"},
+		{"the engine's share near its floor", run("verl", rollout+"gpu_memory_utilization", "0.35"), gpuOOM("rollout"), "verl.rollout.gpu-memory-utilization", rollout + "gpu_memory_utilization", "0.3"},
+		{"the engine's share at its floor", run("verl", rollout+"gpu_memory_utilization", "0.3"), gpuOOM("rollout"), "verl.rollout.gpu-memory-utilization", rollout + "gpu_memory_utilization", "-"},
+		{
+			"the engine's share, up", run("verl", rollout+"gpu_memory_utilization", "0.4"),
+			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Message: "ValueError: No available memory for the cache blocks."}},
+			"verl.rollout.gpu-memory-utilization-up", rollout + "gpu_memory_utilization", "0.5",
+		},
+		{"Ulysses skips sizes that the heads do not have", heads(run("verl", actor+"ulysses_sequence_parallel_size", "4", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1"), 28), gpuOOM("forward"), "verl.ulysses", actor + "ulysses_sequence_parallel_size", "-"},
+		{
+			"Ulysses takes the next size", heads(run("verl", actor+"ulysses_sequence_parallel_size", "1", "num_key_value_heads", "8", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "4"), 40),
+			gpuOOM("forward"), "verl.ulysses", actor + "ulysses_sequence_parallel_size", "2",
+		},
+		{"Ulysses needs the heads", run("verl", actor+"ulysses_sequence_parallel_size", "1"), gpuOOM("forward"), "verl.ulysses", actor + "ulysses_sequence_parallel_size", "nil"},
+		{"the update's bucket under its name of 0.6", run("verl", rollout+"update_weights_bucket_megabytes", "512"), gpuOOM("weight_update"), "verl.rollout.update-bucket", rollout + "update_weights_bucket_megabytes", "256"},
+		{"a set is proposed without a known value", run("verl"), gpuOOM("backward"), "verl.gradient-checkpointing", "actor_rollout_ref.model.enable_gradient_checkpointing", "True"},
+		{"a number is not", run("verl"), gpuOOM("backward"), "verl.actor.micro-batch-size", micro, "nil"},
+		{"ZeRO goes up a stage", run("openrlhf", "--zero_stage", "2"), gpuOOM("backward"), "openrlhf.zero-stage", "--zero_stage", "3"},
+		{"and stops at 3", run("openrlhf", "--zero_stage", "3"), gpuOOM("backward"), "openrlhf.zero-stage", "--zero_stage", "-"},
+		{"SGLang's prefill", run("sglang", "chunked_prefill_size", "4096"), gpuOOM("rollout"), "sglang.chunked-prefill", "--chunked-prefill-size", "2048"},
+		{
+			"vLLM's own estimate", run("vllm", "max_model_len", "131072"),
+			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Message: "Based on the available memory, the estimated maximum model length is 73840. Try"}},
+			"vllm.max-model-len", "--max-model-len", "73840",
+		},
+		{
+			"the share that was free", run("vllm", "gpu_memory_utilization", "0.8"),
+			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{
+				Message: "Free memory on device (37.12/79.11 GiB) on startup is less than desired GPU memory utilization (0.8, 63.29 GiB).", Free: gibs(37.12), Total: gibs(79.11),
+			}},
+			"vllm.utilization-fit", "--gpu-memory-utilization", "0.45",
+		},
+		{"Slurm's request", run("unknown", "--mem", "96G"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "data"}, "slurm-host.mem", "--mem", "144G"},
+		{"Slurm's request in MiB", run("unknown", "--mem", "65536"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host"}, "slurm-host.mem", "--mem", "96G"},
+		{
+			"the limit that was enforced", run("unknown"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(128 << 30)}},
+			"slurm-host.mem", "--mem", "192G",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, toOf(pick(t, For(test.run, test.in), test.id), test.key))
+		})
+	}
+}
+
+func TestMarginFollowsTheSaver(t *testing.T) {
+	t.Parallel()
+	r := run("relax", "train_memory_margin_bytes", "1073741824", "offload_train", "True")
+	nccl := &classifier.Incident{Kind: parser.NCCLOOM, Resource: "gpu", Phase: "nccl", Root: classifier.Root{Message: "Failed to CUDA calloc 6291456 bytes"}}
+	c := For(r, nccl)
+	assert.False(t, *pick(t, c, "relax.margin-down").Applies)
+	assert.Equal(t, "2147483648", toOf(pick(t, c, "relax.margin-up"), "--train-memory-margin-bytes"))
+
+	refused := gpuOOM("nccl")
+	refused.Evidence = []classifier.Evidence{{Text: "TorchMemorySaver::malloc return OOM since memory_margin_bytes=1073741824 (alloc)size=734003200 free_bytes=1610612736"}}
+	c = For(r, refused)
+	assert.True(t, *pick(t, c, "relax.margin-down").Applies)
+	assert.Equal(t, "536870912", toOf(pick(t, c, "relax.margin-down"), "--train-memory-margin-bytes"))
+	assert.False(t, *pick(t, c, "relax.margin-up").Applies)
+	assert.Equal(t, "relax.margin-down", c.StartWith[0])
+}
+
+func TestOffloadSaysWhatItFrees(t *testing.T) {
+	t.Parallel()
+	r := run("verl", "actor_rollout_ref.actor.fsdp_config.optimizer_offload", "False", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1")
+	r.Backend = "fsdp"
+	r.Model.Parameters = ints(7_600_000_000)
+	got := pick(t, For(r, gpuOOM("optimizer")), "verl.offload.fsdp")
+	require.NotNil(t, got.Freed)
+	assert.Equal(t, int64(22_800_000_000), *got.Freed)
+	assert.True(t, *got.Applies)
+}
+
+// TestRulesMoveOneWayAndSettle applies every numeric rule over and over: each step goes in the parameter's direction,
+// stays within its bounds, is never zero, and there is an end.
+func TestRulesMoveOneWayAndSettle(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, g := range guides(t) {
+		for i := range g.Items {
+			for k := range g.Items[i].Parameters {
+				p := &g.Items[i].Parameters[k]
+				if p.Next == "" || p.Direction == "set" {
+					continue
+				}
+				for range 20 {
+					walk(t, &g, p, start(p, rng))
+				}
+			}
+		}
+	}
+}
+
+func start(p *Parameter, rng *rand.Rand) string {
+	switch p.Next {
+	case "share_up", "share_down", "share_fit":
+		return fraction(.01 + .99*rng.Float64())
+	}
+	return fmt.Sprint(rng.Int64N(1 << (1 + rng.IntN(40))))
+}
+
+func walk(t *testing.T, g *Guide, p *Parameter, cur string) {
+	t.Helper()
+	in := with(gpuOOM("backward"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80)
+		r.Message = "the estimated maximum model length is 4096"
+	})
+	for step := 0; ; step++ {
+		require.Less(t, step, 200, "%s of %s never settles", p.Key, g.ID)
+		r := run(g.Framework, "data.max_prompt_length", "100", "data.max_response_length", "900", "train_dataset.max_length", "100",
+			"gconfig.max_new_tokens", "900", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "2", "num_key_value_heads", "8", p.Key, cur)
+		r.Model.AttentionHeads = ints(64)
+		q := *p
+		q.When, q.Only = nil, nil
+		c, ok := newScene(r, in).changeOf(&q, true)
+		require.True(t, ok)
+		if c.To == nil {
+			return
+		}
+		from, okFrom := parseNumber(*c.From)
+		to, okTo := parseNumber(*c.To)
+		if !okFrom || !okTo {
+			return
+		}
+		require.Positive(t, to, "%s of %s", p.Key, g.ID)
+		if p.Direction == "down" && from > 0 {
+			require.Less(t, to, from, "%s of %s", p.Key, g.ID)
+		} else if p.Direction == "up" {
+			require.Greater(t, to, from, "%s of %s", p.Key, g.ID)
+		}
+		if low, ok := parseNumber(p.Min); ok {
+			require.GreaterOrEqual(t, to, low, "%s of %s", p.Key, g.ID)
+		}
+		if hi, ok := parseNumber(p.Max); ok {
+			require.LessOrEqual(t, to, hi, "%s of %s", p.Key, g.ID)
+		}
+		cur = *c.To
+	}
+}
