@@ -38,6 +38,9 @@ func (j *job) who(e *event) identity {
 	if id.rank < 0 && j.bareEngine() {
 		id.rank = e.Header.TP
 	}
+	if id.rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher == "slurm" {
+		id.rank = e.Header.Task // srun started the process itself: its task id is the rank
+	}
 	j.complete(&id, e.file)
 	return id
 }
@@ -162,6 +165,19 @@ func (j *job) launcher(id *identity, e *event) {
 	id.fill(one)
 }
 
+// named completes an identity by what any launcher of the job says of its pid.
+func (j *job) named(id *identity) {
+	for _, f := range j.files {
+		for attempt := 0; attempt <= f.attempt; attempt++ {
+			for _, x := range j.failures(f, attempt) {
+				if x.pid == id.pid {
+					id.fill(x.identity)
+				}
+			}
+		}
+	}
+}
+
 // srunHost is the node on which srun says that the event's task ended: `srun: error: n031: task 2: Exited with ...`.
 func (j *job) srunHost(e *event, rank int) string {
 	task := e.Header.Task
@@ -210,6 +226,9 @@ func (c *cluster) rootFacts() Root {
 	probe.fields, probe.Trace = fields, c.rootTrace()
 	id := c.job.who(&probe)
 	c.job.launcher(&id, e)
+	if e.Kind == parser.OOMKill && id.pid > 0 && id.rank < 0 {
+		c.job.named(&id) // the kernel's log names a pid, the launcher's its rank
+	}
 	if id.host == "" {
 		id.host = c.job.srunHost(e, id.rank)
 	}
@@ -237,6 +256,7 @@ func (c *cluster) rootFacts() Root {
 	}
 	ownProcess(fields)
 	residentSize(fields)
+	rawLimit(fields)
 	for _, t := range []struct {
 		key string
 		to  **int64
@@ -329,6 +349,19 @@ func residentSize(f parser.Fields) {
 	file, _ := f.Int("file_rss")
 	shmem, _ := f.Int("shmem_rss")
 	f["process"] = strconv.FormatInt(anon+file+shmem, 10)
+}
+
+// rawLimit reads the limit of a Slurm of 14.11 to 20.02, which prints it without its unit: KB up to 17.11, bytes since
+// 18.08. Only one of the two is a memory limit that anybody sets, except between 1 and 4 GiB of bytes.
+func rawLimit(f parser.Fields) {
+	n, ok := f.Int("limit_raw")
+	switch {
+	case !ok || f["limit"] != "":
+	case n >= 1<<32:
+		f["limit"] = strconv.FormatInt(n, 10)
+	case n > 0 && n < 1<<30:
+		f["limit"] = strconv.FormatInt(n<<10, 10)
+	}
 }
 
 // ptr returns a pointer to a known number, nil for an unknown one.

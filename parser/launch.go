@@ -382,6 +382,17 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"pid 8120, local rank 3"},
 		},
 		{
+			Name:    "launch.rank_pid",
+			Needles: []string{" local_rank ", ", host=", " local_rank="},
+			Expr:    `\b(?:global |world )?rank[ =:]{1,2}(?<rank>\d{1,6}),? (?:local_rank[ =:]{1,2}(?<local_rank>\d{1,4}),? )?host[ =:]{1,2}(?<host>[A-Za-z][\w.-]{0,62}),? pid[ =:]{1,2}(?<pid>\d{1,10})`,
+			Marker:  "identity", Source: "common banner of training scripts",
+			Match: []Sample{
+				{"rank 3 local_rank 1 host nid0012 pid 4715 gpu X", Fields{"rank": "3", "local_rank": "1", "host": "nid0012", "pid": "4715"}},
+				{"rank=3, host=nid0012, pid=4715", Fields{"rank": "3", "host": "nid0012", "pid": "4715"}},
+			},
+			NoMatch: []string{"the host nid0012 went down"},
+		},
+		{
 			Name:    "launch.script_rank",
 			Needles: []string{" device cuda:"},
 			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,
@@ -409,11 +420,12 @@ func launchHosts() []Pattern {
 		},
 		{
 			Name:    "launch.host_banner",
-			Needles: []string{"unning on node ", "unning on host ", "ostname: ", "odelist: ", "odeList: "},
-			Expr:    `(?:^|\s)(?:[Rr]unning on (?:node|host):? |[Hh]ostname: |[Nn]ode[Ll]ist: )` + host + `\s*$`,
+			Needles: []string{" on node ", " on node: ", " on host ", " on host: ", "ostname: ", "odelist: ", "odeList: "},
+			Expr:    `(?:^|\s)(?:(?:[Rr]unning|[Ss]tart(?:s|ed|ing)) on (?:node|host):? |[Hh]ostname: |[Nn]ode[Ll]ist: )` + host + `(?:\s*$| at (?=\w{3} ))`,
 			Marker:  "identity", Source: "common banners of batch scripts",
 			Match: []Sample{
 				{"Running on node gpu-c12", Fields{"host": "gpu-c12"}},
+				{"Job 1200 (array 1180, task 7) starts on node rc-b1 at Fri Mar 19 22:10:41 GMT 2021", Fields{"host": "rc-b1"}},
 				{"hostname: cn-0421", Fields{"host": "cn-0421"}},
 			},
 			NoMatch: []string{"Nodelist: gpu[14-15]", "hostname: "},

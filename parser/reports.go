@@ -69,6 +69,9 @@ func (p *Parser) kills(source string, h envelope.Header, kills []traceback.Kerne
 				f[t.key] = t.value
 			}
 		}
+		if k.Task >= 0 {
+			f["task"] = strconv.Itoa(k.Task)
+		}
 		p.emit(Event{
 			At: Position{Source: source, Line: k.Line}, Header: h, Pattern: "kernel.report", Kind: OOMKill, Role: Evidence, Fields: f,
 			Text: "the kernel's OOM killer ended process " + strconv.Itoa(k.PID) + " (" + k.Comm + ")",

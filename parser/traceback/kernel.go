@@ -43,6 +43,7 @@ type KernelKill struct {
 	TaskMemcg  string // the victim's group
 	Job        string // Slurm job id out of either path
 	Step       string // Slurm step id out of either path: "0", "batch"
+	Task       int    // task of that step, its rank; -1 unknown, and for steps that are no srun's
 
 	TriggerComm string // who asked for memory; not the victim
 	TriggerPID  int    // 0 unknown
@@ -79,7 +80,7 @@ var (
 	killProc   = []byte("Kill process ")
 	statsFor   = []byte("Memory cgroup stats for ")
 	taskIn     = []byte("Task in ")
-	slurmJob   = regexp.MustCompile(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?`)
+	slurmJob   = regexp.MustCompile(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
 )
 
 // Feed offers one line and says whether it belongs to an out-of-memory report.
@@ -144,7 +145,7 @@ func (k *KernelReport) reset() {
 
 func newKill() KernelKill {
 	return KernelKill{
-		UID: -1, TotalVM: Unknown, AnonRSS: Unknown, FileRSS: Unknown, ShmemRSS: Unknown,
+		UID: -1, Task: -1, TotalVM: Unknown, AnonRSS: Unknown, FileRSS: Unknown, ShmemRSS: Unknown,
 		Usage: Unknown, Limit: Unknown, Anon: Unknown, File: Unknown, Shmem: Unknown,
 	}
 }
@@ -316,6 +317,9 @@ func (k *KernelReport) emit(p *KernelKill) {
 			}
 			if p.Step == "" {
 				p.Step = m[2]
+			}
+			if n, err := strconv.Atoi(m[3]); err == nil && p.Task < 0 && m[2] != "" && m[2][0] <= '9' {
+				p.Task = n
 			}
 		}
 	}

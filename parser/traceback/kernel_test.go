@@ -45,7 +45,7 @@ func TestKernelReport(t *testing.T) {
 	assert.Equal(t, "++.+++++++++++++", in)
 	require.Len(t, kills, 1)
 	assert.Equal(t, KernelKill{
-		Line: 15, PID: 9892, Comm: "my (odd), name", UID: 2001,
+		Line: 15, PID: 9892, Comm: "my (odd), name", UID: 2001, Task: -1,
 		TotalVM: 177816 << 10, AnonRSS: 152832 << 10, FileRSS: 5704 << 10, ShmemRSS: 0,
 		Memcg: true, Constraint: "CONSTRAINT_MEMCG", OOMMemcg: "/slurm/uid_1/job_88",
 		TaskMemcg: "/slurm/uid_1/job_88/step_batch/task_0", Job: "88", Step: "batch",
