@@ -383,12 +383,12 @@ func launchRanks() []Pattern {
 		},
 		{
 			Name:    "launch.rank_pid",
-			Needles: []string{" local_rank ", ", host=", " local_rank="},
+			Needles: []string{" local_rank ", " local_rank="},
 			Expr:    `\b(?:global |world )?rank[ =:]{1,2}(?<rank>\d{1,6}),? (?:local_rank[ =:]{1,2}(?<local_rank>\d{1,4}),? )?host[ =:]{1,2}(?<host>[A-Za-z][\w.-]{0,62}),? pid[ =:]{1,2}(?<pid>\d{1,10})`,
 			Marker:  "identity", Source: "common banner of training scripts",
 			Match: []Sample{
 				{"rank 3 local_rank 1 host nid0012 pid 4715 gpu X", Fields{"rank": "3", "local_rank": "1", "host": "nid0012", "pid": "4715"}},
-				{"rank=3, host=nid0012, pid=4715", Fields{"rank": "3", "host": "nid0012", "pid": "4715"}},
+				{"rank=3, local_rank=1, host=nid0012, pid=4715", Fields{"rank": "3", "local_rank": "1", "host": "nid0012", "pid": "4715"}},
 			},
 			NoMatch: []string{"the host nid0012 went down"},
 		},
