@@ -24,6 +24,8 @@ var labels = map[string]string{
 	"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
 	"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",
 	"VllmAsyncGenerationWorker": "nemo_rl",
+	// Relax has them too, but also frames and arguments of its own, which go first.
+	"MegatronTrainRayActor": "slime", "FSDPTrainRayActor": "slime",
 }
 
 // keys tell a framework by a part of a setting's name that only it has.

@@ -23,6 +23,7 @@ var owners = []owner{
 	{name: "areal", pkg: "realhf", subs: []string{"system", "impl", "base", "api", "apps"}},
 	{name: "relax", pkg: "relax", subs: []string{"backends", "components", "core", "distributed", "engine", "entrypoints", "utils"}},
 	{name: "slime", pkg: "slime", subs: []string{"backends", "ray", "rollout", "utils", "observability"}},
+	{name: "slime", pkg: "miles", subs: []string{"backends", "ray", "rollout", "utils"}}, // a fork that keeps its layout
 	{name: "openrlhf", pkg: "openrlhf", subs: []string{"cli", "trainer", "utils", "models", "datasets"}},
 	{name: "trl", pkg: "trl", subs: []string{"trainer", "generation", "extras", "models", "scripts"}},
 	{name: "nemo_rl", pkg: "nemo_rl", subs: []string{"algorithms", "models", "distributed", "experience", "utils", "data"}},

@@ -75,6 +75,18 @@ func TestCollectorsArePeeled(t *testing.T) {
 	t.Parallel()
 	check(t, []row{
 		{
+			"a stamp and a tab", "2025-09-14 21:27:58\tTraceback (most recent call last):", "Traceback (most recent call last):",
+			want(at("local", "2025-09-14T21:27:58")),
+		},
+		{
+			"two stamps, a tab between them", "2025-09-14 21:27:58\t2025-09-14 21:27:58.250 [INFO] step 3", "step 3",
+			want(at("local", "2025-09-14T21:27:58"), said('I', "")),
+		},
+		{
+			"copied out of Logs Explorer", "INFO 2025-11-19T20:16:36.096600521Z [resource.labels.containerName: engine] (EngineCore_DP0 pid=27) hello", "hello",
+			want(at("iso", "2025-11-19T20:16:36.096600521"), said('I', ""), stream("ccontainerName engine|eEngineCore_DP0 27 "), process("EngineCore_DP0"), pid(27), axes(no, 0, no, no)),
+		},
+		{
 			"docker", `{"log":"  File \"x\"\n","stream":"stderr","time":"2025-06-01T10:00:00.1Z"}`, `  File "x"`,
 			want(at("iso", "2025-06-01T10:00:00.1"), stream("cstderr")),
 		},

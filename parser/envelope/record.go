@@ -204,6 +204,24 @@ func kubectl(p *peeler, s scanner) ([]byte, bool) {
 	return s.b, true
 }
 
+// gcloud takes `[resource.labels.containerName: main] `, a summary field that Google's Logs Explorer puts behind level and
+// time when logs are copied out of it. It trims the blanks that lines begin with.
+func gcloud(p *peeler, s scanner) ([]byte, bool) {
+	if !s.lit("[resource.labels.") {
+		return nil, false
+	}
+	name := s.while(isWord, 64)
+	if !s.lit(": ") {
+		return nil, false
+	}
+	value, ok := s.until("]", maxLabel)
+	if !ok || !s.gap() {
+		return nil, false
+	}
+	p.label(classContainer, string(name), string(value))
+	return s.b, true
+}
+
 func (p *peeler) pod(pod, container []byte) {
 	p.h.Host = string(pod)
 	p.label(classContainer, string(pod), string(container))
