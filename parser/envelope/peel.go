@@ -104,7 +104,7 @@ var (
 	innerDigit   = []coat{bareStamp, ncclLine}
 	innerParen   = []coat{arealTag, rayLabel, rayComponent}
 	innerBlank   = []coat{megatron}
-	innerLetter  = []coat{levelFirst, glog, ncclLine, wandb}
+	innerLetter  = []coat{levelFirst, glog, ncclLine, wandb, arrowHost}
 )
 
 // one takes the outermost coat off.

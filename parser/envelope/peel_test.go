@@ -102,6 +102,20 @@ func TestCollectorsArePeeled(t *testing.T) {
 			"structured", `{"asctime":"2025-06-01 10:00:00,123","levelname":"ERROR","message":"gone"}`, `gone`,
 			want(at("local", "2025-06-01T10:00:00.123"), said('E', "")),
 		},
+		{
+			"structured, the exception beside the message",
+			`{"asctime":"2025-06-01T10:00:00","levelname":"ERROR","rank":3,"process":88,"hostname":"node-7","message":"gone","exc_info":"Traceback\n  x"}`,
+			"gone\nTraceback\n  x",
+			want(at("local", "2025-06-01T10:00:00"), said('E', ""), rank(3), pid(88), host("node-7"), stream("r3")),
+		},
+		{
+			"structured, the exception an object", `{"level":"error","ts":1748772000.25,"msg":"gone","error":{"type":"E","message":"why","stack_trace":"where"}}`,
+			"gone\nwhy\nwhere", want(at("iso", "2025-06-01T10:00:00"), said('E', "")),
+		},
+		{
+			"a host and an arrow", "2025-06-01 10:00:00.250 master-0 >> (EngineCore pid=9) gone", "gone",
+			want(at("local", "2025-06-01T10:00:00.25"), host("master-0"), stream("hmaster-0|eEngineCore 9 "), process("EngineCore"), pid(9)),
+		},
 		{"journald json", `{"__REALTIME_TIMESTAMP":"1748772000000000","MESSAGE":"gone"}`, `gone`, want(at("iso", "2025-06-01T10:00:00"))},
 		{"CRI", `2025-06-01T10:00:00.123456789Z stderr F   text`, `  text`, want(at("iso", "2025-06-01T10:00:00.123456789"), stream("cstderr"))},
 		{"CRI partial", `2025-06-01T12:00:00+02:00 stdout P text`, `text`, want(at("iso", "2025-06-01T10:00:00"), stream("cstdout"), partial())},
