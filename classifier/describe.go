@@ -26,6 +26,9 @@ var labels = map[string]string{
 	"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
 	"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",
 	"VllmAsyncGenerationWorker": "nemo_rl",
+	"model_worker":              "areal", "master_worker": "areal", "MasterWorker": "areal", "rollout_worker": "areal", "gserver_manager": "areal", // before 0.4
+	// Relax has them too, but also frames and arguments of its own, which go first.
+	"MegatronTrainRayActor": "slime", "FSDPTrainRayActor": "slime",
 }
 
 // keys tell a framework by a part of a setting's name that only it has.
@@ -61,6 +64,7 @@ func describe(files []*file, o Overrides) Run {
 		f.config(&r)
 		for l := range f.labels {
 			name, _, _ := strings.Cut(l, "[")
+			name, _, _ = strings.Cut(name, "/")
 			name = name[strings.LastIndexByte(name, ':')+1:]
 			v.add(labels[name], 2)
 		}

@@ -55,12 +55,15 @@ func cumemPatterns() []Pattern {
 		{
 			Name:    "tms.refused",
 			Needles: []string{"TorchMemorySaver::malloc return OOM"},
-			Expr:    `TorchMemorySaver::malloc return OOM since memory_margin_bytes=(?<margin_b>\d{1,19})[^=]{0,40}allocation_size=(?<requested_b>\d{1,19})(?:[^=]{0,40}free_bytes=(?<free_b>\d{1,19}))?`,
+			Expr:    `TorchMemorySaver::malloc return OOM since memory_margin_bytes=(?<margin_b>\d{1,19})[^=]{0,40}(?:allocation_|\(alloc\))size=(?<requested_b>\d{1,19})(?:[^=]{0,40}free_bytes=(?<free_b>\d{1,19}))?`,
 			Kind:    GPUOOM, Role: Detail,
 			Source: "torch_memory_saver, csrc/core.cpp: torch's own out-of-memory message follows",
 			Match: []Sample{{
 				"[torch_memory_saver.cpp] TorchMemorySaver::malloc return OOM since memory_margin_bytes=1073741824 allocation_size=2097152 free_bytes=536870912",
 				Fields{"margin": "1073741824", "requested": "2097152", "free": "536870912"},
+			}, {
+				"[torch_memory_saver.cpp] TorchMemorySaver::malloc return OOM since memory_margin_bytes=1073741824 (alloc)size=4294967296 free_bytes=3221225472",
+				Fields{"margin": "1073741824", "requested": "4294967296", "free": "3221225472"},
 			}},
 		},
 		{

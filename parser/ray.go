@@ -121,7 +121,7 @@ func rayMonitor() []Pattern {
 			// Printed once a minute; the count is that of the period.
 			Name:    "ray.raylet_sum",
 			Needles: []string{"killed due to memory pressure (OOM)"},
-			Expr: `(?<count>\d{1,9}) Workers \(tasks / actors\) killed due to memory pressure \(OOM\)` +
+			Expr: `(?<count>[1-9]\d{0,8}) Workers \(tasks / actors\) killed due to memory pressure \(OOM\)` +
 				`(?:, \d{1,9} Workers crashed due to other reasons at node \(ID: (?<node>[0-9a-f]{1,64}), IP: (?<host>[^,)\s]{1,64})\))?`,
 			Kind: OOMKill, Role: Evidence,
 			Source: src,
@@ -129,7 +129,10 @@ func rayMonitor() []Pattern {
 				"3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 8289f8, IP: 10.42.3.17) over the last time period.",
 				Fields{"count": "3", "node": "8289f8", "host": "10.42.3.17"},
 			}},
-			NoMatch: []string{"0 Workers crashed due to other reasons"},
+			NoMatch: []string{
+				"0 Workers crashed due to other reasons",
+				"0 Workers (tasks / actors) killed due to memory pressure (OOM), 2 Workers crashed due to other reasons at node (ID: 8289f8, IP: 10.42.3.17) over the last time period.",
+			},
 		},
 		{
 			Name:    "ray.node_out_of_memory",
@@ -153,8 +156,8 @@ func rayMonitor() []Pattern {
 		},
 		{
 			Name:    "ray.old_monitor",
-			Needles: []string{"of the memory on node "},
-			Expr:    `More than \d{1,3}% of the memory on node (?<host>\S{1,128}) is used \((?<used_gib>\d+(?:\.\d+)?) / (?<limit_gib>\d+(?:\.\d+)?) GB\)`,
+			Needles: []string{"of the memory on node"},
+			Expr:    `More than \d{1,3}% of the memory on node(?: (?<host>\S{1,128}) is used \((?<used_gib>\d+(?:\.\d+)?) / (?<limit_gib>\d+(?:\.\d+)?) GB\)|\s*$)`,
 			Kind:    OOMKill, Role: Evidence,
 			Source: "Ray 0.6-2.1, python/ray/_private/memory_monitor.py: raised by a worker before the kernel kills one",
 			Match: []Sample{{

@@ -1,5 +1,7 @@
 package parser
 
+import "slices"
+
 // torchSize matches what c10's format_size prints ("594.00 MiB", "0 bytes", "17179869184.00 GiB"), and what other
 // allocators print in its manner ("745. MiB", "4.97GB").
 const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
@@ -9,7 +11,20 @@ const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
 // The word in front of "out of memory" names the device (CUDA, HIP, MUSA, MLU ...) and is missing in the header that
 // all devices share, so it is left open; XPU and NPU word the rest differently and have patterns of their own.
 func torchPatterns() []Pattern {
-	return append(torchAllocatorPatterns(), torchNeighbourPatterns()...)
+	return slices.Concat(torchMarkers(), torchAllocatorPatterns(), torchNeighbourPatterns())
+}
+
+// torchMarkers tell where torch itself is when it reports that an allocation failed and goes on. They stand before the
+// patterns of the failure, which the same line holds.
+func torchMarkers() []Pattern {
+	return []Pattern{
+		phaseMarker(
+			"torch.fsdp_clone", "checkpoint", "point", "state_dict",
+			"torch/distributed/fsdp/_state_dict_utils.py (1.12: fully_sharded_data_parallel.py): one warning a tensor that did not fit",
+			`Failed to clone\(\) tensor with name `, []string{"Failed to clone() tensor with name "},
+			"/opt/torch/distributed/fsdp/_state_dict_utils.py:312: UserWarning: Failed to clone() tensor with name lm_head.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions",
+		),
+	}
 }
 
 func torchAllocatorPatterns() []Pattern {
@@ -177,6 +192,43 @@ func torchAllocatorPatterns() []Pattern {
 
 func torchNeighbourPatterns() []Pattern {
 	return []Pattern{
+		{
+			// rich and terminals of fixed width wrap the message between words, a figure from its unit included.
+			Name:  "torch.oom.wrapped",
+			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 6,
+			Expr: `^(?!.{0,400}ut of memory)(?=.{0,300}` + torchSize + `(?:[;.)]| (?:total capac|already alloc|is |free|reserved|memory in|\(GPU)))` +
+				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU \d| \(GPU \d))|)` +
+				`(?:(?=.{0,300}?\bGPU (?<device>\d{1,4})(?:;| has a total))|)` +
+				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<total_sz>` + torchSize + `) total capac))|)` +
+				`(?:(?=.{0,300}?(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
+				`(?:(?=.{0,300}?this process has (?<process_sz>` + torchSize + `) memory in use)|)` +
+				`(?:(?=.{0,300}?(?<allocated_sz>` + torchSize + `) (?:already allocated|is allocated by))|)` +
+				`(?:(?=.{0,300}?(?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but)|)`,
+			Kind: GPUOOM, Role: Detail,
+			Source: "PyTorch's allocator messages, c10/cuda/CUDACachingAllocator.cpp, as rich prints an exception on 80 columns",
+			Match: []Sample{
+				{
+					"GiB total capacity; 20.00 GiB already allocated; 1.50 GiB free; 21.00 GiB ",
+					Fields{"allocated": "21474836480", "free": "1610612736"},
+				},
+				{
+					"allocate 3.00 GiB. GPU 5 has a total capacity of 64.00 GiB of which 1.00 GiB ",
+					Fields{"requested": "3221225472", "device": "5", "total": "68719476736"},
+				},
+				{
+					"is free. Including non-PyTorch memory, this process has 62.00 GiB memory in use.",
+					Fields{"process": "66571993088"},
+				},
+				{
+					"Of the allocated memory 60.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but ",
+					Fields{"allocated": "64424509440", "reserved_unallocated": "536870912"},
+				},
+			},
+			NoMatch: []string{
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+				"Exit code 1",
+			},
+		},
 		{
 			Name:    "torch.oom.nvml",
 			Needles: []string{"NVML_SUCCESS =="},

@@ -59,22 +59,32 @@ func trainerRecoveries() []Pattern {
 		{
 			Name: "trainer.oom_retried",
 			Needles: []string{
-				"Retrying after OOM", "retrying after OOM", "Retrying after CUDA", "attempting to recover from OOM",
-				"ran out of memory, retrying batch", "ran out of memory, skipping batch", "kipping batch due to ", "OOM in all workers, skipping update",
-				"Got an OOM, unloading all loaded models",
+				"etrying after OOM", "etrying after CUDA", "attempting to recover from OOM", "ran out of memory, retrying batch",
+				"ran out of memory, skipping batch", "kipping batch due to ", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
+				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "batch size to", "batch_size to", ", skipping", ", retrying",
 			},
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
-				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models)`,
+				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models` +
+				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
+				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch[ _-]?size` +
+				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
 			Kind: Recovered, Role: Context,
-			Source: "fairseq, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); common wording of user code",
+			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; ComfyUI, execution.py (the request is lost, the server goes on); common wording of user code",
 			Match: []Sample{
 				{"Got an OOM, unloading all loaded models.", Fields{}},
 				{"OOM in all workers, skipping update", Fields{}},
 				{"| WARNING: ran out of memory, retrying batch", Fields{}},
 				{"attempting to recover from OOM in forward/backward pass", Fields{}},
 				{"Retrying after OOM (attempt 2/3)", Fields{}},
+				{"Decreasing batch size to: 8.", Fields{}},
+				{"2025-06-01 10:00:00 | WARNING | OOM on batch 17, skipping", Fields{}},
+				{"OutOfMemoryError caught, halving batch size to 4 and retrying", Fields{}},
+				{"Retrying with batch size 4", Fields{}},
 			},
-			NoMatch: []string{"use gradient checkpointing to avoid OOM", "oom_retry=True"},
+			NoMatch: []string{
+				"use gradient checkpointing to avoid OOM", "oom_retry=True", "try reducing the batch size to fit", "Connection reset, retrying in 5 s",
+				"Setting batch_size to 8",
+			},
 		},
 	}
 }

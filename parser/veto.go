@@ -190,6 +190,26 @@ func mentionVetoes() []Pattern {
 			},
 		},
 		{
+			Name: "veto.question",
+			Needles: []string{
+				"CUDA out of memory", "HIP out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError: ",
+				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
+			},
+			Expr: `(?=` + words + `)(?<=\b(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to)|[Ww]hat (?:does|is|causes)|(?:I|you|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))` +
+				`\b[^.:;']{0,60})` + words,
+			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
+			Veto:   true,
+			Source: "questions of people: prompts and samples that a rollout prints over several lines, chat models' answers",
+			Match: []Sample{
+				{"Why do I get torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB?", Fields{}},
+				{"If the batch is too big you often see CUDA error: out of memory", Fields{}},
+			},
+			NoMatch: []string{
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+				"worker 3 got an error: RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
 			Name: "veto.quoted",
 			Needles: []string{
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",

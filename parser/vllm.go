@@ -53,10 +53,11 @@ func vllmSizing() []Pattern {
 		{
 			// 0.8.4 and 0.8.5 lose the estimate and leave two blanks in its place.
 			Name:    "vllm.kv_needed",
-			Needles: []string{"KV cache is needed, which is larger"},
-			Expr: `max seq len \((?<tokens>\d+)\),? ?\(?(?<requested_sz>\d+(?:\.\d+)? ?GiB) KV cache is needed, which is larger than the available ` +
+			Needles: []string{"serve at least one request with the model"},
+			Expr: `serve at least one request with the model[s']{1,3} max seq len \((?<tokens>\d+)\)` +
+				`(?:,? ?\(?(?<requested_sz>\d+(?:\.\d+)? ?GiB)(?: KV cache is needed, which is larger than the available ` +
 				`KV cache memory \((?<available_sz>-?\d+(?:\.\d+)? ?GiB)\)` +
-				`(?:[^\n]{0,80}?estimated maximum model length is (?<tokens_available>\d+))?`,
+				`(?:[^\n]{0,80}?estimated maximum model length is (?<tokens_available>\d+))?)?)?`,
 			Kind: KVCache, Role: Evidence, Phase: "init",
 			Source: "vLLM V1 since 0.7, v1/core/kv_cache_utils.py",
 			Match: []Sample{
@@ -74,7 +75,25 @@ func vllmSizing() []Pattern {
 					"To serve at least one request with the models's max seq len (8192), (1.0 GiB KV cache is needed, which is larger than the available KV cache memory (-0.5 GiB)",
 					Fields{"tokens": "8192", "requested": "1073741824", "available": "-536870912"},
 				},
+				{
+					"ValueError: To serve at least one request with the model's max seq len (65536), (2.50 GiB KV cach",
+					Fields{"tokens": "65536", "requested": "2684354560"},
+				},
 			},
+			NoMatch: []string{"Available KV cache memory: 11.27 GiB", `    raise ValueError("To serve at least one request with the models's max seq len "`},
+		},
+		{
+			// Terminals and log viewers of fixed width break the sentence anywhere.
+			Name:  "vllm.kv_needed_rest",
+			After: []string{"vllm.kv_needed"}, Within: 2,
+			Expr: `^.{0,200}?available KV cache memory \((?<available_sz>-?\d+(?:\.\d+)? ?GiB)\)` +
+				`(?:[^\n]{0,80}?estimated maximum model length is (?<tokens_available>\d+))?`,
+			Kind: KVCache, Role: Detail,
+			Source: "vLLM V1 since 0.7, v1/core/kv_cache_utils.py, wrapped",
+			Match: []Sample{{
+				"e is needed, which is larger than the available KV cache memory (2.25 GiB). Based on the available memory, the estimated maximum model length is 58976. Try",
+				Fields{"available": "2415919104", "tokens_available": "58976"},
+			}},
 			NoMatch: []string{"Available KV cache memory: 11.27 GiB"},
 		},
 		{

@@ -23,8 +23,13 @@ var owners = []owner{
 	{name: "areal", pkg: "realhf", subs: []string{"system", "impl", "base", "api", "apps"}},
 	{name: "relax", pkg: "relax", subs: []string{"backends", "components", "core", "distributed", "engine", "entrypoints", "utils"}},
 	{name: "slime", pkg: "slime", subs: []string{"backends", "ray", "rollout", "utils", "observability"}},
+	{name: "slime", pkg: "miles", subs: []string{"backends", "ray", "rollout", "utils"}}, // a fork that keeps its layout
 	{name: "openrlhf", pkg: "openrlhf", subs: []string{"cli", "trainer", "utils", "models", "datasets"}},
 	{name: "trl", pkg: "trl", subs: []string{"trainer", "generation", "extras", "models", "scripts"}},
+	{name: "trl", pkg: "rlhf_trainer", subs: []string{"grpo_trainer.py", "dpo_trainer.py", "kto_trainer.py", "rlhf_mixin.py"}}, // ms-swift's, derived from TRL's
+	{name: "trl", pkg: "unsloth_compiled_cache", subs: []string{
+		"UnslothGRPOTrainer.py", "UnslothRLOOTrainer.py", "UnslothSFTTrainer.py", "UnslothDPOTrainer.py", "UnslothKTOTrainer.py", "UnslothORPOTrainer.py",
+	}}, // TRL's trainers, rewritten
 	{name: "nemo_rl", pkg: "nemo_rl", subs: []string{"algorithms", "models", "distributed", "experience", "utils", "data"}},
 	{name: "deepspeed", pkg: "deepspeed", subs: []string{"runtime", "ops", "utils", "__init__.py"}, library: true},
 	{name: "megatron", pkg: "megatron", subs: []string{"core", "training", "training.py", "schedules.py", "optimizer", "model", "mpu", "legacy"}, library: true},

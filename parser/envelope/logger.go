@@ -368,3 +368,15 @@ func wandb(p *peeler, s scanner) ([]byte, bool) {
 	p.said(0, []byte("wandb"))
 	return s.b, true
 }
+
+// arrowHost takes `worker-0 >> `, the replica that a hosted training service puts behind its stamp.
+func arrowHost(p *peeler, s scanner) ([]byte, bool) {
+	name := s.while(isHost, 253)
+	i := bytes.LastIndexByte(name, '-')
+	if i < 1 || !all(name[i+1:], isDigit) || !s.lit(" >>") || !s.gap() {
+		return nil, false
+	}
+	p.h.Host = string(name)
+	p.label(classHost, string(name))
+	return s.b, true
+}

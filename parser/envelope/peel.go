@@ -100,11 +100,11 @@ var (
 	outerBlank   = []coat{srunTask, catNumber}
 	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
 
-	innerBracket = []coat{globalRank, c10, role, nemo, transformers, stage, arealRole, cann, bracketStamp}
+	innerBracket = []coat{globalRank, c10, role, nemo, transformers, stage, arealRole, cann, gcloud, bracketStamp}
 	innerDigit   = []coat{bareStamp, ncclLine}
 	innerParen   = []coat{arealTag, rayLabel, rayComponent}
 	innerBlank   = []coat{megatron}
-	innerLetter  = []coat{levelFirst, glog, ncclLine, wandb}
+	innerLetter  = []coat{levelFirst, glog, ncclLine, wandb, arrowHost}
 )
 
 // one takes the outermost coat off.

@@ -75,6 +75,18 @@ func TestCollectorsArePeeled(t *testing.T) {
 	t.Parallel()
 	check(t, []row{
 		{
+			"a stamp and a tab", "2025-09-14 21:27:58\tTraceback (most recent call last):", "Traceback (most recent call last):",
+			want(at("local", "2025-09-14T21:27:58")),
+		},
+		{
+			"two stamps, a tab between them", "2025-09-14 21:27:58\t2025-09-14 21:27:58.250 [INFO] step 3", "step 3",
+			want(at("local", "2025-09-14T21:27:58"), said('I', "")),
+		},
+		{
+			"copied out of Logs Explorer", "INFO 2025-11-19T20:16:36.096600521Z [resource.labels.containerName: engine] (EngineCore_DP0 pid=27) hello", "hello",
+			want(at("iso", "2025-11-19T20:16:36.096600521"), said('I', ""), stream("ccontainerName engine|eEngineCore_DP0 27 "), process("EngineCore_DP0"), pid(27), axes(no, 0, no, no)),
+		},
+		{
 			"docker", `{"log":"  File \"x\"\n","stream":"stderr","time":"2025-06-01T10:00:00.1Z"}`, `  File "x"`,
 			want(at("iso", "2025-06-01T10:00:00.1"), stream("cstderr")),
 		},
@@ -89,6 +101,20 @@ func TestCollectorsArePeeled(t *testing.T) {
 		{
 			"structured", `{"asctime":"2025-06-01 10:00:00,123","levelname":"ERROR","message":"gone"}`, `gone`,
 			want(at("local", "2025-06-01T10:00:00.123"), said('E', "")),
+		},
+		{
+			"structured, the exception beside the message",
+			`{"asctime":"2025-06-01T10:00:00","levelname":"ERROR","rank":3,"process":88,"hostname":"node-7","message":"gone","exc_info":"Traceback\n  x"}`,
+			"gone\nTraceback\n  x",
+			want(at("local", "2025-06-01T10:00:00"), said('E', ""), rank(3), pid(88), host("node-7"), stream("r3")),
+		},
+		{
+			"structured, the exception an object", `{"level":"error","ts":1748772000.25,"msg":"gone","error":{"type":"E","message":"why","stack_trace":"where"}}`,
+			"gone\nwhy\nwhere", want(at("iso", "2025-06-01T10:00:00"), said('E', "")),
+		},
+		{
+			"a host and an arrow", "2025-06-01 10:00:00.250 master-0 >> (EngineCore pid=9) gone", "gone",
+			want(at("local", "2025-06-01T10:00:00.25"), host("master-0"), stream("hmaster-0|eEngineCore 9 "), process("EngineCore"), pid(9)),
 		},
 		{"journald json", `{"__REALTIME_TIMESTAMP":"1748772000000000","MESSAGE":"gone"}`, `gone`, want(at("iso", "2025-06-01T10:00:00"))},
 		{"CRI", `2025-06-01T10:00:00.123456789Z stderr F   text`, `  text`, want(at("iso", "2025-06-01T10:00:00.123456789"), stream("cstderr"))},

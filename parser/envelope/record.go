@@ -47,7 +47,8 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if streamed {
 		p.label(classContainer, string(unquote(stream)))
 	}
-	out := unquote(text)
+	p.who(fields)
+	out := append(unquote(text), trouble(fields, 0)...)
 	if isDocker {
 		cut, whole := bytes.CutSuffix(out, []byte{'\n'})
 		out, p.h.Partial = cut, p.h.Partial || !whole
@@ -57,12 +58,68 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	return out, true
 }
 
+// trouble returns what loggers keep of an exception beside the message, each piece on lines of its own: exc_info
+// (python-json-logger), exception (structlog), error and stacktrace (zap), an object with both (Elastic's schema, pino).
+func trouble(fields map[string]json.RawMessage, depth int) []byte {
+	var out []byte
+	for _, key := range [...]string{
+		"error", "err", "exc_info", "exc_text", "exception", "traceback", "stack", "stack_trace", "stacktrace", "error.message", "error.stack_trace",
+	} {
+		raw := bytes.TrimSpace(fields[key])
+		switch {
+		case len(raw) > 2 && raw[0] == '"':
+			out = append(append(out, '\n'), unquote(raw)...)
+		case len(raw) > 2 && raw[0] == '{' && depth == 0:
+			var inner map[string]json.RawMessage
+			if json.Unmarshal(raw, &inner) == nil {
+				out = append(append(out, trouble(map[string]json.RawMessage{"error": inner["message"]}, 1)...), trouble(inner, 1)...)
+			}
+		}
+	}
+	return out
+}
+
+// who reads the writer of a record.
+func (p *peeler) who(fields map[string]json.RawMessage) {
+	for _, t := range [...]struct {
+		to   *int
+		keys []string
+	}{
+		{&p.h.Rank, []string{"rank", "global_rank"}},
+		{&p.h.LocalRank, []string{"local_rank"}},
+		{&p.h.PID, []string{"pid", "process"}},
+	} {
+		for _, key := range t.keys {
+			s := scanner{bytes.Trim(fields[key], `"`)}
+			if n, ok := s.number(1, 9); ok && len(s.b) == 0 {
+				*t.to = n
+			}
+		}
+	}
+	if p.h.Rank != Unknown {
+		p.label(classRank, itoa(p.h.Rank))
+	}
+	for _, key := range [...]string{"host", "hostname", "_HOSTNAME"} {
+		if name := unquote(fields[key]); p.h.Host == "" && len(name) < 254 && all(name, isHost) {
+			p.h.Host = string(name)
+		}
+	}
+}
+
 // recordTime reads the time of a record.
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {
 	for _, key := range [...]string{"time", "timestamp", "ts", "asctime", "@timestamp"} {
 		s := scanner{bytes.Trim(fields[key], `"`)}
 		if st, ok := s.stamp(); ok && len(s.b) == 0 {
 			return st, true
+		}
+	}
+	for _, key := range [...]string{"ts", "time", "timestamp"} { // seconds since 1970, with a fraction (zap, bunyan's kin)
+		s := scanner{fields[key]}
+		if sec, ok := s.fixed(9); ok {
+			if last, ok := s.fixed(1); ok && (len(s.b) == 0 || s.peek() == '.') {
+				return stamp{t: unixMicro((int64(sec)*10 + int64(last)) * 1e6), clock: clockISO, tells: tellsYear}, true
+			}
 		}
 	}
 	// journalctl -o json: microseconds since 1970, as a string.
@@ -201,6 +258,24 @@ func kubectl(p *peeler, s scanner) ([]byte, bool) {
 		return nil, false
 	}
 	p.pod(pod, container)
+	return s.b, true
+}
+
+// gcloud takes `[resource.labels.containerName: main] `, a summary field that Google's Logs Explorer puts behind level and
+// time when logs are copied out of it. It trims the blanks that lines begin with.
+func gcloud(p *peeler, s scanner) ([]byte, bool) {
+	if !s.lit("[resource.labels.") {
+		return nil, false
+	}
+	name := s.while(isWord, 64)
+	if !s.lit(": ") {
+		return nil, false
+	}
+	value, ok := s.until("]", maxLabel)
+	if !ok || !s.gap() {
+		return nil, false
+	}
+	p.label(classContainer, string(name), string(value))
 	return s.b, true
 }
 

@@ -69,9 +69,9 @@ func (s *scanner) fixed(n int) (int, bool) {
 // blanks takes blanks and tabs and counts them.
 func (s *scanner) blanks() int { return len(s.while(isBlank, len(s.b))) }
 
-// gap takes the one blank between a label and the text; the end of the line will do as well, because some writers
+// gap takes the one blank or tab between a label and the text; the end of the line will do as well, because some writers
 // trim it. Further blanks are the text's own: tracebacks are indented.
-func (s *scanner) gap() bool { return len(s.b) == 0 || s.lit(" ") }
+func (s *scanner) gap() bool { return len(s.b) == 0 || s.lit(" ") || s.lit("\t") }
 
 func atoi(digits []byte) int {
 	n := 0

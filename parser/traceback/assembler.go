@@ -285,6 +285,9 @@ func (a *Assembler) isCode(body []byte, indent int) bool {
 	if d.frames == 0 {
 		return false
 	}
+	if d.flat() {
+		return d.code == 0 && parseException(body).sure != errorLike && !isBar(body) && !isLogRecord(body)
+	}
 	if indent < d.frameAt+2 || d.code >= maxSource {
 		return false
 	}
@@ -311,12 +314,13 @@ func (a *Assembler) blank() State {
 // outside handles a line while no traceback is open.
 func (a *Assembler) outside(line int, body []byte, indent int) State {
 	f, at, framed := parseFrame(body)
-	framed = framed && at == 0 && f.Line > 0 && indent >= 2
+	framed = framed && at == 0 && f.Line > 0
 	if a.resume != nil {
 		if state, ok := a.resumed(line, body, indent, f, framed); ok {
 			return state
 		}
 	}
+	framed = framed && indent >= 2
 	if isChain(body) {
 		a.message = 0
 		if a.last != nil {

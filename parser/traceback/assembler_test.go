@@ -45,6 +45,13 @@ func TestAssembler(t *testing.T) {
 			[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory. Tried|main"},
 		},
 		{
+			"blanks trimmed by a collector",
+			"Traceback (most recent call last):\nFile \"/a/train.py\", line 12, in main\nloss = closure()\n" +
+				"File \"/a/torch/optim/adam.py\", line 80, in step\n^^^^^\nFile \"/a/lib.py\", line 9, in g\nRuntimeError: no room",
+			"hfcfcfF",
+			[]string{"1-7 RuntimeError|no room|main>step>g"},
+		},
+		{
 			"glued behind a bar", "16%|# | 49/304 [9:37:16<49:07:41, 1.44it/s]Traceback (most recent call last):\n" + frames + "MemoryError",
 			"hfcF",
 			[]string{"1-4 MemoryError||main"},

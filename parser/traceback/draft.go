@@ -45,6 +45,10 @@ func (d *draft) base() int {
 	return max(d.frameAt-2, 0)
 }
 
+// flat says that the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
+// then only told by its place.
+func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 && d.style != headerBox }
+
 func (d *draft) add(line int, f Frame, indent int, glued bool) {
 	if !glued {
 		d.frameAt = indent
