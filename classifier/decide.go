@@ -153,6 +153,12 @@ func (c *cluster) byContext() phase.Verdict {
 	if v, ok := phase.FromFile(filepath.Base(strings.ReplaceAll(e.At.Source, "\\", "/")), e.ready); ok {
 		return v
 	}
+	if c.job.bareEngine() {
+		if e.ready {
+			return phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
+		}
+		return phase.Verdict{Phase: phase.Init, Confidence: phase.Low, Why: "the server had not said that it is ready"}
+	}
 	if e.lastStep >= 1 && resource(e.Kind) == "gpu" {
 		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
 	}

@@ -21,7 +21,7 @@ var labels = map[string]string{
 	"FullyAsyncTaskRunner": "verl", "FullyAsyncTrainer": "verl", "FullyAsyncRollouter": "verl", "OneStepTaskRunner": "verl", "RewardLoopWorker": "verl",
 	"CheckpointEngineWorker": "verl",
 	// Relax's actors have slime's names; what only Relax has is looked for first.
-	"MegatronTrainRayActor": "slime", "RolloutManager": "slime",
+	"RolloutManager":   "slime",
 	"PolicyModelActor": "openrlhf", "CriticModelActor": "openrlhf", "ReferenceModelActor": "openrlhf", "RewardModelActor": "openrlhf",
 	"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
 	"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",

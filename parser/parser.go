@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"slices"
 
 	"oomscan/parser/envelope"
@@ -124,9 +125,22 @@ func (p *Parser) segments(at Position, raw []byte) {
 			body, h = envelope.Peel(seg)
 			p.outer, p.inLine = h, true
 		}
-		p.message(at, body, h)
+		p.parts(at, body, h)
 		return true
 	})
+}
+
+// parts reads the lines of a record: a container's or a logger's JSON may hold several, and bars among them.
+func (p *Parser) parts(at Position, body []byte, h envelope.Header) {
+	if bytes.IndexByte(body, '\n') < 0 && bytes.IndexByte(body, '\r') < 0 {
+		p.message(at, body, h)
+		return
+	}
+	for part := range bytes.SplitSeq(body, []byte{'\n'}) {
+		for seg := range bytes.SplitSeq(bytes.TrimSuffix(part, []byte{'\r'}), []byte{'\r'}) {
+			p.message(at, seg, h)
+		}
+	}
 }
 
 // endOfLine says that the physical line is over.
@@ -141,7 +155,7 @@ func (p *Parser) stream(h *envelope.Header) *stream {
 		s, ok = p.streams[key]
 	}
 	if !ok {
-		s = &stream{}
+		s = &stream{opened: envelope.NewHeader()}
 		p.streams[key] = s
 	}
 	s.seen, s.header = p.tick, *h
