@@ -290,7 +290,7 @@ func (c *cluster) survived() bool {
 	if last.attempt < len(f.done) {
 		end = f.done[last.attempt]
 	}
-	if end-last.steps >= 2 || c.goesOn(last) {
+	if end-last.steps >= 2 || c.goesOn(last) || c.retried() {
 		return true
 	}
 	for _, e := range c.job.events {
@@ -305,6 +305,25 @@ func (c *cluster) survived() bool {
 		}
 	}
 	return false
+}
+
+// retried says that Ray kills and tries again, and that nothing says that it gave up.
+func (c *cluster) retried() bool {
+	retries := false
+	for _, e := range c.evidence {
+		if r := e.fields["retries"]; r != "" {
+			retries = r != "0"
+		}
+	}
+	if !retries {
+		return false
+	}
+	for _, x := range c.job.events {
+		if x.file == c.root.file && x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence) {
+			return false
+		}
+	}
+	return true
 }
 
 // goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a

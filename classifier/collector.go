@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"oomscan/parser"
@@ -214,6 +215,7 @@ func (f *file) stream(key string) *streamState {
 func (c *Collector) event(o parser.Event) {
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
+	reread(&o)
 	if o.Trace != nil && o.Trace.Origin != nil {
 		g := o.Trace.Origin
 		f.learn(identity{rank: g.Rank, localRank: -1, device: -1, pid: g.PID, host: g.IP})
@@ -249,6 +251,23 @@ func (c *Collector) event(o parser.Event) {
 	}
 	e.timer, e.marker = f.where(o.Header.Stream)
 	f.events = append(f.events, e)
+}
+
+// reread decides what an exception is whose words do not tell: a full device is a disk, unless the traceback goes
+// through shared memory.
+func reread(o *parser.Event) {
+	if o.Kind != parser.Exception || o.Trace == nil || !strings.Contains(o.Text, "No space left on device") {
+		return
+	}
+	for _, f := range o.Trace.Frames {
+		for _, place := range []string{"multiprocessing/synchronize.py", "multiprocessing/heap.py", "shared_memory.py", "multiprocessing/reductions.py"} {
+			if strings.HasSuffix(strings.ReplaceAll(f.File, "\\", "/"), place) || strings.Contains(o.Text, "/dev/shm") {
+				o.Kind, o.Role, o.Pattern = parser.SHMExhausted, parser.Evidence, "shm.traceback"
+				o.Fields = parser.Fields{"errno": "28"}
+				return
+			}
+		}
+	}
 }
 
 // again begins a new attempt: workers are started anew.
@@ -402,8 +421,8 @@ func (f *file) identity(o parser.Marker) {
 		}
 	}
 	f.learn(id)
-	if o.Header.Stream == "" && id.pid > 0 {
-		if f.self == nil || f.self.pid != id.pid {
+	if o.Header.Stream == "" && (id.pid > 0 || id.rank >= 0 && id.group > 0) {
+		if f.self == nil || f.self.pid != id.pid || f.self.rank != id.rank {
 			f.selves++
 			f.self = &identity{rank: -1, localRank: -1, device: -1}
 		}

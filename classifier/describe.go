@@ -82,6 +82,9 @@ func describe(files []*file, o Overrides) Run {
 		}
 	}
 	r.Framework = v.winner()
+	if r.Framework == "unknown" && (r.Backend == "deepspeed" || r.Backend == "megatron") {
+		r.Framework = r.Backend
+	}
 	if o.Framework != "" {
 		r.Framework = o.Framework
 	}

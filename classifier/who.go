@@ -22,7 +22,7 @@ func (j *job) who(e *event) identity {
 		key string
 		to  *int
 	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"device", &id.device}, {"pid", &id.pid}} {
-		if n, ok := e.fields.Int(t.key); ok && (*t.to < 0 || t.key == "pid" && e.Kind == parser.OOMKill) {
+		if n, ok := e.fields.Int(t.key); ok && (*t.to < 0 || t.key == "pid" && (e.Kind == parser.OOMKill || e.Kind == parser.SHMExhausted)) {
 			*t.to = int(n)
 		}
 	}
@@ -229,6 +229,11 @@ func (c *cluster) rootFacts() Root {
 	if e.Kind == parser.OOMKill && id.pid > 0 && id.rank < 0 {
 		c.job.named(&id) // the kernel's log names a pid, the launcher's its rank
 	}
+	if id.host == "" && e.Header.PID > 0 {
+		printer := identity{rank: -1, localRank: -1, device: -1, pid: e.Header.PID}
+		c.job.complete(&printer, e.file)
+		id.host = printer.host // a process and its parent share the host
+	}
 	if id.host == "" {
 		id.host = c.job.srunHost(e, id.rank)
 	}
@@ -312,6 +317,9 @@ func (c *cluster) joined() parser.Fields {
 		beside := e.Kind == c.root.Kind && out["requested"] == "" && sameWriter(c.root, e) && e.At.Line-c.root.At.Line <= nearLines
 		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside {
 			take(e)
+		}
+		if c.root.Kind == parser.SHMExhausted && e.Kind == parser.SHMExhausted && out["pid"] == "" && e.fields["pid"] != "" {
+			out["pid"] = e.fields["pid"] // the worker that died, as its parent names it
 		}
 	}
 	if c.root.Kind == parser.OOMKill {

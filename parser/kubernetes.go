@@ -55,6 +55,15 @@ func kubernetesPatterns() []Pattern {
 			Match: []Sample{{`Pod The node had condition: [MemoryPressure].`, Fields{}}},
 		},
 		{
+			Name:    "docker.memory_limit",
+			Needles: []string{"\"Memory\": "},
+			Expr:    `"Memory": (?<limit_b>[1-9]\d{6,15})\b`,
+			Kind:    OOMKill, Role: Detail,
+			Source:  "docker inspect, HostConfig",
+			Match:   []Sample{{"            \"Memory\": 206158430208,", Fields{"limit": "206158430208"}}},
+			NoMatch: []string{"            \"Memory\": 0,", "\"MemorySwap\": 206158430208,"},
+		},
+		{
 			Name: "kubernetes.exit_137",
 			Needles: []string{
 				"Exit Code: ", "exit code 137", "exit code: 137", "xitCode: ", `xitCode":`, "with code 137", "status 137", "Exited (137)",

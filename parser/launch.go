@@ -393,6 +393,14 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"the host nid0012 went down"},
 		},
 		{
+			Name:    "launch.env_rank",
+			Needles: []string{"RANK=0 WORLD", "RANK=1 WORLD", "RANK=2 WORLD", "RANK=3 WORLD", "RANK=4 WORLD", "RANK=5 WORLD", "RANK=6 WORLD", "RANK=7 WORLD", "RANK=8 WORLD", "RANK=9 WORLD"},
+			Expr:    `(?<![A-Z_])RANK=(?<rank>\d{1,6}) WORLD_SIZE=(?<world_size>\d{1,6})`,
+			Marker:  "identity", Source: "entry points of PyTorchJob pods",
+			Match:   []Sample{{"starting trainer pod w-3 (RANK=3 WORLD_SIZE=8 LOCAL_RANK=0)", Fields{"rank": "3", "world_size": "8"}}},
+			NoMatch: []string{"LOCAL_RANK=3 WORLD_SIZE=8"},
+		},
+		{
 			Name:    "launch.script_rank",
 			Needles: []string{" device cuda:"},
 			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,

@@ -289,6 +289,14 @@ func rayDeaths() []Pattern {
 			NoMatch: []string{"pid: 9503", "  pid: unknown"},
 		},
 		{
+			Name:    "ray.train_rank",
+			Needles: []string{") world_rank="},
+			Expr:    `\(ip=(?<host>[^,)\s]{1,64}), pid=(?<pid>\d{1,10})\) world_rank=(?<rank>\d{1,6})`,
+			Marker:  "identity", Source: "Ray Train 2.x, train/_internal/backend_executor.py, train/v2 worker_group.py",
+			Match:   []Sample{{"- (ip=10.3.0.9, pid=5503) world_rank=3, local_rank=1, node_rank=1", Fields{"host": "10.3.0.9", "pid": "5503", "rank": "3"}}},
+			NoMatch: []string{"- (node_id=c7, ip=10.0.0.2) local_rank=0"},
+		},
+		{
 			Name:    "ray.job_failed",
 			Needles: []string{"Job 'raysubmit_", "Job \"raysubmit_"},
 			Expr:    `Job ['"](?<job_name>[\w.-]{1,80})['"] failed`,

@@ -101,24 +101,6 @@ func torchAllocatorPatterns() []Pattern {
 			},
 		},
 		{
-			// rich and narrow terminals break the message; a figure whose unit is on the next line is lost.
-			Name:  "torch.oom.wrapped",
-			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut", "npu.oom"}, Within: 6,
-			Expr: `^(?!.{0,400}Tried to allocate)(?=.{0,300}?(?<![\d.])` + torchSize + ` (?:total capacity|of which|already allocated|free\b|is free|(?:is )?allocated by PyTorch|(?:is )?reserved by PyTorch))` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<total_sz>` + torchSize + `) (?:total capacity|of which))|)` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<allocated_sz>` + torchSize + `) (?:already allocated|(?:is )?allocated by PyTorch))|)` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<reserved_unallocated_sz>` + torchSize + `) (?:is )?reserved by PyTorch but)|)`,
-			Kind: GPUOOM, Role: Detail,
-			Source: "PyTorch's allocator message, broken over lines",
-			Match: []Sample{
-				{"GiB total capacity; 13.50 GiB already allocated; 6.50 MiB free; 13.61 GiB", Fields{"allocated": "14495514624", "free": "6815744"}},
-				{"capacity of 24.00 GiB of which 512.00 MiB is free. Process 71 has 23.50 GiB", Fields{"total": "25769803776", "free": "536870912"}},
-				{"memory 20.00 GiB is allocated by PyTorch, and 1.50 GiB is reserved by PyTorch but", Fields{"allocated": "21474836480", "reserved_unallocated": "1610612736"}},
-			},
-			NoMatch: []string{"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity", "reserved in total by PyTorch) If reserved memory is >> allocated memory try"},
-		},
-		{
 			Name:    "torch.oom.absurd",
 			Needles: []string{"more than 1EB memory"},
 			Expr:    `ut of memory\. Tried to allocate more than 1EB memory`,
@@ -195,7 +177,7 @@ func torchNeighbourPatterns() []Pattern {
 		{
 			// rich and terminals of fixed width wrap the message between words, a figure from its unit included.
 			Name:  "torch.oom.wrapped",
-			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 6,
+			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut", "npu.oom"}, Within: 6,
 			Expr: `^(?!.{0,400}ut of memory)(?=.{0,300}` + torchSize + `(?:[;.)]| (?:total capac|already alloc|is |free|reserved|memory in|\(GPU)))` +
 				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU \d| \(GPU \d))|)` +
 				`(?:(?=.{0,300}?\bGPU (?<device>\d{1,4})(?:;| has a total))|)` +

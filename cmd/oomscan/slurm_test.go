@@ -55,7 +55,7 @@ func TestGenuineSlurmLogs(t *testing.T) {
 		"cpp-bad-alloc.log":                  {"memory", "host_oom", 4, 0, 0, "unknown", "19"},
 		"torch-cpu-allocator.log":            {"memory", "host_oom", 5, 0, 0, "unknown", ""},
 		"torch-cpu-allocator-huge.log":       {"memory", "host_oom", 6, 0, 0, "init", ""},
-		"torch-dataloader-shm-bus-error.log": {"memory", "shm_exhausted", 3, 0, 0, "data", ""},
+		"torch-dataloader-shm-bus-error.log": {"memory", "shm_exhausted", 3, 26037, 0, "data", ""},
 		"go-out-of-memory.log":               {"memory", "host_oom", 3, 0, 0, "unknown", ""},
 		"cgroup-oom-split.out":               none,
 		"cgroup-oom-array-task-1.log":        none,
