@@ -1,0 +1,173 @@
+package classifier
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+)
+
+// read scans texts as the inputs of one job, by their names.
+func read(t *testing.T, inputs map[string]string) Result {
+	t.Helper()
+	all := NewCollector()
+	for name, text := range inputs {
+		c := NewCollector()
+		_, err := parser.Scan(name, strings.NewReader(text), c.Add)
+		require.NoError(t, err)
+		all.Merge(c)
+	}
+	return all.Result()
+}
+
+// The messages that the tables below combine.
+const (
+	backward = "Traceback (most recent call last):\n" +
+		"  File \"/home/u/train.py\", line 40, in main\n    loss.backward()\n" +
+		"  File \"/opt/lib/python3.11/site-packages/torch/_tensor.py\", line 581, in backward\n    torch.autograd.backward(\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free. " +
+		"Including non-PyTorch memory, this process has 78.00 GiB memory in use. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.\n"
+	slurmKill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0. Some of the step tasks have been OOM Killed.\n"
+	bashKilled = "/var/spool/slurmd/job4242/slurm_script: line 7: 4711 Killed                  python train.py\n"
+	timeLimit  = "slurmstepd: error: *** JOB 4242 ON n1 CANCELLED AT 2026-01-01T06:00:18 DUE TO TIME LIMIT ***\n"
+	kernelKill = "[100.1] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n" +
+		"[100.2] memory: usage 2097152kB, limit 2097152kB, failcnt 21\n" +
+		"[100.3] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/slurm/uid_1/job_4242,task_memcg=/slurm/uid_1/job_4242/step_0/task_3,task=python,pid=4711,uid=1\n" +
+		"[100.4] Memory cgroup out of memory: Killed process 4711 (python) total-vm:4096kB, anon-rss:2048kB, file-rss:16kB, shmem-rss:8kB, UID:1 pgtables:8kB oom_score_adj:0\n"
+	restart = "INFO:torch.distributed.elastic.agent.server.api:[default] Worker group FAILED. 1/1 attempts left; will restart worker group\n"
+)
+
+func TestWhatCountsAsOneIncident(t *testing.T) {
+	t.Parallel()
+	type want struct {
+		verdict Verdict
+		kind    parser.Kind
+		phase   string
+	}
+	oom := want{Memory, parser.GPUOOM, "backward"}
+	kill := want{Memory, parser.OOMKill, "unknown"}
+	suspect := want{Suspect, parser.OOMKill, "unknown"}
+	for name, c := range map[string]struct {
+		inputs map[string]string
+		want   []want
+	}{
+		"an allocator's failure":                                 {map[string]string{"a": backward}, []want{oom}},
+		"the same failure printed twice":                         {map[string]string{"a": backward + backward}, []want{oom}},
+		"a failure and the kill that Slurm reports at the end":   {map[string]string{"a": backward + slurmKill}, []want{oom}},
+		"two failures with a restart between them":               {map[string]string{"a": backward + restart + backward}, []want{oom, oom}},
+		"bash and Slurm on one kill":                             {map[string]string{"a": bashKilled + slurmKill}, []want{kill}},
+		"kernel, bash and Slurm on one kill, in three files":     {map[string]string{"a": bashKilled, "b": slurmKill, "c": kernelKill}, []want{kill}},
+		"a bare SIGKILL":                                         {map[string]string{"a": bashKilled}, []want{suspect}},
+		"a SIGKILL after a time limit":                           {map[string]string{"a": timeLimit + bashKilled}, nil},
+		"a SIGKILL after the program's own error":                {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    x()\nKeyError: 'x'\n" + bashKilled}, nil},
+		"a SIGKILL on a host that is full":                       {map[string]string{"a": "CPU Virtual Memory:  used = 498.10 GB, percent = 99.3%\n" + bashKilled}, []want{kill}},
+		"a message inside a printed chat sample":                 {map[string]string{"a": "<|im_start|>user\n" + backward + "<|im_end|>\n"}, nil},
+		"a message quoted in a source line of another traceback": {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    raise RuntimeError(\"CUDA out of memory. Tried to allocate 2.00 GiB\")\nValueError: no\n"}, nil},
+		"nothing at all":                                         {map[string]string{"a": ""}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []want
+			for _, in := range read(t, c.inputs).Incidents {
+				got = append(got, want{in.Verdict, in.Kind, in.Phase})
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestWhoFailed(t *testing.T) {
+	t.Parallel()
+	n := func(i int) *int { return &i }
+	for name, c := range map[string]struct {
+		inputs            map[string]string
+		rank, device, pid *int
+		host              string
+	}{
+		"the rank of torch's own label": {
+			map[string]string{"a": label("[rank3]: ", backward)}, n(3), n(3), nil, "",
+		},
+		"the process that a remote traceback names, not the printer": {
+			map[string]string{"a": "(main_task pid=1) Unhandled error: ray::WorkerDict.actor_update_actor() (pid=77, ip=10.0.0.9, actor_id=ab, repr=<x>)\n" + label("(main_task pid=1) ", strings.SplitN(backward, "\n", 2)[1])},
+			nil, n(3), n(77), "10.0.0.9",
+		},
+		"the rank that the same pid told long before": {
+			map[string]string{"a": "(WorkerDict pid=77) [Gloo] Rank 5 is connected to 7 peer ranks. Expected number of connected peer ranks is : 7\n" + label("(WorkerDict pid=77) ", backward)},
+			n(5), n(3), n(77), "",
+		},
+		"the rank of a small group is not the job's": {
+			map[string]string{"a": "(W pid=77) [Gloo] Rank 1 is connected to 1 peer ranks.\n(W pid=77) [Gloo] Rank 5 is connected to 7 peer ranks.\n" + label("(W pid=77) ", backward)},
+			n(5), n(3), n(77), "",
+		},
+		"torchrun's report of the process on that device": {
+			map[string]string{"a": backward + "E0528 22:08:31.044000 77120 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 3 (pid: 77203) of binary: /usr/bin/python\n"},
+			n(3), n(3), n(77203), "",
+		},
+		"the victim of the kernel, with the rank of its srun task": {
+			map[string]string{"a": kernelKill}, n(3), nil, n(4711), "",
+		},
+		"the victim is not who reports the kill": {
+			map[string]string{"a": "Jun 01 10:00:00 n1 systemd-oomd[840]: Killed /user.slice/x due to memory pressure for /user.slice being 91.20% > 60.00% for > 20s with reclaim activity\n"},
+			nil, nil, nil, "n1",
+		},
+		"the host that hostname printed under set -x": {
+			map[string]string{"a": "+ hostname\ncn-0421\n" + backward}, nil, n(3), nil, "cn-0421",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res := read(t, c.inputs)
+			require.Len(t, res.Incidents, 1)
+			r := res.Incidents[0].Root
+			assert.Equal(t, c.rank, r.Rank, "rank")
+			assert.Equal(t, c.device, r.Device, "device")
+			assert.Equal(t, c.pid, r.PID, "pid")
+			assert.Equal(t, c.host, r.Host, "host")
+		})
+	}
+}
+
+// label puts a prefix before every line.
+func label(prefix, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(prefix + line)
+	}
+	return b.String()
+}
+
+func TestFiguresThatContradictEachOtherAreSaid(t *testing.T) {
+	t.Parallel()
+	res := read(t, map[string]string{
+		"a": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 17.66 GiB. GPU 0 has a total capacity of 79.18 GiB of which 4.97 GiB is free. Of the allocated memory 100.77 GiB is allocated by PyTorch\n",
+	})
+	require.Len(t, res.Incidents, 1)
+	in := res.Incidents[0]
+	assert.Equal(t, int64(108200963604), *in.Root.Allocated)
+	require.NotEmpty(t, in.Findings)
+	assert.Contains(t, in.Findings[0], "contradict")
+	assert.Contains(t, in.Findings[0], "74.21 GiB", "what is really occupied")
+	assert.Equal(t, int64(18962280612-5336496865), *in.Shortfall)
+}
+
+func TestAProcessListedAloneInAContainerIsThisOne(t *testing.T) {
+	t.Parallel()
+	res := read(t, map[string]string{
+		"a": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.95 GiB. GPU 3 has a total capacty of 79.15 GiB of which 1.12 GiB is free. Process 2981177 has 78.02 GiB memory in use. Of the allocated memory 70.41 GiB is allocated by PyTorch, and 5.96 GiB is reserved by PyTorch but unallocated.\n",
+	})
+	require.Len(t, res.Incidents, 1)
+	assert.NotNil(t, res.Incidents[0].Root.ProcessBytes)
+	assert.Nil(t, res.Incidents[0].Root.OtherProcesses)
+}
+
+func TestTheOrderOfInputsChangesNothing(t *testing.T) {
+	t.Parallel()
+	inputs := map[string]string{"x.err": bashKilled + slurmKill, "y.log": kernelKill, "z.out": "+ hostname\ncn-1\n" + backward}
+	want := read(t, inputs)
+	for range 8 { // maps are walked in another order each time
+		assert.Equal(t, want, read(t, inputs))
+	}
+}
