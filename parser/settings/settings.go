@@ -151,7 +151,7 @@ func (r *Reader) emit(key, value string, line int, form string) {
 	if key == "" || len(key) > MaxKey || r.count >= MaxPairs {
 		return
 	}
-	if secret(key, value) {
+	if isSecret(key, value) {
 		value = masked
 	}
 	if len(value) > MaxValue {
