@@ -17,9 +17,17 @@ const (
 	maxTraces     = 64 // events of one pattern that keep their traceback
 	maxSettings   = 8192
 	maxIdentities = 8192
-	maxTimers     = 32
+	maxStreams    = 4096 // writers whose timers and phases are known
+	maxTimers     = 16
 	maxLaunches   = 256
-	maxWarnings   = 64
+	maxGauges     = 64
+	maxAttempts   = 1000
+	// Only hostile inputs reach these: events of all patterns together, and bytes of their texts and tracebacks. Beyond
+	// the first, only the first few events of a pattern are kept; beyond the second, they are kept with short texts.
+	maxEvents = 2048
+	maxHeld   = 6 << 20
+	fewEvents = 16
+	shortText = 256
 )
 
 // A Collector folds the observations of one job, from any number of inputs and in any order of inputs, into what
@@ -36,6 +44,7 @@ type file struct {
 	name     string
 	events   []*event
 	perKind  map[string]int // events seen per pattern
+	held     int            // bytes of the events' texts and tracebacks
 	settings map[string]Value
 	order    []string // keys in order of their first appearance
 	streams  map[string]*streamState
@@ -116,7 +125,7 @@ func (c *Collector) Add(o parser.Observation) {
 	case parser.Gauge:
 		f := c.file(o.At.Source)
 		f.see(&o.Header)
-		if _, ok := f.gauges[o.Name]; ok || len(f.gauges) < maxWarnings {
+		if _, ok := f.gauges[o.Name]; ok || len(f.gauges) < maxGauges {
 			f.gauges[o.Name] = o
 		}
 	}
@@ -203,7 +212,7 @@ func (i *identity) fill(from identity) {
 func (f *file) stream(key string) *streamState {
 	s, ok := f.streams[key]
 	if !ok {
-		if len(f.streams) >= maxIdentities {
+		if len(f.streams) >= maxStreams {
 			return &streamState{}
 		}
 		s = &streamState{}
@@ -233,12 +242,13 @@ func (c *Collector) event(o parser.Event) {
 	}
 	f.perKind[o.Pattern]++
 	n := f.perKind[o.Pattern]
-	if n > maxPerPattern {
+	if n > maxPerPattern || n > fewEvents && len(f.events) >= maxEvents {
 		return
 	}
 	if n > maxTraces {
 		o.Trace = nil
 	}
+	f.keep(&o)
 	e := &event{
 		Event: o, file: f, attempt: f.attempt, steps: f.steps, progress: f.progress, lastStep: f.lastStep, ready: f.ready,
 		when: o.Header.Time, clock: o.Header.Clock, fields: parser.Fields{},
@@ -270,8 +280,28 @@ func reread(o *parser.Event) {
 	}
 }
 
+// keep bounds what an event keeps alive.
+func (f *file) keep(o *parser.Event) {
+	if f.held > maxHeld {
+		o.Text, o.Trace = short(o.Text), nil
+		for k, v := range o.Fields {
+			o.Fields[k] = short(v)
+		}
+	}
+	f.held += len(o.Text) + o.Trace.Size()
+	for _, v := range o.Fields {
+		f.held += len(v)
+	}
+}
+
+// short is the beginning of a text, as a copy.
+func short(s string) string { return strings.Clone(s[:min(len(s), shortText)]) }
+
 // again begins a new attempt: workers are started anew.
 func (f *file) again() {
+	if f.attempt >= maxAttempts {
+		return
+	}
 	f.attempt++
 	f.done = append(f.done, f.steps)
 	f.lastStep = -1
@@ -329,6 +359,7 @@ func (c *Collector) setting(o parser.Setting) {
 func (c *Collector) marker(o parser.Marker) {
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
+	o.Text = short(o.Text)
 	if f.ended && begins(&o) {
 		f.again()
 	}
@@ -346,7 +377,7 @@ func (c *Collector) marker(o parser.Marker) {
 	case "ready":
 		f.ready = true
 	case "timer":
-		f.stream(o.Header.Stream).timer(o.Fields["timer"], o.Fields["edge"], o.At.Line)
+		f.stream(o.Header.Stream).timer(short(o.Fields["timer"]), o.Fields["edge"], o.At.Line)
 	case "phase":
 		f.phase(o)
 	case "identity":

@@ -278,7 +278,11 @@ func GiB(n int64) string {
 	return fmt.Sprintf("%s%.0f bytes", neg, f)
 }
 
-// clean makes log text safe to show: no control characters, at most n bytes, one line.
+// maxWord is the longest word that clean leaves out as a whole rather than cut it.
+const maxWord = 256
+
+// clean makes log text safe to show: no control characters, at most n bytes, one line. It cuts between words: half a key
+// no longer looks like one, and would not be masked.
 func clean(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -294,6 +298,9 @@ func clean(s string, n int) string {
 		cut := n
 		for cut > 0 && s[cut]&0xc0 == 0x80 {
 			cut--
+		}
+		if i := strings.LastIndexByte(s[:cut], ' '); i > 0 && cut-i <= maxWord {
+			cut = i
 		}
 		s = s[:cut] + " ..."
 	}

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,8 +208,8 @@ func jobOf(f parser.Fields) string {
 
 // engineFromConfig reads the engine and the backend from settings that name them.
 func (r *Run) engineFromConfig() {
-	for key, v := range r.Config {
-		val := strings.ToLower(v.Value)
+	for _, key := range slices.Sorted(maps.Keys(r.Config)) { // of several, always the same one wins
+		val := strings.ToLower(r.Config[key].Value)
 		switch {
 		case strings.HasSuffix(key, "rollout.name") && (val == "vllm" || val == "sglang" || val == "hf" || val == "trtllm"):
 			r.Engine = val

@@ -2,6 +2,8 @@ package parser
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 
 	"oomscan/parser/envelope"
 )
@@ -47,12 +49,18 @@ func (p *Parser) rejoin(at Position, raw []byte) (Position, []byte, bool) {
 	return at, raw, true
 }
 
-// uncut reads what has waited too long for its other half, or all of it at the end.
+// uncut reads what has waited too long for its other half, or all of it at the end, in order of lines.
 func (p *Parser) uncut(all bool) {
+	var late []*cut
 	for key, c := range p.cuts {
 		if all || p.now-c.at.Line > cutWait {
 			delete(p.cuts, key)
-			p.segments(c.at, c.text)
+			late = append(late, c)
 		}
+	}
+	slices.SortFunc(late, func(a, b *cut) int { return cmp.Compare(a.at.Line, b.at.Line) })
+	for _, c := range late {
+		p.segments(c.at, c.text)
+		p.inLine = false
 	}
 }

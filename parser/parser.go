@@ -2,6 +2,8 @@ package parser
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"slices"
 
 	"oomscan/parser/envelope"
@@ -11,7 +13,8 @@ import (
 
 // Limits of a parser's memory.
 const (
-	maxStreams = 4096    // writers told apart in one input; later ones share a stream
+	maxStreams = 4096    // writers told apart in one input; beyond that, those that were silent longest are forgotten
+	maxHeld    = 8 << 20 // bytes that all streams together keep of what they have begun; beyond that, the same
 	maxText    = 4 << 10 // bytes of a message that an observation keeps
 	maxPending = 64 << 10
 	maxArmed   = 32
@@ -37,6 +40,7 @@ type Parser struct {
 	tick    int // messages read: a line may hold many
 	watched int // last line that is read for signs that the run goes on after a failure
 	swept   int // tick of the last look at streams that fell silent
+	held    int // bytes that all streams keep
 }
 
 // stream is what one writer has begun and not finished.
@@ -51,7 +55,8 @@ type stream struct {
 	armed    []armed
 	sample   int    // line of the mark that opened a printed sample, 0 outside
 	pending  []byte // a record that the container runtime split
-	seen     int    // last line
+	seen     int    // tick of the last message
+	held     int    // bytes kept, about
 }
 
 // armed is a pattern that follows on another one, and the lines on which it is tried.
@@ -150,16 +155,41 @@ func (p *Parser) endOfLine() { p.inLine = false }
 func (p *Parser) stream(h *envelope.Header) *stream {
 	key := h.Stream
 	s, ok := p.streams[key]
-	if !ok && len(p.streams) >= maxStreams {
-		key = "\x00"
-		s, ok = p.streams[key]
-	}
 	if !ok {
+		if len(p.streams) >= maxStreams {
+			p.forget(maxStreams*3/4, maxHeld)
+		}
 		s = &stream{opened: envelope.NewHeader()}
 		p.streams[key] = s
 	}
 	s.seen, s.header = p.tick, *h
 	return s
+}
+
+// weigh notes how much a stream keeps.
+func (p *Parser) weigh(s *stream) {
+	n := len(s.pending) + s.trace.Held() + s.settings.Held() + s.kernel.Held() + s.elastic.Held()
+	p.held += n - s.held
+	s.held = n
+	if p.held > maxHeld {
+		p.forget(len(p.streams), maxHeld/2)
+	}
+}
+
+// forget finishes and drops the streams that were silent longest, until no more than so many streams with so many bytes
+// are left.
+func (p *Parser) forget(streams, held int) {
+	keys := slices.SortedFunc(maps.Keys(p.streams), func(a, b string) int { return cmp.Compare(p.streams[a].seen, p.streams[b].seen) })
+	for _, k := range keys {
+		if len(p.streams) <= streams && p.held <= held {
+			return
+		}
+		s := p.streams[k]
+		p.finish(s)
+		p.held -= s.held
+		delete(p.streams, k)
+		delete(p.open, s)
+	}
 }
 
 // message reads one message of one writer.
@@ -171,6 +201,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 			s.pending = append(s.pending, body...)
 		}
 		if h.Partial {
+			p.weigh(s)
 			return
 		}
 		body, s.pending = s.pending, nil
@@ -210,6 +241,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		}
 	}
 	p.track(s)
+	p.weigh(s)
 }
 
 // inherit completes the envelope of a message's later line by that of the line which opened its traceback.

@@ -32,11 +32,15 @@ func (p *Parser) flush() {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		s := p.streams[k]
-		p.kills(p.source, s.header, s.kernel.Close())
-		p.failures(p.source, s.header, s.elastic.Close())
-		p.emitSettings(s.header, s.settings.Close())
+		p.finish(p.streams[k])
 	}
+}
+
+// finish emits what a stream's open reports have told so far.
+func (p *Parser) finish(s *stream) {
+	p.kills(p.source, s.header, s.kernel.Close())
+	p.failures(p.source, s.header, s.elastic.Close())
+	p.emitSettings(s.header, s.settings.Close())
 }
 
 // kills emits what the kernel's report says of its victims.

@@ -17,7 +17,8 @@ import (
 var layers = map[string][]string{
 	"oomscan/parser/anchor":               {},
 	"oomscan/parser/envelope":             {},
-	"oomscan/parser/settings":             {},
+	"oomscan/parser/secret":               {},
+	"oomscan/parser/settings":             {"parser/secret"},
 	"oomscan/parser/source":               {},
 	"oomscan/parser/traceback":            {},
 	"oomscan/parser":                      {"parser/anchor", "parser/envelope", "parser/settings", "parser/traceback"},
@@ -25,7 +26,7 @@ var layers = map[string][]string{
 	"oomscan/classifier":                  {"classifier/phase", "parser", "parser/envelope", "parser/traceback"},
 	"oomscan/remedies/memory":             {"classifier", "parser"},
 	"oomscan/remedies":                    {"classifier", "parser", "remedies/memory"},
-	"oomscan/cmd/oomscan/internal/report": {"classifier", "parser", "parser/traceback", "remedies", "remedies/memory"},
+	"oomscan/cmd/oomscan/internal/report": {"classifier", "parser", "parser/secret", "parser/traceback", "remedies", "remedies/memory"},
 	"oomscan/cmd/oomscan/internal/cli":    {"classifier", "parser", "parser/envelope", "parser/source", "cmd/oomscan/internal/report"},
 	"oomscan/cmd/oomscan":                 {"cmd/oomscan/internal/cli"},
 }

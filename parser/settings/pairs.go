@@ -92,7 +92,8 @@ func (r *Reader) tell(key, value string) {
 		r.told = make(map[string]string)
 	}
 	if len(r.told) < maxTold {
-		r.told[key] = value
+		r.toldBytes += len(key) + len(value)
+		r.told[strings.Clone(key)] = strings.Clone(value)
 	}
 	r.emit(key, value, r.line, Pairs)
 }

@@ -7,7 +7,10 @@
 // not reported at all.
 package settings
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Forms of a [Pair]: how the log printed it.
 const (
@@ -37,6 +40,7 @@ const (
 	maxDoubt     = 3        // the same before the dump told its first setting
 	maxLine      = 1 << 20  // bytes of a line that dumps are read from
 	maxPlain     = 64 << 10 // the same for all other forms
+	pairBytes    = 256      // what a setting takes, about
 )
 
 // Pair is one setting. It owns its text.
@@ -61,6 +65,8 @@ type Reader struct {
 	alien int // lines of the open dump that did not fit
 	count int
 	told  map[string]string // last value of each key told by free pairs, so that repeated lines stay cheap
+
+	toldBytes int
 }
 
 // dump is a form that spans lines.
@@ -76,7 +82,7 @@ type dump interface {
 // Feed offers one line without its envelope: leading blanks kept, no line feed. It returns the settings that are
 // complete with this line; the slice is valid until the next call of Feed or Close.
 func (r *Reader) Feed(line int, text []byte) []Pair {
-	r.out = r.out[:0]
+	r.clear()
 	r.line = line
 	text = bytes.TrimRight(text, " \t\r\n\x00")
 	if i := bytes.LastIndexByte(text, '\r'); i >= 0 {
@@ -136,10 +142,28 @@ func (r *Reader) finish() {
 // says of them, and call Close when there are none left.
 func (r *Reader) Open() bool { return r.open != nil }
 
+// Held is about how many bytes the Reader keeps until the next line.
+func (r *Reader) Held() int {
+	n := r.toldBytes + len(r.out)*pairBytes
+	if r.open != nil {
+		n += r.bytes
+	}
+	return n
+}
+
+// clear forgets the settings of the line before. After a dump of thousands, their room is given back.
+func (r *Reader) clear() {
+	clear(r.out)
+	r.out = r.out[:0]
+	if cap(r.out) > 64 {
+		r.out = nil
+	}
+}
+
 // Close gives an unfinished dump up and returns what it told and Feed has not yet returned. The Reader can be used
 // again.
 func (r *Reader) Close() []Pair {
-	r.out = r.out[:0]
+	r.clear()
 	if r.open != nil {
 		r.finish()
 	}
@@ -151,14 +175,15 @@ func (r *Reader) emit(key, value string, line int, form string) {
 	if key == "" || len(key) > MaxKey || r.count >= MaxPairs {
 		return
 	}
-	if secret(key, value) {
+	if isSecret(key, value) {
 		value = masked
 	}
 	if len(value) > MaxValue {
 		value = value[:MaxValue-3] + "..."
 	}
 	r.count++
-	r.out = append(r.out, Pair{Key: key, Value: value, Line: line, Form: form})
+	// copies: a part of a long line would keep all of it alive
+	r.out = append(r.out, Pair{Key: strings.Clone(key), Value: strings.Clone(value), Line: line, Form: form})
 }
 
 // scan reads a line outside dumps. The first form that claims the line has it.

@@ -40,6 +40,7 @@ type Assembler struct {
 	out     *Trace // what Trace returns
 
 	last      *Trace // the last one that ended: what a chain refers to
+	lastSize  int    // its size
 	lastLines int    // lines left for that
 	chained   int    // lines left in which a header is chained to last; 0: no chain
 
@@ -197,6 +198,9 @@ func (a *Assembler) remote(line int, o *Origin, start int, body []byte, indent i
 
 // start opens a draft and forgets what the line before could have led to.
 func (a *Assembler) start(d *draft) {
+	if d.causeSize == 0 && d.cause != nil {
+		d.causeSize = d.cause.Size()
+	}
 	a.open, a.resume = d, nil
 	a.message, a.gap, a.chained = 0, 0, 0
 }
@@ -238,7 +242,7 @@ func (a *Assembler) inside(line int, body []byte, indent, size int) State {
 		a.abandon()
 		return a.outside(line, body, indent)
 	case isChain(body):
-		a.last, a.lastLines = d.trace(), maxLast
+		a.remember(d.trace())
 		a.abandon()
 		return a.outside(line, body, indent)
 	case a.isCode(body, indent):
@@ -414,8 +418,25 @@ func (a *Assembler) sign(t *Trace, d *draft) {
 }
 
 func (a *Assembler) ended(t *Trace) {
-	a.last, a.lastLines, a.out = t, maxLast, t
+	a.remember(t)
+	a.out = t
 	a.open, a.resume = nil, nil
+}
+
+func (a *Assembler) remember(t *Trace) { a.last, a.lastSize, a.lastLines = t, t.Size(), maxLast }
+
+// Held is about how many bytes the assembler keeps until the next line.
+func (a *Assembler) Held() int {
+	n := 0
+	if a.last != nil {
+		n += a.lastSize
+	}
+	for _, d := range []*draft{a.open, a.resume} {
+		if d != nil {
+			n += min(d.bytes, maxTraceBytes) + min(d.frames, maxHeadFrames+maxTailFrames)*frameBytes + d.causeSize
+		}
+	}
+	return n
 }
 
 // abandon drops the open traceback.

@@ -34,6 +34,8 @@ type draft struct {
 	wrapped  []byte // a frame of rich's box that goes on in the next line
 	origin   *Origin
 	cause    *Trace
+
+	causeSize int
 }
 
 // base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they are a better

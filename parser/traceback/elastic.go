@@ -71,6 +71,16 @@ func (b *ElasticBlock) Feed(line int, text []byte) bool {
 // Open says that a block is under way.
 func (b *ElasticBlock) Open() bool { return b.section != elasticNone }
 
+// Held is about how many bytes the block keeps until the next line.
+func (b *ElasticBlock) Held() int {
+	n := 0
+	for i := range b.failures {
+		f := &b.failures[i]
+		n += 160 + len(f.Time) + len(f.Host) + len(f.ErrorFile) + len(f.Traceback)
+	}
+	return n
+}
+
 // Take returns the failures of the block that the last fed line closed, in the order printed; nil otherwise. The caller
 // owns them.
 func (b *ElasticBlock) Take() []ElasticFailure {

@@ -123,6 +123,14 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 // Open says that the report's victim, or the line that confirms it, is still to come.
 func (k *KernelReport) Open() bool { return k.active && !k.used || k.pending != nil }
 
+// Held is about how many bytes the report keeps until the next line.
+func (k *KernelReport) Held() int {
+	if !k.active && k.pending == nil {
+		return 0
+	}
+	return 4 << 10 // paths, names and twenty tasks at most
+}
+
 // Take returns the kills that are settled since the last call, in the order of their lines. The caller owns them.
 func (k *KernelReport) Take() []KernelKill {
 	d := k.done

@@ -15,6 +15,8 @@ const (
 	maxMessage    = 4 << 10
 	maxClass      = 256
 	maxRepr       = 256
+
+	frameBytes = 80 // of a frame, its texts aside
 )
 
 // Frame is one entry of a Python traceback.
@@ -51,4 +53,17 @@ type Trace struct {
 	// Cause is the traceback printed just before, tied by "The above exception was the direct cause of" or "During
 	// handling of the above exception", or the driver's traceback that a remote one was printed inside of. nil: none.
 	Cause *Trace
+}
+
+// Size is about how many bytes t takes in memory, its causes included.
+func (t *Trace) Size() int {
+	n := 0
+	for ; t != nil; t = t.Cause {
+		n += 256 + len(t.Exception) + len(t.Message)
+		for i := range t.Frames {
+			f := &t.Frames[i]
+			n += frameBytes + len(f.File) + len(f.Func) + len(f.Code)
+		}
+	}
+	return n
 }

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"reflect"
 	"time"
 
 	"oomscan/classifier"
@@ -182,7 +183,7 @@ type Stats struct {
 	DurationMS int64 `json:"duration_ms"`
 }
 
-// New joins a classification with its remedies.
+// New joins a classification with its remedies. It masks the secrets in every string: no renderer can show one.
 func New(version string, inputs []Input, res classifier.Result) Report {
 	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run), Incidents: []Incident{}}
 	if r.Inputs == nil {
@@ -195,6 +196,7 @@ func New(version string, inputs []Input, res classifier.Result) Report {
 	for i := range res.Incidents {
 		r.Incidents = append(r.Incidents, incident(&res.Run, &res.Incidents[i]))
 	}
+	mask(reflect.ValueOf(&r))
 	return r
 }
 

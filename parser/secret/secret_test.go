@@ -1,0 +1,100 @@
+package secret_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/parser/secret"
+)
+
+// Credentials are put together here, so that no scanner takes this file for a leak.
+var (
+	alnum = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6" // 36 characters, digits and both cases
+	hex40 = "0123456789abcdef0123456789abcdef01234567"
+)
+
+func TestTextMasksCredentials(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, secret string }{
+		"hugging face":          {"401 for token hf_" + alnum[:34] + " at hub", alnum[:34]},
+		"openai":                {"Incorrect API key provided: sk-proj-" + alnum, alnum},
+		"anthropic":             {"key sk-ant-api03-" + alnum, alnum},
+		"github":                {"remote: ghp_" + alnum + " denied", alnum},
+		"github fine grained":   {"github_pat_11" + alnum, alnum},
+		"gitlab":                {"glpat-" + alnum[:20], alnum[:20]},
+		"aws id":                {"using AKIA" + "ABCDEFGHIJKLMNOP" + ".", "ABCDEFGHIJKLMNOP"},
+		"aws secret":            {"aws_secret_access_key = " + alnum + "/+ab", alnum},
+		"aws secret in env":     {"AWS_SECRET_ACCESS_KEY=" + alnum + "/+ab python train.py", "/+ab"},
+		"wandb in env":          {"export WANDB_API_KEY=" + hex40, hex40},
+		"wandb in a dict":       {"{'WANDB_API_KEY': '" + hex40 + "', 'x': 1}", hex40},
+		"wandb as a flag":       {"--use_wandb --wandb_key " + hex40 + " --lr 1", hex40},
+		"bearer header":         {"{'Authorization': 'Bearer " + alnum + "'}", alnum},
+		"bearer without digits": {"Authorization: Bearer onlywordsinhere", "onlywordsinhere"},
+		"bearer alone":          {"sent Bearer " + alnum, alnum},
+		"basic header":          {"authorization: Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA"},
+		"jwt":                   {"got eyJhbGciOiJIUzI1NiJ9." + alnum + "." + alnum, alnum},
+		"url with password":     {"clone https://me:hunter2@git.example.com/x", "hunter2"},
+		"url with long user":    {"clone https://" + alnum + "@git.example.com/x", alnum},
+		"redis without user":    {"redis://:s3cr3t@head:6379/0", "s3cr3t"},
+		"signed url":            {"GET https://b.s3.amazonaws.com/x?X-Amz-Signature=" + hex40 + "&y=1", hex40},
+		"private key":           {"-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----", "MIIEow"},
+		"private key, cut":      {"-----BEGIN OPENSSH PRIVATE KEY----- b3BlbnNzaC1rZXk", "b3BlbnNzaC1rZXk"},
+		"password in quotes":    {`connect(password="correct horse battery")`, "horse"},
+		"password in yaml":      {"  db_password: hunter2", "hunter2"},
+		"escaped json":          {`{\"api_key\": \"` + alnum + `\"}`, alnum},
+		"flag with =":           {"vllm serve m --api-key=" + alnum, alnum},
+		"netrc":                 {"machine api.wandb.ai login user password " + hex40, hex40},
+		"second of two":         {"a_token=" + alnum + " password=zzz9zzz", "zzz9zzz"},
+		"slack":                 {"xoxb-" + "1234567890-" + alnum, alnum},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := secret.Text(c.text)
+			assert.NotContains(t, got, c.secret)
+			assert.Contains(t, got, secret.Mask)
+			assert.Equal(t, got, secret.Text(got), "masking twice changes nothing")
+		})
+	}
+}
+
+func TestTextLeavesAlone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"commit " + hex40,
+		"(WorkerDict pid=12, ip=10.0.0.1, actor_id=4b1c2d3e4f5a6b7c8d9e0f1a01000000, repr=<x>)",
+		"Node ID: 4b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f80912, node_id=" + hex40,
+		"sha256:" + hex40 + hex40[:24] + " checksum=" + hex40 + " md5=0123456789abcdef",
+		"/models/hf_llama_3_1_8b_instruct_finetuned_checkpoint/task-specific-evaluation-dataset-v2/global_step_10",
+		"eos_token_id=128009 pad_token='<|endoftext|>' eos_token: </s> EOS_TOKEN=<|im_end|> max_token=4096 token: 128009",
+		"Input token: 4096 exceeds max; KeyError: 'reward_model', key: prompt, cache_key=abc, prompt_key=question",
+		"Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+		"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True http://10.0.0.1:8000/v1/completions@x",
+		"s3://bucket/run-0123456789/epoch=3-step=1000.ckpt git@github.com:org/repo.git",
+		"wandb: Syncing run vibrant-sun-42 https://wandb.ai/team/project/runs/8k2j4h6g",
+		"Basic blocks, basic authentication-free; Bearer tokens are not used here",
+		"Unexpected token: identifier at line 3; token=None api_key=null password='' HF_TOKEN=$HF_TOKEN --api-key --tp 8",
+		"torch.OutOfMemoryError: CUDA out of memory. token: expected",
+	} {
+		assert.Equal(t, text, secret.Text(text))
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("password=x token: y")
+	f.Add("--api-key '--api-key' \"x\\\"")
+	f.Add("://:@ Bearer Basic -----BEGIN PRIVATE KEY-----")
+	f.Fuzz(func(t *testing.T, s string) {
+		once := secret.Text(s)
+		assert.LessOrEqual(t, len(once), len(s)+len(secret.Mask)*(strings.Count(s, "=")+strings.Count(s, ":")+strings.Count(s, "-")+strings.Count(s, "_")+strings.Count(s, " ")+2))
+	})
+}
+
+func BenchmarkTextOfAnErrorMessage(b *testing.B) {
+	s := "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free. Including non-PyTorch memory, this process has 78.00 GiB memory in use. See https://pytorch.org/docs/stable/notes/cuda.html#environment-variables"
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		secret.Text(s)
+	}
+}
