@@ -21,6 +21,7 @@ type cluster struct {
 	root     *event
 	trace    *traceback.Trace // of the root, or of a report of the same failure
 	traced   *event           // whose trace it is
+	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
 }
 
 // takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
@@ -343,7 +344,7 @@ func (c *cluster) goesOn(e *event) bool {
 // fatalAfter says that the job died after e all the same, without another step.
 func (c *cluster) fatalAfter(e *event) bool {
 	for _, x := range c.job.events {
-		if x.file == e.file && x.At.Line > e.At.Line && x.steps == e.file.steps && x.attempt == e.attempt &&
+		if x.file == e.file && x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.steps == e.file.steps && x.attempt == e.attempt &&
 			(x.Kind == parser.Exception || x.Pattern == "elastic.failed") {
 			return true
 		}

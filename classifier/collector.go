@@ -452,6 +452,14 @@ func (f *file) identity(o parser.Marker) {
 		}
 	}
 	f.learn(id)
+	if o.Header.Task >= 0 && id.pid > 0 {
+		key := identKey{"task", strconv.Itoa(o.Header.Task)}
+		if have, ok := f.idents[key]; ok {
+			have.fill(id)
+		} else if len(f.idents) < maxIdentities {
+			f.idents[key] = &id
+		}
+	}
 	if o.Header.Stream == "" && (id.pid > 0 || id.rank >= 0 && id.group > 0) {
 		if f.self == nil || f.self.pid != id.pid || f.self.rank != id.rank {
 			f.selves++

@@ -195,6 +195,7 @@ func (j *job) incidents() []Incident {
 	}
 	out := make([]Incident, 0, len(clusters))
 	for _, cl := range clusters {
+		cl.before(clusters)
 		out = append(out, cl.incident())
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int { return occurrence(&a, &b) })
@@ -202,6 +203,26 @@ func (j *job) incidents() []Incident {
 		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
 	}
 	return out
+}
+
+// before notes where the next incident of the same input begins.
+func (c *cluster) before(all []*cluster) {
+	last := c.evidence[len(c.evidence)-1]
+	for _, o := range all {
+		if o == c {
+			continue
+		}
+		for _, e := range o.evidence {
+			// its traceback is printed above its message
+			line := e.At.Line
+			if e.Trace != nil && e.Trace.Line > 0 {
+				line = e.Trace.Line
+			}
+			if e.file == last.file && line > last.At.Line && (c.next == 0 || line < c.next) {
+				c.next = line
+			}
+		}
+	}
 }
 
 // home is the cluster that a piece of evidence belongs to, nil when it begins a new one. The latest that takes it wins.

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,7 @@ func (j *job) who(e *event) identity {
 	if id.rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher == "slurm" {
 		id.rank = e.Header.Task // srun started the process itself: its task id is the rank
 	}
-	j.complete(&id, e.file)
+	j.complete(&id, e.file, e.Header.Task)
 	return id
 }
 
@@ -51,13 +52,16 @@ func (j *job) bareEngine() bool {
 }
 
 // complete fills in what the log says elsewhere of the process with that pid or rank.
-func (j *job) complete(id *identity, f *file) {
+func (j *job) complete(id *identity, f *file, task int) {
 	look := func(f *file) {
 		switch {
 		case id.pid > 0:
 			id.ask(f, "pid", id.pid)
 		case id.rank >= 0:
 			id.ask(f, "rank", id.rank)
+			if id.pid <= 0 && task >= 0 {
+				id.ask(f, "task", task)
+			}
 			if id.pid <= 0 && j.oneNode() {
 				id.ask(f, "local", id.rank)
 			}
@@ -99,13 +103,14 @@ type failure struct {
 	identity
 	line  int
 	first bool // the launcher calls it the first
+	exit  int  // exit status, negative: killed by that signal
 }
 
 // failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
 func (j *job) failures(f *file, attempt int) []failure {
 	var out []failure
 	for _, e := range j.events {
-		if e.file != f || e.attempt != attempt || !strings.HasPrefix(e.Pattern, "elastic.") || e.fields["local_rank"] == "" {
+		if e.file != f || e.attempt != attempt || !strings.HasPrefix(e.Pattern, "elastic.") && !strings.HasPrefix(e.Pattern, "python.child") || e.fields["local_rank"] == "" {
 			continue
 		}
 		id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
@@ -118,9 +123,12 @@ func (j *job) failures(f *file, attempt int) []failure {
 			}
 		}
 		x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != ""}
+		if n, ok := e.fields.Int("exitcode"); ok {
+			x.exit = int(n)
+		}
 		merged := false
 		for i := range out {
-			if out[i].pid == x.pid {
+			if out[i].pid == x.pid && x.pid > 0 {
 				out[i].fill(id)
 				out[i].first = out[i].first || x.first
 				merged = true
@@ -154,6 +162,35 @@ func (j *job) launcher(id *identity, e *event) {
 	}
 	if hit == nil && len(fs) == 1 && id.pid <= 0 && id.rank < 0 && id.device < 0 {
 		hit = &fs[0]
+	}
+	if hit == nil {
+		return
+	}
+	one := hit.identity
+	if one.rank < 0 && j.oneNode() {
+		one.rank = one.localRank
+	}
+	id.fill(one)
+}
+
+// elastic says that torchrun starts the processes: srun's tasks are its agents, one a node.
+func (j *job) elastic() bool {
+	return slices.ContainsFunc(j.events, func(e *event) bool { return strings.HasPrefix(e.Pattern, "elastic.") })
+}
+
+// shot completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
+func (j *job) shot(id *identity, e *event) {
+	var hit *failure
+	for attempt := max(0, e.attempt-1); attempt <= e.attempt; attempt++ {
+		fs := j.failures(e.file, attempt)
+		for i := range fs {
+			if near := e.At.Line - fs[i].line; fs[i].exit == -9 && near < 60 && near > -60 {
+				if hit != nil && hit.pid != fs[i].pid {
+					return
+				}
+				hit = &fs[i]
+			}
+		}
 	}
 	if hit == nil {
 		return
@@ -231,7 +268,7 @@ func (c *cluster) rootFacts() Root {
 	}
 	if id.host == "" && e.Header.PID > 0 {
 		printer := identity{rank: -1, localRank: -1, device: -1, pid: e.Header.PID}
-		c.job.complete(&printer, e.file)
+		c.job.complete(&printer, e.file, -1)
 		id.host = printer.host // a process and its parent share the host
 	}
 	if id.host == "" {
@@ -243,7 +280,10 @@ func (c *cluster) rootFacts() Root {
 	if strings.HasPrefix(e.Pattern, "spawn.") && id.rank < 0 && c.job.oneNode() {
 		id.rank = id.localRank // torch.multiprocessing.spawn counts the processes of one node
 	}
-	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill {
+	if e.Kind == parser.OOMKill && id.pid <= 0 {
+		c.job.shot(&id, e)
+	}
+	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
 		id.rank = int(n) // srun names one task: its rank in the step
 	}
 	r := Root{

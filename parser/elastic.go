@@ -258,11 +258,15 @@ func spawnPatterns() []Pattern {
 		{
 			Name:    "python.child_exited",
 			Needles: []string{"died with <Signals.SIG", "returned non-zero exit status "},
-			Expr:    `(?:died with <Signals\.(?!SIGKILL|SIGBUS)(?<signal>SIG\w{1,12}): \d+>|returned non-zero exit status (?!137\b|-9\b)(?<exitcode>-?\d+))`,
+			Expr:    `(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,800}?)?(?:died with <Signals\.(?!SIGKILL|SIGBUS)(?<signal>SIG\w{1,12}): \d+>|returned non-zero exit status (?!137\b|-9\b)(?<exitcode>-?\d+))`,
 			Kind:    ProcessExit, Role: Consequence, Source: subprocess,
 			Match: []Sample{
 				{`subprocess.CalledProcessError: Command '['/opt/conda/bin/python', '-u', 'train.py']' returned non-zero exit status 1.`, Fields{"exitcode": "1"}},
 				{`subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGABRT: 6>.`, Fields{"signal": "SIGABRT"}},
+				{
+					`subprocess.CalledProcessError: Command '['/usr/bin/python', '-u', 'train.py', '--local_rank=3', '--seed', '0']' returned non-zero exit status 1.`,
+					Fields{"exitcode": "1", "local_rank": "3"},
+				},
 			},
 			NoMatch: []string{`returned non-zero exit status 137.`},
 		},

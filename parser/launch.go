@@ -401,6 +401,14 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"LOCAL_RANK=3 WORLD_SIZE=8"},
 		},
 		{
+			Name:    "launch.signal_block",
+			Needles: []string{"*** Process received signal ***"},
+			Expr:    `(?:\[(?<host>[A-Za-z][\w.-]{0,62}):(?<pid>\d{1,10})\] |^)\*\*\* Process received signal \*\*\*`,
+			Marker:  "identity", Source: "Open MPI, opal/util/stacktrace.c: the process that is dying",
+			Match:   []Sample{{"*** Process received signal ***", Fields{}}}, // its label names the process
+			NoMatch: []string{"no *** Process received signal ***"},
+		},
+		{
 			Name:    "launch.script_rank",
 			Needles: []string{" device cuda:"},
 			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,
