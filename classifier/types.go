@@ -68,6 +68,7 @@ type Root struct {
 
 	Requested, Total, Free, Allocated, ReservedUnallocated *int64
 	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit
+	Used                                                   *int64 // of what Limit bounds
 
 	Trace *traceback.Trace
 }

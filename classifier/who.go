@@ -222,12 +222,29 @@ func (c *cluster) rootFacts() Root {
 		{"process", &r.ProcessBytes},
 		{"others", &r.OtherProcesses},
 		{"limit", &r.Limit},
+		{"used", &r.Used},
 	} {
 		if n, ok := fields.Int(t.key); ok {
 			*t.to = &n
 		}
 	}
+	if n, ok := resident(e); ok && r.ProcessBytes == nil {
+		r.ProcessBytes = &n
+	}
 	return r
+}
+
+// resident is what a killed process held in memory, by the kernel's own words about it.
+func resident(e *event) (int64, bool) {
+	if e.Kind != parser.OOMKill {
+		return 0, false
+	}
+	sum, known := e.fields.Int("anon_rss")
+	for _, k := range []string{"file_rss", "shmem_rss"} {
+		n, _ := e.fields.Int(k)
+		sum += n
+	}
+	return sum, known && sum > 0
 }
 
 // sameWriter says that two events of one input come from one process, as far as their envelopes tell.

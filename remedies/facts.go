@@ -27,7 +27,7 @@ func named(have, want, what string) verdict {
 	if have == "" {
 		return verdict{}
 	}
-	return verdict{truthOf(have == want), fmt.Sprintf("this run's %s is %s", what, have)}
+	return verdict{truthOf(have == want), fmt.Sprintf("the %s is %s", what, have)}
 }
 
 func backend(s *scene, word string) verdict {
@@ -38,7 +38,7 @@ func backend(s *scene, word string) verdict {
 			have = s.run.Framework
 		}
 	}
-	v := named(have, word, "training backend")
+	v := named(have, word, "backend")
 	if word == "fsdp" && (have == "fsdp2" || have == "fsdp") {
 		v.truth = yes
 	}
@@ -108,7 +108,7 @@ func dynamicBatch(s *scene, _ string) verdict {
 	} {
 		if f, ok := s.settings.find(k, true); ok {
 			if on, ok := parseBool(f.value.Value); ok {
-				return verdict{truthOf(on), fmt.Sprintf("%s is %s: micro-batches are cut by %s", f.key, f.value.Value, map[bool]string{true: "tokens", false: "samples"}[on])}
+				return verdict{truthOf(on), fmt.Sprintf("%s is %s", f.key, f.value.Value)}
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func sleepAllocator(s *scene, _ string) verdict {
 			if t == unknown {
 				return verdict{}
 			}
-			return verdict{yes, key + " is on: vLLM's sleep mode holds a memory pool in the training process"}
+			return verdict{yes, "vLLM's sleep mode is on (" + key + ")"}
 		}
 	case "relax", "slime":
 		if key, t := on("offload_train"); t != unknown && inEngine != yes {
@@ -406,5 +406,5 @@ func mixture(s *scene, _ string) verdict {
 // movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
 // the micro-batch decides in every trainer that accumulates gradients.
 func movesPeak(*scene, string) verdict {
-	return verdict{no, "it does not move the peak: micro-batches decide what is on the GPU at a time"}
+	return verdict{no, "micro-batches set the peak, not this"}
 }

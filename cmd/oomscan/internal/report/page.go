@@ -88,6 +88,7 @@ type page struct {
 	g      *glyphs
 	colors map[ink]*color.Color // nil: without colour
 	gap    bool                 // the last line is empty
+	tails  map[string]string    // short names of inputs
 }
 
 func newPage(st Style) *page {
@@ -201,13 +202,16 @@ func (p *page) rule() {
 // labelWidth is the column of the facts' labels.
 const labelWidth = 10
 
-// row writes a fact beside its label.
-func (p *page) row(label string, spans ...span) {
+// row writes a fact beside its label; a fact that is not known has no row.
+func (p *page) row(label string, spans ...span) { p.rowOf(0, label, spans...) }
+
+// rowOf is row with at most so many lines.
+func (p *page) rowOf(lines int, label string, spans ...span) {
 	if len(spans) == 0 {
 		return
 	}
 	label += strings.Repeat(string(nbsp), max(1, labelWidth-len(label)))
-	p.para(block{indent: 2, hang: 2 + labelWidth, full: true}, append([]span{{dim, label}}, spans...)...)
+	p.para(block{indent: 2, hang: 2 + labelWidth, lines: lines, full: true}, append([]span{{dim, label}}, spans...)...)
 }
 
 // more says how many entries of a list are not shown.
