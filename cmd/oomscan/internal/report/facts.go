@@ -20,8 +20,8 @@ func (p *page) overview(r *Report) {
 		}
 		in := &r.Incidents[i]
 		badge, word := verdict(in)
-		parts := [][]span{{{badge, word}, {plain, " " + title(in)}}}
-		if who := p.who(&in.Root); who != nil {
+		parts := [][]span{{{badge, word}, {plain, " " + strings.TrimSuffix(title(in), wentOn)}}}
+		if who := p.who(&Root{Rank: in.Root.Rank, Device: in.Root.Device, Host: in.Root.Host}); who != nil {
 			parts = append(parts, who)
 		}
 		parts = append(parts, []span{{plain, p.position(in.Root.File, in.Root.Line)}})
@@ -55,6 +55,8 @@ func (p *page) headline(in *Incident, i, n int) {
 	p.para(block{hang: measure(word) + 1}, spans...)
 }
 
+const wentOn = "; the run went on"
+
 // title is the headline's sentence. Kinds that it has no words for keep the classifier's own sentence.
 func title(in *Incident) string {
 	w, ok := kindWords[in.Kind]
@@ -68,11 +70,16 @@ func title(in *Incident) string {
 	if in.Kind == "nccl_oom" && in.Resource == "shm" {
 		s = "A collective found no room in /dev/shm"
 	}
-	if ph := phaseWords[in.Phase]; ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
-		s += " " + ph
+	ph := phaseWords[in.Phase]
+	if ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
+		ph = " " + ph
+	} else {
+		ph = ""
 	}
+	s, tail, _ := strings.Cut(s, "|")
+	s += ph + tail
 	if in.Survived {
-		s += "; the run went on"
+		s += wentOn
 	}
 	return s
 }
@@ -88,9 +95,6 @@ func (p *page) facts(r *Report, in *Incident) {
 		what = append(what, span{plain, ": " + w.meaning})
 	} else {
 		what = append(what, span{plain, ": " + named(resourceWords, in.Resource)})
-	}
-	if in.Survived {
-		what = append(what, span{plain, ". It was caught and the run went on"})
 	}
 	when, who, much := p.when(r, in), p.who(&in.Root), p.howMuch(in)
 	p.row("what", what...)

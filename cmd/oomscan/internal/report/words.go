@@ -35,10 +35,10 @@ var kindWords = map[string]struct{ headline, meaning string }{
 	"process_exit":   {"A process ended", "its end is known, its reason is not"},
 }
 
-// suspectWords replace the headlines of what is only suspected.
+// suspectWords replace the headlines of what is only suspected; the phase stands in the place of the bar.
 var suspectWords = map[string]struct{ headline, meaning string }{
-	"oom_kill":      {"Host memory may have run out: a process was killed and nothing says why", "SIGKILL, which time limits and people send, too"},
-	"shm_exhausted": {"Shared memory (/dev/shm) may have run full: a process died of a bus error", "SIGBUS without a reason in the log"},
+	"oom_kill":      {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
+	"shm_exhausted": {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
 }
 
 var phaseWords = map[string]string{
