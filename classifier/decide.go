@@ -248,7 +248,9 @@ func (c *cluster) findings(in *Incident) []string {
 	if r.OtherProcesses != nil && r.Requested != nil && r.Free != nil && *r.OtherProcesses >= *r.Requested-*r.Free && *r.OtherProcesses > 1<<30 && r.ProcessBytes != nil {
 		out = append(out, fmt.Sprintf("Other processes hold %s of this device: the engine or trainer beside this one, or a stray process (nvidia-smi tells).", GiB(*r.OtherProcesses)))
 	}
-	if r.ReservedUnallocated != nil && r.Requested != nil && r.Free != nil && *r.Requested > *r.Free && *r.ReservedUnallocated >= *r.Requested-*r.Free {
+	// Every allocator keeps some slack: up to a twentieth of the card is no sign of anything.
+	slack := r.Total != nil && r.ReservedUnallocated != nil && *r.ReservedUnallocated < *r.Total/20
+	if r.ReservedUnallocated != nil && !slack && r.Requested != nil && r.Free != nil && *r.Requested > *r.Free && *r.ReservedUnallocated >= *r.Requested-*r.Free {
 		out = append(out, fmt.Sprintf("PyTorch has %s reserved but unallocated, more than the %s that were missing: fragmentation plays a part.", GiB(*r.ReservedUnallocated), GiB(*r.Requested-*r.Free)))
 	}
 	if s := c.largest(); s != "" {

@@ -100,7 +100,7 @@ could not be read and nothing was found in the rest.`,
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(formats, "|"))
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
-	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+" (auto honours NO_COLOR)")
+	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+"\n(auto honours NO_COLOR)")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "inputs read at the same time")

@@ -28,7 +28,7 @@ func (p *page) startWith(in *Incident) {
 			break
 		}
 		p.para(block{indent: 4, hang: 7}, join([]span{{bold, fmt.Sprintf("%d. %s", n+1, x.Title)}}, p.only(x), freed(x))...)
-		p.changes(x, 7)
+		p.changes(x, 7, true)
 		if len(x.Changes) == 0 && x.Detail != "" {
 			p.para(block{indent: 7, hang: 7, lines: 3}, span{plain, x.Detail})
 		}
@@ -162,6 +162,7 @@ func (p *page) item(x *Remedy, shown bool) {
 		p.para(at, span{dim, p.g.minus + number + x.Title + p.against(x.AppliesWhy)})
 	case shown:
 		p.para(at, join([]span{{good, p.g.star}, {plain, number + x.Title}}, section(x))...)
+		p.longer(x, itemIndent)
 		if how := computed(x); how != "" {
 			p.para(block{indent: itemIndent, hang: itemIndent, lines: 3}, span{dim, how})
 		}
@@ -172,7 +173,7 @@ func (p *page) item(x *Remedy, shown bool) {
 			mark = span{good, p.g.plus}
 		}
 		p.para(at, join([]span{mark, {plain, number + x.Title}}, p.only(x), freed(x), section(x))...)
-		p.changes(x, itemIndent)
+		p.changes(x, itemIndent, false)
 		if len(x.Changes) == 0 && x.Detail != "" {
 			p.para(block{indent: itemIndent, hang: itemIndent, lines: 2}, span{dim, x.Detail})
 		}
@@ -222,6 +223,7 @@ func (p *page) caution(x *Remedy, indent, lines int) {
 func (p *page) url(x *Remedy, seen map[string]bool, indent int) {
 	if u := deref(x.Source.URL); u != "" && !seen[u] {
 		seen[u] = true
+		indent = max(0, min(indent, p.width-measure(u))) // an address in one piece can be clicked
 		p.para(block{indent: indent, hang: indent, full: true, lines: 3}, span{dim, u})
 	}
 }
@@ -254,8 +256,18 @@ func computed(x *Remedy) string {
 	return closed(strings.Join(parts, "; "))
 }
 
-// changes shows an item's settings: what to paste, and from what to what each value goes if there are several.
-func (p *page) changes(x *Remedy, indent int) {
+// longer shows what is to be pasted where that takes more than the one line that stands under "start with".
+func (p *page) longer(x *Remedy, indent int) {
+	for i := range x.Changes {
+		if lines := strings.Split(strings.TrimRight(x.Changes[i].Snippet, "\n"), "\n"); len(lines) > 1 && i < maxChanges {
+			p.pasted(lines, indent)
+		}
+	}
+}
+
+// changes shows an item's settings: what to paste, and from what to what each value goes if there are several. In
+// short, a snippet of several lines is named by its key.
+func (p *page) changes(x *Remedy, indent int, short bool) {
 	for i := range x.Changes {
 		c := &x.Changes[i]
 		if i == maxChanges {
@@ -273,6 +285,8 @@ func (p *page) changes(x *Remedy, indent int) {
 			p.para(at, join([]span{{code, c.Key}}, value)...)
 		case len(lines) == 1:
 			p.para(at, join([]span{{code, c.Snippet}}, value)...)
+		case short:
+			p.para(at, join([]span{{code, c.Key}}, value)...)
 		default:
 			p.para(at, join([]span{{plain, c.Key}}, value)...)
 			p.pasted(lines, indent+2)

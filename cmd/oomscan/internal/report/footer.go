@@ -47,8 +47,10 @@ func (p *page) footer(r *Report) {
 	if m := deref(r.Run.Model.Name); m != "" {
 		p.row("model", span{plain, m})
 	}
-	p.row("read", p.read(r)...)
 	failed := failures(r)
+	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
+		p.row("read", p.read(r)...)
+	}
 	for i, in := range failed {
 		label := ""
 		if i == 0 {
