@@ -189,7 +189,10 @@ func (p *page) against(why string) string {
 	if why == "" {
 		return ""
 	}
-	return ": " + words(p.near(strings.TrimPrefix(why, "it is ")), lastPart)
+	for _, filler := range []string{"it is ", "the "} {
+		why = strings.TrimPrefix(why, filler)
+	}
+	return ": " + words(p.near(why), lastPart)
 }
 
 // section names the part of the guide that an item comes from.

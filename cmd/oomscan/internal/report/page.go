@@ -32,7 +32,8 @@ const (
 )
 
 // palette has colours that are readable on dark and on light grounds: no yellow or white letters, no blue ones, and
-// faint instead of bright black, which some dark themes make invisible.
+// faint instead of bright black, which some dark themes make invisible. Black letters are never bold: many terminals
+// draw bold black as grey.
 var palette = map[ink][]color.Attribute{
 	bold:          {color.Bold},
 	dim:           {color.Faint},
@@ -40,9 +41,9 @@ var palette = map[ink][]color.Attribute{
 	good:          {color.Bold, color.FgGreen},
 	code:          {color.FgCyan},
 	badgeMemory:   {color.Bold, color.FgHiWhite, color.BgRed},
-	badgeSuspect:  {color.Bold, color.FgBlack, color.BgYellow},
-	badgeSurvived: {color.Bold, color.FgBlack, color.BgCyan},
-	badgeCalm:     {color.Bold, color.FgBlack, color.BgGreen},
+	badgeSuspect:  {color.FgBlack, color.BgYellow},
+	badgeSurvived: {color.FgBlack, color.BgCyan},
+	badgeCalm:     {color.FgBlack, color.BgGreen},
 	partAllocated: {color.FgBlue},
 	partReserved:  {color.FgCyan},
 	partProcess:   {color.FgMagenta},
