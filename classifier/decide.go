@@ -1,9 +1,11 @@
 package classifier
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"oomscan/classifier/phase"
@@ -252,13 +254,64 @@ func (c *cluster) findings(in *Incident) []string {
 	if r.OtherProcesses != nil && r.Requested != nil && r.Free != nil && *r.OtherProcesses >= *r.Requested-*r.Free && *r.OtherProcesses > 1<<30 && r.ProcessBytes != nil {
 		out = append(out, fmt.Sprintf("Other processes hold %s of this device: the engine or trainer beside this one, or a stray process (nvidia-smi tells).", GiB(*r.OtherProcesses)))
 	}
-	if r.ReservedUnallocated != nil && r.Requested != nil && r.Free != nil && *r.Requested > *r.Free && *r.ReservedUnallocated >= *r.Requested-*r.Free {
+	// Every allocator keeps some slack: up to a twentieth of the card is no sign of anything.
+	slack := r.Total != nil && r.ReservedUnallocated != nil && *r.ReservedUnallocated < *r.Total/20
+	if r.ReservedUnallocated != nil && !slack && r.Requested != nil && r.Free != nil && *r.Requested > *r.Free && *r.ReservedUnallocated >= *r.Requested-*r.Free {
 		out = append(out, fmt.Sprintf("PyTorch has %s reserved but unallocated, more than the %s that were missing: fragmentation plays a part.", GiB(*r.ReservedUnallocated), GiB(*r.Requested-*r.Free)))
+	}
+	if s := c.largest(); s != "" {
+		out = append(out, s)
 	}
 	if r.Requested != nil && r.Free != nil && *r.Free >= *r.Requested && in.Resource == "gpu" && in.Kind == parser.GPUOOM {
 		out = append(out, fmt.Sprintf("%s were free although only %s were asked for: a limit set below the card's size (memory fraction, allocator margin) or fragmentation refused it.", GiB(*r.Free), GiB(*r.Requested)))
 	}
 	return out
+}
+
+// largest names the processes of a host that were reported with what they held, the largest first.
+func (c *cluster) largest() string {
+	if resource(c.root.Kind) != "host" {
+		return ""
+	}
+	const most = 3
+	type process struct {
+		name, pid string
+		bytes     int64
+	}
+	var found []process
+	add := func(e *event) {
+		n, ok := e.Fields.Int("process")
+		if !ok {
+			n, ok = resident(e)
+		}
+		p := process{clean(cmp.Or(e.Fields["cmd"], e.Fields["comm"]), 60), e.Fields["pid"], n}
+		if ok && n > 0 && p.name != "" && len(found) < 100 && !slices.ContainsFunc(found, func(x process) bool { return x.pid == p.pid }) {
+			found = append(found, p)
+		}
+	}
+	for _, e := range c.evidence {
+		for _, d := range e.details {
+			add(d)
+		}
+		add(e)
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(found, func(a, b process) int { return cmp.Compare(b.bytes, a.bytes) })
+	parts := make([]string, 0, most)
+	for i, p := range found {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(found)-most))
+			break
+		}
+		who := p.name
+		if p.pid != "" {
+			who += " (pid " + p.pid + ")"
+		}
+		parts = append(parts, who+" "+GiB(p.bytes))
+	}
+	return "Largest processes that the log reports: " + strings.Join(parts, ", ") + "."
 }
 
 // GiB prints bytes for people, in GiB or the unit that fits.

@@ -32,15 +32,23 @@ func summary(in *Incident) string {
 	if in.Survived {
 		b.WriteString("; the run went on")
 	}
+	if in.Verdict == Suspect {
+		b.WriteString("; nothing says why, perhaps because ")
+		if in.Resource == "shm" {
+			b.WriteString("/dev/shm was full")
+		} else {
+			b.WriteString("the host ran out of memory")
+		}
+	}
 	return b.String() + "."
 }
 
 func what(in *Incident) string {
 	if in.Verdict == Suspect {
 		if in.Resource == "shm" {
-			return "A process died of a bus error, perhaps because /dev/shm was full"
+			return "A process died of a bus error"
 		}
-		return "A process was killed by SIGKILL and nothing says why; the host may have run out of memory"
+		return "A process was killed by SIGKILL"
 	}
 	switch in.Kind {
 	case parser.GPUOOM:

@@ -68,6 +68,7 @@ type Root struct {
 
 	Requested, Total, Free, Allocated, ReservedUnallocated *int64
 	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit
+	Used                                                   *int64 // of what Limit bounds
 
 	// Reserved is all that PyTorch had reserved, allocated or not, as messages before 2.1 print it.
 	Reserved *int64

@@ -300,7 +300,6 @@ func (c *cluster) rootFacts() Root {
 		r.Process = clean(fields["comm"], 80)
 	}
 	ownProcess(fields)
-	residentSize(fields)
 	rawLimit(fields)
 	for _, t := range []struct {
 		key string
@@ -315,12 +314,29 @@ func (c *cluster) rootFacts() Root {
 		{"others", &r.OtherProcesses},
 		{"limit", &r.Limit},
 		{"reserved", &r.Reserved},
+		{"used", &r.Used},
 	} {
 		if n, ok := fields.Int(t.key); ok {
 			*t.to = &n
 		}
 	}
+	if n, ok := resident(e); ok && r.ProcessBytes == nil {
+		r.ProcessBytes = &n
+	}
 	return r
+}
+
+// resident is what a killed process held in memory, by the kernel's own words about it.
+func resident(e *event) (int64, bool) {
+	if e.Kind != parser.OOMKill {
+		return 0, false
+	}
+	sum, known := e.fields.Int("anon_rss")
+	for _, k := range []string{"file_rss", "shmem_rss"} {
+		n, _ := e.fields.Int(k)
+		sum += n
+	}
+	return sum, known && sum > 0
 }
 
 // sameWriter says that two events of one input come from one process, as far as their envelopes tell.
@@ -386,17 +402,6 @@ func ownProcess(f parser.Fields) {
 		f["process"] = f["others"]
 		delete(f, "others")
 	}
-}
-
-// residentSize adds up what the kernel says a killed process held: anonymous memory, file pages and shared memory.
-func residentSize(f parser.Fields) {
-	anon, ok := f.Int("anon_rss")
-	if !ok || f["process"] != "" {
-		return
-	}
-	file, _ := f.Int("file_rss")
-	shmem, _ := f.Int("shmem_rss")
-	f["process"] = strconv.FormatInt(anon+file+shmem, 10)
 }
 
 // rawLimit reads the limit of a Slurm of 14.11 to 20.02, which prints it without its unit: KB up to 17.11, bytes since

@@ -46,7 +46,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 		if c.To != nil && !j.movable {
 			switch {
 			case c.From != nil:
-				j.movable, j.moves = true, fmt.Sprintf("%s is %s in this run and can still move", c.Key, shown(*c.From))
+				j.movable, j.moves = true, room(&c.Change)
 			case c.unset != "":
 				j.movable, j.moves = true, fmt.Sprintf("%s is empty in this run", c.unset)
 			}
@@ -60,6 +60,24 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 	}
 	s.decide(it, &j)
 	return j
+}
+
+// room says that a setting is not yet where it helps most.
+func room(c *Change) string {
+	from := shown(*c.From)
+	if on, ok := parseBool(*c.From); ok {
+		if on {
+			return from + " so far, and it can be switched off"
+		}
+		return from + " so far, and it can be switched on"
+	}
+	switch c.Direction {
+	case "down":
+		return from + " so far, and it can go down"
+	case "up":
+		return from + " so far, and it can go up"
+	}
+	return from + " so far, and it can be changed"
 }
 
 // rule settles whether a remedy applies; the first word is final.
@@ -78,16 +96,16 @@ func (s *scene) decide(it *Item, j *judged) {
 		res = []string{"gpu"}
 	}
 	if !slices.Contains(res, s.resource) {
-		j.rule(no, fmt.Sprintf("it helps with %s memory, and %s memory ran out", strings.Join(res, " or "), s.resource))
+		j.rule(no, fmt.Sprintf("it is for %s memory", resourceNames(res)))
 	}
 	if it.Effect == "host" && s.resource == "gpu" {
-		j.rule(no, "it saves host memory only, and the GPU's ran out")
+		j.rule(no, "it saves host memory only")
 	}
 	if v, bad := s.denied(it.Requires); bad {
 		j.rule(no, v.why)
 	}
 	if len(it.Phases) > 0 && !slices.Contains(it.Phases, s.phase) && certain(s.phase, it.Phases) {
-		j.rule(no, fmt.Sprintf("it acts in %s, and the failure was in %s", words(it.Phases), words([]string{s.phase})))
+		j.rule(no, acts(it.Phases, s.phase))
 	}
 	if s.allTrue(it.SatisfiedWhen) {
 		j.rule(no, s.holds(it.SatisfiedWhen[0]).why)
@@ -133,6 +151,24 @@ var phaseNames = map[string]string{
 	"init": "start-up", "rollout": "the rollout", "logprob": "the log-probability pass", "forward": "the forward pass", "backward": "the backward pass",
 	"optimizer": "the optimizer step", "training": "the training step", "weight_update": "the weight update", "nccl": "a collective",
 	"checkpoint": "a checkpoint", "data": "data loading",
+}
+
+// acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
+func acts(in []string, failed string) string {
+	if len(in) > 2 {
+		return "it does nothing for " + words([]string{failed})
+	}
+	return "it acts in " + words(in)
+}
+
+func resourceNames(res []string) string {
+	out := make([]string, len(res))
+	for i, r := range res {
+		if out[i] = map[string]string{"gpu": "GPU", "shm": "shared"}[r]; out[i] == "" {
+			out[i] = r
+		}
+	}
+	return strings.Join(out, " or ")
 }
 
 func words(phases []string) string {

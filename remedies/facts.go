@@ -26,7 +26,7 @@ func named(have, want, what string) verdict {
 	if have == "" {
 		return verdict{}
 	}
-	return verdict{truthOf(have == want), fmt.Sprintf("this run's %s is %s", what, have)}
+	return verdict{truthOf(have == want), fmt.Sprintf("the %s is %s", what, have)}
 }
 
 func backend(s *scene, word string) verdict {
@@ -37,7 +37,7 @@ func backend(s *scene, word string) verdict {
 			have = s.run.Framework
 		}
 	}
-	v := named(have, word, "training backend")
+	v := named(have, word, "backend")
 	if word == "fsdp" && (have == "fsdp2" || have == "fsdp") {
 		v.truth = yes
 	}
@@ -111,7 +111,7 @@ func dynamicBatch(s *scene, _ string) verdict {
 	} {
 		if f, ok := s.settings.find(k, true); ok {
 			if on, ok := parseBool(f.value.Value); ok {
-				return verdict{truthOf(on), fmt.Sprintf("%s is %s: micro-batches are cut by %s", f.key, f.value.Value, map[bool]string{true: "tokens", false: "samples"}[on])}
+				return verdict{truthOf(on), fmt.Sprintf("%s is %s", f.key, f.value.Value)}
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func sleepAllocator(s *scene, _ string) verdict {
 			if t == unknown {
 				return verdict{}
 			}
-			return verdict{yes, key + " is on: vLLM's sleep mode holds a memory pool in the training process"}
+			return verdict{yes, "vLLM's sleep mode is on (" + key + ")"}
 		}
 	case "relax", "slime":
 		if key, t := on("offload_train"); t != unknown && inEngine != yes {

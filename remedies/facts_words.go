@@ -131,5 +131,5 @@ func mixture(s *scene, _ string) verdict {
 // movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
 // the micro-batch decides in every trainer that accumulates gradients.
 func movesPeak(*scene, string) verdict {
-	return verdict{no, "it does not move the peak: micro-batches decide what is on the GPU at a time"}
+	return verdict{no, "micro-batches set the peak, not this"}
 }

@@ -149,9 +149,9 @@ func TestApplies(t *testing.T) {
 		{"at its bound", run("verl", actor+"ppo_micro_batch_size_per_gpu", "1"), gpuOOM("backward"), "verl.actor.micro-batch-size", no, "1 already"},
 		{
 			"samples under dynamic batching", run("verl", actor+"use_dynamic_bsz", "True", actor+"ppo_micro_batch_size_per_gpu", "8"), gpuOOM("backward"),
-			"verl.actor.micro-batch-size", no, "tokens",
+			"verl.actor.micro-batch-size", no, "use_dynamic_bsz",
 		},
-		{"tokens without it", run("verl", actor+"use_dynamic_bsz", "False", actor+"ppo_max_token_len_per_gpu", "16384"), gpuOOM("backward"), "verl.actor.max-token-len", no, "samples"},
+		{"tokens without it", run("verl", actor+"use_dynamic_bsz", "False", actor+"ppo_max_token_len_per_gpu", "16384"), gpuOOM("backward"), "verl.actor.max-token-len", no, "use_dynamic_bsz"},
 		{"host advice for a GPU failure", run("verl"), gpuOOM("training"), "verl.host.tcmalloc", no, "host"},
 		{"the backuper for a GPU failure", run("relax"), gpuOOM("weight_update"), "relax.no-weights-backuper", no, "host"},
 		{"the backuper for a host failure", run("relax"), &classifier.Incident{Kind: parser.HostOOM, Resource: "host"}, "relax.no-weights-backuper", unknown, ""},

@@ -64,19 +64,20 @@ func root(s Streams, status *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "oomscan [flags] [PATH ...]",
 		Short: "Say what ran out of memory in a job's logs, when, who first, and what to change",
-		Long: `oomscan reads the logs of a dead or dying machine-learning job and says what ran out of
-memory, in which phase, which rank first, how much was missing, and what to change: the
-checklist of the framework's own out-of-memory guide, filled in with the run's values.
+		Long: `oomscan reads the logs of a dead or dying machine-learning job and says what ran
+out of memory, in which phase, which rank first, how much was missing, and what
+to change: the checklist of the framework's own out-of-memory guide, filled in
+with the run's values.
 
-All paths of one call are one job. A folder is read with everything below it. Without
-paths, or for the path -, standard input is read as it comes:
+All paths of one call are one job. A folder is read with everything below it.
+Without paths, or for the path -, standard input is read as it comes.
 
-    tail -f slurm-4242.err | oomscan
-    oomscan logs/
-    oomscan --format json slurm-4242.err slurm-4242.out
-
-Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input could not
-be read and nothing was found in the rest.`,
+Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
+could not be read and nothing was found in the rest.`,
+		Example: `  oomscan logs/                                  every file of a job
+  oomscan slurm-4242.err slurm-4242.out          some of them
+  tail -f slurm-4242.err | oomscan               a job that still runs
+  oomscan --format json logs/ > report.json      for other programs`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -99,9 +100,9 @@ be read and nothing was found in the rest.`,
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(formats, "|"))
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
-	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+" (auto honours NO_COLOR)")
-	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly: "+strings.Join(frameworks, "|"))
-	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the log does not print it")
+	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+"\n(auto honours NO_COLOR)")
+	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
+	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "inputs read at the same time")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
 	cmd.AddCommand(rulesCmd(s))
@@ -109,6 +110,24 @@ be read and nothing was found in the rest.`,
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return cmd
+}
+
+// columns lists the words that a flag takes in lines of at most so many columns.
+func columns(list []string, most int) string {
+	var b strings.Builder
+	used := 0
+	for i, w := range list {
+		if used+len(w) > most {
+			b.WriteByte('\n')
+			used = 0
+		}
+		b.WriteString(w)
+		used += len(w) + 1
+		if i < len(list)-1 {
+			b.WriteByte('|')
+		}
+	}
+	return b.String()
 }
 
 // check refuses words that no flag takes.

@@ -28,7 +28,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 	for _, q := range problems {
 		failed = failed || !q.Note
 		hint := q.Hint
-		if hint == "" && !q.Note {
+		if hint == "" && !q.Note && len(inputs) > 0 {
 			hint = "it is missing in the report; the other inputs are read"
 		}
 		complain(s.Err, problem{where: q.Name, what: cause(q.Err), hint: hint})

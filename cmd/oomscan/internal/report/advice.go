@@ -6,32 +6,58 @@ import (
 	"strings"
 )
 
-// startWith shows the items that this run's evidence supports, best first, with what to paste.
+// startWith shows the items that this run's evidence supports, best first: what to change, what to paste, and why this
+// one. What it costs and how its values came about stand in the checklist.
 func (p *page) startWith(in *Incident) {
 	items := started(in)
 	if len(items) == 0 {
 		return
 	}
-	p.heading("Start with")
+	switch {
+	case in.Verdict == "suspect":
+		p.heading("If it was memory, start with")
+	case in.Survived:
+		p.heading("Start with", span{dim, ", so that it does not happen again"})
+	default:
+		p.heading("Start with")
+	}
+	said := map[string]bool{}
 	for n, x := range items {
 		if n == maxStart {
 			p.more(len(items)-n, "item, marked below", "items, marked below")
 			break
 		}
 		p.para(block{indent: 4, hang: 7}, join([]span{{bold, fmt.Sprintf("%d. %s", n+1, x.Title)}}, p.only(x), freed(x))...)
-		p.changes(x, 7)
+		p.changes(x, 7, true)
 		if len(x.Changes) == 0 && x.Detail != "" {
-			p.para(block{indent: 7, hang: 7, lines: 4}, span{plain, x.Detail})
+			p.para(block{indent: 7, hang: 7, lines: 3}, span{plain, x.Detail})
 		}
-		why := x.AppliesWhy
-		if why == "" {
-			why = x.Why
+		why := because(x)
+		if said[why] && x.Why != "" {
+			why = closed(sentence(x.Why))
 		}
-		if why = strings.TrimSpace(computed(x) + " " + sentence(why)); why != "" {
-			p.para(block{indent: 7, hang: 7, lines: 3}, span{dim, why})
-		}
-		p.caution(x, 7)
+		said[why] = true
+		p.para(block{indent: 7, hang: 7, lines: 2}, span{dim, p.near(why)})
 	}
+}
+
+// because is why an item is among the first: the fact of this run that speaks for it, else what the item does. That a
+// value can still move is no reason of its own; the change shows it.
+func because(x *Remedy) string {
+	if x.AppliesWhy != "" && !slices.ContainsFunc(x.Changes, func(c Change) bool {
+		return c.From != nil && strings.HasPrefix(x.AppliesWhy, *c.From+" so far")
+	}) || x.Why == "" {
+		return closed(sentence(x.AppliesWhy))
+	}
+	return closed(sentence(x.Why))
+}
+
+// closed ends in a period.
+func closed(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
 }
 
 // started are the remedies that start_with names, in its order.
@@ -59,6 +85,7 @@ func (p *page) checklist(in *Incident) {
 	for i, x := range started(in) {
 		shown[x.ID] = i < maxStart
 	}
+	p.key(in, shown)
 	lists := map[string]bool{}
 	for i := range in.Remedies {
 		lists[in.Remedies[i].List] = true
@@ -75,7 +102,8 @@ func (p *page) checklist(in *Incident) {
 			if i > 0 {
 				p.blank()
 			}
-			if len(lists) > 1 && list != "" {
+			title := strings.Replace(list, ", ", ": ", 1) // the heading has the first list's, if it can
+			if len(lists) > 1 && list != "" && (i > 0 || !strings.HasPrefix(in.Checklist, title)) {
 				p.para(block{indent: 4, hang: 6}, span{plain, list})
 			}
 			p.url(x, urls, 4)
@@ -85,45 +113,86 @@ func (p *page) checklist(in *Incident) {
 	}
 }
 
+// key explains the marks that the list has.
+func (p *page) key(in *Incident, shown map[string]bool) {
+	var star, plus, minus bool
+	for i := range in.Remedies {
+		x := &in.Remedies[i]
+		switch {
+		case ruledOut(x):
+			minus = true
+		case shown[x.ID]:
+			star = true
+		case x.Applies != nil:
+			plus = true
+		}
+	}
+	var parts [][]span
+	for _, m := range []struct {
+		on         bool
+		ink        ink
+		sign, text string
+	}{
+		{star, good, p.g.star, "start with (above)"},
+		{plus, good, p.g.plus, "fits this run"},
+		{minus, dim, p.g.minus, "does not apply: why"},
+	} {
+		if m.on {
+			parts = append(parts, []span{{m.ink, m.sign}, {dim, " = " + m.text}})
+		}
+	}
+	if len(parts) > 0 {
+		p.para(block{indent: 4, hang: 4}, p.join(parts)...)
+	}
+}
+
+func ruledOut(x *Remedy) bool { return x.Applies != nil && !*x.Applies }
+
 // itemIndent is where the text of a checklist's item begins.
 const itemIndent = 10
 
-// item writes one item of the checklist.
+// item writes one item of the checklist. One that does not apply has one line.
 func (p *page) item(x *Remedy, shown bool) {
 	number := fmt.Sprintf("%c%2d%c%c", nbsp, x.Order, nbsp, nbsp)
 	number = strings.ReplaceAll(number, " ", string(nbsp))
 	at := block{indent: 4, hang: itemIndent}
 	switch {
-	case x.Applies != nil && !*x.Applies:
-		p.para(at, span{dim, p.g.minus + number + x.Title + reason(x.AppliesWhy)})
+	case ruledOut(x):
+		at.lines = 1
+		p.para(at, span{dim, p.g.minus + number + x.Title + p.against(x.AppliesWhy)})
 	case shown:
-		p.para(at, join([]span{{good, p.g.star}, {plain, number + x.Title}, {dim, "  (see above)"}}, section(x))...)
+		p.para(at, join([]span{{good, p.g.star}, {plain, number + x.Title}}, section(x))...)
+		p.longer(x, itemIndent)
+		if how := computed(x); how != "" {
+			p.para(block{indent: itemIndent, hang: itemIndent, lines: 3}, span{dim, how})
+		}
+		p.caution(x, itemIndent, 4)
 	default:
 		mark := span{plain, string(nbsp)}
 		if x.Applies != nil {
 			mark = span{good, p.g.plus}
 		}
 		p.para(at, join([]span{mark, {plain, number + x.Title}}, p.only(x), freed(x), section(x))...)
-		p.changes(x, itemIndent)
+		p.changes(x, itemIndent, false)
 		if len(x.Changes) == 0 && x.Detail != "" {
 			p.para(block{indent: itemIndent, hang: itemIndent, lines: 2}, span{dim, x.Detail})
 		}
 		if x.Applies != nil && x.AppliesWhy != "" {
-			p.para(block{indent: itemIndent, hang: itemIndent, lines: 2}, span{dim, sentence(x.AppliesWhy)})
+			p.para(block{indent: itemIndent, hang: itemIndent, lines: 1}, span{dim, closed(p.near(because(x)))})
 		}
-		p.caution(x, itemIndent)
+		p.caution(x, itemIndent, 2)
 	}
 }
 
-// reason says why an item is greyed.
-func reason(why string) string {
-	switch {
-	case why == "":
-		return ": does not apply here"
-	case strings.HasPrefix(strings.ToLower(why), "already"):
-		return ": " + why
+// against says in few words why an item does not apply: settings by their last word, files by their short names.
+func (p *page) against(why string) string {
+	if why == "" {
+		return ""
 	}
-	return ": does not apply, " + why
+	for _, filler := range []string{"it is ", "the "} {
+		why = strings.TrimPrefix(why, filler)
+	}
+	return ": " + words(p.near(why), lastPart)
 }
 
 // section names the part of the guide that an item comes from.
@@ -147,9 +216,9 @@ func freed(x *Remedy) []span {
 }
 
 // caution is what an item costs or may break, in short.
-func (p *page) caution(x *Remedy, indent int) {
+func (p *page) caution(x *Remedy, indent, lines int) {
 	if x.Caution != "" {
-		p.para(block{indent: indent, hang: indent, lines: 2}, span{bold, "careful: "}, span{plain, x.Caution})
+		p.para(block{indent: indent, hang: indent, lines: lines}, span{bold, "careful: "}, span{plain, x.Caution})
 	}
 }
 
@@ -157,6 +226,7 @@ func (p *page) caution(x *Remedy, indent int) {
 func (p *page) url(x *Remedy, seen map[string]bool, indent int) {
 	if u := deref(x.Source.URL); u != "" && !seen[u] {
 		seen[u] = true
+		indent = max(0, min(indent, p.width-measure(u))) // an address in one piece can be clicked
 		p.para(block{indent: indent, hang: indent, full: true, lines: 3}, span{dim, u})
 	}
 }
@@ -167,33 +237,40 @@ func join(parts ...[]span) []span { return slices.Concat(parts...) }
 // only is from what to what the value goes, when an item changes just one: then it stands beside the title, and what
 // is to be pasted has a line of its own.
 func (p *page) only(x *Remedy) []span {
-	if len(x.Changes) != 1 {
+	if len(x.Changes) != 1 || x.Changes[0].Snippet == "" && x.Changes[0].To == nil {
 		return nil
 	}
-	c, lead := &x.Changes[0], ": "
-	if c.To != nil && c.From == nil && c.Snippet != "" {
-		lead = "  "
+	if value := p.value(&x.Changes[0]); value != nil {
+		return append([]span{{plain, ": "}}, value...)
 	}
-	value := p.value(c)
-	return append([]span{{plain, lead}}, value...)
+	return nil
 }
 
 // computed is the arithmetic behind an item's new values.
 func computed(x *Remedy) string {
 	var parts []string
 	for i := range x.Changes {
-		if s := x.Changes[i].ComputedFrom; s != "" && i < maxChanges {
-			parts = append(parts, s)
+		c := &x.Changes[i]
+		if c.ComputedFrom == "" || c.To == nil || i >= maxChanges {
+			continue
 		}
+		parts = append(parts, "why "+clip(*c.To)+": "+c.ComputedFrom)
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return sentence(strings.Join(parts, "; ")) + "."
+	return closed(strings.Join(parts, "; "))
 }
 
-// changes shows an item's settings: what to paste, and from what to what each value goes if there are several.
-func (p *page) changes(x *Remedy, indent int) {
+// longer shows what is to be pasted where that takes more than the one line that stands under "start with".
+func (p *page) longer(x *Remedy, indent int) {
+	for i := range x.Changes {
+		if lines := strings.Split(strings.TrimRight(x.Changes[i].Snippet, "\n"), "\n"); len(lines) > 1 && i < maxChanges {
+			p.pasted(lines, indent)
+		}
+	}
+}
+
+// changes shows an item's settings: what to paste, and from what to what each value goes if there are several. In
+// short, a snippet of several lines is named by its key.
+func (p *page) changes(x *Remedy, indent int, short bool) {
 	for i := range x.Changes {
 		c := &x.Changes[i]
 		if i == maxChanges {
@@ -202,8 +279,8 @@ func (p *page) changes(x *Remedy, indent int) {
 		}
 		lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")
 		var value []span
-		if len(x.Changes) > 1 {
-			value = append([]span{{plain, "  "}}, p.value(c)...)
+		if v := p.value(c); v != nil && (len(x.Changes) > 1 || p.only(x) == nil) {
+			value = append([]span{{plain, "  "}}, v...)
 		}
 		at := block{indent: indent, hang: indent + 2, full: true, lines: 4}
 		switch {
@@ -211,6 +288,8 @@ func (p *page) changes(x *Remedy, indent int) {
 			p.para(at, join([]span{{code, c.Key}}, value)...)
 		case len(lines) == 1:
 			p.para(at, join([]span{{code, c.Snippet}}, value)...)
+		case short:
+			p.para(at, join([]span{{code, c.Key}}, value)...)
 		default:
 			p.para(at, join([]span{{plain, c.Key}}, value)...)
 			p.pasted(lines, indent+2)
@@ -231,23 +310,27 @@ func (p *page) pasted(lines []string, indent int) {
 	}
 }
 
-// value is from what to what a setting goes, or in which direction when the next value is not known.
+// value is from what to what a setting goes, or in which direction when the next value is not known; nothing when what
+// is to be pasted says it all.
 func (p *page) value(c *Change) []span {
-	from := "now" + string(nbsp) + "unknown"
-	if c.From != nil {
-		from = clip(*c.From)
-	}
 	switch {
-	case c.To != nil && c.From == nil && c.Snippet != "":
-		return []span{{dim, "(" + from + ")"}} // the snippet tells the rest
+	case c.To != nil && c.From != nil:
+		return []span{{dim, clip(*c.From) + string(nbsp) + p.g.arrow + string(nbsp)}, {good, clip(*c.To)}}
+	case c.To != nil && c.Snippet != "":
+		return nil
 	case c.To != nil:
-		return []span{{dim, from + string(nbsp) + p.g.arrow + string(nbsp)}, {good, clip(*c.To)}}
+		return []span{{good, clip(*c.To)}}
 	}
 	verb := map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}[c.Direction]
-	if verb == "" {
-		return []span{{dim, from}}
+	switch {
+	case verb == "" && c.From == nil:
+		return nil
+	case verb == "":
+		return []span{{dim, "now" + string(nbsp) + clip(*c.From)}}
+	case c.From == nil:
+		return []span{{good, verb}}
 	}
-	return []span{{dim, from + ", "}, {good, verb}}
+	return []span{{good, verb}, {dim, ", now" + string(nbsp) + clip(*c.From)}}
 }
 
 // clip bounds a value that a log wrote.

@@ -35,7 +35,7 @@ func (p *page) memory(in *Incident) {
 	if in.Root.Device != nil {
 		name = fmt.Sprintf("Memory of GPU %d", *in.Root.Device)
 	}
-	p.heading(name, span{dim, " when the request failed"})
+	p.heading(name, span{dim, " (" + size(*l.Capacity) + ") when the request failed"})
 	p.bar(parts, *l.Capacity, l.Requested)
 	p.legend(parts, *l.Capacity)
 	told := slices.ContainsFunc(in.Findings, func(f string) bool { return strings.Contains(f, "contradict") })
@@ -97,10 +97,7 @@ func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
 
 // hostMemory draws the use of a host's memory against its limit, as far as it is known.
 func (p *page) hostMemory(in *Incident) {
-	r, process := &in.Root, "this process"
-	if in.Kind == "oom_kill" {
-		process = "the killed process"
-	}
+	r := &in.Root
 	limit := r.Limit
 	if limit == nil {
 		limit = r.Total
@@ -108,23 +105,46 @@ func (p *page) hostMemory(in *Incident) {
 	if limit == nil || *limit <= 0 {
 		return
 	}
-	var parts []part
-	own := r.OwnBytes != nil && *r.OwnBytes > 0 && *r.OwnBytes <= *limit
-	free := r.Free != nil && *r.Free >= 0 && *r.Free <= *limit
-	switch {
-	case own && free && *r.OwnBytes <= *limit-*r.Free:
-		parts = []part{{partAllocated, process, *r.OwnBytes}, {partOthers, "others", *limit - *r.Free - *r.OwnBytes}, {partFree, "free", *r.Free}}
-	case free:
-		parts = []part{{partAllocated, "in use", *limit - *r.Free}, {partFree, "free", *r.Free}}
-	case own:
-		parts = []part{{partAllocated, process, *r.OwnBytes}, {partUnknown, "others, or free: not printed", *limit - *r.OwnBytes}}
-	default:
+	parts := hostParts(in, *limit)
+	if len(parts) == 0 {
 		return
 	}
-	parts = slices.DeleteFunc(parts, func(x part) bool { return x.bytes == 0 })
-	p.heading("Host memory", span{dim, " against its limit"})
+	name := "Host memory"
+	if h := deref(r.Host); h != "" {
+		name += " of " + h
+	}
+	p.heading(name, span{dim, " against its limit"})
 	p.bar(parts, *limit, nil)
 	p.legend(parts, *limit)
+}
+
+// hostParts are the parts of a host's memory in the order of the bar, none when nothing but the limit is known.
+func hostParts(in *Incident, limit int64) []part {
+	r, process := &in.Root, "this process"
+	if in.Kind == "oom_kill" {
+		process = "the killed process"
+	}
+	taken := int64(-1)
+	switch {
+	case used(in) != nil:
+		taken = min(*r.Used, limit) // the limit may be overshot for a moment
+	case r.Free != nil && *r.Free >= 0 && *r.Free <= limit:
+		taken = limit - *r.Free
+	}
+	own := int64(0)
+	if r.OwnBytes != nil && *r.OwnBytes > 0 && *r.OwnBytes <= limit {
+		own = *r.OwnBytes
+	}
+	var parts []part
+	switch {
+	case taken >= 0 && own > 0 && own <= taken:
+		parts = []part{{partAllocated, process, own}, {partOthers, "others", taken - own}, {partFree, "free", limit - taken}}
+	case taken >= 0:
+		parts = []part{{partAllocated, "in use", taken}, {partFree, "free", limit - taken}}
+	case own > 0:
+		parts = []part{{partAllocated, process, own}, {partUnknown, "others, or free: not printed", limit - own}}
+	}
+	return slices.DeleteFunc(parts, func(x part) bool { return x.bytes == 0 })
 }
 
 // barIndent is where the bar and its legend begin, and shortMark what stands beside a request that overshoots.
@@ -223,11 +243,11 @@ func (p *page) legend(parts []part, capacity int64) {
 	labels, figures := 0, 0
 	for _, x := range parts {
 		labels = max(labels, measure(x.label))
-		figures = max(figures, measure(gib(x.bytes)))
+		figures = max(figures, measure(column(x.bytes, capacity)))
 	}
 	labels = min(labels, p.width-barIndent-2-2-figures-6)
 	for _, x := range parts {
-		figure := gib(x.bytes)
+		figure := column(x.bytes, capacity)
 		p.para(
 			block{indent: barIndent, hang: barIndent + 2, full: true},
 			span{x.ink, p.g.bar[x.ink]}, span{plain, " " + pad(x.label, labels) + pad("", 2+figures-measure(figure)) + figure},

@@ -6,24 +6,56 @@ import (
 	"time"
 )
 
-// headline says with what certainty what ran out, and in which phase.
-func (p *page) headline(in *Incident, i, n int) {
+// overview names each incident in a line when there are several.
+func (p *page) overview(r *Report) {
+	n := len(r.Incidents)
+	if n < 2 {
+		return
+	}
+	p.para(block{}, span{bold, count(n, "incident", "incidents") + ", in order of occurrence"})
+	for i := range r.Incidents {
+		if i == maxOverview {
+			p.more(n-i, "incident", "incidents")
+			break
+		}
+		in := &r.Incidents[i]
+		badge, word := verdict(in)
+		parts := [][]span{{{badge, word}, {plain, " " + strings.TrimSuffix(title(in), wentOn)}}}
+		if who := p.who(&Root{Rank: in.Root.Rank, Device: in.Root.Device, Host: in.Root.Host}); who != nil {
+			parts = append(parts, who)
+		}
+		parts = append(parts, []span{{plain, p.position(in.Root.File, in.Root.Line)}})
+		lead := strings.ReplaceAll(fmt.Sprintf("%2d. ", i+1), " ", string(nbsp))
+		p.para(block{indent: 1, hang: 5, full: true, lines: 2}, append([]span{{plain, lead}}, p.join(parts)...)...)
+	}
+	p.rule()
+}
+
+// verdict is how sure it is that memory ran out and whether it killed the run, as a badge.
+func verdict(in *Incident) (ink, string) {
 	badge, word := badgeMemory, "OUT OF MEMORY"
 	switch {
 	case in.Survived:
 		badge, word = badgeSurvived, "SURVIVED"
 	case in.Verdict == "suspect":
-		badge, word = badgeSuspect, "SUSPECT"
+		badge, word = badgeSuspect, "SUSPECT, NOT PROVEN"
 	case in.Verdict != "memory":
 		badge, word = badgeSuspect, "NOT MEMORY"
 	}
-	word = strings.ReplaceAll(" "+word+" ", " ", string(nbsp))
+	return badge, strings.ReplaceAll(" "+word+" ", " ", string(nbsp))
+}
+
+// headline says with what certainty what ran out, and in which phase.
+func (p *page) headline(in *Incident, i, n int) {
+	badge, word := verdict(in)
 	spans := []span{{badge, word}, {plain, " "}, {bold, title(in)}}
 	if n > 1 {
 		spans = append(spans, span{dim, fmt.Sprintf("  (%d%cof%c%d)", i+1, nbsp, nbsp, n)})
 	}
 	p.para(block{hang: measure(word) + 1}, spans...)
 }
+
+const wentOn = "; the run went on"
 
 // title is the headline's sentence. Kinds that it has no words for keep the classifier's own sentence.
 func title(in *Incident) string {
@@ -38,11 +70,16 @@ func title(in *Incident) string {
 	if in.Kind == "nccl_oom" && in.Resource == "shm" {
 		s = "A collective found no room in /dev/shm"
 	}
-	if ph := phaseWords[in.Phase]; ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
-		s += " " + ph
+	ph := phaseWords[in.Phase]
+	if ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
+		ph = " " + ph
+	} else {
+		ph = ""
 	}
+	s, tail, _ := strings.Cut(s, "|")
+	s += ph + tail
 	if in.Survived {
-		s += "; the run went on"
+		s += wentOn
 	}
 	return s
 }
@@ -59,22 +96,51 @@ func (p *page) facts(r *Report, in *Incident) {
 	} else {
 		what = append(what, span{plain, ": " + named(resourceWords, in.Resource)})
 	}
+	when, who, much := p.when(r, in), p.who(&in.Root), p.howMuch(in)
 	p.row("what", what...)
-	p.row("when", p.when(r, in)...)
-	p.row("who first", p.who(&in.Root)...)
-	p.row("how much", p.howMuch(in)...)
-	p.row("where", span{plain, position(in.Root.File, in.Root.Line)})
-	if in.PhaseWhy != "" {
-		p.row("phase by", span{dim, strings.TrimSuffix(sentence(in.PhaseWhy), ".") + "."})
+	p.row("when", when...)
+	p.row("who first", who...)
+	p.row("how much", much...)
+	p.row("where", span{plain, p.position(in.Root.File, in.Root.Line)})
+	var untold []string
+	if in.phased() {
+		p.reason(in.PhaseWhy)
+	} else {
+		untold = append(untold, "the phase")
+	}
+	if who == nil {
+		untold = append(untold, "which process it was")
+	}
+	if much == nil {
+		untold = append(untold, "any figures")
+	}
+	if len(untold) > 0 {
+		p.row("not told", span{dim, strings.Join(untold, ", ")})
 	}
 }
 
-// when is the phase with its certainty, the last step and the time.
+// phased says that the phase is known.
+func (in *Incident) phased() bool { return in.Phase != "" && in.Phase != "unknown" }
+
+// reason says by what the phase is known. What the phase means stands above it, so only a note on that is kept.
+func (p *page) reason(why string) {
+	if why == "" {
+		return
+	}
+	why = strings.TrimSuffix(p.near(sentence(why)), ".")
+	if lead, tail, ok := strings.Cut(why, ", which is "); ok {
+		why = lead
+		if _, note, ok := strings.Cut(tail, ": "); ok {
+			why += "; " + note
+		}
+	}
+	p.rowOf(3, "phase by", span{dim, why + "."})
+}
+
+// when is the phase with its certainty, the last step and the time; nothing when none of them is known.
 func (p *page) when(r *Report, in *Incident) []span {
 	var parts [][]span
-	if in.Phase == "" || in.Phase == "unknown" {
-		parts = append(parts, []span{{plain, "phase unknown"}})
-	} else {
+	if in.phased() {
 		ph := []span{{bold, in.Phase}}
 		if in.Confidence != "" {
 			ph = append(ph, span{plain, fmt.Sprintf(" (%s confidence)", in.Confidence)})
@@ -103,7 +169,7 @@ func clock(t time.Time) string {
 	return strings.ReplaceAll(t.Format(layout), " ", string(nbsp))
 }
 
-// who is the process that failed first, as far as the log tells.
+// who is the process that failed first, nothing when the log does not tell.
 func (p *page) who(r *Root) []span {
 	var parts [][]span
 	add := func(label string, v *int) {
@@ -122,13 +188,19 @@ func (p *page) who(r *Root) []span {
 	if s := deref(r.Process); s != "" {
 		parts = append(parts, []span{{plain, s}})
 	}
-	if len(parts) == 0 {
-		return []span{{dim, "the log does not tell"}}
-	}
 	return p.join(parts)
 }
 
-// howMuch is the request against what was there.
+// used is how much of a limit of host memory was in use, nil when one of the two is unknown.
+func used(in *Incident) *int64 {
+	r := &in.Root
+	if in.Resource == "gpu" || r.Limit == nil || *r.Limit <= 0 || r.Used == nil || *r.Used < 0 {
+		return nil
+	}
+	return r.Used
+}
+
+// howMuch is the request against what was there, nothing when no figure is known.
 func (p *page) howMuch(in *Incident) []span {
 	r := &in.Root
 	var parts [][]span
@@ -140,6 +212,8 @@ func (p *page) howMuch(in *Incident) []span {
 		of = " of " + size(*r.Total)
 	}
 	switch {
+	case used(in) != nil:
+		parts = append(parts, []span{{bold, size(*used(in))}, {plain, " in use of "}, {bold, size(*r.Limit)}})
 	case r.Free != nil:
 		parts = append(parts, []span{{bold, size(*r.Free)}, {plain, " free" + of}})
 	case r.Limit != nil && in.Resource != "gpu":
@@ -159,16 +233,23 @@ func (p *page) howMuch(in *Incident) []span {
 	if in.Shortfall != nil {
 		parts = append(parts, []span{{short, size(*in.Shortfall) + string(nbsp) + "short"}})
 	}
-	if len(parts) == 0 {
-		return []span{{dim, "the log gives no figures"}}
-	}
 	return p.join(parts)
 }
 
-// sentence begins with a capital letter.
+// sentence begins with a capital letter, unless it begins with a name: those of settings, programs and files keep
+// their case.
 func sentence(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
+	first, _, _ := strings.Cut(s, " ")
+	if first = strings.TrimRight(first, ".,;:"); first == "" || ownName[first] {
+		return s
 	}
-	return s
+	for i := range len(first) {
+		if c := first[i]; (c < 'a' || c > 'z') && (i == 0 || c != '\'') {
+			return s
+		}
+	}
+	return string(s[0]-'a'+'A') + s[1:]
 }
+
+// ownName are programs whose names are written small everywhere.
+var ownName = map[string]bool{"verl": true, "slime": true, "torchrun": true, "dmesg": true, "sacct": true, "srun": true, "slurmstepd": true, "systemd": true, "containerd": true}

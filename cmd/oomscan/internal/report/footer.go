@@ -5,20 +5,29 @@ import (
 	"strings"
 )
 
-// none says calmly that nothing was found, and what that rests on.
+// none says calmly that nothing was found, what that rests on, and where else to look.
 func (p *page) none(r *Report) {
 	word, ground := " NO MEMORY INCIDENT ", badgeCalm
-	text := "in what was read"
+	text := "no message of memory running out in " + count(r.Stats.Lines, "line", "lines")
+	hint := "If the job died all the same: the reason may stand in a file that was not given, such as those of other ranks and " +
+		"nodes, the scheduler's own, or the node's dmesg."
 	failed := failures(r)
 	switch {
 	case len(failed) > 0 && len(failed) == len(r.Inputs):
 		word, ground, text = " NO ANSWER ", badgeSuspect, "nothing could be read to its end, and nothing was found before"
+		hint = ""
 	case len(failed) > 0:
-		text += fmt.Sprintf("; %s not read in full", count(len(failed), "input", "inputs"))
+		ground = badgeSuspect
+		text += fmt.Sprintf("; %s could not be read in full", count(len(failed), "input", "inputs"))
 	case r.Stats.Lines == 0 && r.Stats.Bytes == 0:
 		word, ground, text = " NOTHING TO READ ", badgeSuspect, "the input is empty"
+		hint = "Output of a job that was killed early may still have been in its buffers; look for its other files."
 	}
-	p.para(block{hang: 2}, span{ground, strings.ReplaceAll(word, " ", string(nbsp))}, span{plain, " "}, span{bold, text})
+	word = strings.ReplaceAll(word, " ", string(nbsp))
+	p.para(block{hang: measure(word) + 1}, span{ground, word}, span{plain, " "}, span{bold, text})
+	if hint != "" {
+		p.para(block{indent: 2, hang: 2}, span{dim, hint})
+	}
 	p.blank()
 }
 
@@ -38,8 +47,10 @@ func (p *page) footer(r *Report) {
 	if m := deref(r.Run.Model.Name); m != "" {
 		p.row("model", span{plain, m})
 	}
-	p.row("read", p.read(r)...)
 	failed := failures(r)
+	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
+		p.row("read", p.read(r)...)
+	}
 	for i, in := range failed {
 		label := ""
 		if i == 0 {
@@ -83,6 +94,9 @@ func (p *page) run(r *Report) []span {
 // read is what the answer cost.
 func (p *page) read(r *Report) []span {
 	what := count(len(r.Inputs), "input", "inputs")
+	if dir := folder(r.Inputs); dir != "" {
+		what += " of " + dir
+	}
 	if len(r.Inputs) == 1 && r.Inputs[0].Name != "-" {
 		what = r.Inputs[0].Name
 	} else if len(r.Inputs) == 1 {
@@ -102,6 +116,23 @@ func (p *page) read(r *Report) []span {
 	}
 	parts = append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(r.Stats.DurationMS))}})
 	return p.join(parts)
+}
+
+// folder is what the names of several inputs have in common.
+func folder(ins []Input) string {
+	if len(ins) < 2 {
+		return ""
+	}
+	dir := ins[0].Name
+	for i := range ins {
+		for dir != "" && !strings.HasPrefix(ins[i].Name, dir) {
+			dir = dir[:strings.LastIndexByte(strings.TrimSuffix(dir, "/"), '/')+1]
+		}
+	}
+	if i := strings.LastIndexByte(dir, '/'); i < len(dir)-1 {
+		dir = dir[:i+1]
+	}
+	return dir
 }
 
 // duration prints how long the scan took.

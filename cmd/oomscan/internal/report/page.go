@@ -32,7 +32,8 @@ const (
 )
 
 // palette has colours that are readable on dark and on light grounds: no yellow or white letters, no blue ones, and
-// faint instead of bright black, which some dark themes make invisible.
+// faint instead of bright black, which some dark themes make invisible. Black letters are never bold: many terminals
+// draw bold black as grey.
 var palette = map[ink][]color.Attribute{
 	bold:          {color.Bold},
 	dim:           {color.Faint},
@@ -40,9 +41,9 @@ var palette = map[ink][]color.Attribute{
 	good:          {color.Bold, color.FgGreen},
 	code:          {color.FgCyan},
 	badgeMemory:   {color.Bold, color.FgHiWhite, color.BgRed},
-	badgeSuspect:  {color.Bold, color.FgBlack, color.BgYellow},
-	badgeSurvived: {color.Bold, color.FgBlack, color.BgCyan},
-	badgeCalm:     {color.Bold, color.FgBlack, color.BgGreen},
+	badgeSuspect:  {color.FgBlack, color.BgYellow},
+	badgeSurvived: {color.FgBlack, color.BgCyan},
+	badgeCalm:     {color.FgBlack, color.BgGreen},
 	partAllocated: {color.FgBlue},
 	partReserved:  {color.FgCyan},
 	partProcess:   {color.FgMagenta},
@@ -88,6 +89,7 @@ type page struct {
 	g      *glyphs
 	colors map[ink]*color.Color // nil: without colour
 	gap    bool                 // the last line is empty
+	tails  map[string]string    // short names of inputs
 }
 
 func newPage(st Style) *page {
@@ -201,13 +203,16 @@ func (p *page) rule() {
 // labelWidth is the column of the facts' labels.
 const labelWidth = 10
 
-// row writes a fact beside its label.
-func (p *page) row(label string, spans ...span) {
+// row writes a fact beside its label; a fact that is not known has no row.
+func (p *page) row(label string, spans ...span) { p.rowOf(0, label, spans...) }
+
+// rowOf is row with at most so many lines.
+func (p *page) rowOf(lines int, label string, spans ...span) {
 	if len(spans) == 0 {
 		return
 	}
 	label += strings.Repeat(string(nbsp), max(1, labelWidth-len(label)))
-	p.para(block{indent: 2, hang: 2 + labelWidth, full: true}, append([]span{{dim, label}}, spans...)...)
+	p.para(block{indent: 2, hang: 2 + labelWidth, lines: lines, full: true}, append([]span{{dim, label}}, spans...)...)
 }
 
 // more says how many entries of a list are not shown.

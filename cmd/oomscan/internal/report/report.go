@@ -120,6 +120,7 @@ type Root struct {
 	OwnBytes *int64     `json:"process_bytes"`
 	Others   *int64     `json:"other_process_bytes"`
 	Limit    *int64     `json:"limit_bytes"`
+	Used     *int64     `json:"-"` // of what Limit bounds, when memory ran out; for the text
 	Trace    []Frame    `json:"traceback"`
 }
 
@@ -258,7 +259,7 @@ func root(c *classifier.Root) Root {
 	r := Root{
 		File: c.At.Source, Line: c.At.Line, Offset: c.At.Offset, Time: stamp(c.Time), Host: str(c.Host), Rank: c.Rank, Device: c.Device,
 		PID: c.PID, Process: str(c.Process), Message: c.Message, Request: c.Requested, Total: c.Total, Free: c.Free, Alloc: c.Allocated,
-		Reserved: c.ReservedUnallocated, OwnBytes: c.ProcessBytes, Others: c.OtherProcesses, Limit: c.Limit, Trace: frames(c.Trace),
+		Reserved: c.ReservedUnallocated, OwnBytes: c.ProcessBytes, Others: c.OtherProcesses, Limit: c.Limit, Used: c.Used, Trace: frames(c.Trace),
 	}
 	return r
 }

@@ -23,12 +23,14 @@ const (
 	maxProse     = 112 // longer lines of prose are hard to read; paths and code use the full width
 )
 
-// Text writes the report for people: what ran out, when, who first, how much was missing and what to do, in this
-// order; then what was read. The whole text is made in memory first (it is short, whatever the log was: every list and
+// Text writes the report for people: what ran out, when, who first, how much was missing and what to do first, in
+// this order; then what followed, the guide's checklist, the traceback, and what was read. The whole text is made in memory first (it is short, whatever the log was: every list and
 // every string has a bound) and written at once. Strings are shown without control and format characters. The only
 // errors are those of w.
 func Text(w io.Writer, r *Report, st Style) error {
 	p := newPage(st)
+	p.tails = tails(r)
+	p.overview(r)
 	for i := range r.Incidents {
 		if i > 0 {
 			p.rule()
@@ -52,24 +54,25 @@ func (p *page) incident(r *Report, i int) {
 	p.facts(r, in)
 	p.memory(in)
 	p.findings(in)
-	p.followed(in)
+	p.confirm(r, in)
 	p.startWith(in)
+	p.followed(in)
 	p.checklist(in)
 	p.trace(in)
 	p.message(in)
 }
 
-// findings are sentences about the figures.
+// findings are sentences about the figures, under the bar that shows them.
 func (p *page) findings(in *Incident) {
 	if len(in.Findings) == 0 {
 		return
 	}
-	p.heading("Findings")
+	p.blank()
 	for i, f := range in.Findings {
 		if i == maxFindings {
 			p.more(len(in.Findings)-i, "finding", "findings")
 			break
 		}
-		p.para(block{indent: 4, hang: 6, lines: 6}, span{dim, p.g.bullet + " "}, span{plain, f})
+		p.para(block{indent: 4, hang: 6, lines: 6}, span{dim, p.g.bullet + " "}, span{plain, p.near(f)})
 	}
 }

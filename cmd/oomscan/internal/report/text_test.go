@@ -262,7 +262,7 @@ func TestWordsWrapAtTheBestPlace(t *testing.T) {
 func TestSizesAreForPeople(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{
-		0: "0 bytes", 900: "900 bytes", 2048: "2 KiB", 5 << 20: "5.00 MiB", 1 << 30: "1.00 GiB", 6055903887: "5.64 GiB", -1 << 30: "-1.00 GiB",
+		0: "0 bytes", 900: "900 bytes", 2048: "2 KiB", 5 << 20: "5.0 MiB", 1 << 30: "1.00 GiB", 6055903887: "5.64 GiB", -1 << 30: "-1.00 GiB",
 	} {
 		assert.Equal(t, want, strings.ReplaceAll(size(n), string(nbsp), " "))
 	}

@@ -33,7 +33,7 @@ func (p *page) followed(in *Incident) {
 		if h := deref(g.first.Host); h != "" {
 			where = append(where, []span{{plain, h}})
 		}
-		if f := position(g.first.File, g.first.Line); f != "" {
+		if f := p.position(g.first.File, g.first.Line); f != "" {
 			where = append(where, []span{{plain, f}})
 		}
 		if g.count > 1 {
@@ -174,7 +174,7 @@ func (p *page) message(in *Incident) {
 			p.more(len(rest)-i, "line", "lines")
 			break
 		}
-		at := []span{{dim, position(e.File, e.Line)}}
+		at := []span{{dim, p.position(e.File, e.Line)}}
 		if e.Why != "" {
 			at = append(at, span{dim, ", " + e.Why})
 		}

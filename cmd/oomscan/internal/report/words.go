@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"oomscan/classifier"
 )
 
 // Lists longer than these are cut, with a line that says so.
@@ -16,6 +18,7 @@ const (
 	maxFrames       = 6
 	maxEvidence     = 6
 	maxProblems     = 12
+	maxOverview     = 12
 )
 
 // kindWords says in a headline what happened, and beside the kind's name what that means.
@@ -32,10 +35,10 @@ var kindWords = map[string]struct{ headline, meaning string }{
 	"process_exit":   {"A process ended", "its end is known, its reason is not"},
 }
 
-// suspectWords replace the headlines of what is only suspected.
+// suspectWords replace the headlines of what is only suspected; the phase stands in the place of the bar.
 var suspectWords = map[string]struct{ headline, meaning string }{
-	"oom_kill":      {"Host memory may have run out: a process was killed and nothing says why", "SIGKILL, which time limits and people send, too"},
-	"shm_exhausted": {"Shared memory (/dev/shm) may have run full: a process died of a bus error", "SIGBUS without a reason in the log"},
+	"oom_kill":      {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
+	"shm_exhausted": {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
 }
 
 var phaseWords = map[string]string{
@@ -62,22 +65,16 @@ func named(words map[string]string, id string) string {
 	return strings.ReplaceAll(id, "_", " ")
 }
 
-// size prints bytes for people: GiB and MiB with two decimals, never broken from their unit.
-func size(n int64) string {
-	f := float64(n)
-	switch a := max(f, -f); {
-	case a >= 1<<30:
-		return fmt.Sprintf("%.2f%cGiB", f/(1<<30), nbsp)
-	case a >= 1<<20:
-		return fmt.Sprintf("%.2f%cMiB", f/(1<<20), nbsp)
-	case a >= 1<<10:
-		return fmt.Sprintf("%.0f%cKiB", f/(1<<10), nbsp)
-	}
-	return fmt.Sprintf("%d%cbytes", n, nbsp)
-}
+// size prints bytes as the findings' sentences do, never broken from their unit.
+func size(n int64) string { return strings.ReplaceAll(classifier.GiB(n), " ", string(nbsp)) }
 
-// gib prints bytes for a column of figures, which must share one unit.
-func gib(n int64) string { return fmt.Sprintf("%.2f%cGiB", float64(n)/(1<<30), nbsp) }
+// column prints bytes for a column of figures, which must share one unit: that of the whole.
+func column(n, whole int64) string {
+	if whole < 1<<30 {
+		return fmt.Sprintf("%.1f%cMiB", float64(n)/(1<<20), nbsp)
+	}
+	return fmt.Sprintf("%.2f%cGiB", float64(n)/(1<<30), nbsp)
+}
 
 // count prints a number with its noun.
 func count(n int, one, many string) string {

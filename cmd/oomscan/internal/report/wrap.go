@@ -106,28 +106,36 @@ func fit(gs []glyph, room int) int {
 	return len(gs)
 }
 
+// joints are the characters behind which a long word may be broken, the best ones first.
+var joints = []string{"/\\,;&", "=:?", "_-."}
+
 // breakAt finds the best break at or before n. A word that fits on the next line goes there as a whole.
 func breakAt(gs []glyph, n, next int) int {
 	if gs[n].r == ' ' {
 		return n
 	}
-	space, soft := 0, 0
+	space := 0
 	for i := n; i > 0; i-- {
 		if gs[i-1].r == ' ' {
 			space = i
 			break
 		}
-		if soft == 0 && strings.ContainsRune("/\\,=&:;?_-.", gs[i-1].r) {
-			soft = i
-		}
 	}
 	blankBefore := space == 0 || allSpace(gs[:space])
-	switch {
-	case !blankBefore && wordFits(gs[space:], next):
+	if !blankBefore && wordFits(gs[space:], next) {
 		return space
-	case soft > space:
-		return soft
-	case !blankBefore:
+	}
+	// A joint in the first half of the line would leave too much of it empty.
+	for _, least := range []int{n / 2, 0} {
+		for _, set := range joints {
+			for i := n; i > max(space, least); i-- {
+				if strings.ContainsRune(set, gs[i-1].r) {
+					return i
+				}
+			}
+		}
+	}
+	if !blankBefore {
 		return space
 	}
 	return n

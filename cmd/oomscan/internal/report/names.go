@@ -1,0 +1,117 @@
+package report
+
+import "strings"
+
+// maxTail is how many of its last parts a name is shortened to at most, and maxNames how many names are compared;
+// names beyond that are printed in full.
+const (
+	maxTail  = 6
+	maxNames = 20_000
+)
+
+// tails maps the names that a report mentions to the shortest ends that no other of them shares: with one train.log
+// among the inputs its folder says nothing, with two of them it tells them apart.
+func tails(r *Report) map[string]string {
+	names := map[string]bool{}
+	add := func(s string) {
+		if s != "" && len(names) < maxNames {
+			names[s] = true
+		}
+	}
+	for i := range r.Inputs {
+		add(r.Inputs[i].Name)
+	}
+	for i := range r.Incidents {
+		in := &r.Incidents[i]
+		add(in.Root.File)
+		for k := range in.Evidence {
+			add(in.Evidence[k].File)
+		}
+		for k := range in.Consequences {
+			add(in.Consequences[k].File)
+		}
+	}
+	seen := map[string]int{}
+	for s := range names {
+		for n := 1; n <= maxTail; n++ {
+			t := tail(s, n)
+			seen[t]++
+			if t == s {
+				break
+			}
+		}
+	}
+	out := make(map[string]string, len(names))
+	for s := range names {
+		out[s] = s
+		for n := 1; n <= maxTail; n++ {
+			if t := tail(s, n); seen[t] == 1 {
+				out[s] = t
+				break
+			}
+		}
+	}
+	return out
+}
+
+// tail is the last n parts of a path; a member's place in its archive follows an exclamation mark.
+func tail(s string, n int) string {
+	end := len(s)
+	for range n {
+		i := strings.LastIndexAny(s[:end], "/!")
+		if i <= 0 || i == len(s)-1 {
+			return s
+		}
+		end = i
+	}
+	return s[end+1:]
+}
+
+// file is an input's short name.
+func (p *page) file(name string) string {
+	if t, ok := p.tails[name]; ok {
+		return t
+	}
+	return name
+}
+
+// position is a place in a log, by the short name of its input.
+func (p *page) position(name string, line int) string { return position(p.file(name), line) }
+
+// near is a sentence in which the inputs have their short names.
+func (p *page) near(s string) string {
+	if !strings.ContainsAny(s, "/!") {
+		return s
+	}
+	return words(s, p.file)
+}
+
+// words puts each word of a sentence through f, without the signs around it and the number of a line behind it.
+func words(s string, f func(string) string) string {
+	parts := strings.Split(s, " ")
+	for i, w := range parts {
+		body := strings.TrimLeft(w, "(\"'`")
+		lead := w[:len(w)-len(body)]
+		end := len(strings.TrimRight(body, ".,;:)\"'`"))
+		if k := strings.LastIndexByte(body[:end], ':'); k > 0 && strings.Trim(body[k+1:end], "0123456789") == "" {
+			end = k
+		}
+		parts[i] = lead + f(body[:end]) + body[end:]
+	}
+	return strings.Join(parts, " ")
+}
+
+// lastPart is a dotted setting's last word, which tells it to people beside an item's title; anything else stays.
+func lastPart(key string) string {
+	if strings.Count(key, ".") < 2 || !letter(key[0]) {
+		return key
+	}
+	for i := range len(key) {
+		if c := key[i]; c != '.' && c != '_' && !letter(c) && (c < '0' || c > '9') {
+			return key
+		}
+	}
+	return key[strings.LastIndexByte(key, '.')+1:]
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
