@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,8 +72,35 @@ func TestCases(t *testing.T) {
 			require.NoError(t, json.Unmarshal(raw, &want))
 			status, got := scan(t, dir, logs(t, dir)...)
 			check(t, &want, status, &got)
+			golden(t, dir, logs(t, dir))
 		})
 	}
+}
+
+// volatile is what differs from one run or build to the next.
+var volatile = regexp.MustCompile(`oomscan \S+ in \d[\d.]* ?m?s`)
+
+// golden compares the text report with report.txt, where a case has one. UPDATE_GOLDEN=1 rewrites those that exist; an
+// empty file asks for one.
+func golden(t *testing.T, dir string, files []string) {
+	t.Helper()
+	path := filepath.Join(dir, "report.txt")
+	want, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	var out, errs bytes.Buffer
+	args := []string{}
+	for _, f := range files {
+		args = append(args, filepath.Join(dir, f))
+	}
+	cli.Main(args, cli.Streams{In: os.Stdin, Out: &out, Err: &errs, Env: func(string) string { return "" }, InTerminal: true})
+	got := volatile.ReplaceAllString(out.String(), "oomscan VERSION in TIME")
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+		return
+	}
+	assert.Equal(t, string(want), got, "the text report: UPDATE_GOLDEN=1 rewrites it")
 }
 
 func check(t *testing.T, want *label, status int, got *report.Report) {
