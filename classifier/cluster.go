@@ -125,6 +125,10 @@ func (c *cluster) incident() Incident {
 		short := *r.Requested - *r.Free
 		in.Shortfall = &short
 	}
+	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && in.Root.Requested != nil && *in.Root.Requested > left {
+		short := *in.Root.Requested - max(left, 0) // the engine prints a negative rest when the weights alone overrun its share
+		in.Shortfall = &short
+	}
 	in.Findings = c.findings(&in)
 	in.Evidence = c.lines(v, &in)
 	if proven {

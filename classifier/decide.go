@@ -239,6 +239,16 @@ func reason(e *event) string {
 func (c *cluster) findings(in *Incident) []string {
 	var out []string
 	r := &in.Root
+	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && r.Requested != nil {
+		out = append(out, fmt.Sprintf("The engine has %s left for its KV cache; what it is asked to hold needs %s.", GiB(left), GiB(*r.Requested)))
+	}
+	if want, ok := c.root.fields["tokens"]; ok && in.Kind == parser.KVCache {
+		s := "The amounts are tokens of the KV cache, not bytes: " + want + " were asked for"
+		if have := c.root.fields["tokens_available"]; have != "" {
+			s += ", " + have + " were free"
+		}
+		out = append(out, s+".")
+	}
 	if r.Allocated != nil && r.Total != nil && *r.Allocated > *r.Total {
 		s := fmt.Sprintf("The figures contradict each other: PyTorch counts %s as allocated, but the device has only %s. "+
 			"A sleeping inference engine (vLLM sleep mode, torch_memory_saver) gives its pages back without PyTorch's counters noticing; ",
