@@ -242,7 +242,7 @@ func (c *cluster) findings(in *Incident) []string {
 	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && r.Requested != nil {
 		out = append(out, fmt.Sprintf("The engine has %s left for its KV cache; what it is asked to hold needs %s.", GiB(left), GiB(*r.Requested)))
 	}
-	if want, ok := c.root.fields["tokens"]; ok && in.Kind == parser.KVCache {
+	if want, ok := c.root.fields["tokens"]; ok && in.Kind == parser.KVCache && r.Requested == nil {
 		s := "The amounts are tokens of the KV cache, not bytes: " + want + " were asked for"
 		if have := c.root.fields["tokens_available"]; have != "" {
 			s += ", " + have + " were free"

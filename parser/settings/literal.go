@@ -16,6 +16,8 @@ type literal struct {
 	stack  []frame
 	path   []byte // the dotted keys of the open mappings
 	unsure bool   // nobody said that this is a configuration: metrics look the same
+	doubt  bool   // an unknown label stands in front: nothing is told before a known setting vouches for the rest
+	held   []Pair // what doubt holds back
 	told   bool
 
 	key     string // of the entry at hand
@@ -176,7 +178,7 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 		j++
 	}
 	top := d.top()
-	if j < len(text) && ((text[j] == ':' && top.closer == '}') || (text[j] == '=' && !quoted && top.closer != '}')) {
+	if j < len(text) && ((text[j] == ':' && top.closer == '}') || (text[j] == '=' && !quoted && (top.closer != '}' || d.form == TOML))) {
 		name := text[i : i+n]
 		if quoted {
 			name = name[1 : n-1]
@@ -232,6 +234,10 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 		}
 		d.grow(c)
 	default:
+		if blankSeparated(text, i) && d.top().closer != '}' && len(bytes.TrimSpace(d.val)) > 0 {
+			d.entry(r)
+			return i
+		}
 		if d.isStr { // no comma behind a string: whatever follows belongs to somebody else
 			d.entry(r)
 			return i
@@ -239,6 +245,15 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 		d.grow(c)
 	}
 	return i + 1
+}
+
+// blankSeparated reports whether a key begins at i behind a blank, as in `a=1 b='x'`, which is how pydantic prints.
+func blankSeparated(text []byte, i int) bool {
+	if i == 0 || text[i-1] != ' ' || !isLower(text[i]) && !isUpper(text[i]) && text[i] != '_' {
+		return false
+	}
+	n := i + nameEnd(text[i:min(len(text), i+MaxKey)])
+	return n+1 < len(text) && text[n] == '=' && text[n+1] != '=' && text[n+1] != ' '
 }
 
 // unquote returns the text of a string literal.
@@ -357,8 +372,29 @@ func (d *literal) entry(r *Reader) {
 	if len(d.path) > 0 {
 		key = string(d.path) + "." + key
 	}
+	if d.doubt {
+		d.hold(r, Pair{Key: key, Value: string(val), Line: d.keyLine, Form: d.form})
+		return
+	}
 	d.told = true
 	r.emit(key, string(val), d.keyLine, d.form)
+}
+
+// hold keeps a setting back until one of them is known to be a setting. A metric gives the dump up.
+func (d *literal) hold(r *Reader, p Pair) {
+	if metric(p.Key) && !flagValue(p.Value) || len(d.held) >= maxHeld {
+		d.stack, d.held, d.rec = d.stack[:1], nil, 0
+		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
+		return
+	}
+	d.held = append(d.held, p)
+	if !knob(p.Key) {
+		return
+	}
+	for _, p := range d.held {
+		r.emit(p.Key, p.Value, p.Line, p.Form)
+	}
+	d.doubt, d.held, d.told = false, nil, true
 }
 
 // plausibleKey leaves out metrics ("actor/loss"), sentences and the class names that Hydra puts into its dicts.

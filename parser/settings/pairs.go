@@ -23,6 +23,9 @@ func (r *Reader) pairs(text []byte) {
 		found = colonPairs(s)
 	}
 	if len(found) == 0 {
+		found = spacedPairs(s)
+	}
+	if len(found) == 0 {
 		r.assignment(s)
 		return
 	}
@@ -37,7 +40,7 @@ func (r *Reader) pairs(text []byte) {
 	}
 	outside := outsideWords(s, found)
 	low := strings.ToLower(outside)
-	if strings.Contains(low, "loss") || strings.Contains(low, "s/step") || hasWord(low, []string{"step", "iteration", "eta", "grad norm"}) && known < 2 {
+	if strings.Contains(low, "loss") || strings.Contains(low, " ms ") || strings.Contains(low, "s/step") || hasWord(low, []string{"step", "iteration", "eta", "grad norm"}) && known < 2 {
 		return
 	}
 	words := len(strings.Fields(outside))
@@ -50,7 +53,7 @@ func (r *Reader) pairs(text []byte) {
 	}
 	for _, p := range found {
 		if (mainly || knob(p.key)) && !gauge(p.key) {
-			r.tell(p.key, p.value)
+			r.tell(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
 		}
 	}
 }
@@ -76,7 +79,7 @@ func (r *Reader) assignment(s string) {
 		key = key[:i]
 	}
 	if isName(key) && knob(key) && !metric(key) {
-		r.tell(name, value)
+		r.tell(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
 	}
 }
 
@@ -84,18 +87,18 @@ func (r *Reader) assignment(s string) {
 func scalar(v string) bool { return plainNumber(v) || flagValue(v) }
 
 // tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
-func (r *Reader) tell(key, value string) {
-	if old, ok := r.told[key]; ok && old == value {
+func (r *Reader) tell(p Pair) {
+	if old, ok := r.told[p.Key]; ok && old == p.Value {
 		return
 	}
 	if r.told == nil {
 		r.told = make(map[string]string)
 	}
 	if len(r.told) < maxTold {
-		r.toldBytes += len(key) + len(value)
-		r.told[strings.Clone(key)] = strings.Clone(value)
+		r.toldBytes += len(p.Key) + len(p.Value)
+		r.told[p.Key] = p.Value
 	}
-	r.emit(key, value, r.line, Pairs)
+	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
 
 // progress reports whether a line holds a progress bar.
@@ -206,6 +209,35 @@ func colonPairs(s string) []pair {
 			return nil
 		}
 		at += len(part) + 1
+	}
+	if len(out) < 2 || !known {
+		return nil
+	}
+	return out
+}
+
+// spacedPairs reads `Config: a = 1, b = (2, 3)`: nothing but pairs behind a label, and one of them a known setting.
+func spacedPairs(s string) []pair {
+	at := max(0, strings.LastIndex(s[:max(0, strings.Index(s, " = "))], ": ")+1)
+	if len(s) > 4*MaxValue {
+		return nil
+	}
+	var out []pair
+	known := false
+	for at < len(s) {
+		key, rest, ok := strings.Cut(s[at:], " = ")
+		start := at + len(key) - len(strings.TrimLeft(key, " "))
+		if key = strings.TrimSpace(key); !ok || !isName(key) {
+			return nil
+		}
+		at = len(s) - len(rest)
+		end := valueEnd(s, at)
+		if end == at || end < len(s) && s[end] != ',' {
+			return nil
+		}
+		out = append(out, pair{key, strings.Trim(s[at:end], `'"`), start, end})
+		known = known || knob(key)
+		at = end + 1
 	}
 	if len(out) < 2 || !known {
 		return nil

@@ -81,7 +81,9 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	at := d.frameAt(col)
 	if !d.known {
 		d.known = true
-		if top := d.top(); at < 0 && top.mapping && top.col >= 0 && abs(i-top.col) <= 2 {
+		if from := d.frameAt(i - d.root); at < 0 && from >= 0 { // the label in front of the root counts
+			d.delta, col, at = d.root, i-d.root, from
+		} else if top := d.top(); at < 0 && top.mapping && top.col >= 0 && abs(i-top.col) <= 2 {
 			d.delta = i - top.col
 			return
 		}

@@ -22,6 +22,7 @@ const (
 	Engine    = "engine"    // an inference engine's own summary of its arguments
 	JSON      = "json"
 	YAML      = "yaml"
+	TOML      = "toml"   // sections and assignments: TOML, INI, a Python file of assignments
 	Sbatch    = "sbatch" // a batch directive or a job script's banner
 	Env       = "env"    // environment variables
 	Pairs     = "pairs"  // key=value pairs in free text, and banners with one setting a line
@@ -38,6 +39,7 @@ const (
 	maxDepth     = 32
 	maxForeign   = 50       // lines inside a dump that are no part of it
 	maxDoubt     = 3        // the same before the dump told its first setting
+	maxGap       = 3        // lines from one comment of an input's beginning to the next
 	maxLine      = 1 << 20  // bytes of a line that dumps are read from
 	maxPlain     = 64 << 10 // the same for all other forms
 	pairBytes    = 256      // what a setting takes, about
@@ -67,6 +69,10 @@ type Reader struct {
 	told  map[string]string // last value of each key told by free pairs, so that repeated lines stay cheap
 
 	toldBytes int
+
+	prolog int  // last line of the comments that an input begins with
+	began  bool // something else than comments was read
+	first  bool // this line is the first one with contents: the input may be a configuration file
 }
 
 // dump is a form that spans lines.
@@ -91,6 +97,7 @@ func (r *Reader) Feed(line int, text []byte) []Pair {
 	if len(text) > maxLine {
 		text = text[:maxLine]
 	}
+	r.beginning(text)
 	if r.open != nil {
 		if r.advance(text) {
 			return r.out
@@ -100,6 +107,20 @@ func (r *Reader) Feed(line int, text []byte) []Pair {
 		r.scan(text)
 	}
 	return r.out
+}
+
+// beginning notes whether this is the first line of the input with contents, behind comments and blank lines. Only
+// there a configuration file can begin, which is read with more trust than lines in the middle of a log.
+func (r *Reader) beginning(text []byte) {
+	r.first = !r.began && r.line-r.prolog <= maxGap
+	if len(text) == 0 || text[0] == '#' || bytes.Equal(text, yamlStart) {
+		if r.first {
+			r.prolog = r.line
+		}
+		r.first = false
+		return
+	}
+	r.began = true
 }
 
 // advance offers a line to the open dump and reports whether the line was used up.
@@ -196,7 +217,7 @@ func (r *Reader) scan(text []byte) {
 	}
 	switch {
 	case r.sbatch(text), r.overrides(text), r.command(text), r.environment(text), r.dotted(text), r.banner(text):
-	case r.startYAML(text):
+	case r.startListing(text), r.startTOML(text), r.startYAML(text):
 	default:
 		r.pairs(text)
 	}

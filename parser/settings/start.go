@@ -6,12 +6,24 @@ import (
 )
 
 // reprSuffixes end the names of objects whose repr is a configuration.
-var reprSuffixes = []string{"Args", "Arguments", "Config", "Configs", "Namespace", "Options", "Params", "Parameters", "Settings", "Cfg", "HParams"}
+var reprSuffixes = []string{
+	"Args", "Arguments", "Config", "Configs", "Namespace", "Options", "Params", "Parameters", "Settings", "Cfg", "HParams",
+	"Hparams", "Hyperparameters", "CfgNode", "ConfigDict", "ConfigNode", "AttrDict", "EasyDict",
+}
 
 // labelWords end the label in front of a dict that is a configuration.
 var labelWords = []string{
 	"args", "arguments", "config", "configs", "configuration", "cfg", "params", "parameters", "settings", "hparams",
-	"hyperparameters", "options", "kwargs", "json",
+	"hyperparameters", "options", "kwargs", "json", "flags",
+}
+
+// reportWords in front of a dict say that it tells what happened, not what was asked for.
+var reportWords = []string{
+	"error", "errors", "failed", "failure", "exception", "response", "request", "result", "results", "metrics", "metric", "stats",
+	"statistics", "memory", "usage", "status", "state", "states", "sample", "samples", "output", "outputs", "input", "inputs",
+	"prompt", "message", "messages", "record", "event", "payload", "body", "data", "batch", "example", "row", "item", "got",
+	"expected", "actual", "logs", "log", "eval", "step", "epoch", "iteration", "summary", "report", "timing", "timings", "profile",
+	"shapes", "shape", "keys", "diff", "missing", "unexpected",
 }
 
 // codeWords begin a line of source code rather than one of output.
@@ -43,7 +55,7 @@ func (r *Reader) startRepr(text []byte) bool {
 		if at < 0 {
 			break
 		}
-		d := &literal{form: Repr, root: at, stack: []frame{{closer: ')', mapping: true, col: -1}}}
+		d := &literal{form: Repr, root: at - len(nameBefore(text[:at])), stack: []frame{{closer: ')', mapping: true, col: -1}}}
 		i = d.eat(r, text, at+1)
 		found = true
 		if len(d.stack) > 0 {
@@ -69,11 +81,25 @@ func findRepr(text []byte, i int) int {
 		at := i + j
 		i = at + 1
 		name := nameBefore(text[:at])
-		if reprName(name) && reprBody(text[at+1:]) && !isCode(text[:at-len(name)]) {
+		prefix := text[:at-len(name)]
+		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) {
 			return at
 		}
 	}
 	return -1
+}
+
+// namedConfig reports whether an object of any class stands behind a label that says it is a configuration:
+// `cfg: DotMap(...)`.
+func namedConfig(prefix, name []byte) bool {
+	if len(name) == 0 || !isUpper(name[0]) {
+		return false
+	}
+	label := bytes.TrimRight(prefix, " ")
+	if n := len(label); n == 0 || label[n-1] != ':' && label[n-1] != '=' {
+		return false
+	}
+	return endsWithWord(strings.ToLower(string(label[max(0, len(label)-40):len(label)-1])), labelWords)
 }
 
 func nameBefore(s []byte) []byte {
@@ -152,13 +178,14 @@ func (r *Reader) startDict(text []byte) bool {
 		return false
 	}
 	label, ok := dictLabel(text[:at])
-	if !ok {
+	doubt := !ok && shortLabel(text[:at])
+	if !ok && !doubt {
 		return false
 	}
 	if n := stringEnd(text[at+1 : min(len(text), at+1+MaxKey)]); label == "" && n > 0 && metric(string(text[at+2:at+n])) {
 		return true
 	}
-	d := &literal{form: Pprint, root: at, unsure: label == "", stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := &literal{form: Pprint, root: at, unsure: label == "" && !doubt, doubt: doubt, stack: []frame{{closer: '}', mapping: true, col: -1}}}
 	switch {
 	case label != "" && strings.HasSuffix(label, "non-default args"):
 		d.form = Engine
@@ -167,6 +194,9 @@ func (r *Reader) startDict(text []byte) bool {
 	}
 	before := len(r.out)
 	d.eat(r, text, at+1)
+	if d.doubt && len(d.stack) == 0 {
+		return false
+	}
 	if d.unsure && metrics(r.out[before:]) {
 		r.count -= len(r.out) - before
 		r.out = r.out[:before]
@@ -200,6 +230,28 @@ func dictLabel(prefix []byte) (string, bool) {
 	return label, endsWithWord(label, labelWords)
 }
 
+// shortLabel reports whether a dict stands behind a label of a few words, `FLAGS: {...` or `run setup = {...`, that do
+// not say that it is a report.
+func shortLabel(prefix []byte) bool {
+	if isBlank(prefix[0]) || len(prefix) > 48 {
+		return false
+	}
+	s := strings.TrimRight(string(prefix), " ")
+	if s = strings.TrimRight(s, ":="); len(s) == len(strings.TrimRight(string(prefix), " ")) || isCode(prefix) {
+		return false
+	}
+	words := strings.Fields(strings.ToLower(s))
+	if len(words) == 0 || len(words) > 3 {
+		return false
+	}
+	for _, w := range words {
+		if !isName(w) || endsWithWord(w, reportWords) {
+			return false
+		}
+	}
+	return true
+}
+
 func endsWithWord(s string, words []string) bool {
 	i := len(s)
 	for i > 0 && isLower(s[i-1]) {
@@ -231,7 +283,9 @@ func (r *Reader) openingBrace(text []byte) bool {
 		} else {
 			label := strings.ToLower(string(bytes.TrimRight(prefix, " :=")))
 			if !endsWithWord(label, labelWords) && !reprName(nameBefore(prefix)) {
-				return false
+				if d.doubt = shortLabel(prefix); !d.doubt {
+					return false
+				}
 			}
 		}
 		d.unsure = false

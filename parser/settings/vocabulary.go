@@ -39,7 +39,7 @@ var knobs = set(
 	"amp", "fp16", "bf16", "dtype", "precision", "mixed_precision", "quantization", "load_in_4bit", "load_in_8bit",
 	"optim", "optimizer", "num_generations", "n_samples", "lora_rank", "lora_r", "cache", "shm_size", "world_size", "nproc_per_node",
 	"bucket_size", "bucket_megabytes", "buffer_size", "hidden_size", "num_layers", "n_layers", "vocab_size", "d_model",
-	"attn_implementation", "attention_backend", "use_cache", "torch_compile", "compile",
+	"n_ctx", "n_batch", "n_ubatch", "n_gpu_layers", "kv_size", "samples_per_gpu", "workers_per_gpu", "attn_implementation", "attention_backend", "use_cache", "torch_compile", "compile",
 )
 
 func set(words ...string) map[string]bool {

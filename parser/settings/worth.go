@@ -16,13 +16,13 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
+	if text[0] == '#' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
 		return true
 	}
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, barSep))
+	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, barSep) || prefixEnd(text) > 0)
 }
 
 var (
@@ -34,6 +34,7 @@ var (
 	progressBar = []byte("%|")
 
 	directive = []byte("#SBATCH ")
+	yamlStart = []byte("---")
 )
 
 // bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.
@@ -51,14 +52,33 @@ func yamlShape(text []byte) bool {
 	for i < len(text) && text[i] == ' ' {
 		i++
 	}
-	start := i
-	if i == len(text) || (!isLower(text[i]) && text[i] != '_') {
+	start, lower, joined := i, false, false
+	if i == len(text) || isDigit(text[i]) || text[i] == '.' || text[i] == '-' {
 		return false
 	}
 	for i < len(text) && (isWord(text[i]) || text[i] == '.' || text[i] == '-') {
+		lower = lower || isLower(text[i])
+		joined = joined || text[i] == '_'
 		i++
 	}
+	if isUpper(text[start]) && (lower || !joined && i+1 < len(text)) { // yacs has `MODEL:` and `MAX_ITER: 9`
+		return false
+	}
 	return i > start && i-start <= 64 && i < len(text) && text[i] == ':' && (i+1 == len(text) || text[i+1] == ' ')
+}
+
+// sectionShape is the quick test for TOML's `[name]` and `[[name]]`.
+func sectionShape(text []byte) bool {
+	n := len(text)
+	if n < 3 || text[0] != '[' || text[n-1] != ']' {
+		return false
+	}
+	for _, c := range bytes.Trim(text, "[]") {
+		if !isWord(c) && c != '.' && c != '-' && c != '"' {
+			return false
+		}
+	}
+	return true
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

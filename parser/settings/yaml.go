@@ -11,29 +11,30 @@ const yamlLeast = 3
 // yamlBlock follows lines of `key: value`, nested by indentation. What it reads is held back until the block is long
 // enough to be YAML and not prose.
 type yamlBlock struct {
+	block
 	parents []yamlParent
-	held    []Pair
-	keys    int  // lines with a key
-	hard    bool // a number, a switch or nesting was seen
-	settled bool
+	keys    int    // lines with a key
+	indent  int    // of the last one
+	hard    bool   // a number, a switch or nesting was seen
+	loose   bool   // the input began with it: sentences, names in capitals and long values are part of it
+	label   bool   // the first key is the label of what is nested in it (`cfg:`)
+	until   string // ends a value over many lines
+	deeper  int    // lines indented deeper than this are a block of text, -1: none
 }
 
+// yamlParent is a key whose value is in the lines that follow.
 type yamlParent struct {
-	indent int
-	key    string
-	list   bool // inside a list: its entries have no path
+	indent, line int
+	key          string
+	list         bool   // inside a list
+	mixed        bool   // with entries that are no scalars: they have no path
+	items        []byte // the scalars of the list
 }
 
-func (y *yamlBlock) sure() bool { return y.settled }
-
-// end reports what a block that stayed too short for YAML said of known settings.
+// end reports what is still open, and what a block that stayed too short for YAML said of known settings.
 func (y *yamlBlock) end(r *Reader) {
-	for _, p := range y.held {
-		if knob(p.Key) && scalar(p.Value) {
-			r.emit(p.Key, p.Value, p.Line, Pairs)
-		}
-	}
-	y.held = nil
+	y.leave(r, -1)
+	y.block.end(r)
 }
 
 // startYAML begins a block with its first line.
@@ -41,7 +42,7 @@ func (r *Reader) startYAML(text []byte) bool {
 	if r.open != nil || !yamlShape(text) {
 		return false
 	}
-	y := &yamlBlock{}
+	y := &yamlBlock{loose: r.first && text[0] != ' ', deeper: -1}
 	if fits, _ := y.feed(r, text); !fits {
 		return false
 	}
@@ -54,89 +55,179 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	indent := len(text) - len(body)
 	switch {
 	case len(body) == 0:
-		return true, y.settled
-	case body[0] == '#' || bytes.Equal(body, []byte("---")):
+		return true, y.settled || y.loose
+	case y.until != "":
+		if bytes.HasSuffix(body, []byte(y.until)) {
+			y.until = ""
+		}
+		return true, true
+	case y.deeper >= 0 && indent > y.deeper:
+		return true, true
+	case body[0] == '#' || bytes.Equal(body, yamlStart):
 		return y.keys > 0, true
-	case body[0] == '-' && len(body) > 1 && body[1] == ' ':
-		return y.item(indent), y.keys > 0
+	case body[0] == '-' && (len(body) == 1 || body[1] == ' '):
+		return y.item(r, indent, strings.TrimSpace(string(body[1:min(len(body), MaxValue)]))), y.keys > 0
 	}
-	if !yamlShape(text) || len(text) > 2*MaxValue {
+	y.deeper = -1
+	key, value, ok := yamlKey(text, y.loose || y.settled && indent > 0)
+	if !ok || len(text) > 2*MaxValue && !y.loose {
+		return y.loose && y.keys > 0 && indent > y.indent, y.loose && indent > y.indent // a long scalar goes on
+	}
+	if !y.takes(key, value, indent) {
 		return false, false
 	}
-	key, value, _ := strings.Cut(string(body), ":")
-	value, ok := yamlValue(strings.TrimSpace(value))
-	if !ok || (metric(key) && !y.settled) {
+	return y.entry(r, key, value, indent)
+}
+
+// takes reports whether a key and its value look like those of a configuration.
+func (y *yamlBlock) takes(key, value string, indent int) bool {
+	if metric(key) && !y.settled && (!y.loose || indent == 0 && plainNumber(value)) {
+		return false
+	}
+	if y.loose && y.keys > 0 {
+		return true
+	}
+	_, ok := yamlValue(value)
+	return ok
+}
+
+// entry takes the line of a key.
+func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more bool) {
+	y.leave(r, indent)
+	if len(y.parents) >= maxDepth {
 		return false, false
 	}
-	if !y.place(indent) {
-		return false, false
+	if y.keys == 0 {
+		y.label = !y.loose && value == "" && endsWithWord(strings.ToLower(key), labelWords)
 	}
 	y.keys++
+	y.indent = indent
+	value, y.until = scalarText(value)
+	if y.until != "" {
+		return true, true
+	}
+	if value != "" && strings.Trim(value, "|>-+0123456789") == "" && (value[0] == '|' || value[0] == '>') {
+		y.deeper = indent
+		return true, true
+	}
 	path, known := y.path(key)
 	if value == "" {
-		if len(y.parents) < maxDepth {
-			y.parents = append(y.parents, yamlParent{indent: indent, key: key})
-		}
+		y.parents = append(y.parents, yamlParent{indent: indent, line: r.line, key: key})
 		return true, true
 	}
 	y.hard = y.hard || plainNumber(value) || flagValue(value) || len(y.parents) > 0
 	if !known {
 		return true, true
 	}
-	if y.settled {
-		r.emit(path, value, r.line, YAML)
-		return true, true
+	if !y.settled && y.has(path) { // wandb: a / wandb: b: a label, not a mapping
+		return false, false
 	}
-	for _, p := range y.held {
-		if p.Key == path { // wandb: a / wandb: b: a label, not a mapping
-			return false, false
-		}
-	}
-	y.held = append(y.held, Pair{Key: path, Value: value, Line: r.line})
-	if y.keys >= yamlLeast && y.hard {
-		y.settled = true
-		for _, p := range y.held {
-			r.emit(p.Key, p.Value, p.Line, YAML)
-		}
-		y.held = nil
-	}
-	return true, len(y.held) < 64
+	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= yamlLeast && y.hard)
+	return true, len(y.held) < maxHeld
 }
 
-// item takes the line of a list's entry; what is nested in it is left out.
-func (y *yamlBlock) item(indent int) bool {
+// item takes the line of a list's entry. What is nested in it has no path and is left out.
+func (y *yamlBlock) item(r *Reader, indent int, text string) bool {
 	for n := len(y.parents); n > 0 && y.parents[n-1].indent > indent; n-- {
-		y.parents = y.parents[:n-1]
+		y.pop(r)
 	}
-	if len(y.parents) == 0 {
+	n := len(y.parents)
+	if n == 0 {
 		return false
 	}
-	if len(y.parents) < maxDepth && !y.parents[len(y.parents)-1].list {
-		y.parents = append(y.parents, yamlParent{indent: indent, list: true})
+	if !y.parents[n-1].list {
+		if n >= maxDepth {
+			return true
+		}
+		y.parents = append(y.parents, yamlParent{indent: indent, line: y.parents[n-1].line, list: true})
+		n++
+	}
+	list := &y.parents[n-1]
+	if _, _, nested := yamlKey([]byte(text), true); nested || strings.HasPrefix(text, "- ") {
+		list.mixed = true
+	}
+	value, open := scalarText(text)
+	list.mixed = list.mixed || open != "" || value == ""
+	if len(list.items) <= MaxValue {
+		if len(list.items) > 0 {
+			list.items = append(list.items, ", "...)
+		}
+		list.items = append(list.items, value...)
 	}
 	return true
 }
 
-// place closes the parents that a line of this indentation is not nested in.
-func (y *yamlBlock) place(indent int) bool {
+// leave closes the parents that a line of this indentation is not nested in.
+func (y *yamlBlock) leave(r *Reader, indent int) {
 	for n := len(y.parents); n > 0 && y.parents[n-1].indent >= indent; n-- {
-		y.parents = y.parents[:n-1]
+		y.pop(r)
 	}
-	return len(y.parents) < maxDepth
 }
 
+// pop closes the innermost parent. A list of scalars is one setting.
+func (y *yamlBlock) pop(r *Reader) {
+	n := len(y.parents) - 1
+	list := y.parents[n]
+	y.parents = y.parents[:n]
+	if !list.list || list.mixed || n == 0 {
+		return
+	}
+	owner := y.parents[n-1]
+	y.parents = y.parents[:n-1]
+	path, known := y.path(owner.key)
+	y.parents = y.parents[:n]
+	if known && len(y.held) < maxHeld {
+		y.add(r, Pair{Key: path, Value: "[" + string(list.items) + "]", Line: owner.line, Form: YAML}, false)
+	}
+}
+
+// path is the dotted path of a key, and whether it has one.
 func (y *yamlBlock) path(key string) (string, bool) {
 	var b strings.Builder
-	for _, p := range y.parents {
+	for i, p := range y.parents {
 		if p.list {
 			return "", false
 		}
-		b.WriteString(p.key)
-		b.WriteByte('.')
+		if i > 0 || !y.label {
+			b.WriteString(p.key)
+			b.WriteByte('.')
+		}
 	}
 	b.WriteString(key)
 	return b.String(), true
 }
+
+// yamlKey splits `key: value`. Inside of a block that is YAML for sure a key may be in capitals or quotes.
+func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
+	body := bytes.TrimLeft(text, " ")
+	if !sure {
+		if !yamlShape(text) {
+			return "", "", false
+		}
+		key, value, _ = strings.Cut(string(body), ":")
+		return key, strings.TrimSpace(value), true
+	}
+	n := 0
+	if len(body) > 0 && (body[0] == '"' || body[0] == '\'') {
+		n = stringEnd(body[:min(len(body), MaxKey)])
+	} else {
+		for n < len(body) && n < MaxKey && (isWord(body[n]) || bytes.IndexByte(keyMarks, body[n]) >= 0) {
+			n++
+		}
+	}
+	if n <= 0 {
+		return "", "", false
+	}
+	key = strings.Trim(string(body[:n]), `"'`)
+	rest := bytes.TrimLeft(body[n:], " ")
+	if key == "" || len(rest) == 0 || rest[0] != ':' || len(rest) > 1 && rest[1] != ' ' {
+		return "", "", false
+	}
+	return key, strings.TrimSpace(string(rest[1:min(len(rest), 8*MaxValue)])), true
+}
+
+// keyMarks stand in keys besides letters, digits and the underscore.
+var keyMarks = []byte(".-/<+*@")
 
 // yamlValue returns a scalar or a flow sequence without quotes and comments, and whether the text can be one rather
 // than a sentence.
@@ -154,11 +245,10 @@ func yamlValue(v string) (string, bool) {
 	if v[0] == '#' {
 		return "", true
 	}
-	v, _, _ = strings.Cut(v, " #")
-	v = strings.TrimSpace(v)
-	if v[0] == '[' || v[0] == '{' {
-		last := v[len(v)-1]
-		return v, last == ']' || last == '}'
+	v = uncomment(v)
+	switch v[0] {
+	case '[', '{', '(':
+		return v, v[len(v)-1] == closerOf(v[0])
 	}
 	if strings.Contains(v, "=") || strings.Contains(v, ": ") || strings.Count(v, " ") > 2 {
 		return "", false

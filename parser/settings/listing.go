@@ -1,0 +1,156 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+)
+
+// paramWords end what stands in front of each line of a listing: `Config param lr: 0.1`, `[config] lr = 0.1`,
+// `arg lr: 0.1`.
+var paramWords = set(
+	"config", "configs", "configuration", "conf", "cfg", "param", "params", "parameter", "parameters", "arg", "args", "argument",
+	"arguments", "option", "options", "flag", "flags", "setting", "settings", "hparam", "hparams", "hyperparam", "hyperparameter",
+	"hyperparameters",
+)
+
+// listingLeast is how many lines with the same words in front make a listing.
+const listingLeast = 2
+
+// listing follows lines that tell one setting each behind the same words: MaxText's `Config param NAME: VALUE`
+// (MaxText/pyconfig.py), absl's `--flag=value` (FlagValues.flags_into_string), `config | key: value`.
+type listing struct {
+	block
+	prefix string
+	lines  int
+}
+
+// startListing begins a listing with its first line.
+func (r *Reader) startListing(text []byte) bool {
+	prefix, _, _, ok := listed(text)
+	if !ok {
+		return false
+	}
+	l := &listing{prefix: prefix}
+	l.feed(r, text)
+	r.begin(l, text)
+	return true
+}
+
+func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {
+	if len(text) == 0 {
+		return true, l.settled
+	}
+	prefix, key, value, ok := listed(text)
+	if !ok || prefix != l.prefix {
+		return false, l.settled
+	}
+	l.lines++
+	if value != "" {
+		form := Pairs
+		if prefix == "--" {
+			form, key = Command, "--"+key
+		}
+		l.add(r, Pair{Key: key, Value: value, Line: r.line, Form: form}, l.lines >= listingLeast)
+	}
+	return true, true
+}
+
+// listed splits a line of a listing.
+func listed(text []byte) (prefix, key, value string, ok bool) {
+	if len(text) > 4*MaxValue {
+		return "", "", "", false
+	}
+	s := strings.TrimLeft(string(text), " ")
+	if rest, flag := strings.CutPrefix(s, "--"); flag {
+		key, value, ok = strings.Cut(rest, "=")
+		value, open := scalarText(value)
+		return "--", key, value, ok && isName(key) && open == "" && !strings.ContainsAny(value, " $`")
+	}
+	at := prefixEnd(text[len(text)-len(s):])
+	if at == 0 {
+		return assigned(s)
+	}
+	prefix, s = s[:at], s[at:]
+	key = s[:nameEnd([]byte(s))]
+	rest := strings.TrimLeft(s[len(key):], " ")
+	if !isName(key) || len(rest) < 1 || rest[0] != ':' && rest[0] != '=' {
+		return "", "", "", false
+	}
+	if len(rest) > 1 && rest[1] != ' ' && (rest[0] == ':' || rest[1] == '=') {
+		return "", "", "", false
+	}
+	if words := strings.ToLower(prefix); advice(words) || hasWord(words, reportWords) {
+		return "", "", "", false
+	}
+	value, ok = yamlValue(strings.TrimSpace(rest[1:]))
+	return prefix, key, value, ok
+}
+
+// assigned splits `llama_context: n_ctx     = 65536`: a name, and a number or switch assigned behind it.
+func assigned(s string) (prefix, key, value string, ok bool) {
+	prefix, rest, ok := strings.Cut(s, ": ")
+	if !ok || !isName(prefix) {
+		return "", "", "", false
+	}
+	key, value, ok = strings.Cut(rest, " = ")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	return prefix, key, value, ok && isName(key) && !metric(key) && scalar(value)
+}
+
+// prefixEnd returns where the words in front of a listing's key end, 0 when there are none that say so. It does not
+// allocate.
+func prefixEnd(s []byte) int {
+	for i, n := 0, 0; n < 4 && i < len(s); n++ {
+		word, next := nextWord(s, i)
+		if i = next; !paramWord(word) {
+			if len(word) == 0 || word[len(word)-1] == ':' {
+				break
+			}
+			continue
+		}
+		for i < len(s) && bytes.IndexByte(listMarks, s[i]) >= 0 {
+			i++
+		}
+		more, _ := nextWord(s, i)
+		if paramWord(more) && more[len(more)-1] != ':' {
+			continue // Config param
+		}
+		if key := s[i:min(len(s), i+MaxKey)]; bytes.IndexByte(key, ':') < 0 && bytes.IndexByte(key, '=') < 0 {
+			return 0
+		}
+		return i
+	}
+	return 0
+}
+
+// listMarks may stand between the words and the key.
+var listMarks = []byte(" |:-]>")
+
+// nextWord returns the word at i and where the next one begins.
+func nextWord(s []byte, i int) (word []byte, next int) {
+	end := i
+	for end < len(s) && !isBlank(s[end]) {
+		end++
+	}
+	next = end
+	for next < len(s) && isBlank(s[next]) {
+		next++
+	}
+	return s[i:end], next
+}
+
+// paramWord reports whether a word, its punctuation aside, is one of paramWords. It does not allocate.
+func paramWord(word []byte) bool {
+	word = bytes.Trim(word, "[]()|:-<>")
+	var low [16]byte
+	if len(word) < 3 || len(word) > len(low) {
+		return false
+	}
+	for i, c := range word {
+		if isUpper(c) {
+			c += 'a' - 'A'
+		}
+		low[i] = c
+	}
+	return paramWords[string(low[:len(word)])]
+}
