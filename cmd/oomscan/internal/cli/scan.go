@@ -109,21 +109,31 @@ func (j *scan) files(inputs []source.Input) {
 
 // one scans one input from its beginning to its end.
 func (j *scan) one(in source.Input) (*classifier.Collector, report.Input) {
-	c := classifier.NewCollector()
-	res := report.Input{Name: in.Name}
 	r, err := in.Open()
-	if err == nil {
-		var st parser.Stats
-		st, err = parser.Scan(in.Name, r, c.Add)
-		res.Bytes, res.Lines, res.Truncated = st.Bytes, st.Lines, st.Truncated
-		_ = r.Close()
-	}
 	if err != nil {
-		what := cause(err)
-		res.Error = &what
-		complain(j.streams.Err, problem{where: in.Name, what: what, hint: "what was read before is in the report"})
+		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, err)
+	}
+	defer r.Close()
+	return j.whole(in.Name, r)
+}
+
+// whole scans r from its beginning to its end.
+func (j *scan) whole(name string, r io.Reader) (*classifier.Collector, report.Input) {
+	c := classifier.NewCollector()
+	st, err := parser.Scan(name, r, c.Add)
+	res := report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
+	if err != nil {
+		res = j.failed(res, err)
 	}
 	return c, res
+}
+
+// failed notes that an input could not be read to its end.
+func (j *scan) failed(in report.Input, err error) report.Input {
+	what := cause(err)
+	in.Error = &what
+	complain(j.streams.Err, problem{where: in.Name, what: what, hint: "what was read before is in the report"})
+	return in
 }
 
 // Times of the stream: how long it must be silent before what is known is said, and how long a talkative one may
@@ -138,7 +148,7 @@ const (
 func (j *scan) stream() (interrupted bool, err error) {
 	j.collector = classifier.NewCollector()
 	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
-		c, in := j.one(source.Input{Name: "-", Size: st.Size()})
+		c, in := j.whole("-", j.streams.In)
 		j.collector, j.done = c, append(j.done, in)
 		return false, nil
 	}
@@ -187,9 +197,7 @@ loop:
 	st := sc.Close()
 	in := report.Input{Name: "-", Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
 	if rerr != nil {
-		what := cause(rerr)
-		in.Error = &what
-		complain(j.streams.Err, problem{where: "-", what: what})
+		in = j.failed(in, rerr)
 	}
 	j.done = append(j.done, in)
 	return interrupted, nil
