@@ -97,7 +97,7 @@ func leaf(e *event) string {
 func (c *cluster) incident() Incident {
 	c.choose()
 	c.adopt()
-	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts()}
+	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Begin: c.evidence[0].At}
 	if c.suspect {
 		in.Verdict = Suspect
 	}
