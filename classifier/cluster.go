@@ -101,7 +101,7 @@ func leaf(e *event) string {
 func (c *cluster) incident() Incident {
 	c.choose()
 	c.adopt()
-	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts()}
+	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Begin: c.evidence[0].At}
 	full, proven := c.hostFull()
 	if c.suspect && !proven {
 		in.Verdict = Suspect

@@ -57,6 +57,7 @@ type file struct {
 	failed   bool      // something failed: a trainer that prints its settings after that was started again
 	self     *identity // who writes this input, when unlabelled lines tell of one process only
 	selves   int
+	marks    int       // timers and phases seen: their order, for a line may hold several
 	attempt  int       // how often a launcher started its workers anew
 	done     []int     // steps at the end of each attempt but the last
 	steps    int       // training steps that were reported
@@ -70,14 +71,15 @@ type file struct {
 
 // streamState is where one writer is.
 type streamState struct {
-	timers []timer // open timers, innermost last
-	phase  *parser.Marker
+	timers  []timer // open timers, innermost last
+	phase   *parser.Marker
+	phaseAt int // file.marks
 }
 
-// timer is an open timer and the line that opened it.
+// timer is an open timer and when it was opened, in marks of the file.
 type timer struct {
 	name string
-	line int
+	at   int
 }
 
 // event is an event with what was known when it was read.
@@ -323,13 +325,13 @@ func (f *file) where(stream string) (name string, marker *parser.Marker) {
 	if name != "" && marker != nil {
 		return name, marker
 	}
-	own, last := marker != nil, 0
+	ownName, ownMarker, lastTimer, lastPhase := name != "", marker != nil, -1, -1
 	for _, s := range f.streams {
-		if n := len(s.timers); n > 0 && s.timers[n-1].line > last && (name == "" || last > 0) {
-			name, last = s.timers[n-1].name, s.timers[n-1].line
+		if n := len(s.timers); n > 0 && !ownName && s.timers[n-1].at > lastTimer {
+			name, lastTimer = s.timers[n-1].name, s.timers[n-1].at
 		}
-		if !own && s.phase != nil && (marker == nil || marker.At.Line < s.phase.At.Line) {
-			marker = s.phase
+		if !ownMarker && s.phase != nil && s.phaseAt > lastPhase {
+			marker, lastPhase = s.phase, s.phaseAt
 		}
 	}
 	return name, marker
@@ -360,6 +362,7 @@ func (c *Collector) marker(o parser.Marker) {
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
 	o.Text = short(o.Text)
+	f.marks++
 	if f.ended && begins(&o) {
 		f.again()
 	}
@@ -377,7 +380,7 @@ func (c *Collector) marker(o parser.Marker) {
 	case "ready":
 		f.ready = true
 	case "timer":
-		f.stream(o.Header.Stream).timer(short(o.Fields["timer"]), o.Fields["edge"], o.At.Line)
+		f.stream(o.Header.Stream).timer(short(o.Fields["timer"]), o.Fields["edge"], f.marks)
 	case "phase":
 		f.phase(o)
 	case "identity":
@@ -400,10 +403,10 @@ func begins(o *parser.Marker) bool {
 	return false
 }
 
-func (s *streamState) timer(name, edge string, line int) {
+func (s *streamState) timer(name, edge string, at int) {
 	if edge == "open" {
 		if len(s.timers) < maxTimers {
-			s.timers = append(s.timers, timer{name, line})
+			s.timers = append(s.timers, timer{name, at})
 		}
 		return
 	}
@@ -423,7 +426,7 @@ func (f *file) phase(o parser.Marker) {
 		}
 		return
 	}
-	s.phase = &o
+	s.phase, s.phaseAt = &o, f.marks
 }
 
 func (f *file) identity(o parser.Marker) {

@@ -100,6 +100,7 @@ type Incident struct {
 	Summary      string // one sentence for people
 	Evidence     []Evidence
 	Root         Root
+	Begin        parser.Position // the first line that tells of it, in order of reading; the root may be another
 	Consequences []Consequence
 	Repeats      int // further reports of the same cause (other ranks, re-raises), the root not counted
 	// Shortfall is how many bytes were missing: requested minus free, nil when a term is unknown or when free covers

@@ -43,7 +43,7 @@ func (p *Parser) rejoin(at Position, raw []byte) (Position, []byte, bool) {
 		return c.at, c.text, true
 	}
 	if len(rest) == srunChunk && len(p.cuts) < maxCuts {
-		p.cuts[key] = &cut{at: at, text: bytes.Clone(raw)}
+		p.cuts[key] = &cut{at: at, text: bytes.Clone(raw[:label+len(rest)])}
 		return at, nil, false
 	}
 	return at, raw, true

@@ -78,7 +78,7 @@ func TestCases(t *testing.T) {
 }
 
 // volatile is what differs from one run or build to the next.
-var volatile = regexp.MustCompile(`oomscan \S+ in \d[\d.]* ?m?s`)
+var volatile = regexp.MustCompile(`oomscan\s+\S+\s+in\s+\d[\d.]*\s?m?s`)
 
 // golden compares the text report with report.txt, where a case has one. UPDATE_GOLDEN=1 rewrites those that exist; an
 // empty file asks for one.
@@ -95,7 +95,7 @@ func golden(t *testing.T, dir string, files []string) {
 		args = append(args, filepath.Join(dir, f))
 	}
 	cli.Main(args, cli.Streams{In: os.Stdin, Out: &out, Err: &errs, Env: func(string) string { return "" }, InTerminal: true})
-	got := volatile.ReplaceAllString(out.String(), "oomscan VERSION in TIME")
+	got := volatile.ReplaceAllString(out.String(), "oomscan VERSION, TIME")
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 		return

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -49,4 +50,91 @@ func TestAnOpenPipeIsAnsweredWithinASecond(t *testing.T) {
 			assert.Equal(t, 1, <-status)
 		})
 	}
+}
+
+// follow runs the command on a pipe that stays open, in the text form, and returns the pipe's end, what the command
+// writes, the switch that interrupts it, and its status.
+func follow(t *testing.T) (in *os.File, out *os.File, interrupt chan struct{}, status chan int) {
+	t.Helper()
+	read, in, err := os.Pipe()
+	require.NoError(t, err)
+	out, write, err := os.Pipe()
+	require.NoError(t, err)
+	interrupt, status = make(chan struct{}), make(chan int, 1)
+	go func() {
+		var errs bytes.Buffer
+		status <- cli.Main(nil, cli.Streams{In: read, Out: write, Err: &errs, Env: func(string) string { return "" }, Interrupt: interrupt})
+		write.Close()
+	}()
+	t.Cleanup(func() { in.Close(); out.Close() })
+	return in, out, interrupt, status
+}
+
+// until reads lines up to one that holds text and returns them.
+func until(t *testing.T, r *bufio.Reader, text string) string {
+	t.Helper()
+	var seen strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		seen.WriteString(line)
+		if strings.Contains(line, text) {
+			return seen.String()
+		}
+		require.NoError(t, err, "%s", seen.String())
+	}
+}
+
+func TestAFollowedLogIsToldOnceInText(t *testing.T) {
+	t.Parallel()
+	in, out, _, status := follow(t)
+	lines := bufio.NewReader(out)
+	_, err := in.WriteString("[rank0]: " + oomLine + "\n")
+	require.NoError(t, err)
+	text := until(t, lines, "CUDA out of memory")
+	// further ranks fail, a launcher reports it, and another program fails afterwards: one more incident, one footer
+	_, err = in.WriteString("[rank1]: " + oomLine + "\nstep 1 loss 1\nOSError: [Errno 28] No space left on device: '/dev/shm/torch_1'\n")
+	require.NoError(t, err)
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, in.Close())
+	rest, err := lines.ReadString(0)
+	require.ErrorIs(t, err, io.EOF)
+	text += rest
+	assert.Equal(t, 1, strings.Count(text, "GPU memory ran out"), text)
+	assert.Equal(t, 1, strings.Count(text, "standard input"), "the footer stands once, at the end")
+	assert.Equal(t, 1, <-status)
+}
+
+func TestAnInterruptTellsWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	in, out, interrupt, status := follow(t)
+	_, err := in.WriteString(oomLine + "\nand on it goes\n")
+	require.NoError(t, err)
+	lines := bufio.NewReader(out)
+	text := until(t, lines, "GPU memory ran out")
+	close(interrupt)
+	rest, _ := lines.ReadString(0)
+	assert.Equal(t, 1, strings.Count(text+rest, "GPU memory ran out"))
+	assert.Contains(t, rest, "standard input")
+	assert.Equal(t, 130, <-status)
+}
+
+func TestAnInterruptEndsTheReadingOfFiles(t *testing.T) {
+	t.Parallel()
+	interrupt := make(chan struct{})
+	close(interrupt)
+	var out, errs bytes.Buffer
+	path := write(t, "a.log", []byte(oomLine))
+	status := cli.Main([]string{path}, cli.Streams{Out: &out, Err: &errs, Env: func(string) string { return "" }, Interrupt: interrupt})
+	assert.Equal(t, 130, status)
+	assert.Contains(t, out.String(), "interrupted")
+	assert.Empty(t, errs.String())
+}
+
+func TestAReaderWhoHadEnoughIsNoError(t *testing.T) {
+	t.Parallel()
+	in, out, _, status := follow(t)
+	require.NoError(t, out.Close())
+	_, err := in.WriteString(oomLine + "\n")
+	require.NoError(t, err)
+	assert.Equal(t, 1, <-status, "it ends although the input does not, and says what it found")
 }

@@ -51,13 +51,43 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// notify delivers the user's interrupts and keeps a broken pipe from killing the process: a reader that had enough is
-// no error.
-func notify() <-chan os.Signal {
+// notify tells of the user's first interrupt; the second one ends the process as usual. It keeps a broken pipe from
+// killing the process: a reader that had enough is no error.
+func notify() <-chan struct{} {
 	signal.Ignore(syscall.SIGPIPE)
-	c := make(chan os.Signal, 1)
+	c, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
-	return c
+	go func() {
+		<-c
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		close(done)
+	}()
+	return done
+}
+
+// errInterrupted is the end of an input that the user did not want to wait for.
+var errInterrupted = errors.New("interrupted, not read to its end")
+
+// interruptible is a reader that ends with [errInterrupted] once done is closed. A read that blocks goes on blocking.
+type interruptible struct {
+	io.Reader
+	done <-chan struct{}
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	if closed(r.done) {
+		return 0, errInterrupted
+	}
+	return r.Reader.Read(p)
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // brokenPipe says that the reader of our output went away.

@@ -11,7 +11,7 @@ type printer struct {
 	options *options
 	out     io.Writer
 	streams Streams
-	printed map[string]bool
+	printed map[report.Begin]bool
 }
 
 // fresh prints the incidents that were not printed yet; a format that is one document waits for the end.
@@ -21,17 +21,15 @@ func (p *printer) fresh(r *report.Report) error {
 	}
 	for i := range r.Incidents {
 		in := &r.Incidents[i]
-		if p.printed[in.ID] {
+		if p.printed[in.Begin] {
 			continue
 		}
-		p.printed[in.ID] = true
+		p.printed[in.Begin] = true
 		var err error
 		if p.options.format == "ndjson" {
 			err = report.NDJSON(p.out, r, in)
 		} else {
-			one := *r
-			one.Incidents = r.Incidents[i : i+1]
-			err = report.Text(p.out, &one, p.style())
+			err = report.TextIncident(p.out, r, i, p.style())
 		}
 		if err != nil {
 			return err
@@ -49,7 +47,10 @@ func (p *printer) final(r *report.Report) error {
 		return p.fresh(r)
 	}
 	if len(p.printed) > 0 {
-		return p.fresh(r)
+		if err := p.fresh(r); err != nil {
+			return err
+		}
+		return report.TextFooter(p.out, r, p.style())
 	}
 	return report.Text(p.out, r, p.style())
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -33,7 +34,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		}
 		complain(s.Err, problem{where: q.Name, what: cause(q.Err), hint: hint})
 	}
-	p := &printer{options: o, out: out, streams: s, printed: map[string]bool{}}
+	p := &printer{options: o, out: out, streams: s, printed: map[report.Begin]bool{}}
 	j := &scan{options: o, streams: s, printer: p, extra: extra, begin: begin}
 	for _, q := range problems {
 		if q.Note {
@@ -42,29 +43,28 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		what := cause(q.Err)
 		j.done = append(j.done, report.Input{Name: q.Name, Error: &what})
 	}
-	var interrupted bool
 	if len(inputs) == 1 && inputs[0].Name == "-" {
-		interrupted, err = j.stream()
+		err = j.stream()
 	} else {
 		j.files(inputs)
 	}
 	for _, in := range j.done {
 		failed = failed || in.Error != nil
 	}
+	rep := j.report()
 	if err == nil {
-		rep := j.report()
 		err = p.final(&rep)
-		if cerr := closeOut(); err == nil {
-			err = cerr
-		}
-		switch {
-		case interrupted:
-			return exitInterrupted, err
-		case rep.Memory():
-			return exitMemory, err
-		case failed:
-			return exitTrouble, err
-		}
+	}
+	if cerr := closeOut(); err == nil {
+		err = cerr
+	}
+	switch {
+	case closed(s.Interrupt):
+		return exitInterrupted, err
+	case rep.Memory():
+		return exitMemory, err
+	case failed:
+		return exitTrouble, err
 	}
 	return exitClean, err
 }
@@ -109,21 +109,36 @@ func (j *scan) files(inputs []source.Input) {
 
 // one scans one input from its beginning to its end.
 func (j *scan) one(in source.Input) (*classifier.Collector, report.Input) {
-	c := classifier.NewCollector()
-	res := report.Input{Name: in.Name}
-	r, err := in.Open()
-	if err == nil {
-		var st parser.Stats
-		st, err = parser.Scan(in.Name, r, c.Add)
-		res.Bytes, res.Lines, res.Truncated = st.Bytes, st.Lines, st.Truncated
-		_ = r.Close()
+	if closed(j.streams.Interrupt) {
+		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, errInterrupted)
 	}
+	r, err := in.Open()
 	if err != nil {
-		what := cause(err)
-		res.Error = &what
-		complain(j.streams.Err, problem{where: in.Name, what: what, hint: "what was read before is in the report"})
+		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, err)
+	}
+	defer r.Close()
+	return j.whole(in.Name, r)
+}
+
+// whole scans r from its beginning to its end.
+func (j *scan) whole(name string, r io.Reader) (*classifier.Collector, report.Input) {
+	c := classifier.NewCollector()
+	st, err := parser.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
+	res := report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
+	if err != nil {
+		res = j.failed(res, err)
 	}
 	return c, res
+}
+
+// failed notes that an input could not be read to its end.
+func (j *scan) failed(in report.Input, err error) report.Input {
+	what := cause(err)
+	in.Error = &what
+	if !errors.Is(err, errInterrupted) { // the user knows
+		complain(j.streams.Err, problem{where: in.Name, what: what, hint: "what was read before is in the report"})
+	}
+	return in
 }
 
 // Times of the stream: how long it must be silent before what is known is said, and how long a talkative one may
@@ -135,18 +150,18 @@ const (
 
 // stream reads standard input as it comes and prints incidents as they settle: nothing waits for more input than
 // there is.
-func (j *scan) stream() (interrupted bool, err error) {
+func (j *scan) stream() error {
 	j.collector = classifier.NewCollector()
 	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
-		c, in := j.one(source.Input{Name: "-", Size: st.Size()})
+		c, in := j.whole("-", j.streams.In)
 		j.collector, j.done = c, append(j.done, in)
-		return false, nil
+		return nil
 	}
 	sc := parser.NewScanner("-", j.collector.Add)
 	chunks, free := j.read()
 	timer := time.NewTimer(idle)
 	var since time.Time // when the first bytes came that have not been answered yet
-	var rerr error
+	var rerr, err error
 loop:
 	for {
 		select {
@@ -165,7 +180,7 @@ loop:
 			}
 			if time.Since(since) > late {
 				if err = j.tell(sc, nil); err != nil {
-					return false, err
+					break loop // nobody reads any more
 				}
 				since = time.Now()
 			}
@@ -175,24 +190,21 @@ loop:
 				var tail []parser.Observation
 				sc.Peek(func(o parser.Observation) { tail = append(tail, o) })
 				if err = j.tell(sc, tail); err != nil {
-					return false, err
+					break loop
 				}
 				since = time.Time{}
 			}
 		case <-j.streams.Interrupt:
-			interrupted = true
 			break loop
 		}
 	}
 	st := sc.Close()
 	in := report.Input{Name: "-", Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
 	if rerr != nil {
-		what := cause(rerr)
-		in.Error = &what
-		complain(j.streams.Err, problem{where: "-", what: what})
+		in = j.failed(in, rerr)
 	}
 	j.done = append(j.done, in)
-	return interrupted, nil
+	return err
 }
 
 // chunk is what one read gave.

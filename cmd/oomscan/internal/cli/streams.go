@@ -16,7 +16,7 @@ type Streams struct {
 	// when it is none.
 	OutTerminal, InTerminal bool
 	Width                   int
-	Interrupt               <-chan os.Signal
+	Interrupt               <-chan struct{} // closed when the user interrupts; nil: never
 }
 
 // OS returns the process's own streams.

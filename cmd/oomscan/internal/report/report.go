@@ -90,6 +90,15 @@ type Incident struct {
 	Checklist    string         `json:"checklist"`
 	Remedies     []Remedy       `json:"remedies"`
 	StartWith    []string       `json:"start_with"`
+	Begin        Begin          `json:"-"`
+}
+
+// Begin tells incidents of one stream apart while it is read: what is found out about one later may change its root and
+// its ID, but not where its evidence begins.
+type Begin struct {
+	File    string
+	Line    int
+	Verdict string // what was suspected and is proven now is news
 }
 
 // Evidence is a line that a conclusion rests on.
@@ -234,6 +243,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
 		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(c), Findings: c.Findings,
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith,
+		Begin: Begin{File: c.Begin.Source, Line: c.Begin.Line, Verdict: string(c.Verdict)},
 	}
 	if in.Findings == nil {
 		in.Findings = []string{}

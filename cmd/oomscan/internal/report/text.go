@@ -47,6 +47,26 @@ func Text(w io.Writer, r *Report, st Style) error {
 	return err
 }
 
+// TextIncident writes incident i of the report alone, followed by a rule: for streams, whose incidents are told as they
+// come and whose end is not known yet. [TextFooter] is the rest of the text.
+func TextIncident(w io.Writer, r *Report, i int, st Style) error {
+	one := *r
+	one.Incidents = r.Incidents[i : i+1]
+	p := newPage(st)
+	p.incident(&one, 0)
+	p.rule()
+	_, err := w.Write(p.buf.Bytes())
+	return err
+}
+
+// TextFooter writes what stands once below the incidents: what the run was, what was read, and what could not be.
+func TextFooter(w io.Writer, r *Report, st Style) error {
+	p := newPage(st)
+	p.footer(r)
+	_, err := w.Write(p.buf.Bytes())
+	return err
+}
+
 // incident writes one incident, from its answer down to the lines it rests on.
 func (p *page) incident(r *Report, i int) {
 	in := &r.Incidents[i]
