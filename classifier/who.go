@@ -39,8 +39,8 @@ func (j *job) who(e *event) identity {
 	if id.rank < 0 && j.bareEngine() {
 		id.rank = e.Header.TP
 	}
-	if id.rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher == "slurm" {
-		id.rank = e.Header.Task // srun started the process itself: its task id is the rank
+	if id.rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher != "ray" && !j.elastic() {
+		id.rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
 	}
 	j.complete(&id, e.file, e.Header.Task)
 	return id

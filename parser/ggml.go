@@ -94,6 +94,18 @@ func nativePatterns() []Pattern {
 			},
 		},
 		{
+			Name:    "tensorrt.deserialize",
+			Needles: []string{"[deserialize.cpp::"},
+			Expr:    `\[deserialize\.cpp::\w{1,40}::\d{1,6}\] Error Code 2: Out[oO]f[mM]emory \(Requested size was (?<requested_b>\d{1,19}) bytes`,
+			Kind:    GPUDriverOOM, Role: Detail, Phase: "init",
+			Source: "TensorRT 10: an engine is loaded",
+			Match: []Sample{{
+				"[TensorRT-LLM][ERROR] [deserialize.cpp::load::572] Error Code 2: OutOfMemory (Requested size was 7169084620 bytes.)", Fields{"requested": "7169084620"},
+			}},
+			NoMatch: []string{"[deserialize.cpp::load::572] Error Code 1: Serialization"},
+			Also:    []string{"tensorrt.requested"},
+		},
+		{
 			Name:    "tensorrt.requested",
 			Needles: []string{"Requested amount of ", "Requested size was "},
 			Expr:    `Requested amount of (?:GPU )?memory \((?<requested_b>\d{1,19}) bytes\) could not be allocated|[Mm]emory \(Requested size was (?<requested_b>\d{1,19}) bytes`,

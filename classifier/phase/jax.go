@@ -6,6 +6,8 @@ var jaxRules = []rule{
 	r("jax/_src/compiler.py", "", Init, strong).says("XLA compiles the program"),
 	r("jax/_src/interpreters/ad.py", "backward_pass*", Backward, decisive),
 	r("orbax/checkpoint/", "", Checkpoint, strong),
+	r("t5x/checkpoints.py", "", Checkpoint, strong),
+	r("t5x/utils.py", "TrainStateInitializer from_checkpoint from_scratch from_checkpoint_or_scratch", Init, strong),
 	r("flax/training/checkpoints.py", "", Checkpoint, strong),
 	r("flax/linen/module.py", "init init_with_output", Init, strong),
 	r("site-packages/grain/", "", Data, strong),

@@ -71,6 +71,10 @@ func dottedLine(text []byte) (name, value string, ok bool) {
 		return "", "", false
 	}
 	value = strings.TrimSpace(string(text[j:min(len(text), j+4*MaxValue)]))
+	// GPT-NeoX says behind more dots where a value comes from (megatron/neox_arguments/arguments.py, print).
+	if bare, from, more := strings.Cut(value, "...."); more && (strings.HasSuffix(from, "updated") || strings.HasSuffix(from, "default")) {
+		value = strings.TrimRight(bare, ".")
+	}
 	if value == "" || (value[0] == '[' && len(value) > 1 && isUpper(value[1])) {
 		return "", "", false // nothing, or a check list: [OKAY]
 	}
