@@ -27,9 +27,13 @@ type cluster struct {
 // takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
 // run went on between them and failed in another way.
 func (c *cluster) takes(e *event) bool {
+	if first := c.evidence[0]; labelled(first, e) && memoryOf(first) != memoryOf(e) {
+		return false // one writer ran out of host memory, another one of a device's
+	}
+	trace := c.job.traceOf(e)
 	for _, x := range c.evidence {
-		if x.Trace != nil && e.Trace != nil {
-			if strangers(x, e) {
+		if t := c.job.traceOf(x); t != nil && trace != nil {
+			if strangers(x, e, t, trace) {
 				return false
 			}
 			break
@@ -45,11 +49,11 @@ func (c *cluster) takes(e *event) bool {
 // strangers says that two failures are those of different programs: different writers whose tracebacks have none of
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
-func strangers(a, b *event) bool {
+func strangers(a, b *event, at, bt *traceback.Trace) bool {
 	if a.Header.Stream == b.Header.Stream && a.file == b.file || echo(a, b) {
 		return false
 	}
-	own, other := ownCode(a.Trace), ownCode(b.Trace)
+	own, other := ownCode(at), ownCode(bt)
 	if len(own) == 0 || len(other) == 0 {
 		return false
 	}
@@ -60,6 +64,42 @@ func strangers(a, b *event) bool {
 	}
 	together := a.fields["device"] == b.fields["device"] && a.fields["total"] == b.fields["total"]
 	return !together
+}
+
+// hears says that a labelled writer's earlier evidence is in the cluster.
+func (c *cluster) hears(e *event) bool {
+	return e.Header.Stream != "" && slices.ContainsFunc(c.evidence, func(x *event) bool {
+		return x.file == e.file && x.Header.Stream == e.Header.Stream
+	})
+}
+
+// labelled says that two events of one input come from different writers, both of which say who they are.
+func labelled(a, b *event) bool {
+	s, t := a.Header.Stream, b.Header.Stream
+	return a.file == b.file && s != "" && t != "" && s != t
+}
+
+// memoryOf is which memory an event is about.
+func memoryOf(e *event) string {
+	if r := e.fields["resource"]; r != "" {
+		return r
+	}
+	return resource(e.Kind)
+}
+
+// traceOf is an event's traceback, or, of a line that stands alone, that of the next print of the failure by the same
+// writer.
+func (j *job) traceOf(e *event) *traceback.Trace {
+	if e.Trace != nil || e.Header.Stream == "" {
+		return e.Trace
+	}
+	for _, x := range j.events {
+		if x.Trace != nil && x.Kind == e.Kind && x.Role == e.Role && x.file == e.file && x.Header.Stream == e.Header.Stream &&
+			x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines {
+			return x.Trace
+		}
+	}
+	return nil
 }
 
 // ownCode are the places of a traceback that lie outside of installed libraries.
@@ -261,7 +301,7 @@ func (c *cluster) adopt() {
 			s = 4
 		case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception:
 			s = 3
-		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file:
+		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || !labelled(c.root, e)):
 			s = 2
 		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
 			s = 1

@@ -97,6 +97,7 @@ type event struct {
 	clock    string
 	fields   parser.Fields // Event.Fields, completed by details beside it
 	details  []*event
+	home     *cluster // whose evidence it is
 }
 
 // identKey names a process inside one input.

@@ -26,7 +26,7 @@ func (c *cluster) phase() phase.Verdict {
 	if v, ok := c.byTrace(); ok {
 		return v
 	}
-	for _, x := range c.evidence {
+	for _, x := range append(slices.Clone(c.evidence), e.details...) {
 		if x.Phase != "" && sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}
 		}

@@ -17,6 +17,8 @@ const (
 	// whose task table lies between.
 	nearLines   = 12
 	reportLines = 1500
+	// reprintLines is how far behind a failure's first line its traceback may stand, with others' lines between.
+	reprintLines = 200
 )
 
 // Result is one job, understood.
@@ -187,6 +189,7 @@ func (j *job) incidents() []Incident {
 			clusters = append(clusters, cl)
 		}
 		cl.evidence = append(cl.evidence, e)
+		e.home = cl
 	}
 	if len(clusters) == 0 {
 		if cl := j.suspicion(); cl != nil {
@@ -225,14 +228,19 @@ func (c *cluster) before(all []*cluster) {
 	}
 }
 
-// home is the cluster that a piece of evidence belongs to, nil when it begins a new one. The latest that takes it wins.
+// home is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the
+// latest wins that its own writer reported to before, else the latest.
 func home(clusters []*cluster, e *event) *cluster {
+	var best *cluster
 	for _, cl := range slices.Backward(clusters) {
-		if cl.takes(e) {
-			return cl
+		if (best == nil || cl.hears(e)) && cl.takes(e) {
+			if cl.hears(e) {
+				return cl
+			}
+			best = cl
 		}
 	}
-	return nil
+	return best
 }
 
 // occurrence orders incidents by time where both have one of the same clock, else by place.

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/cmd/oomscan/internal/report"
+)
+
+// labelled matches the labels that a launcher or Ray puts before lines: where a log has its own, another one in front
+// would change who wrote them.
+var labelled = regexp.MustCompile(`(?m)\[rank\d+\]: |^(\x1b\[[\d;]*m)*(\[rank\d+\]|\[default\d+\]|\d+: |\(\w+[^)\n]* pid=\d+|\[\d+\]:)`)
+
+// told is what an incident says of itself, whoever's lines stand between its own.
+type told struct {
+	Kind, Phase, Message, Leaf     string
+	Resource                       string
+	Device                         int64
+	Own                            string // its first place outside of installed libraries
+	Request, Total, Free, Reserved int64
+}
+
+func tell(in *report.Incident) told {
+	n := func(p *int64) int64 {
+		if p == nil {
+			return -1
+		}
+		return *p
+	}
+	r, device := &in.Root, int64(-1)
+	if r.Device != nil {
+		device = int64(*r.Device)
+	}
+	x := told{in.Kind, in.Phase, r.Message, "", in.Resource, device, "", n(r.Request), n(r.Total), n(r.Free), n(r.Reserved)}
+	if len(r.Trace) > 0 {
+		f := r.Trace[len(r.Trace)-1]
+		x.Leaf = f.File + " " + f.Function
+	}
+	for _, f := range r.Trace {
+		if x.Own == "" && !strings.Contains(f.File, "-packages") && !strings.Contains(f.File, "lib/python") && !strings.HasPrefix(f.File, "<") {
+			x.Own = f.File + " " + f.Function
+		}
+	}
+	return x
+}
+
+// parts are the logs that can be woven: one file, one incident, no labels of their own.
+func parts(t *testing.T) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	dirs, err := filepath.Glob("../../fixtures/cases/*")
+	require.NoError(t, err)
+	for _, dir := range dirs {
+		names := logs(t, dir)
+		if len(names) != 1 || strings.Contains(dir, "-neg-") {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, names[0]))
+		require.NoError(t, err)
+		if len(b) < 1<<20 && !labelled.Match(b) {
+			out[filepath.Base(dir)] = b
+		}
+	}
+	require.Greater(t, len(out), 5)
+	return out
+}
+
+// weave puts the lines of two logs side by side, each behind its label.
+func weave(a, b []byte, one, two string) []byte {
+	la, lb := bytes.Split(bytes.TrimSuffix(a, []byte("\n")), []byte("\n")), bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
+	var out bytes.Buffer
+	line := func(label string, lines [][]byte, i int) {
+		if i < len(lines) {
+			out.WriteString(label)
+			out.Write(lines[i])
+			out.WriteByte('\n')
+		}
+	}
+	for i := range max(len(la), len(lb)) {
+		line(one, la, i)
+		line(two, lb, i)
+	}
+	return out.Bytes()
+}
+
+func memoryIncidents(t *testing.T, log []byte) []told {
+	t.Helper()
+	_, out, _ := call(t, nil, "--format", "json", write(t, "in.log", log))
+	var r report.Report
+	require.NoError(t, json.Unmarshal(out, &r), "%s", out)
+	var all []told
+	for i := range r.Incidents {
+		if r.Incidents[i].Verdict == "memory" {
+			all = append(all, tell(&r.Incidents[i]))
+		}
+	}
+	return all
+}
+
+// program says that an incident shows code of its own, outside of installed libraries: what tells two programs apart
+// from two ranks of one.
+func (x *told) program() bool { return x.Own != "" && x.Leaf != "" }
+
+// plain says that a log says the same behind a label as without one: coats of its own, such as a container runtime's,
+// lie outside of a label and not below it.
+func plain(bare, coated []told) bool {
+	return len(bare) == 1 && len(coated) == 1 && bare[0] == coated[0] && bare[0].program()
+}
+
+func phaseless(all []told) []told {
+	for i := range all {
+		all[i].Phase = ""
+	}
+	return all
+}
+
+// TestInterleavedWritersTellWhatTheyTellApart weaves the logs of different programs. The phase of a failure that tells
+// none is left out: it takes the stage that another writer announces, as rank 0 and drivers do for all.
+func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
+	t.Parallel()
+	all := parts(t)
+	labels := [][2]string{{"[rank0]: ", "[rank1]: "}, {"(WorkerDict pid=11) ", "(WorkerDict pid=12) "}}
+	for _, l := range labels {
+		apart := map[string]told{}
+		var names []string
+		for name, b := range all {
+			if x := memoryIncidents(t, weave(b, nil, l[0], "")); plain(memoryIncidents(t, b), x) {
+				apart[name] = x[0]
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		require.Greater(t, len(names), 2)
+		for i, a := range names {
+			for _, b := range names[i+1:] {
+				if x, y := apart[a], apart[b]; x.Own == y.Own || x.Resource == y.Resource && (x.Resource != "gpu" || x.Device == y.Device && x.Total == y.Total) {
+					continue // as far as they tell they share one memory: one story, whoever tells it
+				}
+				t.Run(a+"+"+b+"/"+l[0], func(t *testing.T) {
+					t.Parallel()
+					want, got := []told{apart[a], apart[b]}, memoryIncidents(t, weave(all[a], all[b], l[0], l[1]))
+					if want[0].Phase == "unknown" || want[1].Phase == "unknown" {
+						want, got = phaseless(want), phaseless(got)
+					}
+					assert.ElementsMatch(t, want, got)
+				})
+			}
+		}
+	}
+}
