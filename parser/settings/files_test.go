@@ -191,6 +191,7 @@ func TestReportsAreNoConfiguration(t *testing.T) {
 		"step: 1\nloss: 2\nlr: 0.1\n",
 		"step = 1\nloss = 2\nlr = 0.1\n",
 		"  triton_mm_0 1.1 ms 99.0% ACC_TYPE='tl.float32', BLOCK_K=64, BLOCK_M=128, num_stages=3",
+		"main.main()\n\t/go/x.go:12 +0x1a fp=0x7ffd98da6ed0 sp=0x7ffd98da6ea0 pc=0x479508\nrunning 5 fp=0x1 sp=0x2",
 		"Options:\n  --mem=MB    minimum amount\n  --foo FOO   help",
 		"MyModel(\n  (layers): ModuleList(\n    (0): Linear(in_features=5, out_features=6, bias=True)\n  )\n)",
 	} {
