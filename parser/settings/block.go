@@ -5,6 +5,9 @@ import "strings"
 // maxHeld bounds the settings that a dump holds back before it is known to be one.
 const maxHeld = 64
 
+// maxScalar bounds the text of a value; a longer one is no setting that anybody would look at.
+const maxScalar = 8 * MaxValue
+
 // block holds the settings of a dump back until enough of them say that it is one.
 type block struct {
 	held    []Pair

@@ -5,14 +5,6 @@ import (
 	"strings"
 )
 
-// paramWords end what stands in front of each line of a listing: `Config param lr: 0.1`, `[config] lr = 0.1`,
-// `arg lr: 0.1`.
-var paramWords = set(
-	"config", "configs", "configuration", "conf", "cfg", "param", "params", "parameter", "parameters", "arg", "args", "argument",
-	"arguments", "option", "options", "flag", "flags", "setting", "settings", "hparam", "hparams", "hyperparam", "hyperparameter",
-	"hyperparameters",
-)
-
 // listingLeast is how many lines with the same words in front make a listing.
 const listingLeast = 2
 
@@ -139,18 +131,39 @@ func nextWord(s []byte, i int) (word []byte, next int) {
 	return s[i:end], next
 }
 
-// paramWord reports whether a word, its punctuation aside, is one of paramWords. It does not allocate.
+// paramWord reports whether a word, its punctuation aside, may end what stands in front of each line of a listing:
+// `Config param lr: 0.1`, `[config] lr = 0.1`, `arg lr: 0.1`. Every line with a colon is asked for some of its words:
+// hence no map.
 func paramWord(word []byte) bool {
-	word = bytes.Trim(word, "[]()|:-<>")
-	var low [16]byte
-	if len(word) < 3 || len(word) > len(low) {
+	if len(word) > 20 {
 		return false
 	}
+	for len(word) > 0 && !isLower(word[0]) && !isUpper(word[0]) {
+		word = word[1:]
+	}
+	for n := len(word); n > 0 && !isLower(word[n-1]) && !isUpper(word[n-1]); n-- {
+		word = word[:n-1]
+	}
+	if len(word) < 3 {
+		return false
+	}
+	switch word[0] | 0x20 { // a look at the first letter spares most words the rest
+	case 'c', 'p', 'a', 'o', 'f', 's', 'h':
+	default:
+		return false
+	}
+	var low [20]byte
 	for i, c := range word {
 		if isUpper(c) {
 			c += 'a' - 'A'
 		}
 		low[i] = c
 	}
-	return paramWords[string(low[:len(word)])]
+	switch string(low[:len(word)]) {
+	case "config", "configs", "configuration", "conf", "cfg", "param", "params", "parameter", "parameters", "arg", "args",
+		"argument", "arguments", "option", "options", "flag", "flags", "setting", "settings", "hparam", "hparams",
+		"hyperparam", "hyperparameter", "hyperparameters":
+		return true
+	}
+	return false
 }

@@ -12,13 +12,14 @@ import (
 //
 // A mapping's entries are settings, their keys joined with dots. A sequence is one value, whatever is inside.
 type literal struct {
-	form   string
-	stack  []frame
-	path   []byte // the dotted keys of the open mappings
-	unsure bool   // nobody said that this is a configuration: metrics look the same
-	doubt  bool   // an unknown label stands in front: nothing is told before a known setting vouches for the rest
-	held   []Pair // what doubt holds back
-	told   bool
+	form    string
+	stack   []frame
+	path    []byte // the dotted keys of the open mappings
+	unsure  bool   // nobody said that this is a configuration: metrics look the same
+	doubt   bool   // an unknown label stands in front: nothing is told before a known setting vouches for the rest
+	held    []Pair // what doubt holds back
+	vouched bool   // a known setting is among them
+	told    bool
 
 	key     string // of the entry at hand
 	keyLine int
@@ -102,6 +103,7 @@ func (d *literal) eat(r *Reader, text []byte, i int) int {
 	if len(d.stack) > 0 {
 		d.endOfLine(r)
 	}
+	d.vouch(r)
 	return i
 }
 
@@ -183,18 +185,20 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 		if quoted {
 			name = name[1 : n-1]
 		}
-		d.setKey(r, name, i)
+		d.setKey(r, name, i, len(bytes.TrimLeft(text[:i], " \t")) == 0)
 		return j + 1
 	}
 	d.keepAll(text[i : i+n])
 	return i + n
 }
 
-func (d *literal) setKey(r *Reader, name []byte, at int) {
+// setKey begins an entry. In JSON only a key that begins a line tells the column of its mapping's keys: json.dumps
+// never puts one behind the brace, people who write by hand do, and indent the next line as they like.
+func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
 	top.entries = true
 	d.rec = 0
-	if top.col < 0 {
+	if top.col < 0 && (begins || d.form != JSON) {
 		top.col = at - d.root
 		if d.fresh {
 			top.col = at - d.delta
@@ -247,39 +251,6 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 	return i + 1
 }
 
-// blankSeparated reports whether a key begins at i behind a blank, as in `a=1 b='x'`, which is how pydantic prints.
-func blankSeparated(text []byte, i int) bool {
-	if i == 0 || text[i-1] != ' ' || !isLower(text[i]) && !isUpper(text[i]) && text[i] != '_' {
-		return false
-	}
-	n := i + nameEnd(text[i:min(len(text), i+MaxKey)])
-	return n+1 < len(text) && text[n] == '=' && text[n+1] != '=' && text[n+1] != ' '
-}
-
-// unquote returns the text of a string literal.
-func unquote(lit []byte) []byte {
-	s := lit[1 : len(lit)-1]
-	if bytes.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	out := make([]byte, 0, min(len(s), MaxValue+1))
-	for i := 0; i < len(s) && len(out) <= MaxValue; i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			i++
-			switch s[i] {
-			case 'n', 'r', 't':
-				out = append(out, ' ')
-				continue
-			case '\\', '\'', '"', '/':
-			default:
-				out = append(out, '\\')
-			}
-		}
-		out = append(out, s[i])
-	}
-	return out
-}
-
 // push opens a bracket. Inside a sequence everything is text.
 func (d *literal) push(c byte, mapping bool) {
 	if len(d.stack) >= maxDepth {
@@ -312,16 +283,6 @@ func (d *literal) descend(key string) {
 		d.path = append(d.path, '.')
 	}
 	d.path = append(d.path, key[:min(len(key), MaxKey)]...)
-}
-
-func closerOf(c byte) byte {
-	switch c {
-	case '{':
-		return '}'
-	case '[':
-		return ']'
-	}
-	return ')'
 }
 
 // closeBracket pops the frame that c closes. A bracket that closes nothing is ignored; one that closes an outer frame
@@ -373,28 +334,11 @@ func (d *literal) entry(r *Reader) {
 		key = string(d.path) + "." + key
 	}
 	if d.doubt {
-		d.hold(r, Pair{Key: key, Value: string(val), Line: d.keyLine, Form: d.form})
+		d.hold(Pair{Key: key, Value: string(val), Line: d.keyLine, Form: d.form})
 		return
 	}
 	d.told = true
 	r.emit(key, string(val), d.keyLine, d.form)
-}
-
-// hold keeps a setting back until one of them is known to be a setting. A metric gives the dump up.
-func (d *literal) hold(r *Reader, p Pair) {
-	if metric(p.Key) && !flagValue(p.Value) || len(d.held) >= maxHeld {
-		d.stack, d.held, d.rec = d.stack[:1], nil, 0
-		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
-		return
-	}
-	d.held = append(d.held, p)
-	if !knob(p.Key) {
-		return
-	}
-	for _, p := range d.held {
-		r.emit(p.Key, p.Value, p.Line, p.Form)
-	}
-	d.doubt, d.held, d.told = false, nil, true
 }
 
 // plausibleKey leaves out metrics ("actor/loss"), sentences and the class names that Hydra puts into its dicts.

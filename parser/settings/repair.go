@@ -10,7 +10,7 @@ func (d *literal) fits(s []byte) bool {
 		return true
 	case !top.mapping:
 		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || isDigit(c) ||
-			startsLiteral(s) || s[len(s)-1] == ','
+			startsLiteral(s) || s[len(s)-1] == ',' || startsCall(s)
 	case d.hasKey && len(d.val) == 0:
 		return true
 	case c == ',':
@@ -41,26 +41,10 @@ func startsLiteral(s []byte) bool {
 	return false
 }
 
-// nameEnd is the length of the name that s begins with.
-func nameEnd(s []byte) int {
-	i := 0
-	for i < len(s) && (isWord(s[i]) || (i > 0 && (s[i] == '.' || s[i] == '-'))) {
-		i++
-	}
-	return i
-}
-
-// stringEnd is the length of the string literal that s begins with, -1 when it is not closed.
-func stringEnd(s []byte) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return i + 1
-		}
-	}
-	return -1
+// startsCall reports whether s begins with `name(`, the repr of an object inside a list.
+func startsCall(s []byte) bool {
+	n := nameEnd(s)
+	return n > 0 && n < len(s) && s[n] == '('
 }
 
 // resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that

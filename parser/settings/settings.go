@@ -90,7 +90,7 @@ type dump interface {
 func (r *Reader) Feed(line int, text []byte) []Pair {
 	r.clear()
 	r.line = line
-	text = bytes.TrimRight(text, " \t\r\n\x00")
+	text = trimEnd(text)
 	if i := bytes.LastIndexByte(text, '\r'); i >= 0 {
 		text = text[i+1:] // a progress bar was overwritten by what follows
 	}

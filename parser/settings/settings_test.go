@@ -351,6 +351,7 @@ func BenchmarkFeed(b *testing.B) {
 	lines := map[string]string{
 		"metric": "{'loss': 0.9528, 'grad_norm': 0.4011, 'learning_rate': 1.2e-05, 'epoch': 0.0}",
 		"plain":  "INFO some ordinary line of a log, with nothing in it",
+		"colon":  "INFO some ordinary line of a log: with a colon, and nothing else in it",
 		"pairs":  "rank 0: batch_size=12 block_size=1024 checkpoint_every=250 amp=False accumulate=1",
 		"args":   "server_args=ServerArgs(" + strings.Repeat("mem_fraction_static=0.8, tp_size=2, path='/m', ", 100) + ")",
 	}

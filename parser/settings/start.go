@@ -17,15 +17,6 @@ var labelWords = []string{
 	"hyperparameters", "options", "kwargs", "json", "flags",
 }
 
-// reportWords in front of a dict say that it tells what happened, not what was asked for.
-var reportWords = []string{
-	"error", "errors", "failed", "failure", "exception", "response", "request", "result", "results", "metrics", "metric", "stats",
-	"statistics", "memory", "usage", "status", "state", "states", "sample", "samples", "output", "outputs", "input", "inputs",
-	"prompt", "message", "messages", "record", "event", "payload", "body", "data", "batch", "example", "row", "item", "got",
-	"expected", "actual", "logs", "log", "eval", "step", "epoch", "iteration", "summary", "report", "timing", "timings", "profile",
-	"shapes", "shape", "keys", "diff", "missing", "unexpected",
-}
-
 // codeWords begin a line of source code rather than one of output.
 var codeWords = []string{"return ", "raise ", "await ", "yield ", "with ", "if ", "for ", "assert ", "def ", "class ", "from ", "import ", "elif ", "while ", "async ", "@", ">>> ", "File \""}
 
@@ -41,7 +32,7 @@ func (r *Reader) startLiteral(text []byte) bool {
 			return true
 		}
 	}
-	if r.startDict(text) {
+	if r.startDict(text) || r.startCall(text) {
 		return true
 	}
 	return r.startRepr(text)
@@ -68,6 +59,24 @@ func (r *Reader) startRepr(text []byte) bool {
 		}
 	}
 	return found
+}
+
+var dictCall = []byte(" = dict(")
+
+// startCall reads `name = dict(a=1, ...)`, as mmengine and mmcv print their configurations (Config.pretty_text).
+func (r *Reader) startCall(text []byte) bool {
+	n := nameEnd(text)
+	if n == 0 || !bytes.HasPrefix(text[n:], dictCall) {
+		return false
+	}
+	d := &literal{form: Repr, stack: []frame{{closer: ')', mapping: true, col: -1}}}
+	d.descend(string(text[:n]))
+	d.stack[0].pathLen = len(d.path)
+	d.eat(r, text, n+len(dictCall))
+	if len(d.stack) > 0 {
+		r.begin(d, text)
+	}
+	return true
 }
 
 // findRepr returns where, from i on, the bracket of the repr of a configuration stands, -1 when there is
@@ -228,28 +237,6 @@ func dictLabel(prefix []byte) (string, bool) {
 		return "", false
 	}
 	return label, endsWithWord(label, labelWords)
-}
-
-// shortLabel reports whether a dict stands behind a label of a few words, `FLAGS: {...` or `run setup = {...`, that do
-// not say that it is a report.
-func shortLabel(prefix []byte) bool {
-	if isBlank(prefix[0]) || len(prefix) > 48 {
-		return false
-	}
-	s := strings.TrimRight(string(prefix), " ")
-	if s = strings.TrimRight(s, ":="); len(s) == len(strings.TrimRight(string(prefix), " ")) || isCode(prefix) {
-		return false
-	}
-	words := strings.Fields(strings.ToLower(s))
-	if len(words) == 0 || len(words) > 3 {
-		return false
-	}
-	for _, w := range words {
-		if !isName(w) || endsWithWord(w, reportWords) {
-			return false
-		}
-	}
-	return true
 }
 
 func endsWithWord(s string, words []string) bool {

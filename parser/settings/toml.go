@@ -6,7 +6,8 @@ import "strings"
 const tomlLeast = 3
 
 // tomlBlock follows sections with one assignment a line: TOML as torchtitan's job files have it, INI, and at the
-// beginning of an input also a Python file of assignments as nanoGPT has them.
+// beginning of an input also a Python file of assignments as nanoGPT has them. In the middle of a log the same lines
+// count when there are some of them.
 type tomlBlock struct {
 	block
 	section string
@@ -15,9 +16,9 @@ type tomlBlock struct {
 	until   string // ends a value over many lines
 }
 
-// startTOML begins a block at a section, or at an input's first line when that is an assignment.
+// startTOML begins a block at a section or an assignment.
 func (r *Reader) startTOML(text []byte) bool {
-	if r.open != nil || !sectionShape(text) && !(r.first && assigns(string(text))) {
+	if r.open != nil || !sectionShape(text) && (isBlank(text[0]) || !assigns(string(text))) {
 		return false
 	}
 	t := &tomlBlock{loose: r.first}
@@ -50,10 +51,13 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if !ok || !isName(key) || value == "" || value[0] == '=' {
 		return false, false
 	}
-	if metric(key) && !t.loose && !t.settled {
+	if metric(key) && !(t.section != "" && (t.loose || t.settled)) && !(t.loose && t.settled) {
 		return false, false
 	}
 	value = strings.TrimSpace(value)
+	if len(value) > maxScalar {
+		return true, true
+	}
 	if !t.loose && !tomlValue(value) {
 		return false, false
 	}

@@ -74,8 +74,15 @@ func metric(key string) bool {
 
 // metrics reports whether the pairs of a dict without a label look like a training step's report or a log record.
 func metrics(pairs []Pair) bool {
+	known := 0
 	for _, p := range pairs {
-		if metric(p.Key) && !flagValue(p.Value) {
+		if knob(p.Key) {
+			known++
+		}
+	}
+	for _, p := range pairs {
+		nested := known > 1 && strings.Contains(p.Key, ".") // compilation_config.level
+		if metric(p.Key) && !flagValue(p.Value) && !nested {
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ import "bytes"
 // Worth says cheaply whether a line outside a dump may hold settings, or begin a dump. It never says no to a line
 // that [Reader.Feed] would read something from. It does not allocate.
 func Worth(text []byte) bool {
-	text = bytes.TrimRight(text, " \t\r\n\x00")
+	text = trimEnd(text)
 	if len(text) < 3 {
 		return len(text) > 0 && text[len(text)-1] == '{'
 	}
@@ -79,6 +79,15 @@ func sectionShape(text []byte) bool {
 		}
 	}
 	return true
+}
+
+// trimEnd takes off what carries no text. bytes.TrimRight would build a set of its bytes anew for every line.
+func trimEnd(text []byte) []byte {
+	n := len(text)
+	for n > 0 && (isBlank(text[n-1]) || text[n-1] == '\r' || text[n-1] == '\n' || text[n-1] == 0) {
+		n--
+	}
+	return text[:n]
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -73,6 +73,9 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if !ok || len(text) > 2*MaxValue && !y.loose {
 		return y.loose && y.keys > 0 && indent > y.indent, y.loose && indent > y.indent // a long scalar goes on
 	}
+	if len(value) > maxScalar {
+		return true, true
+	}
 	if !y.takes(key, value, indent) {
 		return false, false
 	}
@@ -98,7 +101,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		return false, false
 	}
 	if y.keys == 0 {
-		y.label = !y.loose && value == "" && endsWithWord(strings.ToLower(key), labelWords)
+		y.label = (!y.loose || r.line > r.prolog+1) && value == "" && endsWithWord(strings.ToLower(key), labelWords)
 	}
 	y.keys++
 	y.indent = indent
@@ -116,7 +119,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		return true, true
 	}
 	y.hard = y.hard || plainNumber(value) || flagValue(value) || len(y.parents) > 0
-	if !known {
+	if !known || key == "<<" { // an entry of a list, YAML's merge key
 		return true, true
 	}
 	if !y.settled && y.has(path) { // wandb: a / wandb: b: a label, not a mapping
@@ -223,7 +226,7 @@ func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 	if key == "" || len(rest) == 0 || rest[0] != ':' || len(rest) > 1 && rest[1] != ' ' {
 		return "", "", false
 	}
-	return key, strings.TrimSpace(string(rest[1:min(len(rest), 8*MaxValue)])), true
+	return key, strings.TrimSpace(string(rest[1:])), true
 }
 
 // keyMarks stand in keys besides letters, digits and the underscore.
