@@ -327,8 +327,8 @@ func (c *cluster) adopt() {
 func (c *cluster) survived() bool {
 	f, last := c.root.file, c.evidence[0]
 	for _, e := range c.evidence {
-		if e.file == f && e.At.Line > last.At.Line {
-			last = e
+		if e.file == f && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
+			last = e // a controller tells of the same failure again when it has decided to go on
 		}
 	}
 	end := f.steps

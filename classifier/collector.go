@@ -113,6 +113,7 @@ type identity struct {
 	// group is the size of the process group that rank counts in, 0 when not told. Only the largest group's is the rank in
 	// the whole job: engines and tensor-parallel groups count their own.
 	group int
+	here  bool // its label names no address: Ray prints those of other nodes than the driver's only
 	mixed bool // several ranks share this key: rank tells nothing
 }
 
@@ -156,8 +157,9 @@ func (f *file) see(h *envelope.Header) {
 			f.labels[l] = true
 		}
 	}
-	if h.PID > 0 && (h.Rank >= 0 || h.Host != "") {
-		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host})
+	here := h.Actor != "" && h.Host == ""
+	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || here) {
+		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host, here: here})
 	}
 }
 
@@ -210,6 +212,7 @@ func (i *identity) fill(from identity) {
 	if i.host == "" {
 		i.host = from.host
 	}
+	i.here = i.here || from.here
 }
 
 func (f *file) stream(key string) *streamState {

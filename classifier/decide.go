@@ -141,7 +141,7 @@ func (c *cluster) byContext() phase.Verdict {
 			return v
 		}
 	}
-	if m := e.marker; m != nil {
+	if m := e.marker; m != nil && !c.started(m) {
 		if p := m.Fields["phase"]; p != "" {
 			return phase.Verdict{
 				Phase: phase.Phase(p), Confidence: "medium",
@@ -152,12 +152,7 @@ func (c *cluster) byContext() phase.Verdict {
 	if v, ok := c.elsewhere(); ok {
 		return v
 	}
-	for _, l := range []string{e.Header.Process, e.Header.Actor} {
-		if v, ok := phase.FromLabel(l, e.ready || e.lastStep >= 0); ok && l != "" {
-			return v
-		}
-	}
-	if v, ok := phase.FromFile(filepath.Base(strings.ReplaceAll(e.At.Source, "\\", "/")), e.ready); ok {
+	if v, ok := c.byName(); ok {
 		return v
 	}
 	if c.job.bareEngine() {
@@ -170,6 +165,30 @@ func (c *cluster) byContext() phase.Verdict {
 		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
+}
+
+// started says that a marker of the start is out of date: another input of the attempt tells of a later stage. A job
+// starts once, and a clock need not be on every line.
+func (c *cluster) started(m *parser.Marker) bool {
+	if m.Fields["phase"] != phase.Init {
+		return false
+	}
+	if _, own := c.byName(); own {
+		return false // engines start anew inside a run that goes on
+	}
+	v, ok := c.elsewhere()
+	return ok && v.Phase != phase.Init
+}
+
+// byName reads the names of the process and of the log.
+func (c *cluster) byName() (phase.Verdict, bool) {
+	e := c.root
+	for _, l := range []string{e.Header.Process, e.Header.Actor} {
+		if v, ok := phase.FromLabel(l, e.ready || e.lastStep >= 0); ok && l != "" {
+			return v, true
+		}
+	}
+	return phase.FromFile(filepath.Base(strings.ReplaceAll(e.At.Source, "\\", "/")), e.ready)
 }
 
 // elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it

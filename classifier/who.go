@@ -82,6 +82,25 @@ func (j *job) complete(id *identity, f *file, task int) {
 			look(other)
 		}
 	}
+	if id.host == "" && id.here && j.run.Launcher == "ray" {
+		id.host = f.driverHost()
+	}
+}
+
+// driverHost is the address of the node of the Ray driver that wrote an input: that of any process whose label names
+// none, told elsewhere, when all that are told agree.
+func (f *file) driverHost() string {
+	host := ""
+	for k, id := range f.idents {
+		switch {
+		case k.kind != "pid" || !id.here || id.host == "" || id.host == host:
+		case host != "":
+			return ""
+		default:
+			host = id.host
+		}
+	}
+	return host
 }
 
 // ask takes over what an input told under a key.
@@ -202,12 +221,13 @@ func (j *job) shot(id *identity, e *event) {
 	id.fill(one)
 }
 
-// named completes an identity by what any launcher of the job says of its pid.
+// named completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
+// logs.
 func (j *job) named(id *identity) {
 	for _, f := range j.files {
 		for attempt := 0; attempt <= f.attempt; attempt++ {
 			for _, x := range j.failures(f, attempt) {
-				if x.pid == id.pid {
+				if x.pid == id.pid && x.pid > 0 || id.pid <= 0 && x.rank == id.rank && x.rank >= 0 {
 					id.fill(x.identity)
 				}
 			}
@@ -263,7 +283,7 @@ func (c *cluster) rootFacts() Root {
 	probe.fields, probe.Trace = fields, c.rootTrace()
 	id := c.job.who(&probe)
 	c.job.launcher(&id, e)
-	if e.Kind == parser.OOMKill && id.pid > 0 && id.rank < 0 {
+	if e.Kind == parser.OOMKill && id.pid > 0 && id.rank < 0 || e.Kind != parser.OOMKill && id.host == "" {
 		c.job.named(&id) // the kernel's log names a pid, the launcher's its rank
 	}
 	if id.host == "" && e.Header.PID > 0 {

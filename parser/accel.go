@@ -147,6 +147,18 @@ func npuPatterns() []Pattern {
 			},
 		},
 		{
+			// The RankID is -1 unless a rank table is given.
+			Name:    "npu.device",
+			Needles: []string{"call acl api failed"},
+			Expr:    `\(PID:(?<pid>\d{1,10}), Device:(?<device>\d{1,4}), RankID:-?\d{1,6}\) ERR\d{5} PTA call acl api failed`,
+			Kind:    GPUDriverOOM, Role: Detail,
+			Source: "torch_npu, torch_npu/csrc/core/npu/NPUException.h, below the message of a failed call",
+			Match: []Sample{
+				{"[ERROR] 2025-09-28-07:22:40 (PID:281606, Device:5, RankID:-1) ERR00100 PTA call acl api failed", Fields{"pid": "281606", "device": "5"}},
+			},
+			NoMatch: []string{"[ERROR] 2025-09-28-07:22:40 (PID:281606, Device:5, RankID:-1) ERR02200 DIST call hccl api failed."},
+		},
+		{
 			Name:    "npu.cann_size",
 			Needles: []string{"Failed to allocate resource[DeviceMemory]"},
 			Expr:    `Failed to allocate resource\[DeviceMemory\] with info \[size:(?<requested_b>\d{1,19})\]`,

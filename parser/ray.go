@@ -314,6 +314,19 @@ func rayDeaths() []Pattern {
 			Match:   []Sample{{"Task f failed. There are 2 retries remaining, so the task will be retried. Error: user exception", Fields{"retries": "2"}}},
 			NoMatch: []string{"Task m failed due to oom. There are infinite oom retries remaining, so the task will be retried."},
 		},
+		{
+			// The controller decides RETRY or RAISE and then prints the failure again; a retry starts the worker group anew.
+			Name:    "ray.train_retried",
+			Needles: []string{"[FailurePolicy] "},
+			Expr:    `\[FailurePolicy\] (?:Decision: FailureDecision\.)?RETRY\b`,
+			Kind:    Recovered, Role: Context,
+			Source: "Ray 2.43+, train/v2/_internal/execution/failure_handling/default.py",
+			Match: []Sample{
+				{"[FailurePolicy] RETRY", Fields{}},
+				{"[FailurePolicy] Decision: FailureDecision.RETRY, Error source: worker group, Error count / maximum errors allowed: 1/3, Error: Training failed due to worker errors:", Fields{}},
+			},
+			NoMatch: []string{"[FailurePolicy] RAISE", "[FailurePolicy] Decision: FailureDecision.RAISE, Error count / maximum errors allowed: 4/3"},
+		},
 	}
 }
 

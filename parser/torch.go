@@ -117,6 +117,19 @@ func torchAllocatorPatterns() []Pattern {
 			Match:  []Sample{{"torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)", Fields{"device": "0"}}},
 		},
 		{
+			// The C++ stack below a message, of programs without Python or with TORCH_SHOW_CPP_STACKTRACES=1.
+			Name:    "torch.cpp_backward",
+			Needles: []string{" torch::autograd::"},
+			Expr:    `^frame #\d{1,3}: torch::autograd::(?:Engine::(?:evaluate_function|thread_main|thread_init)|generated::\w{1,80}::apply)\(`,
+			Kind:    GPUOOM, Role: Detail, Phase: "backward",
+			Source: "PyTorch 1.x-2.x, c10/util/Backtrace.cpp; torch/csrc/autograd/engine.cpp runs nothing but backward passes",
+			Match: []Sample{
+				{"frame #7: torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&) + 0x22f (0x7f3c071e in /opt/libtorch/lib/libtorch_cpu.so)", Fields{}},
+				{"frame #6: torch::autograd::generated::ConvolutionBackward0::apply(std::vector<at::Tensor>&&) + 0x20a (0x7f3c061e in /opt/libtorch/lib/libtorch_cpu.so)", Fields{}},
+			},
+			NoMatch: []string{"frame #9: torch::autograd::THPVariable_conv2d(_object*, _object*, _object*) + 0x1f (0x7f in /opt/libtorch/lib/libtorch_python.so)"},
+		},
+		{
 			Name:    "torch.oom.async_figure",
 			Needles: []string{"Currently allocated     : ", "Requested               : ", "Device limit            : ", "Free (according to CUDA): "},
 			Expr: `(?:Currently allocated     : (?<allocated_sz>` + torchSize + `)|Requested               : (?<requested_sz>` + torchSize + `)` +
