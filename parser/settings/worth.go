@@ -42,8 +42,12 @@ func bannerShape(text []byte) bool {
 	if len(text) > 100 {
 		return false
 	}
-	i := bytes.LastIndex(text, []byte(": "))
-	return i > 0 && i+2 < len(text) && isDigit(text[i+2])
+	for i := len(text) - 2; i > 0; i-- {
+		if text[i] == ':' && text[i+1] == ' ' {
+			return i+2 < len(text) && isDigit(text[i+2])
+		}
+	}
+	return false
 }
 
 // yamlShape is the quick test for `key:` or `key: value`, indented by blanks.
