@@ -57,12 +57,14 @@ type file struct {
 	failed   bool      // something failed: a trainer that prints its settings after that was started again
 	self     *identity // who writes this input, when unlabelled lines tell of one process only
 	selves   int
-	marks    int       // timers and phases seen: their order, for a line may hold several
-	attempt  int       // how often a launcher started its workers anew
-	done     []int     // steps at the end of each attempt but the last
-	steps    int       // training steps that were reported
-	progress int       // weaker signs that a run goes on: see the marker "progress"
-	counted  int       // the highest count of such a sign
+	marks    int   // timers and phases seen: their order, for a line may hold several
+	attempt  int   // how often a launcher started its workers anew
+	done     []int // steps at the end of each attempt but the last
+	steps    int   // training steps that were reported
+	progress int   // weaker signs that a run goes on: see the marker "progress"
+	counted  int   // the highest count of such a sign
+	dead     int   // pid of an actor whose death is being told, by the writer deadBy
+	deadBy   string
 	lastStep int       // highest step of this attempt, -1 before any
 	ready    bool      // an engine said that it serves requests
 	clock    string    // clock of lastTime
@@ -158,7 +160,7 @@ func (f *file) see(h *envelope.Header) {
 		}
 	}
 	here := h.Actor != "" && h.Host == ""
-	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || here) {
+	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here) {
 		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host, here: here})
 	}
 }
@@ -238,6 +240,9 @@ func (c *Collector) event(o parser.Event) {
 			f.labels[g.Actor] = true
 		}
 	}
+	if o.Pattern == "ray.actor_died_fields" {
+		f.died(&o)
+	}
 	switch {
 	case o.Kind == parser.Restart:
 		f.again()
@@ -267,6 +272,17 @@ func (c *Collector) event(o parser.Event) {
 	}
 	e.timer, e.marker = f.where(o.Header.Stream)
 	f.events = append(f.events, e)
+}
+
+// died joins the pid and the address of a dead actor, which Ray prints on lines of their own, the pid first.
+func (f *file) died(o *parser.Event) {
+	if pid, ok := o.Fields.Int("pid"); ok {
+		f.dead, f.deadBy = int(pid), o.Header.Stream
+	}
+	if h := o.Fields["host"]; h != "" && f.dead > 0 && f.deadBy == o.Header.Stream {
+		f.learn(identity{rank: -1, localRank: -1, device: -1, pid: f.dead, host: h})
+		f.dead = 0
+	}
 }
 
 // reread decides what an exception is whose words do not tell: a full device is a disk, unless the traceback goes

@@ -77,6 +77,9 @@ func samples() []string {
 
 // TestMemoryStaysBounded is not parallel: it measures the heap of the process.
 func TestMemoryStaysBounded(t *testing.T) { //nolint:paralleltest // see above
+	if testing.Short() {
+		t.Skip("streams of many megabytes")
+	}
 	known := samples()
 	require.Greater(t, len(known), 200)
 	filler := strings.Repeat("x", 900)

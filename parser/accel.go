@@ -147,16 +147,16 @@ func npuPatterns() []Pattern {
 			},
 		},
 		{
-			// The RankID is -1 unless a rank table is given.
+			// Of use for its envelope, `[ERROR] 2025-09-28-07:22:40 (PID:281606, Device:5, RankID:-1) `, which tells the device.
 			Name:    "npu.device",
 			Needles: []string{"call acl api failed"},
-			Expr:    `\(PID:(?<pid>\d{1,10}), Device:(?<device>\d{1,4}), RankID:-?\d{1,6}\) ERR\d{5} PTA call acl api failed`,
+			Expr:    `^ERR\d{5} PTA call acl api failed`,
 			Kind:    GPUDriverOOM, Role: Detail,
 			Source: "torch_npu, torch_npu/csrc/core/npu/NPUException.h, below the message of a failed call",
 			Match: []Sample{
-				{"[ERROR] 2025-09-28-07:22:40 (PID:281606, Device:5, RankID:-1) ERR00100 PTA call acl api failed", Fields{"pid": "281606", "device": "5"}},
+				{"ERR00100 PTA call acl api failed", Fields{}},
 			},
-			NoMatch: []string{"[ERROR] 2025-09-28-07:22:40 (PID:281606, Device:5, RankID:-1) ERR02200 DIST call hccl api failed."},
+			NoMatch: []string{"ERR02200 DIST call hccl api failed."},
 		},
 		{
 			Name:    "npu.cann_size",

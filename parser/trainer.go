@@ -57,6 +57,19 @@ func trainerRecoveries() []Pattern {
 			Match:  []Sample{{"Batch size 64 failed, trying batch size 32", Fields{"count": "32"}}},
 		},
 		{
+			// The exception itself is not printed.
+			Name:    "trainer.composer_oom",
+			Needles: []string{"CUDA out of memory detected. "},
+			Expr:    `CUDA out of memory detected\. (?:Train microbatch size will be decreased from \d{1,9} -> \d{1,9}|Gradient Accumulation increased from \d{1,9} -> \d{1,9})`,
+			Kind:    GPUOOM, Role: Evidence, Set: map[string]string{"retries": "infinite"},
+			Source: "Composer 0.8-0.3x, composer/trainer/trainer.py, with device_train_microbatch_size=auto",
+			Match: []Sample{
+				{"CUDA out of memory detected. Train microbatch size will be decreased from 16 -> 8.", Fields{"retries": "infinite"}},
+				{"CUDA out of memory detected. Gradient Accumulation increased from 1 -> 2, and the batch will be retrained.", Fields{"retries": "infinite"}},
+			},
+			NoMatch: []string{"CUDA out of memory detected. Aborting."},
+		},
+		{
 			Name: "trainer.oom_retried",
 			Needles: []string{
 				"etrying after OOM", "etrying after CUDA", "attempting to recover from OOM", "ran out of memory, retrying batch",

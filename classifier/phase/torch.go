@@ -28,6 +28,7 @@ var torchRules = []rule{
 	r("torch/distributed/fsdp/_state_dict_utils.py", "", Checkpoint, strong),
 	r("torch/distributed/fsdp/_unshard_param_utils.py", "_unshard_fsdp_state_params", Checkpoint, strong).with(alone),
 	r("torch/distributed/fsdp/_optim_utils.py", "", Checkpoint, strong),
+	r("torch/cuda/__init__.py", "set_device _lazy_init", Init, weak).with(alone).says("a process makes its CUDA context"),
 	r("torch/distributed/checkpoint/", "", Checkpoint, strong),
 	r("torch/distributed/fsdp/fully_sharded_data_parallel.py", "clip_grad_norm_", Optimizer, strong),
 	r("torch/distributed/fsdp/fully_sharded_data_parallel.py", "__init__", Init, strong),

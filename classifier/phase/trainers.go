@@ -22,6 +22,21 @@ var trainerRules = []rule{
 	r("transformers/trainer*.py", "__init__", Init, strong),
 	r("trl/trainer/*.py", "__init__", Init, strong),
 
+	// ROLL: a worker's methods are the stages of its pipelines; megatron's forward_step serves all of them.
+	r("roll/pipeline/", "compute_log_probs", LogProb, decisive),
+	r("roll/pipeline/", "compute_values compute_rewards", LogProb, strong),
+	r("roll/pipeline/", "train_step train_step_lora", Training, decisive),
+	r("roll/pipeline/", "generate start_server", Rollout, strong),
+	r("roll/pipeline/", "model_update start_model_update broadcast_parameter", WeightUpdate, decisive),
+	r("roll/pipeline/", "do_checkpoint", Checkpoint, decisive),
+	r("roll/pipeline/", "initialize", Init, strong),
+
+	// Text Generation Inference measures its cache with the largest prefill before it serves.
+	r("text_generation_server/", "warmup Warmup", Init, decisive),
+	r("text_generation_server/", "get_model load_weights", Init, strong),
+	r("text_generation_server/server.py", "Prefill Decode", Rollout, strong),
+	r("text_generation_server/models/", "generate_token", Rollout, strong),
+
 	r("accelerate/accelerator.py", "backward", Backward, weak),
 	r("accelerate/utils/deepspeed.py", "backward", Backward, weak),
 	r("accelerate/utils/deepspeed.py", "step", Optimizer, strong),

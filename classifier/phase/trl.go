@@ -7,6 +7,7 @@ var trlRules = []rule{
 	r("*_trainer.py", "", LogProb, strong).when("ref_per_token_logps ="),
 	r("*_trainer.py", "", LogProb, strong).when("old_per_token_logps ="),
 	r("*", "_generate_single_turn unwrap_model_for_generation _generate_completions", Rollout, decisive),
+	r("swift/", "_fast_infer _engine_infer _infer _infer_single_or_multi_turn", Rollout, strong), // ms-swift 3.x
 	r("trl/models/utils.py", "unwrap_model_for_generation", Rollout, decisive),
 	r("trl/generation/*.py", "__init__ _init_vllm", Init, decisive),
 	r("trl/generation/*.py", "sync_weights _sync_*", WeightUpdate, decisive),

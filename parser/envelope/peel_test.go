@@ -130,6 +130,7 @@ func TestCollectorsArePeeled(t *testing.T) {
 			"journald", `Jun 01 10:00:00 node01 python[123]: text`, `text`,
 			want(at("syslog", "0000-06-01T10:00:00"), host("node01"), process("python"), pid(123), stream("hnode01 python 123")),
 		},
+		{"ts", `Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, want(at("syslog", "0000-06-01T10:00:00"))},
 		{
 			"journald precise, kernel", `Jun  1 10:00:00.123456 node01 kernel: [12345.678901] Killed process 7`, `Killed process 7`,
 			want(at("syslog", "0000-06-01T10:00:00.123456"), host("node01"), stream("hnode01 kernel 0")),

@@ -19,7 +19,14 @@ func journal(p *peeler, s scanner) ([]byte, bool) {
 	if !s.lit(" ") {
 		return nil, false
 	}
-	return p.syslogTag(s, st)
+	if rest, ok := p.syslogTag(s, st); ok {
+		return rest, true
+	}
+	if st.clock != clockSyslog || len(s.b) <= len("CEST 2025") && len(s.b) > 0 && isDigit(s.b[len(s.b)-1]) {
+		return nil, false // a date that goes on behind the clock
+	}
+	p.stamp(st) // nobody's name behind it: ts(1) of moreutils puts the stamp alone in front
+	return s.b, true
 }
 
 // weekdayStamp takes `Sun 2025-06-01 10:00:00 CEST`. The zone's name is not looked up; UTC is told, the rest is local.

@@ -31,7 +31,7 @@ func (r *Reader) pairs(text []byte) {
 	}
 	known := 0
 	for _, p := range found {
-		if metric(p.key) && !flagValue(p.value) || strings.HasPrefix(p.value, "0x") { // a frame of another language
+		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a frame of another language
 			return
 		}
 		if knob(p.key) {

@@ -159,10 +159,10 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "dotted table, with a name too long for dots",
-			log:  "------------------------ arguments ------------------------\n  micro_batch_size ................................ 1\n  a_name_that_is_longer_than_the_width_of_the_table  7\nnoise\n  path ............................................ None\n-------------------- end of arguments ---------------------\n  after_the_end_of_it ............................. 3",
+			log:  "------------------------ arguments ------------------------\n  micro_batch_size ................................ 1\n  a_name_that_is_longer_than_the_width_of_the_table  7\nnoise\n  path ............................................ None\n  micro_batch_size_per_gpu .. 8...........................updated\n-------------------- end of arguments ---------------------\n  after_the_end_of_it ............................. 3",
 			want: []string{
 				"megatron micro_batch_size=1", "megatron a_name_that_is_longer_than_the_width_of_the_table=7", "megatron path=None",
-				"megatron after_the_end_of_it=3",
+				"megatron micro_batch_size_per_gpu=8", "megatron after_the_end_of_it=3",
 			},
 		},
 		{

@@ -265,7 +265,7 @@ func (r *Reader) openingBrace(text []byte) bool {
 	prefix := bytes.TrimRight(text[:len(text)-1], " ")
 	if len(bytes.TrimSpace(prefix)) > 0 {
 		prefix = prefix[max(0, len(prefix)-120):]
-		if name, _, ok := dottedLine(text); ok {
+		if name, _, ok := dottedLine(text, " ...."); ok {
 			d.descend(name)
 		} else {
 			label := strings.ToLower(string(bytes.TrimRight(prefix, " :=")))

@@ -16,7 +16,7 @@ func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
 	if bytes.Contains(text, []byte("end of arguments")) {
 		return true, false
 	}
-	if name, value, ok := dottedLine(text); ok {
+	if name, value, ok := dottedLine(text, " ."); ok {
 		if value == "{" {
 			return false, true
 		}
@@ -38,7 +38,7 @@ func (r *Reader) dotted(text []byte) bool {
 		r.begin(&table{}, text)
 		return true
 	}
-	name, value, ok := dottedLine(text)
+	name, value, ok := dottedLine(text, " ....")
 	if !ok {
 		return false
 	}
@@ -57,9 +57,9 @@ func (r *Reader) row(name, value string) {
 	}
 }
 
-// dottedLine splits `  name ............ value`.
-func dottedLine(text []byte) (name, value string, ok bool) {
-	i := bytes.Index(text, []byte(" ...."))
+// dottedLine splits `  name ............ value`; dots are the fewest to ask for: a long name leaves room for few.
+func dottedLine(text []byte, dots string) (name, value string, ok bool) {
+	i := bytes.Index(text, []byte(dots))
 	if i < 0 {
 		return "", "", false
 	}
