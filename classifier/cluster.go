@@ -335,7 +335,7 @@ func (c *cluster) survived() bool {
 	if last.attempt < len(f.done) {
 		end = f.done[last.attempt]
 	}
-	if end-last.steps >= 2 || c.goesOn(last) || c.retried() {
+	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.events {
@@ -346,6 +346,26 @@ func (c *cluster) survived() bool {
 			return !c.fatalAfter(e)
 		}
 		if e.file != f && e.clock != "" && e.clock == last.clock && e.when.After(last.when) {
+			return true
+		}
+	}
+	return false
+}
+
+// stepsElsewhere says that training steps were reported after a kill had been noticed, in a log that is not the
+// kernel's.
+func (c *cluster) stepsElsewhere() bool {
+	if c.root.Kind != parser.OOMKill || c.root.file.steps > 0 {
+		return false
+	}
+	last := map[*file]*event{}
+	for _, x := range c.job.events {
+		if x.file != c.root.file && x.attempt == x.file.attempt && (x.Kind == parser.OOMKill || x.Kind == parser.ProcessExit) {
+			last[x.file] = x
+		}
+	}
+	for f, x := range last {
+		if f.steps-x.steps >= 2 {
 			return true
 		}
 	}

@@ -246,7 +246,7 @@ func (c *Collector) event(o parser.Event) {
 	switch {
 	case o.Kind == parser.Restart:
 		f.again()
-	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed":
+	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed" || o.Pattern == "hydra.job_failed":
 		f.ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.failed = true
@@ -417,6 +417,8 @@ func begins(o *parser.Marker) bool {
 	switch o.Name {
 	case "step", "ready":
 		return true
+	case "identity":
+		return o.Fields["peers"] != "" || o.Fields["world_size"] != "" // a process group is formed
 	case "phase":
 		return o.Fields["phase"] == "init"
 	}

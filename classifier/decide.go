@@ -26,7 +26,11 @@ func (c *cluster) phase() phase.Verdict {
 	if v, ok := c.byTrace(); ok {
 		return v
 	}
-	for _, x := range append(slices.Clone(c.evidence), e.details...) {
+	said := slices.Clone(c.evidence)
+	for _, x := range c.evidence {
+		said = append(said, x.details...)
+	}
+	for _, x := range said {
 		if x.Phase != "" && sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}
 		}
@@ -136,18 +140,11 @@ func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
 func (c *cluster) byContext() phase.Verdict {
 	e := c.root
-	if e.timer != "" {
-		if v, ok := phase.FromTimer(e.timer); ok {
-			return v
-		}
+	if v, ok := c.stage(e); ok {
+		return v
 	}
-	if m := e.marker; m != nil && !c.started(m) {
-		if p := m.Fields["phase"]; p != "" {
-			return phase.Verdict{
-				Phase: phase.Phase(p), Confidence: "medium",
-				Why: fmt.Sprintf("the last stage that the log announced before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
-			}
-		}
+	if v, ok := c.stageOfWitness(); ok {
+		return v
 	}
 	if v, ok := c.elsewhere(); ok {
 		return v
@@ -165,6 +162,41 @@ func (c *cluster) byContext() phase.Verdict {
 		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
+}
+
+// stage is what was under way when an event was printed: the open timer, the last stage that was announced.
+func (c *cluster) stage(e *event) (phase.Verdict, bool) {
+	if e.timer != "" {
+		if v, ok := phase.FromTimer(e.timer); ok {
+			return v, true
+		}
+	}
+	m := e.marker
+	if m == nil || m.Fields["phase"] == "" || e == c.root && c.started(m) {
+		return phase.Verdict{}, false
+	}
+	return phase.Verdict{
+		Phase: phase.Phase(m.Fields["phase"]), Confidence: phase.Medium,
+		Why: fmt.Sprintf("the last stage that the log announced before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
+	}, true
+}
+
+// stageOfWitness asks the first who noticed a kill in another log what was under way there: a kernel's log knows of
+// no stages.
+func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
+	if c.root.Kind != parser.OOMKill {
+		return phase.Verdict{}, false
+	}
+	for _, x := range c.job.events {
+		if x.file == c.root.file || x.attempt != c.root.attempt || x.Kind != parser.OOMKill && x.Kind != parser.ProcessExit {
+			continue
+		}
+		if v, ok := c.stage(x); ok {
+			v.Why = fmt.Sprintf("where %s noticed the kill: %s", x.At, v.Why)
+			return v, true
+		}
+	}
+	return phase.Verdict{}, false
 }
 
 // started says that a marker of the start is out of date: another input of the attempt tells of a later stage. A job

@@ -254,10 +254,10 @@ func (j *job) oneNode() bool {
 	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
 }
 
-// onlyHost is the host of a job that names one host in a banner and is not known to have more.
-func (j *job) onlyHost() string {
+// onlyHost is the host that the banners of some inputs name, if they name one.
+func onlyHost(files []*file) string {
 	host := ""
-	for _, f := range j.files {
+	for _, f := range files {
 		for _, m := range f.launches {
 			h := m.Fields["host"]
 			if h == "" {
@@ -268,9 +268,6 @@ func (j *job) onlyHost() string {
 			}
 			host = h
 		}
-	}
-	if j.run.Nodes != nil && *j.run.Nodes > 1 {
-		return ""
 	}
 	return host
 }
@@ -294,8 +291,11 @@ func (c *cluster) rootFacts() Root {
 	if id.host == "" {
 		id.host = c.job.srunHost(e, id.rank)
 	}
-	if id.host == "" {
-		id.host = c.job.onlyHost()
+	if id.host == "" && strings.HasPrefix(e.Pattern, "kubernetes.") {
+		id.host = onlyHost([]*file{e.file}) // the description of one pod
+	}
+	if id.host == "" && (c.job.run.Nodes == nil || *c.job.run.Nodes <= 1) {
+		id.host = onlyHost(c.job.files)
 	}
 	if strings.HasPrefix(e.Pattern, "spawn.") && id.rank < 0 && c.job.oneNode() {
 		id.rank = id.localRank // torch.multiprocessing.spawn counts the processes of one node

@@ -158,6 +158,13 @@ func TestForms(t *testing.T) {
 			want: []string{"command --num-proc=32", "command --bs=8"},
 		},
 		{
+			name: "Rust's debug print",
+			log:  `text_generation_launcher: Args { model_id: "/data/m, \"v2\"", revision: None, sharded: Some(true), num_shard: Some(4), cors_allow_origin: [], otlp: Otlp { x: 1 }, cuda_memory_fraction: 1.0, env: false }`,
+			want: []string{
+				`repr model_id=/data/m, "v2"`, "repr revision=None", "repr sharded=true", "repr num_shard=4", "repr cuda_memory_fraction=1.0", "repr env=false",
+			},
+		},
+		{
 			name: "dotted table, with a name too long for dots",
 			log:  "------------------------ arguments ------------------------\n  micro_batch_size ................................ 1\n  a_name_that_is_longer_than_the_width_of_the_table  7\nnoise\n  path ............................................ None\n  micro_batch_size_per_gpu .. 8...........................updated\n-------------------- end of arguments ---------------------\n  after_the_end_of_it ............................. 3",
 			want: []string{

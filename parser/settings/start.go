@@ -32,7 +32,7 @@ func (r *Reader) startLiteral(text []byte) bool {
 			return true
 		}
 	}
-	if r.startDict(text) || r.startCall(text) {
+	if r.startDict(text) || r.startCall(text) || r.startRust(text) {
 		return true
 	}
 	return r.startRepr(text)
@@ -228,7 +228,7 @@ func dictLabel(prefix []byte) (string, bool) {
 	if len(trimmed) == 0 {
 		return "", len(prefix) < 4
 	}
-	if len(trimmed) > 400 || isCode(prefix) && !bytes.HasSuffix(prefix, []byte("json = ")) {
+	if len(trimmed) > 400 || isCode(prefix) && !bytes.HasSuffix(prefix, []byte("json = ")) && !assignedDict(prefix) {
 		return "", false
 	}
 	trimmed = trimmed[max(0, len(trimmed)-80):]
@@ -237,6 +237,12 @@ func dictLabel(prefix []byte) (string, bool) {
 		return "", false
 	}
 	return label, endsWithWord(label, labelWords)
+}
+
+// assignedDict reports whether a printed `cfg = ` begins the line; quoted source code is indented.
+func assignedDict(prefix []byte) bool {
+	name, ok := bytes.CutSuffix(prefix, []byte(" = "))
+	return ok && isName(string(name)) && endsWithWord(strings.ToLower(string(name)), labelWords)
 }
 
 func endsWithWord(s string, words []string) bool {
