@@ -27,6 +27,7 @@ func BenchmarkScan(b *testing.B) {
 	if raw, err := os.ReadFile("../fixtures/cases/infra-004-zero3-step-inside-backward-interleaved/train.log"); err == nil {
 		texts["traceback"] = raw
 	}
+	texts["flood"] = bytes.Repeat([]byte("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"), 1<<15)
 	for name, text := range texts {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

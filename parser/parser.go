@@ -18,6 +18,8 @@ const (
 	maxText    = 4 << 10 // bytes of a message that an observation keeps
 	maxPending = 64 << 10
 	maxArmed   = 32
+	maxAlike   = 2048 // events out of messages with the same candidates; the classifier keeps far fewer, and to match is dear
+	maxKinds   = 1024 // sets of candidates that are counted
 	staleAfter = 1000 // messages of others after which an open report of a stream no longer asks for lines
 	quietAfter = 24   // the same, when only a further line of a message might come
 )
@@ -35,6 +37,7 @@ type Parser struct {
 	cuts    map[string]*cut // lines that srun cut, by their label
 	runes   []rune
 	hits    []int32
+	alike   map[uint64]int // events emitted, by the patterns that were candidates
 	needles []int
 	now     int // line being read
 	tick    int // messages read: a line may hold many
@@ -81,7 +84,7 @@ func recordOf(h *envelope.Header) record {
 
 func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 	return &Parser{
-		source: source, table: t, emit: emit,
+		source: source, table: t, emit: emit, alike: map[uint64]int{},
 		streams: map[string]*stream{}, open: map[*stream]struct{}{}, cuts: map[string]*cut{},
 	}
 }
@@ -349,7 +352,8 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 // independent.
 func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace) bool {
 	p.runes = appendRunes(p.runes[:0], body)
-	claimed := false
+	kind := kindOf(p.hits)
+	claimed := p.alike[kind] >= maxAlike // a flood: more of the same tells nothing new
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
 		if claimed && (pat.Kind != "" || pat.Veto) {
@@ -369,6 +373,9 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 			p.emit(Gauge{At: at, Header: h, Name: pat.Name, Fields: f, Text: clip(body)})
 		default:
 			claimed = true
+			if _, ok := p.alike[kind]; ok || len(p.alike) < maxKinds {
+				p.alike[kind]++
+			}
 			if pat.Role == Evidence {
 				p.watched = at.Line + watchLines
 			}
@@ -382,6 +389,15 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 		}
 	}
 	return claimed
+}
+
+// kindOf tells sets of candidates apart (FNV-1a).
+func kindOf(hits []int32) uint64 {
+	h := uint64(14695981039346656037)
+	for _, i := range hits {
+		h = (h ^ uint64(uint32(i))) * 1099511628211
+	}
+	return h
 }
 
 // arm lets the patterns that follow on this one try the writer's next lines.
@@ -419,6 +435,7 @@ func (p *Parser) peek(num int, offset int64, raw []byte, emit func(Observation))
 	q := *p
 	q.emit = emit
 	q.needles, q.hits, q.runes = nil, nil, nil
+	q.alike = maps.Clone(p.alike)
 	first := !p.inLine
 	envelope.Segments(raw, func(seg []byte) bool {
 		var body []byte
