@@ -1,0 +1,143 @@
+package classifier
+
+import (
+	"cmp"
+	"oomscan/parser"
+	"slices"
+)
+
+// survived says that the run went on: somebody recovered, or training steps were reported after the root.
+func (c *cluster) survived() bool {
+	f, last := c.root.file, c.evidence[0]
+	for _, e := range c.evidence {
+		if e.file == f && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
+			last = e // a controller tells of the same failure again when it has decided to go on
+		}
+	}
+	end := f.steps
+	if last.attempt < len(f.done) {
+		end = f.done[last.attempt]
+	}
+	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.stepsElsewhere() {
+		return true
+	}
+	for _, e := range c.job.events {
+		if e.Kind != parser.Recovered || e.attempt != last.attempt && e.file == f {
+			continue
+		}
+		if e.file == f && e.At.Line > last.At.Line {
+			return !c.fatalAfter(e)
+		}
+		if e.file != f && e.clock != "" && e.clock == last.clock && e.when.After(last.when) {
+			return true
+		}
+	}
+	return false
+}
+
+// stepsElsewhere says that training steps were reported after a kill had been noticed, in a log that is not the
+// kernel's.
+func (c *cluster) stepsElsewhere() bool {
+	if c.root.Kind != parser.OOMKill || c.root.file.steps > 0 {
+		return false
+	}
+	last := map[*file]*event{}
+	for _, x := range c.job.events {
+		if x.file != c.root.file && x.attempt == x.file.attempt && (x.Kind == parser.OOMKill || x.Kind == parser.ProcessExit) {
+			last[x.file] = x
+		}
+	}
+	for f, x := range last {
+		if f.steps-x.steps >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// retried says that Ray kills and tries again, and that nothing says that it gave up.
+func (c *cluster) retried() bool {
+	retries := false
+	for _, e := range c.evidence {
+		if r := e.fields["retries"]; r != "" {
+			retries = r != "0"
+		}
+	}
+	if !retries {
+		return false
+	}
+	for _, x := range c.job.events {
+		if x.file == c.root.file && x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence) {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
+// bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
+func (c *cluster) goesOn(e *event) bool {
+	if e.file.progress-e.progress < 3 || e.attempt != e.file.attempt {
+		return false
+	}
+	for _, x := range c.job.events {
+		if x.file == e.file && x.progress > e.progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
+			return false
+		}
+	}
+	return true
+}
+
+// fatalAfter says that the job died after e all the same, without another step.
+func (c *cluster) fatalAfter(e *event) bool {
+	for _, x := range c.job.events {
+		if x.file == e.file && x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.steps == e.file.steps && x.attempt == e.attempt &&
+			(x.Kind == parser.Exception || x.Pattern == "elastic.failed") {
+			return true
+		}
+	}
+	return false
+}
+
+// consequences lists what followed, the same words of the same kind once with a count.
+func (c *cluster) consequences() []Consequence {
+	var out []Consequence
+	seen := map[string]int{}
+	for _, e := range c.job.events {
+		if e == c.root || e.attempt != c.root.attempt || !c.follows(e) {
+			continue
+		}
+		key := string(e.Kind) + "\x00" + e.Pattern
+		if i, ok := seen[key]; ok {
+			out[i].Count++
+			continue
+		}
+		if len(out) >= maxConsequences {
+			break
+		}
+		seen[key] = len(out)
+		w := c.job.who(e)
+		out = append(out, Consequence{
+			Kind: e.Kind, At: e.At, Rank: ptr(w.rank), Host: w.host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b Consequence) int {
+		return cmp.Or(cmp.Compare(a.At.Source, b.At.Source), cmp.Compare(a.At.Line, b.At.Line))
+	})
+	return out
+}
+
+// follows says whether an event belongs to what the root set off.
+func (c *cluster) follows(e *event) bool {
+	switch e.Role {
+	case parser.Consequence, parser.Suspicion:
+	case parser.Context:
+		return e.Kind == parser.Exception && !technical(e) && e.file == c.root.file && e.At.Line > c.root.At.Line
+	default:
+		return false
+	}
+	if e.file == c.root.file {
+		return e.At.Line > c.root.At.Line || c.root.Kind == parser.OOMKill
+	}
+	return true
+}

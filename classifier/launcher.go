@@ -1,0 +1,139 @@
+package classifier
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// failure is what a launcher says of a process that ended.
+type failure struct {
+	identity
+	line  int
+	first bool // the launcher calls it the first
+	exit  int  // exit status, negative: killed by that signal
+}
+
+// failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
+func (j *job) failures(f *file, attempt int) []failure {
+	var out []failure
+	for _, e := range j.events {
+		if e.file != f || e.attempt != attempt || !strings.HasPrefix(e.Pattern, "elastic.") && !strings.HasPrefix(e.Pattern, "python.child") || e.fields["local_rank"] == "" {
+			continue
+		}
+		id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
+		for _, t := range []struct {
+			key string
+			to  *int
+		}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"pid", &id.pid}} {
+			if n, ok := e.fields.Int(t.key); ok {
+				*t.to = int(n)
+			}
+		}
+		x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != ""}
+		if n, ok := e.fields.Int("exitcode"); ok {
+			x.exit = int(n)
+		}
+		merged := false
+		for i := range out {
+			if out[i].pid == x.pid && x.pid > 0 {
+				out[i].fill(id)
+				out[i].first = out[i].first || x.first
+				merged = true
+			}
+		}
+		if !merged {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
+// device when all of a node's devices are visible), or, when it names one failed process, by that.
+func (j *job) launcher(id *identity, e *event) {
+	fs := j.failures(e.file, e.attempt)
+	if len(fs) == 0 {
+		return
+	}
+	var hit *failure
+	for i := range fs {
+		x := &fs[i]
+		switch {
+		case id.pid > 0 && x.pid == id.pid, id.rank >= 0 && x.rank == id.rank:
+			hit = x
+		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank == id.device && id.device >= 0:
+			hit = x
+		case hit == nil && id.pid <= 0 && id.rank >= 0 && x.rank < 0 && x.localRank == id.rank:
+			hit = x
+		}
+	}
+	if hit == nil && len(fs) == 1 && id.pid <= 0 && id.rank < 0 && id.device < 0 {
+		hit = &fs[0]
+	}
+	if hit == nil {
+		return
+	}
+	one := hit.identity
+	if one.rank < 0 && j.oneNode() {
+		one.rank = one.localRank
+	}
+	id.fill(one)
+}
+
+// elastic says that torchrun starts the processes: srun's tasks are its agents, one a node.
+func (j *job) elastic() bool {
+	return slices.ContainsFunc(j.events, func(e *event) bool { return strings.HasPrefix(e.Pattern, "elastic.") })
+}
+
+// shot completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
+func (j *job) shot(id *identity, e *event) {
+	var hit *failure
+	for attempt := max(0, e.attempt-1); attempt <= e.attempt; attempt++ {
+		fs := j.failures(e.file, attempt)
+		for i := range fs {
+			if near := e.At.Line - fs[i].line; fs[i].exit == -9 && near < 60 && near > -60 {
+				if hit != nil && hit.pid != fs[i].pid {
+					return
+				}
+				hit = &fs[i]
+			}
+		}
+	}
+	if hit == nil {
+		return
+	}
+	one := hit.identity
+	if one.rank < 0 && j.oneNode() {
+		one.rank = one.localRank
+	}
+	id.fill(one)
+}
+
+// named completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
+// logs.
+func (j *job) named(id *identity) {
+	for _, f := range j.files {
+		for attempt := 0; attempt <= f.attempt; attempt++ {
+			for _, x := range j.failures(f, attempt) {
+				if x.pid == id.pid && x.pid > 0 || id.pid <= 0 && x.rank == id.rank && x.rank >= 0 {
+					id.fill(x.identity)
+				}
+			}
+		}
+	}
+}
+
+// srunHost is the node on which srun says that the event's task ended: `srun: error: n031: task 2: Exited with ...`.
+func (j *job) srunHost(e *event, rank int) string {
+	task := e.Header.Task
+	if task < 0 {
+		task = rank
+	}
+	for _, x := range j.events {
+		if task >= 0 && x.attempt == e.attempt && strings.HasPrefix(x.Pattern, "slurm.") && x.fields["task"] == strconv.Itoa(task) && !strings.ContainsAny(x.fields["node"], "[,") {
+			return x.fields["node"]
+		}
+	}
+	return ""
+}

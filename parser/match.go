@@ -1,0 +1,132 @@
+package parser
+
+import (
+	"slices"
+
+	"oomscan/parser/envelope"
+	"oomscan/parser/traceback"
+)
+
+// find returns the needles of a message. The slice is valid until the next call.
+func (p *Parser) find(body []byte) []int {
+	p.needles = p.needles[:0]
+	p.table.finder.Needles(body, func(id int) bool {
+		p.needles = append(p.needles, id)
+		return true
+	})
+	return p.needles
+}
+
+// match tries the patterns whose needles the message holds. It says whether an event pattern or a veto claimed it.
+func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace, needles []int) bool {
+	p.hits = p.hits[:0]
+	for _, id := range needles {
+		p.hits = append(p.hits, p.table.owners[id]...)
+	}
+	for _, a := range s.armed {
+		if at.Line <= a.until && at.Line > a.since {
+			p.hits = append(p.hits, a.pattern)
+		}
+	}
+	if len(p.hits) == 0 {
+		return false
+	}
+	slices.Sort(p.hits)
+	p.hits = slices.Compact(p.hits)
+	if len(body) <= MaxMessage {
+		return p.matchText(at, body, h, s, trace)
+	}
+	claimed := false
+	for from := 0; from < len(body); {
+		pos, ok := p.table.finder.Next(body, from)
+		if !ok {
+			break
+		}
+		lo, hi := max(from, pos-MaxMessage/2), min(len(body), pos+MaxMessage/2)
+		claimed = p.matchText(at, body[lo:hi], h, s, trace) || claimed
+		from = hi
+	}
+	return claimed
+}
+
+// matchText tries p.hits on one text: vetoes come first in the table, the first event wins, markers and gauges are
+// independent.
+func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace) bool {
+	p.runes = appendRunes(p.runes[:0], body)
+	kind := kindOf(p.hits)
+	claimed := p.alike[kind] >= maxAlike // a flood: more of the same tells nothing new
+	for _, i := range p.hits {
+		pat := &p.table.patterns[i]
+		if claimed && (pat.Kind != "" || pat.Veto) {
+			continue
+		}
+		f, ok := pat.match(p.runes)
+		if !ok {
+			continue
+		}
+		p.arm(s, i, at.Line)
+		switch {
+		case pat.Veto:
+			claimed = true
+		case pat.Marker != "":
+			p.emit(Marker{At: at, Header: h, Name: pat.Marker, Fields: f, Text: clip(body)})
+		case pat.Gauge:
+			p.emit(Gauge{At: at, Header: h, Name: pat.Name, Fields: f, Text: clip(body)})
+		default:
+			claimed = true
+			if _, ok := p.alike[kind]; ok || len(p.alike) < maxKinds {
+				p.alike[kind]++
+			}
+			if pat.Role == Evidence {
+				p.watched = at.Line + watchLines
+			}
+			if trace != nil && at.Line > trace.EndLine && (pat.Kind == OOMKill || pat.Kind == ProcessExit) {
+				trace = nil // it stands behind a traceback's message and is no part of it
+			}
+			p.emit(Event{
+				At: at, Header: h, Pattern: pat.Name, Kind: pat.Kind, Role: pat.Role, Phase: pat.Phase, Fields: f,
+				Text: clip(body), Trace: trace,
+			})
+		}
+	}
+	return claimed
+}
+
+// kindOf tells sets of candidates apart (FNV-1a).
+func kindOf(hits []int32) uint64 {
+	h := uint64(14695981039346656037)
+	for _, i := range hits {
+		h = (h ^ uint64(uint32(i))) * 1099511628211
+	}
+	return h
+}
+
+// arm lets the patterns that follow on this one try the writer's next lines.
+func (p *Parser) arm(s *stream, pattern int32, line int) {
+	next := p.table.followers[pattern]
+	if len(next) == 0 {
+		return
+	}
+	s.armed = slices.DeleteFunc(s.armed, func(a armed) bool { return a.until < line })
+	for _, f := range next {
+		if len(s.armed) < maxArmed {
+			s.armed = append(s.armed, armed{pattern: f, since: line, until: line + p.table.patterns[f].Within})
+		}
+	}
+}
+
+// appendRunes appends b to dst as runes, invalid bytes as U+FFFD.
+func appendRunes(dst []rune, b []byte) []rune {
+	for _, r := range string(b) {
+		dst = append(dst, r)
+	}
+	return dst
+}
+
+// clip copies a message for an observation.
+func clip(b []byte) string {
+	if len(b) > maxText {
+		b = b[:maxText]
+	}
+	return string(b)
+}

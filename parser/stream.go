@@ -1,0 +1,114 @@
+package parser
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"oomscan/parser/envelope"
+	"oomscan/parser/settings"
+	"oomscan/parser/traceback"
+)
+
+// stream is what one writer has begun and not finished.
+type stream struct {
+	trace    traceback.Assembler
+	settings settings.Reader
+	kernel   traceback.KernelReport
+	elastic  traceback.ElasticBlock
+	header   envelope.Header // of the last line
+	record   record          // of the last line
+	opened   envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
+	armed    []armed
+	sample   int    // line of the mark that opened a printed sample, 0 outside
+	pending  []byte // a record that the container runtime split
+	seen     int    // tick of the last message
+	held     int    // bytes kept, about
+}
+
+// armed is a pattern that follows on another one, and the lines on which it is tried.
+type armed struct {
+	pattern      int32
+	since, until int
+}
+
+// record tells the records of one logger apart: lines with the same stamp and place are one record. The zero value is a
+// line without a stamp, which continues whatever came before.
+type record struct {
+	time   int64
+	logger string
+}
+
+func recordOf(h *envelope.Header) record {
+	if h.Time.IsZero() {
+		return record{}
+	}
+	return record{h.Time.UnixNano(), h.Logger}
+}
+
+// stream returns the state of the writer that h names.
+func (p *Parser) stream(h *envelope.Header) *stream {
+	key := h.Stream
+	s, ok := p.streams[key]
+	if !ok {
+		if len(p.streams) >= maxStreams {
+			p.forget(maxStreams*3/4, maxHeld)
+		}
+		s = &stream{opened: envelope.NewHeader()}
+		p.streams[key] = s
+	}
+	s.seen, s.header = p.tick, *h
+	return s
+}
+
+// weigh notes how much a stream keeps.
+func (p *Parser) weigh(s *stream) {
+	n := len(s.pending) + s.trace.Held() + s.settings.Held() + s.kernel.Held() + s.elastic.Held()
+	p.held += n - s.held
+	s.held = n
+	if p.held > maxHeld {
+		p.forget(len(p.streams), maxHeld/2)
+	}
+}
+
+// forget finishes and drops the streams that were silent longest, until no more than so many streams with so many bytes
+// are left.
+func (p *Parser) forget(streams, held int) {
+	keys := slices.SortedFunc(maps.Keys(p.streams), func(a, b string) int { return cmp.Compare(p.streams[a].seen, p.streams[b].seen) })
+	for _, k := range keys {
+		if len(p.streams) <= streams && p.held <= held {
+			return
+		}
+		s := p.streams[k]
+		p.finish(s)
+		p.held -= s.held
+		delete(p.streams, k)
+		delete(p.open, s)
+	}
+}
+
+// track keeps the set of streams that wait for more lines.
+func (p *Parser) track(s *stream) {
+	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until >= p.now
+	if waits || s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
+		p.open[s] = struct{}{}
+	} else {
+		delete(p.open, s)
+	}
+	if len(p.open) > 0 && p.tick-p.swept >= 16 {
+		p.swept = p.tick
+		p.sweep()
+	}
+}
+
+// sweep stops waiting for streams that fell silent while others went on.
+func (p *Parser) sweep() {
+	for o := range p.open {
+		silent := p.tick - o.seen
+		building := o.trace.Building() || o.settings.Open() || o.kernel.Open() || o.elastic.Open()
+		if silent > staleAfter || silent > quietAfter && !building {
+			o.trace.EndMessage()
+			delete(p.open, o)
+		}
+	}
+}
