@@ -2,8 +2,9 @@ package classifier
 
 import (
 	"cmp"
-	"oomscan/parser"
 	"slices"
+
+	"oomscan/parser"
 )
 
 // survived says that the run went on: somebody recovered, or training steps were reported after the root.

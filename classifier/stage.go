@@ -2,13 +2,14 @@ package classifier
 
 import (
 	"fmt"
-	"oomscan/classifier/phase"
-	"oomscan/parser"
-	"oomscan/parser/traceback"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"oomscan/classifier/phase"
+	"oomscan/parser"
+	"oomscan/parser/traceback"
 )
 
 // phase decides in which phase the root happened: by the message itself, the traceback, the remote method, the
