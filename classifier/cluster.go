@@ -28,6 +28,8 @@ type cluster struct {
 func (c *cluster) takes(e *event) bool {
 	if first := c.evidence[0]; labelled(first, e) && memoryOf(first) != memoryOf(e) {
 		return false // one writer ran out of host memory, another one of a device's
+	} else if f, g := backend(first), backend(e); labelled(first, e) && f != g && f != "" && g != "" {
+		return false
 	}
 	trace := c.job.traceOf(e)
 	for _, x := range c.evidence {
@@ -83,7 +85,22 @@ func memoryOf(e *event) string {
 	if r := e.fields["resource"]; r != "" {
 		return r
 	}
+	if e.Kind == parser.KVCache {
+		return string(e.Kind) // an engine's own pool
+	}
 	return resource(e.Kind)
+}
+
+// backend is the library whose allocator an event is about, "" when it is none that would tell programs apart: the
+// ranks of a job do not allocate by different ones.
+func backend(e *event) string {
+	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
+	case "torch", "xpu", "mps", "npu", "hpu", "ggml", "paddle":
+		return program
+	case "xla", "tf":
+		return "xla"
+	}
+	return ""
 }
 
 // traceOf is an event's traceback, or, of a line that stands alone, that of the next print of the failure by the same
@@ -120,7 +137,7 @@ func (c *cluster) progress(a, b *event) bool {
 		return true
 	}
 	for _, e := range c.job.events {
-		if e.Kind == parser.Recovered && e.file == a.file && e.At.Line > a.At.Line && e.At.Line < b.At.Line {
+		if e.Kind == parser.Recovered && e.file == a.file && e.At.Line > a.At.Line && e.At.Line < b.At.Line && !c.stranger(a, e.Header.Stream) {
 			return true
 		}
 	}

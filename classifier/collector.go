@@ -92,6 +92,7 @@ type event struct {
 	lastStep int
 	ready    bool
 	timer    string         // innermost open timer of its stream, or the only open one of its file
+	timerBy  string         // the stream that opened it
 	marker   *parser.Marker // last phase marker of its stream, else of its file
 	when     time.Time      // its own time, else the last one seen in its file
 	clock    string
@@ -183,7 +184,7 @@ func (c *Collector) event(o parser.Event) {
 	if e.when.IsZero() {
 		e.when, e.clock = f.lastTime, f.clock
 	}
-	e.timer, e.marker = f.where(o.Header.Stream)
+	e.timer, e.timerBy, e.marker = f.where(o.Header.Stream)
 	f.events = append(f.events, e)
 }
 
@@ -237,26 +238,26 @@ func (f *file) again() {
 
 // where tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
 // that print them for all (rank 0, the driver).
-func (f *file) where(stream string) (name string, marker *parser.Marker) {
+func (f *file) where(stream string) (name, by string, marker *parser.Marker) {
 	if s, ok := f.streams[stream]; ok {
 		if n := len(s.timers); n > 0 {
-			name = s.timers[n-1].name
+			name, by = s.timers[n-1].name, stream
 		}
 		marker = s.phase
 	}
 	if name != "" && marker != nil {
-		return name, marker
+		return name, by, marker
 	}
 	ownName, ownMarker, lastTimer, lastPhase := name != "", marker != nil, -1, -1
-	for _, s := range f.streams {
+	for key, s := range f.streams {
 		if n := len(s.timers); n > 0 && !ownName && s.timers[n-1].at > lastTimer {
-			name, lastTimer = s.timers[n-1].name, s.timers[n-1].at
+			name, by, lastTimer = s.timers[n-1].name, key, s.timers[n-1].at
 		}
 		if !ownMarker && s.phase != nil && s.phaseAt > lastPhase {
 			marker, lastPhase = s.phase, s.phaseAt
 		}
 	}
-	return name, marker
+	return name, by, marker
 }
 
 func (c *Collector) setting(o parser.Setting) {

@@ -165,19 +165,33 @@ func (c *cluster) byContext() phase.Verdict {
 
 // stage is what was under way when an event was printed: the open timer, the last stage that was announced.
 func (c *cluster) stage(e *event) (phase.Verdict, bool) {
-	if e.timer != "" {
+	if e.timer != "" && !c.stranger(e, e.timerBy) {
 		if v, ok := phase.FromTimer(e.timer); ok {
 			return v, true
 		}
 	}
 	m := e.marker
-	if m == nil || m.Fields["phase"] == "" || e == c.root && c.started(m) {
+	if m == nil || m.Fields["phase"] == "" || c.stranger(e, m.Header.Stream) || e == c.root && c.started(m) {
 		return phase.Verdict{}, false
 	}
 	return phase.Verdict{
 		Phase: phase.Phase(m.Fields["phase"]), Confidence: phase.Medium,
 		Why: fmt.Sprintf("the last stage that the log announced before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
 	}, true
+}
+
+// stranger says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
+// incident.
+func (c *cluster) stranger(e *event, stream string) bool {
+	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
+		return false
+	}
+	for _, x := range c.job.events {
+		if x.home != nil && x.home != c && x.file == e.file && x.attempt == e.attempt && x.Header.Stream == stream {
+			return true
+		}
+	}
+	return false
 }
 
 // stageOfWitness asks the first who noticed a kill in another log what was under way there: a kernel's log knows of
@@ -229,7 +243,7 @@ func (c *cluster) elsewhere() (phase.Verdict, bool) {
 		if f == c.root.file || f.attempt != c.root.attempt {
 			continue
 		}
-		timer, m := f.where("")
+		timer, _, m := f.where("")
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
 		}

@@ -157,3 +157,31 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 		}
 	}
 }
+
+// TestWritersOfDifferentAllocatorsAreApart: the ranks of one job allocate by one library, and a writer with a failure
+// of its own does not speak for another one's.
+func TestWritersOfDifferentAllocatorsAreApart(t *testing.T) {
+	t.Parallel()
+	const (
+		torch = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+		xla   = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4294967296 bytes.\n"
+		eval  = "***** Running Evaluation *****\n"
+	)
+	for name, c := range map[string]struct {
+		first, second string
+		phases        []string
+	}{
+		"torch and XLA":        {eval + torch, "\n" + xla, []string{"forward", "unknown"}},
+		"two ranks of a job":   {eval + torch, "\n" + torch, []string{"forward"}},
+		"a rank without words": {eval, "\n" + torch, []string{"forward"}}, // rank 0 announces the stages of all
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, x := range memoryIncidents(t, weave([]byte(c.first), []byte(c.second), "[rank0]: ", "[rank1]: ")) {
+				got = append(got, x.Phase)
+			}
+			assert.Equal(t, c.phases, got)
+		})
+	}
+}
