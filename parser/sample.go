@@ -41,6 +41,9 @@ var sampleMarks = []struct {
 func (s *stream) inSample(line int, body []byte, h *envelope.Header) bool {
 	last, opens := -1, false
 	for _, m := range sampleMarks {
+		if !bytes.Contains(body, []byte(m.mark)) {
+			continue // far faster than to look from behind
+		}
 		if i := bytes.LastIndex(body, []byte(m.mark)); i > last {
 			last, opens = i, m.opens
 		}
