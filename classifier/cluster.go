@@ -137,11 +137,27 @@ func (c *cluster) progress(a, b *event) bool {
 		return true
 	}
 	for _, e := range c.job.events {
-		if e.Kind == parser.Recovered && e.file == a.file && e.At.Line > a.At.Line && e.At.Line < b.At.Line && !c.stranger(a, e.Header.Stream) {
+		if e.Kind == parser.Recovered && e.file == a.file && e.At.Line > a.At.Line && e.At.Line < b.At.Line && c.concerns(e) {
 			return true
 		}
 	}
 	return false
+}
+
+// concerns says that a recovery may be this cluster's: its writer failed in it, or did not fail at all and speaks for
+// others.
+func (c *cluster) concerns(recovery *event) bool {
+	other := false
+	for _, x := range c.job.events {
+		if x.Role != parser.Evidence || x.file != recovery.file || x.Header.Stream != recovery.Header.Stream {
+			continue
+		}
+		if x.home == c {
+			return true
+		}
+		other = true
+	}
+	return recovery.Header.Stream == "" || !other
 }
 
 // leaf is the innermost frame of an event's traceback.

@@ -26,6 +26,7 @@ const (
 	maxHeld   = 6 << 20
 	fewEvents = 16
 	shortText = 256
+	fewRetold = 8
 )
 
 // A Collector folds the observations of one job, from any number of inputs and in any order of inputs, into what
@@ -52,6 +53,8 @@ type file struct {
 	labels   map[string]bool         // process labels seen
 
 	ended    bool      // a launcher said that the job failed: what begins after that is a new attempt
+	retold   int       // settings that were told again since then
+	requeued bool      // Slurm said that the job starts anew: the next failure is a new attempt's
 	failed   bool      // something failed: a trainer that prints its settings after that was started again
 	self     *identity // who writes this input, when unlabelled lines tell of one process only
 	selves   int
@@ -160,6 +163,11 @@ func (c *Collector) event(o parser.Event) {
 	switch {
 	case o.Kind == parser.Restart:
 		f.again()
+	case o.Kind == parser.JobCancelled && o.Fields["reason"] == "requeue":
+		f.ended, f.requeued = true, true
+	case o.Role == parser.Evidence && f.requeued:
+		f.again()
+		f.failed = true
 	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed" || o.Pattern == "hydra.job_failed":
 		f.ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
@@ -230,7 +238,7 @@ func (f *file) again() {
 	f.attempt++
 	f.done = append(f.done, f.steps)
 	f.lastStep = -1
-	f.ready, f.ended, f.failed = false, false, false
+	f.ready, f.ended, f.failed, f.requeued, f.retold = false, false, false, false, 0
 	for _, s := range f.streams {
 		s.timers, s.phase = nil, nil
 	}
@@ -264,8 +272,11 @@ func (c *Collector) setting(o parser.Setting) {
 	f := c.file(o.At.Source)
 	switch o.Form {
 	case "pprint", "megatron":
-		if f.ended || f.failed {
-			f.again()
+		// a dict of a few keys is no program's configuration told again
+		if old, told := f.settings[o.Key]; told && old.Form == o.Form && (f.ended || f.failed) {
+			if f.retold++; f.retold >= fewRetold {
+				f.again()
+			}
 		}
 	case "repr", "engine": // an engine may be started anew inside a run that goes on
 		if f.ended {

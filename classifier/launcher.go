@@ -137,3 +137,13 @@ func (j *job) srunHost(e *event, rank int) string {
 	}
 	return ""
 }
+
+// srunTask is the one task of the step that srun says ran out of memory.
+func (c *cluster) srunTask() (int, bool) {
+	for _, e := range c.evidence {
+		if n, err := strconv.Atoi(e.fields["task"]); err == nil && strings.HasPrefix(e.Pattern, "slurm.srun") {
+			return n, true
+		}
+	}
+	return 0, false
+}

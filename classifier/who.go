@@ -156,8 +156,14 @@ func (c *cluster) rootFacts() Root {
 	if e.Kind == parser.OOMKill && id.pid <= 0 {
 		c.job.shot(&id, e)
 	}
+	if n, ok := c.srunTask(); ok {
+		fields["task"] = strconv.Itoa(n) // the kernel's cgroup counts the tasks of one node
+	}
 	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
 		id.rank = int(n) // srun names one task: its rank in the step
+	}
+	if resource(e.Kind) != "gpu" && fields["device"] == "" && e.Header.Device < 0 {
+		id.device = -1 // that the process has a GPU, too, is beside the point
 	}
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),

@@ -409,6 +409,14 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"no *** Process received signal ***"},
 		},
 		{
+			Name:    "launch.rank_of_world",
+			Needles: []string{" world size ", " world_size "},
+			Expr:    `\brank (?<rank>\d{1,6}),? world[ _]size (?<world_size>\d{1,6})\b`,
+			Marker:  "identity", Source: "common banner of training actors, behind a label with the pid",
+			Match:   []Sample{{"MegatronTrainRayActor rank 6 world size 8 local_rank 6", Fields{"rank": "6", "world_size": "8"}}},
+			NoMatch: []string{"local_rank 6 world size 8"},
+		},
+		{
 			Name:    "launch.script_rank",
 			Needles: []string{" device cuda:"},
 			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,

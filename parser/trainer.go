@@ -70,6 +70,16 @@ func trainerRecoveries() []Pattern {
 			NoMatch: []string{"CUDA out of memory detected. Aborting."},
 		},
 		{
+			// A study goes on after a trial that failed.
+			Name:    "trainer.optuna_trial",
+			Needles: []string{" finished with value: "},
+			Expr:    `\bTrial \d{1,9} finished with value: `,
+			Kind:    Recovered, Role: Context,
+			Source:  "Optuna 1-4, optuna/study/study.py",
+			Match:   []Sample{{"Trial 6 finished with value: 0.6720 and parameters: {'batch_size': 16}. Best is trial 6 with value: 0.6720.", Fields{}}},
+			NoMatch: []string{"Trial 5 failed with value None."},
+		},
+		{
 			Name: "trainer.oom_retried",
 			Needles: []string{
 				"etrying after OOM", "etrying after CUDA", "attempting to recover from OOM", "ran out of memory, retrying batch",

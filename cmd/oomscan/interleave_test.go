@@ -17,8 +17,8 @@ import (
 )
 
 // labelled matches the labels that a launcher or Ray puts before lines: where a log has its own, another one in front
-// would change who wrote them.
-var labelled = regexp.MustCompile(`(?m)\[rank\d+\]: |^(\x1b\[[\d;]*m)*(\[rank\d+\]|\[default\d+\]|\d+: |\(\w+[^)\n]* pid=\d+|\[\d+\]:)`)
+// would change who wrote them. A banner that tells ranks and devices speaks of all writers.
+var labelled = regexp.MustCompile(`(?m)Process rank: \d|\[rank\d+\]: |^(\x1b\[[\d;]*m)*(\[rank\d+\]|\[default\d+\]|\d+: |\(\w+[^)\n]* pid=\d+|\[\d+\]:)`)
 
 // told is what an incident says of itself, whoever's lines stand between its own.
 type told struct {

@@ -133,6 +133,10 @@ func atCommand(prefix string) bool {
 	switch t[len(t)-1] {
 	case ':', '>', '$', '=', ';', '#':
 		return !strings.HasSuffix(t, "error:")
+	case ']': // [launcher] python train.py
+		if t[0] == '[' && strings.Count(t, "]") == 1 {
+			return true
+		}
 	}
 	fields := strings.Fields(t)
 	last := fields[len(fields)-1]

@@ -158,6 +158,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command --num-proc=32", "command --bs=8"},
 		},
 		{
+			name: "a command behind its launcher's name",
+			log:  "[launcher] python -m pretrain --micro-batch-size 2",
+			want: []string{"command --micro-batch-size=2"},
+		},
+		{
 			name: "Rust's debug print",
 			log:  `text_generation_launcher: Args { model_id: "/data/m, \"v2\"", revision: None, sharded: Some(true), num_shard: Some(4), cors_allow_origin: [], otlp: Otlp { x: 1 }, cuda_memory_fraction: 1.0, env: false }`,
 			want: []string{
