@@ -151,6 +151,9 @@ func (c *cluster) byContext() phase.Verdict {
 	if v, ok := c.byName(); ok {
 		return v
 	}
+	if c.strangers(e) {
+		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is told of this writer, and another one had a failure of its own"}
+	}
 	if c.job.bareEngine() {
 		if e.ready {
 			return phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
@@ -192,6 +195,13 @@ func (c *cluster) stranger(e *event, stream string) bool {
 		}
 	}
 	return false
+}
+
+// strangers says that the log is not one program's: another labelled writer had an incident of its own.
+func (c *cluster) strangers(e *event) bool {
+	return slices.ContainsFunc(c.job.events, func(x *event) bool {
+		return x.home != nil && x.home != c && x.attempt == e.attempt && labelled(x, e)
+	})
 }
 
 // stageOfWitness asks the first who noticed a kill in another log what was under way there: a kernel's log knows of
