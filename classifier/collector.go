@@ -168,7 +168,7 @@ func (c *Collector) event(o parser.Event) {
 	case o.Role == parser.Evidence && f.requeued:
 		f.again()
 		f.failed = true
-	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed" || o.Pattern == "hydra.job_failed":
+	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed" || o.Pattern == "hydracore.job_failed":
 		f.ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.failed = true

@@ -306,16 +306,6 @@ func rayDeaths() []Pattern {
 			NoMatch: []string{"Job 'raysubmit_9XyzAb' submitted successfully", "Job 'raysubmit_9XyzAb' succeeded"},
 		},
 		{
-			// Hydra's main, which starts verl and others: printed as the driver ends.
-			Name:    "hydra.job_failed",
-			Needles: []string{"Error executing job with overrides: ["},
-			Expr:    `^Error executing job with overrides: \[`,
-			Kind:    ProcessExit, Role: Consequence,
-			Source:  "hydra-core 1.1-1.3, hydra/_internal/utils.py run_and_report",
-			Match:   []Sample{{"Error executing job with overrides: ['trainer.resume_mode=auto']", Fields{}}},
-			NoMatch: []string{"it said Error executing job with overrides: ['a=1']"},
-		},
-		{
 			Name:    "ray.task_retried",
 			Needles: []string{"retries remaining, so the task will be retried"},
 			Expr:    `There are (?<retries>\d{1,9}|infinite) retries remaining, so the task will be retried`,

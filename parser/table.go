@@ -22,9 +22,9 @@ var tables = []func() []Pattern{
 	sglangPatterns, vllmPatterns,
 	// allocators and drivers
 	torchPatterns, accelPatterns, cumemPatterns, ncclPatterns, shmPatterns, cudaPatterns,
-	jaxPatterns, ggmlPatterns, hostPatterns,
+	jaxPatterns, ggmlPatterns, nativePatterns, hostPatterns,
 	// who died of what
 	elasticPatterns, dataloaderPatterns,
 	// frameworks: markers, identities, recoveries
-	verlPatterns, arealPatterns, slimePatterns, trainerPatterns, launchPatterns,
+	verlPatterns, arealPatterns, slimePatterns, trainerPatterns, hydraCorePatterns, launchPatterns,
 }
