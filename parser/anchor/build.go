@@ -80,7 +80,7 @@ func newBuilder(needles []string) *builder {
 			words++
 		}
 	}
-	b := &builder{grams: newGramMap(stride*len(needles) + 2*128*words)}
+	b := &builder{grams: newGramMap(stride*len(needles) + 2*(128+len(codeEnds))*words)}
 	n := 0
 	for _, class := range commonGrams {
 		n += len(class) / gramLen
@@ -118,19 +118,19 @@ func (b *builder) add(id int32, needle string) {
 }
 
 // addWord takes the grams of a needle that is a byte or two shorter than a window: the bytes around it are delimiters,
-// each of which makes a gram of its own.
+// each of which makes a gram of its own, and so do the ends of control sequences.
 func (b *builder) addWord(id int32, word string) {
 	for i := 0; i+gramLen <= len(word); i++ {
 		b.take(gramOf(word[i:]), i+1, place{id, int32(i)})
 	}
 	last := len(word) - gramLen + 1
 	for c := range 256 {
-		if !isDelimiter(byte(c)) {
-			continue
-		}
+		delimiter := isDelimiter(byte(c))
 		d := string([]byte{byte(c)})
-		b.take(gramOf(d+word[:gramLen-1]), 0, place{id, -1})
-		if delimitedAfter(word) {
+		if delimiter || strings.Contains(codeEnds, d) {
+			b.take(gramOf(d+word[:gramLen-1]), 0, place{id, -1})
+		}
+		if delimiter && delimitedAfter(word) {
 			b.take(gramOf(word[last:]+d), last+1, place{id, int32(last)})
 		}
 	}

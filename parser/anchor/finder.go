@@ -11,6 +11,7 @@ package anchor
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 )
 
 const (
@@ -26,13 +27,18 @@ const (
 	tableBits = 16
 )
 
+// MaxCode is how many bytes of a terminal's colour code before a needle are looked at. "ESC[1;38;2;180;140;80m" has 20.
+const MaxCode = 32
+
 // Finder finds needles in text. It does not change once built and may be used by any number of goroutines.
 //
 // A needle of 8 bytes or more is found wherever it occurs. A shorter one is found only as a word: with a delimiter (an
-// ASCII byte other than a letter, digit or underscore, or the edge of the text) before it, and, if it has 6 bytes or
-// less, one after it too. Those of 4 and 5 bytes cost a separate pass over the text each.
+// ASCII byte other than a letter, digit or underscore, the end of a terminal's colour code, or the edge of the text)
+// before it, and, if it has 6 bytes or less, one after it too. Those of 4 and 5 bytes cost a separate pass over the
+// text each.
 //
-// To search a text in chunks, and to find each occurrence that starts in [lo, hi), hand in the bytes [lo-1, hi+MaxLen).
+// To search a text in chunks, and to find each occurrence that starts in [lo, hi), hand in the bytes
+// [lo-MaxCode, hi+MaxLen).
 type Finder struct {
 	needles []string
 	tiny    []int // needles of at most tinyMax bytes
@@ -192,7 +198,7 @@ func (f *Finder) at(b []byte, start, id int) bool {
 	n := f.needles[id]
 	end := start + len(n)
 	return start >= 0 && end <= len(b) && string(b[start:end]) == n &&
-		(!delimitedBefore(n) || start == 0 || isDelimiter(b[start-1])) &&
+		(!delimitedBefore(n) || beginsWord(b, start)) &&
 		(!delimitedAfter(n) || end == len(b) || isDelimiter(b[end]))
 }
 
@@ -216,6 +222,30 @@ func (f *Finder) indexTiny(b []byte, id, lo, hi int) int {
 func delimitedBefore(needle string) bool { return len(needle) < windowLen }
 
 func delimitedAfter(needle string) bool { return len(needle) < windowLen-1 }
+
+// codeEnds are the last bytes of the control sequences that stand in front of words: colours, and "erase the line".
+const codeEnds = "mK"
+
+// beginsWord reports whether nothing of a word stands before start: a delimiter, or the last byte of a control sequence.
+// Some programs lose the sequence's escape byte, so that one is not asked for.
+func beginsWord(b []byte, start int) bool {
+	if start == 0 || isDelimiter(b[start-1]) {
+		return true
+	}
+	if strings.IndexByte(codeEnds, b[start-1]) < 0 {
+		return false
+	}
+	for i := start - 2; i >= max(0, start-MaxCode); i-- {
+		switch c := b[i]; {
+		case c == '[':
+			return true
+		case c >= '0' && c <= ';': // digits, ':' and ';'
+		default:
+			return false
+		}
+	}
+	return false
+}
 
 // isDelimiter reports whether c ends a word. The bytes of other scripts do not: with them a short needle would fill
 // three times as much of the table.

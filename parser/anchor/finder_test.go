@@ -3,6 +3,7 @@ package anchor
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,9 @@ func newFinder(tb testing.TB, needles ...string) *Finder {
 	return f
 }
 
+// afterCode is what a colour code looks like at the end of a text.
+var afterCode = regexp.MustCompile(`\[[0-9:;]*[mK]$`)
+
 // naive returns the offsets of all occurrences, by needle.
 func naive(needles []string, b []byte) [][]int {
 	all := make([][]int, len(needles))
@@ -40,7 +44,7 @@ func naive(needles []string, b []byte) [][]int {
 			if string(b[i:i+len(n)]) != n {
 				continue
 			}
-			before := i == 0 || isDelimiter(b[i-1])
+			before := i == 0 || isDelimiter(b[i-1]) || afterCode.Match(b[max(0, i-MaxCode):i])
 			after := i+len(n) == len(b) || isDelimiter(b[i+len(n)])
 			if len(n) >= 8 || before && (len(n) == 7 || after) {
 				all[id] = append(all[id], i)
@@ -137,6 +141,16 @@ func TestShortNeedlesAreWords(t *testing.T) {
 		{"Killed", "unKilled Killed!", 9},
 		{"Killed", "é Killed.", 3},
 		{"Killed", "éKilled.", -1},
+		{"Killed", "\x1b[31mKilled\x1b[0m", 5},
+		{"Killed", "\x1b[1;38;2;180;140;80mKilled\x1b[0m", 20},
+		{"Killed", "\x1b[0m\x1b[KKilled", 7},
+		{"Killed", "[mKilled", 2},
+		{"Killed", "mKilled", -1},
+		{"Killed", "31mKilled", -1},
+		{"Killed", "\x1b[31 mKilled", -1},
+		{"Killed", "\x1b[" + strings.Repeat("1;", 20) + "mKilled", -1},
+		{"OOM!", "\x1b[31mOOM!\x1b[0m", 5},
+		{"scancel", "\x1b[31mscancelled", 5},
 		{"scancel", "(scancelled)", 1},
 		{"scancel", "(scancel)", 1},
 		{"scancel", "xscancel", -1},
@@ -222,7 +236,7 @@ func randomText(r *rand.Rand, needles []string, n int) []byte {
 			b = append(b, needle[:r.IntN(len(needle))]...)
 		}
 		for range r.IntN(9) {
-			b = append(b, " \n_a.:K\x00\xe9"[r.IntN(9)])
+			b = append(b, " \n_a.:K\x00\xe9[1m"[r.IntN(12)])
 		}
 	}
 	return b[:n]
@@ -259,7 +273,7 @@ func TestChunksFindTheSame(t *testing.T) {
 		found := map[int]bool{}
 		for i := 1; i < len(cuts); i++ {
 			lo, hi := cuts[i-1], cuts[i]
-			first := max(lo-1, 0)
+			first := max(lo-MaxCode, 0)
 			chunk := b[first:min(hi+f.MaxLen(), len(b))]
 			for from := lo - first; ; {
 				pos, ok := f.Next(chunk, from)
