@@ -26,9 +26,7 @@ type cluster struct {
 // takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
 // run went on between them and failed in another way.
 func (c *cluster) takes(e *event) bool {
-	if first := c.evidence[0]; labelled(first, e) && memoryOf(first) != memoryOf(e) {
-		return false // one writer ran out of host memory, another one of a device's
-	} else if f, g := backend(first), backend(e); labelled(first, e) && f != g && f != "" && g != "" {
+	if first := c.evidence[0]; labelled(first, e) && apart(first, e) {
 		return false
 	}
 	trace := c.job.traceOf(e)
@@ -47,6 +45,25 @@ func (c *cluster) takes(e *event) bool {
 	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
 }
 
+// apart says that what two writers tell cannot be one failure, whatever their programs are.
+func apart(a, b *event) bool {
+	if memoryOf(a) != memoryOf(b) {
+		return true // one ran out of host memory, the other one of a device's
+	}
+	if f, g := backend(a), backend(b); f != g && f != "" && g != "" {
+		return true
+	}
+	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
+		return true // who is refused memory lives on; the kill of another process is a second story
+	}
+	t, okA := a.fields.Int("total")
+	u, okB := b.fields.Int("total")
+	return okA && okB && memoryOf(a) == "gpu" && 50*max(t-u, u-t) > max(t, u) // cards of different sizes
+}
+
+// refused says that an allocator was denied a request whose size it tells.
+func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["requested"] != "" }
+
 // strangers says that two failures are those of different programs: different writers whose tracebacks have none of
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
@@ -55,6 +72,10 @@ func strangers(a, b *event, at, bt *traceback.Trace) bool {
 		return false
 	}
 	own, other := ownCode(at), ownCode(bt)
+	if len(own) == 0 || len(other) == 0 {
+		maps.Copy(own, libraries(at)) // a traceback through libraries alone names the program by them
+		maps.Copy(other, libraries(bt))
+	}
 	if len(own) == 0 || len(other) == 0 {
 		return false
 	}
@@ -130,6 +151,23 @@ func ownCode(t *traceback.Trace) map[string]bool {
 	}
 	return out
 }
+
+// libraries are the packages whose code is in a traceback, without those that any program calls.
+func libraries(t *traceback.Trace) map[string]bool {
+	out := map[string]bool{}
+	for n := 0; t != nil && n < 4; t, n = t.Cause, n+1 {
+		for _, f := range t.Frames {
+			_, path, ok := strings.Cut(strings.ReplaceAll(f.File, `\`, "/"), "-packages/")
+			if name, _, _ := strings.Cut(path, "/"); ok && !common[name] {
+				out[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// common are packages that say nothing about what a program is.
+var common = map[string]bool{"torch": true, "ray": true, "hydra": true, "numpy": true}
 
 // progress says whether the run went on between two events of one input.
 func (c *cluster) progress(a, b *event) bool {

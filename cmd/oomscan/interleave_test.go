@@ -158,22 +158,32 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 	}
 }
 
-// TestWritersOfDifferentAllocatorsAreApart: the ranks of one job allocate by one library, and a writer with a failure
+// TestWritersOfDifferentProgramsAreApart: the ranks of one job run one program on like cards, and a writer with a failure
 // of its own does not speak for another one's.
-func TestWritersOfDifferentAllocatorsAreApart(t *testing.T) {
+func TestWritersOfDifferentProgramsAreApart(t *testing.T) {
 	t.Parallel()
 	const (
 		torch = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 		xla   = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4294967296 bytes.\n"
+		small = "RuntimeError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU 0; 14.76 GiB total capacity; 11.94 GiB already allocated; 1.13 GiB free; 12.48 GiB reserved in total by PyTorch)\n"
 		eval  = "***** Running Evaluation *****\n"
+		numpy = "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 188. GiB for an array with shape (410000, 122880) and data type float32\n"
+		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=884120.0. Some of the step tasks have been OOM Killed.\n"
 	)
+	stack := func(file string) string {
+		return "Traceback (most recent call last):\n  File \"" + file + "\", line 8, in step\n    x = f(y)\n" + torch
+	}
 	for name, c := range map[string]struct {
 		first, second string
 		phases        []string
 	}{
-		"torch and XLA":        {eval + torch, "\n" + xla, []string{"forward", "unknown"}},
-		"two ranks of a job":   {eval + torch, "\n" + torch, []string{"forward"}},
-		"a rank without words": {eval, "\n" + torch, []string{"forward"}}, // rank 0 announces the stages of all
+		"torch and XLA":                             {eval + torch, "\n" + xla, []string{"forward", "unknown"}},
+		"two ranks of a job":                        {eval + torch, "\n" + torch, []string{"forward"}},
+		"cards of different sizes":                  {eval + torch, "\n" + small, []string{"forward", "unknown"}},
+		"a refused request and a kill":              {eval + numpy, kill, []string{"unknown", "forward"}},
+		"libraries of different programs":           {stack("/opt/train.py"), strings.Replace(stack("/venv/lib/python3.12/site-packages/vllm/engine.py"), "GPU 0", "GPU 1", 1), []string{"unknown", "unknown"}},
+		"two ranks of a job inside other libraries": {stack("/venv/lib/python3.12/site-packages/torch/nn.py"), strings.Replace(stack("/venv/lib/python3.12/site-packages/numpy/x.py"), "GPU 0", "GPU 1", 1), []string{"unknown"}},
+		"a rank without words":                      {eval, "\n" + torch, []string{"forward"}}, // rank 0 announces the stages of all
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
