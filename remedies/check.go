@@ -76,6 +76,9 @@ func (it *Item) check() *fault {
 	if !slices.Contains(effects, it.Effect) {
 		return bad("unknown effect %q", it.Effect)
 	}
+	if e := it.Example; e != nil && (!slices.Contains(surfaces, e.Syntax) || e.Text == "") {
+		return bad("example: needs a syntax and a text")
+	}
 	for _, conds := range [][]string{it.Requires, it.Supports, it.SatisfiedWhen} {
 		if w := badCondition(conds); w != "" {
 			return bad("unknown condition %q", w)
@@ -95,10 +98,8 @@ func (it *Item) check() *fault {
 		if w := badCondition(slices.Concat(p.When, p.Only)); w != "" {
 			return bad("parameter %s: unknown condition %q", p.Key, w)
 		}
-		for _, s := range p.Spellings {
-			if _, ok := versionIn("1.0", s.Versions); !ok && s.Versions != "" || s.Surface != "" && !slices.Contains(surfaces, s.Surface) {
-				return bad("parameter %s: spelling %q: bad versions or surface", p.Key, s.Key)
-			}
+		if s := badSpelling(p.Spellings); s != "" {
+			return bad("parameter %s: spelling %q: bad versions or surface", p.Key, s)
 		}
 	}
 	return nil

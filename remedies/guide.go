@@ -3,6 +3,7 @@ package remedies
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -66,12 +67,20 @@ type Item struct {
 	Resources  []string    `yaml:"resources"` // gpu when empty
 	Phases     []string    `yaml:"phases"`    // in which it acts; any when empty
 	Parameters []Parameter `yaml:"parameters"`
+	// Example is ready to paste where the parameters' own values do not say it all, with the keys of today.
+	Example *Example `yaml:"example"`
 	// Requires are conditions without which the item cannot help; Supports are facts that speak for it; SatisfiedWhen
 	// says that the run has it already.
 	Requires      []string     `yaml:"requires"`
 	Supports      []string     `yaml:"supports"`
 	SatisfiedWhen []string     `yaml:"satisfied_when"`
 	Corrections   []Correction `yaml:"corrections"`
+}
+
+// Example is a piece of configuration, code or command.
+type Example struct {
+	Syntax string `yaml:"syntax"` // one of the surfaces
+	Text   string `yaml:"text"`
 }
 
 // Parameter is one setting that an item changes.
@@ -108,7 +117,7 @@ type Correction struct {
 	Versions string `yaml:"versions"`
 }
 
-//go:embed guides/*.yaml
+//go:embed guides/*.yaml guides/manual/*.yaml
 var files embed.FS
 
 // Guides returns all guides, in the order of their ids. They are decoded once and shared: do not change them.
@@ -139,7 +148,10 @@ var shelf = func() map[string]func() (*Guide, error) {
 	}
 	m := make(map[string]func() (*Guide, error), len(entries))
 	for _, e := range entries {
-		id := strings.TrimSuffix(e.Name(), ".yaml")
+		id, ok := strings.CutSuffix(e.Name(), ".yaml")
+		if !ok {
+			continue // the folder of the manuals
+		}
 		m[id] = sync.OnceValues(func() (*Guide, error) {
 			name := path.Join("guides", id+".yaml")
 			text, err := files.ReadFile(name)
@@ -171,17 +183,21 @@ func guide(id string) *Guide {
 func decode(name string, text []byte) (*Guide, error) {
 	var g Guide
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&g); err != nil {
-		line := 0
-		if e, ok := err.(yaml.Error); ok && e.GetToken() != nil && e.GetToken().Position != nil {
-			line = e.GetToken().Position.Line
-			return nil, fmt.Errorf("%s:%d: %s", name, line, e.GetMessage())
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, located(name, err)
 	}
 	if f := g.check(strings.TrimSuffix(path.Base(name), ".yaml")); f != nil {
 		return nil, fmt.Errorf("%s:%d: %s", name, lineOf(text, f.near), f.what)
 	}
 	return &g, nil
+}
+
+// located is a decoder's error behind the file and the line it is about.
+func located(name string, err error) error {
+	var e yaml.Error
+	if errors.As(err, &e) && e.GetToken() != nil && e.GetToken().Position != nil {
+		return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, e.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // lineOf is the 1-based line of the first mention of a text; 1 when there is none.
