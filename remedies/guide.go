@@ -79,8 +79,8 @@ type Item struct {
 
 // Example is a piece of configuration, code or command.
 type Example struct {
-	Syntax string `yaml:"syntax"` // one of the surfaces
-	Text   string `yaml:"text"`
+	Syntax string `yaml:"syntax" json:"syntax"` // one of the surfaces
+	Text   string `yaml:"text" json:"text"`
 }
 
 // Parameter is one setting that an item changes.
@@ -103,18 +103,18 @@ type Parameter struct {
 
 // Spelling is another name of a parameter.
 type Spelling struct {
-	Key      string `yaml:"key"`
-	Versions string `yaml:"versions"` // of the framework: "<=0.7", ">=0.5 <0.7"; empty: unknown
-	Surface  string `yaml:"surface"`  // the parameter's when empty
-	Read     bool   `yaml:"read"`     // only read values from it, never advise it
+	Key      string `yaml:"key" json:"key"`
+	Versions string `yaml:"versions" json:"versions"` // of the framework: "<=0.7", ">=0.5 <0.7"; empty: unknown
+	Surface  string `yaml:"surface" json:"surface"`   // the parameter's when empty
+	Read     bool   `yaml:"read" json:"read"`         // only read values from it, never advise it
 }
 
 // Correction is a statement of the guide that does not hold.
 type Correction struct {
-	ID       string `yaml:"id"` // C1 ...
-	Says     string `yaml:"says"`
-	Is       string `yaml:"is"`
-	Versions string `yaml:"versions"`
+	ID       string `yaml:"id" json:"id"` // C1 ...
+	Says     string `yaml:"says" json:"says"`
+	Is       string `yaml:"is" json:"is"`
+	Versions string `yaml:"versions" json:"versions"`
 }
 
 //go:embed guides/*.yaml guides/manual/*.yaml

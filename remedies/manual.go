@@ -14,103 +14,103 @@ import (
 // Manual is what a guide's document tells besides its checklists, in the document's order. Only `oomscan guide` shows
 // it: a report decodes no manual.
 type Manual struct {
-	ID         string      `yaml:"id"` // the guide's
-	Diagnosis  []Sign      `yaml:"diagnosis"`
-	Parameters []Explained `yaml:"parameters"`
-	Steps      []Step      `yaml:"steps"`
-	Templates  []Template  `yaml:"templates"`
-	Messages   []Message   `yaml:"messages"`
-	Goals      []Goal      `yaml:"goals"`
-	Compared   []Compared  `yaml:"compared"`
-	Notes      []Note      `yaml:"notes"`
+	ID         string      `yaml:"id" json:"id"` // the guide's
+	Diagnosis  []Sign      `yaml:"diagnosis" json:"diagnosis"`
+	Parameters []Explained `yaml:"parameters" json:"parameters"`
+	Steps      []Step      `yaml:"steps" json:"steps"`
+	Templates  []Template  `yaml:"templates" json:"templates"`
+	Messages   []Message   `yaml:"messages" json:"messages"`
+	Goals      []Goal      `yaml:"goals" json:"goals"`
+	Compared   []Compared  `yaml:"compared" json:"compared"`
+	Notes      []Note      `yaml:"notes" json:"notes"`
 }
 
 // Sign is a row of a guide's diagnosis: what is seen in which phase, and what it usually comes from.
 type Sign struct {
-	Where     string   `yaml:"where"`     // the phase in the guide's words
-	Phases    []string `yaml:"phases"`    // the same in the design's
-	Resources []string `yaml:"resources"` // gpu when empty
-	Symptom   string   `yaml:"symptom"`
-	Cause     string   `yaml:"cause"`
-	First     string   `yaml:"first"` // what the guide does first
-	Items     []string `yaml:"items"` // ids of the items that First speaks of
-	Section   string   `yaml:"section"`
+	Where     string   `yaml:"where" json:"where"`         // the phase in the guide's words
+	Phases    []string `yaml:"phases" json:"phases"`       // the same in the design's
+	Resources []string `yaml:"resources" json:"resources"` // gpu when empty
+	Symptom   string   `yaml:"symptom" json:"symptom"`
+	Cause     string   `yaml:"cause" json:"cause"`
+	First     string   `yaml:"first" json:"first"` // what the guide does first
+	Items     []string `yaml:"items" json:"items"` // ids of the items that First speaks of
+	Section   string   `yaml:"section" json:"section"`
 }
 
 // Explained is a parameter that a guide explains.
 type Explained struct {
-	Key         string       `yaml:"key"`
-	Spellings   []Spelling   `yaml:"spellings"`
-	Meaning     string       `yaml:"meaning"`
-	Constraint  string       `yaml:"constraint"`
-	Phases      []string     `yaml:"phases"` // in which it counts; any when empty
-	Section     string       `yaml:"section"`
-	URL         string       `yaml:"url"` // where more is told
-	Corrections []Correction `yaml:"corrections"`
+	Key         string       `yaml:"key" json:"key"`
+	Spellings   []Spelling   `yaml:"spellings" json:"spellings"`
+	Meaning     string       `yaml:"meaning" json:"meaning"`
+	Constraint  string       `yaml:"constraint" json:"constraint"`
+	Phases      []string     `yaml:"phases" json:"phases"` // in which it counts; any when empty
+	Section     string       `yaml:"section" json:"section"`
+	URL         string       `yaml:"url" json:"url"` // where more is told
+	Corrections []Correction `yaml:"corrections" json:"corrections"`
 }
 
 // Step is a way to find out more: a snapshot, a profiler, a check.
 type Step struct {
-	ID          string       `yaml:"id"`
-	Title       string       `yaml:"title"` // imperative
-	Detail      string       `yaml:"detail"`
-	Caution     string       `yaml:"caution"`
-	Phases      []string     `yaml:"phases"`
-	Syntax      string       `yaml:"syntax"`  // of Snippet: one of the surfaces
-	Snippet     string       `yaml:"snippet"` // what works in the versions of today
-	Section     string       `yaml:"section"`
-	Corrections []Correction `yaml:"corrections"`
+	ID          string       `yaml:"id" json:"id"`
+	Title       string       `yaml:"title" json:"title"` // imperative
+	Detail      string       `yaml:"detail" json:"detail"`
+	Caution     string       `yaml:"caution" json:"caution"`
+	Phases      []string     `yaml:"phases" json:"phases"`
+	Syntax      string       `yaml:"syntax" json:"syntax"`   // of Snippet: one of the surfaces
+	Snippet     string       `yaml:"snippet" json:"snippet"` // what works in the versions of today
+	Section     string       `yaml:"section" json:"section"`
+	Corrections []Correction `yaml:"corrections" json:"corrections"`
 }
 
 // Template is a configuration for a kind of machine.
 type Template struct {
-	ID          string       `yaml:"id"`
-	Title       string       `yaml:"title"`
-	Detail      string       `yaml:"detail"`
-	Syntax      string       `yaml:"syntax"`
-	Snippet     string       `yaml:"snippet"` // the document's settings, with keys that exist
-	Section     string       `yaml:"section"`
-	Corrections []Correction `yaml:"corrections"`
+	ID          string       `yaml:"id" json:"id"`
+	Title       string       `yaml:"title" json:"title"`
+	Detail      string       `yaml:"detail" json:"detail"`
+	Syntax      string       `yaml:"syntax" json:"syntax"`
+	Snippet     string       `yaml:"snippet" json:"snippet"` // the document's settings, with keys that exist
+	Section     string       `yaml:"section" json:"section"`
+	Corrections []Correction `yaml:"corrections" json:"corrections"`
 }
 
 // Message is a message that a guide explains.
 type Message struct {
-	Text        string       `yaml:"text"` // what a program prints
-	Kind        string       `yaml:"kind"` // the design's word
-	Means       string       `yaml:"means"`
-	Do          string       `yaml:"do"`
-	Section     string       `yaml:"section"`
-	Corrections []Correction `yaml:"corrections"`
+	Text        string       `yaml:"text" json:"text"` // what a program prints
+	Kind        string       `yaml:"kind" json:"kind"` // the design's word
+	Means       string       `yaml:"means" json:"means"`
+	Do          string       `yaml:"do" json:"do"`
+	Section     string       `yaml:"section" json:"section"`
+	Corrections []Correction `yaml:"corrections" json:"corrections"`
 }
 
 // Goal is a row of a quick reference: what is wanted and which parameter brings it.
 type Goal struct {
-	Goal    string   `yaml:"goal"`
-	Use     string   `yaml:"use"`
-	Phases  []string `yaml:"phases"`
-	Section string   `yaml:"section"`
+	Goal    string   `yaml:"goal" json:"goal"`
+	Use     string   `yaml:"use" json:"use"`
+	Phases  []string `yaml:"phases" json:"phases"`
+	Section string   `yaml:"section" json:"section"`
 }
 
 // Compared is a row of a before and after.
 type Compared struct {
-	Key     string `yaml:"key"`
-	Before  string `yaml:"before"`
-	After   string `yaml:"after"`
-	Effect  string `yaml:"effect"`
-	Section string `yaml:"section"`
+	Key     string `yaml:"key" json:"key"`
+	Before  string `yaml:"before" json:"before"`
+	After   string `yaml:"after" json:"after"`
+	Effect  string `yaml:"effect" json:"effect"`
+	Section string `yaml:"section" json:"section"`
 }
 
 // Note is a fact of the document that belongs to no item: a trade-off, an expectation, a way to watch, a document to
 // read.
 type Note struct {
-	Title       string       `yaml:"title"`
-	Text        string       `yaml:"text"`
-	Syntax      string       `yaml:"syntax"`
-	Snippet     string       `yaml:"snippet"`
-	Phases      []string     `yaml:"phases"`
-	URL         string       `yaml:"url"`
-	Section     string       `yaml:"section"`
-	Corrections []Correction `yaml:"corrections"`
+	Title       string       `yaml:"title" json:"title"`
+	Text        string       `yaml:"text" json:"text"`
+	Syntax      string       `yaml:"syntax" json:"syntax"`
+	Snippet     string       `yaml:"snippet" json:"snippet"`
+	Phases      []string     `yaml:"phases" json:"phases"`
+	URL         string       `yaml:"url" json:"url"`
+	Section     string       `yaml:"section" json:"section"`
+	Corrections []Correction `yaml:"corrections" json:"corrections"`
 }
 
 // manuals holds a loader per manual.

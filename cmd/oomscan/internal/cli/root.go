@@ -105,7 +105,7 @@ could not be read and nothing was found in the rest.`,
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "inputs read at the same time")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
-	cmd.AddCommand(rulesCmd(s))
+	cmd.AddCommand(guideCmd(s), rulesCmd(s))
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -130,13 +130,16 @@ func columns(list []string, most int) string {
 	return b.String()
 }
 
-// check refuses words that no flag takes.
-func (o *options) check() error {
-	for _, t := range []struct {
-		flag, value string
-		words       []string
-	}{{"--format", o.format, formats}, {"--color", o.color, colors}, {"--framework", o.framework, frameworks}} {
-		if t.value == "" && t.flag == "--framework" || slices.Contains(t.words, t.value) {
+// choice is a flag's value and the words that it takes. An empty value is always one.
+type choice struct {
+	flag, value string
+	words       []string
+}
+
+// oneOf refuses words that a flag does not take.
+func oneOf(choices ...choice) error {
+	for _, t := range choices {
+		if t.value == "" || slices.Contains(t.words, t.value) {
 			continue
 		}
 		hint := "one of " + strings.Join(t.words, ", ")
@@ -144,6 +147,17 @@ func (o *options) check() error {
 			hint = fmt.Sprintf("did you mean %q? It takes %s", near, hint)
 		}
 		return problem{where: t.flag, what: fmt.Sprintf("unknown value %q", t.value), hint: hint}
+	}
+	return nil
+}
+
+// check refuses what no flag takes.
+func (o *options) check() error {
+	if o.format == "" || o.color == "" {
+		return problem{where: "--format, --color", what: "need a value", hint: "leave them out for text and auto"}
+	}
+	if err := oneOf(choice{"--format", o.format, formats}, choice{"--color", o.color, colors}, choice{"--framework", o.framework, frameworks}); err != nil {
+		return err
 	}
 	if o.jobs < 1 {
 		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of inputs", o.jobs), hint: "1 or more"}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser"
+	"oomscan/parser/source"
+	"oomscan/remedies"
+)
+
+// guideOptions are the flags of the guide command.
+type guideOptions struct {
+	options
+	phase    string
+	resource string
+	search   string
+	set      []string
+}
+
+var (
+	phases       = []string{"init", "rollout", "logprob", "forward", "backward", "optimizer", "training", "weight_update", "nccl", "checkpoint", "data"}
+	resources    = []string{"gpu", "host", "shm"}
+	guideFormats = []string{"text", "json", "markdown"}
+)
+
+// phaseNames are the words that guides and users have for phases, besides the report's own.
+var phaseNames = map[string]string{
+	"generation": "rollout", "inference": "rollout", "rollouts": "rollout", "train_actor": "training", "train": "training",
+	"train_log_probs": "logprob", "log_probs": "logprob", "log_prob": "logprob", "logprobs": "logprob", "update_weights": "weight_update",
+	"weight_sync": "weight_update", "weight_updates": "weight_update", "startup": "init", "initialization": "init", "optimizer_step": "optimizer",
+	"forward_pass": "forward", "backward_pass": "backward",
+}
+
+// guideCmd shows the guides themselves.
+func guideCmd(s Streams) *cobra.Command {
+	var o guideOptions
+	cmd := &cobra.Command{
+		Use:   "guide [NAME]",
+		Short: "Show the out-of-memory guides: their checklists, parameters, templates and tables",
+		Long: `guide lists the out-of-memory guides that reports take their checklists from. With a
+NAME it shows one: every checklist in the guide's order, the parameters with their
+spellings, defaults and bounds, what the guide gets wrong, debugging steps, templates
+and tables. --phase and --resource narrow it to one list.
+
+With --set or --run-config the items are filled in as a report would: the next value
+of each parameter, computed, and what is already so.`,
+		Example: `  oomscan guide
+  oomscan guide verl --phase backward
+  oomscan guide verl --resource host --format markdown
+  oomscan guide areal --phase training --set train_dataset.max_length=1024 \
+          --set gconfig.max_new_tokens=3072
+  oomscan guide --search mem_fraction`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.guide(args, s) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.phase, "phase", "", "only this phase: "+columns(phases, 44))
+	f.StringVar(&o.resource, "resource", "", "only this memory: "+strings.Join(resources, "|"))
+	f.StringVar(&o.search, "search", "", "find a `WORD` in the parameters and items of all guides")
+	f.StringArrayVar(&o.set, "set", nil, "a setting of the run, `KEY=VALUE`; may be repeated")
+	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML, or a log)")
+	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(guideFormats, "|"))
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
+	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|"))
+	for name, words := range map[string][]string{"phase": phases, "resource": resources, "format": guideFormats, "color": colors} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return guideNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// guide prints what was asked for.
+func (o *guideOptions) guide(args []string, s Streams) (err error) {
+	if err := o.words(); err != nil {
+		return err
+	}
+	var q remedies.Query
+	if len(args) > 0 {
+		if !slices.Contains(guideNames(), args[0]) {
+			return noGuide(args[0])
+		}
+		if q, err = o.query(); err != nil {
+			return err
+		}
+	}
+	out, done, err := o.sink(s)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := done(); err == nil && e != nil {
+			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
+		}
+	}()
+	style := (&printer{options: &o.options, streams: s}).style()
+	switch {
+	case o.search != "":
+		hits, err := remedies.Search(o.search)
+		if err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			hits = slices.DeleteFunc(hits, func(h remedies.Hit) bool { return h.Guide.ID != args[0] })
+		}
+		return report.GuideSearch(out, o.search, hits, o.format, style)
+	case len(args) == 0:
+		gs, err := remedies.Guides()
+		if err != nil {
+			return err
+		}
+		return report.GuideIndex(out, gs, o.format, style)
+	}
+	b, err := remedies.Browse(args[0], q)
+	if err != nil {
+		return err
+	}
+	g := report.NewGuide(b, q)
+	switch o.format {
+	case "json":
+		return report.GuideJSON(out, &g)
+	case "markdown":
+		return report.GuideMarkdown(out, &g)
+	}
+	return report.GuideText(out, &g, style)
+}
+
+// words checks the flags' words, and puts the report's own for those that guides use.
+func (o *guideOptions) words() error {
+	w := strings.ReplaceAll(strings.ToLower(o.phase), "-", "_")
+	if known, ok := phaseNames[w]; ok {
+		w = known
+	}
+	if w == "cpu" || slices.Contains(resources, w) { // a guide's "CPU phase"
+		o.resource, w = strings.Replace(w, "cpu", "host", 1), ""
+	}
+	o.phase = w
+	if strings.EqualFold(o.resource, "cpu") {
+		o.resource = "host"
+	}
+	return oneOf(choice{"--phase", o.phase, phases}, choice{"--resource", o.resource, resources}, choice{"--format", o.format, guideFormats},
+		choice{"--color", o.color, colors})
+}
+
+// query is what the flags ask for.
+func (o *guideOptions) query() (remedies.Query, error) {
+	q := remedies.Query{Phase: o.phase, Resource: o.resource}
+	extra, err := o.settings()
+	if err != nil {
+		return q, err
+	}
+	if len(extra) > 0 || len(o.set) > 0 {
+		q.Settings = map[string]classifier.Value{}
+	}
+	for _, x := range extra {
+		q.Settings[x.Key] = classifier.Value{Value: x.Value, At: x.At}
+	}
+	for _, kv := range o.set {
+		k, v, ok := strings.Cut(kv, "=")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return q, problem{where: "--set " + kv, what: "is no setting", hint: "--set KEY=VALUE, for example --set gconfig.max_new_tokens=3072"}
+		}
+		q.Settings[k] = classifier.Value{Value: strings.TrimSpace(v), At: parser.Position{}}
+	}
+	return q, nil
+}
+
+// guideNames are the guides there are.
+func guideNames() []string {
+	gs, _ := remedies.Guides() // the tests decode all of them
+	names := make([]string, len(gs))
+	for i := range gs {
+		names[i] = gs[i].ID
+	}
+	return names
+}
+
+// noGuide is the complaint about a name that no guide has.
+func noGuide(name string) error {
+	names := guideNames()
+	hint := "one of " + strings.Join(names, ", ")
+	if near, ok := source.Closest(name, names); ok {
+		hint = fmt.Sprintf("did you mean %q? There are %s", near, strings.Join(names, ", "))
+	}
+	return problem{where: "guide " + name, what: "there is no guide of that name", hint: hint}
+}

@@ -1,0 +1,229 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// Query chooses what of a guide is shown. The empty one shows all of it.
+type Query struct {
+	Phase    string // one of the design's words
+	Resource string // gpu, host or shm
+	// Settings are those of a run, to be filled in as a report would: KEY as the framework writes it. Nobody has them
+	// when nil.
+	Settings map[string]classifier.Value
+	Version  string // of the framework, when it is known
+}
+
+// Browsed is a guide, or the part of it that was asked for. It shares its texts with the guide.
+type Browsed struct {
+	Guide    *Guide
+	Chapters []Chapter
+	Manual   Manual
+}
+
+// Chapter is one list with its items in full.
+type Chapter struct {
+	*List
+	Entries []Entry
+}
+
+// Entry is one item of a list.
+type Entry struct {
+	*Item
+	Order   int      // 1-based place in the list
+	Needs   []string // what must be so for the item to help, in words
+	Snippet string   // ready to paste, with the guide's own values or, where settings were given, the run's next ones
+	Syntax  string   // of Snippet
+	Changes []Change // filled in; only where settings were given
+	// Applies is false when the settings rule the item out, nil when they cannot tell.
+	Applies    *bool
+	AppliesWhy string
+	Source     Source
+}
+
+// Browse returns a guide as far as q asks for it: the lists for the phase and the resource, then the general ones, each
+// in the guide's order and whole, and the manual without what is about other phases only. It fails when there is no
+// such guide.
+func Browse(id string, q Query) (*Browsed, error) {
+	load, ok := shelf[id]
+	if !ok {
+		return nil, fmt.Errorf("there is no guide %q", id)
+	}
+	g, err := load()
+	if err != nil {
+		return nil, err
+	}
+	m, err := ManualOf(id)
+	if err != nil {
+		return nil, err
+	}
+	b := &Browsed{Guide: g, Manual: m.about(q)}
+	run := &classifier.Run{Framework: g.Framework, FrameworkVersion: q.Version, Config: q.Settings}
+	s := newScene(run, &classifier.Incident{Phase: q.Phase, Resource: q.Resource})
+	for _, general := range []bool{false, true} {
+		for i := range g.Lists {
+			if l := &g.Lists[i]; l.General == general && q.wants(l) {
+				b.Chapters = append(b.Chapters, s.chapter(g, l, q.Settings != nil))
+			}
+		}
+	}
+	return b, nil
+}
+
+// wants says whether a list belongs to what is asked for.
+func (q *Query) wants(l *List) bool {
+	if q.Resource != "" && !slices.Contains(l.Resources, q.Resource) {
+		return false
+	}
+	if q.Phase == "" {
+		return true
+	}
+	switch {
+	case l.General:
+		return q.Resource != "" || slices.Contains(l.Resources, "gpu")
+	case len(l.Phases) > 0:
+		return slices.Contains(l.Phases, q.Phase)
+	case len(l.Kinds) > 0:
+		return slices.ContainsFunc(l.Kinds, func(k string) bool { return occurs(k, q.Phase) })
+	}
+	return q.Resource != "" || slices.Contains(l.Resources, "gpu")
+}
+
+// occurs says whether a kind of failure is one of a phase's.
+func occurs(kind, phase string) bool {
+	switch kind {
+	case "kv_cache":
+		return phase == "init" || phase == "rollout"
+	case "nccl_oom", "nccl_failure":
+		return phase == "nccl"
+	}
+	return false
+}
+
+// chapter fills a list in.
+func (s *scene) chapter(g *Guide, l *List, filled bool) Chapter {
+	c := Chapter{List: l}
+	for _, id := range l.Items {
+		it := g.item(id)
+		e := Entry{Item: it, Order: len(c.Entries) + 1, Source: Source{Section: it.Section, URL: it.URL}}
+		if g.Document && !it.Addition {
+			e.Source.Guide = g.ID
+		}
+		if e.Source.URL == "" {
+			e.Source.URL = g.URL
+		}
+		for _, r := range it.Requires {
+			e.Needs = append(e.Needs, inWords(r))
+		}
+		if filled {
+			s.fill(g, &e)
+		}
+		if e.Snippet == "" {
+			e.Syntax, e.Snippet = it.paste()
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	return c
+}
+
+// fill judges an item by settings alone: no incident is known.
+func (s *scene) fill(g *Guide, e *Entry) {
+	var done, lines []string
+	for i := range e.Parameters {
+		p := &e.Parameters[i]
+		c, ok := s.changeOf(p, s.alone(g, p.Key))
+		switch {
+		case !ok:
+		case c.satisfied != "":
+			done = append(done, c.satisfied)
+		default:
+			e.Changes = append(e.Changes, c.Change)
+			if c.Snippet != "" && (e.Syntax == "" || e.Syntax == c.Syntax) {
+				e.Syntax = c.Syntax
+				lines = append(lines, c.Snippet)
+			}
+		}
+	}
+	e.Snippet = strings.Join(lines, "\n")
+	rule := func(why string) {
+		if e.Applies == nil {
+			e.Applies, e.AppliesWhy = new(bool), why
+		}
+	}
+	if len(e.Changes) == 0 && len(done) > 0 {
+		rule(strings.Join(done, "; "))
+	}
+	for _, r := range e.Requires {
+		if v := s.holds(r); ofSettings(r) && v.truth == no {
+			rule(v.why)
+		}
+	}
+	if s.allTrue(e.SatisfiedWhen) && ofSettings(e.SatisfiedWhen[0]) {
+		rule(s.holds(e.SatisfiedWhen[0]).why)
+	}
+}
+
+// ofSettings says that a condition is about a run's settings and not about a failure.
+func ofSettings(cond string) bool {
+	c, err := parseCondition(cond)
+	if err != nil {
+		return false
+	}
+	switch c.fact {
+	case "", "backend", "engine", "framework", "since", "before", "dynamic_batch":
+		return true
+	}
+	return false
+}
+
+// paste is what an item's own values come to when nothing of the run is known.
+func (it *Item) paste() (syntax, text string) {
+	if it.Example != nil {
+		return it.Example.Syntax, it.Example.Text
+	}
+	var lines []string
+	for i := range it.Parameters {
+		p := &it.Parameters[i]
+		if p.Value == "" || p.Found || syntax != "" && p.Surface != syntax {
+			continue
+		}
+		syntax = p.Surface
+		lines = append(lines, snippet(&Change{Key: p.Key, To: &p.Value, Syntax: p.Surface}, p.Plus))
+	}
+	return syntax, strings.Join(lines, "\n")
+}
+
+// about returns the manual without the rows that are about other phases or resources only. Rows that name none stay.
+func (m *Manual) about(q Query) Manual {
+	phase := func(list []string) bool {
+		return q.Phase == "" || len(list) == 0 || slices.Contains(list, q.Phase)
+	}
+	out := *m
+	out.Diagnosis = kept(m.Diagnosis, func(d *Sign) bool {
+		res := d.Resources
+		if len(res) == 0 {
+			res = []string{"gpu"}
+		}
+		return phase(d.Phases) && (q.Resource == "" || slices.Contains(res, q.Resource))
+	})
+	out.Parameters = kept(m.Parameters, func(p *Explained) bool { return phase(p.Phases) })
+	out.Steps = kept(m.Steps, func(s *Step) bool { return phase(s.Phases) })
+	out.Goals = kept(m.Goals, func(g *Goal) bool { return phase(g.Phases) })
+	out.Notes = kept(m.Notes, func(n *Note) bool { return phase(n.Phases) })
+	return out
+}
+
+// kept are the elements that a test lets pass, in a slice of their own.
+func kept[T any](list []T, pass func(*T) bool) []T {
+	var out []T
+	for i := range list {
+		if pass(&list[i]) {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
