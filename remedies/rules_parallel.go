@@ -3,6 +3,7 @@ package remedies
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -46,25 +47,56 @@ func doubleTP(q *question) next {
 func ulysses(q *question) next {
 	n, ok := q.int()
 	heads, kv := q.heads()
-	world, okWorld := q.gpus()
+	world, okWorld := q.trainers()
 	if !ok || heads == 0 || !okWorld {
 		return next{}
 	}
-	to, how := nextSize(n, world, heads, kv)
-	if to == 0 {
+	valid := ulyssesSizes(world, heads, kv)
+	i := slices.IndexFunc(valid, func(s int64) bool { return s > n })
+	if i < 0 {
 		return atBound("%s is %d, and no larger size divides both %d heads and %d GPUs", q.p.Key, n, heads, world)
 	}
-	return next{to: itoa(to), how: how}
+	return next{to: itoa(valid[i]), how: fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs; valid are %s", n, heads, world, listed(valid))}
 }
 
-func nextSize(now, world, heads, kv int64) (to int64, how string) {
+// ulyssesSizes are the sequence-parallel sizes that the ranks and the heads allow, ascending from 1.
+func ulyssesSizes(world, heads, kv int64) []int64 {
 	const most = 1024
-	for s := now + 1; s <= min(world, heads, most); s++ {
+	var out []int64
+	for s := int64(1); s <= min(world, heads, most); s++ {
 		if world%s == 0 && splits(s, heads, kv) {
-			return s, fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs", now, heads, world)
+			out = append(out, s)
 		}
 	}
-	return 0, ""
+	return out
+}
+
+func listed(sizes []int64) string {
+	out := make([]string, len(sizes))
+	for i, s := range sizes {
+		out[i] = itoa(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+// trainers is the degree over which a trainer's sequences can be split: the data parallelism of AReaL's layout, all
+// GPUs of other frameworks.
+func (q *question) trainers() (int64, bool) {
+	mode, ok := q.settings.find("allocation_mode", true)
+	if !ok {
+		return q.gpus()
+	}
+	parts := cutLayouts(mode.value.Value)
+	m := trainPart.FindStringSubmatch(strings.TrimSpace(parts[len(parts)-1]))
+	if m == nil {
+		return 0, false
+	}
+	for _, d := range dimension.FindAllStringSubmatch(m[2], -1) {
+		if d[1] == "d" {
+			return parseInt(d[2])
+		}
+	}
+	return 1, true
 }
 
 // The ways AReaL writes how GPUs are split: "sglang.d4p1t2+d8" (the guide), "sglang:d4t2+fsdp:d8", "fsdp:d8".
@@ -103,10 +135,30 @@ func shift(layout string, letter byte) (out string, now, to int64, ok bool) {
 	return b.String(), now, 2 * now, strings.Contains(layout, "d")
 }
 
+// cutLayouts cuts AReaL's way of writing who gets which GPUs at the signs between its parts, "+" for parts of their own
+// GPUs and "|" for parts that share them, but not within the parentheses of a layout for experts. The signs are returned
+// between the parts: joined, they are the text again.
+func cutLayouts(mode string) []string {
+	var out []string
+	depth, begin := 0, 0
+	for i, c := range mode {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth == 0 && (c == '+' || c == '|'):
+			out = append(out, mode[begin:i], mode[i:i+1])
+			begin = i + 1
+		}
+	}
+	return append(out, mode[begin:])
+}
+
 // allocationTP turns data parallelism of AReaL's inference servers into tensor parallelism.
 func allocationTP(q *question) next {
 	heads, kv := q.heads()
-	parts := strings.Split(q.cur, "+")
+	parts := cutLayouts(q.cur)
 	for i, p := range parts {
 		m := serverPart.FindStringSubmatch(strings.TrimSpace(p))
 		if m == nil {
@@ -120,7 +172,7 @@ func allocationTP(q *question) next {
 			return atBound("%s is %s, and %d heads cannot be spread over %d GPUs", q.p.Key, shown(q.cur), heads, tp)
 		}
 		parts[i] = m[1] + layout
-		return next{to: strings.Join(parts, "+"), how: fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)}
+		return next{to: strings.Join(parts, ""), how: fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)}
 	}
 	return next{}
 }
@@ -128,7 +180,7 @@ func allocationTP(q *question) next {
 // backendCP turns data parallelism of AReaL's trainer into context parallelism, which is what Ulysses is called there.
 func backendCP(q *question) next {
 	heads, kv := q.heads()
-	parts := strings.Split(q.cur, "+")
+	parts := cutLayouts(q.cur)
 	last := len(parts) - 1
 	m := trainPart.FindStringSubmatch(strings.TrimSpace(parts[last]))
 	if m == nil || serverPart.MatchString(strings.TrimSpace(parts[last])) {
@@ -148,7 +200,7 @@ func backendCP(q *question) next {
 		how += "; check that it divides the model's attention heads"
 	}
 	parts[last] = m[1] + layout
-	return next{to: strings.Join(parts, "+"), how: how}
+	return next{to: strings.Join(parts, ""), how: how}
 }
 
 // doubleGPUs asks for twice the GPUs of a node, as far as nodes usually go.
