@@ -183,7 +183,7 @@ func (m *markdown) fence(syntax, text, indent string) {
 		fence += "`"
 	}
 	m.f("%s%s%s\n", indent, fence, languages[syntax])
-	for l := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
+	for l := range strings.Lines(strings.TrimRight(printableText(text), "\n") + "\n") {
 		m.f("%s%s", indent, l)
 	}
 	m.f("%s%s\n", indent, fence)

@@ -196,11 +196,27 @@ func (p *page) guideItem(x *GuideItem) {
 	}
 	p.body(indent, x.Detail)
 	p.body(indent, x.Why)
-	if len(x.Needs) > 0 {
-		p.para(block{indent: indent, hang: indent + 2}, span{dim, "needs "}, span{plain, strings.Join(x.Needs, "; ")})
-	}
+	p.needs(x.Needs, indent)
 	p.careful(x.Caution, indent)
 	p.corrected(x.Corrections, indent)
+}
+
+// needs says what must be so for an item to help, and then what must not.
+func (p *page) needs(list []string, indent int) {
+	var wanted, unwanted []string
+	for _, n := range list {
+		if strings.HasPrefix(n, "not ") || strings.HasPrefix(n, "never ") {
+			unwanted = append(unwanted, n)
+		} else {
+			wanted = append(wanted, n)
+		}
+	}
+	if len(wanted) > 0 {
+		p.para(block{indent: indent, hang: indent + 2}, span{dim, "needs "}, span{plain, strings.Join(wanted, "; ")})
+	}
+	if len(unwanted) > 0 {
+		p.para(block{indent: indent, hang: indent + 2}, span{plain, strings.Join(unwanted, "; ")})
+	}
 }
 
 // bounds are a parameter's default and limits.
