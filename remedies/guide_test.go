@@ -77,10 +77,14 @@ func TestListsKeepTheOrderOfTheDocuments(t *testing.T) {
 	// Items that the document itself has, in its order; additions of later versions are left out.
 	for _, test := range []struct{ guide, list, want string }{
 		{"verl", "rollout", "rollout.gpu-memory-utilization rollout.enforce-eager rollout.capture-sizes rollout.tensor-parallel offload.megatron offload.fsdp"},
-		{"verl", "summary", "actor.micro-batch-size actor.max-token-len gradient-checkpointing recompute-megatron rollout.gpu-memory-utilization " +
+		{"verl", "summary", "actor.micro-batch-size actor.dynamic-batch actor.max-token-len critic.micro-batch-size critic.max-token-len " +
+			"gradient-checkpointing recompute-megatron rollout.gpu-memory-utilization " +
 			"rollout.enforce-eager activation-offload offload.megatron offload.fsdp liger host.tcmalloc host.jemalloc fsdp2 ulysses"},
 		{"verl", "backward", "gradient-checkpointing recompute-megatron activation-offload actor.micro-batch-size actor.dynamic-batch " +
 			"actor.max-token-len critic.micro-batch-size critic.max-token-len ulysses"},
+		{"verl", "forward", "actor.micro-batch-size actor.dynamic-batch actor.max-token-len critic.micro-batch-size critic.max-token-len " +
+			"gradient-checkpointing recompute-megatron entropy liger ulysses fsdp2"},
+		{"verl", "optimizer", "offload.megatron offload.fsdp cpu-optimizer actor.micro-batch-size actor.max-token-len"},
 		{"verl", "host", "host.tcmalloc host.jemalloc host.jemalloc-arm host.offload host.workers host.dataloader"},
 		{"areal", "generation", "generation.max-concurrent-rollouts generation.tensor-parallel generation.mem-fraction-static"},
 		{"areal", "training", "training.max-tokens-per-mb training.ulysses"},
@@ -94,8 +98,8 @@ func TestListsKeepTheOrderOfTheDocuments(t *testing.T) {
 		{"relax", "nccl", "cuda-memory-check memory-snapshot margin-down margin-up"},
 		{"relax", "solutions", "recompute max-tokens-per-gpu log-probs-max-tokens dynamic-batch fixed-micro-batch optimizer-cpu-offload recompute-loss " +
 			"log-probs-chunk-size update-weight-buffer no-weights-backuper margin sglang-mem-fraction"},
-		{"field-note", "changes", "train-batch-size mini-batch-size micro-batch-size param-offload optimizer-offload gpu-memory-utilization " +
-			"max-response-length more-gpus"},
+		{"field-note", "changes", "train-batch-size mini-batch-size micro-batch-size param-offload optimizer-offload smaller-batches " +
+			"gpu-memory-utilization max-response-length more-gpus"},
 	} {
 		t.Run(test.guide+" "+test.list, func(t *testing.T) {
 			t.Parallel()
