@@ -158,31 +158,32 @@ func equal(a, b string) bool {
 	return strings.EqualFold(strings.Trim(a, `"' `), strings.Trim(b, `"' `)) || isNone(a) && isNone(b)
 }
 
-// versionIn says whether a version satisfies bounds such as ">=0.5 <0.7". Only the first two numbers count, since the
-// references know settings by minor release. The second result is false when either cannot be read.
+// versionIn says whether a version satisfies bounds such as ">=0.5 <0.7". A bound counts to the precision it has: 0.7.1
+// satisfies "<=0.7" and not "<=0.7.0". The second result is false when either cannot be read.
 func versionIn(version, bounds string) (in, ok bool) {
-	v, ok := minor(version)
+	v, _, ok := release(version)
 	if !ok || bounds == "" {
 		return false, false
 	}
 	for _, b := range strings.Fields(bounds) {
 		num := strings.TrimLeft(b, "<>=")
-		w, ok := minor(num)
+		w, n, ok := release(num)
 		if !ok {
 			return false, false
 		}
+		c := slices.Compare(v[:max(n, 2)], w[:max(n, 2)])
 		good := false
 		switch b[:len(b)-len(num)] {
 		case "<":
-			good = v < w
+			good = c < 0
 		case "<=":
-			good = v <= w
+			good = c <= 0
 		case ">":
-			good = v > w
+			good = c > 0
 		case ">=":
-			good = v >= w
+			good = c >= 0
 		case "", "=", "==":
-			good = v == w
+			good = c == 0
 		default:
 			return false, false
 		}
@@ -193,22 +194,19 @@ func versionIn(version, bounds string) (in, ok bool) {
 	return true, true
 }
 
-func minor(v string) (int, bool) {
-	parts := strings.SplitN(strings.TrimPrefix(strings.TrimSpace(v), "v"), ".", 3)
-	n := 0
-	for i := range 2 {
-		x := 0
-		if i < len(parts) {
-			d := 0
-			for d < len(parts[i]) && d < 4 && parts[i][d] >= '0' && parts[i][d] <= '9' {
-				d++
-			}
-			var err error
-			if x, err = strconv.Atoi(parts[i][:d]); err != nil {
-				return 0, false
-			}
+// release reads the numbers of a version, at most three, and says how many there were: "v0.10.2rc1" has 0, 10 and 2.
+func release(v string) (num [3]int, n int, ok bool) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimSpace(v), "v"), ".") {
+		d := 0
+		for d < len(part) && d < 4 && part[d] >= '0' && part[d] <= '9' {
+			d++
 		}
-		n = n*10000 + x
+		x, err := strconv.Atoi(part[:d])
+		if err != nil || n == len(num) {
+			return num, n, n > 0
+		}
+		num[n] = x
+		n++
 	}
-	return n, true
+	return num, n, n > 0
 }
