@@ -27,6 +27,9 @@ func (g *Guide) check(id string) *fault {
 	if g.Name == "" || g.Title == "" {
 		return &fault{"id:", "a guide needs a name and a title"}
 	}
+	if !strings.ContainsAny(g.Seen, "0123456789") {
+		return &fault{"id:", "in which versions were the parameters seen?"}
+	}
 	seen := map[string]bool{}
 	for i := range g.Items {
 		it := &g.Items[i]

@@ -24,10 +24,12 @@ type Guide struct {
 	Framework string `yaml:"framework"`
 	// Document says that this is one of the guides that a checklist names as its source, not a list made of several
 	// official documents.
-	Document bool   `yaml:"document"`
-	Note     string `yaml:"note"`
-	Lists    []List `yaml:"lists"`
-	Items    []Item `yaml:"items"`
+	Document bool `yaml:"document"`
+	// Seen says in which versions of which programs the parameters were looked up, unless a parameter says it itself.
+	Seen  string `yaml:"seen"`
+	Note  string `yaml:"note"`
+	Lists []List `yaml:"lists"`
+	Items []Item `yaml:"items"`
 }
 
 // List is a checklist for some failures. The order of Items is the guide's.
@@ -99,6 +101,7 @@ type Parameter struct {
 	Found     bool       `yaml:"found"` // listed only when the run's configuration holds it
 	Plus      bool       `yaml:"plus"`  // Hydra: not in the schema, so an override needs a plus sign
 	Source    string     `yaml:"source"`
+	Seen      string     `yaml:"seen"` // versions that spell it so, where the guide's own do not all
 }
 
 // Spelling is another name of a parameter.

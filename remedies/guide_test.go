@@ -120,17 +120,17 @@ func TestListsKeepTheOrderOfTheDocuments(t *testing.T) {
 
 func TestDecodeRejectsMistakesWithFileAndLine(t *testing.T) {
 	t.Parallel()
-	const head = "id: g\nname: G\ntitle: T\n"
+	const head = "id: g\nname: G\ntitle: T\nseen: G 1.0\n"
 	const item = "items:\n  - id: g.a\n    title: Do\n    why: it helps\n"
 	const list = "lists:\n  - {id: l, heading: h, resources: [gpu], items: [g.a]}\n"
 	_, err := decode("guides/g.yaml", []byte(head+list+item))
 	require.NoError(t, err)
 	for name, test := range map[string]struct{ text, at, want string }{
-		"unknown key":        {head + "colour: red\n" + list + item, ":4:", "colour"},
-		"doubled key":        {head + "title: U\n" + list + item, ":4:", "title"},
-		"missing item":       {head + strings.Replace(list, "g.a", "g.b", 1) + item, ":5:", "no item"},
+		"unknown key":        {head + "colour: red\n" + list + item, ":5:", "colour"},
+		"doubled key":        {head + "title: U\n" + list + item, ":5:", "title"},
+		"missing item":       {head + strings.Replace(list, "g.a", "g.b", 1) + item, ":6:", "no item"},
 		"unknown phase":      {head + strings.Replace(list, "items:", "phases: [dinner], items:", 1) + item, ":", "dinner"},
-		"unknown fact":       {head + list + item + "    requires: [tuesday]\n", ":7:", "tuesday"},
+		"unknown fact":       {head + list + item + "    requires: [tuesday]\n", ":8:", "tuesday"},
 		"unknown rule":       {head + list + item + "    parameters: [{key: k, surface: yaml, direction: up, next: magic}]\n", ":", "magic"},
 		"unknown surface":    {head + list + item + "    parameters: [{key: k, surface: paper, direction: up}]\n", ":", "surface"},
 		"set without a word": {head + list + item + "    parameters: [{key: k, surface: yaml, direction: set}]\n", ":", "set to what"},
@@ -139,6 +139,7 @@ func TestDecodeRejectsMistakesWithFileAndLine(t *testing.T) {
 		},
 		"foreign id": {head + list + strings.Replace(item, "g.a", "h.a", 1), ":", "prefix"},
 		"no yaml":    {"id: [", ":", ""},
+		"never seen": {strings.Replace(head, "seen: G 1.0", "seen: somewhere", 1) + list + item, ":1:", "versions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

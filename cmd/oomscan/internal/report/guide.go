@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"reflect"
@@ -39,6 +40,7 @@ type GuideHead struct {
 	Framework string  `json:"framework"`
 	Document  bool    `json:"document"` // one of the guides themselves, not a list made of official documents
 	Note      string  `json:"note"`
+	SeenIn    string  `json:"seen_in"` // versions in which the parameters were looked up
 }
 
 // GuideList is one checklist.
@@ -86,6 +88,7 @@ type GuideParameter struct {
 	Max       *string             `json:"max"`
 	Spellings []remedies.Spelling `json:"spellings"`
 	Source    *string             `json:"source"`
+	SeenIn    string              `json:"seen_in"` // versions that spell it so
 }
 
 // NewGuide makes the plain values of a guide.
@@ -101,14 +104,14 @@ func NewGuide(b *remedies.Browsed, q remedies.Query) Guide {
 	for _, c := range b.Chapters {
 		l := GuideList{ID: c.ID, Heading: c.Heading, General: c.General, Phases: c.Phases, Resources: c.Resources, Kinds: c.Kinds}
 		for i := range c.Entries {
-			l.Items = append(l.Items, guideItem(&c.Entries[i]))
+			l.Items = append(l.Items, guideItem(&c.Entries[i], g.Seen))
 		}
 		out.Lists = append(out.Lists, l)
 	}
 	return out
 }
 
-func guideItem(e *remedies.Entry) GuideItem {
+func guideItem(e *remedies.Entry, seen string) GuideItem {
 	x := GuideItem{
 		Order: e.Order, ID: e.ID, Title: e.Title, Detail: e.Detail, Why: e.Why, Caution: e.Caution, Addition: e.Addition,
 		LastResort: e.LastResort, Phases: e.Phases, Resources: e.Resources, Needs: e.Needs, Syntax: e.Syntax, Snippet: e.Snippet,
@@ -127,7 +130,7 @@ func guideItem(e *remedies.Entry) GuideItem {
 	for i := range e.Parameters {
 		p := &e.Parameters[i]
 		x.Parameters = append(x.Parameters, GuideParameter{
-			p.Key, p.Surface, p.Direction, str(p.Value), str(p.Default), str(p.Min), str(p.Max), p.Spellings, str(p.Source),
+			p.Key, p.Surface, p.Direction, str(p.Value), str(p.Default), str(p.Min), str(p.Max), p.Spellings, str(p.Source), cmp.Or(p.Seen, seen),
 		})
 	}
 	return x

@@ -55,7 +55,7 @@ func GuideIndex(w io.Writer, gs []remedies.Guide, format string, st Style) error
 }
 
 func headOf(g *remedies.Guide) GuideHead {
-	return GuideHead{g.ID, g.Name, g.Title, str(g.Date), str(g.URL), g.Framework, g.Document, g.Note}
+	return GuideHead{g.ID, g.Name, g.Title, str(g.Date), str(g.URL), g.Framework, g.Document, g.Note, g.Seen}
 }
 
 // covers are the phases and memories that a guide has lists for.

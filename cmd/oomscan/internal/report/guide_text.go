@@ -125,6 +125,7 @@ func (p *page) guideHead(g *Guide) {
 		p.row("dated", span{plain, *g.Guide.Date})
 	}
 	p.row("for", span{plain, g.Guide.Name})
+	p.row("checked", span{plain, g.Guide.SeenIn})
 	p.address(deref(g.Guide.URL), 2)
 	p.body(2, g.Guide.Note)
 }
