@@ -49,25 +49,33 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 	return claimed
 }
 
-// matchText tries p.hits on one text: vetoes come first in the table, the first event wins, markers and gauges are
-// independent.
+// matchText tries p.hits on one text: the first event wins unless a veto speaks against it, markers and gauges are
+// independent. Vetoes cost far more than the patterns that they guard, for they look around, and so they are asked only
+// about a message that an event pattern matched, or that ends a traceback: there they also claim what would else be an
+// exception that no pattern knows.
 func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace) bool {
 	p.runes = appendRunes(p.runes[:0], body)
 	kind := kindOf(p.hits)
 	claimed := p.alike[kind] >= maxAlike // a flood: more of the same tells nothing new
+	asked := false
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
-		if claimed && (pat.Kind != "" || pat.Veto) {
+		if pat.Veto || claimed && pat.Kind != "" {
 			continue
 		}
 		f, ok := pat.match(p.runes)
 		if !ok {
 			continue
 		}
+		if pat.Kind != "" && !asked {
+			asked = true
+			if p.vetoed() {
+				claimed = true
+				continue
+			}
+		}
 		p.arm(s, i, at.Line)
 		switch {
-		case pat.Veto:
-			claimed = true
 		case pat.Marker != "":
 			p.emit(Marker{At: at, Header: h, Name: pat.Marker, Fields: f, Text: clip(body)})
 		case pat.Gauge:
@@ -89,7 +97,21 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 			})
 		}
 	}
-	return claimed
+	return claimed || trace != nil && !asked && p.vetoed()
+}
+
+// vetoed says whether a veto among the candidates matches the message.
+func (p *Parser) vetoed() bool {
+	for _, i := range p.hits {
+		pat := &p.table.patterns[i]
+		if !pat.Veto {
+			continue
+		}
+		if _, ok := pat.match(p.runes); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // kindOf tells sets of candidates apart (FNV-1a).

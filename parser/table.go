@@ -1,7 +1,7 @@
 package parser
 
-// Patterns returns the whole table, in the order in which patterns are tried: vetoes first, then the specific before
-// the general. The first event pattern that matches a message claims it; markers and gauges are independent of that.
+// Patterns returns the whole table, in the order in which patterns are tried: the specific before the general. The first
+// event pattern that matches a message claims it, unless a veto matches too; markers and gauges are independent of that.
 func Patterns() []Pattern {
 	var all []Pattern
 	for _, t := range tables {
