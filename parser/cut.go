@@ -28,6 +28,9 @@ type cut struct {
 // rejoin puts the chunks of a labelled line together. It returns the line to read now, ok=false when more of it must
 // come first.
 func (p *Parser) rejoin(at Position, raw []byte) (Position, []byte, bool) {
+	if len(p.cuts) == 0 && len(raw) < srunChunk {
+		return at, raw, true
+	}
 	label, ok := envelope.TaskLabel(raw)
 	if !ok {
 		return at, raw, true
@@ -47,6 +50,15 @@ func (p *Parser) rejoin(at Position, raw []byte) (Position, []byte, bool) {
 		return at, nil, false
 	}
 	return at, raw, true
+}
+
+// chunk says whether a line is a labelled one that srun may have cut.
+func chunk(raw []byte) bool {
+	if len(raw) < srunChunk {
+		return false
+	}
+	label, ok := envelope.TaskLabel(raw)
+	return ok && len(bytes.TrimSuffix(raw[label:], []byte{'\r'})) == srunChunk
 }
 
 // uncut reads what has waited too long for its other half, or all of it at the end, in order of lines.

@@ -86,7 +86,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 				p.alike[kind]++
 			}
 			if pat.Role == Evidence {
-				p.watched = at.Line + watchLines
+				p.watched = watch{at.Line, at.Offset}
 			}
 			if trace != nil && at.Line > trace.EndLine && (pat.Kind == OOMKill || pat.Kind == ProcessExit) {
 				trace = nil // it stands behind a traceback's message and is no part of it
@@ -107,7 +107,7 @@ func (p *Parser) vetoed() bool {
 		if !pat.Veto {
 			continue
 		}
-		if _, ok := pat.match(p.runes); ok {
+		if pat.found(p.runes) {
 			return true
 		}
 	}

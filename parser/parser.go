@@ -21,7 +21,11 @@ const (
 	maxKinds   = 1024 // sets of candidates that are counted
 	staleAfter = 1000 // messages of others after which an open report of a stream no longer asks for lines
 	quietAfter = 24   // the same, when only a further line of a message might come
+	maxNames   = 8    // writers whose names are looked for in a line before it is peeled
 )
+
+// unclaimed is the pattern of an exception that no pattern claims.
+const unclaimed = "traceback"
 
 // A Parser reads the lines that matter of one input, in order. State belongs to a stream: a writer told apart by the
 // envelope of its lines.
@@ -39,8 +43,9 @@ type Parser struct {
 	alike   map[uint64]int // events emitted, by the patterns that were candidates
 	needles []int
 	now     int // line being read
-	tick    int // messages read: a line may hold many
-	watched int // last line that is read for signs that the run goes on after a failure
+	plain   bool // it holds no needle
+	tick    int  // messages read: a line may hold many
+	watched watch
 	swept   int // tick of the last look at streams that fell silent
 	held    int // bytes that all streams keep
 }
@@ -54,7 +59,27 @@ func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 
 // wants says whether the line at this place is to be delivered whether it holds a needle or not.
 func (p *Parser) wants(line int, offset int64) bool {
-	return p.head(line, offset) || line <= p.watched || len(p.open) > 0 || len(p.cuts) > 0
+	return len(p.open) > 0 || len(p.cuts) > 0 || p.head(line, offset)
+}
+
+// concerned says whether a line without a needle might be of a writer whose next lines are awaited. To peel the line would
+// tell for sure; to look for the writer's name is far cheaper.
+func (p *Parser) concerned(line int, offset int64, raw []byte) bool {
+	if len(p.cuts) > 0 || len(p.open) > maxNames || p.head(line, offset) || len(raw) > 0 && raw[0] == '{' {
+		return true
+	}
+	for s := range p.open {
+		if len(s.name) == 0 || bytes.Contains(raw, s.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// pass notes a line of a writer whose lines nobody awaits.
+func (p *Parser) pass() {
+	p.tick++
+	p.mind()
 }
 
 // head says whether a place is in the part of the input in which every line is looked at.
@@ -119,6 +144,12 @@ func (p *Parser) endOfLine() { p.inLine = false }
 
 // message reads one message of one writer.
 func (p *Parser) message(at Position, body []byte, h envelope.Header) {
+	if p.plain && !h.Partial {
+		if s, ok := p.streams[h.Stream]; !ok || len(s.pending) == 0 && !p.awaits(s) {
+			p.pass()
+			return
+		}
+	}
 	p.tick++
 	s := p.stream(&h)
 	if h.Partial || len(s.pending) > 0 {
@@ -139,7 +170,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		p.track(s)
 		return
 	}
-	if at.Line <= p.watched && at.Line > p.watched-watchLines {
+	if p.watched.covers(at.Line, at.Offset) {
 		p.watch(at, body, h)
 	}
 	state := s.trace.Feed(at.Line, body)
@@ -160,7 +191,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		claimed := p.match(at, body, h, s, trace, needles)
 		if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" {
 			p.emit(Event{
-				At: at, Header: h, Pattern: "traceback", Kind: Exception, Role: Context,
+				At: at, Header: h, Pattern: unclaimed, Kind: Exception, Role: Context,
 				Fields: Fields{"class": trace.Exception}, Text: clip(body), Trace: trace,
 			})
 		}
@@ -200,6 +231,77 @@ func (p *Parser) emitSettings(h envelope.Header, pairs []settings.Pair) {
 	for _, kv := range pairs {
 		p.emit(Setting{At: Position{Source: p.source, Line: kv.Line}, Header: h, Key: kv.Key, Value: kv.Value, Form: kv.Form})
 	}
+}
+
+// mark follows the marks of samples in a line that nobody else reads.
+func (p *Parser) mark(e *waiting) {
+	outer, first := envelope.Header{}, true
+	if e.outer != nil {
+		outer, first = *e.outer, false
+	}
+	envelope.Segments(e.text, func(seg []byte) bool {
+		var body []byte
+		var h envelope.Header
+		if first {
+			body, h = envelope.Peel(seg)
+			outer, first = h, false
+		} else {
+			body, h = envelope.PeelInherit(seg, outer)
+		}
+		p.stream(&h).inSample(e.line, body, &h)
+		return true
+	})
+}
+
+// matches says whether an event's pattern, or one that others follow on, matches a message of the line, or whether that
+// cannot be told from the line alone. It changes nothing.
+func (p *Parser) matches(raw []byte, outer *envelope.Header) bool {
+	yes, first := false, outer == nil
+	var in envelope.Header
+	if outer != nil {
+		in = *outer
+	}
+	envelope.Segments(raw, func(seg []byte) bool {
+		if !first {
+			if _, ok := p.table.finder.Next(seg, 0); !ok {
+				return true
+			}
+		}
+		var body []byte
+		var h envelope.Header
+		if first {
+			body, h = envelope.Peel(seg)
+			in, first = h, false
+		} else {
+			body, h = envelope.PeelInherit(seg, in)
+		}
+		yes = h.Partial || len(body) > MaxMessage || p.anyMatches(body)
+		return !yes
+	})
+	return yes
+}
+
+func (p *Parser) anyMatches(body []byte) bool {
+	p.hits = p.hits[:0]
+	for _, id := range p.find(body) {
+		p.hits = append(p.hits, p.table.owners[id]...)
+	}
+	slices.Sort(p.hits)
+	p.hits = slices.Compact(p.hits)
+	if p.alike[kindOf(p.hits)] >= maxAlike {
+		return false // the parser would not look either
+	}
+	p.runes = appendRunes(p.runes[:0], body)
+	for _, i := range p.hits {
+		pat := &p.table.patterns[i]
+		if pat.Kind == "" && len(p.table.followers[i]) == 0 {
+			continue
+		}
+		if pat.found(p.runes) {
+			return true
+		}
+	}
+	return false
 }
 
 // peek emits what an unfinished line says, without keeping anything of it.

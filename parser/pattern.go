@@ -106,6 +106,16 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 	return f, true
 }
 
+// found says whether the pattern matches a message. A time-out counts as no match.
+func (p *Pattern) found(text []rune) bool {
+	re, err := p.compile()
+	if err != nil {
+		return false
+	}
+	ok, err := re.MatchRunes(text)
+	return ok && err == nil
+}
+
 // normalise turns one named group into a field.
 func normalise(g *regexp2.Group) (key, val string, ok bool) {
 	text := g.String()

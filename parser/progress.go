@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"sync"
@@ -10,7 +11,35 @@ import (
 
 // watchLines is how long the lines after a failure are read for signs that the run goes on. Such signs (a progress bar's
 // count, a logged loss) are on most lines of a healthy log, far too common to be searched for.
-const watchLines = 400
+const (
+	watchLines = 400
+	watchBytes = 256 << 10 // one line may be all of a log
+)
+
+// watch is the stretch behind a failure in which they are looked for.
+type watch struct {
+	line   int // of the failure; 0: nothing failed
+	offset int64
+}
+
+func (w watch) covers(line int, offset int64) bool {
+	return w.line > 0 && line > w.line && line <= w.line+watchLines && offset <= w.offset+watchBytes
+}
+
+// mayCount says whether text may hold a sign of progress: most lines do not, and to tell that is cheap.
+func mayCount(text []byte) bool {
+	for rest := text; ; {
+		i := bytes.IndexByte(rest, '|')
+		if i < 0 || i+2 >= len(rest) {
+			break
+		}
+		if rest[i+1] == ' ' && rest[i+2] >= '0' && rest[i+2] <= '9' {
+			return true
+		}
+		rest = rest[i+1:]
+	}
+	return bytes.Contains(text, []byte("{'loss': "))
+}
 
 // counters are the signs: a bar of tqdm that is under way, and a dict of metrics with an epoch, as the transformers
 // Trainer prints it.

@@ -4,19 +4,21 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"sync"
 
-	"oomscan/parser/anchor"
+	"oomscan/parser/envelope"
 )
 
 // Limits of one scan.
 const (
-	// MaxLine is how many bytes of one physical line are looked at as a whole. A longer line (a progress bar of
-	// megabytes, a JSON record) is read in pieces, cut at carriage returns where it has any.
+	// MaxLine is how many bytes of one physical line are looked at as a whole. Of a longer line (a progress bar of
+	// megabytes, a JSON record) the parts between carriage returns are read like lines of their own, as far as they
+	// hold a needle, and of a part without carriage returns what stands around the needles.
 	MaxLine = 64 << 10
-	// overlap is how much of a piece that had to be cut in the middle of text is read again with the next one.
-	overlap = 4 << 10
-	// blockSize is how much is read at a time: large enough for the finder to run, small enough for the cache.
+	// maxExcerpt bounds what is read of such a part before a needle and behind it.
+	maxExcerpt = 8 << 10
+	// overlap is how much of an excerpt is read again with the next one of the same part.
+	overlap = 1 << 10
+	// blockSize is how much is searched at a time: large enough for the finder to run, small enough for the cache.
 	blockSize = 256 << 10
 	// headLines and headBytes bound the part of each input in which every line is looked at: programs print their
 	// settings first, in too many forms to know them by a literal.
@@ -28,7 +30,7 @@ const (
 type Stats struct {
 	Bytes     int64
 	Lines     int // a last line without newline counts
-	Truncated int // lines longer than MaxLine, read in pieces
+	Truncated int // lines longer than MaxLine, read in parts
 }
 
 // A Scanner turns the bytes of one input into observations. Feed it with [Scanner.ReadFrom] or [Scanner.Write] in any
@@ -36,15 +38,21 @@ type Stats struct {
 // its open reports need, however long the input or its lines are. A Scanner serves one goroutine.
 type Scanner struct {
 	parser *Parser
-	finder *anchor.Finder
+	recall *recall
+	table  *compiled
 
-	buf   []byte // buf[:n] is read and not yet consumed
-	n     int
-	base  int64 // offset of buf[0] in the input
-	line  int   // number of the line that buf[0] belongs to, 1-based
-	cut   bool  // buf[0] continues a line whose earlier pieces were consumed
-	bytes int64
-	stats Stats
+	buf   []byte // what was read and is not consumed, and a little of what was consumed before that
+	base  int64  // offset of buf[0] in the input
+	done  int    // buf[:done] is consumed
+	block block
+
+	next   int64            // what begins before is consumed
+	line   int              // number of the line in which next is, 1-based
+	first  int              // number of the line in which the next block begins
+	inLong bool             // next is in a line longer than MaxLine
+	outer  *envelope.Header // of that line's first segment
+	begun  bool             // the input does not end in a newline, as far as it was surveyed
+	stats  Stats
 }
 
 // NewScanner returns a scanner for the input of that name.
@@ -53,7 +61,9 @@ func NewScanner(name string, emit func(Observation)) *Scanner {
 }
 
 func newScanner(name string, t *compiled, emit func(Observation)) *Scanner {
-	return &Scanner{parser: newParser(name, t, emit), finder: t.finder, line: 1, buf: make([]byte, blockSize)}
+	s := &Scanner{table: t, recall: newRecall(name, t, emit), line: 1, first: 1}
+	s.parser = newParser(name, t, s.recall.made)
+	return s
 }
 
 // Scan reads r to its end. The only errors are r's; what was read before is emitted all the same.
@@ -63,7 +73,7 @@ func Scan(name string, r io.Reader, emit func(Observation)) (Stats, error) {
 	return s.Close(), err
 }
 
-// ReadFrom reads r until EOF, an error, or an empty read.
+// ReadFrom reads r until EOF or an error.
 func (s *Scanner) ReadFrom(r io.Reader) (int64, error) {
 	var total int64
 	for {
@@ -91,200 +101,249 @@ func (s *Scanner) Write(p []byte) (int, error) {
 
 // Close reads the last line if it had no newline and finishes open reports.
 func (s *Scanner) Close() Stats {
-	if s.n > 0 {
-		s.scan(s.buf[:s.n])
-		s.parser.endOfLine()
-		s.n = 0
-	} else if !s.cut {
-		s.line--
+	if s.done < len(s.buf) {
+		s.take(len(s.buf))
 	}
+	return s.close()
+}
+
+func (s *Scanner) close() Stats {
+	s.recall.samples(s.parser, s.line)
 	s.parser.flush()
-	return s.Stats()
+	s.recall.flush()
+	st := s.stats
+	if st.Lines = s.first - 1; s.begun {
+		st.Lines++
+	}
+	return st
 }
 
 // Stats returns what was read so far.
 func (s *Scanner) Stats() Stats {
 	st := s.stats
-	st.Bytes = s.bytes
 	st.Lines = s.line
 	return st
 }
 
-// Peek emits what the unfinished last line says, should it end here: a writer that stops in the middle of a line, or
-// printed its last words without a newline, is heard without waiting for more. The scanner's state does not change;
-// the line is read again once it is complete.
+// Peek emits what is known and was kept for later, for nothing had happened, and what the unfinished last line says,
+// should it end here: a writer that stops in the middle of a line, or printed its last words without a newline, is heard
+// without waiting for more. The scanner's state does not change: all of it is emitted again when its time comes.
 func (s *Scanner) Peek(emit func(Observation)) {
-	if s.n > 0 && s.n <= MaxLine {
-		s.parser.peek(s.line, s.base, s.buf[:s.n], emit)
+	s.recall.tell(emit)
+	if rest := s.buf[s.done:]; !s.inLong && len(rest) > 0 && len(rest) <= MaxLine {
+		s.recall.samples(s.parser, s.line)
+		s.parser.peek(s.line, s.base+int64(s.done), rest, emit)
 	}
 }
 
 // space is where the next bytes go; never empty.
-func (s *Scanner) space() []byte { return s.buf[s.n:] }
+func (s *Scanner) space() []byte {
+	if s.buf == nil {
+		s.buf = make([]byte, 0, behind+blockSize+ahead)
+	}
+	return s.buf[len(s.buf):cap(s.buf)]
+}
 
-// advance takes n more bytes and consumes what is complete.
+// minTake is how much of a long line is worth a look of its own.
+const minTake = 16 << 10
+
+// advance takes n more bytes and consumes what is complete: whole lines, and of a line that is longer than MaxLine what
+// needs no more text behind it.
 func (s *Scanner) advance(n int) {
-	s.n += n
-	s.bytes += int64(n)
-	b := s.buf[:s.n]
-	used := bytes.LastIndexByte(b, '\n') + 1
-	if used > 0 {
-		s.scan(b[:used])
+	old := len(s.buf)
+	s.buf = s.buf[:old+n]
+	s.stats.Bytes += int64(n)
+	end := s.done
+	if i := bytes.LastIndexByte(s.buf[old:], '\n'); i >= 0 {
+		end = old + i + 1
 	}
-	for len(b)-used > MaxLine {
-		used += s.piece(s.base+int64(used), b[used:])
+	if part := len(s.buf) - ahead; part >= end+minTake {
+		end = part
 	}
-	s.base += int64(used)
-	s.n = copy(s.buf, b[used:])
+	if end > s.done {
+		s.take(end)
+	}
+	if from := s.done - behind; from > 0 && cap(s.buf)-len(s.buf) < blockSize/2 {
+		s.base += int64(from)
+		s.done = behind
+		s.buf = s.buf[:copy(s.buf, s.buf[from:])]
+	}
 }
 
-// scan looks through b, the beginning of buf: whole lines, and at the end of the input a last one without newline.
-func (s *Scanner) scan(b []byte) {
-	for off := 0; off < len(b); {
-		if !s.parser.wants(s.line, s.base+int64(off)) {
-			pos, ok := s.finder.Next(b, off)
-			if !ok {
-				s.skip(b[off:])
-				return
+// take consumes the buffer up to end.
+func (s *Scanner) take(end int) {
+	b := &s.block
+	b.text, b.off, b.lo, b.hi = s.buf, s.base, s.done, end
+	b.survey(s.table)
+	s.consume(b)
+	s.done = end
+}
+
+// consume reads what begins in a block: the lines of interest, or all of them where the parser wants them. The blocks of
+// an input come in order and without gaps.
+func (s *Scanner) consume(b *block) {
+	spots, long := b.spots, b.long
+	for {
+		x := int(s.next - b.off)
+		if x >= b.hi {
+			break
+		}
+		for len(spots) > 0 && spots[0].pos < x {
+			spots = spots[1:]
+		}
+		for len(long) > 0 && long[0] < x {
+			long = long[1:]
+		}
+		if !s.alert(s.next) {
+			if x = s.leap(b, x, spots, long); x < 0 {
+				break
 			}
-			begin := off + bytes.LastIndexByte(b[off:pos], '\n') + 1
-			s.skip(b[off:begin])
-			off = begin
 		}
-		end := len(b)
-		if i := bytes.IndexByte(b[off:], '\n'); i >= 0 {
-			end = off + i
-		}
-		s.deliver(s.base+int64(off), b[off:end])
-		if end < len(b) {
-			s.parser.endOfLine()
-			s.line++
-			s.cut = false
-			end++
-		}
-		off = end
+		s.next = b.off + int64(s.unit(b, x, spots, len(long) > 0 && long[0] == x))
 	}
+	if end := b.off + int64(b.hi); s.next < end { // nothing more of interest
+		if b.last >= int(s.next-b.off) {
+			s.inLong = false
+		}
+		s.next, s.line = end, s.first+b.newlines
+	}
+	s.first += b.newlines
+	s.begun = b.last != b.hi-1
 }
 
-// deliver hands a line, or the rest of one, to the parser.
-func (s *Scanner) deliver(offset int64, line []byte) {
-	for len(line) > MaxLine {
-		n := s.piece(offset, line)
-		offset += int64(n)
-		line = line[n:]
-	}
-	if !s.cut || s.interesting(offset, line) {
-		s.parser.line(s.line, offset, line, s.cut)
-	}
+// alert says that the line at offset is read whether it holds a needle or not.
+func (s *Scanner) alert(offset int64) bool {
+	return s.parser.wants(s.line, offset) || s.parser.watched.covers(s.line, offset)
 }
 
-// piece consumes the beginning of a line longer than MaxLine and says how many bytes. Where it cuts depends on the
-// line alone, never on how the input came in. The first piece is always read, for the envelope of the whole line.
-func (s *Scanner) piece(offset int64, line []byte) int {
-	end, keep := bytes.LastIndexByte(line[:MaxLine], '\r')+1, 0
-	if end < MaxLine/4 {
-		end, keep = MaxLine, overlap
+// leap goes from x to the next place of interest in the block: the beginning of a line with a needle, some text before the
+// needle in a long line, or the beginning of a long line. It returns -1 when there is none.
+func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
+	if len(long) > 0 && (len(spots) == 0 || long[0] <= spots[0].pos) {
+		s.line += bytes.Count(b.text[x:long[0]], newline)
+		s.inLong = false
+		return long[0]
 	}
-	if !s.cut {
+	if len(spots) == 0 {
+		return -1
+	}
+	at := spots[0]
+	s.line = s.first + at.line
+	if i := bytes.LastIndexByte(b.text[x:at.pos], '\n'); i >= 0 {
+		s.inLong = false
+		return x + i + 1
+	}
+	if !s.inLong {
+		return x
+	}
+	x = max(x, at.pos-maxExcerpt)
+	return x + bytes.LastIndexByte(b.text[x:at.pos], '\r') + 1
+}
+
+// unit reads one line, or a part of a long one, and returns where the next one begins.
+func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
+	switch {
+	case long:
 		s.stats.Truncated++
-	}
-	if !s.cut || s.interesting(offset, line[:end]) {
-		s.parser.line(s.line, offset, line[:end], s.cut)
-	}
-	s.cut = true
-	return end - keep
-}
-
-// interesting says whether the parser wants to see a piece of a long line.
-func (s *Scanner) interesting(offset int64, piece []byte) bool {
-	if s.parser.wants(s.line, offset) {
-		return true
-	}
-	_, ok := s.finder.Next(piece, 0)
-	return ok
-}
-
-// skip counts the lines of b, none of which matters.
-func (s *Scanner) skip(b []byte) {
-	if n := bytes.Count(b, []byte{'\n'}); n > 0 {
-		s.line += n
-		s.cut = false
-	}
-}
-
-// compiled is the pattern table with its gate.
-type compiled struct {
-	patterns  []Pattern
-	finder    *anchor.Finder
-	owners    [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
-	settings  map[int]bool
-	headLines int
-	// followers are, per pattern, those that are tried on the lines behind it.
-	followers map[int32][]int32
-}
-
-// table builds the gate once for all scanners.
-var table = sync.OnceValue(func() *compiled { return compile(Patterns()) })
-
-func compile(patterns []Pattern) *compiled {
-	t := &compiled{patterns: patterns, headLines: headLines, settings: map[int]bool{}, followers: map[int32][]int32{}}
-	ids := map[string]int{}
-	var needles []string
-	id := func(n string) int {
-		i, ok := ids[n]
-		if !ok {
-			i = len(needles)
-			ids[n] = i
-			needles = append(needles, n)
-			t.owners = append(t.owners, nil)
+		end := x + maxExcerpt
+		if i := bytes.IndexByte(b.text[x:end], '\r'); i >= 0 {
+			end = x + i + 1
 		}
-		return i
+		// read in any case: it is who writes the whole line
+		s.parser.plain = false
+		s.parser.line(s.line, b.off+int64(x), b.text[x:end], false)
+		outer := s.parser.outer
+		s.outer, s.inLong = &outer, true
+		return end
+	case s.inLong:
+		return s.part(b, x, spots)
 	}
-	names := map[string]int32{}
-	for p := range patterns {
-		names[patterns[p].Name] = int32(p)
+	end := len(b.text)
+	if i := bytes.IndexByte(b.text[x:], '\n'); i >= 0 {
+		end = x + i
 	}
-	for p := range patterns {
-		for _, after := range patterns[p].After {
-			if i, ok := names[after]; ok {
-				t.followers[i] = append(t.followers[i], int32(p))
+	s.deliver(b.off+int64(x), b.text[x:end], cares(spots, end), nil)
+	s.parser.endOfLine()
+	if end < len(b.text) {
+		s.line++
+		end++
+	}
+	return end
+}
+
+// part reads a part of a long line, from one carriage return to the next, or what stands around a needle.
+func (s *Scanner) part(b *block, x int, spots []spot) int {
+	const most = 4 * maxExcerpt
+	end, ends := min(x+most, len(b.text)), false
+	if i := bytes.IndexByte(b.text[x:end], '\n'); i >= 0 {
+		end, ends = x+i, true
+	}
+	if i := bytes.IndexByte(b.text[x:end], '\r'); i >= 0 {
+		end, ends = x+i, false
+	} else if !ends {
+		// text without an end in sight
+		stop := x + maxExcerpt
+		for _, p := range spots {
+			if p.pos >= stop-overlap && p.pos >= x+maxExcerpt {
+				break
 			}
+			stop = max(stop, p.pos+maxExcerpt)
 		}
-		for _, n := range patterns[p].Needles {
-			i := id(n)
-			t.owners[i] = append(t.owners[i], int32(p))
-		}
+		end = min(end, stop)
 	}
-	for _, n := range reportNeedles {
-		id(n)
+	from := max(x-overlap, 0)
+	from += bytes.LastIndexAny(b.text[from:x], "\r\n") + 1
+	s.deliver(b.off+int64(from), b.text[from:end], cares(spots, end), s.outer)
+	if ends {
+		s.parser.endOfLine()
+		s.inLong = false
+		s.line++
+		return end + 1
 	}
-	for _, m := range sampleMarks {
-		if m.needle {
-			id(m.mark)
-		}
+	if end < len(b.text) && b.text[end] == '\r' {
+		end++
 	}
-	for _, n := range settingNeedles {
-		t.settings[id(n)] = true
-	}
-	f, err := anchor.New(needles)
-	if err != nil {
-		panic("parser: the pattern table holds a needle that cannot be searched: " + err.Error()) // proven not to happen by the table's test
-	}
-	t.finder = f
-	return t
+	return end
 }
 
-// reportNeedles open or continue reports of many lines; see package traceback.
-var reportNeedles = []string{
-	"Traceback (most recent call last)", `", line `, "() (pid=", "terminated with the following error",
-	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", "invoked oom-killer",
+// cares joins what the needles before end ask for.
+func cares(spots []spot, end int) care {
+	var all care
+	for _, p := range spots {
+		if p.pos >= end {
+			break
+		}
+		all |= p.care
+	}
+	return all
 }
 
-// settingNeedles open dumps of settings after the head of an input; see package settings.
-var settingNeedles = []string{
-	"server_args=ServerArgs(", "non-default args:", " with config: ", "executing job with overrides", "- arguments -",
-	"Namespace(", "namespace(", "Overrides: [", "Final config:", "#SBATCH ", "python3 -m ", "python -m ", "torchrun ",
-	"Launch command", "TrainingArguments(", "GRPOConfig(", "SFTConfig(", "Running training", "{'actor_rollout_ref'",
-	"Model config {", "DeepSpeedEngine configuration", "accelerate launch", "mpirun ", "local process with command",
-	"Config param ", "MasterConfig(", "llama_context: n_ctx", ": Args { ",
+// deliver hands a line, or a part of a long one, to whom its needles call for. outer is nil for a line.
+func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Header) {
+	p := s.parser
+	watched := p.watched.covers(s.line, offset)
+	wanted := p.wants(s.line, offset)
+	switch {
+	case watched && mayCount(raw), c&reads != 0:
+	case wanted:
+		if c == 0 && !p.concerned(s.line, offset, raw) {
+			p.pass()
+			return
+		}
+	case c == 0:
+		return
+	case chunk(raw): // the rest of it is on another line
+	case c&tries != 0 && p.matches(raw, outer):
+	case c&^tries == 0:
+		return
+	case len(raw) <= maxUnread:
+		s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
+		return
+	}
+	s.recall.samples(p, s.line)
+	p.plain = c == 0 && !watched && !p.head(s.line, offset)
+	p.line(s.line, offset, raw, outer != nil)
+	if c&marks != 0 && len(raw) <= maxUnread {
+		s.recall.line(sampleKind, s.line, offset, raw, outer, true)
+	}
 }

@@ -2,8 +2,8 @@ package parser
 
 import (
 	"cmp"
-	"maps"
 	"slices"
+	"strings"
 
 	"oomscan/parser/envelope"
 	"oomscan/parser/settings"
@@ -20,6 +20,7 @@ type stream struct {
 	record   record          // of the last line
 	opened   envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
 	armed    []armed
+	name     []byte // a word of the envelope that stands in each of the writer's lines; empty: none is known
 	sample   int    // line of the mark that opened a printed sample, 0 outside
 	pending  []byte // a record that the container runtime split
 	seen     int    // tick of the last message
@@ -54,7 +55,7 @@ func (p *Parser) stream(h *envelope.Header) *stream {
 		if len(p.streams) >= maxStreams {
 			p.forget(maxStreams*3/4, maxHeld)
 		}
-		s = &stream{opened: envelope.NewHeader()}
+		s = &stream{opened: envelope.NewHeader(), name: nameIn(key)}
 		p.streams[key] = s
 	}
 	s.seen, s.header = p.tick, *h
@@ -74,16 +75,23 @@ func (p *Parser) weigh(s *stream) {
 // forget finishes and drops the streams that were silent longest, until no more than so many streams with so many bytes
 // are left.
 func (p *Parser) forget(streams, held int) {
-	keys := slices.SortedFunc(maps.Keys(p.streams), func(a, b string) int { return cmp.Compare(p.streams[a].seen, p.streams[b].seen) })
-	for _, k := range keys {
+	type silent struct {
+		key string
+		*stream
+	}
+	all := make([]silent, 0, len(p.streams))
+	for k, s := range p.streams {
+		all = append(all, silent{k, s})
+	}
+	slices.SortFunc(all, func(a, b silent) int { return cmp.Compare(a.seen, b.seen) })
+	for _, s := range all {
 		if len(p.streams) <= streams && p.held <= held {
 			return
 		}
-		s := p.streams[k]
-		p.finish(s)
+		p.finish(s.stream)
 		p.held -= s.held
-		delete(p.streams, k)
-		delete(p.open, s)
+		delete(p.streams, s.key)
+		delete(p.open, s.stream)
 	}
 }
 
@@ -95,10 +103,40 @@ func (p *Parser) track(s *stream) {
 	} else {
 		delete(p.open, s)
 	}
+	p.mind()
+}
+
+// awaits says whether more lines of a writer are awaited.
+func (p *Parser) awaits(s *stream) bool {
+	_, ok := p.open[s]
+	return ok
+}
+
+// mind looks now and then whether those whose lines are awaited still write.
+func (p *Parser) mind() {
 	if len(p.open) > 0 && p.tick-p.swept >= 16 {
 		p.swept = p.tick
 		p.sweep()
 	}
+}
+
+// nameIn is the longest word of a stream's labels that stands as it is in the line. Short ones would be in any line.
+func nameIn(stream string) []byte {
+	longest := ""
+	for label := range strings.SplitSeq(stream, "|") {
+		if label == "" {
+			continue
+		}
+		for word := range strings.FieldsSeq(label[1:]) {
+			if len(word) > len(longest) {
+				longest = word
+			}
+		}
+	}
+	if len(longest) < 5 {
+		return nil
+	}
+	return []byte(longest)
 }
 
 // sweep stops waiting for streams that fell silent while others went on.

@@ -54,7 +54,7 @@ func TestFilterIsSelective(t *testing.T) {
 	samples, hits := 0, 0
 	for x := 0; x+gramLen <= len(b); x += stride {
 		samples++
-		if f.table[gram(b[x:])*f.mul>>tableBits] != 0 {
+		if f.table[gram(b[x:])*f.mul>>tableShift] != 0 {
 			hits++
 		}
 	}
@@ -74,6 +74,17 @@ func BenchmarkNext(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	f := newFinder(b, typical...)
+	text := healthyBlock(256 << 10)
+	var hits []Hit
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		hits = f.Scan(text, 0, len(text), hits[:0])
 	}
 }
 

@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -37,10 +38,12 @@ func New(needles []string) (*Finder, error) {
 			b.add(int32(id), n)
 		}
 	}
-	f.grams, f.groups = b.grams, b.index()
+	f.windows, f.grams, f.groups = b.windows, b.words, b.groups
 	f.mul = b.multiplier()
-	for _, e := range b.entries {
-		f.table[e.gram*f.mul>>tableBits] |= e.phase
+	for _, s := range b.grams.slots {
+		if s.value != 0 {
+			f.table[s.gram*f.mul>>tableShift] |= byte(s.value)
+		}
 	}
 	return f, nil
 }
@@ -56,20 +59,13 @@ func byLength(needles []string) []int {
 	return ids
 }
 
-// entry is one gram of a chosen window.
-type entry struct {
-	gram  uint32
-	group uint32 // from 0
-	phase byte   // 1 << (offset of the gram in its window)
-	at    place
-}
-
 type builder struct {
 	common  gramMap    // occurrences per million
 	list    []gramSlot // the same, the most frequent first
-	grams   gramMap    // those of the chosen windows: their group's number, from 1
-	sizes   []int      // of the groups
-	entries []entry
+	grams   gramMap    // those of the chosen windows and of the short needles: their entry in the table
+	windows windowMap  // the chosen windows: their group's number, from 1
+	words   gramMap    // the grams of the short needles: their group's number, from 1
+	groups  [][]place
 	costs   []uint32 // scratch
 }
 
@@ -80,7 +76,10 @@ func newBuilder(needles []string) *builder {
 			words++
 		}
 	}
-	b := &builder{grams: newGramMap(stride*len(needles) + 2*(128+len(codeEnds))*words)}
+	marginal := 2 * (128 + len(codeEnds)) * words
+	b := &builder{
+		grams: newGramMap(stride*len(needles) + marginal), words: newGramMap(marginal), windows: newWindowMap(len(needles)),
+	}
 	n := 0
 	for _, class := range commonGrams {
 		n += len(class) / gramLen
@@ -113,39 +112,57 @@ func (b *builder) add(id int32, needle string) {
 		}
 	}
 	for k := range stride {
-		b.take(gramOf(needle[best+k:]), k, place{id, int32(best + k)})
+		b.take(gramOf(needle[best+k:]), 1<<k)
 	}
+	var window [windowLen]byte
+	copy(window[:], needle[best:])
+	slot := b.windows.slot(binary.LittleEndian.Uint64(window[:]))
+	slot.window = binary.LittleEndian.Uint64(window[:])
+	slot.group = b.join(slot.group, place{id, int32(best)})
 }
 
 // addWord takes the grams of a needle that is a byte or two shorter than a window: the bytes around it are delimiters,
 // each of which makes a gram of its own, and so do the ends of control sequences.
 func (b *builder) addWord(id int32, word string) {
 	for i := 0; i+gramLen <= len(word); i++ {
-		b.take(gramOf(word[i:]), i+1, place{id, int32(i)})
+		b.takeWord(gramOf(word[i:]), place{id, int32(i)})
 	}
 	last := len(word) - gramLen + 1
 	for c := range 256 {
 		delimiter := isDelimiter(byte(c))
 		d := string([]byte{byte(c)})
 		if delimiter || strings.Contains(codeEnds, d) {
-			b.take(gramOf(d+word[:gramLen-1]), 0, place{id, -1})
+			b.takeWord(gramOf(d+word[:gramLen-1]), place{id, -1})
 		}
 		if delimiter && delimitedAfter(word) {
-			b.take(gramOf(word[last:]+d), last+1, place{id, int32(last)})
+			b.takeWord(gramOf(word[last:]+d), place{id, int32(last)})
 		}
 	}
 }
 
-// take adds the gram at an offset of a window.
-func (b *builder) take(g uint32, offset int, at place) {
-	group := b.grams.get(g)
+// take adds a gram with a bit of its entry in the table.
+func (b *builder) take(g uint32, bit uint32) {
+	s := b.grams.slot(g)
+	s.gram = g
+	s.value |= bit
+}
+
+// takeWord adds a gram of a short needle.
+func (b *builder) takeWord(g uint32, at place) {
+	b.take(g, wordPhase)
+	s := b.words.slot(g)
+	s.gram = g
+	s.value = b.join(s.value, at)
+}
+
+// join adds a place to a group, or to a new one if the number is 0, and returns the group's number.
+func (b *builder) join(group uint32, at place) uint32 {
 	if group == 0 {
-		b.sizes = append(b.sizes, 0)
-		group = uint32(len(b.sizes))
-		b.grams.put(gramSlot{g, group})
+		b.groups = append(b.groups, nil)
+		group = uint32(len(b.groups))
 	}
-	b.sizes[group-1]++
-	b.entries = append(b.entries, entry{g, group - 1, 1 << offset, at})
+	b.groups[group-1] = append(b.groups[group-1], at)
+	return group
 }
 
 // entryCost is what any gram costs: one more used entry of the table is hit by chance that often in a million.
@@ -157,19 +174,6 @@ func (b *builder) cost(g uint32) uint32 {
 		return 0
 	}
 	return b.common.get(g) + entryCost
-}
-
-// index returns the places of each group.
-func (b *builder) index() [][]place {
-	places := make([]place, len(b.entries))
-	groups := make([][]place, len(b.sizes))
-	for i, n := range b.sizes {
-		groups[i], places = places[:0:n], places[n:]
-	}
-	for _, e := range b.entries {
-		groups[e.group] = append(groups[e.group], e.at)
-	}
-	return groups
 }
 
 // multiplierTries bounds the search for a multiplier: one try costs a few microseconds, and more of them gain little.
@@ -195,13 +199,13 @@ func (b *builder) collisions(mul uint32, limit uint64) uint64 {
 	var used [1 << tableBits / 64]uint64
 	for _, s := range b.grams.slots {
 		if s.value != 0 {
-			h := s.gram * mul >> tableBits
+			h := s.gram * mul >> tableShift
 			used[h/64] |= 1 << (h % 64)
 		}
 	}
 	var sum uint64
 	for _, s := range b.list {
-		h := s.gram * mul >> tableBits
+		h := s.gram * mul >> tableShift
 		sum += uint64(s.value) & -(used[h/64] >> (h % 64) & 1)
 		if sum >= limit {
 			break
@@ -243,6 +247,39 @@ func (m *gramMap) slot(g uint32) *gramSlot {
 	for i := g * 0x9E3779B1 >> m.shift; ; i++ {
 		s := &m.slots[i&mask]
 		if s.value == 0 || s.gram == g {
+			return s
+		}
+	}
+}
+
+// windowMap maps windows to the numbers of groups. It is an open-addressed hash table, at most a quarter full: nearly all
+// that is looked up is not in it.
+type windowMap struct {
+	shift uint8
+	slots []windowSlot
+}
+
+type windowSlot struct {
+	window uint64
+	group  uint32 // 0: free
+}
+
+func newWindowMap(n int) windowMap {
+	bits := uint8(1)
+	for 1<<bits < 4*n {
+		bits++
+	}
+	return windowMap{shift: 64 - bits, slots: make([]windowSlot, 1<<bits)}
+}
+
+func (m *windowMap) get(w uint64) uint32 { return m.slot(w).group }
+
+// slot returns where w is, or the free slot where it would go.
+func (m *windowMap) slot(w uint64) *windowSlot {
+	mask := uint64(len(m.slots) - 1)
+	for i := w * 0x9E3779B97F4A7C15 >> m.shift; ; i++ {
+		s := &m.slots[i&mask]
+		if s.group == 0 || s.window == w {
 			return s
 		}
 	}

@@ -3,14 +3,16 @@
 //
 // How: of each literal (needle) of 8 bytes or more one window of 8 bytes is chosen. A window holds five 4-byte grams,
 // and so whoever looks at the gram at every fifth offset of a text looks at one gram of every window that occurs in it.
-// A 64 KiB table, indexed by the top bits of gram*multiplier, tells grams of windows from others with few mistakes; 12
-// look-ups are OR-ed before the first branch. What passes is compared exactly. The windows are the rarest part of each
-// needle and the multiplier is the one that collides least with the grams that logs are full of; see grams.go.
+// A table of 256 KiB, indexed by the top bits of gram*multiplier, tells grams of windows from others with few mistakes; 12
+// look-ups are OR-ed before the first branch. An entry also tells where in its window the gram stands, and so what passes
+// is a look-up of the 8 bytes around it away from certainty. The windows are the rarest part of each needle and the
+// multiplier is the one that collides least with the grams that logs are full of; see grams.go.
 package anchor
 
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"strings"
 )
 
@@ -24,7 +26,10 @@ const (
 	blockLen  = 12 * stride // bytes between two branches of the filter
 	tinyBlock = 4 << 10     // how far the filter runs ahead of the search for tiny needles
 
-	tableBits = 16
+	tableBits  = 18
+	tableShift = 32 - tableBits
+
+	wordPhase = 1 << stride // in a table entry: the gram is of a short needle
 )
 
 // MaxCode is how many bytes of a terminal's colour code before a needle are looked at. "ESC[1;38;2;180;140;80m" has 20.
@@ -45,12 +50,13 @@ type Finder struct {
 	maxLen  int
 	mul     uint32
 	table   [1 << tableBits]byte // bit k: the gram at offset k of some window, or one that collides with it
-	grams   gramMap              // the number of a gram's group, from 1
+	windows windowMap            // the windows of the needles that fill one
+	grams   gramMap              // of the shorter needles: the number of a gram's group, from 1
 	groups  [][]place
 }
 
-// place is where a gram sits in a needle: the needle starts back bytes before the gram, or after it where back is
-// negative (the gram then begins with a delimiter).
+// place is where a window or a gram sits in a needle: the needle starts back bytes before it, or after it where back is
+// negative (a gram then begins with a delimiter).
 type place struct{ needle, back int32 }
 
 // MaxLen returns the length of the longest needle in bytes.
@@ -80,11 +86,13 @@ func (f *Finder) Next(b []byte, from int) (pos int, ok bool) {
 
 // next finds the needles that the filter covers, looking at samples from lo up to hi.
 func (f *Finder) next(b []byte, from, lo, hi int) (pos int, ok bool) {
-	for x, group := f.sample(b, lo, hi); group != nil; x, group = f.sample(b, x+stride, hi) {
-		for _, p := range group {
-			start := x - int(p.back)
-			if start >= from && (!ok || start < pos) && f.at(b, start, int(p.needle)) {
-				pos, ok = start, true
+	for x, v := f.sample(b, lo, hi); v != 0; x, v = f.sample(b, x+stride, hi) {
+		for at, places, v := f.around(b, x, v); places != nil; at, places, v = f.around(b, x, v) {
+			for _, p := range places {
+				start := at - int(p.back)
+				if start >= from && (!ok || start < pos) && f.at(b, start, int(p.needle)) {
+					pos, ok = start, true
+				}
 			}
 		}
 		if ok {
@@ -92,6 +100,52 @@ func (f *Finder) next(b []byte, from, lo, hi int) (pos int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// Hit is an occurrence of a needle.
+type Hit struct {
+	Pos    int // offset of its first byte
+	Needle int // index in the slice given to [New]
+}
+
+// Scan appends the occurrences that start in [lo, hi) to hits, each once, those of one line together and the lines in
+// order. The needles of up to 5 bytes come behind all others. It does not allocate beyond what hits needs.
+func (f *Finder) Scan(b []byte, lo, hi int, hits []Hit) []Hit {
+	end := min(hi+f.maxLen, len(b))
+	first := len(hits)
+	for x, v := f.sample(b, lo, end); v != 0; x, v = f.sample(b, x+stride, end) {
+		for at, places, v := f.around(b, x, v); places != nil; at, places, v = f.around(b, x, v) {
+			for _, p := range places {
+				start := at - int(p.back)
+				if start < lo || start >= hi || !f.at(b, start, int(p.needle)) || known(hits[first:], start, int(p.needle)) {
+					continue
+				}
+				hits = append(hits, Hit{start, int(p.needle)})
+			}
+		}
+	}
+	for _, id := range f.tiny {
+		for at := lo; at < hi; {
+			i := f.indexTiny(b, id, at, hi)
+			if i < 0 {
+				break
+			}
+			hits = append(hits, Hit{i, id})
+			at = i + 1
+		}
+	}
+	return hits
+}
+
+// known says whether one of the last hits is of that needle at that place: a gram may stand in a short needle twice, and a
+// window is met at two offsets of a needle that repeats itself.
+func known(hits []Hit, pos, needle int) bool {
+	for i := len(hits) - 1; i >= 0 && i >= len(hits)-8; i-- {
+		if hits[i].Pos == pos && hits[i].Needle == needle {
+			return true
+		}
+	}
+	return false
 }
 
 // seenWords is how many words of 64 needles [Finder.Needles] keeps on its stack.
@@ -106,15 +160,17 @@ func (f *Finder) Needles(line []byte, yield func(id int) bool) {
 	if len(f.needles) > 64*seenWords {
 		seen = make([]uint64, (len(f.needles)+63)/64)
 	}
-	for x, group := f.sample(line, 0, len(line)); group != nil; x, group = f.sample(line, x+stride, len(line)) {
-		for _, p := range group {
-			word, bit := &seen[p.needle/64], uint64(1)<<(p.needle%64)
-			if *word&bit != 0 || !f.at(line, x-int(p.back), int(p.needle)) {
-				continue
-			}
-			*word |= bit
-			if !yield(int(p.needle)) {
-				return
+	for x, v := f.sample(line, 0, len(line)); v != 0; x, v = f.sample(line, x+stride, len(line)) {
+		for at, places, v := f.around(line, x, v); places != nil; at, places, v = f.around(line, x, v) {
+			for _, p := range places {
+				word, bit := &seen[p.needle/64], uint64(1)<<(p.needle%64)
+				if *word&bit != 0 || !f.at(line, at-int(p.back), int(p.needle)) {
+					continue
+				}
+				*word |= bit
+				if !yield(int(p.needle)) {
+					return
+				}
 			}
 		}
 	}
@@ -125,59 +181,83 @@ func (f *Finder) Needles(line []byte, yield func(id int) bool) {
 	}
 }
 
-// sample returns the first of the offsets lo, lo+stride, ... below hi at which a gram of a needle is, and the places
-// of that gram. It returns no places when there is no such offset.
-func (f *Finder) sample(b []byte, lo, hi int) (x int, group []place) {
+// sample returns the first of the offsets lo, lo+stride, ... below hi that is in a window or in a short needle, and what to
+// begin [Finder.around] with; 0 when there is no such offset.
+func (f *Finder) sample(b []byte, lo, hi int) (x int, phases byte) {
 	mul, table := f.mul, &f.table
 	for x = lo; x+blockLen <= hi; x += blockLen {
 		t := (*[blockLen]byte)(b[x:])
-		hit := table[gram(t[0:4])*mul>>tableBits] | table[gram(t[5:9])*mul>>tableBits] |
-			table[gram(t[10:14])*mul>>tableBits] | table[gram(t[15:19])*mul>>tableBits] |
-			table[gram(t[20:24])*mul>>tableBits] | table[gram(t[25:29])*mul>>tableBits] |
-			table[gram(t[30:34])*mul>>tableBits] | table[gram(t[35:39])*mul>>tableBits] |
-			table[gram(t[40:44])*mul>>tableBits] | table[gram(t[45:49])*mul>>tableBits] |
-			table[gram(t[50:54])*mul>>tableBits] | table[gram(t[55:59])*mul>>tableBits]
-		if hit == 0 {
+		any := table[gram(t[0:4])*mul>>tableShift] | table[gram(t[5:9])*mul>>tableShift] |
+			table[gram(t[10:14])*mul>>tableShift] | table[gram(t[15:19])*mul>>tableShift] |
+			table[gram(t[20:24])*mul>>tableShift] | table[gram(t[25:29])*mul>>tableShift] |
+			table[gram(t[30:34])*mul>>tableShift] | table[gram(t[35:39])*mul>>tableShift] |
+			table[gram(t[40:44])*mul>>tableShift] | table[gram(t[45:49])*mul>>tableShift] |
+			table[gram(t[50:54])*mul>>tableShift] | table[gram(t[55:59])*mul>>tableShift]
+		if any == 0 {
 			continue
 		}
-		for i := x; i < x+blockLen; i += stride {
-			g := gram(b[i:])
-			if v := table[g*mul>>tableBits]; v == 0 || !f.plausible(b, i, v) {
+		if i, v := f.look(b, x, x+blockLen); v != 0 {
+			return i, v
+		}
+	}
+	return f.lookAtEnd(b, x, hi)
+}
+
+// look is sample for a few offsets of which one is in the table.
+func (f *Finder) look(b []byte, x, hi int) (int, byte) {
+	mul := f.mul
+	for ; x < hi; x += stride {
+		v := f.table[gram(b[x:])*mul>>tableShift]
+		if v == 0 {
+			continue
+		}
+		// the window that the gram is in, where there is only one to be in, as it mostly is
+		if v&(v-1) == 0 && v < wordPhase {
+			at := x - bits.TrailingZeros8(v)
+			if at < 0 || at+windowLen > len(b) || f.windows.get(binary.LittleEndian.Uint64(b[at:])) == 0 {
 				continue
 			}
-			if group = f.group(g); group != nil {
-				return i, group
+			return x, v
+		}
+		if _, places, _ := f.around(b, x, v); places != nil {
+			return x, v
+		}
+	}
+	return x, 0
+}
+
+// lookAtEnd is sample for the end of a text.
+func (f *Finder) lookAtEnd(b []byte, x, hi int) (int, byte) {
+	for ; x < hi; x += stride {
+		if v := f.table[gramAt(b, x)*f.mul>>tableShift]; v != 0 {
+			if _, places, _ := f.around(b, x, v); places != nil {
+				return x, v
 			}
 		}
 	}
-	for ; x < hi; x += stride {
-		g := gramAt(b, x)
-		if table[g*mul>>tableBits] == 0 {
+	return x, 0
+}
+
+// around returns the places of a window around the gram at x, or of a short needle's gram there, the offset of that window
+// or gram, and what is left of phases, which the table has for the gram: several windows may overlap there. It returns no
+// places when there are no more.
+func (f *Finder) around(b []byte, x int, phases byte) (at int, places []place, rest byte) {
+	for phases&(wordPhase-1) != 0 {
+		at = x - bits.TrailingZeros8(phases)
+		phases &= phases - 1
+		if at < 0 || at+windowLen > len(b) {
 			continue
 		}
-		if group = f.group(g); group != nil {
-			return x, group
+		if i := f.windows.get(binary.LittleEndian.Uint64(b[at:])); i != 0 {
+			return at, f.groups[i-1], phases
 		}
 	}
-	return x, nil
-}
-
-// plausible reports whether the gram next to the one at x, whose table entry is v, is in the table too, at the next
-// offset of a window. It spares most mistakes the exact comparison. There must be five bytes at x.
-func (f *Finder) plausible(b []byte, x int, v byte) bool {
-	if v&(f.table[gram(b[x+1:])*f.mul>>tableBits]>>1) != 0 {
-		return true
+	if phases != 0 {
+		if i := f.grams.get(gramAt(b, x)); i != 0 {
+			return x, f.groups[i-1], 0
+		}
 	}
-	const last = 1 << (stride - 1)
-	return v&last != 0 && x > 0 && f.table[gram(b[x-1:])*f.mul>>tableBits]&(last>>1) != 0
-}
-
-// group returns the places of a gram, nil if no window holds it.
-func (f *Finder) group(g uint32) []place {
-	if i := f.grams.get(g); i != 0 {
-		return f.groups[i-1]
-	}
-	return nil
+	return 0, nil, 0
 }
 
 // gram reads the first four bytes of b as a number.

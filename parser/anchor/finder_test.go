@@ -76,6 +76,30 @@ func check(tb testing.TB, f *Finder, b []byte) {
 		from = pos + 1
 	}
 
+	for lo := 0; lo <= len(b); lo += 1 + len(b)/3 {
+		hi := min(len(b), lo+1+len(b)/2)
+		all := map[Hit]bool{}
+		last := 0
+		for _, h := range f.Scan(b, lo, hi, nil) {
+			require.False(tb, all[h], "%v twice in %q", h, b)
+			all[h] = true
+			if len(f.tiny) == 0 {
+				require.GreaterOrEqual(tb, line(h.Pos), last, "hits of a later line come first in %q", b)
+				last = line(h.Pos)
+			}
+		}
+		n := 0
+		for id := range want {
+			for _, pos := range want[id] {
+				if pos >= lo && pos < hi {
+					n++
+					require.True(tb, all[Hit{pos, id}], "Scan misses %q at %d of [%d,%d) in %q", f.needles[id], pos, lo, hi, b)
+				}
+			}
+		}
+		require.Len(tb, all, n)
+	}
+
 	var got, ids []int
 	f.Needles(b, func(id int) bool { got = append(got, id); return true })
 	for id := range want {

@@ -1,0 +1,143 @@
+package parser
+
+import (
+	"sync"
+
+	"oomscan/parser/anchor"
+)
+
+// care says what becomes of a line for a needle that it holds.
+type care uint16
+
+const (
+	// reads: the line is read at once, by the parser that keeps the state of every writer.
+	reads care = 1 << iota
+	// tries: the same if one of the line's patterns matches.
+	tries
+	// marks: the line opens or closes a printed sample.
+	marks
+	// The others only tell where the run is. Such lines may be common, and nothing needs to know before something
+	// happens: they are kept as they are, the last of each kind, and read then.
+	tellsWho
+	tellsPhase
+	tellsTimer
+	tellsStep
+	tellsStart
+	tellsGauge
+)
+
+const tells = tellsWho | tellsPhase | tellsTimer | tellsStep | tellsStart | tellsGauge
+
+// compiled is the pattern table with its gate.
+type compiled struct {
+	patterns  []Pattern
+	finder    *anchor.Finder
+	owners    [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
+	cares     []care    // of each needle
+	settings  []bool    // needles that open dumps of settings
+	headLines int
+	// followers are, per pattern, those that are tried on the lines behind it.
+	followers map[int32][]int32
+}
+
+// table builds the gate once for all scanners.
+var table = sync.OnceValue(func() *compiled { return compile(Patterns()) })
+
+func compile(patterns []Pattern) *compiled {
+	t := &compiled{patterns: patterns, headLines: headLines, followers: map[int32][]int32{}}
+	ids := map[string]int{}
+	var needles []string
+	id := func(n string) int {
+		i, ok := ids[n]
+		if !ok {
+			i = len(needles)
+			ids[n] = i
+			needles = append(needles, n)
+			t.owners = append(t.owners, nil)
+			t.cares = append(t.cares, 0)
+			t.settings = append(t.settings, false)
+		}
+		return i
+	}
+	names := map[string]int32{}
+	for p := range patterns {
+		names[patterns[p].Name] = int32(p)
+	}
+	for p := range patterns {
+		for _, after := range patterns[p].After {
+			if i, ok := names[after]; ok {
+				t.followers[i] = append(t.followers[i], int32(p))
+			}
+		}
+	}
+	for p := range patterns {
+		c := careOf(&patterns[p], len(t.followers[int32(p)]) > 0)
+		for _, n := range patterns[p].Needles {
+			i := id(n)
+			t.owners[i] = append(t.owners[i], int32(p))
+			t.cares[i] |= c
+		}
+	}
+	for _, n := range reportNeedles {
+		t.cares[id(n)] |= reads
+	}
+	for _, m := range sampleMarks {
+		if m.needle {
+			t.cares[id(m.mark)] |= marks
+		}
+	}
+	for _, n := range settingNeedles {
+		i := id(n)
+		t.cares[i] |= reads
+		t.settings[i] = true
+	}
+	f, err := anchor.New(needles)
+	if err != nil {
+		panic("parser: the pattern table holds a needle that cannot be searched: " + err.Error()) // proven not to happen by the table's test
+	}
+	t.finder = f
+	return t
+}
+
+// careOf says what becomes of the lines that one pattern might match.
+func careOf(p *Pattern, leads bool) care {
+	switch {
+	case p.Veto:
+		return 0 // matters on an event's line, which has a needle of its own
+	case leads || p.Kind != "":
+		return tries
+	case p.Gauge:
+		return tellsGauge
+	}
+	return careFor(p.Marker)
+}
+
+// careFor is the kind of a marker's lines.
+func careFor(marker string) care {
+	switch marker {
+	case "identity":
+		return tellsWho
+	case "phase":
+		return tellsPhase
+	case "timer":
+		return tellsTimer
+	case "step", "progress":
+		return tellsStep
+	}
+	return tellsStart // launch, ready
+}
+
+// reportNeedles open or continue reports of many lines; see package traceback.
+var reportNeedles = []string{
+	"Traceback (most recent call last)", `", line `, "() (pid=", "terminated with the following error",
+	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", "invoked oom-killer",
+}
+
+// settingNeedles open dumps of settings after the head of an input; see package settings.
+var settingNeedles = []string{
+	"server_args=ServerArgs(", "non-default args:", " with config: ", "executing job with overrides", "- arguments -",
+	"Namespace(", "namespace(", "Overrides: [", "Final config:", "#SBATCH ", "python3 -m ", "python -m ", "torchrun ",
+	"Launch command", "TrainingArguments(", "GRPOConfig(", "SFTConfig(", "Running training", "{'actor_rollout_ref'",
+	"Model config {", "DeepSpeedEngine configuration", "accelerate launch", "mpirun ", "local process with command",
+	"Config param ", "MasterConfig(", "llama_context: n_ctx", ": Args { ",
+}

@@ -1,0 +1,237 @@
+package parser
+
+import "oomscan/parser/envelope"
+
+// Most of what a healthy log tells of its run is told again and again: the stage, the step, who somebody is, how much
+// memory is free. It matters once something happens. Until then such lines are kept unread, and what the parser made of
+// those that it read anyway is kept too: the last of each kind. When an observation comes that is not of these kinds,
+// they are read and emitted, in the order in which they came, and then that observation.
+
+// The kinds and how many of each are kept.
+const (
+	whoKind = iota
+	phaseKind
+	timerKind
+	stepKind
+	startKind
+	gaugeKind
+	exceptionKind // exceptions that no pattern claims
+	sampleKind    // the marks of printed samples: what is told between them is no news
+	kinds
+)
+
+var keepOf = [kinds]int{
+	whoKind: 4096, phaseKind: 256, timerKind: 256, stepKind: 64, startKind: 256, gaugeKind: 64, exceptionKind: 64, sampleKind: 512,
+}
+
+const (
+	maxUnread = 8 << 10   // bytes of a line that may wait; a longer one is read at once
+	maxWaits  = 512 << 10 // bytes of one kind's lines, or of its exceptions' tracebacks
+	smallText = 1 << 10   // room that a place keeps for the next line, once it is over
+)
+
+// kindFor is the kind of lines that hold these needles: of several, the one that is kept longest.
+func kindFor(c care) int {
+	switch {
+	case c&marks != 0:
+		return sampleKind // nothing else of the line counts
+	case c&tellsWho != 0:
+		return whoKind
+	case c&tellsPhase != 0:
+		return phaseKind
+	case c&tellsTimer != 0:
+		return timerKind
+	case c&tellsStart != 0:
+		return startKind
+	case c&tellsStep != 0:
+		return stepKind
+	case c&tellsGauge != 0:
+		return gaugeKind
+	}
+	return sampleKind
+}
+
+// waiting is a line that was not read, or an observation that was not emitted.
+type waiting struct {
+	seq    uint64
+	made   Observation // nil: a line
+	line   int
+	offset int64
+	text   []byte
+	outer  *envelope.Header // of the line's first segment where text is a later one
+	size   int
+	known  bool // a sample's mark that the parser of the writers' state has read
+}
+
+// waits is what waits of one kind: a ring.
+type waits struct {
+	ring  []waiting
+	first int
+	n     int
+	size  int
+	keep  int
+}
+
+func (w *waits) at(i int) *waiting { return &w.ring[(w.first+i)%len(w.ring)] }
+
+// drop forgets the oldest.
+func (w *waits) drop() {
+	e := w.at(0)
+	w.size -= e.size
+	text := e.text[:0]
+	if cap(text) > smallText {
+		text = nil
+	}
+	*e = waiting{text: text}
+	w.first = (w.first + 1) % len(w.ring)
+	w.n--
+}
+
+// push makes room for one more of that size and returns its place.
+func (w *waits) push(size int) *waiting {
+	for w.n > 0 && (w.n == w.keep || w.size+size > maxWaits) {
+		w.drop()
+	}
+	if w.n == len(w.ring) {
+		bigger := make([]waiting, min(max(16, 2*w.n), w.keep))
+		for i := range w.n {
+			bigger[i] = *w.at(i)
+		}
+		w.ring, w.first = bigger, 0
+	}
+	w.n++
+	w.size += size
+	e := w.at(w.n - 1)
+	e.size = size
+	return e
+}
+
+// recall is what one input has told and nobody has needed to know yet.
+type recall struct {
+	kinds  [kinds]waits
+	seq    uint64
+	reader *Parser // of the lines that wait; it knows of the writers only what they say
+	emit   func(Observation)
+	fresh  int // marks of samples that the parser of the writers' state has not read
+}
+
+func newRecall(source string, t *compiled, emit func(Observation)) *recall {
+	r := &recall{reader: newParser(source, t, emit), emit: emit}
+	for k := range r.kinds {
+		r.kinds[k].keep = keepOf[k]
+	}
+	return r
+}
+
+// line keeps a line of that kind for later.
+func (r *recall) line(kind, line int, offset int64, text []byte, outer *envelope.Header, known bool) {
+	e := r.kinds[kind].push(len(text))
+	r.seq++
+	e.seq, e.line, e.offset, e.outer, e.known = r.seq, line, offset, outer, known
+	e.text = append(e.text, text...)
+	if kind == sampleKind && !known {
+		r.fresh++
+	}
+}
+
+// made takes an observation: it waits, or ends the waiting of all others.
+func (r *recall) made(o Observation) {
+	kind, size := -1, 0
+	switch o := o.(type) {
+	case Marker:
+		kind, size = kindFor(careFor(o.Name)), len(o.Text)
+	case Gauge:
+		kind, size = gaugeKind, len(o.Text)
+	case Event:
+		if o.Pattern == unclaimed {
+			kind, size = exceptionKind, len(o.Text)+o.Trace.Size()
+		}
+	}
+	if kind < 0 {
+		r.flush()
+		r.emit(o)
+		return
+	}
+	e := r.kinds[kind].push(size)
+	r.seq++
+	e.seq, e.made = r.seq, o
+}
+
+// flush emits everything that waits. The parser of the writers' state must know of the samples.
+func (r *recall) flush() {
+	r.inOrder(func(w *waits, i int) {
+		e := w.at(i)
+		if e.made != nil {
+			r.emit(e.made)
+		} else {
+			r.reader.reread(e)
+		}
+	})
+	for k := range r.kinds {
+		for w := &r.kinds[k]; w.n > 0; {
+			w.drop()
+		}
+	}
+	r.fresh = 0
+}
+
+// tell emits what waits, as things are now, and goes on waiting.
+func (r *recall) tell(emit func(Observation)) {
+	reader := newParser(r.reader.source, r.reader.table, emit)
+	r.inOrder(func(w *waits, i int) {
+		e := w.at(i)
+		if e.made != nil {
+			emit(e.made)
+		} else {
+			reader.reread(e)
+		}
+	})
+}
+
+// inOrder calls yield with everything that waits, in the order in which it came.
+func (r *recall) inOrder(yield func(w *waits, i int)) {
+	var next [kinds]int
+	for {
+		var first *waits
+		least, kind := uint64(0), 0
+		for k := range r.kinds {
+			w := &r.kinds[k]
+			if next[k] < w.n {
+				if seq := w.at(next[k]).seq; first == nil || seq < least {
+					first, least, kind = w, seq, k
+				}
+			}
+		}
+		if first == nil {
+			return
+		}
+		yield(first, next[kind])
+		next[kind]++
+	}
+}
+
+// reread reads a line that has waited.
+func (p *Parser) reread(e *waiting) {
+	if e.outer != nil {
+		p.outer, p.inLine = *e.outer, true
+	}
+	p.line(e.line, e.offset, e.text, e.outer != nil)
+	p.inLine = false
+}
+
+// samples tells the parser of the writers' state about the samples that were opened and closed lately.
+func (r *recall) samples(p *Parser, now int) {
+	if r.fresh == 0 {
+		return
+	}
+	w := &r.kinds[sampleKind]
+	for i := max(0, w.n-r.fresh); i < w.n; i++ {
+		if e := w.at(i); !e.known {
+			e.known = true
+			if e.line >= now-sampleLines {
+				p.mark(e)
+			}
+		}
+	}
+	r.fresh = 0
+}
