@@ -26,8 +26,6 @@ const (
 	tellsGauge
 )
 
-const tells = tellsWho | tellsPhase | tellsTimer | tellsStep | tellsStart | tellsGauge
-
 // compiled is the pattern table with its gate.
 type compiled struct {
 	patterns  []Pattern

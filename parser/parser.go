@@ -42,7 +42,7 @@ type Parser struct {
 	hits    []int32
 	alike   map[uint64]int // events emitted, by the patterns that were candidates
 	needles []int
-	now     int // line being read
+	now     int  // line being read
 	plain   bool // it holds no needle
 	tick    int  // messages read: a line may hold many
 	watched watch
