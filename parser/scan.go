@@ -256,7 +256,7 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 		s.outer, s.inLong = &outer, true
 		return end
 	case s.inLong:
-		return s.part(b, x, spots)
+		return s.stretch(b, x, spots)
 	}
 	end := len(b.text)
 	if i := bytes.IndexByte(b.text[x:], '\n'); i >= 0 {
@@ -271,8 +271,8 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 	return end
 }
 
-// part reads a part of a long line, from one carriage return to the next, or what stands around a needle.
-func (s *Scanner) part(b *block, x int, spots []spot) int {
+// stretch reads a part of a long line, from one carriage return to the next, or what stands around a needle.
+func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 	const most = 4 * maxExcerpt
 	end, ends := min(x+most, len(b.text)), false
 	if i := bytes.IndexByte(b.text[x:end], '\n'); i >= 0 {

@@ -81,6 +81,19 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
+// interruptibleAt is the same for a reader at offsets.
+type interruptibleAt struct {
+	io.ReaderAt
+	done <-chan struct{}
+}
+
+func (r interruptibleAt) ReadAt(p []byte, off int64) (int, error) {
+	if closed(r.done) {
+		return 0, errInterrupted
+	}
+	return r.ReaderAt.ReadAt(p, off)
+}
+
 func closed(done <-chan struct{}) bool {
 	select {
 	case <-done:

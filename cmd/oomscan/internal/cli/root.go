@@ -103,7 +103,7 @@ could not be read and nothing was found in the rest.`,
 	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+"\n(auto honours NO_COLOR)")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
-	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "inputs read at the same time")
+	f.IntVar(&o.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "processors to search with; they change the time only")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
 	cmd.AddCommand(guideCmd(s), rulesCmd(s))
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
@@ -160,10 +160,14 @@ func (o *options) check() error {
 		return err
 	}
 	if o.jobs < 1 {
-		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of inputs", o.jobs), hint: "1 or more"}
+		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of processors", o.jobs), hint: "1 or more"}
 	}
 	return nil
 }
+
+// maxJobs bounds the processors that are used unless the user says otherwise: a log is read faster than most disks are
+// long before.
+const maxJobs = 16
 
 // version is the module's version as the build recorded it.
 func version() string {

@@ -81,25 +81,39 @@ type scan struct {
 	done      []report.Input
 }
 
-// files scans regular inputs, several at a time. Each has a collector of its own, so that the answer does not depend
-// on which ends first.
+// bigFile is from which size on a file has all workers to itself.
+const bigFile = 32 << 20
+
+// files scans regular inputs: the small ones several at a time, the big ones one after the other, each in parts. Each
+// input has a collector of its own, so that the answer does not depend on which ends first.
 func (j *scan) files(inputs []source.Input) {
 	parts := make([]*classifier.Collector, len(inputs))
 	done := make([]report.Input, len(inputs))
+	var small, big []int
+	for i := range inputs {
+		if inputs[i].Size >= bigFile {
+			big = append(big, i)
+		} else {
+			small = append(small, i)
+		}
+	}
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(j.options.jobs, len(inputs)) {
+	for range min(j.options.jobs, len(small)) {
 		wg.Go(func() {
 			for i := range next {
-				parts[i], done[i] = j.one(inputs[i])
+				parts[i], done[i] = j.one(inputs[i], 1)
 			}
 		})
 	}
-	for i := range inputs {
+	for _, i := range small {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
+	for _, i := range big {
+		parts[i], done[i] = j.one(inputs[i], j.options.jobs)
+	}
 	j.collector = classifier.NewCollector()
 	for i := range parts {
 		j.collector.Merge(parts[i])
@@ -107,8 +121,8 @@ func (j *scan) files(inputs []source.Input) {
 	j.done = append(j.done, done...)
 }
 
-// one scans one input from its beginning to its end.
-func (j *scan) one(in source.Input) (*classifier.Collector, report.Input) {
+// one scans one input from its beginning to its end, with so many workers.
+func (j *scan) one(in source.Input, workers int) (*classifier.Collector, report.Input) {
 	if closed(j.streams.Interrupt) {
 		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, errInterrupted)
 	}
@@ -117,18 +131,45 @@ func (j *scan) one(in source.Input) (*classifier.Collector, report.Input) {
 		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, err)
 	}
 	defer r.Close()
-	return j.whole(in.Name, r)
+	return j.whole(in.Name, r, workers)
 }
 
-// whole scans r from its beginning to its end.
-func (j *scan) whole(name string, r io.Reader) (*classifier.Collector, report.Input) {
+// minParts is from which size on a regular file is read in parts.
+const minParts = 1 << 20
+
+// whole scans r from where it is to its end.
+func (j *scan) whole(name string, r io.Reader, workers int) (*classifier.Collector, report.Input) {
 	c := classifier.NewCollector()
-	st, err := parser.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
+	var st parser.Stats
+	var err error
+	if f, from, size := regular(r); size >= minParts {
+		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt}, from, size)
+		st, err = parser.ScanAt(name, in, size, workers, c.Add)
+	} else {
+		st, err = parser.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
+	}
 	res := report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
 	if err != nil {
 		res = j.failed(res, err)
 	}
 	return c, res
+}
+
+// regular tells a regular file, where its reader is in it, and how much is left; 0 for everything else.
+func regular(r io.Reader) (f *os.File, from, left int64) {
+	f, ok := r.(*os.File)
+	if !ok {
+		return nil, 0, 0
+	}
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return nil, 0, 0
+	}
+	from, err = f.Seek(0, io.SeekCurrent)
+	if err != nil || from >= st.Size() {
+		return nil, 0, 0
+	}
+	return f, from, st.Size() - from
 }
 
 // failed notes that an input could not be read to its end.
@@ -153,7 +194,7 @@ const (
 func (j *scan) stream() error {
 	j.collector = classifier.NewCollector()
 	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
-		c, in := j.whole("-", j.streams.In)
+		c, in := j.whole("-", j.streams.In, j.options.jobs)
 		j.collector, j.done = c, append(j.done, in)
 		return nil
 	}
