@@ -38,15 +38,10 @@ type spot struct {
 
 // survey searches the block.
 func (b *block) survey(t *compiled) {
-	own := b.text[b.lo:b.hi]
-	b.last = -1
-	if i := bytes.LastIndexByte(own, '\n'); i >= 0 {
-		b.last = b.lo + i
-	}
 	b.findLong()
 
 	end := b.hi // the last line is searched to its end, for who reads it wants to know all of it
-	if b.last != b.hi-1 {
+	if b.hi > b.lo && b.text[b.hi-1] != '\n' {
 		if i := bytes.IndexByte(b.text[b.hi:], '\n'); i >= 0 {
 			end += i
 		} else {
@@ -72,8 +67,9 @@ func (b *block) survey(t *compiled) {
 	b.newlines = n
 	if at < b.hi {
 		b.newlines += bytes.Count(b.text[at:b.hi], newline)
-	} else {
-		b.newlines -= bytes.Count(b.text[b.hi:at], newline)
+	}
+	if b.last = -1; b.newlines > 0 {
+		b.last = b.lo + bytes.LastIndexByte(b.text[b.lo:b.hi], '\n')
 	}
 }
 

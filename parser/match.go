@@ -24,7 +24,7 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 		p.hits = append(p.hits, p.table.owners[id]...)
 	}
 	for _, a := range s.armed {
-		if at.Line <= a.until && at.Line > a.since {
+		if at.Line <= a.until && at.Line > a.since && p.tick <= a.tick {
 			p.hits = append(p.hits, a.pattern)
 		}
 	}
@@ -132,7 +132,8 @@ func (p *Parser) arm(s *stream, pattern int32, line int) {
 	s.armed = slices.DeleteFunc(s.armed, func(a armed) bool { return a.until < line })
 	for _, f := range next {
 		if len(s.armed) < maxArmed {
-			s.armed = append(s.armed, armed{pattern: f, since: line, until: line + p.table.patterns[f].Within})
+			within := p.table.patterns[f].Within
+			s.armed = append(s.armed, armed{pattern: f, since: line, until: line + within, tick: p.tick + perLine*within})
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (r *recall) samples(p *Parser, now int) {
 		return
 	}
 	w := &r.kinds[sampleKind]
-	for i := max(0, w.n-r.fresh); i < w.n; i++ {
+	for i := max(0, w.n-r.fresh, w.n-sampleLines); i < w.n; i++ { // earlier ones are too far off, or in a line of megabytes
 		if e := w.at(i); !e.known {
 			e.known = true
 			if e.line >= now-sampleLines {

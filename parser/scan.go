@@ -228,10 +228,11 @@ func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 		return -1
 	}
 	at := spots[0]
+	was := s.line
 	s.line = s.first + at.line
-	if i := bytes.LastIndexByte(b.text[x:at.pos], '\n'); i >= 0 {
+	if s.line > was { // not so within a line of megabytes: it need not be searched
 		s.inLong = false
-		return x + i + 1
+		return x + bytes.LastIndexByte(b.text[x:at.pos], '\n') + 1
 	}
 	if !s.inLong {
 		return x
@@ -274,13 +275,16 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 // stretch reads a part of a long line, from one carriage return to the next, or what stands around a needle.
 func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 	const most = 4 * maxExcerpt
-	end, ends := min(x+most, len(b.text)), false
+	end := min(x+most, len(b.text))
+	bar := bytes.IndexByte(b.text[x:end], '\r')
+	if bar >= 0 {
+		end = x + bar
+	}
+	ends := false
 	if i := bytes.IndexByte(b.text[x:end], '\n'); i >= 0 {
 		end, ends = x+i, true
 	}
-	if i := bytes.IndexByte(b.text[x:end], '\r'); i >= 0 {
-		end, ends = x+i, false
-	} else if !ends {
+	if bar < 0 && !ends {
 		// text without an end in sight
 		stop := x + maxExcerpt
 		for _, p := range spots {

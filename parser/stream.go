@@ -31,7 +31,11 @@ type stream struct {
 type armed struct {
 	pattern      int32
 	since, until int
+	tick         int // the same in messages: one line may be all of a log
 }
+
+// perLine is how many messages a line may hold before it counts as several.
+const perLine = 64
 
 // record tells the records of one logger apart: lines with the same stamp and place are one record. The zero value is a
 // line without a stamp, which continues whatever came before.
@@ -97,7 +101,7 @@ func (p *Parser) forget(streams, held int) {
 
 // track keeps the set of streams that wait for more lines.
 func (p *Parser) track(s *stream) {
-	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until >= p.now
+	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until >= p.now && s.armed[len(s.armed)-1].tick >= p.tick
 	if waits || s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
 		p.open[s] = struct{}{}
 	} else {

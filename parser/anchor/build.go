@@ -2,7 +2,6 @@ package anchor
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -48,8 +47,8 @@ func New(needles []string) (*Finder, error) {
 	return f, nil
 }
 
-// byLength returns the needles' ids, the shortest first: those have the least choice of a window, and the grams they
-// take are free for the others.
+// byLength returns the needles' ids, the shortest first: those have the least choice, and the grams they take are free for
+// the others.
 func byLength(needles []string) []int {
 	ids := make([]int, len(needles))
 	for i := range ids {
@@ -66,7 +65,6 @@ type builder struct {
 	windows windowMap  // the chosen windows: their group's number, from 1
 	words   gramMap    // the grams of the short needles: their group's number, from 1
 	groups  [][]place
-	costs   []uint32 // scratch
 }
 
 func newBuilder(needles []string) *builder {
@@ -78,7 +76,7 @@ func newBuilder(needles []string) *builder {
 	}
 	marginal := 2 * (128 + len(codeEnds)) * words
 	b := &builder{
-		grams: newGramMap(stride*len(needles) + marginal), words: newGramMap(marginal), windows: newWindowMap(len(needles)),
+		grams: newGramMap(stride*len(needles) + marginal), words: newGramMap(marginal), windows: newWindowMap(2 * len(needles)),
 	}
 	n := 0
 	for _, class := range commonGrams {
@@ -95,30 +93,26 @@ func newBuilder(needles []string) *builder {
 	return b
 }
 
-// add chooses the window of a needle and takes its grams.
+// add chooses the grams of a needle: of those at offsets that leave the same remainder the rarest, for one of each
+// remainder is looked at wherever the needle stands. With each gram goes a window of the needle that it is in.
 func (b *builder) add(id int32, needle string) {
-	b.costs = b.costs[:0]
-	for i := 0; i+gramLen <= len(needle); i++ {
-		b.costs = append(b.costs, b.cost(gramOf(needle[i:])))
-	}
-	best, least := 0, uint32(math.MaxUint32)
-	for w := 0; w+stride <= len(b.costs); w++ {
-		var sum uint32
-		for _, c := range b.costs[w : w+stride] {
-			sum += c
+	last := len(needle) - windowLen
+	for r := range stride {
+		best, least := r, b.cost(gramOf(needle[r:]))
+		for i := r + stride; i+gramLen <= len(needle); i += stride {
+			if c := b.cost(gramOf(needle[i:])); c < least {
+				best, least = i, c
+			}
 		}
-		if sum < least {
-			best, least = w, sum
+		at := min(best-r, last)
+		b.take(gramOf(needle[best:]), 1<<(best-at))
+		w := windowOf(needle[at:])
+		s := b.windows.add(w)
+		p := place{id, int32(at)}
+		if s.group == 0 || !slices.Contains(b.groups[s.group-1], p) {
+			s.group = b.join(s.group, p)
 		}
 	}
-	for k := range stride {
-		b.take(gramOf(needle[best+k:]), 1<<k)
-	}
-	var window [windowLen]byte
-	copy(window[:], needle[best:])
-	slot := b.windows.slot(binary.LittleEndian.Uint64(window[:]))
-	slot.window = binary.LittleEndian.Uint64(window[:])
-	slot.group = b.join(slot.group, place{id, int32(best)})
 }
 
 // addWord takes the grams of a needle that is a byte or two shorter than a window: the bytes around it are delimiters,
@@ -218,6 +212,10 @@ func gramOf(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
+func windowOf(s string) uint64 {
+	return uint64(gramOf(s)) | uint64(gramOf(s[gramLen:]))<<32
+}
+
 // gramMap maps grams to values other than zero. It is an open-addressed hash table, at most half full.
 type gramMap struct {
 	shift uint8
@@ -257,7 +255,10 @@ func (m *gramMap) slot(g uint32) *gramSlot {
 type windowMap struct {
 	shift uint8
 	slots []windowSlot
+	some  [1 << someBits / 64]uint64 // bits of all windows' hashes: most look-ups end here, in the nearest cache
 }
+
+const someBits = 17
 
 type windowSlot struct {
 	window uint64
@@ -265,7 +266,7 @@ type windowSlot struct {
 }
 
 func newWindowMap(n int) windowMap {
-	bits := uint8(1)
+	bits := uint8(3)
 	for 1<<bits < 4*n {
 		bits++
 	}
@@ -274,10 +275,25 @@ func newWindowMap(n int) windowMap {
 
 func (m *windowMap) get(w uint64) uint32 { return m.slot(w).group }
 
+func (m *windowMap) add(w uint64) *windowSlot {
+	h := w * windowMul >> (64 - someBits)
+	m.some[h/64] |= 1 << (h % 64)
+	s := m.slot(w)
+	s.window = w
+	return s
+}
+
+func (m *windowMap) has(w uint64) bool {
+	h := w * windowMul >> (64 - someBits)
+	return m.some[h/64]>>(h%64)&1 != 0 && m.slot(w).group != 0
+}
+
+const windowMul = 0x9E3779B97F4A7C15
+
 // slot returns where w is, or the free slot where it would go.
 func (m *windowMap) slot(w uint64) *windowSlot {
 	mask := uint64(len(m.slots) - 1)
-	for i := w * 0x9E3779B97F4A7C15 >> m.shift; ; i++ {
+	for i := w * windowMul >> m.shift; ; i++ {
 		s := &m.slots[i&mask]
 		if s.group == 0 || s.window == w {
 			return s

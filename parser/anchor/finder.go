@@ -1,12 +1,12 @@
 // Package anchor finds the few places of a log that are worth looking at: the occurrences of some hundred literals,
 // at a few gigabytes a second and in plain Go.
 //
-// How: of each literal (needle) of 8 bytes or more one window of 8 bytes is chosen. A window holds five 4-byte grams,
-// and so whoever looks at the gram at every fifth offset of a text looks at one gram of every window that occurs in it.
-// A table of 256 KiB, indexed by the top bits of gram*multiplier, tells grams of windows from others with few mistakes; 12
-// look-ups are OR-ed before the first branch. An entry also tells where in its window the gram stands, and so what passes
-// is a look-up of the 8 bytes around it away from certainty. The windows are the rarest part of each needle and the
-// multiplier is the one that collides least with the grams that logs are full of; see grams.go.
+// How: a gram is 4 bytes. Whoever looks at the gram at every fifth offset of a text looks, wherever a literal (needle) of 8
+// bytes or more stands in it, at those of its grams whose offsets in the needle leave one remainder when divided by five.
+// So five grams of each needle are chosen, the rarest of each remainder. A table of 256 KiB, indexed by the top bits of
+// gram*multiplier, tells them from others with few mistakes; 12 look-ups are OR-ed before the first branch. The entry also
+// says how far before the gram 8 bytes of the needle (a window) begin: with one more look-up these decide. The multiplier is
+// the one under which the chosen grams collide least with those that logs are full of; see grams.go.
 package anchor
 
 import (
@@ -49,8 +49,8 @@ type Finder struct {
 	tiny    []int // needles of at most tinyMax bytes
 	maxLen  int
 	mul     uint32
-	table   [1 << tableBits]byte // bit k: the gram at offset k of some window, or one that collides with it
-	windows windowMap            // the windows of the needles that fill one
+	table   [1 << tableBits]byte // bit k: a chosen gram k bytes behind its window's beginning, or one that collides with it
+	windows windowMap            // the windows of the needles that fill one: their group's number, from 1
 	grams   gramMap              // of the shorter needles: the number of a gram's group, from 1
 	groups  [][]place
 }
@@ -196,34 +196,47 @@ func (f *Finder) sample(b []byte, lo, hi int) (x int, phases byte) {
 		if any == 0 {
 			continue
 		}
-		if i, v := f.look(b, x, x+blockLen); v != 0 {
+		if i, v := f.look(b, x); v != 0 {
 			return i, v
 		}
 	}
 	return f.lookAtEnd(b, x, hi)
 }
 
-// look is sample for a few offsets of which one is in the table.
-func (f *Finder) look(b []byte, x, hi int) (int, byte) {
-	mul := f.mul
-	for ; x < hi; x += stride {
-		v := f.table[gram(b[x:])*mul>>tableShift]
-		if v == 0 {
-			continue
-		}
-		// the window that the gram is in, where there is only one to be in, as it mostly is
-		if v&(v-1) == 0 && v < wordPhase {
-			at := x - bits.TrailingZeros8(v)
-			if at < 0 || at+windowLen > len(b) || f.windows.get(binary.LittleEndian.Uint64(b[at:])) == 0 {
-				continue
+// look is sample for one block, after x of which some look-up hit. It finds the look-ups that did without a branch for each
+// that did not.
+func (f *Finder) look(b []byte, x int) (int, byte) {
+	mul, table := f.mul, &f.table
+	t := (*[blockLen]byte)(b[x:])
+	low := uint64(table[gram(t[0:4])*mul>>tableShift]) | uint64(table[gram(t[5:9])*mul>>tableShift])<<8 |
+		uint64(table[gram(t[10:14])*mul>>tableShift])<<16 | uint64(table[gram(t[15:19])*mul>>tableShift])<<24 |
+		uint64(table[gram(t[20:24])*mul>>tableShift])<<32 | uint64(table[gram(t[25:29])*mul>>tableShift])<<40
+	high := uint64(table[gram(t[30:34])*mul>>tableShift]) | uint64(table[gram(t[35:39])*mul>>tableShift])<<8 |
+		uint64(table[gram(t[40:44])*mul>>tableShift])<<16 | uint64(table[gram(t[45:49])*mul>>tableShift])<<24 |
+		uint64(table[gram(t[50:54])*mul>>tableShift])<<32 | uint64(table[gram(t[55:59])*mul>>tableShift])<<40
+	for _, hits := range [2]uint64{low, high} {
+		for hits != 0 {
+			k := bits.TrailingZeros64(hits) / 8
+			v := byte(hits >> (8 * k))
+			if i := x + k*stride; f.real(b, i, v) {
+				return i, v
 			}
-			return x, v
+			hits &^= 0xff << (8 * k)
 		}
-		if _, places, _ := f.around(b, x, v); places != nil {
-			return x, v
-		}
+		x += 6 * stride
 	}
 	return x, 0
+}
+
+// real says whether the gram at x, whose table entry is v, is where the entry says: in a window, or in a short needle.
+func (f *Finder) real(b []byte, x int, v byte) bool {
+	for phases := v & (wordPhase - 1); phases != 0; phases &= phases - 1 {
+		at := x - bits.TrailingZeros8(phases)
+		if at >= 0 && at+windowLen <= len(b) && f.windows.has(binary.LittleEndian.Uint64(b[at:])) {
+			return true
+		}
+	}
+	return v&wordPhase != 0 && f.grams.get(gram(b[x:])) != 0
 }
 
 // lookAtEnd is sample for the end of a text.
