@@ -13,7 +13,8 @@ type judged struct {
 	supported bool // a fact of the incident speaks for it
 	movable   bool // a value is known and another one is to be had
 	moves     string
-	late      bool // only tells more, or is a last resort: nothing to start with
+	effects   []effect // of its changes
+	late      bool     // only tells more, or is a last resort: nothing to start with
 }
 
 // judge fills one item in and says whether it applies.
@@ -51,14 +52,18 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 				j.movable, j.moves = true, fmt.Sprintf("%s is empty in this run", c.unset)
 			}
 		}
-		if c.freed != nil && j.Freed == nil {
-			j.Freed = c.freed
+		if e := s.effect(p, &c); e.known() {
+			j.effects = append(j.effects, e)
 		}
 	}
+	j.weigh()
 	if len(j.Changes) == 0 && shownAny && len(done) > 0 {
 		j.rule(no, strings.Join(done, "; "))
 	}
 	s.decide(it, &j)
+	if j.Applies != nil && !*j.Applies {
+		j.Freed, j.Enough, j.EnoughWhy = nil, nil, ""
+	}
 	return j
 }
 
@@ -113,8 +118,15 @@ func (s *scene) decide(it *Item, j *judged) {
 	if v := s.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		j.rule(no, v.why)
 	}
+	if v, bad := s.unbound(j.Changes); bad {
+		j.rule(no, v.why)
+	}
 	if s.doubtful(it.Requires) {
 		return
+	}
+	if v, ok := s.decides(j.Changes); ok {
+		j.supported = j.Applies == nil
+		j.rule(yes, v.why)
 	}
 	if v, ok := s.confirmed(it.Supports); ok {
 		j.supported = j.Applies == nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/memory"
 )
 
 // facts are what a guide's conditions may ask about an incident. A fact takes the word after its colon, and gives a
@@ -15,7 +16,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
 	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "oversized": oversized, "logits": logits,
 	"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
-	"saver_margin": saverMargin, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
+	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
 	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
 	"moves_peak": movesPeak,
@@ -272,12 +273,17 @@ func logits(s *scene, _ string) verdict {
 		return verdict{}
 	}
 	const depth = 8
+	switch at, _ := s.place(); at {
+	case memory.Elsewhere, memory.Unnamed, memory.Logits:
+	default:
+		return verdict{no, "the stack does not end in the logits"}
+	}
 	if !s.inner(depth, "logits", "lm_head", "log_softmax", "logprobs", "log_probs", "logps", "cross_entropy", "entropy", "vocab_parallel", "logsumexp") {
 		return verdict{no, "the stack does not end in the logits"}
 	}
 	why := "the request came from the logits, the tensor of tokens times vocabulary"
-	if v := s.run.Model.VocabSize; v != nil {
-		why += fmt.Sprintf(" (%d)", *v)
+	if v := s.model().Vocab; v.Value > 0 {
+		why += fmt.Sprintf(" (%s)", v)
 	}
 	return verdict{yes, why}
 }

@@ -54,6 +54,26 @@ func graphCapture(s *scene, _ string) verdict {
 	return verdict{}
 }
 
+// beforeCache says that an engine failed before it took the rest of its share for the cache: while weights were loaded,
+// or in the run that measures activations. The share decides nothing yet (vllm/v1/worker/gpu_worker.py,
+// determine_available_memory; srt/model_executor/model_runner.py, load_model).
+func beforeCache(s *scene, _ string) verdict {
+	const deep = 80
+	if s.in.Kind == parser.KVCache || s.inner(deep, "capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume") {
+		return verdict{no, "the cache was there"}
+	}
+	if engineProcess(s, "").truth != yes {
+		return verdict{}
+	}
+	switch {
+	case s.inner(deep, "profile_run", "determine_num_available_blocks", "determine_available_memory"):
+		return verdict{yes, "the engine failed in its profiling run, before it takes its cache: its share does not matter yet"}
+	case s.phase == "init" && s.inner(deep, "create_weights", "load_model", "load_weights", "get_model"):
+		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+	}
+	return verdict{}
+}
+
 func sampler(s *scene, _ string) verdict {
 	if s.says("warming up sampler") || s.inner(6, "sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run") {
 		return verdict{yes, "the sampler's buffers, which grow with the number of sequences, did not fit"}

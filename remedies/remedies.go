@@ -42,7 +42,7 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 			out = append(out, j)
 		}
 	}
-	list := Checklist{Title: title(chosen[0]), StartWith: s.start(out)}
+	list := Checklist{Title: title(chosen[0]), StartWith: s.start(out), Findings: s.findings(out)}
 	for i := range out {
 		list.Remedies = append(list.Remedies, out[i].Remedy)
 	}

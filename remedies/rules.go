@@ -152,7 +152,11 @@ func halveMicro(q *question) next {
 	if how != "" {
 		how += ": "
 	}
-	return next{to: itoa(to), how: how + fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")}
+	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
+	if before := m >> min(k-1, 62); k > 1 && before > to {
+		how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(int64(float64(*q.in.Root.Requested)*float64(before)/float64(m))))
+	}
+	return next{to: itoa(to), how: how}
 }
 
 // halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel

@@ -1,6 +1,12 @@
 package remedies
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"oomscan/classifier"
+)
 
 // tokenStep is what token budgets are rounded to.
 const tokenStep = 512
@@ -20,6 +26,11 @@ func budgetVerl(q *question) next {
 		return atBound("%s is %d, and the longest sequence needs %s = %d", q.p.Key, n, how, low)
 	}
 	half := n / 2 / tokenStep * tokenStep
+	if fits, fit, ok := q.fits(); ok && fits < half {
+		if to := max(fits/tokenStep*tokenStep, low); to < half {
+			return next{to: itoa(to), how: fit + fmt.Sprintf(", rounded down to %d; at least the longest sequence: %s = %d", to, how, low)}
+		}
+	}
 	to := max(half, low)
 	if to == half {
 		return next{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d, at least the longest sequence: %s = %d", n, to, how, low)}
@@ -99,14 +110,42 @@ func budgetTokens(q *question) next {
 	if r.Requested != nil && r.Free != nil && *r.Free > 0 && float64(*r.Requested) > 1.5*float64(*r.Free) {
 		raw, how = n/2, fmt.Sprintf("%d / 2", n)
 	}
+	if fits, fit, ok := q.fits(); ok && fits < raw {
+		raw, how = fits, fit
+	}
 	to := max(raw/tokenStep*tokenStep, low)
+	if to >= n {
+		return next{}
+	}
 	if to == low {
 		how += fmt.Sprintf(", not below %d (%s)", low, why)
 	} else {
-		how += fmt.Sprintf(" = %d", raw)
+		if !strings.HasSuffix(how, itoa(raw)) {
+			how += fmt.Sprintf(" = %d", raw)
+		}
 		if raw != to {
 			how += fmt.Sprintf(", rounded down to %d", to)
 		}
 	}
 	return next{to: itoa(to), how: how}
+}
+
+// fits is how many tokens of the failed micro-batch there was room for, when the request grew with them and this
+// parameter bounds them.
+func (q *question) fits() (tokens int64, how string, ok bool) {
+	list := q.explained()
+	r := &q.in.Root
+	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
+		return 0, "", false
+	}
+	if l := q.limit(); l == nil || !sameKey(l.Key, q.p.Key) {
+		return 0, "", false
+	}
+	e := &list[0]
+	n := e.Low
+	if l := q.limit(); e.Met {
+		n = l.Tokens
+	}
+	fit := int64(math.Floor(float64(n) * (float64(*r.Free) / float64(*r.Requested))))
+	return fit, fmt.Sprintf("%d tokens asked for %s, %s were free: room for %d", n, classifier.GiB(*r.Requested), classifier.GiB(*r.Free), fit), true
 }

@@ -5,6 +5,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/memory"
 )
 
 // scene is one incident of one run, with everything that conditions and rules ask about. It lives for one call.
@@ -17,6 +18,10 @@ type scene struct {
 	words    string // the message and the evidence, in lower case
 	phase    string // the incident's phase; unknown when empty
 	resource string
+
+	sizes   *modelFacts          // see model
+	request []memory.Explanation // see explained
+	asked   bool
 }
 
 // mostText bounds how much of the evidence is searched for words.

@@ -9,7 +9,6 @@ const mostStarts = 4
 // own list whose value is known and can move, then other items that apply; of equals, the one that frees what was
 // missing, then the guide's order. When nothing is known to apply, it is the first of the phase's own list.
 func (s *scene) start(items []judged) []string {
-	short, known := s.shortfall()
 	score := func(j *judged) int {
 		switch {
 		case j.Applies != nil && !*j.Applies:
@@ -31,7 +30,7 @@ func (s *scene) start(items []judged) []string {
 		if j.movable {
 			n += 4
 		}
-		if known && j.Freed != nil && *j.Freed >= short {
+		if j.Enough != nil && *j.Enough {
 			n += 3
 		}
 		return n

@@ -34,7 +34,11 @@ type Remedy struct {
 	AppliesWhy string
 	Changes    []Change
 	Freed      *int64 // bytes that the change is expected to free, nil when no model of it exists
-	Source     Source
+	// Enough says whether the change alone is expected to make room for what failed; nil when that cannot be told.
+	// EnoughWhy is the comparison, empty when it is nil.
+	Enough    *bool
+	EnoughWhy string
+	Source    Source
 }
 
 // Checklist is the answer to "what to do" for one incident.
@@ -42,4 +46,7 @@ type Checklist struct {
 	Title     string   // "verl: backward pass (guide 'Resolving Out-of-Memory Errors')"
 	Remedies  []Remedy // the guide's order, always
 	StartWith []string // ids that this run's evidence supports, best first
+	// Findings are what the arithmetic says of the failure beyond single items: what the request was, the smallest
+	// change expected to fit. Sentences.
+	Findings []string
 }

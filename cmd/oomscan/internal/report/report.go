@@ -5,6 +5,7 @@ package report
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"oomscan/classifier"
@@ -165,6 +166,8 @@ type Remedy struct {
 	AppliesWhy string   `json:"applies_why"`
 	Changes    []Change `json:"changes"`
 	Freed      *int64   `json:"expected_freed_bytes"`
+	Enough     *bool    `json:"enough"` // on its own
+	EnoughWhy  string   `json:"enough_why"`
 	Source     Source   `json:"source"`
 }
 
@@ -245,6 +248,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith,
 		Begin: Begin{File: c.Begin.Source, Line: c.Begin.Line, Verdict: string(c.Verdict)},
 	}
+	in.Findings = slices.Concat(in.Findings, list.Findings)
 	if in.Findings == nil {
 		in.Findings = []string{}
 	}
@@ -288,7 +292,7 @@ func frames(t *traceback.Trace) []Frame {
 func remedy(c *remedies.Remedy) Remedy {
 	r := Remedy{
 		Order: c.Order, ID: c.ID, List: c.List, Title: c.Title, Detail: c.Detail, Why: c.Why, Caution: c.Caution, Applies: c.Applies,
-		AppliesWhy: c.AppliesWhy, Changes: []Change{}, Freed: c.Freed,
+		AppliesWhy: c.AppliesWhy, Changes: []Change{}, Freed: c.Freed, Enough: c.Enough, EnoughWhy: c.EnoughWhy,
 		Source: Source{Guide: str(c.Source.Guide), Section: c.Source.Section, URL: str(c.Source.URL)},
 	}
 	for _, x := range c.Changes {

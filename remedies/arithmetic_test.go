@@ -1,0 +1,171 @@
+package remedies
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// frames is a traceback of frames written as "file|function|code".
+func frames(lines ...string) *traceback.Trace {
+	t := &traceback.Trace{}
+	for _, l := range lines {
+		p := strings.SplitN(l, "|", 3)
+		f := traceback.Frame{File: p[0]}
+		if len(p) > 1 {
+			f.Func = p[1]
+		}
+		if len(p) > 2 {
+			f.Code = p[2]
+		}
+		t.Frames = append(t.Frames, f)
+	}
+	return t
+}
+
+// fieldNote is the run of the field note with its figures.
+func fieldNote(pairs ...string) (*classifier.Run, *classifier.Incident) {
+	r := run("verl", append([]string{
+		"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "32", "actor_rollout_ref.actor.ppo_mini_batch_size", "256", "data.train_batch_size", "1024",
+		"data.max_prompt_length", "512", "data.max_response_length", "1024", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.6",
+		"actor_rollout_ref.actor.fsdp_config.param_offload", "False", "actor_rollout_ref.actor.fsdp_config.optimizer_offload", "False",
+		"actor_rollout_ref.model.enable_gradient_checkpointing", "True", "actor_rollout_ref.rollout.name", "vllm", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1",
+	}, pairs...)...)
+	r.Backend, r.Engine = "fsdp", "vllm"
+	in := with(gpuOOM("training"), func(r *classifier.Root) {
+		r.Message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 17.66 GiB. GPU 0 has a total capacity of 79.18 GiB of which 4.97 GiB is free."
+		r.Requested, r.Free, r.Total, r.Allocated = gibs(17.66), gibs(4.97), gibs(79.18), gibs(100.77)
+	})
+	short := *in.Root.Requested - *in.Root.Free
+	in.Shortfall = &short
+	return r, in
+}
+
+func TestFieldNoteReenacted(t *testing.T) {
+	t.Parallel()
+	r, in := fieldNote("vocab_size", "151936")
+	c := For(r, in)
+
+	micro := pick(t, c, "verl.actor.micro-batch-size")
+	assert.Equal(t, "8", toOf(micro, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"))
+	how := micro.Changes[0].ComputedFrom
+	for _, step := range []string{"17.66 GiB asked / 4.97 GiB free = 3.55", "32 / 4 = 8", "16 would still ask for 8.83 GiB", "divides the 64 samples"} {
+		assert.Contains(t, how, step)
+	}
+	offload := pick(t, c, "verl.offload.fsdp")
+	assert.Equal(t, "True", toOf(offload, "actor_rollout_ref.actor.fsdp_config.param_offload"))
+	assert.Equal(t, "True", toOf(offload, "actor_rollout_ref.actor.fsdp_config.optimizer_offload"))
+	assert.Equal(t, "0.5", toOf(pick(t, c, "verl.rollout.gpu-memory-utilization"), "actor_rollout_ref.rollout.gpu_memory_utilization"))
+	response := pick(t, c, "field-note.max-response-length")
+	assert.Equal(t, "512", toOf(response, "data.max_response_length"))
+	assert.NotContains(t, c.StartWith, response.ID, "a last resort")
+	assert.Equal(t, micro.ID, c.StartWith[0])
+	for i := 1; i < len(c.Remedies); i++ {
+		assert.Equal(t, i+1, c.Remedies[i].Order)
+	}
+	assert.Less(t, micro.Order, offload.Order)
+	assert.Less(t, offload.Order, response.Order)
+	assert.False(t, *pick(t, c, "field-note.train-batch-size").Applies, "the batch of a step does not move the peak")
+
+	told := strings.Join(c.Findings, "\n")
+	assert.Contains(t, told, "31,200 tokens x 151,936 vocabulary x 4 bytes")
+	assert.Contains(t, told, "975 for each of the 32 samples")
+
+	r, in = fieldNote()
+	assert.NotContains(t, strings.Join(For(r, in).Findings, "\n"), "vocabulary", "a log that names no vocabulary explains nothing")
+}
+
+func TestALimitThatIsNotAppliedIsNotLowered(t *testing.T) {
+	t.Parallel()
+	head := frames("/root/slime/backends/megatron_utils/loss.py|policy_loss_function|log_probs = get_log_probs(logits)",
+		"/root/Megatron-LM/megatron/core/fusions/fused_cross_entropy.py|calculate_logits_max|vocab_parallel_logits = vocab_parallel_logits.float()")
+	fail := func(tokens float64) *classifier.Incident {
+		return with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Message, r.Trace = "CUDA out of memory. Tried to allocate", head
+			n := tokens * 151936 * 4 / gib
+			r.Requested, r.Free, r.Total = gibs(float64(int(n*100+.5))/100), gibs(9.5), gibs(79.11)
+		})
+	}
+	settings := []string{
+		"use_dynamic_batch_size", "True", "max_tokens_per_gpu", "8192", "vocab_size", "151936", "tensor_model_parallel_size", "1", "rollout_max_response_len", "7000",
+		"rollout_max_prompt_len", "1000", "context_parallel_size", "1",
+	}
+	for _, fw := range []string{"slime", "relax"} {
+		r := run(fw, settings...)
+		r.Backend = "megatron"
+		c := For(r, fail(61000))
+		budget := pick(t, c, fw+".max-tokens-per-gpu")
+		require.NotNil(t, budget.Applies)
+		assert.False(t, *budget.Applies)
+		assert.Contains(t, budget.AppliesWhy, "about 61,000 tokens, 7 times its limit --max-tokens-per-gpu = 8192")
+		assert.NotContains(t, c.StartWith, budget.ID)
+		assert.Contains(t, strings.Join(c.Findings, "\n"), "the limit is not being applied, lowering it will not help")
+
+		c = For(r, fail(8192))
+		budget = pick(t, c, fw+".max-tokens-per-gpu")
+		assert.True(t, budget.Applies == nil || *budget.Applies)
+	}
+}
+
+func TestABudgetIsLoweredToWhatFits(t *testing.T) {
+	t.Parallel()
+	r := run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "32768", "vocab_size", "151936", "tensor_model_parallel_size", "1", "rollout_max_response_len", "4096")
+	r.Backend = "megatron"
+	in := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Message = "CUDA out of memory. Tried to allocate 18.55 GiB."
+		r.Trace = frames("/root/slime/loss.py|loss|logits = logits.float()")
+		r.Requested, r.Free, r.Total = gibs(18.55), gibs(6), gibs(79.11)
+	})
+	c := For(r, in)
+	got := pick(t, c, "slime.max-tokens-per-gpu")
+	assert.Equal(t, "10240", toOf(got, "--max-tokens-per-gpu"), "32768 x 6.00 / 18.55 = 10598, in steps of 512")
+	require.NotNil(t, got.Enough)
+	assert.True(t, *got.Enough, got.EnoughWhy)
+	assert.Equal(t, got.ID, c.StartWith[0])
+	require.True(t, slices.ContainsFunc(c.Findings, func(f string) bool {
+		return strings.Contains(f, "smallest change") && strings.Contains(f, "--max-tokens-per-gpu 32768 to 10240")
+	}), c.Findings)
+}
+
+func TestEnoughIsSaidOfWhatIsModelled(t *testing.T) {
+	t.Parallel()
+	const share = "actor_rollout_ref.rollout.gpu_memory_utilization"
+	wake := func(short float64) *classifier.Incident {
+		return with(gpuOOM("weight_update"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(short+1), gibs(1), gibs(80) })
+	}
+	for name, c := range map[string]struct {
+		run  *classifier.Run
+		in   *classifier.Incident
+		id   string
+		want string // yes, no, untold
+	}{
+		"a tenth of the card covers what was missing":           {run("verl", share, "0.6"), wake(2), "verl.rollout.gpu-memory-utilization", "yes"},
+		"a tenth of the card does not":                          {run("verl", share, "0.6"), wake(12), "verl.rollout.gpu-memory-utilization", "no"},
+		"a sleeping engine gives nothing back":                  {run("verl", share, "0.6", "actor_rollout_ref.rollout.free_cache_engine", "True"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.rollout.gpu-memory-utilization", "untold"},
+		"activations are not modelled":                          {run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.gradient-checkpointing", "untold"},
+		"a request that nobody explains may not be the batch's": {run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.actor.micro-batch-size", "untold"},
+		"the engine's own estimate": {
+			run("vllm", "max_model_len", "131072"),
+			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Message: "the estimated maximum model length is 73840."}},
+			"vllm.max-model-len", "yes",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := pick(t, For(c.run, c.in), c.id)
+			said := "untold"
+			if got.Enough != nil {
+				said = map[bool]string{true: "yes", false: "no"}[*got.Enough]
+			}
+			assert.Equal(t, c.want, said, got.EnoughWhy)
+			assert.Equal(t, got.Enough != nil, got.EnoughWhy != "")
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package memory
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// Interval is what a printed size can have been: at least Low and at most High bytes.
+type Interval struct{ Low, High int64 }
+
+// Holds says whether n bytes print as the size does.
+func (v Interval) Holds(n int64) bool { return v.Low <= n && n <= v.High }
+
+// sizes are quantities in a message. Their decimals tell how exact they are.
+var sizes = regexp.MustCompile(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(?:ytes?)?|bytes?)\b`)
+
+// mostMessage bounds how much of a message is searched for its figures.
+const mostMessage = 2 << 10
+
+// Printed is the interval of a size of n bytes that a message printed. Where the message does not hold it, the size is
+// taken to be printed as PyTorch prints sizes, with two decimals of the largest unit that gives at least one (c10,
+// format_size), or to be exact when no such figure gives n.
+func Printed(n int64, message string) Interval {
+	if len(message) > mostMessage {
+		message = message[:mostMessage]
+	}
+	for _, m := range sizes.FindAllStringSubmatch(message, 20) {
+		for _, binary := range []bool{true, false} {
+			text := m[1] + "." + m[2] + " " + m[3]
+			if got, ok := parser.ParseSize(text, binary); !ok || got != n {
+				continue
+			}
+			unit, ok := parser.ParseSize("1 "+m[3], binary)
+			if !ok {
+				break
+			}
+			return around(n, float64(unit)/math.Pow(10, float64(len(m[2]))))
+		}
+	}
+	for _, unit := range []float64{1 << 30, 1 << 20, 1 << 10} {
+		if float64(n) >= unit {
+			step := unit / 100
+			if math.Abs(math.Round(float64(n)/step)*step-float64(n)) <= 1 {
+				return around(n, step)
+			}
+			break
+		}
+	}
+	return Interval{n, n}
+}
+
+// around is n give or take half of its last digit.
+func around(n int64, step float64) Interval {
+	half := int64(math.Ceil(step / 2))
+	return Interval{max(n-half, 0), n + half}
+}
+
+// blockBytes is what PyTorch's allocator rounds requests above ten MiB up to (c10/cuda/CUDACachingAllocator.cpp,
+// kRoundLarge); the size in its message is the rounded one.
+const blockBytes = 2 << 20
+
+// leastRequest is where that begins. Below, requests are served from segments of fixed sizes, which tell nothing of the
+// tensor.
+const leastRequest = 10 << 20
+
+// tensor is what a tensor can have measured whose allocation printed as v.
+func (v Interval) tensor() Interval {
+	return Interval{max(v.Low-blockBytes+1, 1), v.High}
+}
+
+// count is how many units of some bytes can make up the interval; none when the first result is larger.
+func (v Interval) count(unit int64) (low, high int64) {
+	return (v.Low + unit - 1) / unit, v.High / unit
+}
+
+// Thousands prints a number with separators.
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// GiB prints bytes for people.
+func GiB(n int64) string { return classifier.GiB(n) }

@@ -1,0 +1,199 @@
+package memory
+
+import "strings"
+
+// Model holds the sizes of a language model. Zero means that a size is not known.
+type Model struct {
+	Name         string // as its publisher writes it, without suffixes of variants: "Qwen2.5-7B"
+	Parameters   int64
+	Vocab        int64 // rows of the embedding, padded as the publisher pads it
+	Hidden       int64
+	Layers       int64
+	Heads        int64 // of queries
+	KVHeads      int64
+	HeadDim      int64 // Hidden / Heads when zero
+	Intermediate int64 // of the dense feed-forward layers
+	Tied         bool  // head and embedding are one tensor
+	// Apart says that the sizes above do not add up to Parameters: experts, a vision tower, layers of other kinds.
+	Apart bool
+}
+
+// models are the sizes of well-known open models, as the config.json of their repository on huggingface.co states them;
+// the publisher's organisation is in the comments. Parameters are the element counts of their safetensors. The tests
+// add the parts of every plain model up.
+var models = []Model{
+	// Qwen. The sizes of 2.5 hold for its variants Coder and Math, too.
+	{Name: "Qwen2-0.5B", Parameters: 494_032_768, Vocab: 151936, Hidden: 896, Layers: 24, Heads: 14, KVHeads: 2, Intermediate: 4864, Tied: true},
+	{Name: "Qwen2-1.5B", Parameters: 1_543_714_304, Vocab: 151936, Hidden: 1536, Layers: 28, Heads: 12, KVHeads: 2, Intermediate: 8960, Tied: true},
+	{Name: "Qwen2-7B", Parameters: 7_615_616_512, Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944},
+	{Name: "Qwen2-72B", Parameters: 72_706_203_648, Vocab: 152064, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 29568},
+	{Name: "Qwen2.5-0.5B", Parameters: 494_032_768, Vocab: 151936, Hidden: 896, Layers: 24, Heads: 14, KVHeads: 2, Intermediate: 4864, Tied: true},
+	{Name: "Qwen2.5-1.5B", Parameters: 1_543_714_304, Vocab: 151936, Hidden: 1536, Layers: 28, Heads: 12, KVHeads: 2, Intermediate: 8960, Tied: true},
+	{Name: "Qwen2.5-3B", Parameters: 3_085_938_688, Vocab: 151936, Hidden: 2048, Layers: 36, Heads: 16, KVHeads: 2, Intermediate: 11008, Tied: true},
+	{Name: "Qwen2.5-7B", Parameters: 7_615_616_512, Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944},
+	{Name: "Qwen2.5-14B", Parameters: 14_770_033_664, Vocab: 152064, Hidden: 5120, Layers: 48, Heads: 40, KVHeads: 8, Intermediate: 13824},
+	{Name: "Qwen2.5-32B", Parameters: 32_763_876_352, Vocab: 152064, Hidden: 5120, Layers: 64, Heads: 40, KVHeads: 8, Intermediate: 27648},
+	{Name: "Qwen2.5-72B", Parameters: 72_706_203_648, Vocab: 152064, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 29568},
+	{Name: "Qwen2.5-VL-3B", Vocab: 151936, Hidden: 2048, Layers: 36, Heads: 16, KVHeads: 2, Intermediate: 11008, Tied: true, Apart: true},
+	{Name: "Qwen2.5-VL-7B", Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944, Apart: true},
+	{Name: "Qwen3-0.6B", Parameters: 596_049_920, Vocab: 151936, Hidden: 1024, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 3072, Tied: true},
+	{Name: "Qwen3-1.7B", Parameters: 1_720_574_976, Vocab: 151936, Hidden: 2048, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 6144, Tied: true},
+	{Name: "Qwen3-4B", Parameters: 4_022_468_096, Vocab: 151936, Hidden: 2560, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 9728, Tied: true},
+	{Name: "Qwen3-8B", Parameters: 8_190_735_360, Vocab: 151936, Hidden: 4096, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 12288},
+	{Name: "Qwen3-14B", Parameters: 14_768_307_200, Vocab: 151936, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 8, HeadDim: 128, Intermediate: 17408},
+	{Name: "Qwen3-32B", Parameters: 32_762_123_264, Vocab: 151936, Hidden: 5120, Layers: 64, Heads: 64, KVHeads: 8, HeadDim: 128, Intermediate: 25600},
+	{Name: "Qwen3-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true},
+	{Name: "Qwen3-Coder-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true},
+	{Name: "Qwen3-235B-A22B", Parameters: 235_093_634_560, Vocab: 151936, Hidden: 4096, Layers: 94, Heads: 64, KVHeads: 4, HeadDim: 128, Apart: true},
+	{Name: "Qwen3.5-27B", Vocab: 248320, Hidden: 5120, Layers: 64, Heads: 24, KVHeads: 4, HeadDim: 256, Intermediate: 17408, Apart: true},
+	// Meta (meta-llama), and deepseek-ai's distillations of it.
+	{Name: "Llama-2-7b", Parameters: 6_738_415_616, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
+	{Name: "Llama-2-13b", Parameters: 13_015_864_320, Vocab: 32000, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 40, Intermediate: 13824},
+	{Name: "Llama-2-70b", Parameters: 68_976_648_192, Vocab: 32000, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
+	{Name: "Llama-3-8B", Parameters: 8_030_261_248, Vocab: 128256, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Llama-3-70B", Parameters: 70_553_706_496, Vocab: 128256, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
+	{Name: "Llama-3.1-8B", Parameters: 8_030_261_248, Vocab: 128256, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Llama-3.1-70B", Parameters: 70_553_706_496, Vocab: 128256, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
+	{Name: "Llama-3.1-405B", Parameters: 405_853_388_800, Vocab: 128256, Hidden: 16384, Layers: 126, Heads: 128, KVHeads: 8, Intermediate: 53248},
+	{Name: "Llama-3.2-1B", Parameters: 1_235_814_400, Vocab: 128256, Hidden: 2048, Layers: 16, Heads: 32, KVHeads: 8, HeadDim: 64, Intermediate: 8192, Tied: true},
+	{Name: "Llama-3.2-3B", Parameters: 3_212_749_824, Vocab: 128256, Hidden: 3072, Layers: 28, Heads: 24, KVHeads: 8, HeadDim: 128, Intermediate: 8192, Tied: true},
+	{Name: "Llama-3.3-70B", Parameters: 70_553_706_496, Vocab: 128256, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
+	// DeepSeek (deepseek-ai). The distillations have the sizes of their bases; the smallest has a head of its own.
+	{Name: "DeepSeek-R1-Distill-Qwen-1.5B", Parameters: 1_777_088_000, Vocab: 151936, Hidden: 1536, Layers: 28, Heads: 12, KVHeads: 2, Intermediate: 8960},
+	{Name: "DeepSeek-R1-Distill-Qwen-7B", Parameters: 7_615_616_512, Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944},
+	{Name: "DeepSeek-R1-Distill-Qwen-14B", Parameters: 14_770_033_664, Vocab: 152064, Hidden: 5120, Layers: 48, Heads: 40, KVHeads: 8, Intermediate: 13824},
+	{Name: "DeepSeek-R1-Distill-Qwen-32B", Parameters: 32_763_876_352, Vocab: 152064, Hidden: 5120, Layers: 64, Heads: 40, KVHeads: 8, Intermediate: 27648},
+	{Name: "DeepSeek-R1-Distill-Llama-8B", Parameters: 8_030_261_248, Vocab: 128256, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "DeepSeek-R1-Distill-Llama-70B", Parameters: 70_553_706_496, Vocab: 128256, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
+	{Name: "DeepSeek-LLM-7B", Parameters: 6_910_365_696, Vocab: 102400, Hidden: 4096, Layers: 30, Heads: 32, KVHeads: 32, Intermediate: 11008},
+	{Name: "DeepSeek-Coder-6.7B", Parameters: 6_740_512_768, Vocab: 32256, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
+	{Name: "DeepSeek-V2-Lite", Parameters: 15_706_484_224, Vocab: 102400, Hidden: 2048, Layers: 27, Heads: 16, KVHeads: 16, Intermediate: 10944, Apart: true},
+	{Name: "DeepSeek-V3", Vocab: 129280, Hidden: 7168, Layers: 61, Heads: 128, KVHeads: 128, Intermediate: 18432, Apart: true},
+	{Name: "DeepSeek-R1", Vocab: 129280, Hidden: 7168, Layers: 61, Heads: 128, KVHeads: 128, Intermediate: 18432, Apart: true},
+	// Mistral AI (mistralai).
+	{Name: "Mistral-7B-v0.1", Parameters: 7_241_732_096, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Mistral-7B-Instruct-v0.1", Parameters: 7_241_732_096, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Mistral-7B-Instruct-v0.2", Parameters: 7_241_732_096, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Mistral-7B-v0.3", Parameters: 7_248_023_552, Vocab: 32768, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Mistral-7B-Instruct-v0.3", Parameters: 7_248_023_552, Vocab: 32768, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
+	{Name: "Mistral-Nemo-Instruct-2407", Parameters: 12_247_782_400, Vocab: 131072, Hidden: 5120, Layers: 40, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 14336},
+	{Name: "Mixtral-8x7B", Parameters: 46_702_792_704, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Apart: true},
+	// Google (google).
+	{Name: "gemma-2-2b", Parameters: 2_614_341_888, Vocab: 256000, Hidden: 2304, Layers: 26, Heads: 8, KVHeads: 4, HeadDim: 256, Intermediate: 9216, Tied: true},
+	{Name: "gemma-2-9b", Parameters: 9_241_705_984, Vocab: 256000, Hidden: 3584, Layers: 42, Heads: 16, KVHeads: 8, HeadDim: 256, Intermediate: 14336, Tied: true},
+	{Name: "gemma-2-27b", Parameters: 27_227_128_320, Vocab: 256000, Hidden: 4608, Layers: 46, Heads: 32, KVHeads: 16, HeadDim: 128, Intermediate: 36864, Tied: true},
+	{Name: "gemma-3-1b", Parameters: 999_885_952, Vocab: 262144, Hidden: 1152, Layers: 26, Heads: 4, KVHeads: 1, HeadDim: 256, Intermediate: 6912, Tied: true},
+	{Name: "gemma-3-4b", Vocab: 262208, Hidden: 2560, Layers: 34, Heads: 8, KVHeads: 4, HeadDim: 256, Intermediate: 10240, Tied: true, Apart: true},
+	{Name: "gemma-3-12b", Vocab: 262208, Hidden: 3840, Layers: 48, Heads: 16, KVHeads: 8, HeadDim: 256, Intermediate: 15360, Tied: true, Apart: true},
+	{Name: "gemma-3-27b", Vocab: 262208, Hidden: 5376, Layers: 62, Heads: 32, KVHeads: 16, HeadDim: 128, Intermediate: 21504, Tied: true, Apart: true},
+	// Z.ai, formerly THUDM (zai-org).
+	{Name: "GLM-4-9B-0414", Parameters: 9_400_279_040, Vocab: 151552, Hidden: 4096, Layers: 40, Heads: 32, KVHeads: 2, HeadDim: 128, Intermediate: 13696},
+	{Name: "GLM-Z1-9B-0414", Parameters: 9_400_279_040, Vocab: 151552, Hidden: 4096, Layers: 40, Heads: 32, KVHeads: 2, HeadDim: 128, Intermediate: 13696},
+	{Name: "GLM-4-32B-0414", Vocab: 151552, Hidden: 6144, Layers: 61, Heads: 48, KVHeads: 2, HeadDim: 128, Intermediate: 23040, Apart: true},
+	{Name: "GLM-4.5-Air", Vocab: 151552, Hidden: 4096, Layers: 46, Heads: 96, KVHeads: 8, HeadDim: 128, Intermediate: 10944, Apart: true},
+	// Microsoft (microsoft), OpenAI (openai, openai-community).
+	{Name: "Phi-3-mini", Parameters: 3_821_079_552, Vocab: 32064, Hidden: 3072, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 8192},
+	{Name: "phi-4", Parameters: 14_659_507_200, Vocab: 100352, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 10, Intermediate: 17920},
+	{Name: "gpt-oss-20b", Vocab: 201088, Hidden: 2880, Layers: 24, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
+	{Name: "gpt-oss-120b", Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
+}
+
+// aliases are other ways to write the beginning of a name, in lower case.
+var aliases = [][2]string{
+	{"meta-llama-3", "llama-3"},
+	{"llama2-", "llama-2-"},
+	{"llama3-", "llama-3-"},
+	{"llama3.", "llama-3."},
+	{"qwen2.5-coder-", "qwen2.5-"},
+	{"qwen2.5-math-", "qwen2.5-"},
+	{"qwen2_5-", "qwen2.5-"},
+	{"qwen2-5-", "qwen2.5-"},
+	{"qwen2-math-", "qwen2-"},
+	{"qwen2p5-", "qwen2.5-"},
+	{"phi-3-mini-4k", "phi-3-mini"},
+	{"phi-3-mini-128k", "phi-3-mini"},
+}
+
+// KnownModel returns the sizes of the model that a name or a path tells: "Qwen/Qwen2.5-7B-Instruct", a folder, or a
+// folder of the hub's cache ("models--Qwen--Qwen2.5-7B/snapshots/..."). What is trained from a model keeps its name in
+// front or behind, and its sizes; the longest name that fits whole wins. It gives false for names that change sizes.
+func KnownModel(name string) (Model, bool) {
+	const most = 512
+	if len(name) > most {
+		name = name[len(name)-most:]
+	}
+	low := strings.ToLower(strings.Trim(strings.TrimSpace(name), "/'\""))
+	if i := strings.LastIndex(low, "models--"); i >= 0 {
+		low, _, _ = strings.Cut(low[i+len("models--"):], "/")
+		low = low[strings.LastIndex(low, "--")+1:]
+	}
+	for part := range strings.SplitSeq(low, "/") {
+		if strings.Contains(part, "pruned") || strings.Contains(part, "draft") || strings.Contains(part, "eagle") {
+			return Model{}, false
+		}
+	}
+	parts := strings.Split(low, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if m, ok := named(parts[i]); ok {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+// named finds the longest name of the table that stands in s as whole words.
+func named(s string) (Model, bool) {
+	for _, a := range aliases {
+		s = strings.Replace(s, a[0], a[1], 1)
+	}
+	best := -1
+	for i := range models {
+		n := strings.ToLower(models[i].Name)
+		if (best < 0 || len(n) > len(models[best].Name)) && whole(s, n) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Model{}, false
+	}
+	return models[best], true
+}
+
+// whole says that a name stands in s between the ends of words. A longer name of the same family is another word:
+// "Qwen3-4B" is not in "Qwen3-4B-A1B", nor "Qwen2.5-7B" in "Qwen2.5-7B.5".
+func whole(s, name string) bool {
+	for from := 0; from < len(s); {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, after := byte('-'), byte('-')
+		if i > 0 {
+			before = s[i-1]
+		}
+		rest := s[i+len(name):]
+		if rest != "" {
+			after = rest[0]
+		}
+		if !letter(before) && before != '.' && !letter(after) && !(after == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9') && !active(rest) {
+			return true
+		}
+		from = i + 1
+	}
+	return false
+}
+
+// active says that a rest of a name begins with the active parameters of a mixture of experts: "-a3b".
+func active(rest string) bool {
+	if len(rest) < 4 || rest[0] != '-' && rest[0] != '_' || rest[1] != 'a' {
+		return false
+	}
+	i := 2
+	for i < len(rest) && (rest[i] >= '0' && rest[i] <= '9' || rest[i] == '.') {
+		i++
+	}
+	return i > 2 && i < len(rest) && rest[i] == 'b'
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

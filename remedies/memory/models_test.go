@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// parameters adds the parts of a plain decoder up: embedding, head, and per layer attention, feed-forward and norms.
+// Biases of the query, key and value projections, and extra norms, differ between families: they are the tolerance.
+func parameters(m *Model) int64 {
+	dim := m.HeadDim
+	if dim == 0 {
+		dim = m.Hidden / m.Heads
+	}
+	layer := 2*m.Hidden*m.Heads*dim + 2*m.Hidden*m.KVHeads*dim + 3*m.Hidden*m.Intermediate + 2*m.Hidden
+	n := m.Vocab*m.Hidden + m.Layers*layer + m.Hidden
+	if !m.Tied {
+		n += m.Vocab * m.Hidden
+	}
+	return n
+}
+
+func TestTheSizesOfAPlainModelAddUpToItsParameters(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for i := range models {
+		m := &models[i]
+		require.Positive(t, m.Vocab*m.Hidden*m.Layers*m.Heads*m.KVHeads, m.Name)
+		assert.Zero(t, m.Heads%m.KVHeads, m.Name)
+		if m.Apart {
+			continue
+		}
+		checked++
+		assert.InEpsilon(t, m.Parameters, parameters(m), 0.0006, m.Name)
+	}
+	assert.Greater(t, checked, 40)
+}
+
+func TestEveryModelIsFoundByItsOwnName(t *testing.T) {
+	t.Parallel()
+	for i := range models {
+		for _, way := range []string{models[i].Name, "org/" + models[i].Name, "/data/models/" + strings.ToLower(models[i].Name) + "/", "models--org--" + models[i].Name + "/snapshots/0a1b"} {
+			m, ok := KnownModel(way)
+			require.True(t, ok, way)
+			assert.Equal(t, models[i].Vocab, m.Vocab, way)
+			assert.Equal(t, models[i].Hidden, m.Hidden, way)
+		}
+	}
+}
+
+func TestModelsAreToldByWholeNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Qwen/Qwen2.5-7B-Instruct":                            "Qwen2.5-7B",
+		"/models/Qwen2.5-Coder-7B-Instruct":                   "Qwen2.5-7B",
+		"/data/qwen2.5-7b-sft-0613/checkpoint-120":            "Qwen2.5-7B",
+		"Qwen/Qwen2.5-VL-7B-Instruct":                         "Qwen2.5-VL-7B",
+		"Qwen/Qwen3-30B-A3B-Instruct-2507":                    "Qwen3-30B-A3B",
+		"deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B":           "DeepSeek-R1-Distill-Qwen-1.5B",
+		"deepseek-ai/DeepSeek-R1":                             "DeepSeek-R1",
+		"deepseek-ai/DeepSeek-V3-0324":                        "DeepSeek-V3",
+		"meta-llama/Meta-Llama-3-8B-Instruct":                 "Llama-3-8B",
+		"meta-llama/Meta-Llama-3.1-8B":                        "Llama-3.1-8B",
+		"~/.cache/hub/models--meta-llama--Llama-2-7b-hf/refs": "Llama-2-7b",
+		"Qwen/Qwen3-4B-A1B":                                   "", // experts of its own
+		"my-model-7b":                                         "",
+		"Qwen2.5-70B":                                         "",
+		"Qwen1.5-7B":                                          "",
+		"llama-3-8b-pruned":                                   "",
+		"":                                                    "",
+		"Qwen":                                                "",
+	} {
+		m, ok := KnownModel(name)
+		assert.Equal(t, want, m.Name, name)
+		assert.Equal(t, want != "", ok, name)
+	}
+}

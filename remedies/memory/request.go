@@ -1,0 +1,380 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Figure is a number and whether it comes from the model's name rather than from the log. Zero is unknown.
+type Figure struct {
+	Value int64
+	Named bool
+}
+
+func (f Figure) String() string { return Thousands(f.Value) }
+
+// Place is what the innermost frames of a failure work on, as far as their names tell.
+type Place string
+
+// The places. Unnamed is a stack that ends in autograd's engine, which has no frames, or no stack at all: settings and
+// sizes must then tell alone. Elsewhere is a stack that ends in something none of the models here is about.
+const (
+	Unnamed   Place = ""
+	Logits    Place = "logits"    // the head, a softmax, loss or entropy over the vocabulary
+	MLP       Place = "mlp"       // the feed-forward part of a layer
+	Attention Place = "attention" // scores that are built in full
+	Gather    Place = "gather"    // parameters made whole: all-gather, full_tensor, state dict
+	Optimizer Place = "optimizer" // the optimizer's state or its step
+	Buckets   Place = "buckets"   // gradient or parameter buffers of the trainer
+	Weights   Place = "weights"   // parameters created or loaded
+	Sampler   Place = "sampler"   // an engine's sampling
+	Elsewhere Place = "elsewhere"
+)
+
+// Limit is a bound on the tokens of one micro-batch of one GPU.
+type Limit struct {
+	Key    string // the setting, as it is advised
+	Value  string
+	Tokens int64
+	// Budget says that the setting counts tokens itself. Otherwise Tokens is samples times the longest sample, and How
+	// says so.
+	Budget  bool
+	How     string
+	Samples int64 // of a micro-batch, when the setting counts them
+	Longest int64 // tokens of the longest sample, 0 when unknown
+}
+
+// Request is a refused allocation with what is known of the run around it.
+type Request struct {
+	Size    Interval
+	Block   bool // the size was rounded up to whole blocks by PyTorch's allocator
+	Bytes   int64
+	Place   Place
+	Wide    Truth // elements are of four bytes, for the frames name float32
+	Tokens  bool  // the phase works on micro-batches of tokens
+	Limit   *Limit
+	Vocab   Figure // of one rank: padded and split where the head is
+	VocabOf string // how Vocab came about when it is a part: "151,936 / 4"
+	Hidden  Figure
+	Inner   Figure // of the feed-forward layers
+	Heads   Figure
+	// States are sizes that the settings predict: buckets, groups, parts of a sharded state.
+	States []State
+}
+
+// Truth is Yes, No, or zero for unknown.
+type Truth int8
+
+// Yes and No settle Request.Wide; the zero value leaves it open.
+const (
+	Yes Truth = 1
+	No  Truth = -1
+)
+
+// State is a size that the settings predict, in bytes, and its arithmetic.
+type State struct {
+	What   string // "one group of the optimizer's state in fp32"
+	How    string // "sub_group_size 1,000,000,000 x 4 bytes"
+	Bytes  int64
+	Key    string  // the setting that decides it, empty when none does
+	Places []Place // where such a tensor is made; any when empty
+}
+
+// Explanation is what a request can have been.
+type Explanation struct {
+	What string
+	Text string // one sentence with the arithmetic
+	// Seen says that the stack names it, and Met that a setting predicts this very size. Without either, the size fits
+	// and nothing speaks against it.
+	Seen, Met  bool
+	Low, High  int64 // tokens that the size amounts to; 0 for what is not counted in tokens
+	Bytes      int64 // of an element
+	Over       bool  // more tokens than the limit allows, whatever the elements' width
+	OverWhy    string
+	Key        string // of the setting that decides the size
+	unit       int64
+	preference int
+}
+
+// Explain says what a request can have been, the likeliest first. It is empty when the figures that this takes are
+// unknown, or when nothing fits: a guess is worse than nothing.
+func Explain(r *Request) []Explanation {
+	if r.Bytes < leastRequest {
+		return nil
+	}
+	size := r.Size
+	if r.Block {
+		size = size.tensor()
+	}
+	out := slices.Concat(r.states(size), r.logits(size), r.parameters(size), r.activations(size))
+	slices.SortStableFunc(out, func(a, b Explanation) int { return rank(&b) - rank(&a) })
+	return out
+}
+
+func rank(e *Explanation) int {
+	n := e.preference
+	if e.Met {
+		n += 10
+	}
+	if e.Seen {
+		n += 20
+	}
+	return n
+}
+
+// states are the predicted sizes that the request has.
+func (r *Request) states(size Interval) []Explanation {
+	var out []Explanation
+	for _, s := range r.States {
+		if s.Bytes < leastRequest || !size.Holds(s.Bytes) || len(s.Places) > 0 && !slices.Contains(s.Places, r.Place) {
+			continue
+		}
+		out = append(out, Explanation{
+			What: s.What, Met: true, Seen: r.Place != Unnamed && len(s.Places) > 0, Key: s.Key,
+			Text: fmt.Sprintf("The %s asked for are %s: %s = %s.", GiB(r.Bytes), s.What, s.How, GiB(s.Bytes)),
+		})
+	}
+	return out
+}
+
+// leastTokens is the fewest tokens that a micro-batch is believed to have.
+const leastTokens = 16
+
+// logits reads the size as tokens times vocabulary.
+func (r *Request) logits(size Interval) []Explanation {
+	if r.Vocab.Value <= 0 || r.Place != Logits && (r.Place != Unnamed || !r.Tokens) {
+		return nil
+	}
+	var out []Explanation
+	for _, width := range []int64{4, 2} {
+		if r.Wide == Yes && width == 2 || r.Wide == No && width == 4 {
+			continue
+		}
+		unit := r.Vocab.Value * width
+		low, high := size.count(unit)
+		if low > high || low < leastTokens {
+			continue
+		}
+		e := Explanation{What: "logits", Seen: r.Place == Logits, Low: low, High: high, Bytes: width, unit: unit}
+		if r.Wide == 0 && width == 4 {
+			e.preference = 1 // losses and softmaxes work in four bytes
+		}
+		if !r.within(&e) {
+			continue
+		}
+		out = append(out, e)
+	}
+	// Without a stack that names them, only what stays within the batch's bounds is worth saying.
+	if r.Place == Unnamed && r.Limit == nil {
+		return nil
+	}
+	for i := range out {
+		e := &out[i]
+		others := slices.ContainsFunc(out, func(o Explanation) bool { return !o.Over })
+		if e.Over && (others || e.Bytes == 2 && r.Wide == 0) {
+			e.Over, e.OverWhy = false, "" // narrower elements, or wider ones, would not be over
+		}
+		e.Text = r.tell(e)
+	}
+	return out
+}
+
+// Tolerances of the comparison with a limit, in percent: a micro-batch that fills at least minFill of its limit is
+// believed where no stack names the logits, and one beyond overFull is over a token budget, which may be exceeded a
+// little when samples are spread evenly.
+const (
+	minFill  = 10
+	overFull = 125
+)
+
+// within compares the tokens with the limit. It says false when they speak against the explanation.
+func (r *Request) within(e *Explanation) bool {
+	l := r.Limit
+	if l == nil || l.Tokens <= 0 {
+		return true
+	}
+	e.Met = l.Budget && e.Low <= l.Tokens && l.Tokens <= e.High
+	if e.Low <= l.Tokens {
+		e.Key = l.Key
+		return r.Place == Logits || e.High*100 >= l.Tokens*minFill
+	}
+	if r.Place != Logits {
+		return false
+	}
+	if l.Budget && e.Low*100 > l.Tokens*overFull {
+		e.Over = true
+		e.OverWhy = fmt.Sprintf("the micro-batch had about %s tokens, %s times its limit %s = %s", Thousands(rough(e.Low, e.High)), times(e.Low, l.Tokens), l.Key, l.Value)
+		switch {
+		case l.Longest > 0 && e.High <= l.Longest:
+			e.OverWhy += fmt.Sprintf(": one sample alone may have %s, and a sample is not cut", Thousands(l.Longest))
+		default:
+			e.OverWhy += ": the limit is not what bounds it"
+		}
+	}
+	return true
+}
+
+func times(n, limit int64) string {
+	f := float64(n) / float64(limit)
+	if f >= 3 {
+		return fmt.Sprintf("%.0f", math.Floor(f))
+	}
+	return fmt.Sprintf("%.1f", math.Floor(f*10)/10)
+}
+
+// rough is a count from the middle of an interval, with no more digits than the interval supports.
+func rough(low, high int64) int64 {
+	mid := low + (high-low)/2
+	for step := int64(1e9); step > 1; step /= 10 {
+		if n := (mid + step/2) / step * step; low <= n && n <= high && n > 0 {
+			return n
+		}
+	}
+	return mid
+}
+
+// tell puts an explanation by tokens into words.
+func (r *Request) tell(e *Explanation) string {
+	n := rough(e.Low, e.High)
+	l := r.Limit
+	if e.Met {
+		n = l.Tokens
+	}
+	verb := "are the logits"
+	if !e.Seen && !e.Met {
+		verb = "may be logits"
+	}
+	about := "about "
+	if e.Low == e.High || e.Met {
+		about = ""
+	}
+	vocab := r.Vocab.String()
+	if r.VocabOf != "" {
+		vocab = "(" + r.VocabOf + ")"
+	}
+	s := fmt.Sprintf("The %s asked for %s: %s%s tokens x %s vocabulary", GiB(r.Bytes), verb, about, Thousands(n), vocab)
+	if r.Vocab.Named {
+		s += " (from the model's name)"
+	}
+	s += fmt.Sprintf(" x %d bytes", e.Bytes)
+	if about != "" {
+		s += fmt.Sprintf("; the printed decimals leave %s to %s tokens", Thousands(e.Low), Thousands(e.High))
+	}
+	switch {
+	case l == nil || l.Tokens <= 0:
+	case e.Met:
+		s += fmt.Sprintf(", which is %s", l.Key)
+	case e.Over:
+		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
+		if l.Longest > 0 && e.High <= l.Longest {
+			s += fmt.Sprintf("one sample alone may have %s tokens, and a sample is not cut; lowering the limit will not help", Thousands(l.Longest))
+		} else {
+			s += "the limit is not being applied, lowering it will not help"
+		}
+	case l.Budget:
+		s += fmt.Sprintf(", of %s = %s", l.Key, l.Value)
+	case e.Low > l.Tokens:
+		s += fmt.Sprintf(", more than the %s that the settings allow (%s)", Thousands(l.Tokens), l.How)
+	case l.Samples > 1:
+		s += fmt.Sprintf(", %s for each of the %s samples of a micro-batch", Thousands(n/l.Samples), Thousands(l.Samples))
+	default:
+		s += fmt.Sprintf(", of at most %s (%s)", Thousands(l.Tokens), l.How)
+	}
+	return s + "."
+}
+
+// parameters reads the size as one of the model's matrices made whole.
+func (r *Request) parameters(size Interval) []Explanation {
+	if r.Place != Gather || r.Hidden.Value <= 0 {
+		return nil // what is created, loaded or stepped may be a part: the size alone does not tell
+	}
+	var out []Explanation
+	for _, m := range []struct {
+		what string
+		by   Figure
+		name string
+	}{
+		{"the embedding or the head", r.Vocab, "vocabulary"},
+		{"one matrix of a feed-forward layer", r.Inner, "intermediate size"},
+	} {
+		if m.by.Value <= 0 || m.name == "vocabulary" && r.VocabOf != "" {
+			continue
+		}
+		for _, width := range []int64{2, 4} {
+			bytes := m.by.Value * r.Hidden.Value * width
+			if bytes < leastRequest || !size.Holds(bytes) {
+				continue
+			}
+			from := ""
+			if m.by.Named || r.Hidden.Named {
+				from = ", sizes from the model's name"
+			}
+			out = append(out, Explanation{
+				What: "parameter", Met: true, Seen: r.Place == Gather, Bytes: width,
+				Text: fmt.Sprintf("The %s asked for are %s in one piece: %s %s x %s hidden x %d bytes = %s%s.", GiB(r.Bytes), m.what, m.by, m.name, r.Hidden, width, GiB(bytes), from),
+			})
+		}
+	}
+	return out
+}
+
+// activations reads the size as tokens times the width of a layer, or as the scores of attention built in full.
+func (r *Request) activations(size Interval) []Explanation {
+	switch {
+	case r.Place == MLP && r.Inner.Value > 0:
+		for _, parts := range []int64{1, 2} { // gate and up may be one matrix
+			unit := r.Inner.Value * parts * 2
+			low, high := size.count(unit)
+			if low > high || low < leastTokens || r.Limit == nil || low > r.Limit.Tokens {
+				continue
+			}
+			e := Explanation{What: "activations", Seen: true, Low: low, High: high, Bytes: 2, unit: unit, Key: r.Limit.Key}
+			e.Met = r.Limit.Budget && low <= r.Limit.Tokens && r.Limit.Tokens <= high
+			n := rough(low, high)
+			if e.Met {
+				n = r.Limit.Tokens
+			}
+			wide := ""
+			if parts == 2 {
+				wide = "2 x "
+			}
+			e.Text = fmt.Sprintf("The %s asked for are activations of a feed-forward layer: about %s tokens x %s%s intermediate size x 2 bytes.", GiB(r.Bytes), Thousands(n), wide, r.Inner)
+			return []Explanation{e}
+		}
+	case r.Place == Attention && r.Heads.Value > 0 && r.Limit != nil && r.Limit.Samples > 0:
+		for _, width := range []int64{4, 2} {
+			if r.Wide == Yes && width == 2 || r.Wide == No && width == 4 {
+				continue
+			}
+			unit := float64(r.Limit.Samples * r.Heads.Value * width)
+			low, high := int64(math.Ceil(math.Sqrt(float64(size.Low)/unit))), int64(math.Sqrt(float64(size.High)/unit))
+			if low > high || low < leastTokens || r.Limit.Longest > 0 && low > r.Limit.Longest {
+				continue
+			}
+			return []Explanation{{
+				What: "attention", Seen: true, Bytes: width,
+				Text: fmt.Sprintf("The %s asked for fit attention scores that are built in full: %d samples x %s heads x %s x %s tokens x %d bytes; they grow with the square of the length, which flash attention avoids.",
+					GiB(r.Bytes), r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width),
+			}}
+		}
+	}
+	return nil
+}
+
+// Words is the finding for a list of explanations: the likeliest, and others that fit as well; empty for none.
+func Words(list []Explanation) string {
+	if len(list) == 0 {
+		return ""
+	}
+	s := list[0].Text
+	for i := range list[1:] {
+		o := &list[i+1]
+		if rank(o) < rank(&list[0])-1 || o.Low == 0 || o.What != list[0].What {
+			continue
+		}
+		return strings.TrimSuffix(s, ".") + fmt.Sprintf(" (in elements of %d bytes: about %s tokens).", o.Bytes, Thousands(rough(o.Low, o.High)))
+	}
+	return s
+}

@@ -1,0 +1,68 @@
+package remedies
+
+import "oomscan/remedies/memory"
+
+// facts of the model: what the log prints, else what the model's name tells.
+type modelFacts struct {
+	Parameters, Vocab, Hidden, Layers, Heads, KVHeads, Inner memory.Figure
+	HeadDim                                                  memory.Figure
+	name                                                     string // of the table's entry, empty when none was used
+}
+
+// model gathers the sizes of the model. A printed size that contradicts the one that the name tells makes the name
+// worthless: it is another model.
+func (s *scene) model() *modelFacts {
+	if s.sizes != nil {
+		return s.sizes
+	}
+	m, f := &s.run.Model, &modelFacts{}
+	s.sizes = f
+	take := func(to *memory.Figure, p *int64, keys ...string) {
+		if p != nil && *p > 0 {
+			to.Value = *p
+		} else if n, ok := s.settings.integer(keys...); ok && len(keys) > 0 {
+			to.Value = n
+		}
+	}
+	take(&f.Parameters, m.Parameters)
+	take(&f.Vocab, m.VocabSize, "padded_vocab_size", "vocab_size")
+	take(&f.Hidden, m.HiddenSize, "hidden_size")
+	take(&f.Layers, m.Layers, "num_hidden_layers")
+	take(&f.Heads, m.AttentionHeads, "num_attention_heads")
+	take(&f.KVHeads, nil, "num_key_value_heads", "num_query_groups")
+	take(&f.Inner, nil, "intermediate_size", "ffn_hidden_size")
+	take(&f.HeadDim, nil, "head_dim", "kv_channels")
+	known, ok := memory.KnownModel(m.Name)
+	if !ok {
+		return f
+	}
+	if known.HeadDim == 0 {
+		known.HeadDim = known.Hidden / known.Heads
+	}
+	for _, t := range []struct {
+		have memory.Figure
+		want int64
+	}{{f.Hidden, known.Hidden}, {f.Layers, known.Layers}, {f.Heads, known.Heads}} {
+		if t.have.Value > 0 && t.have.Value != t.want {
+			return f
+		}
+	}
+	for _, t := range []struct {
+		to *memory.Figure
+		n  int64
+	}{
+		{&f.Parameters, known.Parameters},
+		{&f.Vocab, known.Vocab},
+		{&f.Hidden, known.Hidden},
+		{&f.Layers, known.Layers},
+		{&f.Heads, known.Heads},
+		{&f.KVHeads, known.KVHeads},
+		{&f.Inner, known.Intermediate},
+		{&f.HeadDim, known.HeadDim},
+	} {
+		if t.to.Value == 0 && t.n > 0 {
+			*t.to, f.name = memory.Figure{Value: t.n, Named: true}, known.Name
+		}
+	}
+	return f
+}
