@@ -18,7 +18,7 @@ const (
 	maxStreams    = 4096 // writers whose timers and phases are known
 	maxTimers     = 16
 	maxLaunches   = 256
-	maxGauges     = 64
+	maxGauges     = 256
 	maxAttempts   = 1000
 	// Only hostile inputs reach these: events of all patterns together, and bytes of their texts and tracebacks. Beyond
 	// the first, only the first few events of a pattern are kept; beyond the second, they are kept with short texts.
@@ -49,7 +49,7 @@ type file struct {
 	streams  map[string]*streamState
 	idents   map[identKey]*identity
 	launches []parser.Marker
-	gauges   map[string]parser.Gauge // last reading per name
+	gauges   map[string]parser.Gauge // last reading per name and writer
 	labels   map[string]bool         // process labels seen
 
 	ended    bool      // a launcher said that the job failed: what begins after that is a new attempt
@@ -116,8 +116,9 @@ func (c *Collector) Add(o parser.Observation) {
 	case parser.Gauge:
 		f := c.file(o.At.Source)
 		f.see(&o.Header)
-		if _, ok := f.gauges[o.Name]; ok || len(f.gauges) < maxGauges {
-			f.gauges[o.Name] = o
+		key := o.Name + "\x00" + o.Header.Stream
+		if _, ok := f.gauges[key]; ok || len(f.gauges) < maxGauges {
+			f.gauges[key] = o
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -70,6 +71,7 @@ func describe(files []*file, o Overrides) Run {
 			v.add(labels[name], 2)
 		}
 		f.launch(&r, v)
+		r.Gauges = append(r.Gauges, f.readings()...)
 		f.frames(&r, v)
 		if f.lastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.lastStep) {
 			r.LastStep = &f.lastStep
@@ -96,6 +98,18 @@ func describe(files []*file, o Overrides) Run {
 	r.modelFromConfig()
 	r.sizesFromConfig()
 	return r
+}
+
+// readings are the last readings of an input, in order of lines.
+func (f *file) readings() []Gauge {
+	out := make([]Gauge, 0, len(f.gauges))
+	for _, g := range f.gauges {
+		out = append(out, Gauge{Name: g.Name, Stream: g.Header.Stream, At: g.At, Fields: g.Fields})
+	}
+	slices.SortFunc(out, func(a, b Gauge) int {
+		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), strings.Compare(a.Name, b.Name), strings.Compare(a.Stream, b.Stream))
+	})
+	return out
 }
 
 // winner is the outermost framework that anything tells.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier/phase"
@@ -126,6 +127,12 @@ func (c *cluster) largest() string {
 			add(d)
 		}
 		add(e)
+	}
+	for _, t := range tasks(c.root.fields["tasks"]) { // the whole node's, or the group's, by the kernel's table
+		pid := strconv.Itoa(t.PID)
+		if !slices.ContainsFunc(found, func(x process) bool { return x.pid == pid }) {
+			found = append(found, process{t.Name, pid, t.RSS})
+		}
 	}
 	if len(found) == 0 {
 		return ""

@@ -45,6 +45,22 @@ type Run struct {
 	Model            Model
 	Config           map[string]Value // keys as the log writes them; the last writing wins
 	LastStep         *int
+	Gauges           []Gauge // the last reading of each kind and writer, in order of sources and lines
+}
+
+// Gauge is a reading of memory that a program printed while all was well.
+type Gauge struct {
+	Name   string // of the pattern that read it: "vllm.weights"
+	Stream string // its writer; see envelope.Header
+	At     parser.Position
+	Fields parser.Fields // bytes, by the names of package parser
+}
+
+// Task is a process in the kernel's table of them.
+type Task struct {
+	PID  int
+	Name string
+	RSS  int64 // bytes
 }
 
 // Evidence is a line that a conclusion rests on.
@@ -72,6 +88,13 @@ type Root struct {
 
 	// Reserved is all that PyTorch had reserved, allocated or not, as messages before 2.1 print it.
 	Reserved *int64
+
+	// Of a control group whose limit was reached: anonymous memory, page cache, shared memory with tmpfs, and the largest
+	// processes of the kernel's table.
+	Anon, File, Shmem *int64
+	Tasks             []Task
+
+	Stream string // the writer of the message; see envelope.Header
 
 	Trace *traceback.Trace
 }

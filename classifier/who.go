@@ -168,6 +168,7 @@ func (c *cluster) rootFacts() Root {
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
+		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
 	}
 	if id.pid > 0 {
 		r.PID = &id.pid
@@ -194,6 +195,9 @@ func (c *cluster) rootFacts() Root {
 		{"limit", &r.Limit},
 		{"reserved", &r.Reserved},
 		{"used", &r.Used},
+		{"anon", &r.Anon},
+		{"file", &r.File},
+		{"shmem", &r.Shmem},
 	} {
 		if n, ok := fields.Int(t.key); ok {
 			*t.to = &n
@@ -203,6 +207,23 @@ func (c *cluster) rootFacts() Root {
 		r.ProcessBytes = &n
 	}
 	return r
+}
+
+// tasks reads the rows that the parser took from the kernel's table.
+func tasks(rows string) []Task {
+	var out []Task
+	for row := range strings.Lines(rows) {
+		p := strings.SplitN(strings.TrimRight(row, "\n"), " ", 3)
+		if len(p) != 3 {
+			continue
+		}
+		pid, err1 := strconv.Atoi(p[0])
+		rss, err2 := strconv.ParseInt(p[1], 10, 64)
+		if err1 == nil && err2 == nil && rss > 0 {
+			out = append(out, Task{PID: pid, Name: clean(p[2], 60), RSS: rss})
+		}
+	}
+	return out
 }
 
 // resident is what a killed process held in memory, by the kernel's own words about it.

@@ -69,9 +69,10 @@ const (
 // below, integers are decimal. A key is present only when the line printed it.
 //
 // Byte quantities: requested, total, free, allocated, reserved, reserved_unallocated, process, others (sum of other
-// processes), private_pools, allowed, limit, used, available, anon_rss, file_rss, shmem_rss, total_vm, needed.
+// processes), private_pools, allowed, limit, used, available, anon_rss, file_rss, shmem_rss, anon, file, shmem (of a
+// control group), total_vm, needed. tasks holds the kernel's largest processes, a line each: pid, resident bytes, name.
 // Others: rank, local_rank, task, device, pid, ppid, host, comm, cmd, exitcode, signal, step, job, count, tokens,
-// tokens_available, method, fraction, threshold, node, pids, reason, time, path, errno, library, version.
+// tokens_available, tasks (lines of pid, resident bytes and name), method, fraction, threshold, node, pids, reason, time, path, errno, library, version.
 type Fields map[string]string
 
 // Int returns the integer under key.

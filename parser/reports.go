@@ -2,8 +2,10 @@ package parser
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"oomscan/parser/envelope"
 	"oomscan/parser/traceback"
@@ -76,11 +78,29 @@ func (p *Parser) kills(source string, h envelope.Header, kills []traceback.Kerne
 		if k.Task >= 0 {
 			f["task"] = strconv.Itoa(k.Task)
 		}
+		if t := topTasks(k.Tasks); t != "" {
+			f["tasks"] = t
+		}
 		p.emit(Event{
 			At: Position{Source: source, Line: k.Line}, Header: h, Pattern: "kernel.report", Kind: OOMKill, Role: Evidence, Fields: f,
 			Text: "the kernel's OOM killer ended process " + strconv.Itoa(k.PID) + " (" + k.Comm + ")",
 		})
 	}
+}
+
+// mostTasks is how many rows of a kernel report's task table go into its event.
+const mostTasks = 5
+
+// topTasks writes the largest rows of a task table as lines of pid, resident bytes and name.
+func topTasks(tasks []traceback.KernelTask) string {
+	var b strings.Builder
+	for i, t := range tasks {
+		if i == mostTasks {
+			break
+		}
+		fmt.Fprintf(&b, "%d %d %s\n", t.PID, t.RSS, strings.ReplaceAll(t.Comm, "\n", " "))
+	}
+	return b.String()
 }
 
 // failures emits the entries of torchrun's failure block.

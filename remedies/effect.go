@@ -232,6 +232,9 @@ func (s *scene) findings(items []judged) []string {
 	if t := memory.Words(s.explained()); t != "" {
 		out = append(out, t)
 	}
+	if t := s.engineParts(); t != "" {
+		out = append(out, t)
+	}
 	if t := s.smallest(items); t != "" {
 		out = append(out, t)
 	}
@@ -264,4 +267,21 @@ func (s *scene) smallest(items []judged) string {
 		from = shown(*c.From)
 	}
 	return fmt.Sprintf("The smallest change expected to make this request fit: %s %s to %s; %s, a margin of %s.", c.Key, from, shown(*c.To), j.EnoughWhy, classifier.GiB(*j.Freed-short))
+}
+
+// engineParts says what the engine told of its memory when it started, where that is on the card in this phase.
+func (s *scene) engineParts() string {
+	if s.resource != "gpu" || s.engineAwake() != yes {
+		return ""
+	}
+	l := memory.Account(s.run, s.in)
+	if l == nil || len(l.Engine) == 0 {
+		return ""
+	}
+	parts := make([]string, len(l.Engine))
+	for i, p := range l.Engine {
+		parts[i] = p.Name + " " + classifier.GiB(p.Bytes)
+	}
+	first := &l.Engine[0]
+	return fmt.Sprintf("The engine told at its start what it holds: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
 }

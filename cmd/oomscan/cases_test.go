@@ -107,6 +107,7 @@ func check(t *testing.T, want *label, status int, got *report.Report) {
 	t.Helper()
 	var memory []report.Incident
 	for _, in := range got.Incidents {
+		ledgerCloses(t, &in)
 		if in.Verdict == "memory" {
 			memory = append(memory, in)
 		}
@@ -125,6 +126,30 @@ func check(t *testing.T, want *label, status int, got *report.Report) {
 	for i, w := range want.Incidents {
 		checkIncident(t, w, &memory[i])
 	}
+}
+
+// ledgerCloses holds a ledger to its sum: the parts of a device or of a control group make up its capacity, or a sentence
+// says which figures contradict each other.
+func ledgerCloses(t *testing.T, in *report.Incident) {
+	t.Helper()
+	l := in.Ledger
+	if l == nil || l.Capacity == nil || l.Contradiction != nil || l.Unexplained == nil {
+		return
+	}
+	sum := int64(0)
+	parts := []*int64{l.Free, l.Unexplained, l.OtherProcesses, l.Anon, l.File, l.Shmem}
+	if l.ProcessRest != nil || in.Root.OwnBytes == nil || in.Resource == "host" {
+		parts = append(parts, l.Allocated, l.ReservedUnallocated, l.ProcessRest)
+	} else {
+		parts = append(parts, in.Root.OwnBytes)
+	}
+	for _, p := range parts {
+		if p != nil {
+			assert.GreaterOrEqual(t, *p, int64(0))
+			sum += *p
+		}
+	}
+	assert.InDelta(t, *l.Capacity, sum, float64(l.Rounding)+1, "the ledger does not close")
 }
 
 func checkIncident(t *testing.T, w map[string]any, in *report.Incident) {

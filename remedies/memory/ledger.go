@@ -1,4 +1,5 @@
-// Package memory is the arithmetic of an incident: where the memory was when the request failed.
+// Package memory is the arithmetic of an incident: where the memory was when the request failed, what the request can
+// have been, and the sizes of well-known models that this takes.
 package memory
 
 import (
@@ -8,31 +9,73 @@ import (
 	"oomscan/parser"
 )
 
-// Ledger is where a device's memory was at the moment of death, in bytes. A part that the log does not tell is nil.
-// Capacity = Allocated + ReservedUnallocated + ProcessRest + OtherProcesses + Free + Unexplained, within Rounding,
-// whenever all terms are known; else Contradiction says which figures cannot both be true.
+// Ledger is where a device's or a control group's memory was at the moment of death, in bytes. A part that the log does
+// not tell is nil. Of a device, Capacity = Allocated + ReservedUnallocated + ProcessRest + OtherProcesses + Free +
+// Unexplained; of a host, Capacity = Anon + File + Shmem + Unexplained + Free; within Rounding, whenever all terms are
+// known; else Contradiction says which figures cannot both be true.
 type Ledger struct {
-	Capacity            *int64 `json:"capacity_bytes"`
+	Capacity            *int64 `json:"capacity_bytes"`             // of the device, or the limit that was reached
 	Allocated           *int64 `json:"allocated_bytes"`            // by PyTorch, in this process
 	ReservedUnallocated *int64 `json:"reserved_unallocated_bytes"` // by PyTorch, in this process
 	ProcessRest         *int64 `json:"process_rest_bytes"`         // CUDA context, NCCL and whatever else this process holds
 	OtherProcesses      *int64 `json:"other_processes_bytes"`
+	Anon                *int64 `json:"anonymous_bytes"`     // of a control group: the heaps of its processes
+	File                *int64 `json:"page_cache_bytes"`    // of a control group, without shared memory
+	Shmem               *int64 `json:"shared_memory_bytes"` // of a control group: tmpfs and /dev/shm
 	Free                *int64 `json:"free_bytes"`
 	Unexplained         *int64 `json:"unexplained_bytes"`
 	Requested           *int64 `json:"requested_bytes"`
-	// Rounding is how far the printed figures, of two decimals, may be off in sum.
+	// Rounding is how far the printed figures may be off in sum.
 	Rounding      int64   `json:"rounding_bytes"`
 	Contradiction *string `json:"contradiction"`
+	// Engine is what an inference engine told at its start of the same card; Tasks are the host's largest processes.
+	Engine []Part `json:"engine"`
+	Tasks  []Part `json:"processes"`
 }
 
-// slack is the resolution of one figure printed with two decimals of a GiB.
+// Part is a named amount of memory and the line that tells it.
+type Part struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	PID   *int   `json:"pid"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+}
+
+// slack is how far one figure printed with two decimals of a GiB may be off, the way up and the way down.
 const slack = 1 << 30 / 100
 
-// Account makes the ledger of a GPU incident. It is nil for other resources, and when the log tells neither the
-// capacity nor what is free.
-func Account(in *classifier.Incident) *Ledger {
+// Account makes the ledger of an incident. It is nil when the log tells neither what was full nor what was in it.
+func Account(run *classifier.Run, in *classifier.Incident) *Ledger {
+	var l *Ledger
+	switch in.Resource {
+	case "gpu":
+		l = device(in)
+		if parts := engine(run, in); len(parts) > 0 {
+			if l == nil {
+				l = &Ledger{}
+			}
+			l.Engine = parts
+		}
+	case "host":
+		l = host(in)
+	}
+	if l == nil {
+		return nil
+	}
+	if l.Engine == nil {
+		l.Engine = []Part{}
+	}
+	if l.Tasks == nil {
+		l.Tasks = []Part{}
+	}
+	return l
+}
+
+// device accounts for a GPU.
+func device(in *classifier.Incident) *Ledger {
 	r := &in.Root
-	if in.Resource != "gpu" || in.Kind != parser.GPUOOM || r.Total == nil || r.Free == nil {
+	if in.Kind != parser.GPUOOM || r.Total == nil || r.Free == nil {
 		return nil
 	}
 	l := &Ledger{Capacity: r.Total, Allocated: r.Allocated, ReservedUnallocated: r.ReservedUnallocated, OtherProcesses: r.OtherProcesses, Free: r.Free, Requested: r.Requested}
@@ -60,6 +103,7 @@ func Account(in *classifier.Incident) *Ledger {
 				return l
 			}
 			rest = max(rest, 0)
+			terms += 2
 			l.ProcessRest = &rest
 		}
 	case r.Allocated != nil:
@@ -81,6 +125,113 @@ func Account(in *classifier.Incident) *Ledger {
 	left = max(left, 0)
 	l.Unexplained = &left
 	return l
+}
+
+// host accounts for a limit of host memory that was reached: what the kernel said of the control group, and of its
+// largest processes. The kernel charges pages to a group and counts them as the process's own a little later, so the
+// sums meet within a hundredth of the limit.
+func host(in *classifier.Incident) *Ledger {
+	r := &in.Root
+	if in.Kind != parser.OOMKill || r.Limit == nil || *r.Limit <= 0 || r.Anon == nil && r.Used == nil && len(r.Tasks) == 0 {
+		return nil
+	}
+	l := &Ledger{Capacity: r.Limit, Anon: r.Anon, File: r.File, Shmem: r.Shmem, Rounding: *r.Limit / 100}
+	for _, t := range r.Tasks {
+		l.Tasks = append(l.Tasks, Part{Name: t.Name, Bytes: t.RSS, PID: &t.PID, File: r.At.Source, Line: r.At.Line})
+	}
+	used := r.Used
+	if used == nil {
+		return l
+	}
+	if *used > *r.Limit+l.Rounding {
+		l.contradict("%s in use do not fit under a limit of %s", classifier.GiB(*used), classifier.GiB(*r.Limit))
+		return l
+	}
+	free := max(*r.Limit-*used, 0)
+	l.Free = &free
+	if r.Anon == nil || r.File == nil || r.Shmem == nil {
+		return l
+	}
+	left := *used - *r.Anon - *r.File - *r.Shmem
+	if left < -l.Rounding {
+		l.contradict("anonymous memory, page cache and shared memory add up to %s, more than the %s in use", classifier.GiB(*r.Anon+*r.File+*r.Shmem), classifier.GiB(*used))
+		return l
+	}
+	left = max(left, 0)
+	l.Unexplained = &left // the kernel's own: page tables, stacks, slabs
+	return l
+}
+
+// readings are what engines print of themselves at their start; see the gauges of package parser.
+var readings = []struct{ gauge, field, name string }{
+	{"sglang.mem_weights", "used", "weights"},
+	{"sglang.mem_kv_pool", "used", "KV cache"},
+	{"sglang.mem_graphs", "used", "CUDA graphs"},
+	{"vllm.weights", "used", "weights"},
+	{"vllm.profile", "weights", "weights"},
+	{"vllm.profile", "activations", "activation peak"},
+	{"vllm.profile", "non_torch", "outside of PyTorch"},
+	{"vllm.profile", "available", "KV cache"},
+	{"vllm.kv_available", "available", "KV cache"},
+	{"vllm.graphs", "used", "CUDA graphs"},
+}
+
+// engine is what the inference engine told of itself before the incident.
+func engine(run *classifier.Run, in *classifier.Incident) []Part {
+	if run == nil {
+		return nil
+	}
+	var out []Part
+	for _, want := range readings {
+		g, ok := Reading(run, in, want.gauge)
+		if !ok {
+			continue
+		}
+		n, ok := g.Fields.Int(want.field)
+		if !ok || n <= 0 || hasPart(out, want.name) {
+			continue
+		}
+		out = append(out, Part{Name: want.name, Bytes: n, File: g.At.Source, Line: g.At.Line})
+	}
+	return out
+}
+
+func hasPart(parts []Part, name string) bool {
+	for _, p := range parts {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Reading finds the last reading of a kind that was printed before the incident in the same input: by the same writer,
+// else by any other when all of them say the same within a fiftieth.
+func Reading(run *classifier.Run, in *classifier.Incident, name string) (classifier.Gauge, bool) {
+	var found []classifier.Gauge
+	for _, g := range run.Gauges {
+		if g.Name != name || g.At.Source != in.Root.At.Source || g.At.Line >= in.Root.At.Line {
+			continue
+		}
+		if g.Stream == in.Root.Stream {
+			return g, true
+		}
+		found = append(found, g)
+	}
+	if len(found) == 0 {
+		return classifier.Gauge{}, false
+	}
+	last := found[len(found)-1]
+	for _, g := range found {
+		for k := range last.Fields {
+			a, ok1 := g.Fields.Int(k)
+			b, ok2 := last.Fields.Int(k)
+			if ok1 && ok2 && (a-b > b/50 || b-a > b/50) {
+				return classifier.Gauge{}, false
+			}
+		}
+	}
+	return last, true
 }
 
 func (l *Ledger) contradict(format string, args ...any) {

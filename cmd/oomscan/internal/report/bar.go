@@ -136,7 +136,19 @@ func hostParts(in *Incident, limit int64) []part {
 		own = *r.OwnBytes
 	}
 	var parts []part
+	l := in.Ledger
 	switch {
+	case l != nil && l.Contradiction == nil && l.Anon != nil && l.Shmem != nil && l.File != nil && l.Unexplained != nil && l.Free != nil:
+		heaps := []part{{partAllocated, "processes' own memory (anonymous)", *l.Anon}}
+		if own > 0 && own <= *l.Anon {
+			heaps = []part{{partAllocated, process, own}, {partUnknown, "other processes' own memory", *l.Anon - own}}
+		}
+		parts = append(heaps, []part{
+			{partReserved, "shared memory (/dev/shm, tmpfs)", *l.Shmem},
+			{partOthers, "page cache", *l.File},
+			{partProcess, "the kernel's own", *l.Unexplained},
+			{partFree, "free", *l.Free},
+		}...)
 	case taken >= 0 && own > 0 && own <= taken:
 		parts = []part{{partAllocated, process, own}, {partOthers, "others", taken - own}, {partFree, "free", limit - taken}}
 	case taken >= 0:

@@ -244,7 +244,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 	in := Incident{
 		ID: c.ID, Verdict: string(c.Verdict), Kind: string(c.Kind), Resource: c.Resource, Phase: c.Phase, Confidence: c.Confidence,
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
-		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(c), Findings: c.Findings,
+		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(run, c), Findings: c.Findings,
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith,
 		Begin: Begin{File: c.Begin.Source, Line: c.Begin.Line, Verdict: string(c.Verdict)},
 	}
