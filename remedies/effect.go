@@ -174,14 +174,6 @@ func (s *scene) latent() bool {
 	return kv < 2 || strings.Contains(name, "deepseek-v") || strings.Contains(name, "deepseek-r1") && !strings.Contains(name, "distill") || strings.Contains(name, "kimi")
 }
 
-// capacity is the size of the card, in bytes.
-func (s *scene) capacity() (int64, bool) {
-	if t := s.in.Root.Total; t != nil && *t > 0 {
-		return *t, true
-	}
-	return 0, false
-}
-
 // weigh settles what an item frees and whether it is enough on its own: the best of its changes.
 func (j *judged) weigh() {
 	for _, e := range j.effects {
@@ -233,6 +225,9 @@ func (s *scene) findings(items []judged) []string {
 		out = append(out, t)
 	}
 	if t := s.engineParts(); t != "" {
+		out = append(out, t)
+	}
+	if t := s.shareBand(items); t != "" {
 		out = append(out, t)
 	}
 	if t := s.smallest(items); t != "" {

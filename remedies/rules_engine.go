@@ -6,31 +6,51 @@ import (
 	"math/bits"
 
 	"oomscan/classifier"
+	"oomscan/remedies/memory"
 )
 
 // shareStep is by how much an engine's share of the card moves at a time.
 const shareStep = 0.1
 
-// shareDown takes a tenth of the card from the engine, not below the parameter's floor, nor below what the weights
-// need.
+// shareDown takes a tenth of the card from the engine, not below the parameter's floor, nor below what the engine needs.
+// Where a tenth would leave it too little, the middle of what works is taken.
 func shareDown(q *question) next {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
 		return next{}
 	}
-	low, why := q.floor(0.3), "the floor of this advice"
-	if w, how, ok := q.weightShare(); ok && w > low {
-		low, why = w, how
+	b := q.band(f)
+	if b.empty() {
+		return next{bound: b.none(q.p.Key)}
 	}
-	if f <= low+1e-9 {
+	low, why := q.floor(0.3), "the floor of this advice"
+	if spare := b.low * 1.1; spare > low { // what is counted exactly needs a tenth for what is not
+		low, why = spare, "1.1 x "+b.lowHow
+	}
+	if f <= math.Max(b.low, q.floor(0.3))+1e-9 {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
-	to := math.Max(f-shareStep, low)
+	to := f - shareStep
+	how := ""
+	if to < low {
+		to = low
+		if middle := (b.low + math.Min(b.high, f)) / 2; low >= math.Min(b.high, f) {
+			to, how = middle, fmt.Sprintf("the middle between %s (%s) and %s", fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Min(b.high, f)))
+		}
+	}
 	to = math.Ceil(to*100-1e-6) / 100
-	if to >= f {
+	if to > b.high {
+		to = math.Floor(b.high*100) / 100
+	}
+	if to >= f || to < b.low {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
 	out := next{to: fraction(to), how: fmt.Sprintf("%s - %s", fraction(f), fraction(f-to))}
+	if how != "" {
+		out.how = how
+	} else if f-shareStep < low {
+		out.how += fmt.Sprintf(", not below %s (%s)", fraction(low), why)
+	}
 	if t := q.in.Root.Total; t != nil && *t > 0 {
 		freed := int64(math.Round((f - to) * float64(*t)))
 		out.freed = &freed
@@ -39,37 +59,60 @@ func shareDown(q *question) next {
 	return out
 }
 
-// weightShare is the share that two-byte weights need with a tenth to spare.
+// weightShare is the share that the weights need: what the engine told of them, else two bytes per parameter. Quantized models have fewer bytes, which no name tells exactly.
 func (q *question) weightShare() (share float64, how string, ok bool) {
-	params, total := q.run.Model.Parameters, q.in.Root.Total
-	if params == nil || *params <= 0 || total == nil || *total <= 0 {
+	total := q.in.Root.Total
+	if total == nil || *total <= 0 {
+		return 0, "", false
+	}
+	if g, ok := memory.Reading(q.run, q.in, "vllm.weights"); ok {
+		if n, ok := g.Fields.Int("used"); ok && n > 0 {
+			return float64(n) / float64(*total), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
+		}
+	}
+	params := q.model().Parameters
+	if params.Value <= 0 || quantized(q.scene) {
 		return 0, "", false
 	}
 	tp := int64(1)
 	if n, ok := q.settings.integer("actor_rollout_ref.rollout.tensor_model_parallel_size", "tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine"); ok {
 		tp = n
 	}
-	bytes := 2 * float64(*params) / float64(tp)
-	return bytes * 1.1 / float64(*total), fmt.Sprintf("1.1 x %s of weights per GPU on this card", classifier.GiB(int64(bytes))), true
+	bytes := 2 * float64(params.Value) / float64(tp)
+	how = fmt.Sprintf("%s of weights per GPU", classifier.GiB(int64(bytes)))
+	if params.Named {
+		how += ", by the model's name"
+	}
+	return bytes / float64(*total), how, true
 }
 
 // usualShare is the share that engines take by default; only what is there already goes beyond it.
 const usualShare = 0.9
 
-// shareUp gives the engine a tenth of the card more, up to the usual share, and to the parameter's maximum from there.
+// shareUp gives the engine a tenth of the card more, up to the usual share, and to the parameter's maximum from there or
+// where the engine needs it.
 func shareUp(q *question) next {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
 		return next{}
 	}
 	hi := q.most(0.9)
+	b := q.band(f)
+	if b.low > hi {
+		b.high, b.highHow = hi, "the most that leaves room for anything else"
+		return next{bound: b.none(q.p.Key)}
+	}
 	if f >= hi-1e-9 {
 		return atBound("%s is %s already; more leaves no room for anything else", q.p.Key, fraction(f))
 	}
-	if f < usualShare-1e-9 {
+	if f < usualShare-1e-9 && b.low <= usualShare {
 		hi = math.Min(hi, usualShare)
 	}
 	to := math.Min(f+shareStep, hi)
+	if b.low > f && b.low > to {
+		to = math.Min(math.Ceil(b.low*100)/100, hi)
+		return next{to: fraction(to), how: fmt.Sprintf("at least %s: %s", fraction(to), b.lowHow)}
+	}
 	return next{to: fraction(to), how: fmt.Sprintf("%s + %s", fraction(f), fraction(to-f))}
 }
 
@@ -79,6 +122,9 @@ func shareFit(q *question) next {
 	f, ok := parseNumber(q.cur)
 	if !ok || r.Free == nil || r.Total == nil || *r.Free <= 0 || *r.Total <= 0 {
 		return next{}
+	}
+	if b := q.band(f); b.empty() {
+		return next{bound: b.none(q.p.Key)}
 	}
 	had := float64(*r.Free) / float64(*r.Total)
 	to := math.Floor(had*20) / 20
@@ -96,13 +142,16 @@ func offloadState(q *question) next {
 		return atBound("%s is %s already", q.p.Key, q.cur)
 	}
 	out := next{to: q.p.Value}
-	params, world := q.run.Model.Parameters, int64(0)
+	params, world := q.model().Parameters, int64(0)
 	if n, ok := q.gpus(); ok {
 		world = n
 	}
-	if params != nil && *params > 0 && *params < 1<<50 && world > 0 {
-		freed := 12 * *params / world
-		out.freed, out.how = &freed, fmt.Sprintf("12 bytes x %.3g parameters / %d GPUs = %s per GPU", float64(*params), world, classifier.GiB(freed))
+	if params.Value > 0 && params.Value < 1<<50 && world > 0 {
+		freed, named := 12*params.Value/world, ""
+		if params.Named {
+			named = " (from the model's name)"
+		}
+		out.freed, out.how = &freed, fmt.Sprintf("12 bytes x %.3g parameters%s / %d GPUs = %s per GPU", float64(params.Value), named, world, classifier.GiB(freed))
 	}
 	return out
 }

@@ -1,0 +1,169 @@
+package remedies
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/remedies/memory"
+)
+
+// band is the part of the card within which an engine's share works: below, weights and cache do not fit into it; above,
+// what lies outside of it does not fit beside it. Bounds that nothing tells are 0 and 1.
+type band struct {
+	low, high       float64
+	lowHow, highHow string
+}
+
+func (b *band) empty() bool { return b.low > b.high }
+
+func (b *band) atLeast(f float64, how string) {
+	if f > b.low {
+		b.low, b.lowHow = f, how
+	}
+}
+
+func (b *band) atMost(f float64, how string) {
+	if f < b.high {
+		b.high, b.highHow = f, how
+	}
+}
+
+// none says that no value works, and what does.
+func (b *band) none(key string) string {
+	return fmt.Sprintf("no value of %s works: at least %s for %s, at most %s for %s; more tensor parallelism, quantized weights or a shorter context do",
+		key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow)
+}
+
+// band is what the failure and the engine's own readings tell of the share, now f.
+func (s *scene) band(f float64) band {
+	b := band{high: 1, highHow: "the whole card"}
+	q := &question{scene: s, p: &Parameter{}}
+	s.vllmBand(&b, f)
+	if !s.sglangBand(&b) {
+		if share, how, ok := q.weightShare(); ok {
+			b.atLeast(share, how)
+		}
+	}
+	r := &s.in.Root
+	short, ok := s.shortfall()
+	if ok && r.Total != nil && *r.Total > 0 && s.in.Kind == parser.GPUOOM && engineProcess(s, "").truth == yes && beforeCache(s, "").truth != yes {
+		b.atMost(f-float64(short)/float64(*r.Total), classifier.GiB(short)+" more outside of it")
+	}
+	return b
+}
+
+// sglangBand uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
+// before (srt/model_executor/model_runner.py, profile_max_num_token).
+func (s *scene) sglangBand(b *band) bool {
+	g, ok := memory.Reading(s.run, s.in, "sglang.mem_weights")
+	if !ok {
+		return false
+	}
+	left, ok1 := g.Fields.Int("free")
+	weights, ok2 := g.Fields.Int("used")
+	if !ok1 || !ok2 || left <= 0 || weights <= 0 {
+		return false
+	}
+	before := float64(left + weights)
+	how := fmt.Sprintf("%s of weights on a card that had %s free (%s)", classifier.GiB(weights), classifier.GiB(left+weights), g.At)
+	b.atLeast(float64(weights)/before, how)
+	// A cache that holds less than one sequence of the length that is asked for serves nobody.
+	pool, ok := memory.Reading(s.run, s.in, "sglang.mem_kv_pool")
+	length, okLength := s.settings.integer("context_length")
+	if !ok || !okLength || length > mostTokens {
+		return true
+	}
+	used, ok1 := pool.Fields.Int("used")
+	tokens, ok2 := pool.Fields.Int("tokens")
+	if ok1 && ok2 && tokens >= length && used > 0 {
+		one := float64(used) / float64(tokens) * float64(length)
+		b.atLeast((float64(weights)+one)/before, how+fmt.Sprintf(" and %s of cache for %s tokens", classifier.GiB(int64(one)), memory.Thousands(length)))
+	}
+	return true
+}
+
+// vllmBand uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
+// share before the cache is (vllm/v1/worker/gpu_worker.py, determine_available_memory).
+func (s *scene) vllmBand(b *band, f float64) {
+	total, okTotal := s.capacity()
+	if !okTotal {
+		return
+	}
+	t := float64(total)
+	r := &s.in.Root
+	if lessThanDesired(s, "").truth == yes && r.Free != nil {
+		b.atMost(float64(*r.Free)/t, classifier.GiB(*r.Free)+" that were free at the start")
+	}
+	if short, ok := s.shortfall(); ok && s.in.Kind == parser.KVCache && r.Requested != nil {
+		b.atLeast(f+float64(short)/t, fmt.Sprintf("%s that the cache lacks beside the %s of the share now", classifier.GiB(short), fraction(f)))
+	}
+	if g, ok := memory.Reading(s.run, s.in, "vllm.profile"); ok {
+		sum, parts := int64(0), make([]string, 0, 3)
+		for _, k := range []string{"weights", "non_torch", "activations"} {
+			n, ok := g.Fields.Int(k)
+			if !ok {
+				return
+			}
+			sum += max(n, 0)
+			parts = append(parts, classifier.GiB(n))
+		}
+		b.atLeast(float64(sum)/t, strings.Join(parts, " + ")+fmt.Sprintf(" of weights, non-PyTorch memory and activations (%s)", g.At))
+	} else if g, ok := memory.Reading(s.run, s.in, "vllm.kv_available"); ok && s.in.Kind == parser.KVCache {
+		if left, ok := g.Fields.Int("available"); ok && left <= 0 {
+			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache (%s)", classifier.GiB(-left), g.At))
+		}
+	}
+}
+
+// capacity is the size of the card, in bytes: the failure's own figure, else the engine's.
+func (s *scene) capacity() (int64, bool) {
+	if t := s.in.Root.Total; t != nil && *t > 0 {
+		return *t, true
+	}
+	if g, ok := memory.Reading(s.run, s.in, "vllm.budget"); ok {
+		if n, ok := g.Fields.Int("total"); ok && n > 0 {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// quantized says that the weights may have fewer than two bytes.
+func quantized(s *scene) bool {
+	name := strings.ToLower(s.run.Model.Name)
+	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
+		return true
+	}
+	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit"} {
+		if f, ok := s.settings.find(k, true); ok && !isNone(f.value.Value) && !strings.EqualFold(f.value.Value, "false") {
+			return true
+		}
+	}
+	return false
+}
+
+// shareBand says between which values an engine's share works, when both ends are known.
+func (s *scene) shareBand(items []judged) string {
+	for i := range items {
+		for _, c := range items[i].Changes {
+			last := split(c.Key)[len(split(c.Key))-1]
+			if !strings.Contains(last, "gpu_memory_utilization") && !strings.Contains(last, "mem_fraction_static") || c.From == nil {
+				continue
+			}
+			f, ok := parseNumber(*c.From)
+			if !ok || f <= 0 || f > 1 {
+				continue
+			}
+			b := s.band(f)
+			if b.low <= 0 || b.high >= 1 || b.empty() {
+				return ""
+			}
+			return fmt.Sprintf("%s works from %s (%s) to %s (%s); it is %s.", c.Key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow, fraction(f))
+		}
+	}
+	return ""
+}
