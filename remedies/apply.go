@@ -13,13 +13,15 @@ type judged struct {
 	supported bool // a fact of the incident speaks for it
 	movable   bool // a value is known and another one is to be had
 	moves     string
+	topic     string   // of the item
+	missing   string   // not empty: the run's version knows none of its settings
 	effects   []effect // of its changes
 	late      bool     // only tells more, or is a last resort: nothing to start with
 }
 
 // judge fills one item in and says whether it applies.
 func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
-	j := judged{own: own, late: it.Effect == "diagnose" || it.LastResort}
+	j := judged{own: own, late: it.Effect == "diagnose" || it.LastResort, topic: it.Topic}
 	j.Remedy = Remedy{
 		ID: it.ID, List: l.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it),
 		Source: Source{Section: it.Section, URL: it.URL},
@@ -31,7 +33,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 		j.Source.URL = g.URL
 	}
 	var done []string
-	shownAny := false
+	shownAny, unknownKeys := false, []string(nil)
 	for i := range it.Parameters {
 		p := &it.Parameters[i]
 		c, ok := s.changeOf(p, s.alone(g, p.Key))
@@ -39,6 +41,10 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 			continue
 		}
 		shownAny = true
+		if c.missing != "" {
+			unknownKeys = append(unknownKeys, c.missing)
+			c.Snippet = ""
+		}
 		if c.satisfied != "" {
 			done = append(done, c.satisfied)
 			continue
@@ -57,6 +63,9 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 		}
 	}
 	j.weigh()
+	if len(j.Changes) > 0 && len(unknownKeys) == len(j.Changes) {
+		j.missing = unknownKeys[0]
+	}
 	if len(j.Changes) == 0 && shownAny && len(done) > 0 {
 		j.rule(no, strings.Join(done, "; "))
 	}
@@ -108,6 +117,9 @@ func (s *scene) decide(it *Item, j *judged) {
 	}
 	if v, bad := s.denied(it.Requires); bad {
 		j.rule(no, v.why)
+	}
+	if j.missing != "" {
+		j.rule(no, j.missing)
 	}
 	if len(it.Phases) > 0 && !slices.Contains(it.Phases, s.phase) && certain(s.phase, it.Phases) {
 		j.rule(no, acts(it.Phases, s.phase))

@@ -95,10 +95,11 @@ func (s *scene) vllmBand(b *band, f float64) {
 	}
 	t := float64(total)
 	r := &s.in.Root
-	if lessThanDesired(s, "").truth == yes && r.Free != nil {
+	taken := lessThanDesired(s, "").truth == yes
+	if taken && r.Free != nil {
 		b.atMost(float64(*r.Free)/t, classifier.GiB(*r.Free)+" that were free at the start")
 	}
-	if short, ok := s.shortfall(); ok && s.in.Kind == parser.KVCache && r.Requested != nil {
+	if short, ok := s.shortfall(); ok && !taken && s.in.Kind == parser.KVCache && r.Requested != nil {
 		b.atLeast(f+float64(short)/t, fmt.Sprintf("%s that the cache lacks beside the %s of the share now", classifier.GiB(short), fraction(f)))
 	}
 	if g, ok := memory.Reading(s.run, s.in, "vllm.profile"); ok {

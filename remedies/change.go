@@ -11,6 +11,7 @@ type change struct {
 	satisfied string // not empty: nothing is left to do, and why
 	unset     string // not empty: the group that it belongs to is known to be empty
 	freed     *int64
+	missing   string // not empty: the run's version does not know the setting, and why
 }
 
 // changeOf fills a parameter in. The second result is false when the parameter is not for this run.
@@ -41,6 +42,9 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 			c.To, c.ComputedFrom, c.freed = &n.to, n.how, n.freed
 		}
 	}
+	if c.To != nil && !found && !p.Plus {
+		c.missing = s.missing(c.Key)
+	}
 	if c.To != nil {
 		c.Snippet = snippet(&c.Change, p.Plus && !found)
 	}
@@ -58,6 +62,29 @@ func (s *scene) emptyGroup(key string) string {
 		return ""
 	}
 	return f.key
+}
+
+// leastSiblings is how many settings of a group a log must print before one that is not among them counts as unknown to
+// the run's version.
+const leastSiblings = 3
+
+// missing says that a run printed the group that a dotted key belongs to in full, and the key is not in it: a program of
+// this version would refuse it or ignore it. Command lines and overrides are never full.
+func (s *scene) missing(key string) string {
+	i := strings.LastIndexByte(key, '.')
+	if i < 0 || s.run.Framework != "verl" {
+		return ""
+	}
+	n, parent := 0, key[:i+1]
+	for k, v := range s.run.Config {
+		if v.Form == "pprint" && strings.HasPrefix(k, parent) && !strings.Contains(k[len(parent):], ".") {
+			n++
+		}
+	}
+	if n < leastSiblings {
+		return ""
+	}
+	return fmt.Sprintf("this run's version has no %s: the log prints the %d settings of %s, and it is not among them", key[i+1:], n, key[:i])
 }
 
 // current looks a parameter's value up under all its names, and settles under which name it is advised: the one that
@@ -98,6 +125,12 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 		if d, ok := dialects[s.run.Framework]; ok { // an engine's setting, as the framework around it writes it
 			c.Key, c.Syntax = k, d
 		}
+	}
+	switch form := best.value.Form; {
+	case c.Syntax == "yaml" && strings.HasPrefix(best.key, "--"):
+		c.Key, c.Syntax = best.key, "flag" // as the command line of this run writes it
+	case c.Syntax == "yaml" && form == "overrides" && strings.Contains(best.key, "."):
+		c.Key, c.Syntax = strings.TrimLeft(best.key, "+~"), "hydra"
 	}
 	v := best.value.Value
 	c.From = &v
@@ -167,6 +200,9 @@ func snippet(c *Change, plus bool) string {
 	case "yaml":
 		return nested(key, to)
 	case "flag":
+		if !strings.HasPrefix(key, "-") {
+			key = "--" + key // a log may print arguments without their dashes
+		}
 		if on, ok := parseBool(to); ok {
 			if on {
 				return key
@@ -199,8 +235,13 @@ func nested(key, value string) string {
 			b.WriteByte('\n')
 		}
 	}
+	return b.String() + " " + scalar(value)
+}
+
+// scalar quotes a value that YAML would read as something else.
+func scalar(value string) string {
 	if strings.ContainsAny(value, ":#{}[]+ ") && !strings.HasPrefix(value, "[") {
-		value = `"` + strings.ReplaceAll(value, `"`, `\"`) + `"`
+		return `"` + strings.ReplaceAll(value, `"`, `\"`) + `"`
 	}
-	return b.String() + " " + value
+	return value
 }

@@ -43,6 +43,7 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		}
 	}
 	list := Checklist{Title: title(chosen[0]), StartWith: s.start(out), Findings: s.findings(out)}
+	list.Patch = s.patch(out, list.StartWith)
 	for i := range out {
 		list.Remedies = append(list.Remedies, out[i].Remedy)
 	}

@@ -49,4 +49,5 @@ type Checklist struct {
 	// Findings are what the arithmetic says of the failure beyond single items: what the request was, the smallest
 	// change expected to fit. Sentences.
 	Findings []string
+	Patch    []Patch // the changes to start with, one block per dialect
 }

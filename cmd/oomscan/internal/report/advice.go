@@ -41,6 +41,29 @@ func (p *page) startWith(in *Incident) {
 	}
 }
 
+// patch shows what to start with as one block to paste, when that is more than the one line that stands there already.
+func (p *page) patch(in *Incident) {
+	lines := 0
+	for _, x := range in.Patch {
+		lines += 1 + strings.Count(x.Text, "\n")
+	}
+	if lines < 2 {
+		return
+	}
+	p.heading("To paste", span{dim, "  all of that at once, as far as the values are known"})
+	for _, x := range in.Patch {
+		for i, l := range strings.Split(x.Text, "\n") {
+			if i == maxPatch {
+				p.para(block{indent: 4, hang: 4}, span{dim, p.g.ellipsis})
+				break
+			}
+			text := strings.TrimLeft(l, " ")
+			at := 4 + min(len(l)-len(text), 12)
+			p.para(block{indent: at, hang: at + 2, full: true, lines: 4}, span{code, text})
+		}
+	}
+}
+
 // because is why an item is among the first: the fact of this run that speaks for it, else what the item does. That a
 // value can still move is no reason of its own; the change shows it.
 func because(x *Remedy) string {

@@ -91,6 +91,7 @@ type Incident struct {
 	Checklist    string         `json:"checklist"`
 	Remedies     []Remedy       `json:"remedies"`
 	StartWith    []string       `json:"start_with"`
+	Patch        []Patch        `json:"patch"`
 	Begin        Begin          `json:"-"`
 }
 
@@ -182,6 +183,12 @@ type Change struct {
 	ComputedFrom string  `json:"computed_from"`
 }
 
+// Patch is what to start with as one block, ready to paste.
+type Patch struct {
+	Syntax string `json:"syntax"`
+	Text   string `json:"text"`
+}
+
 // Source is where a remedy comes from.
 type Source struct {
 	Guide   *string `json:"guide"`
@@ -245,7 +252,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		ID: c.ID, Verdict: string(c.Verdict), Kind: string(c.Kind), Resource: c.Resource, Phase: c.Phase, Confidence: c.Confidence,
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
 		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(run, c), Findings: c.Findings,
-		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith,
+		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith, Patch: []Patch{},
 		Begin: Begin{File: c.Begin.Source, Line: c.Begin.Line, Verdict: string(c.Verdict)},
 	}
 	in.Findings = slices.Concat(in.Findings, list.Findings)
@@ -262,6 +269,9 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		in.Consequences = append(in.Consequences, Consequence{
 			Kind: string(x.Kind), File: x.At.Source, Line: x.At.Line, Rank: x.Rank, Host: str(x.Host), Time: stamp(x.Time), Message: x.Message, Count: x.Count,
 		})
+	}
+	for _, x := range list.Patch {
+		in.Patch = append(in.Patch, Patch(x))
 	}
 	for i := range list.Remedies {
 		in.Remedies = append(in.Remedies, remedy(&list.Remedies[i]))

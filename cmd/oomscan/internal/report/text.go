@@ -76,6 +76,7 @@ func (p *page) incident(r *Report, i int) {
 	p.findings(in)
 	p.confirm(r, in)
 	p.startWith(in)
+	p.patch(in)
 	p.followed(in)
 	p.checklist(in)
 	p.trace(in)

@@ -15,6 +15,7 @@ const (
 	maxChecklist    = 60
 	maxStart        = 6
 	maxChanges      = 8
+	maxPatch        = 24
 	maxFrames       = 6
 	maxEvidence     = 6
 	maxProblems     = 12
