@@ -147,7 +147,15 @@ func (s *scene) decide(it *Item, j *judged) {
 	if j.own && j.movable {
 		j.rule(yes, j.moves)
 	}
+	if j.movable && s.resource == "gpu" && slices.Contains(cardTopics, it.Topic) {
+		if v := s.holds("shares_card"); v.truth == yes {
+			j.rule(yes, v.why)
+		}
+	}
 }
+
+// cardTopics are what takes memory of a card that trainer and engine share, whichever of the two failed.
+var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron"}
 
 // doubtful says that something an item needs is not known to be there.
 func (s *scene) doubtful(requires []string) bool {

@@ -39,8 +39,11 @@ func (b *band) none(key string) string {
 }
 
 // band is what the failure and the engine's own readings tell of the share, now f.
-func (s *scene) band(f float64) band {
+func (s *scene) band(key string, f float64) band {
 	b := band{high: 1, highHow: "the whole card"}
+	if !engineShare(key) {
+		return b
+	}
 	q := &question{scene: s, p: &Parameter{}}
 	s.vllmBand(&b, f)
 	if !s.sglangBand(&b) {
@@ -54,6 +57,12 @@ func (s *scene) band(f float64) band {
 		b.atMost(f-float64(short)/float64(*r.Total), classifier.GiB(short)+" more outside of it")
 	}
 	return b
+}
+
+// engineShare says that a setting is the share of the card that an inference engine takes.
+func engineShare(key string) bool {
+	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
+	return strings.HasSuffix(key, "gpu_memory_utilization") || strings.HasSuffix(key, "mem_fraction_static")
 }
 
 // sglangBand uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
@@ -151,15 +160,14 @@ func quantized(s *scene) bool {
 func (s *scene) shareBand(items []judged) string {
 	for i := range items {
 		for _, c := range items[i].Changes {
-			last := split(c.Key)[len(split(c.Key))-1]
-			if !strings.Contains(last, "gpu_memory_utilization") && !strings.Contains(last, "mem_fraction_static") || c.From == nil {
+			if !engineShare(c.Key) || c.From == nil {
 				continue
 			}
 			f, ok := parseNumber(*c.From)
 			if !ok || f <= 0 || f > 1 {
 				continue
 			}
-			b := s.band(f)
+			b := s.band(c.Key, f)
 			if b.low <= 0 || b.high >= 1 || b.empty() {
 				return ""
 			}

@@ -14,7 +14,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
 	"since": since, "before": before,
 	"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
-	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "oversized": oversized, "logits": logits,
+	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "oversized": oversized, "logits": logits,
 	"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
 	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
@@ -202,10 +202,18 @@ func engineProcess(s *scene, _ string) verdict {
 func fragmented(s *scene, _ string) verdict {
 	r := &s.in.Root
 	short, ok := s.shortfall()
-	if r.ReservedUnallocated == nil || r.Total == nil || *r.Total <= 0 {
+	if r.Total == nil || *r.Total <= 0 {
 		return verdict{}
 	}
-	u := *r.ReservedUnallocated
+	u := int64(0)
+	switch {
+	case r.ReservedUnallocated != nil:
+		u = *r.ReservedUnallocated
+	case r.Reserved != nil && r.Allocated != nil && *r.Reserved >= *r.Allocated:
+		u = *r.Reserved - *r.Allocated // messages before PyTorch 2.1 print the sum
+	default:
+		return verdict{}
+	}
 	if !ok {
 		if r.Requested != nil && r.Free != nil { // free memory covered the request
 			return verdict{no, "free memory covered the request"}
@@ -253,6 +261,39 @@ func coTenant(s *scene, _ string) verdict {
 		return v
 	}
 	return verdict{no, "this framework does not share a card between trainer and engine"}
+}
+
+// sharesCard says that trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
+// asynchronous ones, the others when their settings say so.
+func sharesCard(s *scene, _ string) verdict {
+	together := verdict{yes, "trainer and engine share the card in this run"}
+	switch s.run.Framework {
+	case "verl":
+		if s.inner(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(s.in.Root.Process), "detach") {
+			return verdict{no, "trainer and engine have GPUs of their own"}
+		}
+		for _, k := range []string{"async_training", "rollout.n_gpus_per_node"} {
+			if f, ok := s.settings.find(k, false); ok && f.rank == exact {
+				return verdict{no, "trainer and engine have GPUs of their own"}
+			}
+		}
+		if e := s.run.Engine; e == "vllm" || e == "sglang" {
+			return together
+		}
+	case "trl":
+		return s.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
+	case "slime", "relax", "openrlhf", "nemo_rl":
+		for _, k := range []string{"colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"} {
+			if f, ok := s.settings.find(k, true); ok {
+				if on, ok := parseBool(f.value.Value); ok && on {
+					return together
+				} else if ok {
+					return verdict{no, f.key + " is " + f.value.Value}
+				}
+			}
+		}
+	}
+	return verdict{}
 }
 
 // oversized says that the request alone exceeds the card.

@@ -19,7 +19,7 @@ func shareDown(q *question) next {
 	if !ok || f <= 0 || f > 1 {
 		return next{}
 	}
-	b := q.band(f)
+	b := q.band(q.p.Key, f)
 	if b.empty() {
 		return next{bound: b.none(q.p.Key)}
 	}
@@ -97,7 +97,7 @@ func shareUp(q *question) next {
 		return next{}
 	}
 	hi := q.most(0.9)
-	b := q.band(f)
+	b := q.band(q.p.Key, f)
 	if b.low > hi {
 		b.high, b.highHow = hi, "the most that leaves room for anything else"
 		return next{bound: b.none(q.p.Key)}
@@ -123,7 +123,7 @@ func shareFit(q *question) next {
 	if !ok || r.Free == nil || r.Total == nil || *r.Free <= 0 || *r.Total <= 0 {
 		return next{}
 	}
-	if b := q.band(f); b.empty() {
+	if b := q.band(q.p.Key, f); b.empty() {
 		return next{bound: b.none(q.p.Key)}
 	}
 	had := float64(*r.Free) / float64(*r.Total)

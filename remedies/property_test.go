@@ -1,0 +1,163 @@
+package remedies
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// anyValue is a value as a log may hold it, sensible or not.
+func anyValue(rng *rand.Rand) string {
+	switch rng.IntN(8) {
+	case 0:
+		return []string{"None", "", "null", "auto", "-1", "0", "-0.5", "nan", "1e30", "1_024", "'8'", "99999999999999999999"}[rng.IntN(12)]
+	case 1:
+		return []string{"True", "False", "true", "off"}[rng.IntN(4)]
+	case 2, 3:
+		return fraction(rng.Float64())
+	case 4:
+		return fmt.Sprintf("%dG", 1+rng.IntN(900))
+	}
+	return fmt.Sprint(rng.Int64N(1 << (1 + rng.IntN(34))))
+}
+
+// anyRun is a run of a framework with some of its guide's settings.
+func anyRun(rng *rand.Rand, g *Guide) *classifier.Run {
+	r := run(g.Framework)
+	for i := range g.Items {
+		for _, p := range g.Items[i].Parameters {
+			if rng.IntN(3) == 0 {
+				r.Config[p.Key] = classifier.Value{Value: anyValue(rng), Form: []string{"pprint", "overrides", "command", ""}[rng.IntN(4)], At: parser.Position{Source: "a", Line: 1 + rng.IntN(50)}}
+			}
+		}
+	}
+	for _, k := range []string{
+		"data.max_prompt_length", "data.max_response_length", "train_dataset.max_length", "gconfig.max_new_tokens", "trainer.n_gpus_per_node", "trainer.nnodes", "vocab_size",
+		"hidden_size", "num_key_value_heads", "rollout_max_response_len", "context_parallel_size", "tensor_model_parallel_size", "max_length", "prompt_max_len", "generate_max_len",
+	} {
+		if rng.IntN(2) == 0 {
+			r.Config[k] = classifier.Value{Value: anyValue(rng)}
+		}
+	}
+	r.Backend = []string{"", "fsdp", "fsdp2", "megatron", "deepspeed"}[rng.IntN(5)]
+	r.Engine = []string{"", "vllm", "sglang"}[rng.IntN(3)]
+	r.Model.Name = []string{"", "Qwen/Qwen2.5-7B-Instruct", "deepseek-ai/DeepSeek-V3", "x"}[rng.IntN(4)]
+	r.FrameworkVersion = []string{"", "0.4.1", "0.6.1", "0.8.0"}[rng.IntN(4)]
+	for _, n := range []string{"vllm.weights", "vllm.budget", "vllm.kv_available", "sglang.mem_weights", "sglang.mem_kv_pool"} {
+		if rng.IntN(3) == 0 {
+			r.Gauges = append(r.Gauges, reading(n, map[string]float64{
+				"used": rng.Float64() * 100, "free": rng.Float64() * 100, "total": rng.Float64() * 150, "available": rng.Float64()*100 - 50, "tokens": float64(rng.IntN(1 << 20)),
+			}))
+		}
+	}
+	return r
+}
+
+// anyIncident is a failure with some figures, consistent or not.
+func anyIncident(rng *rand.Rand) *classifier.Incident {
+	kinds := []parser.Kind{parser.GPUOOM, parser.GPUOOM, parser.GPUOOM, parser.GPUDriverOOM, parser.KVCache, parser.NCCLOOM, parser.HostOOM, parser.OOMKill, parser.SHMExhausted}
+	in := &classifier.Incident{Kind: kinds[rng.IntN(len(kinds))], Phase: phaseWords[rng.IntN(len(phaseWords))]}
+	in.Resource = resourceOf(in.Kind)
+	r := &in.Root
+	r.At = parser.Position{Source: "a.log", Line: 90}
+	r.Message = []string{"Tried to allocate 2.00 GiB", "estimated maximum model length is 4096", "less than desired GPU memory utilization", "Capture cuda graph failed", ""}[rng.IntN(5)]
+	for _, to := range []**int64{&r.Requested, &r.Total, &r.Free, &r.Allocated, &r.ReservedUnallocated, &r.ProcessBytes, &r.OtherProcesses, &r.Limit, &r.Used} {
+		if rng.IntN(3) > 0 {
+			*to = gibs(rng.Float64() * 100)
+		}
+	}
+	if r.Requested != nil && r.Free != nil && *r.Requested > *r.Free {
+		short := *r.Requested - *r.Free
+		in.Shortfall = &short
+	}
+	r.Trace = [](func() *classifier.Root){
+		func() *classifier.Root { return &classifier.Root{} },
+		func() *classifier.Root { return &classifier.Root{Trace: frames("/x/a.py|f|logits = logits.float()")} },
+		func() *classifier.Root {
+			return &classifier.Root{Trace: frames("/x/torch/distributed/tensor/_api.py|full_tensor|")}
+		},
+		func() *classifier.Root {
+			return &classifier.Root{Trace: frames("/x/vllm/worker.py|profile_run|")}
+		},
+	}[rng.IntN(4)]().Trace
+	return in
+}
+
+// TestAdviceHoldsWhateverTheLogSays asks for advice on runs that no one ever had.
+func TestAdviceHoldsWhateverTheLogSays(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(11, 12))
+	all := guides(t)
+	for range 3000 {
+		g := &all[rng.IntN(len(all))]
+		r, in := anyRun(rng, g), anyIncident(rng)
+		c := For(r, in)
+		require.Equal(t, c, For(r, in), "the same question has the same answer")
+		known := map[string][]string{}
+		for i := range c.Remedies {
+			m := &c.Remedies[i]
+			sound(t, g, in, m)
+			for _, x := range m.Changes {
+				known[x.Snippet] = append(known[x.Snippet], m.ID)
+			}
+		}
+		for _, id := range c.StartWith {
+			m := pick(t, c, id)
+			assert.False(t, m.Applies != nil && !*m.Applies, id)
+		}
+		for _, p := range c.Patch {
+			require.NotEmpty(t, p.Text)
+			if p.Syntax == "yaml" || p.Syntax == "json" {
+				continue
+			}
+			for line := range strings.SplitSeq(p.Text, "\n") {
+				ids := known[strings.TrimSuffix(line, " \\")]
+				assert.True(t, slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(c.StartWith, id) }), line)
+			}
+		}
+	}
+}
+
+// sound holds one item to what every item promises.
+func sound(t *testing.T, g *Guide, in *classifier.Incident, m *Remedy) {
+	t.Helper()
+	assert.Equal(t, m.Applies != nil, m.AppliesWhy != "")
+	assert.Equal(t, m.Enough != nil, m.EnoughWhy != "")
+	if m.Applies != nil && !*m.Applies {
+		assert.Nil(t, m.Freed)
+		assert.Nil(t, m.Enough)
+	}
+	if m.Freed != nil {
+		assert.Positive(t, *m.Freed, "%s of %s", m.ID, g.ID)
+	}
+	if m.Enough != nil && *m.Enough && m.Freed != nil && in.Kind == parser.GPUOOM && in.Shortfall != nil {
+		assert.GreaterOrEqual(t, *m.Freed+1<<20, *in.Shortfall, "%s: %s", m.ID, m.EnoughWhy)
+	}
+	for _, x := range m.Changes {
+		if x.To == nil {
+			assert.Empty(t, x.Snippet)
+			continue
+		}
+		require.NotEmpty(t, *x.To)
+		if to, ok := parseNumber(*x.To); ok && x.Direction != "set" { // switches may be set to 0
+			assert.Positive(t, to, "%s sets %s", m.ID, x.Key)
+		}
+		if x.From == nil {
+			continue
+		}
+		assert.False(t, equal(*x.From, *x.To), "%s leaves %s at %s", m.ID, x.Key, *x.To)
+		from, ok1 := parseNumber(*x.From)
+		to, ok2 := parseNumber(*x.To)
+		if ok1 && ok2 && from > 0 && slices.Contains([]string{"up", "down"}, x.Direction) {
+			assert.Equal(t, x.Direction == "up", to > from, "%s moves %s from %s to %s", m.ID, x.Key, *x.From, *x.To)
+		}
+	}
+}
