@@ -169,3 +169,32 @@ func TestEnoughIsSaidOfWhatIsModelled(t *testing.T) {
 		})
 	}
 }
+
+func TestOneSequencesCacheIsCheckedAgainstTheModel(t *testing.T) {
+	t.Parallel()
+	ask := func(name string, needed float64) string {
+		r := run("vllm", "max_model_len", "131072")
+		r.Engine, r.Model.Name = "vllm", name
+		in := &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{
+			Message: "To serve at least one request with the models's max seq len (131072), (20.00 GiB KV cache is needed", Requested: gibs(needed),
+		}}
+		return strings.Join(For(r, in).Findings, "\n")
+	}
+	assert.Contains(t, ask("Qwen/Qwen3-14B", 20), "2 x 40 layers x 8 key-value heads x 128 x 2 bytes = 163,840 bytes a token (sizes from the model's name)")
+	assert.NotContains(t, ask("Qwen/Qwen3-14B", 10), "bytes a token", "a cache of other elements")
+	assert.NotContains(t, ask("somebody/model", 20), "bytes a token")
+	assert.NotContains(t, ask("deepseek-ai/DeepSeek-V3", 20), "bytes a token", "latent attention has no heads in its cache")
+}
+
+func TestStatesThatAreLoadedBackAreNotCalledEnough(t *testing.T) {
+	t.Parallel()
+	r, in := fieldNote("vocab_size", "151936")
+	r.Model.Name = "Qwen/Qwen2.5-7B"
+	offload := pick(t, For(r, in), "verl.offload.fsdp")
+	require.NotNil(t, offload.Freed)
+	assert.Nil(t, offload.Enough, "verl loads parameters and state for the actor's update")
+	in.Phase = "weight_update"
+	offload = pick(t, For(r, in), "verl.offload.fsdp")
+	require.NotNil(t, offload.Enough)
+	assert.True(t, *offload.Enough, offload.EnoughWhy)
+}

@@ -3,6 +3,7 @@ package remedies
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,6 +50,9 @@ func (s *scene) effect(p *Parameter, c *change) effect {
 		}
 		return e
 	}
+	if p.Next == "offload_state" && s.run.Framework == "verl" && slices.Contains(training, s.phase) {
+		return e // verl loads them back for the actor's update (workers/fsdp_workers.py, update_actor)
+	}
 	if short, ok := s.shortfall(); ok && s.in.Kind == parser.GPUOOM {
 		e.enough = truthOf(*c.freed >= short)
 		e.why = fmt.Sprintf("it frees about %s, %s were missing", classifier.GiB(*c.freed), classifier.GiB(short))
@@ -81,7 +85,8 @@ func (s *scene) shrinks(p *Parameter, c *change) (float64, bool) {
 	case "budget_start":
 		return to / float64(list[0].Low), to < float64(list[0].Low)
 	case "ulysses":
-		return from / to, to > from
+		// A budget of tokens is one per GPU, however many share a sequence.
+		return from / to, to > from && (l == nil || !l.Budget)
 	}
 	return 0, false
 }
@@ -224,6 +229,9 @@ func (s *scene) findings(items []judged) []string {
 	if t := memory.Words(s.explained()); t != "" {
 		out = append(out, t)
 	}
+	if t := s.oneSequence(); t != "" {
+		out = append(out, t)
+	}
 	if t := s.engineParts(); t != "" {
 		out = append(out, t)
 	}
@@ -279,4 +287,36 @@ func (s *scene) engineParts() string {
 	}
 	first := &l.Engine[0]
 	return fmt.Sprintf("The engine told at its start what it holds: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
+}
+
+// longest is the sequence for which an engine found no room (vllm/v1/core/kv_cache_utils.py).
+var longest = regexp.MustCompile(`max seq len \(([0-9]{1,9})\)`)
+
+// oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for
+// every key-value head. It is empty when a size is unknown or the product is another one.
+func (s *scene) oneSequence() string {
+	r := &s.in.Root
+	m := longest.FindStringSubmatch(r.Message)
+	if s.in.Kind != parser.KVCache || r.Requested == nil || m == nil || s.latent() {
+		return ""
+	}
+	tokens, _ := parseInt(m[1])
+	f := s.model()
+	tp := int64(1)
+	if n, ok := s.settings.integer("tensor_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size", "tp_size"); ok {
+		tp = n
+	}
+	if tokens < 1 || f.Layers.Value <= 0 || f.KVHeads.Value <= 0 || f.HeadDim.Value <= 0 || f.KVHeads.Value%tp != 0 {
+		return ""
+	}
+	each := 2 * f.Layers.Value * f.KVHeads.Value / tp * f.HeadDim.Value * 2
+	if !memory.Printed(*r.Requested, r.Message).Holds(each * tokens) {
+		return ""
+	}
+	named := ""
+	if f.Layers.Named || f.KVHeads.Named || f.HeadDim.Named {
+		named = " (sizes from the model's name)"
+	}
+	return fmt.Sprintf("One sequence of %s tokens takes %s: 2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s.",
+		memory.Thousands(tokens), classifier.GiB(*r.Requested), f.Layers.Value, f.KVHeads.Value/tp, f.HeadDim.Value, memory.Thousands(each), named)
 }

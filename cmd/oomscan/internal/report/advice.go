@@ -230,12 +230,20 @@ func section(x *Remedy) []span {
 	return []span{{dim, "  " + s}}
 }
 
-// freed is how much an item is expected to give back.
+// freed is how much an item is expected to give back, and whether that is enough.
 func freed(x *Remedy) []span {
-	if x.Freed == nil || *x.Freed <= 0 {
-		return nil
+	var out []span
+	if x.Freed != nil && *x.Freed > 0 {
+		out = []span{{plain, ", frees about "}, {good, size(*x.Freed)}}
 	}
-	return []span{{plain, ", frees about "}, {good, size(*x.Freed)}}
+	switch {
+	case x.Enough == nil:
+	case *x.Enough:
+		out = append(out, span{plain, ", "}, span{good, "enough" + string(nbsp) + "on" + string(nbsp) + "its" + string(nbsp) + "own"})
+	default:
+		out = append(out, span{plain, ", not enough on its own"})
+	}
+	return out
 }
 
 // caution is what an item costs or may break, in short.
