@@ -198,3 +198,41 @@ func TestStatesThatAreLoadedBackAreNotCalledEnough(t *testing.T) {
 	require.NotNil(t, offload.Enough)
 	assert.True(t, *offload.Enough, offload.EnoughWhy)
 }
+
+func TestStatesAreCountedByStrategyAndRanks(t *testing.T) {
+	t.Parallel()
+	world := func(r *classifier.Run, n int, name string) *classifier.Run {
+		r.WorldSize, r.Model.Name, r.Backend = &n, name, "deepspeed"
+		return r
+	}
+	in := with(gpuOOM("optimizer"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(9), gibs(1), gibs(80) })
+	const p = 7_615_616_512
+	for name, c := range map[string]struct {
+		run   *classifier.Run
+		id    string
+		freed int64 // 0: unknown
+	}{
+		"the optimizer's state under ZeRO": {world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_optimizer.device", "none"), 8, "Qwen2.5-7B"), "deepspeed.offload-optimizer", 12 * p / 8},
+		"gradients of stage 2":             {world(run("deepspeed", "zero_optimization.stage", "1"), 4, "Qwen2.5-7B"), "deepspeed.stage", 2 * (p / 4 * 3)},
+		"weights of stage 3":               {world(run("deepspeed", "zero_optimization.stage", "2"), 4, "Qwen2.5-7B"), "deepspeed.stage", 2 * (p / 4 * 3)},
+		"weights that stage 2 does not split": {
+			world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_param.device", "none"), 4, "Qwen2.5-7B"), "deepspeed.offload-param", 0,
+		},
+		"OpenRLHF's flag":         {world(run("openrlhf", "--adam_offload", "False", "--zero_stage", "3"), 8, "Qwen/Qwen2.5-7B"), "openrlhf.adam-offload", 12 * p / 8},
+		"nobody knows the model":  {world(run("deepspeed", "zero_optimization.stage", "1"), 4, "x"), "deepspeed.stage", 0},
+		"one rank splits nothing": {world(run("deepspeed", "zero_optimization.stage", "1"), 1, "Qwen2.5-7B"), "deepspeed.stage", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := pick(t, For(c.run, in), c.id)
+			if c.freed == 0 {
+				assert.Nil(t, got.Freed)
+				return
+			}
+			require.NotNil(t, got.Freed)
+			assert.InDelta(t, c.freed, *got.Freed, 16)
+			require.NotNil(t, got.Enough)
+			assert.Equal(t, *got.Freed >= 8*gib, *got.Enough)
+		})
+	}
+}

@@ -42,6 +42,14 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 			c.To, c.ComputedFrom, c.freed = &n.to, n.how, n.freed
 		}
 	}
+	if c.To != nil && c.freed == nil {
+		if n, how, ok := s.stateBytes(&c); ok {
+			c.freed = &n
+			if c.ComputedFrom == "" {
+				c.ComputedFrom = how
+			}
+		}
+	}
 	if c.To != nil && !found && !p.Plus {
 		c.missing = s.missing(c.Key)
 	}

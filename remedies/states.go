@@ -1,0 +1,73 @@
+package remedies
+
+import (
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// Bytes of a parameter's states under mixed precision with Adam: a master copy and two moments of four bytes each, and
+// weights and gradients of two (DeepSpeed's memory estimators, deepspeed/runtime/zero/stage_1_and_2.py and stage3.py;
+// Megatron, megatron/core/optimizer).
+const (
+	adamBytes   = 12
+	weightBytes = 2
+	gradBytes   = 2
+)
+
+// stateBytes is what a change of how the model's states are split or kept takes off one GPU. It is false where the
+// number of parameters or of ranks is unknown, and for mixtures of experts under Megatron, which split in other ways.
+func (s *scene) stateBytes(c *change) (freed int64, how string, ok bool) {
+	params := s.model().Parameters
+	ranks, known := s.gpus()
+	if params.Value <= 0 || params.Value > 1<<45 || !known || ranks < 1 || s.resource != "gpu" {
+		return 0, "", false
+	}
+	named := ""
+	if params.Named {
+		named = " (from the model's name)"
+	}
+	key := strings.Join(split(c.Key), ".")
+	share := func(bytes int64, what string) (int64, string, bool) {
+		n := bytes * params.Value / ranks
+		return n, fmt.Sprintf("%s: %d bytes x %.3g parameters%s / %d GPUs = %s per GPU", what, bytes, float64(params.Value), named, ranks, classifier.GiB(n)), true
+	}
+	switch {
+	case strings.HasSuffix(key, "offload_optimizer.device") && *c.To == "cpu", strings.HasSuffix(key, "adam_offload") && on(*c.To):
+		return share(adamBytes, "master copy and moments")
+	case strings.HasSuffix(key, "offload_param.device") && *c.To == "cpu":
+		if stage, ok := s.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ok && stage == 3 {
+			return share(weightBytes, "weights")
+		}
+	case strings.HasSuffix(key, "optimizer_cpu_offload") && on(*c.To):
+		f, ok := s.settings.find("use_distributed_optimizer", true)
+		if ok && on(f.value.Value) && mixture(s, "").truth != yes && !strings.Contains(strings.ToLower(s.run.Model.Name), "-a") {
+			return share(adamBytes, "master copy and moments, split by the distributed optimizer")
+		}
+	case strings.HasSuffix(key, "zero_optimization.stage"), strings.HasSuffix(key, "zero_stage"), strings.HasSuffix(key, "zero_config.stage"):
+		if c.From == nil || ranks < 2 {
+			return 0, "", false
+		}
+		bytes, what := int64(0), ""
+		switch *c.From + " " + *c.To {
+		case "0 1":
+			bytes, what = adamBytes, "master copy and moments"
+		case "1 2":
+			bytes, what = gradBytes, "gradients"
+		case "2 3":
+			bytes, what = weightBytes, "weights"
+		default:
+			return 0, "", false
+		}
+		n := bytes * params.Value / ranks * (ranks - 1)
+		return n, fmt.Sprintf("%s are split: %d bytes x %.3g parameters%s x %d / %d = %s per GPU", what, bytes, float64(params.Value), named, ranks-1, ranks, classifier.GiB(n)), true
+	}
+	return 0, "", false
+}
+
+// on says that a switch is written as on; a flag without a value is.
+func on(v string) bool {
+	b, ok := parseBool(v)
+	return ok && b
+}
