@@ -236,3 +236,24 @@ func TestStatesAreCountedByStrategyAndRanks(t *testing.T) {
 		})
 	}
 }
+
+func TestEvaluationHasABatchOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := run("torch", "per_device_train_batch_size", "2", "per_device_eval_batch_size", "8", "max_seq_length", "4096", "eval_accumulation_steps", "null", "--gradient_checkpointing", "False")
+	r.Model.Name = "Qwen/Qwen2.5-7B"
+	in := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Message = "CUDA out of memory. Tried to allocate 37.09 GiB."
+		r.Requested, r.Free, r.Total = gibs(37.09), gibs(18.37), gibs(139.81)
+		r.Trace = frames("/x/transformers/trainer.py|evaluation_loop|logits = self.gather_function((logits))", "/x/transformers/trainer_pt_utils.py|nested_gather|logits = logits.float()")
+	})
+	c := For(r, in)
+	assert.Equal(t, "torch.eval-batch", c.StartWith[0])
+	assert.Equal(t, "2", toOf(pick(t, c, "torch.eval-batch"), "per_device_eval_batch_size"))
+	assert.False(t, *pick(t, c, "torch.batch").Applies)
+	assert.Contains(t, strings.Join(c.Findings, "\n"), "more than the 32,768 that the settings allow (8 x (4,096))")
+
+	in.Root.Trace = frames("/x/transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)")
+	c = For(r, in)
+	assert.Equal(t, "torch.batch", c.StartWith[0])
+	assert.False(t, *pick(t, c, "torch.eval-batch").Applies)
+}

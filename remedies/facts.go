@@ -19,7 +19,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
 	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
-	"moves_peak": movesPeak,
+	"moves_peak": movesPeak, "evaluating": evaluating,
 }
 
 // named compares a word that may be unknown.

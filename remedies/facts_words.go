@@ -148,6 +148,18 @@ func mixture(s *scene, _ string) verdict {
 	return verdict{}
 }
 
+// evaluating says that the failing stack passes through a trainer's evaluation.
+func evaluating(s *scene, _ string) verdict {
+	const deep = 80
+	if s.in.Root.Trace == nil {
+		return verdict{}
+	}
+	if s.inner(deep, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate") {
+		return verdict{yes, "it failed in evaluation, which has a batch of its own"}
+	}
+	return verdict{no, "it did not fail in evaluation"}
+}
+
 // movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
 // the micro-batch decides in every trainer that accumulates gradients.
 func movesPeak(*scene, string) verdict {

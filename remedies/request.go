@@ -161,6 +161,9 @@ func (s *scene) width(at int) memory.Truth {
 
 // limit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
 func (s *scene) limit() *memory.Limit {
+	if evaluating(s, "").truth == yes { // has a batch of its own
+		return s.bounded(&bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
+	}
 	for _, b := range bounds[s.run.Framework] {
 		if l := s.bounded(&b); l != nil {
 			return l
