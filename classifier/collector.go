@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"oomscan/classifier/phase"
 	"oomscan/parser"
 )
 
@@ -245,6 +246,15 @@ func (f *file) again() {
 	}
 }
 
+// started forgets who announced the start-up: training steps come after it, and an engine that is started anew says so.
+func (f *file) started() {
+	for _, s := range f.streams {
+		if s.phase != nil && s.phase.Fields["phase"] == phase.Init {
+			s.phase = nil
+		}
+	}
+}
+
 // where tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
 // that print them for all (rank 0, the driver).
 func (f *file) where(stream string) (name, by string, marker *parser.Marker) {
@@ -306,6 +316,7 @@ func (c *Collector) marker(o parser.Marker) {
 		if n, ok := o.Fields.Int("step"); ok && int(n) > f.lastStep && n < 1<<40 {
 			f.lastStep = int(n)
 			f.steps++
+			f.started()
 		}
 	case "progress":
 		if n, ok := o.Fields.Int("count"); ok && int(n) > f.counted && n < 1<<40 {

@@ -18,7 +18,7 @@ type failure struct {
 func (j *job) failures(f *file, attempt int) []failure {
 	var out []failure
 	for _, e := range j.events {
-		if e.file != f || e.attempt != attempt || !strings.HasPrefix(e.Pattern, "elastic.") && !strings.HasPrefix(e.Pattern, "python.child") || e.fields["local_rank"] == "" {
+		if e.file != f || e.attempt != attempt || !reportsChild(e) {
 			continue
 		}
 		id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
@@ -49,6 +49,17 @@ func (j *job) failures(f *file, attempt int) []failure {
 	return out
 }
 
+// reportsChild says that a launcher tells by an event how one of its processes ended, and which.
+func reportsChild(e *event) bool {
+	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
+	case "elastic", "python":
+		return e.fields["local_rank"] != "" && (program == "elastic" || strings.HasPrefix(e.Pattern, "python.child"))
+	case "lightning":
+		return e.fields["rank"] != ""
+	}
+	return false
+}
+
 // launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
 func (j *job) launcher(id *identity, e *event) {
@@ -65,6 +76,8 @@ func (j *job) launcher(id *identity, e *event) {
 		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank == id.device && id.device >= 0:
 			hit = x
 		case hit == nil && id.pid <= 0 && id.rank >= 0 && x.rank < 0 && x.localRank == id.rank:
+			hit = x
+		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank < 0 && x.rank == id.device && id.device >= 0 && j.oneNode():
 			hit = x
 		}
 	}

@@ -41,6 +41,11 @@ func (j *job) who(e *event) identity {
 	if id.rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher != "ray" && !j.elastic() {
 		id.rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
 	}
+	if id.host == "" && e.Header.Parent > 0 {
+		actor := identity{rank: -1, localRank: -1, device: -1, pid: e.Header.Parent}
+		actor.ask(e.file, "pid", actor.pid)
+		id.host = actor.host // an actor and its children share the host
+	}
 	j.complete(&id, e.file, e.Header.Task)
 	return id
 }
@@ -80,6 +85,9 @@ func (j *job) complete(id *identity, f *file, task int) {
 		if other != f && id.pid > 0 && (id.rank < 0 || id.host == "") {
 			look(other)
 		}
+	}
+	if id.rank < 0 && id.localRank >= 0 && j.run.Nodes != nil && *j.run.Nodes == 1 {
+		id.rank = id.localRank // on one node they are the same
 	}
 	if id.host == "" && id.here && j.run.Launcher == "ray" {
 		id.host = f.driverHost()
@@ -156,6 +164,9 @@ func (c *cluster) rootFacts() Root {
 	if e.Kind == parser.OOMKill && id.pid <= 0 {
 		c.job.shot(&id, e)
 	}
+	if e.Kind == parser.OOMKill && id.rank < 0 && id.pid > 0 {
+		id.rank = c.job.parentRank(id.pid, e.attempt)
+	}
 	if n, ok := c.srunTask(); ok {
 		fields["task"] = strconv.Itoa(n) // the kernel's cgroup counts the tasks of one node
 	}
@@ -224,6 +235,17 @@ func tasks(rows string) []Task {
 		}
 	}
 	return out
+}
+
+// parentRank is the rank of the process that missed a child of its own, -1 when none says so: data loaders name the
+// pids of their workers.
+func (j *job) parentRank(pid, attempt int) int {
+	for _, x := range j.events {
+		if n, ok := x.fields.Int("pid"); ok && int(n) == pid && x.attempt == attempt && x.Header.Rank >= 0 && x.Header.PID != pid {
+			return x.Header.Rank
+		}
+	}
+	return -1
 }
 
 // resident is what a killed process held in memory, by the kernel's own words about it.

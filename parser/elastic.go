@@ -1,12 +1,41 @@
 package parser
 
+import "slices"
+
 // elasticPatterns are launchers that report how their children ended: torchrun and its older names, spawn, DeepSpeed,
 // accelerate and subprocess, MPI.
 //
 // A child that died of SIGKILL is a suspicion of the OOM killer, unless the launcher says that the signal was its own
 // (reason=launcher). A bus error is a suspicion of /dev/shm. Everything else follows from what the child printed.
 func elasticPatterns() []Pattern {
-	return append(torchrunPatterns(), append(spawnPatterns(), mpiPatterns()...)...)
+	return slices.Concat(torchrunPatterns(), lightningPatterns(), spawnPatterns(), mpiPatterns())
+}
+
+// lightningPatterns are the launcher of Lightning's DDP strategy, which runs rank 0 itself.
+func lightningPatterns() []Pattern {
+	const src = "Lightning 2.x, lightning/fabric/strategies/launchers/subprocess_script.py"
+	return []Pattern{
+		{
+			Name:    "lightning.child",
+			Needles: []string{" Child process with PID "},
+			Expr:    `rank: (?<rank>\d{1,6})\] Child process with PID (?<pid>\d{1,10}) terminated with code (?!-9\b|0\b)(?<exitcode>-?\d{1,5})`,
+			Kind:    ProcessExit, Role: Consequence, Source: src,
+			Match: []Sample{{
+				"[rank: 2] Child process with PID 3187 terminated with code 1. Forcefully terminating all other processes to avoid zombies 🧟",
+				Fields{"rank": "2", "pid": "3187", "exitcode": "1"},
+			}},
+		},
+		{
+			Name:    "lightning.child_sigkill",
+			Needles: []string{" Child process with PID "},
+			Expr:    `rank: (?<rank>\d{1,6})\] Child process with PID (?<pid>\d{1,10}) terminated with code (?<exitcode>-9)\b`,
+			Kind:    OOMKill, Role: Suspicion, Source: src,
+			Match: []Sample{{
+				"[rank: 2] Child process with PID 3187 terminated with code -9. Forcefully terminating all other processes to avoid zombies 🧟",
+				Fields{"rank": "2", "pid": "3187", "exitcode": "-9"},
+			}},
+		},
+	}
 }
 
 // torchrunPatterns are torch.distributed.elastic and its failure block, line by line.

@@ -83,6 +83,15 @@ func pythonHostPatterns() []Pattern {
 			},
 		},
 		{
+			Name:    "host.pandas_tokenizer",
+			Needles: []string{"C error: out of memory"},
+			Expr:    `\bC error: out of memory`,
+			Kind:    HostOOM, Role: Evidence, Phase: "data",
+			Source:  "pandas, _libs/src/parser/tokenizer.c: read_csv could not grow its buffers; it prints no sizes",
+			Match:   []Sample{{"pandas.errors.ParserError: Error tokenizing data. C error: out of memory", Fields{}}},
+			NoMatch: []string{"pandas.errors.ParserError: Error tokenizing data. C error: Expected 5 fields in line 3, saw 6"},
+		},
+		{
 			Name:    "host.arrow",
 			Needles: []string{"alloc of size ", "Memory mapping file failed", "ArrowMemoryError"},
 			Expr:    `\b(?:malloc|realloc|calloc) of size (?<requested_b>\d{1,19}) failed|Memory mapping file failed: Cannot allocate memory|^\s{0,8}pyarrow\.lib\.ArrowMemoryError:?\s*$`,

@@ -143,6 +143,16 @@ func launchVersions() []Pattern {
 			NoMatch: []string{"torch.OutOfMemoryError: CUDA out of memory."},
 		},
 		{
+			Name:    "launch.bitsandbytes",
+			Needles: []string{"libbitsandbytes_"},
+			Expr:    `libbitsandbytes_(?:cuda\d{1,4}|cpu|rocm\d{1,4})\w{0,16}\.so`,
+			Marker:  "launch", Set: map[string]string{"library": "torch"},
+			Source: "bitsandbytes 0.35-0.42, cuda_setup/main.py: an extension of torch",
+			Match: []Sample{{
+				"bin /opt/conda/envs/qlora/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda118.so", Fields{"library": "torch"},
+			}},
+		},
+		{
 			Name:    "launch.transformers",
 			Needles: []string{"transformers_version", "transformers version", "ransformers version"},
 			Expr:    `[Tt]ransformers[_ ]version"?: "?(?<version>\d{1,2}\.\d{1,3}\.\d{1,3}[\w.]{0,16})`,

@@ -9,18 +9,20 @@ func shmPatterns() []Pattern {
 		{
 			Name:    "torch.shm",
 			Needles: []string{"unable to resize file </torch_", "unable to write to file </torch_", "shared memory(shm) for file </torch_"},
-			Expr:    `unable to (?:resize file|write to file|allocate shared memory\(shm\) for file) <(?<path>/torch_(?:(?<pid>\d+)_)?[^>/]{0,200})>(?: to the right size)?(?:\s*$| at |: (?:No space left on device|Cannot allocate memory)(?: \((?<errno>\d+)\))?)`,
+			Expr:    `unable to (?:resize file|write to file|allocate shared memory\(shm\) for file) <(?<path>/torch_(?:(?<pid>\d+)_)?[^>/]{0,200})>(?: to the right size)?(?:\s*$| at |(?<=shm\).{0,240}): Success|: (?:No space left on device|Cannot allocate memory)(?: \((?<errno>\d+)\))?)`,
 			Kind:    SHMExhausted, Role: Evidence, Phase: "data",
-			Source: "torch 0.4-2.11 aten/src/ATen/MapAllocator.cpp (TH/THAllocator.cpp before 1.7: no errno); 'allocate' since 2.9, posix_fallocate",
+			Source: "torch 0.4-2.11 aten/src/ATen/MapAllocator.cpp (TH/THAllocator.cpp before 1.7: no errno); 'allocate' since 2.9, posix_fallocate, which does not set errno",
 			Match: []Sample{
 				{`RuntimeError: unable to write to file </torch_739_144252761_4>: No space left on device (28)`, Fields{"path": "/torch_739_144252761_4", "pid": "739", "errno": "28"}},
 				{`RuntimeError: unable to resize file </torch_739_144252761_4> to the right size: No space left on device (28)`, Fields{"path": "/torch_739_144252761_4", "pid": "739", "errno": "28"}},
 				{`RuntimeError: unable to allocate shared memory(shm) for file </torch_2217_3004871_91>: No space left on device (28)`, Fields{"path": "/torch_2217_3004871_91", "pid": "2217", "errno": "28"}},
+				{`RuntimeError: unable to allocate shared memory(shm) for file </torch_211_3355029102_33>: Success (0)`, Fields{"path": "/torch_211_3355029102_33", "pid": "211"}},
 				{`RuntimeError: unable to write to file </torch_76_3625483894> at /pytorch/aten/src/TH/THAllocator.c:383`, Fields{"path": "/torch_76_3625483894", "pid": "76"}},
 			},
 			NoMatch: []string{
 				`RuntimeError: unable to write to file </data/cache/shard_12.bin>: No space left on device (28)`,
 				`RuntimeError: unable to resize file </torch_739_144252761_4> to the right size: Invalid argument (22)`,
+				`RuntimeError: unable to resize file </torch_739_144252761_4> to the right size: Success (0)`,
 			},
 		},
 		{

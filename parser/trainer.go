@@ -30,7 +30,7 @@ func stepMarker(name, source, expr string, needles []string, samples ...[2]strin
 // OpenRLHF, NeMo-RL, torchtitan, Lightning. Recoveries from exhausted memory are here, too.
 func trainerPatterns() []Pattern {
 	return slices.Concat(
-		trainerRecoveries(), huggingFaceMarkers(), deepspeedPatterns(), megatronPatterns(), openrlhfMarkers(), nemoMarkers(), torchtitanPatterns(),
+		trainerRecoveries(), fairseqMarkers(), huggingFaceMarkers(), deepspeedPatterns(), megatronPatterns(), openrlhfMarkers(), nemoMarkers(), torchtitanPatterns(),
 	)
 }
 
@@ -112,6 +112,15 @@ func trainerRecoveries() []Pattern {
 	}
 }
 
+// fairseqMarkers are those of fairseq's own log.
+func fairseqMarkers() []Pattern {
+	return []Pattern{
+		stepMarker("fairseq.step", "fairseq 0.9-0.12, logging/progress_bar.py: the logger train_inner",
+			`^epoch \d{1,6}: {1,8}\d{1,9} / \d{1,9} .{0,400}num_updates=(?<step>\d{1,9})`, []string{" num_updates="},
+			[2]string{"epoch 001:    420 / 612 loss=11.208, ppl=1103.36, wps=9906.4, ups=0.41, num_updates=420, lr=5.25e-05", "420"}),
+	}
+}
+
 // huggingFaceMarkers are those of transformers, datasets, accelerate and of everything built on them. A bar is matched
 // at 0 % only: it marks the beginning and is not redrawn.
 func huggingFaceMarkers() []Pattern {
@@ -127,6 +136,10 @@ func huggingFaceMarkers() []Pattern {
 			[]string{":   0%|   ", ": 0 examples"},
 			"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
 			"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]"),
+		phaseMarker("trainer.loss", "training", "point", "loss", "transformers 3.x-5.x, trainer_callback.py: the metrics of some steps",
+			`^\s{0,4}\{'loss': .{0,1000}'epoch': `, []string{"{'loss': "},
+			"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}",
+			"{'loss': '0.9234', 'grad_norm': '1.25', 'learning_rate': '1e-05', 'epoch': '1.38'}"),
 		phaseMarker("trainer.train", "training", "point", "train", src,
 			`\*\*\*\*\* Running training \*\*\*\*\*`, []string{"***** Running training *****"},
 			"***** Running training *****"),

@@ -257,6 +257,22 @@ func mentionVetoes() []Pattern {
 			},
 		},
 		{
+			// Trainers print prompts, completions and rewards as tables. A panel of one column may hold the program's
+			// own exception.
+			Name: "veto.table_row",
+			Needles: []string{
+				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
+			},
+			Expr:   `^\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
+			Also:   []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
+			Veto:   true,
+			Source: "rich tables: TRL print_prompt_completions_sample and others",
+			Match: []Sample{
+				{"│ RuntimeError: CUDA out of memory. Tried to       │ checkpointing; torch.OutOfMemoryError: CUDA out  │        │", Fields{}},
+			},
+			NoMatch: []string{"│ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │"},
+		},
+		{
 			Name: "veto.sample",
 			Needles: []string{
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",

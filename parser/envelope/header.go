@@ -33,6 +33,9 @@ type Header struct {
 	Device int
 	// PID is the process id of the innermost envelope that tells one, 0 when none does.
 	PID int
+	// Parent is the process id of the envelope around that one, 0 when there is none: the actor of
+	// `(vLLMHttpServer pid=1) (EngineCore_DP0 pid=2) text`.
+	Parent int
 	// Process is the innermost process label, without its pid ("WorkerDict", "EngineCore_DP0", "raylet"); Actor the
 	// outermost one (they differ for `(vLLMHttpServer pid=1) (EngineCore_DP0 pid=2) text`).
 	Process, Actor string

@@ -160,7 +160,7 @@ func (p *peeler) peekRank(b []byte) {
 	}
 }
 
-// rankWord takes "rank3", "Rank 3", "RANK:3", "rank=3", "rank-3".
+// rankWord takes "rank3", "Rank 3", "RANK:3", "rank: 3", "rank=3", "rank-3".
 func (s *scanner) rankWord() (int, bool) {
 	t := *s
 	if w := t.while(isAlpha, 4); !bytes.EqualFold(w, []byte("rank")) {
@@ -168,6 +168,9 @@ func (s *scanner) rankWord() (int, bool) {
 	}
 	if c := t.peek(); c == ' ' || c == ':' || c == '=' || c == '-' {
 		t.b = t.b[1:]
+		if c == ':' {
+			t.lit(" ")
+		}
 	}
 	n, ok := t.number(1, 6)
 	if ok {

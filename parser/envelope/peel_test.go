@@ -41,6 +41,7 @@ func localRank(n int) head { return func(h *envelope.Header) { h.LocalRank = n }
 func task(n int) head      { return func(h *envelope.Header) { h.Task = n } }
 func device(n int) head    { return func(h *envelope.Header) { h.Device = n } }
 func pid(n int) head       { return func(h *envelope.Header) { h.PID = n } }
+func parent(n int) head    { return func(h *envelope.Header) { h.Parent = n } }
 func repeats(n int) head   { return func(h *envelope.Header) { h.Repeats = n } }
 func partial() head        { return func(h *envelope.Header) { h.Partial = true } }
 func process(names ...string) head {
@@ -256,7 +257,7 @@ func TestRayAndEnginesArePeeled(t *testing.T) {
 		},
 		{
 			"vLLM tag in Ray's label", "\x1b[36m(vLLMHttpServer pid=1, ip=10.0.0.1)\x1b[0m \x1b[1;36m(Worker_DP0_PP1_TP3_EP2 pid=2)\x1b[0;0m text", `text`,
-			want(process("vLLMHttpServer", "Worker_DP0_PP1_TP3_EP2"), pid(2), host("10.0.0.1"), axes(3, 0, 1, 2),
+			want(process("vLLMHttpServer", "Worker_DP0_PP1_TP3_EP2"), pid(2), parent(1), host("10.0.0.1"), axes(3, 0, 1, 2),
 				stream("pvLLMHttpServer 1 10.0.0.1|eWorker_DP0_PP1_TP3_EP2 2 ")),
 		},
 		{
@@ -267,6 +268,7 @@ func TestRayAndEnginesArePeeled(t *testing.T) {
 			"vLLM tag of 0.10", `(VllmWorker PP0_TP1 pid=7) text`, `text`,
 			want(process("VllmWorker PP0_TP1"), pid(7), axes(1, no, 0, no), stream("eVllmWorker PP0_TP1 7 ")),
 		},
+		{"rich of kohya's scripts", `10:22:31-714511 INFO     text`, `text`, want(at("clock", "0000-01-01T10:22:31.714511"), said('I', ""))},
 		{"vLLM to 0.7", `INFO 03-17 10:41:02 __init__.py:190] text`, `text`, want(at("vllm", "0000-03-17T10:41:02"), said('I', "__init__.py:190"))},
 		{"vLLM, empty, CR", "ERROR 03-17 10:41:02 [core.py:190] \r", ``, want(at("vllm", "0000-03-17T10:41:02"), said('E', "core.py:190"))},
 		{

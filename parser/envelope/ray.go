@@ -82,7 +82,7 @@ func rayLabel(p *peeler, s scanner) ([]byte, bool) {
 	if name != "" {
 		p.process(name)
 	}
-	p.h.PID = l.pid
+	p.h.Parent, p.h.PID = p.h.PID, l.pid
 	if l.ip != "" {
 		p.h.Host = l.ip
 	}

@@ -170,6 +170,13 @@ func (s *scanner) clockTime() (clockTime, bool) {
 			}
 			t = u
 		}
+	} else if f == '-' { // 10:22:31-714511, as kohya's scripts have rich write it
+		u := t
+		u.b = u.b[1:]
+		if run := u.while(isDigit, 6); len(run) == 6 && !isDigit(u.peek()) {
+			c.nano = 1000 * atoi(run)
+			t = u
+		}
 	}
 	*s = t
 	return c, true

@@ -216,7 +216,7 @@ func (r *Reader) scan(text []byte) {
 		text = text[:maxPlain]
 	}
 	switch {
-	case r.sbatch(text), r.overrides(text), r.command(text), r.environment(text), r.dotted(text), r.banner(text):
+	case r.sbatch(text), r.overrides(text), r.command(text), r.environment(text), r.dotted(text), r.boxed(text), r.banner(text):
 	case r.startListing(text), r.startTOML(text), r.startYAML(text):
 	default:
 		r.pairs(text)

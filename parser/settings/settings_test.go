@@ -47,6 +47,12 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "boxes of two columns hold configurations, and results that are none",
+			log: "│ train_loop_config/batch_size               2 │\n│ train_loop_config/cpu_offload           True │\n│ max_seq_len  4096 │\n" +
+				"│ eval_loss   0.31 │\n│ iterations   12 │\n│ lr 1e-5 │ 0.3 │",
+			want: []string{"pairs train_loop_config/batch_size=2", "pairs train_loop_config/cpu_offload=True", "pairs max_seq_len=4096"},
+		},
+		{
 			name: "pprint that ends early keeps what was read",
 			log:  "{'data': {'batch': 4,\n          'len': 512,",
 			want: []string{"pprint data.batch=4", "pprint data.len=512"},

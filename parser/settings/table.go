@@ -46,6 +46,28 @@ func (r *Reader) dotted(text []byte) bool {
 	return true
 }
 
+// boxed reads a row of a box of two columns, as Ray Train prints the configuration of a trainer and Ray Tune a trial's:
+// "│ train_loop_config/batch_size      2 │". Its other boxes hold results.
+func (r *Reader) boxed(text []byte) bool {
+	const bar = "│"
+	s, ok := strings.CutPrefix(strings.TrimSpace(string(text)), bar)
+	if !ok {
+		return false
+	}
+	if s, ok = strings.CutSuffix(s, bar); !ok || strings.Contains(s, bar) {
+		return false
+	}
+	f := strings.Fields(s)
+	if len(f) != 2 || len(f[0]) > 90 || strings.ContainsAny(f[0], "=:'\"()") {
+		return false
+	}
+	if last := f[0][strings.LastIndexByte(f[0], '/')+1:]; !strings.Contains(f[0], "config/") && (!knob(last) || metric(last)) {
+		return false
+	}
+	r.emit(f[0], f[1], r.line, Pairs)
+	return true
+}
+
 // row reports a row, and the parts of a value that is itself a list of pairs (DeepSpeed prints its sub-configurations
 // so: `zero_config ....... stage=3 contiguous_gradients=True`).
 func (r *Reader) row(name, value string) {

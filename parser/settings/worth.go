@@ -22,6 +22,9 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
+	if bytes.HasPrefix(text, boxBar) {
+		return true
+	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, barSep) || prefixEnd(text) > 0)
 }
 
@@ -29,6 +32,7 @@ var (
 	dots   = []byte("....")
 	dashes = []byte("--")
 	barSep = []byte(" | ")
+	boxBar = []byte("│ ")
 
 	// progressBar stands in every line of tqdm's, which are many and tell no settings.
 	progressBar = []byte("%|")
