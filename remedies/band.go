@@ -155,24 +155,3 @@ func quantized(s *scene) bool {
 	}
 	return false
 }
-
-// shareBand says between which values an engine's share works, when both ends are known.
-func (s *scene) shareBand(items []judged) string {
-	for i := range items {
-		for _, c := range items[i].Changes {
-			if !engineShare(c.Key) || c.From == nil {
-				continue
-			}
-			f, ok := parseNumber(*c.From)
-			if !ok || f <= 0 || f > 1 {
-				continue
-			}
-			b := s.band(c.Key, f)
-			if b.low <= 0 || b.high >= 1 || b.empty() {
-				return ""
-			}
-			return fmt.Sprintf("%s works from %s (%s) to %s (%s); it is %s.", c.Key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow, fraction(f))
-		}
-	}
-	return ""
-}

@@ -9,6 +9,12 @@ type modelFacts struct {
 	name                                                     string // of the table's entry, empty when none was used
 }
 
+// Larger sizes are no model's: products of three of them stay within 63 bits.
+const (
+	mostSize       = 1 << 20
+	mostParameters = 1 << 45
+)
+
 // model gathers the sizes of the model. A printed size that contradicts the one that the name tells makes the name
 // worthless: it is another model.
 func (s *scene) model() *modelFacts {
@@ -18,13 +24,17 @@ func (s *scene) model() *modelFacts {
 	m, f := &s.run.Model, &modelFacts{}
 	s.sizes = f
 	take := func(to *memory.Figure, p *int64, keys ...string) {
+		n, ok := s.settings.integer(keys...)
 		if p != nil && *p > 0 {
-			to.Value = *p
-		} else if n, ok := s.settings.integer(keys...); ok && len(keys) > 0 {
+			n, ok = *p, true
+		}
+		if ok && n < mostSize {
 			to.Value = n
 		}
 	}
-	take(&f.Parameters, m.Parameters)
+	if p := m.Parameters; p != nil && *p > 0 && *p < mostParameters {
+		f.Parameters.Value = *p
+	}
 	take(&f.Vocab, m.VocabSize, "padded_vocab_size", "vocab_size")
 	take(&f.Hidden, m.HiddenSize, "hidden_size")
 	take(&f.Layers, m.Layers, "num_hidden_layers")

@@ -18,7 +18,7 @@ import (
 func anyValue(rng *rand.Rand) string {
 	switch rng.IntN(8) {
 	case 0:
-		return []string{"None", "", "null", "auto", "-1", "0", "-0.5", "nan", "1e30", "1_024", "'8'", "99999999999999999999"}[rng.IntN(12)]
+		return []string{"None", "", "null", "auto", "-1", "0", "-0.5", "nan", "1e30", "1_024", "'8'", "99999999999999999999", "900000000000000000", "1048575"}[rng.IntN(14)]
 	case 1:
 		return []string{"True", "False", "true", "off"}[rng.IntN(4)]
 	case 2, 3:
@@ -72,6 +72,9 @@ func anyIncident(rng *rand.Rand) *classifier.Incident {
 	for _, to := range []**int64{&r.Requested, &r.Total, &r.Free, &r.Allocated, &r.ReservedUnallocated, &r.ProcessBytes, &r.OtherProcesses, &r.Limit, &r.Used} {
 		if rng.IntN(3) > 0 {
 			*to = gibs(rng.Float64() * 100)
+			if rng.IntN(20) == 0 {
+				*to = ints(rng.Int64()) // a log may claim anything
+			}
 		}
 	}
 	if r.Requested != nil && r.Free != nil && *r.Requested > *r.Free {

@@ -82,6 +82,9 @@ type State struct {
 	Places []Place // where such a tensor is made; any when empty
 }
 
+// mostRequest is more than any card has many times over: the log is wrong.
+const mostRequest = 1 << 48
+
 // Explanation is what a request can have been.
 type Explanation struct {
 	What string
@@ -101,7 +104,7 @@ type Explanation struct {
 // Explain says what a request can have been, the likeliest first. It is empty when the figures that this takes are
 // unknown, or when nothing fits: a guess is worse than nothing.
 func Explain(r *Request) []Explanation {
-	if r.Bytes < leastRequest {
+	if r.Bytes < leastRequest || r.Bytes > mostRequest {
 		return nil
 	}
 	size := r.Size

@@ -1,0 +1,135 @@
+package remedies
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/remedies/memory"
+)
+
+// findings are what the arithmetic says of the failure.
+func (s *scene) findings(items []judged) []string {
+	var out []string
+	if t := memory.Words(s.explained()); t != "" {
+		out = append(out, t)
+	}
+	if t := s.oneSequence(); t != "" {
+		out = append(out, t)
+	}
+	if t := s.engineParts(); t != "" {
+		out = append(out, t)
+	}
+	if t := s.shareBand(items); t != "" {
+		out = append(out, t)
+	}
+	if t := s.smallest(items); t != "" {
+		out = append(out, t)
+	}
+	return out
+}
+
+// smallest names the change that frees the least and is still expected to be enough.
+func (s *scene) smallest(items []judged) string {
+	short, ok := s.shortfall()
+	if !ok || s.in.Kind != parser.GPUOOM && s.in.Kind != parser.KVCache {
+		return ""
+	}
+	best := -1
+	for i := range items {
+		j := &items[i]
+		if j.Enough == nil || !*j.Enough || j.Applies == nil || !*j.Applies || j.late || j.Freed == nil {
+			continue
+		}
+		if best < 0 || *j.Freed < *items[best].Freed {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	j := &items[best]
+	c := &j.Changes[slices.IndexFunc(j.Changes, func(c Change) bool { return c.To != nil })]
+	from := "unset"
+	if c.From != nil {
+		from = shown(*c.From)
+	}
+	return fmt.Sprintf("The smallest change expected to make this request fit: %s %s to %s; %s, a margin of %s.", c.Key, from, shown(*c.To), j.EnoughWhy, classifier.GiB(*j.Freed-short))
+}
+
+// engineParts says what the engine told of its memory when it started, where that is on the card in this phase.
+func (s *scene) engineParts() string {
+	if s.resource != "gpu" || s.engineAwake() != yes {
+		return ""
+	}
+	l := memory.Account(s.run, s.in)
+	if l == nil || len(l.Engine) == 0 {
+		return ""
+	}
+	parts := make([]string, len(l.Engine))
+	for i, p := range l.Engine {
+		parts[i] = p.Name + " " + classifier.GiB(p.Bytes)
+	}
+	first := &l.Engine[0]
+	return fmt.Sprintf("The engine told at its start what it holds: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
+}
+
+// longest is the sequence for which an engine found no room (vllm/v1/core/kv_cache_utils.py).
+var longest = regexp.MustCompile(`max seq len \(([0-9]{1,9})\)`)
+
+// oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for
+// every key-value head. It is empty when a size is unknown or the product is another one.
+func (s *scene) oneSequence() string {
+	r := &s.in.Root
+	m := longest.FindStringSubmatch(r.Message)
+	if s.in.Kind != parser.KVCache || r.Requested == nil || m == nil || s.latent() {
+		return ""
+	}
+	tokens, _ := parseInt(m[1])
+	f := s.model()
+	tp := int64(1)
+	if n, ok := s.settings.integer("tensor_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size", "tp_size"); ok {
+		tp = n
+	}
+	if tokens < 1 || f.Layers.Value <= 0 || f.KVHeads.Value <= 0 || f.HeadDim.Value <= 0 || f.KVHeads.Value%tp != 0 {
+		return ""
+	}
+	if f.Layers.Value > 1<<12 || f.KVHeads.Value > 1<<12 || f.HeadDim.Value > 1<<12 {
+		return ""
+	}
+	each := 2 * f.Layers.Value * f.KVHeads.Value / tp * f.HeadDim.Value * 2
+	if float64(each)*float64(tokens) > 1<<60 || !memory.Printed(*r.Requested, r.Message).Holds(each*tokens) {
+		return ""
+	}
+	named := ""
+	if f.Layers.Named || f.KVHeads.Named || f.HeadDim.Named {
+		named = " (sizes from the model's name)"
+	}
+	return fmt.Sprintf("One sequence of %s tokens takes %s: 2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s.",
+		memory.Thousands(tokens), classifier.GiB(*r.Requested), f.Layers.Value, f.KVHeads.Value/tp, f.HeadDim.Value, memory.Thousands(each), named)
+}
+
+// shareBand says between which values an engine's share works, when both ends are known.
+func (s *scene) shareBand(items []judged) string {
+	for i := range items {
+		for _, c := range items[i].Changes {
+			if !engineShare(c.Key) || c.From == nil {
+				continue
+			}
+			f, ok := parseNumber(*c.From)
+			if !ok || f <= 0 || f > 1 {
+				continue
+			}
+			b := s.band(c.Key, f)
+			if b.low <= 0 || b.high >= 1 || b.empty() {
+				return ""
+			}
+			return fmt.Sprintf("%s works from %s (%s) to %s (%s); it is %s.", c.Key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow, fraction(f))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,125 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/remedies/memory"
+)
+
+// limit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
+func (s *scene) limit() *memory.Limit {
+	if evaluating(s, "").truth == yes { // has a batch of its own
+		return s.bounded(&bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
+	}
+	for _, b := range bounds[s.run.Framework] {
+		if l := s.bounded(&b); l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// bound is how a framework limits the tokens of a micro-batch.
+type bound struct {
+	phases []string // any of the training step's parts when empty
+	when   []string // conditions that must be confirmed
+	unless []string // conditions that must not be confirmed
+	budget string   // a setting that counts tokens per GPU
+	// samples is a setting that counts samples; the longest of them has the sum of the lengths.
+	samples string
+	lengths [][]string
+	parts   []string // settings by which the tokens of a GPU are divided: context parallelism
+}
+
+var (
+	verlLengths = [][]string{{"data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length"}, {"data.max_response_length", "actor_rollout_ref.rollout.response_length"}}
+	verlParts   = []string{"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size"}
+	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
+	training    = []string{"training", "forward", "backward", "optimizer"}
+	slimeBounds = []bound{
+		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_response_len"}}},
+		{unless: []string{"not dynamic_batch"}, budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}},
+		{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}, when: []string{"not dynamic_batch"}},
+	}
+)
+
+// bounds are the limits by framework, in the order in which they are asked. Sources: remedies.md part 2, that is
+// verl/utils/seqlen_balancing.py, slime/utils/arguments.py, areal/api/cli_args.py, openrlhf/cli/train_ppo_ray.py,
+// trl/trainer/grpo_config.py, nemo-rl's examples/configs/grpo_math_1B.yaml, megatron/training/arguments.py.
+var bounds = map[string][]bound{
+	"verl": {
+		{when: []string{"role:critic", "critic.use_dynamic_bsz=True"}, budget: "critic.ppo_max_token_len_per_gpu", lengths: verlLengths},
+		{when: []string{"role:critic"}, samples: "critic.ppo_micro_batch_size_per_gpu", lengths: verlLengths},
+		{phases: []string{"logprob"}, when: []string{"role:ref", "dynamic_batch"}, budget: "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", lengths: verlLengths},
+		{phases: []string{"logprob"}, when: []string{"role:ref"}, unless: []string{"dynamic_batch"}, samples: "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
+		{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, unless: []string{"role:ref"}, budget: "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", lengths: verlLengths},
+		{phases: []string{"logprob"}, unless: []string{"role:ref", "dynamic_batch"}, samples: "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
+		{phases: training, when: []string{"dynamic_batch"}, unless: []string{"role:critic"}, budget: "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", lengths: verlLengths},
+		{phases: training, unless: []string{"role:critic", "dynamic_batch"}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths, parts: verlParts},
+	},
+	"relax": slimeBounds, "slime": slimeBounds,
+	"areal": {{budget: "actor.mb_spec.max_tokens_per_mb", lengths: [][]string{{"train_dataset.max_length"}, {"gconfig.max_new_tokens"}}}},
+	"openrlhf": {
+		{phases: training, when: []string{"dynamic_batch"}, budget: "--train_max_tokens_per_gpu"},
+		{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: "--rollout_max_tokens_per_gpu"},
+		{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
+		{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
+		{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}},
+	},
+	"trl": {
+		{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
+		{samples: "per_device_train_batch_size", lengths: hfLengths},
+	},
+	"nemo_rl": {
+		{phases: []string{"logprob"}, samples: "policy.logprob_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
+		{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
+	},
+	"megatron":  {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
+	"torch":     {{samples: "per_device_train_batch_size", lengths: hfLengths}},
+	"deepspeed": {{samples: "train_micro_batch_size_per_gpu", lengths: hfLengths}, {samples: "per_device_train_batch_size", lengths: hfLengths}},
+}
+
+// mostTokens is more than any micro-batch has: the log is wrong.
+const mostTokens = 1 << 30
+
+func (s *scene) bounded(b *bound) *memory.Limit {
+	phases := b.phases
+	if phases == nil {
+		phases = append([]string{"logprob"}, training...)
+	}
+	if !slices.Contains(phases, s.phase) || len(b.when) > 0 && !s.allTrue(b.when) {
+		return nil
+	}
+	if _, bad := s.confirmed(b.unless); bad {
+		return nil
+	}
+	longest, how := int64(0), make([]string, 0, 2)
+	for _, names := range b.lengths {
+		n, ok := s.settings.integer(names...)
+		if !ok || n > mostTokens {
+			longest = 0
+			break
+		}
+		longest += n
+		how = append(how, memory.Thousands(n))
+	}
+	if b.budget != "" {
+		n, ok := s.settings.integer(b.budget)
+		if !ok || n > mostTokens {
+			return nil
+		}
+		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest}
+	}
+	n, ok := s.settings.integer(b.samples)
+	if !ok || longest <= 0 || n > mostTokens/longest {
+		return nil
+	}
+	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest}
+	l.How = fmt.Sprintf("%d x (%s)", n, strings.Join(how, " + "))
+	if p, ok := s.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {
+		l.Tokens, l.How = ceilDiv(l.Tokens, p), l.How+fmt.Sprintf(" / %d", p)
+	}
+	return l
+}

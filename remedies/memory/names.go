@@ -1,0 +1,103 @@
+package memory
+
+import "strings"
+
+// aliases are other ways to write the beginning of a name, in lower case.
+var aliases = [][2]string{
+	{"meta-llama-3", "llama-3"},
+	{"llama2-", "llama-2-"},
+	{"llama3-", "llama-3-"},
+	{"llama3.", "llama-3."},
+	{"qwen2.5-coder-", "qwen2.5-"},
+	{"qwen2.5-math-", "qwen2.5-"},
+	{"qwen2_5-", "qwen2.5-"},
+	{"qwen2-5-", "qwen2.5-"},
+	{"qwen2-math-", "qwen2-"},
+	{"qwen2p5-", "qwen2.5-"},
+	{"phi-3-mini-4k", "phi-3-mini"},
+	{"phi-3-mini-128k", "phi-3-mini"},
+}
+
+// KnownModel returns the sizes of the model that a name or a path tells: "Qwen/Qwen2.5-7B-Instruct", a folder, or a
+// folder of the hub's cache ("models--Qwen--Qwen2.5-7B/snapshots/..."). What is trained from a model keeps its name in
+// front or behind, and its sizes; the longest name that fits whole wins. It gives false for names that change sizes.
+func KnownModel(name string) (Model, bool) {
+	const most = 512
+	if len(name) > most {
+		name = name[len(name)-most:]
+	}
+	low := strings.ToLower(strings.Trim(strings.TrimSpace(name), "/'\""))
+	if i := strings.LastIndex(low, "models--"); i >= 0 {
+		low, _, _ = strings.Cut(low[i+len("models--"):], "/")
+		low = low[strings.LastIndex(low, "--")+1:]
+	}
+	for part := range strings.SplitSeq(low, "/") {
+		if strings.Contains(part, "pruned") || strings.Contains(part, "draft") || strings.Contains(part, "eagle") {
+			return Model{}, false
+		}
+	}
+	parts := strings.Split(low, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if m, ok := named(parts[i]); ok {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+// named finds the longest name of the table that stands in s as whole words.
+func named(s string) (Model, bool) {
+	for _, a := range aliases {
+		s = strings.Replace(s, a[0], a[1], 1)
+	}
+	best := -1
+	for i := range models {
+		n := strings.ToLower(models[i].Name)
+		if (best < 0 || len(n) > len(models[best].Name)) && whole(s, n) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Model{}, false
+	}
+	return models[best], true
+}
+
+// whole says that a name stands in s between the ends of words. A longer name of the same family is another word:
+// "Qwen3-4B" is not in "Qwen3-4B-A1B", nor "Qwen2.5-7B" in "Qwen2.5-7B.5".
+func whole(s, name string) bool {
+	for from := 0; from < len(s); {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, after := byte('-'), byte('-')
+		if i > 0 {
+			before = s[i-1]
+		}
+		rest := s[i+len(name):]
+		if rest != "" {
+			after = rest[0]
+		}
+		if !letter(before) && before != '.' && !letter(after) && !(after == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9') && !active(rest) {
+			return true
+		}
+		from = i + 1
+	}
+	return false
+}
+
+// active says that a rest of a name begins with the active parameters of a mixture of experts: "-a3b".
+func active(rest string) bool {
+	if len(rest) < 4 || rest[0] != '-' && rest[0] != '_' || rest[1] != 'a' {
+		return false
+	}
+	i := 2
+	for i < len(rest) && (rest[i] >= '0' && rest[i] <= '9' || rest[i] == '.') {
+		i++
+	}
+	return i > 2 && i < len(rest) && rest[i] == 'b'
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
