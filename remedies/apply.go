@@ -130,6 +130,12 @@ func (s *scene) decide(it *Item, j *judged) {
 	if v := s.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		j.rule(no, v.why)
 	}
+	if v := s.holds("stray"); v.truth == yes && (it.Effect == "frees" || it.Effect == "shrinks") && it.Topic != "others" {
+		j.rule(no, v.why)
+	}
+	if why := s.hostShort(j); why != "" {
+		j.rule(no, why)
+	}
 	if v, bad := s.unbound(j.Changes); bad {
 		j.rule(no, v.why)
 	}

@@ -257,3 +257,38 @@ func TestEvaluationHasABatchOfItsOwn(t *testing.T) {
 	assert.Equal(t, "torch.batch", c.StartWith[0])
 	assert.False(t, *pick(t, c, "torch.eval-batch").Applies)
 }
+
+func TestAnOffloadNeedsTheHostsMemory(t *testing.T) {
+	t.Parallel()
+	const key = "actor_rollout_ref.actor.fsdp_config.optimizer_offload"
+	ask := func(mem string) Remedy {
+		r := run("verl", key, "False", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1", "--mem", mem)
+		r.Backend, r.Model.Name = "fsdp", "Qwen/Qwen2.5-32B"
+		return pick(t, For(r, gpuOOM("optimizer")), "verl.offload.fsdp")
+	}
+	plenty := ask("1000G")
+	assert.True(t, *plenty.Applies)
+	assert.Contains(t, plenty.Changes[1].ComputedFrom, "costs 366.16 GiB of host memory on a node of 8")
+	scarce := ask("256G")
+	assert.False(t, *scarce.Applies)
+	assert.Contains(t, scarce.AppliesWhy, "and the job asks for 256.00 GiB")
+}
+
+func TestAStrayProcessRulesSmallerBatchesOut(t *testing.T) {
+	t.Parallel()
+	fail := func(others float64) *classifier.Incident {
+		return with(gpuOOM("backward"), func(r *classifier.Root) {
+			r.Requested, r.Free, r.Total, r.ProcessBytes, r.OtherProcesses = gibs(1), gibs(.31), gibs(79.15), gibs(78.5-others), gibs(others)
+		})
+	}
+	c := For(run("torch", "--batch-size", "8"), fail(37.6))
+	batch := pick(t, c, "torch.batch")
+	assert.False(t, *batch.Applies)
+	assert.Contains(t, batch.AppliesWhy, "another process holds the card: other processes hold 37.60 GiB")
+	assert.Equal(t, []string{"torch.card.others"}, c.StartWith)
+
+	c = For(run("torch", "--batch-size", "8"), fail(3))
+	assert.True(t, *pick(t, c, "torch.batch").Applies, "contexts of a job's own ranks")
+	r := run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8")
+	assert.True(t, *pick(t, For(r, fail(37.6)), "verl.actor.micro-batch-size").Applies, "the engine beside the trainer")
+}

@@ -14,7 +14,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
 	"since": since, "before": before,
 	"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
-	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "oversized": oversized, "logits": logits,
+	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "stray": stray, "oversized": oversized, "logits": logits,
 	"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
 	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
@@ -261,6 +261,25 @@ func coTenant(s *scene, _ string) verdict {
 		return v
 	}
 	return verdict{no, "this framework does not share a card between trainer and engine"}
+}
+
+// stray says that a process which has no business there holds so much of a trainer's card that nothing else matters: more
+// than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
+func stray(s *scene, _ string) verdict {
+	switch s.run.Framework {
+	case "torch", "deepspeed", "megatron", "areal", "unknown", "":
+	default:
+		return verdict{no, "trainer and engine may share the card"}
+	}
+	r := &s.in.Root
+	v := others(s, "")
+	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || lessThanDesired(s, "").truth == yes {
+		return verdict{no, "no other process holds what was missing"}
+	}
+	if o := *r.OtherProcesses; o < *r.Requested || o < *r.Total/10 {
+		return verdict{no, "other processes hold too little to matter"}
+	}
+	return verdict{yes, "another process holds the card: " + v.why}
 }
 
 // sharesCard says that trainer and inference engine live on the same GPUs: verl's trainers do unless they are the

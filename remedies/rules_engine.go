@@ -152,6 +152,9 @@ func offloadState(q *question) next {
 			named = " (from the model's name)"
 		}
 		out.freed, out.how = &freed, fmt.Sprintf("12 bytes x %.3g parameters%s / %d GPUs = %s per GPU", float64(params.Value), named, world, classifier.GiB(freed))
+		if need, gpus, ok := q.hostNeed(freed); ok {
+			out.how += fmt.Sprintf("; costs %s of host memory on a node of %d", classifier.GiB(need), gpus)
+		}
 	}
 	return out
 }

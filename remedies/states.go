@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -64,6 +65,36 @@ func (s *scene) stateBytes(c *change) (freed int64, how string, ok bool) {
 		return n, fmt.Sprintf("%s are split: %d bytes x %.3g parameters%s x %d / %d = %s per GPU", what, bytes, float64(params.Value), named, ranks-1, ranks, classifier.GiB(n)), true
 	}
 	return 0, "", false
+}
+
+// offloads are topics of items that move states of the model into host memory.
+var offloads = []string{"offload-fsdp", "offload-megatron", "optimizer-offload", "param-offload", "cpu-optimizer"}
+
+// hostNeed is how much host memory of a node an offload of so many bytes per GPU takes.
+func (s *scene) hostNeed(freed int64) (need, gpus int64, ok bool) {
+	gpus, ok = s.gpusPerNode()
+	if !ok || gpus > 1<<10 || freed > 1<<50 {
+		return 0, 0, false
+	}
+	return freed * gpus, gpus, true
+}
+
+// hostShort says that the job did not ask for as much host memory as an offload takes; empty when it did, or when one of
+// the two is unknown.
+func (s *scene) hostShort(j *judged) string {
+	if j.Freed == nil || !slices.Contains(offloads, j.topic) {
+		return ""
+	}
+	need, gpus, ok := s.hostNeed(*j.Freed)
+	f, found := s.settings.find("--mem", true)
+	if !ok || !found {
+		return ""
+	}
+	has, ok := parseSize(f.value.Value)
+	if !ok || need <= has {
+		return ""
+	}
+	return fmt.Sprintf("it takes %s of host memory (%s for each of %d GPUs of a node), and the job asks for %s", classifier.GiB(need), classifier.GiB(*j.Freed), gpus, classifier.GiB(has))
 }
 
 // on says that a switch is written as on; a flag without a value is.
