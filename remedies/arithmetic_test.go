@@ -218,9 +218,13 @@ func TestStatesAreCountedByStrategyAndRanks(t *testing.T) {
 		"weights that stage 2 does not split": {
 			world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_param.device", "none"), 4, "Qwen2.5-7B"), "deepspeed.offload-param", 0,
 		},
-		"OpenRLHF's flag":         {world(run("openrlhf", "--adam_offload", "False", "--zero_stage", "3"), 8, "Qwen/Qwen2.5-7B"), "openrlhf.adam-offload", 12 * p / 8},
-		"nobody knows the model":  {world(run("deepspeed", "zero_optimization.stage", "1"), 4, "x"), "deepspeed.stage", 0},
-		"one rank splits nothing": {world(run("deepspeed", "zero_optimization.stage", "1"), 1, "Qwen2.5-7B"), "deepspeed.stage", 0},
+		"OpenRLHF's flag":        {world(run("openrlhf", "--adam_offload", "False", "--zero_stage", "3"), 8, "Qwen/Qwen2.5-7B"), "openrlhf.adam-offload", 12 * p / 8},
+		"nobody knows the model": {world(run("deepspeed", "zero_optimization.stage", "1"), 4, "x"), "deepspeed.stage", 0},
+		"adapters have few states": {
+			world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_optimizer.device", "none", "lora_rank", "64"), 8, "Qwen2.5-7B"), "deepspeed.offload-optimizer", 0,
+		},
+		"more than the card holds": {world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_optimizer.device", "none"), 2, "Qwen2.5-72B"), "deepspeed.offload-optimizer", 0},
+		"one rank splits nothing":  {world(run("deepspeed", "zero_optimization.stage", "1"), 1, "Qwen2.5-7B"), "deepspeed.stage", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,4 +295,14 @@ func TestAStrayProcessRulesSmallerBatchesOut(t *testing.T) {
 	assert.True(t, *pick(t, c, "torch.batch").Applies, "contexts of a job's own ranks")
 	r := run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8")
 	assert.True(t, *pick(t, For(r, fail(37.6)), "verl.actor.micro-batch-size").Applies, "the engine beside the trainer")
+}
+
+func TestACriticHasNoLogits(t *testing.T) {
+	t.Parallel()
+	r := run("verl", "critic.ppo_micro_batch_size_per_gpu", "8", "data.max_prompt_length", "1024", "data.max_response_length", "1024", "vocab_size", "152064")
+	in := with(gpuOOM("backward"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = gibs(3.38), gibs(1), gibs(79)
+		r.Trace = frames("/x/verl/workers/fsdp_workers.py|update_critic|", "/x/torch/autograd/graph.py|_engine_run_backward|")
+	})
+	assert.Empty(t, For(r, in).Findings)
 }

@@ -38,6 +38,9 @@ func (s *scene) effect(p *Parameter, c *change) effect {
 	if c.freed == nil || !s.there(p) {
 		return effect{}
 	}
+	if t := s.in.Root.Total; t != nil && *c.freed > *t {
+		return effect{} // more than the card holds: something about the run is not as it seems
+	}
 	e := effect{freed: c.freed}
 	if p.Next == "bucket" {
 		// A buffer is one tensor: a smaller one helps when it is what failed, else it is not known to be there.
@@ -141,6 +144,13 @@ func (s *scene) engineAwake() truth {
 // kvEffect models changes for an engine whose cache did not fit.
 func (s *scene) kvEffect(p *Parameter, c *change) effect {
 	r := &s.in.Root
+	if lessThanDesired(s, "").truth == yes {
+		if to, ok := parseNumber(*c.To); ok && p.Next == "share_fit" && r.Free != nil && r.Total != nil {
+			takes := int64(to * float64(*r.Total))
+			return effect{enough: truthOf(takes <= *r.Free), why: fmt.Sprintf("it takes %s, and %s were free", classifier.GiB(takes), classifier.GiB(*r.Free))}
+		}
+		return effect{}
+	}
 	if p.Next == "fit_length" {
 		return effect{enough: yes, why: "the engine's own estimate of what fits"}
 	}

@@ -37,6 +37,9 @@ func (s *scene) explained() []memory.Explanation {
 // vocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
 // (megatron/training/tokenizer) and splits it over the ranks of tensor parallelism.
 func (s *scene) vocabulary() (memory.Figure, string) {
+	if s.holds("role:critic").truth == yes || s.holds("role:reward").truth == yes {
+		return memory.Figure{}, "" // their head gives one value a token
+	}
 	v := s.model().Vocab
 	if v.Value <= 0 || backend(s, "megatron").truth != yes {
 		return v, ""
@@ -190,7 +193,7 @@ func (s *scene) states() []memory.State {
 // shards are the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
 func (s *scene) shards() []memory.State {
 	p := s.model().Parameters
-	if p.Value <= 0 || p.Value > 1<<45 {
+	if p.Value <= 0 || p.Value > 1<<45 || s.lora() {
 		return nil
 	}
 	named := ""

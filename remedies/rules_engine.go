@@ -146,7 +146,7 @@ func offloadState(q *question) next {
 	if n, ok := q.gpus(); ok {
 		world = n
 	}
-	if params.Value > 0 && params.Value < 1<<50 && world > 0 {
+	if params.Value > 0 && params.Value < 1<<50 && world > 0 && !q.lora() {
 		freed, named := 12*params.Value/world, ""
 		if params.Named {
 			named = " (from the model's name)"

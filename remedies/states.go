@@ -22,7 +22,7 @@ const (
 func (s *scene) stateBytes(c *change) (freed int64, how string, ok bool) {
 	params := s.model().Parameters
 	ranks, known := s.gpus()
-	if params.Value <= 0 || params.Value > 1<<45 || !known || ranks < 1 || s.resource != "gpu" {
+	if params.Value <= 0 || params.Value > 1<<45 || !known || ranks < 1 || s.resource != "gpu" || s.lora() {
 		return 0, "", false
 	}
 	named := ""
@@ -95,6 +95,22 @@ func (s *scene) hostShort(j *judged) string {
 		return ""
 	}
 	return fmt.Sprintf("it takes %s of host memory (%s for each of %d GPUs of a node), and the job asks for %s", classifier.GiB(need), classifier.GiB(*j.Freed), gpus, classifier.GiB(has))
+}
+
+// lora says that adapters are trained, not the model: there are no states of all its parameters.
+func (s *scene) lora() bool {
+	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank"} {
+		if n, ok := s.settings.integer(k); ok && n > 0 {
+			return true
+		}
+	}
+	for _, k := range []string{"use_peft", "use_lora", "load_in_4bit", "load_in_8bit", "qlora"} {
+		if f, ok := s.settings.find(k, true); ok && on(f.value.Value) {
+			return true
+		}
+	}
+	f, ok := s.settings.find("finetuning_type", true)
+	return ok && strings.EqualFold(f.value.Value, "lora")
 }
 
 // on says that a switch is written as on; a flag without a value is.

@@ -198,7 +198,7 @@ func (r *Request) within(e *Explanation) bool {
 	if l == nil || l.Tokens <= 0 {
 		return true
 	}
-	e.Met = l.Budget && e.Low <= l.Tokens && l.Tokens <= e.High
+	e.Met = e.Low <= l.Tokens && l.Tokens <= e.High
 	if e.Low <= l.Tokens {
 		e.Key = l.Key
 		return r.Place == Logits || e.High*100 >= l.Tokens*minFill
@@ -267,8 +267,10 @@ func (r *Request) tell(e *Explanation) string {
 	}
 	switch {
 	case l == nil || l.Tokens <= 0:
-	case e.Met:
+	case e.Met && l.Budget:
 		s += fmt.Sprintf(", which is %s", l.Key)
+	case e.Met:
+		s += fmt.Sprintf(", all that the settings allow (%s)", l.How)
 	case e.Over:
 		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
 		if l.Longest > 0 && e.High <= l.Longest {

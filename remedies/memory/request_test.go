@@ -96,6 +96,15 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 			[]string{"16,400 tokens", "4 bytes"},
 			false,
 		},
+		"every sample at its full length": {
+			asked(7.83, func(r *Request) {
+				r.Place, r.Wide, r.Vocab, r.VocabOf = Logits, Yes, Figure{Value: 64128}, "128,256 / 2"
+				r.Limit = &Limit{Key: "--micro-batch-size", Value: "4", Tokens: 32768, Samples: 4, Longest: 8192, How: "4 x (8,192)"}
+			}),
+			"logits",
+			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes, all that the settings allow (4 x (8,192))"},
+			false,
+		},
 		"too many tokens for the settings, and no stack that names logits": {
 			asked(17.66, func(r *Request) { r.Vocab, r.Limit = Figure{Value: 151936}, &Limit{Tokens: 4096} }), "", nil, false,
 		},
