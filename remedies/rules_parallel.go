@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// heads is the number of attention heads and of key-value heads; 0 where the log does not tell.
+// heads is the number of attention heads and of key-value heads; 0 where neither the log nor the model's name tells.
 func (q *question) heads() (heads, kv int64) {
-	if h := q.run.Model.AttentionHeads; h != nil && *h > 0 {
-		heads = *h
-	} else if h, ok := q.settings.integer("num_attention_heads"); ok {
-		heads = h
+	m := q.model()
+	return m.Heads.Value, m.KVHeads.Value
+}
+
+// by says where the heads come from, when the log does not print them.
+func (q *question) by() string {
+	if q.model().Heads.Named {
+		return " (heads by the model's name)"
 	}
-	if n, ok := q.settings.integer("num_key_value_heads", "num_query_groups"); ok {
-		kv = n
-	}
-	return heads, kv
+	return ""
 }
 
 // splits says whether heads can be spread over n ranks: query heads evenly, key-value heads evenly or replicated
@@ -56,7 +57,7 @@ func ulysses(q *question) next {
 	if i < 0 {
 		return atBound("%s is %d, and no larger size divides both %d heads and %d GPUs", q.p.Key, n, heads, world)
 	}
-	return next{to: itoa(valid[i]), how: fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs; valid are %s", n, heads, world, listed(valid))}
+	return next{to: itoa(valid[i]), how: fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs; valid are %s", n, heads, world, listed(valid)) + q.by()}
 }
 
 // ulyssesSizes are the sequence-parallel sizes that the ranks and the heads allow, ascending from 1.
@@ -195,7 +196,7 @@ func backendCP(q *question) next {
 	}
 	how := fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)
 	if heads > 0 {
-		how += fmt.Sprintf("; %d divides %d heads", cp, heads)
+		how += fmt.Sprintf("; %d divides %d heads", cp, heads) + q.by()
 	} else {
 		how += "; check that it divides the model's attention heads"
 	}

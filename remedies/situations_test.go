@@ -204,6 +204,27 @@ func situations() []situation {
 			run:    verl(actor+"fsdp_config.param_offload", "True", actor+"fsdp_config.optimizer_offload", "True"), in: killed("rollout", rayLow),
 			right: []string{"ray-memory.request", "param_offload = False"}, wrong: []string{"gpu_memory_utilization down", "ppo_micro_batch_size_per_gpu down", "param_offload = True"},
 		},
+		{
+			thread: hub + "ChenxinAn-fdu/POLARIS/issues/33",
+			run: as(verl(actor+"use_dynamic_bsz", "True", actor+"ppo_max_token_len_per_gpu", "40960", actor+"ulysses_sequence_parallel_size", "1", "data.max_prompt_length", "1024",
+				"data.max_response_length", "39936", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1", "actor_rollout_ref.model.enable_gradient_checkpointing", "True"), "fsdp", "vllm", "Qwen/Qwen3-4B"),
+			in: gpu("backward", 0, 0, 0, loss), right: []string{"ulysses_sequence_parallel_size = 2"}, wrong: []string{"ppo_max_token_len_per_gpu up", "ulysses_sequence_parallel_size down"},
+		},
+		{
+			thread: hub + "verl-project/verl/issues/453",
+			run: as(verl(actor+"use_dynamic_bsz", "False", actor+"ppo_micro_batch_size_per_gpu", "2", actor+"ulysses_sequence_parallel_size", "2", "data.max_prompt_length", "1024",
+				"data.max_response_length", "16384", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1"), "fsdp", "vllm", "Qwen/Qwen2.5-7B"),
+			in: gpu("forward", 0, 0, 0, nil), right: []string{"use_dynamic_bsz = True", "ppo_micro_batch_size_per_gpu = 1"}, wrong: []string{"ulysses_sequence_parallel_size down"},
+		},
+		{
+			thread: hub + "hiyouga/EasyR1/pull/1", run: as(run("verl", "worker.rollout.gpu_memory_utilization", "0.7"), "fsdp", "vllm", ""), in: gpu("training", 0, 0, 0, nil),
+			right: shrink, wrong: grow,
+		},
+		{
+			thread: hub + "hiyouga/EasyR1/issues/260",
+			run:    as(run("verl", "worker.actor.offload.offload_params", "true", "worker.actor.offload.offload_optimizer", "true", "worker.ref.offload.offload_params", "false"), "fsdp", "vllm", ""),
+			in:     killed("training", rayLow), right: []string{"offload_params = False"}, wrong: []string{"gpu_memory_utilization down", "offload_params = True"},
+		},
 		// TRL
 		{
 			thread: hub + "huggingface/trl/issues/2688", run: as(run("trl", "vllm_gpu_memory_utilization", "0.9", "use_vllm", "True"), "", "vllm", "meta-llama/Llama-3.2-1B"),
@@ -253,6 +274,12 @@ func situations() []situation {
 		{
 			thread: hub + "THUDM/slime/issues/381", run: as(slime("offload_train", "True", "rollout_max_response_len", "16384", "context_parallel_size", "4"), "megatron", "sglang", "Qwen3-8B"),
 			in: idle(gpu("backward", 2, 1, 79.1, nil), 60, 9), untold: true, wrong: []string{"torch.card.expandable-segments"},
+		},
+		{
+			thread: hub + "THUDM/slime/issues/1522",
+			run: slime("use_dynamic_batch_size", "True", "max_tokens_per_gpu", "66560", "rollout_max_response_len", "65536", "tensor_model_parallel_size", "2", "context_parallel_size", "1", "actor_num_gpus_per_node", "4",
+				"recompute_granularity", "full", "recompute_method", "uniform", "recompute_num_layers", "1", "optimizer_cpu_offload", "False"),
+			in: gpu("training", 0, 0, 0, nil), right: []string{"context_parallel_size = 2"}, wrong: []string{"max_tokens_per_gpu up", "context_parallel_size down"},
 		},
 		// vLLM, the cache's size
 		{thread: hub + "vllm-project/vllm/issues/2418", run: vllm("gpu_memory_utilization", "0.9", "max_seq_len", "4096"), in: cache(tooLong), right: append(grow, "max_model_len down"), wrong: shrink},
