@@ -279,7 +279,7 @@ const hostFullPercent = 95
 func (c *cluster) choose() {
 	best := c.evidence[0]
 	for _, e := range c.evidence[1:] {
-		if earlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && authority(e) > authority(best) {
+		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && authority(e) > authority(best) {
 			best = e
 		}
 	}

@@ -347,6 +347,8 @@ func begins(o *parser.Marker) bool {
 		return o.Fields["peers"] != "" || o.Fields["world_size"] != "" // a process group is formed
 	case "phase":
 		return o.Fields["phase"] == "init"
+	case "launch":
+		return o.Fields["starts"] != ""
 	}
 	return false
 }

@@ -55,6 +55,9 @@ func (f *file) learn(id identity) {
 	if id.rank >= 0 && id.device >= 0 {
 		keys = append(keys, identKey{"device", strconv.Itoa(id.device)})
 	}
+	if id.host != "" && id.localRank >= 0 && id.pid > 0 {
+		keys = append(keys, seat(id.host, id.localRank))
+	}
 	for _, k := range keys {
 		have, ok := f.idents[k]
 		if !ok {
@@ -66,6 +69,24 @@ func (f *file) learn(id identity) {
 		}
 		have.fill(id)
 	}
+}
+
+// seat is the key of the process with that local rank on a host.
+func seat(host string, local int) identKey {
+	return identKey{"seat", host + "/" + strconv.Itoa(local)}
+}
+
+// rankOn is the rank that a launcher gave the process with that local rank on a host, -1 when none says how many
+// processes a node has.
+func (f *file) rankOn(host string, local int) int {
+	for _, m := range f.launches {
+		node, ok := m.Fields.Int("node_rank")
+		per, known := m.Fields.Int("gpus_per_node")
+		if ok && known && m.Header.Host == host && int64(local) < per {
+			return int(node*per) + local
+		}
+	}
+	return -1
 }
 
 // fill takes over what is not known yet.

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,9 @@ import (
 type failure struct {
 	identity
 	line  int
-	first bool // the launcher calls it the first
-	exit  int  // exit status, negative: killed by that signal
+	first bool   // the launcher calls it the first
+	when  string // when the launcher noticed, as it prints it: in order of time when compared as texts
+	exit  int    // exit status, negative: killed by that signal
 }
 
 // failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
@@ -30,7 +32,7 @@ func (j *job) failures(f *file, attempt int) []failure {
 				*t.to = int(n)
 			}
 		}
-		x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != ""}
+		x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
 		if n, ok := e.fields.Int("exitcode"); ok {
 			x.exit = int(n)
 		}
@@ -39,6 +41,7 @@ func (j *job) failures(f *file, attempt int) []failure {
 			if out[i].pid == x.pid && x.pid > 0 {
 				out[i].fill(id)
 				out[i].first = out[i].first || x.first
+				out[i].when = cmp.Or(out[i].when, x.when)
 				merged = true
 			}
 		}
@@ -63,10 +66,42 @@ func reportsChild(e *event) bool {
 // launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
 func (j *job) launcher(id *identity, e *event) {
-	fs := j.failures(e.file, e.attempt)
-	if len(fs) == 0 {
+	hit := j.failureOf(id, e)
+	if hit == nil {
 		return
 	}
+	one := hit.identity
+	if one.rank < 0 && j.oneNode() {
+		one.rank = one.localRank
+	}
+	id.fill(one)
+}
+
+// diedEarlier says that the launchers of two nodes noticed the end of a's process before that of b's. Their logs carry
+// no times but those.
+func (j *job) diedEarlier(a, b *event) bool {
+	if a.file == b.file || !a.Header.Time.IsZero() || !b.Header.Time.IsZero() {
+		return false
+	}
+	ta, tb := j.noticed(a), j.noticed(b)
+	return ta != "" && tb != "" && ta < tb
+}
+
+// noticed is when a launcher noticed the end of the process that printed an event, "" when none says so.
+func (j *job) noticed(e *event) string {
+	id := identity{rank: e.Header.Rank, localRank: e.Header.LocalRank, device: e.Header.Device, pid: e.Header.PID}
+	if n, ok := e.fields.Int("device"); ok {
+		id.device = int(n)
+	}
+	if hit := j.failureOf(&id, e); hit != nil {
+		return hit.when
+	}
+	return ""
+}
+
+// failureOf finds what a launcher says of a process.
+func (j *job) failureOf(id *identity, e *event) *failure {
+	fs := j.failures(e.file, e.attempt)
 	var hit *failure
 	for i := range fs {
 		x := &fs[i]
@@ -84,14 +119,7 @@ func (j *job) launcher(id *identity, e *event) {
 	if hit == nil && len(fs) == 1 && id.pid <= 0 && id.rank < 0 && id.device < 0 {
 		hit = &fs[0]
 	}
-	if hit == nil {
-		return
-	}
-	one := hit.identity
-	if one.rank < 0 && j.oneNode() {
-		one.rank = one.localRank
-	}
-	id.fill(one)
+	return hit
 }
 
 // elastic says that torchrun starts the processes: srun's tasks are its agents, one a node.

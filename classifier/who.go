@@ -75,6 +75,15 @@ func (j *job) complete(id *identity, f *file, task int) {
 	if id.pid <= 0 && id.rank < 0 && f.selves == 1 {
 		id.fill(*f.self) // the log of one process, which told who it is
 	}
+	if id.pid <= 0 && id.rank < 0 && id.device >= 0 && id.host != "" {
+		// where every process of a node sees all of its devices, their numbers are the local ranks
+		if have, ok := f.idents[seat(id.host, id.device)]; ok && !have.mixed {
+			id.fill(*have)
+		}
+	}
+	if id.rank < 0 && id.localRank >= 0 && id.host != "" {
+		id.rank = f.rankOn(id.host, id.localRank)
+	}
 	if id.rank < 0 && id.device >= 0 && j.oneNode() {
 		// where every process sees all devices of the one node, a device has one rank
 		if have, ok := f.idents[identKey{"device", strconv.Itoa(id.device)}]; ok && !have.mixed {

@@ -109,6 +109,16 @@ func kubernetesPatterns() []Pattern {
 			Match: []Sample{{`    Requests:`, Fields{}}, {`      requests:`, Fields{}}},
 		},
 		{
+			Name:    "kubernetes.assigned",
+			Needles: []string{"Successfully assigned ", "  nodeName: "},
+			Expr:    `(?:Successfully assigned [\w./-]{1,300} to|^ {1,8}nodeName:) (?<host>[\w.-]{1,253})\s*$`,
+			Marker:  "identity", Source: "kube-scheduler's event, kubectl get pod -o yaml",
+			Match: []Sample{
+				{"31m         Normal    Scheduled            pod/train-worker-0    Successfully assigned vision/train-worker-0 to pool-17", Fields{"host": "pool-17"}},
+				{"  nodeName: pool-17", Fields{"host": "pool-17"}},
+			},
+		},
+		{
 			Name:    "kubernetes.node",
 			Needles: []string{"Node:    "},
 			Expr:    `^Node: {4,40}(?<host>[\w.-]{1,253})/[\da-fA-F.:]{2,45}\s*$`,

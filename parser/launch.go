@@ -204,10 +204,13 @@ func launchLaunchers() []Pattern {
 	torchrun := map[string]string{"launcher": "torchrun"}
 	return []Pattern{
 		launchMarker("ray", ray, "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py",
-			`(?:Started a local Ray instance|Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
-			[]string{"Started a local Ray instance", " Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
-			"Started a local Ray instance. View the dashboard at 127.0.0.1:8265", "Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
+			`(?:Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
+			[]string{" Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
+			"Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
 			"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)"),
+		launchMarker("ray_local", map[string]string{"launcher": "ray", "starts": "ray"}, "Ray 1.x-2.5x, python/ray/_private/worker.py: the driver starts a cluster of its own",
+			`Started a local Ray instance`, []string{"Started a local Ray instance"},
+			"Started a local Ray instance. View the dashboard at 127.0.0.1:8265"),
 		{
 			Name:    "launch.ray_job",
 			Needles: []string{"Job 'raysubmit_"},
@@ -261,11 +264,11 @@ func launchLaunchers() []Pattern {
 		{
 			Name:    "launch.deepspeed_launcher",
 			Needles: []string{", num_local_procs="},
-			Expr:    `nnodes=(?<nodes>\d{1,5}), num_local_procs=(?<gpus_per_node>\d{1,4})`,
+			Expr:    `nnodes=(?<nodes>\d{1,5}), num_local_procs=(?<gpus_per_node>\d{1,4}), node_rank=(?<node_rank>\d{1,5})`,
 			Marker:  "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"},
 			Source: "DeepSpeed, launcher/launch.py",
 			Match: []Sample{{
-				"nnodes=1, num_local_procs=8, node_rank=0", Fields{"launcher": "deepspeed", "backend": "deepspeed", "nodes": "1", "gpus_per_node": "8"},
+				"nnodes=1, num_local_procs=8, node_rank=0", Fields{"launcher": "deepspeed", "backend": "deepspeed", "nodes": "1", "gpus_per_node": "8", "node_rank": "0"},
 			}},
 		},
 		launchMarker("kubernetes", map[string]string{"launcher": "k8s"}, "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
@@ -394,10 +397,11 @@ func launchRanks() []Pattern {
 		{
 			Name:    "launch.rank_pid",
 			Needles: []string{" local_rank ", " local_rank="},
-			Expr:    `\b(?:global |world )?rank[ =:]{1,2}(?<rank>\d{1,6}),? (?:local_rank[ =:]{1,2}(?<local_rank>\d{1,4}),? )?host[ =:]{1,2}(?<host>[A-Za-z][\w.-]{0,62}),? pid[ =:]{1,2}(?<pid>\d{1,10})`,
+			Expr:    `(?<!_|local )\b(?:global |world )?rank[ =:]{1,2}(?<rank>\d{1,6})(?:/\d{1,6})?\]?(?:,? (?:local_rank[ =:]{1,2}(?<local_rank>\d{1,4})|host(?:name)?[ =:]{1,2}(?<host>[A-Za-z][\w.-]{0,62})|pid[ =:]{1,2}(?<pid>\d{1,10}))){3}`,
 			Marker:  "identity", Source: "common banner of training scripts",
 			Match: []Sample{
 				{"rank 3 local_rank 1 host nid0012 pid 4715 gpu X", Fields{"rank": "3", "local_rank": "1", "host": "nid0012", "pid": "4715"}},
+				{"[rank 5/8] host nid0012 local_rank 1 pid 4715 torch 1.7.1", Fields{"rank": "5", "local_rank": "1", "host": "nid0012", "pid": "4715"}},
 				{"rank=3, local_rank=1, host=nid0012, pid=4715", Fields{"rank": "3", "local_rank": "1", "host": "nid0012", "pid": "4715"}},
 			},
 			NoMatch: []string{"the host nid0012 went down"},

@@ -202,8 +202,8 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 
 // inherit completes the envelope of a message's later line by that of the line which opened its traceback.
 func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
-	// a stamp of the program itself begins a message of its own; one that a container's runtime put on every line does not
-	bare := h.Time.IsZero() || h.Clock == first.Clock && h.Level == 0 && h.Logger == "" && h.Stream == first.Stream
+	// a stamp of the program itself begins a message of its own; one that a collector put on every line does not
+	bare := h.Time.IsZero() || h.Clock != "local" && h.Level == 0 && h.Logger == "" && h.Stream == first.Stream
 	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}} {
 		if *t.to < 0 && bare {
 			*t.to = *t.from
