@@ -306,3 +306,20 @@ func TestACriticHasNoLogits(t *testing.T) {
 	})
 	assert.Empty(t, For(r, in).Findings)
 }
+
+func TestAPassMayFollowTheBudgetOfTraining(t *testing.T) {
+	t.Parallel()
+	ask := func(logprobs string) Checklist {
+		r := run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "16384", "log_probs_max_tokens_per_gpu", logprobs, "vocab_size", "151936", "tensor_model_parallel_size", "1")
+		r.Backend = "megatron"
+		return For(r, with(gpuOOM("logprob"), func(r *classifier.Root) {
+			r.Message = "CUDA out of memory. Tried to allocate"
+			r.Trace = frames("/root/slime/loss.py|get_log_probs|logits = logits.float()")
+			r.Requested, r.Free, r.Total = gibs(9.27), gibs(5), gibs(79.11) // 16,384 tokens
+		}))
+	}
+	c := ask("8192")
+	assert.NotContains(t, strings.Join(c.Findings, "\n"), "not being applied", "the actor's own pass follows the budget of training")
+	assert.Contains(t, strings.Join(c.Findings, "\n"), "16,384 tokens x 151,936 vocabulary x 4 bytes, which is --max-tokens-per-gpu")
+	assert.Contains(t, strings.Join(ask("16384").Findings, "\n"), "which is --log-probs-max-tokens-per-gpu")
+}

@@ -13,12 +13,21 @@ func (s *scene) limit() *memory.Limit {
 	if evaluating(s, "").truth == yes { // has a batch of its own
 		return s.bounded(&bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
 	}
+	var first *memory.Limit
 	for _, b := range bounds[s.run.Framework] {
-		if l := s.bounded(&b); l != nil {
-			return l
+		l := s.bounded(&b)
+		switch {
+		case l == nil:
+		case first == nil:
+			first = l
+		case b.shared && first.Budget && l.Budget && l.Tokens > first.Tokens:
+			first = l // which of the two passes it was, no stack tells for sure
+		}
+		if first != nil && !b.shares {
+			return first
 		}
 	}
-	return nil
+	return first
 }
 
 // bound is how a framework limits the tokens of a micro-batch.
@@ -30,7 +39,10 @@ type bound struct {
 	// samples is a setting that counts samples; the longest of them has the sum of the lengths.
 	samples string
 	lengths [][]string
-	parts   []string // settings by which the tokens of a GPU are divided: context parallelism
+	// shares says that the next bound holds for some passes of the same phase, shared that this is such a bound: of the
+	// two the larger one is what no pass may exceed.
+	shares, shared bool
+	parts          []string // settings by which the tokens of a GPU are divided: context parallelism
 }
 
 var (
@@ -38,9 +50,11 @@ var (
 	verlParts   = []string{"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size"}
 	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
 	training    = []string{"training", "forward", "backward", "optimizer"}
+	// The actor's own old log-probabilities follow the budget of training, those of other models have one of their own
+	// (remedies.md part 2.3; slime/utils/arguments.py).
 	slimeBounds = []bound{
-		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_response_len"}}},
-		{unless: []string{"not dynamic_batch"}, budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}},
+		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, shares: true},
+		{unless: []string{"not dynamic_batch"}, shared: true, budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}},
 		{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}, when: []string{"not dynamic_batch"}},
 	}
 )
