@@ -29,6 +29,7 @@ const (
 // compiled is the pattern table with its gate.
 type compiled struct {
 	patterns  []Pattern
+	needles   []string
 	finder    *anchor.Finder
 	owners    [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
 	cares     []care    // of each needle
@@ -38,8 +39,10 @@ type compiled struct {
 	followers map[int32][]int32
 }
 
+//go:generate go test -run ^TestPlanIsFresh$ . -args -plan
+
 // table builds the gate once for all scanners.
-var table = sync.OnceValue(func() *compiled { return compile(Patterns()) })
+var table = sync.OnceValue(func() *compiled { return compile(Patterns()).build() })
 
 func compile(patterns []Pattern) *compiled {
 	t := &compiled{patterns: patterns, headLines: headLines, followers: map[int32][]int32{}}
@@ -89,12 +92,38 @@ func compile(patterns []Pattern) *compiled {
 		t.cares[i] |= reads
 		t.settings[i] = true
 	}
-	f, err := anchor.New(needles)
+	t.needles = needles
+	return t
+}
+
+// build makes the finder, with the plan that was made for the table when the program was built. Another table, as tests
+// have them, or one that was changed since, gets a plan of its own, which takes longer.
+func (t *compiled) build() *compiled {
+	plan := anchor.Plan{Mul: planMul, Grams: planGrams}
+	if digest(t.needles) != planFor {
+		plan = anchor.Choose(t.needles, quickTries)
+	}
+	f, err := anchor.Planned(t.needles, plan)
 	if err != nil {
 		panic("parser: the pattern table holds a needle that cannot be searched: " + err.Error()) // proven not to happen by the table's test
 	}
 	t.finder = f
 	return t
+}
+
+// quickTries is how long a plan's multiplier is looked for while somebody waits.
+const quickTries = 32
+
+// digest tells sets of needles apart (FNV-1a).
+func digest(needles []string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, n := range needles {
+		for i := range len(n) {
+			h = (h ^ uint64(n[i])) * 1099511628211
+		}
+		h = (h ^ '\n') * 1099511628211
+	}
+	return h
 }
 
 // careOf says what becomes of the lines that one pattern might match.

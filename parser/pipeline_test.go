@@ -64,7 +64,7 @@ func yield(p *Pattern, want Fields, line int) string {
 
 // headless is the table without a head: only needles lead to a line, from the first one on.
 var headless = sync.OnceValue(func() *compiled {
-	t := compile(Patterns())
+	t := compile(Patterns()).build()
 	t.headLines = 0
 	return t
 })

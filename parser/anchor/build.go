@@ -9,12 +9,29 @@ import (
 	"strings"
 )
 
+// A Plan is what takes long to find out about a set of needles: which of their grams to look for, and a multiplier under
+// which these collide least with the grams that logs are full of. It is a value that a program can hold as a constant.
+type Plan struct {
+	Mul uint32
+	// Grams holds, for each needle of 8 bytes or more in their order, the offsets of its five grams, one for each remainder
+	// of the division by five.
+	Grams string
+}
+
+// longest is how long a needle may be: a plan's offsets are bytes.
+const longest = 255
+
 // New builds a finder for the needles; a needle's id is its index. Equal needles and needles inside others are allowed.
-// A needle has at least 4 bytes and no line feed. New takes less than a millisecond for some hundred needles.
-func New(needles []string) (*Finder, error) {
+// A needle has at least 4 bytes, at most 255, and no line feed. For a thousand needles New takes some milliseconds; most
+// of it is what a [Plan] spares.
+func New(needles []string) (*Finder, error) { return Planned(needles, Choose(needles, 32)) }
+
+// Planned is [New] with a plan made before. A plan that was made for other needles is an error, as far as it can be told:
+// the needles would not all be found.
+func Planned(needles []string, plan Plan) (*Finder, error) {
 	for id, n := range needles {
-		if len(n) < minNeedle {
-			return nil, fmt.Errorf("anchor: needle %d %q: shorter than %d bytes", id, n, minNeedle)
+		if len(n) < minNeedle || len(n) > longest {
+			return nil, fmt.Errorf("anchor: needle %d %q: shorter than %d bytes or longer than %d", id, n, minNeedle, longest)
 		}
 		if strings.Contains(n, "\n") {
 			return nil, fmt.Errorf("anchor: needle %d %q: holds a line feed", id, n)
@@ -23,10 +40,11 @@ func New(needles []string) (*Finder, error) {
 	if len(needles) > math.MaxInt32 {
 		return nil, errors.New("anchor: too many needles")
 	}
-	f := &Finder{needles: slices.Clone(needles)}
+	f := &Finder{needles: slices.Clone(needles), mul: plan.Mul}
 	b := newBuilder(needles)
-	for _, id := range byLength(needles) {
-		n := needles[id]
+	b.finder = f
+	rest := plan.Grams
+	for id, n := range needles {
 		f.maxLen = max(f.maxLen, len(n))
 		switch {
 		case len(n) <= tinyMax:
@@ -34,17 +52,51 @@ func New(needles []string) (*Finder, error) {
 		case delimitedBefore(n):
 			b.addWord(int32(id), n)
 		default:
-			b.add(int32(id), n)
+			if len(rest) < stride {
+				return nil, errStale
+			}
+			for r := range stride {
+				if at := int(rest[r]); at%stride != r || at+gramLen > len(n) {
+					return nil, errStale
+				}
+				b.add(int32(id), n, int(rest[r]))
+			}
+			rest = rest[stride:]
 		}
+	}
+	if rest != "" {
+		return nil, errStale
 	}
 	f.windows, f.grams, f.groups = b.windows, b.words, b.groups
-	f.mul = b.multiplier()
-	for _, s := range b.grams.slots {
-		if s.value != 0 {
-			f.table[s.gram*f.mul>>tableShift] |= byte(s.value)
+	return f, nil
+}
+
+var errStale = errors.New("anchor: the plan was made for other needles")
+
+// Choose makes the plan for a set of needles, with so many tries for the multiplier. One takes about 20 microseconds; some
+// thousands are worth their time where the plan is kept.
+func Choose(needles []string, tries int) Plan {
+	b := newBuilder(needles)
+	b.grams = newGramMap(stride*len(needles) + len(b.words.slots)/2)
+	b.frequencies()
+	offsets := make([]string, len(needles))
+	for _, id := range byLength(needles) {
+		n := needles[id]
+		switch {
+		case len(n) < minNeedle || len(n) > longest || len(n) <= tinyMax:
+		case delimitedBefore(n):
+			b.addWord(int32(id), n)
+		default:
+			var at [stride]byte
+			for r := range stride {
+				best := b.rarest(n, r)
+				at[r] = byte(best)
+				b.add(int32(id), n, best)
+			}
+			offsets[id] = string(at[:])
 		}
 	}
-	return f, nil
+	return Plan{Mul: b.multiplier(tries), Grams: strings.Join(offsets, "")}
 }
 
 // byLength returns the needles' ids, the shortest first: those have the least choice, and the grams they take are free for
@@ -61,10 +113,12 @@ func byLength(needles []string) []int {
 type builder struct {
 	common  gramMap    // occurrences per million
 	list    []gramSlot // the same, the most frequent first
-	grams   gramMap    // those of the chosen windows and of the short needles: their entry in the table
+	finder  *Finder    // whose table is filled; nil while a plan is made
+	grams   gramMap    // those chosen and those of the short needles: their entry in the table; while a plan is made
 	windows windowMap  // the chosen windows: their group's number, from 1
 	words   gramMap    // the grams of the short needles: their group's number, from 1
 	groups  [][]place
+	room    []place
 }
 
 func newBuilder(needles []string) *builder {
@@ -74,10 +128,17 @@ func newBuilder(needles []string) *builder {
 			words++
 		}
 	}
-	marginal := 2 * (128 + len(codeEnds)) * words
-	b := &builder{
-		grams: newGramMap(stride*len(needles) + marginal), words: newGramMap(marginal), windows: newWindowMap(2 * len(needles)),
+	delimiters := len(codeEnds)
+	for c := range 256 {
+		if isDelimiter(byte(c)) {
+			delimiters++
+		}
 	}
+	return &builder{words: newGramMap((2*delimiters + gramLen) * words), windows: newWindowMap(stride * len(needles))}
+}
+
+// frequencies reads how common grams are.
+func (b *builder) frequencies() {
 	n := 0
 	for _, class := range commonGrams {
 		n += len(class) / gramLen
@@ -90,29 +151,27 @@ func newBuilder(needles []string) *builder {
 			b.list = append(b.list, s)
 		}
 	}
-	return b
 }
 
-// add chooses the grams of a needle: of those at offsets that leave the same remainder the rarest, for one of each
-// remainder is looked at wherever the needle stands. With each gram goes a window of the needle that it is in.
-func (b *builder) add(id int32, needle string) {
-	last := len(needle) - windowLen
-	for r := range stride {
-		best, least := r, b.cost(gramOf(needle[r:]))
-		for i := r + stride; i+gramLen <= len(needle); i += stride {
-			if c := b.cost(gramOf(needle[i:])); c < least {
-				best, least = i, c
-			}
-		}
-		at := min(best-r, last)
-		b.take(gramOf(needle[best:]), 1<<(best-at))
-		w := windowOf(needle[at:])
-		s := b.windows.add(w)
-		p := place{id, int32(at)}
-		if s.group == 0 || !slices.Contains(b.groups[s.group-1], p) {
-			s.group = b.join(s.group, p)
+// rarest returns the offset of the rarest of a needle's grams whose offsets leave the remainder r: one of each remainder is
+// looked at wherever the needle stands.
+func (b *builder) rarest(needle string, r int) int {
+	best, least := r, b.cost(gramOf(needle[r:]))
+	for i := r + stride; i+gramLen <= len(needle); i += stride {
+		if c := b.cost(gramOf(needle[i:])); c < least {
+			best, least = i, c
 		}
 	}
+	return best
+}
+
+// add takes the gram at an offset of a needle, and with it a window of the needle that it is in.
+func (b *builder) add(id int32, needle string, offset int) {
+	at := min(offset/stride*stride, len(needle)-windowLen)
+	b.take(gramOf(needle[offset:]), 1<<(offset-at))
+	w := windowOf(needle[at:])
+	s := b.windows.add(w)
+	s.group = b.join(s.group, place{id, int32(at)})
 }
 
 // addWord takes the grams of a needle that is a byte or two shorter than a window: the bytes around it are delimiters,
@@ -136,6 +195,10 @@ func (b *builder) addWord(id int32, word string) {
 
 // take adds a gram with a bit of its entry in the table.
 func (b *builder) take(g uint32, bit uint32) {
+	if b.finder != nil {
+		b.finder.table[g*b.finder.mul>>tableShift] |= byte(bit)
+		return
+	}
 	s := b.grams.slot(g)
 	s.gram = g
 	s.value |= bit
@@ -149,14 +212,32 @@ func (b *builder) takeWord(g uint32, at place) {
 	s.value = b.join(s.value, at)
 }
 
-// join adds a place to a group, or to a new one if the number is 0, and returns the group's number.
+// join returns the number of a group of places with one more in it; group 0 is empty. Many grams of a short needle are at
+// the same place, beside one delimiter or another: they share a group.
 func (b *builder) join(group uint32, at place) uint32 {
 	if group == 0 {
-		b.groups = append(b.groups, nil)
-		group = uint32(len(b.groups))
+		if n := len(b.groups); n > 0 && len(b.groups[n-1]) == 1 && b.groups[n-1][0] == at {
+			return uint32(n)
+		}
+		b.groups = append(b.groups, b.places(at))
+		return uint32(len(b.groups))
 	}
-	b.groups[group-1] = append(b.groups[group-1], at)
-	return group
+	old := b.groups[group-1]
+	if slices.Contains(old, at) {
+		return group
+	}
+	b.groups = append(b.groups, append(b.places(old...), b.places(at)...))
+	return uint32(len(b.groups))
+}
+
+// places is a slice of places out of a larger one.
+func (b *builder) places(at ...place) []place {
+	if cap(b.room)-len(b.room) < len(at) {
+		b.room = make([]place, 0, max(1024, len(at)))
+	}
+	from := len(b.room)
+	b.room = append(b.room, at...)
+	return b.room[from:len(b.room):len(b.room)]
 }
 
 // entryCost is what any gram costs: one more used entry of the table is hit by chance that often in a million.
@@ -170,13 +251,10 @@ func (b *builder) cost(g uint32) uint32 {
 	return b.common.get(g) + entryCost
 }
 
-// multiplierTries bounds the search for a multiplier: one try costs a few microseconds, and more of them gain little.
-const multiplierTries = 32
-
 // multiplier returns the multiplier under which the fewest common grams share a table entry with a taken one.
-func (b *builder) multiplier() uint32 {
+func (b *builder) multiplier(tries int) uint32 {
 	best, least := uint32(1), uint64(math.MaxUint64)
-	for i := range uint32(multiplierTries) {
+	for i := range uint32(tries) {
 		// Numbers all over the range, the same in every process. The even ones do not tell the highest bits of a gram's
 		// last byte apart, and so the many grams of one needle that end in a delimiter share few entries.
 		mul := (i + 1) * 0x9E3779B9
@@ -250,8 +328,7 @@ func (m *gramMap) slot(g uint32) *gramSlot {
 	}
 }
 
-// windowMap maps windows to the numbers of groups. It is an open-addressed hash table, at most a quarter full: nearly all
-// that is looked up is not in it.
+// windowMap maps windows to the numbers of groups. It is an open-addressed hash table, at most four fifths full.
 type windowMap struct {
 	shift uint8
 	slots []windowSlot
@@ -267,7 +344,7 @@ type windowSlot struct {
 
 func newWindowMap(n int) windowMap {
 	bits := uint8(3)
-	for 1<<bits < 4*n {
+	for 1<<bits <= n+n/4 {
 		bits++
 	}
 	return windowMap{shift: 64 - bits, slots: make([]windowSlot, 1<<bits)}

@@ -10,6 +10,7 @@ package secret
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Mask stands for the text of a secret.
@@ -125,13 +126,13 @@ const edge = `(?:^|[^A-Za-z0-9])`
 type shape struct {
 	need string
 	re   string
-	ok   func(string) bool // nil: every match is one
-	rx   *regexp.Regexp
+	ok   func(string) bool     // nil: every match is one
+	rx   func() *regexp.Regexp // compiled on first use
 }
 
 func compile(shapes []shape) []shape {
 	for i := range shapes {
-		shapes[i].rx = regexp.MustCompile(shapes[i].re)
+		shapes[i].rx = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(shapes[i].re) })
 	}
 	return shapes
 }
@@ -149,7 +150,7 @@ func Text(text string) string {
 	for i := range shapes {
 		x := &shapes[i]
 		if strings.Contains(text, x.need) {
-			text = maskAll(text, x.rx.FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
+			text = maskAll(text, x.rx().FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
 				lo, hi := m[len(m)-2], m[len(m)-1]
 				if x.ok != nil && !x.ok(text[lo:hi]) {
 					return 0, 0

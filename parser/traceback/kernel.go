@@ -2,7 +2,6 @@ package traceback
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 )
 
@@ -73,14 +72,14 @@ type KernelReport struct {
 }
 
 var (
-	stampLead  = regexp.MustCompile(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
+	stampLead  = onUse(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
 	invoked    = []byte(" invoked oom-killer: ")
 	constraint = []byte("oom-kill:constraint=")
 	killedProc = []byte("Killed process ")
 	killProc   = []byte("Kill process ")
 	statsFor   = []byte("Memory cgroup stats for ")
 	taskIn     = []byte("Task in ")
-	slurmJob   = regexp.MustCompile(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
+	slurmJob   = onUse(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
 )
 
 // Feed offers one line and says whether it belongs to an out-of-memory report.
@@ -89,7 +88,7 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 	if len(body) > 2<<10 {
 		body = body[:2<<10]
 	}
-	body = body[len(stampLead.Find(body)):]
+	body = body[len(stampLead().Find(body)):]
 	if k.pending != nil {
 		if k.waits--; k.waits < 0 {
 			k.emitPending()
@@ -319,7 +318,7 @@ func (k *KernelReport) emit(p *KernelKill) {
 	p.Anon, p.File, p.Shmem = k.stats.anon(), k.stats.file(), k.stats.shmem()
 	p.Tasks, p.TaskCount = k.tasks.sorted(), k.tasks.seen
 	for _, path := range []string{p.TaskMemcg, p.OOMMemcg} {
-		if m := slurmJob.FindStringSubmatch(path); m != nil {
+		if m := slurmJob().FindStringSubmatch(path); m != nil {
 			if p.Job == "" {
 				p.Job = m[1]
 			}

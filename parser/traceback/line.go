@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // maxLook bounds how much of one line is looked at from its front. Ends of lines are always looked at: a header may be
@@ -272,7 +273,7 @@ func behindBar(body []byte) exception {
 // logStart is how records of the usual loggers begin when no envelope was taken off: a level, a date or a time of day,
 // glog's letter and date, NCCL's host:pid:tid, a shell's report,
 // a process label.
-var logStart = regexp.MustCompile(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
+var logStart = onUse(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
 	`|\[?(?:19|20)\d\d[-/]?\d\d[-/]?\d\d\b` +
 	`|\[?\d\d[-/:]\d\d[-/: ]` +
 	`|\[?[IWEFC]\d{3,4} \d\d:\d\d` +
@@ -282,7 +283,7 @@ var logStart = regexp.MustCompile(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNIN
 	`|(?:wandb|srun|slurmstepd|slurmstepd-[\w.-]{1,64}): ` +
 	`|[\w.-]{1,64}:\d+:\d+ \[\d+\] NCCL )`)
 
-func isLogRecord(body []byte) bool { return logStart.Match(body[:min(len(body), 200)]) }
+func isLogRecord(body []byte) bool { return logStart().Match(body[:min(len(body), 200)]) }
 
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
@@ -295,4 +296,9 @@ func leadingInt(b []byte) (n, size int) {
 		size++
 	}
 	return n, size
+}
+
+// onUse compiles an expression when it is first needed: few logs need any of this package's, and a start is to be quick.
+func onUse(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -1,12 +1,9 @@
 package traceback
 
-import (
-	"bytes"
-	"regexp"
-)
+import "bytes"
 
 // reprRank finds a rank that an actor's repr tells: NeMo RL prints `MegatronPolicyWorker[rank=9]`. A local rank is none.
-var reprRank = regexp.MustCompile(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
+var reprRank = onUse(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
 
 // parseRay reads the header that Ray puts above a remote traceback (python/ray/exceptions.py):
 //
@@ -50,7 +47,7 @@ func originTail(o *Origin, rest []byte) {
 		if end := bytes.LastIndexByte(repr, ')'); end >= 0 {
 			repr = repr[:end]
 		}
-		if m := reprRank.FindSubmatch(repr[:min(len(repr), 4*maxRepr)]); m != nil {
+		if m := reprRank().FindSubmatch(repr[:min(len(repr), 4*maxRepr)]); m != nil {
 			o.Rank, _ = leadingInt(m[1])
 		}
 		o.Repr = clip(repr, maxRepr)
