@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"oomscan/cmd/oomscan/internal/report": {"classifier", "parser", "parser/secret", "parser/traceback", "remedies", "remedies/memory"},
 	"oomscan/cmd/oomscan/internal/cli":    {"classifier", "parser", "parser/envelope", "parser/source", "remedies", "cmd/oomscan/internal/report"},
 	"oomscan/cmd/oomscan":                 {"cmd/oomscan/internal/cli"},
+	"oomscan/cmd/corpus":                  {},
 }
 
 // below cli, nothing knows the environment, the clock, signals or the network.
