@@ -2,9 +2,14 @@ package parser
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser/envelope"
 )
 
 // healthyLog is what a training run and its engine print for hours.
@@ -18,25 +23,94 @@ func healthyLog() []byte {
 	return b.Bytes()
 }
 
+// noisyLog is healthyLog with words of failures that are none: a line in 60.
+func noisyLog() []byte {
+	var b bytes.Buffer
+	i := 0
+	for line := range bytes.Lines(healthyLog()) {
+		b.Write(line)
+		if i++; i%60 == 0 {
+			fmt.Fprintf(&b, "(TaskRunner pid=3901) hint %d: should you see CUDA out of memory, lower the micro-batch; SIGKILL cannot be caught\n", i)
+		}
+	}
+	return b.Bytes()
+}
+
+const allocatorMessage = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free. Of the allocated memory 50.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated."
+
+// tracebackLog is one traceback after the other.
+func tracebackLog() []byte {
+	one := "[rank3]: Traceback (most recent call last):\n" + strings.Repeat(`[rank3]:   File "/srv/train/loop.py", line 120, in train_step
+[rank3]:     loss.backward()
+`, 12) + "[rank3]: " + allocatorMessage + "\n"
+	return bytes.Repeat([]byte(one), 2000)
+}
+
+func scanBench(b *testing.B, t *compiled, text []byte) {
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		s := newScanner("bench", t, func(Observation) {})
+		_, _ = s.Write(text)
+		s.Close()
+	}
+}
+
 // BenchmarkScan measures a whole scan: the finder, line numbers and what the patterns make of candidate lines.
 func BenchmarkScan(b *testing.B) {
-	texts := map[string][]byte{"healthy": healthyLog()}
+	texts := map[string][]byte{
+		"healthy": healthyLog(), "noisy": noisyLog(), "traceback": tracebackLog(),
+		"flood": bytes.Repeat([]byte("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"), 1<<15),
+	}
 	if raw, err := os.ReadFile("../fixtures/cases/rl-021-neg-verl-healthy-long/train.log"); err == nil {
 		texts["verl"] = raw
 	}
-	if raw, err := os.ReadFile("../fixtures/cases/infra-004-zero3-step-inside-backward-interleaved/train.log"); err == nil {
-		texts["traceback"] = raw
-	}
-	texts["flood"] = bytes.Repeat([]byte("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"), 1<<15)
 	for name, text := range texts {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Scan("bench", bytes.NewReader(text), func(Observation) {}); err != nil {
-					b.Fatal(err)
+		b.Run(name, func(b *testing.B) { scanBench(b, headless(), text) })
+	}
+}
+
+// BenchmarkScanTwiceThePatterns is the healthy scan beside one with twice the patterns: each again with other needles.
+func BenchmarkScanTwiceThePatterns(b *testing.B) {
+	all := Patterns()
+	for _, p := range Patterns() {
+		p.Name += "_again"
+		p.Needles = append([]string(nil), p.Needles...)
+		for i, n := range p.Needles {
+			swapped := []byte(n)
+			for j := range swapped {
+				if c := swapped[j]; c >= 'a' && c <= 'y' {
+					swapped[j]++ // another word of the same shape
 				}
 			}
-		})
+			p.Needles[i] = string(swapped)
+		}
+		all = append(all, p)
+	}
+	twice := compile(all).build()
+	twice.headLines = 0
+	text := healthyLog()
+	b.Run("once", func(b *testing.B) { scanBench(b, headless(), text) })
+	b.Run("twice", func(b *testing.B) { scanBench(b, twice, text) })
+}
+
+// BenchmarkStart is what every run pays before the first byte.
+func BenchmarkStart(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(Patterns()).build()
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	p := table()
+	parser := newParser("bench", p, func(Observation) {})
+	body, h := envelope.Peel([]byte("[rank3]: " + allocatorMessage))
+	s := parser.stream(&h)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		clear(parser.alike)
+		require.True(b, parser.match(Position{Line: 1}, body, h, s, nil, parser.find(body)))
 	}
 }

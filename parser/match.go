@@ -60,7 +60,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 	asked := false
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
-		if pat.Veto || claimed && pat.Kind != "" {
+		if pat.Veto || claimed && pat.Kind != "" || !pat.passes(body) {
 			continue
 		}
 		f, ok := pat.match(p.runes)
@@ -69,7 +69,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 		}
 		if pat.Kind != "" && !asked {
 			asked = true
-			if p.vetoed() {
+			if p.vetoed(body) {
 				claimed = true
 				continue
 			}
@@ -97,17 +97,14 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 			})
 		}
 	}
-	return claimed || trace != nil && !asked && p.vetoed()
+	return claimed || trace != nil && !asked && p.vetoed(body)
 }
 
 // vetoed says whether a veto among the candidates matches the message.
-func (p *Parser) vetoed() bool {
+func (p *Parser) vetoed(body []byte) bool {
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
-		if !pat.Veto {
-			continue
-		}
-		if pat.found(p.runes) {
+		if pat.Veto && pat.passes(body) && pat.found(p.runes) {
 			return true
 		}
 	}

@@ -104,6 +104,9 @@ func (p *part) fill(number int, t *compiled) {
 	}
 	p.lo = min(int(begin-p.off), len(p.text))
 	p.hi = min(int(end-p.off), len(p.text))
+	if p.off+int64(p.hi) == end {
+		p.err = nil // the next part will meet it
+	}
 	p.survey(t)
 }
 

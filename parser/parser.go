@@ -48,12 +48,13 @@ type Parser struct {
 	watched watch
 	swept   int // tick of the last look at streams that fell silent
 	held    int // bytes that all streams keep
+	most    int // streams told apart
 }
 
 func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 	return &Parser{
 		source: source, table: t, emit: emit, alike: map[uint64]int{},
-		streams: map[string]*stream{}, open: map[*stream]struct{}{}, cuts: map[string]*cut{},
+		most: maxStreams, streams: map[string]*stream{}, open: map[*stream]struct{}{}, cuts: map[string]*cut{},
 	}
 }
 
@@ -296,7 +297,7 @@ func (p *Parser) anyMatches(body []byte) bool {
 	p.runes = appendRunes(p.runes[:0], body)
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
-		if pat.Kind == "" && len(p.table.followers[i]) == 0 {
+		if pat.Kind == "" && len(p.table.followers[i]) == 0 || !pat.passes(body) {
 			continue
 		}
 		if pat.found(p.runes) {

@@ -1,7 +1,9 @@
 package parser
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +29,10 @@ type Pattern struct {
 	// Expr is a regexp2 expression, tried on one message without its envelope (a line cut at \r, of at most
 	// [MaxMessage] bytes). It should begin with a literal and must not nest unbounded repeats.
 	Expr string
+
+	// Gate are literals of which every match holds at least one, however common they are: they spare an expression that looks
+	// far around from most messages with a needle. None: the expression is tried at once.
+	Gate []string
 
 	Kind   Kind // an Event of this kind
 	Role   Role
@@ -104,6 +110,11 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 		}
 	}
 	return f, true
+}
+
+// passes says whether the pattern's expression need be tried at all.
+func (p *Pattern) passes(body []byte) bool {
+	return len(p.Gate) == 0 || slices.ContainsFunc(p.Gate, func(lit string) bool { return bytes.Contains(body, []byte(lit)) })
 }
 
 // found says whether the pattern matches a message. A time-out counts as no match.

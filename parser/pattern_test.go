@@ -67,6 +67,7 @@ func TestPatterns(t *testing.T) {
 				}
 				assert.Equal(t, s.Want, got, "fields of %q", s.Line)
 				assert.True(t, len(p.Needles) == 0 || containsAny(s.Line, p.Needles), "no needle in %q", s.Line)
+				assert.True(t, p.passes([]byte(s.Line)), "no literal of the gate in %q", s.Line)
 			}
 			for _, l := range p.NoMatch {
 				_, ok := p.match([]rune(l))

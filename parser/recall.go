@@ -25,9 +25,10 @@ var keepOf = [kinds]int{
 }
 
 const (
-	maxUnread = 8 << 10   // bytes of a line that may wait; a longer one is read at once
-	maxWaits  = 512 << 10 // bytes of one kind's lines, or of its exceptions' tracebacks
-	smallText = 1 << 10   // room that a place keeps for the next line, once it is over
+	maxUnread     = 8 << 10   // bytes of a line that may wait; a longer one is read at once
+	maxWaits      = 512 << 10 // bytes of one kind's lines, or of its exceptions' tracebacks
+	readerStreams = 512       // writers whose samples are followed while such lines are read
+	smallText     = 1 << 10   // room that a place keeps for the next line, once it is over
 )
 
 // kindFor is the kind of lines that hold these needles: of several, the one that is kept longest.
@@ -117,6 +118,7 @@ type recall struct {
 
 func newRecall(source string, t *compiled, emit func(Observation)) *recall {
 	r := &recall{reader: newParser(source, t, emit), emit: emit}
+	r.reader.most = readerStreams
 	for k := range r.kinds {
 		r.kinds[k].keep = keepOf[k]
 	}

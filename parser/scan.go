@@ -183,10 +183,16 @@ func (s *Scanner) take(end int) {
 // an input come in order and without gaps.
 func (s *Scanner) consume(b *block) {
 	spots, long := b.spots, b.long
+	ends := -1 // of the long line: its newline, if that is in the block
 	for {
 		x := int(s.next - b.off)
 		if x >= b.hi {
 			break
+		}
+		if s.inLong && ends < x {
+			if ends = b.hi; b.last >= x {
+				ends = x + bytes.IndexByte(b.text[x:], '\n')
+			}
 		}
 		for len(spots) > 0 && spots[0].pos < x {
 			spots = spots[1:]
@@ -195,6 +201,13 @@ func (s *Scanner) consume(b *block) {
 			long = long[1:]
 		}
 		if !s.alert(s.next) {
+			if s.inLong && ends < b.hi && (len(spots) == 0 || spots[0].pos > ends) {
+				// the next line may be read for other reasons than this one
+				s.inLong = false
+				s.line++
+				s.next = b.off + int64(ends) + 1
+				continue
+			}
 			if x = s.leap(b, x, spots, long); x < 0 {
 				break
 			}
@@ -217,7 +230,7 @@ func (s *Scanner) alert(offset int64) bool {
 }
 
 // leap goes from x to the next place of interest in the block: the beginning of a line with a needle, some text before the
-// needle in a long line, or the beginning of a long line. It returns -1 when there is none.
+// needle in a long line, or the beginning of a long line. It returns -1 when there is none in the block.
 func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 	if len(long) > 0 && (len(spots) == 0 || long[0] <= spots[0].pos) {
 		s.line += bytes.Count(b.text[x:long[0]], newline)
@@ -238,7 +251,10 @@ func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 		return x
 	}
 	x = max(x, at.pos-maxExcerpt)
-	return x + bytes.LastIndexByte(b.text[x:at.pos], '\r') + 1
+	if x += bytes.LastIndexByte(b.text[x:at.pos], '\r') + 1; x >= b.hi {
+		return -1 // the next block has more of the text behind it
+	}
+	return x
 }
 
 // unit reads one line, or a part of a long one, and returns where the next one begins.

@@ -56,8 +56,8 @@ func (p *Parser) stream(h *envelope.Header) *stream {
 	key := h.Stream
 	s, ok := p.streams[key]
 	if !ok {
-		if len(p.streams) >= maxStreams {
-			p.forget(maxStreams*3/4, maxHeld)
+		if len(p.streams) >= p.most {
+			p.forget(p.most*3/4, maxHeld)
 		}
 		s = &stream{opened: envelope.NewHeader(), name: nameIn(key)}
 		p.streams[key] = s

@@ -168,6 +168,11 @@ func mentionVetoes() []Pattern {
 		},
 		{
 			Name: "veto.advice",
+			Gate: []string{
+				"f you", "f it", "f this", "if the ", "If the ", "n case", "hen you", "ou may", "ou might", "ou can", "ou will", "ou could",
+				" cause", " run", " result", " lead", " trigger", " go", " hit", " be", " get", " raise", " occur", "o avoid", "o prevent",
+				"o reduce", "o fix", "o handle", "o debug", "void", "revent", "ithout", "isk of", "o more",
+			},
 			Needles: []string{
 				"CUDA out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED",
 				"CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
@@ -191,6 +196,10 @@ func mentionVetoes() []Pattern {
 		},
 		{
 			Name: "veto.question",
+			Gate: []string{
+				"hy do", "hy did", "hy am", "hy is", "ow do", "ow can", "ow should", "ow to", "hat does", "hat is", "hat causes",
+				" get", " got", " keep getting", " see", " saw", " receive", " hit", " encounter",
+			},
 			Needles: []string{
 				"CUDA out of memory", "HIP out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError: ",
 				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
@@ -274,6 +283,7 @@ func mentionVetoes() []Pattern {
 		},
 		{
 			Name: "veto.sample",
+			Gate: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content"},
 			Needles: []string{
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
 				"MemoryError", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
