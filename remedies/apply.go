@@ -50,6 +50,9 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 			continue
 		}
 		j.Changes = append(j.Changes, c.Change)
+		if note := s.otherNames(p, &c.Change); note != "" {
+			j.Caution = strings.TrimSpace(note + " " + j.Caution)
+		}
 		if c.To != nil && !j.movable {
 			switch {
 			case c.From != nil:
@@ -74,6 +77,24 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 		j.Freed, j.Enough, j.EnoughWhy = nil, nil, ""
 	}
 	return j
+}
+
+// otherNames says what a setting is called in other versions, when neither the log's own words nor its version tell
+// which name is this run's.
+func (s *scene) otherNames(p *Parameter, c *Change) string {
+	if c.From != nil || s.run.FrameworkVersion != "" {
+		return ""
+	}
+	var names []string
+	for _, sp := range p.Spellings {
+		if sp.Versions != "" && !sp.Read && sp.Key != c.Key {
+			names = append(names, fmt.Sprintf("%s in versions %s", sp.Key, sp.Versions))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Also written " + strings.Join(names, ", ") + "."
 }
 
 // room says that a setting is not yet where it helps most.

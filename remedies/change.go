@@ -14,6 +14,9 @@ type change struct {
 	missing   string // not empty: the run's version does not know the setting, and why
 }
 
+// absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true}
+
 // changeOf fills a parameter in. The second result is false when the parameter is not for this run.
 func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 	if _, bad := s.denied(p.When); bad || len(p.Only) > 0 && !s.allTrue(p.Only) {
@@ -33,6 +36,10 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 			c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), at)
 		} else {
 			c.To = &p.Value
+		}
+	case !found && absolute[p.Next]:
+		if n := rules[p.Next](&question{scene: s, p: p, cur: "None"}); n.to != "" {
+			c.To, c.ComputedFrom = &n.to, n.how
 		}
 	case found && p.Next != "":
 		n := rules[p.Next](&question{scene: s, p: p, cur: *c.From})

@@ -318,3 +318,14 @@ func BenchmarkDecode(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
+
+func TestBothNamesAreToldWhenNobodyKnowsTheVersion(t *testing.T) {
+	t.Parallel()
+	const name = "actor_rollout_ref.actor.ulysses_sequence_parallel_size in versions <=0.7"
+	caution := func(r *classifier.Run) string { return pick(t, For(r, gpuOOM("forward")), "verl.ulysses").Caution }
+	assert.Contains(t, caution(run("verl")), name)
+	old := run("verl")
+	old.FrameworkVersion = "0.6.1"
+	assert.NotContains(t, caution(old), name, "the version decides")
+	assert.NotContains(t, caution(run("verl", "actor_rollout_ref.actor.ulysses_sequence_parallel_size", "1")), name, "the log's own name decides")
+}
