@@ -42,6 +42,11 @@ var factWords = map[string][2]string{
 	"limit_below_card":  {"a limit below the card's size is set for the process", "no limit below the card's size"},
 	"full_state":        {"a checkpoint was being put together", "no checkpoint was being put together"},
 	"moe":               {"a model with experts", "a model without experts"},
+	"npu":               {"an Ascend NPU", "not on an Ascend NPU"},
+	"evaluating":        {"it failed in an evaluation", "not in an evaluation"},
+	"shares_card":       {"trainer and engine share the card", "trainer and engine have cards of their own"},
+	"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache"},
+	"stray":             {"a stray process holds memory of the card", "not when a stray process holds the card"},
 	"moves_peak":        {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak"},
 }
 

@@ -19,7 +19,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
 	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
-	"moves_peak": movesPeak, "evaluating": evaluating,
+	"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
 }
 
 // named compares a word that may be unknown.
@@ -52,7 +52,7 @@ func launcher(s *scene, word string) verdict  { return named(s.run.Launcher, wor
 func framework(s *scene, word string) verdict { return named(s.run.Framework, word, "framework") }
 
 func resource(s *scene, word string) verdict {
-	return verdict{truthOf(s.resource == word), s.resource + " memory ran out"}
+	return verdict{truthOf(s.resource == word), resourceNames([]string{s.resource}) + " memory ran out"}
 }
 
 func phaseIs(s *scene, word string) verdict {

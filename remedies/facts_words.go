@@ -74,6 +74,14 @@ func beforeCache(s *scene, _ string) verdict {
 	return verdict{}
 }
 
+// onNPU says that the device is one of Ascend's: torch_npu's allocator has a variable of its own.
+func onNPU(s *scene, _ string) verdict {
+	if s.says("npu out of memory") {
+		return verdict{yes, "the device is an NPU"}
+	}
+	return verdict{no, "the device is no NPU"}
+}
+
 func sampler(s *scene, _ string) verdict {
 	if s.says("warming up sampler") || s.inner(6, "sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run") {
 		return verdict{yes, "the sampler's buffers, which grow with the number of sequences, did not fit"}
