@@ -21,7 +21,7 @@ const (
 )
 
 var keepOf = [kinds]int{
-	whoKind: 4096, phaseKind: 256, timerKind: 256, stepKind: 64, startKind: 256, gaugeKind: 64, exceptionKind: 64, sampleKind: 512,
+	whoKind: 4096, phaseKind: 256, timerKind: 256, stepKind: 64, startKind: 256, gaugeKind: 64, exceptionKind: 64, sampleKind: 160,
 }
 
 const (
