@@ -141,7 +141,10 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 		slices.Sort(names)
 		require.Greater(t, len(names), 2)
 		for i, a := range names {
-			for _, b := range names[i+1:] {
+			for j, b := range names[i+1:] {
+				if testing.Short() && (i+j)%8 != 0 {
+					continue // the race detector sees enough of them
+				}
 				if x, y := apart[a], apart[b]; x.Own == y.Own || x.Resource == y.Resource && (x.Resource != "gpu" || x.Device == y.Device && x.Total == y.Total) {
 					continue // as far as they tell they share one memory: one story, whoever tells it
 				}
