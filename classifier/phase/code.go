@@ -4,13 +4,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // line is what a quoted source line means. Bare scripts call torch from functions of any name; the line that was running
 // is then the only sign. Expressions are RE2's and see at most maxCode bytes.
 type line struct {
 	hints []string // one of them is in every line that the expression matches; found faster than the expression fails
-	expr  *regexp.Regexp
+	expr  func() *regexp.Regexp
 	phase Phase
 	by    strength
 	flags flag
@@ -18,7 +19,12 @@ type line struct {
 
 // reads builds a line from hints, separated by spaces, and an expression.
 func reads(hints, expr string, p Phase, by strength) line {
-	return line{hints: strings.Fields(hints), expr: regexp.MustCompile(expr), phase: p, by: by}
+	return line{hints: strings.Fields(hints), expr: lazy(expr), phase: p, by: by}
+}
+
+// lazy compiles an expression when it is first asked for: most runs meet no traceback.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 func (l line) with(f flag) line { l.flags |= f; return l }
@@ -59,7 +65,7 @@ var lines = []line{
 // call finds a call of something that is named like a model and nothing else: `model(...)`, `self.ref_model(...)`,
 // `netG(...)`, but neither `get_model(...)` nor `update_policy(...)` nor a constructor. The words in front are those that
 // tell one model of a run from another.
-var call = regexp.MustCompile(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
+var call = lazy(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
 	`(?:(?:ref|reference|actor|student|teacher|target|base|reward|critic|policy|value|ddp|fsdp|peft|wrapped|unwrapped|draft` +
 	`|text|image|vision|audio|language|online|ema|dp|train|q|v)_)*` +
 	`(?:model|net|net[A-Z]|network|module|unet|vae|dit|transformer|critic|policy|encoder|decoder|backbone|discriminator` +
@@ -78,11 +84,11 @@ func quoted(at *location, library bool) *line {
 		if library && (l.by == weak || !part(l.phase)) {
 			continue
 		}
-		if slices.ContainsFunc(l.hints, func(h string) bool { return strings.Contains(at.code, h) }) && l.expr.MatchString(at.code) {
+		if slices.ContainsFunc(l.hints, func(h string) bool { return strings.Contains(at.code, h) }) && l.expr().MatchString(at.code) {
 			return l
 		}
 	}
-	if !library && strings.IndexByte(at.code, '(') > 0 && call.MatchString(at.code) {
+	if !library && strings.IndexByte(at.code, '(') > 0 && call().MatchString(at.code) {
 		return &forwardCall
 	}
 	return nil

@@ -2,7 +2,6 @@ package phase
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ var methods = []method{
 }
 
 // dataTask recognises tasks that only prepare data, Ray Data's operators among them.
-var dataTask = regexp.MustCompile(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
+var dataTask = lazy(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
 	`|^mapworker|tokeni[sz]e|preprocess|read_parquet|load_data|_dataset`)
 
 // roles are the prefixes that verl puts before a method when workers share a process, the longest first.
@@ -100,7 +99,7 @@ func FromMethod(actor, name string) (Verdict, bool) {
 			}
 		}
 	}
-	if dataTask.MatchString(name) || dataTask.MatchString(actor) {
+	if dataTask().MatchString(name) || dataTask().MatchString(actor) {
 		return Verdict{Data, Low, fmt.Sprintf("The pending remote task %s is named after %s.", quote(actor, name), nouns[Data]), nil}, true
 	}
 	return Verdict{Phase: Unknown, Confidence: Low}, false
@@ -141,9 +140,9 @@ func quote(actor, name string) string {
 
 var (
 	// called finds `receiver.method(` and `receiver.method.remote(`.
-	called = regexp.MustCompile(`(\w+)\.(\w+)(?:\.remote)?\(`)
+	called = lazy(`(\w+)\.(\w+)(?:\.remote)?\(`)
 	// byName finds the method that a driver passes by name: `method_name="broadcast_to_vllm"`.
-	byName = regexp.MustCompile(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
+	byName = lazy(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
 )
 
 // FromDriver tells the phase from the driver's own stack, outermost frame first: the driver waits in a call such as
@@ -170,12 +169,12 @@ func FromDriver(frames []traceback.Frame) (Verdict, bool) {
 
 // pending reads the calls of a quoted line from the last to the first: the innermost is written last.
 func pending(at *location) (Verdict, bool) {
-	if n := byName.FindStringSubmatch(at.code); n != nil {
+	if n := byName().FindStringSubmatch(at.code); n != nil {
 		if v, ok := FromMethod("modelactor", n[1]); ok {
 			return v, true
 		}
 	}
-	calls := called.FindAllStringSubmatch(at.code, 16)
+	calls := called().FindAllStringSubmatch(at.code, 16)
 	for i := len(calls) - 1; i >= 0; i-- {
 		receiver, name := calls[i][1], calls[i][2]
 		if v, ok := FromMethod(receiver, name); ok && !common(receiver, name) {
