@@ -243,7 +243,7 @@ func (c *cluster) byName() (phase.Verdict, bool) {
 			return v, true
 		}
 	}
-	return phase.FromFile(filepath.Base(strings.ReplaceAll(e.At.Source, "\\", "/")), e.ready)
+	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.ready) // a!b is in an archive
 }
 
 // elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it

@@ -34,26 +34,12 @@ func hintFor(path string, err error) string {
 	return ""
 }
 
-// unpackHint says how to read a compressed file.
-func unpackHint(path string, what content) string {
-	q := quote(path)
-	name := strings.ToLower(filepath.Base(path))
-	if strings.Contains(name, ".tar") || strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".txz") {
-		return "tar -xOf " + q + " | oomscan"
+// unpackHint says how to read a file that is compressed in a way that is not known here.
+func unpackHint(path, format string) string {
+	if format == "rar" {
+		return "unrar p -inul " + quote(path) + " | oomscan"
 	}
-	switch what.format {
-	case "gzip":
-		return "zcat " + q + " | oomscan"
-	case "tar":
-		return "tar -xOf " + q + " | oomscan"
-	case "zip":
-		return "unzip -p " + q + " | oomscan"
-	case "7z":
-		return "7z x -so " + q + " | oomscan"
-	case "rar":
-		return "unrar p -inul " + q + " | oomscan"
-	}
-	return what.format + " -dc " + q + " | oomscan"
+	return "7z x -so " + quote(path) + " | oomscan"
 }
 
 // quote makes a path one word of a POSIX shell.

@@ -10,8 +10,9 @@ import (
 )
 
 // List expands command-line paths into inputs, in the order given. A folder stands for the text files in it and below,
-// in name order. Hidden members, those of version control and links are passed over; a path that is given itself is
-// taken whatever its name. A file that is reached twice is listed once. What cannot be read is a Problem, and the rest
+// in name order, and for the archives there. Hidden members, those of version control and links are passed over, and so
+// are oomscan's own reports; a path that is given itself is taken whatever its name. A path that does not exist and holds
+// one of *?[ is a pattern, as [filepath.Match] has it: it stands for the paths that match. A file that is reached twice is listed once. What cannot be read is a Problem, and the rest
 // goes on.
 //
 // List does not block: it opens regular files and folders only.
@@ -51,6 +52,9 @@ func (l *lister) path(path string) {
 		return
 	}
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && l.pattern(path) {
+		return
+	}
 	if err != nil {
 		l.problem(path, bare(err), hintFor(path, err))
 		return
@@ -67,6 +71,25 @@ func (l *lister) path(path string) {
 	}
 }
 
+// pattern lists what a pattern matches, if anything: one that the shell passed on, for it was quoted or comes from a file.
+func (l *lister) pattern(path string) bool {
+	if !strings.ContainsAny(path, "*?[") {
+		return false
+	}
+	matches, _ := filepath.Glob(path)
+	found := false
+	for _, m := range matches {
+		if strings.HasPrefix(filepath.Base(m), ".") && !strings.HasPrefix(filepath.Base(path), ".") {
+			continue // as in a shell
+		}
+		if _, err := os.Stat(m); err == nil {
+			found = true
+			l.path(m)
+		}
+	}
+	return found
+}
+
 // file lists a regular file that was named on the command line.
 func (l *lister) file(path string, size int64) {
 	what, err := sniffFile(path, size)
@@ -75,19 +98,29 @@ func (l *lister) file(path string, size int64) {
 		return
 	}
 	switch what.kind {
-	case text:
+	case text, ownReport:
 		l.add(Input{Name: path, Path: path, Size: size})
-	case utf16:
-		l.problem(path, ErrUTF16, "iconv -f UTF-16 -t UTF-8 "+quote(path)+" | oomscan")
+	case wide:
+		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
 	case compressed:
-		l.problem(path, fmt.Errorf("%w (%s)", ErrCompressed, what.format), unpackHint(path, what))
-	default:
-		err := ErrBinary
-		if what.format != "" {
-			err = fmt.Errorf("%w (%s)", ErrBinary, what.format)
+		if !readable(what.format) {
+			l.problem(path, fmt.Errorf("%w (%s)", ErrCompressed, what.format), unpackHint(path, what.format))
+			return
 		}
-		l.problem(path, err, "name the log that the job wrote, such as slurm-123.err or train.log")
+		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
+	default:
+		l.problem(path, binaryError(what), binaryHint)
 	}
+}
+
+const binaryHint = "name the log that the job wrote, such as slurm-123.err or train.log"
+
+// binaryError says what a file is that is no log.
+func binaryError(what content) error {
+	if what.format == "" {
+		return ErrBinary
+	}
+	return fmt.Errorf("%w (%s)", ErrBinary, what.format)
 }
 
 // root lists a folder that was named on the command line.
@@ -95,12 +128,12 @@ func (l *lister) root(path string) {
 	problems := len(l.problems)
 	members := 0
 	var skipped Skipped
-	l.folder(path, &members, &skipped)
+	l.folder(path, path, &members, &skipped)
 	switch {
 	case skipped != Skipped{}:
 		p := Problem{Name: path, Err: &skipped, Note: true}
 		if skipped.Compressed > 0 {
-			p.Hint = "unpack the compressed ones, or pipe them in: zcat FILE | oomscan"
+			p.Hint = "unpack the compressed ones, or pipe them in: 7z x -so FILE | oomscan"
 		}
 		if members == 0 {
 			p.Note, p.Err = false, fmt.Errorf("%w: %w", ErrNoLogs, &skipped)
@@ -111,9 +144,9 @@ func (l *lister) root(path string) {
 	}
 }
 
-// folder lists the members of a folder, recursively; it adds to the number of text files and to that of others. Links
+// folder lists the members of a folder below root, recursively; it adds to the number of text files and to that of others. Links
 // are not followed, so the depth is that of a real tree, which the longest path that the system takes bounds.
-func (l *lister) folder(dir string, members *int, skipped *Skipped) {
+func (l *lister) folder(root, dir string, members *int, skipped *Skipped) {
 	entries, err := os.ReadDir(dir) // by name; what was read before an error counts
 	if err != nil {
 		l.problem(dir, bare(err), hintFor(dir, err))
@@ -124,16 +157,16 @@ func (l *lister) folder(dir string, members *int, skipped *Skipped) {
 		case strings.HasPrefix(e.Name(), "."):
 		case e.IsDir():
 			if e.Name() != "CVS" { // the one version control folder that is not hidden
-				l.folder(path, members, skipped)
+				l.folder(root, path, members, skipped)
 			}
 		case e.Type().IsRegular():
-			l.member(path, e, members, skipped)
+			l.member(root, path, e, members, skipped)
 		}
 	}
 }
 
 // member lists one file of a folder.
-func (l *lister) member(path string, e fs.DirEntry, members *int, skipped *Skipped) {
+func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped *Skipped) {
 	info, err := e.Info()
 	var what content
 	if err == nil {
@@ -145,11 +178,13 @@ func (l *lister) member(path string, e fs.DirEntry, members *int, skipped *Skipp
 	case err != nil:
 		*members++
 		l.problem(path, bare(err), hintFor(path, err))
-	case what.kind == text:
+	case what.kind == text, what.kind == wide, what.kind == compressed && readable(what.format):
 		*members++
-		l.add(Input{Name: path, Path: path, Size: info.Size()})
+		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind != text})
 	case what.kind == compressed:
 		skipped.Compressed++
+	case what.kind == ownReport:
+		skipped.Reports++
 	default:
 		skipped.Binary++
 	}

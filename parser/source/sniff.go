@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // sniffLen is how many bytes of a file decide what it is.
@@ -16,7 +18,8 @@ type kind uint8
 
 const (
 	text kind = iota
-	utf16
+	wide      // UTF-16
+	ownReport
 	compressed
 	binaryData
 )
@@ -46,14 +49,19 @@ func sniffFile(path string, size int64) (content, error) {
 	if !info.Mode().IsRegular() {
 		return content{}, ErrKind
 	}
+	return sniffOpen(f, 0, size)
+}
+
+// sniffOpen tells what is in the size bytes of a file from an offset on.
+func sniffOpen(f *os.File, from, size int64) (content, error) {
 	b := make([]byte, sniffLen)
-	n, err := readAt(f, b, 0)
+	n, err := readAt(f, b, from)
 	if err != nil {
 		return content{}, err
 	}
 	if n == sniffLen && allZero(b) && size > sniffLen {
 		// A log that was truncated while its writer kept its offset begins with a hole. The end tells.
-		if n, err = readAt(f, b, size-sniffLen); err != nil {
+		if n, err = readAt(f, b, from+size-sniffLen); err != nil {
 			return content{}, err
 		}
 		b = bytes.TrimLeft(b[:n], "\x00")
@@ -81,12 +89,66 @@ func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 func sniff(b []byte) content {
 	for _, m := range magics {
 		if len(b) >= m.at && bytes.HasPrefix(b[m.at:], []byte(m.bytes)) {
+			if m.kind == wide && !wideText(b) {
+				break
+			}
 			return content{m.kind, m.format}
 		}
 	}
 	if c := structured(b); c.format != "" {
 		return c
 	}
+	if own(b) {
+		return content{kind: ownReport}
+	}
+	return content{kind: letters(b)}
+}
+
+// Form is how a stream is to be read.
+type Form uint8
+
+// The forms of a stream.
+const (
+	Plain  Form = iota // as it is
+	Wide               // by a [UTF16]
+	Packed             // by an [Unpacker]
+)
+
+// Begins tells the form of a stream from its first bytes. sure is false if more of them may tell otherwise.
+func Begins(head []byte) (form Form, sure bool) {
+	switch sniff(head).kind {
+	case compressed:
+		return Packed, true
+	case wide:
+		return Wide, true
+	}
+	if len(head) >= blockLen {
+		return Plain, true
+	}
+	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 {
+		return Plain, false // the header of a tar is full of zeros
+	}
+	for _, m := range magics {
+		if (m.kind == compressed || m.kind == wide) && m.at == 0 && strings.HasPrefix(m.bytes, string(head)) {
+			return Plain, false
+		}
+	}
+	early := func(magic string) bool {
+		return len(head) < 12 && strings.HasPrefix(magic, string(head[:min(len(head), len(magic))]))
+	}
+	return Plain, !early("PK") && !early("BZh") && !early("P*M\x18")
+}
+
+// wideText says that what follows a byte order mark of UTF-16 is text: the mark is short, and others begin like that.
+func wideText(b []byte) bool {
+	var d UTF16
+	decoded := d.Append(nil, b)
+	broken := bytes.Count(decoded, []byte("\ufffd")) // one in thirty of evenly spread bytes
+	return !bytes.HasPrefix(decoded, []byte{0}) && letters(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
+}
+
+// letters tells text from other data by how its bytes are spread.
+func letters(b []byte) kind {
 	var zero, control, high int
 	for _, c := range b {
 		switch {
@@ -101,12 +163,12 @@ func sniff(b []byte) content {
 	n := len(b)
 	switch {
 	case (zero+control)*100 > 30*n:
-		return content{kind: binaryData}
+		return binaryData
 	case control*100 > 5*n && high*100 > 30*n:
 		// Evenly spread bytes: numbers, encrypted or packed data. Text of any encoding has hardly a control byte.
-		return content{kind: binaryData}
+		return binaryData
 	}
-	return content{kind: text}
+	return text
 }
 
 // magics are the first bytes of file formats, as their specifications and file(1) give them. Where a text might begin
@@ -120,14 +182,14 @@ var magics = []struct {
 	{0, "\x1f\x8b", compressed, "gzip"},
 	{0, "\x28\xb5\x2f\xfd", compressed, "zstd"},
 	{0, "\xfd7zXZ\x00", compressed, "xz"},
-	{0, "BZh91AY&SY", compressed, "bzip2"},
 	{0, "\x04\x22\x4d\x18", compressed, "lz4"},
+	{0, "\x02\x21\x4c\x18", compressed, "lz4"}, // as the kernel packs
 	{0, "7z\xbc\xaf\x27\x1c", compressed, "7z"},
 	{0, "Rar!\x1a\x07", compressed, "rar"},
 	{257, "ustar\x00", compressed, "tar"},
 	{257, "ustar  \x00", compressed, "tar"},
-	{0, "\xff\xfe", utf16, ""},
-	{0, "\xfe\xff", utf16, ""},
+	{0, "\xff\xfe", wide, ""},
+	{0, "\xfe\xff", wide, ""},
 
 	{0, "\x7fELF", binaryData, "ELF"},
 	{0, "MZ\x90\x00", binaryData, "PE"},
@@ -174,6 +236,10 @@ func structured(b []byte) content {
 	switch n := binary.LittleEndian.Uint64(b); {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
 		return content{zipped(head), "zip"}
+	case string(b[:3]) == "BZh" && b[3] >= '1' && b[3] <= '9' && (string(b[4:10]) == "1AY&SY" || string(b[4:10]) == "\x17rE8P\x90"):
+		return content{compressed, "bzip2"} // 100 to 900 kB a block; the second is an empty one
+	case b[0]&0xf0 == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18:
+		return content{compressed, "zstd"} // a frame to be skipped, as pzstd puts it first
 	case bytes.HasPrefix(b, []byte("PK\x05\x06")):
 		return content{compressed, "zip"} // an empty one
 	case b[0] == 0x80 && b[1] >= 2 && b[1] <= 5:

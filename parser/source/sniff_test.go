@@ -46,7 +46,11 @@ func TestFormatsAreRecognised(t *testing.T) {
 		format string
 	}{
 		{elf, binaryData, "ELF"},
-		{gzip, compressed, "gzip"},
+		{gzipMagic, compressed, "gzip"},
+		{"BZh11AY&SY\x00\x00", compressed, "bzip2"},
+		{"BZh9\x17rE8P\x90\x00\x00\x00\x00", compressed, "bzip2"},
+		{"\x04\x22\x4d\x18", compressed, "lz4"},
+		{"\x50\x2a\x4d\x18\x04\x00\x00\x00\x00\x00\x00\x00\x28\xb5\x2f\xfd", compressed, "zstd"},
 		{"\x28\xb5\x2f\xfd....", compressed, "zstd"},
 		{"\xfd7zXZ\x00", compressed, "xz"},
 		{strings.Repeat("a", 257) + "ustar\x0000", compressed, "tar"},
@@ -63,7 +67,10 @@ func TestFormatsAreRecognised(t *testing.T) {
 		{"\x93NUMPY\x01", binaryData, "NumPy"},
 		{"\xf3\x0d\x0d\x0a\x00\x00\x00\x00\x00\x00\x00\x00", binaryData, "Python bytecode"},
 		{"\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\x4b\x22\x09\x00\x00\x00\x00\x1a\x0dbrain.Event:2", binaryData, "TensorBoard events"},
-		{"\xff\xfeh\x00", utf16, ""},
+		{"\xff\xfeh\x00", wide, ""},
+		{"\xfe\xff\x00h", wide, ""},
+		{"\xff\xfe" + string(random[:4000]), binaryData, ""},
+		{"\xff\xfe\x00\x00h\x00\x00\x00", binaryData, ""},
 		{strings.Repeat("\x01\x00\x00\x00", 99), binaryData, ""},
 		{string(random), binaryData, ""},
 	} {

@@ -1,11 +1,10 @@
-// Package source says what to read: it expands the paths of a command line into inputs. It looks at the first bytes of
-// a file to tell a log from a checkpoint or a picture, and reads nothing else.
+// Package source says what to read: it expands the paths of a command line into inputs, and hands out the logs in them,
+// unpacked from whatever they are packed in. The first bytes tell a log from an archive, a checkpoint or a picture; names
+// tell nothing.
 package source
 
 import (
 	"errors"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -13,24 +12,13 @@ import (
 // Stdin is the path, and the name, of the standard input.
 const Stdin = "-"
 
-// Input is one stream of log lines, not yet opened.
+// Input is a log, or an archive of logs, not yet opened: see [Unpacker.Walk].
 type Input struct {
-	Name string // as given on the command line; members of a folder: the folder's path and theirs, joined
-	Path string // of the file; empty for the standard input
-	Size int64  // bytes when it was listed; -1 if unknown (pipes, devices, the standard input)
-}
-
-// Open opens the input for reading. The caller closes it; closing the standard input does nothing. Opening a FIFO blocks
-// until somebody writes to it.
-func (in Input) Open() (io.ReadCloser, error) {
-	if in.Path == "" {
-		return io.NopCloser(os.Stdin), nil
-	}
-	f, err := os.Open(in.Path)
-	if err != nil {
-		return nil, bare(err) // not a nil *os.File in an interface
-	}
-	return f, nil
+	Name   string // as given on the command line; members of a folder: the folder's path and theirs, joined
+	Path   string // of the file; empty for the standard input
+	Size   int64  // bytes when it was listed; -1 if unknown (pipes, devices, the standard input)
+	From   string // the folder of the command line that it was found in; empty if it was named itself
+	Packed bool   // it is compressed, an archive, or in UTF-16: it is read as a stream
 }
 
 // Problem is a path, or a member of a folder, that is not among the inputs.
@@ -47,21 +35,29 @@ type Problem struct {
 var (
 	// ErrBinary says that a file's content is no text: a program, a picture, a checkpoint.
 	ErrBinary = errors.New("binary file")
-	// ErrCompressed says that a file is compressed or an archive.
+	// ErrCompressed says that a file is compressed in a way that is not known here.
 	ErrCompressed = errors.New("compressed file")
-	// ErrUTF16 says that a file is text of two bytes a character, as PowerShell's redirection writes it.
-	ErrUTF16 = errors.New("UTF-16 text")
+	// ErrEmptyArchive says that an archive holds no text file.
+	ErrEmptyArchive = errors.New("no logs in this archive")
 	// ErrNoLogs says that a folder holds no text file.
 	ErrNoLogs = errors.New("no logs in this folder")
 	// ErrKind says that a path is a socket, a block device or the like.
 	ErrKind = errors.New("neither a file, a folder nor a pipe")
 )
 
-// Skipped counts the files of a folder that were passed over because of their content. It is an error so that a
-// [Problem] can carry it.
+// Skipped counts the files of a folder or an archive that were passed over because of their content. It is an error so
+// that a [Problem] can carry it.
 type Skipped struct {
-	Binary     int // and text in UTF-16
-	Compressed int
+	Binary     int
+	Compressed int // in a way that is not known here
+	Reports    int // of oomscan itself
+}
+
+// Add adds what another count has.
+func (s *Skipped) Add(t Skipped) {
+	s.Binary += t.Binary
+	s.Compressed += t.Compressed
+	s.Reports += t.Reports
 }
 
 func (s *Skipped) Error() string {
@@ -71,6 +67,9 @@ func (s *Skipped) Error() string {
 	}
 	if s.Compressed > 0 {
 		parts = append(parts, count(s.Compressed, "compressed file"))
+	}
+	if s.Reports > 0 {
+		parts = append(parts, count(s.Reports, "report")+" of oomscan")
 	}
 	return "passed over " + strings.Join(parts, " and ")
 }

@@ -1,8 +1,8 @@
 package source
 
 import (
-	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,8 +35,9 @@ func names(root string, inputs []Input) []string {
 }
 
 const (
-	elf  = "\x7fELF\x02\x01\x01\x00\x00\x00"
-	gzip = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"
+	elf       = "\x7fELF\x02\x01\x01\x00\x00\x00"
+	gzipMagic = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"
+	sevenZip  = "7z\xbc\xaf\x27\x1c\x00\x04"
 )
 
 func TestListKeepsTheOrderGiven(t *testing.T) {
@@ -47,8 +48,8 @@ func TestListKeepsTheOrderGiven(t *testing.T) {
 	assert.Equal(t, []Input{
 		{Name: root + "/b.err", Path: root + "/b.err", Size: 2},
 		{Name: "-", Size: -1},
-		{Name: root + "/logs/10.out", Path: root + "/logs/10.out", Size: 3},
-		{Name: root + "/logs/2.out", Path: root + "/logs/2.out", Size: 2},
+		{Name: root + "/logs/10.out", Path: root + "/logs/10.out", Size: 3, From: root + "/logs"},
+		{Name: root + "/logs/2.out", Path: root + "/logs/2.out", Size: 2, From: root + "/logs"},
 		{Name: root + "/a.err", Path: root + "/a.err", Size: 2},
 	}, inputs)
 }
@@ -58,19 +59,21 @@ func TestListOfAFolderIsRecursiveInNameOrder(t *testing.T) {
 	root := tree(t, map[string]string{
 		"z.log": "z", "node1/rank0/stderr.log": "x", "node1/a.log": "x", "m.log": "x", "empty.log": "",
 		".git/config": "x", ".hidden": "x", "CVS/Entries": "x", "node1/.cache/x.log": "x",
-		"model.bin": elf, "old.gz": gzip,
+		"model.bin": elf, "old.gz": gzipMagic, "old.7z": sevenZip, "ps.log": "\xff\xfeh\x00i\x00",
+		"report.txt":  " OUT OF MEMORY  GPU memory ran out\n  what      gpu_oom: x\n",
+		"report.json": "{\n  \"schema\": \"oomscan.report/v1\",\n",
 	})
 	require.NoError(t, os.Symlink(root, filepath.Join(root, "node1", "loop")))
 	require.NoError(t, os.Symlink(filepath.Join(root, "m.log"), filepath.Join(root, "latest.log")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
 
 	inputs, problems := List([]string{root})
-	assert.Equal(t, []string{"empty.log", "m.log", "node1/a.log", "node1/rank0/stderr.log", "z.log"}, names(root, inputs))
+	assert.Equal(t, []string{"empty.log", "m.log", "node1/a.log", "node1/rank0/stderr.log", "old.gz", "ps.log", "z.log"}, names(root, inputs))
 	require.Len(t, problems, 1)
 	assert.True(t, problems[0].Note, "files that are no logs are no failure")
 	assert.Equal(t, root, problems[0].Name)
-	assert.EqualError(t, problems[0].Err, "passed over 1 binary file and 1 compressed file")
-	assert.Contains(t, problems[0].Hint, "zcat")
+	assert.EqualError(t, problems[0].Err, "passed over 1 binary file and 1 compressed file and 2 reports of oomscan")
+	assert.Contains(t, problems[0].Hint, "7z")
 }
 
 func TestListFollowsLinksThatAreNamed(t *testing.T) {
@@ -111,8 +114,8 @@ func TestListDoesNotOpenPipesAndDevices(t *testing.T) {
 func TestListReportsWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	root := tree(t, map[string]string{
-		"slurm-4711.err": "x", "Train.log": "x", "a.out": elf, "old.log.gz": gzip, "old.tar.gz": gzip,
-		"ps.txt": "\xff\xfeh\x00i\x00", "it's.zst": "\x28\xb5\x2f\xfd....", "none/.hidden": "x", "models/m.bin": elf,
+		"slurm-4711.err": "x", "Train.log": "x", "a.out": elf, "it's.7z": sevenZip, "old.rar": "Rar!\x1a\x07\x01\x00",
+		"none/.hidden": "x", "models/m.bin": elf,
 	})
 	for _, tc := range []struct {
 		path string
@@ -128,10 +131,8 @@ func TestListReportsWhatCannotBeRead(t *testing.T) {
 		{"missing/deep/x.log", fs.ErrNotExist, "no such file", "there is no folder ROOT/missing/deep either"},
 		{"Train.log/x", nil, "not a directory", ""},
 		{"a.out", ErrBinary, "binary file (ELF)", "name the log"},
-		{"old.log.gz", ErrCompressed, "compressed file (gzip)", "zcat ROOT/old.log.gz | oomscan"},
-		{"old.tar.gz", ErrCompressed, "compressed file (gzip)", "tar -xOf ROOT/old.tar.gz | oomscan"},
-		{"it's.zst", ErrCompressed, "compressed file (zstd)", `zstd -dc 'ROOT/it'\''s.zst' | oomscan`},
-		{"ps.txt", ErrUTF16, "UTF-16 text", "iconv -f UTF-16"},
+		{"old.rar", ErrCompressed, "compressed file (rar)", "unrar p -inul ROOT/old.rar | oomscan"},
+		{"it's.7z", ErrCompressed, "compressed file (7z)", `7z x -so 'ROOT/it'\''s.7z' | oomscan`},
 		{"none", ErrNoLogs, "no logs in this folder", "hidden files"},
 		{"models", ErrNoLogs, "no logs in this folder: passed over 1 binary file", ""},
 	} {
@@ -182,28 +183,32 @@ func TestListReportsWhatMayNotBeRead(t *testing.T) {
 	}
 }
 
-func TestOpenReadsTheFile(t *testing.T) {
+func TestListExpandsPatternsThatTheShellPassedOn(t *testing.T) {
 	t.Parallel()
-	root := tree(t, map[string]string{"a.log": "one\ntwo\n"})
-	inputs, _ := List([]string{root + "/a.log"})
-	require.Len(t, inputs, 1)
-	r, err := inputs[0].Open()
-	require.NoError(t, err)
-	b, err := io.ReadAll(r)
-	require.NoError(t, err)
-	assert.Equal(t, "one\ntwo\n", string(b))
-	require.NoError(t, r.Close())
-
-	require.NoError(t, os.Remove(inputs[0].Path))
-	_, err = inputs[0].Open()
-	assert.ErrorIs(t, err, fs.ErrNotExist)
+	root := tree(t, map[string]string{"rank_1.log": "a", "rank_0.log": "a", ".rank_9.log": "a", "main.out": "b", "odd[1].log": "c", "n1/x.err": "d", "n2/x.err": "e"})
+	inputs, problems := List([]string{root + "/*.log", root + "/n?/x.err", root + "/odd[1].log"})
+	assert.Empty(t, problems)
+	assert.Equal(t, []string{"odd[1].log", "rank_0.log", "rank_1.log", "n1/x.err", "n2/x.err"}, names(root, inputs))
+	_, problems = List([]string{root + "/[", root + "/*.zzz"})
+	assert.Len(t, problems, 2)
 }
 
-func TestStandardInputStaysOpen(t *testing.T) {
+func TestListRefusesSocketsAndLoops(t *testing.T) {
 	t.Parallel()
-	r, err := Input{Name: Stdin, Size: -1}.Open()
+	root, err := os.MkdirTemp("", "s") // the path of a socket is short
 	require.NoError(t, err)
-	require.NoError(t, r.Close())
-	_, err = os.Stdin.Stat()
-	assert.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	l, err := net.Listen("unix", root+"/socket")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	require.NoError(t, os.Symlink("b", root+"/a"))
+	require.NoError(t, os.Symlink("a", root+"/b"))
+	inputs, problems := List([]string{root + "/socket", root + "/a"})
+	assert.Empty(t, inputs)
+	require.Len(t, problems, 2)
+	assert.ErrorIs(t, problems[0].Err, ErrKind)
+	assert.ErrorIs(t, problems[1].Err, syscall.ELOOP)
+	_, problems = List([]string{root}) // in a folder they are passed over
+	require.Len(t, problems, 1)
+	assert.ErrorIs(t, problems[0].Err, ErrNoLogs)
 }

@@ -25,6 +25,7 @@ type options struct {
 	framework string
 	runConfig string
 	jobs      int
+	limits    source.Limits
 	quiet     bool
 }
 
@@ -69,8 +70,10 @@ out of memory, in which phase, which rank first, how much was missing, and what
 to change: the checklist of the framework's own out-of-memory guide, filled in
 with the run's values.
 
-All paths of one call are one job. A folder is read with everything below it.
-Without paths, or for the path -, standard input is read as it comes.
+All paths of one call are one job. A folder is read with everything below it,
+and what is packed (gzip, zstd, xz, bzip2, lz4, tar, zip, in each other) is read
+without unpacking it to disk. Without paths, or for the path -, standard input
+is read as it comes.
 
 Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
 could not be read and nothing was found in the rest.`,
@@ -104,6 +107,7 @@ could not be read and nothing was found in the rest.`,
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
 	f.IntVar(&o.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "processors to search with; they change the time only")
+	limitFlags(f, &o.limits)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
 	cmd.AddCommand(guideCmd(s), rulesCmd(s))
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
@@ -162,7 +166,7 @@ func (o *options) check() error {
 	if o.jobs < 1 {
 		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of processors", o.jobs), hint: "1 or more"}
 	}
-	return nil
+	return checkLimits(&o.limits)
 }
 
 // maxJobs bounds the processors that are used unless the user says otherwise: a log is read faster than most disks are

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"os"
 	"sync"
@@ -25,29 +24,15 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		return exitTrouble, err
 	}
 	inputs, problems := source.List(paths)
-	failed := false
-	for _, q := range problems {
-		failed = failed || !q.Note
-		hint := q.Hint
-		if hint == "" && !q.Note && len(inputs) > 0 {
-			hint = "it is missing in the report; the other inputs are read"
-		}
-		complain(s.Err, problem{where: q.Name, what: cause(q.Err), hint: hint})
-	}
 	p := &printer{options: o, out: out, streams: s, printed: map[report.Begin]bool{}}
 	j := &scan{options: o, streams: s, printer: p, extra: extra, begin: begin}
-	for _, q := range problems {
-		if q.Note {
-			continue
-		}
-		what := cause(q.Err)
-		j.done = append(j.done, report.Input{Name: q.Name, Error: &what})
-	}
-	if len(inputs) == 1 && inputs[0].Name == "-" {
+	failed := j.unlisted(problems, len(inputs) > 0)
+	if len(inputs) == 1 && inputs[0].Name == source.Stdin {
 		err = j.stream()
 	} else {
 		j.files(inputs)
 	}
+	j.tellSkipped(problems)
 	for _, in := range j.done {
 		failed = failed || in.Error != nil
 	}
@@ -79,19 +64,22 @@ type scan struct {
 
 	collector *classifier.Collector
 	done      []report.Input
+	skipped   map[string]source.Skipped // in archives, by the path of the command line
+	order     []string                  // those paths
 }
 
 // bigFile is from which size on a file has all workers to itself.
 const bigFile = 32 << 20
 
-// files scans regular inputs: the small ones several at a time, the big ones one after the other, each in parts. Each
-// input has a collector of its own, so that the answer does not depend on which ends first.
+// files scans inputs: the small ones several at a time, the big ones one after the other, each in parts. What is packed
+// can only be read from its beginning on, by one. Each input has a collector of its own, so that the answer does not
+// depend on which ends first.
 func (j *scan) files(inputs []source.Input) {
-	parts := make([]*classifier.Collector, len(inputs))
-	done := make([]report.Input, len(inputs))
+	u := j.unpacker(j.streams.In)
+	parts := make([]part, len(inputs))
 	var small, big []int
 	for i := range inputs {
-		if inputs[i].Size >= bigFile {
+		if inputs[i].Size >= bigFile && !inputs[i].Packed {
 			big = append(big, i)
 		} else {
 			small = append(small, i)
@@ -102,7 +90,7 @@ func (j *scan) files(inputs []source.Input) {
 	for range min(j.options.jobs, len(small)) {
 		wg.Go(func() {
 			for i := range next {
-				parts[i], done[i] = j.one(inputs[i], 1)
+				parts[i] = j.one(u, inputs[i], 1)
 			}
 		})
 	}
@@ -112,34 +100,19 @@ func (j *scan) files(inputs []source.Input) {
 	close(next)
 	wg.Wait()
 	for _, i := range big {
-		parts[i], done[i] = j.one(inputs[i], j.options.jobs)
+		parts[i] = j.one(u, inputs[i], j.options.jobs)
 	}
 	j.collector = classifier.NewCollector()
 	for i := range parts {
-		j.collector.Merge(parts[i])
+		j.take(&inputs[i], &parts[i])
 	}
-	j.done = append(j.done, done...)
-}
-
-// one scans one input from its beginning to its end, with so many workers.
-func (j *scan) one(in source.Input, workers int) (*classifier.Collector, report.Input) {
-	if closed(j.streams.Interrupt) {
-		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, errInterrupted)
-	}
-	r, err := in.Open()
-	if err != nil {
-		return classifier.NewCollector(), j.failed(report.Input{Name: in.Name}, err)
-	}
-	defer r.Close()
-	return j.whole(in.Name, r, workers)
 }
 
 // minParts is from which size on a regular file is read in parts.
 const minParts = 1 << 20
 
 // whole scans r from where it is to its end.
-func (j *scan) whole(name string, r io.Reader, workers int) (*classifier.Collector, report.Input) {
-	c := classifier.NewCollector()
+func (j *scan) whole(name string, r io.Reader, workers int, c *classifier.Collector) (report.Input, error) {
 	var st parser.Stats
 	var err error
 	if f, from, size := regular(r); size >= minParts {
@@ -148,11 +121,7 @@ func (j *scan) whole(name string, r io.Reader, workers int) (*classifier.Collect
 	} else {
 		st, err = parser.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
 	}
-	res := report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
-	if err != nil {
-		res = j.failed(res, err)
-	}
-	return c, res
+	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err
 }
 
 // regular tells a regular file, where its reader is in it, and how much is left; 0 for everything else.
@@ -170,129 +139,6 @@ func regular(r io.Reader) (f *os.File, from, left int64) {
 		return nil, 0, 0
 	}
 	return f, from, st.Size() - from
-}
-
-// failed notes that an input could not be read to its end.
-func (j *scan) failed(in report.Input, err error) report.Input {
-	what := cause(err)
-	in.Error = &what
-	if !errors.Is(err, errInterrupted) { // the user knows
-		complain(j.streams.Err, problem{where: in.Name, what: what, hint: "what was read before is in the report"})
-	}
-	return in
-}
-
-// Times of the stream: how long it must be silent before what is known is said, and how long a talkative one may
-// keep an incident back.
-const (
-	idle = 200 * time.Millisecond
-	late = 700 * time.Millisecond
-)
-
-// stream reads standard input as it comes and prints incidents as they settle: nothing waits for more input than
-// there is.
-func (j *scan) stream() error {
-	j.collector = classifier.NewCollector()
-	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
-		c, in := j.whole("-", j.streams.In, j.options.jobs)
-		j.collector, j.done = c, append(j.done, in)
-		return nil
-	}
-	sc := parser.NewScanner("-", j.collector.Add)
-	chunks, free := j.read()
-	timer := time.NewTimer(idle)
-	var since time.Time // when the first bytes came that have not been answered yet
-	var rerr, err error
-loop:
-	for {
-		select {
-		case b, ok := <-chunks:
-			if !ok {
-				break loop
-			}
-			if b.err != nil {
-				rerr = b.err
-				break loop
-			}
-			_, _ = sc.Write(b.data)
-			free <- b.data[:cap(b.data)]
-			if since.IsZero() {
-				since = time.Now()
-			}
-			if time.Since(since) > late {
-				if err = j.tell(sc, nil); err != nil {
-					break loop // nobody reads any more
-				}
-				since = time.Now()
-			}
-			timer.Reset(idle)
-		case <-timer.C:
-			if !since.IsZero() {
-				var tail []parser.Observation
-				sc.Peek(func(o parser.Observation) { tail = append(tail, o) })
-				if err = j.tell(sc, tail); err != nil {
-					break loop
-				}
-				since = time.Time{}
-			}
-		case <-j.streams.Interrupt:
-			break loop
-		}
-	}
-	st := sc.Close()
-	in := report.Input{Name: "-", Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}
-	if rerr != nil {
-		in = j.failed(in, rerr)
-	}
-	j.done = append(j.done, in)
-	return err
-}
-
-// chunk is what one read gave.
-type chunk struct {
-	data []byte
-	err  error
-}
-
-// read reads standard input into a few buffers in turn, so that a blocked read never holds up a timer.
-func (j *scan) read() (<-chan chunk, chan<- []byte) {
-	chunks, free := make(chan chunk), make(chan []byte, 4)
-	for range 3 {
-		free <- make([]byte, 128<<10)
-	}
-	go func() {
-		defer close(chunks)
-		for b := range free {
-			n, err := j.streams.In.Read(b)
-			if n > 0 {
-				chunks <- chunk{data: b[:n]}
-			} else {
-				free <- b
-			}
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				chunks <- chunk{err: err}
-				return
-			}
-		}
-	}()
-	return chunks, free
-}
-
-// tell prints the incidents that are known by now and were not printed before.
-func (j *scan) tell(sc *parser.Scanner, tail []parser.Observation) error {
-	c := j.collector
-	if len(tail) > 0 {
-		c = c.Clone()
-		for _, o := range tail {
-			c.Add(o)
-		}
-	}
-	st := sc.Stats()
-	rep := j.build(c, []report.Input{{Name: "-", Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}})
-	return j.printer.fresh(&rep)
 }
 
 // report is the answer to everything that was read.

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"oomscan/parser/source"
+)
+
+// limitFlags are the flags that bound what archives may hold.
+func limitFlags(f *pflag.FlagSet, l *source.Limits) {
+	*l = source.DefaultLimits()
+	f.IntVar(&l.Depth, "max-depth", l.Depth, "how deep archives may be nested")
+	f.Var((*bytesFlag)(&l.Expanded), "max-expanded", "how much an archive may expand to, such as 500M or 2T")
+	f.Int64Var(&l.Ratio, "max-ratio", l.Ratio, "how many times its size it may expand to, beyond the\nfirst 64 MiB")
+	f.IntVar(&l.Members, "max-members", l.Members, "how many members an archive may have")
+}
+
+// checkLimits refuses limits that let nothing through.
+func checkLimits(l *source.Limits) error {
+	for _, x := range []struct {
+		flag  string
+		value int64
+	}{
+		{"--max-depth", int64(l.Depth)}, {"--max-expanded", l.Expanded}, {"--max-ratio", l.Ratio}, {"--max-members", int64(l.Members)},
+	} {
+		if x.value < 1 {
+			return problem{where: x.flag, what: fmt.Sprintf("%d lets nothing through", x.value), hint: "1 or more"}
+		}
+	}
+	return nil
+}
+
+// bytesFlag is a flag's number of bytes, with a unit of 1024 if any.
+type bytesFlag int64
+
+const units = "KMGTP"
+
+func (b *bytesFlag) Type() string { return "size" }
+
+func (b *bytesFlag) String() string {
+	n, unit := int64(*b), ""
+	for i := 0; i < len(units) && n >= 1024 && n%1024 == 0; i++ {
+		n, unit = n/1024, units[i:i+1]
+	}
+	return strconv.FormatInt(n, 10) + unit
+}
+
+func (b *bytesFlag) Set(s string) error {
+	digits := strings.TrimRight(strings.ToUpper(s), "IBKMGTP")
+	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s)[len(digits):], "B"), "I")
+	shift := 0
+	if unit != "" {
+		at := strings.Index(units, unit)
+		if at < 0 || len(unit) > 1 {
+			return fmt.Errorf("%q has no unit of K, M, G, T or P", s)
+		}
+		shift = 10 * (at + 1)
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+		return fmt.Errorf("%q is no number of bytes", s)
+	}
+	*b = bytesFlag(n << shift)
+	return nil
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"io"
+	"time"
+
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser"
+	"oomscan/parser/source"
+)
+
+// Times of the stream: how long it must be silent before what is known is said, and how long a talkative one may
+// keep an incident back.
+const (
+	idle = 200 * time.Millisecond
+	late = 700 * time.Millisecond
+)
+
+// stream reads standard input as it comes and prints incidents as they settle: nothing waits for more input than
+// there is.
+func (j *scan) stream() error {
+	j.collector = classifier.NewCollector()
+	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
+		j.unpack(j.streams.In, j.options.jobs)
+		return nil
+	}
+	chunks, free := j.read()
+	head, form, rerr := j.head(chunks, free)
+	if form == source.Packed {
+		j.unpack(&chunkReader{head: head, err: rerr, chunks: chunks, free: free, done: j.streams.Interrupt}, 1)
+		return nil
+	}
+	sc := parser.NewScanner(source.Stdin, j.collector.Add)
+	feed, end := j.feeder(sc, form)
+	feed(head)
+	timer := time.NewTimer(idle)
+	var since time.Time // when the first bytes came that have not been answered yet
+	if len(head) > 0 {
+		since = time.Now()
+	}
+	var err error
+loop:
+	for rerr == nil {
+		select {
+		case b, ok := <-chunks:
+			if !ok {
+				break loop
+			}
+			if b.err != nil {
+				rerr = b.err
+				break loop
+			}
+			feed(b.data)
+			free <- b.data[:cap(b.data)]
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if time.Since(since) > late {
+				if err = j.tell(sc, nil); err != nil {
+					break loop // nobody reads any more
+				}
+				since = time.Now()
+			}
+			timer.Reset(idle)
+		case <-timer.C:
+			if !since.IsZero() {
+				var tail []parser.Observation
+				sc.Peek(func(o parser.Observation) { tail = append(tail, o) })
+				if err = j.tell(sc, tail); err != nil {
+					break loop
+				}
+				since = time.Time{}
+			}
+		case <-j.streams.Interrupt:
+			break loop
+		}
+	}
+	end()
+	st := sc.Close()
+	var p part
+	p.read(report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, rerr)
+	j.take(&source.Input{Name: source.Stdin}, &p)
+	return err
+}
+
+// chunk is what one read gave.
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// read reads standard input into a few buffers in turn, so that a blocked read never holds up a timer.
+func (j *scan) read() (<-chan chunk, chan<- []byte) {
+	chunks, free := make(chan chunk), make(chan []byte, 4)
+	for range 3 {
+		free <- make([]byte, 128<<10)
+	}
+	go func() {
+		defer close(chunks)
+		for b := range free {
+			n, err := j.streams.In.Read(b)
+			if n > 0 {
+				chunks <- chunk{data: b[:n]}
+			} else {
+				free <- b
+			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				chunks <- chunk{err: err}
+				return
+			}
+		}
+	}()
+	return chunks, free
+}
+
+// tell prints the incidents that are known by now and were not printed before.
+func (j *scan) tell(sc *parser.Scanner, tail []parser.Observation) error {
+	c := j.collector
+	if len(tail) > 0 {
+		c = c.Clone()
+		for _, o := range tail {
+			c.Add(o)
+		}
+	}
+	st := sc.Stats()
+	rep := j.build(c, []report.Input{{Name: "-", Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}})
+	return j.printer.fresh(&rep)
+}
+
+// head reads the first bytes of standard input, as many as it takes to tell what it is, and no longer than the stream
+// is silent: a log is answered as it comes. It returns why there are no more.
+func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form source.Form, err error) {
+	timer := time.NewTimer(idle)
+	defer timer.Stop()
+	for {
+		select {
+		case b, ok := <-chunks:
+			if !ok {
+				return head, form, io.EOF
+			}
+			if b.err != nil {
+				return head, form, b.err
+			}
+			head = append(head, b.data...)
+			free <- b.data[:cap(b.data)]
+			var sure bool
+			if form, sure = source.Begins(head); sure {
+				return head, form, nil
+			}
+			timer.Reset(idle)
+		case <-timer.C:
+			if len(head) > 0 {
+				return head, form, nil
+			}
+			timer.Reset(idle)
+		case <-j.streams.Interrupt:
+			return head, form, errInterrupted
+		}
+	}
+}
+
+// feeder returns what feeds a scanner with a stream of that form, and what ends it.
+func (j *scan) feeder(sc *parser.Scanner, form source.Form) (feed func([]byte), end func()) {
+	if form != source.Wide {
+		return func(p []byte) { _, _ = sc.Write(p) }, func() {}
+	}
+	var dec source.UTF16
+	var out []byte
+	feed = func(p []byte) {
+		out = dec.Append(out[:0], p)
+		_, _ = sc.Write(out)
+	}
+	return feed, func() { _, _ = sc.Write(dec.Close(out[:0])) }
+}
+
+// unpack scans standard input, which is a file or is packed, as any other input.
+func (j *scan) unpack(r io.Reader, workers int) {
+	in := source.Input{Name: source.Stdin, Size: -1}
+	p := j.one(j.unpacker(r), in, workers)
+	j.collector = p.collector
+	p.collector = nil
+	j.take(&in, &p)
+}
+
+// chunkReader reads on where head stopped.
+type chunkReader struct {
+	head   []byte
+	err    error
+	chunks <-chan chunk
+	free   chan<- []byte
+	last   []byte // the buffer that head is in, to be given back
+	done   <-chan struct{}
+}
+
+func (r *chunkReader) Read(p []byte) (int, error) {
+	for len(r.head) == 0 {
+		if r.last != nil {
+			r.free <- r.last[:cap(r.last)]
+			r.last = nil
+		}
+		if r.err != nil {
+			return 0, r.err
+		}
+		select {
+		case b, ok := <-r.chunks:
+			switch {
+			case !ok:
+				r.err = io.EOF
+			case b.err != nil:
+				r.err = b.err
+			default:
+				r.head, r.last = b.data, b.data
+			}
+		case <-r.done:
+			r.err = errInterrupted
+		}
+	}
+	n := copy(p, r.head)
+	r.head = r.head[n:]
+	return n, nil
+}

@@ -1,0 +1,176 @@
+package source
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const blockLen = 512 // of a tar
+
+// tar reads the members of a tar, and of others that follow it in the same stream.
+func (w *walk) tar(at place, r *bufio.Reader) {
+	w.archives++
+	below := &counter{Reader: r}
+	for more := true; more && !w.stop; {
+		if !w.tarMembers(at, below) {
+			return
+		}
+		more = w.nextTar(at, r)
+	}
+}
+
+// tarMembers reads one tar up to its end.
+func (w *walk) tarMembers(at place, below *counter) bool {
+	tr := tar.NewReader(below)
+	for {
+		h, err := tr.Next()
+		switch {
+		case err == io.EOF:
+			return true
+		case errors.Is(err, tar.ErrInsecurePath):
+		case err != nil:
+			if below.err != nil {
+				err = below.err
+			} else {
+				err = verdict("tar", 0, err)
+			}
+			w.problem(at.name, err, "")
+			return false
+		}
+		if !w.entry(at.name) {
+			return false
+		}
+		if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeCont && h.Typeflag != tar.TypeGNUSparse || hidden(h.Name) {
+			continue
+		}
+		var src io.Reader = tr
+		if sparse(h) {
+			// holes are bytes out of nothing
+			from := below.n
+			src = &layer{walk: w, format: "tar", src: tr, below: below, taken: func() int64 { return below.n - from }}
+		}
+		w.stream(place{w.member(at.name, h.Name), at.depth, true}, bufio.NewReaderSize(src, sniffLen))
+		if w.stop {
+			return false
+		}
+	}
+}
+
+// sparse says that a member has holes.
+func sparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// nextTar goes past the padding behind a tar to the next one, or to the end of the stream, whose checksums are looked at
+// on the way.
+func (w *walk) nextTar(at place, r *bufio.Reader) bool {
+	for {
+		b, err := r.Peek(blockLen)
+		switch {
+		case len(b) == 0:
+			if err != nil && err != io.EOF {
+				w.problem(at.name, err, "")
+			}
+			return false
+		case allZero(b):
+			_, _ = r.Discard(len(b))
+		case sniff(b).format == "tar":
+			return true
+		default:
+			w.problem(at.name, fmt.Errorf("%w: behind the end of the tar; it is not read", ErrTrailing), "")
+			return false
+		}
+	}
+}
+
+// heldZip reads a zip that cannot be read at offsets where it is.
+func (w *walk) heldZip(at place, r io.Reader) {
+	if !w.held {
+		w.unpacker.held.Lock()
+		w.held = true
+	}
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(r, maxZip-w.memory+1))
+	w.memory += n
+	defer func() { w.memory -= n }()
+	switch {
+	case err != nil:
+		w.problem(at.name, err, "")
+	case w.memory > maxZip:
+		w.problem(at.name, fmt.Errorf("%w: a zip that is in an archive or piped in is read up to %s", ErrLimit, amount(maxZip)),
+			"name the zip file itself: it is read where it is")
+	default:
+		w.zip(at, bytes.NewReader(b.Bytes()), n)
+	}
+}
+
+// zip reads the members of a zip.
+func (w *walk) zip(at place, r io.ReaderAt, size int64) {
+	if !w.enter(&at) {
+		return
+	}
+	w.archives++
+	dir := &budget{r, int64(w.unpacker.Limits.Members)*dirEntry + 1<<20}
+	zr, err := zip.NewReader(dir, size)
+	switch {
+	case errors.Is(err, zip.ErrInsecurePath):
+	case errors.Is(err, errBudget):
+		w.problem(at.name, fmt.Errorf("%w: more than %d members (--max-members)", ErrLimit, w.unpacker.Limits.Members), "")
+		return
+	case err != nil:
+		w.problem(at.name, fmt.Errorf("%w zip: its directory, which is at its end, cannot be read", ErrDamaged), "")
+		return
+	}
+	dir.left = -1
+	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions()...))
+	zr.RegisterDecompressor(zstd.ZipMethodPKWare, zstd.ZipDecompressor(zstdOptions()...))
+	for _, f := range zr.File {
+		if !w.entry(at.name) {
+			return
+		}
+		name := strings.ReplaceAll(f.Name, `\`, "/")
+		if f.Mode().IsRegular() && !strings.HasSuffix(name, "/") && !hidden(name) {
+			w.zipMember(place{w.member(at.name, name), at.depth, true}, f)
+		}
+		if w.stop {
+			return
+		}
+	}
+}
+
+func (w *walk) zipMember(at place, f *zip.File) {
+	if f.Flags&1 != 0 {
+		w.problem(at.name, errors.New("encrypted"), "unpack it with its password first")
+		return
+	}
+	r, err := f.Open()
+	if err != nil {
+		if errors.Is(err, zip.ErrAlgorithm) {
+			err = fmt.Errorf("packed in a way that is not known here (zip method %d)", f.Method)
+		} else {
+			err = verdict("zip", 0, err)
+		}
+		w.problem(at.name, err, "")
+		return
+	}
+	defer r.Close()
+	taken := func() int64 { return int64(f.CompressedSize64) }
+	l := &layer{walk: w, format: "zip", src: r, taken: taken}
+	w.stream(at, bufio.NewReaderSize(checked{l, w.unpacker.Check}, sniffLen))
+}

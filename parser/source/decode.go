@@ -1,0 +1,61 @@
+package source
+
+import (
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/mikelolasagasti/xz"
+	"github.com/pierrec/lz4/v4"
+)
+
+// decoders open what is compressed, by the name that [sniff] gives the format. Each reads all members or frames that
+// follow each other, in the caller's goroutine. An archive needs none.
+var decoders = map[string]func(io.Reader) (io.Reader, error){
+	"gzip":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"bzip2": func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil },
+	"xz":    func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxWindow) },
+	"lz4": func(r io.Reader) (io.Reader, error) {
+		z := lz4.NewReader(r)
+		return z, z.Apply(lz4.ConcurrencyOption(1))
+	},
+	"zstd": func(r io.Reader) (io.Reader, error) {
+		z, err := zstd.NewReader(r, zstdOptions()...)
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	},
+}
+
+func zstdOptions() []zstd.DOption {
+	return []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)}
+}
+
+// readable says that a compressed format is one that is read.
+func readable(format string) bool {
+	return decoders[format] != nil || format == "tar" || format == "zip"
+}
+
+// verdict says what a decoder's error means, after it gave so many bytes.
+func verdict(format string, out int64, err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, xz.ErrBuf):
+		return fmt.Errorf("%w: the %s data ends in the middle; what was there is read", ErrCut, format)
+	case out > 0 && foreign(err):
+		return fmt.Errorf("%w: behind the end of the %s data; it is not read", ErrTrailing, format)
+	case errors.Is(err, xz.ErrMemlimit), errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("%w: the %s data needs more than %s of memory to unpack", ErrLimit, format, amount(maxWindow))
+	}
+	return fmt.Errorf("%w %s data: %w; what was there before is read", ErrDamaged, format, err)
+}
+
+// foreign says that a decoder met something else where another member or frame might begin.
+func foreign(err error) bool {
+	var b bzip2.StructuralError
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, xz.ErrFormat) ||
+		errors.Is(err, lz4.ErrInvalidFrame) || errors.As(err, &b) && b == "bad magic value in continuation file"
+}

@@ -1,0 +1,348 @@
+package source
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// An Unpacker opens inputs and hands out the logs in them. What it unpacks goes to the reader of the log and nowhere else:
+// no file is written. It may serve several goroutines.
+type Unpacker struct {
+	Limits Limits
+	// Stdin is what the input [Stdin] reads. A regular file is read from where it stands.
+	Stdin io.Reader
+	// Check is asked now and then whether to go on; its error ends the reading. It may be nil.
+	Check func() error
+
+	held sync.Mutex // by the input whose zip files are in memory: one at a time keeps the sum bounded
+}
+
+// A Visit reads one log. A regular file that is no archive comes as an *os.File, everything else as a stream. The
+// reader's error is the log's: it is not among the problems that [Unpacker.Walk] returns.
+type Visit func(name string, r io.Reader)
+
+// Walk hands the logs of an input to visit, one after the other: the input itself, the text that it is compressed from,
+// or the members of the archive that it is, however they are nested. A member has its archive's name, an exclamation mark
+// and its path there as its name; no two logs have the same. Members that a folder would pass over are passed over and
+// counted. What cannot be read is a problem and ends no more than its own archive.
+func (u *Unpacker) Walk(in Input, visit Visit) (Skipped, []Problem) {
+	w := &walk{unpacker: u, input: in, visit: visit, names: map[string]bool{}}
+	defer w.release()
+	w.begin()
+	if in.From == "" && w.archives > 0 && w.logs == 0 && len(w.problems) == 0 {
+		err := ErrEmptyArchive
+		if w.skipped != (Skipped{}) {
+			err = fmt.Errorf("%w: %w", err, &w.skipped)
+		}
+		w.problem(in.Name, err, "hidden members and links are passed over in an archive")
+		return Skipped{}, w.problems
+	}
+	return w.skipped, w.problems
+}
+
+// walk is the work on one input.
+type walk struct {
+	unpacker *Unpacker
+	input    Input
+	visit    Visit
+	skipped  Skipped
+	problems []Problem
+	names    map[string]bool // of members
+
+	expanded int64 // bytes that decompressors gave
+	members  int
+	archives int
+	logs     int
+	memory   int64 // bytes of zip files in memory
+	held     bool
+	stop     bool  // nothing more of this input is read
+	told     error // the error that the last log ended with
+}
+
+func (w *walk) release() {
+	if w.held {
+		w.unpacker.held.Unlock()
+	}
+}
+
+// problem notes what could not be read, unless it is what a log's reader met already: the end of an archive's data is
+// the end of one of its members, too.
+func (w *walk) problem(name string, err error, hint string) {
+	if w.told != nil && errors.Is(err, w.told) {
+		return
+	}
+	w.problems = append(w.problems, Problem{Name: name, Err: err, Hint: hint})
+}
+
+// log hands out a log.
+func (w *walk) log(name string, r io.Reader) {
+	w.logs++
+	c := &counter{Reader: r}
+	w.visit(name, c)
+	if c.err != nil {
+		w.told = c.err
+	}
+}
+
+// begin opens the input.
+func (w *walk) begin() {
+	in := &w.input
+	if in.Path == "" {
+		f, ok := w.unpacker.Stdin.(*os.File)
+		if !ok {
+			w.stream(place{name: in.Name}, bufio.NewReaderSize(checked{w.unpacker.Stdin, w.unpacker.Check}, sniffLen))
+			return
+		}
+		w.open(f)
+		return
+	}
+	if in.From != "" && in.Size == 0 {
+		w.log(in.Name, strings.NewReader("")) // the kernel's own files look empty, and some block: see sniffFile
+		return
+	}
+	flags := os.O_RDONLY
+	if in.From != "" {
+		flags |= syscall.O_NONBLOCK // should it have become a FIFO meanwhile
+	}
+	f, err := os.OpenFile(in.Path, flags, 0)
+	if err != nil {
+		w.problem(in.Name, bare(err), "")
+		return
+	}
+	defer f.Close()
+	w.open(f)
+}
+
+// open tells what is in an open file.
+func (w *walk) open(f *os.File) {
+	in := &w.input
+	info, err := f.Stat()
+	if err != nil {
+		w.problem(in.Name, bare(err), "")
+		return
+	}
+	at := place{name: in.Name}
+	if !info.Mode().IsRegular() {
+		if in.From != "" {
+			w.problem(in.Name, ErrKind, "")
+			return
+		}
+		w.stream(at, bufio.NewReaderSize(checked{f, w.unpacker.Check}, sniffLen))
+		return
+	}
+	from, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		w.problem(in.Name, bare(err), "")
+		return
+	}
+	size := max(0, info.Size()-from)
+	what, err := sniffOpen(f, from, size)
+	if err != nil {
+		w.problem(in.Name, bare(err), "")
+		return
+	}
+	section := io.NewSectionReader(f, from, size)
+	switch {
+	case what.kind == text, what.kind == ownReport && in.From == "", what.kind == binaryData && in.Path == "":
+		w.logs++
+		w.visit(in.Name, f)
+	case what.format == "zip" && what.kind == compressed:
+		w.zip(at, section, size)
+	default:
+		w.stream(at, bufio.NewReaderSize(checked{section, w.unpacker.Check}, 64<<10))
+	}
+}
+
+// place is where in an input something is.
+type place struct {
+	name   string
+	depth  int
+	member bool // of an archive
+}
+
+// enter goes into something packed, one deeper.
+func (w *walk) enter(at *place) bool {
+	if at.depth++; at.depth > w.unpacker.Limits.Depth {
+		w.problem(at.name, fmt.Errorf("%w: archives are nested more than %d deep (--max-depth); this one is not read", ErrLimit, w.unpacker.Limits.Depth), "")
+		return false
+	}
+	return true
+}
+
+// stream tells what is in a stream and reads it.
+func (w *walk) stream(at place, r *bufio.Reader) {
+	head, err := r.Peek(sniffLen)
+	if len(head) == 0 && err != nil && err != io.EOF {
+		w.problem(at.name, err, "")
+		return
+	}
+	what := sniff(head)
+	var src io.Reader = r
+	if len(head) == sniffLen && allZero(head) {
+		// A log that was truncated while its writer kept its offset begins with a hole.
+		var hole int64
+		hole, what, err = skipHole(r)
+		if err != nil {
+			w.problem(at.name, err, "")
+			return
+		}
+		src = io.MultiReader(io.LimitReader(zeros{}, hole), r)
+	}
+	found := at.member || w.input.From != ""
+	switch what.kind {
+	case text:
+		w.log(at.name, src)
+	case wide:
+		w.log(at.name, newUTF16Reader(r))
+	case ownReport:
+		if found {
+			w.skipped.Reports++
+			return
+		}
+		w.log(at.name, r)
+	case compressed:
+		w.packed(at, r, what.format, found)
+	default:
+		switch {
+		case w.input.Path == "" && at.depth == 0:
+			w.log(at.name, src) // whoever pipes it in means it
+		case found:
+			w.skipped.Binary++
+		default:
+			w.problem(at.name, binaryError(what), binaryHint)
+		}
+	}
+}
+
+// packed reads an archive or a compressed stream.
+func (w *walk) packed(at place, r *bufio.Reader, format string, found bool) {
+	switch {
+	case !readable(format) && found:
+		w.skipped.Compressed++
+	case !readable(format):
+		w.problem(at.name, fmt.Errorf("%w (%s)", ErrCompressed, format), unpackHint(at.name, format))
+	case format == "zip":
+		w.heldZip(at, r)
+	case !w.enter(&at):
+	case format == "tar":
+		w.tar(at, r)
+	default:
+		w.compressed(at, r, format)
+	}
+}
+
+// compressed reads a compressed stream.
+func (w *walk) compressed(at place, r *bufio.Reader, format string) {
+	below := &counter{Reader: r}
+	l := &layer{walk: w, format: format, below: below, taken: func() int64 { return below.n }}
+	src, err := decoders[format](below)
+	if err != nil {
+		if below.err != nil {
+			err = below.err
+		} else {
+			err = verdict(format, 0, err)
+		}
+		w.problem(at.name, err, "")
+		return
+	}
+	if c, ok := src.(io.Closer); ok {
+		defer c.Close()
+	}
+	l.src = src
+	inner := bufio.NewReaderSize(l, 32<<10)
+	if head, _ := inner.Peek(sniffLen); sniff(head).format == "tar" {
+		w.tar(at, inner) // one archive with its compression
+		return
+	}
+	w.stream(at, inner)
+}
+
+// member names a member of an archive. Control codes have no place in a report, and a path that leads out of the archive
+// is a name like any other: nothing is written.
+func (w *walk) member(archive, name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "?"))
+	if len(name) > maxName {
+		name = "..." + strings.ToValidUTF8(name[len(name)-maxName:], "")
+	}
+	name = archive + "!" + path.Clean(name)
+	unique := name
+	for n := 2; w.names[unique]; n++ {
+		unique = name + "#" + strconv.Itoa(n) // a tar that was added to holds a file again
+	}
+	w.names[unique] = true
+	return unique
+}
+
+// hidden says that a folder would pass over a member: it, or a folder that it is in, is hidden or of version control.
+func hidden(name string) bool {
+	dir, _ := path.Split(path.Clean(name))
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
+		if strings.HasPrefix(part, ".") && part != "." && part != ".." {
+			return true
+		}
+	}
+	return strings.HasPrefix(dir, "CVS/") || strings.Contains(dir, "/CVS/")
+}
+
+// entry counts one more member of an archive.
+func (w *walk) entry(archive string) bool {
+	if w.members++; w.members > w.unpacker.Limits.Members {
+		w.problem(archive, fmt.Errorf("%w: more than %d members (--max-members); the others are not read", ErrLimit, w.unpacker.Limits.Members), "")
+		w.stop = true
+	}
+	if check := w.unpacker.Check; check != nil && !w.stop {
+		if err := check(); err != nil {
+			w.problem(archive, err, "")
+			w.stop = true
+		}
+	}
+	return !w.stop
+}
+
+// skipHole reads zeros and tells how many there were, and what comes behind them.
+func skipHole(r *bufio.Reader) (int64, content, error) {
+	var hole int64
+	for {
+		b, err := r.Peek(sniffLen)
+		n := 0
+		for n < len(b) && b[n] == 0 {
+			n++
+		}
+		if n < len(b) {
+			if what := sniff(b[n:]); what.kind == text {
+				_, _ = r.Discard(n)
+				return hole + int64(n), what, nil
+			}
+			return hole, content{kind: binaryData}, nil
+		}
+		if n == 0 {
+			if err == io.EOF {
+				err = nil
+			}
+			return hole, content{kind: binaryData}, err
+		}
+		_, _ = r.Discard(n)
+		hole += int64(n)
+	}
+}
+
+// zeros is an endless hole.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
