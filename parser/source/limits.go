@@ -71,15 +71,15 @@ func (l *layer) Read(p []byte) (int, error) {
 	l.walk.expanded += int64(n)
 	limits := &l.walk.unpacker.Limits
 	switch {
-	case err == io.EOF:
-		l.err = err
-	case err != nil && l.below != nil && l.below.err != nil:
+	case err != nil && err != io.EOF && l.below != nil && l.below.err != nil:
 		l.err = l.below.err // whatever the decompressor made of it
-	case err != nil:
+	case err != nil && err != io.EOF:
 		l.err = verdict(l.format, l.out, err)
 	case l.walk.expanded > limits.Expanded:
 		l.err = fmt.Errorf("%w: expands to more than %s (--max-expanded); what follows is not read", ErrLimit, amount(limits.Expanded))
-		l.walk.stop = true
+		l.walk.stop, l.walk.over = true, l.err
+	case err != nil:
+		l.err = err
 	case l.out > freeRatio && l.out/limits.Ratio > l.taken():
 		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio); the rest of it is not read", ErrLimit, limits.Ratio)
 	}

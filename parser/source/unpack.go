@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,9 @@ func (u *Unpacker) Walk(in Input, visit Visit) (Skipped, []Problem) {
 	w := &walk{unpacker: u, input: in, visit: visit, names: map[string]bool{}}
 	defer w.release()
 	w.begin()
+	if w.over != nil && !slices.ContainsFunc(w.problems, func(p Problem) bool { return errors.Is(p.Err, w.over) }) {
+		w.problem(in.Name, w.over, "") // nobody has read as far as that
+	}
 	if in.From == "" && w.archives > 0 && w.logs == 0 && len(w.problems) == 0 {
 		err := ErrEmptyArchive
 		if w.skipped != (Skipped{}) {
@@ -64,6 +68,7 @@ type walk struct {
 	memory   int64 // bytes of zip files in memory
 	held     bool
 	stop     bool  // nothing more of this input is read
+	over     error // it expanded to too much
 	told     error // the error that the last log ended with
 }
 

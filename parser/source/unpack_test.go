@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -333,6 +334,7 @@ func TestExpansionIsBounded(t *testing.T) {
 	small := func(l *Limits) { l.Expanded = 100 << 10 }
 	for name, data := range map[string]string{
 		"gzip":             gz(t, big+big),
+		"many small ones":  gz(t, tarred(t, slices.Repeat([]member{{"a", "x\n"}}, 200)...)),
 		"tar.gz":           gz(t, tarred(t, member{"a", big}, member{"b", big}, member{"c", big})),
 		"zip":              zippedUp(t, member{"a", big}, member{"b", big}, member{"c", big}),
 		"tar of gzip":      tarred(t, member{"a", gz(t, big)}, member{"b", gz(t, big)}, member{"c", gz(t, big)}),

@@ -95,7 +95,7 @@ func (p *page) run(r *Report) []span {
 func (p *page) read(r *Report) []span {
 	what := count(len(r.Inputs), "input", "inputs")
 	if dir := folder(r.Inputs); dir != "" {
-		what += " of " + dir
+		what += " of " + strings.TrimSuffix(dir, "!")
 	}
 	if len(r.Inputs) == 1 && r.Inputs[0].Name != "-" {
 		what = r.Inputs[0].Name
@@ -118,7 +118,7 @@ func (p *page) read(r *Report) []span {
 	return p.join(parts)
 }
 
-// folder is what the names of several inputs have in common.
+// folder is what the names of several inputs have in common: a folder, or an archive.
 func folder(ins []Input) string {
 	if len(ins) < 2 {
 		return ""
@@ -126,10 +126,10 @@ func folder(ins []Input) string {
 	dir := ins[0].Name
 	for i := range ins {
 		for dir != "" && !strings.HasPrefix(ins[i].Name, dir) {
-			dir = dir[:strings.LastIndexByte(strings.TrimSuffix(dir, "/"), '/')+1]
+			dir = dir[:strings.LastIndexAny(strings.TrimRight(dir, "/!"), "/!")+1]
 		}
 	}
-	if i := strings.LastIndexByte(dir, '/'); i < len(dir)-1 {
+	if i := strings.LastIndexAny(dir, "/!"); i < len(dir)-1 {
 		dir = dir[:i+1]
 	}
 	return dir

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser/source"
+)
+
+func TestSizesOfFlags(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int64{
+		"0": 0, "17": 17, "17B": 17, "1K": 1 << 10, "500M": 500 << 20, "500MB": 500 << 20, "500MiB": 500 << 20, "64g": 64 << 30, "2 TiB": 2 << 40, "1P": 1 << 50,
+	} {
+		var b bytesFlag
+		require.NoError(t, b.Set(s), s)
+		assert.EqualValues(t, want, b, s)
+	}
+	for _, s := range []string{"", "G", "-1", "1.5G", "1X", "1KM", "9223372036854775807K", "99999999999999999999"} {
+		var b bytesFlag
+		assert.Error(t, b.Set(s), s)
+	}
+	for n, want := range map[int64]string{0: "0", 1023: "1023", 1 << 10: "1K", 64 << 30: "64G", 1<<20 + 1: "1048577"} {
+		b := bytesFlag(n)
+		assert.Equal(t, want, b.String())
+	}
+}
+
+func TestLimitsThatLetNothingThroughAreRefused(t *testing.T) {
+	t.Parallel()
+	l := source.DefaultLimits()
+	require.NoError(t, checkLimits(&l))
+	for _, f := range []func(*source.Limits){
+		func(l *source.Limits) { l.Depth = 0 }, func(l *source.Limits) { l.Expanded = 0 },
+		func(l *source.Limits) { l.Ratio = -1 }, func(l *source.Limits) { l.Members = 0 },
+	} {
+		l := source.DefaultLimits()
+		f(&l)
+		assert.Error(t, checkLimits(&l))
+	}
+}
+
+// TestNamesAreOrderedAsInAFolder holds the order against that of walking folders, which is by name, one at a time.
+func TestNamesAreOrderedAsInAFolder(t *testing.T) {
+	t.Parallel()
+	ordered := []string{"x!a", "x!a/b", "x!a/c.tar!z", "x!a.log", "x!b", "x!b!c"}
+	for i, a := range ordered {
+		for k, b := range ordered {
+			want := 0
+			if i < k {
+				want = -1
+			} else if i > k {
+				want = 1
+			}
+			assert.Equal(t, want, comparePaths(a, b), "%s %s", a, b)
+		}
+	}
+}
