@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -170,4 +171,20 @@ func TestTheOrderOfInputsChangesNothing(t *testing.T) {
 	for range 8 { // maps are walked in another order each time
 		assert.Equal(t, want, read(t, inputs))
 	}
+}
+
+func TestASettingToldTwiceKeepsBothPlaces(t *testing.T) {
+	t.Parallel()
+	log := ""
+	for _, n := range []string{"8", "8", "4", "2", "1", "16", "32"} {
+		log += "+ python train.py --max_length " + n + "\n"
+	}
+	v := read(t, map[string]string{"a": log + backward}).Run.Config["--max_length"]
+	assert.Equal(t, "32", v.Value)
+	assert.Equal(t, 7, v.At.Line)
+	var earlier []string
+	for _, e := range v.Earlier {
+		earlier = append(earlier, fmt.Sprint(e.Value, "@", e.At.Line))
+	}
+	assert.Equal(t, []string{"4@3", "2@4", "1@5", "16@6"}, earlier, "the last ones, and none that repeats its successor")
 }

@@ -300,7 +300,7 @@ func (c *Collector) setting(o parser.Setting) {
 		}
 		f.order = append(f.order, o.Key)
 	}
-	f.settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}
+	f.settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}.after(f.settings[o.Key])
 }
 
 func (c *Collector) marker(o parser.Marker) {

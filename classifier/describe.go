@@ -60,7 +60,7 @@ func describe(files []*file, o Overrides) Run {
 	r := Run{Framework: "unknown", Config: map[string]Value{}}
 	v := votes{}
 	for _, s := range o.Settings {
-		r.Config[s.Key] = Value{Value: s.Value, At: s.At, Form: s.Form}
+		r.Config[s.Key] = Value{Value: s.Value, At: s.At, Form: s.Form}.after(r.Config[s.Key])
 	}
 	for _, f := range files {
 		f.config(&r)
@@ -126,7 +126,7 @@ func (v votes) winner() string {
 
 func (f *file) config(r *Run) {
 	for _, k := range f.order {
-		r.Config[k] = f.settings[k]
+		r.Config[k] = f.settings[k].after(r.Config[k])
 	}
 }
 

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"slices"
 	"time"
 
 	"oomscan/parser"
@@ -22,6 +23,31 @@ type Value struct {
 	Value string
 	At    parser.Position
 	Form  string // which kind of dump it was read from; see parser.Setting
+	// Earlier are the other values that were told before it, the last ones, in order: the run may have been started with
+	// them, or overridden them.
+	Earlier []Told
+}
+
+// Told is a value of a setting that a later one took the place of.
+type Told struct {
+	Value string
+	At    parser.Position
+}
+
+// maxTold is how many earlier values of one setting are kept.
+const maxTold = 4
+
+// after is the value with those that were told before it. An empty old value was never told.
+func (v Value) after(old Value) Value {
+	told := old.Earlier
+	if old.At != (parser.Position{}) && old.Value != v.Value {
+		told = append(slices.Clone(told), Told{old.Value, old.At})
+	}
+	if len(told) > 0 {
+		told = slices.Concat(told, v.Earlier)
+		v.Earlier = told[max(0, len(told)-maxTold):]
+	}
+	return v
 }
 
 // Model is what the log tells of the model. Unknown values are nil or empty.

@@ -164,3 +164,43 @@ func sound(t *testing.T, g *Guide, in *classifier.Incident, m *Remedy) {
 		}
 	}
 }
+
+// TestAdviceTakenComesToAnEnd takes all the advice of a run and asks again, until nothing is left to change: a setting
+// goes one way only, and stops.
+func TestAdviceTakenComesToAnEnd(t *testing.T) {
+	t.Parallel()
+	const rounds = 80 // halving takes 64 at most
+	rng := rand.New(rand.NewPCG(21, 22))
+	all := guides(t)
+	taken := 0
+	for range 300 {
+		g := &all[rng.IntN(len(all))]
+		r, in := anyRun(rng, g), anyIncident(rng)
+		way := map[string]string{}
+		for round := 0; ; round++ {
+			require.Less(t, round, rounds, "the advice on %s never ends", g.ID)
+			moved := false
+			for _, m := range For(r, in).Remedies {
+				if m.Applies != nil && !*m.Applies {
+					continue
+				}
+				for _, x := range m.Changes {
+					if x.From == nil || x.To == nil || x.Direction == "set" {
+						continue
+					}
+					if was, ok := way[x.Key]; ok {
+						require.Equal(t, was, x.Direction, "%s turns %s around: %s to %s", m.ID, x.Key, *x.From, *x.To)
+					}
+					way[x.Key] = x.Direction
+					taken++
+					r.Config[x.Key] = classifier.Value{Value: *x.To, At: parser.Position{Source: "a", Line: 100 + round}}
+					moved = true
+				}
+			}
+			if !moved {
+				break
+			}
+		}
+	}
+	require.Greater(t, taken, 500)
+}

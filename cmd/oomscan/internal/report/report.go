@@ -65,6 +65,14 @@ type Model struct {
 
 // Setting is a configuration value and where the log writes it.
 type Setting struct {
+	Value   string `json:"value"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Earlier []Told `json:"earlier"` // other values that were told before it
+}
+
+// Told is a value that a later one took the place of.
+type Told struct {
 	Value string `json:"value"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
@@ -241,7 +249,11 @@ func run(c classifier.Run) Run {
 		Config: make(map[string]Setting, len(c.Config)), LastStep: c.LastStep,
 	}
 	for k, v := range c.Config {
-		r.Config[k] = Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line}
+		s := Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line, Earlier: []Told{}}
+		for _, e := range v.Earlier {
+			s.Earlier = append(s.Earlier, Told{Value: e.Value, File: e.At.Source, Line: e.At.Line})
+		}
+		r.Config[k] = s
 	}
 	return r
 }
