@@ -36,6 +36,8 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 		case err == io.EOF:
 			return true
 		case errors.Is(err, tar.ErrInsecurePath):
+		case w.told != nil && errors.Is(err, w.told):
+			return false // the last member's reader met it
 		case err != nil:
 			if below.err != nil {
 				err = below.err

@@ -385,6 +385,9 @@ func counted(data string, limits Limits) (bytes int64, errs []error) {
 
 func TestRatioIsBoundedBehindTheFirst64MiB(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads many megabytes")
+	}
 	limits := DefaultLimits()
 	limits.Ratio = 100
 	n, errs := counted(bomb(t, 63), limits)
@@ -405,6 +408,9 @@ func TestRatioIsBoundedBehindTheFirst64MiB(t *testing.T) {
 // TestHolesOfATarAreBounded reads a tar of 2 KiB whose only member claims 8 EiB of nothing.
 func TestHolesOfATarAreBounded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads many megabytes")
+	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	sparseMap := "1\n9223372036854775000\n0\n"
@@ -471,6 +477,9 @@ func TestAZipsDirectoryIsBounded(t *testing.T) {
 
 func TestAZipInMemoryIsBounded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads many megabytes")
+	}
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	f, err := w.CreateHeader(&zip.FileHeader{Name: "big.log", Method: zip.Store})
@@ -514,6 +523,44 @@ func TestWhatAFolderShowedMayHaveChanged(t *testing.T) {
 	assert.Equal(t, got{problems: []string{"x: " + ErrKind.Error()}}, g)
 	// an empty member is not opened: it would block, were it one of the kernel's
 	assert.Equal(t, got{logs: []string{"x: "}}, walked(u, Input{Name: "x", Path: path, Size: 0, From: dir}))
+}
+
+// TestAFileMayShrinkWhileItIsRead truncates an archive when its first member is handed out.
+func TestAFileMayShrinkWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x")
+	ball := tarred(t, member{"a.log", "a"}, member{"b.log", strings.Repeat("b", 1<<20)})
+	require.NoError(t, os.WriteFile(path, []byte(ball), 0o600))
+	u := &Unpacker{Limits: DefaultLimits()}
+	var errs []error
+	_, problems := u.Walk(Input{Name: "x", Path: path, Size: int64(len(ball))}, func(name string, r io.Reader) {
+		require.NoError(t, os.Truncate(path, 100<<10))
+		_, err := io.Copy(io.Discard, r)
+		errs = append(errs, err)
+	})
+	require.Len(t, errs, 2)
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)
+	assert.Empty(t, problems, "it is told once")
+}
+
+// TestTheKernelsFilesDoNotBlock walks a folder of /proc whose files look empty, some of which block when they are read.
+func TestTheKernelsFilesDoNotBlock(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/sys/kernel/ostype"); err != nil {
+		t.Skip("no /proc here")
+	}
+	inputs, _ := List([]string{"/proc/sys/kernel"})
+	require.NotEmpty(t, inputs)
+	u := &Unpacker{Limits: DefaultLimits()}
+	for _, in := range inputs {
+		g := walked(u, in)
+		assert.Equal(t, got{logs: []string{in.Name + ": "}}, g)
+	}
+	// one that is named is read
+	inputs, _ = List([]string{"/proc/sys/kernel/ostype"})
+	require.Len(t, inputs, 1)
+	assert.Equal(t, []string{"/proc/sys/kernel/ostype: Linux\n"}, walked(u, inputs[0]).logs)
 }
 
 func TestAStreamIsToldFromItsFirstBytes(t *testing.T) {
