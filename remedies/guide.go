@@ -144,19 +144,22 @@ var all = sync.OnceValues(func() ([]Guide, error) {
 })
 
 // shelf holds a loader per guide: a report needs a few of them, and decoding all takes longer than a small scan.
-var shelf = func() map[string]func() (*Guide, error) {
-	entries, err := files.ReadDir("guides")
+var shelf = loaders("guides", decode)
+
+// loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
+func loaders[T any](dir string, decode func(name string, text []byte) (*T, error)) map[string]func() (*T, error) {
+	entries, err := files.ReadDir(dir)
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	m := make(map[string]func() (*Guide, error), len(entries))
+	m := make(map[string]func() (*T, error), len(entries))
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".yaml")
 		if !ok {
-			continue // the folder of the manuals
+			continue // a folder
 		}
-		m[id] = sync.OnceValues(func() (*Guide, error) {
-			name := path.Join("guides", id+".yaml")
+		m[id] = sync.OnceValues(func() (*T, error) {
+			name := path.Join(dir, e.Name())
 			text, err := files.ReadFile(name)
 			if err != nil {
 				return nil, err
@@ -165,7 +168,7 @@ var shelf = func() map[string]func() (*Guide, error) {
 		})
 	}
 	return m
-}()
+}
 
 // guide returns one guide, nil when it does not exist or does not decode. The tests decode all of them, so a report
 // never meets the latter.

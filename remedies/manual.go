@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/goccy/go-yaml"
 )
@@ -114,26 +113,7 @@ type Note struct {
 }
 
 // manuals holds a loader per manual.
-var manuals = func() map[string]func() (*Manual, error) {
-	const dir = "guides/manual"
-	entries, err := files.ReadDir(dir)
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
-	m := make(map[string]func() (*Manual, error), len(entries))
-	for _, e := range entries {
-		id := strings.TrimSuffix(e.Name(), ".yaml")
-		m[id] = sync.OnceValues(func() (*Manual, error) {
-			name := path.Join(dir, id+".yaml")
-			text, err := files.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			return decodeManual(name, text)
-		})
-	}
-	return m
-}()
+var manuals = loaders("guides/manual", decodeManual)
 
 // ManualOf returns the manual of a guide, an empty one when it has none. It is shared: do not change it.
 func ManualOf(id string) (*Manual, error) {
