@@ -171,7 +171,7 @@ var common = map[string]bool{"torch": true, "ray": true, "hydra": true, "numpy":
 
 // progress says whether the run went on between two events of one input.
 func (c *cluster) progress(a, b *event) bool {
-	if b.steps-a.steps >= 1 {
+	if c.ownSteps(a, b) {
 		return true
 	}
 	for _, e := range c.job.events {

@@ -63,9 +63,10 @@ type file struct {
 	attempt  int   // how often a launcher started its workers anew
 	done     []int // steps at the end of each attempt but the last
 	steps    int   // training steps that were reported
-	progress int   // weaker signs that a run goes on: see the marker "progress"
-	counted  int   // the highest count of such a sign
-	dead     int   // pid of an actor whose death is being told, by the writer deadBy
+	steppers []stepper
+	progress int // weaker signs that a run goes on: see the marker "progress"
+	counted  int // the highest count of such a sign
+	dead     int // pid of an actor whose death is being told, by the writer deadBy
 	deadBy   string
 	lastStep int       // highest step of this attempt, -1 before any
 	ready    bool      // an engine said that it serves requests
@@ -91,8 +92,9 @@ type event struct {
 	parser.Event
 	file     *file
 	attempt  int
-	steps    int // training steps reported before it, in its file
-	progress int // signs of progress before it
+	steps    int   // training steps reported before it, in its file
+	stepsBy  []int // those of each of the file's steppers
+	progress int   // signs of progress before it
 	lastStep int
 	ready    bool
 	timer    string         // innermost open timer of its stream, or the only open one of its file
@@ -185,7 +187,7 @@ func (c *Collector) event(o parser.Event) {
 	}
 	f.keep(&o)
 	e := &event{
-		Event: o, file: f, attempt: f.attempt, steps: f.steps, progress: f.progress, lastStep: f.lastStep, ready: f.ready,
+		Event: o, file: f, attempt: f.attempt, steps: f.steps, stepsBy: f.stepsNow(), progress: f.progress, lastStep: f.lastStep, ready: f.ready,
 		when: o.Header.Time, clock: o.Header.Clock, fields: parser.Fields{},
 	}
 	for k, v := range o.Fields {
@@ -240,6 +242,9 @@ func (f *file) again() {
 	f.attempt++
 	f.done = append(f.done, f.steps)
 	f.lastStep = -1
+	for i := range f.steppers {
+		f.steppers[i].last = -1
+	}
 	f.ready, f.ended, f.failed, f.requeued, f.retold = false, false, false, false, 0
 	for _, s := range f.streams {
 		s.timers, s.phase = nil, nil
@@ -313,7 +318,12 @@ func (c *Collector) marker(o parser.Marker) {
 	}
 	switch o.Name {
 	case "step":
-		if n, ok := o.Fields.Int("step"); ok && int(n) > f.lastStep && n < 1<<40 {
+		n, ok := o.Fields.Int("step")
+		if !ok || n >= 1<<40 {
+			return
+		}
+		f.stepped(o.Header.Launched(), int(n))
+		if int(n) > f.lastStep {
 			f.lastStep = int(n)
 			f.steps++
 			f.started()
@@ -395,7 +405,7 @@ func (c *Collector) Clone() *Collector {
 		g.events = slices.Clone(f.events)
 		g.perKind, g.settings, g.labels = maps.Clone(f.perKind), maps.Clone(f.settings), maps.Clone(f.labels)
 		g.order, g.launches, g.gauges = slices.Clone(f.order), slices.Clone(f.launches), maps.Clone(f.gauges)
-		g.done = slices.Clone(f.done)
+		g.done, g.steppers = slices.Clone(f.done), slices.Clone(f.steppers)
 		g.streams = make(map[string]*streamState, len(f.streams))
 		for k, s := range f.streams {
 			t := *s

@@ -6,7 +6,10 @@
 // stays as it is.
 package envelope
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Unknown is the value of every integer of a [Header] that no envelope told.
 const Unknown = -1
@@ -58,4 +61,15 @@ func NewHeader() Header {
 		Rank: Unknown, LocalRank: Unknown, Task: Unknown, TP: Unknown, DP: Unknown, PP: Unknown, EP: Unknown,
 		Device: Unknown,
 	}
+}
+
+// Launched is the label that whoever started several programs put before the line (`[rank3]: `, `3: `, a container's or
+// a host's name): a part of Stream, the same for all processes below it. It is empty for a line that has none, and for
+// one whose outermost label is a process's own, as Ray's is: such processes are of one job.
+func (h *Header) Launched() string {
+	outer, _, _ := strings.Cut(h.Stream, labelSep)
+	if outer == "" || outer[0] == classProcess || outer[0] == classEngine {
+		return ""
+	}
+	return outer
 }

@@ -1,0 +1,85 @@
+package classifier
+
+import (
+	"slices"
+
+	"oomscan/parser"
+)
+
+// maxSteppers is of how many writers of one input the training steps are counted apart. A program has one or a few that
+// report them.
+const maxSteppers = 8
+
+// stepper is a writer that reports training steps.
+type stepper struct {
+	label string // see envelope.Header.Launched
+	last  int    // highest step of this attempt
+	n     int    // steps reported
+}
+
+// stepped counts a step for its writer.
+func (f *file) stepped(label string, step int) {
+	i := slices.IndexFunc(f.steppers, func(s stepper) bool { return s.label == label })
+	if i < 0 {
+		if len(f.steppers) == maxSteppers {
+			return
+		}
+		i = len(f.steppers)
+		f.steppers = append(f.steppers, stepper{label: label, last: -1})
+	}
+	if s := &f.steppers[i]; step > s.last {
+		s.last, s.n = step, s.n+1
+	}
+}
+
+// stepsNow is how many steps each writer has reported so far.
+func (f *file) stepsNow() []int {
+	var out []int
+	for _, s := range f.steppers {
+		out = append(out, s.n)
+	}
+	return out
+}
+
+// ownSteps says whether a training step was reported between two events of one input that may be their program's. Where
+// every line says who wrote it, the steps of a writer that failed in another way, as another program, are not: logs of
+// several programs are put together by launchers, too.
+func (c *cluster) ownSteps(a, b *event) bool {
+	if b.steps-a.steps < 1 {
+		return false
+	}
+	if a.Header.Launched() == "" || b.Header.Launched() == "" || len(a.file.steppers) == maxSteppers {
+		return true
+	}
+	for i, n := range b.stepsBy {
+		if i < len(a.stepsBy) {
+			n -= a.stepsBy[i]
+		}
+		if n > 0 && !c.foreign(a.file.steppers[i].label, a, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign says that a writer's own failures are those of another program than each of some events.
+func (c *cluster) foreign(label string, events ...*event) bool {
+	for _, x := range c.job.events {
+		if x.Role != parser.Evidence || x.file != events[0].file || x.Header.Launched() != label || label == "" {
+			continue
+		}
+		if !slices.ContainsFunc(events, func(e *event) bool { return e.Header.Launched() == label || !c.job.unrelated(e, x) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// unrelated says that two failures cannot be those of one program.
+func (j *job) unrelated(a, b *event) bool {
+	if apart(a, b) {
+		return true
+	}
+	s, t := j.traceOf(a), j.traceOf(b)
+	return s != nil && t != nil && strangers(a, b, s, t)
+}
