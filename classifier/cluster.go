@@ -56,6 +56,9 @@ func apart(a, b *event) bool {
 	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
 		return true // who is refused memory lives on; the kill of another process is a second story
 	}
+	if a.Kind == parser.KVCache && b.Kind == parser.KVCache && a.fields["tokens"] != b.fields["tokens"] && a.fields["tokens"] != "" && b.fields["tokens"] != "" {
+		return true // engines of different models: the length that must fit is one setting for all ranks
+	}
 	t, okA := a.fields.Int("total")
 	u, okB := b.fields.Int("total")
 	return okA && okB && memoryOf(a) == "gpu" && 50*max(t-u, u-t) > max(t, u) // cards of different sizes
@@ -120,6 +123,8 @@ func backend(e *event) string {
 		return program
 	case "xla", "tf":
 		return "xla"
+	case "trtllm", "tensorrt":
+		return "tensorrt"
 	}
 	return ""
 }
