@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -171,6 +172,11 @@ func TestWritersOfDifferentProgramsAreApart(t *testing.T) {
 		small = "RuntimeError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU 0; 14.76 GiB total capacity; 11.94 GiB already allocated; 1.13 GiB free; 12.48 GiB reserved in total by PyTorch)\n"
 		eval  = "***** Running Evaluation *****\n"
 		numpy = "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 188. GiB for an array with shape (410000, 122880) and data type float32\n"
+		step  = "step:%d - actor/pg_loss:0.01 - critic/rewards/mean:0.5\n"
+		bus   = "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\n"
+		died  = "RuntimeError: DataLoader worker (pid 1187) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+		kv    = "ValueError: The model's max seq len (%d) is larger than the maximum number of tokens that can be stored in KV cache (21456). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n"
+		trt   = "[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/app/tllmBuffers.h:112)\n"
 		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=884120.0. Some of the step tasks have been OOM Killed.\n"
 	)
 	stack := func(file string) string {
@@ -186,6 +192,10 @@ func TestWritersOfDifferentProgramsAreApart(t *testing.T) {
 		"a refused request and a kill":              {eval + numpy, kill, []string{"unknown", "forward"}},
 		"libraries of different programs":           {stack("/opt/train.py"), strings.Replace(stack("/venv/lib/python3.12/site-packages/vllm/engine.py"), "GPU 0", "GPU 1", 1), []string{"unknown", "unknown"}},
 		"two ranks of a job inside other libraries": {stack("/venv/lib/python3.12/site-packages/torch/nn.py"), strings.Replace(stack("/venv/lib/python3.12/site-packages/numpy/x.py"), "GPU 0", "GPU 1", 1), []string{"unknown"}},
+		"engines of different lengths":              {fmt.Sprintf(kv, 65536), fmt.Sprintf(kv, 131072), []string{"init", "init"}},
+		"two ranks of an engine":                    {fmt.Sprintf(kv, 65536), fmt.Sprintf(kv, 65536), []string{"init"}},
+		"TensorRT and torch":                        {eval + trt, "\n" + torch, []string{"forward", "unknown"}},
+		"another program's steps":                   {bus + "\n" + died, torch + fmt.Sprintf(step, 3), []string{"data", "unknown"}},
 		"a rank without words":                      {eval, "\n" + torch, []string{"forward"}}, // rank 0 announces the stages of all
 	} {
 		t.Run(name, func(t *testing.T) {
