@@ -257,7 +257,8 @@ func (c *cluster) elsewhere() (phase.Verdict, bool) {
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
 		}
-		if m != nil && m.Fields["phase"] != "" && m.Fields["edge"] == "open" {
+		// a stage whose end nobody announces is over when training steps are reported
+		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.lastStep < 0) {
 			return phase.Verdict{
 				Phase: m.Fields["phase"], Confidence: phase.Low,
 				Why: fmt.Sprintf("the last stage that %s announced: %s", m.At, clean(m.Text, 100)),

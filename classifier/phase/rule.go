@@ -29,6 +29,8 @@ type flag uint8
 const (
 	// alone: counts only while no frame further out said anything.
 	alone flag = 1 << iota
+	// yields: counts only while frames further out gave hints at most.
+	yields
 	// mover: brings state to or from the device for whatever phase runs, so that a module's .to() below it tells nothing.
 	mover
 	// opaque: a library whose quoted lines must not be read as if a user had written them.

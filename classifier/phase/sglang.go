@@ -32,6 +32,6 @@ var sglangRules = []rule{
 	r("sglang/srt/entrypoints/engine.py", "generate async_generate", Rollout, strong),
 	r("sglang/srt/entrypoints/*.py", "update_weights* resume_memory_occupation release_memory_occupation",
 		WeightUpdate, strong),
-	r("torch_memory_saver/", "resume pause", WeightUpdate, strong).with(alone),
+	r("torch_memory_saver/", "resume pause", WeightUpdate, strong).with(yields),
 	shared("sglang/srt/", "").with(opaque),
 }

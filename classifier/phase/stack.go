@@ -53,7 +53,7 @@ func (w *walk) visit(f *traceback.Frame, at *location, x *rule) {
 	if x != nil {
 		flags = x.flags
 		w.moved = w.moved || flags&mover != 0
-		if x.phase != "" && (flags&alone == 0 || w.silent()) {
+		if x.phase != "" && w.hears(flags) {
 			w.take(sign{phase: x.phase, by: x.by, frame: f, note: x.note})
 		}
 	}
@@ -72,13 +72,18 @@ func (w *walk) read(f *traceback.Frame, at *location, x *rule, library bool) {
 		return
 	}
 	c := quoted(at, library)
-	if c == nil || c.flags&alone != 0 && !w.silent() {
+	if c == nil || !w.hears(c.flags) {
 		return
 	}
 	w.take(sign{phase: c.phase, by: c.by, frame: f, code: true})
 }
 
-func (w *walk) silent() bool { return !w.job.set() && !w.part.set() && !w.moved }
+// hears says whether a rule of such flags counts after what the frames further out said.
+func (w *walk) hears(flags flag) bool {
+	silent := !w.job.set() && !w.part.set() && !w.moved
+	hints := !w.moved && (!w.job.set() || w.job.by == weak) && (!w.part.set() || w.part.by == weak)
+	return (flags&alone == 0 || silent) && (flags&yields == 0 || hints)
+}
 
 func (w *walk) take(s sign) {
 	if part(s.phase) {

@@ -110,6 +110,8 @@ var examples = []struct {
 	{"SGLang graph capture", stack("/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py __init__",
 		"/sgl-workspace/sglang/python/sglang/srt/model_executor/cuda_graph_runner.py capture",
 		"/sgl-workspace/sglang/python/sglang/srt/model_executor/model_runner.py forward_decode"), phase.Init, phase.High},
+	{"an engine that wakes up somewhere in a training loop", stack("<string> _fast_inner_training_loop",
+		site+"vllm/entrypoints/llm.py wake_up", site+"vllm/device_allocator/cumem.py wake_up"), phase.WeightUpdate, phase.Medium},
 	{"full state dict in a save", stack("/root/verl/verl/workers/fsdp_workers.py save_checkpoint",
 		"/root/verl/verl/utils/checkpoint/fsdp_checkpoint_manager.py save_checkpoint",
 		site+"torch/distributed/fsdp/_state_dict_utils.py _full_post_state_dict_hook"), phase.Checkpoint, phase.High},

@@ -19,15 +19,15 @@ var vllmRules = []rule{
 	r("vllm/model_executor/layers/sampler.py", "", Rollout, weak),
 
 	// Sleep mode. Awake again, the engine takes the new weights; a rollout frame further out keeps its say.
-	r("worker/*worker*.py", "wake_up sleep", WeightUpdate, strong).with(alone).says("the engine wakes from sleep mode"),
-	r("vllm/device_allocator/", "", WeightUpdate, strong).with(alone).says("the engine wakes from sleep mode"),
-	r("vllm/executor/*.py", "wake_up sleep", WeightUpdate, strong).with(alone).says("the engine wakes from sleep mode"),
-	r("vllm/engine/*.py", "wake_up sleep", WeightUpdate, strong).with(alone),
-	r("vllm/v1/engine/*.py", "wake_up sleep", WeightUpdate, strong).with(alone),
+	r("worker/*worker*.py", "wake_up sleep", WeightUpdate, strong).with(yields).says("the engine wakes from sleep mode"),
+	r("vllm/device_allocator/", "", WeightUpdate, strong).with(yields).says("the engine wakes from sleep mode"),
+	r("vllm/executor/*.py", "wake_up sleep", WeightUpdate, strong).with(yields).says("the engine wakes from sleep mode"),
+	r("vllm/engine/*.py", "wake_up sleep", WeightUpdate, strong).with(yields).says("the engine wakes from sleep mode"),
+	r("vllm/v1/engine/*.py", "wake_up sleep", WeightUpdate, strong).with(yields).says("the engine wakes from sleep mode"),
 	r("worker/*worker*.py", "update_weights* reload_weights", WeightUpdate, decisive),
 	r("worker/*model_runner*.py", "reload_weights", WeightUpdate, decisive),
 
-	r("vllm/entrypoints/llm.py", "wake_up sleep", WeightUpdate, strong).with(alone),
+	r("vllm/entrypoints/llm.py", "wake_up sleep", WeightUpdate, strong).with(yields).says("the engine wakes from sleep mode"),
 	r("vllm/entrypoints/llm.py", "__init__", Init, strong),
 	r("vllm/entrypoints/llm.py", "generate chat beam_search _run_engine encode embed score", Rollout, strong),
 	r("vllm/engine/llm_engine.py", "__init__ from_engine_args _initialize_kv_caches", Init, strong),

@@ -338,6 +338,7 @@ func TestLoggersArePeeled(t *testing.T) {
 		{"bracketed level", `2025-06-01 10:00:00,123 [ERROR] trainer: text`, `trainer: text`, want(milli, said('E', ""))},
 		{"transformers", `[INFO|trainer.py:2000] 2025-06-01 10:00:00,123 >> text`, `text`, want(milli, said('I', "trainer.py:2000"))},
 		{"LLaMA-Factory", `[INFO|2025-06-01 10:00:00] llamafactory.cli:143 >> text`, `text`, want(june("local"), said('I', "llamafactory.cli:143"))},
+		{"server in C++", `2026-05-08 11:47:02.256 [Error] (Process) (EngineCore pid=2651)   text`, `  text`, want(at("local", "2026-05-08T11:47:02.256"), said('E', "Process"), stream("eEngineCore 2651 "), process("EngineCore"), pid(2651))},
 		{"DeepSpeed", `[2025-06-01 10:00:00,123] [INFO] [engine.py:1:fn] [Rank 0] text`, `text`, want(milli, said('I', "engine.py:1:fn"), rank(0))},
 		{"torchrun 2.2", `[2025-06-01 10:00:00,123] torch.distributed.run: [WARNING] text`, `text`, want(milli, said('W', "torch.distributed.run"))},
 		{"Megatron", ` [2025-06-01 10:00:00.123] iteration       10/     500 | x`, `iteration       10/     500 | x`, want(milli)},

@@ -200,7 +200,7 @@ func (f *fields) dashes(s scanner) ([]byte, bool) {
 }
 
 // items takes fields that stand one behind the other: `[INFO] [engine.py:1:fn] [Rank 0] ` (DeepSpeed),
-// `[mod][ERROR] - ` (Hydra), `\tINFO worker.py:1 -- ` (Ray), ` torch.distributed.run: [WARNING] `, ` rollout.py:71 - `.
+// `[mod][ERROR] - ` (Hydra), `[Info] (Router) ` (servers in C++), `\tINFO worker.py:1 -- ` (Ray), ` torch.distributed.run: [WARNING] `, ` rollout.py:71 - `.
 func (f *fields) items(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 	bare := false // the last item is a level without brackets: its padding is not the text's
 	for i := range 6 {
@@ -215,6 +215,14 @@ func (f *fields) items(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 				break
 			}
 			s, bare = t, false
+			continue
+		}
+		if f.level != 0 && !bare && f.logger == nil && t.lit("(") {
+			word, ok := t.until(")", maxLabel)
+			if !ok || !all(word, isWord) || t.peek() != ' ' {
+				break
+			}
+			f.logger, s = word, t
 			continue
 		}
 		if lv, ok := t.level(); ok && f.level == 0 {

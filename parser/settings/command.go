@@ -21,6 +21,15 @@ var wrappers = map[string]bool{
 	"setsid": true, "command": true, "&&": true, "then": true,
 }
 
+// openers begin a line of shell in which a program follows behind && or ;. A prompt may stand before them.
+var openers = map[string]bool{
+	"cd": true, "source": true, ".": true, "export": true, "module": true, "conda": true, "mkdir": true, "set": true, "ulimit": true,
+	"unset": true, "pushd": true, "sleep": true, "wait": true, "rm": true, "mv": true, "cp": true, "date": true, "echo": true,
+}
+
+// prompts are what shells put before a command.
+var prompts = map[string]bool{"$": true, "#": true, "%": true, "+": true, "++": true, ">": true}
+
 // listLabels end a label in front of bare flags, as in `args: --lr 1e-5`.
 var listLabels = []string{"args", "arguments", "argv", "options", "flags", "parameters", "cmdline", "params"}
 
@@ -76,7 +85,7 @@ func findCommand(s string) (string, bool) {
 			return rest, true
 		}
 		switch {
-		case !isAssignment(word) && !wrappers[word]:
+		case !isAssignment(word) && !wrappers[word], strings.HasSuffix(word, "&&"):
 			from = -1
 		case from < 0:
 			from = start
@@ -139,6 +148,11 @@ func atCommand(prefix string) bool {
 		}
 	}
 	fields := strings.Fields(t)
+	if prompts[fields[0]] || openers[fields[0]] {
+		if i := strings.LastIndexAny(t, ";&|"); i >= 0 { // cd run && nohup python train.py
+			return atCommand(t[i+1:])
+		}
+	}
 	last := fields[len(fields)-1]
 	if strings.Contains(t, ": line ") { // bash: script: line 31: 104790 Killed   python train.py
 		return true

@@ -149,6 +149,11 @@ func TestForms(t *testing.T) {
 			want: []string{"env CUDA_VISIBLE_DEVICES=0,1", "command --standalone=True", "command --nproc_per_node=8", "command --fp16=True"},
 		},
 		{
+			name: "command behind other ones",
+			log:  "$ cd trainer && nohup python train_grpo.py --batch_size 2 --lr 1e-5 &\nsource env.sh; python3 t.py --warmup 7",
+			want: []string{"command --batch_size=2", "command --lr=1e-5", "command --warmup=7"},
+		},
+		{
 			name: "command behind a label",
 			log:  "Launch command: python3 -m sglang.launch_server --model-path /m -tp 2 --mem-fraction-static 0.8 ",
 			want: []string{"command --model-path=/m", "command -tp=2", "command --mem-fraction-static=0.8"},
@@ -284,6 +289,7 @@ func TestHealthyLinesTellNothing(t *testing.T) {
 		"Failed core proc(s): {'EngineCore_DP0': -9}",
 		"+ echo --lr 1e-5",
 		"+ ls --color=auto",
+		"To go on you can run cd trainer && python train.py --lr 1",
 		"train.py: error: unrecognized arguments: --foo bar",
 	} {
 		assert.Empty(t, read(log), log)
