@@ -12,28 +12,27 @@ import (
 	"oomscan/parser/source"
 )
 
-// part is what one input gave: a log, or the logs of an archive.
-type part struct {
-	collector *classifier.Collector
-	inputs    []report.Input
-	problems  []problem
-	skipped   source.Skipped
+// harvest is what one input gave: a log, or the logs of an archive.
+type harvest struct {
+	parts    []part
+	problems []problem
+	skipped  source.Skipped
 }
 
 // read notes a log that was read, as far as err let it.
-func (p *part) read(in report.Input, err error) {
+func (h *harvest) read(in report.Input, c *classifier.Collector, err error) {
 	if err != nil && err != io.EOF {
-		p.fail(&in, err, "what was read before is in the report")
+		h.fail(&in, err, "what was read before is in the report")
 	}
-	p.inputs = append(p.inputs, in)
+	h.parts = append(h.parts, part{in, c})
 }
 
 // fail notes that an input could not be read to its end.
-func (p *part) fail(in *report.Input, err error, hint string) {
+func (h *harvest) fail(in *report.Input, err error, hint string) {
 	what := cause(err)
 	in.Error = &what
 	if !errors.Is(err, errInterrupted) { // the user knows
-		p.problems = append(p.problems, problem{where: in.Name, what: what, hint: hint})
+		h.problems = append(h.problems, problem{where: in.Name, what: what, hint: hint})
 	}
 }
 
@@ -49,27 +48,29 @@ func (j *scan) unpacker(stdin io.Reader) *source.Unpacker {
 
 // one scans one input from its beginning to its end, with so many workers. The logs of an archive are listed as those of
 // a folder are, whatever their order there.
-func (j *scan) one(u *source.Unpacker, in source.Input, workers int) part {
-	p := part{collector: classifier.NewCollector()}
+func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
+	var h harvest
 	if closed(j.streams.Interrupt) {
-		p.read(report.Input{Name: in.Name}, errInterrupted)
-		return p
+		h.read(report.Input{Name: in.Name}, nil, errInterrupted)
+		return h
 	}
 	skipped, problems := u.Walk(in, func(name string, r io.Reader) {
-		p.read(j.whole(name, r, workers, p.collector))
+		c := classifier.NewCollector()
+		res, err := j.whole(name, r, workers, c)
+		h.read(res, c, err)
 	})
-	p.skipped = skipped
+	h.skipped = skipped
 	for _, q := range problems {
 		hint := q.Hint
 		if hint == "" {
 			hint = "what could be read is in the report"
 		}
 		res := report.Input{Name: q.Name}
-		p.fail(&res, q.Err, hint)
-		p.inputs = append(p.inputs, res)
+		h.fail(&res, q.Err, hint)
+		h.parts = append(h.parts, part{input: res})
 	}
-	slices.SortStableFunc(p.inputs, func(a, b report.Input) int { return comparePaths(a.Name, b.Name) })
-	return p
+	slices.SortStableFunc(h.parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	return h
 }
 
 // comparePaths orders names as folders list them: part by part.
@@ -91,43 +92,40 @@ func comparePaths(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// take adds what an input gave to the whole.
-func (j *scan) take(in *source.Input, p *part) {
-	if p.collector != nil {
-		j.collector.Merge(p.collector)
-	}
-	j.done = append(j.done, p.inputs...)
-	for _, q := range p.problems {
+// take says what went wrong with an input, notes what was passed over in it, and returns its parts.
+func (j *scan) take(in *source.Input, h *harvest) []part {
+	for _, q := range h.problems {
 		complain(j.streams.Err, q)
 	}
-	if p.skipped != (source.Skipped{}) {
+	if h.skipped != (source.Skipped{}) {
 		name := cmp.Or(in.From, in.Name)
 		if j.skipped == nil {
 			j.skipped = map[string]source.Skipped{}
 		}
 		sum := j.skipped[name]
-		sum.Add(p.skipped)
+		sum.Add(h.skipped)
 		j.skipped[name] = sum
 		if !slices.Contains(j.order, name) {
 			j.order = append(j.order, name)
 		}
 	}
+	return h.parts
 }
 
-// unlisted tells what is not among the inputs and says whether that is a failure.
-func (j *scan) unlisted(problems []source.Problem, others bool) (failed bool) {
+// unlisted tells what is not among the inputs, and returns a part for each failure.
+func (j *scan) unlisted(problems []source.Problem, others bool) []part {
+	var failed []part
 	for _, q := range problems {
 		if q.Note {
 			continue
 		}
-		failed = true
 		hint := q.Hint
 		if hint == "" && others {
 			hint = "it is missing in the report; the other inputs are read"
 		}
 		what := cause(q.Err)
 		complain(j.streams.Err, problem{where: q.Name, what: what, hint: hint})
-		j.done = append(j.done, report.Input{Name: q.Name, Error: &what})
+		failed = append(failed, part{input: report.Input{Name: q.Name, Error: &what}})
 	}
 	return failed
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,46 +13,22 @@ import (
 	"oomscan/parser/source"
 )
 
-// run scans the inputs as one job and writes the report.
+// run answers a call: the paths become inputs, the inputs parts, the parts jobs, and each job a report.
 func (o *options) run(paths []string, s Streams) (int, error) {
-	begin := time.Now()
-	out, closeOut, err := o.sink(s)
-	if err != nil {
-		return exitTrouble, err
-	}
-	extra, err := o.settings()
+	j, err := o.start(s)
 	if err != nil {
 		return exitTrouble, err
 	}
 	inputs, problems := source.List(paths)
-	p := &printer{options: o, out: out, streams: s, printed: map[report.Begin]bool{}}
-	j := &scan{options: o, streams: s, printer: p, extra: extra, begin: begin}
-	failed := j.unlisted(problems, len(inputs) > 0)
+	parts := j.unlisted(problems, len(inputs) > 0)
+	var read []part
 	if len(inputs) == 1 && inputs[0].Name == source.Stdin {
-		err = j.stream()
+		read, err = j.stream()
 	} else {
-		j.files(inputs)
+		read = j.files(inputs)
 	}
 	j.tellSkipped(problems)
-	for _, in := range j.done {
-		failed = failed || in.Error != nil
-	}
-	rep := j.report()
-	if err == nil {
-		err = p.final(&rep)
-	}
-	if cerr := closeOut(); err == nil {
-		err = cerr
-	}
-	switch {
-	case closed(s.Interrupt):
-		return exitInterrupted, err
-	case rep.Memory():
-		return exitMemory, err
-	case failed:
-		return exitTrouble, err
-	}
-	return exitClean, err
+	return j.finish(append(parts, read...), err)
 }
 
 // scan is one call's work.
@@ -59,24 +36,93 @@ type scan struct {
 	options *options
 	streams Streams
 	printer *printer
+	close   func() error     // of the output
 	extra   []parser.Setting // of --run-config
 	begin   time.Time
 
-	collector *classifier.Collector
-	done      []report.Input
-	skipped   map[string]source.Skipped // in archives, by the path of the command line
-	order     []string                  // those paths
+	skipped map[string]source.Skipped // in archives, by the path of the command line
+	order   []string                  // those paths
+}
+
+// part is what one log gave. One that could not be opened has an input with an error and nothing else.
+type part struct {
+	input     report.Input
+	collector *classifier.Collector // nil: nothing was read
+}
+
+// start opens the output and reads what the user tells beside the logs. What it opened is closed by [scan.finish].
+func (o *options) start(s Streams) (*scan, error) {
+	begin := time.Now()
+	out, closeOut, err := o.sink(s)
+	if err != nil {
+		return nil, err
+	}
+	extra, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	p := &printer{options: o, out: out, streams: s, printed: map[report.Begin]bool{}}
+	return &scan{options: o, streams: s, printer: p, close: closeOut, extra: extra, begin: begin}, nil
+}
+
+// finish makes jobs of all parts, prints the answer and returns the exit status. The error is what kept the parts from
+// being told as they came, if anything: then nobody is told any more.
+func (j *scan) finish(parts []part, err error) (int, error) {
+	memory := false
+	for _, job := range j.group(parts) {
+		rep := j.report(job.parts)
+		memory = memory || rep.Memory()
+		if err == nil {
+			err = j.printer.final(&rep)
+		}
+	}
+	if cerr := j.close(); err == nil {
+		err = cerr
+	}
+	switch {
+	case closed(j.streams.Interrupt):
+		return exitInterrupted, err
+	case memory:
+		return exitMemory, err
+	case slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil }):
+		return exitTrouble, err
+	}
+	return exitClean, err
+}
+
+// job is one run and the parts that tell of it.
+type job struct {
+	parts []part
+}
+
+// group tells which parts are one job.
+func (j *scan) group(parts []part) []job { return []job{{parts}} }
+
+// report is the answer to what one job's logs gave.
+func (j *scan) report(parts []part) report.Report {
+	c := classifier.NewCollector()
+	inputs := make([]report.Input, 0, len(parts))
+	for i := range parts {
+		if parts[i].collector != nil {
+			c.Merge(parts[i].collector)
+		}
+		inputs = append(inputs, parts[i].input)
+	}
+	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
+	rep := report.New(version(), inputs, res)
+	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
+	return rep
 }
 
 // bigFile is from which size on a file has all workers to itself.
 const bigFile = 32 << 20
 
 // files scans inputs: the small ones several at a time, the big ones one after the other, each in parts. What is packed
-// can only be read from its beginning on, by one. Each input has a collector of its own, so that the answer does not
+// can only be read from its beginning on, by one. Each log has a collector of its own, so that the answer does not
 // depend on which ends first.
-func (j *scan) files(inputs []source.Input) {
+func (j *scan) files(inputs []source.Input) []part {
 	u := j.unpacker(j.streams.In)
-	parts := make([]part, len(inputs))
+	all := make([]harvest, len(inputs))
 	var small, big []int
 	for i := range inputs {
 		if inputs[i].Size >= bigFile && !inputs[i].Packed {
@@ -90,7 +136,7 @@ func (j *scan) files(inputs []source.Input) {
 	for range min(j.options.jobs, len(small)) {
 		wg.Go(func() {
 			for i := range next {
-				parts[i] = j.one(u, inputs[i], 1)
+				all[i] = j.one(u, inputs[i], 1)
 			}
 		})
 	}
@@ -100,12 +146,13 @@ func (j *scan) files(inputs []source.Input) {
 	close(next)
 	wg.Wait()
 	for _, i := range big {
-		parts[i] = j.one(u, inputs[i], j.options.jobs)
+		all[i] = j.one(u, inputs[i], j.options.jobs)
 	}
-	j.collector = classifier.NewCollector()
-	for i := range parts {
-		j.take(&inputs[i], &parts[i])
+	parts := make([]part, 0, len(inputs))
+	for i := range all {
+		parts = append(parts, j.take(&inputs[i], &all[i])...)
 	}
+	return parts
 }
 
 // minParts is from which size on a regular file is read in parts.
@@ -139,16 +186,6 @@ func regular(r io.Reader) (f *os.File, from, left int64) {
 		return nil, 0, 0
 	}
 	return f, from, st.Size() - from
-}
-
-// report is the answer to everything that was read.
-func (j *scan) report() report.Report { return j.build(j.collector, j.done) }
-
-func (j *scan) build(c *classifier.Collector, inputs []report.Input) report.Report {
-	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
-	rep := report.New(version(), inputs, res)
-	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
-	return rep
 }
 
 // settings reads --run-config.

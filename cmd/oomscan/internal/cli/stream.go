@@ -18,20 +18,18 @@ const (
 )
 
 // stream reads standard input as it comes and prints incidents as they settle: nothing waits for more input than
-// there is.
-func (j *scan) stream() error {
-	j.collector = classifier.NewCollector()
+// there is. It returns what it read; the error is the output's.
+func (j *scan) stream() ([]part, error) {
 	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
-		j.unpack(j.streams.In, j.options.jobs)
-		return nil
+		return j.unpack(j.streams.In, j.options.jobs), nil
 	}
 	chunks, free := j.read()
 	head, form, rerr := j.head(chunks, free)
 	if form == source.Packed {
-		j.unpack(&chunkReader{head: head, err: rerr, chunks: chunks, free: free, done: j.streams.Interrupt}, 1)
-		return nil
+		return j.unpack(&chunkReader{head: head, err: rerr, chunks: chunks, free: free, done: j.streams.Interrupt}, 1), nil
 	}
-	sc := parser.NewScanner(source.Stdin, j.collector.Add)
+	c := classifier.NewCollector()
+	sc := parser.NewScanner(source.Stdin, c.Add)
 	feed, end := j.feeder(sc, form)
 	feed(head)
 	timer := time.NewTimer(idle)
@@ -57,7 +55,7 @@ loop:
 				since = time.Now()
 			}
 			if time.Since(since) > late {
-				if err = j.tell(sc, nil); err != nil {
+				if err = j.tell(c, sc, nil); err != nil {
 					break loop // nobody reads any more
 				}
 				since = time.Now()
@@ -67,7 +65,7 @@ loop:
 			if !since.IsZero() {
 				var tail []parser.Observation
 				sc.Peek(func(o parser.Observation) { tail = append(tail, o) })
-				if err = j.tell(sc, tail); err != nil {
+				if err = j.tell(c, sc, tail); err != nil {
 					break loop
 				}
 				since = time.Time{}
@@ -78,10 +76,9 @@ loop:
 	}
 	end()
 	st := sc.Close()
-	var p part
-	p.read(report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, rerr)
-	j.take(&source.Input{Name: source.Stdin}, &p)
-	return err
+	var h harvest
+	h.read(report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, c, rerr)
+	return j.take(&source.Input{Name: source.Stdin}, &h), err
 }
 
 // chunk is what one read gave.
@@ -118,8 +115,7 @@ func (j *scan) read() (<-chan chunk, chan<- []byte) {
 }
 
 // tell prints the incidents that are known by now and were not printed before.
-func (j *scan) tell(sc *parser.Scanner, tail []parser.Observation) error {
-	c := j.collector
+func (j *scan) tell(c *classifier.Collector, sc *parser.Scanner, tail []parser.Observation) error {
 	if len(tail) > 0 {
 		c = c.Clone()
 		for _, o := range tail {
@@ -127,7 +123,7 @@ func (j *scan) tell(sc *parser.Scanner, tail []parser.Observation) error {
 		}
 	}
 	st := sc.Stats()
-	rep := j.build(c, []report.Input{{Name: "-", Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}})
+	rep := j.report([]part{{report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, c}})
 	return j.printer.fresh(&rep)
 }
 
@@ -178,12 +174,10 @@ func (j *scan) feeder(sc *parser.Scanner, form source.Form) (feed func([]byte), 
 }
 
 // unpack scans standard input, which is a file or is packed, as any other input.
-func (j *scan) unpack(r io.Reader, workers int) {
+func (j *scan) unpack(r io.Reader, workers int) []part {
 	in := source.Input{Name: source.Stdin, Size: -1}
-	p := j.one(j.unpacker(r), in, workers)
-	j.collector = p.collector
-	p.collector = nil
-	j.take(&in, &p)
+	h := j.one(j.unpacker(r), in, workers)
+	return j.take(&in, &h)
 }
 
 // chunkReader reads on where head stopped.
