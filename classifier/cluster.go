@@ -53,6 +53,9 @@ func apart(a, b *event) bool {
 	if f, g := backend(a), backend(b); f != g && f != "" && g != "" {
 		return true
 	}
+	if v, w := vendor(a), vendor(b); v != w && v != "" && w != "" {
+		return true
+	}
 	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
 		return true // who is refused memory lives on; the kill of another process is a second story
 	}
@@ -125,6 +128,19 @@ func backend(e *event) string {
 		return "xla"
 	case "trtllm", "tensorrt":
 		return "tensorrt"
+	}
+	return ""
+}
+
+// vendor is whose devices an event is about, "" when it does not tell. CUDA and ROCm print the same words.
+func vendor(e *event) string {
+	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
+	case "torch", "cuda", "nccl", "cumem", "tms", "trtllm", "tensorrt", "cupy", "rmm", "bitsandbytes":
+		return "cuda"
+	case "npu", "hccl", "ascend":
+		return "npu"
+	case "xpu", "mps", "hpu":
+		return program
 	}
 	return ""
 }

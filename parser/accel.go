@@ -138,12 +138,12 @@ func npuPatterns() []Pattern {
 		{
 			Name:    "npu.cann",
 			Needles: []string{"EL0004"},
-			Expr:    `EL0004(?::|\)) ?:?(?: ?\[PID: (?<pid>\d{1,10})\])?.{0,60}Failed to allocate memory`,
+			Expr:    `(?:\[PID: (?<pid>\d{1,10})\][^\[]{0,60})?EL0004(?::|\)) ?:?(?: ?\[PID: (?<pid>\d{1,10})\])?.{0,60}Failed to allocate memory`,
 			Kind:    GPUDriverOOM, Role: Evidence,
 			Source: "CANN runtime, message EL0004, in both its forms (EL0004: [PID: ..] and Memory_Allocation_Failure(EL0004))",
 			Match: []Sample{
 				{"EL0004: [PID: 316198] 2025-09-28-07:22:29.827.496 Failed to allocate memory.", Fields{"pid": "316198"}},
-				{"[PID: 1613532] 2026-03-24-12:14:45.885.234 Memory_Allocation_Failure(EL0004): Failed to allocate memory.", Fields{}},
+				{"[PID: 1613532] 2026-03-24-12:14:45.885.234 Memory_Allocation_Failure(EL0004): Failed to allocate memory.", Fields{"pid": "1613532"}},
 			},
 		},
 		{

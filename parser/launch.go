@@ -344,6 +344,16 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"[PG ID 2 PG GUID 20 Rank 1]  using GPU 1 as device used by this process is currently unknown."},
 		},
 		{
+			// The rank stands in front of the line; see envelope.Header.
+			Name:    "launch.c10d_guess",
+			Needles: []string{"Guessing device ID based on global rank"},
+			Expr:    `Guessing device ID based on global rank`,
+			Marker:  "identity", Source: "torch 2.7-2.9, ProcessGroupNCCL.cpp",
+			Match: []Sample{
+				{"Guessing device ID based on global rank. This can cause a hang if rank to GPU mapping is heterogeneous. You can specify device_id in init_process_group()", Fields{}},
+			},
+		},
+		{
 			Name:    "launch.c10d_rank",
 			Needles: []string{"[PG ID 0 PG GUID 0"},
 			Expr:    `\[PG ID 0 PG GUID 0[^\]\n]{0,40} Rank (?<rank>\d{1,6})\]`,

@@ -33,6 +33,30 @@ func bareStamp(p *peeler, s scanner) ([]byte, bool) {
 	return rest, true
 }
 
+// levelStamp takes `[INFO] 2026-01-14 05:20:12,312 __main__ >> ` and what else loggers print behind a level in brackets and
+// a full date.
+func levelStamp(p *peeler, s scanner) ([]byte, bool) {
+	if !s.lit("[") {
+		return nil, false
+	}
+	lv, ok := s.level()
+	if !ok || !s.lit("] ") {
+		return nil, false
+	}
+	st, ok := s.stamp()
+	if !ok || st.tells < tellsYear {
+		return nil, false
+	}
+	f := fields{rank: Unknown, level: lv}
+	rest, ok := f.after(s, st, false)
+	if !ok {
+		return nil, false
+	}
+	p.stamp(st)
+	p.keep(f)
+	return rest, true
+}
+
 // megatron takes ` [2025-06-01 10:00:00.123] `: Megatron's progress lines begin with a blank.
 func megatron(p *peeler, s scanner) ([]byte, bool) {
 	if !s.lit(" ") || s.peek() != '[' {
@@ -214,7 +238,11 @@ func (f *fields) items(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 			if !ok || !f.bracket(word, blanks == 0, st) {
 				break
 			}
-			s, bare = t, false
+			s = t
+			if bare && t.blanks() == 1 && f.share(&t) {
+				s = t
+			}
+			bare = false
 			continue
 		}
 		if f.level != 0 && !bare && f.logger == nil && t.lit("(") {
@@ -254,6 +282,23 @@ func (f *fields) items(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 	return s.b, ok
 }
 
+// share takes icefall's `(1/4)` behind a level and a place: the rank and how many there are.
+func (f *fields) share(s *scanner) bool {
+	if !s.lit("(") || f.rank != Unknown {
+		return false
+	}
+	n, ok := s.number(1, 6)
+	if !ok || !s.lit("/") {
+		return false
+	}
+	all, ok := s.number(1, 6)
+	if !ok || !s.lit(")") || n >= all || s.peek() != ' ' {
+		return false
+	}
+	f.rank = n
+	return true
+}
+
 // bracket reads one field in brackets. adjacent: nothing stood between it and the field before.
 func (f *fields) bracket(word []byte, adjacent bool, st stamp) bool {
 	if lv := levelOf(bytes.ToUpper(bytes.TrimSpace(word))); lv != 0 && len(word) > 1 && f.level == 0 {
@@ -285,8 +330,8 @@ func (f *fields) bracket(word []byte, adjacent bool, st stamp) bool {
 	return false
 }
 
-// place takes `worker.py:1879 -- `, `rollout.py:71 - `, `core.py:12] `, `controller 1234 -- ` (Ray Serve) and
-// `pkg.mod:12 >> `.
+// place takes `worker.py:1879 -- `, `rollout.py:71 - `, `core.py:12] `, `controller 1234 -- ` (Ray Serve),
+// `pkg.mod:12 >> ` and `pkg.mod >> `.
 func (f *fields) place(s scanner) ([]byte, bool) {
 	word := s.while(isPlace, maxLabel)
 	named := isPlaceLine(bytes.TrimSuffix(word, []byte(":")))
@@ -295,6 +340,7 @@ func (f *fields) place(s scanner) ([]byte, bool) {
 			s, named = t, true
 		}
 	}
+	named = named || f.level != 0 && len(word) > 0 && all(word, isPlace) && bytes.HasPrefix(s.b, []byte(" >> "))
 	if !named {
 		return nil, false
 	}
