@@ -154,6 +154,21 @@ func TestFiguresThatContradictEachOtherAreSaid(t *testing.T) {
 	assert.Equal(t, int64(18962280612-5336496865), *in.Shortfall)
 }
 
+func TestWhatAContainerAskedForIsNoLimit(t *testing.T) {
+	t.Parallel()
+	const evicted = "Message:   The node was low on resource: memory. Container trainer was using 48458972Ki, request is 15Gi, has larger consumption of memory.\n"
+	for head, limited := range map[string]bool{"Requests": false, "Limits": true} {
+		res := read(t, map[string]string{"a": evicted + "Containers:\n  trainer:\n    " + head + ":\n      memory:        15Gi\n"})
+		require.Len(t, res.Incidents, 1, head)
+		assert.Equal(t, int64(49621987328), *res.Incidents[0].Root.Used)
+		if !limited {
+			assert.Nil(t, res.Incidents[0].Root.Limit)
+			continue
+		}
+		assert.Equal(t, int64(15<<30), *res.Incidents[0].Root.Limit)
+	}
+}
+
 func TestAProcessListedAloneInAContainerIsThisOne(t *testing.T) {
 	t.Parallel()
 	res := read(t, map[string]string{

@@ -77,8 +77,8 @@ func settle(f *file) []*event {
 			out = append(out, &c)
 		}
 	}
-	for _, d := range out {
-		if d.Role == parser.Detail {
+	for i, d := range out {
+		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := owner(out, d); e != nil {
 				e.details = append(e.details, d)
 				for k, v := range d.fields {
@@ -91,6 +91,27 @@ func settle(f *file) []*event {
 	}
 	return out
 }
+
+// requested says that what kubectl prints of a container's memory is what it asked for: no limit.
+func requested(before []*event, d *event) bool {
+	if d.Pattern != "kubernetes.memory_limit" {
+		return false
+	}
+	for _, e := range slices.Backward(before) {
+		switch {
+		case d.At.Line-e.At.Line > maxResources:
+			return false
+		case e.Pattern == "kubernetes.requests" && e.Header.Stream == d.Header.Stream:
+			return true
+		case e.Pattern == "kubernetes.limits" && e.Header.Stream == d.Header.Stream:
+			return false
+		}
+	}
+	return false
+}
+
+// maxResources is how many lines a container's requests or limits have: a resource each.
+const maxResources = 8
 
 // double merges an event into one that the same line already gave: a report of many lines and the pattern of one of
 // them, or a piece of a long line read twice.

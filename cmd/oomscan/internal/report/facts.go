@@ -216,6 +216,8 @@ func (p *page) howMuch(in *Incident) []span {
 		parts = append(parts, []span{{bold, size(*used(in))}, {plain, " in use of "}, {bold, size(*r.Limit)}})
 	case r.Free != nil:
 		parts = append(parts, []span{{bold, size(*r.Free)}, {plain, " free" + of}})
+	case r.Used != nil && *r.Used > 0 && r.Limit == nil && in.Resource != "gpu":
+		parts = append(parts, []span{{bold, size(*r.Used)}, {plain, " in use"}})
 	case r.Limit != nil && in.Resource != "gpu":
 		parts = append(parts, []span{{plain, "limit "}, {bold, size(*r.Limit)}})
 	case r.Total != nil && in.Resource != "gpu":
