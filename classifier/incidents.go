@@ -40,8 +40,12 @@ func (c *Collector) Result() Result { return c.ResultWith(Overrides{}) }
 func (c *Collector) ResultWith(o Overrides) Result {
 	files := c.sorted()
 	j := &job{files: files, run: describe(files, o)}
-	for _, f := range files {
-		j.events = append(j.events, settle(f)...)
+	for i, f := range files {
+		events := settle(f)
+		if i > 0 && continues(f, files[i-1]) {
+			carry(files[i-1], events)
+		}
+		j.events = append(j.events, events...)
 	}
 	j.ours()
 	return Result{Run: j.run, Incidents: j.incidents()}
@@ -53,7 +57,7 @@ func (c *Collector) sorted() []*file {
 	for _, f := range c.files {
 		files = append(files, f)
 	}
-	slices.SortFunc(files, func(a, b *file) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(files, func(a, b *file) int { return byTime(a.name, b.name) })
 	return files
 }
 
@@ -269,7 +273,7 @@ func occurrence(a, b *Incident) int {
 	if a.Root.At.Source != b.Root.At.Source && a.Root.Clock == b.Root.Clock && !a.Root.Time.IsZero() && !b.Root.Time.IsZero() {
 		return a.Root.Time.Compare(b.Root.Time)
 	}
-	return cmp.Or(cmp.Compare(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
+	return cmp.Or(byTime(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
 }
 
 // ordered returns the events of one role, by time across inputs where they share a clock, else by input and line.

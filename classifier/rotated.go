@@ -1,0 +1,68 @@
+package classifier
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, and dates.
+var rotated = regexp.MustCompile(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+
+// Rotated tells of a file's name that log rotation made what it was before, and where it stands in time among the files
+// of that name: the lower, the earlier; the file that is still written to has the highest place. A number counts only
+// behind a name that has an ending: train.log.2, but not run.2.
+func Rotated(name string) (log string, place int) {
+	const now = 1 << 62
+	m := rotated.FindStringSubmatch(name)
+	if m == nil {
+		return name, now
+	}
+	if m[2] != "" {
+		base := m[1][strings.LastIndexAny(m[1], "/!")+1:]
+		if strings.LastIndexByte(base, '.') <= 0 {
+			return name, now
+		}
+		n, _ := strconv.Atoi(m[2])
+		return m[1], now - 1 - n // the number counts up with age
+	}
+	day := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, m[3])
+	n, _ := strconv.Atoi((day + "000000")[:14])
+	return m[1], n
+}
+
+// byTime orders the names of inputs: the files of a rotated log from the oldest to the newest, everything else by name.
+func byTime(a, b string) int {
+	x, i := Rotated(a)
+	y, j := Rotated(b)
+	return cmp.Or(cmp.Compare(x, y), cmp.Compare(i, j), cmp.Compare(a, b))
+}
+
+// continues says that a log goes on where another was when it was rotated.
+func continues(f, before *file) bool {
+	a, i := Rotated(before.name)
+	b, j := Rotated(f.name)
+	return a == b && i < j
+}
+
+// carry tells the events of a log that was rotated what was under way at the end of the file before, where the log itself
+// says nothing: the step and the phase.
+func carry(before *file, events []*event) {
+	for _, e := range events {
+		if e.attempt > 0 {
+			return // what was under way has ended
+		}
+		if e.lastStep < 0 {
+			e.lastStep = before.lastStep
+		}
+		if e.timer == "" && e.marker == nil {
+			e.timer, e.timerBy, e.marker = before.where(e.Header.Stream)
+		}
+	}
+}

@@ -1,0 +1,498 @@
+// Package jobs tells which logs are of one job, by their names, their folders and what they say of themselves. It reads
+// nothing.
+//
+// What one person calls one job stays one: several jobs need a reason. The reasons are, in this order, the job ids in the
+// names of files and folders, the ids that the scheduler told the logs, and folders that each hold a run. Folders of
+// ranks, nodes, roles and attempts are part of a run, and so are Ray's sessions and torchrun's attempts. Tasks of an array
+// are jobs of their own; the components of a heterogeneous job and the attempts of a requeued one are one job.
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// Log is one log: a file, or a member of an archive.
+type Log struct {
+	Name  string // as given; unique
+	Clues classifier.Clues
+}
+
+// Job is one run.
+type Job struct {
+	Name string // the scheduler's id, else the folder, else the log; unique among the jobs
+	ID   string // the scheduler's id, with the array's task; empty when nothing tells it
+	Why  string // a part of a sentence: what keeps these logs together
+	Logs []int  // places in the list that was given, in its order
+	// Aliases are the ids by which others may speak of this job: for an array's task the one that the kernel knows.
+	Aliases []string
+	// Among is set for a log of a node or a scheduler beside several jobs, or of nobody: the places of the jobs, in the
+	// answer, that it may tell of. It is no job itself.
+	Among []int
+}
+
+// Group sorts logs by jobs. The jobs are in the order of their names, numbers by value, and the logs of nodes behind
+// them. The answer depends on the names and clues alone, not on the order of the logs.
+func Group(logs []Log) []Job {
+	g := grouper{logs: logs, root: &folder{}}
+	g.plant()
+	g.settle(g.root)
+	g.join()
+	return g.jobs()
+}
+
+// What keeps the logs of a job together.
+const (
+	whyName   = "the job id in the names"
+	whyDir    = "the job id of the folder"
+	whyTold   = "the job id that the logs tell"
+	whyFolder = "the folder"
+	whyRest   = "what is left in the folder"
+	whyNodes  = "logs of nodes alone"
+	whyShared = "a log beside several jobs that names none as its own"
+)
+
+// entry is a log with what its name tells.
+type entry struct {
+	*classifier.Clues
+	i    int
+	name string
+	base string
+	id   ident
+	home *folder
+}
+
+// group is a job in the making.
+type group struct {
+	key     string // id with task; empty: none is known
+	why     string
+	entries []*entry
+	homes   []*folder
+}
+
+type grouper struct {
+	logs   []Log
+	root   *folder
+	groups []*group
+	shared []*entry        // of nodes, or of no job by themselves
+	known  map[string]bool // ids that a file's name or a log tells
+}
+
+// settle makes groups of a folder and all below it.
+func (g *grouper) settle(f *folder) {
+	if !f.apart() {
+		g.house(f, f.all(nil), false)
+		return
+	}
+	g.house(f, f.entries, true)
+	for _, c := range f.sorted() {
+		g.settle(c)
+	}
+}
+
+// house makes groups of logs that nothing but their ids tells apart. Beside folders that hold runs, logs of no run are
+// none by themselves.
+func (g *grouper) house(f *folder, entries []*entry, beside bool) {
+	accept(entries)
+	keyed, loose := g.keyed(f, entries)
+	var rest []*entry
+	claims := claimants(keyed)
+	for _, e := range loose {
+		if x := claimant(claims, e.Jobs); x != nil {
+			x.add(e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	told, silent := byTold(rest)
+	alone := len(keyed) == 0 && !several(append(told, silent))
+	var others []*group
+	for _, x := range append(told, silent) {
+		switch {
+		case len(x.entries) == 0:
+		case alone && len(others) > 0:
+			others[0].take(x)
+		case len(keyed) == 1 && !x.foreign(keyed[0]):
+			keyed[0].take(x)
+		case x == silent && (!alone || beside) && !x.head():
+			g.shared = append(g.shared, x.entries...) // beside several jobs, and none by itself
+		default:
+			others = append(others, x)
+		}
+	}
+	for _, x := range others {
+		x.why = whyFolder
+		if len(x.ids()) == 1 {
+			x.why = whyTold
+		} else if !alone {
+			x.why = whyRest
+		}
+	}
+	g.groups = append(append(g.groups, keyed...), others...)
+}
+
+// keyed makes groups of the logs whose names or folders carry an id, and returns the others. Those of nodes are put aside.
+func (g *grouper) keyed(f *folder, entries []*entry) (out []*group, loose []*entry) {
+	byKey := map[string]*group{}
+	for _, e := range entries {
+		key, why := e.id.key(), whyName
+		if dir := g.folderID(e.home); dir != "" && !e.id.sure {
+			key, why = dir, whyDir
+		}
+		switch x := byKey[key]; {
+		case key == "" && e.Node:
+			g.shared = append(g.shared, e)
+		case key == "":
+			loose = append(loose, e)
+		case x == nil:
+			x = &group{key: key, why: why}
+			x.add(e)
+			byKey[key] = x
+			out = append(out, x)
+		default:
+			x.add(e)
+		}
+	}
+	return out, loose
+}
+
+// claimants are the groups by the ids by which their logs call themselves; nil where several do.
+func claimants(groups []*group) map[string]*group {
+	out := map[string]*group{}
+	for _, x := range groups {
+		for _, id := range append(x.ids(), base(x.key)) {
+			if have, ok := out[id]; ok && have != x {
+				out[id] = nil
+			} else {
+				out[id] = x
+			}
+		}
+	}
+	return out
+}
+
+// claimant is the one group that ids speak of, nil when it is none or more than one.
+func claimant(claims map[string]*group, ids []string) *group {
+	var found *group
+	for _, id := range ids {
+		x, ok := claims[id]
+		if !ok {
+			continue
+		}
+		if x == nil || found != nil && found != x {
+			return nil
+		}
+		found = x
+	}
+	return found
+}
+
+func (x *group) add(e *entry) {
+	x.entries = append(x.entries, e)
+	if !slices.Contains(x.homes, e.home) {
+		x.homes = append(x.homes, e.home)
+	}
+}
+
+// ids are the ids that the logs of a group tell, sorted.
+func (x *group) ids() []string {
+	var out []string
+	for _, e := range x.entries {
+		out = append(out, e.Jobs...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// head says that a run begins in one of the logs.
+func (x *group) head() bool {
+	return slices.ContainsFunc(x.entries, func(e *entry) bool { return e.Head })
+}
+
+// foreign says that a group without an id in its names is another job than one with: a run of its own begins there, and
+// it tells an id that the other does not know. AReaL submits the roles of one trial as jobs of their own.
+func (x *group) foreign(keyed *group) bool {
+	mine := x.ids()
+	if len(mine) == 0 || !x.head() || x.roles() {
+		return false
+	}
+	known := append(keyed.ids(), base(keyed.key))
+	return !slices.ContainsFunc(mine, func(id string) bool { return slices.Contains(known, id) })
+}
+
+// roles says that all logs are named as those of AReaL's trials are.
+func (x *group) roles() bool {
+	return !slices.ContainsFunc(x.entries, func(e *entry) bool { return !role.MatchString(e.base) })
+}
+
+// base is an id without the array's task.
+func base(key string) string {
+	if strings.HasPrefix(key, "raysubmit_") {
+		return key
+	}
+	id, _, _ := strings.Cut(key, "_")
+	return id
+}
+
+// byTold sorts logs by the ids that they tell: a group for each set of logs that are tied by common ids, and one for all
+// that tell none.
+func byTold(entries []*entry) (told []*group, silent *group) {
+	silent = &group{}
+	byID := map[string]*group{}
+	for _, e := range entries {
+		if len(e.Jobs) == 0 {
+			silent.add(e)
+			continue
+		}
+		var x *group
+		for _, id := range e.Jobs {
+			y := byID[id]
+			switch {
+			case y == nil || y == x:
+			case x == nil:
+				x = y
+			default: // e ties two groups
+				x.take(y)
+				y.entries = nil
+				for k, v := range byID {
+					if v == y {
+						byID[k] = x
+					}
+				}
+			}
+		}
+		if x == nil {
+			x = &group{}
+			told = append(told, x)
+		}
+		x.add(e)
+		for _, id := range e.Jobs {
+			byID[id] = x
+		}
+	}
+	return slices.DeleteFunc(told, func(x *group) bool { return len(x.entries) == 0 }), silent
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+// several says that groups of different told ids are different jobs and not parts of one: runs begin in more than one of
+// them, or their logs have the same names but for numbers. The roles of an AReaL trial are one.
+func several(told []*group) bool {
+	var with []*group
+	all := &group{}
+	for _, x := range told {
+		all.entries = append(all.entries, x.entries...)
+		if len(x.ids()) > 0 {
+			with = append(with, x)
+		}
+	}
+	if len(with) < 2 || all.roles() {
+		return false
+	}
+	heads, stems := 0, map[string]bool{}
+	for _, x := range with {
+		if x.head() {
+			heads++
+		}
+		mine := map[string]bool{}
+		for _, e := range x.entries {
+			mine[digits.ReplaceAllString(e.base, "#")] = true
+		}
+		for s := range mine {
+			if stems[s] {
+				return true
+			}
+			stems[s] = true
+		}
+	}
+	return heads > 1
+}
+
+// join unites groups of different folders that are one job: those with the same id in their names, and those without
+// one that tell the id of exactly one other.
+func (g *grouper) join() {
+	byKey := map[string]*group{}
+	var out, open []*group
+	for _, x := range g.groups {
+		switch known := byKey[x.key]; {
+		case x.key == "":
+			open = append(open, x)
+		case known != nil:
+			known.take(x)
+		default:
+			byKey[x.key] = x
+			out = append(out, x)
+		}
+	}
+	claims := claimants(out)
+	tied := map[string]*group{}
+	for _, x := range open {
+		to := claimant(claims, x.ids())
+		for _, id := range x.ids() {
+			if to == nil {
+				to = tied[id]
+			}
+		}
+		if to == nil {
+			to = x
+			out = append(out, x)
+		} else {
+			to.take(x)
+		}
+		for _, id := range x.ids() {
+			tied[id] = to
+		}
+	}
+	g.groups = out
+}
+
+func (x *group) take(y *group) {
+	for _, e := range y.entries {
+		x.add(e)
+	}
+}
+
+// jobs names the groups and puts them in order.
+func (g *grouper) jobs() []Job {
+	if len(g.groups) == 0 && len(g.shared) > 0 { // nothing but logs of nodes
+		g.groups = []*group{{why: whyNodes}}
+	}
+	shared := map[*entry][]*group{}
+	for _, e := range g.shared {
+		if among := g.around(e); len(among) == 1 {
+			among[0].add(e)
+		} else {
+			shared[e] = among
+		}
+	}
+	names := g.names()
+	slices.SortFunc(g.groups, func(a, b *group) int { return natural(names[a], names[b]) })
+	out := make([]Job, 0, len(g.groups)+len(shared))
+	at := map[*group]int{}
+	for i, x := range g.groups {
+		at[x] = i
+		j := Job{Name: names[x], ID: x.key, Why: x.why, Aliases: x.ids()}
+		if ids := x.ids(); x.key == "" && len(ids) == 1 {
+			j.ID = ids[0]
+		} else if x.key != "" {
+			j.Aliases = slices.Compact(slices.Sorted(slices.Values(append(ids, x.key))))
+		}
+		for _, e := range x.entries {
+			j.Logs = append(j.Logs, e.i)
+		}
+		slices.Sort(j.Logs)
+		out = append(out, j)
+	}
+	for _, e := range g.shared {
+		among, ok := shared[e]
+		if !ok {
+			continue
+		}
+		j := Job{Name: e.name, Why: whyShared, Logs: []int{e.i}}
+		for _, x := range among {
+			j.Among = append(j.Among, at[x])
+		}
+		slices.Sort(j.Among)
+		out = append(out, j)
+	}
+	slices.SortStableFunc(out[len(g.groups):], func(a, b Job) int { return natural(a.Name, b.Name) })
+	return out
+}
+
+// around are the groups that a node's log may tell of: those with logs in its folder or below, else in the next one above.
+func (g *grouper) around(e *entry) []*group {
+	for f := e.home; f != nil && len(g.groups) > 1; f = f.up {
+		var out []*group
+		for _, x := range g.groups {
+			if slices.ContainsFunc(x.homes, func(h *folder) bool { return h.below(f) }) {
+				out = append(out, x)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return g.groups
+}
+
+// names gives each group a name of its own.
+func (g *grouper) names() map[*group]string {
+	out := map[*group]string{}
+	used := map[string]int{}
+	for _, x := range g.groups {
+		ids := x.ids()
+		var name string
+		switch {
+		case x.key != "":
+			name = x.key
+		case len(ids) == 1:
+			name = ids[0]
+		case x.why == whyFolder && x.common().path != "":
+			name = x.common().path
+		case len(x.entries) == 1:
+			name = x.entries[0].name
+		default:
+			name = fmt.Sprintf("%s and %d more", x.first(), len(x.entries)-1)
+		}
+		out[x] = name
+		used[name]++
+	}
+	for x, name := range out {
+		if used[name] > 1 {
+			out[x] = fmt.Sprintf("%s (%s)", name, x.first())
+		}
+	}
+	return out
+}
+
+// common is the folder that all logs of a group are in or below.
+func (x *group) common() *folder {
+	f := x.homes[0]
+	for _, h := range x.homes[1:] {
+		for !h.below(f) {
+			f = f.up
+		}
+	}
+	return f
+}
+
+// first is the name of a group's first log.
+func (x *group) first() string {
+	return slices.MinFunc(x.entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) }).name
+}
+
+// natural compares names with the numbers in them by value.
+func natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		n, m := run(x), run(y)
+		var c int
+		if n > 0 && m > 0 {
+			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
+			c = cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q))
+		} else {
+			n, m = 1, 1
+			c = cmp.Compare(x[0], y[0])
+		}
+		if c != 0 {
+			return c
+		}
+		x, y = x[n:], y[m:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}
+
+// run is how many digits a string begins with.
+func run(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}

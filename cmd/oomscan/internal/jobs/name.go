@@ -1,0 +1,152 @@
+package jobs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// ident is the job id that a file's name or a folder's carries.
+type ident struct {
+	id   string // digits, or Ray's submission id; empty: none
+	task string // of an array, or a rank: the number behind the id
+	sure bool   // the name says what the number is; otherwise it may be a process id, a port, a size
+	stem string // the name without the id: logs of different jobs have it in common
+}
+
+// key is the id with its array task.
+func (d ident) key() string {
+	if d.task != "" {
+		return d.id + "_" + d.task
+	}
+	return d.id
+}
+
+var (
+	// Ray names what was submitted to it by itself.
+	raySubmission = regexp.MustCompile(`raysubmit_[A-Za-z0-9]{8,40}`)
+	// Schedulers' default names and what people call their logs: slurm-4242.out, slurm-4242_3.out, job.4242.err.
+	saidID = regexp.MustCompile(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	// PBS and Grid Engine append it: train.o4242, train.e4242.7 for task 7.
+	appendedID = regexp.MustCompile(`\.(?:p?[oe]|OU|ER)([1-9]\d{1,11})(?:[.-](\d{1,7}))?$`)
+	// A number that stands alone may be one: train-4242.out, 4242.err, feats_55110_7.out.
+	looseID = regexp.MustCompile(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	// The word before a number may say that it is something else.
+	otherNumber = regexp.MustCompile(`(?i)(?:rank|worker|node|host|port|server|router|http|grpc|pid|proc|process|nccl|core|step|iter|epoch|ckpt|checkpoint|seed|seq|len|size|bs|tokens?|ctx|v|gpu|dev|cuda)[-_.]?$`)
+	// Ray's workers and glog's files end in a process id.
+	processLog = regexp.MustCompile(`^(?:worker|(?:python|java|cpp)-core-(?:worker|driver))-[0-9a-f]{16,}|\.log\.(?:INFO|WARNING|ERROR|FATAL)\.`)
+)
+
+// nameID finds the job id in the name of a file or a folder.
+func nameID(name string) ident {
+	if m := raySubmission.FindString(name); m != "" {
+		return ident{id: m, sure: true, stem: strings.Replace(name, m, "#", 1)}
+	}
+	if processLog.MatchString(name) {
+		return ident{}
+	}
+	for _, re := range []*regexp.Regexp{saidID, appendedID} {
+		if m := re.FindStringSubmatchIndex(name); m != nil && !date(name[m[2]:m[3]]) {
+			return identAt(name, m, true)
+		}
+	}
+	var best ident
+	for at := 0; at < len(name); {
+		m := looseID.FindStringSubmatchIndex(name[at:])
+		if m == nil {
+			break
+		}
+		for i := range m {
+			if m[i] >= 0 {
+				m[i] += at
+			}
+		}
+		at = m[3] // the sign behind a number may be the one before the next
+		if id := name[m[2]:m[3]]; !date(id) && !roundSize(id) && !otherNumber.MatchString(name[:m[2]]) && len(id) >= len(best.id) {
+			best = identAt(name, m, false)
+		}
+	}
+	return best
+}
+
+// identAt reads a match: group 1 is the id, group 2 the task.
+func identAt(name string, m []int, sure bool) ident {
+	d := ident{id: name[m[2]:m[3]], sure: sure}
+	end := m[3]
+	if m[4] >= 0 {
+		d.task, end = name[m[4]:m[5]], m[5]
+	}
+	d.stem = name[:m[2]] + "#" + name[end:]
+	return d
+}
+
+// date says that a number is a day, a month or a year.
+func date(n string) bool {
+	if len(n) != 4 && len(n) != 6 && len(n) != 8 || n[:2] != "19" && n[:2] != "20" {
+		return false
+	}
+	return len(n) == 4 || n[4:6] >= "01" && n[4:6] <= "12"
+}
+
+// roundSize says that a number is a power of two, as lengths and sizes are.
+func roundSize(n string) bool {
+	return slices.Contains([]string{"1024", "2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144", "524288", "1048576"}, n)
+}
+
+// parts splits a log's name into folders and archives, and the name of the file without what packing and rotating
+// append.
+func parts(name string) (dirs []string, base string) {
+	fields := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '!' || r == '\\' })
+	if len(fields) == 0 {
+		return nil, name
+	}
+	base, _ = classifier.Rotated(unpacked(fields[len(fields)-1]))
+	dirs = fields[:len(fields)-1]
+	for i, d := range dirs {
+		dirs[i] = unpacked(d)
+	}
+	return slices.DeleteFunc(dirs, func(d string) bool { return d == "." }), base
+}
+
+// unpacked takes the endings of archives and compression off a name.
+func unpacked(name string) string {
+	for {
+		i := strings.LastIndexByte(name, '.')
+		if i <= 0 || !slices.Contains([]string{"gz", "tgz", "zst", "tzst", "xz", "txz", "bz2", "tbz", "tbz2", "lz4", "tar", "zip"}, strings.ToLower(name[i+1:])) {
+			return name
+		}
+		name = name[:i]
+	}
+}
+
+// streamOf says that a name ends as a scheduler's files do: with the name of a standard stream.
+func streamOf(base string) bool {
+	for _, end := range []string{".out", ".err", ".stdout", ".stderr", ".output", ".error"} {
+		if strings.HasSuffix(strings.ToLower(base), end) {
+			return true
+		}
+	}
+	return false
+}
+
+// role is a log that AReaL's launchers write into the folder of a trial, each perhaps from a Slurm job of its own.
+var role = regexp.MustCompile(`^(?:main|trainer|llm_server|eval_server|merged|rollout|actor|critic|ref|reward|teacher|master_worker|model_worker|rollout_worker|gserver_manager|generation_server|cpu_worker|data_worker)(?:[-_]\d+)*(?:\.(?:log|out|err|txt))?$`)
+
+// member says that a folder is one of the ranks, nodes, roles or streams of a run.
+func member(dir string) bool { return memberDir.MatchString(dir) || hostDir.MatchString(dir) }
+
+var (
+	// memberDir are folders inside of one run: of its ranks, its roles, its streams, its attempts.
+	memberDir = regexp.MustCompile(`(?i)^(?:\d{1,3}$|(?:local_?|global_?|node_?)?rank|worker|proc(?:ess)?|task|replica|gpu|npu|device|[dtpe]p|cp|stage|shard|attempt|restart|retry|actor|critic|ref(?:erence)?|reward|rollout|trainer|engine|inference|generation|member|instance|peer|local|client|master|slave|head|driver|launcher|ps|chief|std_?(?:out|err)|out(?:put)?s?|err(?:or)?s?|logs?|log_?dir|slurm(?:_?logs?)?|nccl|system|kernel|dmesg|journal|debug|old|rotated)[-_.]?\d{0,6}$`)
+	// hostDir are folders of nodes.
+	hostDir = regexp.MustCompile(`(?i)^(?:(?:node|host|server|machine|compute|worker|pod)[-_.]?[a-z]?[-_.\d]*[a-z]?|(?:gpu|dgx|hgx|nid|cn|gn|c|n|g|r\d+[nc])[-_.]?\d+|ip[-_.]\d+[-_.]\d+[-_.]\d+[-_.]\d+(?:\..*)?|\d+\.\d+\.\d+\.\d+)$`)
+	// torchrun's folder of a run is its id and eight random characters.
+	torchrunDir = regexp.MustCompile(`^(.+)_[a-z0-9_]{8}$`)
+	attemptDir  = regexp.MustCompile(`^attempt_\d+$`)
+	sessionDir  = regexp.MustCompile(`^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_\d+$`)
+	// clockDir is the folder that Hydra makes for a run; below those of a sweep are numbered ones.
+	clockDir = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d[-_T])?\d\d-\d\d-\d\d$`)
+	smallInt = regexp.MustCompile(`^\d{1,4}$`)
+)
