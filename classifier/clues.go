@@ -16,6 +16,8 @@ type Clues struct {
 	Hosts []string
 	// Ranks are the global ranks that wrote it or that it tells of, sorted.
 	Ranks []int
+	// PIDs are processes that the log tells of, sorted.
+	PIDs []int
 	// Node says that the log is a node's or a scheduler's and not a job's: what it tells may be about any job there.
 	Node bool
 	// Head says that a run begins or is driven here: a training framework introduces itself, or steps are counted.
@@ -25,6 +27,9 @@ type Clues struct {
 // maxOwnJobs is how many jobs one run may have been given: AReaL submits its servers and its trainers apart, and tells of
 // both.
 const maxOwnJobs = 4
+
+// maxCluePIDs bounds the processes of one log: a node of a job runs some dozens.
+const maxCluePIDs = 1024
 
 // nodePrograms print into the logs of a node or of the scheduler, never into a job's; those of nodeTables write tables that
 // somebody saved. Both tell of any job.
@@ -78,6 +83,9 @@ func (c *Collector) Clues() Clues {
 			if id.host != "" {
 				hosts[id.host] = true
 			}
+			if k.kind == "pid" && id.pid > 0 {
+				out.PIDs = append(out.PIDs, id.pid)
+			}
 		}
 		if f.lastStep >= 0 || f.steps > 0 || len(f.done) > 0 {
 			out.Head = true
@@ -98,5 +106,8 @@ func (c *Collector) Clues() Clues {
 	slices.Sort(out.Jobs)
 	slices.Sort(out.Hosts)
 	slices.Sort(out.Ranks)
+	slices.Sort(out.PIDs)
+	out.PIDs = slices.Compact(out.PIDs)
+	out.PIDs = slices.Clip(out.PIDs[:min(len(out.PIDs), maxCluePIDs)])
 	return out
 }

@@ -83,7 +83,7 @@ func settle(f *file) []*event {
 	}
 	for i, d := range out {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
-			if e := owner(out, d); e != nil {
+			if e := ownerOf(out, d); e != nil {
 				e.details = append(e.details, d)
 				for k, v := range d.fields {
 					if _, ok := e.fields[k]; !ok {
@@ -138,9 +138,9 @@ func double(out []*event, e *event) bool {
 	return false
 }
 
-// owner finds the evidence that a detail belongs to: of the same kind, by the same writer, the nearest before it,
+// ownerOf finds the evidence that a detail belongs to: of the same kind, by the same writer, the nearest before it,
 // else the nearest after it.
-func owner(events []*event, d *event) *event {
+func ownerOf(events []*event, d *event) *event {
 	reach := nearLines
 	if d.Kind == parser.OOMKill {
 		reach = reportLines

@@ -24,7 +24,7 @@ func (h *harvest) read(in report.Input, c *classifier.Collector, err error) {
 	if err != nil && err != io.EOF {
 		h.fail(&in, err, "what was read before is in the report")
 	}
-	h.parts = append(h.parts, part{in, c})
+	h.parts = append(h.parts, part{input: in, collector: c})
 }
 
 // fail notes that an input could not be read to its end.
@@ -68,6 +68,9 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 		res := report.Input{Name: q.Name}
 		h.fail(&res, q.Err, hint)
 		h.parts = append(h.parts, part{input: res})
+	}
+	for i := range h.parts {
+		h.parts[i].from = in.Name
 	}
 	slices.SortStableFunc(h.parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
 	return h

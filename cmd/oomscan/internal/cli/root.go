@@ -27,6 +27,9 @@ type options struct {
 	jobs      int
 	limits    source.Limits
 	quiet     bool
+	each      bool
+	oneJob    bool
+	job       string
 }
 
 // formats and frameworks are the words that --format and --framework take.
@@ -70,10 +73,13 @@ out of memory, in which phase, which rank first, how much was missing, and what
 to change: the checklist of the framework's own out-of-memory guide, filled in
 with the run's values.
 
-All paths of one call are one job. A folder is read with everything below it,
-and what is packed (gzip, zstd, xz, bzip2, lz4, tar, zip, in each other) is read
-without unpacking it to disk. Without paths, or for the path -, standard input
-is read as it comes.
+A folder is read with everything below it, and what is packed (gzip, zstd, xz,
+bzip2, lz4, tar, zip, in each other) is read without unpacking it to disk.
+Without paths, or for the path -, standard input is read as it comes.
+
+All paths of one call are one job unless they tell of several: by job ids in the
+names of files and folders, by ids in the logs, or by folders that each hold a
+run. Then a table of the jobs comes first.
 
 Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
 could not be read and nothing was found in the rest.`,
@@ -107,6 +113,11 @@ could not be read and nothing was found in the rest.`,
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
 	f.IntVar(&o.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "processors to search with; they change the time only")
+	f.BoolVar(&o.each, "each", false, "every input is a job of its own")
+	f.BoolVar(&o.oneJob, "one-job", false, "all inputs are one job")
+	f.StringVar(&o.job, "job", "", "of several jobs, report on the one with this `NAME`")
+	cmd.MarkFlagsMutuallyExclusive("each", "one-job")
+	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, &o.limits)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
 	cmd.AddCommand(guideCmd(s), rulesCmd(s))

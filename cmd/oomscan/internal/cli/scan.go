@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +18,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 	if err != nil {
 		return exitTrouble, err
 	}
+	j.paths = paths
 	inputs, problems := source.List(paths)
 	parts := j.unlisted(problems, len(inputs) > 0)
 	var read []part
@@ -39,6 +39,7 @@ type scan struct {
 	close   func() error     // of the output
 	extra   []parser.Setting // of --run-config
 	begin   time.Time
+	paths   []string // of the command line
 
 	skipped map[string]source.Skipped // in archives, by the path of the command line
 	order   []string                  // those paths
@@ -48,6 +49,7 @@ type scan struct {
 type part struct {
 	input     report.Input
 	collector *classifier.Collector // nil: nothing was read
+	from      string                // the input of the command line, for a log that is in an archive; empty: the log itself
 }
 
 // start opens the output and reads what the user tells beside the logs. What it opened is closed by [scan.finish].
@@ -63,55 +65,6 @@ func (o *options) start(s Streams) (*scan, error) {
 	}
 	p := &printer{options: o, out: out, streams: s, printed: map[report.Begin]bool{}}
 	return &scan{options: o, streams: s, printer: p, close: closeOut, extra: extra, begin: begin}, nil
-}
-
-// finish makes jobs of all parts, prints the answer and returns the exit status. The error is what kept the parts from
-// being told as they came, if anything: then nobody is told any more.
-func (j *scan) finish(parts []part, err error) (int, error) {
-	memory := false
-	for _, job := range j.group(parts) {
-		rep := j.report(job.parts)
-		memory = memory || rep.Memory()
-		if err == nil {
-			err = j.printer.final(&rep)
-		}
-	}
-	if cerr := j.close(); err == nil {
-		err = cerr
-	}
-	switch {
-	case closed(j.streams.Interrupt):
-		return exitInterrupted, err
-	case memory:
-		return exitMemory, err
-	case slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil }):
-		return exitTrouble, err
-	}
-	return exitClean, err
-}
-
-// job is one run and the parts that tell of it.
-type job struct {
-	parts []part
-}
-
-// group tells which parts are one job.
-func (j *scan) group(parts []part) []job { return []job{{parts}} }
-
-// report is the answer to what one job's logs gave.
-func (j *scan) report(parts []part) report.Report {
-	c := classifier.NewCollector()
-	inputs := make([]report.Input, 0, len(parts))
-	for i := range parts {
-		if parts[i].collector != nil {
-			c.Merge(parts[i].collector)
-		}
-		inputs = append(inputs, parts[i].input)
-	}
-	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
-	rep := report.New(version(), inputs, res)
-	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
-	return rep
 }
 
 // bigFile is from which size on a file has all workers to itself.

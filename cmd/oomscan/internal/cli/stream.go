@@ -123,7 +123,7 @@ func (j *scan) tell(c *classifier.Collector, sc *parser.Scanner, tail []parser.O
 		}
 	}
 	st := sc.Stats()
-	rep := j.report([]part{{report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, c}})
+	rep := j.report([]part{{input: report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, collector: c}})
 	return j.printer.fresh(&rep)
 }
 

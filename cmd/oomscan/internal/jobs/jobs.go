@@ -30,6 +30,9 @@ type Job struct {
 	Logs []int  // places in the list that was given, in its order
 	// Aliases are the ids by which others may speak of this job: for an array's task the one that the kernel knows.
 	Aliases []string
+	// Series is what the names of the job's files have in common with those of other submissions of the same work: the name
+	// without the id. Empty when there is none besides the scheduler's default.
+	Series string
 	// Among is set for a log of a node or a scheduler beside several jobs, or of nobody: the places of the jobs, in the
 	// answer, that it may tell of. It is no job itself.
 	Among []int
@@ -385,6 +388,9 @@ func (g *grouper) jobs() []Job {
 		}
 		for _, e := range x.entries {
 			j.Logs = append(j.Logs, e.i)
+			if w := e.id.work(); w != "" && (j.Series == "" || w < j.Series) {
+				j.Series = w
+			}
 		}
 		slices.Sort(j.Logs)
 		out = append(out, j)

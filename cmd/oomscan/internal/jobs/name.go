@@ -24,7 +24,23 @@ func (d ident) key() string {
 	return d.id
 }
 
+// work is the name of what was submitted: the stem without its ending. Schedulers' own words name nothing.
+func (d ident) work() string {
+	w, tail, _ := strings.Cut(d.stem, "#")
+	if w == "" {
+		w = strings.TrimLeft(tail, "-_.")
+		w, _, _ = strings.Cut(w, ".")
+	}
+	w = strings.Trim(w, "-_.")
+	if w == "" || noWork.MatchString(w) {
+		return ""
+	}
+	return w
+}
+
 var (
+	// noWork are names that schedulers and people give to every job.
+	noWork = regexp.MustCompile(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
 	// Ray names what was submitted to it by itself.
 	raySubmission = regexp.MustCompile(`raysubmit_[A-Za-z0-9]{8,40}`)
 	// Schedulers' default names and what people call their logs: slurm-4242.out, slurm-4242_3.out, job.4242.err.

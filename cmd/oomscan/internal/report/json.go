@@ -13,12 +13,17 @@ func JSON(w io.Writer, r *Report) error {
 	return enc.Encode(r)
 }
 
-// NDJSON writes one incident on one line, with the job it belongs to.
+// NDJSON writes one incident on one line, with the job it belongs to: its name among several, else the id that the log
+// tells.
 func NDJSON(w io.Writer, r *Report, in *Incident) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	job := r.Run.JobID
+	if r.Job != "" {
+		job = &r.Job
+	}
 	return enc.Encode(struct {
 		Job *string `json:"job"`
 		*Incident
-	}{r.Run.JobID, in})
+	}{job, in})
 }

@@ -25,6 +25,7 @@ type Report struct {
 	Run       Run        `json:"run"`
 	Incidents []Incident `json:"incidents"`
 	Stats     Stats      `json:"stats"`
+	Job       string     `json:"-"` // its name among several jobs; empty: it is the only one
 }
 
 // Input is one file, folder member or stream that was read.

@@ -1,0 +1,85 @@
+package classifier
+
+import (
+	"strconv"
+
+	"oomscan/parser"
+)
+
+// Victim is whom an event of a node's log is about, as far as the line tells. Empty and 0 are unknown.
+type Victim struct {
+	Job  string // the scheduler's id
+	PID  int
+	Host string
+}
+
+// Deal takes logs that tell of several jobs apart. For each event, owner names the job that it is about, as a place in the
+// caller's list, or a negative number; it is asked for those alone that name a job or a process. What belongs to such an
+// event (details of the same kill) goes with it. The second result has everything that nobody owns. Both share what they
+// hold with c, which must not be added to afterwards.
+func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest *Collector) {
+	dealt, rest = map[int]*Collector{}, NewCollector()
+	for name, f := range c.files {
+		to := f.owners(owner)
+		shares := map[int][]*event{}
+		for i, e := range f.events {
+			shares[to[i]] = append(shares[to[i]], e)
+		}
+		for place, events := range shares {
+			if place < 0 {
+				continue
+			}
+			if dealt[place] == nil {
+				dealt[place] = NewCollector()
+			}
+			share := dealt[place].file(name)
+			share.events, share.idents = events, f.idents
+			share.lastTime, share.clock = f.lastTime, f.clock
+		}
+		left := *f
+		left.events = shares[nobody]
+		rest.files[name] = &left
+	}
+	return dealt, rest
+}
+
+// nobody owns an event.
+const nobody = -1
+
+// owners tells for each event of a log whose it is.
+func (f *file) owners(owner func(Victim) int) []int {
+	to := make([]int, len(f.events))
+	byPID := map[string]int{} // a kill is told in several lines, and one of them names the job
+	for i, e := range f.events {
+		to[i] = nobody
+		if v := (Victim{Job: jobOf(e.Fields), Host: e.Header.Host}); v.Job != "" {
+			to[i] = owner(v)
+		}
+		if pid := e.Fields["pid"]; pid != "" && to[i] != nobody {
+			byPID[pid] = to[i]
+		}
+	}
+	for i, e := range f.events {
+		pid := e.Fields["pid"]
+		if to[i] != nobody || pid == "" || jobOf(e.Fields) != "" {
+			continue
+		}
+		if place, ok := byPID[pid]; ok {
+			to[i] = place
+		} else if n, err := strconv.Atoi(pid); err == nil && n > 0 {
+			to[i] = owner(Victim{PID: n, Host: e.Header.Host})
+		}
+	}
+	at := map[*event]int{}
+	for i, e := range f.events {
+		at[e] = i
+	}
+	for i, e := range f.events {
+		if to[i] == nobody && e.Role == parser.Detail {
+			if whose := ownerOf(f.events, e); whose != nil {
+				to[i] = to[at[whose]]
+			}
+		}
+	}
+	return to
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/jobs"
+	"oomscan/cmd/oomscan/internal/report"
+)
+
+// finish makes jobs of all parts, prints the answer and returns the exit status. The error is what kept the parts from
+// being told as they came, if anything: then nobody is told any more.
+func (j *scan) finish(parts []part, err error) (int, error) {
+	failed := slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil })
+	list, choice := j.chosen(j.group(parts))
+	memory := false
+	switch {
+	case choice != nil:
+		err, failed = cmp.Or(err, choice), true
+	case len(list) == 1:
+		rep := j.report(list[0].parts)
+		memory = rep.Memory()
+		if err == nil {
+			err = j.printer.final(&rep)
+		}
+	case err == nil:
+		memory, err = j.several(list)
+	}
+	if cerr := j.close(); err == nil {
+		err = cerr
+	}
+	switch {
+	case closed(j.streams.Interrupt):
+		return exitInterrupted, err
+	case memory:
+		return exitMemory, err
+	case failed:
+		return exitTrouble, err
+	}
+	return exitClean, err
+}
+
+// job is one run and the parts that tell of it.
+type job struct {
+	name   string // among several; empty: it is the only one
+	why    string // what keeps its logs together
+	series string
+	batch  string
+	shared bool // it is no job but what is left of a log beside several
+	parts  []part
+}
+
+// group tells which parts are one job. The order of several does not depend on that of the parts.
+func (j *scan) group(parts []part) []job {
+	switch {
+	case j.options.oneJob || len(parts) < 2:
+		return []job{{parts: parts}}
+	case j.options.each:
+		return each(parts)
+	}
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	logs := make([]jobs.Log, len(sorted))
+	for i := range sorted {
+		logs[i].Name = sorted[i].input.Name
+		if c := sorted[i].collector; c != nil {
+			logs[i].Clues = c.Clues()
+		}
+	}
+	found := jobs.Group(logs)
+	own := slices.IndexFunc(found, func(f jobs.Job) bool { return f.Among != nil })
+	if own < 0 {
+		own = len(found)
+	}
+	if own < 2 {
+		return []job{{parts: parts}} // in the order in which they were given
+	}
+	list := make([]job, 0, len(found))
+	for _, f := range found[:own] {
+		x := job{name: f.Name, why: f.Why, series: f.Series}
+		if id, _, ok := strings.Cut(f.ID, "_"); ok && strings.Trim(id, "0123456789") == "" {
+			x.batch = id
+		}
+		for _, i := range f.Logs {
+			x.parts = append(x.parts, sorted[i])
+		}
+		list = append(list, x)
+	}
+	for _, f := range found[own:] {
+		list = deal(list, &f, found, logs, sorted)
+	}
+	return list
+}
+
+// each makes a job of every input: a log, or an archive with all that it holds.
+func each(parts []part) []job {
+	var list []job
+	at := map[string]int{}
+	for _, p := range parts {
+		name := cmp.Or(p.from, p.input.Name)
+		i, ok := at[name]
+		if !ok {
+			i = len(list)
+			at[name] = i
+			list = append(list, job{name: name, why: "--each"})
+		}
+		list[i].parts = append(list[i].parts, p)
+	}
+	slices.SortStableFunc(list, func(a, b job) int { return comparePaths(a.name, b.name) })
+	if len(list) == 1 {
+		list[0].name = ""
+	}
+	return list
+}
+
+// deal gives each job what a log beside several tells of it, by the job's id or by a process that the job's own logs know.
+// The rest is kept as a report of its own.
+func deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []part) []job {
+	p := sorted[f.Logs[0]]
+	if p.collector == nil {
+		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{p}})
+	}
+	byID := map[string]int{}
+	for _, i := range f.Among {
+		for _, id := range append(found[i].Aliases, found[i].ID) {
+			byID[id] = i
+		}
+	}
+	dealt, rest := p.collector.Deal(func(v classifier.Victim) int {
+		if v.Job != "" {
+			if i, ok := byID[v.Job]; ok {
+				return i
+			}
+			return -1
+		}
+		owner := -1
+		for _, i := range f.Among {
+			if slices.ContainsFunc(found[i].Logs, func(k int) bool { return knows(&logs[k].Clues, v) }) {
+				if owner >= 0 {
+					return -1
+				}
+				owner = i
+			}
+		}
+		return owner
+	})
+	for i, c := range dealt {
+		list[i].parts = append(list[i].parts, part{input: p.input, collector: c, from: p.from})
+	}
+	return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{{input: p.input, collector: rest, from: p.from}}})
+}
+
+// knows says that a log tells of a process, and of no other node than the one that the process is on.
+func knows(c *classifier.Clues, v classifier.Victim) bool {
+	if _, ok := slices.BinarySearch(c.PIDs, v.PID); !ok {
+		return false
+	}
+	short := func(h string) string { h, _, _ = strings.Cut(h, "."); return h }
+	return v.Host == "" || len(c.Hosts) == 0 || slices.ContainsFunc(c.Hosts, func(h string) bool { return short(h) == short(v.Host) })
+}
+
+// chosen keeps the job that --job names.
+func (j *scan) chosen(list []job) ([]job, error) {
+	name := j.options.job
+	if name == "" {
+		return list, nil
+	}
+	for _, x := range list {
+		if x.name == name {
+			return []job{x}, nil
+		}
+	}
+	if len(list) == 1 {
+		return nil, problem{where: "--job", what: "all inputs are one job", hint: "leave --job out"}
+	}
+	return nil, problem{where: "--job", what: fmt.Sprintf("no job is called %q", name), hint: "the table without --job has the names"}
+}
+
+// report is the answer to what one job's logs gave.
+func (j *scan) report(parts []part) report.Report {
+	c := classifier.NewCollector()
+	inputs := make([]report.Input, 0, len(parts))
+	for i := range parts {
+		if parts[i].collector != nil {
+			c.Merge(parts[i].collector)
+		}
+		inputs = append(inputs, parts[i].input)
+	}
+	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
+	rep := report.New(version(), inputs, res)
+	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
+	return rep
+}

@@ -1,0 +1,310 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/parser/secret"
+)
+
+// Brief is a job in a line: what is kept of its report when there are many.
+type Brief struct {
+	Job       string // its name among the others
+	Series    string // what it has in common with other submissions of the same work, empty: nothing
+	Batch     string // the array that it is a task of, empty: none
+	Node      bool   // not a job but a log beside several
+	Framework string
+	World     int // ranks, 0: unknown
+	Causes    []Cause
+	Unread    bool // an input could not be read to its end
+}
+
+// Cause is what one job's incidents have in common: what ran out, where in the run, with what certainty.
+type Cause struct {
+	Verdict, Kind, Resource, Phase string
+	Survived                       bool
+	Times                          int // incidents of this cause; of one job only
+	Rank, Device                   *int
+	Host                           string
+	Shortfall                      *int64
+}
+
+// same says that two causes are the same to a person who repairs them.
+func (c *Cause) same(o *Cause) bool {
+	return c.Verdict == o.Verdict && c.Kind == o.Kind && c.Resource == o.Resource && c.Phase == o.Phase && c.Survived == o.Survived
+}
+
+// class orders causes by what to look at first: what killed the job, what may have, what it survived.
+func (c *Cause) class() int {
+	switch {
+	case c.Survived:
+		return 2
+	case c.Verdict == "memory":
+		return 0
+	}
+	return 1
+}
+
+// Brief is the job in a line. The work is told by the names of the files, else by the run's own name for itself.
+func (r *Report) Brief(job, series, batch string) Brief {
+	b := Brief{Job: secret.Text(job), Series: secret.Text(series), Batch: batch, Framework: r.Run.Framework, Unread: len(failures(r)) > 0}
+	if r.Run.WorldSize != nil {
+		b.World = *r.Run.WorldSize
+	}
+	if b.Series == "" {
+		b.Series = r.work()
+	}
+	for i := range r.Incidents {
+		in := &r.Incidents[i]
+		c := Cause{
+			Verdict: in.Verdict, Kind: in.Kind, Resource: in.Resource, Phase: in.Phase, Survived: in.Survived, Times: 1,
+			Rank: in.Root.Rank, Device: in.Root.Device, Host: deref(in.Root.Host), Shortfall: in.Shortfall,
+		}
+		if k := slices.IndexFunc(b.Causes, func(o Cause) bool { return o.same(&c) }); k >= 0 {
+			b.Causes[k].Times++
+		} else {
+			b.Causes = append(b.Causes, c)
+		}
+	}
+	slices.SortStableFunc(b.Causes, func(x, y Cause) int { return cmp.Compare(x.class(), y.class()) })
+	return b
+}
+
+// work is what the run calls itself in its settings.
+func (r *Report) work() string {
+	for _, key := range []string{"trainer.experiment_name", "experiment_name", "job-name", "--job-name", "job_name", "run_name", "--run_name"} {
+		if s, ok := r.Run.Config[key]; ok && s.Value != "" && s.Value != "None" && s.Value != "null" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// Summary is what many jobs have in common. Its keys are always present.
+type Summary struct {
+	Jobs       int            `json:"jobs"`
+	Memory     int            `json:"memory"`   // jobs with an incident of verdict memory that they did not survive
+	Suspect    int            `json:"suspect"`  // of the others, those with a suspect
+	Survived   int            `json:"survived"` // of the others, those that survived one
+	Healthy    int            `json:"healthy"`  // jobs without an incident
+	Kinds      map[string]int `json:"kinds"`    // jobs by what they have incidents of
+	Phases     map[string]int `json:"phases"`
+	Frameworks map[string]int `json:"frameworks"`
+	Hosts      map[string]int `json:"hosts"`
+	First      []string       `json:"look_at_first"`    // jobs with incidents, in this order
+	Places     []Place        `json:"recurring_places"` // where memory ran out first again and again
+	Repeats    []Repeat       `json:"repeated_causes"`  // work that was tried again and died of the same
+}
+
+// Place is a node, or a GPU of one, that keeps appearing.
+type Place struct {
+	Host   string   `json:"host"`
+	Device *int     `json:"device"`
+	Jobs   []string `json:"jobs"`
+	Of     int      `json:"of"` // jobs with incidents that tell such a place
+}
+
+// Repeat is work that died of one cause more than once.
+type Repeat struct {
+	Work  string   `json:"work"` // the job, the array, or what the submissions are called
+	How   string   `json:"how"`  // restarted, resubmitted, array
+	Jobs  []string `json:"jobs"`
+	Times int      `json:"times"`
+	Kind  string   `json:"kind"`
+	Phase string   `json:"phase"`
+}
+
+// Bounds of what is said about many jobs.
+const (
+	leastPlace  = 3 // jobs that a place must appear in
+	mostPlaces  = 8
+	mostRepeats = 20
+	leastArray  = 3 // tasks
+)
+
+// Summarize tells what jobs have in common, and in which order to look at them: those that died of memory first; among
+// equals those that died of the same before, then the largest.
+func Summarize(jobs []Brief) Summary {
+	s := Summary{
+		Kinds: map[string]int{}, Phases: map[string]int{}, Frameworks: map[string]int{}, Hosts: map[string]int{},
+		First: []string{}, Places: []Place{}, Repeats: []Repeat{},
+	}
+	var hurt []*Brief
+	for i := range jobs {
+		b := &jobs[i]
+		if !b.Node {
+			s.Jobs++
+		}
+		if len(b.Causes) == 0 {
+			if !b.Node {
+				s.Healthy++
+			}
+			continue
+		}
+		hurt = append(hurt, b)
+		s.count(b)
+	}
+	s.Repeats = append(s.Repeats, repeats(hurt)...)
+	s.Places = append(s.Places, places(hurt)...)
+	again := map[string]bool{}
+	for _, r := range s.Repeats {
+		for _, j := range r.Jobs {
+			again[j] = true
+		}
+	}
+	slices.SortStableFunc(hurt, func(a, b *Brief) int {
+		return cmp.Or(
+			cmp.Compare(a.Causes[0].class(), b.Causes[0].class()), before(again[a.Job], again[b.Job]),
+			before(!a.Node, !b.Node), cmp.Compare(b.World, a.World),
+		)
+	})
+	for _, b := range hurt {
+		s.First = append(s.First, b.Job)
+	}
+	return s
+}
+
+// before orders what is so before what is not.
+func before(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// count adds a job with incidents to the counts.
+func (s *Summary) count(b *Brief) {
+	if !b.Node {
+		switch b.Causes[0].class() {
+		case 0:
+			s.Memory++
+		case 1:
+			s.Suspect++
+		default:
+			s.Survived++
+		}
+		s.Frameworks[b.Framework]++
+	}
+	tally(s.Kinds, b, func(c *Cause) string { return c.Kind })
+	tally(s.Phases, b, func(c *Cause) string { return c.Phase })
+	tally(s.Hosts, b, func(c *Cause) string { return c.Host })
+}
+
+// tally counts a job once for each word that its causes have.
+func tally(to map[string]int, b *Brief, word func(*Cause) string) {
+	var seen []string
+	for i := range b.Causes {
+		if w := word(&b.Causes[i]); w != "" && !slices.Contains(seen, w) {
+			seen = append(seen, w)
+			to[w]++
+		}
+	}
+}
+
+// places finds the nodes and GPUs where memory ran out first in more jobs than elsewhere: at least three, and twice as many
+// as on the others on average.
+func places(hurt []*Brief) []Place {
+	hosts, devices := map[string][]string{}, map[string][]string{}
+	device := map[string]Cause{}
+	on := func(m map[string][]string, key, job string) {
+		if l := m[key]; len(l) == 0 || l[len(l)-1] != job {
+			m[key] = append(l, job)
+		}
+	}
+	for _, b := range hurt {
+		for i := range b.Causes {
+			c := &b.Causes[i]
+			if c.Host == "" {
+				continue
+			}
+			on(hosts, c.Host, b.Job)
+			if c.Device != nil && c.Resource == "gpu" {
+				key := fmt.Sprintf("%s\x00%d", c.Host, *c.Device)
+				device[key] = *c
+				on(devices, key, b.Job)
+			}
+		}
+	}
+	var out []Place
+	for _, set := range []map[string][]string{devices, hosts} {
+		sum := 0
+		for _, l := range set {
+			sum += len(l)
+		}
+		for key, l := range set {
+			if others := len(set) - 1; len(l) < leastPlace || others > 0 && len(l)*others < 2*(sum-len(l)) {
+				continue
+			}
+			p := Place{Host: key, Jobs: l, Of: sum}
+			if c, ok := device[key]; ok {
+				p.Host, p.Device = c.Host, c.Device
+			}
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(len(b.Jobs), len(a.Jobs)), strings.Compare(a.Host, b.Host), before(a.Device != nil, b.Device != nil))
+	})
+	// The node of a GPU says nothing new when the GPU is all of it.
+	return slices.DeleteFunc(out[:min(len(out), mostPlaces)], func(p Place) bool {
+		return p.Device == nil && slices.ContainsFunc(out, func(q Place) bool {
+			return q.Device != nil && q.Host == p.Host && len(q.Jobs) == len(p.Jobs)
+		})
+	})
+}
+
+// repeats finds what died of one cause more than once: a job whose attempts did, work that was submitted anew, the tasks
+// of an array.
+func repeats(hurt []*Brief) []Repeat {
+	var out []Repeat
+	type submission struct{ series, kind, phase, framework string }
+	again := map[submission][]*Brief{}
+	arrays := map[submission][]*Brief{}
+	for _, b := range hurt {
+		if b.Node {
+			continue
+		}
+		seen := map[submission]bool{}
+		for i := range b.Causes {
+			c := &b.Causes[i]
+			if c.class() != 0 {
+				continue
+			}
+			if c.Times > 1 {
+				out = append(out, Repeat{Work: b.Job, How: "restarted", Jobs: []string{b.Job}, Times: c.Times, Kind: c.Kind, Phase: c.Phase})
+			}
+			key := submission{b.Series, c.Kind, c.Phase, b.Framework}
+			to := again
+			if b.Batch != "" {
+				key.series, to = b.Batch, arrays
+			}
+			if key.series != "" && !seen[key] {
+				seen[key] = true
+				to[key] = append(to[key], b)
+			}
+		}
+	}
+	add := func(how string, set map[submission][]*Brief, least int) {
+		for key, list := range set {
+			if len(list) < least {
+				continue
+			}
+			r := Repeat{Work: key.series, How: how, Times: len(list), Kind: key.kind, Phase: key.phase}
+			for _, b := range list {
+				r.Jobs = append(r.Jobs, b.Job)
+			}
+			out = append(out, r)
+		}
+	}
+	add("resubmitted", again, 2)
+	add("array", arrays, leastArray)
+	slices.SortFunc(out, func(a, b Repeat) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Work, b.Work), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Phase, b.Phase))
+	})
+	return out[:min(len(out), mostRepeats)]
+}

@@ -1,0 +1,334 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Bounds of the text about several jobs.
+const (
+	mostRows   = 40 // of the table
+	mostNames  = 6  // of jobs in a sentence
+	mostCounts = 8  // of each kind
+	jobColumn  = 12 // columns that a job's name has at least
+	whoColumn  = 8  // the same for whose failure came first
+)
+
+// JobsText is what stands above the reports of several jobs: how many there are and of which kind, a table of those with
+// incidents, and what they have in common.
+type JobsText struct {
+	Jobs    []Brief
+	Summary *Summary
+	Inputs  int // logs that were read
+	Failed  []Input
+	Stats   Stats
+	Version string
+	Again   string // the command line that shows one of the jobs, NAME in the place of its name
+	Shown   int    // reports that follow
+}
+
+// Write writes it at once. The only errors are those of w.
+func (t *JobsText) Write(w io.Writer, st Style) error {
+	p := newPage(st)
+	t.headline(p)
+	t.table(p)
+	t.patterns(p)
+	t.counts(p)
+	t.footer(p)
+	_, err := w.Write(p.buf.Bytes())
+	return err
+}
+
+// JobText writes the report of one of several jobs, with its name above it.
+func JobText(w io.Writer, name, why string, r *Report, st Style) error {
+	p := newPage(st)
+	p.blank()
+	p.para(block{full: true}, span{dim, strings.Repeat(p.g.rule, 3) + " "}, span{bold, "job " + name}, span{dim, ", by " + why})
+	p.blank()
+	if _, err := w.Write(p.buf.Bytes()); err != nil {
+		return err
+	}
+	return Text(w, r, st)
+}
+
+// headline counts the jobs.
+func (t *JobsText) headline(p *page) {
+	s := t.Summary
+	word, ground := " OUT OF MEMORY ", badgeMemory
+	text := fmt.Sprintf("%s of %s died", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
+	switch {
+	case s.Memory == 0 && s.Suspect > 0:
+		word, ground, text = " SUSPECTS ", badgeSuspect, fmt.Sprintf("in %s of %s, nothing proven", grouped(s.Suspect), count(s.Jobs, "job", "jobs"))
+	case s.Memory == 0 && s.Survived > 0:
+		word, ground, text = " SURVIVED ", badgeSurvived, fmt.Sprintf("%s of %s went on", grouped(s.Survived), count(s.Jobs, "job", "jobs"))
+	case s.Memory == 0:
+		word, ground, text = " NO MEMORY INCIDENT ", badgeCalm, "in "+count(s.Jobs, "job", "jobs")
+	}
+	word = strings.ReplaceAll(word, " ", string(nbsp))
+	p.para(block{hang: measure(word) + 1}, span{ground, word}, span{plain, " "}, span{bold, text})
+	var parts [][]span
+	for _, x := range []struct {
+		n    int
+		text string
+	}{{s.Memory, "out of memory"}, {s.Suspect, "suspect, not proven"}, {s.Survived, "survived it"}, {s.Healthy, "without an incident"}} {
+		if x.n > 0 && x.n < s.Jobs {
+			parts = append(parts, []span{{plain, grouped(x.n) + string(nbsp)}, {plain, x.text}})
+		}
+	}
+	if len(parts) > 0 {
+		p.para(block{indent: 2, hang: 2}, p.join(parts)...)
+	}
+}
+
+// row is a line of the table.
+type row struct {
+	badge ink
+	word  string
+	cells [6]string
+	inks  [6]ink
+}
+
+var heads = [6]string{"job", "framework", "kind", "phase", "first", "short"}
+
+// table lists the jobs with incidents, in the order in which to look at them.
+func (t *JobsText) table(p *page) {
+	by := map[string]*Brief{}
+	for i := range t.Jobs {
+		by[t.Jobs[i].Job] = &t.Jobs[i]
+	}
+	var rows []row
+	for _, name := range t.Summary.First[:min(len(t.Summary.First), mostRows)] {
+		rows = append(rows, by[name].row())
+	}
+	if len(rows) == 0 {
+		return
+	}
+	width := columnsOf(rows, p.width-2)
+	p.blank()
+	p.tableLine(row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
+	last := ""
+	for _, r := range rows {
+		if r.word != last && (last != "" || r.word != "") {
+			p.para(block{indent: 1}, span{r.badge, strings.ReplaceAll(" "+r.word+" ", " ", string(nbsp))})
+		}
+		last = r.word
+		p.tableLine(r, width)
+	}
+	if n := len(t.Summary.First) - len(rows); n > 0 {
+		p.para(block{indent: 2, hang: 4}, span{dim, fmt.Sprintf("%s and %s with incidents: --format json or ndjson has all of them", p.g.ellipsis, count(n, "more job", "more jobs"))})
+	}
+}
+
+// row is the job's line: its first cause, and how many more there are.
+func (b *Brief) row() row {
+	c := &b.Causes[0]
+	badge, word := verdict(&Incident{Verdict: c.Verdict, Survived: c.Survived})
+	kind := c.Kind
+	if n := len(b.Causes) - 1; n > 0 {
+		kind += fmt.Sprintf(" +%d", n)
+	}
+	if c.Times > 1 {
+		kind += fmt.Sprintf(" x%d", c.Times)
+	}
+	var who []string
+	if c.Rank != nil {
+		who = append(who, fmt.Sprintf("rank %d", *c.Rank))
+	} else if c.Device != nil {
+		who = append(who, fmt.Sprintf("GPU %d", *c.Device))
+	}
+	if c.Host != "" {
+		who = append(who, c.Host)
+	}
+	shortfall := ""
+	if c.Shortfall != nil {
+		shortfall = size(*c.Shortfall)
+	}
+	name := b.Job
+	if b.Node {
+		name = "(" + b.Job + ")"
+	}
+	return row{
+		badge: badge, word: strings.TrimSpace(strings.ReplaceAll(word, string(nbsp), " ")),
+		cells: [6]string{name, unknownless(b.Framework), kind, unknownless(c.Phase), strings.Join(who, " "), shortfall},
+		inks:  [6]ink{bold, plain, plain, plain, plain, short},
+	}
+}
+
+// unknownless leaves out what is not known.
+func unknownless(s string) string {
+	if s == "unknown" {
+		return ""
+	}
+	return s
+}
+
+// columnsOf divides a width among the columns: each has what its longest cell needs; when that is too much, the names of
+// nodes and then those of jobs are cut.
+func columnsOf(rows []row, width int) [6]int {
+	var w [6]int
+	sum := 2 * (len(w) - 1)
+	for i := range w {
+		w[i] = measure(heads[i])
+		for _, r := range rows {
+			w[i] = max(w[i], measure(r.cells[i]))
+		}
+		sum += w[i]
+	}
+	for _, x := range []struct{ column, least int }{{4, 2 * whoColumn}, {0, jobColumn}, {4, whoColumn}} {
+		if sum > width && w[x.column] > x.least {
+			cut := min(sum-width, w[x.column]-x.least)
+			w[x.column] -= cut
+			sum -= cut
+		}
+	}
+	return w
+}
+
+// tableLine writes one line of the table. Of a job's name the end is kept, of everything else the beginning.
+func (p *page) tableLine(r row, width [6]int) {
+	var spans []span
+	for i, c := range r.cells {
+		c = strings.ReplaceAll(c, " ", string(nbsp))
+		if i == 0 {
+			c = p.lastColumns(c, width[i])
+		} else if measure(c) > width[i] {
+			c = p.firstColumns(c, width[i])
+		}
+		if i < len(width)-1 {
+			c = pad(c, width[i]+2)
+		} else {
+			c = pad("", width[i]-measure(c)) + c
+		}
+		spans = append(spans, span{r.inks[i], c})
+	}
+	p.para(block{indent: 2, hang: 2, lines: 1, full: true}, spans...)
+}
+
+// lastColumns is the end of a text that is too long.
+func (p *page) lastColumns(s string, n int) string {
+	runes := []rune(s)
+	if measure(s) <= n {
+		return s
+	}
+	for len(runes) > 0 && measure(p.g.ellipsis+string(runes)) > n {
+		runes = runes[1:]
+	}
+	return p.g.ellipsis + string(runes)
+}
+
+// firstColumns is the beginning of a text that is too long.
+func (p *page) firstColumns(s string, n int) string {
+	runes := []rune(s)
+	for len(runes) > 0 && measure(string(runes)+p.g.ellipsis) > n {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + p.g.ellipsis
+}
+
+// patterns says, each on its line, which places keep appearing and what died of the same again.
+func (t *JobsText) patterns(p *page) {
+	s := t.Summary
+	if len(s.Repeats)+len(s.Places) == 0 {
+		return
+	}
+	p.heading("Again and again")
+	for _, r := range s.Repeats {
+		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, r.text(p)})
+	}
+	for _, x := range s.Places {
+		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, x.text(p)})
+	}
+}
+
+func (r *Repeat) text(p *page) string {
+	cause := r.Kind
+	if r.Phase != "" && r.Phase != "unknown" {
+		cause += " in " + r.Phase
+	}
+	switch r.How {
+	case "restarted":
+		return fmt.Sprintf("Job %s was started again and died of the same %d times: %s.", r.Work, r.Times, cause)
+	case "array":
+		return fmt.Sprintf("%d tasks of array %s died of the same: %s (%s).", r.Times, r.Work, cause, p.some(r.Jobs))
+	}
+	return fmt.Sprintf("%s was submitted %d times and died of the same each time: %s (jobs %s).", r.Work, r.Times, cause, p.some(r.Jobs))
+}
+
+func (x *Place) text(p *page) string {
+	what := "Host " + x.Host
+	if x.Device != nil {
+		what = fmt.Sprintf("GPU %d of host %s", *x.Device, x.Host)
+	}
+	return fmt.Sprintf("%s: memory ran out there first in %d of %s (jobs %s).", what, len(x.Jobs), count(x.Of, "job that tells", "jobs that tell"), p.some(x.Jobs))
+}
+
+// some names the first few.
+func (p *page) some(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:mostNames], ", ") + fmt.Sprintf(" %s and %d more", p.g.ellipsis, len(names)-mostNames)
+}
+
+// counts are the jobs by kind, phase, framework and host.
+func (t *JobsText) counts(p *page) {
+	s := t.Summary
+	if len(s.First) == 0 {
+		return
+	}
+	p.heading("Jobs with incidents")
+	for _, x := range []struct {
+		label string
+		of    map[string]int
+	}{{"kind", s.Kinds}, {"phase", s.Phases}, {"framework", s.Frameworks}, {"host", s.Hosts}} {
+		keys := slices.SortedFunc(maps.Keys(x.of), func(a, b string) int { return cmp.Or(cmp.Compare(x.of[b], x.of[a]), strings.Compare(a, b)) })
+		var parts [][]span
+		for i, k := range keys {
+			if i == mostCounts {
+				parts = append(parts, []span{{dim, fmt.Sprintf("%d more", len(keys)-i)}})
+				break
+			}
+			parts = append(parts, []span{{plain, strings.ReplaceAll(k, " ", string(nbsp)) + string(nbsp)}, {bold, grouped(x.of[k])}})
+		}
+		if len(parts) > 0 {
+			p.row(x.label, p.join(parts)...)
+		}
+	}
+}
+
+// footer says what was read, what could not be, and how to see more.
+func (t *JobsText) footer(p *page) {
+	p.blank()
+	by := "oomscan"
+	if t.Version != "" {
+		by += " " + t.Version
+	}
+	p.row("read", p.join([][]span{
+		{{plain, count(t.Inputs, "input", "inputs")}},
+		{{plain, count(t.Stats.Lines, "line", "lines")}},
+		{{plain, size(t.Stats.Bytes)}},
+		{{dim, fmt.Sprintf("%s in %s", by, duration(t.Stats.DurationMS))}},
+	})...)
+	for i, in := range t.Failed {
+		label := ""
+		if i == 0 {
+			label = "errors"
+		}
+		if i == maxProblems {
+			p.row(label, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(t.Failed)-i, "more", "more"))})
+			break
+		}
+		p.row(label, span{short, in.Name}, span{plain, ": " + *in.Error})
+	}
+	if n := len(t.Summary.First); n > 0 {
+		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(t.Shown, "report", "reports"))
+		if n == t.Shown {
+			text = "all of their reports are below; one alone: "
+		}
+		p.row("reports", span{plain, text}, span{code, t.Again})
+	}
+}
