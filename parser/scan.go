@@ -73,6 +73,23 @@ func Scan(name string, r io.Reader, emit func(Observation)) (Stats, error) {
 	return s.Close(), err
 }
 
+// Room is the memory that scans use one after the other, for those who read many small inputs. The zero value is ready. It
+// serves one scan at a time.
+type Room struct{ buf []byte }
+
+// Scan is [Scan] in this room.
+func (m *Room) Scan(name string, r io.Reader, emit func(Observation)) (Stats, error) {
+	s := NewScanner(name, emit)
+	s.buf = m.buf[:0]
+	if cap(s.buf) == 0 {
+		s.buf = nil
+	}
+	_, err := s.ReadFrom(r)
+	st := s.Close()
+	m.buf = s.buf[:0]
+	return st, err
+}
+
 // ReadFrom reads r until EOF or an error.
 func (s *Scanner) ReadFrom(r io.Reader) (int64, error) {
 	var total int64

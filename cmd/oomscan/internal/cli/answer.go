@@ -66,10 +66,7 @@ func (j *scan) group(parts []part) []job {
 	slices.SortStableFunc(sorted, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
 	logs := make([]jobs.Log, len(sorted))
 	for i := range sorted {
-		logs[i].Name = sorted[i].input.Name
-		if c := sorted[i].collector; c != nil {
-			logs[i].Clues = c.Clues()
-		}
+		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].tell()}
 	}
 	found := jobs.Group(logs)
 	own := slices.IndexFunc(found, func(f jobs.Job) bool { return f.Among != nil })
@@ -91,7 +88,7 @@ func (j *scan) group(parts []part) []job {
 		list = append(list, x)
 	}
 	for _, f := range found[own:] {
-		list = deal(list, &f, found, logs, sorted)
+		list = j.deal(list, &f, found, logs, sorted)
 	}
 	return list
 }
@@ -119,9 +116,10 @@ func each(parts []part) []job {
 
 // deal gives each job what a log beside several tells of it, by the job's id or by a process that the job's own logs know.
 // The rest is kept as a report of its own.
-func deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []part) []job {
+func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []part) []job {
 	p := sorted[f.Logs[0]]
-	if p.collector == nil {
+	facts := p.facts(&j.store)
+	if facts == nil {
 		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{p}})
 	}
 	byID := map[string]int{}
@@ -130,7 +128,7 @@ func deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []p
 			byID[id] = i
 		}
 	}
-	dealt, rest := p.collector.Deal(func(v classifier.Victim) int {
+	dealt, rest := facts.Deal(func(v classifier.Victim) int {
 		if v.Job != "" {
 			if i, ok := byID[v.Job]; ok {
 				return i
@@ -185,8 +183,8 @@ func (j *scan) report(parts []part) report.Report {
 	c := classifier.NewCollector()
 	inputs := make([]report.Input, 0, len(parts))
 	for i := range parts {
-		if parts[i].collector != nil {
-			c.Merge(parts[i].collector)
+		if facts := parts[i].facts(&j.store); facts != nil {
+			c.Merge(facts)
 		}
 		inputs = append(inputs, parts[i].input)
 	}

@@ -58,6 +58,9 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 		c := classifier.NewCollector()
 		res, err := j.whole(name, r, workers, c)
 		h.read(res, c, err)
+		if j.logs.Add(1) > manyLogs {
+			h.parts[len(h.parts)-1].pack(&j.store)
+		}
 	})
 	h.skipped = skipped
 	for _, q := range problems {

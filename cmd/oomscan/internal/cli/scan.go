@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"oomscan/classifier"
@@ -41,6 +42,10 @@ type scan struct {
 	begin   time.Time
 	paths   []string // of the command line
 
+	store classifier.Store // what the logs gave, when they are many
+	logs  atomic.Int64     // that were read
+	rooms sync.Pool        // of *parser.Room
+
 	skipped map[string]source.Skipped // in archives, by the path of the command line
 	order   []string                  // those paths
 }
@@ -48,8 +53,41 @@ type scan struct {
 // part is what one log gave. One that could not be opened has an input with an error and nothing else.
 type part struct {
 	input     report.Input
-	collector *classifier.Collector // nil: nothing was read
+	collector *classifier.Collector // nil: nothing was read, or it is packed
 	from      string                // the input of the command line, for a log that is in an archive; empty: the log itself
+
+	packed classifier.Packed
+	clues  *classifier.Clues // of what is packed
+}
+
+// manyLogs is from how many logs on what they gave is packed: it is needed again when the jobs are known.
+const manyLogs = 200
+
+// pack puts what a part holds into little room.
+func (p *part) pack(s *classifier.Store) {
+	if p.collector != nil {
+		clues := p.collector.Clues()
+		p.clues, p.packed, p.collector = &clues, s.Pack(p.collector), nil
+	}
+}
+
+// facts is what a part holds, nil for nothing.
+func (p *part) facts(s *classifier.Store) *classifier.Collector {
+	if p.packed != nil {
+		return s.Unpack(p.packed)
+	}
+	return p.collector
+}
+
+// tell is what a part tells of its job.
+func (p *part) tell() classifier.Clues {
+	switch {
+	case p.clues != nil:
+		return *p.clues
+	case p.collector != nil:
+		return p.collector.Clues()
+	}
+	return classifier.Clues{}
 }
 
 // start opens the output and reads what the user tells beside the logs. What it opened is closed by [scan.finish].
@@ -119,7 +157,12 @@ func (j *scan) whole(name string, r io.Reader, workers int, c *classifier.Collec
 		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt}, from, size)
 		st, err = parser.ScanAt(name, in, size, workers, c.Add)
 	} else {
-		st, err = parser.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
+		room, _ := j.rooms.Get().(*parser.Room)
+		if room == nil {
+			room = new(parser.Room)
+		}
+		st, err = room.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
+		j.rooms.Put(room)
 	}
 	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err
 }

@@ -106,7 +106,7 @@ func (f *folder) child(name string) *folder {
 func (g *grouper) folderID(f *folder) string {
 	for ; f != nil && f.up != nil; f = f.up {
 		d := nameID(f.name)
-		if d.id == "" || !d.sure && d.stem != "#" {
+		if d.id == "" || d.weak || !d.sure && d.stem != "#" {
 			continue
 		}
 		if g.known[d.id] {

@@ -20,9 +20,9 @@ func accept(entries []*entry) {
 		if d.id == "" {
 			continue
 		}
-		if d.sure || streamOf(e.base) || slices.Contains(e.Jobs, d.id) {
+		if d.sure || streamOf(e.base) && !d.weak || slices.Contains(e.Jobs, d.id) {
 			known[d.id] = true
-		} else if e.Head && len(d.id) >= 5 {
+		} else if e.Head && len(d.id) >= 5 && !d.weak {
 			runs[d.stem] = append(runs[d.stem], e)
 		}
 	}

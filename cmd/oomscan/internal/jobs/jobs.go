@@ -388,10 +388,8 @@ func (g *grouper) jobs() []Job {
 		}
 		for _, e := range x.entries {
 			j.Logs = append(j.Logs, e.i)
-			if w := e.id.work(); w != "" && (j.Series == "" || w < j.Series) {
-				j.Series = w
-			}
 		}
+		j.Series = x.work()
 		slices.Sort(j.Logs)
 		out = append(out, j)
 	}
@@ -455,6 +453,24 @@ func (g *grouper) names() map[*group]string {
 		}
 	}
 	return out
+}
+
+// work is the name of what was submitted, by the files that the scheduler wrote, else by those in which the run begins.
+func (x *group) work() string {
+	var best string
+	rank := 0
+	for _, e := range x.entries {
+		r := 0
+		if streamOf(e.base) {
+			r = 2
+		} else if e.Head {
+			r = 1
+		}
+		if w := e.id.work(); w != "" && (r > rank || r == rank && r > 0 && w < best) {
+			best, rank = w, r
+		}
+	}
+	return best
 }
 
 // common is the folder that all logs of a group are in or below.

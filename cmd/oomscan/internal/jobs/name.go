@@ -13,6 +13,7 @@ type ident struct {
 	id   string // digits, or Ray's submission id; empty: none
 	task string // of an array, or a rank: the number behind the id
 	sure bool   // the name says what the number is; otherwise it may be a process id, a port, a size
+	weak bool   // the word before it speaks against: rank, port, server
 	stem string // the name without the id: logs of different jobs have it in common
 }
 
@@ -80,9 +81,12 @@ func nameID(name string) ident {
 			}
 		}
 		at = m[3] // the sign behind a number may be the one before the next
-		if id := name[m[2]:m[3]]; !date(id) && !roundSize(id) && !otherNumber.MatchString(name[:m[2]]) && len(id) >= len(best.id) {
-			best = identAt(name, m, false)
+		id, weak := name[m[2]:m[3]], otherNumber.MatchString(name[:m[2]])
+		if date(id) || roundSize(id) || best.id != "" && (weak && !best.weak || weak == best.weak && len(id) < len(best.id)) {
+			continue
 		}
+		best = identAt(name, m, false)
+		best.weak = weak
 	}
 	return best
 }

@@ -47,14 +47,14 @@ func (c *Cause) class() int {
 	return 1
 }
 
-// Brief is the job in a line. The work is told by the names of the files, else by the run's own name for itself.
+// Brief is the job in a line. Its series is the run's own name for itself, else the one given.
 func (r *Report) Brief(job, series, batch string) Brief {
 	b := Brief{Job: secret.Text(job), Series: secret.Text(series), Batch: batch, Framework: r.Run.Framework, Unread: len(failures(r)) > 0}
 	if r.Run.WorldSize != nil {
 		b.World = *r.Run.WorldSize
 	}
-	if b.Series == "" {
-		b.Series = r.work()
+	if w := r.work(); w != "" {
+		b.Series = w
 	}
 	for i := range r.Incidents {
 		in := &r.Incidents[i]
@@ -112,16 +112,15 @@ type Repeat struct {
 	How   string   `json:"how"`  // restarted, resubmitted, array
 	Jobs  []string `json:"jobs"`
 	Times int      `json:"times"`
+	Of    int      `json:"of"` // submissions or tasks in all; for a job that was started again, its incidents
 	Kind  string   `json:"kind"`
 	Phase string   `json:"phase"`
 }
 
 // Bounds of what is said about many jobs.
 const (
-	leastPlace  = 3 // jobs that a place must appear in
-	mostPlaces  = 8
-	mostRepeats = 20
-	leastArray  = 3 // tasks
+	leastPlace = 3 // jobs that a place must appear in
+	leastArray = 3 // tasks
 )
 
 // Summarize tells what jobs have in common, and in which order to look at them: those that died of memory first; among
@@ -146,7 +145,7 @@ func Summarize(jobs []Brief) Summary {
 		hurt = append(hurt, b)
 		s.count(b)
 	}
-	s.Repeats = append(s.Repeats, repeats(hurt)...)
+	s.Repeats = append(s.Repeats, repeats(jobs)...)
 	s.Places = append(s.Places, places(hurt)...)
 	again := map[string]bool{}
 	for _, r := range s.Repeats {
@@ -250,25 +249,30 @@ func places(hurt []*Brief) []Place {
 	slices.SortFunc(out, func(a, b Place) int {
 		return cmp.Or(cmp.Compare(len(b.Jobs), len(a.Jobs)), strings.Compare(a.Host, b.Host), before(a.Device != nil, b.Device != nil))
 	})
-	// The node of a GPU says nothing new when the GPU is all of it.
-	return slices.DeleteFunc(out[:min(len(out), mostPlaces)], func(p Place) bool {
-		return p.Device == nil && slices.ContainsFunc(out, func(q Place) bool {
-			return q.Device != nil && q.Host == p.Host && len(q.Jobs) == len(p.Jobs)
-		})
+	// A GPU stands out of its node when most of the node's failures are its own; when all are, the node says nothing new.
+	found := slices.Clone(out)
+	return slices.DeleteFunc(out, func(p Place) bool {
+		if p.Device != nil {
+			return 2*len(p.Jobs) < len(hosts[p.Host])
+		}
+		return slices.ContainsFunc(found, func(q Place) bool { return q.Device != nil && q.Host == p.Host && len(q.Jobs) == len(p.Jobs) })
 	})
 }
 
-// repeats finds what died of one cause more than once: a job whose attempts did, work that was submitted anew, the tasks
-// of an array.
-func repeats(hurt []*Brief) []Repeat {
+// repeats finds what died of one cause more than once: a job whose attempts did, and work that was submitted anew and the
+// tasks of an array, if at least half of them did.
+func repeats(jobs []Brief) []Repeat {
 	var out []Repeat
 	type submission struct{ series, kind, phase, framework string }
 	again := map[submission][]*Brief{}
 	arrays := map[submission][]*Brief{}
-	for _, b := range hurt {
+	all := map[string]int{} // submissions by series, tasks by array
+	for i := range jobs {
+		b := &jobs[i]
 		if b.Node {
 			continue
 		}
+		all[b.group()]++
 		seen := map[submission]bool{}
 		for i := range b.Causes {
 			c := &b.Causes[i]
@@ -276,12 +280,12 @@ func repeats(hurt []*Brief) []Repeat {
 				continue
 			}
 			if c.Times > 1 {
-				out = append(out, Repeat{Work: b.Job, How: "restarted", Jobs: []string{b.Job}, Times: c.Times, Kind: c.Kind, Phase: c.Phase})
+				out = append(out, Repeat{Work: b.Job, How: "restarted", Jobs: []string{b.Job}, Times: c.Times, Of: c.Times, Kind: c.Kind, Phase: c.Phase})
 			}
-			key := submission{b.Series, c.Kind, c.Phase, b.Framework}
+			key := submission{b.group(), c.Kind, c.Phase, b.Framework}
 			to := again
 			if b.Batch != "" {
-				key.series, to = b.Batch, arrays
+				to = arrays
 			}
 			if key.series != "" && !seen[key] {
 				seen[key] = true
@@ -291,10 +295,10 @@ func repeats(hurt []*Brief) []Repeat {
 	}
 	add := func(how string, set map[submission][]*Brief, least int) {
 		for key, list := range set {
-			if len(list) < least {
+			if len(list) < least || 2*len(list) < all[key.series] {
 				continue
 			}
-			r := Repeat{Work: key.series, How: how, Times: len(list), Kind: key.kind, Phase: key.phase}
+			r := Repeat{Work: key.series, How: how, Times: len(list), Of: all[key.series], Kind: key.kind, Phase: key.phase}
 			for _, b := range list {
 				r.Jobs = append(r.Jobs, b.Job)
 			}
@@ -306,5 +310,8 @@ func repeats(hurt []*Brief) []Repeat {
 	slices.SortFunc(out, func(a, b Repeat) int {
 		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Work, b.Work), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Phase, b.Phase))
 	})
-	return out[:min(len(out), mostRepeats)]
+	return out
 }
+
+// group is the array that a job is a task of, else the work that it was submitted for.
+func (b *Brief) group() string { return cmp.Or(b.Batch, b.Series) }

@@ -14,6 +14,7 @@ const (
 	mostRows   = 40 // of the table
 	mostNames  = 6  // of jobs in a sentence
 	mostCounts = 8  // of each kind
+	mostLines  = 6  // about what repeats, and about places
 	jobColumn  = 12 // columns that a job's name has at least
 	whoColumn  = 8  // the same for whose failure came first
 )
@@ -59,7 +60,7 @@ func JobText(w io.Writer, name, why string, r *Report, st Style) error {
 func (t *JobsText) headline(p *page) {
 	s := t.Summary
 	word, ground := " OUT OF MEMORY ", badgeMemory
-	text := fmt.Sprintf("%s of %s died", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
+	text := fmt.Sprintf("in %s of %s", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
 	switch {
 	case s.Memory == 0 && s.Suspect > 0:
 		word, ground, text = " SUSPECTS ", badgeSuspect, fmt.Sprintf("in %s of %s, nothing proven", grouped(s.Suspect), count(s.Jobs, "job", "jobs"))
@@ -236,10 +237,18 @@ func (t *JobsText) patterns(p *page) {
 		return
 	}
 	p.heading("Again and again")
-	for _, r := range s.Repeats {
+	for i, r := range s.Repeats {
+		if i == mostLines {
+			p.more(len(s.Repeats)-i, "of this kind", "of this kind")
+			break
+		}
 		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, r.text(p)})
 	}
-	for _, x := range s.Places {
+	for i, x := range s.Places {
+		if i == mostLines {
+			p.more(len(s.Places)-i, "place", "places")
+			break
+		}
 		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, x.text(p)})
 	}
 }
@@ -253,9 +262,13 @@ func (r *Repeat) text(p *page) string {
 	case "restarted":
 		return fmt.Sprintf("Job %s was started again and died of the same %d times: %s.", r.Work, r.Times, cause)
 	case "array":
-		return fmt.Sprintf("%d tasks of array %s died of the same: %s (%s).", r.Times, r.Work, cause, p.some(r.Jobs))
+		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, p.some(r.Jobs))
 	}
-	return fmt.Sprintf("%s was submitted %d times and died of the same each time: %s (jobs %s).", r.Work, r.Times, cause, p.some(r.Jobs))
+	each := fmt.Sprintf("%d times", r.Times)
+	if r.Times == r.Of {
+		each = "each time"
+	}
+	return fmt.Sprintf("%s was submitted %d times and died of the same %s: %s (jobs %s).", r.Work, r.Of, each, cause, p.some(r.Jobs))
 }
 
 func (x *Place) text(p *page) string {
