@@ -455,22 +455,26 @@ func (g *grouper) names() map[*group]string {
 	return out
 }
 
-// work is the name of what was submitted, by the files that the scheduler wrote, else by those in which the run begins.
+// work is the name of what was submitted: what the files that the scheduler wrote, or without any all that carry the id, are
+// called beside it. Empty when they are not called the same.
 func (x *group) work() string {
-	var best string
-	rank := 0
-	for _, e := range x.entries {
-		r := 0
-		if streamOf(e.base) {
-			r = 2
-		} else if e.Head {
-			r = 1
+	for _, schedulers := range []bool{true, false} {
+		var names []string
+		found := false
+		for _, e := range x.entries {
+			if e.id.id != "" && (streamOf(e.base) || !schedulers) {
+				names = append(names, e.id.work())
+				found = true
+			}
 		}
-		if w := e.id.work(); w != "" && (r > rank || r == rank && r > 0 && w < best) {
-			best, rank = w, r
+		slices.Sort(names)
+		if names = slices.Compact(names); found && len(names) == 1 {
+			return names[0]
+		} else if found {
+			return ""
 		}
 	}
-	return best
+	return ""
 }
 
 // common is the folder that all logs of a group are in or below.

@@ -47,8 +47,9 @@ func (t *JobsText) Write(w io.Writer, st Style) error {
 // JobText writes the report of one of several jobs, with its name above it.
 func JobText(w io.Writer, name, why string, r *Report, st Style) error {
 	p := newPage(st)
-	p.blank()
-	p.para(block{full: true}, span{dim, strings.Repeat(p.g.rule, 3) + " "}, span{bold, "job " + name}, span{dim, ", by " + why})
+	p.gap = false
+	p.rule()
+	p.para(block{full: true}, span{bold, "job " + name}, span{dim, ", kept together by " + why})
 	p.blank()
 	if _, err := w.Write(p.buf.Bytes()); err != nil {
 		return err
@@ -260,7 +261,7 @@ func (r *Repeat) text(p *page) string {
 	}
 	switch r.How {
 	case "restarted":
-		return fmt.Sprintf("Job %s was started again and died of the same %d times: %s.", r.Work, r.Times, cause)
+		return fmt.Sprintf("Job %s was started again and died %d times of the same: %s.", r.Work, r.Times, cause)
 	case "array":
 		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, p.some(r.Jobs))
 	}
