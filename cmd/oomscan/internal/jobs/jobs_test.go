@@ -199,7 +199,10 @@ func TestGroup(t *testing.T) {
 		{
 			"Hydra's runs and sweeps",
 			[]string{"outputs/2025-01-02/10-11-12/main_ppo.log head", "outputs/2025-01-02/10-31-12/main_ppo.log head", "multirun/2025-01-03/09-00-00/0/main_ppo.log head", "multirun/2025-01-03/09-00-00/1/main_ppo.log head"},
-			[]string{"2025-01-02/10-11-12/main_ppo.log", "2025-01-02/10-31-12/main_ppo.log", "0", "1"},
+			[]string{
+				"2025-01-02/10-11-12: outputs/2025-01-02/10-11-12/main_ppo.log", "2025-01-02/10-31-12: outputs/2025-01-02/10-31-12/main_ppo.log",
+				"multirun/2025-01-03/09-00-00/0: multirun/2025-01-03/09-00-00/0/main_ppo.log", "multirun/2025-01-03/09-00-00/1: multirun/2025-01-03/09-00-00/1/main_ppo.log",
+			},
 		},
 		{
 			"folders named by ids",
@@ -250,12 +253,7 @@ func TestGroup(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			in := logs(t, c.logs)
-			got := told(in, Group(in))
-			if c.name == "Hydra's runs and sweeps" {
-				require.Len(t, got, 4)
-				return
-			}
-			assert.Equal(t, c.want, got)
+			assert.Equal(t, c.want, told(in, Group(in)))
 		})
 	}
 }
@@ -329,4 +327,16 @@ func FuzzGroup(f *testing.F) {
 			assert.Equal(t, 1, n, in[i].Name)
 		}
 	})
+}
+
+func TestSeriesIsWhatTheSchedulersFilesAreCalled(t *testing.T) {
+	t.Parallel()
+	in := logs(t, []string{
+		"slurm-11.out", "policy-1111_0.log", "slurm-1111.out", "qwen-rl-2222.out", "qwen-rl-2222.err", "server-2222.log", "3333_qwen-rl.out", "a-4444.out", "b-4444.err",
+	})
+	got := map[string]string{}
+	for _, j := range Group(in) {
+		got[j.Name] = j.Series
+	}
+	assert.Equal(t, map[string]string{"11": "", "1111": "", "2222": "qwen-rl", "3333": "qwen-rl", "4444": ""}, got)
 }

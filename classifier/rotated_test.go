@@ -1,0 +1,95 @@
+package classifier
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+)
+
+func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
+	t.Parallel()
+	for _, want := range [][]string{
+		{"x.log.10.gz", "x.log.2.gz", "x.log.1", "x.log", "y.log.1", "y.log"},
+		{"x.log-20261101", "x.log-20261102.gz", "x.log"},
+		{"x.log.2026-11-01", "x.log.2026-11-01_10-00", "x.log.2026-11-02", "x.log"},
+		{"a.tar!x.log.1", "a.tar!x.log"},
+		{"run.1", "run.2"}, // no ending: numbers of runs
+		{"x.log.2026", "x.log.9999"},
+		{"v1.2", "v1.3"},
+	} {
+		got := slices.Clone(want)
+		for range 5 {
+			rand.Shuffle(len(got), func(i, k int) { got[i], got[k] = got[k], got[i] })
+			slices.SortFunc(got, byTime)
+			assert.Equal(t, want, got)
+		}
+	}
+}
+
+// gather reads logs by their names.
+func gather(t *testing.T, logs map[string]string) *Collector {
+	t.Helper()
+	all := NewCollector()
+	for name, text := range logs {
+		c := NewCollector()
+		_, err := parser.Scan(name, strings.NewReader(text), c.Add)
+		require.NoError(t, err)
+		all.Merge(c)
+	}
+	return all
+}
+
+// TestARotatedLogGoesOn holds what is told of a failure at the beginning of a new file against the same log in one.
+func TestARotatedLogGoesOn(t *testing.T) {
+	t.Parallel()
+	const before = "step:41 - actor/grad_norm:0.1 - timing_s/gen:3.1\nLoading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<?, ?it/s]\n"
+	const after = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.11 GiB of which 1.50 GiB is free. Including non-PyTorch memory, this process has 77.00 GiB memory in use. Of the allocated memory 61.20 GiB is allocated by PyTorch, and 1.37 GiB is reserved by PyTorch but unallocated.\n"
+	whole := gather(t, map[string]string{"x.log": before + after}).Result()
+	parts := gather(t, map[string]string{"x.log.1": before, "x.log": after}).Result()
+	require.Len(t, whole.Incidents, 1)
+	require.Len(t, parts.Incidents, 1)
+	assert.Equal(t, whole.Incidents[0].Phase, parts.Incidents[0].Phase)
+	assert.Equal(t, whole.Run.LastStep, parts.Run.LastStep)
+	assert.NotEqual(t, "unknown", parts.Incidents[0].Phase)
+	apart := gather(t, map[string]string{"w.log": before, "x.log": after}).Result()
+	require.Len(t, apart.Incidents, 1)
+	assert.Equal(t, "unknown", apart.Incidents[0].Phase, "another log's state is not this one's")
+}
+
+func TestTheLastFileOfARotatedLogHasTheLastWord(t *testing.T) {
+	t.Parallel()
+	const setting = "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:"
+	r := gather(t, map[string]string{"x.log": setting + "128\n", "x.log.1": setting + "256\n", "x.log.2": setting + "512\n"}).Result().Run
+	v, ok := r.Config["PYTORCH_CUDA_ALLOC_CONF"]
+	require.True(t, ok, "%v", r.Config)
+	assert.Equal(t, "max_split_size_mb:128", v.Value)
+	require.Len(t, v.Earlier, 2)
+	assert.Equal(t, "max_split_size_mb:512", v.Earlier[0].Value)
+}
+
+func TestClues(t *testing.T) {
+	t.Parallel()
+	const kernel = "[100.3] Memory cgroup out of memory: Killed process 4001 (python3) total-vm:18044088kB, anon-rss:16759220kB, file-rss:1228kB, shmem-rss:0kB, UID:1 pgtables:33008kB oom_score_adj:0\n"
+	for _, c := range []struct {
+		name, text string
+		want       Clues
+	}{
+		{"a job's", "SLURM_JOB_ID=0042\nSLURMD_NODENAME=n1\nrank 3 local_rank 1 host n1 pid 715\n", Clues{Jobs: []string{"42"}, Hosts: []string{"n1"}, Ranks: []int{3}, PIDs: []int{715}}},
+		{"the step daemon's word", "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.\n", Clues{Jobs: []string{"7"}}},
+		{"a launcher of two jobs", "Submitted batch job 8\nSubmitted batch job 9\n", Clues{Jobs: []string{"8", "9"}}},
+		{"a script that submits many", "Submitted batch job 1\nSubmitted batch job 2\nSubmitted batch job 3\nSubmitted batch job 4\nSubmitted batch job 5\n", Clues{}},
+		{"a run", "python3 -m verl.trainer.main_ppo\n", Clues{Head: true}},
+		{"a kernel's", kernel, Clues{Node: true}},
+		{"a kernel's word in a job's log", kernel + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", Clues{}},
+		{"the scheduler's table", "54.batch|batch|OUT_OF_MEMORY|0:125|||0|node01||\n", Clues{Node: true}},
+		{"nothing", "hello\n", Clues{}},
+	} {
+		assert.Equal(t, c.want, gather(t, map[string]string{"x.log": c.text}).Clues(), c.name)
+	}
+}
