@@ -76,7 +76,8 @@ func (f *file) owners(owner func(Victim) int) []int {
 	}
 	for i, e := range f.events {
 		if to[i] == nobody && e.Role == parser.Detail {
-			if whose := ownerOf(f.events, e); whose != nil {
+			whose := ownerOf(f.events, e)
+			if pid := e.Fields["pid"]; whose != nil && (pid == "" || pid == whose.Fields["pid"]) {
 				to[i] = to[at[whose]]
 			}
 		}

@@ -26,6 +26,7 @@ type frozenFile struct {
 	Self                                     *frozenIdentity
 	Retold, Selves, Marks, Attempt           int
 	Done                                     []int
+	Steppers                                 []frozenStepper
 	Steps, Progress, Counted, Dead, LastStep int
 	DeadBy, Clock                            string
 	LastTime                                 time.Time
@@ -34,6 +35,7 @@ type frozenFile struct {
 type frozenEvent struct {
 	Event                              parser.Event
 	Attempt, Steps, Progress, LastStep int
+	StepsBy                            []int
 	Ready                              bool
 	Timer, TimerBy                     string
 	Marker                             *parser.Marker
@@ -50,6 +52,11 @@ type frozenStream struct {
 type frozenTimer struct {
 	Name string
 	At   int
+}
+
+type frozenStepper struct {
+	Label   string
+	Last, N int
 }
 
 type frozenIdent struct {
@@ -82,7 +89,7 @@ func (f *file) freeze() frozenFile {
 	}
 	for _, e := range f.events {
 		z.Events = append(z.Events, frozenEvent{
-			Event: e.Event, Attempt: e.attempt, Steps: e.steps, Progress: e.progress, LastStep: e.lastStep, Ready: e.ready,
+			Event: e.Event, Attempt: e.attempt, Steps: e.steps, StepsBy: e.stepsBy, Progress: e.progress, LastStep: e.lastStep, Ready: e.ready,
 			Timer: e.timer, TimerBy: e.timerBy, Marker: e.marker, When: e.when, Clock: e.clock,
 		})
 	}
@@ -92,6 +99,9 @@ func (f *file) freeze() frozenFile {
 			x.Timers = append(x.Timers, frozenTimer{t.name, t.at})
 		}
 		z.Streams[key] = x
+	}
+	for _, s := range f.steppers {
+		z.Steppers = append(z.Steppers, frozenStepper{s.label, s.last, s.n})
 	}
 	for key, i := range f.idents {
 		z.Idents = append(z.Idents, frozenIdent{key.kind, key.key, i.freeze()})
@@ -117,7 +127,7 @@ func (z *frozenFile) thaw() *file {
 		fields := parser.Fields{}
 		maps.Copy(fields, x.Event.Fields)
 		f.events = append(f.events, &event{
-			Event: x.Event, file: f, attempt: x.Attempt, steps: x.Steps, progress: x.Progress, lastStep: x.LastStep, ready: x.Ready,
+			Event: x.Event, file: f, attempt: x.Attempt, steps: x.Steps, stepsBy: x.StepsBy, progress: x.Progress, lastStep: x.LastStep, ready: x.Ready,
 			timer: x.Timer, timerBy: x.TimerBy, marker: x.Marker, when: x.When, clock: x.Clock, fields: fields,
 		})
 	}
@@ -127,6 +137,9 @@ func (z *frozenFile) thaw() *file {
 			x.timers = append(x.timers, timer{t.Name, t.At})
 		}
 		f.streams[key] = x
+	}
+	for _, s := range z.Steppers {
+		f.steppers = append(f.steppers, stepper{s.Label, s.Last, s.N})
 	}
 	for i := range z.Idents {
 		x := &z.Idents[i]

@@ -63,6 +63,7 @@ func TestFrozenTypesForgetNothing(t *testing.T) {
 		{event{}, frozenEvent{}, []string{"file", "fields", "details", "home"}},
 		{streamState{}, frozenStream{}, nil},
 		{timer{}, frozenTimer{}, nil},
+		{stepper{}, frozenStepper{}, nil},
 		{identKey{}, frozenIdent{}, nil},
 		{identity{}, frozenIdentity{}, nil},
 	} {
