@@ -53,12 +53,20 @@ func several(t *testing.T, args ...string) (int, jobsDocument) {
 	return status, doc
 }
 
-// TestAllCasesInOneCall reads the folder of all cases, each of which is one job, and finds as many, with the incidents that
+// TestAllCasesInOneCall reads the logs of all cases, each of which is one job, and finds as many, with the incidents that
 // each has alone.
 func TestAllCasesInOneCall(t *testing.T) {
 	t.Parallel()
 	const dir = "../../fixtures/cases"
-	_, doc := several(t, dir)
+	folders, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var paths []string
+	for _, f := range folders {
+		for _, name := range logs(t, filepath.Join(dir, f.Name())) {
+			paths = append(paths, filepath.Join(dir, f.Name(), name))
+		}
+	}
+	_, doc := several(t, paths...)
 	jobs := map[string][]string{} // by case
 	for _, j := range doc.Jobs {
 		cases := map[string]bool{}
@@ -83,8 +91,6 @@ func TestAllCasesInOneCall(t *testing.T) {
 	for c, js := range jobs {
 		assert.Len(t, js, 1, c)
 	}
-	folders, err := os.ReadDir(dir)
-	require.NoError(t, err)
 	assert.Len(t, jobs, len(folders))
 	assert.Equal(t, len(doc.Jobs), doc.Summary.Jobs)
 	assert.Equal(t, doc.Summary.Jobs, doc.Summary.Memory+doc.Summary.Suspect+doc.Summary.Survived+doc.Summary.Healthy)
