@@ -169,7 +169,10 @@ func TestJobsThatTheUserTells(t *testing.T) {
 	assert.Equal(t, 0, status)
 	require.NoError(t, json.Unmarshal([]byte(out), &one))
 	assert.Len(t, one.Inputs, 1)
-	for _, args := range [][]string{{"--each", "--one-job", dir}, {"--job", "775", dir}, {"--job", "771", filepath.Join(dir, "slurm-771.out")}} {
+	_, out, _ = answer(t, "--each", "--format", "json", "--job", "slurm-774.out", dir)
+	require.NoError(t, json.Unmarshal([]byte(out), &one))
+	assert.Equal(t, filepath.Join(dir, "slurm-774.out"), one.Inputs[0].Name, "the end of a name will do")
+	for _, args := range [][]string{{"--job", "7", "--each", dir}, {"--job", ".out", "--each", dir}, {"--each", "--one-job", dir}, {"--job", "775", dir}, {"--job", "771", filepath.Join(dir, "slurm-771.out")}} {
 		status, out, errs := answer(t, args...)
 		assert.Equal(t, 2, status, args)
 		assert.Empty(t, out, args)

@@ -161,18 +161,27 @@ func knows(c *classifier.Clues, v classifier.Victim) bool {
 	return v.Host == "" || len(c.Hosts) == 0 || slices.ContainsFunc(c.Hosts, func(h string) bool { return short(h) == short(v.Host) })
 }
 
-// chosen keeps the job that --job names.
+// chosen keeps the job that --job names, by its name or the end of it: the table has room for no more of a long one.
 func (j *scan) chosen(list []job) ([]job, error) {
 	name := j.options.job
 	if name == "" {
 		return list, nil
 	}
+	var near []job
 	for _, x := range list {
 		if x.name == name {
 			return []job{x}, nil
 		}
+		if strings.HasSuffix(x.name, name) {
+			near = append(near, x)
+		}
 	}
-	if len(list) == 1 {
+	switch {
+	case len(near) == 1:
+		return near, nil
+	case len(near) > 1:
+		return nil, problem{where: "--job", what: fmt.Sprintf("%d jobs have names that end in %q", len(near), name), hint: fmt.Sprintf("one of them is %q", near[0].name)}
+	case len(list) == 1:
 		return nil, problem{where: "--job", what: "all inputs are one job", hint: "leave --job out"}
 	}
 	return nil, problem{where: "--job", what: fmt.Sprintf("no job is called %q", name), hint: "the table without --job has the names"}

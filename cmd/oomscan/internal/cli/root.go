@@ -115,7 +115,7 @@ could not be read and nothing was found in the rest.`,
 	f.IntVar(&o.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "processors to search with; they change the time only")
 	f.BoolVar(&o.each, "each", false, "every input is a job of its own")
 	f.BoolVar(&o.oneJob, "one-job", false, "all inputs are one job")
-	f.StringVar(&o.job, "job", "", "of several jobs, report on the one with this `NAME`")
+	f.StringVar(&o.job, "job", "", "of several jobs, report on the one with this `NAME`,\nor whose name ends so")
 	cmd.MarkFlagsMutuallyExclusive("each", "one-job")
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, &o.limits)

@@ -112,13 +112,17 @@ func (t *JobsText) table(p *page) {
 	width := columnsOf(rows, p.width-2)
 	p.blank()
 	p.tableLine(row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
-	last := ""
+	last, beside := "", false
 	for _, r := range rows {
+		beside = beside || strings.HasPrefix(r.cells[0], "(")
 		if r.word != last && (last != "" || r.word != "") {
 			p.para(block{indent: 1}, span{r.badge, strings.ReplaceAll(" "+r.word+" ", " ", string(nbsp))})
 		}
 		last = r.word
 		p.tableLine(r, width)
+	}
+	if beside {
+		p.para(block{indent: 2, hang: 4}, span{dim, "( ) is a log beside several jobs: what it tells of none of them alone"})
 	}
 	if n := len(t.Summary.First) - len(rows); n > 0 {
 		p.para(block{indent: 2, hang: 4}, span{dim, fmt.Sprintf("%s and %s with incidents: --format json or ndjson has all of them", p.g.ellipsis, count(n, "more job", "more jobs"))})
@@ -180,7 +184,7 @@ func columnsOf(rows []row, width int) [6]int {
 		}
 		sum += w[i]
 	}
-	for _, x := range []struct{ column, least int }{{4, 2 * whoColumn}, {0, jobColumn}, {4, whoColumn}} {
+	for _, x := range []struct{ column, least int }{{0, 2 * jobColumn}, {4, 2 * whoColumn}, {0, jobColumn}, {4, whoColumn}} {
 		if sum > width && w[x.column] > x.least {
 			cut := min(sum-width, w[x.column]-x.least)
 			w[x.column] -= cut
