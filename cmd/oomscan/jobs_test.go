@@ -53,6 +53,9 @@ func several(t *testing.T, args ...string) (int, jobsDocument) {
 	return status, doc
 }
 
+// pattern is a pattern that one path fits: files that are given by their names are one job.
+func pattern(path string) string { return path[:len(path)-1] + "[" + path[len(path)-1:] + "]" }
+
 // TestAllCasesInOneCall reads the logs of all cases, each of which is one job, and finds as many, with the incidents that
 // each has alone.
 func TestAllCasesInOneCall(t *testing.T) {
@@ -63,7 +66,7 @@ func TestAllCasesInOneCall(t *testing.T) {
 	var paths []string
 	for _, f := range folders {
 		for _, name := range logs(t, filepath.Join(dir, f.Name())) {
-			paths = append(paths, filepath.Join(dir, f.Name(), name))
+			paths = append(paths, pattern(filepath.Join(dir, f.Name(), name)))
 		}
 	}
 	_, doc := several(t, paths...)
@@ -186,6 +189,9 @@ func TestSeveralJobsInAnyOrder(t *testing.T) {
 	dir := archive(t)
 	paths, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
+	for i, p := range paths {
+		paths[i] = pattern(p)
+	}
 	varies := regexp.MustCompile(`"duration_ms": \d+|oomscan\s+\S+\s+in\s+\d[\d.]*\s?m?s|oomscan --job.*\n(?:  {11}.*\n)*`)
 	for _, format := range []string{"text", "json", "ndjson"} {
 		var want string
@@ -202,6 +208,19 @@ func TestSeveralJobsInAnyOrder(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestFilesGivenByTheirNamesAreOneJob(t *testing.T) {
+	t.Parallel()
+	dir := archive(t)
+	paths, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	_, out, errs := answer(t, append([]string{"--format", "json"}, paths...)...)
+	var r report.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	assert.Len(t, r.Inputs, len(paths))
+	assert.Contains(t, errs, "771, 772, 773, ...: 4 jobs by their logs, read as one")
+	assert.Contains(t, errs, "hint: give the folder")
 }
 
 func TestLinesOfSeveralJobsNameThem(t *testing.T) {

@@ -76,6 +76,10 @@ func (j *scan) group(parts []part) []job {
 	if own < 2 {
 		return []job{{parts: parts}} // in the order in which they were given
 	}
+	if j.named(parts) {
+		j.tellJobs(found[:own])
+		return []job{{parts: parts}}
+	}
 	list := make([]job, 0, len(found))
 	for _, f := range found[:own] {
 		x := job{name: f.Name, why: f.Why, series: f.Series}
@@ -91,6 +95,33 @@ func (j *scan) group(parts []part) []job {
 		list = j.deal(list, &f, found, logs, sorted)
 	}
 	return list
+}
+
+// named says that the user gave each log by its name: such are one job, whatever they are called.
+func (j *scan) named(parts []part) bool {
+	given := map[string]bool{}
+	for _, p := range j.paths {
+		given[p] = true
+	}
+	return !slices.ContainsFunc(parts, func(p part) bool {
+		return cmp.Or(p.from, p.input.Name) != p.input.Name || !given[p.input.Name]
+	})
+}
+
+// tellJobs says that logs which are read as one job look like those of several.
+func (j *scan) tellJobs(found []jobs.Job) {
+	const most = 3
+	var names []string
+	for _, f := range found[:min(most, len(found))] {
+		names = append(names, f.Name)
+	}
+	if len(found) > most {
+		names = append(names, "...")
+	}
+	complain(j.streams.Err, problem{
+		where: strings.Join(names, ", "), what: fmt.Sprintf("%d jobs by their logs, read as one: each log was given by its name", len(found)),
+		hint: "give the folder to have them told apart, or --each to make every input a job",
+	})
 }
 
 // each makes a job of every input: a log, or an archive with all that it holds.

@@ -77,9 +77,9 @@ A folder is read with everything below it, and what is packed (gzip, zstd, xz,
 bzip2, lz4, tar, zip, in each other) is read without unpacking it to disk.
 Without paths, or for the path -, standard input is read as it comes.
 
-All paths of one call are one job unless they tell of several: by job ids in the
-names of files and folders, by ids in the logs, or by folders that each hold a
-run. Then a table of the jobs comes first.
+Files given by their names are one job. What is found in folders and archives may
+be several: by job ids in the names of files and folders, by ids in the logs, or
+by folders that each hold a run. Then a table of the jobs comes first.
 
 Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
 could not be read and nothing was found in the rest.`,
