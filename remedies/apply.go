@@ -32,6 +32,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 	if j.Source.URL == "" {
 		j.Source.URL = g.URL
 	}
+	s.era = s.eraOf(g)
 	var done []string
 	shownAny, unknownKeys := false, []string(nil)
 	for i := range it.Parameters {
@@ -58,7 +59,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 			case c.From != nil:
 				j.movable, j.moves = true, room(&c.Change)
 			case c.unset != "":
-				j.movable, j.moves = true, fmt.Sprintf("%s is empty in this run", c.unset)
+				j.movable, j.moves = true, c.unset
 			}
 		}
 		if e := s.effect(p, &c); e.known() {
@@ -82,7 +83,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 // otherNames says what a setting is called in other versions, when neither the log's own words nor its version tell
 // which name is this run's.
 func (s *scene) otherNames(p *Parameter, c *Change) string {
-	if c.From != nil || s.run.FrameworkVersion != "" {
+	if c.From != nil || s.run.FrameworkVersion != "" || s.era != "" {
 		return ""
 	}
 	var names []string
@@ -145,6 +146,9 @@ func (s *scene) decide(it *Item, j *judged) {
 	if len(it.Phases) > 0 && !slices.Contains(it.Phases, s.phase) && certain(s.phase, it.Phases) {
 		j.rule(no, acts(it.Phases, s.phase))
 	}
+	if v := s.holds("evaluating"); v.truth == yes && slices.Contains(stepTopics, it.Topic) {
+		j.rule(no, v.why)
+	}
 	if s.allTrue(it.SatisfiedWhen) {
 		j.rule(no, s.holds(it.SatisfiedWhen[0]).why)
 	}
@@ -183,6 +187,9 @@ func (s *scene) decide(it *Item, j *judged) {
 
 // cardTopics are what takes memory of a card that trainer and engine share, whichever of the two failed.
 var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron"}
+
+// stepTopics are what only training steps have: evaluation has a batch of its own and no backward pass.
+var stepTopics = []string{"micro-batch", "dynamic-batch", "token-budget", "gradient-checkpointing", "activation-offload", "optimizer-offload", "cpu-optimizer"}
 
 // doubtful says that something an item needs is not known to be there.
 func (s *scene) doubtful(requires []string) bool {

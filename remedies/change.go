@@ -2,20 +2,30 @@ package remedies
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+
+	"oomscan/remedies/memory"
 )
 
 // change is a parameter filled in with the run's values.
 type change struct {
 	Change
 	satisfied string // not empty: nothing is left to do, and why
-	unset     string // not empty: the group that it belongs to is known to be empty
+	unset     string // not empty: nobody set it, and what tells that
 	freed     *int64
 	missing   string // not empty: the run's version does not know the setting, and why
 }
 
 // absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
 var absolute = map[string]bool{"budget_areal": true, "budget_start": true}
+
+// aboveValue says that what a setting is when nobody sets it is larger than the value that is advised.
+func aboveValue(byDefault, advised string) bool {
+	d, ok1 := parseNumber(byDefault)
+	v, ok2 := parseNumber(advised)
+	return ok1 && ok2 && d > v
+}
 
 // changeOf fills a parameter in. The second result is false when the parameter is not for this run.
 func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
@@ -30,14 +40,18 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 	switch {
 	case !found && p.Direction == "set" && p.Value != "":
 		c.To = &p.Value
-		c.unset = s.emptyGroup(p.Key)
+		if group := s.emptyGroup(p.Key); group != "" {
+			c.unset = group + " is empty in this run"
+		} else if s.absent(p, &c) {
+			c.unset = c.Key + " is not on this run's command line"
+		}
 	case found && p.Next == "" && p.Direction == "set":
 		if equal(*c.From, p.Value) {
 			c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), at)
 		} else {
 			c.To = &p.Value
 		}
-	case !found && absolute[p.Next]:
+	case !found && (absolute[p.Next] || p.Next == "cap" && aboveValue(p.Default, p.Value)):
 		if n := rules[p.Next](&question{scene: s, p: p, cur: "None"}); n.to != "" {
 			c.To, c.ComputedFrom = &n.to, n.how
 		}
@@ -77,6 +91,57 @@ func (s *scene) emptyGroup(key string) string {
 		return ""
 	}
 	return f.key
+}
+
+// leastFlags is how many flags a command line must have for one that is not among them to count as not given: a program
+// with fewer may take the others from a file.
+const leastFlags = 8
+
+// absent says that a switch which is off by default is not among the flags of the command line that the log shows.
+func (s *scene) absent(p *Parameter, c *change) bool {
+	if c.Syntax != "flag" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
+		return false
+	}
+	n := 0
+	for k, v := range s.run.Config {
+		if v.Form == "command" && strings.HasPrefix(k, "--") {
+			n++
+		}
+		if v.Form == "megatron" || v.Form == "repr" || v.Form == "yaml" || k == "--config" || k == "--args" {
+			return false // the settings are told elsewhere
+		}
+	}
+	return n >= leastFlags
+}
+
+// eraOf tells the versions of a run from the names it uses: those of the only older spellings of a guide's parameters
+// that the log has, where no current name stands beside them. Empty when they do not agree.
+func (s *scene) eraOf(g *Guide) string {
+	if e, ok := s.eras[g]; ok {
+		return e
+	}
+	era, mixed := "", false
+	has := func(key string) bool { f, ok := s.settings.find(key, false); return ok && f.rank == exact }
+	for i := range g.Items {
+		for j := range g.Items[i].Parameters {
+			p := &g.Items[i].Parameters[j]
+			for _, sp := range p.Spellings {
+				switch {
+				case sp.Versions == "" || sp.Read || sp.Key == p.Key:
+				case has(p.Key):
+					mixed = true
+				case has(sp.Key):
+					mixed = mixed || era != "" && era != sp.Versions
+					era = sp.Versions
+				}
+			}
+		}
+	}
+	if mixed {
+		era = ""
+	}
+	s.eras[g] = era
+	return era
 }
 
 // leastSiblings is how many settings of a group a log must print before one that is not among them counts as unknown to
@@ -121,7 +186,11 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 		use = nil
 		for i := range p.Spellings {
 			sp := &p.Spellings[i]
-			if in, ok := versionIn(s.run.FrameworkVersion, sp.Versions); ok && in && !sp.Read {
+			in, ok := versionIn(s.run.FrameworkVersion, sp.Versions)
+			if !ok && s.run.FrameworkVersion == "" && s.era != "" {
+				in, ok = sp.Versions == s.era, true
+			}
+			if ok && in && !sp.Read {
 				use = sp
 				break
 			}
@@ -139,6 +208,8 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 	if k := strings.TrimLeft(best.key, "+~"); best.rank == longer && strings.Contains(k, ".") && len(split(p.Key)) == 1 {
 		if d, ok := dialects[s.run.Framework]; ok { // an engine's setting, as the framework around it writes it
 			c.Key, c.Syntax = k, d
+		} else if best.value.Form == "yaml" {
+			c.Key, c.Syntax = k, "yaml"
 		}
 	}
 	switch form := best.value.Form; {
@@ -158,9 +229,42 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 // dialects are the surfaces of frameworks whose settings are dotted paths.
 var dialects = map[string]string{"verl": "hydra", "nemo_rl": "hydra", "areal": "yaml"}
 
-// told takes the current value from the failure itself where that prints it: the limit that Slurm enforced.
+// The engine's own words for what it was told: its share of the card, the number of sequences of a step, the longest
+// sequence (vllm/v1/worker/gpu_worker.py, gpu_model_runner.py, v1/core/kv_cache_utils.py).
+var (
+	toldShare = regexp.MustCompile(`desired gpu memory utilization \((0?\.[0-9]{1,6}|1(?:\.0)?), `)
+	toldSeqs  = regexp.MustCompile(`warming up sampler with ([0-9]{1,6}) dummy requests`)
+)
+
+// told takes the current value from the failure itself, or from what an engine said at its start, where these print it.
 func (s *scene) told(p *Parameter, c *change) (bool, string) {
-	if p.Next != "host_memory" {
+	said := func(v, where string) (bool, string) {
+		c.From = &v
+		return true, where
+	}
+	last := split(p.Key)[len(split(p.Key))-1]
+	switch {
+	case strings.HasSuffix(last, "gpu_memory_utilization"):
+		if m := toldShare.FindStringSubmatch(s.words); m != nil {
+			return said(m[1], "the engine's own message")
+		}
+		for _, name := range []string{"vllm.usage", "vllm.budget"} {
+			if g, ok := memory.Reading(s.run, s.in, name); ok && g.Fields["fraction"] != "" {
+				return said(g.Fields["fraction"], g.At.String())
+			}
+		}
+		return false, ""
+	case strings.HasSuffix(last, "max_num_seqs"):
+		if m := toldSeqs.FindStringSubmatch(s.words); m != nil {
+			return said(m[1], "the engine's own message")
+		}
+		return false, ""
+	case p.Next == "fit_length":
+		if m := longest.FindStringSubmatch(s.in.Root.Message); m != nil {
+			return said(m[1], "the engine's own message")
+		}
+		return false, ""
+	case p.Next != "host_memory":
 		return false, ""
 	}
 	limit := s.in.Root.Limit

@@ -47,6 +47,11 @@ var factWords = map[string][2]string{
 	"shares_card":       {"trainer and engine share the card", "trainer and engine have cards of their own"},
 	"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache"},
 	"stray":             {"a stray process holds memory of the card", "not when a stray process holds the card"},
+	"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run"},
+	"serving":           {"an engine ran out while it served", "not while an engine served"},
+	"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out"},
+	"full_scores":       {"attention builds its scores in full", "attention does not build its scores in full"},
+	"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache"},
 	"moves_peak":        {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak"},
 }
 

@@ -1,8 +1,11 @@
 package remedies
 
 import (
+	"fmt"
+
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/memory"
 )
 
 // Facts that the words of the evidence and the functions of the stack tell.
@@ -72,6 +75,65 @@ func beforeCache(s *scene, _ string) verdict {
 		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
 	}
 	return verdict{}
+}
+
+// profileRun says that an engine failed in the run of dummy inputs with which it measures its activations: what makes
+// that run smaller helps, and graphs are captured later (vllm/v1/worker/gpu_worker.py, determine_available_memory).
+func profileRun(s *scene, _ string) verdict {
+	if s.in.Root.Trace == nil {
+		return verdict{}
+	}
+	if beforeCache(s, "").truth == yes && s.inner(80, "profile_run", "determine_num_available_blocks", "determine_available_memory") {
+		return verdict{yes, "it failed in the run that measures the engine's activations: its size is what the engine is told to plan for"}
+	}
+	return verdict{no, "it did not fail in the engine's profiling run"}
+}
+
+// serving says that an engine which was up failed while it worked: what it leaves beside its cache was too little.
+func serving(s *scene, _ string) verdict {
+	if s.in.Kind != parser.GPUOOM || s.phase != "rollout" || engineProcess(s, "").truth != yes || beforeCache(s, "").truth == yes {
+		return verdict{}
+	}
+	if s.inner(80, "wake_up", "resume_memory", "update_weights") {
+		return verdict{}
+	}
+	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
+}
+
+// outsidePool says that what failed allocates outside of the pool that JAX reserves: NCCL, or another of CUDA's
+// libraries. A larger pool leaves it less.
+func outsidePool(s *scene, _ string) verdict {
+	if s.run.Framework != "jax" {
+		return verdict{no, "no framework reserves a pool up front"}
+	}
+	switch {
+	case s.in.Kind == parser.NCCLOOM || s.in.Kind == parser.NCCLFailure:
+		return verdict{yes, "NCCL allocates outside of the pool that JAX reserves"}
+	case s.in.Kind == parser.GPUDriverOOM || s.says("cudnn", "cublas", "cusolver"):
+		return verdict{yes, "what failed allocates outside of the pool that JAX reserves"}
+	}
+	return verdict{no, "the pool itself ran out"}
+}
+
+// fullScores says that attention built its scores in full: samples x heads x length x length.
+func fullScores(s *scene, _ string) verdict {
+	if at, _ := s.place(); at == memory.Attention {
+		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
+	}
+	return verdict{}
+}
+
+// longSequence says that one sequence of the planned length needs more cache than there is.
+func longSequence(s *scene, _ string) verdict {
+	r := &s.in.Root
+	if s.in.Kind != parser.KVCache || !longest.MatchString(s.words) || kvSizing(s, "").truth != yes {
+		return verdict{}
+	}
+	short, ok := s.shortfall()
+	if r.Requested == nil || !ok {
+		return verdict{yes, "one sequence of the planned length does not fit into the cache"}
+	}
+	return verdict{yes, fmt.Sprintf("one sequence of the planned length needs %s of cache, and there are %s", classifier.GiB(*r.Requested), classifier.GiB(max(*r.Requested-short, 0)))}
 }
 
 // onNPU says that the device is one of Ascend's: torch_npu's allocator has a variable of its own.

@@ -84,10 +84,22 @@ var longest = regexp.MustCompile(`max seq len \(([0-9]{1,9})\)`)
 // oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for
 // every key-value head. It is empty when a size is unknown or the product is another one.
 func (s *scene) oneSequence() string {
+	each, words := s.oneToken()
+	if each <= 0 {
+		return ""
+	}
+	r := &s.in.Root
+	tokens, _ := parseInt(longest.FindStringSubmatch(r.Message)[1])
+	return fmt.Sprintf("One sequence of %s tokens takes %s: %s.", memory.Thousands(tokens), classifier.GiB(*r.Requested), words)
+}
+
+// oneToken is what a token takes of the cache by the model's sizes, and the arithmetic, where the engine's own figure for
+// one sequence agrees with it; 0 where it does not, or where a size is unknown.
+func (s *scene) oneToken() (each int64, words string) {
 	r := &s.in.Root
 	m := longest.FindStringSubmatch(r.Message)
 	if s.in.Kind != parser.KVCache || r.Requested == nil || m == nil || s.latent() {
-		return ""
+		return 0, ""
 	}
 	tokens, _ := parseInt(m[1])
 	f := s.model()
@@ -96,21 +108,20 @@ func (s *scene) oneSequence() string {
 		tp = n
 	}
 	if tokens < 1 || f.Layers.Value <= 0 || f.KVHeads.Value <= 0 || f.HeadDim.Value <= 0 || f.KVHeads.Value%tp != 0 {
-		return ""
+		return 0, ""
 	}
 	if f.Layers.Value > 1<<12 || f.KVHeads.Value > 1<<12 || f.HeadDim.Value > 1<<12 {
-		return ""
+		return 0, ""
 	}
-	each := 2 * f.Layers.Value * f.KVHeads.Value / tp * f.HeadDim.Value * 2
+	each = 2 * f.Layers.Value * f.KVHeads.Value / tp * f.HeadDim.Value * 2
 	if float64(each)*float64(tokens) > 1<<60 || !memory.Printed(*r.Requested, r.Message).Holds(each*tokens) {
-		return ""
+		return 0, ""
 	}
 	named := ""
 	if f.Layers.Named || f.KVHeads.Named || f.HeadDim.Named {
 		named = " (sizes from the model's name)"
 	}
-	return fmt.Sprintf("One sequence of %s tokens takes %s: 2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s.",
-		memory.Thousands(tokens), classifier.GiB(*r.Requested), f.Layers.Value, f.KVHeads.Value/tp, f.HeadDim.Value, memory.Thousands(each), named)
+	return each, fmt.Sprintf("2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s", f.Layers.Value, f.KVHeads.Value/tp, f.HeadDim.Value, memory.Thousands(each), named)
 }
 
 // shareBand says between which values an engine's share works, when both ends are known.

@@ -85,6 +85,12 @@ func (s *scene) lists() []choice {
 	}
 	out := s.matching(own)
 	known := len(out) > 0
+	if s.phase == "nccl" && !slices.ContainsFunc(out, func(c choice) bool { return len(c.list.Phases)+len(c.list.Kinds) > 0 }) {
+		known = false // advice for any failure says nothing of collectives
+		for i := range out {
+			out[i].own = false
+		}
+	}
 	for _, name := range s.extras(own.ID) {
 		g := guide(name)
 		for _, c := range append(s.matching(g), s.general(g)...) {
@@ -196,7 +202,8 @@ func (s *scene) general(g *Guide) []choice {
 	return out
 }
 
-// card is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation.
+// card is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation. What
+// evaluation takes is told where it failed there.
 func (s *scene) card() []choice {
 	if s.run.Framework == "jax" {
 		return nil
@@ -205,10 +212,11 @@ func (s *scene) card() []choice {
 	if g == nil {
 		return nil
 	}
+	var out []choice
 	for i := range g.Lists {
-		if g.Lists[i].ID == "card" {
-			return []choice{{g, &g.Lists[i], false}}
+		if l := &g.Lists[i]; l.ID == "card" || l.ID == "evaluation" && evaluating(s, "").truth == yes {
+			out = append(out, choice{g, l, false})
 		}
 	}
-	return nil
+	return out
 }

@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"oomscan/parser"
@@ -104,7 +105,11 @@ func (s *scene) place() (memory.Place, memory.Truth) {
 	for i := len(t.Frames) - 1; i >= 0 && asked < nearFrames; i-- {
 		f := &t.Frames[i]
 		through := passes(f.File)
-		if p := placeOf(f.File, f.Func+" "+f.Code, through); p != memory.Elsewhere {
+		code := f.Code
+		if asked > 0 {
+			code = called(code)
+		}
+		if p := placeOf(f.File, f.Func+" "+code, through); p != memory.Elsewhere {
 			return p, s.width(i)
 		}
 		if !through {
@@ -112,6 +117,24 @@ func (s *scene) place() (memory.Place, memory.Truth) {
 		}
 	}
 	return memory.Elsewhere, 0
+}
+
+// assigned is the left side of an assignment.
+var assigned = regexp.MustCompile(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
+
+// called is what a line of code calls: of an outer frame only that says where the failure was. What it is assigned to, and
+// the names of its arguments, are of tensors that were there or never came to be.
+func called(code string) string {
+	code = strings.TrimSpace(code)
+	if i := strings.IndexByte(code, '('); i < 0 || strings.Contains(code[:i], "=") {
+		if m := assigned.FindStringSubmatch(code); m != nil {
+			code = m[1]
+		}
+	}
+	if i := strings.IndexByte(code, '('); i >= 0 {
+		code = code[:i+1]
+	}
+	return code
 }
 
 func slashed(path string) string { return strings.ReplaceAll(path, "\\", "/") }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/memory"
 )
 
 // next is what a rule says of a parameter.
@@ -32,6 +33,7 @@ var rules = map[string]func(q *question) next{
 	"halve":               halve,
 	"halve_micro":         halveMicro,
 	"halve_micro_divisor": halveMicroDivisor,
+	"halve_micro_global":  halveMicroGlobal,
 	"budget_verl":         budgetVerl,
 	"budget_areal":        budgetAReaL,
 	"budget_tokens":       budgetTokens,
@@ -184,6 +186,31 @@ func halveMicroDivisor(q *question) next {
 	return n
 }
 
+// halveMicroGlobal is halveMicroDivisor for a micro-batch that counts the samples of all ranks together: each gets its
+// part, so the value stays a multiple of them.
+func halveMicroGlobal(q *question) next {
+	n, ok := q.int()
+	ranks, okRanks := q.gpus()
+	if !ok || !okRanks || ranks < 1 || n > mostSamples {
+		return next{}
+	}
+	if n <= ranks {
+		return atBound("%s is %d already, one sample for each of %d ranks", q.p.Key, n, ranks)
+	}
+	each := n / ranks
+	k, how := q.halvings()
+	to := max(each>>min(k, 62), 1)
+	if share, _, ok := q.miniBatchPerRank(); ok {
+		for to > 1 && share%to != 0 {
+			to--
+		}
+	}
+	if how != "" {
+		how += ": "
+	}
+	return next{to: itoa(to * ranks), how: how + fmt.Sprintf("%d / %d ranks = %d samples each, %d x %d = %d", n, ranks, each, to, ranks, to*ranks)}
+}
+
 // mostSamples keeps the search for divisors short whatever the log claims.
 const mostSamples = 1 << 24
 
@@ -224,6 +251,9 @@ func (q *question) miniBatchPerRank() (share int64, how string, ok bool) {
 // double goes up by a factor of two.
 func double(q *question) next {
 	n, ok := q.int()
+	if zero, isInt := parseInt(q.cur); isInt && zero == 0 && q.p.Value != "" {
+		return next{to: q.p.Value, how: "none so far; the usual value"}
+	}
 	if !ok || n > 1<<50 {
 		return next{}
 	}
@@ -291,20 +321,46 @@ func prefillChunk(q *question) next {
 	return next{}
 }
 
-// estimatedLength is what vLLM prints when one sequence does not fit (vllm/v1/core/kv_cache_utils.py).
-var estimatedLength = regexp.MustCompile(`estimated maximum model length is ([0-9][0-9,]{0,11})`)
+// estimatedLength is what vLLM prints when one sequence does not fit: since 0.8.4 what it reckons would, before 0.11 how
+// many tokens the cache holds (vllm/v1/core/kv_cache_utils.py, vllm/worker/worker.py).
+var estimatedLength = regexp.MustCompile(`(?:estimated maximum model length is |tokens that can be stored in kv cache \()([0-9][0-9,]{0,11})`)
 
 // fitLength takes the length that the engine says it has room for.
 func fitLength(q *question) next {
 	m := estimatedLength.FindStringSubmatch(q.words)
 	if m == nil {
-		return next{}
+		return q.shorter()
 	}
 	n, ok := parseInt(strings.ReplaceAll(m[1], ",", ""))
 	if !ok || n < 1 {
 		return next{}
 	}
 	return next{to: itoa(n), how: fmt.Sprintf("the engine's own estimate of what fits is %d tokens", n)}
+}
+
+// shorter is the length that the cache has room for when the failure tells how much one sequence needs, and that is what
+// the model's sizes predict, so that every token takes the same. In a profiling run it is half of the length.
+func (q *question) shorter() next {
+	n, ok := q.int()
+	if !ok || n > mostTokens {
+		return next{}
+	}
+	if q.holds("profile_run").truth == yes {
+		return halve(q)
+	}
+	r := &q.in.Root
+	each, words := q.oneToken()
+	short, ok := q.shortfall()
+	if q.holds("long_sequence").truth != yes || !ok || each <= 0 || *r.Requested <= short {
+		return next{}
+	}
+	const page = 16 // vLLM's cache has pages of 16 tokens or of a multiple
+	have := *r.Requested - short
+	fits := memory.Printed(have, r.Message).Low / each / page * page
+	if fits < 1 || fits >= n {
+		return next{}
+	}
+	return next{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
 // bucket goes to the next smaller power of two.

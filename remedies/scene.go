@@ -15,8 +15,10 @@ type scene struct {
 	settings *settings
 	held     map[string]verdict // conditions already evaluated
 	lasts    map[*Guide]map[string]int
-	words    string // the message and the evidence, in lower case
-	phase    string // the incident's phase; unknown when empty
+	eras     map[*Guide]string // see eraOf
+	era      string            // of the guide whose items are judged
+	words    string            // the message and the evidence, in lower case
+	phase    string            // the incident's phase; unknown when empty
 	resource string
 
 	sizes   *modelFacts          // see model
@@ -28,12 +30,17 @@ type scene struct {
 const mostText = 16 << 10
 
 func newScene(run *classifier.Run, in *classifier.Incident) *scene {
-	s := &scene{run: run, in: in, settings: newSettings(run.Config), held: map[string]verdict{}, lasts: map[*Guide]map[string]int{}, phase: in.Phase, resource: in.Resource}
+	s := &scene{run: run, in: in, settings: newSettings(run.Config), held: map[string]verdict{}, lasts: map[*Guide]map[string]int{}, eras: map[*Guide]string{}, phase: in.Phase, resource: in.Resource}
 	if s.phase == "" {
 		s.phase = "unknown"
 	}
 	if in.Kind == parser.NCCLOOM || in.Kind == parser.NCCLFailure {
 		s.phase = "nccl" // whatever surrounds it, the levers are those of the collective library
+	}
+	if s.phase == "training" || s.phase == "unknown" {
+		if engineProcess(s, "").truth == yes && (s.run.Engine == "vllm" || s.run.Engine == "sglang") {
+			s.phase = "rollout" // an inference engine trains nothing
+		}
 	}
 	if s.resource == "" {
 		s.resource = resourceOf(in.Kind)
