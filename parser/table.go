@@ -25,6 +25,8 @@ var tables = []func() []Pattern{
 	jaxPatterns, ggmlPatterns, nativePatterns, hostPatterns,
 	// who died of what
 	elasticPatterns, dataloaderPatterns,
+	// what the run runs on
+	gpuPatterns,
 	// frameworks: markers, identities, recoveries
 	verlPatterns, arealPatterns, slimePatterns, trainerPatterns, hydraCorePatterns, launchPatterns,
 }

@@ -371,6 +371,33 @@ func vllmGauges() []Pattern {
 			}},
 		},
 		{
+			// Printed once the engine is up. Since 0.21 weights and what lies outside of PyTorch are one figure.
+			Name:    "vllm.usage",
+			Needles: []string{"Desired GPU memory utilization is ("},
+			Expr: `Free memory on device(?: [a-z]{1,8}:\d+)? \((?<free_gib>-?\d+(?:\.\d+)?)/(?<total_gib>\d+(?:\.\d+)?) GiB\) on startup\. ` +
+				`Desired GPU memory utilization is \((?<fraction>\d(?:\.\d+)?), \d+(?:\.\d+)? GiB\)\. Actual usage is ` +
+				`(?:(?<weights_sz>\d+(?:\.\d+)? GiB) for weight|(?<consumed_sz>\d+(?:\.\d+)? GiB) for consumed memory[^,]{0,40}), ` +
+				`(?<activations_sz>\d+(?:\.\d+)? GiB) for peak activation,(?: (?<non_torch_sz>-?\d+(?:\.\d+)? GiB) for non-torch memory,)? ` +
+				`and (?<graphs_sz>-?\d+(?:\.\d+)? GiB) for CUDAGraph memory`,
+			Gauge: true, Source: "vLLM since 0.10.2, v1/worker/gpu_worker.py, compile_or_warm_up_model",
+			Match: []Sample{
+				{
+					"Free memory on device (43.0/44.0 GiB) on startup. Desired GPU memory utilization is (0.8, 35.2 GiB). Actual usage is 4.75 GiB for weight, " +
+						"0.25 GiB for peak activation, 0.5 GiB for non-torch memory, and 0.5 GiB for CUDAGraph memory. Replace gpu_memory_utilization config with",
+					Fields{
+						"free": "46170898432", "total": "47244640256", "fraction": "0.8", "weights": "5100273664", "activations": "268435456",
+						"non_torch": "536870912", "graphs": "536870912",
+					},
+				},
+				{
+					"Free memory on device cuda:0 (79.5/80.0 GiB) on startup. Desired GPU memory utilization is (0.92, 73.6 GiB). Actual usage is 51.5 GiB for consumed memory (weights + " +
+						"non-torch), 2.5 GiB for peak activation, and 0.5 GiB for CUDAGraph memory.",
+					Fields{"free": "85362475008", "total": "85899345920", "fraction": "0.92", "consumed": "55297703936", "activations": "2684354560", "graphs": "536870912"},
+				},
+			},
+			NoMatch: []string{"Free memory on device (37.25/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.25 GiB)."},
+		},
+		{
 			Name:    "vllm.slept",
 			Needles: []string{"Sleep mode freed "},
 			Expr:    `Sleep mode freed (?<freed_sz>-?\d+(?:\.\d+)? ?GiB) memory, (?<used_sz>-?\d+(?:\.\d+)? ?GiB) memory is still in use`,

@@ -98,7 +98,7 @@ func (s *scene) sglangBand(b *band) bool {
 // vllmBand uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
 // share before the cache is (vllm/v1/worker/gpu_worker.py, determine_available_memory).
 func (s *scene) vllmBand(b *band, f float64) {
-	total, okTotal := s.capacity()
+	total, by, okTotal := s.capacity()
 	if !okTotal {
 		return
 	}
@@ -122,24 +122,42 @@ func (s *scene) vllmBand(b *band, f float64) {
 			parts = append(parts, classifier.GiB(n))
 		}
 		b.atLeast(float64(sum)/t, strings.Join(parts, " + ")+fmt.Sprintf(" of weights, non-PyTorch memory and activations (%s)", g.At))
-	} else if g, ok := memory.Reading(s.run, s.in, "vllm.kv_available"); ok && s.in.Kind == parser.KVCache {
-		if left, ok := g.Fields.Int("available"); ok && left <= 0 {
-			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache (%s)", classifier.GiB(-left), g.At))
+	} else if g, ok := memory.Reading(s.run, s.in, "vllm.kv_available"); ok && !taken {
+		left, ok := g.Fields.Int("available")
+		switch {
+		case !ok:
+		case left > 0: // what the share holds besides the cache: weights, activations and the rest
+			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s x %s%s less the %s of cache (%s)", fraction(f), classifier.GiB(total), by, classifier.GiB(left), g.At))
+		case s.in.Kind == parser.KVCache:
+			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache%s (%s)", classifier.GiB(-left), by, g.At))
+		}
+	}
+	if g, ok := memory.Reading(s.run, s.in, "vllm.usage"); ok {
+		free, ok1 := g.Fields.Int("free")
+		graphs, ok2 := g.Fields.Int("graphs")
+		if ok1 && ok2 && free > 0 && graphs >= 0 && free > graphs {
+			b.atMost(float64(free-graphs)/t, fmt.Sprintf("%s that were free at the start less %s of CUDA graphs (%s)", classifier.GiB(free), classifier.GiB(graphs), g.At))
 		}
 	}
 }
 
-// capacity is the size of the card, in bytes: the failure's own figure, else the engine's.
-func (s *scene) capacity() (int64, bool) {
+// capacity is the size of the card, in bytes: the failure's own figure, else the engine's, else what cards of the name
+// that the log tells have at least. The second result says so, for a sentence; it is empty for figures that were printed.
+func (s *scene) capacity() (total int64, by string, ok bool) {
 	if t := s.in.Root.Total; t != nil && *t > 0 {
-		return *t, true
+		return *t, "", true
 	}
-	if g, ok := memory.Reading(s.run, s.in, "vllm.budget"); ok {
-		if n, ok := g.Fields.Int("total"); ok && n > 0 {
-			return n, true
+	for _, name := range []string{"vllm.usage", "vllm.budget"} {
+		if g, ok := memory.Reading(s.run, s.in, name); ok {
+			if n, ok := g.Fields.Int("total"); ok && n > 0 {
+				return n, "", true
+			}
 		}
 	}
-	return 0, false
+	if size, name, ok := memory.CardSize(s.run, s.in); ok {
+		return size.Low, " (an " + name + ", by its name)", true
+	}
+	return 0, "", false
 }
 
 // quantized says that the weights may have fewer than two bytes.

@@ -202,8 +202,10 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 			c.Syntax = use.Surface
 		}
 	}
-	if best.rank == 0 {
-		return s.told(p, c)
+	if best.rank == 0 || isNone(best.value.Value) {
+		if ok, at := s.told(p, c); ok || best.rank == 0 {
+			return ok, at
+		}
 	}
 	if k := strings.TrimLeft(best.key, "+~"); best.rank == longer && strings.Contains(k, ".") && len(split(p.Key)) == 1 {
 		if d, ok := dialects[s.run.Framework]; ok { // an engine's setting, as the framework around it writes it

@@ -165,12 +165,12 @@ func (s *scene) kvEffect(p *Parameter, c *change) effect {
 	}
 	switch p.Next {
 	case "share_up":
-		total, ok := s.capacity()
+		total, by, ok := s.capacity()
 		if !ok {
 			return effect{}
 		}
 		gain := int64((to - from) * float64(total))
-		return effect{freed: &gain, enough: truthOf(gain >= short), why: fmt.Sprintf("it adds %s, %s were missing", classifier.GiB(gain), classifier.GiB(short))}
+		return effect{freed: &gain, enough: truthOf(gain >= short), why: fmt.Sprintf("it adds %s%s, %s were missing", classifier.GiB(gain), by, classifier.GiB(short))}
 	case "double_tp":
 		have := *r.Requested - short
 		if need := *r.Requested / 2; have > 0 && need <= have && !s.latent() {

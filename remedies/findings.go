@@ -102,26 +102,32 @@ func (s *scene) oneToken() (each int64, words string) {
 		return 0, ""
 	}
 	tokens, _ := parseInt(m[1])
+	each, words = s.tokenBytes()
+	if tokens < 1 || each <= 0 || float64(each)*float64(tokens) > 1<<60 || !memory.Printed(*r.Requested, r.Message).Holds(each*tokens) {
+		return 0, ""
+	}
+	return each, words
+}
+
+// tokenBytes is what a token takes of a cache in two bytes, by the model's sizes: two tensors per layer, for every
+// key-value head of a rank. 0 where a size is unknown.
+func (s *scene) tokenBytes() (each int64, words string) {
+	const most = 1 << 12
 	f := s.model()
 	tp := int64(1)
 	if n, ok := s.settings.integer("tensor_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size", "tp_size"); ok {
 		tp = n
 	}
-	if tokens < 1 || f.Layers.Value <= 0 || f.KVHeads.Value <= 0 || f.HeadDim.Value <= 0 || f.KVHeads.Value%tp != 0 {
-		return 0, ""
-	}
-	if f.Layers.Value > 1<<12 || f.KVHeads.Value > 1<<12 || f.HeadDim.Value > 1<<12 {
-		return 0, ""
-	}
-	each = 2 * f.Layers.Value * f.KVHeads.Value / tp * f.HeadDim.Value * 2
-	if float64(each)*float64(tokens) > 1<<60 || !memory.Printed(*r.Requested, r.Message).Holds(each*tokens) {
+	layers, kv, dim := f.Layers.Value, f.KVHeads.Value, f.HeadDim.Value
+	if s.latent() || min(layers, kv, dim) <= 0 || max(layers, kv, dim) > most || kv%tp != 0 {
 		return 0, ""
 	}
 	named := ""
 	if f.Layers.Named || f.KVHeads.Named || f.HeadDim.Named {
 		named = " (sizes from the model's name)"
 	}
-	return each, fmt.Sprintf("2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s", f.Layers.Value, f.KVHeads.Value/tp, f.HeadDim.Value, memory.Thousands(each), named)
+	each = 2 * layers * kv / tp * dim * 2
+	return each, fmt.Sprintf("2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s", layers, kv/tp, dim, memory.Thousands(each), named)
 }
 
 // shareBand says between which values an engine's share works, when both ends are known.

@@ -61,13 +61,13 @@ func shareDown(q *question) next {
 
 // weightShare is the share that the weights need: what the engine told of them, else two bytes per parameter. Quantized models have fewer bytes, which no name tells exactly.
 func (q *question) weightShare() (share float64, how string, ok bool) {
-	total := q.in.Root.Total
-	if total == nil || *total <= 0 {
+	total, _, ok := q.capacity()
+	if !ok {
 		return 0, "", false
 	}
 	if g, ok := memory.Reading(q.run, q.in, "vllm.weights"); ok {
 		if n, ok := g.Fields.Int("used"); ok && n > 0 {
-			return float64(n) / float64(*total), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
+			return float64(n) / float64(total), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
 		}
 	}
 	params := q.model().Parameters
@@ -83,7 +83,7 @@ func (q *question) weightShare() (share float64, how string, ok bool) {
 	if params.Named {
 		how += ", by the model's name"
 	}
-	return bytes / float64(*total), how, true
+	return bytes / float64(total), how, true
 }
 
 // usualShare is the share that engines take by default; only what is there already goes beyond it.
@@ -110,10 +110,28 @@ func shareUp(q *question) next {
 	}
 	to := math.Min(f+shareStep, hi)
 	if b.low > f && b.low > to {
-		to = math.Min(math.Ceil(b.low*100)/100, hi)
-		return next{to: fraction(to), how: fmt.Sprintf("at least %s: %s", fraction(to), b.lowHow)}
+		room, roomHow := q.cacheRoom()
+		to = math.Min(math.Ceil((b.low+room)*100-1e-6)/100, hi)
+		return next{to: fraction(to), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
 	}
 	return next{to: fraction(to), how: fmt.Sprintf("%s + %s", fraction(f), fraction(to-f))}
+}
+
+// leastRoom is the share of the card that a cache of a size that nothing tells is given.
+const leastRoom = 0.02
+
+// cacheRoom is the share of the card for the cache of one sequence, where the engine's bounds leave out the cache.
+func (q *question) cacheRoom() (share float64, how string) {
+	if q.in.Root.Requested != nil {
+		return 0, "" // what the cache lacks is counted already
+	}
+	total, _, ok := q.capacity()
+	length, okLength := q.settings.integer("max_model_len", "max_seq_len", "actor_rollout_ref.rollout.max_model_len")
+	each, _ := q.tokenBytes()
+	if !ok || !okLength || length > mostTokens || each <= 0 || float64(each)*float64(length) > float64(total) {
+		return leastRoom, ", and room for the cache"
+	}
+	return max(float64(each*length)/float64(total), leastRoom), fmt.Sprintf(", and %s for the cache of one sequence of %s tokens", classifier.GiB(each*length), memory.Thousands(length))
 }
 
 // shareFit is the share that the memory that was free at the engine's start amounts to, in steps of 0.05.

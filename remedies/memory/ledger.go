@@ -172,6 +172,11 @@ var readings = []struct{ gauge, field, name string }{
 	{"vllm.profile", "activations", "activation peak"},
 	{"vllm.profile", "non_torch", "outside of PyTorch"},
 	{"vllm.profile", "available", "KV cache"},
+	{"vllm.usage", "weights", "weights"},
+	{"vllm.usage", "consumed", "weights and what lies outside of PyTorch"},
+	{"vllm.usage", "activations", "activation peak"},
+	{"vllm.usage", "non_torch", "outside of PyTorch"},
+	{"vllm.usage", "graphs", "CUDA graphs"},
 	{"vllm.kv_available", "available", "KV cache"},
 	{"vllm.graphs", "used", "CUDA graphs"},
 }
@@ -226,7 +231,7 @@ func Reading(run *classifier.Run, in *classifier.Incident, name string) (classif
 		for k := range last.Fields {
 			a, ok1 := g.Fields.Int(k)
 			b, ok2 := last.Fields.Int(k)
-			if ok1 && ok2 && (a-b > b/50 || b-a > b/50) {
+			if slack := max(b/50, -b/50); ok1 && ok2 && (a-b > slack || b-a > slack) {
 				return classifier.Gauge{}, false
 			}
 		}

@@ -1,0 +1,72 @@
+package memory
+
+import (
+	"strconv"
+
+	"oomscan/classifier"
+)
+
+// card is how much memory a card offers to a program, in GiB: less than its name says, and a little different from driver
+// to driver.
+type card struct {
+	name      string
+	gb        int // as the name says it; 0 where the name says nothing
+	low, high float64
+}
+
+// cards are what PyTorch's messages tell of the capacity of cards, from the least to the most that was seen.
+var cards = []card{
+	{"A100", 80, 79.1, 79.4},
+	{"A100", 40, 39.3, 39.6},
+	{"A800", 80, 79.1, 79.4},
+	{"A800", 40, 39.3, 39.6},
+	{"H100", 80, 79.0, 79.7},
+	{"H800", 80, 79.0, 79.7},
+	{"V100", 32, 31.7, 31.8},
+	{"V100", 16, 15.7, 15.8},
+	{"H200", 0, 139.7, 140.5},
+	{"H20", 0, 95.0, 95.6},
+	{"B200", 0, 178.0, 179.2},
+	{"L40S", 0, 44.3, 44.6},
+	{"L40", 0, 44.3, 44.6},
+	{"L4", 0, 21.9, 22.2},
+	{"A10", 0, 21.9, 22.2},
+	{"A10G", 0, 21.9, 22.2},
+	{"A30", 0, 23.4, 23.8},
+	{"A40", 0, 44.3, 47.6},
+	{"T4", 0, 14.5, 14.8},
+	{"RTX A6000", 0, 44.3, 47.6},
+	{"RTX 3090", 0, 23.4, 23.7},
+	{"RTX 4090", 0, 23.4, 23.7},
+	{"RTX 5090", 0, 31.3, 31.9},
+}
+
+// CardSize is the capacity of the cards that an incident's input names, and the name. It is false where none is named
+// whose size is known, and where several are.
+func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name string, ok bool) {
+	for _, g := range run.Gauges {
+		if g.Name != "gpu.card" || g.At.Source != in.Root.At.Source {
+			continue
+		}
+		gb, _ := strconv.Atoi(g.Fields["gb"])
+		found := false
+		for _, c := range cards {
+			if c.name != g.Fields["card"] || c.gb > 0 && c.gb != gb {
+				continue
+			}
+			found = true
+			if ok && c.name != name {
+				return Interval{}, "", false
+			}
+			v := Interval{int64(c.low * (1 << 30)), int64(c.high * (1 << 30))}
+			if ok && v != size {
+				return Interval{}, "", false
+			}
+			size, name, ok = v, c.name, true
+		}
+		if !found {
+			return Interval{}, "", false
+		}
+	}
+	return size, name, ok
+}
