@@ -223,6 +223,13 @@ func megatronPatterns() []Pattern {
 				Fields{"rank": "3", "allocated": "1073741824", "max_allocated": "2148007936", "reserved": "4294967296"},
 			}},
 		},
+		{
+			Name:    "megatron.parameters",
+			Needles: []string{"model parallel rank ("},
+			Expr:    `> number of parameters on \(tensor, pipeline\) model parallel rank \(\d{1,5}, \d{1,5}\): (?<count>\d{1,16})`,
+			Gauge:   true, Source: src,
+			Match: []Sample{{" > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312", Fields{"count": "4286349312"}}},
+		},
 		phaseMarker("megatron.init", "init", "point", "model", src,
 			`(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
 			[]string{" model ...", "model parallel rank (", "start to load megatron"},

@@ -66,6 +66,9 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 			j.effects = append(j.effects, e)
 		}
 	}
+	if it.Topic == "gradient-checkpointing" {
+		s.recomputes(&j)
+	}
 	j.weigh()
 	if len(j.Changes) > 0 && len(unknownKeys) == len(j.Changes) {
 		j.missing = unknownKeys[0]

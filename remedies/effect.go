@@ -62,6 +62,24 @@ func (s *scene) effect(p *Parameter, c *change) effect {
 	return e
 }
 
+// recomputes adds what an item that switches recomputation on is expected to save.
+func (s *scene) recomputes(j *judged) {
+	i := slices.IndexFunc(j.Changes, func(c Change) bool { return c.To != nil })
+	saved, how, ok := s.recomputed()
+	if i < 0 || !ok {
+		return
+	}
+	if j.Changes[i].ComputedFrom == "" {
+		j.Changes[i].ComputedFrom = how
+	}
+	e := effect{freed: &saved.Low}
+	if short, ok := s.shortfall(); ok && saved.Low >= short {
+		e.enough = yes
+		e.why = fmt.Sprintf("it saves at least %s, %s were missing", classifier.GiB(saved.Low), classifier.GiB(short))
+	}
+	j.effects = append(j.effects, e)
+}
+
 // shrinks is the factor by which a change makes the failed request smaller, when that is known to grow with the tokens
 // of a micro-batch and the change acts on these.
 func (s *scene) shrinks(p *Parameter, c *change) (float64, bool) {
@@ -106,6 +124,13 @@ func (s *scene) smaller(by float64) effect {
 	if asks <= printed.Low {
 		e.enough = yes
 		e.why = fmt.Sprintf("the request becomes %s, and %s were free", classifier.GiB(asks), classifier.GiB(*r.Free))
+		return e
+	}
+	// The other activations of the micro-batch shrink with it.
+	if less := int64(float64(s.activations()) * (1 - by)); less > 0 && asks <= printed.Low+less {
+		all := freed + less
+		e.freed, e.enough = &all, yes
+		e.why = fmt.Sprintf("the request becomes %s, activations give back at least %s, and %s were free", classifier.GiB(asks), classifier.GiB(less), classifier.GiB(*r.Free))
 	}
 	return e
 }

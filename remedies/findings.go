@@ -18,6 +18,9 @@ func (s *scene) findings(items []judged) []string {
 	if t := memory.Words(s.explained()); t != "" {
 		out = append(out, t)
 	}
+	if t := s.firstStep(); t != "" {
+		out = append(out, t)
+	}
 	if t := s.oneSequence(); t != "" {
 		out = append(out, t)
 	}

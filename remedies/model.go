@@ -7,6 +7,7 @@ type modelFacts struct {
 	Parameters, Vocab, Hidden, Layers, Heads, KVHeads, Inner memory.Figure
 	HeadDim                                                  memory.Figure
 	name                                                     string // of the table's entry, empty when none was used
+	mixed                                                    bool   // the table's sizes do not add up: experts, or layers of other kinds
 }
 
 // Larger sizes are no model's: products of three of them stay within 63 bits.
@@ -72,6 +73,7 @@ func (s *scene) model() *modelFacts {
 	} {
 		if t.to.Value == 0 && t.n > 0 {
 			*t.to, f.name = memory.Figure{Value: t.n, Named: true}, known.Name
+			f.mixed = known.Apart
 		}
 	}
 	return f

@@ -29,7 +29,8 @@ func (s *scene) explained() []memory.Explanation {
 		q.Tokens = true
 	}
 	m := s.model()
-	q.Hidden, q.Inner, q.Heads = m.Hidden, m.Inner, m.Heads
+	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, s.shape()
+	q.Making, q.Fresh = s.made()
 	q.Vocab, q.VocabOf = s.vocabulary()
 	s.request = memory.Explain(q)
 	return s.request
@@ -49,11 +50,7 @@ func (s *scene) vocabulary() (memory.Figure, string) {
 	if !ok || tp > 1024 {
 		return memory.Figure{}, ""
 	}
-	by := int64(128)
-	if n, ok := s.settings.integer("make_vocab_size_divisible_by"); ok && n < 1<<20 {
-		by = n
-	}
-	padded := (v.Value + by*tp - 1) / (by * tp) * by * tp
+	padded := s.padded(v).Value
 	how := ""
 	if tp > 1 {
 		how = fmt.Sprintf("%s / %d", memory.Thousands(padded), tp)
@@ -77,7 +74,7 @@ var places = []struct {
 		"gatheredparameters", "allgather",
 	}},
 	{memory.Buckets, []string{"param_and_grad_buffer", "_allocate_flat", "ipg_buffer", "average_tensor", "bucket"}},
-	{memory.Weights, []string{"create_weights", "load_weights", "init_empty", "loader", "from_pretrained", "load_model", "setup_model"}},
+	{memory.Weights, []string{"create_weights", "load_weights", "init_empty", "loader", "from_pretrained", "load_model", "setup_model", "__init__ self.weight", "parameter("}},
 	{memory.MLP, []string{"gate_proj", "up_proj", "down_proj", "act_fn", "linear_fc1", "linear_fc2", "/mlp.py", "mlp(", "swiglu", "silu"}},
 	{memory.Optimizer, []string{"/optim/", "optimizer", "fused_adam", "adamw", "exp_avg", "cpu_adam", "sub_group"}},
 }

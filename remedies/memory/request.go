@@ -57,9 +57,13 @@ type Request struct {
 	Limit   *Limit
 	Vocab   Figure // of one rank: padded and split where the head is
 	VocabOf string // how Vocab came about when it is a part: "151,936 / 4"
-	Hidden  Figure
 	Inner   Figure // of the feed-forward layers
 	Heads   Figure
+	// Shape tells the sizes of the model's parameters, nil when nothing does; Making is the kind of tensor that the stack is
+	// about (embedding, qkv, experts), empty when it names none; Fresh says that the stack creates weights or state.
+	Shape  *Shape
+	Making string
+	Fresh  bool
 	// States are sizes that the settings predict: buckets, groups, parts of a sharded state.
 	States []State
 }
@@ -288,41 +292,6 @@ func (r *Request) tell(e *Explanation) string {
 		s += fmt.Sprintf(", of at most %s (%s)", Thousands(l.Tokens), l.How)
 	}
 	return s + "."
-}
-
-// parameters reads the size as one of the model's matrices made whole.
-func (r *Request) parameters(size Interval) []Explanation {
-	if r.Place != Gather || r.Hidden.Value <= 0 {
-		return nil // what is created, loaded or stepped may be a part: the size alone does not tell
-	}
-	var out []Explanation
-	for _, m := range []struct {
-		what string
-		by   Figure
-		name string
-	}{
-		{"the embedding or the head", r.Vocab, "vocabulary"},
-		{"one matrix of a feed-forward layer", r.Inner, "intermediate size"},
-	} {
-		if m.by.Value <= 0 || m.name == "vocabulary" && r.VocabOf != "" {
-			continue
-		}
-		for _, width := range []int64{2, 4} {
-			bytes := m.by.Value * r.Hidden.Value * width
-			if bytes < leastRequest || !size.Holds(bytes) {
-				continue
-			}
-			from := ""
-			if m.by.Named || r.Hidden.Named {
-				from = ", sizes from the model's name"
-			}
-			out = append(out, Explanation{
-				What: "parameter", Met: true, Seen: r.Place == Gather, Bytes: width,
-				Text: fmt.Sprintf("The %s asked for are %s in one piece: %s %s x %s hidden x %d bytes = %s%s.", GiB(r.Bytes), m.what, m.by, m.name, r.Hidden, width, GiB(bytes), from),
-			})
-		}
-	}
-	return out
 }
 
 // activations reads the size as tokens times the width of a layer, or as the scores of attention built in full.

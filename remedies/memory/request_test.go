@@ -145,7 +145,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 func TestOtherTensorsAreToldWhereTheStackNamesThem(t *testing.T) {
 	t.Parallel()
 	whole := asked(2.37, func(r *Request) {
-		r.Place, r.Vocab, r.Hidden = Gather, Figure{Value: 248320, Named: true}, Figure{Value: 5120}
+		r.Place, r.Shape = Gather, &Shape{Vocab: Figure{Value: 248320, Named: true}, Hidden: Figure{Value: 5120}, TP: 1}
 	})
 	assert.Contains(t, Words(Explain(whole)), "248,320 vocabulary x 5,120 hidden x 2 bytes = 2.37 GiB, sizes from the model's name")
 

@@ -1,0 +1,181 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Shape is what is known of a transformer's parameters and of how they are spread. Zero is unknown; a model without
+// experts has none.
+type Shape struct {
+	Layers, Hidden, Inner, Heads, KVHeads, HeadDim, Vocab Figure
+	Experts, ExpertInner                                  Figure
+	TP                                                    int64 // ranks that every matrix is split over
+	Ranks                                                 int64 // ranks that FSDP splits parameters over
+	// Flat says that FSDP keeps a layer's parameters as one tensor, whole or split: its first version.
+	Flat bool
+}
+
+// tensor is a tensor that a trainer or an engine makes of parameters, with its elements: at least low, and at most high
+// where biases and norms, which no log tells, may be among them.
+type tensor struct {
+	kind      string // embedding, qkv, experts, linear, unit
+	what, how string
+	low, high int64
+	named     bool // a size comes from the model's name
+}
+
+// mostElements is more than a tensor has: the log is wrong.
+const mostElements = 1 << 40
+
+// matrices are the tensors of one rank: the embedding, the matrices of a layer, and stacks of experts. Matrices that
+// engines and Megatron keep fused come in their fused form and alone.
+func (s *Shape) matrices() []tensor {
+	t := max(s.TP, 1)
+	var out []tensor
+	part := ""
+	if t > 1 {
+		part = fmt.Sprintf(" / %d ranks", t)
+	}
+	add := func(kind, what string, rows int64, rowsHow string, figures ...Figure) {
+		h := s.Hidden.Value
+		if h <= 0 || rows <= 0 || rows%t != 0 || rows/t > mostElements/h {
+			return
+		}
+		out = append(out, tensor{
+			kind: kind, what: what, how: fmt.Sprintf("%s x %s hidden%s", rowsHow, s.Hidden, part), low: rows / t * h, high: rows / t * h,
+			named: s.Hidden.Named || slices.ContainsFunc(figures, func(f Figure) bool { return f.Named }),
+		})
+	}
+	add("embedding", "the embedding or the head", s.Vocab.Value, s.Vocab.String()+" vocabulary", s.Vocab)
+	q, kv := s.Heads.Value*s.HeadDim.Value, s.KVHeads.Value*s.HeadDim.Value
+	if q > 0 && kv > 0 {
+		add("qkv", "the fused query, key and value matrix of a layer", q+2*kv, fmt.Sprintf("(%s + 2 x %s) heads x %s", s.Heads, s.KVHeads, s.HeadDim), s.Heads, s.KVHeads, s.HeadDim)
+	}
+	add("linear", "the fused gate and up matrix of a layer", 2*s.Inner.Value, "2 x "+s.Inner.String()+" intermediate size", s.Inner)
+	add("linear", "one matrix of a feed-forward layer", s.Inner.Value, s.Inner.String()+" intermediate size", s.Inner)
+	if e, i := s.Experts.Value, s.ExpertInner.Value; e > 0 && i > 0 && i < mostElements/e {
+		add("experts", "the gate and up matrices of all experts of a layer", 2*e*i, fmt.Sprintf("%s experts x 2 x %s intermediate size", s.Experts, s.ExpertInner), s.Experts, s.ExpertInner)
+		add("experts", "the down matrices of all experts of a layer", e*i, fmt.Sprintf("%s experts x %s intermediate size", s.Experts, s.ExpertInner), s.Experts, s.ExpertInner)
+	}
+	return out
+}
+
+// units are what FSDP gathers at a time: a layer, and the rest of the model. Mixtures of experts and split matrices are
+// left out.
+func (s *Shape) units() []tensor {
+	h, i, q, kv := s.Hidden.Value, s.Inner.Value, s.Heads.Value*s.HeadDim.Value, s.KVHeads.Value*s.HeadDim.Value
+	if h <= 0 || s.Experts.Value > 1 || s.TP > 1 {
+		return nil
+	}
+	var out []tensor
+	named := s.Hidden.Named || s.Inner.Named || s.Heads.Named
+	if i > 0 && q > 0 && kv > 0 && h < 1<<20 && i < 1<<20 && q < 1<<20 && kv < 1<<20 {
+		low := h*(q+2*kv) + q*h + 3*h*i
+		out = append(out, tensor{
+			kind: "unit", what: "all parameters of one layer", low: low, high: low + 2*h + q + 2*kv + 2*s.HeadDim.Value, named: named,
+			how: fmt.Sprintf("%s hidden x (2 x %s + 2 x %s of attention + 3 x %s of the feed-forward part)", s.Hidden, Thousands(q), Thousands(kv), s.Inner),
+		})
+	}
+	if v := s.Vocab.Value; v > 0 && v < 1<<22 && h < 1<<20 {
+		out = append(out, tensor{
+			kind: "unit", what: "embedding and head in one", low: 2 * v * h, high: 2*v*h + h, named: s.Hidden.Named || s.Vocab.Named,
+			how: fmt.Sprintf("2 x %s vocabulary x %s hidden", s.Vocab, s.Hidden),
+		})
+	}
+	return out
+}
+
+// split is a tensor divided over ranks, in rows or flat.
+func split(list []tensor, ranks int64) []tensor {
+	if ranks <= 1 {
+		return list
+	}
+	out := make([]tensor, len(list))
+	for i, t := range list {
+		t.low, t.high = t.low/ranks, (t.high+ranks-1)/ranks
+		t.how += fmt.Sprintf(" / %d ranks", ranks)
+		out[i] = t
+	}
+	return out
+}
+
+// leastMatrix is the smallest size that is matched with tensors that only a list of sizes tells: below, many fit.
+const leastMatrix = 48 << 20
+
+// parameters reads the size as tensors made of the model's parameters, where the stack says that such a tensor was made:
+// gathered, created, or matched by a moment of Adam's. Of several that fit, all are told, and more than two tell nothing.
+func (r *Request) parameters(size Interval) []Explanation {
+	s := r.Shape
+	if s == nil {
+		return nil
+	}
+	var list []tensor
+	widths, verb := []int64{2, 4}, "are %s in one piece"
+	switch {
+	case r.Place == Gather:
+		list = slices.Concat(s.matrices(), s.units())
+	case r.Place == Weights && r.Fresh:
+		list, verb = s.matrices(), "fit %s as it is created"
+	case r.Place == Optimizer && r.Fresh:
+		widths, verb = []int64{4, 2}, "fit one of Adam's moments for %s, created in the first step"
+		switch {
+		case s.Flat:
+			list = split(s.units(), s.Ranks)
+		case s.Ranks > 1:
+			list = split(s.matrices(), s.Ranks)
+		default:
+			list = s.matrices()
+		}
+	}
+	var out []Explanation
+	for _, t := range list {
+		if r.Making != "" && t.kind != r.Making {
+			continue
+		}
+		for _, width := range widths {
+			low, high := t.low*width, t.high*width
+			if low < leastRequest || r.Place != Gather && low < leastMatrix || low > size.High || high < size.Low {
+				continue
+			}
+			from := ""
+			if t.named {
+				from = ", sizes from the model's name"
+			}
+			out = append(out, Explanation{
+				What: "parameter", Met: true, Seen: true, Bytes: width,
+				Text: fmt.Sprintf("The %s asked for "+verb+": %s x %d bytes = %s%s.", GiB(r.Bytes), t.what, t.how, width, GiB(low), from),
+			})
+		}
+	}
+	const most = 2
+	if len(out) > most {
+		return nil
+	}
+	return out
+}
+
+// Kept is what a training pass keeps of one token for the backward pass in one layer, in bytes of tensors of two bytes: at
+// least what every implementation has to keep (the inputs of norms and matrices, queries, keys, values, the output of
+// attention, gate, up and their product), at most what unfused ones keep besides (norms in four bytes, rotated copies, the
+// activation); Input is what recomputation keeps instead. It is false for models with experts and where a size is unknown.
+// Scores of attention that are built in full come on top.
+func (s *Shape) Kept() (kept Interval, input int64, ok bool) {
+	h, i, q, kv := s.Hidden.Value, s.Inner.Value, s.Heads.Value*s.HeadDim.Value, s.KVHeads.Value*s.HeadDim.Value
+	if min(h, i, q, kv) <= 0 || max(h, i, q, kv) > 1<<20 || s.Experts.Value > 1 {
+		return Interval{}, 0, false
+	}
+	return Interval{2 * (4*h + 2*q + 2*kv + 3*i), 2 * (12*h + 3*q + 4*kv + 4*i)}, 2 * h, true
+}
+
+// Recomputed is what full recomputation saves of so many tokens: what all layers keep less their inputs, and less the one
+// layer that is recomputed at a time. It is false where it saves nothing.
+func (s *Shape) Recomputed(tokens Interval) (saved Interval, ok bool) {
+	kept, input, ok := s.Kept()
+	n := s.Layers.Value
+	if !ok || n < 2 || n > 1<<12 || tokens.Low < 1 || tokens.High > 1<<30 {
+		return Interval{}, false
+	}
+	saved = Interval{tokens.Low * (n*(kept.Low-input) - kept.High), tokens.High * (n*(kept.High-input) - kept.Low)}
+	return saved, saved.Low > 0
+}

@@ -1,0 +1,258 @@
+package remedies
+
+import (
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/remedies/memory"
+)
+
+// shape is how the model's parameters lie on a rank of the process that failed; nil where a size or a way of splitting
+// that it takes is unknown.
+func (s *scene) shape() *memory.Shape {
+	m := s.model()
+	out := &memory.Shape{Layers: m.Layers, Hidden: m.Hidden, Inner: m.Inner, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, TP: 1}
+	if out.Hidden.Value <= 0 {
+		return nil
+	}
+	for _, e := range []struct {
+		to   *memory.Figure
+		keys []string
+	}{{&out.Experts, []string{"num_experts", "num_local_experts", "n_routed_experts"}}, {&out.ExpertInner, []string{"moe_intermediate_size", "moe_ffn_hidden_size"}}} {
+		if n, ok := s.settings.integer(e.keys...); ok && n < mostSize {
+			e.to.Value = n
+		}
+	}
+	if m.mixed && out.Experts.Value == 0 {
+		out.Inner = memory.Figure{} // of experts: how many and how large, nothing tells
+	}
+	var keys []string
+	switch {
+	case engineProcess(s, "").truth == yes:
+		keys = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}
+	case backend(s, "megatron").truth == yes:
+		keys = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
+		out.Vocab = s.padded(out.Vocab)
+		for _, k := range []string{"expert_model_parallel_size", "expert_tensor_parallel_size"} {
+			if n, ok := s.settings.integer(k); ok && n > 1 {
+				out.Experts = memory.Figure{} // split in a way of their own
+			}
+		}
+	case backend(s, "fsdp").truth == yes, backend(s, "deepspeed").truth == yes:
+		out.Flat = strings.EqualFold(s.run.Backend, "fsdp")
+		if n, ok := s.gpus(); ok {
+			out.Ranks = n
+		}
+		return out
+	default:
+		return out
+	}
+	n, ok := s.settings.integer(keys...)
+	if !ok || n > 1024 {
+		return nil
+	}
+	out.TP = n
+	return out
+}
+
+// padded is a vocabulary as Megatron pads it: to a multiple of 128 for each rank of tensor parallelism.
+func (s *scene) padded(v memory.Figure) memory.Figure {
+	tp, ok := s.settings.integer("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size")
+	if !ok || tp > 1024 || v.Value <= 0 {
+		return v
+	}
+	by := int64(128)
+	if n, ok := s.settings.integer("make_vocab_size_divisible_by"); ok && n < mostSize {
+		by = n
+	}
+	v.Value = ceilDiv(v.Value, by*tp) * by * tp
+	return v
+}
+
+// makings are words of the innermost frames that tell which of a model's tensors is made.
+var makings = []struct {
+	kind  string
+	words []string
+}{
+	{"experts", []string{"fused_moe", "moe", "expert"}},
+	{"embedding", []string{"embedding", "lm_head", "embed_tokens"}},
+	{"qkv", []string{"qkv"}},
+}
+
+// fresh are words of the frames that create weights, or an optimizer's state.
+var fresh = []string{"zeros_like", "_init_group", "initialize_state", "init_state", "create_weights", "torch.empty(", "parameter(", "torch.zeros("}
+
+// made is what the innermost frames say of a tensor that is made: its kind, and whether it is new.
+func (s *scene) made() (kind string, isNew bool) {
+	const near = 4
+	for _, m := range makings {
+		if kind == "" && s.within(near, m.words...) {
+			kind = m.kind
+		}
+	}
+	return kind, s.inner(near, fresh...)
+}
+
+// within is inner that asks the names of files as well.
+func (s *scene) within(n int, words ...string) bool {
+	t := s.in.Root.Trace
+	if t == nil {
+		return false
+	}
+	for i := max(0, len(t.Frames)-n); i < len(t.Frames); i++ {
+		f := &t.Frames[i]
+		if passes(f.File) {
+			continue
+		}
+		where := strings.ToLower(slashed(f.File) + " " + f.Func + " " + f.Code)
+		for _, w := range words {
+			if strings.Contains(where, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// firstStep says what Adam's state takes in all, where the request failed as the first step created it.
+func (s *scene) firstStep() string {
+	at, _ := s.place()
+	if at != memory.Optimizer || !s.inner(4, fresh...) || !s.within(8, "adam") || s.in.Kind != parser.GPUOOM || s.lora() {
+		return ""
+	}
+	n, how, ok := s.rankParameters()
+	if !ok {
+		return ""
+	}
+	const moments = 8
+	total := moments * n
+	t := fmt.Sprintf("The first step creates Adam's state, two moments of 4 bytes for each of %s: %s in all, of which this request is a part", how, classifier.GiB(total))
+	if r := &s.in.Root; r.Total != nil && total > *r.Total {
+		t += fmt.Sprintf("; the card has %s", classifier.GiB(*r.Total))
+	}
+	return t + ". It stays from then on."
+}
+
+// rankParameters is how many parameters one rank keeps the optimizer's state of.
+func (s *scene) rankParameters() (n int64, how string, ok bool) {
+	if g, ok := memory.Reading(s.run, s.in, "megatron.parameters"); ok {
+		n, ok := g.Fields.Int("count")
+		if !ok || n <= 0 || n > mostParameters {
+			return 0, "", false
+		}
+		how := fmt.Sprintf("%s parameters of this rank (%s)", memory.Thousands(n), g.At)
+		f, found := s.settings.find("use_distributed_optimizer", true)
+		if !found {
+			return 0, "", false
+		}
+		if !on(f.value.Value) {
+			return n, how, true
+		}
+		if dp, ok := s.settings.integer("data_parallel_size"); ok && dp <= n && mixture(s, "").truth != yes {
+			return n / dp, fmt.Sprintf("%s / %d data-parallel ranks", how, dp), true
+		}
+		return 0, "", false
+	}
+	p := s.model().Parameters
+	ranks, known := s.gpus()
+	if p.Value <= 0 || !known || ranks < 1 || backend(s, "fsdp").truth != yes && backend(s, "deepspeed").truth != yes {
+		return 0, "", false
+	}
+	if stage, ok := s.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); backend(s, "deepspeed").truth == yes && (!ok || stage < 1) {
+		return 0, "", false
+	}
+	named := ""
+	if p.Named {
+		named = " (from the model's name)"
+	}
+	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, named, ranks), true
+}
+
+// tokensHeld are the tokens whose activations were on the card when the request failed, where the size of the request tells them:
+// those of the micro-batch in the part of a step that keeps activations.
+func (s *scene) tokensHeld() (memory.Interval, bool) {
+	switch s.phase {
+	case "forward", "backward", "training":
+	default:
+		return memory.Interval{}, false
+	}
+	list := s.explained()
+	if len(list) == 0 || list[0].What != "logits" || list[0].Low <= 0 || !list[0].Seen && !list[0].Met {
+		return memory.Interval{}, false
+	}
+	return memory.Interval{Low: list[0].Low, High: list[0].High}, true
+}
+
+// dense is the shape of a model all of whose layers run on one rank: what activations take is known only there. Megatron
+// splits them in ways that depend on its version.
+func (s *scene) dense() *memory.Shape {
+	sh := s.shape()
+	if sh == nil || sh.TP > 1 || s.model().mixed || s.model().name != "" && sh.Inner.Value <= 0 {
+		return nil
+	}
+	if n, ok := s.settings.integer("actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", "pipeline_model_parallel_size", "policy.megatron_cfg.pipeline_model_parallel_size"); ok && n > 1 {
+		return nil
+	}
+	return sh
+}
+
+// recomputed is what recomputing all layers would have saved of the micro-batch that failed, and the arithmetic. It is
+// false where the log does not tell the tokens, or a size of the model, and where more would be saved than was there.
+func (s *scene) recomputed() (saved memory.Interval, how string, ok bool) {
+	tokens, ok1 := s.tokensHeld()
+	sh := s.dense()
+	if !ok1 || sh == nil {
+		return memory.Interval{}, "", false
+	}
+	saved, ok = sh.Recomputed(tokens)
+	if a := s.in.Root.Allocated; !ok || a != nil && saved.Low > *a {
+		return memory.Interval{}, "", false
+	}
+	kept, input, _ := sh.Kept()
+	how = fmt.Sprintf("a layer keeps %s to %s bytes of a token instead of %s: %s to %s less for %s tokens in %s layers", memory.Thousands(kept.Low), memory.Thousands(kept.High), memory.Thousands(input),
+		classifier.GiB(saved.Low), classifier.GiB(saved.High), memory.Thousands(tokens.Low), sh.Layers)
+	return saved, how, true
+}
+
+// activations is the least that the activations of the failed micro-batch took, by what is known of recomputation: all
+// that every layer keeps where it is off, their inputs where it is on. 0 where that cannot be told.
+func (s *scene) activations() int64 {
+	tokens, ok1 := s.tokensHeld()
+	sh := s.dense()
+	if !ok1 || sh == nil {
+		return 0
+	}
+	kept, input, ok := sh.Kept()
+	if !ok || sh.Layers.Value > 1<<12 {
+		return 0
+	}
+	each := input // recomputation or not: the input of every layer is there
+	if s.checkpointing() == no {
+		each = kept.Low
+	}
+	n := tokens.Low * each * sh.Layers.Value
+	if a := s.in.Root.Allocated; a != nil && n > *a {
+		return 0
+	}
+	return n
+}
+
+// checkpointing says whether activations are recomputed in the backward pass, as far as a setting tells.
+func (s *scene) checkpointing() truth {
+	for _, k := range []string{
+		"actor_rollout_ref.model.enable_gradient_checkpointing", "worker.actor.model.enable_gradient_checkpointing", "actor.gradient_checkpointing", "gradient_checkpointing",
+		"gradient_checkpointing_enable", "activation_checkpointing", "enable_gradient_checkpointing",
+	} {
+		if f, ok := s.settings.find(k, true); ok {
+			if b, ok := parseBool(f.value.Value); ok {
+				return truthOf(b)
+			}
+		}
+	}
+	if f, ok := s.settings.find("recompute_granularity", true); ok {
+		return truthOf(!isNone(f.value.Value))
+	}
+	return unknown
+}
