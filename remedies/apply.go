@@ -86,11 +86,14 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 // otherNames says what a setting is called in other versions, when neither the log's own words nor its version tell
 // which name is this run's.
 func (s *scene) otherNames(p *Parameter, c *Change) string {
-	if c.From != nil || s.run.FrameworkVersion != "" || s.era != "" {
+	if c.From != nil || s.run.FrameworkVersion != "" {
 		return ""
 	}
 	var names []string
 	for _, sp := range p.Spellings {
+		if s.era != "" && sp.Versions == s.era {
+			return "" // the run's other settings tell which name is its own
+		}
 		if sp.Versions != "" && !sp.Read && sp.Key != c.Key {
 			names = append(names, fmt.Sprintf("%s in versions %s", sp.Key, sp.Versions))
 		}

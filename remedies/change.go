@@ -34,7 +34,7 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 	}
 	c := change{Change: Change{Key: p.Key, Direction: p.Direction, Syntax: p.Surface}}
 	found, at := s.current(p, &c, alone)
-	if !found && p.Found {
+	if p.Found && (!found || p.Direction != "set" && isNone(*c.From)) {
 		return change{}, false
 	}
 	switch {

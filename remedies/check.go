@@ -82,7 +82,7 @@ func (it *Item) check() *fault {
 	if e := it.Example; e != nil && (!slices.Contains(surfaces, e.Syntax) || e.Text == "") {
 		return bad("example: needs a syntax and a text")
 	}
-	for _, conds := range [][]string{it.Requires, it.Supports, it.SatisfiedWhen} {
+	for _, conds := range [][]string{it.Only, it.Requires, it.Supports, it.SatisfiedWhen} {
 		if w := badCondition(conds); w != "" {
 			return bad("unknown condition %q", w)
 		}

@@ -71,6 +71,8 @@ type Item struct {
 	Parameters []Parameter `yaml:"parameters"`
 	// Example is ready to paste where the parameters' own values do not say it all, with the keys of today.
 	Example *Example `yaml:"example"`
+	// Only are conditions of which one must be confirmed for a report to list the item.
+	Only []string `yaml:"only"`
 	// Requires are conditions without which the item cannot help; Supports are facts that speak for it; SatisfiedWhen
 	// says that the run has it already.
 	Requires      []string     `yaml:"requires"`

@@ -33,6 +33,9 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 			if it == nil || ids[id] || it.Topic != "" && topics[it.Topic] {
 				continue
 			}
+			if _, here := s.confirmed(it.Only); len(it.Only) > 0 && !here {
+				continue
+			}
 			j := s.judge(c.guide, c.list, it, c.own)
 			j.Order = len(out) + 1
 			ids[id] = true
