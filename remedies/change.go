@@ -212,9 +212,14 @@ func (s *scene) current(p *Parameter, c *change, alone bool) (found bool, at str
 			c.Key, c.Syntax = k, d
 		} else if best.value.Form == "yaml" {
 			c.Key, c.Syntax = k, "yaml"
+		} else if best.value.Form == "overrides" || best.value.Form == "command" && !strings.HasPrefix(k, "-") {
+			c.Key, c.Syntax = k, "hydra"
 		}
 	}
+	own := s.run.Framework == "torch" || s.run.Framework == "unknown" || s.run.Framework == "deepspeed"
 	switch form := best.value.Form; {
+	case c.Syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(best.key, "-"):
+		c.Key, c.Syntax = best.key, "python" // a script of one's own: as it writes it itself
 	case c.Syntax == "yaml" && strings.HasPrefix(best.key, "--"):
 		c.Key, c.Syntax = best.key, "flag" // as the command line of this run writes it
 	case c.Syntax == "yaml" && form == "overrides" && strings.Contains(best.key, "."):

@@ -20,7 +20,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
 	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
 	"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
-	"profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence,
+	"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence,
 }
 
 // named compares a word that may be unknown.
@@ -347,6 +347,15 @@ func logits(s *scene, _ string) verdict {
 		why += fmt.Sprintf(" (%s)", v)
 	}
 	return verdict{yes, why}
+}
+
+// isTold says that the log tells the value of a setting.
+func isTold(s *scene, word string) verdict {
+	f, ok := s.settings.find(word, true)
+	if !ok || isNone(f.value.Value) {
+		return verdict{no, word + " is not told"}
+	}
+	return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 }
 
 // limitBelowCard says that the request was refused although the card had room for it.

@@ -144,6 +144,14 @@ func onNPU(s *scene, _ string) verdict {
 	return verdict{no, "the device is no NPU"}
 }
 
+// onTPU says that the accelerator is one of Google's, to which XLA's settings for GPUs mean nothing.
+func onTPU(s *scene, _ string) verdict {
+	if s.says("xla:tpu", "memory space hbm", "tpu_") {
+		return verdict{yes, "the accelerator is a TPU"}
+	}
+	return verdict{no, "the accelerator is no TPU"}
+}
+
 func sampler(s *scene, _ string) verdict {
 	if s.says("warming up sampler") || s.inner(6, "sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run") {
 		return verdict{yes, "the sampler's buffers, which grow with the number of sequences, did not fit"}
