@@ -31,8 +31,8 @@ const firstAdvice = 5
 
 func TestPublicSituations(t *testing.T) {
 	t.Parallel()
-	all := situations()
-	require.GreaterOrEqual(t, len(all), 40)
+	all := append(situations(), laterSituations()...)
+	require.GreaterOrEqual(t, len(all), 100)
 	untold := 0
 	for i := range all {
 		c := &all[i]
