@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,12 +52,26 @@ func anyRun(rng *rand.Rand, g *Guide) *classifier.Run {
 	r.Engine = []string{"", "vllm", "sglang"}[rng.IntN(3)]
 	r.Model.Name = []string{"", "Qwen/Qwen2.5-7B-Instruct", "deepseek-ai/DeepSeek-V3", "x"}[rng.IntN(4)]
 	r.FrameworkVersion = []string{"", "0.4.1", "0.6.1", "0.8.0"}[rng.IntN(4)]
-	for _, n := range []string{"vllm.weights", "vllm.budget", "vllm.kv_available", "sglang.mem_weights", "sglang.mem_kv_pool"} {
+	for _, n := range []string{"vllm.weights", "vllm.budget", "vllm.kv_available", "vllm.usage", "vllm.profile", "sglang.mem_weights", "sglang.mem_kv_pool"} {
 		if rng.IntN(3) == 0 {
 			r.Gauges = append(r.Gauges, reading(n, map[string]float64{
 				"used": rng.Float64() * 100, "free": rng.Float64() * 100, "total": rng.Float64() * 150, "available": rng.Float64()*100 - 50, "tokens": float64(rng.IntN(1 << 20)),
+				"weights": rng.Float64() * 100, "non_torch": rng.Float64()*10 - 5, "activations": rng.Float64() * 100, "graphs": rng.Float64() * 10,
 			}))
 		}
+	}
+	if rng.IntN(3) == 0 {
+		g := reading("megatron.parameters", nil)
+		g.Fields["count"] = strconv.FormatInt(rng.Int64N(1<<40)-10, 10)
+		r.Gauges = append(r.Gauges, g)
+	}
+	if rng.IntN(3) == 0 {
+		g := reading("gpu.card", nil)
+		g.Fields["card"] = []string{"H100", "V100", "T4", "x"}[rng.IntN(4)]
+		if rng.IntN(2) == 0 {
+			g.Fields["gb"] = []string{"16", "80", "0", "999"}[rng.IntN(4)]
+		}
+		r.Gauges = append(r.Gauges, g)
 	}
 	return r
 }
@@ -90,7 +105,16 @@ func anyIncident(rng *rand.Rand) *classifier.Incident {
 		func() *classifier.Root {
 			return &classifier.Root{Trace: frames("/x/vllm/worker.py|profile_run|")}
 		},
-	}[rng.IntN(4)]().Trace
+		func() *classifier.Root {
+			return &classifier.Root{Trace: frames("/x/torch/optim/adamw.py|_init_group|torch.zeros_like(")}
+		},
+		func() *classifier.Root {
+			return &classifier.Root{Trace: frames("/x/torch/distributed/fsdp/_flat_param.py|_alloc_padded_unsharded_flat_param|")}
+		},
+		func() *classifier.Root {
+			return &classifier.Root{Trace: frames("/x/vllm/fused_moe/layer.py|create_weights|torch.empty(")}
+		},
+	}[rng.IntN(7)]().Trace
 	return in
 }
 
