@@ -228,3 +228,75 @@ func TestAdviceTakenComesToAnEnd(t *testing.T) {
 	}
 	require.Greater(t, taken, 500)
 }
+
+// TestProposedValuesKeepWhatTheirFrameworkAsksFor takes runs of verl with sizes that fit together, and holds what is
+// proposed to the checks that verl and vLLM make at the start: a micro-batch divides the mini-batch of one rank, a size
+// of parallelism divides the heads and the GPUs, a budget holds the longest sequence, a context prompt and response.
+func TestProposedValuesKeepWhatTheirFrameworkAsksFor(t *testing.T) {
+	t.Parallel()
+	const actor, rollout = "actor_rollout_ref.actor.", "actor_rollout_ref.rollout."
+	rng := rand.New(rand.NewPCG(31, 32))
+	power := func(low, high int) int64 { return 1 << (low + rng.IntN(high-low+1)) }
+	seen := map[string]int{}
+	for range 2000 {
+		per, nodes, n := power(0, 3), power(0, 2), power(0, 3)
+		gpus := per * nodes
+		mini := gpus * power(0, 6) * (1 + rng.Int64N(5))
+		share := mini * n / gpus
+		heads := []int64{12, 14, 28, 32, 40, 64}[rng.IntN(6)]
+		kv := []int64{2, 4, 8}[rng.IntN(3)]
+		prompt, response := power(7, 13), power(7, 15)
+		sp := int64(1)
+		if sizes := ulyssesSizes(gpus, heads, kv); rng.IntN(3) == 0 {
+			sp = sizes[rng.IntN(len(sizes))]
+		}
+		micro := share * sp
+		for micro > 1 && rng.IntN(2) == 0 && micro%2 == 0 {
+			micro /= 2
+		}
+		in := anyIncident(rng)
+		r := run("verl",
+			actor+"ppo_mini_batch_size", itoa(mini), actor+"ppo_micro_batch_size_per_gpu", itoa(micro), rollout+"n", itoa(n),
+			actor+"ulysses_sequence_parallel_size", itoa(sp), "trainer.n_gpus_per_node", itoa(per), "trainer.nnodes", itoa(nodes),
+			"num_attention_heads", itoa(heads), "num_key_value_heads", itoa(kv), "data.max_prompt_length", itoa(prompt), "data.max_response_length", itoa(response),
+			rollout+"tensor_model_parallel_size", itoa(min(per, kv)), rollout+"gpu_memory_utilization", fraction(.05*float64(2+rng.IntN(18))),
+			rollout+"max_model_len", itoa((prompt+response)*(1+rng.Int64N(3))), rollout+"max_num_batched_tokens", itoa(power(11, 16)),
+			actor+"use_dynamic_bsz", []string{"True", "False"}[rng.IntN(2)], actor+"ppo_max_token_len_per_gpu", itoa((prompt+response)*(1+rng.Int64N(8))))
+		r.Backend, r.Engine, r.FrameworkVersion = "fsdp", "vllm", []string{"", "0.4.1", "0.6.1"}[rng.IntN(3)]
+		for _, m := range For(r, in).Remedies {
+			if m.Applies != nil && !*m.Applies {
+				continue
+			}
+			for _, x := range m.Changes {
+				if x.To == nil {
+					continue
+				}
+				to, ok := parseInt(*x.To)
+				seen[x.Key]++
+				switch x.Key {
+				case actor + "ppo_micro_batch_size_per_gpu":
+					require.True(t, ok)
+					require.Less(t, to, micro)
+					require.Zero(t, share*sp%to, "%d of %d samples: %s", to, share*sp, x.ComputedFrom)
+				case actor + "ulysses_sequence_parallel_size":
+					require.True(t, ok && to > sp && gpus%to == 0 && splits(to, heads, kv), "%d of %d heads, %d GPUs", to, heads, gpus)
+				case rollout + "tensor_model_parallel_size":
+					require.True(t, ok && per%to == 0 && splits(to, heads, kv), "%d of %d heads, %d GPUs", to, heads, per)
+				case actor + "ppo_max_token_len_per_gpu":
+					require.True(t, ok && to*sp >= prompt+response, "%d x %d for %d + %d: %s", to, sp, prompt, response, x.ComputedFrom)
+				case rollout + "max_model_len":
+					require.True(t, ok && to >= prompt+response, "%d for %d + %d: %s", to, prompt, response, x.ComputedFrom)
+				case rollout + "gpu_memory_utilization":
+					f, ok := parseNumber(*x.To)
+					require.True(t, ok && f > 0 && f < 1, *x.To)
+				}
+			}
+		}
+	}
+	for _, k := range []string{
+		actor + "ppo_micro_batch_size_per_gpu", actor + "ulysses_sequence_parallel_size", rollout + "tensor_model_parallel_size",
+		actor + "ppo_max_token_len_per_gpu", rollout + "gpu_memory_utilization",
+	} {
+		require.Greater(t, seen[k], 30, "%s: %v", k, seen)
+	}
+}

@@ -329,8 +329,33 @@ func prefillChunk(q *question) next {
 // many tokens the cache holds (vllm/v1/core/kv_cache_utils.py, vllm/worker/worker.py).
 var estimatedLength = regexp.MustCompile(`(?:estimated maximum model length is |tokens that can be stored in kv cache \()([0-9][0-9,]{0,11})`)
 
-// fitLength takes the length that the engine says it has room for.
+// fitLength takes the length that the engine says it has room for, unless the trainer's sequences are longer.
 func fitLength(q *question) next {
+	n := q.estimated()
+	to, ok := parseInt(n.to)
+	if low, how := q.longest(); ok && to < low {
+		return atBound("%s must hold prompt and response, %s = %d tokens, and %s", q.p.Key, how, low, n.how)
+	}
+	return n
+}
+
+// longest is the longest sequence that a trainer's own settings ask its engine for, prompt and response together; 0 when
+// they do not tell.
+func (q *question) longest() (low int64, how string) {
+	for _, k := range [][2]string{
+		{"data.max_prompt_length", "data.max_response_length"}, {"max_prompt_length", "max_completion_length"}, {"prompt_max_len", "generate_max_len"},
+	} {
+		prompt, ok1 := q.settings.integer(k[0])
+		answer, ok2 := q.settings.integer(k[1])
+		if ok1 && ok2 && prompt <= mostTokens && answer <= mostTokens {
+			return prompt + answer, fmt.Sprintf("%d + %d", prompt, answer)
+		}
+	}
+	return 0, ""
+}
+
+// estimated is the length that fits as the engine estimates it, or as the sizes that it prints tell.
+func (q *question) estimated() next {
 	m := estimatedLength.FindStringSubmatch(q.words)
 	if m == nil {
 		return q.shorter()
