@@ -119,6 +119,13 @@ func (s *scene) chapter(g *Guide, l *List, filled bool) Chapter {
 		for _, r := range it.Requires {
 			e.Needs = append(e.Needs, inWords(r))
 		}
+		if len(it.Only) > 0 {
+			one := make([]string, len(it.Only))
+			for i, c := range it.Only {
+				one[i] = inWords(c)
+			}
+			e.Needs = append(e.Needs, strings.Join(one, ", or "))
+		}
 		if filled {
 			s.fill(g, &e)
 		}

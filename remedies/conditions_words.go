@@ -47,6 +47,7 @@ var factWords = map[string][2]string{
 	"shares_card":       {"trainer and engine share the card", "trainer and engine have cards of their own"},
 	"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache"},
 	"stray":             {"a stray process holds memory of the card", "not when a stray process holds the card"},
+	"batch_untold":      {"it failed in a training step of a batch whose size is not told", "the batch size is told"},
 	"told":              {"%s is set", "%s is not set"},
 	"tpu":               {"a TPU", "not on a TPU"},
 	"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run"},

@@ -20,7 +20,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
 	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
 	"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
-	"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence,
+	"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence, "batch_untold": batchUntold,
 }
 
 // named compares a word that may be unknown.

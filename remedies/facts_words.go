@@ -243,3 +243,17 @@ func evaluating(s *scene, _ string) verdict {
 func movesPeak(*scene, string) verdict {
 	return verdict{no, "micro-batches set the peak, not this"}
 }
+
+// batchUntold says that a step failed which holds the activations of its batch, and that the log does not tell how large
+// the batch is: nothing speaks for a smaller one but that.
+func batchUntold(s *scene, _ string) verdict {
+	if s.phase != "forward" && s.phase != "backward" {
+		return verdict{}
+	}
+	for _, k := range []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_batch", "local_batch_size", "batch_size"} {
+		if isTold(s, k).truth == yes {
+			return verdict{no, "the batch size is told"}
+		}
+	}
+	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", words([]string{s.phase}))}
+}

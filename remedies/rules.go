@@ -440,15 +440,18 @@ func allocator(q *question) next {
 	return next{to: strings.Join(append(kept, q.p.Value), ","), how: "added to what is set"}
 }
 
-// hostMemory asks Slurm for half as much again, in whole steps of 8 GiB.
+// hostMemory asks Slurm for half as much again, in steps that people write: of 8 GiB for a node, of one for a part of it.
 func hostMemory(q *question) next {
 	now, ok := parseSize(q.cur)
 	if !ok {
 		return next{}
 	}
-	const step = 8 << 30
-	to := (now + now/2 + step - 1) / step * step
-	return next{to: itoa(to>>30) + "G", how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of 8 GiB", classifier.GiB(now))}
+	step := int64(8)
+	if strings.Contains(q.p.Key, "-per-") { // of a processor or a GPU
+		step = 1
+	}
+	to := ceilDiv(now+now/2, step<<30) * step
+	return next{to: itoa(to) + "G", how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
 }
 
 // size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).

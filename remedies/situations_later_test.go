@@ -276,6 +276,14 @@ func laterSituations() []situation {
 			thread: hub + "open-mmlab/mmdetection/issues/2406", run: torch("num_workers", "8"), in: killed("data", "RuntimeError: DataLoader worker (pid 14647) is killed by signal: Killed."),
 			right: []string{"num_workers = 4"}, wrong: []string{"num_workers up"},
 		},
+		{
+			thread: hub + "pytorch/pytorch/issues/8976", run: torch("--mem-per-cpu", "4G", "--cpus-per-task", "2"), in: killed("data", oomKill),
+			right: []string{"mem_per_cpu = 6G"}, wrong: []string{"mem up", "mem_per_cpu down"},
+		},
+		{
+			thread: hub + "eps696/aphantasia/issues/22", run: torch(), in: old(gpu("backward", .0586, .034, 6, autograd), 4.11, 4.42),
+			right: []string{"torch.batch"}, wrong: down,
+		},
 		{thread: hub + "nathanweeks/exonerate/issues/31", run: run("unknown", "--mem", "4g"), in: killed("unknown", oomKill), right: []string{"mem = 8G"}, wrong: []string{"mem down"}},
 		{
 			thread: hub + "jchengai/planTF/issues/28", run: run("unknown"), in: killed("unknown", "12 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons"), right: []string{"ray-memory.concurrency"}, wrong: down,
