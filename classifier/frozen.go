@@ -65,17 +65,17 @@ type frozenIdent struct {
 }
 
 type frozenIdentity struct {
-	Rank, LocalRank, Device, PID, Group int
-	Host                                string
-	Here, Mixed                         bool
+	Rank, LocalRank, Device, PID, Group, Engine int
+	Host                                        string
+	Here, Mixed                                 bool
 }
 
 func (i *identity) freeze() frozenIdentity {
-	return frozenIdentity{i.rank, i.localRank, i.device, i.pid, i.group, i.host, i.here, i.mixed}
+	return frozenIdentity{i.rank, i.localRank, i.device, i.pid, i.group, i.engine, i.host, i.here, i.mixed}
 }
 
 func (i *frozenIdentity) thaw() *identity {
-	return &identity{rank: i.Rank, localRank: i.LocalRank, device: i.Device, pid: i.PID, group: i.Group, host: i.Host, here: i.Here, mixed: i.Mixed}
+	return &identity{rank: i.Rank, localRank: i.LocalRank, device: i.Device, pid: i.PID, group: i.Group, engine: i.Engine, host: i.Host, here: i.Here, mixed: i.Mixed}
 }
 
 func (f *file) freeze() frozenFile {

@@ -17,6 +17,8 @@ type identKey struct {
 type identity struct {
 	rank, localRank, device, pid int
 	host                         string
+	// engine is the rank in an inference engine and one more, 0 when not told.
+	engine int
 	// group is the size of the process group that rank counts in, 0 when not told. Only the largest group's is the rank in
 	// the whole job: engines and tensor-parallel groups count their own.
 	group int
@@ -35,8 +37,8 @@ func (f *file) see(h *envelope.Header) {
 		}
 	}
 	here := h.Actor != "" && h.Host == ""
-	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here) {
-		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host, here: here})
+	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here || h.TP >= 0) {
+		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host, here: here, engine: h.TP + 1})
 	}
 }
 
@@ -107,6 +109,9 @@ func (i *identity) fill(from identity) {
 	if i.pid <= 0 {
 		i.pid = from.pid
 	}
+	if i.engine == 0 {
+		i.engine = from.engine
+	}
 	if i.host == "" {
 		i.host = from.host
 	}
@@ -136,6 +141,9 @@ func (f *file) identity(o parser.Marker) {
 	}
 	if id.rank < 0 {
 		id.rank = o.Header.Rank
+	}
+	if n, ok := o.Fields.Int("engine_rank"); ok {
+		id.engine = int(n) + 1
 	}
 	if n, ok := o.Fields.Int("world_size"); ok {
 		id.group = int(n)

@@ -47,6 +47,9 @@ func (j *job) who(e *event) identity {
 		id.host = actor.host // an actor and its children share the host
 	}
 	j.complete(&id, e.file, e.Header.Task)
+	if id.rank < 0 && j.bareEngine() {
+		id.rank = id.engine - 1
+	}
 	return id
 }
 

@@ -441,6 +441,15 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"local_rank 6 world size 8"},
 		},
 		{
+			Name:    "launch.engine_rank",
+			Needles: []string{" is assigned as DP rank "},
+			Expr:    `\brank (?<engine_rank>\d{1,6}) in world size \d{1,6} is assigned as DP rank `,
+			Marker:  "identity", Source: "vLLM 0.6-0.15, distributed/parallel_state.py: the rank in the engine, behind a label with the pid",
+			Match: []Sample{
+				{"rank 1 in world size 2 is assigned as DP rank 0, PP rank 0, TP rank 1, EP rank 1", Fields{"engine_rank": "1"}},
+			},
+		},
+		{
 			Name:    "launch.script_rank",
 			Needles: []string{" device cuda:"},
 			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,

@@ -205,7 +205,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
 	// a stamp of the program itself begins a message of its own; one that a collector put on every line does not
 	bare := h.Time.IsZero() || h.Clock != "local" && h.Level == 0 && h.Logger == "" && h.Stream == first.Stream
-	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}} {
+	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}, {&h.Rank, &first.Rank}} {
 		if *t.to < 0 && bare {
 			*t.to = *t.from
 		}

@@ -31,6 +31,62 @@ func levelFirst(p *peeler, s scanner) ([]byte, bool) {
 		return nil, false
 	}
 	p.said(lv, name)
+	if n, ok := rollRank(name); ok {
+		p.h.Rank = n
+	}
+	return s.b, true
+}
+
+// rollRank reads the rank out of the name of a logger of ROLL's: log_rank_{cluster}-{worker}_{rank}_{size}
+// (roll/utils/logging.py).
+func rollRank(name []byte) (int, bool) {
+	name, ok := bytes.CutPrefix(name, []byte("log_rank_"))
+	i := bytes.LastIndexByte(name, '_')
+	if !ok || i < 0 {
+		return 0, false
+	}
+	size := scanner{name[i+1:]}
+	all, ok := size.number(1, 6)
+	if !ok || len(size.b) > 0 {
+		return 0, false
+	}
+	s := scanner{name[bytes.LastIndexByte(name[:i], '_')+1 : i]}
+	n, ok := s.number(1, 6)
+	return n, ok && len(s.b) == 0 && n < all
+}
+
+// verlRanks takes `[Rank 5 | Local Rank 5] 2026-02-11 03:14:15,091 INFO [/data/verl/workers/actor.py:103] => ` (verl with
+// Megatron, utils/logger.py).
+func verlRanks(p *peeler, s scanner) ([]byte, bool) {
+	if !s.lit("[Rank ") {
+		return nil, false
+	}
+	rank, ok := s.number(1, 6)
+	if !ok || !s.lit(" | Local Rank ") {
+		return nil, false
+	}
+	local, ok := s.number(1, 6)
+	if !ok || !s.lit("] ") {
+		return nil, false
+	}
+	st, ok := s.stamp()
+	if !ok || !s.lit(" ") {
+		return nil, false
+	}
+	lv, ok := s.level()
+	if !ok || !s.lit(" [") {
+		return nil, false
+	}
+	place, ok := s.until("]", maxLabel)
+	if !ok {
+		return nil, false
+	}
+	if s.lit(" =>") && !s.gap() {
+		return nil, false
+	}
+	p.stamp(st)
+	p.said(lv, place)
+	p.h.Rank, p.h.LocalRank = rank, local
 	return s.b, true
 }
 

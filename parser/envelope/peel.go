@@ -100,7 +100,7 @@ var (
 	outerBlank   = []coat{srunTask, catNumber}
 	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
 
-	innerBracket = []coat{globalRank, c10, role, nemo, transformers, stage, arealRole, cann, levelStamp, gcloud, bracketStamp}
+	innerBracket = []coat{globalRank, c10, role, verlRanks, nemo, transformers, stage, arealRole, cann, levelStamp, gcloud, bracketStamp}
 	innerDigit   = []coat{bareStamp, ncclLine}
 	innerParen   = []coat{arealTag, rayLabel, rayComponent}
 	innerBlank   = []coat{megatron}

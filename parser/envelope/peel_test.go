@@ -340,6 +340,11 @@ func TestLoggersArePeeled(t *testing.T) {
 		{"LLaMA-Factory", `[INFO|2025-06-01 10:00:00] llamafactory.cli:143 >> text`, `text`, want(june("local"), said('I', "llamafactory.cli:143"))},
 		{"icefall", `2025-06-01 10:00:00,123 ERROR [train.py:1007] (1/4) text`, `text`, want(milli, said('E', "train.py:1007"), rank(1))},
 		{"a share in the text", `2025-06-01 10:00:00,123 [ERROR] [train.py:1007] (1/4) text`, `(1/4) text`, want(milli, said('E', "train.py:1007"))},
+		{"ROLL", `ERROR:log_rank_reference-3_3_16:text`, `text`, want(said('E', "log_rank_reference-3_3_16"), rank(3))},
+		{
+			"verl with Megatron", `[Rank 5 | Local Rank 1] 2025-06-01 10:00:00,123 INFO [/data/verl/x.py:103] => text`, `text`,
+			want(milli, said('I', "/data/verl/x.py:103"), rank(5), localRank(1)),
+		},
 		{"VeOmni", `[INFO] 2025-06-01 10:00:00,123 __main__ >> text`, `text`, want(milli, said('I', "__main__"))},
 		{"server in C++", `2026-05-08 11:47:02.256 [Error] (Process) (EngineCore pid=2651)   text`, `  text`, want(at("local", "2026-05-08T11:47:02.256"), said('E', "Process"), stream("eEngineCore 2651 "), process("EngineCore"), pid(2651))},
 		{"DeepSpeed", `[2025-06-01 10:00:00,123] [INFO] [engine.py:1:fn] [Rank 0] text`, `text`, want(milli, said('I', "engine.py:1:fn"), rank(0))},
