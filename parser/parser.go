@@ -24,8 +24,14 @@ const (
 	maxNames   = 8    // writers whose names are looked for in a line before it is peeled
 )
 
+// Quoted begins the lines that oomscan itself wrote into a log. They quote other lines of it and are not read: not even by
+// a report that is open around them.
+const Quoted = "oomscan| "
+
 // unclaimed is the pattern of an exception that no pattern claims.
 const unclaimed = "traceback"
+
+var quoted = []byte(Quoted)
 
 // A Parser reads the lines that matter of one input, in order. State belongs to a stream: a writer told apart by the
 // envelope of its lines.
@@ -145,6 +151,9 @@ func (p *Parser) endOfLine() { p.inLine = false }
 
 // message reads one message of one writer.
 func (p *Parser) message(at Position, body []byte, h envelope.Header) {
+	if bytes.HasPrefix(body, quoted) {
+		return
+	}
 	if p.plain && !h.Partial {
 		if s, ok := p.streams[h.Stream]; !ok || len(s.pending) == 0 && !p.awaits(s) {
 			p.pass()
