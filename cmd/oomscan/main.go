@@ -8,4 +8,4 @@ import (
 	"oomscan/cmd/oomscan/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:], cli.OS())) }
+func main() { os.Exit(cli.Main(cli.Args(os.Args), cli.OS())) }

@@ -43,6 +43,9 @@ var (
 
 // Main runs the program and returns its exit status.
 func Main(args []string, s Streams) int {
+	if hooked(args, s) {
+		return runHook(args, s)
+	}
 	status := exitClean
 	cmd := root(s, &status)
 	cmd.SetArgs(args)
@@ -120,7 +123,7 @@ could not be read and nothing was found in the rest.`,
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, &o.limits)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
-	cmd.AddCommand(guideCmd(s), rulesCmd(s))
+	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s))
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}

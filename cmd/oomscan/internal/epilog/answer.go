@@ -1,0 +1,208 @@
+package epilog
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser"
+)
+
+// request is what the parent asks of the child.
+type request struct {
+	Job      Job
+	Config   Config // without what is the parent's
+	Version  string
+	Kernel   string // the kernel's log about this job
+	Marks    []mark // of earlier runs
+	Asked    bool   // scontrol has told what it knows
+	Reporter bool   // this node reports on the logs, not only on what it alone can see
+	Dry      bool   // write nothing, and answer with the report's text
+	Document bool   // answer with the report's JSON form
+	Stderr   string // the job's own log, where it is known without looking; empty: find it
+	Limit    Duration
+}
+
+// Finding is one incident in few words, all out of fixed vocabularies.
+type Finding struct {
+	Verdict   string `json:"verdict"`
+	Kind      string `json:"kind"`
+	Phase     string `json:"phase"`
+	Framework string `json:"framework"`
+	Survived  bool   `json:"survived"`
+	Requested int64  `json:"requested"` // bytes; 0: unknown
+	Free      int64  `json:"free"`      // the same
+	Rank      int    `json:"rank"`      // -1: unknown
+}
+
+// answer is the child's word. It comes from a process of the job's user, who may have written it himself: see
+// [readAnswer].
+type answer struct {
+	Findings []Finding       `json:"findings"`
+	Files    []string        `json:"files"` // that were read
+	Bytes    int64           `json:"bytes"`
+	Millis   int64           `json:"millis"`
+	Unsure   bool            `json:"unsure"` // scontrol may know the log's name
+	Report   string          `json:"report"` // the name of the file that was written
+	Troubles []string        `json:"troubles"`
+	Marks    []mark          `json:"marks"`
+	Text     string          `json:"text"`     // of a dry run
+	Document json.RawMessage `json:"document"` // where it was asked for
+}
+
+// mark is how far a log was read: should the job be requeued and go on in the same file, its next run begins there.
+type mark struct {
+	Dev, Ino uint64
+	Size     int64
+	Last     []byte // what stands before: it tells a log that grew from one that was written anew
+}
+
+const lastLen = 128
+
+// Bounds of an answer.
+const (
+	maxAnswer   = 2 << 20
+	maxFindings = 100
+	maxTroubles = 20
+	maxFiles    = 1000
+)
+
+// The words that a finding may have, and nothing else: counters and comments are made of them.
+var (
+	kinds = []string{
+		string(parser.GPUOOM), string(parser.GPUDriverOOM), string(parser.KVCache), string(parser.NCCLOOM), string(parser.NCCLFailure),
+		string(parser.HostOOM), string(parser.OOMKill), string(parser.SHMExhausted), string(parser.IllegalAccess), string(parser.ProcessExit),
+	}
+	phases = []string{
+		"init", "rollout", "logprob", "forward", "backward", "optimizer", "training", "weight_update", "nccl", "checkpoint", "data", "unknown",
+	}
+	frameworks = []string{
+		"verl", "areal", "relax", "slime", "openrlhf", "trl", "nemo_rl", "deepspeed", "megatron", "torch", "vllm", "sglang", "jax", "unknown",
+	}
+	verdicts = []string{string(classifier.Memory), string(classifier.Suspect)}
+)
+
+// readAnswer takes what a child wrote, and of it only what has the right form.
+func readAnswer(data []byte) (answer, error) {
+	var a answer
+	if len(data) > maxAnswer {
+		return a, fmt.Errorf("an answer of %d bytes", len(data))
+	}
+	if err := json.Unmarshal(data, &a); err != nil {
+		return answer{}, fmt.Errorf("no answer: %w", err)
+	}
+	a.Findings = slices.DeleteFunc(a.Findings[:min(len(a.Findings), maxFindings)], func(f Finding) bool {
+		return !slices.Contains(verdicts, f.Verdict) || !slices.Contains(kinds, f.Kind) || !slices.Contains(phases, f.Phase) ||
+			!slices.Contains(frameworks, f.Framework) || f.Requested < 0 || f.Free < 0 || f.Rank < -1
+	})
+	a.Files, a.Troubles = a.Files[:min(len(a.Files), maxFiles)], a.Troubles[:min(len(a.Troubles), maxTroubles)]
+	for _, list := range [][]string{a.Files, a.Troubles} {
+		for i := range list {
+			list[i] = plain(list[i], 300)
+		}
+	}
+	a.Report = plain(a.Report, 300)
+	a.Marks = slices.DeleteFunc(a.Marks[:min(len(a.Marks), 4)], func(m mark) bool { return m.Size < 0 || len(m.Last) > lastLen })
+	if a.Document != nil {
+		var r report.Report
+		err := json.Unmarshal(a.Document, &r)
+		if a.Document = nil; err == nil && r.Schema == report.Schema {
+			a.Document, _ = json.MarshalIndent(r, "", "  ") // nothing but what a report has
+		}
+	}
+	return a, nil
+}
+
+// findings are a report's incidents that are worth a report, in few words.
+func findings(r *report.Report, suspects bool) []Finding {
+	var out []Finding
+	for i := range r.Incidents {
+		in := &r.Incidents[i]
+		if in.Verdict != string(classifier.Memory) && (!suspects || in.Verdict != string(classifier.Suspect)) {
+			continue
+		}
+		f := Finding{Verdict: in.Verdict, Kind: in.Kind, Phase: in.Phase, Framework: r.Run.Framework, Survived: in.Survived, Rank: -1}
+		if in.Root.Request != nil && in.Root.Free != nil {
+			f.Requested, f.Free = *in.Root.Request, *in.Root.Free
+		}
+		if in.Root.Rank != nil {
+			f.Rank = *in.Root.Rank
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// memory says whether any finding is proven.
+func memory(list []Finding) bool {
+	return slices.ContainsFunc(list, func(f Finding) bool { return f.Verdict == string(classifier.Memory) })
+}
+
+// String is a finding in one line of letters, digits and simple signs.
+func (f Finding) String() string {
+	var b strings.Builder
+	if f.Verdict != string(classifier.Memory) {
+		b.WriteString("suspected ")
+	}
+	b.WriteString(f.Kind)
+	if f.Phase != "unknown" {
+		b.WriteString(" in " + f.Phase)
+	}
+	if f.Framework != "unknown" {
+		b.WriteString(" (" + f.Framework + ")")
+	}
+	if f.Rank >= 0 {
+		fmt.Fprintf(&b, " on rank %d", f.Rank)
+	}
+	if f.Requested > 0 {
+		fmt.Fprintf(&b, " - %s asked for - %s free", classifier.GiB(f.Requested), classifier.GiB(f.Free))
+	}
+	if f.Survived {
+		b.WriteString(" - survived")
+	}
+	return b.String()
+}
+
+// summary is the first finding and how many more there are.
+func summary(list []Finding) string {
+	if len(list) == 0 {
+		return ""
+	}
+	if len(list) == 1 {
+		return list[0].String()
+	}
+	return fmt.Sprintf("%s - and %d more", list[0], len(list)-1)
+}
+
+// footer is what a report beside a log says below the report itself: of which job, and what was not read.
+func footer(j *Job, notes []string, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, j.where(), now.Format(time.RFC3339))
+	switch {
+	case j.OutOfMemory():
+		b.WriteString("; Slurm says out of memory")
+	case j.Failed():
+		fmt.Fprintf(&b, "; exit code %s, of the worst step %s", status(j.ExitCode), status(j.DerivedEC))
+	}
+	b.WriteByte('\n')
+	for i, n := range notes {
+		label := "          "
+		if i == 0 {
+			label = "note      "
+		}
+		b.WriteString("  " + label + plain(n, 400) + "\n")
+	}
+	return b.String()
+}
+
+// where is the node, for people.
+func (j *Job) where() string {
+	if j.Node == "" {
+		return "its node"
+	}
+	return j.Node
+}

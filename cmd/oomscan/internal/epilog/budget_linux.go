@@ -1,0 +1,108 @@
+package epilog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Why reading stopped early.
+var (
+	errWall   = errors.New("the time for this job's logs is used up")
+	errCPU    = errors.New("the processor time for this job's logs is used up")
+	errBytes  = errors.New("the bytes that are read of a job's logs are used up")
+	errMemory = errors.New("the memory for this job's logs is used up")
+)
+
+// meter measures what reading a job's logs costs and says when it is enough.
+type meter struct {
+	budget Budget
+	began  time.Time
+	left   int64       // bytes
+	full   atomic.Bool // too much memory is in use
+	stop   chan struct{}
+}
+
+func newMeter(b Budget) *meter {
+	m := &meter{budget: b, began: time.Now(), left: int64(b.Bytes), stop: make(chan struct{})}
+	go m.watch()
+	return m
+}
+
+// close ends the watch.
+func (m *meter) close() { close(m.stop) }
+
+// watch looks at the memory in use, which no read can tell.
+func (m *meter) watch() {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-tick.C:
+			metrics.Read(sample)
+			if sample[0].Value.Uint64()-sample[1].Value.Uint64() > uint64(m.budget.Memory) {
+				m.full.Store(true)
+			}
+		}
+	}
+}
+
+// check says why to stop, nil as long as there is no reason.
+func (m *meter) check() error {
+	switch {
+	case m.full.Load():
+		return errMemory
+	case time.Since(m.began) > time.Duration(m.budget.Wall):
+		return errWall
+	case cpuTime() > time.Duration(m.budget.CPU):
+		return errCPU
+	case m.left <= 0:
+		return errBytes
+	}
+	return nil
+}
+
+// cpuTime is what this process has used.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// reader reads r until the budget is used up.
+func (m *meter) reader(r io.Reader) io.Reader { return &metered{m, r} }
+
+type metered struct {
+	m *meter
+	r io.Reader
+}
+
+func (r *metered) Read(p []byte) (int, error) {
+	if err := r.m.check(); err != nil {
+		return 0, err
+	}
+	n, err := r.r.Read(p[:min(int64(len(p)), r.m.left)])
+	r.m.left -= int64(n)
+	return n, err
+}
+
+// size prints bytes for people.
+func size(n int64) string {
+	for _, u := range []string{"bytes", "KiB", "MiB", "GiB"} {
+		if n < 10<<10 || u == "GiB" {
+			return fmt.Sprintf("%d %s", n, u)
+		}
+		n >>= 10
+	}
+	return ""
+}

@@ -1,0 +1,240 @@
+package epilog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/report"
+)
+
+// Child is the part of the hook that runs as the job's user: it reads a request from in and writes an answer to out. It
+// refuses to be root. Its exit status means nothing.
+func Child(in io.Reader, out io.Writer) {
+	if os.Geteuid() == 0 || os.Getuid() == 0 {
+		return
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxAnswer))
+	var r request
+	if err != nil || json.Unmarshal(data, &r) != nil {
+		return
+	}
+	confine(&r)
+	a := serve(&r)
+	if b, err := json.Marshal(a); err == nil && len(b) <= maxAnswer {
+		_, _ = out.Write(b)
+	}
+}
+
+// confine keeps this process from hurting the node, and its user from looking into it.
+func confine(r *request) {
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should memory be short, this goes first
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 5)
+	limit := func(what int, n uint64) { _ = unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n}) }
+	limit(unix.RLIMIT_CORE, 0)
+	limit(unix.RLIMIT_NOFILE, 256)
+	limit(unix.RLIMIT_FSIZE, 64<<20)
+	limit(unix.RLIMIT_CPU, uint64(time.Duration(r.Config.Budget.CPU)/time.Second)+2)
+	signal.Ignore(syscall.SIGXFSZ, syscall.SIGPIPE)
+	debug.SetMemoryLimit(int64(r.Config.Budget.Memory) * 3 / 4)
+	debug.SetGCPercent(50)
+	time.AfterFunc(time.Duration(r.Limit), func() { os.Exit(0) }) // the parent kills; should it be gone, this ends
+}
+
+// serve finds and reads the logs and leaves the report.
+func serve(r *request) answer {
+	m := newMeter(r.Config.Budget)
+	defer m.close()
+	w := &worker{request: r, meter: m, scan: newScan(m, r.Job.ID)}
+	w.uid = uint32(os.Geteuid())
+	w.run()
+	w.answer.Millis = time.Since(m.began).Milliseconds()
+	return w.answer
+}
+
+// worker is the work on one request.
+type worker struct {
+	*request
+	uid    uint32
+	meter  *meter
+	scan   *scan
+	logs   []*logFile // the job's own, stderr first
+	answer answer
+}
+
+func (w *worker) trouble(where string, err error) {
+	w.answer.Troubles = append(w.answer.Troubles, where+": "+why(err))
+}
+
+func (w *worker) run() {
+	f := &finder{
+		uid: w.uid, names: &w.Job.Names, workDir: w.Job.WorkDir, asked: w.Asked, beside: w.Config.Beside, started: w.Job.Started,
+	}
+	patterns := []string{w.Job.Stderr, w.Job.Stdout}
+	if w.Job.Stderr == "" {
+		patterns = patterns[1:]
+	}
+	if w.Stderr != "" {
+		if l, err := f.open(w.Stderr); err == nil {
+			w.logs = append(w.logs, l)
+		}
+	} else {
+		w.find(f, patterns)
+	}
+	if w.answer.Unsure && !w.Asked {
+		return
+	}
+	if len(w.logs) == 0 {
+		return // a later component of a heterogeneous job, /dev/null, a folder that was not there: quiet
+	}
+	if w.Reporter {
+		for i, l := range w.logs {
+			if i >= w.Config.Budget.Files {
+				break
+			}
+			w.scan.log(l, resume(l, w.Marks))
+			w.answer.Marks = append(w.answer.Marks, markOf(l))
+		}
+	}
+	if w.Kernel != "" {
+		w.scan.text(kernelFile, w.Kernel)
+	}
+	rep := w.scan.report(w.Version)
+	list := findings(&rep, true)
+	if w.Reporter || w.Config.AllNodes {
+		if again := w.more(f, patterns, list); again {
+			rep = w.scan.report(w.Version)
+		}
+	}
+	w.answer.Troubles = append(w.answer.Troubles, f.problems...)
+	w.answer.Findings = findings(&rep, w.Config.Suspects)
+	for i := range rep.Inputs {
+		w.answer.Files = append(w.answer.Files, rep.Inputs[i].Name)
+		w.answer.Bytes += rep.Inputs[i].Bytes
+		if e := rep.Inputs[i].Error; e != nil {
+			w.answer.Troubles = append(w.answer.Troubles, rep.Inputs[i].Name+": "+*e)
+		}
+	}
+	w.deliver(&rep)
+}
+
+// find opens the job's own logs.
+func (w *worker) find(f *finder, patterns []string) {
+	for _, p := range patterns {
+		l, err := f.output(p)
+		switch {
+		case errors.Is(err, errUnsure):
+			w.answer.Unsure = true
+		case errors.Is(err, unix.ENOENT):
+		case err != nil:
+			if name := expand(p, f.names, false); path.Base(name) != "null" {
+				w.trouble(name, err)
+			}
+		case slices.ContainsFunc(w.logs, func(o *logFile) bool { return o.stat.Dev == l.stat.Dev && o.stat.Ino == l.stat.Ino }):
+			l.Close()
+		default:
+			w.logs = append(w.logs, l)
+		}
+	}
+}
+
+// more reads what the job's own logs do not hold: the files beside them, and Slurm's word where nothing else says that
+// memory ran out. It says whether that changed anything.
+//
+// Files whose names do not tell whose they are belong to the job only perhaps. They are read when something went wrong: a
+// healthy job is not to be blamed for what lies beside it, nor to be made to wait.
+func (w *worker) more(f *finder, patterns []string, list []Finding) (changed bool) {
+	wrong := len(list) > 0 || w.scan.ended || w.Job.Failed() || !w.Reporter
+	for _, l := range f.near(w.logs, patterns, w.Config.Budget.Files-len(w.logs)) {
+		if l.own || wrong {
+			w.scan.beside(l)
+			changed = true
+		}
+		l.Close()
+	}
+	if w.Reporter && w.Job.OutOfMemory() && !slices.ContainsFunc(list, func(f Finding) bool {
+		return f.Verdict == string(classifier.Memory) && f.Kind == "oom_kill"
+	}) {
+		w.scan.text(slurmWord, w.Job.word())
+		changed = true
+	}
+	return changed
+}
+
+// deliver leaves the report where the user finds it.
+func (w *worker) deliver(rep *report.Report) {
+	if len(w.answer.Findings) == 0 && !w.Dry {
+		return
+	}
+	if !w.Reporter && !memory(w.answer.Findings) && !w.Dry {
+		return // only proofs from the other nodes
+	}
+	var text, doc bytes.Buffer
+	if err := report.Text(&text, rep, report.Style{}); err != nil {
+		return
+	}
+	text.WriteString(footer(&w.Job, w.scan.notes, time.Now()))
+	if w.Document || w.Config.JSON {
+		if err := report.JSON(&doc, rep); err != nil {
+			doc.Reset()
+		}
+	}
+	if w.Document && doc.Len() < maxAnswer/2 {
+		w.answer.Document = json.RawMessage(doc.Bytes())
+	}
+	if w.Dry {
+		w.answer.Text = text.String()
+		return
+	}
+	log := w.logs[0]
+	if w.Config.Report == beside {
+		dir, err := folder(log.path, w.uid)
+		if err != nil {
+			w.trouble(path.Dir(log.path), err)
+		} else {
+			defer unix.Close(dir)
+			w.leave(dir, log, "txt", text.Bytes())
+			if w.Config.JSON && doc.Len() > 0 {
+				w.leave(dir, log, "json", doc.Bytes())
+			}
+		}
+	}
+	if w.Config.Append && memory(w.answer.Findings) && w.Reporter {
+		if err := appendTo(log, quote(text.String(), w.answer.Report)); err != nil {
+			w.trouble(log.path, fmt.Errorf("nothing appended: %w", err))
+		} else if st, err := log.Stat(); err == nil && len(w.answer.Marks) > 0 {
+			log.stat.Size = st.Size() // the next run begins behind it
+			w.answer.Marks[0] = markOf(log)
+		}
+	}
+}
+
+// leave writes a report beside a log.
+func (w *worker) leave(dir int, log *logFile, ext string, data []byte) {
+	infix := ""
+	if !w.Reporter && w.Job.Node != "" {
+		infix = "." + w.Job.Node
+	}
+	name, err := leave(dir, log, infix, ext, data)
+	switch {
+	case errors.Is(err, errThere):
+	case err != nil:
+		w.trouble(path.Dir(log.path), fmt.Errorf("no report written: %w", err))
+	case ext == "txt":
+		w.answer.Report = path.Dir(log.path) + "/" + name
+	}
+}

@@ -1,0 +1,321 @@
+package epilog
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"oomscan/parser/source"
+)
+
+// logFile is an open log and how it was found.
+type logFile struct {
+	*os.File
+	path  string
+	stat  unix.Stat_t
+	own   bool // the job's own output, or its number stands in the name
+	guess bool // the job's own output, but other names fit the pattern as well
+}
+
+func (l *logFile) modified() time.Time { return time.Unix(l.stat.Mtim.Unix()) }
+
+// finder looks for a job's files, as the job's user.
+type finder struct {
+	uid      uint32
+	names    *Names
+	workDir  string
+	asked    bool // scontrol has told what it knows, or may not be asked
+	beside   Beside
+	started  time.Time // zero: not told
+	entries  int       // of folders, looked at so far
+	problems []string
+}
+
+// Bounds of the search.
+const (
+	maxEntries = 10_000 // of all folders together
+	maxDepth   = 4      // of a run's log folder
+	recently   = 10 * time.Minute
+)
+
+// errUnsure says that the name of a log has parts which only scontrol can tell.
+var errUnsure = errors.New("the name of the log has parts that are not known")
+
+// output opens the file that a pattern of --output or --error became. A batch job without one writes to slurm-JOB.out, or to
+// slurm-ARRAY_TASK.out in an array.
+func (f *finder) output(pattern string) (*logFile, error) {
+	patterns := []string{pattern}
+	if pattern == "" {
+		if patterns = []string{"slurm-%A_%a.out"}; f.names.Task == "" {
+			patterns = []string{"slurm-%j.out", "slurm-%A_%a.out"}
+		}
+	}
+	err := error(unix.ENOENT)
+	for _, p := range patterns {
+		for _, name := range f.candidates(p) {
+			var l *logFile
+			l, err = f.open(absolute(name, f.workDir))
+			if err == nil {
+				return l, nil
+			}
+			if !errors.Is(err, unix.ENOENT) {
+				return nil, err
+			}
+		}
+	}
+	last := patterns[len(patterns)-1]
+	wild := absolute(expand(last, f.names, false), f.workDir)
+	if !strings.Contains(wild, unknown) {
+		return nil, err
+	}
+	if !f.asked && !settles(last) {
+		return nil, errUnsure
+	}
+	return f.search(wild, settles(last))
+}
+
+// candidates are the names that a pattern may have become, the likeliest first, if all of it is known. A job that is told
+// nothing of an array is none, until that file is not there.
+func (f *finder) candidates(pattern string) []string {
+	alone := *f.names
+	if alone.Task == "" {
+		alone.Array, alone.Task = strconv.FormatUint(uint64(alone.Job), 10), noTask
+	}
+	byNode := alone
+	byNode.Host = alone.Node
+	var out []string
+	for _, s := range []string{expand(pattern, &alone, false), expand(pattern, &alone, true), expand(pattern, &byNode, false)} {
+		if s != "" && !strings.Contains(s, unknown) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// open opens one of the job's own logs.
+func (f *finder) open(path string) (*logFile, error) {
+	if !strings.HasPrefix(path, "/") {
+		return nil, unix.ENOENT
+	}
+	if path == "/dev/null" {
+		return nil, errKind
+	}
+	file, st, err := openFile(unix.AT_FDCWD, path, f.uid, true)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{File: file, path: path, stat: *st, own: true}, nil
+}
+
+// search finds the file that fits a path with unknown parts in its last element. Without the job's number in it, others
+// may fit as well: then only a lone one counts, and only if it was written when the job ended.
+func (f *finder) search(wild string, settled bool) (*logFile, error) {
+	dir, base := path.Split(wild)
+	if strings.Contains(dir, unknown) {
+		return nil, errUnsure
+	}
+	names, err := f.list(unix.AT_FDCWD, dir)
+	if err != nil {
+		return nil, err
+	}
+	var found *logFile
+	for _, n := range names {
+		if !matches(base, n) || strings.Contains(n, ".oomscan.") {
+			continue
+		}
+		l, err := f.open(dir + n)
+		if err != nil {
+			continue
+		}
+		if !settled && time.Since(l.modified()) > recently {
+			l.Close()
+			continue
+		}
+		if found != nil {
+			l.Close()
+			found.Close()
+			return nil, errUnsure
+		}
+		found = l
+	}
+	if found == nil {
+		return nil, unix.ENOENT
+	}
+	found.guess = !settled
+	return found, nil
+}
+
+// list is the names in a folder, as many as may still be looked at, in order. It follows no link at the end of the path
+// below a folder's descriptor.
+func (f *finder) list(at int, dir string) ([]string, error) {
+	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK | unix.O_CLOEXEC
+	if at != unix.AT_FDCWD {
+		flags |= unix.O_NOFOLLOW
+	}
+	fd, err := unix.Openat(at, dir, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	d := os.NewFile(uintptr(fd), dir)
+	defer d.Close()
+	names, err := d.Readdirnames(max(maxEntries-f.entries, 1))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if f.entries += len(names); f.entries >= maxEntries {
+		f.problems = append(f.problems, "too many files beside the log")
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// near finds the other files of the run beside its logs: those that the configuration names, the user's, written while
+// the job ran. The job's own come first, then those written last. Files that the patterns of the job's own output fit are
+// other jobs' and left out.
+func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
+	id := strconv.FormatUint(uint64(f.names.Job), 10)
+	begun := f.started
+	if begun.IsZero() {
+		begun = born(logs[0].File)
+	}
+	var others []string // what siblings of this job call their logs
+	for _, p := range patterns {
+		if p == "" {
+			others = append(others, siblings("slurm-%j.out"), siblings("slurm-%A_%a.out"))
+		} else if s := path.Base(siblings(p)); strings.Trim(s, unknown) != "" {
+			others = append(others, s)
+		}
+	}
+	var out []*logFile
+	seen := map[[2]uint64]bool{}
+	for _, l := range logs {
+		seen[[2]uint64{uint64(l.stat.Dev), l.stat.Ino}] = true
+	}
+	add := func(dir, name string) {
+		file, st, err := openFile(unix.AT_FDCWD, name, f.uid, false)
+		if err != nil {
+			return
+		}
+		l := &logFile{File: file, path: name, stat: *st, own: f.mine(strings.TrimPrefix(name, dir), id)}
+		key := [2]uint64{uint64(st.Dev), st.Ino}
+		head := make([]byte, 8<<10)
+		n, _ := file.ReadAt(head, 0)
+		if seen[key] || l.modified().Before(begun.Add(-time.Second)) || n == 0 || !source.Log(head[:n]) {
+			l.Close()
+			return
+		}
+		seen[key] = true
+		out = append(out, l)
+	}
+	var walk func(top, dir string, depth int)
+	walk = func(top, dir string, depth int) {
+		names, err := f.list(unix.AT_FDCWD, dir)
+		if err != nil {
+			return
+		}
+		for _, n := range names {
+			if strings.HasPrefix(n, ".") || strings.Contains(n, ".oomscan.") {
+				continue
+			}
+			full := dir + "/" + n
+			var st unix.Stat_t
+			if err := unix.Fstatat(unix.AT_FDCWD, full, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Uid != f.uid {
+				continue
+			}
+			switch st.Mode & unix.S_IFMT {
+			case unix.S_IFDIR:
+				if depth < maxDepth && (depth > 0 || f.fits(f.beside.Folders, n)) {
+					walk(top, full, depth+1)
+				}
+			case unix.S_IFREG:
+				if depth == 0 && !f.fits(f.beside.Files, n) || !f.mine(n, id) && slices.ContainsFunc(others, func(o string) bool { return matches(o, n) }) {
+					continue
+				}
+				if len(out) < 4*most {
+					add(top, full)
+				}
+			}
+		}
+	}
+	var dirs []string
+	for _, l := range logs {
+		if d := filepath.Dir(l.path); !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+			walk(d, strings.TrimSuffix(d, "/"), 0)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *logFile) int {
+		if a.own != b.own {
+			if a.own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(b.modified().Compare(a.modified()), strings.Compare(a.path, b.path))
+	})
+	for _, l := range out[min(len(out), most):] {
+		l.Close()
+	}
+	return out[:min(len(out), most)]
+}
+
+// fits says whether a name fits one of the patterns of the configuration.
+func (f *finder) fits(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if strings.Contains(p, "%j") {
+			id := strconv.FormatUint(uint64(f.names.Job), 10)
+			if p == "*%j*" {
+				return numbered(name, id)
+			}
+			p = strings.ReplaceAll(p, "%j", id)
+		}
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// mine says whether the job's number, or that of its array and task, stands in a name.
+func (f *finder) mine(name, id string) bool {
+	return numbered(name, id) || f.names.Task != "" && f.names.Task != noTask && numbered(name, f.names.Array+"_"+f.names.Task)
+}
+
+// numbered says whether a number stands in a name as a number, not as a part of a longer one. One or two digits are
+// no number of a job to tell by: ranks and steps have such.
+func numbered(name, id string) bool {
+	if len(id) < 3 {
+		return false
+	}
+	for at := 0; ; {
+		i := strings.Index(name[at:], id)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(id)
+		if (at == 0 || !digit(name[at-1])) && (end == len(name) || !digit(name[end])) {
+			return true
+		}
+		at++
+	}
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// born is when a file was made, or a moment ago if the file system does not tell.
+func born(f *os.File) time.Time {
+	var st unix.Statx_t
+	err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &st)
+	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return time.Now().Add(-recently)
+	}
+	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec))
+}

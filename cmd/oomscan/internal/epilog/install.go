@@ -1,0 +1,73 @@
+package epilog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// WrapperName is the name of the script that Install writes, and under which the program itself is the hook.
+const WrapperName = "oomscan-epilog"
+
+// ConfigName is the name of the configuration that Install writes beside it.
+const ConfigName = "epilog.yaml"
+
+// wrapper is what slurm.conf names: Slurm gives a hook no arguments.
+const wrapper = `#!/bin/sh
+# The Slurm hook of oomscan: Epilog=, EpilogSlurmctld= or TaskEpilog=. A hook that fails, hangs or prints drains the node: this one
+# never fails, prints nothing (but a TaskEpilog its finding, into the job's log), ends within 20 seconds, and does nothing
+# when oomscan is gone.
+oomscan=%s
+config=%s
+[ -x "$oomscan" ] || exit 0
+limit=/usr/bin/timeout
+[ -x "$limit" ] && limit="$limit --foreground -k 2 20" || limit=
+if [ "$SLURM_SCRIPT_CONTEXT" = epilog_task ]; then
+    $limit "$oomscan" epilog --config "$config" </dev/null >/dev/null
+else
+    $limit "$oomscan" epilog --config "$config" </dev/null >/dev/null 2>&1
+fi
+exit 0
+`
+
+// Install writes the wrapper and a configuration with nothing but comments into a folder, which is made if it is missing.
+// A configuration that is there stays as it is. program is the path of oomscan. It returns what it wrote.
+//
+// The folder must not be one whose files Slurm all runs (Epilog=/etc/slurm/epilog.d/*): it would run the configuration too, and
+// drain the node.
+func Install(dir, program string) (written []string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(dir, ".d") {
+		return nil, errors.New("Slurm may run every file of a folder of that name, the configuration too: install elsewhere and link the wrapper into it")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	script, config := filepath.Join(dir, WrapperName), filepath.Join(dir, ConfigName)
+	text := fmt.Sprintf(wrapper, shellWord(program), shellWord(config))
+	// Slurm may start it at any moment: it is never there in part.
+	if err := os.WriteFile(script+".new", []byte(text), 0o755); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.Chmod(script+".new", 0o755), os.Rename(script+".new", script)); err != nil {
+		return nil, err
+	}
+	written = append(written, script)
+	f, err := os.OpenFile(config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return written, nil
+	}
+	if err != nil {
+		return written, err
+	}
+	_, err = f.Write(Sample)
+	return append(written, config), errors.Join(err, f.Close())
+}
+
+// shellWord is a word for a shell.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,111 @@
+package epilog
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of what is read of the kernel's log.
+const (
+	maxKmsg   = 32 << 20  // bytes: more than any ring that is configured
+	maxBlock  = 256 << 10 // bytes of one report of the OOM killer
+	maxKernel = 512 << 10 // bytes of all of this job's reports together
+)
+
+// kernelFile is the name under which reports quote the kernel's log.
+const kernelFile = "/dev/kmsg"
+
+// kernelLog picks the OOM killer's reports about one job out of the records of /dev/kmsg. Other users' jobs are on the
+// same node: only reports whose victim was in this job's control group leave this type.
+type kernelLog struct {
+	group []byte // "/job_17/": cgroup v1 and v2 have it in the path of the job's tasks
+	end   []byte // "/job_17,": when the victim was in none of its steps
+	uid   []byte // ",uid=1000"
+	after uint64 // sequence numbers up to this one belong to an earlier run of the job
+	since time.Duration
+
+	block   []byte
+	open    bool
+	ours    bool
+	out     []byte
+	last    uint64 // the highest sequence number seen
+	matched int
+}
+
+func newKernelLog(job, uid uint32, after uint64, since time.Duration) *kernelLog {
+	return &kernelLog{
+		group: fmt.Appendf(nil, "/job_%d/", job), end: fmt.Appendf(nil, "/job_%d,", job), uid: fmt.Appendf(nil, ",uid=%d", uid),
+		after: after, since: since,
+	}
+}
+
+var (
+	invoked    = []byte(" invoked oom-killer: ")
+	constraint = []byte("oom-kill:constraint=")
+	victim     = []byte("Killed process ")
+)
+
+// record takes one record of /dev/kmsg: "6,339,5140900,-;text", with further lines that are the device's. It keeps the
+// block between "invoked oom-killer" and "Killed process" until it is known whose it is.
+func (k *kernelLog) record(rec []byte) {
+	head, text, ok := bytes.Cut(rec, []byte{';'})
+	if !ok {
+		return
+	}
+	text, _, _ = bytes.Cut(text, []byte{'\n'})
+	fields := strings.SplitN(string(head), ",", 4)
+	if len(fields) < 3 {
+		return
+	}
+	level, err := strconv.ParseUint(fields[0], 10, 16)
+	if err != nil || level>>3 != 0 {
+		return // written by a program, not by the kernel: anybody may forge these
+	}
+	seq, err := strconv.ParseUint(fields[1], 10, 64)
+	if err != nil {
+		return
+	}
+	usec, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil {
+		return
+	}
+	k.last = max(k.last, seq)
+	if seq <= k.after || time.Duration(usec)*time.Microsecond < k.since {
+		return
+	}
+	switch {
+	case bytes.Contains(text, invoked):
+		k.block, k.open, k.ours = k.block[:0], true, false
+	case bytes.Contains(text, constraint):
+		k.ours = bytes.HasSuffix(text, k.uid) && (within(text, k.group) || within(text, k.end))
+		k.open = k.open || k.ours
+	case !k.open:
+		return
+	}
+	if len(k.block) < maxBlock {
+		k.block = fmt.Appendf(k.block, "[%5d.%06d] %s\n", usec/1e6, usec%1e6, text)
+	}
+	if bytes.Contains(text, victim) {
+		if k.ours && len(k.out)+len(k.block) <= maxKernel {
+			k.out = append(k.out, k.block...)
+			k.matched++
+		}
+		k.block, k.open, k.ours = k.block[:0], false, false
+	}
+}
+
+// within says whether the path of the victim's control group has the job in it. The name of the program comes behind
+// the path and is the user's.
+func within(text, group []byte) bool {
+	_, path, ok := bytes.Cut(text, []byte("task_memcg="))
+	if !ok {
+		return false
+	}
+	if i := bytes.Index(path, []byte(",task=")); i >= 0 {
+		path = path[:i+1]
+	}
+	return bytes.Contains(path, group)
+}

@@ -1,0 +1,32 @@
+package epilog
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// readKernel reads the records of the kernel's log that are there now. It waits for none.
+func readKernel(path string, k *kernelLog) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 16<<10) // the kernel's own limit of a record with its dictionary is below
+	for total := 0; total < maxKmsg; {
+		n, err := unix.Read(fd, buf)
+		switch {
+		case errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EINTR): // overwritten meanwhile: the next one is there
+			total++
+			continue
+		case errors.Is(err, unix.EAGAIN) || err == nil && n == 0:
+			return nil
+		case err != nil:
+			return err
+		}
+		total += n
+		k.record(buf[:n])
+	}
+	return nil
+}

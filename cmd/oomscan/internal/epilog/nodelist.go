@@ -1,0 +1,48 @@
+package epilog
+
+import "strings"
+
+// firstHost is the first name of Slurm's list of nodes: node01 of "node[01-04],gpu7", a3b2 of "a[3,5-7]b[2-4]". Empty when
+// the list can't be read.
+func firstHost(list string) string {
+	var b strings.Builder
+	for list != "" {
+		i := strings.IndexAny(list, "[,")
+		if i < 0 {
+			b.WriteString(list)
+			break
+		}
+		b.WriteString(list[:i])
+		if list[i] == ',' {
+			break
+		}
+		inside, rest, closed := strings.Cut(list[i+1:], "]")
+		if !closed {
+			return ""
+		}
+		end := strings.IndexAny(inside, "-,")
+		if end < 0 {
+			end = len(inside)
+		}
+		b.WriteString(inside[:end])
+		list = rest
+	}
+	if s := b.String(); hostName(s) {
+		return s
+	}
+	return ""
+}
+
+// hostName says that s can be the name of a node: it goes into file names and records.
+func hostName(s string) bool {
+	if s == "" || len(s) > 253 || s[0] == '.' || s[0] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,193 @@
+package epilog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of what the hook waits for.
+const (
+	groupsLimit   = 2 * time.Second
+	scontrolLimit = 2 * time.Second
+	sacctmgrLimit = 3 * time.Second
+	maxOutput     = 1 << 20
+)
+
+// errOutput is the end of a program that prints without end.
+var errOutput = errors.New("it printed too much")
+
+// capped keeps the beginning of what a program prints.
+type capped struct {
+	buf  bytes.Buffer
+	most int
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.buf.Len()+len(p) > c.most {
+		return 0, errOutput
+	}
+	return c.buf.Write(p)
+}
+
+// execute runs a program in a session of its own, with a fixed environment and pipes of its own, and kills it after the
+// limit. It returns what it wrote to its standard output. A program that does not even die then, in a file system that
+// hangs, is left behind: it holds nothing of ours that somebody waits for.
+func (h *Hook) execute(limit time.Duration, cmd *exec.Cmd, most int) ([]byte, error) {
+	// The signal at the parent's death is tied to the thread that started the child.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	out := &capped{most: most}
+	cmd.Stdout, cmd.Stderr, cmd.Dir = out, nil, "/"
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
+	cmd.WaitDelay = 100 * time.Millisecond
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	pid := cmd.Process.Pid
+	h.children.add(pid)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		_ = unix.Kill(-pid, unix.SIGKILL)
+		select {
+		case <-done:
+		case <-time.After(500 * time.Millisecond):
+			return nil, errors.New("it hangs and can't be killed") // it may still write: what it wrote is not looked at
+		}
+		err = fmt.Errorf("not done after %v", limit)
+	}
+	h.children.remove(pid)
+	return out.buf.Bytes(), err
+}
+
+// environment is all that a program gets: nothing of Slurm's or of a user's.
+func environment(more ...string) []string {
+	return append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C"}, more...)
+}
+
+// child starts this program anew as the job's user and hands it the request. Without root it is the user already, and
+// does the work itself.
+func (h *Hook) child(r *request, root bool) (answer, error) {
+	if !root {
+		return serve(r), nil
+	}
+	in, err := json.Marshal(r)
+	if err != nil {
+		return answer{}, err
+	}
+	uid, gid := h.job.UID, h.job.GID
+	if uid == 0 || uid == 1<<32-1 {
+		return answer{}, errors.New("root's jobs are left alone")
+	}
+	if gid == 0 || gid == 1<<32-1 {
+		gid = nobody
+	}
+	// The user may have used up the processes that he may have; root's limit goes to the child.
+	_ = unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: h.Self, Env: environment("GOMAXPROCS=1", "GOTRACEBACK=none"), Stdin: bytes.NewReader(in)}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid, Groups: h.groups(uid, gid)}}
+	limit := time.Until(h.began.Add(time.Duration(h.config.Deadline))) - 500*time.Millisecond
+	limit = min(limit, time.Duration(h.config.Budget.Wall)+time.Second)
+	out, err := h.execute(max(limit, 100*time.Millisecond), cmd, maxAnswer)
+	if err != nil {
+		return answer{}, err
+	}
+	return readAnswer(out)
+}
+
+// groups are the groups of a user, as the system's name service tells: a log may be readable by a project's group alone.
+// The group of root is left out.
+func (h *Hook) groups(uid, gid uint32) []uint32 {
+	groups := []uint32{gid}
+	cmd := &exec.Cmd{Path: "/usr/bin/id", Args: []string{"id", "-G", "--", strconv.FormatUint(uint64(uid), 10)}, Env: environment()}
+	out, err := h.execute(groupsLimit, cmd, 64<<10)
+	if err != nil {
+		return groups // a user that the name service does not know
+	}
+	for _, f := range strings.Fields(string(out)) {
+		if g, err := strconv.ParseUint(f, 10, 32); err == nil && g != 0 && !slices.Contains(groups, uint32(g)) {
+			groups = append(groups, uint32(g))
+		}
+	}
+	return groups
+}
+
+// tool is the path of one of Slurm's programs: as configured, beside the daemon that called, or where packages put it.
+func tool(configured, name string) (string, error) {
+	if configured != auto {
+		return configured, nil
+	}
+	places := []string{"/usr/bin/" + name, "/usr/local/bin/" + name, "/opt/slurm/bin/" + name}
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", os.Getppid())); err == nil && strings.Contains(filepath.Base(exe), "slurm") {
+		places = append([]string{filepath.Join(filepath.Dir(exe), "../bin", name)}, places...)
+	}
+	for _, p := range places {
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return p, nil
+		}
+	}
+	return "", fmt.Errorf("no %s found", name)
+}
+
+// slurmEnv is what Slurm's programs need to know.
+func (h *Hook) slurmEnv() []string {
+	if h.job.Conf == "" {
+		return environment()
+	}
+	return environment("SLURM_CONF=" + h.job.Conf)
+}
+
+// scontrol asks slurmctld for what the environment does not tell of this job.
+func (h *Hook) scontrol() (record, error) {
+	path, err := tool(h.config.Scontrol, "scontrol")
+	if err != nil {
+		return record{}, err
+	}
+	cmd := &exec.Cmd{Path: path, Args: []string{"scontrol", "show", "job", "-o", strconv.FormatUint(uint64(h.job.ID), 10)}, Env: h.slurmEnv()}
+	out, err := h.execute(scontrolLimit, cmd, maxOutput)
+	if err != nil {
+		return record{}, err
+	}
+	r, ok := jobRecord(string(out), h.job.ID, h.job.UID)
+	if !ok {
+		return record{}, errors.New("it told nothing of this job")
+	}
+	return r, nil
+}
+
+// comment puts the finding into the accounting. scontrol's own comment is refused for a job that has ended.
+func (h *Hook) comment(text string) error {
+	path, err := tool(h.config.Sacctmgr, "sacctmgr")
+	if err != nil {
+		return err
+	}
+	where := []string{"sacctmgr", "-i", "modify", "job", "where", "jobid=" + strconv.FormatUint(uint64(h.job.ID), 10)}
+	if h.job.Cluster != "" && hostName(h.job.Cluster) {
+		where = append(where, "cluster="+h.job.Cluster)
+	}
+	cmd := &exec.Cmd{Path: path, Args: append(where, "set", "AdminComment="+text), Env: h.slurmEnv()}
+	_, err = h.execute(sacctmgrLimit, cmd, maxOutput)
+	return err
+}

@@ -1,0 +1,87 @@
+package epilog
+
+import (
+	"strconv"
+	"strings"
+)
+
+// record is what `scontrol show job -o ID` tells that nothing else knows.
+type record struct {
+	Array, Task string // of an array's task; empty in other jobs
+	Name        string
+	Rest        map[string]string // the other fields, which a job's name can forge: for an admin's eyes only
+}
+
+// maxName is how much of a job's name is taken; Slurm's own limit is lower.
+const maxName = 1024
+
+// jobRecord finds the record of a job in the output of scontrol. user and uid end the name in it: behind "JobName=" a job
+// can write what it wants, records of other jobs too, so nothing behind the name is looked at for more than show.
+//
+// Asked for an array's own number, scontrol prints all tasks of the array.
+func jobRecord(out string, job, uid uint32) (record, bool) {
+	id := strconv.FormatUint(uint64(job), 10)
+	begin := "JobId=" + id + " "
+	if !strings.HasPrefix(out, begin) {
+		i := strings.Index(out, "\n"+begin)
+		if i < 0 {
+			return record{}, false
+		}
+		out = out[i+1:]
+	}
+	head, rest, ok := strings.Cut(out[len(begin):], "JobName=")
+	if !ok || strings.Contains(head, "\n") {
+		return record{}, false
+	}
+	var r record
+	for _, f := range strings.Fields(head) {
+		k, v, _ := strings.Cut(f, "=")
+		switch k {
+		case "ArrayJobId":
+			r.Array = decimal(v)
+		case "ArrayTaskId":
+			r.Task = decimal(v)
+		}
+	}
+	if r.Array == "" || r.Task == "" {
+		r.Array, r.Task = "", ""
+	}
+	name, rest := ended(rest, "("+strconv.FormatUint(uint64(uid), 10)+")")
+	if len(name) > maxName {
+		return record{}, false
+	}
+	r.Name = name
+	r.Rest = map[string]string{}
+	for _, f := range strings.Fields(rest) {
+		if k, v, ok := strings.Cut(f, "="); ok && r.Rest[k] == "" {
+			r.Rest[k] = v
+		}
+	}
+	return r, true
+}
+
+// ended cuts a job's name where " UserId=NAME(uid)" begins.
+func ended(s, uid string) (name, rest string) {
+	const key = " UserId="
+	for at := 0; ; {
+		i := strings.Index(s[at:], key)
+		if i < 0 {
+			name, _, _ = strings.Cut(s, " ")
+			return name, ""
+		}
+		at += i
+		who, _, _ := strings.Cut(s[at+len(key):], " ")
+		if strings.HasSuffix(who, uid) && !strings.ContainsAny(who, "\n=") {
+			return s[:at], s[at+1:]
+		}
+		at += len(key)
+	}
+}
+
+// decimal is s if it is a number as Slurm writes it, else empty.
+func decimal(s string) string {
+	if _, err := strconv.ParseUint(s, 10, 32); err != nil || s[0] == '+' {
+		return ""
+	}
+	return s
+}

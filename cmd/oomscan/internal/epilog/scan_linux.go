@@ -1,0 +1,160 @@
+package epilog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser"
+)
+
+// slurmWord is the name under which reports quote what Slurm's environment says about the end of the job.
+const slurmWord = "Slurm's exit codes"
+
+// scan reads one job's logs: the same way as the command does, parser to classifier to report, but through descriptors
+// that were opened with care and a meter.
+type scan struct {
+	meter     *meter
+	collector *classifier.Collector
+	inputs    []report.Input
+	notes     []string // for the reader of the report
+	ended     bool     // a log says that the job was cancelled
+	vague     bool     // there are lines whose numbers are not known
+	job       string
+}
+
+func newScan(m *meter, job uint32) *scan {
+	return &scan{meter: m, collector: classifier.NewCollector(), job: strconv.FormatUint(uint64(job), 10)}
+}
+
+// log reads one of the job's own logs from an offset on.
+func (s *scan) log(l *logFile, from int64) {
+	in, note := s.meter.file(l.path, l.File, from, l.stat.Size, func(o parser.Observation) {
+		if e, ok := o.(parser.Event); ok && e.Kind == parser.JobCancelled {
+			s.ended = true
+		}
+		s.add(o)
+	})
+	s.took(in, note, l.path)
+	if from > 0 {
+		s.notes = append(s.notes, l.path+": the part of an earlier run was left out")
+	}
+	if l.guess {
+		s.notes = append(s.notes, l.path+": the only file that the job's name for its log fits")
+	}
+}
+
+// beside reads a file beside the log. If its name does not tell whose it is and its text names other jobs of Slurm,
+// it is left out.
+func (s *scan) beside(l *logFile) {
+	c := classifier.NewCollector()
+	foreign := false
+	in, note := s.meter.file(l.path, l.File, 0, l.stat.Size, func(o parser.Observation) {
+		if e, ok := o.(parser.Event); ok && !l.own && e.Fields["job"] != "" && e.Fields["job"] != s.job {
+			foreign = true
+		}
+		if !foreign {
+			s.vague = s.vague || line(o) >= nowhere
+			c.Add(o)
+		}
+	})
+	if foreign {
+		return
+	}
+	s.collector.Merge(c)
+	s.took(in, note, l.path)
+	if !l.own {
+		s.notes = append(s.notes, l.path+": beside the job's log, may be another job's")
+	}
+}
+
+// text reads what is in memory.
+func (s *scan) text(name, text string) {
+	st, _ := parser.Scan(name, strings.NewReader(text), s.add)
+	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
+}
+
+func (s *scan) add(o parser.Observation) {
+	s.vague = s.vague || line(o) >= nowhere
+	s.collector.Add(o)
+}
+
+func (s *scan) took(in report.Input, note, path string) {
+	s.inputs = append(s.inputs, in)
+	if note != "" {
+		s.notes = append(s.notes, path+": "+note)
+	}
+}
+
+// line is the number of the line that an observation begins in.
+func line(o parser.Observation) int {
+	switch o := o.(type) {
+	case parser.Event:
+		return o.At.Line
+	case parser.Setting:
+		return o.At.Line
+	case parser.Marker:
+		return o.At.Line
+	case parser.Gauge:
+		return o.At.Line
+	}
+	return 0
+}
+
+// report is the answer to what was read.
+func (s *scan) report(version string) report.Report {
+	r := report.New(version, s.inputs, s.collector.Result())
+	if s.vague {
+		forget(reflect.ValueOf(&r))
+	}
+	r.Run.JobID = &s.job
+	r.Stats.DurationMS = time.Since(s.meter.began).Milliseconds()
+	return r
+}
+
+// markOf notes how far a log was read.
+func markOf(l *logFile) mark {
+	m := mark{Dev: uint64(l.stat.Dev), Ino: l.stat.Ino, Size: l.stat.Size}
+	b := make([]byte, min(lastLen, m.Size))
+	if n, err := l.ReadAt(b, m.Size-int64(len(b))); err == nil || errors.Is(err, io.EOF) {
+		m.Last = b[:n]
+	}
+	return m
+}
+
+// resume is where in a log this run of the job begins.
+func resume(l *logFile, marks []mark) int64 {
+	for _, m := range marks {
+		if m.Dev != uint64(l.stat.Dev) || m.Ino != l.stat.Ino || m.Size > l.stat.Size || m.Size < int64(len(m.Last)) {
+			continue
+		}
+		b := make([]byte, len(m.Last))
+		if _, err := l.ReadAt(b, m.Size-int64(len(b))); err == nil && slices.Equal(b, m.Last) {
+			return m.Size
+		}
+	}
+	return 0
+}
+
+// why says in one line why a log can't be read, without its path.
+func why(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	var n unix.Errno
+	if errors.As(err, &n) {
+		return n.Error()
+	}
+	return fmt.Sprint(err)
+}

@@ -1,0 +1,112 @@
+package epilog
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stateFolder holds what the hook must remember of jobs that may run again. It is gone when the machine starts anew, as
+// the kernel's log is.
+const stateFolder = "/run/oomscan"
+
+// Bounds of the memory.
+const (
+	maxState = 16 << 10
+	keep     = 7 * 24 * time.Hour
+	crowded  = 512
+)
+
+// state is what was read for one job on one node: a requeued job must not be blamed for what ended its earlier run.
+type state struct {
+	Kernel uint64 // sequence number of the kernel's log
+	Marks  []mark
+}
+
+// states is the folder, open.
+type states struct{ root *os.Root }
+
+// openStates opens the folder and makes it if it is missing. Nobody but root may use it.
+func openStates() (*states, error) {
+	if err := os.Mkdir(stateFolder, 0o700); err != nil && !os.IsExist(err) {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(stateFolder, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Uid != 0 || st.Mode&0o022 != 0 {
+		return nil, fmt.Errorf("others than root can write to it")
+	}
+	r, err := os.OpenRoot(stateFolder)
+	if err != nil {
+		return nil, err
+	}
+	return &states{r}, nil
+}
+
+func (s *states) close() {
+	if s != nil {
+		s.root.Close()
+	}
+}
+
+// name is a job's file. Several slurmd may share a machine, and clusters share one.
+func (s *states) name(j *Job) string {
+	cluster := j.Cluster
+	if !hostName(cluster) {
+		cluster = "cluster"
+	}
+	return fmt.Sprintf("%s.%s.%d", cluster, j.Node, j.ID)
+}
+
+func (s *states) load(j *Job) (st state) {
+	if s == nil {
+		return st
+	}
+	f, err := s.root.Open(s.name(j))
+	if err != nil {
+		return st
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil || json.Unmarshal(b, &st) != nil {
+		return state{}
+	}
+	return st
+}
+
+// save remembers, and forgets what is old.
+func (s *states) save(j *Job, st state) error {
+	b, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	name := s.name(j)
+	temp := fmt.Sprintf("%s.%d", name, os.Getpid())
+	if err := s.root.WriteFile(temp, b, 0o600); err != nil {
+		return err
+	}
+	if err := s.root.Rename(temp, name); err != nil {
+		return err
+	}
+	d, err := s.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(10 * crowded)
+	if err != nil || len(entries) < crowded {
+		return nil
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keep {
+			_ = s.root.Remove(e.Name())
+		}
+	}
+	return nil
+}

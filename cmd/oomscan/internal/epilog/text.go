@@ -1,0 +1,26 @@
+package epilog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// plain is text from outside in one line of at most so many bytes: control characters, those that change the direction
+// of writing, and broken encodings become question marks.
+func plain(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if len(s) > most {
+		s = s[:most]
+		for !utf8.ValidString(s) {
+			s = s[:len(s)-1]
+		}
+		s += "..."
+	}
+	return s
+}

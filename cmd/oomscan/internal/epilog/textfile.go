@@ -1,0 +1,72 @@
+package epilog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// series are the counters of a textfile, by name with labels.
+type series map[string]float64
+
+const (
+	jobsTotal      = "oomscan_epilog_jobs_total"
+	secondsTotal   = "oomscan_epilog_seconds_total"
+	incidentsTotal = "oomscan_incidents_total"
+)
+
+// counters are those that there are, in the order of the file, and what each counts.
+var counters = []struct{ name, help string }{
+	{jobsTotal, "Jobs whose epilog ran, by result: clean, suspect, memory."},
+	{secondsTotal, "Time that the epilogs took."},
+	{incidentsTotal, "Incidents found in the logs of jobs that ended on this node."},
+}
+
+var sampleLine = regexp.MustCompile(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
+
+// readSeries reads a file of counters as [series.text] writes it. Lines of any other form are left out: one of them
+// would make node_exporter drop the whole file.
+func readSeries(text string) series {
+	s := series{}
+	for line := range strings.Lines(text) {
+		m := sampleLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			continue
+		}
+		if v, err := strconv.ParseFloat(m[2], 64); err == nil && v >= 0 && v < 1e15 {
+			s[m[1]] = v
+		}
+	}
+	return s
+}
+
+// add counts one job. Its labels are words of fixed vocabularies: nothing that a user wrote gets into them.
+func (s series) add(result string, list []Finding, took time.Duration) {
+	s[fmt.Sprintf(`%s{result="%s"}`, jobsTotal, result)]++
+	s[secondsTotal] += took.Seconds()
+	for _, f := range list {
+		s[fmt.Sprintf(`%s{verdict="%s",kind="%s",phase="%s",framework="%s"}`, incidentsTotal, f.Verdict, f.Kind, f.Phase, f.Framework)]++
+	}
+}
+
+// text is the file: Prometheus' text format, in a fixed order.
+func (s series) text() string {
+	names := make([]string, 0, len(s))
+	for n := range s {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, m := range counters {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", m.name, m.help, m.name)
+		for _, n := range names {
+			if base, _, _ := strings.Cut(n, "{"); base == m.name {
+				fmt.Fprintf(&b, "%s %s\n", n, strconv.FormatFloat(s[n], 'g', -1, 64))
+			}
+		}
+	}
+	return b.String()
+}

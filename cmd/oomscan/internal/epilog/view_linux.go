@@ -1,0 +1,236 @@
+package epilog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// nowhere is added to the number of a line that is not known, so that the lines of a file stay in order until the report
+// is made. See [forget].
+const nowhere = 1 << 30
+
+// file scans a log from an offset to its size, as far as the budget goes: all of it, or of a longer one its head, with the
+// configuration, and its tail, with the death. Lines have their true numbers or none. It returns a note for the reader of
+// the report when not all was read.
+func (m *meter) file(name string, f *os.File, from, to int64, emit func(parser.Observation)) (in report.Input, note string) {
+	in.Name = name
+	lines, known := m.count(f, 0, from, int64(m.budget.Tail))
+	part := func(from, to int64) error {
+		shift := lines
+		if !known {
+			shift += nowhere
+		}
+		r := m.reader(io.NewSectionReader(f, from, to-from))
+		st, err := parser.Scan(name, r, func(o parser.Observation) { emit(moved(o, shift, from)) })
+		in.Bytes += st.Bytes
+		in.Lines += st.Lines
+		in.Truncated += st.Truncated
+		lines += st.Lines
+		return err
+	}
+	head, tail := int64(m.budget.Head), int64(m.budget.Tail)
+	var err error
+	if to-from <= head+tail {
+		err = part(from, to)
+	} else {
+		end := lastLine(f, from, from+head)
+		begin := nextLine(f, to-tail, to)
+		if err = part(from, end); err == nil {
+			gap, ok := m.count(f, end, begin, tail)
+			lines, known = lines+gap, known && ok
+			note = fmt.Sprintf("of %s only the first %s and the last %s were read", size(to), size(end-from), size(to-begin))
+			if !known {
+				note += ", and the lines of the last are not numbered"
+			}
+			err = part(begin, to)
+		}
+	}
+	if err != nil {
+		what := err.Error()
+		var p *os.PathError
+		if errors.As(err, &p) {
+			what = p.Err.Error()
+		}
+		in.Error = &what
+	}
+	return in, note
+}
+
+// edge is how far a line's end is looked for around a cut.
+const edge = 64 << 10
+
+// lastLine is the offset behind the last newline before to, or to if there is none nearby.
+func lastLine(f io.ReaderAt, from, to int64) int64 {
+	b := make([]byte, min(edge, to-from))
+	n, _ := f.ReadAt(b, to-int64(len(b)))
+	if i := bytes.LastIndexByte(b[:n], '\n'); n == len(b) && i >= 0 {
+		return to - int64(len(b)) + int64(i) + 1
+	}
+	return to
+}
+
+// nextLine is the offset behind the first newline from an offset on, or that offset if there is none nearby.
+func nextLine(f io.ReaderAt, from, to int64) int64 {
+	b := make([]byte, min(edge, to-from))
+	n, _ := f.ReadAt(b, from)
+	if i := bytes.IndexByte(b[:n], '\n'); i >= 0 {
+		return from + int64(i) + 1
+	}
+	return from
+}
+
+// maxExtents bounds how torn a sparse file may be.
+const maxExtents = 4096
+
+// count counts the newlines of a part of a file that is not scanned. Holes have none and are not read. It gives up,
+// known=false, when that would take more of the budget than it may, so much being kept for the scan.
+func (m *meter) count(f *os.File, from, to, keep int64) (lines int, known bool) {
+	if from >= to {
+		return 0, true
+	}
+	data, ok := extents(f, from, to)
+	var sum int64
+	for _, d := range data {
+		sum += d[1] - d[0]
+	}
+	if !ok || sum > m.left-keep {
+		return 0, false
+	}
+	late := time.Now().Add((time.Duration(m.budget.Wall) - time.Since(m.began)) / 2)
+	buf := make([]byte, 256<<10)
+	for _, d := range data {
+		r := m.reader(io.NewSectionReader(f, d[0], d[1]-d[0]))
+		for {
+			n, err := r.Read(buf)
+			lines += bytes.Count(buf[:n], []byte{'\n'})
+			if err == io.EOF {
+				break
+			}
+			if err != nil || time.Now().After(late) {
+				return 0, false
+			}
+		}
+	}
+	return lines, true
+}
+
+// extents are the parts of a file that hold data.
+func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
+	fd := int(f.Fd())
+	for from < to {
+		begin, err := unix.Seek(fd, from, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			return data, true // a hole up to the end
+		}
+		if err != nil {
+			begin = from
+		}
+		end, err := unix.Seek(fd, begin, unix.SEEK_HOLE)
+		if err != nil || end <= begin {
+			end = to
+		}
+		if begin >= to {
+			return data, true
+		}
+		if len(data) == maxExtents {
+			return nil, false
+		}
+		data = append(data, [2]int64{begin, min(end, to)})
+		from = end
+	}
+	return data, true
+}
+
+// moved is an observation so many lines and bytes further down.
+func moved(o parser.Observation, lines int, offset int64) parser.Observation {
+	move := func(p *parser.Position) {
+		p.Line += lines
+		p.Offset += offset
+	}
+	switch o := o.(type) {
+	case parser.Event:
+		move(&o.At)
+		o.Trace = movedTrace(o.Trace, lines)
+		return o
+	case parser.Setting:
+		move(&o.At)
+		return o
+	case parser.Marker:
+		move(&o.At)
+		return o
+	case parser.Gauge:
+		move(&o.At)
+		return o
+	}
+	return o
+}
+
+func movedTrace(t *traceback.Trace, lines int) *traceback.Trace {
+	if t == nil || lines == 0 {
+		return t
+	}
+	out := *t
+	out.Line += lines
+	if out.EndLine > 0 {
+		out.EndLine += lines
+	}
+	out.Cause = movedTrace(t.Cause, lines)
+	return &out
+}
+
+// unnumbered is a number at or above [nowhere] where sentences quote a line.
+var unnumbered = regexp.MustCompile(`(?: \(line |:)(\d{10,})\)?`)
+
+// forget takes the numbers of lines that are not known out of a report: 0 as a value, nothing in a sentence.
+func forget(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			forget(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Field(i)
+			if name := v.Type().Field(i).Name; name == "Line" && f.CanInt() && f.Int() >= nowhere && f.CanSet() {
+				f.SetInt(0)
+			} else if f.CanSet() {
+				forget(f)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			forget(v.Index(i))
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			entry := reflect.New(v.Type().Elem()).Elem()
+			entry.Set(v.MapIndex(k))
+			forget(entry)
+			v.SetMapIndex(k, entry)
+		}
+	case reflect.String:
+		s := unnumbered.ReplaceAllStringFunc(v.String(), func(m string) string {
+			digits := unnumbered.FindStringSubmatch(m)[1]
+			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < nowhere || n > nowhere*3/2 {
+				return m
+			}
+			return ""
+		})
+		if v.CanSet() {
+			v.SetString(s)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package epilog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"oomscan/parser"
+)
+
+// Why no report is left beside a log.
+var (
+	errFolder = errors.New("the folder is not the user's and anybody may write to it")
+	errThere  = errors.New("this run of the job has its report already")
+)
+
+// maxReports is how many reports of one log may lie beside each other: runs of a job that was requeued.
+const maxReports = 9
+
+// folder opens the folder that a log lies in, to write beside it.
+func folder(logPath string, uid uint32) (fd int, err error) {
+	fd, err = unix.Open(path.Dir(logPath), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && st.Uid != uid && st.Mode&0o002 != 0 {
+		err = errFolder
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// leave writes a report beside a log and returns its name. The file appears whole or not at all, takes the place of nothing
+// and follows no link: it is made without a name, or under a name of its own, and then linked to a free one. One that is
+// there and as new as the log is this run's. It is as readable as the log is.
+func leave(dir int, l *logFile, infix, ext string, data []byte) (name string, err error) {
+	stem := path.Base(l.path)
+	if len(stem)+len(infix)+len(ext) > 230 {
+		stem = stem[:230-len(infix)-len(ext)]
+	}
+	mode := l.stat.Mode&0o044 | 0o600
+	for i := 1; i <= maxReports; i++ {
+		name = stem + infix + ".oomscan."
+		if i > 1 {
+			name += strconv.Itoa(i) + "."
+		}
+		name += ext
+		var st unix.Stat_t
+		switch err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+		case err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Uid == l.stat.Uid && !time.Unix(st.Mtim.Unix()).Before(l.modified()):
+			return name, errThere
+		case err == nil:
+			continue
+		}
+		err = create(dir, name, mode, data)
+		if !errors.Is(err, unix.EEXIST) {
+			return name, err
+		}
+	}
+	return "", unix.EEXIST
+}
+
+// create makes a file of that name and content in a folder, or leaves nothing.
+func create(dir int, name string, mode uint32, data []byte) error {
+	fd, err := unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, mode)
+	if err != nil {
+		return createNamed(dir, name, mode, data) // not on every file system
+	}
+	defer unix.Close(fd)
+	if err = fill(fd, mode, data); err != nil {
+		return err
+	}
+	err = unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
+	if err == nil || errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	return createNamed(dir, name, mode, data)
+}
+
+// createNamed is create where files must have a name from the beginning on.
+func createNamed(dir int, name string, mode uint32, data []byte) error {
+	temp := fmt.Sprintf(".oomscan-%d-%d", unix.Getpid(), time.Now().UnixNano())
+	fd, err := unix.Openat(dir, temp, unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_WRONLY|unix.O_CLOEXEC, mode)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err = fill(fd, mode, data); err == nil {
+		if err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE); err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EEXIST) { // NFS has no such renaming, but links
+			err = unix.Linkat(dir, temp, dir, name, 0)
+		}
+	}
+	_ = unix.Unlinkat(dir, temp, 0)
+	return err
+}
+
+// fill writes a new file. A full disk or a quota shows here or when it is closed.
+func fill(fd int, mode uint32, data []byte) error {
+	if err := unix.Fchmod(fd, mode); err != nil {
+		return err
+	}
+	for len(data) > 0 {
+		n, err := unix.Write(fd, data)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return unix.ENOSPC
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// maxAppended is how many lines of a report are appended to a log.
+const maxAppended = 40
+
+// quote makes lines that no later scan reads out of a report: its first ones, and where the rest is.
+func quote(text, rest string) []byte {
+	var b bytes.Buffer
+	b.WriteByte('\n') // the last line of the log may have no end
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > maxAppended {
+			break
+		}
+		b.WriteString(parser.Quoted + strings.TrimRight(line, "\n") + "\n")
+	}
+	if rest != "" {
+		b.WriteString(parser.Quoted + "all of it: " + plain(rest, 300) + "\n")
+	}
+	return b.Bytes()
+}
+
+// appendTo appends to one of the job's own logs, in one write, so that nothing comes between the lines.
+func appendTo(l *logFile, data []byte) error {
+	if l.stat.Nlink != 1 {
+		return errors.New("it has another name")
+	}
+	fd, err := unix.Open(l.path, unix.O_WRONLY|unix.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Dev != l.stat.Dev || st.Ino != l.stat.Ino {
+		return errKind
+	}
+	if _, err = unix.Seek(fd, 0, unix.SEEK_CUR); err != nil {
+		return err
+	}
+	n, err := unix.Write(fd, data)
+	if err == nil && n < len(data) {
+		err = unix.ENOSPC
+	}
+	return err
+}
