@@ -256,7 +256,7 @@ func (c *cluster) stop() {
 		logs, _ := filepath.Glob(filepath.Join(c.dir, "log", "*"))
 		for _, l := range logs {
 			b, _ := os.ReadFile(l)
-			c.t.Logf("%s:\n%s", l, b[max(0, len(b)-3000):])
+			c.t.Logf("%s:\n%s", l, b[max(0, len(b)-1500):])
 		}
 	}
 	_, _ = c.try("scancel", "--full", "--signal=KILL", "--state=RUNNING")
@@ -341,7 +341,7 @@ func (c *cluster) idle() error {
 		return err
 	}
 	for line := range strings.Lines(out) {
-		if f := strings.Fields(line); len(f) < 2 || f[1] != "idle" && f[1] != "completing" && f[1] != "mixed" && f[1] != "allocated" {
+		if f := strings.Fields(line); len(f) < 2 || strings.Contains(f[1], "drain") || strings.Contains(f[1], "down") || strings.Contains(f[1], "unknown") || strings.HasSuffix(f[1], "*") {
 			return fmt.Errorf("node: %s", line)
 		}
 	}

@@ -166,7 +166,7 @@ func (h *Hook) onNode() {
 		defer store.close()
 		old = store.load(j)
 	}
-	kernel := newKernelLog(j.ID, j.UID, old.Kernel, sinceBoot(j.Started))
+	kernel := newKernelLog(j.ID, j.UID, j.Node, old.Kernel, sinceBoot(j.Started))
 	if err := readKernel(kernelFile, kernel); err != nil && root {
 		h.trouble("%s: %s", kernelFile, why(err))
 	}

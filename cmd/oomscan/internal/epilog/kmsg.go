@@ -3,6 +3,7 @@ package epilog
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type kernelLog struct {
 	group []byte // "/job_17/": cgroup v1 and v2 have it in the path of the job's tasks
 	end   []byte // "/job_17,": when the victim was in none of its steps
 	uid   []byte // ",uid=1000"
+	node  string // this node: a build for several slurmd a machine has it in the path; empty: any
 	after uint64 // sequence numbers up to this one belong to an earlier run of the job
 	since time.Duration
 
@@ -35,9 +37,9 @@ type kernelLog struct {
 	matched int
 }
 
-func newKernelLog(job, uid uint32, after uint64, since time.Duration) *kernelLog {
+func newKernelLog(job, uid uint32, node string, after uint64, since time.Duration) *kernelLog {
 	return &kernelLog{
-		group: fmt.Appendf(nil, "/job_%d/", job), end: fmt.Appendf(nil, "/job_%d,", job), uid: fmt.Appendf(nil, ",uid=%d", uid),
+		node: node, group: fmt.Appendf(nil, "/job_%d/", job), end: fmt.Appendf(nil, "/job_%d,", job), uid: fmt.Appendf(nil, ",uid=%d", uid),
 		after: after, since: since,
 	}
 }
@@ -80,7 +82,7 @@ func (k *kernelLog) record(rec []byte) {
 	case bytes.Contains(text, invoked):
 		k.block, k.open, k.ours = k.block[:0], true, false
 	case bytes.Contains(text, constraint):
-		k.ours = bytes.HasSuffix(text, k.uid) && (within(text, k.group) || within(text, k.end))
+		k.ours = bytes.HasSuffix(text, k.uid) && k.within(text)
 		k.open = k.open || k.ours
 	case !k.open:
 		return
@@ -97,9 +99,13 @@ func (k *kernelLog) record(rec []byte) {
 	}
 }
 
-// within says whether the path of the victim's control group has the job in it. The name of the program comes behind
-// the path and is the user's.
-func within(text, group []byte) bool {
+// groupNode is the node in the path of a control group, in builds for several slurmd a machine: /slurm_node01/uid_7/job_8
+// (cgroup v1), /system.slice/node01_slurmstepd.scope/job_8 (v2).
+var groupNode = regexp.MustCompile(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
+
+// within says whether the path of the victim's control group has the job in it, on this node. The name of the program
+// comes behind the path and is the user's.
+func (k *kernelLog) within(text []byte) bool {
 	_, path, ok := bytes.Cut(text, []byte("task_memcg="))
 	if !ok {
 		return false
@@ -107,5 +113,8 @@ func within(text, group []byte) bool {
 	if i := bytes.Index(path, []byte(",task=")); i >= 0 {
 		path = path[:i+1]
 	}
-	return bytes.Contains(path, group)
+	if m := groupNode.FindSubmatch(path); m != nil && k.node != "" && string(m[1])+string(m[2]) != k.node {
+		return false
+	}
+	return bytes.Contains(path, k.group) || bytes.Contains(path, k.end)
 }

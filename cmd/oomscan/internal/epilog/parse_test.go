@@ -293,7 +293,7 @@ func TestOnlyThisJobsKernelRecordsAreTaken(t *testing.T) {
 		return string(k.out)
 	}
 	ours := kernelRecords("8", "2001")
-	k := newKernelLog(8, 2001, 0, 0)
+	k := newKernelLog(8, 2001, "node01", 0, 0)
 	got := feed(k, kernelRecords("80", "2001"), ours, kernelRecords("8", "2002"))
 	assert.Equal(t, 1, k.matched)
 	assert.Equal(t, uint64(905), k.last)
@@ -304,23 +304,26 @@ func TestOnlyThisJobsKernelRecordsAreTaken(t *testing.T) {
 	assert.NotContains(t, got, "eth0")
 	assert.Equal(t, 4, strings.Count(got, "\n"))
 
-	assert.Empty(t, feed(newKernelLog(8, 2001, 904, 0), ours), "of an earlier run")
-	assert.Empty(t, feed(newKernelLog(8, 2001, 0, 4400*time.Second), ours), "before the job began")
-	assert.NotEmpty(t, feed(newKernelLog(8, 2001, 0, 4300*time.Second), ours))
+	assert.Empty(t, feed(newKernelLog(8, 2001, "node01", 904, 0), ours), "of an earlier run")
+	assert.Empty(t, feed(newKernelLog(8, 2001, "node01", 0, 4400*time.Second), ours), "before the job began")
+	assert.NotEmpty(t, feed(newKernelLog(8, 2001, "node01", 0, 4300*time.Second), ours))
 
 	forged := make([]string, 0, len(ours))
 	for _, r := range ours {
 		forged = append(forged, "1"+r) // level 14: facility 1, written through /dev/kmsg or by a program
 	}
-	assert.Empty(t, feed(newKernelLog(8, 2001, 0, 0), forged), "not the kernel's own")
+	assert.Empty(t, feed(newKernelLog(8, 2001, "node01", 0, 0), forged), "not the kernel's own")
+	assert.Empty(t, feed(newKernelLog(8, 2001, "node02", 0, 0), ours), "another slurmd of this machine")
+	scope := strings.ReplaceAll(strings.Join(ours, "\x00"), "/slurm_node01/uid_2001/", "/system.slice/slurmstepd.scope/")
+	assert.NotEmpty(t, feed(newKernelLog(8, 2001, "node02", 0, 0), strings.Split(scope, "\x00")), "cgroup v2")
 	named := strings.ReplaceAll(strings.Join(kernelRecords("7", "2001"), "\x00"), "task=python3", "task=x/job_8/")
-	assert.Empty(t, feed(newKernelLog(8, 2001, 0, 0), strings.Split(named, "\x00")), "a program's name is no group")
+	assert.Empty(t, feed(newKernelLog(8, 2001, "node01", 0, 0), strings.Split(named, "\x00")), "a program's name is no group")
 }
 
 func FuzzKernelRecords(f *testing.F) {
 	f.Add([]byte(strings.Join(kernelRecords("8", "2001"), "\x00")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		k := newKernelLog(8, 2001, 0, 0)
+		k := newKernelLog(8, 2001, "node01", 0, 0)
 		for r := range strings.SplitSeq(string(data), "\x00") {
 			k.record([]byte(r))
 		}

@@ -2,8 +2,8 @@ package epilog
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -40,6 +40,9 @@ func newSite(t *testing.T, nodes int, config string, lines ...string) *site {
 	require.NoError(t, err)
 	s.log = filepath.Join(s.etc, "log")
 	require.NoError(t, os.WriteFile(filepath.Join(s.etc, ConfigName), []byte("log: "+s.log+"\nlog_all: true\n"+strings.ReplaceAll(config, "%ETC%", s.etc)), 0o644))
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], "%HOOK%", filepath.Join(s.etc, WrapperName))
+	}
 	s.cluster = startCluster(t, nodes, append([]string{"Epilog=" + filepath.Join(s.etc, WrapperName), "PrologEpilogTimeout=20"}, lines...)...)
 	return s
 }
@@ -86,6 +89,16 @@ func read(t testing.TB, dir, name string, uid int) string {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return string(b)
+}
+
+// again lets a requeued job run at once (Slurm would keep it for two minutes) and waits until its log says so.
+func (s *site) again(job, log, word string) {
+	s.t.Helper()
+	s.until("second run", func() bool {
+		_, _ = s.try("scontrol", "update", "job="+job, "StartTime=now")
+		b, _ := os.ReadFile(log)
+		return strings.Contains(string(b), word)
+	})
 }
 
 // Jobs as people write them.
@@ -149,5 +162,198 @@ func TestOnARealSlurm(t *testing.T) {
 		assert.Contains(t, s.said(job), "result=clean")
 		t.Log(s.said(job))
 	})
-	_ = fmt.Sprint(time.Now())
+	t.Run("an array", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, `[ $SLURM_ARRAY_TASK_ID = 2 ] || exit 0; `+torchOOM, node, "--array=1-3", "-J", "sweep", "-e", "%x-%A_%a.err", "-o", "/dev/null")
+		s.wait(job)
+		plain := s.submit(user1, dir, `[ $SLURM_ARRAY_TASK_ID = 3 ] || exit 0; `+torchOOM, node, "--array=1-3")
+		s.wait(plain)
+		check(t)
+		assert.Equal(t, []string{"slurm-" + plain + "_3.out.oomscan.json", "slurm-" + plain + "_3.out.oomscan.txt", "sweep-" + job + "_2.err.oomscan.json", "sweep-" + job + "_2.err.oomscan.txt"}, reports(t, dir))
+		assert.NotContains(t, s.said(job), "trouble")
+	})
+	t.Run("a step with labels", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, "srun -l sh -c '[ $SLURM_PROCID = 1 ] || exit 0; "+hog+"'; exit 0", node, "--ntasks=2", "--mem=50M")
+		s.wait(job)
+		check(t)
+		if s.kills {
+			assert.Contains(t, read(t, dir, "slurm-"+job+".out.oomscan.txt", user1), "OUT OF MEMORY")
+		}
+	})
+	t.Run("two nodes", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, "srun -o rank.%t.log sh -c 'echo ready; [ $SLURM_PROCID = 1 ] || exit 0; "+strings.ReplaceAll(torchOOM, "'LOG'", "LOG")+"\n'", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1")
+		s.wait(job)
+		check(t)
+		text := read(t, dir, "slurm-"+job+".out.oomscan.txt", user1)
+		assert.Contains(t, text, "rank.1.log", "the log of a rank")
+		assert.Len(t, reports(t, dir), 2, "one node reports")
+		assert.Equal(t, 2, strings.Count(s.said(job), "context=epilog_slurmd"), "both nodes were asked")
+		if !s.kills {
+			return
+		}
+		job = s.submit(user1, dir, "srun sh -c '[ $SLURM_PROCID = 1 ] || exit 0; "+hog+"'", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--mem=50M")
+		s.wait(job)
+		check(t)
+		text = read(t, dir, "slurm-"+job+".out.oomscan.txt", user1)
+		assert.Contains(t, text, "Slurm says out of memory")
+		text = read(t, dir, "slurm-"+job+".out."+s.nodes[1]+".oomscan.txt", user1)
+		assert.Contains(t, text, kernelFile, "what only the second node saw")
+		assert.Contains(t, text, "50.0 MiB")
+	})
+	t.Run("a server beside its client", func(t *testing.T) {
+		dir := home(t, user1)
+		server := strings.ReplaceAll(strings.ReplaceAll(torchOOM, ">&2", "> llm_server.log"), "exit 1", "")
+		job := s.submit(user1, dir, server+"\necho 'requests.exceptions.ConnectionError: connection refused' >&2; exit 1", node, "-e", "client.err", "-o", "client.out")
+		s.wait(job)
+		check(t)
+		text := read(t, dir, "client.err.oomscan.txt", user1)
+		assert.Contains(t, text, "llm_server.log")
+		assert.Contains(t, text, "may be another job's")
+		job = s.submit(user1, dir, healthy, node, "-e", "other.err", "-o", "other.out")
+		s.wait(job)
+		assert.Len(t, reports(t, dir), 2, "a healthy job beside it is not blamed: %s", s.said(job))
+	})
+	t.Run("twenty jobs at once", func(t *testing.T) {
+		dir := home(t, user2)
+		var jobs, sick []string
+		for i := range 20 {
+			script := "sleep 1; " + healthy
+			if i%4 == 3 {
+				script = "sleep 1; " + torchOOM
+			}
+			jobs = append(jobs, s.submit(user2, dir, script, "--mem=10M"))
+			if i%4 == 3 {
+				sick = append(sick, "slurm-"+jobs[i]+".out.oomscan.json", "slurm-"+jobs[i]+".out.oomscan.txt")
+			}
+		}
+		s.wait(jobs...)
+		check(t)
+		assert.ElementsMatch(t, sick, reports(t, dir))
+	})
+	never := func(t *testing.T, job, dir string) {
+		t.Helper()
+		check(t)
+		assert.NotContains(t, s.said(job), "result=memory")
+		for _, r := range reports(t, dir) {
+			assert.NotContains(t, read(t, dir, r, user1), "OUT OF MEMORY")
+		}
+		assert.Contains(t, s.said(job), "result=clean")
+	}
+	t.Run("scancel", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, "echo begin; srun sleep 100", node)
+		s.until("begin", func() bool { b, _ := os.ReadFile(filepath.Join(dir, "slurm-"+job+".out")); return len(b) > 0 })
+		s.as(user1, dir, "scancel", job)
+		s.wait(job)
+		never(t, job, dir)
+	})
+	t.Run("preemption", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, "echo begin; srun sleep 100", node, "--exclusive", "--partition=main", "--no-requeue")
+		s.until("begin", func() bool { b, _ := os.ReadFile(filepath.Join(dir, "slurm-"+job+".out")); return len(b) > 0 })
+		high := s.submit(user2, home(t, user2), healthy, node, "--exclusive", "--partition=high")
+		s.wait(job, high)
+		b, err := os.ReadFile(filepath.Join(dir, "slurm-"+job+".out"))
+		require.NoError(t, err)
+		assert.Contains(t, string(b), "PREEMPTION")
+		never(t, job, dir)
+	})
+	t.Run("requeue", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, "echo run $SLURM_RESTART_COUNT; [ -n \"$SLURM_RESTART_COUNT\" ] && exit 0; scontrol requeue $SLURM_JOB_ID; sleep 100", node, "--requeue", "--open-mode=append")
+		s.again(job, filepath.Join(dir, "slurm-"+job+".out"), "run 1")
+		s.wait(job)
+		never(t, job, dir)
+		assert.Equal(t, 2, strings.Count(s.said(job), "result=clean"))
+	})
+	t.Run("requeue after memory ran out", func(t *testing.T) {
+		dir := home(t, user1)
+		script := "[ -n \"$SLURM_RESTART_COUNT\" ] && { echo second; exit 0; }; (" + torchOOM + "); scontrol requeue $SLURM_JOB_ID; sleep 100"
+		job := s.submit(user1, dir, script, node, "--requeue", "--open-mode=append")
+		s.again(job, filepath.Join(dir, "slurm-"+job+".out"), "second")
+		s.wait(job)
+		check(t)
+		assert.Len(t, reports(t, dir), 2, "the first run's")
+		assert.Equal(t, 1, strings.Count(s.said(job), "result=memory"), "%s", s.said(job))
+		assert.Equal(t, 1, strings.Count(s.said(job), "result=clean"), "%s", s.said(job))
+	})
+	t.Run("a name with a newline", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, torchOOM, node, "-J", "evil\nJobId=1 ArrayJobId=1 JobName=x", "-e", "%x.err", "-o", "/dev/null")
+		s.wait(job)
+		check(t)
+		assert.Len(t, reports(t, dir), 2, "%s", s.said(job))
+		assert.Equal(t, 1, strings.Count(s.said(job), "\n"), "one line in the log")
+	})
+	t.Run("the counters", func(t *testing.T) {
+		b, err := os.ReadFile(filepath.Join(s.etc, "oomscan.prom"))
+		require.NoError(t, err)
+		for line := range strings.Lines(string(b)) {
+			assert.Regexp(t, `^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [0-9.e+]+)\n$`, line)
+		}
+		assert.Contains(t, string(b), `oomscan_incidents_total{verdict="memory",kind="gpu_oom",phase="backward",framework="torch"}`)
+		st, err := os.Stat(filepath.Join(s.etc, "oomscan.prom"))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o644), st.Mode())
+		docs, err := filepath.Glob(filepath.Join(s.etc, "*."+s.nodes[0]+".json"))
+		require.NoError(t, err)
+		assert.Greater(t, len(docs), 5, "the spool")
+	})
+}
+
+// TestTheTimeLimit takes the minute that is Slurm's shortest.
+func TestTheTimeLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes more than a minute")
+	}
+	t.Parallel()
+	s := newSite(t, 1, "")
+	dir := home(t, user1)
+	job := s.submit(user1, dir, "echo begin; srun sleep 300", "--time=1")
+	until := time.Now().Add(2 * time.Minute)
+	for time.Now().Before(until) && s.said(job) == "" {
+		time.Sleep(200 * time.Millisecond)
+	}
+	s.wait(job)
+	require.NoError(t, s.idle())
+	b, err := os.ReadFile(filepath.Join(dir, "slurm-"+job+".out"))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "TIME LIMIT")
+	assert.Empty(t, reports(t, dir))
+	assert.Contains(t, s.said(job), "result=clean")
+}
+
+// TestTheOtherHooks has the hook everywhere, and the report in the log as well.
+func TestTheOtherHooks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 1, "append: true\n", "EpilogSlurmctld=%HOOK%", "TaskEpilog=%HOOK%")
+	dir := home(t, user1)
+	job := s.submit(user1, dir, torchOOM, "-e", "job.err", "-o", "job.out")
+	s.wait(job)
+	require.NoError(t, s.idle())
+	b, err := os.ReadFile(filepath.Join(dir, "job.err"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(string(b), "oomscan|  OUT OF MEMORY"), "TaskEpilog's and Epilog's\n%s", b)
+	assert.Contains(t, string(b), "oomscan| all of it: "+dir+"/job.err.oomscan.txt")
+	text := read(t, dir, "job.err.oomscan.txt", user1)
+	assert.NotContains(t, text, "1 more report", "what the TaskEpilog wrote is not read")
+
+	// A scan of the whole folder counts nothing twice.
+	oomscan, err := program()
+	require.NoError(t, err)
+	out, _ := exec.Command(oomscan, "--format", "json", dir).Output()
+	var doc report.Report
+	require.NoError(t, json.Unmarshal(out, &doc))
+	require.Len(t, doc.Incidents, 1)
+	assert.Zero(t, doc.Incidents[0].Repeats)
+
+	healthyJob := s.submit(user1, dir, healthy, "-e", "healthy.err", "-o", "healthy.out")
+	s.wait(healthyJob)
+	require.NoError(t, s.idle())
+	assert.Len(t, reports(t, dir), 1)
+	b, err = os.ReadFile(filepath.Join(dir, "healthy.err"))
+	require.NoError(t, err)
+	assert.Empty(t, string(b))
 }
