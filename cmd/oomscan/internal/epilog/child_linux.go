@@ -138,7 +138,8 @@ func (w *worker) find(f *finder, patterns []string) {
 		l, err := f.output(p)
 		switch {
 		case errors.Is(err, errUnsure):
-			w.answer.Unsure = true
+			// Where the log of errors is known, a default name of the other one is not worth a question.
+			w.answer.Unsure = w.answer.Unsure || p != "" || len(w.logs) == 0
 		case errors.Is(err, unix.ENOENT):
 		case err != nil:
 			if name := expand(p, f.names, false); path.Base(name) != "null" {
@@ -159,12 +160,20 @@ func (w *worker) find(f *finder, patterns []string) {
 // healthy job is not to be blamed for what lies beside it, nor to be made to wait.
 func (w *worker) more(f *finder, patterns []string, list []Finding) (changed bool) {
 	wrong := len(list) > 0 || w.scan.ended || w.Job.Failed() || !w.Reporter
+	left := 0
 	for _, l := range f.near(w.logs, patterns, w.Config.Budget.Files-len(w.logs)) {
-		if l.own || wrong {
+		switch {
+		case !l.own && !wrong:
+		case w.meter.check() != nil:
+			left++
+		default:
 			w.scan.beside(l)
 			changed = true
 		}
 		l.Close()
+	}
+	if left > 0 {
+		w.scan.notes = append(w.scan.notes, fmt.Sprintf("%d files beside the log were not read: %v", left, w.meter.check()))
 	}
 	if w.Reporter && w.Job.OutOfMemory() && !slices.ContainsFunc(list, func(f Finding) bool {
 		return f.Verdict == string(classifier.Memory) && f.Kind == "oom_kill"

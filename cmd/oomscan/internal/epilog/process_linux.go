@@ -105,7 +105,13 @@ func (h *Hook) child(r *request, root bool) (answer, error) {
 		gid = nobody
 	}
 	// The user may have used up the processes that he may have; root's limit goes to the child.
-	_ = unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
+	if unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}) != nil {
+		var l unix.Rlimit // in a container root may not have the right to raise it
+		if unix.Getrlimit(unix.RLIMIT_NPROC, &l) == nil {
+			l.Cur = l.Max
+			_ = unix.Setrlimit(unix.RLIMIT_NPROC, &l)
+		}
+	}
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: h.Self, Env: environment("GOMAXPROCS=1", "GOTRACEBACK=none"), Stdin: bytes.NewReader(in)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid, Groups: h.groups(uid, gid)}}
 	limit := time.Until(h.began.Add(time.Duration(h.config.Deadline))) - 500*time.Millisecond

@@ -2,7 +2,6 @@ package epilog
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -10,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
@@ -146,15 +143,10 @@ func resume(l *logFile, marks []mark) int64 {
 	return 0
 }
 
-// why says in one line why a log can't be read, without its path.
+// why says in one line why something failed, without the path that an error of the system repeats.
 func why(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := err.(*os.PathError); ok {
 		return p.Err.Error()
 	}
-	var n unix.Errno
-	if errors.As(err, &n) {
-		return n.Error()
-	}
-	return fmt.Sprint(err)
+	return err.Error()
 }

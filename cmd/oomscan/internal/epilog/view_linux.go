@@ -22,10 +22,10 @@ import (
 // is made. See [forget].
 const nowhere = 1 << 30
 
-// file scans a log from an offset to its size, as far as the budget goes: all of it, or of a longer one its head, with the
+// file scans a log from an offset to its end, as far as the budget goes: all of it, or of a longer one its head, with the
 // configuration, and its tail, with the death. Lines have their true numbers or none. It returns a note for the reader of
 // the report when not all was read.
-func (m *meter) file(name string, f *os.File, from, to int64, emit func(parser.Observation)) (in report.Input, note string) {
+func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.Observation)) (in report.Input, note string) {
 	in.Name = name
 	lines, known := m.count(f, 0, from, int64(m.budget.Tail))
 	part := func(from, to int64) error {
@@ -36,26 +36,30 @@ func (m *meter) file(name string, f *os.File, from, to int64, emit func(parser.O
 		r := m.reader(io.NewSectionReader(f, from, to-from))
 		st, err := parser.Scan(name, r, func(o parser.Observation) { emit(moved(o, shift, from)) })
 		in.Bytes += st.Bytes
-		in.Lines += st.Lines
 		in.Truncated += st.Truncated
+		in.Lines += st.Lines
 		lines += st.Lines
+		if to != end && !endsLine(f, to) {
+			in.Lines-- // the rest of the line is counted with what follows
+			lines--
+		}
 		return err
 	}
 	head, tail := int64(m.budget.Head), int64(m.budget.Tail)
 	var err error
-	if to-from <= head+tail {
-		err = part(from, to)
+	if end-from <= head+tail {
+		err = part(from, end)
 	} else {
-		end := lastLine(f, from, from+head)
-		begin := nextLine(f, to-tail, to)
-		if err = part(from, end); err == nil {
-			gap, ok := m.count(f, end, begin, tail)
+		stop := lastLine(f, from, from+head)
+		begin := nextLine(f, end-tail, end)
+		if err = part(from, stop); err == nil {
+			gap, ok := m.count(f, stop, begin, tail)
 			lines, known = lines+gap, known && ok
-			note = fmt.Sprintf("of %s only the first %s and the last %s were read", size(to), size(end-from), size(to-begin))
+			note = fmt.Sprintf("of %s only the first %s and the last %s were read", size(end), size(stop-from), size(end-begin))
 			if !known {
 				note += ", and the lines of the last are not numbered"
 			}
-			err = part(begin, to)
+			err = part(begin, end)
 		}
 	}
 	if err != nil {
@@ -67,6 +71,13 @@ func (m *meter) file(name string, f *os.File, from, to int64, emit func(parser.O
 		in.Error = &what
 	}
 	return in, note
+}
+
+// endsLine says whether a line ends before an offset.
+func endsLine(f io.ReaderAt, at int64) bool {
+	var b [1]byte
+	n, _ := f.ReadAt(b[:], at-1)
+	return n == 1 && b[0] == '\n'
 }
 
 // edge is how far a line's end is looked for around a cut.
