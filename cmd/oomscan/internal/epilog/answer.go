@@ -22,6 +22,7 @@ type request struct {
 	Asked    bool   // scontrol has told what it knows
 	Reporter bool   // this node reports on the logs, not only on what it alone can see
 	Dry      bool   // write nothing, and answer with the report's text
+	Width    int    // columns of that text; 0: as in a file
 	Document bool   // answer with the report's JSON form
 	Stderr   string // the job's own log, where it is known without looking; empty: find it
 	Limit    Duration

@@ -193,7 +193,7 @@ func (w *worker) deliver(rep *report.Report) {
 		return // only proofs from the other nodes
 	}
 	var text, doc bytes.Buffer
-	if err := report.Text(&text, rep, report.Style{}); err != nil {
+	if err := report.Text(&text, rep, report.Style{Width: w.Width}); err != nil {
 		return
 	}
 	text.WriteString(footer(&w.Job, w.scan.notes, time.Now()))

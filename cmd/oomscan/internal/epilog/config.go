@@ -87,6 +87,9 @@ func Defaults() Config {
 	}
 }
 
+// maxDeadline is below the limit of the wrapper, which is below that of a sensible PrologEpilogTimeout.
+const maxDeadline = 40 * time.Second
+
 // maxConfig bounds the file.
 const maxConfig = 64 << 10
 
@@ -141,7 +144,7 @@ func (c *Config) check() error {
 		}
 	}
 	b := &c.Budget
-	between("deadline", int64(c.Deadline), int64(time.Second), int64(10*time.Minute))
+	between("deadline", int64(c.Deadline), int64(time.Second), int64(maxDeadline))
 	between("budget.wall", int64(b.Wall), int64(10*time.Millisecond), int64(c.Deadline))
 	between("budget.cpu", int64(b.CPU), int64(10*time.Millisecond), int64(c.Deadline))
 	between("budget.bytes", int64(b.Bytes), 1<<10, 1<<40)

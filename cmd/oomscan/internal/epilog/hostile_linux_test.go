@@ -596,3 +596,10 @@ func TestTheChildIsNeverRoot(t *testing.T) {
 	Child(strings.NewReader(`{}`), &out)
 	assert.Empty(t, out.String())
 }
+
+func statOf(t testing.TB, f *os.File) unix.Stat_t {
+	t.Helper()
+	var st unix.Stat_t
+	require.NoError(t, unix.Fstat(int(f.Fd()), &st))
+	return st
+}

@@ -17,14 +17,14 @@ const ConfigName = "epilog.yaml"
 
 // wrapper is what slurm.conf names: Slurm gives a hook no arguments.
 const wrapper = `#!/bin/sh
-# The Slurm hook of oomscan: Epilog=, EpilogSlurmctld= or TaskEpilog=. A hook that fails, hangs or prints drains the node: this one
-# never fails, prints nothing (but a TaskEpilog its finding, into the job's log), ends within 20 seconds, and does nothing
-# when oomscan is gone.
+# The Slurm hook of oomscan: Epilog=, EpilogSlurmctld= or TaskEpilog=. A hook that fails, hangs or prints drains the
+# node. This one never fails, prints nothing (but a TaskEpilog its finding, into the job's log), ends within 50 seconds
+# whatever happens, and does nothing when oomscan is gone.
 oomscan=%s
 config=%s
 [ -x "$oomscan" ] || exit 0
 limit=/usr/bin/timeout
-[ -x "$limit" ] && limit="$limit --foreground -k 2 20" || limit=
+[ -x "$limit" ] && limit="$limit --foreground -k 2 50" || limit=
 if [ "$SLURM_SCRIPT_CONTEXT" = epilog_task ]; then
     $limit "$oomscan" epilog --config "$config" </dev/null >/dev/null
 else

@@ -118,6 +118,10 @@ exit 1`
 
 // TestOnARealSlurm runs jobs on two nodes.
 func TestOnARealSlurm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	t.Parallel()
 	s := newSite(t, 2, "json: true\ntextfile: %ETC%/oomscan.prom\nspool: %ETC%\n")
 	node := "--nodelist=" + s.nodes[0]
 	check := func(t *testing.T) {
@@ -287,6 +291,36 @@ func TestOnARealSlurm(t *testing.T) {
 		assert.Len(t, reports(t, dir), 2, "%s", s.said(job))
 		assert.Equal(t, 1, strings.Count(s.said(job), "\n"), "one line in the log")
 	})
+	t.Run("the check", func(t *testing.T) {
+		dir := home(t, user1)
+		job := s.submit(user1, dir, torchOOM, node, "-e", "%x-%j.err", "-J", "check")
+		s.wait(job)
+		before := reports(t, dir)
+		oomscan, err := program()
+		require.NoError(t, err)
+		out, err := s.try(oomscan, "epilog", "--config", filepath.Join(s.etc, ConfigName), "--check", job)
+		require.NoError(t, err, out)
+		assert.NotContains(t, out, "NO ")
+		assert.Contains(t, out, "yes   Epilog          "+filepath.Join(s.etc, WrapperName))
+		assert.Contains(t, out, "reads "+dir+"/check-"+job+".err")
+		assert.Contains(t, out, "finds gpu_oom in backward")
+		assert.Contains(t, out, "GPU memory ran out in the backward pass", "the report")
+		assert.Equal(t, before, reports(t, dir), "nothing written")
+		t.Log(out[:min(len(out), 2500)])
+	})
+	t.Run("the kernel's word on an earlier run", func(t *testing.T) {
+		if !s.kills {
+			t.Skip("no control groups for memory on this machine")
+		}
+		dir := home(t, user1)
+		script := "[ -n \"$SLURM_RESTART_COUNT\" ] && { echo second; exit 0; }; " + hog + "; scontrol requeue $SLURM_JOB_ID; sleep 100"
+		job := s.submit(user1, dir, script, node, "--requeue", "--mem=50M")
+		s.again(job, filepath.Join(dir, "slurm-"+job+".out"), "second")
+		s.wait(job)
+		check(t)
+		assert.Equal(t, 1, strings.Count(s.said(job), "result=memory"), "%s", s.said(job))
+		assert.Equal(t, 1, strings.Count(s.said(job), "result=clean"), "%s", s.said(job))
+	})
 	t.Run("the counters", func(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(s.etc, "oomscan.prom"))
 		require.NoError(t, err)
@@ -297,6 +331,15 @@ func TestOnARealSlurm(t *testing.T) {
 		st, err := os.Stat(filepath.Join(s.etc, "oomscan.prom"))
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o644), st.Mode())
+		sum := 0.0
+		for name, n := range readSeries(string(b)) {
+			if strings.HasPrefix(name, jobsTotal) {
+				sum += n
+			}
+		}
+		said, err := os.ReadFile(s.log)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Count(string(said), "context=epilog_slurmd"), int(sum), "no job is lost when several end at once")
 		docs, err := filepath.Glob(filepath.Join(s.etc, "*."+s.nodes[0]+".json"))
 		require.NoError(t, err)
 		assert.Greater(t, len(docs), 5, "the spool")
@@ -327,6 +370,9 @@ func TestTheTimeLimit(t *testing.T) {
 
 // TestTheOtherHooks has the hook everywhere, and the report in the log as well.
 func TestTheOtherHooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	t.Parallel()
 	s := newSite(t, 1, "append: true\n", "EpilogSlurmctld=%HOOK%", "TaskEpilog=%HOOK%")
 	dir := home(t, user1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"reflect"
 	"regexp"
@@ -19,8 +20,8 @@ import (
 )
 
 // nowhere is added to the number of a line that is not known, so that the lines of a file stay in order until the report
-// is made. See [forget].
-const nowhere = 1 << 30
+// is made: more than any log has, and no round number of bytes. See [forget].
+const nowhere = 2_000_000_000
 
 // file scans a log from an offset to its end, as far as the budget goes: all of it, or of a longer one its head, with the
 // configuration, and its tail, with the death. Lines have their true numbers or none. It returns a note for the reader of
@@ -235,7 +236,7 @@ func forget(v reflect.Value) {
 	case reflect.String:
 		s := unnumbered.ReplaceAllStringFunc(v.String(), func(m string) string {
 			digits := unnumbered.FindStringSubmatch(m)[1]
-			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < nowhere || n > nowhere*3/2 {
+			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < nowhere || n > math.MaxInt32 {
 				return m
 			}
 			return ""
