@@ -140,7 +140,7 @@ func (c *Check) configuration() {
 }
 
 // setting is a line of `scontrol show config`; lists have a line each since 24.05.
-var setting = regexp.MustCompile(`(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`)
+const setting = `(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`
 
 // slurm asks for Slurm's configuration.
 func (c *Check) slurm() {
@@ -155,7 +155,7 @@ func (c *Check) slurm() {
 		return
 	}
 	conf := map[string][]string{}
-	for _, m := range setting.FindAllStringSubmatch(string(out), -1) {
+	for _, m := range regexp.MustCompile(setting).FindAllStringSubmatch(string(out), -1) {
 		if m[2] != "(null)" {
 			conf[m[1]] = append(conf[m[1]], m[2])
 		}
@@ -210,6 +210,7 @@ func leads(path string) bool {
 
 func (c *Check) kernel() {
 	k := newKernelLog(1<<32-1, 1<<32-1, "", 0, 0)
+	k.group = nil // as for a job that is in it
 	begin := time.Now()
 	if err := readKernel(kernelFile, k); err != nil {
 		c.say(bad, "kernel's log", "%s: %s: OOM kills are told by Slurm alone, without figures", kernelFile, why(err))
@@ -308,7 +309,7 @@ func lines(text string) string {
 }
 
 // owner is the user and group of a job as scontrol prints them.
-var owner = regexp.MustCompile(`^(.+)\((\d+)\)$`)
+const owner = `^(.+)\((\d+)\)$`
 
 // ask makes the job that the hook would be told of from what scontrol tells an administrator. The paths there are half
 // expanded already.
@@ -338,10 +339,11 @@ func (c *Check) ask(id string) (Job, error) {
 		"SLURM_JOB_NAME": rec.Name, "SLURM_ARRAY_JOB_ID": rec.Array, "SLURM_ARRAY_TASK_ID": rec.Task,
 		"SLURM_JOB_RESTART_COUNT": rec.Rest["Restarts"], "SLURM_CONF": c.Env("SLURM_CONF"),
 	}
-	if m := owner.FindStringSubmatch(rec.Rest["UserId"]); m != nil {
+	named := regexp.MustCompile(owner)
+	if m := named.FindStringSubmatch(rec.Rest["UserId"]); m != nil {
 		env["SLURM_JOB_USER"] = m[1]
 	}
-	if m := owner.FindStringSubmatch(rec.Rest["GroupId"]); m != nil {
+	if m := named.FindStringSubmatch(rec.Rest["GroupId"]); m != nil {
 		env["SLURM_JOB_GID"] = m[2]
 	}
 	return fromEnv(func(k string) string { return env[k] }, host)

@@ -145,7 +145,7 @@ func (c *Config) check() error {
 	}
 	b := &c.Budget
 	between("deadline", int64(c.Deadline), int64(time.Second), int64(maxDeadline))
-	between("budget.wall", int64(b.Wall), int64(10*time.Millisecond), int64(c.Deadline))
+	between("budget.wall", int64(b.Wall), int64(10*time.Millisecond), int64(c.Deadline)*3/4) // the report takes time as well
 	between("budget.cpu", int64(b.CPU), int64(10*time.Millisecond), int64(c.Deadline))
 	between("budget.bytes", int64(b.Bytes), 1<<10, 1<<40)
 	between("budget.head", int64(b.Head), 1<<10, 1<<40)

@@ -38,7 +38,7 @@ func TestWhatAConfigurationCannotMean(t *testing.T) {
 		"a textfile that nobody reads":    "textfile: /var/lib/oomscan.txt",
 		"a pattern across folders":        `beside: {files: ["../*.log"]}`,
 		"a broken pattern":                `beside: {files: ["[a"]}`,
-		"a budget beyond the deadline":    "budget: {wall: 20s}",
+		"a budget beyond the deadline":    "budget: {wall: 8s}",
 		"a deadline of nothing":           "deadline: 0s",
 		"a size without sense":            "budget: {tail: 5X}",
 		"a negative size":                 "budget: {tail: -5M}",

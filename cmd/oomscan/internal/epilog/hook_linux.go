@@ -181,7 +181,7 @@ func (h *Hook) onNode() {
 		a.Findings = []Finding{killed()} // no log, or no child
 	}
 	if store != nil && (j.Restarts > 0 || kernel.matched > 0 || len(a.Findings) > 0) {
-		if err := store.save(j, state{Kernel: kernel.last, Marks: a.Marks}); err != nil {
+		if err := store.save(j, state{Kernel: max(kernel.last, old.Kernel), Marks: a.Marks}); err != nil {
 			h.trouble("%s: %s", stateFolder, why(err))
 		}
 	}

@@ -3,9 +3,9 @@ package epilog
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"regexp"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
 )
 
@@ -53,27 +53,23 @@ var (
 // record takes one record of /dev/kmsg: "6,339,5140900,-;text", with further lines that are the device's. It keeps the
 // block between "invoked oom-killer" and "Killed process" until it is known whose it is.
 func (k *kernelLog) record(rec []byte) {
-	head, text, ok := bytes.Cut(rec, []byte{';'})
+	level, rest, ok := decimalField(rec)
+	if !ok || level>>3 != 0 {
+		return // written by a program, not by the kernel: anybody may forge these
+	}
+	seq, rest, ok := decimalField(rest)
+	if !ok {
+		return
+	}
+	usec, rest, ok := decimalField(rest)
+	if !ok || usec > math.MaxInt64/1000 {
+		return
+	}
+	_, text, ok := bytes.Cut(rest, []byte{';'})
 	if !ok {
 		return
 	}
 	text, _, _ = bytes.Cut(text, []byte{'\n'})
-	fields := strings.SplitN(string(head), ",", 4)
-	if len(fields) < 3 {
-		return
-	}
-	level, err := strconv.ParseUint(fields[0], 10, 16)
-	if err != nil || level>>3 != 0 {
-		return // written by a program, not by the kernel: anybody may forge these
-	}
-	seq, err := strconv.ParseUint(fields[1], 10, 64)
-	if err != nil {
-		return
-	}
-	usec, err := strconv.ParseInt(fields[2], 10, 64)
-	if err != nil {
-		return
-	}
 	k.last = max(k.last, seq)
 	if seq <= k.after || time.Duration(usec)*time.Microsecond < k.since {
 		return
@@ -99,9 +95,25 @@ func (k *kernelLog) record(rec []byte) {
 	}
 }
 
+// decimalField reads a number up to a comma.
+func decimalField(b []byte) (n uint64, rest []byte, ok bool) {
+	for i, c := range b {
+		switch {
+		case c == ',' && i > 0:
+			return n, b[i+1:], true
+		case c < '0' || c > '9' || i > 18:
+			return 0, nil, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return 0, nil, false
+}
+
 // groupNode is the node in the path of a control group, in builds for several slurmd a machine: /slurm_node01/uid_7/job_8
 // (cgroup v1), /system.slice/node01_slurmstepd.scope/job_8 (v2).
-var groupNode = regexp.MustCompile(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
+var groupNode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
+})
 
 // within says whether the path of the victim's control group has the job in it, on this node. The name of the program
 // comes behind the path and is the user's.
@@ -113,7 +125,7 @@ func (k *kernelLog) within(text []byte) bool {
 	if i := bytes.Index(path, []byte(",task=")); i >= 0 {
 		path = path[:i+1]
 	}
-	if m := groupNode.FindSubmatch(path); m != nil && k.node != "" && string(m[1])+string(m[2]) != k.node {
+	if m := groupNode().FindSubmatch(path); m != nil && k.node != "" && string(m[1])+string(m[2]) != k.node {
 		return false
 	}
 	return bytes.Contains(path, k.group) || bytes.Contains(path, k.end)

@@ -115,7 +115,6 @@ func (h *Hook) child(r *request, root bool) (answer, error) {
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: h.Self, Env: environment("GOMAXPROCS=1", "GOTRACEBACK=none"), Stdin: bytes.NewReader(in)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid, Groups: h.groups(uid, gid)}}
 	limit := time.Until(h.began.Add(time.Duration(h.config.Deadline))) - 500*time.Millisecond
-	limit = min(limit, time.Duration(h.config.Budget.Wall)+time.Second)
 	out, err := h.execute(max(limit, 100*time.Millisecond), cmd, maxAnswer)
 	if err != nil {
 		return answer{}, err

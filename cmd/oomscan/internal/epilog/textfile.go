@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,14 +26,16 @@ var counters = []struct{ name, help string }{
 	{incidentsTotal, "Incidents found in the logs of jobs that ended on this node."},
 }
 
-var sampleLine = regexp.MustCompile(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
+var sampleLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
+})
 
 // readSeries reads a file of counters as [series.text] writes it. Lines of any other form are left out: one of them
 // would make node_exporter drop the whole file.
 func readSeries(text string) series {
 	s := series{}
 	for line := range strings.Lines(text) {
-		m := sampleLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		m := sampleLine().FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if m == nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -204,7 +205,7 @@ func movedTrace(t *traceback.Trace, lines int) *traceback.Trace {
 }
 
 // unnumbered is a number at or above [nowhere] where sentences quote a line.
-var unnumbered = regexp.MustCompile(`(?: \(line |:)(\d{10,})\)?`)
+var unnumbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?: \(line |:)(\d{10,})\)?`) })
 
 // forget takes the numbers of lines that are not known out of a report: 0 as a value, nothing in a sentence.
 func forget(v reflect.Value) {
@@ -234,8 +235,8 @@ func forget(v reflect.Value) {
 			v.SetMapIndex(k, entry)
 		}
 	case reflect.String:
-		s := unnumbered.ReplaceAllStringFunc(v.String(), func(m string) string {
-			digits := unnumbered.FindStringSubmatch(m)[1]
+		s := unnumbered().ReplaceAllStringFunc(v.String(), func(m string) string {
+			digits := unnumbered().FindStringSubmatch(m)[1]
 			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < nowhere || n > math.MaxInt32 {
 				return m
 			}
