@@ -43,7 +43,7 @@ func Install(dir, program string) (written []string, err error) {
 		return nil, err
 	}
 	if strings.HasSuffix(dir, ".d") {
-		return nil, errors.New("Slurm may run every file of a folder of that name, the configuration too: install elsewhere and link the wrapper into it")
+		return nil, errors.New("every file of a folder of that name may be run by Slurm, the configuration too: install elsewhere and link the wrapper into it")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -179,8 +179,8 @@ func TestTheAccountingsComment(t *testing.T) {
 	s.run()
 	b, err := os.ReadFile(said)
 	require.NoError(t, err)
-	args, env, _ := strings.Cut(string(b), "||")
-	args, env = string(b[:strings.LastIndex(string(b), "|")]), string(b[strings.LastIndex(string(b), "|"):])
+	end := strings.LastIndex(string(b), "|")
+	args, env := string(b[:end]), string(b[end:])
 	assert.Equal(t, "-i|modify|job|where|jobid="+s.env["SLURM_JOB_ID"]+"|cluster=hostile|set|AdminComment=oomscan: gpu_oom (torch) - 2.00 GiB asked for - 1.00 GiB free", args)
 	assert.NotContains(t, env, "SLURM_JOB", "nothing of the job's environment")
 }
