@@ -2,6 +2,7 @@ package epilog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,6 +74,7 @@ type worker struct {
 	meter  *meter
 	scan   *scan
 	logs   []*logFile // the job's own, stderr first
+	spare  *logFile   // another one of the run, to write beside it where there is none
 	answer answer
 }
 
@@ -98,7 +100,8 @@ func (w *worker) run() {
 	if w.answer.Unsure && !w.Asked {
 		return
 	}
-	if len(w.logs) == 0 {
+	away := w.Config.AllNodes && !w.Reporter // the job's own log may be where only the first node sees it
+	if len(w.logs) == 0 && !away {
 		return // a later component of a heterogeneous job, /dev/null, a folder that was not there: quiet
 	}
 	if w.Reporter {
@@ -169,6 +172,7 @@ func (w *worker) more(f *finder, patterns []string, list []Finding) (changed boo
 		default:
 			w.scan.beside(l)
 			changed = true
+			w.spare = cmp.Or(w.spare, l)
 		}
 		l.Close()
 	}
@@ -209,7 +213,13 @@ func (w *worker) deliver(rep *report.Report) {
 		w.answer.Text = text.String()
 		return
 	}
-	log := w.logs[0]
+	log := w.spare
+	if len(w.logs) > 0 {
+		log = w.logs[0]
+	}
+	if log == nil {
+		return
+	}
 	if w.Config.Report == beside {
 		dir, err := folder(log.path, w.uid)
 		if err != nil {

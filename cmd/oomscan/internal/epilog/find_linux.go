@@ -178,14 +178,36 @@ func (f *finder) list(at int, dir string) ([]string, error) {
 	return names, nil
 }
 
+// folders are where the job's logs lie, or would lie.
+func (f *finder) folders(logs []*logFile, patterns []string) (dirs []string) {
+	add := func(path string) {
+		if d := filepath.Dir(path); strings.HasPrefix(path, "/") && !strings.Contains(d, unknown) && d != "/dev" && !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	for _, l := range logs {
+		add(l.path)
+	}
+	if len(logs) == 0 {
+		for _, p := range patterns {
+			add(absolute(expand(cmp.Or(p, "slurm-%j.out"), f.names, false), f.workDir))
+		}
+	}
+	return dirs
+}
+
 // near finds the other files of the run beside its logs: those that the configuration names, the user's, written while
 // the job ran. The job's own come first, then those written last. Files that the patterns of the job's own output fit are
 // other jobs' and left out.
 func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
 	id := strconv.FormatUint(uint64(f.names.Job), 10)
 	begun := f.started
-	if begun.IsZero() {
+	switch {
+	case !begun.IsZero():
+	case len(logs) > 0:
 		begun = born(logs[0].File)
+	default:
+		begun = time.Now().Add(-recently)
 	}
 	var others []string // what siblings of this job call their logs
 	for _, p := range patterns {
@@ -246,12 +268,8 @@ func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
 			}
 		}
 	}
-	var dirs []string
-	for _, l := range logs {
-		if d := filepath.Dir(l.path); !slices.Contains(dirs, d) {
-			dirs = append(dirs, d)
-			walk(d, strings.TrimSuffix(d, "/"), 0)
-		}
+	for _, d := range f.folders(logs, patterns) {
+		walk(d, strings.TrimSuffix(d, "/"), 0)
 	}
 	slices.SortStableFunc(out, func(a, b *logFile) int {
 		if a.own != b.own {

@@ -331,6 +331,20 @@ func TestTheReportIsAsReadableAsTheLog(t *testing.T) {
 	}
 }
 
+// TestAnotherNodesOwnFiles are read where the configuration wants it: the log of the job is on the first node's own disk.
+func TestAnotherNodesOwnFiles(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.env["SLURMD_NODENAME"], s.env["SLURM_NODELIST"] = "node02", "node[01-02]"
+	s.file("rank1.log", oomLine, user1)
+	s.run()
+	assert.Empty(t, reports(t, s.dir))
+	s.set("all_nodes: true\n")
+	s.run()
+	assert.Contains(t, read(t, s.dir, "rank1.log.node02.oomscan.txt", user1), "GPU memory ran out")
+	assert.Len(t, reports(t, s.dir), 1)
+}
+
 // TestALogThatGrows reads what was there when the job ended, and ends.
 func TestALogThatGrows(t *testing.T) {
 	t.Parallel()

@@ -75,9 +75,9 @@ func (s *scan) beside(l *logFile) {
 	}
 }
 
-// text reads what is in memory.
+// text reads what is in memory: an excerpt of a log, or what stands in none, so that its lines have no numbers.
 func (s *scan) text(name, text string) {
-	st, _ := parser.Scan(name, strings.NewReader(text), s.add)
+	st, _ := parser.Scan(name, strings.NewReader(text), func(o parser.Observation) { s.add(moved(o, nowhere, 0)) })
 	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
 }
 

@@ -141,12 +141,13 @@ func TestOnARealSlurm(t *testing.T) {
 		assert.Contains(t, text, "OUT OF MEMORY")
 		assert.Contains(t, text, "Slurm says out of memory")
 		assert.Contains(t, text, "50.0 MiB", "the kernel's figures\n"+text)
+		assert.NotContains(t, text, "kmsg:", "an excerpt has no true lines")
 		var doc report.Report
 		require.NoError(t, json.Unmarshal([]byte(read(t, dir, "slurm-"+job+".out.oomscan.json", user1)), &doc))
 		require.Len(t, doc.Incidents, 1)
 		assert.Equal(t, "oom_kill", doc.Incidents[0].Kind)
 		assert.Equal(t, job, *doc.Run.JobID)
-		t.Log(s.said(job))
+		t.Log(s.said(job), text)
 	})
 	t.Run("a job that says that torch ran out of memory", func(t *testing.T) {
 		dir := home(t, user1)
@@ -164,7 +165,6 @@ func TestOnARealSlurm(t *testing.T) {
 		check(t)
 		assert.Empty(t, reports(t, dir))
 		assert.Contains(t, s.said(job), "result=clean")
-		t.Log(s.said(job))
 	})
 	t.Run("an array", func(t *testing.T) {
 		dir := home(t, user1)
@@ -201,7 +201,7 @@ func TestOnARealSlurm(t *testing.T) {
 		s.wait(job)
 		check(t)
 		text = read(t, dir, "slurm-"+job+".out.oomscan.txt", user1)
-		assert.Contains(t, text, "Slurm says out of memory")
+		assert.Contains(t, text, "OUT OF MEMORY")
 		text = read(t, dir, "slurm-"+job+".out."+s.nodes[1]+".oomscan.txt", user1)
 		assert.Contains(t, text, kernelFile, "what only the second node saw")
 		assert.Contains(t, text, "50.0 MiB")
