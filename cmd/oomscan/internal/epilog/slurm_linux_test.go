@@ -386,6 +386,10 @@ func TestTheOtherHooks(t *testing.T) {
 	text := read(t, dir, "job.err.oomscan.txt", user1)
 	assert.NotContains(t, text, "1 more report", "what the TaskEpilog wrote is not read")
 
+	said, err := os.ReadFile(filepath.Join(s.dir, "log", "slurmctld.log"))
+	require.NoError(t, err)
+	assert.NotRegexp(t, `epilog.*(status|error)`, string(said), "EpilogSlurmctld")
+
 	// A scan of the whole folder counts nothing twice.
 	oomscan, err := program()
 	require.NoError(t, err)
