@@ -44,7 +44,6 @@ func confine(r *request) {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should memory be short, this goes first
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 5)
 	limit := func(what int, n uint64) { _ = unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n}) }
 	limit(unix.RLIMIT_CORE, 0)
 	limit(unix.RLIMIT_NOFILE, 256)
