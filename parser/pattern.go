@@ -67,8 +67,9 @@ type Sample struct {
 // MaxMessage bounds the bytes of one message that patterns see. Longer messages are cut around the needle.
 const MaxMessage = 16 << 10
 
-// matchTimeout bounds one match. Expressions are written not to run away; this catches the one that does.
-const matchTimeout = 250 * time.Millisecond
+// matchTimeout bounds one match. Expressions are written not to run away; this catches the one that does. It is a time on
+// the wall, and so much longer than any match: a process that has to wait for a processor must not lose events.
+const matchTimeout = 3 * time.Second
 
 // prepare returns p with its expression ready to be compiled on first use.
 func (p Pattern) prepare() Pattern {
