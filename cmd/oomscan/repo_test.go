@@ -21,6 +21,7 @@ var layers = map[string][]string{
 	"oomscan/parser/settings":             {"parser/secret"},
 	"oomscan/parser/source":               {},
 	"oomscan/parser/traceback":            {},
+	"oomscan/parser/obs":                  {"parser", "parser/envelope", "parser/secret", "parser/traceback"},
 	"oomscan/parser":                      {"parser/anchor", "parser/envelope", "parser/settings", "parser/traceback"},
 	"oomscan/classifier/phase":            {"parser/traceback"},
 	"oomscan/classifier":                  {"classifier/phase", "parser", "parser/envelope", "parser/traceback"},

@@ -1,0 +1,55 @@
+package obs
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+)
+
+// FuzzReadFrom reads any text. What it could read is written and read again, and is the same then.
+func FuzzReadFrom(f *testing.F) {
+	log, err := os.ReadFile("../../fixtures/cases/rl-012-relax-sft-loss-oom/relax_sft.log")
+	require.NoError(f, err)
+	var all []parser.Observation
+	_, err = parser.Scan("a.log", bytes.NewReader(log), func(o parser.Observation) { all = append(all, o) })
+	require.NoError(f, err)
+	text := plain(f, pack(f, "a.log", all[max(0, len(all)-20):]...))
+	f.Add(text)
+	f.Add(text + text)
+	f.Add(text[:len(text)/2])
+	f.Add(strings.ReplaceAll(text, "a", escape+"ff"))
+	f.Fuzz(func(t *testing.T, text string) {
+		var k kept
+		err := ReadFrom(halves(text), 10, &k)
+		assert.LessOrEqual(t, len(k.names), 10)
+		assert.Equal(t, len(k.names), len(k.read)+len(k.cut), "every log ends")
+		if err != nil {
+			assert.NotEmpty(t, err.Error())
+		}
+		if len(k.read) == 0 {
+			return
+		}
+		once := written(k.names[0], k.seen[0])
+		var again kept
+		require.ErrorIs(t, ReadFrom(strings.NewReader(once), 10, &again), ErrCut, "it has no last line")
+		require.Len(t, again.seen[0], len(k.seen[0]))
+		assert.Equal(t, once, written(again.names[0], again.seen[0]))
+	})
+}
+
+// written is a log, with the line that begins a file before it.
+func written(name string, all []parser.Observation) string {
+	b := bytes.NewBufferString(`{"schema":"` + Schema + `","version":""}` + "\n")
+	l := NewLog(b, name, "")
+	for _, o := range all {
+		l.Add(o)
+	}
+	_ = l.Close(Read{})
+	return b.String()
+}

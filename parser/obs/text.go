@@ -1,0 +1,114 @@
+package obs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"oomscan/parser/envelope"
+	"oomscan/parser/secret"
+)
+
+// texts turns the texts and numbers of observations into those of a file and back. The first one that a file may not hold
+// is kept as err.
+type texts struct{ err error }
+
+func (t *texts) fail(format string, args ...any) {
+	if t.err == nil {
+		t.err = fmt.Errorf(format, args...)
+	}
+}
+
+// out is how a text is written: without secrets, of a bounded length, and such that JSON holds it.
+func (t *texts) out(s string, most int) string { return armor(cut(secret.Text(s), most)) }
+
+// in reads a text.
+func (t *texts) in(s string, most int) string {
+	s, err := disarm(s)
+	if err != nil {
+		t.fail("%w", err)
+	}
+	if len(s) > most {
+		t.fail("a text of %d bytes is longer than %d", len(s), most)
+		return ""
+	}
+	return s
+}
+
+// maxNumber bounds lines, offsets, ranks and process ids.
+const maxNumber = 1 << 53
+
+// number reads a number that cannot be negative.
+func (t *texts) number(n int) int {
+	if n < 0 || n > min(maxNumber, math.MaxInt) {
+		t.fail("the number %d is out of range", n)
+		return 0
+	}
+	return n
+}
+
+// known is a number that an envelope may tell, nil when it did not.
+func known(n int) *int {
+	if n <= envelope.Unknown || n > maxNumber {
+		return nil
+	}
+	return &n
+}
+
+// escape stands before two hexadecimal digits for a byte that is no UTF-8. It is a code point that Unicode sets aside for
+// such uses, and is written like the bytes it consists of.
+const escape = "\ufdd0"
+
+// armor makes any bytes a text that JSON can hold.
+func armor(s string) string {
+	if utf8.ValidString(s) && !strings.Contains(s, escape) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 || s[i:i+n] == escape {
+			for _, c := range []byte(s[i : i+n]) {
+				fmt.Fprintf(&b, "%s%02x", escape, c)
+			}
+		} else {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+var errEscape = errors.New("an escaped byte is incomplete")
+
+// disarm undoes [armor].
+func disarm(s string) (string, error) {
+	if !strings.Contains(s, escape) {
+		return s, nil
+	}
+	first, rest, _ := strings.Cut(s, escape)
+	b := []byte(first)
+	for part := range strings.SplitSeq(rest, escape) {
+		if len(part) < 2 || nibble(part[0]) < 0 || nibble(part[1]) < 0 {
+			return "", errEscape
+		}
+		b = append(b, byte(nibble(part[0])<<4|nibble(part[1])))
+		b = append(b, part[2:]...)
+	}
+	return string(b), nil
+}
+
+func nibble(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
+
+// cut is the beginning of a text, of at most so many bytes.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}

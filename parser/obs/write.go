@@ -1,0 +1,193 @@
+package obs
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+	"oomscan/parser/traceback"
+)
+
+// A Writer writes one file. What it is given between [NewWriter] and [Writer.Close] are the bytes that a [Log] made, of
+// any number of logs, each log's in one piece. It holds a few MiB, however much is written.
+type Writer struct {
+	pack  *zstd.Encoder
+	lines int64
+}
+
+// NewWriter begins a file. version is the program's own. The caller closes out.
+func NewWriter(out io.Writer, version string) (*Writer, error) {
+	// One goroutine and a window of 1 MiB: what is written is a small part of what was read.
+	pack, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{pack: pack}
+	schema := Schema
+	var t texts
+	_, err = w.Write(encode(&line{Schema: &schema, Version: t.out(version, maxName)}))
+	return w, err
+}
+
+// Write takes whole lines or parts of them.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.lines += int64(bytes.Count(p, []byte{'\n'}))
+	return w.pack.Write(p)
+}
+
+// Close ends the file. Without it, a reader will say that it was cut.
+func (w *Writer) Close() error {
+	_, err := w.Write(encode(&line{End: &end{Lines: w.lines}}))
+	if cerr := w.pack.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// encode makes a line of a file.
+func encode(l *line) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(l); err != nil {
+		panic(err) // texts, numbers and lists of them
+	}
+	return b.Bytes()
+}
+
+// A Log writes down what one log tells. It serves one goroutine; several of them may be written at the same time, each to
+// a writer of its own, to be joined by a [Writer].
+type Log struct {
+	texts
+	out    io.Writer
+	buf    bytes.Buffer
+	enc    *json.Encoder
+	last   *envelope.Header // of the observation before
+	traces []*traceback.Trace
+	first  int // the number of traces[0]
+	werr   error
+}
+
+// flushAt is how much is collected before it is written.
+const flushAt = 32 << 10
+
+// NewLog begins a log of that name, in that archive, if any.
+func NewLog(out io.Writer, name, in string) *Log {
+	l := &Log{out: out, first: 1}
+	l.enc = json.NewEncoder(&l.buf)
+	l.enc.SetEscapeHTML(false)
+	name = l.texts.out(name, maxInput)
+	l.put(&line{Input: &name, In: l.texts.out(in, maxInput)})
+	return l
+}
+
+// Add writes an observation of this log. It takes what a parser emits; a failure of the writer is told by [Log.Close].
+func (l *Log) Add(o parser.Observation) {
+	switch o := o.(type) {
+	case parser.Event:
+		name := l.texts.out(o.Pattern, maxName)
+		l.put(&line{
+			Event: &name, Kind: string(o.Kind), Role: string(o.Role), Phase: l.texts.out(o.Phase, maxName), Line: max(0, o.At.Line), Offset: max(0, o.At.Offset),
+			From: l.from(&o.Header), Fields: l.fieldsOut(o.Fields), Text: l.texts.out(o.Text, maxText), Trace: l.trace(o.Trace),
+		})
+	case parser.Setting:
+		key := l.texts.out(o.Key, maxName)
+		l.put(&line{
+			Setting: &key, Line: max(0, o.At.Line), Offset: max(0, o.At.Offset), From: l.from(&o.Header),
+			Value: l.texts.out(o.Value, maxValue), Form: l.texts.out(o.Form, maxName),
+		})
+	case parser.Marker:
+		name := l.texts.out(o.Name, maxName)
+		l.put(&line{
+			Marker: &name, Line: max(0, o.At.Line), Offset: max(0, o.At.Offset), From: l.from(&o.Header),
+			Fields: l.fieldsOut(o.Fields), Text: l.texts.out(o.Text, maxText),
+		})
+	case parser.Gauge:
+		name := l.texts.out(o.Name, maxName)
+		l.put(&line{
+			Gauge: &name, Line: max(0, o.At.Line), Offset: max(0, o.At.Offset), From: l.from(&o.Header),
+			Fields: l.fieldsOut(o.Fields), Text: l.texts.out(o.Text, maxText),
+		})
+	}
+}
+
+// Close ends the log and returns the first error of the writer. The names in r count nothing: they are known.
+func (l *Log) Close(r Read) error {
+	l.put(&line{Read: &read{
+		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
+	}})
+	l.flush()
+	return l.werr
+}
+
+// from is an observation's envelope, nil when it is that of the one before.
+func (l *Log) from(h *envelope.Header) *header {
+	if l.last != nil && sameHeader(l.last, h) {
+		return nil
+	}
+	kept := *h
+	l.last = &kept
+	return l.headerOf(&kept)
+}
+
+// trace writes a traceback and those that it was caused by, unless they were written lately, and returns its number.
+func (l *Log) trace(t *traceback.Trace) int {
+	if t == nil {
+		return 0
+	}
+	var chain []*traceback.Trace
+	number := 0
+	for c := t; c != nil && len(chain) < maxChain; c = c.Cause {
+		if number = l.number(c); number > 0 {
+			break
+		}
+		chain = append(chain, c)
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		x := l.traceOut(chain[i])
+		x.Cause = number
+		l.put(&line{Traceback: x})
+		number = l.keep(chain[i])
+	}
+	return number
+}
+
+// number is that of a traceback that can still be named, else 0.
+func (l *Log) number(t *traceback.Trace) int {
+	for i, have := range l.traces {
+		if have == t {
+			return l.first + i
+		}
+	}
+	return 0
+}
+
+// keep gives a traceback the next number.
+func (l *Log) keep(t *traceback.Trace) int {
+	if len(l.traces) == maxTraces {
+		l.traces = append(l.traces[:0], l.traces[1:]...)
+		l.first++
+	}
+	l.traces = append(l.traces, t)
+	return l.first + len(l.traces) - 1
+}
+
+func (l *Log) put(x *line) {
+	if err := l.enc.Encode(x); err != nil {
+		panic(err) // texts, numbers and lists of them
+	}
+	if l.buf.Len() >= flushAt {
+		l.flush()
+	}
+}
+
+func (l *Log) flush() {
+	if l.werr == nil {
+		_, l.werr = l.out.Write(l.buf.Bytes())
+	}
+	l.buf.Reset()
+}
