@@ -104,6 +104,9 @@ func (w *walk) nextTar(at place, r *bufio.Reader) bool {
 // heldZip reads a zip that cannot be read at offsets where it is.
 func (w *walk) heldZip(at place, r io.Reader) {
 	if !w.held {
+		if turn := w.unpacker.Turn; turn != nil {
+			turn(w.input)
+		}
 		w.unpacker.held.Lock()
 		w.held = true
 	}

@@ -16,8 +16,14 @@ import (
 // goes on.
 //
 // List does not block: it opens regular files and folders only.
-func List(paths []string) ([]Input, []Problem) {
-	l := lister{seen: map[string]bool{}}
+func List(paths []string) ([]Input, []Problem) { return list(paths, false) }
+
+// ListObservations is List for files of observations: logs in a folder are passed over instead. What is packed is listed
+// by both, and told apart by [Unpacker.Walk].
+func ListObservations(paths []string) ([]Input, []Problem) { return list(paths, true) }
+
+func list(paths []string, observations bool) ([]Input, []Problem) {
+	l := lister{seen: map[string]bool{}, observations: observations}
 	for _, path := range paths {
 		l.path(path)
 	}
@@ -28,6 +34,8 @@ type lister struct {
 	inputs   []Input
 	problems []Problem
 	seen     map[string]bool // cleaned paths of the inputs
+
+	observations bool // are wanted, not logs
 }
 
 func (l *lister) problem(name string, err error, hint string) {
@@ -98,7 +106,7 @@ func (l *lister) file(path string, size int64) {
 		return
 	}
 	switch what.kind {
-	case text, ownReport:
+	case text, ownReport, observations:
 		l.add(Input{Name: path, Path: path, Size: size})
 	case wide:
 		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
@@ -131,17 +139,22 @@ func (l *lister) root(path string) {
 	l.folder(path, path, &members, &skipped)
 	switch {
 	case skipped != Skipped{}:
-		p := Problem{Name: path, Err: &skipped, Note: true}
-		if skipped.Compressed > 0 {
-			p.Hint = "unpack the compressed ones, or pipe them in: 7z x -so FILE | oomscan"
-		}
+		p := Problem{Name: path, Err: &skipped, Note: true, Hint: skipped.Hint()}
 		if members == 0 {
-			p.Note, p.Err = false, fmt.Errorf("%w: %w", ErrNoLogs, &skipped)
+			p.Note, p.Err = false, fmt.Errorf("%w: %w", l.none(), &skipped)
 		}
 		l.problems = append(l.problems, p)
 	case members == 0 && len(l.problems) == problems:
-		l.problem(path, ErrNoLogs, "hidden files and links are passed over in a folder; name them themselves to have them read")
+		l.problem(path, l.none(), "hidden files and links are passed over in a folder; name them themselves to have them read")
 	}
+}
+
+// none says that a folder holds nothing of what is wanted.
+func (l *lister) none() error {
+	if l.observations {
+		return ErrNothingObserved
+	}
+	return ErrNoLogs
 }
 
 // folder lists the members of a folder below root, recursively; it adds to the number of text files and to that of others. Links
@@ -178,9 +191,13 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 	case err != nil:
 		*members++
 		l.problem(path, bare(err), hintFor(path, err))
-	case what.kind == text, what.kind == wide, what.kind == compressed && readable(what.format):
+	case !l.observations && what.kind == observations:
+		skipped.Observations++
+	case l.observations && (what.kind == text || what.kind == wide):
+		skipped.Logs++
+	case what.kind == text, what.kind == wide, what.kind == observations, what.kind == compressed && readable(what.format):
 		*members++
-		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind != text})
+		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind == wide || what.kind == compressed})
 	case what.kind == compressed:
 		skipped.Compressed++
 	case what.kind == ownReport:

@@ -21,6 +21,9 @@ var ownForms = sync.OnceValue(func() *forms {
 	}
 })
 
+// observed is how a file of observations begins, in every version of its schema.
+const observed = `{"schema":"oomscan.observations/`
+
 // maxOwn is how much of a file is looked at for the beginning of a report.
 const maxOwn = 4 << 10
 

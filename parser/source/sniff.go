@@ -20,6 +20,7 @@ const (
 	text kind = iota
 	wide      // UTF-16
 	ownReport
+	observations // that oomscan wrote to be merged
 	compressed
 	binaryData
 )
@@ -102,6 +103,9 @@ func sniff(b []byte) content {
 	if c := structured(b); c.format != "" {
 		return c
 	}
+	if bytes.HasPrefix(b, []byte(observed)) {
+		return content{kind: observations}
+	}
 	if own(b) {
 		return content{kind: ownReport}
 	}
@@ -115,7 +119,7 @@ type Form uint8
 const (
 	Plain  Form = iota // as it is
 	Wide               // by a [UTF16]
-	Packed             // by an [Unpacker]
+	Packed             // by an [Unpacker]; observations too
 )
 
 // Begins tells the form of a stream from its first bytes. sure is false if more of them may tell otherwise.
@@ -125,11 +129,13 @@ func Begins(head []byte) (form Form, sure bool) {
 		return Packed, true
 	case wide:
 		return Wide, true
+	case observations:
+		return Packed, true
 	}
 	if len(head) >= blockLen {
 		return Plain, true
 	}
-	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 {
+	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 || len(head) < len(observed) && strings.HasPrefix(observed, string(head)) {
 		return Plain, false // the header of a tar is full of zeros
 	}
 	for _, m := range magics {

@@ -41,6 +41,12 @@ var (
 	ErrEmptyArchive = errors.New("no logs in this archive")
 	// ErrNoLogs says that a folder holds no text file.
 	ErrNoLogs = errors.New("no logs in this folder")
+	// ErrNothingObserved says that a folder or an archive holds no observations, where only those are wanted.
+	ErrNothingObserved = errors.New("no observations in it")
+	// ErrObservations says that a file holds observations where logs are wanted.
+	ErrObservations = errors.New("holds observations, not a log")
+	// ErrNoObservations says that a file is a log where observations are wanted.
+	ErrNoObservations = errors.New("holds no observations of oomscan")
 	// ErrKind says that a path is a socket, a block device or the like.
 	ErrKind = errors.New("neither a file, a folder nor a pipe")
 )
@@ -51,6 +57,8 @@ type Skipped struct {
 	Binary     int
 	Compressed int // in a way that is not known here
 	Reports    int // of oomscan itself
+	// Observations are files that oomscan wrote to be merged; Logs are logs where only those are wanted.
+	Observations, Logs int
 }
 
 // Add adds what another count has.
@@ -58,6 +66,8 @@ func (s *Skipped) Add(t Skipped) {
 	s.Binary += t.Binary
 	s.Compressed += t.Compressed
 	s.Reports += t.Reports
+	s.Observations += t.Observations
+	s.Logs += t.Logs
 }
 
 func (s *Skipped) Error() string {
@@ -71,7 +81,26 @@ func (s *Skipped) Error() string {
 	if s.Reports > 0 {
 		parts = append(parts, count(s.Reports, "report")+" of oomscan")
 	}
+	if s.Observations > 0 {
+		parts = append(parts, count(s.Observations, "file")+" of observations")
+	}
+	if s.Logs > 0 {
+		parts = append(parts, count(s.Logs, "log"))
+	}
 	return "passed over " + strings.Join(parts, " and ")
+}
+
+// Hint says what to do about what was passed over; empty if nothing.
+func (s *Skipped) Hint() string {
+	switch {
+	case s.Compressed > 0:
+		return "unpack the compressed ones, or pipe them in: 7z x -so FILE | oomscan"
+	case s.Observations > 0:
+		return "oomscan merge reads observations"
+	case s.Logs > 0:
+		return "oomscan PATH reads logs"
+	}
+	return ""
 }
 
 func count(n int, what string) string {

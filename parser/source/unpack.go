@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ type Unpacker struct {
 	// Check is asked now and then whether to go on; its error ends the reading. It may be nil.
 	Check func() error
 
+	// Turn is called before an input takes memory that others may have to wait for, and may wait itself. It may be nil.
+	Turn func(Input)
+
 	held sync.Mutex // by the input whose zip files are in memory: one at a time keeps the sum bounded
 }
 
@@ -30,11 +34,18 @@ type Unpacker struct {
 // reader's error is the log's: it is not among the problems that [Unpacker.Walk] returns.
 type Visit func(name string, r io.Reader)
 
+// Visits say who takes what is in an input. Files of observations that oomscan wrote are no logs: what they tell may be
+// in logs beside them, and so, where logs are wanted, those in folders and archives are passed over.
+type Visits struct {
+	Log          Visit // nil: logs in folders and archives are passed over, others are a problem
+	Observations Visit // the same; with Log, only those that are named themselves
+}
+
 // Walk hands the logs of an input to visit, one after the other: the input itself, the text that it is compressed from,
 // or the members of the archive that it is, however they are nested. A member has its archive's name, an exclamation mark
 // and its path there as its name; no two logs have the same. Members that a folder would pass over are passed over and
 // counted. What cannot be read is a problem and ends no more than its own archive.
-func (u *Unpacker) Walk(in Input, visit Visit) (Skipped, []Problem) {
+func (u *Unpacker) Walk(in Input, visit Visits) (Skipped, []Problem) {
 	w := &walk{unpacker: u, input: in, visit: visit, names: map[string]bool{}}
 	defer w.release()
 	w.begin()
@@ -43,10 +54,13 @@ func (u *Unpacker) Walk(in Input, visit Visit) (Skipped, []Problem) {
 	}
 	if in.From == "" && w.archives > 0 && w.logs == 0 && len(w.problems) == 0 {
 		err := ErrEmptyArchive
+		if visit.Log == nil {
+			err = ErrNothingObserved
+		}
 		if w.skipped != (Skipped{}) {
 			err = fmt.Errorf("%w: %w", err, &w.skipped)
 		}
-		w.problem(in.Name, err, "hidden members and links are passed over in an archive")
+		w.problem(in.Name, err, cmp.Or(w.skipped.Hint(), "hidden members and links are passed over in an archive"))
 		return Skipped{}, w.problems
 	}
 	return w.skipped, w.problems
@@ -56,7 +70,7 @@ func (u *Unpacker) Walk(in Input, visit Visit) (Skipped, []Problem) {
 type walk struct {
 	unpacker *Unpacker
 	input    Input
-	visit    Visit
+	visit    Visits
 	skipped  Skipped
 	problems []Problem
 	names    map[string]bool // of members
@@ -88,10 +102,39 @@ func (w *walk) problem(name string, err error, hint string) {
 }
 
 // log hands out a log.
-func (w *walk) log(name string, r io.Reader) {
+func (w *walk) log(name string, r io.Reader, found bool) {
+	w.hand(w.visit.Log, name, r, found, &w.skipped.Logs)
+}
+
+// observations hands out a file of observations.
+func (w *walk) observations(name string, r io.Reader, found bool) {
+	visit := w.visit.Observations
+	if found && w.visit.Log != nil {
+		visit = nil
+	}
+	w.hand(visit, name, r, found, &w.skipped.Observations)
+}
+
+// hand gives what was found to whom it is for, or counts it.
+func (w *walk) hand(to Visit, name string, r io.Reader, found bool, skipped *int) {
+	switch {
+	case to == nil && found:
+		*skipped++
+		return
+	case to == nil && skipped == &w.skipped.Logs:
+		w.problem(name, ErrNoObservations, "oomscan --format obs writes such files; oomscan PATH reads logs")
+		return
+	case to == nil:
+		w.problem(name, ErrObservations, "oomscan merge reads them")
+		return
+	}
 	w.logs++
+	if f, ok := r.(*os.File); ok {
+		to(name, f)
+		return
+	}
 	c := &counter{Reader: r}
-	w.visit(name, c)
+	to(name, c)
 	if c.err != nil {
 		w.told = c.err
 	}
@@ -110,7 +153,7 @@ func (w *walk) begin() {
 		return
 	}
 	if in.From != "" && in.Size == 0 {
-		w.log(in.Name, strings.NewReader("")) // the kernel's own files look empty, and some block: see sniffFile
+		w.log(in.Name, strings.NewReader(""), true) // the kernel's own files look empty, and some block: see sniffFile
 		return
 	}
 	flags := os.O_RDONLY
@@ -157,8 +200,9 @@ func (w *walk) open(f *os.File) {
 	section := io.NewSectionReader(f, from, size)
 	switch {
 	case what.kind == text, what.kind == ownReport && in.From == "", what.kind == binaryData && in.Path == "":
-		w.logs++
-		w.visit(in.Name, f)
+		w.log(in.Name, f, in.From != "")
+	case what.kind == observations:
+		w.observations(in.Name, f, in.From != "")
 	case what.format == "zip" && what.kind == compressed:
 		w.zip(at, section, size)
 	default:
@@ -204,21 +248,23 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 	found := at.member || w.input.From != ""
 	switch what.kind {
 	case text:
-		w.log(at.name, src)
+		w.log(at.name, src, found)
+	case observations:
+		w.observations(at.name, r, found)
 	case wide:
-		w.log(at.name, newUTF16Reader(r))
+		w.log(at.name, newUTF16Reader(r), found)
 	case ownReport:
 		if found {
 			w.skipped.Reports++
 			return
 		}
-		w.log(at.name, r)
+		w.log(at.name, r, found)
 	case compressed:
 		w.packed(at, r, what.format, found)
 	default:
 		switch {
 		case w.input.Path == "" && at.depth == 0:
-			w.log(at.name, src) // whoever pipes it in means it
+			w.log(at.name, src, false) // whoever pipes it in means it
 		case found:
 			w.skipped.Binary++
 		default:

@@ -102,14 +102,14 @@ type got struct {
 }
 
 func walked(u *Unpacker, in Input) (g got) {
-	skipped, problems := u.Walk(in, func(name string, r io.Reader) {
+	skipped, problems := u.Walk(in, Visits{Log: func(name string, r io.Reader) {
 		b, err := io.ReadAll(r)
 		line := name + ": " + string(b)
 		if err != nil {
 			line += " (" + err.Error() + ")"
 		}
 		g.logs = append(g.logs, line)
-	})
+	}})
 	for _, p := range problems {
 		g.problems = append(g.problems, p.Name+": "+p.Err.Error())
 	}
@@ -370,13 +370,13 @@ func bomb(t testing.TB, mib int) string {
 // counted walks data and counts what comes out instead of keeping it.
 func counted(data string, limits Limits) (bytes int64, errs []error) {
 	u := &Unpacker{Limits: limits, Stdin: strings.NewReader(data)}
-	_, problems := u.Walk(Input{Name: "x", Size: -1}, func(_ string, r io.Reader) {
+	_, problems := u.Walk(Input{Name: "x", Size: -1}, Visits{Log: func(_ string, r io.Reader) {
 		n, err := io.Copy(io.Discard, r)
 		bytes += n
 		if err != nil {
 			errs = append(errs, err)
 		}
-	})
+	}})
 	for _, p := range problems {
 		errs = append(errs, p.Err)
 	}
@@ -533,11 +533,11 @@ func TestAFileMayShrinkWhileItIsRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(ball), 0o600))
 	u := &Unpacker{Limits: DefaultLimits()}
 	var errs []error
-	_, problems := u.Walk(Input{Name: "x", Path: path, Size: int64(len(ball))}, func(name string, r io.Reader) {
+	_, problems := u.Walk(Input{Name: "x", Path: path, Size: int64(len(ball))}, Visits{Log: func(name string, r io.Reader) {
 		require.NoError(t, os.Truncate(path, 100<<10))
 		_, err := io.Copy(io.Discard, r)
 		errs = append(errs, err)
-	})
+	}})
 	require.Len(t, errs, 2)
 	require.NoError(t, errs[0])
 	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)

@@ -54,14 +54,14 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 		h.read(report.Input{Name: in.Name}, nil, errInterrupted)
 		return h
 	}
-	skipped, problems := u.Walk(in, func(name string, r io.Reader) {
+	skipped, problems := u.Walk(in, source.Visits{Log: func(name string, r io.Reader) {
 		c := classifier.NewCollector()
 		res, err := j.whole(name, r, workers, c)
 		h.read(res, c, err)
 		if j.logs.Add(1) > manyLogs {
 			h.parts[len(h.parts)-1].pack(&j.store)
 		}
-	})
+	}})
 	h.skipped = skipped
 	for _, q := range problems {
 		hint := q.Hint
