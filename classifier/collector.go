@@ -8,6 +8,7 @@ import (
 
 	"oomscan/classifier/phase"
 	"oomscan/parser"
+	"oomscan/parser/traceback"
 )
 
 // Limits of what a collector keeps of one input; everything beyond is only counted.
@@ -108,14 +109,18 @@ type event struct {
 }
 
 // Add folds one observation.
-func (c *Collector) Add(o parser.Observation) {
+func (c *Collector) Add(o parser.Observation) { c.Thin(o) }
+
+// Thin folds one observation and returns as much of it as another collector needs to be told the same: of what is only
+// counted, no texts and no traceback.
+func (c *Collector) Thin(o parser.Observation) parser.Observation {
 	switch o := o.(type) {
 	case parser.Event:
-		c.event(o)
+		return c.event(o)
 	case parser.Setting:
 		c.setting(o)
 	case parser.Marker:
-		c.marker(o)
+		return c.marker(o)
 	case parser.Gauge:
 		f := c.file(o.At.Source)
 		f.see(&o.Header)
@@ -124,6 +129,7 @@ func (c *Collector) Add(o parser.Observation) {
 			f.gauges[key] = o
 		}
 	}
+	return o
 }
 
 func (c *Collector) file(name string) *file {
@@ -150,7 +156,7 @@ func (f *file) stream(key string) *streamState {
 	return s
 }
 
-func (c *Collector) event(o parser.Event) {
+func (c *Collector) event(o parser.Event) parser.Event {
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
 	reread(&o)
@@ -180,8 +186,9 @@ func (c *Collector) event(o parser.Event) {
 	f.perKind[o.Pattern]++
 	n := f.perKind[o.Pattern]
 	if n > maxPerPattern || n > fewEvents && len(f.events) >= maxEvents {
-		return
+		return counted(o)
 	}
+	origin := originOf(o.Trace)
 	if n > maxTraces {
 		o.Trace = nil
 	}
@@ -198,6 +205,31 @@ func (c *Collector) event(o parser.Event) {
 	}
 	e.timer, e.timerBy, e.marker = f.where(o.Header.Stream)
 	f.events = append(f.events, e)
+	if o.Trace == nil {
+		o.Trace = origin
+	}
+	return o
+}
+
+// originOf is a traceback that only tells whose it is, nil when the whole one does not.
+func originOf(t *traceback.Trace) *traceback.Trace {
+	if t == nil || t.Origin == nil {
+		return nil
+	}
+	return &traceback.Trace{Origin: t.Origin}
+}
+
+// counted is what counts of an event that is not kept: who told it, what it is, and what it says of others.
+func counted(o parser.Event) parser.Event {
+	o.Text, o.Phase, o.Trace = "", "", originOf(o.Trace)
+	fields := parser.Fields{}
+	for _, k := range []string{"reason", "pid", "host"} {
+		if v, ok := o.Fields[k]; ok {
+			fields[k] = v
+		}
+	}
+	o.Fields = fields
+	return o
 }
 
 // reread decides what an exception is whose words do not tell: a full device is a disk, unless the traceback goes
@@ -308,10 +340,14 @@ func (c *Collector) setting(o parser.Setting) {
 	f.settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}.after(f.settings[o.Key])
 }
 
-func (c *Collector) marker(o parser.Marker) {
+func (c *Collector) marker(o parser.Marker) parser.Marker {
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
-	o.Text = short(o.Text)
+	if o.Name == "phase" || o.Name == "launch" {
+		o.Text = short(o.Text)
+	} else {
+		o.Text = "" // nobody quotes it
+	}
 	f.marks++
 	if f.ended && begins(&o) {
 		f.again()
@@ -320,7 +356,7 @@ func (c *Collector) marker(o parser.Marker) {
 	case "step":
 		n, ok := o.Fields.Int("step")
 		if !ok || n >= 1<<40 {
-			return
+			return o
 		}
 		f.stepped(o.Header.Launched(), int(n))
 		if int(n) > f.lastStep {
@@ -346,6 +382,7 @@ func (c *Collector) marker(o parser.Marker) {
 			f.launches = append(f.launches, o)
 		}
 	}
+	return o
 }
 
 // begins says that a marker is of a run that starts or goes on, not of one that ended.
