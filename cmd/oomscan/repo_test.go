@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"oomscan/cmd/oomscan/internal/report": {"classifier", "parser", "parser/secret", "parser/traceback", "remedies", "remedies/memory"},
 	"oomscan/cmd/oomscan/internal/jobs":   {"classifier"},
 	"oomscan/cmd/oomscan/internal/epilog": {"classifier", "parser", "parser/source", "parser/traceback", "cmd/oomscan/internal/report"},
-	"oomscan/cmd/oomscan/internal/cli":    {"cmd/oomscan/internal/epilog", "cmd/oomscan/internal/jobs", "classifier", "parser", "parser/envelope", "parser/source", "remedies", "cmd/oomscan/internal/report"},
+	"oomscan/cmd/oomscan/internal/cli":    {"cmd/oomscan/internal/epilog", "cmd/oomscan/internal/jobs", "classifier", "parser", "parser/obs", "parser/envelope", "parser/source", "remedies", "cmd/oomscan/internal/report"},
 	"oomscan/cmd/oomscan":                 {"cmd/oomscan/internal/cli"},
 	"oomscan/cmd/corpus":                  {},
 }

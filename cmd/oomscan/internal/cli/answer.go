@@ -15,7 +15,9 @@ import (
 // finish makes jobs of all parts, prints the answer and returns the exit status. The error is what kept the parts from
 // being told as they came, if anything: then nobody is told any more.
 func (j *scan) finish(parts []part, err error) (int, error) {
-	failed := slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil })
+	// the order in which inputs were given, or scanned elsewhere, is not to be seen
+	slices.SortStableFunc(parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	failed := unread(parts)
 	list, choice := j.chosen(j.group(parts))
 	memory := false
 	switch {
@@ -42,6 +44,11 @@ func (j *scan) finish(parts []part, err error) (int, error) {
 		return exitTrouble, err
 	}
 	return exitClean, err
+}
+
+// unread says that an input could not be read to its end.
+func unread(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil })
 }
 
 // job is one run and the parts that tell of it.

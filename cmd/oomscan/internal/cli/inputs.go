@@ -15,6 +15,7 @@ import (
 // harvest is what one input gave: a log, or the logs of an archive.
 type harvest struct {
 	parts    []part
+	records  []record // of files of observations
 	problems []problem
 	skipped  source.Skipped
 }
@@ -46,37 +47,45 @@ func (j *scan) unpacker(stdin io.Reader) *source.Unpacker {
 	}}
 }
 
-// one scans one input from its beginning to its end, with so many workers. The logs of an archive are listed as those of
-// a folder are, whatever their order there.
+// one reads one input from its beginning to its end, with so many workers.
 func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 	var h harvest
+	visits := source.Visits{Observations: func(name string, r io.Reader) { j.recorded(&h, name, r) }}
+	if !j.options.merging {
+		visits.Log = func(name string, r io.Reader) {
+			c := classifier.NewCollector()
+			res, err := j.whole(name, r, workers, c.Add)
+			h.read(res, c, err)
+			j.spare(&h.parts[len(h.parts)-1])
+		}
+	}
+	j.walk(u, in, &h, visits)
+	return h
+}
+
+// walk hands what is in an input to visits, which note in h what they read, notes there what went wrong besides, and
+// returns the parts for that. The logs of an archive are listed as those of a folder are, whatever their order there.
+func (j *scan) walk(u *source.Unpacker, in source.Input, h *harvest, visits source.Visits) (missing []part) {
+	fail := func(name string, err error, hint string) {
+		res := report.Input{Name: name}
+		h.fail(&res, err, hint)
+		missing = append(missing, part{input: res})
+	}
 	if closed(j.streams.Interrupt) {
-		h.read(report.Input{Name: in.Name}, nil, errInterrupted)
-		return h
-	}
-	skipped, problems := u.Walk(in, source.Visits{Log: func(name string, r io.Reader) {
-		c := classifier.NewCollector()
-		res, err := j.whole(name, r, workers, c)
-		h.read(res, c, err)
-		if j.logs.Add(1) > manyLogs {
-			h.parts[len(h.parts)-1].pack(&j.store)
+		fail(in.Name, errInterrupted, "")
+	} else {
+		var problems []source.Problem
+		h.skipped, problems = u.Walk(in, visits)
+		for _, q := range problems {
+			fail(q.Name, q.Err, cmp.Or(q.Hint, "what could be read is in the report"))
 		}
-	}})
-	h.skipped = skipped
-	for _, q := range problems {
-		hint := q.Hint
-		if hint == "" {
-			hint = "what could be read is in the report"
-		}
-		res := report.Input{Name: q.Name}
-		h.fail(&res, q.Err, hint)
-		h.parts = append(h.parts, part{input: res})
 	}
+	h.parts = append(h.parts, missing...)
 	for i := range h.parts {
 		h.parts[i].from = in.Name
 	}
 	slices.SortStableFunc(h.parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
-	return h
+	return missing
 }
 
 // comparePaths orders names as folders list them: part by part.
@@ -103,6 +112,7 @@ func (j *scan) take(in *source.Input, h *harvest) []part {
 	for _, q := range h.problems {
 		complain(j.streams.Err, q)
 	}
+	j.records = append(j.records, h.records...)
 	if h.skipped != (source.Skipped{}) {
 		name := cmp.Or(in.From, in.Name)
 		if j.skipped == nil {
@@ -147,11 +157,11 @@ func (j *scan) tellSkipped(problems []source.Problem) {
 		sum := *s
 		sum.Add(j.skipped[q.Name])
 		delete(j.skipped, q.Name)
-		complain(j.streams.Err, problem{where: q.Name, what: sum.Error(), hint: q.Hint})
+		complain(j.streams.Err, problem{where: q.Name, what: sum.Error(), hint: sum.Hint()})
 	}
 	for _, name := range j.order {
 		if s, ok := j.skipped[name]; ok {
-			complain(j.streams.Err, problem{where: name, what: s.Error()})
+			complain(j.streams.Err, problem{where: name, what: s.Error(), hint: s.Hint()})
 		}
 	}
 }

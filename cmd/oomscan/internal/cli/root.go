@@ -24,6 +24,8 @@ type options struct {
 	color     string
 	framework string
 	runConfig string
+	prefix    string // of the names in observations
+	merging   bool   // inputs are observations, not logs
 	jobs      int
 	limits    source.Limits
 	quiet     bool
@@ -34,7 +36,7 @@ type options struct {
 
 // formats and frameworks are the words that --format and --framework take.
 var (
-	formats    = []string{"text", "json", "ndjson"}
+	formats    = []string{"text", "json", "ndjson", "obs"}
 	colors     = []string{"auto", "always", "never"}
 	frameworks = []string{
 		"verl", "areal", "relax", "slime", "openrlhf", "trl", "nemo_rl", "deepspeed", "megatron", "torch", "vllm", "sglang", "jax",
@@ -89,13 +91,14 @@ could not be read and nothing was found in the rest.`,
 		Example: `  oomscan logs/                                  every file of a job
   oomscan slurm-4242.err slurm-4242.out          some of them
   tail -f slurm-4242.err | oomscan               a job that still runs
-  oomscan --format json logs/ > report.json      for other programs`,
+  oomscan --format json logs/ > report.json      for other programs
+  oomscan --format obs -o node7.obs /tmp/logs    for oomscan merge`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.check(formats); err != nil {
 				return err
 			}
 			if len(args) == 0 && s.InTerminal {
@@ -104,11 +107,23 @@ could not be read and nothing was found in the rest.`,
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			code, err := o.run(args, s)
+			do := o.run
+			if o.format == formatObs {
+				do = o.observe
+			}
+			code, err := do(args, s)
 			*status = code
 			return err
 		},
 	}
+	o.flags(cmd, formats)
+	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
+	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
+	return cmd
+}
+
+// flags are those of the commands that answer with a report.
+func (o *options) flags(cmd *cobra.Command, formats []string) {
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(formats, "|"))
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
@@ -123,11 +138,9 @@ could not be read and nothing was found in the rest.`,
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, &o.limits)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
-	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s))
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
-	return cmd
 }
 
 // columns lists the words that a flag takes in lines of at most so many columns.
@@ -170,7 +183,7 @@ func oneOf(choices ...choice) error {
 }
 
 // check refuses what no flag takes.
-func (o *options) check() error {
+func (o *options) check(formats []string) error {
 	if o.format == "" || o.color == "" {
 		return problem{where: "--format, --color", what: "need a value", hint: "leave them out for text and auto"}
 	}
@@ -179,6 +192,9 @@ func (o *options) check() error {
 	}
 	if o.jobs < 1 {
 		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of processors", o.jobs), hint: "1 or more"}
+	}
+	if err := o.checkObs(); err != nil {
+		return err
 	}
 	return checkLimits(&o.limits)
 }

@@ -20,16 +20,21 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		return exitTrouble, err
 	}
 	j.paths = paths
-	inputs, problems := source.List(paths)
+	list := source.List
+	if o.merging {
+		list = source.ListObservations
+	}
+	inputs, problems := list(paths)
 	parts := j.unlisted(problems, len(inputs) > 0)
 	var read []part
-	if len(inputs) == 1 && inputs[0].Name == source.Stdin {
+	if len(inputs) == 1 && inputs[0].Name == source.Stdin && !o.merging {
 		read, err = j.stream()
 	} else {
 		read = j.files(inputs)
 	}
 	j.tellSkipped(problems)
-	return j.finish(append(parts, read...), err)
+	parts = append(parts, read...)
+	return j.finish(append(parts, j.recall(parts)...), err)
 }
 
 // scan is one call's work.
@@ -48,6 +53,7 @@ type scan struct {
 
 	skipped map[string]source.Skipped // in archives, by the path of the command line
 	order   []string                  // those paths
+	records []record                  // what files of observations gave
 }
 
 // part is what one log gave. One that could not be opened has an input with an error and nothing else.
@@ -68,6 +74,13 @@ func (p *part) pack(s *classifier.Store) {
 	if p.collector != nil {
 		clues := p.collector.Clues()
 		p.clues, p.packed, p.collector = &clues, s.Pack(p.collector), nil
+	}
+}
+
+// spare packs what a part holds when there are many of them.
+func (j *scan) spare(p *part) {
+	if j.logs.Add(1) > manyLogs {
+		p.pack(&j.store)
 	}
 }
 
@@ -108,16 +121,19 @@ func (o *options) start(s Streams) (*scan, error) {
 // bigFile is from which size on a file has all workers to itself.
 const bigFile = 32 << 20
 
+// big says that an input is worth all workers, and can be read in parts.
+func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
+
 // files scans inputs: the small ones several at a time, the big ones one after the other, each in parts. What is packed
 // can only be read from its beginning on, by one. Each log has a collector of its own, so that the answer does not
 // depend on which ends first.
 func (j *scan) files(inputs []source.Input) []part {
 	u := j.unpacker(j.streams.In)
 	all := make([]harvest, len(inputs))
-	var small, big []int
+	var small, large []int
 	for i := range inputs {
-		if inputs[i].Size >= bigFile && !inputs[i].Packed {
-			big = append(big, i)
+		if big(&inputs[i]) {
+			large = append(large, i)
 		} else {
 			small = append(small, i)
 		}
@@ -136,7 +152,7 @@ func (j *scan) files(inputs []source.Input) []part {
 	}
 	close(next)
 	wg.Wait()
-	for _, i := range big {
+	for _, i := range large {
 		all[i] = j.one(u, inputs[i], j.options.jobs)
 	}
 	parts := make([]part, 0, len(inputs))
@@ -150,18 +166,18 @@ func (j *scan) files(inputs []source.Input) []part {
 const minParts = 1 << 20
 
 // whole scans r from where it is to its end.
-func (j *scan) whole(name string, r io.Reader, workers int, c *classifier.Collector) (report.Input, error) {
+func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Observation)) (report.Input, error) {
 	var st parser.Stats
 	var err error
 	if f, from, size := regular(r); size >= minParts {
 		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt}, from, size)
-		st, err = parser.ScanAt(name, in, size, workers, c.Add)
+		st, err = parser.ScanAt(name, in, size, workers, emit)
 	} else {
 		room, _ := j.rooms.Get().(*parser.Room)
 		if room == nil {
 			room = new(parser.Room)
 		}
-		st, err = room.Scan(name, interruptible{r, j.streams.Interrupt}, c.Add)
+		st, err = room.Scan(name, interruptible{r, j.streams.Interrupt}, emit)
 		j.rooms.Put(room)
 	}
 	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err

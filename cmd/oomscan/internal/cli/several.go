@@ -206,6 +206,9 @@ func (a *answer) worthAReport() []int {
 func (j *scan) again() string {
 	const most = 3
 	words := []string{"oomscan --job NAME"}
+	if j.options.merging {
+		words[0] = "oomscan merge --job NAME"
+	}
 	if j.options.each {
 		words = append(words, "--each")
 	}
