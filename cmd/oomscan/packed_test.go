@@ -170,6 +170,7 @@ func TestPackingDoesNotMatter(t *testing.T) {
 			}
 			want := report(dir+"/", nil, dir)
 			require.Contains(t, want, `"name": "node2/`)
+			observedElsewhere(t, dir)
 			for name, data := range map[string][]byte{
 				"job.tar": ball, "job.tar.gz": pack(t, "gzip", ball), "job.tar.zst": pack(t, "zstd", ball), "job.tar.xz": pack(t, "xz", ball),
 				"job.tar.lz4": pack(t, "lz4", ball), "job.zip": zipOf(t, files), "noextension": pack(t, "gzip", ball), "lies.log": pack(t, "zstd", ball),
