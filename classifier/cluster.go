@@ -228,11 +228,20 @@ func leaf(e *event) string {
 	return fmt.Sprint(f.File, ":", f.Line)
 }
 
+// places are where the evidence stands.
+func (c *cluster) places() []parser.Position {
+	out := make([]parser.Position, len(c.evidence))
+	for i, e := range c.evidence {
+		out[i] = e.At
+	}
+	return out
+}
+
 // incident draws the conclusions from a cluster.
 func (c *cluster) incident() Incident {
 	c.choose()
 	c.adopt()
-	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Begin: c.evidence[0].At}
+	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places()}
 	full, proven := c.hostFull()
 	if c.suspect && !proven {
 		in.Verdict = Suspect

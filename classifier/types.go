@@ -138,18 +138,20 @@ type Consequence struct {
 
 // Incident is one root cause with everything that followed from it.
 type Incident struct {
-	ID           string
-	Verdict      Verdict
-	Kind         parser.Kind
-	Resource     string // gpu, host, shm
-	Phase        string // a design word
-	Confidence   string // of the phase: high, medium, low
-	PhaseWhy     string // one sentence: why this phase
-	Survived     bool
-	Summary      string // one sentence for people
-	Evidence     []Evidence
-	Root         Root
-	Begin        parser.Position // the first line that tells of it, in order of reading; the root may be another
+	ID         string
+	Verdict    Verdict
+	Kind       parser.Kind
+	Resource   string // gpu, host, shm
+	Phase      string // a design word
+	Confidence string // of the phase: high, medium, low
+	PhaseWhy   string // one sentence: why this phase
+	Survived   bool
+	Summary    string // one sentence for people
+	Evidence   []Evidence
+	Root       Root
+	// Reports are the places of all evidence, in order of occurrence, the root's among them: what else is found out about
+	// an incident may give it another root, but it goes on holding these.
+	Reports      []parser.Position
 	Consequences []Consequence
 	Repeats      int // further reports of the same cause (other ranks, re-raises), the root not counted
 	// Shortfall is how many bytes were missing: requested minus free, nil when a term is unknown or when free covers

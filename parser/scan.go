@@ -146,7 +146,7 @@ func (s *Scanner) Stats() Stats {
 // should it end here: a writer that stops in the middle of a line, or printed its last words without a newline, is heard
 // without waiting for more. The scanner's state does not change: all of it is emitted again when its time comes.
 func (s *Scanner) Peek(emit func(Observation)) {
-	s.recall.tell(emit)
+	s.Recall(emit)
 	if rest := s.buf[s.done:]; !s.inLong && len(rest) > 0 && len(rest) <= MaxLine {
 		s.recall.samples(s.parser, s.line)
 		s.parser.peek(s.line, s.base+int64(s.done), rest, emit)
@@ -155,8 +155,8 @@ func (s *Scanner) Peek(emit func(Observation)) {
 
 // space is where the next bytes go; never empty.
 func (s *Scanner) space() []byte {
-	if s.buf == nil {
-		s.buf = make([]byte, 0, behind+blockSize+ahead)
+	if full := behind + blockSize + ahead; cap(s.buf) < full {
+		s.buf = append(make([]byte, 0, full), s.buf...)
 	}
 	return s.buf[len(s.buf):cap(s.buf)]
 }

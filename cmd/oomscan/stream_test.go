@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -41,15 +42,28 @@ func TestAnOpenPipeIsAnsweredWithinASecond(t *testing.T) {
 			require.NoError(t, err)
 			assert.Less(t, time.Since(begin), 5*time.Second, "a busy machine may be slow; it never waits for the end of the input")
 			assert.Contains(t, line, `"requested_bytes":18962280612`)
-			// the rest of the line and the end of the input bring no second report of the same incident
+			assert.Contains(t, line, `"update":false`)
+			// the rest of the line brings an update of the same incident, and no second one
 			_, err = write.WriteString(", and 1.00 GiB is reserved by PyTorch but unallocated.\nbye\n")
 			require.NoError(t, err)
 			require.NoError(t, write.Close())
 			rest, _ := lines.ReadString(0)
-			assert.Empty(t, strings.TrimSpace(rest))
+			require.Equal(t, 1, strings.Count(rest, "\n"), "%.300s", rest)
+			assert.Contains(t, rest, `"reserved_unallocated_bytes":1073741824`)
+			assert.True(t, strings.HasSuffix(rest, `"update":true}`+"\n"))
+			assert.Equal(t, idOf(t, line), idOf(t, rest))
 			assert.Equal(t, 1, <-status)
 		})
 	}
+}
+
+// idOf is the id of a line of ndjson.
+func idOf(t *testing.T, line string) string {
+	t.Helper()
+	var in struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(line), &in), "%.300s", line)
+	require.NotEmpty(t, in.ID)
+	return in.ID
 }
 
 // follow runs the command on a pipe that stays open, in the text form, and returns the pipe's end, what the command

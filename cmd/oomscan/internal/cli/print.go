@@ -6,36 +6,12 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// printer writes reports in the chosen form. Incidents of a stream are printed once, as they settle.
+// printer writes reports in the chosen form. Incidents of a stream are printed once, as they settle; see [told].
 type printer struct {
 	options *options
 	out     io.Writer
 	streams Streams
-	printed map[report.Begin]bool
-}
-
-// fresh prints the incidents that were not printed yet; a format that is one document waits for the end.
-func (p *printer) fresh(r *report.Report) error {
-	if p.options.format == "json" {
-		return nil
-	}
-	for i := range r.Incidents {
-		in := &r.Incidents[i]
-		if p.printed[in.Begin] {
-			continue
-		}
-		p.printed[in.Begin] = true
-		var err error
-		if p.options.format == "ndjson" {
-			err = report.NDJSON(p.out, r, in)
-		} else {
-			err = report.TextIncident(p.out, r, i, p.style())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	told    told
 }
 
 // final prints the whole answer, or what of it was not printed yet.
@@ -44,10 +20,10 @@ func (p *printer) final(r *report.Report) error {
 	case "json":
 		return report.JSON(p.out, r)
 	case "ndjson":
-		return p.fresh(r)
+		return p.fresh(r, true)
 	}
-	if len(p.printed) > 0 {
-		if err := p.fresh(r); err != nil {
+	if p.told.any() {
+		if err := p.fresh(r, true); err != nil {
 			return err
 		}
 		return report.TextFooter(p.out, r, p.style())

@@ -114,7 +114,7 @@ func (o *options) start(s Streams) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{options: o, out: out, streams: s, printed: map[report.Begin]bool{}}
+	p := &printer{options: o, out: out, streams: s}
 	return &scan{options: o, streams: s, printer: p, close: closeOut, extra: extra, begin: begin}, nil
 }
 

@@ -129,7 +129,7 @@ type lineDocument struct{ printer *printer }
 func (d lineDocument) job(x *job, rep *report.Report) error {
 	x.parts = nil // nobody asks again
 	for i := range rep.Incidents {
-		if err := report.NDJSON(d.printer.out, rep, &rep.Incidents[i]); err != nil {
+		if err := report.NDJSON(d.printer.out, rep, &rep.Incidents[i], false); err != nil {
 			return err
 		}
 	}

@@ -4,9 +4,6 @@ import (
 	"io"
 	"time"
 
-	"oomscan/classifier"
-	"oomscan/cmd/oomscan/internal/report"
-	"oomscan/parser"
 	"oomscan/parser/source"
 )
 
@@ -28,10 +25,11 @@ func (j *scan) stream() ([]part, error) {
 	if form == source.Packed {
 		return j.unpack(&chunkReader{head: head, err: rerr, chunks: chunks, free: free, done: j.streams.Interrupt}, 1), nil
 	}
-	c := classifier.NewCollector()
-	sc := parser.NewScanner(source.Stdin, c.Add)
-	feed, end := j.feeder(sc, form)
-	feed(head)
+	g := newGrowing(source.Stdin)
+	if form == source.Wide {
+		g.wide = new(source.UTF16)
+	}
+	g.feed(head)
 	timer := time.NewTimer(idle)
 	var since time.Time // when the first bytes came that have not been answered yet
 	if len(head) > 0 {
@@ -49,35 +47,39 @@ loop:
 				rerr = b.err
 				break loop
 			}
-			feed(b.data)
+			g.feed(b.data)
 			free <- b.data[:cap(b.data)]
 			if since.IsZero() {
 				since = time.Now()
 			}
 			if time.Since(since) > late {
-				if err = j.tell(c, sc, nil); err != nil {
+				if j.printer.told.any() {
+					g.settle(false) // does the run go on?
+				}
+				if err = j.tell(g); err != nil {
 					break loop // nobody reads any more
 				}
 				since = time.Now()
 			}
 			timer.Reset(idle)
 		case <-timer.C:
-			if !since.IsZero() {
-				var tail []parser.Observation
-				sc.Peek(func(o parser.Observation) { tail = append(tail, o) })
-				if err = j.tell(c, sc, tail); err != nil {
+			if owed := j.printer.told.owed; !since.IsZero() || !owed.IsZero() && !time.Now().Before(owed) {
+				g.settle(true)
+				if err = j.tell(g); err != nil {
 					break loop
 				}
 				since = time.Time{}
 			}
+			if owed := j.printer.told.owed; !owed.IsZero() {
+				timer.Reset(max(time.Until(owed), idle))
+			}
 		case <-j.streams.Interrupt:
-			break loop
+			rerr = errInterrupted
 		}
 	}
-	end()
-	st := sc.Close()
+	p := g.close()
 	var h harvest
-	h.read(report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, c, rerr)
+	h.read(p.input, p.collector, rerr)
 	return j.take(&source.Input{Name: source.Stdin}, &h), err
 }
 
@@ -114,17 +116,25 @@ func (j *scan) read() (<-chan chunk, chan<- []byte) {
 	return chunks, free
 }
 
-// tell prints the incidents that are known by now and were not printed before.
-func (j *scan) tell(c *classifier.Collector, sc *parser.Scanner, tail []parser.Observation) error {
-	if len(tail) > 0 {
-		c = c.Clone()
-		for _, o := range tail {
-			c.Add(o)
+// tell prints what logs tell by now and was not told before.
+func (j *scan) tell(gs ...*growing) error {
+	parts := make([]part, 0, len(gs))
+	events := 0
+	for _, g := range gs {
+		parts = append(parts, g.part())
+		events += g.events
+	}
+	if events == 0 || j.options.format == "json" || j.options.quiet {
+		return nil
+	}
+	j.printer.told.owed = time.Time{}
+	for _, job := range j.group(parts) {
+		rep := j.report(job.parts)
+		if err := j.printer.fresh(&rep, false); err != nil {
+			return err
 		}
 	}
-	st := sc.Stats()
-	rep := j.report([]part{{input: report.Input{Name: source.Stdin, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, collector: c}})
-	return j.printer.fresh(&rep)
+	return nil
 }
 
 // head reads the first bytes of standard input, as many as it takes to tell what it is, and no longer than the stream
@@ -157,20 +167,6 @@ func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form 
 			return head, form, errInterrupted
 		}
 	}
-}
-
-// feeder returns what feeds a scanner with a stream of that form, and what ends it.
-func (j *scan) feeder(sc *parser.Scanner, form source.Form) (feed func([]byte), end func()) {
-	if form != source.Wide {
-		return func(p []byte) { _, _ = sc.Write(p) }, func() {}
-	}
-	var dec source.UTF16
-	var out []byte
-	feed = func(p []byte) {
-		out = dec.Append(out[:0], p)
-		_, _ = sc.Write(out)
-	}
-	return feed, func() { _, _ = sc.Write(dec.Close(out[:0])) }
 }
 
 // unpack scans standard input, which is a file or is packed, as any other input.

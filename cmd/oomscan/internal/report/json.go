@@ -14,8 +14,8 @@ func JSON(w io.Writer, r *Report) error {
 }
 
 // NDJSON writes one incident on one line, with the job it belongs to: its name among several, else the id that the log
-// tells.
-func NDJSON(w io.Writer, r *Report, in *Incident) error {
+// tells. update says that a line with the same id was written before, which this one takes the place of.
+func NDJSON(w io.Writer, r *Report, in *Incident, update bool) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	job := r.Run.JobID
@@ -25,5 +25,6 @@ func NDJSON(w io.Writer, r *Report, in *Incident) error {
 	return enc.Encode(struct {
 		Job *string `json:"job"`
 		*Incident
-	}{job, in})
+		Update bool `json:"update"`
+	}{job, in, update})
 }

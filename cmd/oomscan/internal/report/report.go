@@ -101,15 +101,13 @@ type Incident struct {
 	Remedies     []Remedy       `json:"remedies"`
 	StartWith    []string       `json:"start_with"`
 	Patch        []Patch        `json:"patch"`
-	Begin        Begin          `json:"-"`
+	Reports      []At           `json:"-"` // where its evidence stands, in order of occurrence
 }
 
-// Begin tells incidents of one stream apart while it is read: what is found out about one later may change its root and
-// its ID, but not where its evidence begins.
-type Begin struct {
-	File    string
-	Line    int
-	Verdict string // what was suspected and is proven now is news
+// At is a line of an input.
+type At struct {
+	File string
+	Line int
 }
 
 // Evidence is a line that a conclusion rests on.
@@ -266,7 +264,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
 		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(run, c), Findings: c.Findings,
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith, Patch: []Patch{},
-		Begin: Begin{File: c.Begin.Source, Line: c.Begin.Line, Verdict: string(c.Verdict)},
+		Reports: make([]At, 0, len(c.Reports)),
 	}
 	in.Findings = slices.Concat(in.Findings, list.Findings)
 	if in.Findings == nil {
@@ -274,6 +272,9 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 	}
 	if in.StartWith == nil {
 		in.StartWith = []string{}
+	}
+	for _, at := range c.Reports {
+		in.Reports = append(in.Reports, At{at.Source, at.Line})
 	}
 	for _, e := range c.Evidence {
 		in.Evidence = append(in.Evidence, Evidence{File: e.At.Source, Line: e.At.Line, Text: e.Text, Why: e.Why})

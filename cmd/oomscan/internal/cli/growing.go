@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser"
+	"oomscan/parser/source"
+)
+
+// growing is a log that is read while it is written.
+type growing struct {
+	name      string
+	collector *classifier.Collector
+	scanner   *parser.Scanner // of the content that is there now
+	events    int             // heard so far: without any, there is nothing to tell
+	before    parser.Stats    // of the contents that were there earlier
+	view      *classifier.Collector
+	wide      *source.UTF16 // it is in UTF-16
+	out       []byte
+	failure   *string // why it cannot be read at the moment
+}
+
+func newGrowing(name string) *growing {
+	g := &growing{name: name, collector: classifier.NewCollector()}
+	g.scanner = parser.NewScanner(name, g.hear)
+	return g
+}
+
+func (g *growing) hear(o parser.Observation) { g.tell(g.collector, o) }
+
+// tell adds an observation to a collector, behind what earlier contents held.
+func (g *growing) tell(c *classifier.Collector, o parser.Observation) {
+	if _, ok := o.(parser.Event); ok {
+		g.events++
+	}
+	c.Add(parser.Behind(o, g.before.Lines, g.before.Bytes))
+}
+
+// feed reads on.
+func (g *growing) feed(p []byte) {
+	g.view = nil
+	if g.wide != nil {
+		g.out = g.wide.Append(g.out[:0], p)
+		p = g.out
+	}
+	_, _ = g.scanner.Write(p)
+}
+
+// settle takes the last line for a whole one, and what was kept for later as told, until more is fed: for a log that is
+// silent. Of one that goes on, only what was kept counts.
+func (g *growing) settle(silent bool) {
+	var tail []parser.Observation
+	keep := func(o parser.Observation) { tail = append(tail, o) }
+	if silent {
+		g.scanner.Peek(keep)
+	} else {
+		g.scanner.Recall(keep)
+	}
+	if g.view = nil; len(tail) == 0 {
+		return
+	}
+	g.view = g.collector.Clone()
+	for _, o := range tail {
+		g.tell(g.view, o)
+	}
+}
+
+// anew begins a new content. Its lines count on from those of the old one, and so do the run's stage and its settings:
+// most logs that begin anew are those of a run that goes on.
+func (g *growing) anew() {
+	g.view = nil
+	st := g.end()
+	g.before.Bytes += st.Bytes
+	g.before.Lines += st.Lines
+	g.before.Truncated += st.Truncated
+	g.wide = nil
+	g.scanner = parser.NewScanner(g.name, g.hear)
+}
+
+// end finishes the content and returns what was read of it.
+func (g *growing) end() parser.Stats {
+	if g.wide != nil {
+		_, _ = g.scanner.Write(g.wide.Close(g.out[:0]))
+	}
+	g.view = nil
+	return g.scanner.Close()
+}
+
+// close finishes the log.
+func (g *growing) close() part {
+	st := g.end()
+	return g.partOf(st)
+}
+
+// part is what is known by now.
+func (g *growing) part() part { return g.partOf(g.scanner.Stats()) }
+
+func (g *growing) partOf(st parser.Stats) part {
+	p := part{collector: g.collector, input: report.Input{
+		Name: g.name, Bytes: g.before.Bytes + st.Bytes, Lines: g.before.Lines + st.Lines, Truncated: g.before.Truncated + st.Truncated, Error: g.failure,
+	}}
+	if g.view != nil {
+		p.collector = g.view
+	}
+	return p
+}
