@@ -41,20 +41,29 @@ func sniffFile(path string, size int64) (content, error) {
 	if size == 0 {
 		return content{kind: text}, nil
 	}
-	// Not blocking, should the file have become a FIFO meanwhile.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openRegular(path)
 	if err != nil {
 		return content{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return content{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return content{}, ErrKind
-	}
 	return sniffOpen(f, 0, size)
+}
+
+// openRegular opens a regular file, [ErrKind] if it is something else by now. It does not block.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrKind
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // sniffOpen tells what is in the size bytes of a file from an offset on.
