@@ -94,7 +94,7 @@ func (m *Room) Scan(name string, r io.Reader, emit func(Observation)) (Stats, er
 func (s *Scanner) ReadFrom(r io.Reader) (int64, error) {
 	var total int64
 	for {
-		n, err := r.Read(s.space())
+		n, err := r.Read(s.space(blockSize))
 		s.advance(n)
 		total += int64(n)
 		if errors.Is(err, io.EOF) {
@@ -109,7 +109,7 @@ func (s *Scanner) ReadFrom(r io.Reader) (int64, error) {
 // Write feeds p. It never fails.
 func (s *Scanner) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
-		n := copy(s.space(), rest)
+		n := copy(s.space(len(rest)), rest)
 		s.advance(n)
 		rest = rest[n:]
 	}
@@ -147,16 +147,23 @@ func (s *Scanner) Stats() Stats {
 // without waiting for more. The scanner's state does not change: all of it is emitted again when its time comes.
 func (s *Scanner) Peek(emit func(Observation)) {
 	s.Recall(emit)
+	s.Tail(emit)
+}
+
+// Tail is the second half of [Scanner.Peek]: what the unfinished last line says.
+func (s *Scanner) Tail(emit func(Observation)) {
 	if rest := s.buf[s.done:]; !s.inLong && len(rest) > 0 && len(rest) <= MaxLine {
 		s.recall.samples(s.parser, s.line)
 		s.parser.peek(s.line, s.base+int64(s.done), rest, emit)
 	}
 }
 
-// space is where the next bytes go; never empty.
-func (s *Scanner) space() []byte {
-	if full := behind + blockSize + ahead; cap(s.buf) < full {
-		s.buf = append(make([]byte, 0, full), s.buf...)
+// space is where the next bytes go, so many if it can be; never empty. The buffer is as large as what is fed at a time:
+// of thousands of logs that are followed, each gets a few lines now and then.
+func (s *Scanner) space(want int) []byte {
+	const full = behind + blockSize + ahead
+	if need := min(full, len(s.buf)+want); cap(s.buf) < need {
+		s.buf = append(make([]byte, 0, min(full, max(need, 2*cap(s.buf), 4<<10))), s.buf...)
 	}
 	return s.buf[len(s.buf):cap(s.buf)]
 }

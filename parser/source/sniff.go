@@ -31,9 +31,9 @@ type content struct {
 	format string // "gzip"; empty if unknown
 }
 
-// Log says that a file which begins with head is a log to be read as it is: neither packed nor binary, in one byte a
+// IsLog says that a file which begins with head is a log to be read as it is: neither packed nor binary, in one byte a
 // character, and none of oomscan's own reports. The first 8 KiB are enough.
-func Log(head []byte) bool { return sniff(head[:min(len(head), sniffLen)]).kind == text }
+func IsLog(head []byte) bool { return sniff(head[:min(len(head), sniffLen)]).kind == text }
 
 // sniffFile tells what is in a regular file. An empty one is text, and is not opened: files of /proc look empty, and
 // some of them block. It returns [ErrKind] if the file is no regular one any more.

@@ -23,6 +23,8 @@ func (j *scan) finish(parts []part, err error) (int, error) {
 	switch {
 	case choice != nil:
 		err, failed = cmp.Or(err, choice), true
+	case j.followed || j.printer.told.any():
+		memory, err = j.ended(list, err)
 	case len(list) == 1:
 		rep := j.report(list[0].parts)
 		memory = rep.Memory()
@@ -36,7 +38,7 @@ func (j *scan) finish(parts []part, err error) (int, error) {
 		err = cerr
 	}
 	switch {
-	case closed(j.streams.Interrupt):
+	case j.interrupted():
 		return exitInterrupted, err
 	case memory:
 		return exitMemory, err

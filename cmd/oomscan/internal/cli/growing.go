@@ -47,16 +47,29 @@ func (g *growing) feed(p []byte) {
 }
 
 // settle takes the last line for a whole one, and what was kept for later as told, until more is fed: for a log that is
-// silent. Of one that goes on, only what was kept counts.
-func (g *growing) settle(silent bool) {
+// silent. Of one that goes on, only what was kept counts. Unless something has happened, here or in another log, that
+// alone is no news, and only the last line is looked at.
+func (g *growing) settle(silent, happened bool) {
+	g.view = nil
 	var tail []parser.Observation
-	keep := func(o parser.Observation) { tail = append(tail, o) }
-	if silent {
-		g.scanner.Peek(keep)
-	} else {
-		g.scanner.Recall(keep)
+	keep := func(o parser.Observation) {
+		_, event := o.(parser.Event)
+		happened = happened || event
+		tail = append(tail, o)
 	}
-	if g.view = nil; len(tail) == 0 {
+	if !happened {
+		if !silent || !g.scanner.Open() {
+			return
+		}
+		if g.scanner.Tail(keep); !happened {
+			return
+		}
+		tail = tail[:0]
+	}
+	if g.scanner.Recall(keep); silent {
+		g.scanner.Tail(keep)
+	}
+	if len(tail) == 0 {
 		return
 	}
 	g.view = g.collector.Clone()

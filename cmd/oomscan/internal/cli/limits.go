@@ -12,21 +12,27 @@ import (
 )
 
 // limitFlags are the flags that bound what archives may hold.
-func limitFlags(f *pflag.FlagSet, l *source.Limits) {
+func limitFlags(f *pflag.FlagSet, o *options) {
+	l := &o.limits
 	*l = source.DefaultLimits()
 	f.IntVar(&l.Depth, "max-depth", l.Depth, "how deep archives may be nested")
 	f.Var((*bytesFlag)(&l.Expanded), "max-expanded", "how much an archive may expand to, such as 500M or 2T")
 	f.Int64Var(&l.Ratio, "max-ratio", l.Ratio, "how many times its size it may expand to, beyond the\nfirst 64 MiB")
 	f.IntVar(&l.Members, "max-members", l.Members, "how many members an archive may have")
+	f.IntVar(&o.open, "max-open", defaultOpen, "how many files --follow keeps open")
 }
 
+// defaultOpen is how many files are kept open while they are followed: a process may have 1,024 on most machines.
+const defaultOpen = 256
+
 // checkLimits refuses limits that let nothing through.
-func checkLimits(l *source.Limits) error {
+func (o *options) checkLimits() error {
+	l := &o.limits
 	for _, x := range []struct {
 		flag  string
 		value int64
 	}{
-		{"--max-depth", int64(l.Depth)}, {"--max-expanded", l.Expanded}, {"--max-ratio", l.Ratio}, {"--max-members", int64(l.Members)},
+		{"--max-depth", int64(l.Depth)}, {"--max-expanded", l.Expanded}, {"--max-ratio", l.Ratio}, {"--max-members", int64(l.Members)}, {"--max-open", int64(o.open)},
 	} {
 		if x.value < 1 {
 			return problem{where: x.flag, what: fmt.Sprintf("%d lets nothing through", x.value), hint: "1 or more"}

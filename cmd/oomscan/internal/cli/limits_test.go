@@ -3,10 +3,9 @@ package cli
 import (
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"oomscan/parser/source"
 )
 
 func TestSizesOfFlags(t *testing.T) {
@@ -30,15 +29,19 @@ func TestSizesOfFlags(t *testing.T) {
 
 func TestLimitsThatLetNothingThroughAreRefused(t *testing.T) {
 	t.Parallel()
-	l := source.DefaultLimits()
-	require.NoError(t, checkLimits(&l))
-	for _, f := range []func(*source.Limits){
-		func(l *source.Limits) { l.Depth = 0 }, func(l *source.Limits) { l.Expanded = 0 },
-		func(l *source.Limits) { l.Ratio = -1 }, func(l *source.Limits) { l.Members = 0 },
+	defaults := func() *options {
+		var o options
+		limitFlags(pflag.NewFlagSet("", pflag.ContinueOnError), &o)
+		return &o
+	}
+	require.NoError(t, defaults().checkLimits())
+	for _, f := range []func(*options){
+		func(o *options) { o.limits.Depth = 0 }, func(o *options) { o.limits.Expanded = 0 }, func(o *options) { o.limits.Ratio = -1 },
+		func(o *options) { o.limits.Members = 0 }, func(o *options) { o.open = 0 },
 	} {
-		l := source.DefaultLimits()
-		f(&l)
-		assert.Error(t, checkLimits(&l))
+		o := defaults()
+		f(o)
+		assert.Error(t, o.checkLimits())
 	}
 }
 

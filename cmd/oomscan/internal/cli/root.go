@@ -28,6 +28,8 @@ type options struct {
 	merging   bool   // inputs are observations, not logs
 	jobs      int
 	limits    source.Limits
+	follow    bool
+	open      int
 	quiet     bool
 	each      bool
 	oneJob    bool
@@ -117,6 +119,7 @@ could not be read and nothing was found in the rest.`,
 		},
 	}
 	o.flags(cmd, formats)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on reading what is written to the paths, until\ninterrupted")
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
 	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
 	return cmd
@@ -136,7 +139,7 @@ func (o *options) flags(cmd *cobra.Command, formats []string) {
 	f.StringVar(&o.job, "job", "", "of several jobs, report on the one with this `NAME`,\nor whose name ends so")
 	cmd.MarkFlagsMutuallyExclusive("each", "one-job")
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
-	limitFlags(f, &o.limits)
+	limitFlags(f, o)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
 	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
@@ -196,7 +199,7 @@ func (o *options) check(formats []string) error {
 	if err := o.checkObs(); err != nil {
 		return err
 	}
-	return checkLimits(&o.limits)
+	return o.checkLimits()
 }
 
 // maxJobs bounds the processors that are used unless the user says otherwise: a log is read faster than most disks are

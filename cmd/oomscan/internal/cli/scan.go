@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,9 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		return exitTrouble, err
 	}
 	j.paths = paths
+	if o.follow && !slices.Equal(paths, []string{source.Stdin}) {
+		return j.finish(j.follow(paths))
+	}
 	list := source.List
 	if o.merging {
 		list = source.ListObservations
@@ -46,6 +50,8 @@ type scan struct {
 	extra   []parser.Setting // of --run-config
 	begin   time.Time
 	paths   []string // of the command line
+	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
+	followed bool
 
 	store classifier.Store // what the logs gave, when they are many
 	logs  atomic.Int64     // that were read
@@ -117,6 +123,9 @@ func (o *options) start(s Streams) (*scan, error) {
 	p := &printer{options: o, out: out, streams: s}
 	return &scan{options: o, streams: s, printer: p, close: closeOut, extra: extra, begin: begin}, nil
 }
+
+// interrupted says that not everything was read that was there.
+func (j *scan) interrupted() bool { return closed(j.streams.Interrupt) && !j.followed }
 
 // bigFile is from which size on a file has all workers to itself.
 const bigFile = 32 << 20

@@ -165,6 +165,9 @@ func (textDocument) job(*job, *report.Report) error { return nil }
 func (d textDocument) end() error {
 	a, p := d.answer, d.scan.printer
 	show := a.worthAReport()
+	if p.told.any() {
+		show = nil // they were told as they came
+	}
 	text := report.JobsText{
 		Jobs: a.briefs, Summary: &a.summary, Inputs: a.inputs, Failed: a.failed, Stats: a.stats, Version: version(), Again: d.scan.again(), Shown: len(show),
 	}

@@ -54,9 +54,9 @@ loop:
 			}
 			if time.Since(since) > late {
 				if j.printer.told.any() {
-					g.settle(false) // does the run go on?
+					g.settle(false, true) // does the run go on?
 				}
-				if err = j.tell(g); err != nil {
+				if err = j.tellOf(g); err != nil {
 					break loop // nobody reads any more
 				}
 				since = time.Now()
@@ -64,8 +64,8 @@ loop:
 			timer.Reset(idle)
 		case <-timer.C:
 			if owed := j.printer.told.owed; !since.IsZero() || !owed.IsZero() && !time.Now().Before(owed) {
-				g.settle(true)
-				if err = j.tell(g); err != nil {
+				g.settle(true, g.events > 0)
+				if err = j.tellOf(g); err != nil {
 					break loop
 				}
 				since = time.Time{}
@@ -116,20 +116,23 @@ func (j *scan) read() (<-chan chunk, chan<- []byte) {
 	return chunks, free
 }
 
-// tell prints what logs tell by now and was not told before.
-func (j *scan) tell(gs ...*growing) error {
-	parts := make([]part, 0, len(gs))
-	events := 0
-	for _, g := range gs {
-		parts = append(parts, g.part())
-		events += g.events
+// tellOf prints what a stream tells by now and was not told before.
+func (j *scan) tellOf(g *growing) error {
+	if g.events == 0 {
+		return nil
 	}
-	if events == 0 || j.options.format == "json" || j.options.quiet {
+	return j.tell([]part{g.part()})
+}
+
+// tell prints what parts tell by now and was not told before.
+func (j *scan) tell(parts []part) error {
+	if j.options.format == "json" || j.options.quiet {
 		return nil
 	}
 	j.printer.told.owed = time.Time{}
 	for _, job := range j.group(parts) {
 		rep := j.report(job.parts)
+		rep.Job = job.name
 		if err := j.printer.fresh(&rep, false); err != nil {
 			return err
 		}

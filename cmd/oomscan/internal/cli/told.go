@@ -138,3 +138,30 @@ func digest(in *report.Incident, r *report.Report) uint64 {
 	_ = report.NDJSON(h, r, in, false)
 	return h.Sum64()
 }
+
+// ended prints what of a stream's jobs was not told yet, and what stands below it once: for one job the footer, for
+// several the table of them. It says whether memory ran out. After an error of the output nothing is printed.
+func (j *scan) ended(list []job, err error) (memory bool, _ error) {
+	if len(list) > 1 && j.options.format != "text" && j.options.format != "ndjson" {
+		return j.several(list)
+	}
+	p := j.printer
+	var last report.Report
+	for i := range list {
+		last = j.report(list[i].parts)
+		last.Job = list[i].name
+		memory = memory || last.Memory()
+		switch {
+		case err != nil:
+		case len(list) == 1:
+			err = p.final(&last)
+		default:
+			err = p.fresh(&last, true)
+		}
+	}
+	if err != nil || len(list) == 1 || p.options.format == "ndjson" {
+		return memory, err
+	}
+	_, err = j.several(list)
+	return memory, err
+}

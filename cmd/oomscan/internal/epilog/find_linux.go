@@ -231,7 +231,7 @@ func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
 		key := [2]uint64{uint64(st.Dev), st.Ino}
 		head := make([]byte, 8<<10)
 		n, _ := file.ReadAt(head, 0)
-		if seen[key] || l.modified().Before(begun.Add(-time.Second)) || n == 0 || !source.Log(head[:n]) {
+		if seen[key] || l.modified().Before(begun.Add(-time.Second)) || n == 0 || !source.IsLog(head[:n]) {
 			l.Close()
 			return
 		}

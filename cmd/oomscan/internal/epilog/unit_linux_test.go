@@ -101,8 +101,8 @@ func TestReportsAreNoLogs(t *testing.T) {
 		w.answer.Findings = findings(&rep, true)
 		require.NotEmpty(t, w.answer.Findings)
 		w.deliver(&rep)
-		assert.False(t, source.Log([]byte(w.answer.Text)), "%s", w.answer.Text)
-		assert.False(t, source.Log(w.answer.Document))
+		assert.False(t, source.IsLog([]byte(w.answer.Text)), "%s", w.answer.Text)
+		assert.False(t, source.IsLog(w.answer.Document))
 		var seen []parser.Observation
 		_, err := parser.Scan("log", strings.NewReader(string(quote(w.answer.Text, "x"))), func(o parser.Observation) { seen = append(seen, o) })
 		require.NoError(t, err)

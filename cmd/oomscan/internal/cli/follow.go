@@ -1,0 +1,385 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser/source"
+)
+
+// Times of following. What is said of a log that was written to must be out within a second: beat or poll, then idle.
+const (
+	beat     = 50 * time.Millisecond  // after a notification: more of them will come
+	poll     = 500 * time.Millisecond // where notifications are missing or may be
+	slowPoll = 5 * time.Second        // where they are not
+	patience = time.Second            // for the last look
+	share    = 20                     // a look at everything takes a twentieth of the time at most
+	atOnce   = 16 << 20               // bytes that are read of one log before the others are looked at
+)
+
+// following reads logs while they are written.
+type following struct {
+	*scan
+	follower *source.Follower
+	notifier *notifier
+	blind    bool // not everything that happens is notified of
+
+	logs    map[*source.Log]*growing
+	packed  []part
+	awaited []string // of the command line: there was nothing yet
+	dirty   map[*source.Log]bool
+	due     bool                   // files may have come
+	changed map[*source.Log]change // not settled yet
+
+	buf      []byte
+	begun    bool                // what was there at the beginning is read
+	since    time.Time           // when the first bytes were read that have not been answered yet
+	last     time.Time           // when bytes were read
+	told     time.Time           // when the last answer was made
+	cost     time.Duration       // of the last answer
+	looked   time.Time           // when the last look at everything ended
+	lookCost time.Duration       // what it took
+	failures map[string]struct{} // that were complained about
+}
+
+// change is what a log that was read lately still owes.
+type change struct{ last time.Time }
+
+// follow reads what stands at paths and then what comes, until the user interrupts. It returns what it read; the error is
+// the output's.
+func (j *scan) follow(paths []string) ([]part, error) {
+	f := &following{
+		scan: j, follower: source.NewFollower(paths, j.options.open), notifier: newNotifier(), logs: map[*source.Log]*growing{},
+		dirty: map[*source.Log]bool{}, changed: map[*source.Log]change{}, buf: make([]byte, 128<<10), failures: map[string]struct{}{},
+	}
+	defer f.notifier.close()
+	defer f.follower.Close()
+	f.follower.Except = j.ownOutput()
+	s := f.look()
+	f.awaited = s.Awaited
+	parts := j.unlisted(s.Problems, len(s.Logs)+len(s.Packed)+len(s.Awaited) > 0)
+	if len(s.Logs)+len(s.Packed)+len(s.Awaited) == 0 && !slices.ContainsFunc(paths, isFolder) {
+		return parts, nil
+	}
+	for _, name := range s.Awaited {
+		complain(j.streams.Err, problem{where: name, what: "nothing to read yet", hint: "it is read as soon as there is"})
+	}
+	f.packed = append(parts, j.files(s.Packed)...)
+	f.readAll()
+	if closed(j.streams.Interrupt) {
+		return f.parts(true), nil
+	}
+	f.begun, j.followed = true, true
+	err := f.loop()
+	if err == nil {
+		f.readAll()
+	}
+	return f.parts(true), err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// ownOutput tells the files that this process writes itself.
+func (j *scan) ownOutput() func(fs.FileInfo) bool {
+	var own []fs.FileInfo
+	for _, w := range []any{j.printer.out, j.streams.Out, j.streams.Err} {
+		if f, ok := w.(*os.File); ok {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				own = append(own, info)
+			}
+		}
+	}
+	return func(info fs.FileInfo) bool {
+		return slices.ContainsFunc(own, func(o fs.FileInfo) bool { return os.SameFile(o, info) })
+	}
+}
+
+// loop waits for what happens. It ends when the user interrupts or nobody reads what is written.
+func (f *following) loop() error {
+	beats, polls, answers := time.NewTimer(beat), time.NewTimer(poll), time.NewTimer(0)
+	defer beats.Stop()
+	defer polls.Stop()
+	defer answers.Stop()
+	beating := true
+	for {
+		select {
+		case path, ok := <-f.notifier.paths:
+			if !ok {
+				f.notifier.paths = nil
+				continue
+			}
+			f.mark(path)
+			if !beating {
+				beating = true
+				beats.Reset(beat)
+			}
+			continue
+		case <-beats.C:
+			beating = false
+			if f.due && time.Since(f.looked) > share*f.lookCost {
+				f.look()
+			}
+			f.readDirty()
+			if len(f.dirty) > 0 || f.due {
+				beating = true
+				beats.Reset(beat)
+			}
+		case <-polls.C:
+			f.look()
+			for l := range f.logs {
+				f.dirty[l] = true
+			}
+			begin := time.Now()
+			f.readDirty()
+			f.lookCost += time.Since(begin)
+			if len(f.dirty) > 0 && !beating {
+				beating = true
+				beats.Reset(beat)
+			}
+			polls.Reset(max(f.interval(), share*f.lookCost))
+		case <-answers.C:
+			if err := f.answer(); err != nil {
+				return err
+			}
+		case <-f.streams.Interrupt:
+			return nil
+		}
+		answers.Reset(f.wait())
+	}
+}
+
+func (f *following) interval() time.Duration {
+	if f.blind {
+		return poll
+	}
+	return slowPoll
+}
+
+// mark notes that something happened at a path; the empty one stands for all.
+func (f *following) mark(path string) {
+	if path == "" {
+		f.due = true
+		for l := range f.logs {
+			f.dirty[l] = true
+		}
+		return
+	}
+	l := f.follower.At(path)
+	if l != nil {
+		f.dirty[l] = true
+	}
+	if _, err := os.Lstat(path); l == nil && err == nil {
+		f.due = true
+	}
+}
+
+// look looks for new files and folders.
+func (f *following) look() source.Sight {
+	begin := time.Now()
+	s := f.follower.Look()
+	for _, dir := range s.Folders {
+		if !f.notifier.add(dir) {
+			f.blind = true
+		}
+	}
+	for _, l := range s.Logs {
+		f.logs[l] = newGrowing(l.Name)
+		f.dirty[l] = true
+	}
+	if f.begun {
+		for _, p := range s.Problems {
+			f.complain(p.Name, p.Err, p.Hint)
+		}
+	}
+	f.due = false
+	f.looked = time.Now()
+	f.lookCost = f.looked.Sub(begin)
+	return s
+}
+
+// complain says once what is wrong with a log.
+func (f *following) complain(name string, err error, hint string) {
+	p := problem{where: name, what: cause(err), hint: hint}
+	if _, known := f.failures[p.Error()]; !known && len(f.failures) < maxFailures {
+		f.failures[p.Error()] = struct{}{}
+		complain(f.streams.Err, p)
+	}
+}
+
+const maxFailures = 1000 // different ones that are told
+
+// readAll reads all logs to their end.
+func (f *following) readAll() {
+	until := time.Now().Add(patience)
+	for _, l := range f.follower.Logs() {
+		for f.read(l) {
+			if f.begun && time.Now().After(until) || !f.begun && closed(f.streams.Interrupt) {
+				return
+			}
+		}
+		f.logs[l].scanner.Rest()
+		delete(f.dirty, l)
+	}
+}
+
+// readDirty reads the logs at which something happened.
+func (f *following) readDirty() {
+	for l := range f.dirty {
+		if !f.read(l) && !l.Left() {
+			delete(f.dirty, l)
+		}
+	}
+}
+
+// read reads on in a log and says whether there is more.
+func (f *following) read(l *source.Log) (more bool) {
+	g := f.logs[l]
+	total := 0
+	defer func() {
+		if total > 0 {
+			f.last = time.Now()
+			f.changed[l] = change{f.last}
+			if f.since.IsZero() {
+				f.since = f.last
+			}
+		}
+	}()
+	for total < atOnce {
+		n, anew, err := l.Read(f.buf, time.Now())
+		if err != nil {
+			what := cause(err)
+			g.failure = &what
+			f.complain(l.Name, err, "it is tried again")
+			return false
+		}
+		if anew {
+			g.anew()
+			continue
+		}
+		if n == 0 {
+			return false
+		}
+		g.failure = nil
+		if g.scanner.Stats().Bytes == 0 && g.wide == nil {
+			if form, _ := source.Begins(f.buf[:n]); form == source.Wide {
+				g.wide = new(source.UTF16)
+			}
+		}
+		g.feed(f.buf[:n])
+		total += n
+	}
+	return true
+}
+
+// wait is how long until an answer is due.
+func (f *following) wait() time.Duration {
+	owed := f.printer.told.owed
+	var at time.Time
+	switch {
+	case !f.since.IsZero():
+		at = f.last.Add(idle)
+		if soon := f.since.Add(late); soon.Before(at) {
+			at = soon
+		}
+		if rest := f.told.Add(min(share*f.cost/4, updateEvery)); rest.After(at) {
+			at = rest // many logs that write a lot
+		}
+	case !owed.IsZero():
+		at = owed
+	default:
+		return time.Hour
+	}
+	return max(0, time.Until(at))
+}
+
+// answer prints what is known by now and was not told.
+func (f *following) answer() error {
+	owed := f.printer.told.owed
+	now := time.Now()
+	if f.since.IsZero() && (owed.IsZero() || now.Before(owed)) {
+		return nil
+	}
+	f.since = time.Time{}
+	happened := f.printer.told.any() || f.events() > 0
+	for l, c := range f.changed {
+		silent := now.Sub(c.last) >= idle
+		f.logs[l].settle(silent, happened)
+		if silent {
+			delete(f.changed, l)
+		} else if f.since.IsZero() {
+			f.since = now
+		}
+	}
+	var err error
+	if f.events() > 0 {
+		err = f.tell(f.parts(false))
+	}
+	f.told = time.Now()
+	f.cost = f.told.Sub(now)
+	return err
+}
+
+func (f *following) events() int {
+	n := 0
+	for _, g := range f.logs {
+		n += g.events
+	}
+	return n
+}
+
+// parts are what was read, closed if nothing more is.
+func (f *following) parts(end bool) []part {
+	parts := slices.Clone(f.packed)
+	for _, l := range f.follower.Logs() {
+		g := f.logs[l]
+		if end {
+			p := g.close()
+			if !f.begun && p.input.Error == nil {
+				what := errInterrupted.Error()
+				p.input.Error = &what
+			}
+			parts = append(parts, p)
+		} else {
+			parts = append(parts, g.part())
+		}
+	}
+	for _, name := range f.awaited {
+		if end && !f.came(name) {
+			what := fs.ErrNotExist.Error()
+			parts = append(parts, part{input: report.Input{Name: name, Error: &what}})
+		}
+	}
+	return parts
+}
+
+// came says that something was found at a path that was waited for, or below.
+func (f *following) came(path string) bool {
+	if isFolder(path) {
+		return true
+	}
+	for l := range maps.Keys(f.logs) {
+		if ok, _ := filepath.Match(path, l.Name); ok || l.Name == path {
+			return true
+		}
+	}
+	return false
+}
+
+// beginning is what a person at the terminal is told once everything that was there is read.
+func (f *following) beginning() string {
+	n := len(f.logs)
+	what := "files"
+	if n == 1 {
+		what = "file"
+	}
+	return fmt.Sprintf("following %d %s; Ctrl-C ends it", n, what)
+}
