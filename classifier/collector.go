@@ -439,7 +439,12 @@ func (c *Collector) Clone() *Collector {
 	out := NewCollector()
 	for name, f := range c.files {
 		g := *f
-		g.events = slices.Clone(f.events)
+		g.events = make([]*event, len(f.events))
+		for i, e := range f.events {
+			h := *e
+			h.file = &g // what is compared is who owns them
+			g.events[i] = &h
+		}
 		g.perKind, g.settings, g.labels = maps.Clone(f.perKind), maps.Clone(f.settings), maps.Clone(f.labels)
 		g.order, g.launches, g.gauges = slices.Clone(f.order), slices.Clone(f.launches), maps.Clone(f.gauges)
 		g.done, g.steppers = slices.Clone(f.done), slices.Clone(f.steppers)

@@ -136,6 +136,10 @@ func (f *Follower) first(s *Sight) {
 				continue
 			}
 		}
+		if info, err := os.Stat(in.Path); err == nil && f.Except != nil && f.Except(info) {
+			f.passed[filepath.Clean(in.Path)] = passed{info: info}
+			continue
+		}
 		l := f.add(in.Path, in.From, s)
 		l.sniffed = in.Size > 0
 	}
