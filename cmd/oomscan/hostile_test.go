@@ -61,7 +61,7 @@ func smallLogs(t testing.TB) []string {
 
 // keys are those of every report; they are always present.
 var keys = map[string]string{
-	"":          "schema version inputs run incidents stats",
+	"":          "schema version inputs run incidents partial stats",
 	"inputs":    "name bytes lines truncated_lines error",
 	"stats":     "bytes lines duration_ms",
 	"run":       "framework framework_version backend engine launcher job_id world_size nodes gpus_per_node model config last_step",

@@ -112,6 +112,20 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// metered tells how many bytes are read at offsets.
+type metered struct {
+	io.ReaderAt
+	count func(n int64)
+}
+
+func (c metered) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	if c.count != nil {
+		c.count(int64(n))
+	}
+	return n, err
+}
+
 // checked asks before each read whether it is still wanted.
 type checked struct {
 	io.Reader

@@ -19,6 +19,9 @@ type Input struct {
 	Size   int64  // bytes when it was listed; -1 if unknown (pipes, devices, the standard input)
 	From   string // the folder of the command line that it was found in; empty if it was named itself
 	Packed bool   // it is compressed, an archive, or in UTF-16: it is read as a stream
+	// Count is told how many more bytes of a packed file were read. A log that is none counts its own reading. It may be
+	// nil.
+	Count func(n int64)
 }
 
 // Problem is a path, or a member of a folder, that is not among the inputs.

@@ -197,7 +197,7 @@ func (w *walk) open(f *os.File) {
 		w.problem(in.Name, bare(err), "")
 		return
 	}
-	section := io.NewSectionReader(f, from, size)
+	section := io.NewSectionReader(metered{f, in.Count}, from, size)
 	switch {
 	case what.kind == text, what.kind == ownReport && in.From == "", what.kind == binaryData && in.Path == "":
 		w.log(in.Name, f, in.From != "")

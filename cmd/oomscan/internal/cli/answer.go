@@ -239,6 +239,7 @@ func (j *scan) report(parts []part) report.Report {
 	}
 	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
 	rep := report.New(version(), inputs, res)
+	rep.Partial = j.interrupted()
 	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
 	return rep
 }

@@ -71,27 +71,33 @@ var errInterrupted = errors.New("interrupted, not read to its end")
 // interruptible is a reader that ends with [errInterrupted] once done is closed. A read that blocks goes on blocking.
 type interruptible struct {
 	io.Reader
-	done <-chan struct{}
+	done  <-chan struct{}
+	meter *meter
 }
 
 func (r interruptible) Read(p []byte) (int, error) {
 	if closed(r.done) {
 		return 0, errInterrupted
 	}
-	return r.Reader.Read(p)
+	n, err := r.Reader.Read(p)
+	r.meter.add(int64(n))
+	return n, err
 }
 
 // interruptibleAt is the same for a reader at offsets.
 type interruptibleAt struct {
 	io.ReaderAt
-	done <-chan struct{}
+	done  <-chan struct{}
+	meter *meter
 }
 
 func (r interruptibleAt) ReadAt(p []byte, off int64) (int, error) {
 	if closed(r.done) {
 		return 0, errInterrupted
 	}
-	return r.ReaderAt.ReadAt(p, off)
+	n, err := r.ReaderAt.ReadAt(p, off)
+	r.meter.reach(off + int64(n))
+	return n, err
 }
 
 func closed(done <-chan struct{}) bool {

@@ -71,7 +71,7 @@ func (j *scan) follow(paths []string) ([]part, error) {
 		complain(j.streams.Err, problem{where: name, what: "nothing to read yet", hint: "it is read as soon as there is"})
 	}
 	f.packed = append(parts, j.files(s.Packed)...)
-	f.readAll()
+	f.readFirst()
 	if closed(j.streams.Interrupt) {
 		return f.parts(true), nil
 	}
@@ -217,6 +217,20 @@ func (f *following) complain(name string, err error, hint string) {
 
 const maxFailures = 1000 // different ones that are told
 
+// readFirst reads what is there at the beginning.
+func (f *following) readFirst() {
+	var total int64
+	for _, l := range f.follower.Logs() {
+		if info, err := os.Stat(l.Path); err == nil {
+			total += info.Size()
+		}
+	}
+	f.progress = f.newProgress(len(f.logs), total)
+	f.readAll()
+	f.progress.close()
+	f.progress = nil
+}
+
 // readAll reads all logs to their end.
 func (f *following) readAll() {
 	until := time.Now().Add(patience)
@@ -228,6 +242,12 @@ func (f *following) readAll() {
 		}
 		f.logs[l].scanner.Rest()
 		delete(f.dirty, l)
+		if p := f.progress; p != nil {
+			p.done.Add(1)
+			if f.logs[l].events > 0 {
+				p.found.Add(1)
+			}
+		}
 	}
 }
 
@@ -276,6 +296,9 @@ func (f *following) read(l *source.Log) (more bool) {
 		}
 		g.feed(f.buf[:n])
 		total += n
+		if f.progress != nil {
+			f.progress.read.Add(int64(n))
+		}
 	}
 	return true
 }

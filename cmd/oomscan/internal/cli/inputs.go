@@ -50,22 +50,27 @@ func (j *scan) unpacker(stdin io.Reader) *source.Unpacker {
 // one reads one input from its beginning to its end, with so many workers.
 func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 	var h harvest
+	m := j.progress.meter(in.Size)
+	defer m.end()
 	visits := source.Visits{Observations: func(name string, r io.Reader) { j.recorded(&h, name, r) }}
 	if !j.options.merging {
 		visits.Log = func(name string, r io.Reader) {
 			c := classifier.NewCollector()
-			res, err := j.whole(name, r, workers, c.Add)
+			res, err := j.whole(name, r, workers, c.Add, m)
 			h.read(res, c, err)
 			j.spare(&h.parts[len(h.parts)-1])
 		}
 	}
-	j.walk(u, in, &h, visits)
+	j.walk(u, in, &h, visits, m)
 	return h
 }
 
 // walk hands what is in an input to visits, which note in h what they read, notes there what went wrong besides, and
 // returns the parts for that. The logs of an archive are listed as those of a folder are, whatever their order there.
-func (j *scan) walk(u *source.Unpacker, in source.Input, h *harvest, visits source.Visits) (missing []part) {
+func (j *scan) walk(u *source.Unpacker, in source.Input, h *harvest, visits source.Visits, m *meter) (missing []part) {
+	if in.Packed {
+		in.Count = m.add
+	}
 	fail := func(name string, err error, hint string) {
 		res := report.Input{Name: name}
 		h.fail(&res, err, hint)

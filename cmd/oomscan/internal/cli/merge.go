@@ -60,7 +60,7 @@ type record struct {
 
 // recorded reads a file of observations.
 func (j *scan) recorded(h *harvest, name string, r io.Reader) {
-	err := obs.ReadFrom(interruptible{r, j.streams.Interrupt}, j.options.limits.Members, &recorder{scan: j, harvest: h, name: name})
+	err := obs.ReadFrom(interruptible{r, j.streams.Interrupt, nil}, j.options.limits.Members, &recorder{scan: j, harvest: h, name: name})
 	if err == nil {
 		return
 	}

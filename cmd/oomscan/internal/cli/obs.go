@@ -137,25 +137,27 @@ func read(in *report.Input, digest string) obs.Read {
 
 // inputs scans all inputs, the small ones several at a time. They begin in order and are written in order.
 func (j *observer) inputs(inputs []source.Input) []part {
+	j.progress = j.newProgress(len(inputs), sum(inputs))
+	defer j.progress.close()
 	all := make([]harvest, len(inputs))
 	u := j.unpacker(j.stdin(inputs))
 	var mu sync.Mutex
-	turns := map[source.Input]*turn{} // of the inputs that are being read
+	turns := map[string]*turn{} // of the inputs that are being read
 	u.Turn = func(in source.Input) {
 		mu.Lock()
-		t := turns[in]
+		t := turns[in.Name]
 		mu.Unlock()
 		t.wait()
 	}
 	one := func(i, workers int) {
 		t := j.order.writer(1 + i)
 		mu.Lock()
-		turns[inputs[i]] = t
+		turns[inputs[i].Name] = t
 		mu.Unlock()
 		all[i] = j.observed(u, inputs[i], workers, t)
 		t.end()
 		mu.Lock()
-		delete(turns, inputs[i])
+		delete(turns, inputs[i].Name)
 		mu.Unlock()
 	}
 	for i := 0; i < len(inputs); {
@@ -189,14 +191,16 @@ func (j *observer) inputs(inputs []source.Input) []part {
 // observed scans one input and writes down what its logs tell.
 func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, out io.Writer) harvest {
 	var h harvest
+	m := j.progress.meter(in.Size)
+	defer m.end()
 	missing := j.walk(u, in, &h, source.Visits{Log: func(name string, r io.Reader) {
 		l := j.log(out, name, in.Name)
 		r, digest := sampled(r)
 		c := classifier.NewCollector()
-		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Thin(o)) })
+		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Thin(o)) }, m)
 		h.read(res, nil, err)
 		_ = l.Close(read(&h.parts[len(h.parts)-1].input, digest())) // the order keeps the error
-	}})
+	}}, m)
 	for i := range missing {
 		j.put(out, &missing[i].input, in.Name)
 	}

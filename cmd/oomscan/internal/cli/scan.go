@@ -50,6 +50,8 @@ type scan struct {
 	extra   []parser.Setting // of --run-config
 	begin   time.Time
 	paths   []string // of the command line
+
+	progress *progress // nil: nobody reads along
 	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
 	followed bool
 
@@ -138,6 +140,7 @@ func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
 // depend on which ends first.
 func (j *scan) files(inputs []source.Input) []part {
 	u := j.unpacker(j.streams.In)
+	j.progress = j.newProgress(len(inputs), sum(inputs))
 	all := make([]harvest, len(inputs))
 	var small, large []int
 	for i := range inputs {
@@ -164,6 +167,7 @@ func (j *scan) files(inputs []source.Input) []part {
 	for _, i := range large {
 		all[i] = j.one(u, inputs[i], j.options.jobs)
 	}
+	j.progress.close()
 	parts := make([]part, 0, len(inputs))
 	for i := range all {
 		parts = append(parts, j.take(&inputs[i], &all[i])...)
@@ -175,18 +179,32 @@ func (j *scan) files(inputs []source.Input) []part {
 const minParts = 1 << 20
 
 // whole scans r from where it is to its end.
-func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Observation)) (report.Input, error) {
+func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Observation), m *meter) (report.Input, error) {
 	var st parser.Stats
 	var err error
+	add := emit
+	if m != nil {
+		m.log()
+		add = func(o parser.Observation) {
+			if e, ok := o.(parser.Event); ok && e.Role == parser.Evidence {
+				m.evidence()
+			}
+			emit(o)
+		}
+	}
 	if f, from, size := regular(r); size >= minParts {
-		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt}, from, size)
-		st, err = parser.ScanAt(name, in, size, workers, emit)
+		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt, m}, from, size)
+		st, err = parser.ScanAt(name, in, size, workers, add)
 	} else {
+		in := interruptible{r, j.streams.Interrupt, m}
+		if _, plain := r.(*os.File); !plain {
+			in.meter = nil // what it is packed in is counted
+		}
 		room, _ := j.rooms.Get().(*parser.Room)
 		if room == nil {
 			room = new(parser.Room)
 		}
-		st, err = room.Scan(name, interruptible{r, j.streams.Interrupt}, emit)
+		st, err = room.Scan(name, in, add)
 		j.rooms.Put(room)
 	}
 	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err

@@ -21,12 +21,13 @@ type answer struct {
 	shared  []report.Input // of no job alone
 	stats   report.Stats
 	summary report.Summary
+	partial bool
 }
 
 // several prints the answer to several jobs and says whether memory ran out in any. A report is made, used and dropped:
 // of all jobs only the lines of the table are kept.
 func (j *scan) several(list []job) (memory bool, err error) {
-	a := &answer{list: list, at: map[string]int{}}
+	a := &answer{list: list, at: map[string]int{}, partial: j.interrupted()}
 	a.total()
 	doc := j.document(a)
 	err = j.reports(list, func(i int, rep *report.Report) error {
@@ -152,7 +153,9 @@ func (d *jsonDocument) job(x *job, rep *report.Report) error {
 	return d.to.Job(x.name, x.why, rep)
 }
 
-func (d *jsonDocument) end() error { return d.to.Close(&d.answer.summary, d.answer.stats) }
+func (d *jsonDocument) end() error {
+	return d.to.Close(&d.answer.summary, d.answer.partial, d.answer.stats)
+}
 
 // textDocument is the table and the first reports, which are made again: which they are is known at the end.
 type textDocument struct {
@@ -169,7 +172,7 @@ func (d textDocument) end() error {
 		show = nil // they were told as they came
 	}
 	text := report.JobsText{
-		Jobs: a.briefs, Summary: &a.summary, Inputs: a.inputs, Failed: a.failed, Stats: a.stats, Version: version(), Again: d.scan.again(), Shown: len(show),
+		Jobs: a.briefs, Summary: &a.summary, Inputs: a.inputs, Failed: a.failed, Stats: a.stats, Version: version(), Again: d.scan.again(), Shown: len(show), Partial: a.partial,
 	}
 	if err := text.Write(p.out, p.style()); err != nil {
 		return err
@@ -177,6 +180,7 @@ func (d textDocument) end() error {
 	for _, i := range show {
 		x := &a.list[i]
 		rep := d.scan.report(x.parts)
+		rep.Partial = false // it is said above
 		if err := report.JobText(p.out, x.name, x.why, &rep, p.style()); err != nil {
 			return err
 		}

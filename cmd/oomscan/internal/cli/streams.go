@@ -14,15 +14,25 @@ type Streams struct {
 	Env      func(string) string
 	// OutTerminal and InTerminal say whether a person sits there; Width is the columns of the terminal that Out is, 0
 	// when it is none.
-	OutTerminal, InTerminal bool
-	Width                   int
-	Interrupt               <-chan struct{} // closed when the user interrupts; nil: never
+	OutTerminal, InTerminal, ErrTerminal bool
+	Width                                int
+	ErrWidth                             func() int      // the columns of the terminal that Err is, as it is now
+	Interrupt                            <-chan struct{} // closed when the user interrupts; nil: never
 }
 
 // OS returns the process's own streams.
 func OS() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Interrupt: notify()}
 	s.InTerminal = term.IsTerminal(int(os.Stdin.Fd()))
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+		s.ErrTerminal = true
+		s.ErrWidth = func() int {
+			if w, _, err := term.GetSize(fd); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		}
+	}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		s.OutTerminal = true
 		if w, _, err := term.GetSize(fd); err == nil {

@@ -28,8 +28,8 @@ func followed(in report.Incident, kind string, line, count int) report.Incident 
 	return in
 }
 
-// teller is a printer and what it wrote.
-func teller(format string) (*printer, *bytes.Buffer) {
+// newTold is a printer and what it wrote.
+func newTold(format string) (*printer, *bytes.Buffer) {
 	var b bytes.Buffer
 	return &printer{options: &options{format: format, color: "never"}, out: &b, streams: Streams{Env: func(string) string { return "" }}}, &b
 }
@@ -61,7 +61,7 @@ func tell(t *testing.T, p *printer, all bool, ins ...report.Incident) {
 
 func TestAnIncidentKeepsTheNameThatItWasToldUnder(t *testing.T) {
 	t.Parallel()
-	p, b := teller("ndjson")
+	p, b := newTold("ndjson")
 	tell(t, p, true, failure("x", 5))
 	assert.Equal(t, "x", lines(t, b))
 	tell(t, p, true, failure("x", 5))
@@ -76,7 +76,7 @@ func TestAnIncidentKeepsTheNameThatItWasToldUnder(t *testing.T) {
 
 func TestTwoIncidentsOfOneLineStayTwo(t *testing.T) {
 	t.Parallel()
-	p, b := teller("ndjson")
+	p, b := newTold("ndjson")
 	for range 3 {
 		tell(t, p, true, failure("x", 5), failure("y", 5))
 	}
@@ -85,7 +85,7 @@ func TestTwoIncidentsOfOneLineStayTwo(t *testing.T) {
 
 func TestWhatWasSuspectedMayBeAConsequenceLater(t *testing.T) {
 	t.Parallel()
-	p, b := teller("ndjson")
+	p, b := newTold("ndjson")
 	s := failure("oom_kill@a.log:5", 5)
 	s.Verdict = "suspect"
 	tell(t, p, true, s)
@@ -95,7 +95,7 @@ func TestWhatWasSuspectedMayBeAConsequenceLater(t *testing.T) {
 
 func TestUpdatesComeInIntervals(t *testing.T) {
 	t.Parallel()
-	p, b := teller("ndjson")
+	p, b := newTold("ndjson")
 	tell(t, p, false, failure("x", 5))
 	tell(t, p, false, failure("x", 5, 6))
 	assert.Equal(t, "x", lines(t, b), "it was told a moment ago")
@@ -106,7 +106,7 @@ func TestUpdatesComeInIntervals(t *testing.T) {
 
 func TestTextTellsWhatHasCome(t *testing.T) {
 	t.Parallel()
-	p, b := teller("text")
+	p, b := newTold("text")
 	tell(t, p, true, failure("x", 5))
 	assert.Equal(t, 1, strings.Count(b.String(), "GPU memory ran out"))
 	b.Reset()
@@ -126,7 +126,7 @@ func TestTextTellsWhatHasCome(t *testing.T) {
 
 func TestWhatIsProvenNowIsTold(t *testing.T) {
 	t.Parallel()
-	p, b := teller("text")
+	p, b := newTold("text")
 	s := failure("x", 5)
 	s.Verdict = "suspect"
 	tell(t, p, true, s)

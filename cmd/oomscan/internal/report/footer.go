@@ -51,17 +51,49 @@ func (p *page) footer(r *Report) {
 	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
 		p.row("read", p.read(r)...)
 	}
+	p.errors(failed)
+}
+
+// errors lists what could not be read, what has the same reason together.
+func (p *page) errors(failed []*Input) {
+	const few = 3
+	together := map[string]int{}
+	for _, in := range failed {
+		together[*in.Error]++
+	}
+	rows := 0
+	told := map[string]bool{}
 	for i, in := range failed {
 		label := ""
-		if i == 0 {
+		if rows == 0 {
 			label = "errors"
 		}
-		if i == maxProblems {
-			p.row(label, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(failed)-i, "more", "more"))})
-			break
+		n := together[*in.Error]
+		if n > few && told[*in.Error] {
+			continue
 		}
-		p.row(label, span{short, in.Name}, span{plain, ": " + *in.Error})
+		told[*in.Error] = true
+		if rows++; rows > maxProblems {
+			p.row("", span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(failed)-i, "more", "more"))})
+			return
+		}
+		name := in.Name
+		if n > few {
+			name += fmt.Sprintf(" and %s", count(n-1, "more", "more"))
+		}
+		p.row(label, span{short, name}, span{plain, ": " + *in.Error})
 	}
+}
+
+// partial says that the answer rests on a part of what there is.
+func (p *page) partial(failed int, inputs int) {
+	word := strings.ReplaceAll(" PARTIAL ", " ", string(nbsp))
+	text := "interrupted before everything was read"
+	if failed > 0 && inputs > 1 {
+		text += fmt.Sprintf(": %s of %s not read, or not to the end", grouped(failed), count(inputs, "input", "inputs"))
+	}
+	p.para(block{hang: measure(word) + 1}, span{badgeSuspect, word}, span{plain, " "}, span{bold, text})
+	p.blank()
 }
 
 // run is what the log tells of the job, in one line.

@@ -12,7 +12,7 @@ import (
 // Job for each job, then Shared for each log that is beside several and has incidents, then Close.
 //
 //	{"schema", "version", "inputs", "jobs": [{"job", "together_by", ... the document of one job}], "unattributed": [...],
-//	 "summary", "stats"}
+//	 "summary", "partial", "stats"}
 //
 // inputs are those that are no job's alone: logs of nodes, and what could not be read.
 type JobsJSON struct {
@@ -49,10 +49,11 @@ func (j *JobsJSON) Shared(name, why string, r *Report) error {
 }
 
 // Close ends the document.
-func (j *JobsJSON) Close(s *Summary, stats Stats) error {
+func (j *JobsJSON) Close(s *Summary, partial bool, stats Stats) error {
 	j.unattributed()
 	j.end()
 	j.write(",\n  \"summary\": ", s, "  ")
+	j.write(",\n  \"partial\": ", partial, "  ")
 	j.write(",\n  \"stats\": ", stats, "  ")
 	j.raw("\n}\n")
 	return j.err

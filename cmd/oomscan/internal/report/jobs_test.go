@@ -134,7 +134,7 @@ func TestJobsJSONIsOneDocument(t *testing.T) {
 			require.NoError(t, doc.Shared(fmt.Sprint(i), "why", &Report{}))
 		}
 		sum := Summarize(nil)
-		require.NoError(t, doc.Close(&sum, Stats{}))
+		require.NoError(t, doc.Close(&sum, false, Stats{}))
 		var plain bytes.Buffer
 		require.NoError(t, json.Indent(&plain, b.Bytes(), "", "  "))
 		assert.Equal(t, plain.String(), b.String(), "indented as a whole")

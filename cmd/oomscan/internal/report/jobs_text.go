@@ -30,11 +30,15 @@ type JobsText struct {
 	Version string
 	Again   string // the command line that shows one of the jobs, NAME in the place of its name
 	Shown   int    // reports that follow
+	Partial bool   // see [Report]
 }
 
 // Write writes it at once. The only errors are those of w.
 func (t *JobsText) Write(w io.Writer, st Style) error {
 	p := newPage(st)
+	if t.Partial {
+		p.partial(len(t.Failed), t.Inputs)
+	}
 	t.headline(p)
 	t.table(p)
 	t.patterns(p)
@@ -331,20 +335,17 @@ func (t *JobsText) footer(p *page) {
 		{{plain, size(t.Stats.Bytes)}},
 		{{dim, fmt.Sprintf("%s in %s", by, duration(t.Stats.DurationMS))}},
 	})...)
-	for i, in := range t.Failed {
-		label := ""
-		if i == 0 {
-			label = "errors"
-		}
-		if i == maxProblems {
-			p.row(label, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(t.Failed)-i, "more", "more"))})
-			break
-		}
-		p.row(label, span{short, in.Name}, span{plain, ": " + *in.Error})
+	failed := make([]*Input, len(t.Failed))
+	for i := range t.Failed {
+		failed[i] = &t.Failed[i]
 	}
+	p.errors(failed)
 	if n := len(t.Summary.First); n > 0 {
 		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(t.Shown, "report", "reports"))
-		if n == t.Shown {
+		switch t.Shown {
+		case 0:
+			text = "all of their reports are above; one alone: "
+		case n:
 			text = "all of their reports are below; one alone: "
 		}
 		p.row("reports", span{plain, text}, span{code, t.Again})

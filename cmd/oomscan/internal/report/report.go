@@ -24,8 +24,10 @@ type Report struct {
 	Inputs    []Input    `json:"inputs"`
 	Run       Run        `json:"run"`
 	Incidents []Incident `json:"incidents"`
-	Stats     Stats      `json:"stats"`
-	Job       string     `json:"-"` // its name among several jobs; empty: it is the only one
+	// Partial says that the user did not wait for the end: what was read by then is in the report.
+	Partial bool   `json:"partial"`
+	Stats   Stats  `json:"stats"`
+	Job     string `json:"-"` // its name among several jobs; empty: it is the only one
 }
 
 // Input is one file, folder member or stream that was read.

@@ -30,6 +30,9 @@ const (
 func Text(w io.Writer, r *Report, st Style) error {
 	p := newPage(st)
 	p.tails = tails(r)
+	if r.Partial {
+		p.partial(len(failures(r)), len(r.Inputs))
+	}
 	p.overview(r)
 	for i := range r.Incidents {
 		if i > 0 {
@@ -62,6 +65,9 @@ func TextIncident(w io.Writer, r *Report, i int, st Style) error {
 // TextFooter writes what stands once below the incidents: what the run was, what was read, and what could not be.
 func TextFooter(w io.Writer, r *Report, st Style) error {
 	p := newPage(st)
+	if r.Partial {
+		p.partial(len(failures(r)), len(r.Inputs))
+	}
 	p.footer(r)
 	_, err := w.Write(p.buf.Bytes())
 	return err
