@@ -114,14 +114,10 @@ func (p *progress) bar(layout string) *pb.ProgressBar {
 
 // line is the progress by now, one column narrower than the terminal: some wrap a full line.
 func (p *progress) line(bar *pb.ProgressBar, width int) string {
-	bar.Set("files", fmt.Sprintf("%d/%d", p.done.Load(), p.files))
-	found := ""
-	switch n := p.found.Load(); n {
-	case 0:
-	case 1:
-		found = "incidents in 1 log"
-	default:
-		found = fmt.Sprintf("incidents in %d logs", n)
+	bar.Set("files", fmt.Sprintf("%d/%d files", p.done.Load(), p.files))
+	found := "no incident"
+	if n := p.found.Load(); n > 0 {
+		found = fmt.Sprintf("%d with incidents", n)
 	}
 	bar.Set("found", found)
 	bar.SetCurrent(min(p.read.Load(), p.total)).SetWidth(max(width-1, 1))

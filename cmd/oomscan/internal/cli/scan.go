@@ -141,7 +141,6 @@ func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
 func (j *scan) files(inputs []source.Input) []part {
 	u := j.unpacker(j.streams.In)
 	j.progress = j.newProgress(len(inputs), sum(inputs))
-	all := make([]harvest, len(inputs))
 	var small, large []int
 	for i := range inputs {
 		if big(&inputs[i]) {
@@ -150,22 +149,48 @@ func (j *scan) files(inputs []source.Input) []part {
 			small = append(small, i)
 		}
 	}
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(j.options.jobs, len(small)) {
-		wg.Go(func() {
-			for i := range next {
-				all[i] = j.one(u, inputs[i], 1)
+	type result struct {
+		input int
+		harvest
+	}
+	results := make(chan result, len(inputs)) // nobody waits to hand one over
+	go func() {
+		next := make(chan int)
+		var wg sync.WaitGroup
+		for range min(j.options.jobs, len(small)) {
+			wg.Go(func() {
+				for i := range next {
+					results <- result{i, j.one(u, inputs[i], 1)}
+				}
+			})
+		}
+		for _, i := range small {
+			next <- i
+		}
+		close(next)
+		wg.Wait()
+		for _, i := range large {
+			results <- result{i, j.one(u, inputs[i], j.options.jobs)}
+		}
+	}()
+	all, over := make([]harvest, len(inputs)), make([]bool, len(inputs))
+	interrupt, tired := j.streams.Interrupt, (<-chan time.Time)(nil)
+	for left := len(inputs); left > 0; {
+		select {
+		case r := <-results:
+			all[r.input], over[r.input] = r.harvest, true
+			left--
+		case <-interrupt:
+			// All readers stop at once, but for those that the system lets wait: for a pipe's writer, for a server.
+			interrupt, tired = nil, time.After(patience)
+		case <-tired:
+			left = 0
+			for i := range all {
+				if !over[i] {
+					all[i].read(report.Input{Name: inputs[i].Name}, nil, errInterrupted)
+				}
 			}
-		})
-	}
-	for _, i := range small {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	for _, i := range large {
-		all[i] = j.one(u, inputs[i], j.options.jobs)
+		}
 	}
 	j.progress.close()
 	parts := make([]part, 0, len(inputs))
