@@ -254,6 +254,7 @@ func TestFollowReadsManyFilesWithFewOpen(t *testing.T) {
 		appendTo(t, filepath.Join(dir, name(i)), "epoch 1\n")
 	}
 	p := start(t, dir, "--follow", "--max-open", "3", "--format", "ndjson", ".")
+	p.says("--follow: 60 files, of which 3 are kept open (--max-open)")
 	p.append(name(17), oomLine+"\n")
 	assert.Equal(t, name(17), p.incident().Root.File)
 	for i := range n {

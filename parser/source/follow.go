@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 // A Follower knows which logs there are at paths that are written to: files that grow, that are rotated, cut, replaced or
 // not there yet, and folders in which files appear. It looks when it is told to and keeps no time: who calls it knows when
-// something may have happened. It serves one goroutine.
+// something may have happened. It serves one goroutine, but for [Log.Read].
 type Follower struct {
 	// Open is how many files are kept open at most, 1 or more. An open file is read to its end even if it is renamed or
 	// removed; one that is not is found again by its name, or under another name in its folder.
@@ -29,9 +30,11 @@ type Follower struct {
 	passed  map[string]passed // members of folders that are not read
 	past    []stretch         // contents that were read and may turn up under other names
 	folders map[string]bool
-	opened  int
-	tick    int
 	begun   bool
+
+	mu     sync.Mutex // of what the logs share, and of their files
+	opened int
+	tick   int
 }
 
 // NewFollower returns a follower of command-line paths, which has not looked at them yet.
@@ -321,8 +324,11 @@ func (c *stretch) at(path string) bool {
 }
 
 // Read reads on in the log, as far as p goes. anew says that what is read from now on is another content, which begins at
-// its first byte: the file was cut or replaced. An error is no end: the next call tries again. now is the time.
+// its first byte: the file was cut or replaced. An error is no end: the next call tries again. now is the time. Different
+// logs may be read by several goroutines.
 func (l *Log) Read(p []byte, now time.Time) (n int, anew bool, err error) {
+	l.follower.mu.Lock()
+	defer l.follower.mu.Unlock()
 	if l.over {
 		return 0, false, nil
 	}
@@ -439,7 +445,7 @@ func (l *Log) begin(info fs.FileInfo) {
 		}
 	}
 	if !os.SameFile(info, l.info) {
-		l.Close()
+		l.close()
 	}
 	l.info, l.read, l.left, l.sought = info, stretch{}, time.Time{}, false
 }
@@ -508,15 +514,15 @@ func (l *Log) open(path string) error {
 				oldest = o
 			}
 		}
-		oldest.Close()
+		oldest.close()
 	}
 	l.file = file
 	f.opened++
 	return nil
 }
 
-// Close closes the log's file until it is read again.
-func (l *Log) Close() {
+// close closes the log's file until it is read again.
+func (l *Log) close() {
 	if l.file != nil {
 		_ = l.file.Close()
 		l.file = nil
@@ -526,7 +532,9 @@ func (l *Log) Close() {
 
 // Close closes all files.
 func (f *Follower) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, l := range f.order {
-		l.Close()
+		l.close()
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"oomscan/cmd/oomscan/internal/report"
@@ -20,6 +22,8 @@ const (
 	slowPoll = 5 * time.Second        // where they are not
 	patience = time.Second            // for the last look
 	share    = 20                     // a look at everything takes a twentieth of the time at most
+	chunkLen = 128 << 10              // bytes that are read at a time
+	thrifty  = 50                     // per cent of what lives that may be thrown away before memory is looked through
 	atOnce   = 16 << 20               // bytes that are read of one log before the others are looked at
 )
 
@@ -34,8 +38,8 @@ type following struct {
 	packed  []part
 	awaited []string // of the command line: there was nothing yet
 	dirty   map[*source.Log]bool
-	due     bool                   // files may have come
-	changed map[*source.Log]change // not settled yet
+	due     bool                      // files may have come
+	changed map[*source.Log]time.Time // not settled yet, and when they were read
 
 	buf      []byte
 	begun    bool                // what was there at the beginning is read
@@ -48,16 +52,14 @@ type following struct {
 	failures map[string]struct{} // that were complained about
 }
 
-// change is what a log that was read lately still owes.
-type change struct{ last time.Time }
-
 // follow reads what stands at paths and then what comes, until the user interrupts. It returns what it read; the error is
 // the output's.
 func (j *scan) follow(paths []string) ([]part, error) {
 	f := &following{
 		scan: j, follower: source.NewFollower(paths, j.options.open), notifier: newNotifier(), logs: map[*source.Log]*growing{},
-		dirty: map[*source.Log]bool{}, changed: map[*source.Log]change{}, buf: make([]byte, 128<<10), failures: map[string]struct{}{},
+		dirty: map[*source.Log]bool{}, changed: map[*source.Log]time.Time{}, buf: make([]byte, chunkLen), failures: map[string]struct{}{},
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(thrifty)) // thousands of logs may stay for days
 	defer f.notifier.close()
 	defer f.follower.Close()
 	f.follower.Except = j.ownOutput()
@@ -69,6 +71,10 @@ func (j *scan) follow(paths []string) ([]part, error) {
 	}
 	for _, name := range s.Awaited {
 		complain(j.streams.Err, problem{where: name, what: "nothing to read yet", hint: "it is read as soon as there is"})
+	}
+	if n := len(s.Logs); n > j.options.open {
+		what := fmt.Sprintf("%d files, of which %d are kept open (--max-open); the others are opened when they grow", n, j.options.open)
+		complain(j.streams.Err, problem{where: "--follow", what: what})
 	}
 	f.packed = append(parts, j.files(s.Packed)...)
 	f.readFirst()
@@ -231,24 +237,49 @@ func (f *following) readFirst() {
 	f.progress = nil
 }
 
-// readAll reads all logs to their end.
+// readAll reads all logs to their end, several at a time.
 func (f *following) readAll() {
 	until := time.Now().Add(patience)
-	for _, l := range f.follower.Logs() {
-		for f.read(l) {
-			if f.begun && time.Now().After(until) || !f.begun && closed(f.streams.Interrupt) {
-				return
-			}
+	over := func() bool {
+		if f.begun {
+			return time.Now().After(until) // it is interrupted already
 		}
-		f.logs[l].scanner.Rest()
-		delete(f.dirty, l)
-		if p := f.progress; p != nil {
-			p.done.Add(1)
-			if f.logs[l].events > 0 {
-				p.found.Add(1)
-			}
-		}
+		return closed(f.streams.Interrupt)
 	}
+	next := make(chan *source.Log)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range min(f.options.jobs, len(f.logs)) {
+		wg.Go(func() {
+			buf := make([]byte, chunkLen)
+			for l := range next {
+				for more := true; more && !over(); {
+					var n int
+					var err error
+					n, more, err = f.fetch(l, buf)
+					mu.Lock()
+					f.note(l, n, err)
+					mu.Unlock()
+				}
+				f.logs[l].scanner.Rest()
+				if p := f.progress; p != nil {
+					p.done.Add(1)
+					if f.logs[l].events > 0 {
+						p.found.Add(1)
+					}
+				}
+			}
+		})
+	}
+	for _, l := range f.follower.Logs() {
+		if over() {
+			break
+		}
+		next <- l
+	}
+	close(next)
+	wg.Wait()
+	clear(f.dirty)
 }
 
 // readDirty reads the logs at which something happened.
@@ -262,45 +293,54 @@ func (f *following) readDirty() {
 
 // read reads on in a log and says whether there is more.
 func (f *following) read(l *source.Log) (more bool) {
+	n, more, err := f.fetch(l, f.buf)
+	f.note(l, n, err)
+	return more
+}
+
+// note takes down what reading a log gave.
+func (f *following) note(l *source.Log, n int, err error) {
+	if err != nil {
+		what := cause(err)
+		f.logs[l].failure = &what
+		f.complain(l.Name, err, "it is tried again")
+	}
+	if n > 0 {
+		f.last = time.Now()
+		f.changed[l] = f.last
+		if f.since.IsZero() {
+			f.since = f.last
+		}
+	}
+}
+
+// fetch reads on in a log, and says how much it read and whether there is more. It touches nothing but the log.
+func (f *following) fetch(l *source.Log, buf []byte) (total int, more bool, err error) {
 	g := f.logs[l]
-	total := 0
-	defer func() {
-		if total > 0 {
-			f.last = time.Now()
-			f.changed[l] = change{f.last}
-			if f.since.IsZero() {
-				f.since = f.last
-			}
-		}
-	}()
 	for total < atOnce {
-		n, anew, err := l.Read(f.buf, time.Now())
-		if err != nil {
-			what := cause(err)
-			g.failure = &what
-			f.complain(l.Name, err, "it is tried again")
-			return false
-		}
-		if anew {
+		n, anew, err := l.Read(buf, time.Now())
+		switch {
+		case err != nil:
+			return total, false, err
+		case anew:
 			g.anew()
 			continue
-		}
-		if n == 0 {
-			return false
+		case n == 0:
+			return total, false, nil
 		}
 		g.failure = nil
 		if g.scanner.Stats().Bytes == 0 && g.wide == nil {
-			if form, _ := source.Begins(f.buf[:n]); form == source.Wide {
+			if form, _ := source.Begins(buf[:n]); form == source.Wide {
 				g.wide = new(source.UTF16)
 			}
 		}
-		g.feed(f.buf[:n])
+		g.feed(buf[:n])
 		total += n
 		if f.progress != nil {
 			f.progress.read.Add(int64(n))
 		}
 	}
-	return true
+	return total, true, nil
 }
 
 // wait is how long until an answer is due.
@@ -332,10 +372,10 @@ func (f *following) answer() error {
 		return nil
 	}
 	f.since = time.Time{}
-	happened := f.printer.told.any() || f.events() > 0
-	for l, c := range f.changed {
-		silent := now.Sub(c.last) >= idle
-		f.logs[l].settle(silent, happened)
+	for l, last := range f.changed {
+		silent := now.Sub(last) >= idle
+		g := f.logs[l]
+		g.settle(silent, g.events > 0)
 		if silent {
 			delete(f.changed, l)
 		} else if f.since.IsZero() {
@@ -395,14 +435,4 @@ func (f *following) came(path string) bool {
 		}
 	}
 	return false
-}
-
-// beginning is what a person at the terminal is told once everything that was there is read.
-func (f *following) beginning() string {
-	n := len(f.logs)
-	what := "files"
-	if n == 1 {
-		what = "file"
-	}
-	return fmt.Sprintf("following %d %s; Ctrl-C ends it", n, what)
 }

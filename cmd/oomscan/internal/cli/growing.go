@@ -47,8 +47,8 @@ func (g *growing) feed(p []byte) {
 }
 
 // settle takes the last line for a whole one, and what was kept for later as told, until more is fed: for a log that is
-// silent. Of one that goes on, only what was kept counts. Unless something has happened, here or in another log, that
-// alone is no news, and only the last line is looked at.
+// silent. Of one that goes on, only what was kept counts. Unless something has happened here, that alone is no news, and
+// only the last line is looked at.
 func (g *growing) settle(silent, happened bool) {
 	g.view = nil
 	var tail []parser.Observation

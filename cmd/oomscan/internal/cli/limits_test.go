@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser/source"
 )
 
 func TestSizesOfFlags(t *testing.T) {
@@ -35,6 +37,8 @@ func TestLimitsThatLetNothingThroughAreRefused(t *testing.T) {
 		return &o
 	}
 	require.NoError(t, defaults().checkLimits())
+	assert.Equal(t, source.Limits{Depth: 5, Expanded: 64 << 30, Ratio: 1000, Members: 100_000}, defaults().limits)
+	assert.Equal(t, 256, defaults().open)
 	for _, f := range []func(*options){
 		func(o *options) { o.limits.Depth = 0 }, func(o *options) { o.limits.Expanded = 0 }, func(o *options) { o.limits.Ratio = -1 },
 		func(o *options) { o.limits.Members = 0 }, func(o *options) { o.open = 0 },

@@ -82,17 +82,19 @@ with the run's values.
 
 A folder is read with everything below it, and what is packed (gzip, zstd, xz,
 bzip2, lz4, tar, zip, in each other) is read without unpacking it to disk.
-Without paths, or for the path -, standard input is read as it comes.
+Without paths, or for the path -, standard input is read as it comes. With
+--follow, files and folders are read on as they grow.
 
 Files given by their names are one job. What is found in folders and archives may
 be several: by job ids in the names of files and folders, by ids in the logs, or
 by folders that each hold a run. Then a table of the jobs comes first.
 
 Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
-could not be read and nothing was found in the rest.`,
+could not be read and nothing was found in the rest, 130 a scan was interrupted.`,
 		Example: `  oomscan logs/                                  every file of a job
   oomscan slurm-4242.err slurm-4242.out          some of them
-  tail -f slurm-4242.err | oomscan               a job that still runs
+  oomscan --follow logs/                         a job that still runs
+  tail -f slurm-4242.err | oomscan               the same through a pipe
   oomscan --format json logs/ > report.json      for other programs
   oomscan --format obs -o node7.obs /tmp/logs    for oomscan merge`,
 		Args:          cobra.ArbitraryArgs,

@@ -140,7 +140,7 @@ func (p *page) read(r *Report) []span {
 		cut += r.Inputs[i].Truncated
 	}
 	if cut > 0 {
-		parts = append(parts, []span{{plain, count(cut, "overlong line", "overlong lines") + " cut"}})
+		parts = append(parts, []span{{plain, count(cut, "line", "lines") + " over 64" + string(nbsp) + "KiB read in parts"}})
 	}
 	by := "oomscan"
 	if r.Version != "" {
