@@ -26,6 +26,9 @@ func (p *printer) final(r *report.Report) error {
 		if err := p.fresh(r, true); err != nil {
 			return err
 		}
+		if err := p.part(); err != nil {
+			return err
+		}
 		return report.TextFooter(p.out, r, p.style())
 	}
 	return report.Text(p.out, r, p.style())

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"hash/fnv"
+	"io"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ type told struct {
 	places map[report.At][]*said // of their evidence; a line may hold that of several
 	owed   time.Time             // when updates are due that were held back; zero: there are none
 	round  int
+	loose  bool // the text ends in updates, with no empty line below
 }
 
 // said is one incident as it was told.
@@ -128,8 +130,27 @@ func (p *printer) say(r *report.Report, i int, s *said, news bool) (bool, error)
 	if err != nil || b.Len() == 0 {
 		return false, err
 	}
+	if p.options.format == "text" {
+		if incident := news || in.Verdict != before.Verdict; incident && p.told.loose {
+			if err := p.part(); err != nil {
+				return false, err
+			}
+		} else if !incident {
+			p.told.loose = true
+		}
+	}
 	_, err = p.out.Write(b.Bytes())
 	return true, err
+}
+
+// part puts an empty line below updates.
+func (p *printer) part() error {
+	if !p.told.loose {
+		return nil
+	}
+	p.told.loose = false
+	_, err := io.WriteString(p.out, "\n")
+	return err
 }
 
 // digest tells two states of an incident apart.
@@ -162,6 +183,8 @@ func (j *scan) ended(list []job, err error) (memory bool, _ error) {
 	if err != nil || len(list) == 1 || p.options.format == "ndjson" {
 		return memory, err
 	}
-	_, err = j.several(list)
+	if err = p.part(); err == nil {
+		_, err = j.several(list)
+	}
 	return memory, err
 }

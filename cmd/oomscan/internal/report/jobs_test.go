@@ -140,7 +140,7 @@ func TestJobsJSONIsOneDocument(t *testing.T) {
 		assert.Equal(t, plain.String(), b.String(), "indented as a whole")
 		var got map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(b.Bytes(), &got))
-		for _, key := range []string{"schema", "version", "inputs", "jobs", "unattributed", "summary", "stats"} {
+		for _, key := range []string{"schema", "version", "inputs", "jobs", "unattributed", "summary", "partial", "stats"} {
 			assert.Contains(t, got, key)
 			assert.NotEqual(t, "null", string(got[key]), key)
 		}
