@@ -459,6 +459,9 @@ func (c *Collector) Clone() *Collector {
 			j := *i
 			g.idents[k] = &j
 		}
+		if f.self != nil {
+			g.self = new(*f.self)
+		}
 		out.files[name] = &g
 	}
 	return out
