@@ -48,7 +48,7 @@ func (b *block) survey(t *compiled) {
 			end = len(b.text)
 		}
 	}
-	b.hits = t.finder.Scan(b.text, b.lo, end, b.hits[:0])
+	b.hits = t.finder.Scan(b.text, b.lo, end, anchor.First, b.hits[:0])
 	b.spots = b.spots[:0]
 	for _, h := range b.hits {
 		if c := t.cares[h.Needle]; c != 0 {

@@ -100,10 +100,11 @@ func compile(patterns []Pattern) *compiled {
 // have them, or one that was changed since, gets a plan of its own, which takes longer.
 func (t *compiled) build() *compiled {
 	plan := anchor.Plan{Mul: planMul, Grams: planGrams}
-	if digest(t.needles) != planFor {
-		plan = anchor.Choose(t.needles, quickTries)
+	classes := t.classes()
+	if digest(t.needles, classes) != planFor {
+		plan = anchor.Choose(t.needles, classes, quickTries)
 	}
-	f, err := anchor.Planned(t.needles, plan)
+	f, err := anchor.Planned(t.needles, classes, plan)
 	if err != nil {
 		panic("parser: the pattern table holds a needle that cannot be searched: " + err.Error()) // proven not to happen by the table's test
 	}
@@ -114,10 +115,22 @@ func (t *compiled) build() *compiled {
 // quickTries is how long a plan's multiplier is looked for while somebody waits.
 const quickTries = 32
 
+// classes says for each needle whether it is looked for everywhere, or only in lines that hold one of those.
+func (t *compiled) classes() []anchor.Class {
+	classes := make([]anchor.Class, len(t.needles))
+	for i, c := range t.cares {
+		if classes[i] = anchor.First; c == 0 {
+			classes[i] = anchor.Second
+		}
+	}
+	return classes
+}
+
 // digest tells sets of needles apart (FNV-1a).
-func digest(needles []string) uint64 {
+func digest(needles []string, classes []anchor.Class) uint64 {
 	h := uint64(14695981039346656037)
-	for _, n := range needles {
+	for id, n := range needles {
+		h = (h ^ uint64(classes[id])) * 1099511628211
 		for i := range len(n) {
 			h = (h ^ uint64(n[i])) * 1099511628211
 		}

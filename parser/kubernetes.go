@@ -84,8 +84,8 @@ func kubernetesPatterns() []Pattern {
 		{
 			// Stands below Limits: and below Requests: alike. A reader must look at the header above.
 			Name:    "kubernetes.memory_limit",
-			Needles: []string{"memory: ", `memory":`},
-			Expr:    `^\s*"?memory"?: +"?(?<limit_sz>\d+(?:\.\d+)?[KMGTPE]i)"?,?\s*$`,
+			Needles: []string{"    memory: ", `    "memory": `},
+			Expr:    `^\s*    "?memory"?: +"?(?<limit_sz>\d+(?:\.\d+)?[KMGTPE]i)"?,?\s*$`,
 			Kind:    OOMKill, Role: Detail, Source: "kubectl describe pod, kubectl get -o yaml; Ki, Mi, Gi are powers of 1024",
 			Match: []Sample{
 				{`      memory:          900Gi`, Fields{"limit": "966367641600"}},
@@ -96,15 +96,15 @@ func kubernetesPatterns() []Pattern {
 		},
 		{
 			Name:    "kubernetes.limits",
-			Needles: []string{"Limits:", "limits:", `"limits":`},
-			Expr:    `^\s*(?:[Ll]imits|"limits"): *\{?\s*$`,
+			Needles: []string{"    Limits:", "    limits:", `    "limits":`},
+			Expr:    `^\s*    (?:[Ll]imits|"limits"): *\{?\s*$`,
 			Kind:    OOMKill, Role: Detail, Source: "kubectl describe pod: what follows are limits",
 			Match: []Sample{{`    Limits:`, Fields{}}, {`      limits:`, Fields{}}, {`    "limits": {`, Fields{}}},
 		},
 		{
 			Name:    "kubernetes.requests",
-			Needles: []string{"Requests:", "requests:", `"requests":`},
-			Expr:    `^\s*(?:[Rr]equests|"requests"): *\{?\s*$`,
+			Needles: []string{"    Requests:", "    requests:", `    "requests":`},
+			Expr:    `^\s*    (?:[Rr]equests|"requests"): *\{?\s*$`,
 			Kind:    OOMKill, Role: Detail, Source: "kubectl describe pod: what follows are requests, no limits",
 			Match: []Sample{{`    Requests:`, Fields{}}, {`      requests:`, Fields{}}},
 		},

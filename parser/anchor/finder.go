@@ -1,12 +1,15 @@
-// Package anchor finds the few places of a log that are worth looking at: the occurrences of some hundred literals,
-// at a few gigabytes a second and in plain Go.
+// Package anchor finds the few places of a log that are worth looking at: the occurrences of a thousand literals, at a few
+// gigabytes a second and in plain Go.
 //
-// How: a gram is 4 bytes. Whoever looks at the gram at every fifth offset of a text looks, wherever a literal (needle) of 8
-// bytes or more stands in it, at those of its grams whose offsets in the needle leave one remainder when divided by five.
-// So five grams of each needle are chosen, the rarest of each remainder. A table of 256 KiB, indexed by the top bits of
-// gram*multiplier, tells them from others with few mistakes; 12 look-ups are OR-ed before the first branch. The entry also
-// says how far before the gram 8 bytes of the needle (a window) begin: with one more look-up these decide. The multiplier is
-// the one under which the chosen grams collide least with those that logs are full of; see grams.go.
+// How: a gram is 5 bytes. Whoever looks at the gram at every fourth offset of a text looks, wherever a literal (needle) of
+// 8 bytes or more stands in it, at those of its grams whose offsets in the needle leave one remainder when divided by four.
+// So four grams of each needle are chosen, the rarest of each remainder. A table of 256 KiB, indexed by the top bits of
+// gram*multiplier, tells them from others with few mistakes; 15 look-ups are OR-ed before the first branch. A map of the
+// chosen grams settles the rest. The multiplier is the one under which the chosen grams collide least with those that
+// logs are full of; see grams.go.
+//
+// Needles are of classes, and a search names the classes that it wants: those that a log is full of cost nothing while
+// nobody asks for them.
 package anchor
 
 import (
@@ -17,19 +20,32 @@ import (
 )
 
 const (
-	gramLen   = 4
-	stride    = 5
+	gramLen   = 5
+	stride    = 4
 	windowLen = stride + gramLen - 1 // the shortest text that holds a whole gram at whatever offset the stride falls
 	minNeedle = 4
 	tinyMax   = 5 // needles up to this length are too short for the filter and are searched one by one
 
-	blockLen  = 12 * stride // bytes between two branches of the filter
-	tinyBlock = 4 << 10     // how far the filter runs ahead of the search for tiny needles
+	loadLen   = 8                           // a gram is read together with the bytes behind it, in one go
+	blockLen  = 15 * stride                 // bytes between two branches of the filter
+	blockText = blockLen - stride + loadLen // and what is read for them
+	tinyBlock = 4 << 10                     // how far the filter runs ahead of the search for tiny needles
 
 	tableBits  = 18
-	tableShift = 32 - tableBits
+	tableShift = 64 - tableBits
+	gramShift  = 64 - 8*gramLen
+)
 
-	wordPhase = 1 << stride // in a table entry: the gram is of a short needle
+// Class is a set of classes of needles, a bit for each. There are four.
+type Class uint8
+
+// The classes, in the order of what they cost: the grams of First are chosen before the others', and are kept rarest.
+const (
+	First Class = 1 << iota
+	Second
+	Third
+	Fourth
+	All = First | Second | Third | Fourth
 )
 
 // MaxCode is how many bytes of a terminal's colour code before a needle are looked at. "ESC[1;38;2;180;140;80m" has 20.
@@ -47,17 +63,21 @@ const MaxCode = 32
 type Finder struct {
 	needles []string
 	tiny    []int // needles of at most tinyMax bytes
+	classes []Class
 	maxLen  int
-	mul     uint32
-	table   [1 << tableBits]byte // bit k: a chosen gram k bytes behind its window's beginning, or one that collides with it
-	windows windowMap            // the windows of the needles that fill one: their group's number, from 1
-	grams   gramMap              // of the shorter needles: the number of a gram's group, from 1
+	mul     uint64
+	table   [1 << tableBits]Class // of which needles a chosen gram is, or one that collides with it
+	grams   gramMap               // the chosen grams: their group's number, from 1
 	groups  [][]place
 }
 
-// place is where a window or a gram sits in a needle: the needle starts back bytes before it, or after it where back is
-// negative (a gram then begins with a delimiter).
-type place struct{ needle, back int32 }
+// place is where a gram sits in a needle: the needle starts back bytes before it, or after it where back is negative (the
+// gram then begins with a delimiter).
+type place struct {
+	needle int32
+	back   int16
+	class  Class
+}
 
 // MaxLen returns the length of the longest needle in bytes.
 func (f *Finder) MaxLen() int { return f.maxLen }
@@ -86,17 +106,17 @@ func (f *Finder) Next(b []byte, from int) (pos int, ok bool) {
 
 // next finds the needles that the filter covers, looking at samples from lo up to hi.
 func (f *Finder) next(b []byte, from, lo, hi int) (pos int, ok bool) {
-	for x, v := f.sample(b, lo, hi); v != 0; x, v = f.sample(b, x+stride, hi) {
-		for at, places, v := f.around(b, x, v); places != nil; at, places, v = f.around(b, x, v) {
+	for s := (samples{x: lo, hi: hi, class: All}); f.more(b, &s); {
+		for x, places := f.step(b, &s); places != nil; x, places = f.step(b, &s) {
 			for _, p := range places {
-				start := at - int(p.back)
+				start := x - int(p.back)
 				if start >= from && (!ok || start < pos) && f.at(b, start, int(p.needle)) {
 					pos, ok = start, true
 				}
 			}
-		}
-		if ok {
-			return pos, true
+			if ok {
+				return pos, true
+			}
 		}
 	}
 	return 0, false
@@ -108,23 +128,23 @@ type Hit struct {
 	Needle int // index in the slice given to [New]
 }
 
-// Scan appends the occurrences that start in [lo, hi) to hits, each once, those of one line together and the lines in
-// order. The needles of up to 5 bytes come behind all others. It does not allocate beyond what hits needs.
-func (f *Finder) Scan(b []byte, lo, hi int, hits []Hit) []Hit {
-	end := min(hi+f.maxLen, len(b))
-	first := len(hits)
-	for x, v := f.sample(b, lo, end); v != 0; x, v = f.sample(b, x+stride, end) {
-		for at, places, v := f.around(b, x, v); places != nil; at, places, v = f.around(b, x, v) {
+// Scan appends the occurrences of needles of a class that start in [lo, hi) to hits, each once, those of one line together
+// and the lines in order. The needles of up to 5 bytes come behind all others. It does not allocate beyond what hits needs.
+func (f *Finder) Scan(b []byte, lo, hi int, class Class, hits []Hit) []Hit {
+	for s := (samples{x: lo, hi: min(hi+f.maxLen, len(b)), class: class}); f.more(b, &s); {
+		for x, places := f.step(b, &s); places != nil; x, places = f.step(b, &s) {
 			for _, p := range places {
-				start := at - int(p.back)
-				if start < lo || start >= hi || !f.at(b, start, int(p.needle)) || known(hits[first:], start, int(p.needle)) {
-					continue
+				start := x - int(p.back)
+				if p.class&class != 0 && start >= lo && start < hi && f.at(b, start, int(p.needle)) {
+					hits = append(hits, Hit{start, int(p.needle)})
 				}
-				hits = append(hits, Hit{start, int(p.needle)})
 			}
 		}
 	}
 	for _, id := range f.tiny {
+		if f.classes[id]&class == 0 {
+			continue
+		}
 		for at := lo; at < hi; {
 			i := f.indexTiny(b, id, at, hi)
 			if i < 0 {
@@ -135,17 +155,6 @@ func (f *Finder) Scan(b []byte, lo, hi int, hits []Hit) []Hit {
 		}
 	}
 	return hits
-}
-
-// known says whether one of the last hits is of that needle at that place: a gram may stand in a short needle twice, and a
-// window is met at two offsets of a needle that repeats itself.
-func known(hits []Hit, pos, needle int) bool {
-	for i := len(hits) - 1; i >= 0 && i >= len(hits)-8; i-- {
-		if hits[i].Pos == pos && hits[i].Needle == needle {
-			return true
-		}
-	}
-	return false
 }
 
 // seenWords is how many words of 64 needles [Finder.Needles] keeps on its stack.
@@ -160,11 +169,11 @@ func (f *Finder) Needles(line []byte, yield func(id int) bool) {
 	if len(f.needles) > 64*seenWords {
 		seen = make([]uint64, (len(f.needles)+63)/64)
 	}
-	for x, v := f.sample(line, 0, len(line)); v != 0; x, v = f.sample(line, x+stride, len(line)) {
-		for at, places, v := f.around(line, x, v); places != nil; at, places, v = f.around(line, x, v) {
+	for s := (samples{hi: len(line), class: All}); f.more(line, &s); {
+		for x, places := f.step(line, &s); places != nil; x, places = f.step(line, &s) {
 			for _, p := range places {
 				word, bit := &seen[p.needle/64], uint64(1)<<(p.needle%64)
-				if *word&bit != 0 || !f.at(line, at-int(p.back), int(p.needle)) {
+				if *word&bit != 0 || !f.at(line, x-int(p.back), int(p.needle)) {
 					continue
 				}
 				*word |= bit
@@ -181,109 +190,109 @@ func (f *Finder) Needles(line []byte, yield func(id int) bool) {
 	}
 }
 
-// sample returns the first of the offsets lo, lo+stride, ... below hi that is in a window or in a short needle, and what to
-// begin [Finder.around] with; 0 when there is no such offset.
-func (f *Finder) sample(b []byte, lo, hi int) (x int, phases byte) {
-	mul, table := f.mul, &f.table
-	for x = lo; x+blockLen <= hi; x += blockLen {
-		t := (*[blockLen]byte)(b[x:])
-		any := table[gram(t[0:4])*mul>>tableShift] | table[gram(t[5:9])*mul>>tableShift] |
-			table[gram(t[10:14])*mul>>tableShift] | table[gram(t[15:19])*mul>>tableShift] |
-			table[gram(t[20:24])*mul>>tableShift] | table[gram(t[25:29])*mul>>tableShift] |
-			table[gram(t[30:34])*mul>>tableShift] | table[gram(t[35:39])*mul>>tableShift] |
-			table[gram(t[40:44])*mul>>tableShift] | table[gram(t[45:49])*mul>>tableShift] |
-			table[gram(t[50:54])*mul>>tableShift] | table[gram(t[55:59])*mul>>tableShift]
-		if any == 0 {
+// samples is a walk over the offsets lo, lo+stride, ... below hi of a text.
+type samples struct {
+	x     int // where the next block begins
+	hi    int
+	class Class
+	block int    // where the last one began
+	hits  uint64 // its look-ups that hit and were not yet taken, four bits each
+}
+
+// more goes to the next block in which a look-up hits. It is where a healthy log's time goes.
+func (f *Finder) more(b []byte, s *samples) bool {
+	mul, table, class := f.mul, &f.table, s.class
+	x := s.x
+	for ; x < s.hi && x+blockText <= len(b); x += blockLen {
+		t := (*[blockText]byte)(b[x:])
+		any := table[load(t[0:8])*mul>>tableShift] |
+			table[load(t[4:12])*mul>>tableShift] |
+			table[load(t[8:16])*mul>>tableShift] |
+			table[load(t[12:20])*mul>>tableShift] |
+			table[load(t[16:24])*mul>>tableShift] |
+			table[load(t[20:28])*mul>>tableShift] |
+			table[load(t[24:32])*mul>>tableShift] |
+			table[load(t[28:36])*mul>>tableShift] |
+			table[load(t[32:40])*mul>>tableShift] |
+			table[load(t[36:44])*mul>>tableShift] |
+			table[load(t[40:48])*mul>>tableShift] |
+			table[load(t[44:52])*mul>>tableShift] |
+			table[load(t[48:56])*mul>>tableShift] |
+			table[load(t[52:60])*mul>>tableShift] |
+			table[load(t[56:64])*mul>>tableShift]
+		if any&class == 0 {
 			continue
 		}
-		if i, v := f.look(b, x); v != 0 {
-			return i, v
-		}
+		s.block, s.x = x, x+blockLen
+		s.hits = f.look(t) & (uint64(class) * everySample)
+		return true
 	}
-	return f.lookAtEnd(b, x, hi)
-}
-
-// look is sample for one block, after x of which some look-up hit. It finds the look-ups that did without a branch for each
-// that did not.
-func (f *Finder) look(b []byte, x int) (int, byte) {
-	mul, table := f.mul, &f.table
-	t := (*[blockLen]byte)(b[x:])
-	low := uint64(table[gram(t[0:4])*mul>>tableShift]) | uint64(table[gram(t[5:9])*mul>>tableShift])<<8 |
-		uint64(table[gram(t[10:14])*mul>>tableShift])<<16 | uint64(table[gram(t[15:19])*mul>>tableShift])<<24 |
-		uint64(table[gram(t[20:24])*mul>>tableShift])<<32 | uint64(table[gram(t[25:29])*mul>>tableShift])<<40
-	high := uint64(table[gram(t[30:34])*mul>>tableShift]) | uint64(table[gram(t[35:39])*mul>>tableShift])<<8 |
-		uint64(table[gram(t[40:44])*mul>>tableShift])<<16 | uint64(table[gram(t[45:49])*mul>>tableShift])<<24 |
-		uint64(table[gram(t[50:54])*mul>>tableShift])<<32 | uint64(table[gram(t[55:59])*mul>>tableShift])<<40
-	for _, hits := range [2]uint64{low, high} {
-		for hits != 0 {
-			k := bits.TrailingZeros64(hits) / 8
-			v := byte(hits >> (8 * k))
-			if i := x + k*stride; f.real(b, i, v) {
-				return i, v
-			}
-			hits &^= 0xff << (8 * k)
-		}
-		x += 6 * stride
-	}
-	return x, 0
-}
-
-// real says whether the gram at x, whose table entry is v, is where the entry says: in a window, or in a short needle.
-func (f *Finder) real(b []byte, x int, v byte) bool {
-	for phases := v & (wordPhase - 1); phases != 0; phases &= phases - 1 {
-		at := x - bits.TrailingZeros8(phases)
-		if at >= 0 && at+windowLen <= len(b) && f.windows.has(binary.LittleEndian.Uint64(b[at:])) {
+	for ; x < s.hi; x += blockLen {
+		if hits := f.lookAtEnd(b, x, min(x+blockLen, s.hi)) & (uint64(class) * everySample); hits != 0 {
+			s.block, s.x, s.hits = x, x+blockLen, hits
 			return true
 		}
 	}
-	return v&wordPhase != 0 && f.grams.get(gram(b[x:])) != 0
+	s.x = x
+	return false
 }
 
-// lookAtEnd is sample for the end of a text.
-func (f *Finder) lookAtEnd(b []byte, x, hi int) (int, byte) {
-	for ; x < hi; x += stride {
-		if v := f.table[gramAt(b, x)*f.mul>>tableShift]; v != 0 {
-			if _, places, _ := f.around(b, x, v); places != nil {
-				return x, v
-			}
-		}
-	}
-	return x, 0
+const everySample = 0x1111_1111_1111_1111
+
+// look returns all look-ups of a block.
+func (f *Finder) look(t *[blockText]byte) uint64 {
+	mul, table := f.mul, &f.table
+	return uint64(table[load(t[0:8])*mul>>tableShift]) |
+		uint64(table[load(t[4:12])*mul>>tableShift])<<4 |
+		uint64(table[load(t[8:16])*mul>>tableShift])<<8 |
+		uint64(table[load(t[12:20])*mul>>tableShift])<<12 |
+		uint64(table[load(t[16:24])*mul>>tableShift])<<16 |
+		uint64(table[load(t[20:28])*mul>>tableShift])<<20 |
+		uint64(table[load(t[24:32])*mul>>tableShift])<<24 |
+		uint64(table[load(t[28:36])*mul>>tableShift])<<28 |
+		uint64(table[load(t[32:40])*mul>>tableShift])<<32 |
+		uint64(table[load(t[36:44])*mul>>tableShift])<<36 |
+		uint64(table[load(t[40:48])*mul>>tableShift])<<40 |
+		uint64(table[load(t[44:52])*mul>>tableShift])<<44 |
+		uint64(table[load(t[48:56])*mul>>tableShift])<<48 |
+		uint64(table[load(t[52:60])*mul>>tableShift])<<52 |
+		uint64(table[load(t[56:64])*mul>>tableShift])<<56
 }
 
-// around returns the places of a window around the gram at x, or of a short needle's gram there, the offset of that window
-// or gram, and what is left of phases, which the table has for the gram: several windows may overlap there. It returns no
-// places when there are no more.
-func (f *Finder) around(b []byte, x int, phases byte) (at int, places []place, rest byte) {
-	for phases&(wordPhase-1) != 0 {
-		at = x - bits.TrailingZeros8(phases)
-		phases &= phases - 1
-		if at < 0 || at+windowLen > len(b) {
-			continue
-		}
-		if i := f.windows.get(binary.LittleEndian.Uint64(b[at:])); i != 0 {
-			return at, f.groups[i-1], phases
-		}
+// lookAtEnd is look where a text ends.
+func (f *Finder) lookAtEnd(b []byte, x, hi int) (hits uint64) {
+	for k := 0; x < hi; k++ {
+		hits |= uint64(f.table[gramAt(b, x)*f.mul>>tableShift]) << (4 * k)
+		x += stride
 	}
-	if phases != 0 {
+	return hits
+}
+
+// step takes the next sample of the block that is a chosen gram, and returns its offset and its places; none when there are
+// no more.
+func (f *Finder) step(b []byte, s *samples) (x int, places []place) {
+	for s.hits != 0 {
+		k := bits.TrailingZeros64(s.hits) / 4
+		s.hits &^= 0xf << (4 * k)
+		x = s.block + k*stride
 		if i := f.grams.get(gramAt(b, x)); i != 0 {
-			return x, f.groups[i-1], 0
+			return x, f.groups[i-1]
 		}
 	}
-	return 0, nil, 0
+	return 0, nil
 }
 
-// gram reads the first four bytes of b as a number.
-func gram(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+// load reads the gram at the beginning of b and the bytes behind it.
+func load(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// gramAt reads the gram at x. Behind the end of b it reads line feeds: the edge of a text is a delimiter.
-func gramAt(b []byte, x int) uint32 {
-	if x+gramLen <= len(b) {
-		return gram(b[x:])
+// gramAt returns the gram at x. Behind the end of b it reads line feeds: the edge of a text is a delimiter.
+func gramAt(b []byte, x int) uint64 {
+	if x+loadLen <= len(b) {
+		return load(b[x:]) & (1<<(8*gramLen) - 1)
 	}
-	t := [gramLen]byte{'\n', '\n', '\n', '\n'}
-	copy(t[:], b[x:])
-	return gram(t[:])
+	t := [loadLen]byte{'\n', '\n', '\n', '\n', '\n'}
+	copy(t[:gramLen], b[x:])
+	return load(t[:])
 }
 
 // at reports whether a needle stands at start, bounded as its length asks for.
@@ -339,6 +348,17 @@ func beginsWord(b []byte, start int) bool {
 	}
 	return false
 }
+
+// delimiters are the bytes that end words.
+var delimiters = func() string {
+	var all []byte
+	for c := range 256 {
+		if isDelimiter(byte(c)) {
+			all = append(all, byte(c))
+		}
+	}
+	return string(all)
+}()
 
 // isDelimiter reports whether c ends a word. The bytes of other scripts do not: with them a short needle would fill
 // three times as much of the table.

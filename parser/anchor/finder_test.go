@@ -80,7 +80,7 @@ func check(tb testing.TB, f *Finder, b []byte) {
 		hi := min(len(b), lo+1+len(b)/2)
 		all := map[Hit]bool{}
 		last := 0
-		for _, h := range f.Scan(b, lo, hi, nil) {
+		for _, h := range f.Scan(b, lo, hi, All, nil) {
 			require.False(tb, all[h], "%v twice in %q", h, b)
 			all[h] = true
 			if len(f.tiny) == 0 {

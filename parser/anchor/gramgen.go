@@ -1,12 +1,13 @@
 //go:build ignore
 
-// gramgen writes grams.go: the 4-byte grams that healthy logs are full of. Each file named on the command line counts
+// gramgen writes grams.go: the 5-byte grams that healthy logs are full of. Each file named on the command line counts
 // the same, whatever its size; a folder's files count as one.
 //
 //	go run gramgen.go FILE|FOLDER...
 //
-// What is checked in was counted in four healthy logs: a SGLang server (decode and prefill batches), a verl GRPO run
-// under Ray, a Hugging Face trainer with a tqdm bar, and a mixture of verl, SGLang, vLLM, NCCL, Megatron and tqdm lines.
+// What is checked in was counted in five healthy logs: a SGLang server (decode and prefill batches), a verl GRPO run
+// under Ray, a Hugging Face trainer with a tqdm bar, a mixture of verl, SGLang, vLLM, NCCL, Megatron and tqdm lines, and
+// what cmd/corpus calls healthy.
 package main
 
 import (
@@ -25,7 +26,8 @@ import (
 )
 
 const (
-	keep    = 4096
+	gramLen = 5
+	keep    = 8192
 	perLine = 16 // grams in a line of the output
 )
 
@@ -38,8 +40,8 @@ func main() {
 				return err
 			}
 			b, err := os.ReadFile(path)
-			for i := 0; i+4 <= len(b); i++ {
-				counts[string(b[i:i+4])]++
+			for i := 0; i+gramLen <= len(b); i++ {
+				counts[string(b[i:i+gramLen])]++
 				total++
 			}
 			return err
@@ -74,7 +76,7 @@ func write(name string, classes [][]string) error {
 
 package anchor
 
-// commonGrams holds the %d most frequent 4-byte grams of healthy logs, end to end. Those of commonGrams[k] are about
+// commonGrams holds the %d most frequent 5-byte grams of healthy logs, end to end. Those of commonGrams[k] are about
 // 2^k of a million grams each.
 var commonGrams = [...]string{
 `, keep)
