@@ -23,7 +23,9 @@ type block struct {
 	lo, hi int
 
 	spots    []spot
+	begun    int   // where the line ends that began before the block; lo: there is none
 	long     []int // where the lines begin that are longer than [MaxLine]
+	over     []int // where each of them ends, as far as that is in the text
 	newlines int   // in text[lo:hi]
 	last     int   // the last of them, -1: none
 	hits     []anchor.Hit
@@ -36,8 +38,8 @@ type spot struct {
 	care care
 }
 
-// survey searches the block.
-func (b *block) survey(t *compiled) {
+// survey searches the block: for everything, or for all but the common lines where these are looked for later.
+func (b *block) survey(t *compiled, everything bool) {
 	b.findLong()
 
 	end := b.hi // the last line is searched to its end, for who reads it wants to know all of it
@@ -48,7 +50,20 @@ func (b *block) survey(t *compiled) {
 			end = len(b.text)
 		}
 	}
-	b.hits = t.finder.Scan(b.text, b.lo, end, anchor.First, b.hits[:0])
+	b.hits = b.hits[:0]
+	if everything {
+		b.search(t, b.lo, end, anchor.First|commonClass)
+	} else {
+		// a line that began before the block may be a long one, and those are never looked through again
+		b.search(t, b.lo, min(b.begun, end), anchor.First|commonClass)
+		at := b.begun
+		for i, begin := range b.long {
+			b.search(t, at, begin, anchor.First)
+			at = b.over[i]
+			b.search(t, begin, min(at, end), anchor.First|commonClass)
+		}
+		b.search(t, at, end, anchor.First)
+	}
 	b.spots = b.spots[:0]
 	for _, h := range b.hits {
 		if c := t.cares[h.Needle]; c != 0 {
@@ -73,6 +88,12 @@ func (b *block) survey(t *compiled) {
 	}
 }
 
+func (b *block) search(t *compiled, lo, hi int, class anchor.Class) {
+	if lo < hi {
+		b.hits = t.finder.Scan(b.text, lo, hi, class, b.hits)
+	}
+}
+
 var newline = []byte{'\n'}
 
 func bySpot(a, b spot) int { return a.pos - b.pos }
@@ -80,15 +101,17 @@ func bySpot(a, b spot) int { return a.pos - b.pos }
 // findLong looks for lines that are longer than [MaxLine] and begin in the block: from a line's beginning it leaps to the
 // last line feed that such a line could not reach.
 func (b *block) findLong() {
-	b.long = b.long[:0]
+	b.long, b.over = b.long[:0], b.over[:0]
 	at := b.lo
 	if b.off+int64(at) > 0 && (at == 0 || b.text[at-1] != '\n') {
 		i := bytes.IndexByte(b.text[at:b.hi], '\n')
 		if i < 0 {
+			b.begun = len(b.text)
 			return
 		}
 		at += i + 1
 	}
+	b.begun = at
 	for at < b.hi {
 		end := min(at+MaxLine+1, len(b.text))
 		if i := bytes.LastIndexByte(b.text[at:end], '\n'); i >= 0 {
@@ -98,11 +121,12 @@ func (b *block) findLong() {
 		if end-at <= MaxLine {
 			return // the end of the input
 		}
-		b.long = append(b.long, at)
+		b.long, b.over = append(b.long, at), append(b.over, len(b.text))
 		i := bytes.IndexByte(b.text[end:], '\n')
 		if i < 0 {
 			return
 		}
 		at = end + i + 1
+		b.over[len(b.over)-1] = at
 	}
 }

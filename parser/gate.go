@@ -24,6 +24,9 @@ const (
 	tellsStep
 	tellsStart
 	tellsGauge
+	// These are so common that they are not even searched for where the input can be read again.
+	commonPhase
+	commonStep
 )
 
 // compiled is the pattern table with its gate.
@@ -35,6 +38,7 @@ type compiled struct {
 	cares     []care    // of each needle
 	settings  []bool    // needles that open dumps of settings
 	headLines int
+	lookBack  int64 // how far off a common line may be
 	// followers are, per pattern, those that are tried on the lines behind it.
 	followers map[int32][]int32
 }
@@ -45,7 +49,7 @@ type compiled struct {
 var table = sync.OnceValue(func() *compiled { return compile(Patterns()).build() })
 
 func compile(patterns []Pattern) *compiled {
-	t := &compiled{patterns: patterns, headLines: headLines, followers: map[int32][]int32{}}
+	t := &compiled{patterns: patterns, headLines: headLines, lookBack: maxLookBack, followers: map[int32][]int32{}}
 	ids := map[string]int{}
 	var needles []string
 	id := func(n string) int {
@@ -115,12 +119,17 @@ func (t *compiled) build() *compiled {
 // quickTries is how long a plan's multiplier is looked for while somebody waits.
 const quickTries = 32
 
-// classes says for each needle whether it is looked for everywhere, or only in lines that hold one of those.
+// classes says for each needle how it is searched for: everywhere, backwards, or only in lines that hold another one.
 func (t *compiled) classes() []anchor.Class {
 	classes := make([]anchor.Class, len(t.needles))
 	for i, c := range t.cares {
-		if classes[i] = anchor.First; c == 0 {
-			classes[i] = anchor.Second
+		switch {
+		case c&^common != 0:
+			classes[i] = anchor.First
+		case c != 0:
+			classes[i] = commonClass
+		default:
+			classes[i] = anchor.Third
 		}
 	}
 	return classes
@@ -148,6 +157,10 @@ func careOf(p *Pattern, leads bool) care {
 		return tries
 	case p.Gauge:
 		return tellsGauge
+	case p.Common && p.Marker == "step":
+		return commonStep
+	case p.Common:
+		return commonPhase
 	}
 	return careFor(p.Marker)
 }

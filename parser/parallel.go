@@ -22,6 +22,7 @@ func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Obser
 }
 
 func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, error) {
+	s.again, s.recall.look = r, s.lookBack
 	n := int((size + int64(length) - 1) / int64(length))
 	var err error
 	if workers <= 1 || n <= 1 {
@@ -107,7 +108,7 @@ func (p *part) fill(number int, t *compiled) {
 	if p.off+int64(p.hi) == end {
 		p.err = nil // the next part will meet it
 	}
-	p.survey(t)
+	p.survey(t, false)
 }
 
 // read reads the input up to an offset, as far as it goes.

@@ -39,7 +39,10 @@ type Pattern struct {
 	Phase  string // the phase that the message itself settles
 	Marker string // a Marker of this name
 	Gauge  bool   // a Gauge
-	Veto   bool   // looks like memory trouble and is none: no event comes from this line
+	// Common is set on a Marker "step" or "phase" whose lines may be a good part of a healthy log. Its needles need not be rare:
+	// the lines are looked for when something happened, backwards.
+	Common bool
+	Veto   bool // looks like memory trouble and is none: no event comes from this line
 
 	// After names a pattern that must have matched at most Within lines before, by the same writer. Such a pattern needs no
 	// needle: the lines behind the other one are read anyway.

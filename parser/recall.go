@@ -17,11 +17,14 @@ const (
 	gaugeKind
 	exceptionKind // exceptions that no pattern claims
 	sampleKind    // the marks of printed samples: what is told between them is no news
+	commonPhaseKind
+	commonStepKind
 	kinds
 )
 
 var keepOf = [kinds]int{
 	whoKind: 4096, phaseKind: 256, timerKind: 256, stepKind: 64, startKind: 256, gaugeKind: 64, exceptionKind: 64, sampleKind: 160,
+	commonPhaseKind: 256, commonStepKind: 64,
 }
 
 const (
@@ -48,12 +51,17 @@ func kindFor(c care) int {
 		return stepKind
 	case c&tellsGauge != 0:
 		return gaugeKind
+	case c&commonPhase != 0:
+		return commonPhaseKind
+	case c&commonStep != 0:
+		return commonStepKind
 	}
 	return sampleKind
 }
 
 // waiting is a line that was not read, or an observation that was not emitted.
 type waiting struct {
+	when   int64 // what was being read, as an offset in the input
 	seq    uint64
 	made   Observation // nil: a line
 	line   int
@@ -113,7 +121,9 @@ type recall struct {
 	seq    uint64
 	reader *Parser // of the lines that wait; it knows of the writers only what they say
 	emit   func(Observation)
-	fresh  int // marks of samples that the parser of the writers' state has not read
+	now    int64  // offset of what is being read
+	look   func() // looks for common lines in what was read; nil: they wait here already
+	fresh  int    // marks of samples that the parser of the writers' state has not read
 }
 
 func newRecall(source string, t *compiled, emit func(Observation)) *recall {
@@ -129,7 +139,7 @@ func newRecall(source string, t *compiled, emit func(Observation)) *recall {
 func (r *recall) line(kind, line int, offset int64, text []byte, outer *envelope.Header, known bool) {
 	e := r.kinds[kind].push(len(text))
 	r.seq++
-	e.seq, e.line, e.offset, e.outer, e.known = r.seq, line, offset, outer, known
+	e.when, e.seq, e.line, e.offset, e.outer, e.known = r.now, r.seq, line, offset, outer, known
 	e.text = append(e.text, text...)
 	if kind == sampleKind && !known {
 		r.fresh++
@@ -156,11 +166,19 @@ func (r *recall) made(o Observation) {
 	}
 	e := r.kinds[kind].push(size)
 	r.seq++
-	e.seq, e.made = r.seq, o
+	e.when, e.seq, e.made = r.now, r.seq, o
 }
 
 // flush emits everything that waits. The parser of the writers' state must know of the samples.
 func (r *recall) flush() {
+	if r.look != nil {
+		r.look()
+	}
+	for _, kind := range commonKinds {
+		for w := &r.kinds[kind]; w.n > 0 && w.at(0).when < r.now-r.reader.table.lookBack; {
+			w.drop()
+		}
+	}
 	r.inOrder(func(w *waits, i int) {
 		e := w.at(i)
 		if e.made != nil {
@@ -195,12 +213,13 @@ func (r *recall) inOrder(yield func(w *waits, i int)) {
 	var next [kinds]int
 	for {
 		var first *waits
-		least, kind := uint64(0), 0
+		var least *waiting
+		kind := 0
 		for k := range r.kinds {
 			w := &r.kinds[k]
 			if next[k] < w.n {
-				if seq := w.at(next[k]).seq; first == nil || seq < least {
-					first, least, kind = w, seq, k
+				if e := w.at(next[k]); first == nil || e.before(least) {
+					first, least, kind = w, e, k
 				}
 			}
 		}
@@ -210,6 +229,11 @@ func (r *recall) inOrder(yield func(w *waits, i int)) {
 		yield(first, next[kind])
 		next[kind]++
 	}
+}
+
+// before says which of two came first.
+func (e *waiting) before(other *waiting) bool {
+	return e.when < other.when || e.when == other.when && e.seq < other.seq
 }
 
 // reread reads a line that has waited.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"oomscan/parser/envelope"
 )
@@ -40,6 +41,10 @@ type Scanner struct {
 	parser *Parser
 	recall *recall
 	table  *compiled
+
+	again   io.ReaderAt // where the input can be read again; nil: nowhere
+	history history
+	reading *block
 
 	buf   []byte // what was read and is not consumed, and a little of what was consumed before that
 	base  int64  // offset of buf[0] in the input
@@ -125,6 +130,7 @@ func (s *Scanner) Close() Stats {
 }
 
 func (s *Scanner) close() Stats {
+	s.recall.now = s.next
 	s.recall.samples(s.parser, s.line)
 	s.parser.flush()
 	s.recall.flush()
@@ -198,7 +204,7 @@ func (s *Scanner) advance(n int) {
 func (s *Scanner) take(end int) {
 	b := &s.block
 	b.text, b.off, b.lo, b.hi = s.buf, s.base, s.done, end
-	b.survey(s.table)
+	b.survey(s.table, true)
 	s.consume(b)
 	s.done = end
 }
@@ -207,6 +213,13 @@ func (s *Scanner) take(end int) {
 // an input come in order and without gaps.
 func (s *Scanner) consume(b *block) {
 	spots, long := b.spots, b.long
+	s.reading = b
+	if s.inLong {
+		s.lengthens(b, b.begun)
+	}
+	for !s.inLong && len(spots) > 0 && spots[0].pos < b.begun {
+		spots = spots[1:] // of a line that was read, or was of no interest
+	}
 	ends := -1 // of the long line: its newline, if that is in the block
 	for {
 		x := int(s.next - b.off)
@@ -283,9 +296,12 @@ func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 
 // unit reads one line, or a part of a long one, and returns where the next one begins.
 func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
+	s.recall.now = b.off + int64(x)
 	switch {
 	case long:
 		s.stats.Truncated++
+		i, _ := slices.BinarySearch(b.long, x)
+		s.lengthy(b, b.off+int64(x), b.over[i])
 		end := x + maxExcerpt
 		if i := bytes.IndexByte(b.text[x:end], '\r'); i >= 0 {
 			end = x + i + 1
@@ -342,6 +358,7 @@ func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 		s.parser.endOfLine()
 		s.inLong = false
 		s.line++
+		s.lengthens(b, end+1)
 		return end + 1
 	}
 	if end < len(b.text) && b.text[end] == '\r' {
@@ -365,6 +382,10 @@ func cares(spots []spot, end int) care {
 // deliver hands a line, or a part of a long one, to whom its needles call for. outer is nil for a line.
 func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Header) {
 	p := s.parser
+	looksBack := s.again != nil && outer == nil
+	if looksBack {
+		c |= s.commonIn(raw)
+	}
 	watched := p.watched.covers(s.line, offset)
 	wanted := p.wants(s.line, offset)
 	switch {
@@ -376,6 +397,11 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		}
 	case c == 0:
 		return
+	case c&^common == 0:
+		if !looksBack {
+			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
+		}
+		return
 	case chunk(raw): // the rest of it is on another line
 	case c&tries != 0 && p.matches(raw, outer):
 	case c&^tries == 0:
@@ -385,6 +411,9 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		return
 	}
 	s.recall.samples(p, s.line)
+	if looksBack && c != 0 && c&^common == 0 {
+		s.wasRead(offset)
+	}
 	p.plain = c == 0 && !watched && !p.head(s.line, offset)
 	p.line(s.line, offset, raw, outer != nil)
 	if c&marks != 0 && len(raw) <= maxUnread {

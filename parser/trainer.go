@@ -19,7 +19,7 @@ func phaseMarker(name, phase, edge, label, source, expr string, needles []string
 // stepMarker returns the pattern of lines that number a training step: the last one that ended, or the one that
 // begins. Each sample is a line and its step.
 func stepMarker(name, source, expr string, needles []string, samples ...[2]string) Pattern {
-	p := Pattern{Name: name, Needles: needles, Expr: expr, Marker: "step", Source: source}
+	p := Pattern{Name: name, Needles: needles, Expr: expr, Marker: "step", Common: true, Source: source}
 	for _, s := range samples {
 		p.Match = append(p.Match, Sample{Line: s[0], Want: Fields{"step": s[1]}})
 	}

@@ -25,7 +25,9 @@ func verlStages() []Pattern {
 		for i, s := range samples {
 			samples[i] = s + reading
 		}
-		return phaseMarker("verl."+name, phase, edge, label, src, verlHead(heads), needles, samples...)
+		p := phaseMarker("verl."+name, phase, edge, label, src, verlHead(heads), needles, samples...)
+		p.Common = phase != "init" // every worker prints the others at every step
+		return p
 	}
 	return []Pattern{
 		stage("init_model", "init", "point", "model",

@@ -1,0 +1,239 @@
+package parser
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"oomscan/parser/anchor"
+)
+
+// Some lines tell where a run is and are a good part of all its lines: steps, and the stages of each. Nobody needs them
+// before something happens, and then only the last ones. So they are not searched for: when they are needed, the input is
+// looked through backwards, from there to where that was done last. An input that cannot be read again is searched for them
+// like for everything else, and what it says is the same.
+
+const (
+	// maxLookBack is how far off such a line may be. It bounds the time when there are few of them.
+	maxLookBack = 256 << 20
+	// window is how much is looked through at a time: a line not longer than MaxLine ends in it.
+	window = 2 * MaxLine
+	// maxRead bounds the lines remembered for having been read when they were met.
+	maxRead = 64 << 10
+	// maxLong bounds the long lines that are remembered: as many as are not too far off.
+	maxLong = maxLookBack / MaxLine
+)
+
+// common are the cares of such lines.
+const common = commonPhase | commonStep
+
+var commonKinds = [...]int{commonPhaseKind, commonStepKind}
+
+// commonClass is the class of needles that such lines hold, when they hold no other.
+const commonClass = anchor.Second
+
+// history is what a scanner knows about the part of its input behind it.
+type history struct {
+	looked int64    // what begins before was looked through
+	read   []int64  // where the common lines began that were read when they were met
+	long   []extent // the lines longer than MaxLine, all of which is searched
+	buf    []byte
+	hits   []anchor.Hit
+	found  []sighting
+}
+
+// extent is a line of an input, as far as it was seen.
+type extent struct {
+	from, to int64
+	ended    bool // to is behind its line feed
+}
+
+// sighting is a common line.
+type sighting struct {
+	kind int
+	waiting
+}
+
+// commonIn says what of the common the line holds.
+func (s *Scanner) commonIn(raw []byte) (c care) {
+	s.history.hits = s.table.finder.Scan(raw, 0, len(raw), commonClass, s.history.hits[:0])
+	for _, h := range s.history.hits {
+		c |= s.table.cares[h.Needle]
+	}
+	return c
+}
+
+// wasRead notes that a common line was read, and need not be found again.
+func (s *Scanner) wasRead(offset int64) {
+	h := &s.history
+	if len(h.read) == maxRead {
+		h.read = slices.Delete(h.read, 0, maxRead/2)
+		h.looked = max(h.looked, h.read[0])
+	}
+	h.read = append(h.read, offset)
+}
+
+// lookBack looks for the last common lines before the place that is being read, and lets them wait like others.
+func (s *Scanner) lookBack() {
+	h := &s.history
+	to := s.recall.now
+	from := max(h.looked, to-s.table.lookBack)
+	h.found = h.found[:0]
+	var seen tally
+	line := s.line // in which hi is
+	long := h.long
+	for hi := to; hi > from && !seen.full(); {
+		for len(long) > 0 && long[len(long)-1].from >= hi {
+			long = long[:len(long)-1]
+		}
+		lo := max(from, hi-window)
+		if len(long) > 0 {
+			last := long[len(long)-1]
+			if last.to >= hi {
+				if last.ended && last.to == hi {
+					line--
+				}
+				hi = last.from
+				continue
+			}
+			lo = max(lo, last.to)
+		}
+		text, ok := s.past(max(0, lo-1), hi)
+		if !ok {
+			break // the input is not what it was
+		}
+		if lo > 0 {
+			i := bytes.IndexByte(text, '\n')
+			if i < 0 || lo+int64(i) >= hi {
+				hi = lo
+				continue
+			}
+			text, lo = text[i+1:], lo+int64(i)
+		}
+		s.sight(text, lo, line, &seen)
+		line -= bytes.Count(text, newline)
+		hi = lo
+	}
+	h.looked = to
+	s.forgetPast()
+	s.remind()
+}
+
+// lengthy notes a line longer than MaxLine, which begins at from and goes on up to text[to] of the block.
+func (s *Scanner) lengthy(b *block, from int64, to int) {
+	h := &s.history
+	switch n := len(h.long); {
+	case s.again == nil:
+		return
+	case n > 0 && h.long[n-1].from == from:
+		h.long = h.long[:n-1]
+	case n == maxLong:
+		h.looked = max(h.looked, h.long[n/2].to)
+		h.long = slices.Delete(h.long, 0, n/2+1)
+	}
+	h.long = append(h.long, extent{from, b.off + int64(to), to > 0 && b.text[to-1] == '\n'})
+}
+
+// lengthens notes that the long line which is being read goes on up to text[to] of the block.
+func (s *Scanner) lengthens(b *block, to int) {
+	if n := len(s.history.long); n > 0 {
+		s.lengthy(b, s.history.long[n-1].from, to)
+	}
+}
+
+// tally counts what was found of each common kind, to stop where the older ones would be forgotten again.
+type tally struct {
+	n, size [len(commonKinds)]int
+	over    [len(commonKinds)]bool
+}
+
+func (t *tally) full() bool { return t.over == [len(commonKinds)]bool{true, true} }
+
+// takes says whether a line of that kind is among the last that are kept.
+func (t *tally) takes(kind, size int) bool {
+	k := slices.Index(commonKinds[:], kind)
+	if t.n[k]++; t.n[k] > keepOf[kind] {
+		t.over[k] = true
+	}
+	if t.size[k] += size; t.size[k] > maxWaits {
+		t.over[k] = true
+	}
+	return !t.over[k]
+}
+
+// sight finds the common lines in whole lines of text, the last first. The number is that of the line behind.
+func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
+	h := &s.history
+	h.hits = s.table.finder.Scan(text, 0, len(text), anchor.First|commonClass, h.hits[:0])
+	end := len(text)
+	for hits := h.hits; len(hits) > 0 && !seen.full(); {
+		begin := bytes.LastIndexByte(text[:hits[len(hits)-1].Pos], '\n') + 1
+		var c care
+		for len(hits) > 0 && hits[len(hits)-1].Pos >= begin {
+			c |= s.table.cares[hits[len(hits)-1].Needle]
+			hits = hits[:len(hits)-1]
+		}
+		number -= bytes.Count(text[begin:end], newline)
+		end = begin
+		at := offset + int64(begin)
+		if c&common == 0 || c&^common != 0 {
+			continue // what holds another needle was read, or waits
+		}
+		if _, read := slices.BinarySearch(h.read, at); read {
+			continue
+		}
+		raw := text[begin:]
+		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
+			raw = raw[:i]
+		}
+		if kind := kindFor(c); seen.takes(kind, len(raw)) {
+			h.found = append(h.found, sighting{kind, waiting{when: at, line: number, offset: at, text: bytes.Clone(raw), size: len(raw)}})
+		}
+	}
+}
+
+// past returns the input between two offsets: out of the block that is being read, if all of it is there.
+func (s *Scanner) past(from, to int64) ([]byte, bool) {
+	if b := s.reading; b != nil && from >= b.off && to <= b.off+int64(len(b.text)) {
+		return b.text[from-b.off : to-b.off], true
+	}
+	h := &s.history
+	n := int(to - from)
+	if cap(h.buf) < n {
+		h.buf = make([]byte, window+1)
+	}
+	got, _ := s.again.ReadAt(h.buf[:n], from)
+	return h.buf[:n], got == n
+}
+
+// forgetPast forgets what lies before the place up to which the input was looked through.
+func (s *Scanner) forgetPast() {
+	h := &s.history
+	i, _ := slices.BinarySearch(h.read, h.looked)
+	h.read = slices.Delete(h.read, 0, i)
+	h.long = slices.DeleteFunc(h.long, func(e extent) bool { return e.to <= h.looked })
+}
+
+// remind lets what was found wait, together with what came out of long lines, in the order of the input.
+func (s *Scanner) remind() {
+	h := &s.history
+	if len(h.found) == 0 {
+		return
+	}
+	for _, kind := range commonKinds {
+		w := &s.recall.kinds[kind]
+		for w.n > 0 {
+			e := *w.at(0)
+			e.text = bytes.Clone(e.text)
+			h.found = append(h.found, sighting{kind, e})
+			w.drop()
+		}
+	}
+	slices.SortStableFunc(h.found, func(a, b sighting) int { return cmp.Compare(a.when, b.when) })
+	for _, f := range h.found {
+		e := s.recall.kinds[f.kind].push(f.size)
+		f.seq = s.recall.seq // all of one place have their order already
+		*e = f.waiting
+	}
+	clear(h.found)
+}
