@@ -146,7 +146,7 @@ var all = sync.OnceValues(func() ([]Guide, error) {
 })
 
 // shelf holds a loader per guide: a report needs a few of them, and decoding all takes longer than a small scan.
-var shelf = loaders("guides", decode)
+var shelf = loaders("guides", ready)
 
 // loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
 func loaders[T any](dir string, decode func(name string, text []byte) (*T, error)) map[string]func() (*T, error) {
