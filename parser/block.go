@@ -29,6 +29,7 @@ type block struct {
 	newlines int   // in text[lo:hi]
 	last     int   // the last of them, -1: none
 	hits     []anchor.Hit
+	prober   prober
 }
 
 // spot is a place of a block that holds needles.
@@ -37,6 +38,9 @@ type spot struct {
 	line int // line feeds in text[lo:pos]
 	care care
 }
+
+// silent says that nothing about the line asks for its being read.
+func (s *spot) silent() bool { return s.care&hopeless != 0 && s.care&^(tries|hopeless) == 0 }
 
 // survey searches the block: for everything, or for all but the common lines where these are looked for later.
 func (b *block) survey(t *compiled, everything bool) {
@@ -83,6 +87,7 @@ func (b *block) survey(t *compiled, everything bool) {
 	if at < b.hi {
 		b.newlines += bytes.Count(b.text[at:b.hi], newline)
 	}
+	b.probe(t)
 	if b.last = -1; b.newlines > 0 {
 		b.last = b.lo + bytes.LastIndexByte(b.text[b.lo:b.hi], '\n')
 	}

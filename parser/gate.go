@@ -27,6 +27,8 @@ const (
 	// These are so common that they are not even searched for where the input can be read again.
 	commonPhase
 	commonStep
+	// hopeless: none of the line's patterns would match.
+	hopeless
 )
 
 // compiled is the pattern table with its gate.

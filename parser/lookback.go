@@ -176,8 +176,8 @@ func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 		number -= bytes.Count(text[begin:end], newline)
 		end = begin
 		at := offset + int64(begin)
-		if c&common == 0 || c&^common != 0 {
-			continue // what holds another needle was read, or waits
+		if c&common == 0 || c&^(tries|common) != 0 {
+			continue // what holds a needle of another kind was read, or waits
 		}
 		if _, read := slices.BinarySearch(h.read, at); read {
 			continue

@@ -9,11 +9,7 @@ import (
 
 // find returns the needles of a message. The slice is valid until the next call.
 func (p *Parser) find(body []byte) []int {
-	p.needles = p.needles[:0]
-	p.table.finder.Needles(body, func(id int) bool {
-		p.needles = append(p.needles, id)
-		return true
-	})
+	p.needles = p.table.needlesIn(body, p.needles[:0])
 	return p.needles
 }
 
@@ -56,7 +52,7 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace) bool {
 	p.runes = appendRunes(p.runes[:0], body)
 	kind := kindOf(p.hits)
-	claimed := p.alike[kind] >= maxAlike // a flood: more of the same tells nothing new
+	claimed := p.flood(kind)
 	asked := false
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]

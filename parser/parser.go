@@ -48,6 +48,7 @@ type Parser struct {
 	hits    []int32
 	alike   map[uint64]int // events emitted, by the patterns that were candidates
 	needles []int
+	prober  prober
 	now     int  // line being read
 	plain   bool // it holds no needle
 	tick    int  // messages read: a line may hold many
@@ -59,7 +60,7 @@ type Parser struct {
 
 func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 	return &Parser{
-		source: source, table: t, emit: emit, alike: map[uint64]int{},
+		source: source, table: t, prober: prober{table: t}, emit: emit, alike: map[uint64]int{},
 		most: maxStreams, streams: map[string]*stream{}, open: map[*stream]struct{}{}, cuts: map[string]*cut{},
 	}
 }
@@ -265,56 +266,8 @@ func (p *Parser) mark(e *waiting) {
 	})
 }
 
-// matches says whether an event's pattern, or one that others follow on, matches a message of the line, or whether that
-// cannot be told from the line alone. It changes nothing.
-func (p *Parser) matches(raw []byte, outer *envelope.Header) bool {
-	yes, first := false, outer == nil
-	var in envelope.Header
-	if outer != nil {
-		in = *outer
-	}
-	envelope.Segments(raw, func(seg []byte) bool {
-		if !first {
-			if _, ok := p.table.finder.Next(seg, 0); !ok {
-				return true
-			}
-		}
-		var body []byte
-		var h envelope.Header
-		if first {
-			body, h = envelope.Peel(seg)
-			in, first = h, false
-		} else {
-			body, h = envelope.PeelInherit(seg, in)
-		}
-		yes = h.Partial || len(body) > MaxMessage || p.anyMatches(body)
-		return !yes
-	})
-	return yes
-}
-
-func (p *Parser) anyMatches(body []byte) bool {
-	p.hits = p.hits[:0]
-	for _, id := range p.find(body) {
-		p.hits = append(p.hits, p.table.owners[id]...)
-	}
-	slices.Sort(p.hits)
-	p.hits = slices.Compact(p.hits)
-	if p.alike[kindOf(p.hits)] >= maxAlike {
-		return false // the parser would not look either
-	}
-	p.runes = appendRunes(p.runes[:0], body)
-	for _, i := range p.hits {
-		pat := &p.table.patterns[i]
-		if pat.Kind == "" && len(p.table.followers[i]) == 0 || !pat.passes(body) {
-			continue
-		}
-		if pat.found(p.runes) {
-			return true
-		}
-	}
-	return false
-}
+// flood says that so many events came out of messages with these candidates that more of them tell nothing new.
+func (p *Parser) flood(kind uint64) bool { return p.alike[kind] >= maxAlike }
 
 // peek emits what an unfinished line says, without keeping anything of it.
 func (p *Parser) peek(num int, offset int64, raw []byte, emit func(Observation)) {

@@ -58,6 +58,7 @@ type Pattern struct {
 	Also []string
 
 	compile func() (*regexp2.Regexp, error)
+	holds   func() [][]byte // literals of Expr, all of which every match holds
 }
 
 // Sample is a line that a [Pattern] must match, as a program prints it but without an envelope, and the fields that
@@ -85,6 +86,7 @@ func (p Pattern) prepare() Pattern {
 		re.MatchTimeout = matchTimeout
 		return re, nil
 	})
+	p.holds = sync.OnceValue(func() [][]byte { return literals(expr) })
 	return p
 }
 
@@ -118,6 +120,11 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 
 // passes says whether the pattern's expression need be tried at all.
 func (p *Pattern) passes(body []byte) bool {
+	for _, lit := range p.holds() {
+		if !bytes.Contains(body, lit) {
+			return false
+		}
+	}
 	return len(p.Gate) == 0 || slices.ContainsFunc(p.Gate, func(lit string) bool { return bytes.Contains(body, []byte(lit)) })
 }
 

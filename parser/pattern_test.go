@@ -124,3 +124,20 @@ func has(list []string, s string) bool {
 	}
 	return false
 }
+
+// TestLiteralsAreInEveryMatch holds what is taken out of an expression against the lines that it must match.
+func TestLiteralsAreInEveryMatch(t *testing.T) {
+	t.Parallel()
+	with := 0
+	for _, p := range Patterns() {
+		if len(p.holds()) > 0 {
+			with++
+		}
+		for _, s := range p.Match {
+			for _, lit := range p.holds() {
+				assert.Contains(t, s.Line, string(lit), p.Name)
+			}
+		}
+	}
+	assert.Greater(t, with, len(Patterns())/4, "most expressions were not understood")
+}

@@ -238,6 +238,9 @@ func (s *Scanner) consume(b *block) {
 			long = long[1:]
 		}
 		if !s.alert(s.next) {
+			for len(spots) > 0 && spots[0].silent() {
+				spots = spots[1:]
+			}
 			if s.inLong && ends < b.hi && (len(spots) == 0 || spots[0].pos > ends) {
 				// the next line may be read for other reasons than this one
 				s.inLong = false
@@ -383,7 +386,9 @@ func cares(spots []spot, end int) care {
 func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Header) {
 	p := s.parser
 	looksBack := s.again != nil && outer == nil
-	if looksBack {
+	futile := c&hopeless != 0
+	c &^= hopeless
+	if looksBack && c&^tries == 0 {
 		c |= s.commonIn(raw)
 	}
 	watched := p.watched.covers(s.line, offset)
@@ -397,21 +402,21 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		}
 	case c == 0:
 		return
-	case c&^common == 0:
+	case c&^common != 0 && chunk(raw): // the rest of it is on another line
+	case c&tries != 0 && !futile && p.prober.matches(raw, outer, p.flood):
+	case c&^tries == 0:
+		return
+	case c&^(tries|common) == 0:
 		if !looksBack {
 			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
 		}
-		return
-	case chunk(raw): // the rest of it is on another line
-	case c&tries != 0 && p.matches(raw, outer):
-	case c&^tries == 0:
 		return
 	case len(raw) <= maxUnread:
 		s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
 		return
 	}
 	s.recall.samples(p, s.line)
-	if looksBack && c != 0 && c&^common == 0 {
+	if looksBack && c&common != 0 && c&^(tries|common) == 0 {
 		s.wasRead(offset)
 	}
 	p.plain = c == 0 && !watched && !p.head(s.line, offset)

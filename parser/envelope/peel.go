@@ -44,6 +44,13 @@ func Peel(line []byte) (body []byte, h Header) {
 	return b, p.h
 }
 
+// Plain says that whatever [Peel] makes of the line or of its segments is a piece of the line, and that it is a whole
+// message. It may say no of a line of which that is true.
+func Plain(line []byte) bool {
+	b := dropLead(line)
+	return (len(b) == 0 || b[0] != '{') && bare(b, hasOrphans(b)) && !bytes.Contains(b, []byte(" P "))
+}
+
 // PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand
 // for the whole line (Ray labels a progress bar's first rewrite only), unless the segment has labels of its own.
 func PeelInherit(seg []byte, outer Header) (body []byte, h Header) {

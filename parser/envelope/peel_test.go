@@ -451,3 +451,27 @@ func TestOneMessageHasOneStream(t *testing.T) {
 		assert.Equal(t, streams[0], streams[1], name)
 	}
 }
+
+// TestPlainLinesAreOnlyCut holds what [Plain] promises against many lines.
+func TestPlainLinesAreOnlyCut(t *testing.T) {
+	t.Parallel()
+	heads := []string{"", "[rank3]: ", "(Worker pid=77, ip=10.0.0.1) ", "2026-03-09T10:00:00.123456Z stdout F ", "2026-03-09T10:00:00.123456Z stdout P ", "\x1b[36m(W pid=1)\x1b[0m ", "0: ", "\x00"}
+	texts := []string{"CUDA out of memory", "a\x1b[1mb", `{"log":"a\tb\n","stream":"stdout","time":"2026-03-09T10:00:00Z"}`, "x [repeated 3x across cluster]", `^[[31mred^[[0m`, "[31mred[0m", "", " \t"}
+	plain := 0
+	for _, head := range heads {
+		for _, text := range texts {
+			line := []byte(head + text)
+			if !envelope.Plain(line) {
+				continue
+			}
+			plain++
+			envelope.Segments(line, func(seg []byte) bool {
+				body, h := envelope.Peel(seg)
+				assert.Contains(t, string(line), string(body))
+				assert.False(t, h.Partial, "%q", line)
+				return true
+			})
+		}
+	}
+	assert.Greater(t, plain, 10)
+}

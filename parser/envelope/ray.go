@@ -244,6 +244,9 @@ func (p *peeler) rayCore(s scanner) ([]byte, bool) {
 // ` [repeated 7x across cluster]`, the first time with a hint behind it (ray/_private/ray_logging).
 func (p *peeler) repeated(b []byte) []byte {
 	const note = "[repeated "
+	if end := bytes.TrimRight(b, " \t"); len(end) == 0 || end[len(end)-1] != ']' && end[len(end)-1] != ')' {
+		return b // to look for the note from behind takes longer than all else
+	}
 	i := bytes.LastIndex(b, []byte(note))
 	if i < 0 {
 		return b
