@@ -141,3 +141,10 @@ func TestLiteralsAreInEveryMatch(t *testing.T) {
 	}
 	assert.Greater(t, with, len(Patterns())/4, "most expressions were not understood")
 }
+
+func TestSampleMarksHoldABracket(t *testing.T) {
+	t.Parallel()
+	for _, m := range sampleMarks {
+		assert.True(t, strings.ContainsAny(m.mark, "<[") || m.mark == string(labelIDs), m.mark)
+	}
+}

@@ -37,10 +37,17 @@ var sampleMarks = []struct {
 	{"label_ids:", false, true},
 }
 
+// labelIDs is the one mark without a bracket.
+var labelIDs = []byte("label_ids:")
+
 // inSample says whether a message is part of a printed sample. It follows the marks of the writer's stream.
 func (s *stream) inSample(line int, body []byte, h *envelope.Header) bool {
 	last, opens := -1, false
-	for _, m := range sampleMarks {
+	marks := sampleMarks
+	if bytes.IndexByte(body, '<') < 0 && bytes.IndexByte(body, '[') < 0 && !bytes.Contains(body, labelIDs) {
+		marks = nil // most messages
+	}
+	for _, m := range marks {
 		if !bytes.Contains(body, []byte(m.mark)) {
 			continue // far faster than to look from behind
 		}

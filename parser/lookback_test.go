@@ -1,0 +1,114 @@
+package parser
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	oomMessage  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free."
+	afterUpdate = "(WorkerDict pid=7) INFO:2026-01-01 10:00:00,000:After update policy, memory allocated (GB): 2.31, memory reserved (GB): 40.10"
+)
+
+func step(n int) string { return fmt.Sprintf("(TaskRunner pid=3901) step:%d - actor/entropy:0.281", n) }
+
+// TestCommonLinesAreNotSearchedFor holds the search to what it spares.
+func TestCommonLinesAreNotSearchedFor(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat(step(12)+"\n"+afterUpdate+"\n", 50))
+	b := block{text: text, hi: len(text)}
+	b.survey(table(), false)
+	assert.Empty(t, b.spots)
+	assert.Equal(t, 100, b.newlines)
+	b.survey(table(), true)
+	assert.Len(t, b.spots, 100)
+}
+
+// TestTheLastStepsAreFoundBehindAnEvent counts on the last steps before it, and on their lines and offsets.
+func TestTheLastStepsAreFoundBehindAnEvent(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for range headLines {
+		b.WriteString("a line that says nothing\n")
+	}
+	want := map[int]int64{}
+	const steps = 3000
+	for n := range steps {
+		if n >= steps-keepOf[commonStepKind] {
+			want[headLines+1+n*9] = int64(b.Len())
+		}
+		b.WriteString(step(n) + "\n" + strings.Repeat("a line that says nothing\n", 8))
+	}
+	b.WriteString(oomMessage + "\n")
+	text := b.String()
+	got := map[int]int64{}
+	_, err := ScanAt("in", strings.NewReader(text), int64(len(text)), 3, func(o Observation) {
+		if m, ok := o.(Marker); ok && m.Name == "step" {
+			got[m.At.Line] = m.At.Offset
+		}
+	})
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+// TestLookingBackSeesWhatASearchSees composes logs full of common lines, and reads them as streams and in parts, with a
+// bound for looking back that is soon met.
+func TestLookingBackSeesWhatASearchSees(t *testing.T) {
+	t.Parallel()
+	tab := *table()
+	tab.headLines, tab.lookBack = 3, 150_000
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 6
+	}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var b bytes.Buffer
+		for n := range 400 + r.IntN(1500) {
+			end := "\n"
+			switch r.IntN(60) {
+			case 0:
+				b.WriteString(oomMessage)
+			case 1:
+				b.WriteString("[rank1]: Traceback (most recent call last):\n[rank1]:   File \"/srv/a.py\", line 3, in f\n[rank1]: ValueError: " + step(n))
+			case 2:
+				b.WriteString(strings.Repeat("\r"+step(n)+"\r 3%|#   | 40/1171 [39:20<18:32:22, 59.01s/it]", 1+r.IntN(1200)))
+			case 3:
+				b.WriteString(strings.Repeat("0123456789abcdef ", r.IntN(9000)) + step(n))
+			case 4:
+				b.WriteString("(TaskRunner pid=3901) [prompt] " + step(n))
+			case 5:
+				b.WriteString("hint: should you see CUDA out of memory, wait for " + step(n))
+			case 6:
+				b.WriteString("0: " + step(n) + strings.Repeat(" - perf/x:1.0", r.IntN(200)))
+			case 7, 8, 9, 10, 11, 12, 13, 14:
+				b.WriteString(step(n))
+			case 15, 16, 17, 18:
+				b.WriteString(afterUpdate)
+			case 19:
+				end = "\r\n"
+			default:
+				b.WriteString(strings.Repeat("a line that says nothing, ", r.IntN(20)))
+			}
+			b.WriteString(end)
+		}
+		text := b.Bytes()
+		want := everything(t, func(emit func(Observation)) (Stats, error) {
+			s := newScanner("in", &tab, emit)
+			_, err := s.ReadFrom(bytes.NewReader(text))
+			return s.Close(), err
+		})
+		for _, length := range []int{1 << 10, 30_000, 512 << 10} {
+			got := everything(t, func(emit func(Observation)) (Stats, error) {
+				return scanAt(newScanner("in", &tab, emit), bytes.NewReader(text), int64(len(text)), 1+int(seed%3), length)
+			})
+			same(t, want, got)
+		}
+	}
+}
