@@ -4,17 +4,11 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 
 	"oomscan/cmd/oomscan/internal/cli"
 )
 
-// softLimit keeps a scan of logs of any size under 32 MiB of resident memory, the program's own pages among them. A scan that
-// needs more gets more, and spends up to half of its time on garbage.
-const softLimit = 22 << 20
-
 func main() {
-	debug.SetMemoryLimit(softLimit)
-	debug.SetGCPercent(-1) // only the limit counts: a short log's report ends before there is anything to collect
+	collectByLimit()
 	os.Exit(cli.Main(cli.Args(os.Args), cli.OS()))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -59,6 +60,7 @@ func (j *scan) follow(paths []string) ([]part, error) {
 		scan: j, follower: source.NewFollower(paths, j.options.open), notifier: newNotifier(), logs: map[*source.Log]*growing{},
 		dirty: map[*source.Log]bool{}, changed: map[*source.Log]time.Time{}, buf: make([]byte, chunkLen), failures: map[string]struct{}{},
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
 	defer debug.SetGCPercent(debug.SetGCPercent(thrifty)) // thousands of logs may stay for days
 	defer f.notifier.close()
 	defer f.follower.Close()
