@@ -31,8 +31,8 @@ func verlStages() []Pattern {
 	}
 	return []Pattern{
 		stage("init_model", "init", "point", "model",
-			`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init`, []string{"from HF AutoModel", "FSDP init,", "Before FSDP", "After FSDP", "critic FSDP", "Actor FSDP", "ref FSDP", "After init_model finish", "After MegatronPPOActor init"},
-			"Before init actor from HF AutoModel", "After init model from HF AutoModel", "After ref FSDP init", "Before critic FSDP"),
+			`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init|(?:Before|After) \w{2,24}Engine init`, []string{"Engine init,", "from HF AutoModel", "FSDP init,", "Before FSDP", "After FSDP", "critic FSDP", "Actor FSDP", "ref FSDP", "After init_model finish", "After MegatronPPOActor init"},
+			"Before init actor from HF AutoModel", "After init model from HF AutoModel", "After ref FSDP init", "Before critic FSDP", "After MegatronEngine init"),
 		stage("init_optimizer", "init", "point", "optimizer",
 			`After \w{1,24} optimizer init|After offload [\w/ ]{1,40} during init`, []string{" optimizer init", " during init"},
 			"After actor optimizer init", "After offload actor optimizer during init", "After offload model/optimizer/grad during init"),

@@ -48,6 +48,7 @@ var factWords = map[string][2]string{
 	"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache"},
 	"stray":             {"a stray process holds memory of the card", "not when a stray process holds the card"},
 	"batch_untold":      {"it failed in a training step of a batch whose size is not told", "the batch size is told"},
+	"evicted":           {"the kubelet evicted the pod", "not when the kubelet evicted the pod"},
 	"told":              {"%s is set", "%s is not set"},
 	"tpu":               {"a TPU", "not on a TPU"},
 	"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run"},

@@ -17,7 +17,7 @@ var facts = map[string]func(s *scene, word string) verdict{
 	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "stray": stray, "oversized": oversized, "logits": logits,
 	"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
 	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
-	"ray_monitor": rayMonitor, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
+	"ray_monitor": rayMonitor, "evicted": evicted, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
 	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
 	"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
 	"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence, "batch_untold": batchUntold,

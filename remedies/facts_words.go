@@ -38,6 +38,14 @@ func lessThanDesired(s *scene, _ string) verdict {
 	return verdict{no, "no such message"}
 }
 
+// evicted is the kubelet's word for a pod that it ended for want of the node's memory (pkg/kubelet/eviction/helpers.go).
+func evicted(s *scene, _ string) verdict {
+	if s.says("low on resource: memory") {
+		return verdict{yes, "the node ran out of memory and the pod was evicted; its own limit was not reached"}
+	}
+	return verdict{no, "no pod was evicted"}
+}
+
 func lengthEstimate(s *scene, _ string) verdict {
 	return verdict{truthOf(estimatedLength.MatchString(s.words)), "the engine printed how long a sequence would fit"}
 }
