@@ -65,7 +65,7 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 	tab.headLines, tab.lookBack = 3, 150_000
 	seeds := uint64(30)
 	if testing.Short() {
-		seeds = 6
+		seeds = 2
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -84,7 +84,7 @@ func TestSamplesGoThroughThePipeline(t *testing.T) {
 		}
 		for n, s := range p.Match {
 			for k, c := range coats {
-				if testing.Short() && (i+n+k)%4 != 0 {
+				if testing.Short() && (i+n+k)%8 != 0 {
 					continue // the race detector sees enough of them
 				}
 				t.Run(fmt.Sprintf("%s/%d/%s", p.Name, n, c.name), func(t *testing.T) {

@@ -51,10 +51,10 @@ func smallLogs(t testing.TB) []string {
 	}
 	require.Greater(t, len(out), 80)
 	if testing.Short() {
-		for i := range len(out) / 4 {
-			out[i] = out[4*i]
+		for i := range len(out) / 8 {
+			out[i] = out[8*i]
 		}
-		out = out[:len(out)/4]
+		out = out[:len(out)/8]
 	}
 	return out
 }
