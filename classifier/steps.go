@@ -62,17 +62,31 @@ func (c *cluster) ownSteps(a, b *event) bool {
 	return false
 }
 
-// foreign says that a writer's own failures are those of another program than each of some events.
+// foreign says that the programs behind two launchers' labels differ: some of their failures cannot be those of one.
 func (c *cluster) foreign(label string, events ...*event) bool {
-	for _, x := range c.job.events {
-		if x.Role != parser.Evidence || x.file != events[0].file || x.Header.Launched() != label || label == "" {
+	return label != "" && !slices.ContainsFunc(events, func(e *event) bool {
+		own := e.Header.Launched()
+		return own == label || !c.job.differ(e.file, own, label)
+	})
+}
+
+// differ says that the writers behind two labels of one input failed in ways that no one program does.
+func (j *job) differ(f *file, one, other string) bool {
+	var a, b []*event
+	for _, x := range j.events {
+		if x.Role != parser.Evidence || x.file != f {
 			continue
 		}
-		if !slices.ContainsFunc(events, func(e *event) bool { return e.Header.Launched() == label || !c.job.unrelated(e, x) }) {
-			return true
+		switch x.Header.Launched() {
+		case one:
+			a = append(a, x)
+		case other:
+			b = append(b, x)
 		}
 	}
-	return false
+	return slices.ContainsFunc(a, func(x *event) bool {
+		return slices.ContainsFunc(b, func(y *event) bool { return j.unrelated(x, y) })
+	})
 }
 
 // unrelated says that two failures cannot be those of one program.
