@@ -113,14 +113,7 @@ func (p *peeler) vllm(s scanner, lv byte) ([]byte, bool) {
 	if st.tells < tellsYear {
 		return nil, false
 	}
-	f := fields{rank: Unknown, level: lv}
-	rest, ok := f.after(s, st, false)
-	if !ok {
-		return nil, false
-	}
-	p.stamp(st)
-	p.keep(f)
-	return rest, true
+	return p.behind(s, lv, st)
 }
 
 // stage takes vllm-omni's `[Stage-0] ` in front of a line of vLLM's logger.

@@ -47,6 +47,11 @@ func levelStamp(p *peeler, s scanner) ([]byte, bool) {
 	if !ok || st.tells < tellsYear {
 		return nil, false
 	}
+	return p.behind(s, lv, st)
+}
+
+// behind takes what a logger prints behind a level and a full date.
+func (p *peeler) behind(s scanner, lv byte, st stamp) ([]byte, bool) {
 	f := fields{rank: Unknown, level: lv}
 	rest, ok := f.after(s, st, false)
 	if !ok {
