@@ -174,7 +174,7 @@ func kernelNeighbours() []Pattern {
 		},
 		{
 			Name:    "kernel.bad_memory",
-			Needles: []string{"Memory failure: 0x", " UE memory "},
+			Needles: []string{"Memory failure: 0x", "EDAC MC"},
 			Expr:    `(?:Memory failure: 0x[0-9a-f]{1,16}: (?:.{0,80}?:(?<pid>\d+) due to hardware memory corruption)?|EDAC MC\d{1,3}: \d+ UE memory )`,
 			Kind:    ProcessExit, Role: Consequence, Set: map[string]string{"reason": "hardware"},
 			Source: "Linux mm/memory-failure.c, drivers/edac/edac_mc.c; corrected errors (CE) harm nobody",

@@ -56,8 +56,8 @@ func kubernetesPatterns() []Pattern {
 		},
 		{
 			Name:    "docker.memory_limit",
-			Needles: []string{"\"Memory\": "},
-			Expr:    `"Memory": (?<limit_b>[1-9]\d{6,15})\b`,
+			Needles: []string{"  \"Memory\": "},
+			Expr:    `  "Memory": (?<limit_b>[1-9]\d{6,15})\b`,
 			Kind:    OOMKill, Role: Detail,
 			Source:  "docker inspect, HostConfig",
 			Match:   []Sample{{"            \"Memory\": 206158430208,", Fields{"limit": "206158430208"}}},
@@ -103,8 +103,8 @@ func kubernetesPatterns() []Pattern {
 		},
 		{
 			Name:    "kubernetes.requests",
-			Needles: []string{"    Requests:", "    requests:", `    "requests":`},
-			Expr:    `^\s*    (?:[Rr]equests|"requests"): *\{?\s*$`,
+			Needles: []string{"    Requests:", "    requests:", `    "requests": {`},
+			Expr:    `^\s*    (?:[Rr]equests:|"requests": \{)\s*$`,
 			Kind:    OOMKill, Role: Detail, Source: "kubectl describe pod: what follows are requests, no limits",
 			Match: []Sample{{`    Requests:`, Fields{}}, {`      requests:`, Fields{}}},
 		},

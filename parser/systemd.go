@@ -82,7 +82,7 @@ func systemdPatterns() []Pattern {
 		},
 		{
 			Name:    "earlyoom.low",
-			Needles: []string{"ow memory! "},
+			Needles: []string{"ow memory! at or below SIG", "ow memory! At or below SIG"},
 			Expr:    `[Ll]ow memory! [Aa]t or below SIG(?:TERM|KILL) limits: `,
 			Kind:    OOMKill, Role: Detail, Source: "earlyoom 1.3-1.8 main.c",
 			Match:   []Sample{{`low memory! at or below SIGTERM limits: mem 10.00%, swap 10.00%`, Fields{}}},

@@ -307,8 +307,8 @@ func torchtitanPatterns() []Pattern {
 			[2]string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", "10"}),
 		{
 			Name:    "torchtitan.memory",
-			Needles: []string{"  memory: "},
-			Expr:    `  memory: {1,4}(?<reserved_sz>\d+(?:\.\d+)?GiB)\(`,
+			Needles: []string{"%)  tps: ", "%)  wps: "},
+			Expr:    `  memory: {1,4}(?<reserved_sz>\d+(?:\.\d+)?GiB)\(\d{1,3}\.\d{1,2}%\)  [tw]ps: `,
 			Gauge:   true, Source: src,
 			Match: []Sample{{
 				"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Fields{"reserved": "51002736640"},

@@ -109,7 +109,7 @@ func verlSteps() []Pattern {
 			"Load from checkpoint folder: /ckpt/global_step_20"),
 		{
 			Name:    "verl.rank",
-			Needles: []string{"[rank-", "]: Saving ", "] Saved "},
+			Needles: []string{"]: Saving ", "]: Saved ", "]: Loading ", "]: Loaded ", "] Saving ", "] Saved ", "] Loading ", "] Loaded "},
 			Expr:    `\[[Rr]ank[- ](?<rank>\d{1,6})\]:? (?:Sav(?:ing|ed)|Load(?:ing|ed)) `,
 			Marker:  "identity", Source: "verl 0.1-0.9, utils/checkpoint/fsdp_checkpoint_manager.py",
 			Match: []Sample{

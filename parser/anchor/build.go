@@ -1,11 +1,8 @@
 package anchor
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -80,63 +77,25 @@ func firstOnly(n int) []Class { return slices.Repeat([]Class{First}, n) }
 var errStale = errors.New("anchor: the plan was made for other needles")
 
 // Choose makes the plan for a set of needles of these classes (nil: all [First]), with so many tries for the multiplier. One
-// takes about 20 microseconds; some thousands are worth their time where the plan is kept.
+// takes about a tenth of a millisecond; some thousands are worth their time where the plan is kept.
 func Choose(needles []string, classes []Class, tries int) Plan {
-	if classes == nil {
-		classes = firstOnly(len(needles))
-	}
-	b := newBuilder(needles, classes)
-	b.frequencies()
-	offsets := make([]string, len(needles))
-	for _, id := range inOrder(needles, classes) {
-		n := needles[id]
-		switch {
-		case len(n) < minNeedle || len(n) > longest || len(n) <= tinyMax:
-		case delimitedBefore(n):
-			b.addWord(int32(id), n)
-		default:
-			var at [stride]byte
-			for r := range stride {
-				best := b.rarest(n, r)
-				at[r] = byte(best)
-				b.take(gramOf(n[best:]), int32(id), best)
-			}
-			offsets[id] = string(at[:])
-		}
-	}
-	return Plan{Mul: b.multiplier(tries), Grams: strings.Join(offsets, "")}
+	c := newChooser(needles, classes)
+	mul := c.multiplier(tries)
+	return Plan{Mul: mul, Grams: c.plan(mul)}
 }
 
-// inOrder returns the needles' ids, class by class and the shortest first: those have the least choice, and the grams they
-// take are free for the others.
-func inOrder(needles []string, classes []Class) []int {
-	ids := make([]int, len(needles))
-	for i := range ids {
-		ids[i] = i
-	}
-	slices.SortStableFunc(ids, func(a, b int) int {
-		return cmp.Or(
-			cmp.Compare(bits.TrailingZeros8(uint8(classes[a])), bits.TrailingZeros8(uint8(classes[b]))),
-			cmp.Compare(len(needles[a]), len(needles[b])),
-		)
-	})
-	return ids
+// Grams returns the grams of the plan for a set of needles under a multiplier.
+func Grams(needles []string, classes []Class, mul uint64) string {
+	return newChooser(needles, classes).plan(mul)
 }
 
+// builder fills a finder.
 type builder struct {
 	classes []Class
-	common  gramMap      // occurrences per million
-	list    []commonGram // the same, the most frequent first
-	finder  *Finder      // whose table is filled; nil while a plan is made
-	taken   gramMap      // the chosen grams: their group's number, from 1
-	first   []uint64     // those of the needles of the first class
+	finder  *Finder
+	taken   gramMap // the chosen grams: their group's number, from 1
 	groups  [][]place
 	room    []place
-}
-
-type commonGram struct {
-	gram  uint64
-	count uint32 // per million
 }
 
 func newBuilder(needles []string, classes []Class) *builder {
@@ -149,46 +108,22 @@ func newBuilder(needles []string, classes []Class) *builder {
 	return &builder{classes: classes, taken: newGramMap(n)}
 }
 
-// frequencies reads how common grams are.
-func (b *builder) frequencies() {
-	n := 0
-	for _, class := range commonGrams {
-		n += len(class) / gramLen
-	}
-	b.common, b.list = newGramMap(n), make([]commonGram, 0, n)
-	for log2, class := range slices.Backward(commonGrams[:]) {
-		for ; class != ""; class = class[gramLen:] {
-			g := commonGram{gramOf(class), 1 << log2}
-			b.common.put(g.gram, g.count)
-			b.list = append(b.list, g)
-		}
-	}
-}
-
-// rarest returns the offset of the rarest of a needle's grams whose offsets leave the remainder r: one of each remainder is
-// looked at wherever the needle stands.
-func (b *builder) rarest(needle string, r int) int {
-	best, least := r, b.cost(gramOf(needle[r:]))
-	for i := r + stride; i+gramLen <= len(needle); i += stride {
-		if c := b.cost(gramOf(needle[i:])); c < least {
-			best, least = i, c
-		}
-	}
-	return best
-}
-
 // addWord takes the grams of a needle that is a byte or two shorter than what the filter needs: the bytes around it are
 // delimiters, each of which makes a gram of its own, and so do the ends of control sequences.
 func (b *builder) addWord(id int32, word string) {
+	wordGrams(word, func(g uint64, offset int) { b.take(g, id, offset) })
+}
+
+func wordGrams(word string, yield func(g uint64, offset int)) {
 	for i := 0; i+gramLen <= len(word); i++ {
-		b.take(gramOf(word[i:]), id, i)
+		yield(gramOf(word[i:]), i)
 	}
 	for _, d := range []byte(delimiters + codeEnds) {
-		b.take(gramOf(string([]byte{d})+word), id, -1)
+		yield(gramOf(string([]byte{d})+word), -1)
 	}
 	if last := len(word) - gramLen + 1; delimitedAfter(word) {
 		for _, d := range []byte(delimiters) {
-			b.take(gramOf(word[last:]+string([]byte{d})), id, last)
+			yield(gramOf(word[last:]+string([]byte{d})), last)
 		}
 	}
 }
@@ -196,11 +131,7 @@ func (b *builder) addWord(id int32, word string) {
 // take adds a gram, which is at that offset of a needle.
 func (b *builder) take(g uint64, id int32, offset int) {
 	class := b.classes[id]
-	if b.finder != nil {
-		b.finder.table[g*b.finder.mul>>tableShift] |= class
-	} else if class&First != 0 {
-		b.first = append(b.first, g)
-	}
+	b.finder.table[g*b.finder.mul>>tableShift] |= class
 	b.taken.put(g, b.join(b.taken.get(g), place{id, int16(offset), class}))
 }
 
@@ -230,51 +161,6 @@ func (b *builder) places(at ...place) []place {
 	from := len(b.room)
 	b.room = append(b.room, at...)
 	return b.room[from:len(b.room):len(b.room)]
-}
-
-// entryCost is what any gram costs: one more used entry of the table is hit by chance that often in a million.
-const entryCost = 1_000_000 >> tableBits
-
-// cost is how many look-ups in a million ask for one more needle if it is looked for by this gram.
-func (b *builder) cost(g uint64) uint32 {
-	c := b.common.get(g)
-	if b.taken.get(g) == 0 {
-		c += entryCost
-	}
-	return c
-}
-
-// multiplier returns the multiplier under which the fewest common grams share a table entry with one of the first class.
-func (b *builder) multiplier(tries int) uint64 {
-	best, least := uint64(1), uint64(math.MaxUint64)
-	for i := range uint64(tries) {
-		// Numbers all over the range, the same in every process.
-		mul := (i + 1) * 0x9E3779B97F4A7C15
-		mul = (mul ^ mul>>31) * 0xBF58476D1CE4E5B9
-		mul = (mul ^ mul>>29) | 1
-		if sum := b.collisions(mul<<gramShift, least); sum < least {
-			best, least = mul, sum
-		}
-	}
-	return best
-}
-
-// collisions returns how many of a million look-ups hit an entry, or a part of that which is not below limit.
-func (b *builder) collisions(mul, limit uint64) uint64 {
-	var used [1 << tableBits / 64]uint64
-	for _, g := range b.first {
-		h := g * mul >> tableShift
-		used[h/64] |= 1 << (h % 64)
-	}
-	var sum uint64
-	for _, g := range b.list {
-		h := g.gram * mul >> tableShift
-		sum += uint64(g.count) & -(used[h/64] >> (h % 64) & 1)
-		if sum >= limit {
-			break
-		}
-	}
-	return sum
 }
 
 // gramOf returns the gram at the beginning of s.
