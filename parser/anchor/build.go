@@ -68,7 +68,7 @@ func Planned(needles []string, classes []Class, plan Plan) (*Finder, error) {
 	if rest != "" {
 		return nil, errStale
 	}
-	f.grams, f.groups = b.taken, b.groups
+	b.finish()
 	return f, nil
 }
 
@@ -132,7 +132,33 @@ func wordGrams(word string, yield func(g uint64, offset int)) {
 func (b *builder) take(g uint64, id int32, offset int) {
 	class := b.classes[id]
 	b.finder.table[g*b.finder.mul>>tableShift] |= class
-	b.taken.put(g, b.join(b.taken.get(g), place{id, int16(offset), class}))
+	at := place{needle: id, back: int16(offset), keyAt: wordKey, flags: class}
+	if n := b.finder.needles[id]; len(n) >= loadLen {
+		from := max(0, offset-(loadLen-gramLen))
+		at.key, at.keyAt = load([]byte(n[from:from+loadLen])), int8(from-offset)
+	}
+	b.taken.put(g, b.join(b.taken.get(g), at))
+}
+
+// finish lays the places of all grams end to end.
+func (b *builder) finish() {
+	f := b.finder
+	f.places = make([]place, 0, len(b.groups))
+	firsts := make([]uint32, len(b.groups)) // 0: nobody has the group, or nobody has it yet
+	for i, s := range b.taken.slots {
+		group := s & maxGroups
+		if group == 0 {
+			continue
+		}
+		first := &firsts[group-1]
+		if *first == 0 {
+			*first = uint32(len(f.places)) + 1
+			f.places = append(f.places, b.groups[group-1]...)
+			f.places[len(f.places)-1].flags |= lastPlace
+		}
+		b.taken.slots[i] = s&^maxGroups | uint64(*first)
+	}
+	f.grams = b.taken
 }
 
 // join returns the number of a group of places with one more in it; group 0 is empty. Many grams of a short needle are at

@@ -67,17 +67,24 @@ type Finder struct {
 	maxLen  int
 	mul     uint64
 	table   [1 << tableBits]Class // of which needles a chosen gram is, or one that collides with it
-	grams   gramMap               // the chosen grams: their group's number, from 1
-	groups  [][]place
+	grams   gramMap               // the chosen grams: where their places begin, from 1
+	places  []place
 }
 
 // place is where a gram sits in a needle: the needle starts back bytes before it, or after it where back is negative (the
 // gram then begins with a delimiter).
 type place struct {
+	key    uint64 // 8 bytes of the needle with the gram among them: most look-ups that hit end here
 	needle int32
 	back   int16
-	class  Class
+	keyAt  int8 // where those 8 bytes are in the text, from the gram: 0 to -3, or wordKey
+	flags  Class // the needle's class, and lastPlace
 }
+
+const (
+	wordKey   = 1           // the needle has not so many bytes
+	lastPlace = Class(0x80) // of a gram
+)
 
 // MaxLen returns the length of the longest needle in bytes.
 func (f *Finder) MaxLen() int { return f.maxLen }
@@ -107,11 +114,15 @@ func (f *Finder) Next(b []byte, from int) (pos int, ok bool) {
 // next finds the needles that the filter covers, looking at samples from lo up to hi.
 func (f *Finder) next(b []byte, from, lo, hi int) (pos int, ok bool) {
 	for s := (samples{x: lo, hi: hi, class: All}); f.more(b, &s); {
-		for x, places := f.step(b, &s); places != nil; x, places = f.step(b, &s) {
-			for _, p := range places {
+		for x, i := f.step(b, &s); i > 0; x, i = f.step(b, &s) {
+			for {
+				p := &f.places[i-1]
 				start := x - int(p.back)
-				if start >= from && (!ok || start < pos) && f.at(b, start, int(p.needle)) {
+				if f.likely(b, x, p) && start >= from && (!ok || start < pos) && f.at(b, start, int(p.needle)) {
 					pos, ok = start, true
+				}
+				if i++; p.flags&lastPlace != 0 {
+					break
 				}
 			}
 			if ok {
@@ -132,11 +143,15 @@ type Hit struct {
 // and the lines in order. The needles of up to 5 bytes come behind all others. It does not allocate beyond what hits needs.
 func (f *Finder) Scan(b []byte, lo, hi int, class Class, hits []Hit) []Hit {
 	for s := (samples{x: lo, hi: min(hi+f.maxLen, len(b)), class: class}); f.more(b, &s); {
-		for x, places := f.step(b, &s); places != nil; x, places = f.step(b, &s) {
-			for _, p := range places {
+		for x, i := f.step(b, &s); i > 0; x, i = f.step(b, &s) {
+			for {
+				p := &f.places[i-1]
 				start := x - int(p.back)
-				if p.class&class != 0 && start >= lo && start < hi && f.at(b, start, int(p.needle)) {
+				if f.likely(b, x, p) && p.flags&class != 0 && start >= lo && start < hi && f.at(b, start, int(p.needle)) {
 					hits = append(hits, Hit{start, int(p.needle)})
+				}
+				if i++; p.flags&lastPlace != 0 {
+					break
 				}
 			}
 		}
@@ -170,15 +185,18 @@ func (f *Finder) Needles(line []byte, yield func(id int) bool) {
 		seen = make([]uint64, (len(f.needles)+63)/64)
 	}
 	for s := (samples{hi: len(line), class: All}); f.more(line, &s); {
-		for x, places := f.step(line, &s); places != nil; x, places = f.step(line, &s) {
-			for _, p := range places {
+		for x, i := f.step(line, &s); i > 0; x, i = f.step(line, &s) {
+			for {
+				p := &f.places[i-1]
 				word, bit := &seen[p.needle/64], uint64(1)<<(p.needle%64)
-				if *word&bit != 0 || !f.at(line, x-int(p.back), int(p.needle)) {
-					continue
+				if f.likely(line, x, p) && *word&bit == 0 && f.at(line, x-int(p.back), int(p.needle)) {
+					*word |= bit
+					if !yield(int(p.needle)) {
+						return
+					}
 				}
-				*word |= bit
-				if !yield(int(p.needle)) {
-					return
+				if i++; p.flags&lastPlace != 0 {
+					break
 				}
 			}
 		}
@@ -268,18 +286,27 @@ func (f *Finder) lookAtEnd(b []byte, x, hi int) (hits uint64) {
 	return hits
 }
 
-// step takes the next sample of the block that is a chosen gram, and returns its offset and its places; none when there are
-// no more.
-func (f *Finder) step(b []byte, s *samples) (x int, places []place) {
+// step takes the next sample of the block that is a chosen gram, and returns its offset and where its places begin, from 1;
+// 0 when there are no more.
+func (f *Finder) step(b []byte, s *samples) (x int, first uint32) {
 	for s.hits != 0 {
 		k := bits.TrailingZeros64(s.hits) / 4
 		s.hits &^= 0xf << (4 * k)
 		x = s.block + k*stride
 		if i := f.grams.get(gramAt(b, x)); i != 0 {
-			return x, f.groups[i-1]
+			return x, i
 		}
 	}
-	return 0, nil
+	return 0, 0
+}
+
+// likely is false where the needle of a place of the gram at x is not there.
+func (f *Finder) likely(b []byte, x int, p *place) bool {
+	if p.keyAt == wordKey {
+		return true
+	}
+	at := x + int(p.keyAt)
+	return uint(at) <= uint(len(b)-loadLen) && len(b) >= loadLen && load(b[at:]) == p.key
 }
 
 // load reads the gram at the beginning of b and the bytes behind it.
