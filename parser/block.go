@@ -42,7 +42,7 @@ type spot struct {
 // silent says that nothing about the line asks for its being read.
 func (s *spot) silent() bool { return s.care&hopeless != 0 && s.care&^(tries|hopeless) == 0 }
 
-// survey searches the block: for everything, or for all but the common lines where these are looked for later.
+// survey searches the block: for everything, or for all but what is looked for later.
 func (b *block) survey(t *compiled, everything bool) {
 	b.findLong()
 
@@ -56,15 +56,15 @@ func (b *block) survey(t *compiled, everything bool) {
 	}
 	b.hits = b.hits[:0]
 	if everything {
-		b.search(t, b.lo, end, anchor.First|commonClass)
+		b.search(t, b.lo, end, anyClass)
 	} else {
 		// a line that began before the block may be a long one, and those are never looked through again
-		b.search(t, b.lo, min(b.begun, end), anchor.First|commonClass)
+		b.search(t, b.lo, min(b.begun, end), anyClass)
 		at := b.begun
 		for i, begin := range b.long {
 			b.search(t, at, begin, anchor.First)
 			at = b.over[i]
-			b.search(t, begin, min(at, end), anchor.First|commonClass)
+			b.search(t, begin, min(at, end), anyClass)
 		}
 		b.search(t, at, end, anchor.First)
 	}

@@ -14,7 +14,7 @@ const (
 	reads care = 1 << iota
 	// tries: the same if one of the line's patterns matches.
 	tries
-	// marks: the line opens or closes a printed sample.
+	// marks: the line opens or closes a printed sample. Where the input can be read again, such lines are not searched for.
 	marks
 	// The others only tell where the run is. Such lines may be common, and nothing needs to know before something
 	// happens: they are kept as they are, the last of each kind, and read then.
@@ -41,6 +41,7 @@ type compiled struct {
 	settings  []bool    // needles that open dumps of settings
 	headLines int
 	lookBack  int64 // how far off a common line may be
+	markBack  int64 // and the mark of a sample
 	// followers are, per pattern, those that are tried on the lines behind it.
 	followers map[int32][]int32
 }
@@ -51,7 +52,7 @@ type compiled struct {
 var table = sync.OnceValue(func() *compiled { return compile(Patterns()).build() })
 
 func compile(patterns []Pattern) *compiled {
-	t := &compiled{patterns: patterns, headLines: headLines, lookBack: maxLookBack, followers: map[int32][]int32{}}
+	t := &compiled{patterns: patterns, headLines: headLines, lookBack: maxLookBack, markBack: maxMarkBack, followers: map[int32][]int32{}}
 	ids := map[string]int{}
 	var needles []string
 	id := func(n string) int {
@@ -126,10 +127,12 @@ func (t *compiled) classes() []anchor.Class {
 	classes := make([]anchor.Class, len(t.needles))
 	for i, c := range t.cares {
 		switch {
-		case c&^common != 0:
+		case c&^(common|marks) != 0:
 			classes[i] = anchor.First
-		case c != 0:
+		case c&common != 0:
 			classes[i] = commonClass
+		case c != 0:
+			classes[i] = markClass
 		default:
 			classes[i] = anchor.Third
 		}

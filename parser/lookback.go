@@ -9,13 +9,15 @@ import (
 )
 
 // Some lines tell where a run is and are a good part of all its lines: steps, and the stages of each. Nobody needs them
-// before something happens, and then only the last ones. So they are not searched for: when they are needed, the input is
-// looked through backwards, from there to where that was done last. An input that cannot be read again is searched for them
-// like for everything else, and what it says is the same.
+// before something happens, and then only the last ones. The same holds for the marks of printed samples. So these cold
+// lines are not searched for: when they are needed, the input is looked through backwards, from there to where that was
+// done last. An input that cannot be read again is searched for them like for everything else, and what it says is the same.
 
 const (
 	// maxLookBack is how far off such a line may be. It bounds the time when there are few of them.
 	maxLookBack = 256 << 20
+	// maxMarkBack is how far off a mark may be for which of the lines that wait are text of a sample.
+	maxMarkBack = 1 << 20
 	// window is how much is looked through at a time: a line not longer than MaxLine ends in it.
 	window = 2 * MaxLine
 	// maxRead bounds the lines remembered for having been read when they were met.
@@ -27,14 +29,28 @@ const (
 // common are the cares of such lines.
 const common = commonPhase | commonStep
 
-var commonKinds = [...]int{commonPhaseKind, commonStepKind}
+var coldKinds = [...]int{sampleKind, commonPhaseKind, commonStepKind}
 
-// commonClass is the class of needles that such lines hold, when they hold no other.
-const commonClass = anchor.Second
+// The classes of needles.
+const (
+	commonClass = anchor.Second // of those that common lines hold, when they hold no other
+	markClass   = anchor.Fourth // and samples' marks
+	coldClass   = commonClass | markClass
+	anyClass    = anchor.First | coldClass
+)
+
+// reach is how far off a cold line of that kind may be.
+func (t *compiled) reach(kind int) int64 {
+	if kind == sampleKind {
+		return t.markBack
+	}
+	return t.lookBack
+}
 
 // history is what a scanner knows about the part of its input behind it.
 type history struct {
 	looked int64    // what begins before was looked through
+	marked int64    // and before this for marks, as far as somebody is near who needs them
 	read   []int64  // where the common lines began that were read when they were met
 	long   []extent // the lines longer than MaxLine, all of which is searched
 	buf    []byte
@@ -48,15 +64,15 @@ type extent struct {
 	ended    bool // to is behind its line feed
 }
 
-// sighting is a common line.
+// sighting is a cold line.
 type sighting struct {
 	kind int
 	waiting
 }
 
-// commonIn says what of the common the line holds.
-func (s *Scanner) commonIn(raw []byte) (c care) {
-	s.history.hits = s.table.finder.Scan(raw, 0, len(raw), commonClass, s.history.hits[:0])
+// coldIn says what of a class of cold needles the line holds.
+func (s *Scanner) coldIn(raw []byte, class anchor.Class) (c care) {
+	s.history.hits = s.table.finder.Scan(raw, 0, len(raw), class, s.history.hits[:0])
 	for _, h := range s.history.hits {
 		c |= s.table.cares[h.Needle]
 	}
@@ -73,16 +89,16 @@ func (s *Scanner) wasRead(offset int64) {
 	h.read = append(h.read, offset)
 }
 
-// lookBack looks for the last common lines before the place that is being read, and lets them wait like others.
+// lookBack looks for the last cold lines before the place that is being read, and lets them wait like others.
 func (s *Scanner) lookBack() {
 	h := &s.history
 	to := s.recall.now
 	from := max(h.looked, to-s.table.lookBack)
 	h.found = h.found[:0]
-	var seen tally
+	seen := tally{marksFrom: to - s.table.reach(sampleKind)}
 	line := s.line // in which hi is
 	long := h.long
-	for hi := to; hi > from && !seen.full(); {
+	for hi := to; hi > from && !seen.full(hi); {
 		for len(long) > 0 && long[len(long)-1].from >= hi {
 			long = long[:len(long)-1]
 		}
@@ -141,17 +157,26 @@ func (s *Scanner) lengthens(b *block, to int) {
 	}
 }
 
-// tally counts what was found of each common kind, to stop where the older ones would be forgotten again.
+// tally counts what was found of each cold kind, to stop where the older ones would be forgotten again.
 type tally struct {
-	n, size [len(commonKinds)]int
-	over    [len(commonKinds)]bool
+	n, size   [len(coldKinds)]int
+	over      [len(coldKinds)]bool
+	marksFrom int64 // earlier marks are too far off
 }
 
-func (t *tally) full() bool { return t.over == [len(commonKinds)]bool{true, true} }
+// full says that nothing before an offset counts.
+func (t *tally) full(offset int64) bool {
+	for k, kind := range coldKinds {
+		if !t.over[k] && (kind != sampleKind || offset > t.marksFrom) {
+			return false
+		}
+	}
+	return true
+}
 
 // takes says whether a line of that kind is among the last that are kept.
 func (t *tally) takes(kind, size int) bool {
-	k := slices.Index(commonKinds[:], kind)
+	k := slices.Index(coldKinds[:], kind)
 	if t.n[k]++; t.n[k] > keepOf[kind] {
 		t.over[k] = true
 	}
@@ -161,12 +186,12 @@ func (t *tally) takes(kind, size int) bool {
 	return !t.over[k]
 }
 
-// sight finds the common lines in whole lines of text, the last first. The number is that of the line behind.
+// sight finds the cold lines in whole lines of text, the last first. The number is that of the line behind.
 func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 	h := &s.history
-	h.hits = s.table.finder.Scan(text, 0, len(text), anchor.First|commonClass, h.hits[:0])
+	h.hits = s.table.finder.Scan(text, 0, len(text), anyClass, h.hits[:0])
 	end := len(text)
-	for hits := h.hits; len(hits) > 0 && !seen.full(); {
+	for hits := h.hits; len(hits) > 0 && !seen.full(offset+int64(end)); {
 		begin := bytes.LastIndexByte(text[:hits[len(hits)-1].Pos], '\n') + 1
 		var c care
 		for len(hits) > 0 && hits[len(hits)-1].Pos >= begin {
@@ -176,11 +201,17 @@ func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 		number -= bytes.Count(text[begin:end], newline)
 		end = begin
 		at := offset + int64(begin)
-		if c&common == 0 || c&^(tries|common) != 0 {
+		switch {
+		case c&marks != 0:
+			if at < seen.marksFrom || s.recall.kinds[sampleKind].holds(at) {
+				continue
+			}
+		case c&common == 0, c&^(tries|common) != 0:
 			continue // what holds a needle of another kind was read, or waits
-		}
-		if _, read := slices.BinarySearch(h.read, at); read {
-			continue
+		default:
+			if _, read := slices.BinarySearch(h.read, at); read {
+				continue
+			}
 		}
 		raw := text[begin:]
 		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
@@ -214,13 +245,14 @@ func (s *Scanner) forgetPast() {
 	h.long = slices.DeleteFunc(h.long, func(e extent) bool { return e.to <= h.looked })
 }
 
-// remind lets what was found wait, together with what came out of long lines, in the order of the input.
+// remind lets what was found wait, together with what waits already, out of long lines or from beside what was read, in the
+// order of the input.
 func (s *Scanner) remind() {
 	h := &s.history
 	if len(h.found) == 0 {
 		return
 	}
-	for _, kind := range commonKinds {
+	for _, kind := range coldKinds {
 		w := &s.recall.kinds[kind]
 		for w.n > 0 {
 			e := *w.at(0)

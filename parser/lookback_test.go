@@ -62,8 +62,8 @@ func TestTheLastStepsAreFoundBehindAnEvent(t *testing.T) {
 func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 	t.Parallel()
 	tab := *table()
-	tab.headLines, tab.lookBack = 3, 150_000
-	seeds := uint64(30)
+	tab.headLines, tab.lookBack, tab.markBack = 3, 150_000, 40_000
+	seeds := uint64(12)
 	if testing.Short() {
 		seeds = 2
 	}
@@ -93,6 +93,18 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 				b.WriteString(afterUpdate)
 			case 19:
 				end = "\r\n"
+			case 20:
+				b.WriteString("[rank1]: [response] " + strings.Repeat("it depends ", r.IntN(1500)) + oomMessage)
+			case 21:
+				b.WriteString("[score] 0.5")
+			case 22:
+				b.WriteString("Timer actor_train start <|im_end|>")
+			case 23:
+				b.WriteString("[rank1]: <|im_start|>user\n[rank1]: Timer rollout start\n" + oomMessage + "\n[rank1]: " + oomMessage)
+			case 24:
+				b.WriteString(strings.Repeat("\r<|im_start|>"+step(n)+"\r[score] ", 1+r.IntN(400)))
+			case 25:
+				b.WriteString("0: [prompt] " + strings.Repeat("x", 1024))
 			default:
 				b.WriteString(strings.Repeat("a line that says nothing, ", r.IntN(20)))
 			}

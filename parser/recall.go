@@ -83,6 +83,16 @@ type waits struct {
 
 func (w *waits) at(i int) *waiting { return &w.ring[(w.first+i)%len(w.ring)] }
 
+// holds says whether the line at offset waits.
+func (w *waits) holds(offset int64) bool {
+	for i := range w.n {
+		if w.at(i).offset == offset {
+			return true
+		}
+	}
+	return false
+}
+
 // drop forgets the oldest.
 func (w *waits) drop() {
 	e := w.at(0)
@@ -122,7 +132,7 @@ type recall struct {
 	reader *Parser // of the lines that wait; it knows of the writers only what they say
 	emit   func(Observation)
 	now    int64  // offset of what is being read
-	look   func() // looks for common lines in what was read; nil: they wait here already
+	look   func() // looks for cold lines in what was read; nil: they wait here already
 	fresh  int    // marks of samples that the parser of the writers' state has not read
 }
 
@@ -174,8 +184,8 @@ func (r *recall) flush() {
 	if r.look != nil {
 		r.look()
 	}
-	for _, kind := range commonKinds {
-		for w := &r.kinds[kind]; w.n > 0 && w.at(0).when < r.now-r.reader.table.lookBack; {
+	for _, kind := range coldKinds {
+		for w := &r.kinds[kind]; w.n > 0 && w.at(0).when < r.now-r.reader.table.reach(kind); {
 			w.drop()
 		}
 	}

@@ -131,6 +131,7 @@ func (s *Scanner) Close() Stats {
 
 func (s *Scanner) close() Stats {
 	s.recall.now = s.next
+	s.lookMarks(s.next)
 	s.recall.samples(s.parser, s.line)
 	s.parser.flush()
 	s.recall.flush()
@@ -303,6 +304,7 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 	switch {
 	case long:
 		s.stats.Truncated++
+		s.lookMarks(b.off + int64(x))
 		i, _ := slices.BinarySearch(b.long, x)
 		s.lengthy(b, b.off+int64(x), b.over[i])
 		end := x + maxExcerpt
@@ -388,8 +390,11 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 	looksBack := s.again != nil && outer == nil
 	futile := c&hopeless != 0
 	c &^= hopeless
-	if looksBack && c&^tries == 0 {
-		c |= s.commonIn(raw)
+	switch {
+	case looksBack && c&^tries == 0:
+		c |= s.coldIn(raw, coldClass)
+	case looksBack:
+		c |= s.coldIn(raw, markClass)
 	}
 	watched := p.watched.covers(s.line, offset)
 	wanted := p.wants(s.line, offset)
@@ -402,11 +407,11 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		}
 	case c == 0:
 		return
-	case c&^common != 0 && chunk(raw): // the rest of it is on another line
+	case c&^(common|marks) != 0 && chunk(raw): // the rest of it is on another line
 	case c&tries != 0 && !futile && p.prober.matches(raw, outer, p.flood):
 	case c&^tries == 0:
 		return
-	case c&^(tries|common) == 0:
+	case c&marks != 0, c&^(tries|common) == 0:
 		if !looksBack {
 			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
 		}
@@ -415,13 +420,17 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
 		return
 	}
+	s.lookMarks(offset)
 	s.recall.samples(p, s.line)
 	if looksBack && c&common != 0 && c&^(tries|common) == 0 {
 		s.wasRead(offset)
 	}
 	p.plain = c == 0 && !watched && !p.head(s.line, offset)
 	p.line(s.line, offset, raw, outer != nil)
-	if c&marks != 0 && len(raw) <= maxUnread {
+	if c&marks != 0 {
 		s.recall.line(sampleKind, s.line, offset, raw, outer, true)
+	}
+	if looksBack {
+		s.history.marked = offset + int64(len(raw)) + 1
 	}
 }

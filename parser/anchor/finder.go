@@ -77,7 +77,7 @@ type place struct {
 	key    uint64 // 8 bytes of the needle with the gram among them: most look-ups that hit end here
 	needle int32
 	back   int16
-	keyAt  int8 // where those 8 bytes are in the text, from the gram: 0 to -3, or wordKey
+	keyAt  int8  // where those 8 bytes are in the text, from the gram: 0 to -3, or wordKey
 	flags  Class // the needle's class, and lastPlace
 }
 

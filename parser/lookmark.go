@@ -1,0 +1,82 @@
+package parser
+
+import "bytes"
+
+// What stands in a printed sample did not happen, and a sample is known by its marks. Where the input can be read again, the
+// marks are looked for when a line is about to be read: in the lines before it that are near enough to tell.
+
+// lookMarks looks for marks in the last lines before the one at offset, as far as nobody did.
+func (s *Scanner) lookMarks(offset int64) {
+	h := &s.history
+	if s.again == nil || offset <= h.marked {
+		return
+	}
+	from := h.marked
+	h.marked = offset
+	if n := len(h.long); n > 0 {
+		last := h.long[n-1]
+		if !last.ended || last.to > offset {
+			return // amidst a long line, all of which is searched
+		}
+		from = max(from, last.to)
+	}
+	for begin, line := s.linesBack(offset, from, sampleLines); begin < offset; {
+		text, ok := s.past(begin, min(begin+window, offset))
+		if !ok {
+			return // the input is not what it was
+		}
+		if begin+int64(len(text)) < offset {
+			text = text[:bytes.LastIndexByte(text, '\n')+1]
+		}
+		if len(text) == 0 {
+			return
+		}
+		s.markIn(text, begin, line)
+		line += bytes.Count(text, newline)
+		begin += int64(len(text))
+	}
+}
+
+// linesBack goes from the line at offset so many lines back, but not before the line at from, and returns where that line
+// begins and its number.
+func (s *Scanner) linesBack(offset, from int64, lines int) (begin int64, line int) {
+	begin, line = offset, s.line
+	for hi := offset - 1; hi > from; { // the byte before offset ends the line before
+		lo := max(from, hi-window)
+		text, ok := s.past(lo, hi)
+		if !ok {
+			return begin, line
+		}
+		for i := bytes.LastIndexByte(text, '\n'); i >= 0; i = bytes.LastIndexByte(text, '\n') {
+			text, begin, line = text[:i], lo+int64(i)+1, line-1
+			if s.line-line == lines {
+				return begin, line
+			}
+		}
+		hi = lo
+	}
+	if from < begin {
+		begin, line = from, line-1
+	}
+	return begin, line
+}
+
+// markIn lets the lines with marks wait that are in whole lines of text, the first of which has that number.
+func (s *Scanner) markIn(text []byte, offset int64, line int) {
+	h, r := &s.history, s.recall
+	h.hits = s.table.finder.Scan(text, 0, len(text), markClass, h.hits[:0])
+	now, at := r.now, 0
+	for _, hit := range h.hits {
+		if hit.Pos < at {
+			continue // of the same line
+		}
+		begin := at + bytes.LastIndexByte(text[at:hit.Pos], '\n') + 1
+		line += bytes.Count(text[at:begin], newline)
+		end := begin + bytes.IndexByte(text[begin:], '\n') // whole lines
+		at = end + 1
+		r.now = offset + int64(begin)
+		r.line(sampleKind, line, r.now, text[begin:end], nil, false)
+		line++
+	}
+	r.now = now
+}
