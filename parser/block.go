@@ -8,10 +8,11 @@ import (
 )
 
 // Around a block the bytes are needed in which its last line ends, and those in which a message of a huge line begins.
-const (
-	ahead  = MaxLine + 1
-	behind = maxExcerpt
-)
+const behind = maxExcerpt
+
+// ahead is how many bytes behind a block are needed at most: a line to the limit of its length and one more, and what is
+// looked at of a longer one at a time.
+func ahead(maxLine int) int { return max(maxLine+1, stretchAhead) }
 
 // block is a part of an input and what the finder saw in it: everything about it that can be told without what came
 // before. Any number of blocks may be surveyed at once.
@@ -20,11 +21,12 @@ type block struct {
 	off  int64 // of text in the input
 	// text[lo:hi] is the block's own. Unless the input ends sooner, text has behind bytes before and, where a line
 	// goes on behind hi, what is left of it or ahead bytes.
-	lo, hi int
+	lo, hi  int
+	maxLine int // bytes of a line that is read as a whole
 
 	spots    []spot
 	begun    int   // where the line ends that began before the block; lo: there is none
-	long     []int // where the lines begin that are longer than [MaxLine]
+	long     []int // where the lines begin that are longer than maxLine
 	over     []int // where each of them ends, as far as that is in the text
 	newlines int   // in text[lo:hi]
 	last     int   // the last of them, -1: none
@@ -103,7 +105,7 @@ var newline = []byte{'\n'}
 
 func bySpot(a, b spot) int { return a.pos - b.pos }
 
-// findLong looks for lines that are longer than [MaxLine] and begin in the block: from a line's beginning it leaps to the
+// findLong looks for lines that are longer than maxLine and begin in the block: from a line's beginning it leaps to the
 // last line feed that such a line could not reach.
 func (b *block) findLong() {
 	b.long, b.over = b.long[:0], b.over[:0]
@@ -118,12 +120,12 @@ func (b *block) findLong() {
 	}
 	b.begun = at
 	for at < b.hi {
-		end := min(at+MaxLine+1, len(b.text))
+		end := min(at+b.maxLine+1, len(b.text))
 		if i := bytes.LastIndexByte(b.text[at:end], '\n'); i >= 0 {
 			at += i + 1
 			continue
 		}
-		if end-at <= MaxLine {
+		if end-at <= b.maxLine {
 			return // the end of the input
 		}
 		b.long, b.over = append(b.long, at), append(b.over, len(b.text))

@@ -39,7 +39,7 @@ func (p *Parser) rejoin(at Position, raw []byte) (Position, []byte, bool) {
 	rest := bytes.TrimSuffix(raw[label:], []byte{'\r'})
 	if c, waiting := p.cuts[key]; waiting {
 		c.text = append(c.text, rest...)
-		if len(rest) == srunChunk && len(c.text) < MaxLine {
+		if len(rest) == srunChunk && len(c.text) < p.maxLine {
 			return at, nil, false
 		}
 		delete(p.cuts, key)

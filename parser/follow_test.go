@@ -16,7 +16,7 @@ const followed = "step 1\nTraceback (most recent call last):\n  File \"a.py\", l
 // TestAScannerThatRestsReadsTheSame feeds a log in pieces and lets the scanner rest between any two of them.
 func TestAScannerThatRestsReadsTheSame(t *testing.T) {
 	t.Parallel()
-	text := followed + strings.Repeat("x", MaxLine+5000) + "\r" + followed + strings.Repeat("line\n", 5000) + followed
+	text := followed + strings.Repeat("x", DefaultLine+5000) + "\r" + followed + strings.Repeat("line\n", 5000) + followed
 	want := feedIn(text, len(text), false)
 	assert.NotEmpty(t, want)
 	for _, n := range []int{97, 4096, 70_001} {
@@ -31,7 +31,7 @@ func feedIn(text string, n int, rest bool) (all []Observation) {
 		_, _ = s.Write([]byte(text[:k]))
 		if text = text[k:]; rest {
 			s.Rest()
-			if room := cap(s.buf); room > 2*(behind+ahead) {
+			if room := cap(s.buf); room > 2*(behind+ahead(DefaultLine)) {
 				panic("a scanner that rests holds its room")
 			}
 		}

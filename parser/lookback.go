@@ -18,12 +18,10 @@ const (
 	maxLookBack = 256 << 20
 	// maxMarkBack is how far off a mark may be for which of the lines that wait are text of a sample.
 	maxMarkBack = 1 << 20
-	// window is how much is looked through at a time: a line not longer than MaxLine ends in it.
-	window = 2 * MaxLine
 	// maxRead bounds the lines remembered for having been read when they were met.
 	maxRead = 64 << 10
-	// maxLong bounds the long lines that are remembered: as many as are not too far off.
-	maxLong = maxLookBack / MaxLine
+	// maxLong bounds the long lines that are remembered: as many as are not too far off, were they no longer than by default.
+	maxLong = maxLookBack / DefaultLine
 )
 
 // common are the cares of such lines.
@@ -52,7 +50,7 @@ type history struct {
 	looked int64    // what begins before was looked through
 	marked int64    // and before this for marks, as far as somebody is near who needs them
 	read   []int64  // where the common lines began that were read when they were met
-	long   []extent // the lines longer than MaxLine, all of which is searched
+	long   []extent // the lines longer than maxLine, all of which is searched
 	buf    []byte
 	hits   []anchor.Hit
 	found  []sighting
@@ -97,6 +95,7 @@ func (s *Scanner) lookBack() {
 	h.found = h.found[:0]
 	seen := tally{marksFrom: to - s.table.reach(sampleKind)}
 	line := s.line // in which hi is
+	window := s.window()
 	long := h.long
 	for hi := to; hi > from && !seen.full(hi); {
 		for len(long) > 0 && long[len(long)-1].from >= hi {
@@ -135,7 +134,10 @@ func (s *Scanner) lookBack() {
 	s.remind()
 }
 
-// lengthy notes a line longer than MaxLine, which begins at from and goes on up to text[to] of the block.
+// window is how much is looked through at a time: a line not longer than maxLine ends in it.
+func (s *Scanner) window() int64 { return 2 * int64(max(s.maxLine, DefaultLine)) }
+
+// lengthy notes a line longer than maxLine, which begins at from and goes on up to text[to] of the block.
 func (s *Scanner) lengthy(b *block, from int64, to int) {
 	h := &s.history
 	switch n := len(h.long); {
@@ -231,7 +233,7 @@ func (s *Scanner) past(from, to int64) ([]byte, bool) {
 	h := &s.history
 	n := int(to - from)
 	if cap(h.buf) < n {
-		h.buf = make([]byte, window+1)
+		h.buf = make([]byte, max(n, int(s.window())+1))
 	}
 	got, _ := s.again.ReadAt(h.buf[:n], from)
 	return h.buf[:n], got == n

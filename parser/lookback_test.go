@@ -22,7 +22,7 @@ func step(n int) string { return fmt.Sprintf("(TaskRunner pid=3901) step:%d - ac
 func TestCommonLinesAreNotSearchedFor(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat(step(12)+"\n"+afterUpdate+"\n", 50))
-	b := block{text: text, hi: len(text)}
+	b := block{text: text, hi: len(text), maxLine: DefaultLine}
 	b.survey(table(), false)
 	assert.Empty(t, b.spots)
 	assert.Equal(t, 100, b.newlines)

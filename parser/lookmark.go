@@ -21,7 +21,7 @@ func (s *Scanner) lookMarks(offset int64) {
 		from = max(from, last.to)
 	}
 	for begin, line := s.linesBack(offset, from, sampleLines); begin < offset; {
-		text, ok := s.past(begin, min(begin+window, offset))
+		text, ok := s.past(begin, min(begin+s.window(), offset))
 		if !ok {
 			return // the input is not what it was
 		}
@@ -42,7 +42,7 @@ func (s *Scanner) lookMarks(offset int64) {
 func (s *Scanner) linesBack(offset, from int64, lines int) (begin int64, line int) {
 	begin, line = offset, s.line
 	for hi := offset - 1; hi > from; { // the byte before offset ends the line before
-		lo := max(from, hi-window)
+		lo := max(from, hi-s.window())
 		text, ok := s.past(lo, hi)
 		if !ok {
 			return begin, line

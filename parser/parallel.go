@@ -17,8 +17,8 @@ const (
 // and so the number of workers changes nothing but the time. It keeps two parts more than there are workers in memory.
 // With one worker everything happens in the caller's goroutine; none outlives the call. An input that ends sooner is read
 // as far as it goes. The only errors are r's; what was read before is emitted all the same.
-func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation)) (Stats, error) {
-	return scanAt(newScanner(name, table(), emit), r, size, workers, partSize)
+func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation), options ...Option) (Stats, error) {
+	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, partSize)
 }
 
 func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, error) {
@@ -26,7 +26,7 @@ func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, 
 	n := int((size + int64(length) - 1) / int64(length))
 	var err error
 	if workers <= 1 || n <= 1 {
-		p := part{in: r, size: size, length: length}
+		p := part{block: block{maxLine: s.maxLine}, in: r, size: size, length: length}
 		for k := 0; k < n && err == nil; k++ {
 			p.fill(k, s.table)
 			err = s.part(&p)
@@ -68,7 +68,7 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 	}
 	parts := make([]part, min(workers+2, n))
 	for k := range parts {
-		parts[k] = part{in: r, size: size, length: length, number: k, ready: make(chan struct{}, 1)}
+		parts[k] = part{block: block{maxLine: s.maxLine}, in: r, size: size, length: length, number: k, ready: make(chan struct{}, 1)}
 		todo <- &parts[k]
 	}
 	for k := range n {
@@ -101,7 +101,7 @@ func (p *part) fill(number int, t *compiled) {
 	p.text, p.err = p.text[:0], nil
 	p.read(min(end+nearEnd, p.size))
 	if own := int(end - p.off); own < len(p.text) && bytes.IndexByte(p.text[own-1:], '\n') < 0 {
-		p.read(min(end+ahead, p.size))
+		p.read(min(end+int64(ahead(p.maxLine)), p.size))
 	}
 	p.lo = min(int(begin-p.off), len(p.text))
 	p.hi = min(int(end-p.off), len(p.text))
@@ -116,7 +116,7 @@ func (p *part) read(to int64) {
 	have := len(p.text)
 	n := int(to - p.off)
 	if cap(p.text) < n {
-		p.text = append(make([]byte, 0, behind+p.length+ahead), p.text...)
+		p.text = append(make([]byte, 0, behind+p.length+ahead(p.maxLine)), p.text...)
 	}
 	got, err := p.in.ReadAt(p.text[have:n], p.off+int64(have))
 	p.text = p.text[:have+got]

@@ -191,5 +191,11 @@ func FuzzPartsDoNotMatter(f *testing.F) {
 			return scanAt(newScanner("in", table(), emit), bytes.NewReader(text), int64(len(text)), 2, length)
 		})
 		same(t, want, got)
+		limit := LineLimit(LeastLine + r.IntN(4*DefaultLine))
+		want = everything(t, func(emit func(Observation)) (Stats, error) { return Scan("in", bytes.NewReader(text), emit, limit) })
+		got = everything(t, func(emit func(Observation)) (Stats, error) {
+			return scanAt(newScanner("in", table(), emit, limit), bytes.NewReader(text), int64(len(text)), 2, length)
+		})
+		same(t, want, got)
 	})
 }

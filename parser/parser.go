@@ -56,11 +56,12 @@ type Parser struct {
 	swept   int // tick of the last look at streams that fell silent
 	held    int // bytes that all streams keep
 	most    int // streams told apart
+	maxLine int // bytes of a line that is read as a whole
 }
 
 func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 	return &Parser{
-		source: source, table: t, prober: prober{table: t}, emit: emit, alike: map[uint64]int{},
+		source: source, table: t, prober: prober{table: t}, emit: emit, alike: map[uint64]int{}, maxLine: DefaultLine,
 		most: maxStreams, streams: map[string]*stream{}, open: map[*stream]struct{}{}, cuts: map[string]*cut{},
 	}
 }

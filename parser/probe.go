@@ -126,7 +126,7 @@ func notFlood(uint64) bool { return false }
 
 // lineAt returns the line around a place of the block, nil when it is not all there or too long.
 func (b *block) lineAt(pos int) []byte {
-	from := max(b.begun, pos-MaxLine)
+	from := max(b.begun, pos-b.maxLine)
 	if pos < from {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (b *block) lineAt(pos int) []byte {
 		return nil
 	}
 	i := bytes.IndexByte(b.text[pos:], '\n')
-	if i < 0 || pos+i-begin > MaxLine {
+	if i < 0 || pos+i-begin > b.maxLine {
 		return nil
 	}
 	return b.text[begin : pos+i]

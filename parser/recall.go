@@ -208,6 +208,7 @@ func (r *recall) flush() {
 // tell emits what waits, as things are now, and goes on waiting.
 func (r *recall) tell(emit func(Observation)) {
 	reader := newParser(r.reader.source, r.reader.table, emit)
+	reader.maxLine = r.reader.maxLine
 	r.inOrder(func(w *waits, i int) {
 		e := w.at(i)
 		if e.made != nil {

@@ -11,12 +11,10 @@ import (
 
 // Limits of one scan.
 const (
-	// MaxLine is how many bytes of one physical line are looked at as a whole. Of a longer line (a progress bar of
-	// megabytes, a JSON record) the parts between carriage returns are read like lines of their own, as far as they
-	// hold a needle, and of a part without carriage returns what stands around the needles.
-	MaxLine = 64 << 10
 	// maxExcerpt bounds what is read of such a part before a needle and behind it.
 	maxExcerpt = 8 << 10
+	// stretchAhead is how far such a part is looked at for its end.
+	stretchAhead = 4 * maxExcerpt
 	// overlap is how much of an excerpt is read again with the next one of the same part.
 	overlap = 1 << 10
 	// blockSize is how much is searched at a time: large enough for the finder to run, small enough for the cache.
@@ -31,7 +29,7 @@ const (
 type Stats struct {
 	Bytes     int64
 	Lines     int // a last line without newline counts
-	Truncated int // lines longer than MaxLine, read in parts
+	Truncated int // lines longer than the limit, read in parts (see [LineLimit])
 }
 
 // A Scanner turns the bytes of one input into observations. Feed it with [Scanner.ReadFrom] or [Scanner.Write] in any
@@ -54,26 +52,32 @@ type Scanner struct {
 	next   int64            // what begins before is consumed
 	line   int              // number of the line in which next is, 1-based
 	first  int              // number of the line in which the next block begins
-	inLong bool             // next is in a line longer than MaxLine
+	inLong bool             // next is in a line longer than maxLine
 	outer  *envelope.Header // of that line's first segment
 	begun  bool             // the input does not end in a newline, as far as it was surveyed
 	stats  Stats
+
+	maxLine int // bytes of a line that is read as a whole
 }
 
 // NewScanner returns a scanner for the input of that name.
-func NewScanner(name string, emit func(Observation)) *Scanner {
-	return newScanner(name, table(), emit)
+func NewScanner(name string, emit func(Observation), options ...Option) *Scanner {
+	return newScanner(name, table(), emit, options...)
 }
 
-func newScanner(name string, t *compiled, emit func(Observation)) *Scanner {
-	s := &Scanner{table: t, recall: newRecall(name, t, emit), line: 1, first: 1}
+func newScanner(name string, t *compiled, emit func(Observation), options ...Option) *Scanner {
+	s := &Scanner{table: t, recall: newRecall(name, t, emit), line: 1, first: 1, maxLine: DefaultLine}
+	for _, set := range options {
+		set(s)
+	}
 	s.parser = newParser(name, t, s.recall.made)
+	s.parser.maxLine, s.recall.reader.maxLine = s.maxLine, s.maxLine
 	return s
 }
 
 // Scan reads r to its end. The only errors are r's; what was read before is emitted all the same.
-func Scan(name string, r io.Reader, emit func(Observation)) (Stats, error) {
-	s := NewScanner(name, emit)
+func Scan(name string, r io.Reader, emit func(Observation), options ...Option) (Stats, error) {
+	s := NewScanner(name, emit, options...)
 	_, err := s.ReadFrom(r)
 	return s.Close(), err
 }
@@ -83,8 +87,8 @@ func Scan(name string, r io.Reader, emit func(Observation)) (Stats, error) {
 type Room struct{ buf []byte }
 
 // Scan is [Scan] in this room.
-func (m *Room) Scan(name string, r io.Reader, emit func(Observation)) (Stats, error) {
-	s := NewScanner(name, emit)
+func (m *Room) Scan(name string, r io.Reader, emit func(Observation), options ...Option) (Stats, error) {
+	s := NewScanner(name, emit, options...)
 	s.buf = m.buf[:0]
 	if cap(s.buf) == 0 {
 		s.buf = nil
@@ -159,7 +163,7 @@ func (s *Scanner) Peek(emit func(Observation)) {
 
 // Tail is the second half of [Scanner.Peek]: what the unfinished last line says.
 func (s *Scanner) Tail(emit func(Observation)) {
-	if rest := s.buf[s.done:]; !s.inLong && len(rest) > 0 && len(rest) <= MaxLine {
+	if rest := s.buf[s.done:]; !s.inLong && len(rest) > 0 && len(rest) <= s.maxLine {
 		s.recall.samples(s.parser, s.line)
 		s.parser.peek(s.line, s.base+int64(s.done), rest, emit)
 	}
@@ -168,7 +172,7 @@ func (s *Scanner) Tail(emit func(Observation)) {
 // space is where the next bytes go, so many if it can be; never empty. The buffer is as large as what is fed at a time:
 // of thousands of logs that are followed, each gets a few lines now and then.
 func (s *Scanner) space(want int) []byte {
-	const full = behind + blockSize + ahead
+	full := behind + blockSize + ahead(s.maxLine)
 	if need := min(full, len(s.buf)+want); cap(s.buf) < need {
 		s.buf = append(make([]byte, 0, min(full, max(need, 2*cap(s.buf), 4<<10))), s.buf...)
 	}
@@ -178,7 +182,7 @@ func (s *Scanner) space(want int) []byte {
 // minTake is how much of a long line is worth a look of its own.
 const minTake = 16 << 10
 
-// advance takes n more bytes and consumes what is complete: whole lines, and of a line that is longer than MaxLine what
+// advance takes n more bytes and consumes what is complete: whole lines, and of a line that is longer than maxLine what
 // needs no more text behind it.
 func (s *Scanner) advance(n int) {
 	old := len(s.buf)
@@ -188,7 +192,7 @@ func (s *Scanner) advance(n int) {
 	if i := bytes.LastIndexByte(s.buf[old:], '\n'); i >= 0 {
 		end = old + i + 1
 	}
-	if part := len(s.buf) - ahead; part >= end+minTake {
+	if part := len(s.buf) - ahead(s.maxLine); part >= end+minTake {
 		end = part
 	}
 	if end > s.done {
@@ -204,7 +208,7 @@ func (s *Scanner) advance(n int) {
 // take consumes the buffer up to end.
 func (s *Scanner) take(end int) {
 	b := &s.block
-	b.text, b.off, b.lo, b.hi = s.buf, s.base, s.done, end
+	b.text, b.off, b.lo, b.hi, b.maxLine = s.buf, s.base, s.done, end, s.maxLine
 	b.survey(s.table, true)
 	s.consume(b)
 	s.done = end
@@ -335,8 +339,7 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 
 // stretch reads a part of a long line, from one carriage return to the next, or what stands around a needle.
 func (s *Scanner) stretch(b *block, x int, spots []spot) int {
-	const most = 4 * maxExcerpt
-	end := min(x+most, len(b.text))
+	end := min(x+stretchAhead, len(b.text))
 	bar := bytes.IndexByte(b.text[x:end], '\r')
 	if bar >= 0 {
 		end = x + bar

@@ -167,7 +167,7 @@ func TestProgressIsShownToNobodyElse(t *testing.T) {
 // TestAnInterruptTellsWhatWasRead interrupts a scan that waits for a pipe.
 func TestAnInterruptTellsWhatWasRead(t *testing.T) {
 	t.Parallel()
-	for _, format := range []string{"text", "json"} {
+	for _, format := range []string{"text", "json", "ndjson"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -179,8 +179,12 @@ func TestAnInterruptTellsWhatWasRead(t *testing.T) {
 			assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[J"), "%q", s.written())
 			out := s.out.String()
 			assert.Contains(t, out, "CUDA out of memory")
-			if format == "json" {
+			switch format {
+			case "json":
 				assert.Contains(t, out, `"partial": true`)
+				return
+			case "ndjson":
+				assert.True(t, strings.HasSuffix(out, `{"end":true,"partial":true,"inputs":[{"name":"pipe","bytes":0,"lines":0,"truncated_lines":0,"error":"interrupted, not read to its end"}]}`+"\n"), "%s", out)
 				return
 			}
 			assert.True(t, strings.HasPrefix(out, " PARTIAL  interrupted before everything was read: 1 of 2 inputs not read, or not to the end\n"), "%.300s", out)

@@ -200,7 +200,7 @@ func (f *following) look() source.Sight {
 		}
 	}
 	for _, l := range s.Logs {
-		f.logs[l] = newGrowing(l.Name)
+		f.logs[l] = newGrowing(l.Name, f.options.lineLimit())
 		f.dirty[l] = true
 	}
 	if f.begun {

@@ -18,11 +18,12 @@ type growing struct {
 	wide      *source.UTF16 // it is in UTF-16
 	out       []byte
 	failure   *string // why it cannot be read at the moment
+	limit     parser.Option
 }
 
-func newGrowing(name string) *growing {
-	g := &growing{name: name, collector: classifier.NewCollector()}
-	g.scanner = parser.NewScanner(name, g.hear)
+func newGrowing(name string, limit parser.Option) *growing {
+	g := &growing{name: name, collector: classifier.NewCollector(), limit: limit}
+	g.scanner = parser.NewScanner(name, g.hear, limit)
 	return g
 }
 
@@ -87,7 +88,7 @@ func (g *growing) anew() {
 	g.before.Lines += st.Lines
 	g.before.Truncated += st.Truncated
 	g.wide = nil
-	g.scanner = parser.NewScanner(g.name, g.hear)
+	g.scanner = parser.NewScanner(g.name, g.hear, g.limit)
 }
 
 // end finishes the content and returns what was read of it.

@@ -8,17 +8,24 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"oomscan/parser"
 	"oomscan/parser/source"
 )
 
-// limitFlags are the flags that bound what archives may hold.
+// limitFlags are the flags that bound what archives may hold. Those that bound how logs are read have their defaults only.
 func limitFlags(f *pflag.FlagSet, o *options) {
+	o.line, o.open = parser.DefaultLine, defaultOpen
 	l := &o.limits
 	*l = source.DefaultLimits()
 	f.IntVar(&l.Depth, "max-depth", l.Depth, "how deep archives may be nested")
 	f.Var((*bytesFlag)(&l.Expanded), "max-expanded", "how much an archive may expand to, such as 500M or 2T")
 	f.Int64Var(&l.Ratio, "max-ratio", l.Ratio, "how many times its size it may expand to, beyond the\nfirst 64 MiB")
 	f.IntVar(&l.Members, "max-members", l.Members, "how many members an archive may have")
+}
+
+// logFlags are the flags that bound how logs are read.
+func logFlags(f *pflag.FlagSet, o *options) {
+	f.Var((*bytesFlag)(&o.line), "max-line", "how long a line is read as a whole, from "+size(parser.LeastLine)+" to "+size(parser.MostLine)+";\na longer one is read in parts")
 	f.IntVar(&o.open, "max-open", defaultOpen, "how many files --follow keeps open")
 }
 
@@ -38,8 +45,17 @@ func (o *options) checkLimits() error {
 			return problem{where: x.flag, what: fmt.Sprintf("%d lets nothing through", x.value), hint: "1 or more"}
 		}
 	}
+	if o.line < parser.LeastLine || o.line > parser.MostLine {
+		return problem{where: "--max-line", what: size(o.line) + " is out of bounds", hint: "from " + size(parser.LeastLine) + " to " + size(parser.MostLine)}
+	}
 	return nil
 }
+
+// size is a number of bytes as the flags take it.
+func size(n int64) string { return (*bytesFlag)(&n).String() }
+
+// lineLimit is what --max-line asks of the parser.
+func (o *options) lineLimit() parser.Option { return parser.LineLimit(int(o.line)) }
 
 // bytesFlag is a flag's number of bytes, with a unit of 1024 if any.
 type bytesFlag int64

@@ -39,9 +39,11 @@ func TestLimitsThatLetNothingThroughAreRefused(t *testing.T) {
 	require.NoError(t, defaults().checkLimits())
 	assert.Equal(t, source.Limits{Depth: 5, Expanded: 64 << 30, Ratio: 1000, Members: 100_000}, defaults().limits)
 	assert.Equal(t, 256, defaults().open)
+	assert.EqualValues(t, 64<<10, defaults().line)
 	for _, f := range []func(*options){
 		func(o *options) { o.limits.Depth = 0 }, func(o *options) { o.limits.Expanded = 0 }, func(o *options) { o.limits.Ratio = -1 },
 		func(o *options) { o.limits.Members = 0 }, func(o *options) { o.open = 0 },
+		func(o *options) { o.line = 0 }, func(o *options) { o.line = 8<<10 - 1 }, func(o *options) { o.line = 16<<20 + 1 },
 	} {
 		o := defaults()
 		f(o)

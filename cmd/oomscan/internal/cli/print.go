@@ -20,7 +20,10 @@ func (p *printer) final(r *report.Report) error {
 	case "json":
 		return report.JSON(p.out, r)
 	case "ndjson":
-		return p.fresh(r, true)
+		if err := p.fresh(r, true); err != nil {
+			return err
+		}
+		return report.NDJSONEnd(p.out, r.Partial, r.Inputs)
 	}
 	if p.told.any() {
 		if err := p.fresh(r, true); err != nil {

@@ -29,6 +29,7 @@ type options struct {
 	jobs      int
 	limits    source.Limits
 	follow    bool
+	line      int64 // bytes of a line that is read as a whole
 	open      int
 	quiet     bool
 	each      bool
@@ -122,6 +123,7 @@ could not be read and nothing was found in the rest, 130 a scan was interrupted.
 	}
 	o.flags(cmd, formats)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on reading what is written to the paths, until\ninterrupted")
+	logFlags(cmd.Flags(), &o)
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
 	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
 	return cmd

@@ -217,9 +217,10 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 			emit(o)
 		}
 	}
+	limit := j.options.lineLimit()
 	if f, from, size := regular(r); size >= minParts {
 		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt, m}, from, size)
-		st, err = parser.ScanAt(name, in, size, workers, add)
+		st, err = parser.ScanAt(name, in, size, workers, add, limit)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
 		if _, plain := r.(*os.File); !plain {
@@ -229,7 +230,7 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		if room == nil {
 			room = new(parser.Room)
 		}
-		st, err = room.Scan(name, in, add)
+		st, err = room.Scan(name, in, add, limit)
 		j.rooms.Put(room)
 	}
 	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err

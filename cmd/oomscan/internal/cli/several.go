@@ -17,18 +17,20 @@ type answer struct {
 	briefs  []report.Brief
 	at      map[string]int // the jobs' places in the list, by their names in the briefs
 	inputs  int
-	failed  []report.Input
+	odd     []report.Input // not read as a whole
+	failed  []report.Input // of them those with an error
 	shared  []report.Input // of no job alone
 	stats   report.Stats
 	summary report.Summary
 	partial bool
+
+	truncated int // lines that were too long to be read whole
 }
 
 // several prints the answer to several jobs and says whether memory ran out in any. A report is made, used and dropped:
 // of all jobs only the lines of the table are kept.
 func (j *scan) several(list []job) (memory bool, err error) {
-	a := &answer{list: list, at: map[string]int{}, partial: j.interrupted()}
-	a.total()
+	a := j.answer(list)
 	doc := j.document(a)
 	err = j.reports(list, func(i int, rep *report.Report) error {
 		x := &list[i]
@@ -50,6 +52,13 @@ func (j *scan) several(list []job) (memory bool, err error) {
 	return memory, doc.end()
 }
 
+// answer begins that to several jobs.
+func (j *scan) answer(list []job) *answer {
+	a := &answer{list: list, at: map[string]int{}, partial: j.interrupted()}
+	a.total()
+	return a
+}
+
 // total counts what was read. A log beside several jobs is among the parts of each that it tells of.
 func (a *answer) total() {
 	seen := map[string]bool{}
@@ -66,8 +75,12 @@ func (a *answer) total() {
 			a.inputs++
 			a.stats.Bytes += in.Bytes
 			a.stats.Lines += in.Lines
+			a.truncated += in.Truncated
 			if in.Error != nil {
 				a.failed = append(a.failed, in)
+			}
+			if in.Error != nil || in.Truncated > 0 {
+				a.odd = append(a.odd, in)
 			}
 		}
 	}
@@ -119,13 +132,16 @@ func (j *scan) document(a *answer) document {
 	case "json":
 		return &jsonDocument{a, report.NewJobsJSON(j.printer.out, version(), a.shared)}
 	case "ndjson":
-		return lineDocument{j.printer}
+		return lineDocument{j.printer, a}
 	}
 	return textDocument{j, a}
 }
 
 // lineDocument is ndjson.
-type lineDocument struct{ printer *printer }
+type lineDocument struct {
+	printer *printer
+	answer  *answer
+}
 
 func (d lineDocument) job(x *job, rep *report.Report) error {
 	x.parts = nil // nobody asks again
@@ -137,7 +153,9 @@ func (d lineDocument) job(x *job, rep *report.Report) error {
 	return nil
 }
 
-func (lineDocument) end() error { return nil }
+func (d lineDocument) end() error {
+	return report.NDJSONEnd(d.printer.out, d.answer.partial, d.answer.odd)
+}
 
 // jsonDocument is one document, written as the jobs come.
 type jsonDocument struct {
@@ -173,6 +191,7 @@ func (d textDocument) end() error {
 	}
 	text := report.JobsText{
 		Jobs: a.briefs, Summary: &a.summary, Inputs: a.inputs, Failed: a.failed, Stats: a.stats, Version: version(), Again: d.scan.again(), Shown: len(show), Partial: a.partial,
+		Truncated: a.truncated,
 	}
 	if err := text.Write(p.out, p.style()); err != nil {
 		return err

@@ -25,7 +25,7 @@ func (j *scan) stream() ([]part, error) {
 	if form == source.Packed {
 		return j.unpack(&chunkReader{head: head, err: rerr, chunks: chunks, free: free, done: j.streams.Interrupt}, 1), nil
 	}
-	g := newGrowing(source.Stdin)
+	g := newGrowing(source.Stdin, j.options.lineLimit())
 	if form == source.Wide {
 		g.wide = new(source.UTF16)
 	}

@@ -180,8 +180,11 @@ func (j *scan) ended(list []job, err error) (memory bool, _ error) {
 			err = p.fresh(&last, true)
 		}
 	}
-	if err != nil || len(list) == 1 || p.options.format == "ndjson" {
+	if err != nil || len(list) == 1 {
 		return memory, err
+	}
+	if p.options.format == "ndjson" {
+		return memory, lineDocument{p, j.answer(list)}.end()
 	}
 	if err = p.part(); err == nil {
 		_, err = j.several(list)

@@ -135,12 +135,8 @@ func (p *page) read(r *Report) []span {
 		what = "standard input"
 	}
 	parts := [][]span{{{plain, what}}, {{plain, count(r.Stats.Lines, "line", "lines")}}, {{plain, size(r.Stats.Bytes)}}}
-	cut := 0
-	for i := range r.Inputs {
-		cut += r.Inputs[i].Truncated
-	}
-	if cut > 0 {
-		parts = append(parts, []span{{plain, count(cut, "line", "lines") + " over 64" + string(nbsp) + "KiB read in parts"}})
+	if cut := truncated(r.Inputs); cut > 0 {
+		parts = append(parts, inParts(cut))
 	}
 	by := "oomscan"
 	if r.Version != "" {
@@ -148,6 +144,20 @@ func (p *page) read(r *Report) []span {
 	}
 	parts = append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(r.Stats.DurationMS))}})
 	return p.join(parts)
+}
+
+// truncated counts the lines that were not read as a whole.
+func truncated(ins []Input) int {
+	n := 0
+	for i := range ins {
+		n += ins[i].Truncated
+	}
+	return n
+}
+
+// inParts says that lines were longer than their limit. How long that is, each scan of a merged report may have its own word.
+func inParts(lines int) []span {
+	return []span{{plain, count(lines, "line", "lines") + " too long to be read whole (--max-line)"}}
 }
 
 // folder is what the names of several inputs have in common: a folder, or an archive.

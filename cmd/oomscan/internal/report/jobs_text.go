@@ -31,6 +31,8 @@ type JobsText struct {
 	Again   string // the command line that shows one of the jobs, NAME in the place of its name
 	Shown   int    // reports that follow
 	Partial bool   // see [Report]
+
+	Truncated int // lines that were too long to be read whole
 }
 
 // Write writes it at once. The only errors are those of w.
@@ -329,12 +331,15 @@ func (t *JobsText) footer(p *page) {
 	if t.Version != "" {
 		by += " " + t.Version
 	}
-	p.row("read", p.join([][]span{
+	parts := [][]span{
 		{{plain, count(t.Inputs, "input", "inputs")}},
 		{{plain, count(t.Stats.Lines, "line", "lines")}},
 		{{plain, size(t.Stats.Bytes)}},
-		{{dim, fmt.Sprintf("%s in %s", by, duration(t.Stats.DurationMS))}},
-	})...)
+	}
+	if t.Truncated > 0 {
+		parts = append(parts, inParts(t.Truncated))
+	}
+	p.row("read", p.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(t.Stats.DurationMS))}}))...)
 	failed := make([]*Input, len(t.Failed))
 	for i := range t.Failed {
 		failed[i] = &t.Failed[i]

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"reflect"
 )
 
 // JSON writes the report as one indented document.
@@ -27,4 +28,26 @@ func NDJSON(w io.Writer, r *Report, in *Incident, update bool) error {
 		*Incident
 		Update bool `json:"update"`
 	}{job, in, update})
+}
+
+// NDJSONEnd writes the line below all incidents: the inputs that were not read as a whole, for an error or for lines that
+// are too long, and whether the scan was interrupted. It writes nothing when there is none of that.
+func NDJSONEnd(w io.Writer, partial bool, inputs []Input) error {
+	odd := []Input{}
+	for _, in := range inputs {
+		if in.Error != nil || in.Truncated > 0 {
+			odd = append(odd, in)
+		}
+	}
+	if !partial && len(odd) == 0 {
+		return nil
+	}
+	mask(reflect.ValueOf(&odd))
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(struct {
+		End     bool    `json:"end"`
+		Partial bool    `json:"partial"`
+		Inputs  []Input `json:"inputs"`
+	}{true, partial, odd})
 }
