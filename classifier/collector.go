@@ -8,6 +8,7 @@ import (
 
 	"oomscan/classifier/phase"
 	"oomscan/parser"
+	"oomscan/parser/secret"
 	"oomscan/parser/traceback"
 )
 
@@ -108,12 +109,13 @@ type event struct {
 	home     *cluster // whose evidence it is
 }
 
-// Add folds one observation.
+// Add folds one observation. Credentials in it are masked before anything else.
 func (c *Collector) Add(o parser.Observation) { c.Thin(o) }
 
 // Thin folds one observation and returns as much of it as another collector needs to be told the same: of what is only
 // counted, no texts and no traceback.
 func (c *Collector) Thin(o parser.Observation) parser.Observation {
+	o = hide(o)
 	switch o := o.(type) {
 	case parser.Event:
 		return c.event(o)
@@ -188,6 +190,10 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	if n > maxPerPattern || n > fewEvents && len(f.events) >= maxEvents {
 		return counted(o)
 	}
+	if n > maxTraces {
+		o.Trace = originOf(o.Trace)
+	}
+	o.Trace = hideTrace(o.Trace)
 	origin := originOf(o.Trace)
 	if n > maxTraces {
 		o.Trace = nil
@@ -221,7 +227,7 @@ func originOf(t *traceback.Trace) *traceback.Trace {
 
 // counted is what counts of an event that is not kept: who told it, what it is, and what it says of others.
 func counted(o parser.Event) parser.Event {
-	o.Text, o.Phase, o.Trace = "", "", originOf(o.Trace)
+	o.Text, o.Phase, o.Trace = "", "", hideTrace(originOf(o.Trace))
 	fields := parser.Fields{}
 	for _, k := range []string{"reason", "pid", "host"} {
 		if v, ok := o.Fields[k]; ok {
@@ -264,7 +270,7 @@ func (f *file) keep(o *parser.Event) {
 }
 
 // short is the beginning of a text, as a copy.
-func short(s string) string { return strings.Clone(s[:min(len(s), shortText)]) }
+func short(s string) string { return strings.Clone(secret.Clip(s, shortText)) }
 
 // again begins a new attempt: workers are started anew.
 func (f *file) again() {

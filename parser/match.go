@@ -2,8 +2,10 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"oomscan/parser/envelope"
+	"oomscan/parser/secret"
 	"oomscan/parser/traceback"
 )
 
@@ -142,7 +144,7 @@ func appendRunes(dst []rune, b []byte) []rune {
 // clip copies a message for an observation.
 func clip(b []byte) string {
 	if len(b) > maxText {
-		b = b[:maxText]
+		return strings.Clone(secret.Clip(string(b), maxText))
 	}
 	return string(b)
 }

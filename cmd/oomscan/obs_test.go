@@ -392,3 +392,57 @@ func FuzzMerge(f *testing.F) {
 		assert.NotEmpty(t, out)
 	})
 }
+
+// TestSecretsAtACutAreJudgedAlikeElsewhere puts credentials, shorter and longer than what is kept of a text, around every
+// length at which texts are cut. What is hidden must not depend on where the log was scanned.
+func TestSecretsAtACutAreJudgedAlikeElsewhere(t *testing.T) {
+	t.Parallel()
+	random := "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6"
+	keys := []string{
+		"HF_TOKEN=hf_" + random[:34], "password: " + random[:3], "password=nonesuch", "https://me:" + random + "@git.example.com/x",
+		"api_key='" + strings.Repeat(random, 150) + "'", "-----BEGIN RSA PRIVATE KEY----- " + strings.Repeat(random+" ", 10),
+	}
+	edges := []int{60, 80, 100, 120, 256, 300, 400, 512, 2000, 4096}
+	shapes := map[string]string{ // % is filled up to the edge, and a credential stands behind it
+		"message": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. %\n",
+		"front":   "% torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n",
+		"trace": "Traceback (most recent call last):\n  File \"/srv/a.py\", line 3, in f\n    g(%)\n" +
+			"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
+		"follows": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\nTraceback (most recent call last):\n  File \"/srv/a.py\", line 3, in f\n    g()\nRuntimeError: %\n",
+		"setting": "{'trainer.name': '%',\n 'trainer.nodes': 2}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
+		"stage":   "INFO: starting rollout % \nbefore init vllm rollout %\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
+	}
+	dir, n, step := t.TempDir(), 0, 25
+	if testing.Short() {
+		step = 50
+	}
+	for name, shape := range shapes {
+		begin := strings.IndexByte(shape, '%') - strings.LastIndexByte(shape[:strings.IndexByte(shape, '%')], '\n') - 1
+		for _, edge := range edges {
+			for k, key := range keys {
+				for back := -2; back < 48; back += step {
+					fill := max(0, edge-begin-back)
+					text := strings.Repeat("word ", fill/5) + strings.Repeat("w", fill%5) + " " + key + " and more"
+					path := filepath.Join(dir, fmt.Sprintf("%s.%d.%d.%d.log", name, edge, k, back+2))
+					require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(shape, "%", text)), 0o600))
+					n++
+				}
+			}
+		}
+	}
+	require.Greater(t, n, 100)
+	all := observe(t, "all.obs", dir)
+	for _, format := range []string{"json", "ndjson"} {
+		_, want, _ := call(t, nil, "--each", "--format", format, dir)
+		_, got, _ := call(t, nil, "merge", "--each", "--format", format, all)
+		want, got = took.ReplaceAll(want, nil), took.ReplaceAll(got, nil)
+		require.Contains(t, string(want), "***")
+		for i := 0; i+8 <= len(random); i += 4 {
+			require.NotContains(t, string(want), random[i:i+8])
+		}
+		lines := strings.Split(string(got), "\n")
+		for i, line := range strings.Split(string(want), "\n") {
+			require.Equal(t, line, lines[i], "%s, line %d", format, i)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (t *texts) fail(format string, args ...any) {
 }
 
 // out is how a text is written: without secrets, of a bounded length, and such that JSON holds it.
-func (t *texts) out(s string, most int) string { return armor(cut(secret.Text(s), most)) }
+func (t *texts) out(s string, most int) string { return armor(secret.Clip(s, most)) }
 
 // in reads a text.
 func (t *texts) in(s string, most int) string {
@@ -101,14 +101,3 @@ func disarm(s string) (string, error) {
 }
 
 func nibble(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
-
-// cut is the beginning of a text, of at most so many bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
-}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Mask stands for the text of a secret.
@@ -160,6 +161,43 @@ func Text(text string) string {
 		}
 	}
 	return named(text)
+}
+
+// Stable is [Text] such that masking again changes nothing: what a mask uncovers, or what stands beside it, may look like a
+// credential in turn.
+func Stable(text string) string {
+	const most = 8
+	for range most {
+		masked := Text(text)
+		if masked == text {
+			break
+		}
+		text = masked
+	}
+	return text
+}
+
+// maxWord is the longest word that [Clip] leaves out as a whole rather than cut it.
+const maxWord = 256
+
+// Clip is the beginning of a text, of at most so many bytes, without credentials, and such that [Text] leaves it as it is.
+// It hides before it cuts, and cuts between words: half a credential no longer looks like one.
+func Clip(text string, most int) string {
+	text = Stable(text)
+	for limit := most; len(text) > most; limit -= len("password") {
+		if limit <= 0 {
+			return ""
+		}
+		end := limit
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		if i := strings.LastIndexAny(text[:end], " \t\n"); i > 0 && end-i <= maxWord {
+			end = i
+		}
+		text = Stable(text[:end])
+	}
+	return text
 }
 
 // Bounds of what stands between a name and its value.

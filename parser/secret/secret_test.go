@@ -98,3 +98,42 @@ func BenchmarkTextOfAnErrorMessage(b *testing.B) {
 		secret.Text(s)
 	}
 }
+
+// TestClipHidesBeforeItCuts cuts texts with credentials at every length: no part of a credential is left, and masking what
+// is left changes nothing.
+func TestClipHidesBeforeItCuts(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{
+		"hf_" + alnum[:34], "sk-proj-" + alnum, "ghp_" + alnum, "AKIA" + "ABCDEFGHIJKLMNOP", "eyJhbGciOiJIUzI1NiJ9." + alnum + "." + alnum,
+		"password=" + alnum, "db_password: hunter2hunter2", "https://me:" + alnum + "@git.example.com/x", "--api-key " + alnum, `"token": "` + alnum + `"`,
+		"password: nonesuch", "a:b,password:nullable1", strings.Repeat("password=x9 ", 9),
+	} {
+		for _, text := range []string{
+			"lost " + key + " and more words", strings.Repeat("word ", 30) + key + " " + key, strings.Repeat("x", 300) + "," + key + strings.Repeat("y", 40), key,
+		} {
+			for most := range len(text) + 2 {
+				got := secret.Clip(text, most)
+				assert.LessOrEqual(t, len(got), most, "%q", text)
+				assert.Equal(t, got, secret.Text(got), "%q at %d", text, most)
+				assert.Equal(t, got, secret.Clip(got, most), "%q at %d", text, most)
+				for n := 0; n+8 <= len(alnum); n += 4 {
+					assert.NotContains(t, got, alnum[n:n+8], "%q at %d", text, most)
+				}
+			}
+		}
+	}
+}
+
+func FuzzClip(f *testing.F) {
+	f.Add("password: nonesuch token=x", 13)
+	f.Add("--api-key '--api-key' \"x\\\"", 9)
+	f.Add("password=x password=y", 11)
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		if most < 0 || len(s) > 1<<12 {
+			t.Skip()
+		}
+		got := secret.Clip(s, most)
+		assert.LessOrEqual(t, len(got), most)
+		assert.Equal(t, got, secret.Text(got))
+	})
+}
