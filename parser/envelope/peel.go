@@ -48,7 +48,7 @@ func Peel(line []byte) (body []byte, h Header) {
 // message. It may say no of a line of which that is true.
 func Plain(line []byte) bool {
 	b := dropLead(line)
-	return (len(b) == 0 || b[0] != '{') && bare(b, hasOrphans(b)) && !bytes.Contains(b, []byte(" P "))
+	return (len(b) == 0 || b[0] != '{') && !bytes.Contains(b, []byte(`{"`)) && bare(b, hasOrphans(b)) && !bytes.Contains(b, []byte(" P "))
 }
 
 // PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand
@@ -101,10 +101,11 @@ type coat func(p *peeler, s scanner) ([]byte, bool)
 // Launchers and collectors put their labels around all that a program prints; the program and its runtime stamp single
 // messages. Both are tried by the first byte of what is left, most particular first.
 var (
-	outerBracket = []coat{kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost}
+	outerBracket = []coat{globalRank, kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost}
 	outerDigit   = []coat{cri, syslogISO, isoStamp, srunTask, ipHost}
 	outerAngle   = []coat{syslogPriority, quote}
 	outerBlank   = []coat{srunTask, catNumber}
+	outerBrace   = []coat{labelled}
 	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
 
 	innerBracket = []coat{globalRank, c10, role, verlRanks, nemo, transformers, stage, arealRole, cann, levelStamp, gcloud, bracketStamp}
@@ -127,6 +128,8 @@ func (p *peeler) one(b []byte) ([]byte, bool) {
 		inner = innerParen
 	case c == '<' || c == '>':
 		outer = outerAngle
+	case c == '{':
+		outer = outerBrace
 	case c == ' ':
 		outer, inner = outerBlank, innerBlank
 	case isDigit(c):
@@ -148,6 +151,18 @@ func (p *peeler) one(b []byte) ([]byte, bool) {
 		}
 	}
 	return nil, false
+}
+
+// labelled takes a container's record with a launcher's label in front of it.
+func labelled(p *peeler, s scanner) ([]byte, bool) {
+	if len(p.labels) == 0 {
+		return nil, false // records without one were taken first
+	}
+	text, ok := p.record(s.b)
+	if !ok {
+		return nil, false
+	}
+	return clean(dropLead(text)), true
 }
 
 // peekRank reads the rank that many programs print in front of their messages. The words stay: messages of the NCCL

@@ -190,6 +190,14 @@ func TestLaunchersArePeeled(t *testing.T) {
 		{"torchrun", `[default3]:  File "x"`, `  File "x"`, want(localRank(3), stream("ldefault 3"))},
 		{"torchrun, template", `[3]:text`, `text`, want(localRank(3), stream("l 3"))},
 		{"torchrun and rank", `[default3]:[rank11]: text`, `text`, want(localRank(3), rank(11), stream("ldefault 3|r11"))},
+		{
+			"rank, record", `[rank3]: {"log":"(W pid=7) text\n","stream":"stderr","time":"2025-06-01T10:00:00.123Z"}`, `text`,
+			want(at("iso", "2025-06-01T10:00:00.123"), rank(3), process("W"), pid(7), stream("r3|cstderr|pW 7 ")),
+		},
+		{
+			"rank, journal", `[rank3]: Jun 01 10:00:00 node01 python[12]: text`, `text`,
+			want(at("syslog", "0000-06-01T10:00:00"), rank(3), host("node01"), process("python"), pid(12), stream("r3|hnode01 python 12")),
+		},
 		{"rank", `[rank3]:   File "x"`, `  File "x"`, want(rank(3), stream("r3"))},
 		{"rank, empty", `[rank3]:`, ``, want(rank(3), stream("r3"))},
 		{"grep", `logs/slurm-1.err:123:  text`, `  text`, want(stream("flogs/slurm-1.err"))},
@@ -329,6 +337,10 @@ func TestLoggersArePeeled(t *testing.T) {
 			want(milli, said('I', "axolotl.cli.train"), pid(3301), rank(2)),
 		},
 		{"verl", `ERROR:2025-06-01 10:00:00,123:text`, `text`, want(milli, said('E', ""))},
+		{
+			"Composer", `2025-06-01 10:00:00,123: rank3[812][MainThread]: WARNING: composer.trainer.trainer: text`, `text`,
+			want(milli, said('W', "composer.trainer.trainer"), rank(3), pid(812)),
+		},
 		{"loguru", `2025-06-01 10:00:00.123 | ERROR    | mod:fn:12 - text`, `text`, want(milli, said('E', "mod:fn:12"))},
 		{"pipes", `2025-06-01 10:00:00 | INFO | __main__ | text`, `text`, want(june("local"), said('I', "__main__"))},
 		{"pipes, place", `2025-06-01 10:00:00 | ERROR | relax.core.x:12 text`, `text`, want(june("local"), said('E', "relax.core.x:12"))},

@@ -81,6 +81,7 @@ func trouble(fields map[string]json.RawMessage, depth int) []byte {
 
 // who reads the writer of a record.
 func (p *peeler) who(fields map[string]json.RawMessage) {
+	told := p.h.Rank
 	for _, t := range [...]struct {
 		to   *int
 		keys []string
@@ -96,7 +97,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 			}
 		}
 	}
-	if p.h.Rank != Unknown {
+	if p.h.Rank != told {
 		p.label(classRank, itoa(p.h.Rank))
 	}
 	for _, key := range [...]string{"host", "hostname", "_HOSTNAME"} {

@@ -11,7 +11,7 @@ import "bytes"
 // Segments share line's memory. Peel the first one and use [PeelInherit] with its header for the others.
 func Segments(line []byte, yield func(seg []byte) bool) {
 	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
-	if len(line) > 0 && line[0] == '{' {
+	if isRecord(line) {
 		yield(line) // a record: what looks like a label inside is quoted
 		return
 	}
@@ -33,6 +33,18 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	if empty {
 		yield(line)
 	}
+}
+
+// isRecord tells a line that is a record, with a rank's label in front of it or none.
+func isRecord(line []byte) bool {
+	s := scanner{line}
+	if s.lit("[rank") {
+		if _, ok := s.number(1, 6); !ok || !s.lit("]: ") {
+			return false
+		}
+		return s.lit(`{"`)
+	}
+	return s.peek() == '{'
 }
 
 // maxTears bounds the cuts of one part and the candidates looked at for each, so that a hostile line costs no more than

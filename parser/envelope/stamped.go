@@ -133,7 +133,7 @@ func (p *peeler) keep(f fields) {
 // after reads what stands between a stamp and the message, in the orders that Python's loggers are configured to.
 func (f *fields) after(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 	for _, form := range [...]func(*fields, scanner) ([]byte, bool){
-		(*fields).tensorflow, (*fields).pipes, (*fields).dashes,
+		(*fields).tensorflow, (*fields).pipes, (*fields).dashes, (*fields).composer,
 	} {
 		g := *f
 		if rest, ok := form(&g, s); ok {
@@ -158,6 +158,34 @@ func (f *fields) tensorflow(s scanner) ([]byte, bool) {
 		return nil, false
 	}
 	f.level, f.logger = lv, place
+	return s.b, true
+}
+
+// composer takes `: rank0[812][MainThread]: WARNING: composer.trainer: `: the rank, the process, its thread.
+func (f *fields) composer(s scanner) ([]byte, bool) {
+	if !s.lit(": ") {
+		return nil, false
+	}
+	rank, ok := s.rankWord()
+	if !ok || !s.lit("[") {
+		return nil, false
+	}
+	pid, ok := s.number(1, 9)
+	if !ok || !s.lit("][") {
+		return nil, false
+	}
+	if _, ok = s.until("]", 64); !ok || !s.lit(": ") {
+		return nil, false
+	}
+	lv, ok := s.level()
+	if !ok || !s.lit(": ") {
+		return nil, false
+	}
+	logger := s.while(func(c byte) bool { return isWord(c) || c == '.' }, maxLabel)
+	if len(logger) == 0 || !s.lit(":") || !s.gap() {
+		return nil, false
+	}
+	f.level, f.logger, f.rank, f.pid = lv, logger, rank, pid
 	return s.b, true
 }
 
