@@ -26,7 +26,7 @@ type cluster struct {
 // takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
 // run went on between them and failed in another way.
 func (c *cluster) takes(e *event) bool {
-	if first := c.evidence[0]; labelled(first, e) && apart(first, e) {
+	if first := c.evidence[0]; labelled(first, e) && (apart(first, e) || otherDays(first, e)) {
 		return false
 	}
 	trace := c.job.traceOf(e)
@@ -54,6 +54,9 @@ func apart(a, b *event) bool {
 		return true
 	}
 	if v, w := vendor(a), vendor(b); v != w && v != "" && w != "" {
+		return true
+	}
+	if v, w := device(a), device(b); v != w && v != "" && w != "" {
 		return true
 	}
 	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
@@ -141,6 +144,23 @@ func vendor(e *event) string {
 		return "npu"
 	case "xpu", "mps", "hpu":
 		return program
+	}
+	return ""
+}
+
+// device is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA and
+// one for HIP do not run as one job.
+func device(e *event) string {
+	switch {
+	case strings.HasPrefix(e.Pattern, "torch.oom."):
+		before, _, ok := strings.Cut(e.Text, " out of memory. Tried to allocate")
+		if word := before[strings.LastIndexAny(before, " '\"")+1:]; ok && word == strings.ToUpper(word) {
+			return word
+		}
+	case e.Pattern == "xla.hbm":
+		return "TPU"
+	case backend(e) == "xla" && strings.Contains(e.Text, "GPU_"):
+		return "GPU"
 	}
 	return ""
 }

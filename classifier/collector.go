@@ -66,9 +66,11 @@ type file struct {
 	done     []int // steps at the end of each attempt but the last
 	steps    int   // training steps that were reported
 	steppers []stepper
-	progress int // weaker signs that a run goes on: see the marker "progress"
-	counted  int // the highest count of such a sign
-	dead     int // pid of an actor whose death is being told, by the writer deadBy
+	clocks   map[string]moment // last stamp of each launcher's label
+	ticks    int               // stamped lines that had one
+	progress int               // weaker signs that a run goes on: see the marker "progress"
+	counted  int               // the highest count of such a sign
+	dead     int               // pid of an actor whose death is being told, by the writer deadBy
 	deadBy   string
 	lastStep int       // highest step of this attempt, -1 before any
 	ready    bool      // an engine said that it serves requests
@@ -94,9 +96,10 @@ type event struct {
 	parser.Event
 	file     *file
 	attempt  int
-	steps    int   // training steps reported before it, in its file
-	stepsBy  []int // those of each of the file's steppers
-	progress int   // signs of progress before it
+	steps    int    // training steps reported before it, in its file
+	stepsBy  []int  // those of each of the file's steppers
+	since    moment // last stamp of its launcher's label until then
+	progress int    // signs of progress before it
 	lastStep int
 	ready    bool
 	timer    string         // innermost open timer of its stream, or the only open one of its file
@@ -139,7 +142,7 @@ func (c *Collector) file(name string) *file {
 	if !ok {
 		f = &file{
 			name: name, perKind: map[string]int{}, settings: map[string]Value{}, streams: map[string]*streamState{},
-			idents: map[identKey]*identity{}, gauges: map[string]parser.Gauge{}, labels: map[string]bool{}, lastStep: -1,
+			idents: map[identKey]*identity{}, gauges: map[string]parser.Gauge{}, labels: map[string]bool{}, clocks: map[string]moment{}, lastStep: -1,
 		}
 		c.files[name] = f
 	}
@@ -160,6 +163,7 @@ func (f *file) stream(key string) *streamState {
 
 func (c *Collector) event(o parser.Event) parser.Event {
 	f := c.file(o.At.Source)
+	dated(&o)
 	f.see(&o.Header)
 	reread(&o)
 	if o.Trace != nil && o.Trace.Origin != nil {
@@ -200,7 +204,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	}
 	f.keep(&o)
 	e := &event{
-		Event: o, file: f, attempt: f.attempt, steps: f.steps, stepsBy: f.stepsNow(), progress: f.progress, lastStep: f.lastStep, ready: f.ready,
+		Event: o, file: f, attempt: f.attempt, steps: f.steps, stepsBy: f.stepsNow(), since: f.clocks[o.Header.Launched()], progress: f.progress, lastStep: f.lastStep, ready: f.ready,
 		when: o.Header.Time, clock: o.Header.Clock, fields: parser.Fields{},
 	}
 	for k, v := range o.Fields {
@@ -324,6 +328,7 @@ func (f *file) where(stream string) (name, by string, marker *parser.Marker) {
 
 func (c *Collector) setting(o parser.Setting) {
 	f := c.file(o.At.Source)
+	f.ticked(&o.Header)
 	switch o.Form {
 	case "pprint", "megatron":
 		// a dict of a few keys is no program's configuration told again
@@ -453,7 +458,7 @@ func (c *Collector) Clone() *Collector {
 		}
 		g.perKind, g.settings, g.labels = maps.Clone(f.perKind), maps.Clone(f.settings), maps.Clone(f.labels)
 		g.order, g.launches, g.gauges = slices.Clone(f.order), slices.Clone(f.launches), maps.Clone(f.gauges)
-		g.done, g.steppers = slices.Clone(f.done), slices.Clone(f.steppers)
+		g.done, g.steppers, g.clocks = slices.Clone(f.done), slices.Clone(f.steppers), maps.Clone(f.clocks)
 		g.streams = make(map[string]*streamState, len(f.streams))
 		for k, s := range f.streams {
 			t := *s

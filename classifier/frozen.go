@@ -27,6 +27,8 @@ type frozenFile struct {
 	Retold, Selves, Marks, Attempt           int
 	Done                                     []int
 	Steppers                                 []frozenStepper
+	Clocks                                   map[string]frozenMoment
+	Ticks                                    int
 	Steps, Progress, Counted, Dead, LastStep int
 	DeadBy, Clock                            string
 	LastTime                                 time.Time
@@ -36,6 +38,7 @@ type frozenEvent struct {
 	Event                              parser.Event
 	Attempt, Steps, Progress, LastStep int
 	StepsBy                            []int
+	Since                              frozenMoment
 	Ready                              bool
 	Timer, TimerBy                     string
 	Marker                             *parser.Marker
@@ -57,6 +60,11 @@ type frozenTimer struct {
 type frozenStepper struct {
 	Label   string
 	Last, N int
+}
+
+type frozenMoment struct {
+	At   time.Time
+	Seen int
 }
 
 type frozenIdent struct {
@@ -85,11 +93,11 @@ func (f *file) freeze() frozenFile {
 		Ended: f.ended, Requeued: f.requeued, Failed: f.failed, Ready: f.ready,
 		Retold: f.retold, Selves: f.selves, Marks: f.marks, Attempt: f.attempt, Done: f.done,
 		Steps: f.steps, Progress: f.progress, Counted: f.counted, Dead: f.dead, LastStep: f.lastStep, DeadBy: f.deadBy, Clock: f.clock,
-		LastTime: f.lastTime,
+		LastTime: f.lastTime, Clocks: map[string]frozenMoment{}, Ticks: f.ticks,
 	}
 	for _, e := range f.events {
 		z.Events = append(z.Events, frozenEvent{
-			Event: e.Event, Attempt: e.attempt, Steps: e.steps, StepsBy: e.stepsBy, Progress: e.progress, LastStep: e.lastStep, Ready: e.ready,
+			Event: e.Event, Attempt: e.attempt, Steps: e.steps, StepsBy: e.stepsBy, Since: frozenMoment{e.since.at, e.since.seen}, Progress: e.progress, LastStep: e.lastStep, Ready: e.ready,
 			Timer: e.timer, TimerBy: e.timerBy, Marker: e.marker, When: e.when, Clock: e.clock,
 		})
 	}
@@ -99,6 +107,9 @@ func (f *file) freeze() frozenFile {
 			x.Timers = append(x.Timers, frozenTimer{t.name, t.at})
 		}
 		z.Streams[key] = x
+	}
+	for label, m := range f.clocks {
+		z.Clocks[label] = frozenMoment{m.at, m.seen}
 	}
 	for _, s := range f.steppers {
 		z.Steppers = append(z.Steppers, frozenStepper{s.label, s.last, s.n})
@@ -120,14 +131,14 @@ func (z *frozenFile) thaw() *file {
 		ended: z.Ended, requeued: z.Requeued, failed: z.Failed, ready: z.Ready,
 		retold: z.Retold, selves: z.Selves, marks: z.Marks, attempt: z.Attempt, done: z.Done,
 		steps: z.Steps, progress: z.Progress, counted: z.Counted, dead: z.Dead, lastStep: z.LastStep, deadBy: z.DeadBy, clock: z.Clock,
-		lastTime: z.LastTime,
+		lastTime: z.LastTime, clocks: map[string]moment{}, ticks: z.Ticks,
 	}
 	for i := range z.Events {
 		x := &z.Events[i]
 		fields := parser.Fields{}
 		maps.Copy(fields, x.Event.Fields)
 		f.events = append(f.events, &event{
-			Event: x.Event, file: f, attempt: x.Attempt, steps: x.Steps, stepsBy: x.StepsBy, progress: x.Progress, lastStep: x.LastStep, ready: x.Ready,
+			Event: x.Event, file: f, attempt: x.Attempt, steps: x.Steps, stepsBy: x.StepsBy, since: moment{x.Since.At, x.Since.Seen}, progress: x.Progress, lastStep: x.LastStep, ready: x.Ready,
 			timer: x.Timer, timerBy: x.TimerBy, marker: x.Marker, when: x.When, clock: x.Clock, fields: fields,
 		})
 	}
@@ -137,6 +148,9 @@ func (z *frozenFile) thaw() *file {
 			x.timers = append(x.timers, timer{t.Name, t.At})
 		}
 		f.streams[key] = x
+	}
+	for label, m := range z.Clocks {
+		f.clocks[label] = moment{m.At, m.Seen}
 	}
 	for _, s := range z.Steppers {
 		f.steppers = append(f.steppers, stepper{s.Label, s.Last, s.N})

@@ -31,6 +31,7 @@ func (f *file) see(h *envelope.Header) {
 	if !h.Time.IsZero() && h.Clock != "monotonic" {
 		f.lastTime, f.clock = h.Time, h.Clock
 	}
+	f.ticked(h)
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.labels) < maxLaunches {
 			f.labels[l] = true

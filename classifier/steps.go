@@ -91,7 +91,7 @@ func (j *job) differ(f *file, one, other string) bool {
 
 // unrelated says that two failures cannot be those of one program.
 func (j *job) unrelated(a, b *event) bool {
-	if apart(a, b) {
+	if apart(a, b) || otherDays(a, b) {
 		return true
 	}
 	s, t := j.traceOf(a), j.traceOf(b)

@@ -1,0 +1,111 @@
+package classifier
+
+import (
+	"time"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+)
+
+// Launchers start all ranks of a job together, and what they write goes through the same minutes. Writers of one input
+// whose clocks are days apart are put together from several jobs.
+const (
+	// clockSlack is how far the clocks of one job's nodes may be apart: zones differ by 26 hours at most.
+	clockSlack = 36 * time.Hour
+	// silence is how long a rank of a running job may go without a stamped line while others print some.
+	silence = 30 * 24 * time.Hour
+	// maxClocks is of how many labels of one input the clocks are known.
+	maxClocks = 4096
+)
+
+// moment is a stamp that a writer put on a line.
+type moment struct {
+	at   time.Time // the zero time: none
+	seen int       // how many stamped lines the input had until then
+}
+
+// ticked notes the stamp of a line for the launcher's label before it.
+func (f *file) ticked(h *envelope.Header) {
+	label := h.Launched()
+	if label == "" || h.Time.IsZero() || h.Clock == "monotonic" || h.Clock == "clock" {
+		return
+	}
+	f.ticks++
+	if _, ok := f.clocks[label]; ok || len(f.clocks) < maxClocks {
+		f.clocks[label] = moment{h.Time, f.ticks}
+	}
+}
+
+// dated gives an event that tells its time itself, as Slurm's word of a cancelled step does, that time's stamp.
+func dated(o *parser.Event) {
+	if !o.Header.Time.IsZero() || o.Kind != parser.JobCancelled {
+		return
+	}
+	if t, err := time.Parse("2006-01-02T15:04:05", o.Fields["time"]); err == nil {
+		o.Header.Time, o.Header.Clock = t, "local"
+	}
+}
+
+// otherDays says that two events of different labels cannot be those of one job: when the one was over, the other's
+// writer had long been elsewhere in time. Where nothing tells when the earlier one was over, a month between the last
+// stamps before them tells the same, unless both went through the same code.
+func otherDays(a, b *event) bool {
+	if a.file != b.file || a.attempt != b.attempt || a.Header.Launched() == b.Header.Launched() {
+		return false
+	}
+	since, until := a.span()
+	from, to := b.span()
+	if after(from, until) > clockSlack || after(since, to) > clockSlack {
+		return true
+	}
+	gap := after(from, since)
+	silent := gap > silence && until.IsZero() || -gap > silence && to.IsZero()
+	return silent && !sharesCode(a, b)
+}
+
+// span are the times between which an event happened by its writer's own stamps; the zero time is not known.
+func (e *event) span() (since, until time.Time) {
+	if t := e.Header.Time; !t.IsZero() && e.Header.Clock != "monotonic" && e.Header.Clock != "clock" {
+		return t, t
+	}
+	if last := e.file.clocks[e.Header.Launched()]; last.seen > e.since.seen {
+		until = last.at
+	}
+	return e.since.at, until
+}
+
+// after is how much later a is than b, 0 when either is not known. Where one has no year, they are taken to be less
+// than half a year apart.
+func after(a, b time.Time) time.Duration {
+	if a.IsZero() || b.IsZero() {
+		return 0
+	}
+	if a.Year() != 0 && b.Year() != 0 {
+		return a.Sub(b)
+	}
+	const year = 365 * 24 * time.Hour
+	d := yearless(a).Sub(yearless(b))
+	switch {
+	case d > year/2:
+		d -= year
+	case d < -year/2:
+		d += year
+	}
+	return d
+}
+
+// yearless is a time in a year that has all days.
+func yearless(t time.Time) time.Time {
+	return time.Date(2000, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+}
+
+// sharesCode says that the tracebacks of two failures go through the same code outside of installed libraries.
+func sharesCode(a, b *event) bool {
+	other := ownCode(b.Trace)
+	for f := range ownCode(a.Trace) {
+		if other[f] {
+			return true
+		}
+	}
+	return false
+}

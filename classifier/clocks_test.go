@@ -1,0 +1,74 @@
+package classifier
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestWritersOfOtherDaysAreOtherJobs weaves what two labelled writers print about failures that tell nothing of each
+// other but their times.
+func TestWritersOfOtherDaysAreOtherJobs(t *testing.T) {
+	t.Parallel()
+	const (
+		cublas = "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"
+		bnb    = "Error out of memory at line 380 in file /src/bitsandbytes/csrc/pythonInterface.c\n"
+		loaded = " [gpu_model_runner.py:2007] Model loading took 7.8 GiB and 4.4 seconds\n"
+		slept  = " [gpu_worker.py:115] Sleep mode freed 9.19 GiB memory, 7.66 GiB memory is still in use.\n"
+		a, b   = "[rank0]: ", "[rank1]: "
+	)
+	for _, tt := range []struct {
+		name, text string
+		want       int
+	}{
+		{"no stamps", a + cublas + b + bnb, 1},
+		{"the same minutes", a + "INFO 09-10 12:00:00" + loaded + b + "INFO 09-10 12:00:09" + loaded + a + cublas + b + bnb, 1},
+		{"zones", a + "2025-09-10 12:00:00,123 " + cublas + b + "2025-09-11T13:00:00Z " + bnb, 1},
+		{"their own stamps", a + "2025-09-10 12:00:00,123 " + cublas + b + "2025-09-13 12:00:00,123 " + bnb, 2},
+		{"one without a year", a + "2025-12-24 12:00:00,123 " + cublas + b + "Dec 28 12:00:00 n1 trainer[7]: " + bnb, 2},
+		{"over the turn of the year", a + "2025-12-31 23:59:50,123 " + cublas + b + "Jan  1 00:00:10 n1 trainer[7]: " + bnb, 1},
+		{"stamps behind one and before the other", a + cublas + a + "INFO 09-10 12:00:00" + slept + b + "INFO 09-13 12:00:00" + loaded + b + bnb, 2},
+		{
+			"days of silence before a death",
+			a + "INFO 09-10 12:00:00" + loaded + b + "INFO 09-10 12:00:00" + loaded + b + "INFO 09-13 12:00:00" + slept + a + cublas + b + bnb, 1,
+		},
+		{"months of it", a + "INFO 09-10 12:00:00" + loaded + b + "INFO 12-24 12:00:00" + loaded + a + cublas + b + bnb, 2},
+		{
+			"months of it, but the same code",
+			a + "INFO 09-10 12:00:00" + loaded + b + "INFO 12-24 12:00:00" + loaded +
+				a + "Traceback (most recent call last):\n" + a + "  File \"/home/u/train.py\", line 9, in main\n" + a + cublas +
+				b + "Traceback (most recent call last):\n" + b + "  File \"/home/u/train.py\", line 9, in main\n" + b + cublas, 1,
+		},
+		{"stamps of no label are nobody's", "INFO 09-10 12:00:00" + loaded + a + cublas + "INFO 12-24 12:00:00" + loaded + b + bnb, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Len(t, gather(t, map[string]string{"x.log": tt.text}).Result().Incidents, tt.want)
+		})
+	}
+}
+
+// TestDevicesOfOtherKindsAreOtherJobs weaves messages whose words name what they ran out of.
+func TestDevicesOfOtherKindsAreOtherJobs(t *testing.T) {
+	t.Parallel()
+	const (
+		size = " out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 0 bytes is free.\n"
+		tpu  = "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.\n"
+		bfc  = "2025-06-01 10:00:00.123456: W external/xla/xla/tsl/framework/bfc_allocator.cc:482] Allocator (GPU_0_bfc) ran out of memory trying to allocate 6.75GiB (rounded to 7247757312)requested by op fusion\n"
+		a, b = "[rank0]: ", "[rank1]: "
+	)
+	for _, tt := range []struct {
+		name, text string
+		want       int
+	}{
+		{"CUDA twice", a + "torch.OutOfMemoryError: CUDA" + size + b + "RuntimeError: Worker failed with error 'CUDA" + size, 1},
+		{"CUDA and HIP", a + "torch.OutOfMemoryError: CUDA" + size + b + "torch.OutOfMemoryError: HIP" + size, 2},
+		{"the driver says CUDA on all", a + "torch.OutOfMemoryError: HIP" + size + b + "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62\n", 1},
+		{"TPU and GPU", a + tpu + b + bfc, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Len(t, gather(t, map[string]string{"x.log": tt.text}).Result().Incidents, tt.want)
+		})
+	}
+}
