@@ -87,6 +87,19 @@ func TestPrintedConfigurations(t *testing.T) {
 			},
 		},
 		{
+			name: "an object whose dicts were formatted apart",
+			log: "MasterConfig(policy={'generation': {'backend': 'vllm',\n" +
+				"                'vllm_cfg': {'tp': 4}},\n" +
+				" 'megatron_cfg': {'enabled': True},\n" +
+				" 'micro': 1},\n" +
+				" cluster={'gpus': 8,\n" +
+				" 'num_nodes': 4})",
+			want: []string{
+				"repr policy.generation.backend=vllm", "repr policy.generation.vllm_cfg.tp=4", "repr policy.megatron_cfg.enabled=True",
+				"repr policy.micro=1", "repr cluster.gpus=8", "repr cluster.num_nodes=4",
+			},
+		},
+		{
 			name: "a dict that hangs below its label",
 			log:  "config: {'a': {'b': 1,\n               'c': 2},\n         'd': 3}",
 			want: []string{"pprint a.b=1", "pprint a.c=2", "pprint d=3"},

@@ -304,6 +304,9 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 	d.path = d.path[:f.pathLen]
 	depth := len(d.stack)
 	d.stack = d.stack[:depth-1]
+	if depth == 2 && d.delta < 0 {
+		d.delta, d.known = 0, false // the next field's dict hangs where it likes
+	}
 	if f.entries || d.rec != depth { // entries were told one by one, or f is part of a larger text
 		if f.entries {
 			d.rec = 0

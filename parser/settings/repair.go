@@ -67,6 +67,8 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 		d.known = true
 		if from := d.frameAt(i - d.root); at < 0 && from >= 0 { // the label in front of the root counts
 			d.delta, col, at = d.root, i-d.root, from
+		} else if own, field := d.fieldShift(); at < 0 && field && d.frameAt(i-own) >= 0 {
+			d.delta, col, at = own, i-own, d.frameAt(i-own)
 		} else if top := d.top(); at < 0 && top.mapping && top.col >= 0 && abs(i-top.col) <= 2 {
 			d.delta = i - top.col
 			return
@@ -92,6 +94,15 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	for len(d.stack)-1 > at {
 		d.drop()
 	}
+}
+
+// fieldShift is how far the lines of a field's dict are shifted when they were formatted apart from the object that the
+// field is of, as `f"{name}={pformat(value)}"` does: its first line alone knows of the name.
+func (d *literal) fieldShift() (int, bool) {
+	if len(d.stack) < 2 || d.stack[0].closer != ')' || !d.stack[1].mapping || d.stack[1].col < 2 {
+		return 0, false
+	}
+	return 1 - d.stack[1].col, true
 }
 
 // frameAt is the index of the innermost mapping whose keys stand in this column, -1 for none.
