@@ -26,7 +26,7 @@ func (c *cluster) survived() bool {
 		if e.Kind != parser.Recovered || e.attempt != last.attempt && e.file == f {
 			continue
 		}
-		if e.file == f && e.At.Line > last.At.Line {
+		if e.file == f && e.At.Line >= last.At.Line {
 			return !c.fatalAfter(e)
 		}
 		if e.file != f && e.clock != "" && e.clock == last.clock && e.when.After(last.when) {

@@ -34,6 +34,9 @@ func (c *cluster) phase() phase.Verdict {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}
 		}
 	}
+	if v, ok := phase.FromWords(e.Text); ok && resource(e.Kind) == "gpu" {
+		return v
+	}
 	if v, ok := c.byCommand(); ok {
 		return v
 	}

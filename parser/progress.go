@@ -38,24 +38,38 @@ func mayCount(text []byte) bool {
 		}
 		rest = rest[i+1:]
 	}
-	return bytes.Contains(text, []byte("{'loss': "))
+	return bytes.Contains(text, []byte("loss"))
 }
 
-// counters are the signs: a bar of tqdm that is under way, and a dict of metrics with an epoch, as the transformers
-// Trainer prints it.
-var counters = sync.OnceValues(func() (bar, loss *regexp.Regexp) {
-	return regexp.MustCompile(`\| (\d{1,9})/\d{1,9} \[`), regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`)
+// signs are the expressions of what tells progress.
+type signs struct{ bar, epoch, step *regexp.Regexp }
+
+// counters are the signs: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers Trainer
+// prints it, and whatever else tells the loss of a numbered step.
+var counters = sync.OnceValue(func() signs {
+	const step = `\b(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}(\d{1,9})\b`
+	return signs{
+		regexp.MustCompile(`\| (\d{1,9})/\d{1,9} \[`),
+		regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`),
+		regexp.MustCompile(`(?i)` + step + `.{0,400}\bloss["']?[ :=]{1,3}-?\d`),
+	}
 })
 
 // watch reads a message for signs of progress.
 func (p *Parser) watch(at Position, body []byte, h envelope.Header) {
-	bar, loss := counters()
+	is := counters()
 	body = body[:min(len(body), 1<<10)]
-	if m := bar.FindSubmatch(body); m != nil {
-		p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"count": string(m[1])}, Text: clip(body)})
-	} else if m := loss.FindSubmatch(body); m != nil {
+	count := ""
+	if m := is.bar.FindSubmatch(body); m != nil {
+		count = string(m[1])
+	} else if m := is.epoch.FindSubmatch(body); m != nil {
 		if epoch, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
-			p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"count": strconv.Itoa(int(epoch * 1e6))}, Text: clip(body)})
+			count = strconv.Itoa(int(epoch * 1e6))
 		}
+	} else if m := is.step.FindSubmatch(body); m != nil {
+		count = string(m[1])
+	}
+	if count != "" {
+		p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"count": count}, Text: clip(body)})
 	}
 }

@@ -83,11 +83,13 @@ func trainerRecoveries() []Pattern {
 			Name: "trainer.oom_retried",
 			Needles: []string{
 				"etrying after OOM", "etrying after CUDA", "attempting to recover from OOM", "ran out of memory, retrying batch",
-				"ran out of memory, skipping batch", "kipping batch due to ", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
+				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
 				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "batch size to", "batch_size to", ", skipping", ", retrying",
 			},
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
 				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models` +
+				`|\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b.{0,160}\bout of memory` +
+				`|\bout of memory\b.{0,1500}\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b` +
 				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch[ _-]?size` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
@@ -101,12 +103,14 @@ func trainerRecoveries() []Pattern {
 				{"Retrying after OOM (attempt 2/3)", Fields{}},
 				{"Decreasing batch size to: 8.", Fields{}},
 				{"2025-06-01 10:00:00 | WARNING | OOM on batch 17, skipping", Fields{}},
+				{"step 12: backward failed, skipping batch (max_len=39.8s): CUDA out of memory.", Fields{}},
+				{"CUDA out of memory at step 12, skipping this sample", Fields{}},
 				{"OutOfMemoryError caught, halving batch size to 4 and retrying", Fields{}},
 				{"Retrying with batch size 4", Fields{}},
 			},
 			NoMatch: []string{
 				"use gradient checkpointing to avoid OOM", "oom_retry=True", "try reducing the batch size to fit", "Connection reset, retrying in 5 s",
-				"Setting batch_size to 8",
+				"Setting batch_size to 8", "skipping batch 12: the loss is not finite", "loss is nan, skipping step",
 			},
 		},
 	}

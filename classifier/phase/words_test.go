@@ -1,0 +1,29 @@
+package phase
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestFromWords(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]Phase{
+		"Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.38GiB (rounded to 3623878656)requested by op gradient_tape/unet/conv3d_16/Conv3DBackpropInputV2": Backward,
+		"OOM when allocating tensor with shape[8,64] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:Conv2DBackpropFilter]":  Backward,
+		"OOM when allocating tensor with shape[8,64] and type float [[node gradients/bert/encoder/MatMul_grad/MatMul_1]]":                                              Backward,
+		"Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB (rounded to 1073741824)requested by op Adam/Adam/update_12/ResourceApplyAdam":              Optimizer,
+		"requested by op jit(train_step)/jit(main)/transpose(jvp(GPT))/h_21/attn/dot_general":                                                                          Backward,
+		"requested by op jit(train_step)/jit(main)/jvp(GPT)/h_21/attn/dot_general":                                                                                     Forward,
+		"step 827: backward failed, skipping batch (max_len=39.8s): CUDA out of memory. Tried to allocate 2.61 GiB.":                                                   Backward,
+		"OOM during forward pass of batch 17: CUDA out of memory.":                                                                                                     Forward,
+		"attempting to recover from OOM in forward/backward pass":                                                                                                      Training,
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.61 GiB. GPU 3 has a total capacity of 44.39 GiB":                                              Unknown,
+		"RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 64 bytes.":                      Unknown,
+		"please look forward in the documentation":                                                                                                                     Unknown,
+	} {
+		v, ok := FromWords(message)
+		assert.Equal(t, want, v.Phase, message)
+		assert.Equal(t, want != Unknown, ok)
+	}
+}
