@@ -333,7 +333,19 @@ func (c *cluster) choose() {
 			best = e
 		}
 	}
+	for _, e := range c.evidence {
+		if e.file != best.file && echo(best, e) && best.nameless() && !e.nameless() {
+			best = e
+			break
+		}
+	}
 	c.root = best
+}
+
+// nameless says that neither a label nor a stamp of its own tells whose print a failure is: somebody else's log may
+// quote it, and its place in time is that of the last stamp before it.
+func (e *event) nameless() bool {
+	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
 }
 
 // earlier says that a happened before b although it is listed after it: both lines carry a time of the same clock.

@@ -37,10 +37,28 @@ func (f *file) see(h *envelope.Header) {
 			f.labels[l] = true
 		}
 	}
+	f.learnWriter(h)
 	here := h.Actor != "" && h.Host == ""
 	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here || h.TP >= 0) {
 		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host, here: here, engine: h.TP + 1})
 	}
+}
+
+// learnWriter notes the rank that a logger names, for the label of its process where that tells no pid.
+func (f *file) learnWriter(h *envelope.Header) {
+	if h.Rank < 0 || h.PID > 0 || h.Process == "" {
+		return
+	}
+	key := identKey{"stream", h.Stream}
+	have, ok := f.idents[key]
+	if !ok {
+		if len(f.idents) >= maxIdentities {
+			return
+		}
+		have = &identity{rank: -1, localRank: -1, device: -1}
+		f.idents[key] = have
+	}
+	have.fill(identity{rank: h.Rank, localRank: h.LocalRank, device: -1, host: h.Host})
 }
 
 // learn joins what is told of one process under its pid and its rank.

@@ -46,6 +46,9 @@ func (j *job) who(e *event) identity {
 		actor.ask(e.file, "pid", actor.pid)
 		id.host = actor.host // an actor and its children share the host
 	}
+	if have, ok := e.file.idents[identKey{"stream", e.Header.Stream}]; ok && id.rank < 0 && !have.mixed && e.Header.Stream != "" {
+		id.rank = have.rank
+	}
 	j.complete(&id, e.file, e.Header.Task)
 	if id.rank < 0 && j.bareEngine() {
 		id.rank = id.engine - 1

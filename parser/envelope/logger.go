@@ -365,6 +365,31 @@ func arealRole(p *peeler, s scanner) ([]byte, bool) {
 	return s.b, true
 }
 
+// workerRole takes the label that a scheduler puts in front of all that one of a role's workers prints: `[actor/2]   `,
+// padded to a column or not.
+func workerRole(p *peeler, s scanner) ([]byte, bool) {
+	const width = 12
+	start := len(s.b)
+	if !s.lit("[") {
+		return nil, false
+	}
+	name := s.while(func(c byte) bool { return isLower(c) || c == '_' || c == '-' }, 24)
+	if len(name) < 3 || !s.lit("/") {
+		return nil, false
+	}
+	n, ok := s.number(1, 5)
+	if !ok || !s.lit("]") || !s.gap() {
+		return nil, false
+	}
+	for len(s.b) > 0 && s.peek() == ' ' && start-len(s.b) < width {
+		s.b = s.b[1:]
+	}
+	label := string(name) + "/" + itoa(n)
+	p.process(label)
+	p.label(classProcess, label)
+	return s.b, true
+}
+
 // ncclLine takes what NCCL puts in front of its messages: `node01:123:456 [2] include/alloc.h:178 NCCL WARN `, with the
 // function's name behind the place since 2.30 (src/debug.cc). The words "NCCL WARN" stay, the message is told by them.
 func ncclLine(p *peeler, s scanner) ([]byte, bool) {

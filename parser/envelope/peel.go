@@ -108,7 +108,7 @@ var (
 	outerBrace   = []coat{labelled}
 	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
 
-	innerBracket = []coat{globalRank, c10, role, verlRanks, nemo, transformers, stage, arealRole, cann, levelStamp, gcloud, bracketStamp}
+	innerBracket = []coat{globalRank, c10, role, verlRanks, nemo, transformers, stage, arealRole, workerRole, cann, levelStamp, gcloud, bracketStamp}
 	innerDigit   = []coat{bareStamp, ncclLine}
 	innerParen   = []coat{arealTag, rayLabel, rayComponent}
 	innerBlank   = []coat{megatron}

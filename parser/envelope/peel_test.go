@@ -325,6 +325,11 @@ func TestLoggersArePeeled(t *testing.T) {
 			want(milli, said('W', "FSDP Engine Rank 2"), rank(2)),
 		},
 		{"AReaL, path", `20250601-10:00:00.123 /home/u/areal/device.py INFO: text`, `text`, want(milli, said('I', "/home/u/areal/device.py"))},
+		{
+			"a role's worker", `[actor/2]   (AReaL) 20250601-10:00:00.123 [FSDPEngine Rank 2] INFO: text`, `text`,
+			want(milli, said('I', "FSDPEngine Rank 2"), rank(2), process("actor/2"), stream("pactor/2")),
+		},
+		{"a role's worker, indented", `[critic/11]   File "x.py", line 3, in f`, `  File "x.py", line 3, in f`, want(process("critic/11"), stream("pcritic/11"))},
 		{"AReaL, merged", `[main]    (AReaL) 20250601-10:00:00.123 X INFO: text`, `text`, want(milli, said('I', "X"), process("main"), stream("pmain"))},
 		{"logging's default", `WARNING:root:text`, `text`, want(said('W', "root"))},
 		{"dashes", `2025-06-01 10:00:00,123 - mod - ERROR - text`, `text`, want(milli, said('E', "mod"))},
