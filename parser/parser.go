@@ -49,6 +49,7 @@ type Parser struct {
 	alike   map[uint64]int // events emitted, by the patterns that were candidates
 	needles []int
 	prober  prober
+	peeler  envelope.Peeler
 	now     int  // line being read
 	plain   bool // it holds no needle
 	tick    int  // messages read: a line may hold many
@@ -125,9 +126,9 @@ func (p *Parser) segments(at Position, raw []byte) {
 			}
 		}
 		if p.inLine {
-			body, h = envelope.PeelInherit(seg, p.outer)
+			body, h = p.peeler.PeelInherit(seg, p.outer)
 		} else {
-			body, h = envelope.Peel(seg)
+			body, h = p.peeler.Peel(seg)
 			p.outer, p.inLine = h, true
 		}
 		p.parts(at, body, h)
@@ -257,10 +258,10 @@ func (p *Parser) mark(e *waiting) {
 		var body []byte
 		var h envelope.Header
 		if first {
-			body, h = envelope.Peel(seg)
+			body, h = p.peeler.Peel(seg)
 			outer, first = h, false
 		} else {
-			body, h = envelope.PeelInherit(seg, outer)
+			body, h = p.peeler.PeelInherit(seg, outer)
 		}
 		p.stream(&h).inSample(e.line, body, &h)
 		return true

@@ -14,6 +14,7 @@ type prober struct {
 	needles []int
 	hits    []int32
 	runes   []rune
+	peeler  envelope.Peeler
 }
 
 // candidates are the patterns whose needles the message holds, ascending. The slice is valid until the next call.
@@ -48,10 +49,10 @@ func (q *prober) matches(raw []byte, outer *envelope.Header, flood func(kind uin
 		var body []byte
 		var h envelope.Header
 		if first {
-			body, h = envelope.Peel(seg)
+			body, h = q.peeler.Peel(seg)
 			in, first = h, false
 		} else {
-			body, h = envelope.PeelInherit(seg, in)
+			body, h = q.peeler.PeelInherit(seg, in)
 		}
 		yes = h.Partial || len(body) > MaxMessage || q.message(body, flood)
 		return !yes

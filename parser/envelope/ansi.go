@@ -28,7 +28,9 @@ func clean(b []byte) []byte {
 // dropLead drops NULs and a byte order mark. A DataLoader worker's signal handler writes a NUL behind its newline
 // (PyTorch 2.4, torch/csrc/DataLoader.cpp); the next line then begins with it.
 func dropLead(b []byte) []byte {
-	b = bytes.TrimLeft(b, "\x00")
+	for len(b) > 0 && b[0] == 0 {
+		b = b[1:]
+	}
 	return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 }
 
@@ -51,20 +53,29 @@ func bare(b []byte, orphans bool) bool {
 	}
 }
 
-// nextEscape finds the next byte that begins something to take out.
+// nextEscape finds the next byte that begins something to take out: an ESC, or what has a bracket as an orphan or at the end
+// of a spelled-out ESC.
 func nextEscape(b []byte, orphans bool) int {
-	for i := 0; i < len(b); {
-		j := bytes.IndexAny(b[i:], "\x1b\\^[")
+	esc := bytes.IndexByte(b, 0x1b)
+	before := b
+	if esc >= 0 {
+		before = b[:esc]
+	}
+	for i := 0; ; i++ {
+		j := bytes.IndexByte(before[i:], '[')
 		if j < 0 {
-			return -1
+			return esc
 		}
 		i += j
-		if escapeLen(b[i:], orphans) > 0 {
+		for _, x := range spelled {
+			if n := len(x) - 1; i >= n && b[i-1] == x[n-1] && escapeLen(b[i-n:], orphans) > 0 {
+				return i - n
+			}
+		}
+		if orphans && sgrLen(b[i:]) > 0 {
 			return i
 		}
-		i++
 	}
-	return -1
 }
 
 // escapeLen is the length of the sequence that b begins with, 0 when it begins with none. A raw ESC is always one.

@@ -26,7 +26,7 @@ func mpiTag(p *peeler, s scanner) ([]byte, bool) {
 		s.lit(" ")
 	}
 	p.h.Task = task
-	p.label(classTask, itoa(job), itoa(task))
+	p.label(classTask, p.itoa(job), p.itoa(task))
 	return s.b, true
 }
 
@@ -43,8 +43,8 @@ func mpiHost(p *peeler, s scanner) ([]byte, bool) {
 	if !ok || !s.lit("]") || !s.gap() {
 		return nil, false
 	}
-	p.h.Host, p.h.PID = string(host), pid
-	p.label(classHost, string(host), itoa(pid))
+	p.h.Host, p.h.PID = p.word(host), pid
+	p.label(classHost, p.word(host), p.itoa(pid))
 	return s.b, true
 }
 
@@ -54,8 +54,8 @@ func pdshHost(p *peeler, s scanner) ([]byte, bool) {
 	if !isHostName(host) || isErrorName(host) || !s.lit(":") || !s.gap() || isMeasure(s.b) {
 		return nil, false
 	}
-	p.h.Host = string(host)
-	p.label(classHost, string(host))
+	p.h.Host = p.word(host)
+	p.label(classHost, p.word(host))
 	return s.b, true
 }
 
@@ -88,8 +88,8 @@ func ipHost(p *peeler, s scanner) ([]byte, bool) {
 	if !t.lit(":") || !t.gap() {
 		return nil, false
 	}
-	p.h.Host = string(host)
-	p.label(classHost, string(host))
+	p.h.Host = p.word(host)
+	p.label(classHost, p.word(host))
 	return t.b, true
 }
 
@@ -176,7 +176,7 @@ func srunTask(p *peeler, s scanner) ([]byte, bool) {
 		return nil, false
 	}
 	p.h.Task = task
-	p.label(classTask, itoa(task))
+	p.label(classTask, p.itoa(task))
 	return s.b, true
 }
 
@@ -207,7 +207,7 @@ func srunHet(p *peeler, s scanner) ([]byte, bool) {
 		return nil, false
 	}
 	p.h.Task = task
-	p.label(classTask, itoa(group), itoa(task))
+	p.label(classTask, p.itoa(group), p.itoa(task))
 	return s.b, true
 }
 
@@ -227,7 +227,7 @@ func role(p *peeler, s scanner) ([]byte, bool) {
 		s.lit(" ") // somebody's own template
 	}
 	p.h.LocalRank = n
-	p.label(classLocal, string(name), itoa(n))
+	p.label(classLocal, p.word(name), p.itoa(n))
 	return s.b, true
 }
 
@@ -243,7 +243,7 @@ func globalRank(p *peeler, s scanner) ([]byte, bool) {
 	}
 	s.lit(" ")
 	p.h.Rank = n
-	p.label(classRank, itoa(n))
+	p.label(classRank, p.itoa(n))
 	return s.b, true
 }
 

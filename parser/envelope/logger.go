@@ -132,7 +132,7 @@ func stage(p *peeler, s scanner) ([]byte, bool) {
 	}
 	rest, ok := p.vllm(t, lv)
 	if ok {
-		p.label(classEngine, "Stage", itoa(n))
+		p.label(classEngine, "Stage", p.itoa(n))
 	}
 	return rest, ok
 }
@@ -360,8 +360,8 @@ func arealRole(p *peeler, s scanner) ([]byte, bool) {
 		return nil, false
 	}
 	s.b = s.b[pad:]
-	p.process(string(name))
-	p.label(classProcess, string(name))
+	p.process(p.word(name))
+	p.label(classProcess, p.word(name))
 	return s.b, true
 }
 
@@ -384,7 +384,7 @@ func workerRole(p *peeler, s scanner) ([]byte, bool) {
 	for len(s.b) > 0 && s.peek() == ' ' && start-len(s.b) < width {
 		s.b = s.b[1:]
 	}
-	label := string(name) + "/" + itoa(n)
+	label := string(name) + "/" + p.itoa(n)
 	p.process(label)
 	p.label(classProcess, label)
 	return s.b, true
@@ -427,7 +427,7 @@ func ncclLine(p *peeler, s scanner) ([]byte, bool) {
 	}
 	lv, _ := t.level()
 	p.said(lv, place)
-	p.h.Host, p.h.PID = string(host), pid
+	p.h.Host, p.h.PID = p.word(host), pid
 	if !unknown {
 		p.h.Device = device
 	}
@@ -450,7 +450,7 @@ func arrowHost(p *peeler, s scanner) ([]byte, bool) {
 	if i < 1 || !all(name[i+1:], isDigit) || !s.lit(" >>") || !s.gap() {
 		return nil, false
 	}
-	p.h.Host = string(name)
-	p.label(classHost, string(name))
+	p.h.Host = p.word(name)
+	p.label(classHost, p.word(name))
 	return s.b, true
 }

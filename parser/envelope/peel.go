@@ -20,6 +20,23 @@ const maxLabel = 200
 // [Segments] again.
 func Peel(line []byte) (body []byte, h Header) {
 	p := peeler{h: NewHeader()}
+	return p.peel(line), p.h
+}
+
+// A Peeler peels lines one after the other. It remembers the words of their labels, a bounded number of them, so that those
+// that come again and again take no memory of their own. The zero value is ready; it serves one goroutine.
+type Peeler struct{ peeler }
+
+// Peel is [Peel].
+func (w *Peeler) Peel(line []byte) (body []byte, h Header) {
+	if w.words == nil {
+		w.words = words{}
+	}
+	w.peeler = peeler{h: NewHeader(), words: w.words}
+	return w.peel(line), w.h
+}
+
+func (p *peeler) peel(line []byte) []byte {
 	b := dropLead(line)
 	for range maxDepth {
 		text, ok := p.record(b)
@@ -40,8 +57,35 @@ func Peel(line []byte) (body []byte, h Header) {
 	}
 	b = p.repeated(b)
 	p.peekRank(b)
-	p.h.Stream = strings.Join(p.labels, labelSep)
-	return b, p.h
+	p.h.Stream = p.stream
+	return b
+}
+
+// Bounds of the words that are remembered.
+const (
+	maxWords = 512
+	maxWord  = 128
+)
+
+// words are the strings that a peeler made, by their bytes.
+type words map[string]string
+
+// word is b as a string.
+func (p *peeler) word(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if s, ok := p.words[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if p.words != nil && len(b) <= maxWord {
+		if len(p.words) >= maxWords {
+			clear(p.words)
+		}
+		p.words[s] = s
+	}
+	return s
 }
 
 // Plain says that whatever [Peel] makes of the line or of its segments is a piece of the line, and that it is a whole
@@ -58,13 +102,20 @@ func PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
 	return body, inherit(h, outer)
 }
 
+// PeelInherit is [PeelInherit].
+func (w *Peeler) PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
+	body, h = w.Peel(seg)
+	return body, inherit(h, outer)
+}
+
 // peeler is the state of one line being peeled.
 type peeler struct {
 	h      Header
-	labels []string // of the writer, outermost first, each one led by its class
-	tells  int      // how much h.Time tells
+	stream string // the labels of the writer, outermost first, each one led by its class
+	tells  int    // how much h.Time tells
 	depth  int
-	inner  bool // a coat that the program or its runtime puts on is off: no launcher's label can follow
+	inner  bool  // a coat that the program or its runtime puts on is off: no launcher's label can follow
+	words  words // nil: none are remembered
 }
 
 // Classes of labels; a stream is made of them.
@@ -82,9 +133,26 @@ const (
 // labelSep separates the labels of a stream. No label holds it.
 const labelSep = "|"
 
-func (p *peeler) label(class byte, parts ...string) {
-	text := strings.ReplaceAll(strings.Join(parts, " "), labelSep, "/")
-	p.labels = append(p.labels, string(class)+text)
+// label adds a label of that class and returns it.
+func (p *peeler) label(class byte, parts ...string) string {
+	var room [128]byte
+	b := append(room[:0], class)
+	for i, part := range parts {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, part...)
+	}
+	for i := bytes.IndexByte(b, labelSep[0]); i >= 0; i = bytes.IndexByte(b, labelSep[0]) {
+		b[i] = '/'
+	}
+	text := p.word(b)
+	if p.stream == "" {
+		p.stream = text
+	} else {
+		p.stream += labelSep + text
+	}
+	return text
 }
 
 // stamp keeps the time that tells most.
@@ -155,7 +223,7 @@ func (p *peeler) one(b []byte) ([]byte, bool) {
 
 // labelled takes a container's record with a launcher's label in front of it.
 func labelled(p *peeler, s scanner) ([]byte, bool) {
-	if len(p.labels) == 0 {
+	if p.stream == "" {
 		return nil, false // records without one were taken first
 	}
 	text, ok := p.record(s.b)
@@ -310,8 +378,11 @@ func (p *peeler) said(level byte, logger []byte) {
 		p.h.Level = level
 	}
 	if len(logger) > 0 {
-		p.h.Logger = string(logger)
+		p.h.Logger = p.word(logger)
 	}
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func (p *peeler) itoa(n int) string {
+	var room [20]byte
+	return p.word(strconv.AppendInt(room[:0], int64(n), 10))
+}

@@ -1,12 +1,15 @@
 package envelope
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // processLabel is what stands in the parentheses of Ray's driver log and of vLLM's process tags.
 type processLabel struct {
-	name string
+	name []byte
 	pid  int
-	ip   string
+	ip   []byte
 }
 
 // processLabel takes `(WorkerDict pid=1, ip=10.0.0.1)`. The name may be missing and may hold blanks, colons, brackets
@@ -22,7 +25,7 @@ func (s *scanner) processLabel() (processLabel, bool) {
 		if !ok || !isName(name) {
 			return l, false
 		}
-		l.name = string(bytes.TrimRight(name, " "))
+		l.name = bytes.TrimRight(name, " ")
 	}
 	var ok bool
 	if l.pid, ok = t.number(1, 9); !ok {
@@ -33,7 +36,7 @@ func (s *scanner) processLabel() (processLabel, bool) {
 		if len(ip) == 0 {
 			return l, false
 		}
-		l.ip = string(ip)
+		l.ip = ip
 	}
 	if !t.lit(")") {
 		return l, false
@@ -72,7 +75,8 @@ func rayLabel(p *peeler, s scanner) ([]byte, bool) {
 	if !ok || !s.gap() {
 		return nil, false
 	}
-	name := l.name
+	label, ip := p.word(l.name), p.word(l.ip)
+	name := label
 	class := byte(classProcess)
 	if isEngine(name) {
 		class = classEngine
@@ -83,10 +87,10 @@ func rayLabel(p *peeler, s scanner) ([]byte, bool) {
 		p.process(name)
 	}
 	p.h.Parent, p.h.PID = p.h.PID, l.pid
-	if l.ip != "" {
-		p.h.Host = l.ip
+	if ip != "" {
+		p.h.Host = ip
 	}
-	p.label(class, l.name, itoa(l.pid), l.ip)
+	p.label(class, label, p.itoa(l.pid), ip)
 	return s.b, true
 }
 
@@ -147,9 +151,12 @@ func (p *peeler) axis(s *scanner) bool {
 // nameRank cuts a rank off a name: NeMo-RL's actors are called "MegatronPolicyWorker[rank=9]" and mean the global rank,
 // vLLM 0.6 to 0.10 wrote "VllmWorker rank=3" and meant the rank in the engine.
 func (p *peeler) nameRank(name string, class byte) string {
+	i := strings.Index(name, "rank=")
+	if i < 1 {
+		return name
+	}
 	b := []byte(name)
-	i := bytes.Index(b, []byte("rank="))
-	if i < 1 || b[i-1] != '[' && b[i-1] != ' ' {
+	if b[i-1] != '[' && b[i-1] != ' ' {
 		return name
 	}
 	s := scanner{b[i+len("rank="):]}
@@ -244,13 +251,17 @@ func (p *peeler) rayCore(s scanner) ([]byte, bool) {
 // ` [repeated 7x across cluster]`, the first time with a hint behind it (ray/_private/ray_logging).
 func (p *peeler) repeated(b []byte) []byte {
 	const note = "[repeated "
-	if end := bytes.TrimRight(b, " \t"); len(end) == 0 || end[len(end)-1] != ']' && end[len(end)-1] != ')' {
+	end := len(b)
+	for end > 0 && isBlank(b[end-1]) {
+		end--
+	}
+	if end == 0 || b[end-1] != ']' && b[end-1] != ')' {
 		return b // to look for the note from behind takes longer than all else
 	}
-	i := bytes.LastIndex(b, []byte(note))
-	if i < 0 {
-		return b
+	if !bytes.Contains(b, []byte(note)) {
+		return b // that is told far faster from in front
 	}
+	i := bytes.LastIndex(b, []byte(note))
 	s := scanner{b[i+len(note):]}
 	n, ok := s.number(1, 9)
 	if !ok || !s.lit("x across ") {

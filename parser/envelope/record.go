@@ -98,11 +98,11 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 		}
 	}
 	if p.h.Rank != told {
-		p.label(classRank, itoa(p.h.Rank))
+		p.label(classRank, p.itoa(p.h.Rank))
 	}
 	for _, key := range [...]string{"host", "hostname", "_HOSTNAME"} {
 		if name := unquote(fields[key]); p.h.Host == "" && len(name) < 254 && all(name, isHost) {
-			p.h.Host = string(name)
+			p.h.Host = p.word(name)
 		}
 	}
 }
@@ -276,13 +276,13 @@ func gcloud(p *peeler, s scanner) ([]byte, bool) {
 	if !ok || !s.gap() {
 		return nil, false
 	}
-	p.label(classContainer, string(name), string(value))
+	p.label(classContainer, p.word(name), p.word(value))
 	return s.b, true
 }
 
 func (p *peeler) pod(pod, container []byte) {
 	p.h.Host = string(pod)
-	p.label(classContainer, string(pod), string(container))
+	p.label(classContainer, p.word(pod), p.word(container))
 }
 
 // stern takes `job-0 main `: a pod with an ordinal or a generated suffix and a container with one of the names that
@@ -317,6 +317,6 @@ func compose(p *peeler, s scanner) ([]byte, bool) {
 	if i < 1 || !all(name[i+1:], isDigit) || !isLower(name[0]) || s.blanks() == 0 || !s.lit("|") || !s.gap() {
 		return nil, false
 	}
-	p.label(classContainer, string(name))
+	p.label(classContainer, p.word(name))
 	return s.b, true
 }

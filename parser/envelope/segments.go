@@ -112,7 +112,7 @@ func labelStart(b []byte, pid int) int {
 		}
 		s := scanner{b[open:]}
 		l, ok := s.processLabel()
-		if !ok || l.name == "" || !s.gap() && s.peek() != 0x1b {
+		if !ok || len(l.name) == 0 || !s.gap() && s.peek() != 0x1b {
 			continue
 		}
 		start := open
@@ -142,8 +142,8 @@ func endsBar(b []byte) bool {
 // hasText tells whether something else than envelopes stands in b.
 func hasText(b []byte) bool {
 	const longest = 1 << 10 // no pile of labels is longer
-	if len(b) > longest {
-		return true
+	if len(b) == 0 || len(b) > longest {
+		return len(b) > 0
 	}
 	body, _ := Peel(b)
 	return len(bytes.TrimSpace(body)) > 0

@@ -132,15 +132,23 @@ func (p *peeler) keep(f fields) {
 
 // after reads what stands between a stamp and the message, in the orders that Python's loggers are configured to.
 func (f *fields) after(s scanner, st stamp, bracketed bool) ([]byte, bool) {
-	for _, form := range [...]func(*fields, scanner) ([]byte, bool){
-		(*fields).tensorflow, (*fields).pipes, (*fields).dashes, (*fields).composer,
-	} {
-		g := *f
-		if rest, ok := form(&g, s); ok {
-			*f = g
-			return rest, true
-		}
+	was := *f
+	if rest, ok := f.tensorflow(s); ok {
+		return rest, true
 	}
+	*f = was
+	if rest, ok := f.pipes(s); ok {
+		return rest, true
+	}
+	*f = was
+	if rest, ok := f.dashes(s); ok {
+		return rest, true
+	}
+	*f = was
+	if rest, ok := f.composer(s); ok {
+		return rest, true
+	}
+	*f = was
 	return f.items(s, st, bracketed)
 }
 
@@ -459,11 +467,15 @@ func isPlaceLine(b []byte) bool {
 	if !some(b, isAlpha) || !all(b, isPlace) {
 		return false
 	}
-	parts := bytes.Split(b, []byte{':'})
-	if len(parts) < 2 || len(parts) > 3 || len(parts[0]) == 0 {
+	first, rest, ok := bytes.Cut(b, []byte{':'})
+	second, third, three := bytes.Cut(rest, []byte{':'})
+	switch {
+	case !ok || len(first) == 0 || bytes.IndexByte(third, ':') >= 0:
 		return false
+	case !three:
+		return all(second, isDigit)
 	}
-	return all(parts[len(parts)-1], isDigit) || len(parts) == 3 && all(parts[1], isDigit) && len(parts[2]) > 0
+	return all(third, isDigit) || all(second, isDigit) && len(third) > 0
 }
 
 // isDotted tells a module's name of several parts: `torch.distributed.run`.

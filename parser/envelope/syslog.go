@@ -88,14 +88,14 @@ func (p *peeler) syslogTag(s scanner, st stamp) ([]byte, bool) {
 	if kernel {
 		s.lit(" ") // rsyslog's traditional format has none
 	} else {
-		p.process(string(ident))
+		p.process(p.word(ident))
 	}
 	if told {
 		p.h.PID = pid
 	}
 	p.stamp(st)
-	p.h.Host = string(host)
-	p.label(classHost, string(host), string(ident), itoa(pid))
+	p.h.Host = p.word(host)
+	p.label(classHost, p.word(host), p.word(ident), p.itoa(pid))
 	return s.b, true
 }
 

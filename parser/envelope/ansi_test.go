@@ -1,0 +1,53 @@
+package envelope
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNextEscapeIsTheFirstPlaceThatBeginsASequence(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := append([]string{"\x1b", "[", "\\", "^", "m", "36m", "0m", ";", " ", "b", "3", "text", "\x1b]0;t\a"}, spelled[:]...)
+	for range 100_000 {
+		var b []byte
+		for range 1 + r.IntN(8) {
+			b = append(b, pieces[r.IntN(len(pieces))]...)
+		}
+		for _, orphans := range []bool{false, true} {
+			want := -1
+			for i := range b {
+				if (b[i] == 0x1b || b[i] == '\\' || b[i] == '^' || b[i] == '[') && escapeLen(b[i:], orphans) > 0 {
+					want = i
+					break
+				}
+			}
+			require.Equal(t, want, nextEscape(b, orphans), "%q %v", b, orphans)
+		}
+	}
+}
+
+func TestAPeelerAgreesWithPeelHoweverManyLabelsItHasSeen(t *testing.T) {
+	t.Parallel()
+	var w Peeler
+	for i := range 3 * maxWords {
+		for _, line := range []string{
+			"(WorkerDict pid=" + string(rune('1'+i%9)) + (&peeler{}).itoa(i) + ", ip=10.0.0.1) ERROR 12-03 11:20:10 [core.py:844] text",
+			"[rank3]: text", "3: plain", "(a|b pid=12) x", "text",
+		} {
+			body, h := Peel([]byte(line))
+			again, g := w.Peel([]byte(line))
+			require.Equal(t, body, again)
+			require.Equal(t, h, g)
+			require.LessOrEqual(t, len(w.words), maxWords)
+		}
+	}
+}
+
+func TestAPeelerTakesNoMemoryForLabelsThatComeAgain(t *testing.T) {
+	var w Peeler
+	line := []byte("(WorkerDict pid=51030, ip=10.0.0.1) INFO 12-03 11:20:10 [core.py:844] text")
+	require.Zero(t, testing.AllocsPerRun(100, func() { w.Peel(line) }))
+}
