@@ -38,7 +38,9 @@ type block struct {
 type spot struct {
 	pos  int
 	line int // line feeds in text[lo:pos]
-	care care
+
+	needle int32 // one of them
+	care   care
 }
 
 // silent says that nothing about the line asks for its being read.
@@ -73,7 +75,7 @@ func (b *block) survey(t *compiled, everything bool) {
 	b.spots = b.spots[:0]
 	for _, h := range b.hits {
 		if c := t.cares[h.Needle]; c != 0 {
-			b.spots = append(b.spots, spot{pos: h.Pos, care: c})
+			b.spots = append(b.spots, spot{pos: h.Pos, needle: int32(h.Needle), care: c})
 		}
 	}
 	if !slices.IsSortedFunc(b.spots, bySpot) {

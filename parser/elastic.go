@@ -95,13 +95,13 @@ func torchrunPatterns() []Pattern {
 		{
 			Name:    "elastic.exitcode",
 			Needles: []string{"exitcode  :", "exitcode :", "exitcode:"},
-			Expr:    `exitcode {0,8}: (?!(?:-9|137|-7|135) )(?<exitcode>-?\d+) \(pid: (?<pid>\d+)\)`,
+			Expr:    `exitcode {0,8}: (?!(?:-9|137|-7|135|0) )(?<exitcode>-?\d+) \(pid: (?<pid>\d+)\)`,
 			Kind:    ProcessExit, Role: Consequence, Source: block,
 			Match: []Sample{
 				{`  exitcode  : 1 (pid: 1863)`, Fields{"exitcode": "1", "pid": "1863"}},
 				{`  exitcode  : -6 (pid: 291044)`, Fields{"exitcode": "-6", "pid": "291044"}},
 			},
-			NoMatch: []string{`failed (exitcode: 1) local_rank: 1 (pid: 2988) of binary: /opt/conda/bin/python`},
+			NoMatch: []string{`  exitcode  : 0 (pid: 41)`, `failed (exitcode: 1) local_rank: 1 (pid: 2988) of binary: /opt/conda/bin/python`},
 		},
 		{
 			Name:    "elastic.received_sigkill",

@@ -58,7 +58,7 @@ type Pattern struct {
 	Also []string
 
 	compile func() (*regexp2.Regexp, error)
-	holds   func() [][]byte // literals of Expr, all of which every match holds
+	holds   func() []clause // literals of Expr, of all of which every match holds one
 }
 
 // Sample is a line that a [Pattern] must match, as a program prints it but without an envelope, and the fields that
@@ -86,7 +86,7 @@ func (p Pattern) prepare() Pattern {
 		re.MatchTimeout = matchTimeout
 		return re, nil
 	})
-	p.holds = sync.OnceValue(func() [][]byte { return literals(expr) })
+	p.holds = sync.OnceValue(func() []clause { return literals(expr) })
 	return p
 }
 
@@ -120,8 +120,8 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 
 // passes says whether the pattern's expression need be tried at all.
 func (p *Pattern) passes(body []byte) bool {
-	for _, lit := range p.holds() {
-		if !bytes.Contains(body, lit) {
+	for _, c := range p.holds() {
+		if !c.in(body) {
 			return false
 		}
 	}

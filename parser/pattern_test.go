@@ -134,12 +134,12 @@ func TestLiteralsAreInEveryMatch(t *testing.T) {
 			with++
 		}
 		for _, s := range p.Match {
-			for _, lit := range p.holds() {
-				assert.Contains(t, s.Line, string(lit), p.Name)
+			for _, c := range p.holds() {
+				assert.True(t, c.in([]byte(s.Line)), "%s: %q", p.Name, c)
 			}
 		}
 	}
-	assert.Greater(t, with, len(Patterns())/4, "most expressions were not understood")
+	assert.Greater(t, with, len(Patterns())*3/4, "most expressions were not understood")
 }
 
 func TestSampleMarksHoldABracket(t *testing.T) {

@@ -35,6 +35,21 @@ func (q *prober) matches(raw []byte, outer *envelope.Header, flood func(kind uin
 	if outer == nil && envelope.Plain(raw) && !slices.ContainsFunc(q.candidates(raw), func(i int32) bool { return q.table.tried(i, raw) }) {
 		return false // and its messages are pieces of the line
 	}
+	return q.messages(raw, outer, flood)
+}
+
+// spotted is [prober.matches] of a line whose needles are known, which spares looking for them in most lines.
+func (q *prober) spotted(raw []byte, spots []spot) bool {
+	if envelope.Plain(raw) && !slices.ContainsFunc(spots, func(s spot) bool {
+		return slices.ContainsFunc(q.table.owners[s.needle], func(i int32) bool { return q.table.tried(i, raw) })
+	}) {
+		return false
+	}
+	return q.messages(raw, nil, notFlood)
+}
+
+// messages is [prober.matches] for the line's messages one by one.
+func (q *prober) messages(raw []byte, outer *envelope.Header, flood func(kind uint64) bool) bool {
 	yes, first := false, outer == nil
 	var in envelope.Header
 	if outer != nil {
@@ -62,7 +77,7 @@ func (q *prober) matches(raw []byte, outer *envelope.Header, flood func(kind uin
 
 func (q *prober) message(body []byte, flood func(kind uint64) bool) bool {
 	hits := q.candidates(body)
-	if flood(kindOf(hits)) {
+	if flood(kindOf(hits)) || slices.ContainsFunc(q.needles, func(id int) bool { return q.table.cares[id]&marks != 0 }) {
 		return false // the parser would not look either
 	}
 	q.runes = q.runes[:0]
@@ -111,7 +126,7 @@ func (b *block) probe(t *compiled) {
 		if all&tries != 0 && all&reads == 0 {
 			switch raw := b.lineAt(rest[0].pos); {
 			case raw == nil || chunk(raw):
-			case b.prober.matches(raw, nil, notFlood):
+			case b.prober.spotted(raw, rest[:n]):
 				yes++
 			default:
 				for i := range n {

@@ -10,8 +10,9 @@ func shellPatterns() []Pattern {
 		{
 			Name:    "shell.killed",
 			Needles: []string{"Killed", " 已杀死", " Getötet", " 強制終了"},
-			Expr:    `(?:: line \d+|^[^\s:]{1,200}\[\d+\]|^[^\s:]{1,200}: \d+): +(?<pid>\d+):? (?:Killed|已杀死|Getötet|強制終了)(?: +(?<cmd>\S.{0,300}))?`,
-			Kind:    OOMKill, Role: Suspicion, Set: map[string]string{"signal": "SIGKILL"}, Source: bash + "; ksh",
+			Expr: `: +(?=\d+:? (?:Killed|已杀死|Getötet|強制終了))(?<=(?:: line \d+|^[^\s:]{1,200}\[\d+\]|^[^\s:]{1,200}: \d+): +)` + // in this order: few texts get as far
+				`(?<pid>\d+):? (?:Killed|已杀死|Getötet|強制終了)(?: +(?<cmd>\S.{0,300}))?`,
+			Kind: OOMKill, Role: Suspicion, Set: map[string]string{"signal": "SIGKILL"}, Source: bash + "; ksh",
 			Match: []Sample{
 				{
 					`/var/spool/slurmd/job00004/slurm_script: line 9:  7582 Killed                  python3 train.py --lr 1 > server.log 2>&1`,
