@@ -3,6 +3,7 @@ package parser
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/envelope"
 	"oomscan/parser/secret"
@@ -52,16 +53,16 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 // about a message that an event pattern matched, or that ends a traceback: there they also claim what would else be an
 // exception that no pattern knows.
 func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *stream, trace *traceback.Trace) bool {
-	p.runes = appendRunes(p.runes[:0], body)
+	p.runes = p.runes[:0]
 	kind := kindOf(p.hits)
-	claimed := p.flood(kind)
+	claimed := p.retold || p.flood(kind) // what waited holds no event
 	asked := false
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
 		if pat.Veto || claimed && pat.Kind != "" || !pat.passes(body) {
 			continue
 		}
-		f, ok := pat.match(p.runes)
+		f, ok := pat.match(p.text(body))
 		if !ok {
 			continue
 		}
@@ -102,7 +103,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 func (p *Parser) vetoed(body []byte) bool {
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
-		if pat.Veto && pat.passes(body) && pat.found(p.runes) {
+		if pat.Veto && pat.passes(body) && pat.found(p.text(body)) {
 			return true
 		}
 	}
@@ -133,8 +134,27 @@ func (p *Parser) arm(s *stream, pattern int32, line int) {
 	}
 }
 
+// text is the message of [Parser.matchText] as runes, which are made when they are first needed.
+func (p *Parser) text(body []byte) []rune {
+	if len(p.runes) == 0 {
+		p.runes = appendRunes(p.runes, body)
+	}
+	return p.runes
+}
+
 // appendRunes appends b to dst as runes, invalid bytes as U+FFFD.
 func appendRunes(dst []rune, b []byte) []rune {
+	n := 0
+	for n < len(b) && b[n] < utf8.RuneSelf {
+		n++
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, len(b))[:at+n]
+	ascii := dst[at:]
+	for i, c := range b[:len(ascii)] {
+		ascii[i] = rune(c)
+	}
+	b = b[n:]
 	for _, r := range string(b) {
 		dst = append(dst, r)
 	}

@@ -52,6 +52,7 @@ type Parser struct {
 	peeler  envelope.Peeler
 	now     int  // line being read
 	plain   bool // it holds no needle
+	retold  bool // the lines have waited: they only tell where the run is
 	tick    int  // messages read: a line may hold many
 	watched watch
 	swept   int // tick of the last look at streams that fell silent
@@ -181,6 +182,10 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 	}
 	if s.inSample(at.Line, body, &h) {
 		p.track(s)
+		return
+	}
+	if p.retold {
+		p.match(at, body, h, s, nil, p.find(body))
 		return
 	}
 	if p.watched.covers(at.Line, at.Offset) {

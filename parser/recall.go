@@ -138,7 +138,7 @@ type recall struct {
 
 func newRecall(source string, t *compiled, emit func(Observation)) *recall {
 	r := &recall{reader: newParser(source, t, emit), emit: emit}
-	r.reader.most = readerStreams
+	r.reader.most, r.reader.retold = readerStreams, true
 	for k := range r.kinds {
 		r.kinds[k].keep = keepOf[k]
 	}
@@ -208,7 +208,7 @@ func (r *recall) flush() {
 // tell emits what waits, as things are now, and goes on waiting.
 func (r *recall) tell(emit func(Observation)) {
 	reader := newParser(r.reader.source, r.reader.table, emit)
-	reader.maxLine = r.reader.maxLine
+	reader.maxLine, reader.most, reader.retold = r.reader.maxLine, readerStreams, true
 	r.inOrder(func(w *waits, i int) {
 		e := w.at(i)
 		if e.made != nil {
