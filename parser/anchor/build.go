@@ -131,7 +131,7 @@ func wordGrams(word string, yield func(g uint64, offset int)) {
 // take adds a gram, which is at that offset of a needle.
 func (b *builder) take(g uint64, id int32, offset int) {
 	class := b.classes[id]
-	b.finder.table[g*b.finder.mul>>tableShift] |= class
+	b.finder.table[g*b.finder.mul>>tableShift] |= byte(class)
 	at := place{needle: id, back: int16(offset), keyAt: wordKey, flags: class}
 	if n := b.finder.needles[id]; len(n) >= loadLen {
 		from := max(0, offset-(loadLen-gramLen))

@@ -31,6 +31,9 @@ const (
 	blockText = blockLen - stride + loadLen // and what is read for them
 	tinyBlock = 4 << 10                     // how far the filter runs ahead of the search for tiny needles
 
+	// Entries are read four at a time, and all but the first are thrown away: so the processor reads and joins at once.
+	entriesLen = 4
+
 	tableBits  = 18
 	tableShift = 64 - tableBits
 	gramShift  = 64 - 8*gramLen
@@ -66,8 +69,8 @@ type Finder struct {
 	classes []Class
 	maxLen  int
 	mul     uint64
-	table   [1 << tableBits]Class // of which needles a chosen gram is, or one that collides with it
-	grams   gramMap               // the chosen grams: where their places begin, from 1
+	table   [1<<tableBits + entriesLen - 1]byte // [Class]: of which needles a chosen gram is, or one that collides with it
+	grams   gramMap                             // the chosen grams: where their places begin, from 1
 	places  []place
 }
 
@@ -221,29 +224,36 @@ type samples struct {
 func (f *Finder) more(b []byte, s *samples) bool {
 	mul, table, class := f.mul, &f.table, s.class
 	x := s.x
-	for ; x < s.hi && x+blockText <= len(b); x += blockLen {
-		t := (*[blockText]byte)(b[x:])
-		any := table[load(t[0:8])*mul>>tableShift] |
-			table[load(t[4:12])*mul>>tableShift] |
-			table[load(t[8:16])*mul>>tableShift] |
-			table[load(t[12:20])*mul>>tableShift] |
-			table[load(t[16:24])*mul>>tableShift] |
-			table[load(t[20:28])*mul>>tableShift] |
-			table[load(t[24:32])*mul>>tableShift] |
-			table[load(t[28:36])*mul>>tableShift] |
-			table[load(t[32:40])*mul>>tableShift] |
-			table[load(t[36:44])*mul>>tableShift] |
-			table[load(t[40:48])*mul>>tableShift] |
-			table[load(t[44:52])*mul>>tableShift] |
-			table[load(t[48:56])*mul>>tableShift] |
-			table[load(t[52:60])*mul>>tableShift] |
-			table[load(t[56:64])*mul>>tableShift]
-		if any&class == 0 {
-			continue
+	if x < s.hi {
+		// Cut where the last block ends that begins before hi, so that one length is all that is watched.
+		end := min(s.hi-1+blockText, len(b))
+		rest := b[min(x, end):end]
+		for ; len(rest) >= blockText; rest = rest[blockLen:] {
+			t := (*[blockText]byte)(rest)
+			any := entries(table[load(t[0:8])*mul>>tableShift:]) |
+				entries(table[load(t[4:12])*mul>>tableShift:]) |
+				entries(table[load(t[8:16])*mul>>tableShift:]) |
+				entries(table[load(t[12:20])*mul>>tableShift:]) |
+				entries(table[load(t[16:24])*mul>>tableShift:]) |
+				entries(table[load(t[20:28])*mul>>tableShift:]) |
+				entries(table[load(t[24:32])*mul>>tableShift:]) |
+				entries(table[load(t[28:36])*mul>>tableShift:]) |
+				entries(table[load(t[32:40])*mul>>tableShift:]) |
+				entries(table[load(t[36:44])*mul>>tableShift:]) |
+				entries(table[load(t[40:48])*mul>>tableShift:]) |
+				entries(table[load(t[44:52])*mul>>tableShift:]) |
+				entries(table[load(t[48:56])*mul>>tableShift:]) |
+				entries(table[load(t[52:60])*mul>>tableShift:]) |
+				entries(table[load(t[56:64])*mul>>tableShift:])
+			if Class(any)&class == 0 {
+				continue
+			}
+			x = end - len(rest)
+			s.block, s.x = x, x+blockLen
+			s.hits = f.look(t) & (uint64(class) * everySample)
+			return true
 		}
-		s.block, s.x = x, x+blockLen
-		s.hits = f.look(t) & (uint64(class) * everySample)
-		return true
+		x = end - len(rest)
 	}
 	for ; x < s.hi; x += blockLen {
 		if hits := f.lookAtEnd(b, x, min(x+blockLen, s.hi)) & (uint64(class) * everySample); hits != 0 {
@@ -308,6 +318,9 @@ func (f *Finder) likely(b []byte, x int, p *place) bool {
 	at := x + int(p.keyAt)
 	return uint(at) <= uint(len(b)-loadLen) && len(b) >= loadLen && load(b[at:]) == p.key
 }
+
+// entries reads entries of the table.
+func entries(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
 // load reads the gram at the beginning of b and the bytes behind it.
 func load(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
