@@ -22,8 +22,8 @@ func (c *cluster) survived() bool {
 	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.stepsElsewhere() {
 		return true
 	}
-	for _, e := range c.job.events {
-		if e.Kind != parser.Recovered || e.attempt != last.attempt && e.file == f {
+	for _, e := range c.job.index.recovered {
+		if e.attempt != last.attempt && e.file == f {
 			continue
 		}
 		if e.file == f && e.At.Line >= last.At.Line {
@@ -43,8 +43,8 @@ func (c *cluster) stepsElsewhere() bool {
 		return false
 	}
 	last := map[*file]*event{}
-	for _, x := range c.job.events {
-		if x.file != c.root.file && x.attempt == x.file.attempt && (x.Kind == parser.OOMKill || x.Kind == parser.ProcessExit) {
+	for _, x := range c.job.index.kills {
+		if x.file != c.root.file && x.attempt == x.file.attempt {
 			last[x.file] = x
 		}
 	}
@@ -67,8 +67,8 @@ func (c *cluster) retried() bool {
 	if !retries {
 		return false
 	}
-	for _, x := range c.job.events {
-		if x.file == c.root.file && x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence) {
+	for _, x := range c.job.index.byFile[c.root.file] {
+		if x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence) {
 			return false
 		}
 	}
@@ -81,8 +81,8 @@ func (c *cluster) goesOn(e *event) bool {
 	if e.file.progress-e.progress < 3 || e.attempt != e.file.attempt {
 		return false
 	}
-	for _, x := range c.job.events {
-		if x.file == e.file && x.progress > e.progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
+	for _, x := range c.job.index.byFile[e.file] {
+		if x.progress > e.progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
 			return false
 		}
 	}
@@ -91,8 +91,8 @@ func (c *cluster) goesOn(e *event) bool {
 
 // fatalAfter says that the job died after e all the same, without another step.
 func (c *cluster) fatalAfter(e *event) bool {
-	for _, x := range c.job.events {
-		if x.file == e.file && x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.steps == e.file.steps && x.attempt == e.attempt &&
+	for _, x := range c.job.index.byFile[e.file] {
+		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.steps == e.file.steps && x.attempt == e.attempt &&
 			(x.Kind == parser.Exception || x.Pattern == "elastic.failed") {
 			return true
 		}
@@ -104,7 +104,7 @@ func (c *cluster) fatalAfter(e *event) bool {
 func (c *cluster) consequences() []Consequence {
 	var out []Consequence
 	seen := map[string]int{}
-	for _, e := range c.job.events {
+	for _, e := range c.job.index.followers {
 		if e == c.root || e.attempt != c.root.attempt || !c.follows(e) {
 			continue
 		}

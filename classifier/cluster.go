@@ -16,11 +16,24 @@ import (
 type cluster struct {
 	job      *job
 	evidence []*event
+	writers  map[writer]bool // of the evidence; labelled ones
+	told     *event          // the first evidence whose traceback is known
 	suspect  bool
 	root     *event
 	trace    *traceback.Trace // of the root, or of a report of the same failure
 	traced   *event           // whose trace it is
 	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
+}
+
+// add takes a piece of evidence.
+func (c *cluster) add(e *event) {
+	c.evidence = append(c.evidence, e)
+	if e.home = c; e.Header.Stream != "" {
+		c.writers[writerOf(e)] = true
+	}
+	if c.told == nil && c.job.traceOf(e) != nil {
+		c.told = e
+	}
 }
 
 // takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
@@ -29,14 +42,8 @@ func (c *cluster) takes(e *event) bool {
 	if first := c.evidence[0]; labelled(first, e) && (apart(first, e) || otherDays(first, e)) {
 		return false
 	}
-	trace := c.job.traceOf(e)
-	for _, x := range c.evidence {
-		if t := c.job.traceOf(x); t != nil && trace != nil {
-			if strangers(x, e, t, trace) {
-				return false
-			}
-			break
-		}
+	if trace := c.job.traceOf(e); trace != nil && c.told != nil && c.job.strangers(c.told, e, c.job.traceOf(c.told), trace) {
+		return false
 	}
 	last := c.evidence[len(c.evidence)-1]
 	if last.file != e.file || !c.progress(last, e) {
@@ -76,32 +83,17 @@ func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["reque
 // strangers says that two failures are those of different programs: different writers whose tracebacks have none of
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
-func strangers(a, b *event, at, bt *traceback.Trace) bool {
-	if a.Header.Stream == b.Header.Stream && a.file == b.file || echo(a, b) {
+func (j *job) strangers(a, b *event, at, bt *traceback.Trace) bool {
+	if a.Header.Stream == b.Header.Stream && a.file == b.file || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
 		return false
 	}
-	own, other := ownCode(at), ownCode(bt)
-	if len(own) == 0 || len(other) == 0 {
-		maps.Copy(own, libraries(at)) // a traceback through libraries alone names the program by them
-		maps.Copy(other, libraries(bt))
-	}
-	if len(own) == 0 || len(other) == 0 {
-		return false
-	}
-	for f := range own {
-		if other[f] {
-			return false
-		}
-	}
-	together := a.fields["device"] == b.fields["device"] && a.fields["total"] == b.fields["total"]
+	together := a.figures.device == b.figures.device && a.figures.total == b.figures.total
 	return !together
 }
 
 // hears says that a labelled writer's earlier evidence is in the cluster.
 func (c *cluster) hears(e *event) bool {
-	return e.Header.Stream != "" && slices.ContainsFunc(c.evidence, func(x *event) bool {
-		return x.file == e.file && x.Header.Stream == e.Header.Stream
-	})
+	return e.Header.Stream != "" && c.writers[writerOf(e)]
 }
 
 // labelled says that two events of one input come from different writers, both of which say who they are.
@@ -171,13 +163,17 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 	if e.Trace != nil || e.Header.Stream == "" {
 		return e.Trace
 	}
-	for _, x := range j.events {
-		if x.Trace != nil && x.Kind == e.Kind && x.Role == e.Role && x.file == e.file && x.Header.Stream == e.Header.Stream &&
-			x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines {
-			return x.Trace
+	t, known := j.index.follow[e]
+	if !known {
+		for _, x := range j.index.tracedBy[writerOf(e)] {
+			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines {
+				t = x.Trace
+				break
+			}
 		}
+		j.index.follow[e] = t
 	}
-	return nil
+	return t
 }
 
 // ownCode are the places of a traceback that lie outside of installed libraries.
@@ -215,8 +211,8 @@ func (c *cluster) progress(a, b *event) bool {
 	if c.ownSteps(a, b) {
 		return true
 	}
-	for _, e := range c.job.events {
-		if e.Kind == parser.Recovered && e.file == a.file && e.At.Line > a.At.Line && e.At.Line < b.At.Line && c.concerns(e) {
+	for _, e := range c.job.index.recovery[a.file] {
+		if e.At.Line > a.At.Line && e.At.Line < b.At.Line && c.concerns(e) {
 			return true
 		}
 	}
@@ -227,10 +223,7 @@ func (c *cluster) progress(a, b *event) bool {
 // others.
 func (c *cluster) concerns(recovery *event) bool {
 	other := false
-	for _, x := range c.job.events {
-		if x.Role != parser.Evidence || x.file != recovery.file || x.Header.Stream != recovery.Header.Stream {
-			continue
-		}
+	for _, x := range c.job.index.evidence[writerOf(recovery)] {
 		if x.home == c {
 			return true
 		}
@@ -401,15 +394,7 @@ func (c *cluster) pinned() bool {
 
 // echo says that two events are two prints of one failure: the same figures.
 func echo(a, b *event) bool {
-	if a.Kind != b.Kind || a.fields["requested"] == "" {
-		return false
-	}
-	for _, k := range []string{"requested", "total", "free", "allocated", "device"} {
-		if a.fields[k] != b.fields[k] {
-			return false
-		}
-	}
-	return true
+	return a.Kind == b.Kind && a.figures.requested != "" && a.figures == b.figures
 }
 
 // adopt finds the traceback that belongs to the root when its own line stands alone: of another print of the same
@@ -421,8 +406,8 @@ func (c *cluster) adopt() {
 	}
 	pid := c.root.Header.PID
 	best, score := (*event)(nil), 0
-	for _, e := range c.job.events {
-		if e.Trace == nil || e.attempt != c.root.attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
+	for _, e := range c.job.index.traced {
+		if e.attempt != c.root.attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
 			continue
 		}
 		s := 0
@@ -441,10 +426,13 @@ func (c *cluster) adopt() {
 		if s > score {
 			best, score = e, s
 		}
+		if score == 5 {
+			break // there is no better one
+		}
 	}
 	if c.root.Kind == parser.OOMKill && best == nil {
-		for _, e := range c.job.events { // the parent's words come before Slurm's
-			if e.Trace != nil && e.Role == parser.Suspicion && e.attempt == c.root.attempt {
+		for _, e := range c.job.index.traced { // the parent's words come before Slurm's
+			if e.Role == parser.Suspicion && e.attempt == c.root.attempt {
 				best = e
 				break
 			}

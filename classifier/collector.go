@@ -110,6 +110,7 @@ type event struct {
 	fields   parser.Fields // Event.Fields, completed by details beside it
 	details  []*event
 	home     *cluster // whose evidence it is
+	figures  figures
 }
 
 // Add folds one observation. Credentials in it are masked before anything else.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"oomscan/parser"
 )
@@ -48,6 +49,7 @@ func (c *Collector) ResultWith(o Overrides) Result {
 		j.events = append(j.events, events...)
 	}
 	j.ours()
+	j.index = newIndex(j)
 	return Result{Run: j.run, Incidents: j.incidents()}
 }
 
@@ -66,6 +68,7 @@ type job struct {
 	files  []*file
 	run    Run
 	events []*event
+	index  *index // of the events, once they are settled
 }
 
 // settle copies the events of one input, drops doubles and gives details to the evidence they belong to.
@@ -172,9 +175,10 @@ func (j *job) ours() {
 	if j.run.JobID == "" {
 		return
 	}
+	known := sync.OnceValue(j.knowsJob) // no event that tells it is dropped
 	j.events = slices.DeleteFunc(j.events, func(e *event) bool {
 		job := e.fields["job"]
-		return strings.HasPrefix(e.Pattern, "kernel.") && job != "" && !sameJob(job, j.run.JobID) && j.knowsJob()
+		return strings.HasPrefix(e.Pattern, "kernel.") && job != "" && !sameJob(job, j.run.JobID) && known()
 	})
 }
 
@@ -209,21 +213,20 @@ func (j *job) incidents() []Incident {
 	for _, e := range j.ordered(parser.Evidence) {
 		cl := home(byAttempt[e.attempt], e)
 		if cl == nil {
-			cl = &cluster{job: j}
+			cl = &cluster{job: j, writers: map[writer]bool{}}
 			byAttempt[e.attempt] = append(byAttempt[e.attempt], cl)
 			clusters = append(clusters, cl)
 		}
-		cl.evidence = append(cl.evidence, e)
-		e.home = cl
+		cl.add(e)
 	}
 	if len(clusters) == 0 {
 		if cl := j.suspicion(); cl != nil {
 			clusters = append(clusters, cl)
 		}
 	}
+	follow(clusters)
 	out := make([]Incident, 0, len(clusters))
 	for _, cl := range clusters {
-		cl.before(clusters)
 		out = append(out, cl.incident())
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int { return occurrence(&a, &b) })
@@ -231,26 +234,6 @@ func (j *job) incidents() []Incident {
 		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
 	}
 	return out
-}
-
-// before notes where the next incident of the same input begins.
-func (c *cluster) before(all []*cluster) {
-	last := c.evidence[len(c.evidence)-1]
-	for _, o := range all {
-		if o == c {
-			continue
-		}
-		for _, e := range o.evidence {
-			// its traceback is printed above its message
-			line := e.At.Line
-			if e.Trace != nil && e.Trace.Line > 0 {
-				line = e.Trace.Line
-			}
-			if e.file == last.file && line > last.At.Line && (c.next == 0 || line < c.next) {
-				c.next = line
-			}
-		}
-	}
 }
 
 // home is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the

@@ -2,7 +2,6 @@ package classifier
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,37 +16,34 @@ type failure struct {
 }
 
 // failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
-func (j *job) failures(f *file, attempt int) []failure {
-	var out []failure
-	for _, e := range j.events {
-		if e.file != f || e.attempt != attempt || !reportsChild(e) {
-			continue
+func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[run{f, attempt}] }
+
+// appendFailure adds what a launcher says by an event to what it said before.
+func appendFailure(out []failure, e *event) []failure {
+	id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
+	for _, t := range []struct {
+		key string
+		to  *int
+	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"pid", &id.pid}} {
+		if n, ok := e.fields.Int(t.key); ok {
+			*t.to = int(n)
 		}
-		id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
-		for _, t := range []struct {
-			key string
-			to  *int
-		}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"pid", &id.pid}} {
-			if n, ok := e.fields.Int(t.key); ok {
-				*t.to = int(n)
-			}
+	}
+	x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
+	if n, ok := e.fields.Int("exitcode"); ok {
+		x.exit = int(n)
+	}
+	merged := false
+	for i := range out {
+		if out[i].pid == x.pid && x.pid > 0 {
+			out[i].fill(id)
+			out[i].first = out[i].first || x.first
+			out[i].when = cmp.Or(out[i].when, x.when)
+			merged = true
 		}
-		x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
-		if n, ok := e.fields.Int("exitcode"); ok {
-			x.exit = int(n)
-		}
-		merged := false
-		for i := range out {
-			if out[i].pid == x.pid && x.pid > 0 {
-				out[i].fill(id)
-				out[i].first = out[i].first || x.first
-				out[i].when = cmp.Or(out[i].when, x.when)
-				merged = true
-			}
-		}
-		if !merged {
-			out = append(out, x)
-		}
+	}
+	if !merged {
+		out = append(out, x)
 	}
 	return out
 }
@@ -124,7 +120,7 @@ func (j *job) failureOf(id *identity, e *event) *failure {
 
 // elastic says that torchrun starts the processes: srun's tasks are its agents, one a node.
 func (j *job) elastic() bool {
-	return slices.ContainsFunc(j.events, func(e *event) bool { return strings.HasPrefix(e.Pattern, "elastic.") })
+	return j.index.elastic
 }
 
 // shot completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
@@ -154,13 +150,9 @@ func (j *job) shot(id *identity, e *event) {
 // named completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
 // logs.
 func (j *job) named(id *identity) {
-	for _, f := range j.files {
-		for attempt := 0; attempt <= f.attempt; attempt++ {
-			for _, x := range j.failures(f, attempt) {
-				if x.pid == id.pid && x.pid > 0 || id.pid <= 0 && x.rank == id.rank && x.rank >= 0 {
-					id.fill(x.identity)
-				}
-			}
+	for _, x := range j.index.launched {
+		if x.pid == id.pid && x.pid > 0 || id.pid <= 0 && x.rank == id.rank && x.rank >= 0 {
+			id.fill(x.identity)
 		}
 	}
 }
@@ -171,8 +163,8 @@ func (j *job) srunHost(e *event, rank int) string {
 	if task < 0 {
 		task = rank
 	}
-	for _, x := range j.events {
-		if task >= 0 && x.attempt == e.attempt && strings.HasPrefix(x.Pattern, "slurm.") && x.fields["task"] == strconv.Itoa(task) && !strings.ContainsAny(x.fields["node"], "[,") {
+	for _, x := range j.index.slurm {
+		if task >= 0 && x.attempt == e.attempt && x.fields["task"] == strconv.Itoa(task) && !strings.ContainsAny(x.fields["node"], "[,") {
 			return x.fields["node"]
 		}
 	}

@@ -106,16 +106,13 @@ func (c *cluster) byWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
-	for _, e := range c.job.events {
-		if e.attempt != c.root.attempt || e.Role != parser.Suspicion && e.Role != parser.Evidence {
-			continue
-		}
-		if e.Phase != "" {
+	for _, e := range c.job.index.witnesses {
+		if e.attempt == c.root.attempt {
 			return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "medium", Why: "its parent noticed the kill there: " + clean(e.Text, 120)}, true
 		}
 	}
-	for _, e := range c.job.events {
-		if e.attempt != c.root.attempt || e.Trace == nil || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
+	for _, e := range c.job.index.traced {
+		if e.attempt != c.root.attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
 			continue
 		}
 		if v, ok := phaseOf(e.Trace); ok && e.Trace.Cause != nil || ok && e.Trace.Origin != nil {
@@ -192,8 +189,8 @@ func (c *cluster) stranger(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
 		return false
 	}
-	for _, x := range c.job.events {
-		if x.home != nil && x.home != c && x.file == e.file && x.attempt == e.attempt && x.Header.Stream == stream {
+	for _, x := range c.job.index.evidence[writer{e.file, stream}] {
+		if x.home != nil && x.home != c && x.attempt == e.attempt {
 			return true
 		}
 	}
@@ -202,7 +199,7 @@ func (c *cluster) stranger(e *event, stream string) bool {
 
 // strangers says that the log is not one program's: another labelled writer had an incident of its own.
 func (c *cluster) strangers(e *event) bool {
-	return slices.ContainsFunc(c.job.events, func(x *event) bool {
+	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
 		return x.home != nil && x.home != c && x.attempt == e.attempt && labelled(x, e)
 	})
 }
@@ -213,8 +210,8 @@ func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
-	for _, x := range c.job.events {
-		if x.file == c.root.file || x.attempt != c.root.attempt || x.Kind != parser.OOMKill && x.Kind != parser.ProcessExit {
+	for _, x := range c.job.index.kills {
+		if x.file == c.root.file || x.attempt != c.root.attempt {
 			continue
 		}
 		if v, ok := c.stage(x); ok {

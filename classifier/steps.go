@@ -2,8 +2,6 @@ package classifier
 
 import (
 	"slices"
-
-	"oomscan/parser"
 )
 
 // maxSteppers is of how many writers of one input the training steps are counted apart. A program has one or a few that
@@ -72,11 +70,18 @@ func (c *cluster) foreign(label string, events ...*event) bool {
 
 // differ says that the writers behind two labels of one input failed in ways that no one program does.
 func (j *job) differ(f *file, one, other string) bool {
+	pair := couple{f, one, other}
+	yes, known := j.index.alien[pair]
+	if !known {
+		yes = j.compare(f, one, other)
+		j.index.alien[pair] = yes
+	}
+	return yes
+}
+
+func (j *job) compare(f *file, one, other string) bool {
 	var a, b []*event
-	for _, x := range j.events {
-		if x.Role != parser.Evidence || x.file != f {
-			continue
-		}
+	for _, x := range j.index.evidences[f] {
 		switch x.Header.Launched() {
 		case one:
 			a = append(a, x)
@@ -95,5 +100,5 @@ func (j *job) unrelated(a, b *event) bool {
 		return true
 	}
 	s, t := j.traceOf(a), j.traceOf(b)
-	return s != nil && t != nil && strangers(a, b, s, t)
+	return s != nil && t != nil && j.strangers(a, b, s, t)
 }

@@ -60,7 +60,7 @@ func TestFrozenTypesForgetNothing(t *testing.T) {
 		derived      []string // made anew when it is thawed, or of a result in the making
 	}{
 		{file{}, frozenFile{}, nil},
-		{event{}, frozenEvent{}, []string{"file", "fields", "details", "home"}},
+		{event{}, frozenEvent{}, []string{"file", "fields", "details", "home", "figures"}},
 		{streamState{}, frozenStream{}, nil},
 		{timer{}, frozenTimer{}, nil},
 		{stepper{}, frozenStepper{}, nil},

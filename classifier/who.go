@@ -255,7 +255,7 @@ func tasks(rows string) []Task {
 // parentRank is the rank of the process that missed a child of its own, -1 when none says so: data loaders name the
 // pids of their workers.
 func (j *job) parentRank(pid, attempt int) int {
-	for _, x := range j.events {
+	for _, x := range j.index.withPID {
 		if n, ok := x.fields.Int("pid"); ok && int(n) == pid && x.attempt == attempt && x.Header.Rank >= 0 && x.Header.PID != pid {
 			return x.Header.Rank
 		}
@@ -316,8 +316,8 @@ func (c *cluster) joined() parser.Fields {
 		}
 	}
 	if c.root.Kind == parser.OOMKill {
-		for _, e := range c.job.events {
-			if e.Role == parser.Suspicion && e.attempt == c.root.attempt && e.Kind == parser.OOMKill {
+		for _, e := range c.job.index.suspected {
+			if e.attempt == c.root.attempt {
 				take(e)
 			}
 		}

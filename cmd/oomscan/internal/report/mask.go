@@ -12,7 +12,26 @@ var instant = reflect.TypeFor[time.Time]()
 
 // mask replaces the secrets in every string that v, a pointer, leads to. It goes by the types, so that a field which is
 // added later cannot be forgotten. Pointers are given new targets: what they point to may belong to somebody else.
-func mask(v reflect.Value) {
+func mask(v reflect.Value) { masker{}.mask(v) }
+
+// masker knows texts without secrets: incidents of one kind have most of theirs in common, the guides' texts.
+type masker map[string]struct{}
+
+// maxClean bounds them.
+const maxClean = 4096
+
+func (m masker) text(s string) string {
+	if _, clean := m[s]; clean {
+		return s
+	}
+	t := secret.Text(s)
+	if t == s && len(m) < maxClean {
+		m[s] = struct{}{}
+	}
+	return t
+}
+
+func (m masker) mask(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() || v.Type().Elem() == instant {
@@ -20,29 +39,29 @@ func mask(v reflect.Value) {
 		}
 		if v.CanSet() && v.Type().Elem().Kind() == reflect.String {
 			s := reflect.New(v.Type().Elem())
-			s.Elem().SetString(secret.Text(v.Elem().String()))
+			s.Elem().SetString(m.text(v.Elem().String()))
 			v.Set(s)
 			return
 		}
-		mask(v.Elem())
+		m.mask(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanSet() {
-				mask(f)
+				m.mask(f)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			mask(v.Index(i))
+			m.mask(v.Index(i))
 		}
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
 			entry := reflect.New(v.Type().Elem()).Elem()
 			entry.Set(v.MapIndex(k))
-			mask(entry)
+			m.mask(entry)
 			v.SetMapIndex(k, entry)
 		}
 	case reflect.String:
-		v.SetString(secret.Text(v.String()))
+		v.SetString(m.text(v.String()))
 	}
 }

@@ -1,0 +1,200 @@
+package classifier
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// index is where the events of a job are found by what is asked of them, each list in the order of the events. A job may
+// have tens of thousands of events and incidents: nobody looks through all of the one for each of the other.
+type index struct {
+	byFile    map[*file][]*event
+	traced    []*event            // with a traceback
+	tracedBy  map[writer][]*event // the same, of one writer
+	evidence  map[writer][]*event // evidence of one writer
+	evidences map[*file][]*event  // and of one input
+	recovered []*event
+	recovery  map[*file][]*event // the same, of one input
+	kills     []*event           // of which a process died: by the kernel, or by its parent's word
+	followers []*event           // what may be a consequence
+	witnesses []*event           // evidence and suspicions that tell a phase
+	suspected []*event           // suspicions of a kill
+	withPID   []*event           // whose fields tell a process
+	slurm     []*event           // that tell a task
+	elastic   bool               // torchrun starts the processes
+
+	follow   map[*event]*traceback.Trace // see [job.traceOf]
+	failed   map[run][]failure           // see [job.failures]
+	launched []failure                   // all of them, by input and attempt
+	alien    map[couple]bool             // see [job.differ]
+	codes    map[*traceback.Trace]*code
+	places   map[string]int // of code, by their numbers
+}
+
+// figures are what two prints of one failure have in common.
+type figures struct{ requested, total, free, allocated, device string }
+
+// writer is who writes: a stream of an input.
+type writer struct {
+	file   *file
+	stream string
+}
+
+func writerOf(e *event) writer { return writer{e.file, e.Header.Stream} }
+
+// run is an attempt as an input tells of it.
+type run struct {
+	file    *file
+	attempt int
+}
+
+// couple is two writers of an input, by what their launcher calls them.
+type couple struct {
+	file       *file
+	one, other string
+}
+
+// newIndex looks through the events once. They must not change afterwards.
+func newIndex(j *job) *index {
+	x := &index{
+		byFile: map[*file][]*event{}, tracedBy: map[writer][]*event{}, evidence: map[writer][]*event{}, evidences: map[*file][]*event{}, recovery: map[*file][]*event{},
+		follow: map[*event]*traceback.Trace{}, failed: map[run][]failure{}, alien: map[couple]bool{},
+		codes: map[*traceback.Trace]*code{}, places: map[string]int{},
+	}
+	for _, e := range j.events {
+		e.figures = figures{e.fields["requested"], e.fields["total"], e.fields["free"], e.fields["allocated"], e.fields["device"]}
+		x.byFile[e.file] = append(x.byFile[e.file], e)
+		if e.Trace != nil {
+			x.traced = append(x.traced, e)
+			x.tracedBy[writerOf(e)] = append(x.tracedBy[writerOf(e)], e)
+		}
+		switch e.Role {
+		case parser.Evidence:
+			x.evidence[writerOf(e)] = append(x.evidence[writerOf(e)], e)
+			x.evidences[e.file] = append(x.evidences[e.file], e)
+		case parser.Consequence, parser.Suspicion, parser.Context:
+			x.followers = append(x.followers, e)
+		}
+		if e.Kind == parser.Recovered {
+			x.recovered = append(x.recovered, e)
+			x.recovery[e.file] = append(x.recovery[e.file], e)
+		}
+		if e.Kind == parser.OOMKill || e.Kind == parser.ProcessExit {
+			x.kills = append(x.kills, e)
+		}
+		if e.Phase != "" && (e.Role == parser.Suspicion || e.Role == parser.Evidence) {
+			x.witnesses = append(x.witnesses, e)
+		}
+		if e.Role == parser.Suspicion && e.Kind == parser.OOMKill {
+			x.suspected = append(x.suspected, e)
+		}
+		if e.fields["pid"] != "" {
+			x.withPID = append(x.withPID, e)
+		}
+		if strings.HasPrefix(e.Pattern, "slurm.") && e.fields["task"] != "" {
+			x.slurm = append(x.slurm, e)
+		}
+		x.elastic = x.elastic || strings.HasPrefix(e.Pattern, "elastic.")
+		if reportsChild(e) {
+			r := run{e.file, e.attempt}
+			x.failed[r] = appendFailure(x.failed[r], e)
+		}
+	}
+	for _, f := range j.files {
+		for attempt := 0; attempt <= f.attempt; attempt++ {
+			x.launched = append(x.launched, x.failed[run{f, attempt}]...)
+		}
+	}
+	return x
+}
+
+// code is what a traceback goes through: its own program's places, and the libraries. Both are numbers, ascending.
+type code struct{ own, libraries []int }
+
+func (x *index) codeOf(t *traceback.Trace) *code {
+	c, ok := x.codes[t]
+	if !ok {
+		c = &code{x.numbers(ownCode(t)), x.numbers(libraries(t))}
+		x.codes[t] = c
+	}
+	return c
+}
+
+// numbers gives every place a number. Those of one program come together, which keeps those of different ones apart.
+func (x *index) numbers(set map[string]bool) []int {
+	out := make([]int, 0, len(set))
+	for place := range set {
+		n, ok := x.places[place]
+		if !ok {
+			n = len(x.places)
+			x.places[place] = n
+		}
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// apart says that two tracebacks have none of their programs' own code in common, as far as both tell of it. One through
+// libraries alone names the program by them.
+func (c *code) apart(d *code) bool {
+	if len(c.own) > 0 && len(d.own) > 0 {
+		return disjoint(c.own, d.own)
+	}
+	return len(c.own)+len(c.libraries) > 0 && len(d.own)+len(d.libraries) > 0 && disjoint(c.own, d.own) && disjoint(c.own, d.libraries) &&
+		disjoint(c.libraries, d.own) && disjoint(c.libraries, d.libraries)
+}
+
+// disjoint says that two lists in ascending order have nothing in common.
+func disjoint(a, b []int) bool {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[len(a)-1] < b[0] || b[len(b)-1] < a[0]:
+			return true
+		case a[0] == b[0]:
+			return false
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return true
+}
+
+// follow notes for each cluster where the next incident of the same input begins; see [cluster.next].
+func follow(clusters []*cluster) {
+	type start struct {
+		line int
+		of   *cluster
+	}
+	starts := map[*file][]start{}
+	for _, c := range clusters {
+		for _, e := range c.evidence {
+			// its traceback is printed above its message
+			line := e.At.Line
+			if e.Trace != nil && e.Trace.Line > 0 {
+				line = e.Trace.Line
+			}
+			starts[e.file] = append(starts[e.file], start{line, c})
+		}
+	}
+	for _, list := range starts {
+		slices.SortStableFunc(list, func(a, b start) int { return cmp.Compare(a.line, b.line) })
+	}
+	for _, c := range clusters {
+		last := c.evidence[len(c.evidence)-1]
+		list := starts[last.file]
+		i, _ := slices.BinarySearchFunc(list, last.At.Line+1, func(s start, line int) int { return cmp.Compare(s.line, line) })
+		for ; i < len(list); i++ {
+			if list[i].of != c {
+				c.next = list[i].line
+				break
+			}
+		}
+	}
+}

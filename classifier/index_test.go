@@ -1,0 +1,93 @@
+package classifier
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// TestCodeIsComparedAsSets holds the numbers that stand for a traceback's places against the places themselves, for every
+// pair of tracebacks of every case.
+func TestCodeIsComparedAsSets(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../fixtures/cases/*/*.log")
+	require.NoError(t, err)
+	c := NewCollector()
+	for _, path := range paths {
+		if f, err := os.Open(path); err == nil {
+			_, err = parser.Scan(path, f, c.Add)
+			f.Close()
+			require.NoError(t, err)
+		}
+	}
+	j := &job{}
+	for _, f := range c.sorted() {
+		j.events = append(j.events, settle(f)...)
+	}
+	x := newIndex(j)
+	require.Greater(t, len(x.traced), 100)
+	apart := func(a, b *traceback.Trace) bool {
+		own, other := ownCode(a), ownCode(b)
+		if len(own) == 0 || len(other) == 0 {
+			maps.Copy(own, libraries(a))
+			maps.Copy(other, libraries(b))
+		}
+		for place := range own {
+			if other[place] {
+				return false
+			}
+		}
+		return len(own) > 0 && len(other) > 0
+	}
+	yes, no := 0, 0
+	for i := 0; i < len(x.traced); i += 3 {
+		for k := i % 7; k < len(x.traced); k += 7 {
+			a, b := x.traced[i].Trace, x.traced[k].Trace
+			want := apart(a, b)
+			require.Equal(t, want, x.codeOf(a).apart(x.codeOf(b)))
+			if want {
+				yes++
+			} else {
+				no++
+			}
+		}
+	}
+	assert.Greater(t, yes, 100)
+	assert.Greater(t, no, 100)
+}
+
+// TestThousandsOfIncidentsTakeSeconds puts the logs of many programs together that fail again and again: to compare each of
+// their failures with all that is known of all others would take minutes.
+func TestThousandsOfIncidentsTakeSeconds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a measurement")
+	}
+	const logs, failures = 40, 250
+	c := NewCollector()
+	for k := range logs {
+		var b strings.Builder
+		for i := range failures {
+			w := fmt.Sprintf("(Prog%d pid=%d) ", k, 900+k)
+			fmt.Fprintf(&b, "%sstep:%d - actor/grad_norm:0.1 - timing_s/gen:1.0\n%sTraceback (most recent call last):\n", w, i+1, w)
+			for d := range 6 {
+				fmt.Fprintf(&b, "%s  File \"/srv/p%d/m%d.py\", line %d, in step_%d\n%s    out = self.run(x)\n", w, k, i%50, 100+i, d, w)
+			}
+			fmt.Fprintf(&b, "%storch.OutOfMemoryError: CUDA out of memory. Tried to allocate %d.50 GiB. GPU %d has a total capacity of %d.15 GiB of which 0.5 GiB is free.\n", w, 1+i%9, k%8, 40+k)
+		}
+		_, err := parser.Scan(fmt.Sprintf("rank_%d.log", k), strings.NewReader(b.String()), c.Add)
+		require.NoError(t, err)
+	}
+	begin := time.Now()
+	assert.Greater(t, len(c.Result().Incidents), 2000)
+	assert.Less(t, time.Since(begin), 30*time.Second)
+}
