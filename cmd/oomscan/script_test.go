@@ -21,7 +21,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"oomscan": func() { os.Exit(cli.Main(os.Args[1:], cli.OS())) },
+		"oomscan":  func() { os.Exit(cli.Main(os.Args[1:], cli.OS())) },
+		"measured": func() { os.Exit(measured(os.Args[1], os.Args[2:])) },
 	})
 }
 
