@@ -59,7 +59,14 @@ func (c *Collector) sorted() []*file {
 	for _, f := range c.files {
 		files = append(files, f)
 	}
-	slices.SortFunc(files, func(a, b *file) int { return byTime(a.name, b.name) })
+	if len(files) < 2 {
+		return files
+	}
+	places := make(map[string]placed, len(files))
+	for _, f := range files {
+		places[f.name] = placeOf(f.name)
+	}
+	slices.SortFunc(files, func(a, b *file) int { return places[a.name].compare(places[b.name]) })
 	return files
 }
 

@@ -15,6 +15,9 @@ var rotated = regexp.MustCompile(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\
 // behind a name that has an ending: train.log.2, but not run.2.
 func Rotated(name string) (log string, place int) {
 	const now = 1 << 62
+	if !numbered(name) {
+		return name, now
+	}
 	m := rotated.FindStringSubmatch(name)
 	if m == nil {
 		return name, now
@@ -37,11 +40,32 @@ func Rotated(name string) (log string, place int) {
 	return m[1], n
 }
 
+// numbered says that a digit stands behind a dot or a hyphen: most names hold none, and most folders no rotated file.
+func numbered(name string) bool {
+	for i := 1; i < len(name); i++ {
+		if c := name[i]; c >= '0' && c <= '9' && (name[i-1] == '.' || name[i-1] == '-') {
+			return true
+		}
+	}
+	return false
+}
+
 // byTime orders the names of inputs: the files of a rotated log from the oldest to the newest, everything else by name.
-func byTime(a, b string) int {
-	x, i := Rotated(a)
-	y, j := Rotated(b)
-	return cmp.Or(cmp.Compare(x, y), cmp.Compare(i, j), cmp.Compare(a, b))
+func byTime(a, b string) int { return placeOf(a).compare(placeOf(b)) }
+
+// placed is a name and what [Rotated] tells of it.
+type placed struct {
+	name, log string
+	place     int
+}
+
+func placeOf(name string) placed {
+	log, place := Rotated(name)
+	return placed{name, log, place}
+}
+
+func (p placed) compare(q placed) int {
+	return cmp.Or(cmp.Compare(p.log, q.log), cmp.Compare(p.place, q.place), cmp.Compare(p.name, q.name))
 }
 
 // continues says that a log goes on where another was when it was rotated.
