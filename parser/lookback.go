@@ -53,6 +53,7 @@ type history struct {
 	long   []extent // the lines longer than maxLine, all of which is searched
 	buf    []byte
 	hits   []anchor.Hit
+	others []anchor.Hit
 	found  []sighting
 }
 
@@ -191,7 +192,7 @@ func (t *tally) takes(kind, size int) bool {
 // sight finds the cold lines in whole lines of text, the last first. The number is that of the line behind.
 func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 	h := &s.history
-	h.hits = s.table.finder.Scan(text, 0, len(text), anyClass, h.hits[:0])
+	h.hits = s.table.finder.Scan(text, 0, len(text), coldClass, h.hits[:0])
 	end := len(text)
 	for hits := h.hits; len(hits) > 0 && !seen.full(offset+int64(end)); {
 		begin := bytes.LastIndexByte(text[:hits[len(hits)-1].Pos], '\n') + 1
@@ -203,26 +204,30 @@ func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 		number -= bytes.Count(text[begin:end], newline)
 		end = begin
 		at := offset + int64(begin)
-		switch {
-		case c&marks != 0:
-			if at < seen.marksFrom || s.recall.kinds[sampleKind].holds(at) {
-				continue
-			}
-		case c&common == 0, c&^(tries|common) != 0:
-			continue // what holds a needle of another kind was read, or waits
-		default:
-			if _, read := slices.BinarySearch(h.read, at); read {
-				continue
-			}
-		}
 		raw := text[begin:]
 		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
 			raw = raw[:i]
+		}
+		if s.seen(at, raw, c, seen) {
+			continue
 		}
 		if kind := kindFor(c); seen.takes(kind, len(raw)) {
 			h.found = append(h.found, sighting{kind, waiting{when: at, line: number, offset: at, text: bytes.Clone(raw), size: len(raw)}})
 		}
 	}
+}
+
+// seen says that a cold line need not be found: it was read, or waits, for what else it holds, or is too far off.
+func (s *Scanner) seen(at int64, raw []byte, c care, t *tally) bool {
+	h := &s.history
+	if c&marks != 0 {
+		return at < t.marksFrom || s.recall.kinds[sampleKind].holds(at)
+	}
+	if _, read := slices.BinarySearch(h.read, at); read {
+		return true
+	}
+	h.others = s.table.finder.Scan(raw, 0, len(raw), anchor.First, h.others[:0])
+	return slices.ContainsFunc(h.others, func(hit anchor.Hit) bool { return s.table.cares[hit.Needle]&^tries != 0 })
 }
 
 // past returns the input between two offsets: out of the block that is being read, if all of it is there.

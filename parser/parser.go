@@ -53,7 +53,8 @@ type Parser struct {
 	now     int  // line being read
 	plain   bool // it holds no needle
 	retold  bool // the lines have waited: they only tell where the run is
-	tick    int  // messages read: a line may hold many
+	begun   map[string]begun
+	tick    int // messages read: a line may hold many
 	watched watch
 	swept   int // tick of the last look at streams that fell silent
 	held    int // bytes that all streams keep
@@ -158,6 +159,10 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 	if bytes.HasPrefix(body, quoted) {
 		return
 	}
+	if p.retold {
+		p.retell(at, body, h)
+		return
+	}
 	if p.plain && !h.Partial {
 		if s, ok := p.streams[h.Stream]; !ok || len(s.pending) == 0 && !p.awaits(s) {
 			p.pass()
@@ -180,12 +185,8 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		s.trace.EndMessage()
 		s.record = r
 	}
-	if s.inSample(at.Line, body, &h) {
+	if s.sample.covers(at.Line, body, &h) {
 		p.track(s)
-		return
-	}
-	if p.retold {
-		p.match(at, body, h, s, nil, p.find(body))
 		return
 	}
 	if p.watched.covers(at.Line, at.Offset) {
@@ -268,7 +269,7 @@ func (p *Parser) mark(e *waiting) {
 		} else {
 			body, h = p.peeler.PeelInherit(seg, outer)
 		}
-		p.stream(&h).inSample(e.line, body, &h)
+		p.stream(&h).sample.covers(e.line, body, &h)
 		return true
 	})
 }

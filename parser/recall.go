@@ -1,6 +1,10 @@
 package parser
 
-import "oomscan/parser/envelope"
+import (
+	"maps"
+
+	"oomscan/parser/envelope"
+)
 
 // Most of what a healthy log tells of its run is told again and again: the stage, the step, who somebody is, how much
 // memory is free. It matters once something happens. Until then such lines are kept unread, and what the parser made of
@@ -28,10 +32,10 @@ var keepOf = [kinds]int{
 }
 
 const (
-	maxUnread     = 8 << 10   // bytes of a line that may wait; a longer one is read at once
-	maxWaits      = 512 << 10 // bytes of one kind's lines, or of its exceptions' tracebacks
-	readerStreams = 512       // writers whose samples are followed while such lines are read
-	smallText     = 1 << 10   // room that a place keeps for the next line, once it is over
+	maxUnread = 8 << 10   // bytes of a line that may wait; a longer one is read at once
+	maxWaits  = 512 << 10 // bytes of one kind's lines, or of its exceptions' tracebacks
+	maxBegun  = 512       // writers whose samples are followed while such lines are read
+	smallText = 1 << 10   // room that a place keeps for the next line, once it is over
 )
 
 // kindFor is the kind of lines that hold these needles: of several, the one that is kept longest.
@@ -137,8 +141,7 @@ type recall struct {
 }
 
 func newRecall(source string, t *compiled, emit func(Observation)) *recall {
-	r := &recall{reader: newParser(source, t, emit), emit: emit}
-	r.reader.most, r.reader.retold = readerStreams, true
+	r := &recall{reader: newRetelling(source, t, emit), emit: emit}
 	for k := range r.kinds {
 		r.kinds[k].keep = keepOf[k]
 	}
@@ -207,8 +210,8 @@ func (r *recall) flush() {
 
 // tell emits what waits, as things are now, and goes on waiting.
 func (r *recall) tell(emit func(Observation)) {
-	reader := newParser(r.reader.source, r.reader.table, emit)
-	reader.maxLine, reader.most, reader.retold = r.reader.maxLine, readerStreams, true
+	reader := newRetelling(r.reader.source, r.reader.table, emit)
+	reader.maxLine = r.reader.maxLine
 	r.inOrder(func(w *waits, i int) {
 		e := w.at(i)
 		if e.made != nil {
@@ -245,6 +248,57 @@ func (r *recall) inOrder(yield func(w *waits, i int)) {
 // before says which of two came first.
 func (e *waiting) before(other *waiting) bool {
 	return e.when < other.when || e.when == other.when && e.seq < other.seq
+}
+
+// newRetelling returns a parser of lines that have waited. They only tell where the run is, and so it follows no reports.
+func newRetelling(source string, t *compiled, emit func(Observation)) *Parser {
+	p := newParser(source, t, emit)
+	p.retold, p.begun = true, map[string]begun{}
+	return p
+}
+
+// begun is what a writer has begun and not finished in lines that have waited. The zero value is a writer who has not.
+type begun struct {
+	sample  sampling
+	pending string
+}
+
+// retell reads a message of a line that has waited.
+func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
+	b := p.begun[h.Stream]
+	was := b
+	if h.Partial || b.pending != "" {
+		if len(b.pending)+len(body) <= maxPending {
+			b.pending += string(body)
+		}
+		if h.Partial {
+			p.begin(h.Stream, b, at.Line)
+			return
+		}
+		body, b.pending = []byte(b.pending), ""
+	}
+	inside := b.sample.covers(at.Line, body, &h)
+	if b != was {
+		p.begin(h.Stream, b, at.Line)
+	}
+	if !inside {
+		p.match(at, body, h, &stream{}, nil, p.find(body))
+	}
+}
+
+// begin notes what a writer has begun.
+func (p *Parser) begin(writer string, b begun, line int) {
+	if b == (begun{}) {
+		delete(p.begun, writer)
+		return
+	}
+	if _, ok := p.begun[writer]; !ok && len(p.begun) >= maxBegun {
+		maps.DeleteFunc(p.begun, func(_ string, b begun) bool { return b.pending == "" && line-int(b.sample) > sampleLines })
+		if len(p.begun) >= maxBegun {
+			clear(p.begun)
+		}
+	}
+	p.begun[writer] = b
 }
 
 // reread reads a line that has waited.

@@ -40,33 +40,48 @@ var sampleMarks = []struct {
 // labelIDs is the one mark without a bracket.
 var labelIDs = []byte("label_ids:")
 
-// inSample says whether a message is part of a printed sample. It follows the marks of the writer's stream.
-func (s *stream) inSample(line int, body []byte, h *envelope.Header) bool {
-	last, opens := -1, false
-	marks := sampleMarks
-	if bytes.IndexByte(body, '<') < 0 && bytes.IndexByte(body, '[') < 0 && !bytes.Contains(body, labelIDs) {
-		marks = nil // most messages
-	}
-	for _, m := range marks {
-		if !bytes.Contains(body, []byte(m.mark)) {
-			continue // far faster than to look from behind
-		}
-		if i := bytes.LastIndex(body, []byte(m.mark)); i > last {
-			last, opens = i, m.opens
-		}
-	}
+// sampling is the line of the mark that opened the printed sample which a writer is in, 0 outside.
+type sampling int
+
+// covers says whether a message is part of a printed sample. It follows the marks of the writer's messages.
+func (s *sampling) covers(line int, body []byte, h *envelope.Header) bool {
+	marked, opens := lastMark(body)
 	switch {
-	case last >= 0:
-		s.sample = 0
+	case marked:
+		*s = 0
 		if opens {
-			s.sample = line
+			*s = sampling(line)
 		}
 		return true
-	case s.sample == 0:
+	case *s == 0:
 		return false
-	case line-s.sample > sampleLines || !h.Time.IsZero() || bytes.Contains(body, []byte("%|")):
-		s.sample = 0 // a logger's record or a progress bar is no sample's text
+	case line-int(*s) > sampleLines || !h.Time.IsZero() || bytes.Contains(body, []byte("%|")):
+		*s = 0 // a logger's record or a progress bar is no sample's text
 		return false
 	}
 	return true
+}
+
+// lastMark says whether a message holds marks, and whether the last of them opens a sample.
+func lastMark(body []byte) (marked, opens bool) {
+	if bytes.IndexByte(body, '<') < 0 && bytes.IndexByte(body, '[') < 0 && !bytes.Contains(body, labelIDs) {
+		return false, false // most messages
+	}
+	first, last := -1, -1 // the one mark that was seen so far, and then the place of the last one
+	for i, m := range sampleMarks {
+		if !bytes.Contains(body, []byte(m.mark)) {
+			continue
+		}
+		if !marked {
+			marked, opens, first = true, m.opens, i
+			continue
+		}
+		if last < 0 { // to look from behind takes far longer
+			last = bytes.LastIndex(body, []byte(sampleMarks[first].mark))
+		}
+		if at := bytes.LastIndex(body, []byte(m.mark)); at > last {
+			last, opens = at, m.opens
+		}
+	}
+	return marked, opens
 }

@@ -21,7 +21,7 @@ type stream struct {
 	opened   envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
 	armed    []armed
 	name     []byte // a word of the envelope that stands in each of the writer's lines; empty: none is known
-	sample   int    // line of the mark that opened a printed sample, 0 outside
+	sample   sampling
 	pending  []byte // a record that the container runtime split
 	seen     int    // tick of the last message
 	held     int    // bytes kept, about
