@@ -77,7 +77,7 @@ func (c *cluster) byTrace() (phase.Verdict, bool) {
 // remote finds a Ray task's name in a process title: "ray::WorkerDict.actor_rollout_generate_sequences".
 var remote = regexp.MustCompile(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
 
-// byCommand reads the title of the killed process.
+// byCommand reads the title or the command line of the killed process.
 func (c *cluster) byCommand() (phase.Verdict, bool) {
 	pid := c.joined()["pid"]
 	for pass := range 2 {
@@ -97,6 +97,9 @@ func (c *cluster) byCommand() (phase.Verdict, bool) {
 				}
 			}
 		}
+	}
+	if c.root.Kind == parser.OOMKill {
+		return phase.FromCommand(c.joined()["cmd"])
 	}
 	return phase.Verdict{}, false
 }
