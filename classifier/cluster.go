@@ -418,7 +418,7 @@ func (c *cluster) adopt() {
 			s = 4
 		case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception:
 			s = 3
-		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || !labelled(c.root, e)):
+		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || e.home == nil && !labelled(c.root, e)):
 			s = 2
 		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
 			s = 1

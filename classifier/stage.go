@@ -53,14 +53,11 @@ func (c *cluster) byTrace() (phase.Verdict, bool) {
 		return phase.Verdict{}, false
 	}
 	v, ok := phase.FromFrames(t.Frames)
-	if ok && v.Phase != phase.Training {
-		return v, true
-	}
-	if g := t.Origin; g != nil {
-		if w, good := phase.FromMethod(g.Actor, g.Method); good {
-			if !ok {
-				return w, true
-			}
+	if g := t.Origin; g != nil && (!ok || v.Phase == phase.Forward) {
+		w, good := phase.FromMethod(g.Actor, g.Method)
+		// a bare forward pass is part of whatever the method is for
+		if good && (!ok || w.Confidence != phase.Low && w.Phase != phase.Training) {
+			return w, true
 		}
 	}
 	if ok {

@@ -28,5 +28,5 @@ var tables = []func() []Pattern{
 	// what the run runs on
 	gpuPatterns,
 	// frameworks: markers, identities, recoveries
-	verlPatterns, arealPatterns, slimePatterns, trainerPatterns, hydraCorePatterns, launchPatterns,
+	verlPatterns, arealPatterns, slimePatterns, skyrlPatterns, trainerPatterns, hydraCorePatterns, launchPatterns,
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // timers are the names that frameworks time their stages under: slime and Relax (`Timer NAME start`), verl
-// (`timing_s/NAME`, the heads of memory lines), AReaL (stats names, Memory-Usage heads), NeMo-RL, OpenRLHF (`timing/NAME`).
+// (`timing_s/NAME`, the heads of memory lines), SkyRL (`Started: 'NAME'`), AReaL (stats names, Memory-Usage heads), NeMo-RL, OpenRLHF (`timing/NAME`).
 var timers = map[string]struct {
 	phase Phase
 	by    strength
@@ -44,6 +44,14 @@ var timers = map[string]struct {
 
 	"save_model": {Checkpoint, decisive}, "save_checkpoint": {Checkpoint, decisive}, "save": {Checkpoint, strong},
 	"checkpointing": {Checkpoint, decisive}, "checkpoint_for_recover": {Checkpoint, decisive},
+
+	// SkyRL
+	"fwd_logprobs_values_reward": {LogProb, decisive}, "train_critic_and_policy": {Training, decisive},
+	"policy_train": {Training, decisive}, "compute_advantages_and_returns": {Training, weak},
+	"sync_weights_to_inference_engines": {WeightUpdate, decisive}, "setup_policy_and_generator": {Init, decisive},
+	"init_weight_sync_state": {WeightUpdate, decisive}, "update_ref_with_policy": {WeightUpdate, strong},
+	"load_checkpoints": {Checkpoint, decisive}, "save_checkpoints": {Checkpoint, decisive}, "save_hf_model": {Checkpoint, decisive},
+	"convert_to_training_input": {Data, weak},
 
 	"data_preprocess": {Data, strong}, "data_processing": {Data, strong}, "train_get_data": {Data, weak},
 	"eval": {Rollout, weak},

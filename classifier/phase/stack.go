@@ -118,6 +118,8 @@ func (w *walk) replaces(s sign) bool {
 		return true // trainers tokenize their dataset in their constructor
 	case w.job.phase == Init && w.job.by > weak:
 		return false // profiling runs, warm-ups and loads belong to start-up however deep they go
+	case s.phase == Init && s.by < decisive && w.job.phase == WeightUpdate && w.job.by > weak:
+		return false // an engine takes new weights by the code that loaded the first ones
 	case s.phase == Checkpoint && (w.job.phase == WeightUpdate || w.job.phase == Data || w.job.phase == Init):
 		return false // a state dict is how weights are handed over; models and datasets are read with torch.load
 	case s.phase == Training && s.by == weak && w.part.set():

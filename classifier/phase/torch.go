@@ -94,11 +94,16 @@ var anyRules = []rule{
 		"make_dataset prepare_dataset get_dataset read_data build_dataloader get_dataloader", Data, weak),
 	r("*", "build_model create_model get_model load_model init_model setup_model make_model load_pretrained* "+
 		"create_train_state init_train_state", Init, weak),
+	r("*", "update_weights_from* update_weights_via* update_named_param* update_flattened_params update_weight_cuda_ipc "+
+		"receive_weights* receive_state_dict", WeightUpdate, strong),
 	r("*", "update_weights* sync_weights broadcast_weights", WeightUpdate, weak),
 	shared("*", "onload* offload* wake_up reload_* to_cpu to_gpu load_to_gpu").with(mover),
 
 	r("site-packages/pandas/", "", Data, weak),
 	r("site-packages/pyarrow/", "", Data, weak),
+	r("site-packages/polars/", "", Data, weak),
+	r("site-packages/duckdb/", "", Data, weak),
+	r("site-packages/dask/", "", Data, weak),
 	r("site-packages/webdataset/", "", Data, strong),
 	r("site-packages/datasets/", "", Data, strong),
 	shared("site-packages/torch/", "").with(opaque),

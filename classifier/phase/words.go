@@ -15,7 +15,7 @@ var words = []struct {
 	{regexp.MustCompile(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
 	{regexp.MustCompile(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
 	{regexp.MustCompile(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
-	{regexp.MustCompile(`(?i)\b(?:in|during|on|at) (?:the )?forward\b|\bforward (?:pass )?(?:failed|ran out)|\bforward pass\b`), Forward},
+	{regexp.MustCompile(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},
 	{regexp.MustCompile(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer},
 	{regexp.MustCompile(`\bjvp\(`), Forward},
 }

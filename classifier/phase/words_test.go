@@ -20,6 +20,7 @@ func TestFromWords(t *testing.T) {
 		"attempting to recover from OOM in forward/backward pass":                                                                                                      Training,
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.61 GiB. GPU 3 has a total capacity of 44.39 GiB":                                              Unknown,
 		"RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 64 bytes.":                      Unknown,
+		"Encountered an error in forward function: CUDA runtime error in ::cudaMallocAsync":                                                                            Unknown, // an engine's
 		"please look forward in the documentation":                                                                                                                     Unknown,
 	} {
 		v, ok := FromWords(message)

@@ -148,6 +148,9 @@ func atCommand(prefix string) bool {
 		}
 	}
 	fields := strings.Fields(t)
+	if last := fields[len(fields)-1]; last == "%" || last == "❯" || fields[0] == "➜" && len(fields) <= 4 {
+		return true // zsh: `mats@mbp run % python`, `➜  run git:(main) ✗ python`
+	}
 	if prompts[fields[0]] || openers[fields[0]] {
 		if i := strings.LastIndexAny(t, ";&|"); i >= 0 { // cd run && nohup python train.py
 			return atCommand(t[i+1:])
