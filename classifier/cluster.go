@@ -418,6 +418,8 @@ func (c *cluster) adopt() {
 			s = 4
 		case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception:
 			s = 3
+		case e.fields["class"] == "Fatal Python error" && sameWriter(c.root, e) && e.At.Line > c.root.At.Line && e.At.Line-c.root.At.Line <= abortLines:
+			s = 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
 		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || e.home == nil && !labelled(c.root, e)):
 			s = 2
 		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:

@@ -18,6 +18,8 @@ const (
 	// whose task table lies between.
 	nearLines   = 12
 	reportLines = 1500
+	// abortLines is how far behind a fatal allocation failure the interpreter's last words may stand.
+	abortLines = 60
 	// reprintLines is how far behind a failure's first line its traceback may stand, with others' lines between.
 	reprintLines = 200
 )

@@ -101,6 +101,7 @@ var anyRules = []rule{
 
 	r("site-packages/pandas/", "", Data, weak),
 	r("site-packages/pyarrow/", "", Data, weak),
+	r("pyarrow/*.pxi", "", Data, weak),
 	r("site-packages/polars/", "", Data, weak),
 	r("site-packages/duckdb/", "", Data, weak),
 	r("site-packages/dask/", "", Data, weak),
