@@ -97,7 +97,7 @@ func endsWithAny(name string, words []string) bool {
 var shapes = compile([]shape{
 	{need: "PRIVATE KEY", re: `(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`},
 	{need: "hf_", re: edge + `(hf_[A-Za-z0-9]{24,})`},
-	{need: "gh", re: edge + `(gh[pousr]_[A-Za-z0-9]{30,})`},
+	{need: "gh", near: "_", re: edge + `(gh[pousr]_[A-Za-z0-9]{30,})`},
 	{need: "github_pat_", re: edge + `(github_pat_\w{20,})`},
 	{need: "glpat-", re: edge + `(glpat-[\w-]{20,})`},
 	{need: "npm_", re: edge + `(npm_[A-Za-z0-9]{36})`},
@@ -111,21 +111,22 @@ var shapes = compile([]shape{
 	{need: "ASIA", re: edge + `(ASIA[A-Z0-9]{16})\b`},
 	{need: "AIza", re: edge + `(AIza[\w-]{35})`},
 	{need: "eyJ", re: edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,})`},
-	{need: "@", re: `://[^\s/:@?#"']*:([^\s/@"'<>]+)@`},
+	{need: "://", near: "@", re: `://[^\s/:@?#"']*:([^\s/@"'<>]+)@`},
 	{need: "@", re: `://([^\s/:@?#"'<>]{20,})@`},
 	{need: "uthorization", re: `[Aa]uthorization\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`},
 	{need: "earer ", re: `\b[Bb]earer\s+([\w.~+/=-]{12,})`, ok: random},
 	{need: "asic ", re: `\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`, ok: random},
 	{need: " password ", re: `\blogin\s+\S+\s+password\s+(\S+)`},
-	{need: "ig", re: `[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`},
+	{need: "ig", near: "?&", re: `[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`},
 })
 
 // edge stands where a key may begin: behind an underscore, too, as in names made of a key and a prefix.
 const edge = `(?:^|[^A-Za-z0-9])`
 
-// shape is one look of a credential. Its expression is tried on texts that hold need.
+// shape is one look of a credential. Its expression is tried on texts that hold need, and one of near's bytes if there are any.
 type shape struct {
 	need string
+	near string
 	re   string
 	ok   func(string) bool     // nil: every match is one
 	rx   func() *regexp.Regexp // compiled on first use
@@ -150,7 +151,7 @@ func Text(text string) string {
 	}
 	for i := range shapes {
 		x := &shapes[i]
-		if strings.Contains(text, x.need) {
+		if strings.Contains(text, x.need) && (x.near == "" || strings.ContainsAny(text, x.near)) {
 			text = maskAll(text, x.rx().FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
 				lo, hi := m[len(m)-2], m[len(m)-1]
 				if x.ok != nil && !x.ok(text[lo:hi]) {
