@@ -144,9 +144,15 @@ func random(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ToLower(s) != s
 }
 
+// A credential of less than minBare bytes holds one of these signs, or stands beside one.
+const (
+	minBare = 20
+	signs   = "=:-_@./ \t"
+)
+
 // Text masks every credential in text. Names, and whatever else stands beside, stay.
 func Text(text string) string {
-	if len(text) < 6 {
+	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {
 		return text
 	}
 	for i := range shapes {
