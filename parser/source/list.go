@@ -72,11 +72,17 @@ func (l *lister) path(path string) {
 		l.root(path)
 	case mode.IsRegular():
 		l.file(path, info.Size())
-	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
+	case mode&fs.ModeNamedPipe != 0, null(info): // other devices may never end: /dev/zero
 		l.add(Input{Name: path, Path: path, Size: -1})
 	default:
 		l.problem(path, ErrKind, "name a log file, a folder of logs, or - for the standard input")
 	}
+}
+
+// null says that a path leads to the device that is empty.
+func null(info fs.FileInfo) bool {
+	empty, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, empty)
 }
 
 // pattern lists what a pattern matches, if anything: one that the shell passed on, for it was quoted or comes from a file.
