@@ -73,28 +73,27 @@ func (p *progress) close() {
 	})
 }
 
-// layouts of the line, for wide terminals and for narrow ones.
+// Templates of the line, for wide terminals, for narrow ones, and for narrow ones when the figures leave no room for a bar.
 const (
 	wideLine   = `{{string . "files"}}  {{bar . "[" "=" ">" " " "]"}}  {{counters . "%s of %s"}}  {{speed . "%s/s" "..."}}  {{string . "found"}}  {{rtime . "%s left" "%.0s" "..."}}`
 	narrowLine = `{{string . "files"}} {{bar . "[" "=" ">" " " "]"}} {{counters . "%s of %s"}} {{speed . "%s/s" "..."}} {{string . "found"}} {{rtime . "%s left" "%.0s" "..."}}`
+	tightLine  = `{{string . "files"}} {{counters . "%s/%s"}} {{speed . "%s/s" "..."}} {{string . "hits"}} {{rtime . "%s left" "%.0s" "..."}}`
+	bareLine   = `{{string . "files"}} {{counters . "%s of %s"}} {{speed . "%s/s" "..."}} {{string . "found"}} {{rtime . "%s left" "%.0s" "..."}}`
 	wideFrom   = 100
+	leastBar   = 9 // columns of the shortest bar, and of what parts it from the rest
 )
 
 // show draws the line until it is stopped.
 func (p *progress) show() {
 	defer p.drawn.Done()
-	wide, narrow := p.bar(wideLine), p.bar(narrowLine)
+	l := p.layouts()
 	ticker := time.NewTicker(redraw)
 	defer ticker.Stop()
 	shown := 0 // columns of the line on the screen
 	for {
 		width := p.width()
-		bar := narrow
-		if width >= wideFrom {
-			bar = wide
-		}
 		erase(p.out, shown, width)
-		line := p.line(bar, width)
+		line := p.line(&l, width)
 		shown = len(line)
 		_, _ = io.WriteString(p.out, line)
 		select {
@@ -112,17 +111,40 @@ func (p *progress) bar(layout string) *pb.ProgressBar {
 	return b.SetWriter(io.Discard).SetTemplateString(layout).Start()
 }
 
-// line is the progress by now, one column narrower than the terminal: some wrap a full line.
-func (p *progress) line(bar *pb.ProgressBar, width int) string {
-	bar.Set("files", fmt.Sprintf("%d/%d files", p.done.Load(), p.files))
-	found := "no incident"
+// layouts are the forms that a line may take.
+type layouts struct{ wide, narrow, bare, tight *pb.ProgressBar }
+
+func (p *progress) layouts() layouts {
+	return layouts{p.bar(wideLine), p.bar(narrowLine), p.bar(bareLine), p.bar(tightLine)}
+}
+
+// line is the progress by now, one column narrower than the terminal, for some wrap a full line. A bar that has no room
+// gives way to the figures.
+func (p *progress) line(l *layouts, width int) string {
+	most := max(width-1, 1)
+	files := fmt.Sprintf("%d/%d files", p.done.Load(), p.files)
+	found, hits := "no incident", "none found"
 	if n := p.found.Load(); n > 0 {
-		found = fmt.Sprintf("%d with incidents", n)
+		found, hits = fmt.Sprintf("%d with incidents", n), fmt.Sprintf("%d found", n)
 	}
-	bar.Set("found", found)
-	bar.SetCurrent(min(p.read.Load(), p.total)).SetWidth(max(width-1, 1))
-	line := strings.TrimRight(bar.String(), " ")
-	return line[:min(len(line), max(width-1, 1))] // all of it is ASCII
+	read := min(p.read.Load(), p.total)
+	text := func(b *pb.ProgressBar, columns int) string {
+		b.Set("files", files).Set("found", found).Set("hits", hits).SetCurrent(read).SetWidth(columns)
+		return strings.TrimRight(b.String(), " ")
+	}
+	const unbound = 1000
+	var line string
+	switch bare := len(text(l.bare, unbound)); {
+	case width >= wideFrom && bare+2*leastBar <= most:
+		line = text(l.wide, most)
+	case bare+leastBar <= most:
+		line = text(l.narrow, most)
+	case bare <= most:
+		line = text(l.bare, most)
+	default:
+		line = text(l.tight, most)
+	}
+	return line[:min(len(line), most)] // all of it is ASCII
 }
 
 // erase takes a line of so many columns away, on a terminal that may have become narrower and broken it since.
