@@ -5,10 +5,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, and dates.
-var rotated = regexp.MustCompile(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+var rotated = expression(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated tells of a file's name that log rotation made what it was before, and where it stands in time among the files
 // of that name: the lower, the earlier; the file that is still written to has the highest place. A number counts only
@@ -18,7 +19,7 @@ func Rotated(name string) (log string, place int) {
 	if !numbered(name) {
 		return name, now
 	}
-	m := rotated.FindStringSubmatch(name)
+	m := rotated().FindStringSubmatch(name)
 	if m == nil {
 		return name, now
 	}
@@ -89,4 +90,9 @@ func carry(before *file, events []*event) {
 			e.timer, e.timerBy, e.marker = before.where(e.Header.Stream)
 		}
 	}
+}
+
+// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
+func expression(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -3,7 +3,6 @@ package classifier
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ func (c *cluster) byTrace() (phase.Verdict, bool) {
 }
 
 // remote finds a Ray task's name in a process title: "ray::WorkerDict.actor_rollout_generate_sequences".
-var remote = regexp.MustCompile(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
+var remote = expression(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
 
 // byCommand reads the title or the command line of the killed process.
 func (c *cluster) byCommand() (phase.Verdict, bool) {
@@ -84,7 +83,7 @@ func (c *cluster) byCommand() (phase.Verdict, bool) {
 					continue
 				}
 				for _, key := range []string{"cmd", "comm", "method", "name"} {
-					m := remote.FindStringSubmatch(d.fields[key])
+					m := remote().FindStringSubmatch(d.fields[key])
 					if m == nil {
 						continue
 					}

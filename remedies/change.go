@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"oomscan/remedies/memory"
 )
@@ -239,8 +240,8 @@ var dialects = map[string]string{"verl": "hydra", "nemo_rl": "hydra", "areal": "
 // The engine's own words for what it was told: its share of the card, the number of sequences of a step, the longest
 // sequence (vllm/v1/worker/gpu_worker.py, gpu_model_runner.py, v1/core/kv_cache_utils.py).
 var (
-	toldShare = regexp.MustCompile(`desired gpu memory utilization \((0?\.[0-9]{1,6}|1(?:\.0)?), `)
-	toldSeqs  = regexp.MustCompile(`warming up sampler with ([0-9]{1,6}) dummy requests`)
+	toldShare = expression(`desired gpu memory utilization \((0?\.[0-9]{1,6}|1(?:\.0)?), `)
+	toldSeqs  = expression(`warming up sampler with ([0-9]{1,6}) dummy requests`)
 )
 
 // told takes the current value from the failure itself, or from what an engine said at its start, where these print it.
@@ -252,7 +253,7 @@ func (s *scene) told(p *Parameter, c *change) (bool, string) {
 	last := split(p.Key)[len(split(p.Key))-1]
 	switch {
 	case strings.HasSuffix(last, "gpu_memory_utilization"):
-		if m := toldShare.FindStringSubmatch(s.words); m != nil {
+		if m := toldShare().FindStringSubmatch(s.words); m != nil {
 			return said(m[1], "the engine's own message")
 		}
 		for _, name := range []string{"vllm.usage", "vllm.budget"} {
@@ -262,12 +263,12 @@ func (s *scene) told(p *Parameter, c *change) (bool, string) {
 		}
 		return false, ""
 	case strings.HasSuffix(last, "max_num_seqs"):
-		if m := toldSeqs.FindStringSubmatch(s.words); m != nil {
+		if m := toldSeqs().FindStringSubmatch(s.words); m != nil {
 			return said(m[1], "the engine's own message")
 		}
 		return false, ""
 	case p.Next == "fit_length":
-		if m := longest.FindStringSubmatch(s.in.Root.Message); m != nil {
+		if m := longest().FindStringSubmatch(s.in.Root.Message); m != nil {
 			return said(m[1], "the engine's own message")
 		}
 		return false, ""
@@ -370,4 +371,9 @@ func scalar(value string) string {
 		return `"` + strings.ReplaceAll(value, `"`, `\"`) + `"`
 	}
 	return value
+}
+
+// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
+func expression(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

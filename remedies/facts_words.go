@@ -47,7 +47,7 @@ func evicted(s *scene, _ string) verdict {
 }
 
 func lengthEstimate(s *scene, _ string) verdict {
-	return verdict{truthOf(estimatedLength.MatchString(s.words)), "the engine printed how long a sequence would fit"}
+	return verdict{truthOf(estimatedLength().MatchString(s.words)), "the engine printed how long a sequence would fit"}
 }
 
 // saverMargin is torch_memory_saver's refusal: request plus margin exceed what is free (torch_memory_saver, csrc).
@@ -134,7 +134,7 @@ func fullScores(s *scene, _ string) verdict {
 // longSequence says that one sequence of the planned length needs more cache than there is.
 func longSequence(s *scene, _ string) verdict {
 	r := &s.in.Root
-	if s.in.Kind != parser.KVCache || !longest.MatchString(s.words) || kvSizing(s, "").truth != yes {
+	if s.in.Kind != parser.KVCache || !longest().MatchString(s.words) || kvSizing(s, "").truth != yes {
 		return verdict{}
 	}
 	short, ok := s.shortfall()

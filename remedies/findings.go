@@ -3,7 +3,6 @@ package remedies
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -82,7 +81,7 @@ func (s *scene) engineParts() string {
 }
 
 // longest is the sequence for which an engine found no room (vllm/v1/core/kv_cache_utils.py).
-var longest = regexp.MustCompile(`max seq len \(([0-9]{1,9})\)`)
+var longest = expression(`max seq len \(([0-9]{1,9})\)`)
 
 // oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for
 // every key-value head. It is empty when a size is unknown or the product is another one.
@@ -92,7 +91,7 @@ func (s *scene) oneSequence() string {
 		return ""
 	}
 	r := &s.in.Root
-	tokens, _ := parseInt(longest.FindStringSubmatch(r.Message)[1])
+	tokens, _ := parseInt(longest().FindStringSubmatch(r.Message)[1])
 	return fmt.Sprintf("One sequence of %s tokens takes %s: %s.", memory.Thousands(tokens), classifier.GiB(*r.Requested), words)
 }
 
@@ -100,7 +99,7 @@ func (s *scene) oneSequence() string {
 // one sequence agrees with it; 0 where it does not, or where a size is unknown.
 func (s *scene) oneToken() (each int64, words string) {
 	r := &s.in.Root
-	m := longest.FindStringSubmatch(r.Message)
+	m := longest().FindStringSubmatch(r.Message)
 	if s.in.Kind != parser.KVCache || r.Requested == nil || m == nil || s.latent() {
 		return 0, ""
 	}

@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"oomscan/parser"
@@ -117,14 +116,14 @@ func (s *scene) place() (memory.Place, memory.Truth) {
 }
 
 // assigned is the left side of an assignment.
-var assigned = regexp.MustCompile(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
+var assigned = expression(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
 
 // called is what a line of code calls: of an outer frame only that says where the failure was. What it is assigned to, and
 // the names of its arguments, are of tensors that were there or never came to be.
 func called(code string) string {
 	code = strings.TrimSpace(code)
 	if i := strings.IndexByte(code, '('); i < 0 || strings.Contains(code[:i], "=") {
-		if m := assigned.FindStringSubmatch(code); m != nil {
+		if m := assigned().FindStringSubmatch(code); m != nil {
 			code = m[1]
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -327,7 +326,7 @@ func prefillChunk(q *question) next {
 
 // estimatedLength is what vLLM prints when one sequence does not fit: since 0.8.4 what it reckons would, before 0.11 how
 // many tokens the cache holds (vllm/v1/core/kv_cache_utils.py, vllm/worker/worker.py).
-var estimatedLength = regexp.MustCompile(`(?:estimated maximum model length is |tokens that can be stored in kv cache \()([0-9][0-9,]{0,11})`)
+var estimatedLength = expression(`(?:estimated maximum model length is |tokens that can be stored in kv cache \()([0-9][0-9,]{0,11})`)
 
 // fitLength takes the length that the engine says it has room for, unless the trainer's sequences are longer.
 func fitLength(q *question) next {
@@ -356,7 +355,7 @@ func (q *question) longest() (low int64, how string) {
 
 // estimated is the length that fits as the engine estimates it, or as the sizes that it prints tell.
 func (q *question) estimated() next {
-	m := estimatedLength.FindStringSubmatch(q.words)
+	m := estimatedLength().FindStringSubmatch(q.words)
 	if m == nil {
 		return q.shorter()
 	}
@@ -455,10 +454,10 @@ func hostMemory(q *question) next {
 }
 
 // size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).
-var size = regexp.MustCompile(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:i?b|n|c)?$`)
+var size = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:i?b|n|c)?$`)
 
 func parseSize(v string) (int64, bool) {
-	m := size.FindStringSubmatch(strings.Trim(v, `"' `))
+	m := size().FindStringSubmatch(strings.Trim(v, `"' `))
 	if m == nil {
 		return 0, false
 	}

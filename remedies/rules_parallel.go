@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -88,11 +87,11 @@ func (q *question) trainers() (int64, bool) {
 		return q.gpus()
 	}
 	parts := cutLayouts(mode.value.Value)
-	m := trainPart.FindStringSubmatch(strings.TrimSpace(parts[len(parts)-1]))
+	m := trainPart().FindStringSubmatch(strings.TrimSpace(parts[len(parts)-1]))
 	if m == nil {
 		return 0, false
 	}
-	for _, d := range dimension.FindAllStringSubmatch(m[2], -1) {
+	for _, d := range dimension().FindAllStringSubmatch(m[2], -1) {
 		if d[1] == "d" {
 			return parseInt(d[2])
 		}
@@ -102,14 +101,14 @@ func (q *question) trainers() (int64, bool) {
 
 // The ways AReaL writes how GPUs are split: "sglang.d4p1t2+d8" (the guide), "sglang:d4t2+fsdp:d8", "fsdp:d8".
 var (
-	serverPart = regexp.MustCompile(`^((?:sglang|vllm)(?:\[[a-z]{1,20}\])?[.:])((?:[dtpcem][0-9]{1,5}){1,6})$`)
-	trainPart  = regexp.MustCompile(`^((?:(?:fsdp|megatron|archon)(?:\[[a-z]{1,20}\])?[.:])?)((?:[dtpcem][0-9]{1,5}){1,6})$`)
-	dimension  = regexp.MustCompile(`([dtpcem])([0-9]{1,5})`)
+	serverPart = expression(`^((?:sglang|vllm)(?:\[[a-z]{1,20}\])?[.:])((?:[dtpcem][0-9]{1,5}){1,6})$`)
+	trainPart  = expression(`^((?:(?:fsdp|megatron|archon)(?:\[[a-z]{1,20}\])?[.:])?)((?:[dtpcem][0-9]{1,5}){1,6})$`)
+	dimension  = expression(`([dtpcem])([0-9]{1,5})`)
 )
 
 // shift halves the data-parallel degree d of a layout and doubles the degree named by the letter; same GPUs.
 func shift(layout string, letter byte) (out string, now, to int64, ok bool) {
-	dims := dimension.FindAllStringSubmatch(layout, -1)
+	dims := dimension().FindAllStringSubmatch(layout, -1)
 	if letter == 't' && strings.Contains(layout, "m") {
 		letter = 'm' // the first releases wrote m for tensor parallelism
 	}
@@ -161,7 +160,7 @@ func allocationTP(q *question) next {
 	heads, kv := q.heads()
 	parts := cutLayouts(q.cur)
 	for i, p := range parts {
-		m := serverPart.FindStringSubmatch(strings.TrimSpace(p))
+		m := serverPart().FindStringSubmatch(strings.TrimSpace(p))
 		if m == nil {
 			continue
 		}
@@ -183,8 +182,8 @@ func backendCP(q *question) next {
 	heads, kv := q.heads()
 	parts := cutLayouts(q.cur)
 	last := len(parts) - 1
-	m := trainPart.FindStringSubmatch(strings.TrimSpace(parts[last]))
-	if m == nil || serverPart.MatchString(strings.TrimSpace(parts[last])) {
+	m := trainPart().FindStringSubmatch(strings.TrimSpace(parts[last]))
+	if m == nil || serverPart().MatchString(strings.TrimSpace(parts[last])) {
 		return next{}
 	}
 	layout, _, cp, ok := shift(m[2], 'c')

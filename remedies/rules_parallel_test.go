@@ -59,7 +59,7 @@ func TestAnyLayoutKeepsItsGPUs(t *testing.T) {
 	pickOne := func(list ...string) string { return list[r.IntN(len(list))] }
 	product := func(layout string) (all, d, tp int64) {
 		all, d, tp = 1, 1, 1
-		for _, m := range dimension.FindAllStringSubmatch(layout, -1) {
+		for _, m := range dimension().FindAllStringSubmatch(layout, -1) {
 			n, ok := parseInt(m[2])
 			require.True(t, ok)
 			all *= n

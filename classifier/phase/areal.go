@@ -2,43 +2,45 @@ package phase
 
 // arealRules: AReaL v0.3 ... v2.0 (engine/, trainer/, infra/; experimental engines share the method names) and the older
 // realhf (v0.3.0, realhf/system/model_worker.py).
-var arealRules = []rule{
-	r("engine/*_engine.py", "initialize _create_device_model create_device_model _create_llm_actor_or_critic "+
-		"_load_model_from_hf _apply_peft_wrapper _create_optimizer create_optimizer create_process_group", Init, decisive),
-	r("engine/*_engine.py", "optimizer_step optimizer_zero_grad", Optimizer, decisive),
-	r("engine/*_engine.py", "train_batch", Training, decisive),
-	r("engine/*_engine.py", "_compute_logprobs_and_loss", Forward, strong),
-	r("engine/*_engine.py", "eval_batch evaluate_lm", Forward, strong).says("an evaluation"),
-	r("engine/*_engine.py", "forward_batch forward _compute_forward_result _compute_logprobs _compute_values",
-		LogProb, decisive),
-	r("engine/*_engine.py", "update_weights upload_weights _update_weights* _init_weight_update* _update_bucket* "+
-		"_get_full_tensor _collect_param _impl_update_weight*", WeightUpdate, decisive),
-	r("engine/*_engine.py", "save _save_model_to_hf _save_to_dcp _save_optimizer_state", Checkpoint, decisive),
-	r("engine/*_engine.py", "load _load_from_dcp _load_optimizer_state", Checkpoint, strong),
-	shared("engine/*_engine.py", "onload offload _offload_aware_context").with(mover),
-	shared("engine/*_engine.py", "forward_backward_batch _prepare_mb_list prepare_mb_list _sp_all_gather"),
+func arealRules() []rule {
+	return []rule{
+		r("engine/*_engine.py", "initialize _create_device_model create_device_model _create_llm_actor_or_critic "+
+			"_load_model_from_hf _apply_peft_wrapper _create_optimizer create_optimizer create_process_group", Init, decisive),
+		r("engine/*_engine.py", "optimizer_step optimizer_zero_grad", Optimizer, decisive),
+		r("engine/*_engine.py", "train_batch", Training, decisive),
+		r("engine/*_engine.py", "_compute_logprobs_and_loss", Forward, strong),
+		r("engine/*_engine.py", "eval_batch evaluate_lm", Forward, strong).says("an evaluation"),
+		r("engine/*_engine.py", "forward_batch forward _compute_forward_result _compute_logprobs _compute_values",
+			LogProb, decisive),
+		r("engine/*_engine.py", "update_weights upload_weights _update_weights* _init_weight_update* _update_bucket* "+
+			"_get_full_tensor _collect_param _impl_update_weight*", WeightUpdate, decisive),
+		r("engine/*_engine.py", "save _save_model_to_hf _save_to_dcp _save_optimizer_state", Checkpoint, decisive),
+		r("engine/*_engine.py", "load _load_from_dcp _load_optimizer_state", Checkpoint, strong),
+		shared("engine/*_engine.py", "onload offload _offload_aware_context").with(mover),
+		shared("engine/*_engine.py", "forward_backward_batch _prepare_mb_list prepare_mb_list _sp_all_gather"),
 
-	r("ppo/actor.py", "ppo_update _ppo_update", Training, decisive),
-	r("ppo/actor.py", "grpo_loss_fn ppo_actor_loss_fn", Forward, strong),
-	r("ppo/actor.py", "compute_logp _compute_logp", LogProb, decisive),
-	r("ppo/actor.py", "compute_advantages _compute_advantages", Training, weak),
-	r("ppo/critic.py", "ppo_update _ppo_update", Training, decisive),
-	r("ppo/critic.py", "compute_values _compute_values", LogProb, decisive),
-	r("sft/lm_engine.py", "train_lm", Training, decisive),
-	r("sft/lm_engine.py", "evaluate_lm", Forward, strong).says("an evaluation"),
-	r("sft/lm_engine.py", "compute_packed_sft_loss", Forward, strong),
-	r("areal/trainer/", "train_rw train_dpo train_lm", Training, decisive),
+		r("ppo/actor.py", "ppo_update _ppo_update", Training, decisive),
+		r("ppo/actor.py", "grpo_loss_fn ppo_actor_loss_fn", Forward, strong),
+		r("ppo/actor.py", "compute_logp _compute_logp", LogProb, decisive),
+		r("ppo/actor.py", "compute_advantages _compute_advantages", Training, weak),
+		r("ppo/critic.py", "ppo_update _ppo_update", Training, decisive),
+		r("ppo/critic.py", "compute_values _compute_values", LogProb, decisive),
+		r("sft/lm_engine.py", "train_lm", Training, decisive),
+		r("sft/lm_engine.py", "evaluate_lm", Forward, strong).says("an evaluation"),
+		r("sft/lm_engine.py", "compute_packed_sft_loss", Forward, strong),
+		r("areal/trainer/", "train_rw train_dpo train_lm", Training, decisive),
 
-	r("workflow_executor.py", "", Rollout, strong),
-	r("areal/engine/*_remote.py", "", Rollout, strong),
-	r("remote_inf_engine.py", "agenerate rollout_batch prepare_batch", Rollout, strong),
-	r("areal/workflow/", "arun_episode", Rollout, strong),
-	r("areal/dataset/", "", Data, strong),
+		r("workflow_executor.py", "", Rollout, strong),
+		r("areal/engine/*_remote.py", "", Rollout, strong),
+		r("remote_inf_engine.py", "agenerate rollout_batch prepare_batch", Rollout, strong),
+		r("areal/workflow/", "arun_episode", Rollout, strong),
+		r("areal/dataset/", "", Data, strong),
 
-	r("realhf/system/model_worker.py", "__param_realloc", WeightUpdate, strong),
-	r("realhf/system/model_worker.py", "__data_transfer_among_workers", Data, strong),
-	r("realhf/impl/model/interface/*.py", "generate", Rollout, decisive),
-	r("realhf/impl/model/interface/*.py", "inference", LogProb, decisive),
-	r("realhf/impl/model/interface/*.py", "train_step", Training, decisive),
-	r("realhf/impl/model/backend/*.py", "train_batch", Training, strong),
+		r("realhf/system/model_worker.py", "__param_realloc", WeightUpdate, strong),
+		r("realhf/system/model_worker.py", "__data_transfer_among_workers", Data, strong),
+		r("realhf/impl/model/interface/*.py", "generate", Rollout, decisive),
+		r("realhf/impl/model/interface/*.py", "inference", LogProb, decisive),
+		r("realhf/impl/model/interface/*.py", "train_step", Training, decisive),
+		r("realhf/impl/model/backend/*.py", "train_batch", Training, strong),
+	}
 }

@@ -30,37 +30,39 @@ func lazy(expr string) func() *regexp.Regexp {
 func (l line) with(f flag) line { l.flags |= f; return l }
 
 // lines are tried in this order.
-var lines = []line{
-	// Wrappers whose backward may also step: DeepSpeed through accelerate.
-	reads(".backward(", `\b(?:accelerator|engine|model_engine|fabric|self|manager|strategy|booster|trainer)\.backward\(`, Backward, weak),
-	reads(".backward( .grad( run_backward( .gradient(", `\.backward\(|\bautograd\.grad\(|\brun_backward\(|\btape\.gradient\(`, Backward, strong),
-	reads("caler.", `(?i)\bscaler\.(?:step|unscale_)\(`, Optimizer, strong),
-	reads(".step(", `(?i)\b\w*(?:optim|opt|adam)\w*(?:\[[^\]]{0,40}\])?\.step\(`, Optimizer, strong),
-	reads("clip_grad_ apply_gradients(", `\bclip_grad_(?:norm|value)_?\(|\.apply_gradients\(`, Optimizer, strong),
-	reads("ngine.step( zero_grad(", `(?i)\b(?:model_)?engine\.step\(|\boptim\w*\.zero_grad\(`, Optimizer, weak),
+var lines = sync.OnceValue(func() []line {
+	return []line{
+		// Wrappers whose backward may also step: DeepSpeed through accelerate.
+		reads(".backward(", `\b(?:accelerator|engine|model_engine|fabric|self|manager|strategy|booster|trainer)\.backward\(`, Backward, weak),
+		reads(".backward( .grad( run_backward( .gradient(", `\.backward\(|\bautograd\.grad\(|\brun_backward\(|\btape\.gradient\(`, Backward, strong),
+		reads("caler.", `(?i)\bscaler\.(?:step|unscale_)\(`, Optimizer, strong),
+		reads(".step(", `(?i)\b\w*(?:optim|opt|adam)\w*(?:\[[^\]]{0,40}\])?\.step\(`, Optimizer, strong),
+		reads("clip_grad_ apply_gradients(", `\bclip_grad_(?:norm|value)_?\(|\.apply_gradients\(`, Optimizer, strong),
+		reads("ngine.step( zero_grad(", `(?i)\b(?:model_)?engine\.step\(|\boptim\w*\.zero_grad\(`, Optimizer, weak),
 
-	reads("from_pretrained( from_config( deepspeed.initialize( accelerator.prepare", `\.from_pretrained\(|\.from_config\(|\bdeepspeed\.initialize\(|\baccelerator\.prepare\w*\(`, Init, strong),
-	reads("Parallel( DDP( FSDP( fully_shard( get_peft_model( LLM( Engine(", `\b(?:DistributedDataParallel|DDP|FSDP|FullyShardedDataParallel|fully_shard|get_peft_model|LLM|Engine)\(`,
-		Init, strong).with(alone),
-	reads("save load state_dict( restore_checkpoint(", `\b(?:save_checkpoint|load_checkpoint|save_pretrained|save_ckpt|load_ckpt|save_state|load_state|save_model`+
-		`|load_state_dict|restore_checkpoint)\(|\btorch\.(?:save|load)\(|\.state_dict\(\)`, Checkpoint, strong),
-	reads(".to( .cuda( .npu( .half( .bfloat16(", `(?i)\b\w*(?:model|net|module|encoder|decoder|critic|policy)\w*\.(?:to|cuda|npu|half|bfloat16)\(`,
-		Init, strong).with(alone),
-	reads(").to( ).cuda( ).npu(", `(?i)\b\w*(?:model|net|module)\s*=.{0,200}\)\.(?:to|cuda|npu)\(`, Init, strong).with(alone),
-	reads("build create get load make init", `(?i)^(?:self\.)?\w*(?:model|net|critic|policy)\s*=\s*(?:\w+\.)*(?:build|create|get|load|make|init)\w*\(`,
-		Init, weak).with(alone),
-	reads("state( .init(", `(?i)\b(?:create|init)\w*_(?:train_)?state\(|\b\w*model\.init\(|\b(?:tx|optimizer)\.init\(`, Init, weak).with(alone),
+		reads("from_pretrained( from_config( deepspeed.initialize( accelerator.prepare", `\.from_pretrained\(|\.from_config\(|\bdeepspeed\.initialize\(|\baccelerator\.prepare\w*\(`, Init, strong),
+		reads("Parallel( DDP( FSDP( fully_shard( get_peft_model( LLM( Engine(", `\b(?:DistributedDataParallel|DDP|FSDP|FullyShardedDataParallel|fully_shard|get_peft_model|LLM|Engine)\(`,
+			Init, strong).with(alone),
+		reads("save load state_dict( restore_checkpoint(", `\b(?:save_checkpoint|load_checkpoint|save_pretrained|save_ckpt|load_ckpt|save_state|load_state|save_model`+
+			`|load_state_dict|restore_checkpoint)\(|\btorch\.(?:save|load)\(|\.state_dict\(\)`, Checkpoint, strong),
+		reads(".to( .cuda( .npu( .half( .bfloat16(", `(?i)\b\w*(?:model|net|module|encoder|decoder|critic|policy)\w*\.(?:to|cuda|npu|half|bfloat16)\(`,
+			Init, strong).with(alone),
+		reads(").to( ).cuda( ).npu(", `(?i)\b\w*(?:model|net|module)\s*=.{0,200}\)\.(?:to|cuda|npu)\(`, Init, strong).with(alone),
+		reads("build create get load make init", `(?i)^(?:self\.)?\w*(?:model|net|critic|policy)\s*=\s*(?:\w+\.)*(?:build|create|get|load|make|init)\w*\(`,
+			Init, weak).with(alone),
+		reads("state( .init(", `(?i)\b(?:create|init)\w*_(?:train_)?state\(|\b\w*model\.init\(|\b(?:tx|optimizer)\.init\(`, Init, weak).with(alone),
 
-	reads("generate", `\b(?:generate_sequences|generate)\(`, Rollout, weak),
-	reads("for ", `(?i)\bfor\b.{1,100}\bin\b.{0,60}(?:loader|dataset|data_iter|dataiter)`, Data, weak),
-	reads("next(", `(?i)\bnext\(.{0,60}(?:iter|loader|data)`, Data, weak),
-	reads("load_ read_ np. ataset( oader( okenizer( to_pandas( json.", `(?i)\bload_dataset\(|\bload_from_disk\(|\bread_(?:csv|parquet|json|table)\(|\bnp\.(?:load|memmap|fromfile)\(`+
-		`|\b\w*Dataset\(|\b\w*DataLoader\(|\btokenizer\(|\.to_pandas\(|\bjson\.loads?\(`, Data, weak),
-	reads("rain", `(?i)\b\w*train(?:ing)?_?(?:one_)?step\w*\(`, Training, weak),
-	reads("step", `(?i)\b(?:eval|valid(?:ation)?)_?step\w*\(`, Forward, weak),
-	reads("F. functional.", `\b(?:F|functional)\.(?:cross_entropy|log_softmax|softmax|nll_loss)\(`, Forward, weak),
-	reads("riterion( loss_f", `(?i)\b\w*(?:criterion|loss_fn|loss_func|loss_fct)\(`, Forward, weak),
-}
+		reads("generate", `\b(?:generate_sequences|generate)\(`, Rollout, weak),
+		reads("for ", `(?i)\bfor\b.{1,100}\bin\b.{0,60}(?:loader|dataset|data_iter|dataiter)`, Data, weak),
+		reads("next(", `(?i)\bnext\(.{0,60}(?:iter|loader|data)`, Data, weak),
+		reads("load_ read_ np. ataset( oader( okenizer( to_pandas( json.", `(?i)\bload_dataset\(|\bload_from_disk\(|\bread_(?:csv|parquet|json|table)\(|\bnp\.(?:load|memmap|fromfile)\(`+
+			`|\b\w*Dataset\(|\b\w*DataLoader\(|\btokenizer\(|\.to_pandas\(|\bjson\.loads?\(`, Data, weak),
+		reads("rain", `(?i)\b\w*train(?:ing)?_?(?:one_)?step\w*\(`, Training, weak),
+		reads("step", `(?i)\b(?:eval|valid(?:ation)?)_?step\w*\(`, Forward, weak),
+		reads("F. functional.", `\b(?:F|functional)\.(?:cross_entropy|log_softmax|softmax|nll_loss)\(`, Forward, weak),
+		reads("riterion( loss_f", `(?i)\b\w*(?:criterion|loss_fn|loss_func|loss_fct)\(`, Forward, weak),
+	}
+})
 
 // call finds a call of something that is named like a model and nothing else: `model(...)`, `self.ref_model(...)`,
 // `netG(...)`, but neither `get_model(...)` nor `update_policy(...)` nor a constructor. The words in front are those that
@@ -79,6 +81,7 @@ func quoted(at *location, library bool) *line {
 	if at.code == "" || strings.HasPrefix(at.code, "def ") || strings.HasPrefix(at.code, "#") {
 		return nil
 	}
+	lines := lines()
 	for i := range lines {
 		l := &lines[i]
 		if library && (l.by == weak || !part(l.phase)) {

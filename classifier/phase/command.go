@@ -8,26 +8,26 @@ import (
 
 // jobs are programs that do one part of a run's work, by the names that they are given.
 var jobs = []struct {
-	expr  *regexp.Regexp
+	expr  func() *regexp.Regexp
 	phase Phase
 }{
-	{regexp.MustCompile(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
-	{regexp.MustCompile(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep)_(?:data|index|vocab|corpus)|data_?(?:prep|process|build)`), Data},
+	{lazy(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
+	{lazy(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep)_(?:data|index|vocab|corpus)|data_?(?:prep|process|build)`), Data},
 }
 
 // program finds the script or module that a command line runs.
-var program = regexp.MustCompile(`(?:^|\s)(?:-m\s+([\w.]{1,200})|(?:\S{0,400}/)?([\w.-]{1,200})\.(?:py|sh|R|jl)\b)`)
+var program = lazy(`(?:^|\s)(?:-m\s+([\w.]{1,200})|(?:\S{0,400}/)?([\w.-]{1,200})\.(?:py|sh|R|jl)\b)`)
 
 // FromCommand tells the phase from the command line of a process that died: a converter of checkpoints, a tokenizer of
 // data. A trainer's tells nothing.
 func FromCommand(line string) (Verdict, bool) {
-	m := program.FindStringSubmatch(head(line, maxCode))
+	m := program().FindStringSubmatch(head(line, maxCode))
 	if m == nil {
 		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
 	name := strings.ToLower(m[1] + m[2])
 	for _, j := range jobs {
-		if j.expr.MatchString(name) {
+		if j.expr().MatchString(name) {
 			return Verdict{
 				Phase: j.phase, Confidence: Medium,
 				Why: fmt.Sprintf("The process ran `%s`: %s.", show(m[1]+m[2]), nouns[j.phase]),

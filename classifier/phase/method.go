@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"oomscan/parser/traceback"
 )
@@ -31,44 +32,46 @@ const engineActors = "httpserver engine llm vllm sglang rollout generation"
 
 // methods are Ray method names and the methods of single controllers: verl 0.1 ... 0.9 (workers), AReaL (train
 // controllers), slime and Relax (MegatronTrainRayActor, RolloutManager), OpenRLHF (ray actors), NeMo-RL (policy workers).
-var methods = []method{
-	m("init_model init_model_from_pretrained init_workers init_worker_group initialize init_critic_model "+
-		"create_engine launch_server build_*", Init, decisive),
-	m("__init__ init setup", Init, strong),
+var methods = sync.OnceValue(func() []method {
+	return []method{
+		m("init_model init_model_from_pretrained init_workers init_worker_group initialize init_critic_model "+
+			"create_engine launch_server build_*", Init, decisive),
+		m("__init__ init setup", Init, strong),
 
-	m("update_weights* update_weight* upload_weights sync_rollout_weights sync_weights execute_checkpoint_engine "+
-		"broadcast_to_vllm broadcast_weights* stream_weights* recv_weight* refit_policy_generation "+
-		"init_weights_update_group prepare_weights_for_ipc offload_before_refit offload_after_refit "+
-		"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights", WeightUpdate, decisive),
-	m("wake_up wakeup sleep resume* release*", WeightUpdate, strong).of(engineActors + " workerdict"),
-	m("rollout_mode trainer_mode", WeightUpdate, strong),
-	m("wake_up onload reload_process_groups", Training, weak),
+		m("update_weights* update_weight* upload_weights sync_rollout_weights sync_weights execute_checkpoint_engine "+
+			"broadcast_to_vllm broadcast_weights* stream_weights* recv_weight* refit_policy_generation "+
+			"init_weights_update_group prepare_weights_for_ipc offload_before_refit offload_after_refit "+
+			"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights", WeightUpdate, decisive),
+		m("wake_up wakeup sleep resume* release*", WeightUpdate, strong).of(engineActors + " workerdict"),
+		m("rollout_mode trainer_mode", WeightUpdate, strong),
+		m("wake_up onload reload_process_groups", Training, weak),
 
-	m("compute_log_prob* compute_ref_log_prob* compute_old_log_prob* compute_logp compute_ref_logp get_logprobs "+
-		"get_reference_policy_logprobs prepare_for_lp_inference infer_batch forward_only make_experience* "+
-		"compute_actor_log_prob train_log_probs recompute_logp", LogProb, decisive),
-	m("compute_values compute_rm_score compute_reward_score get_values get_reward* forward_batch", LogProb, strong),
-	m("forward execute_batch", LogProb, strong).of("modelactor modelrayactor model ref reward critic policy rayactor"),
+		m("compute_log_prob* compute_ref_log_prob* compute_old_log_prob* compute_logp compute_ref_logp get_logprobs "+
+			"get_reference_policy_logprobs prepare_for_lp_inference infer_batch forward_only make_experience* "+
+			"compute_actor_log_prob train_log_probs recompute_logp", LogProb, decisive),
+		m("compute_values compute_rm_score compute_reward_score get_values get_reward* forward_batch", LogProb, strong),
+		m("forward execute_batch", LogProb, strong).of("modelactor modelrayactor model ref reward critic policy rayactor"),
 
-	m("update_actor update_critic update_policy update_rm train_mini_batch train_batch train_lm train_rw train_dpo "+
-		"ppo_update ppo_train training_step prepare_for_training train_step", Training, decisive),
-	m("train async_train", Training, strong).of("policyworker policy_worker policy"),
-	// In slime and Relax the log-probability passes run inside the same method.
-	m("train async_train train_actor train_critic train_async train_hybrid fit", Training, weak).
-		of("train actor critic policy trainer model"),
+		m("update_actor update_critic update_policy update_rm train_mini_batch train_batch train_lm train_rw train_dpo "+
+			"ppo_update ppo_train training_step prepare_for_training train_step", Training, decisive),
+		m("train async_train", Training, strong).of("policyworker policy_worker policy"),
+		// In slime and Relax the log-probability passes run inside the same method.
+		m("train async_train train_actor train_critic train_async train_hybrid fit", Training, weak).
+			of("train actor critic policy trainer model"),
 
-	m("generate_sequences* generate_samples* rollout_batch prepare_batch agenerate run_agent_loop "+
-		"generate_rollout", Rollout, strong),
-	m("generate* async_generate* add_requests* get_responses* eval chat_completion*", Rollout, strong).
-		of(engineActors + " agentloop"),
-	m("generate", Rollout, weak),
+		m("generate_sequences* generate_samples* rollout_batch prepare_batch agenerate run_agent_loop "+
+			"generate_rollout", Rollout, strong),
+		m("generate* async_generate* add_requests* get_responses* eval chat_completion*", Rollout, strong).
+			of(engineActors + " agentloop"),
+		m("generate", Rollout, weak),
 
-	m("save_checkpoint load_checkpoint save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",
-		Checkpoint, decisive),
-	m("save load", Checkpoint, weak),
+		m("save_checkpoint load_checkpoint save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",
+			Checkpoint, decisive),
+		m("save load", Checkpoint, weak),
 
-	m("get_rollout_data data_preprocess", Data, weak),
-}
+		m("get_rollout_data data_preprocess", Data, weak),
+	}
+})
 
 // dataTask recognises tasks that only prepare data, Ray Data's operators among them.
 var dataTask = lazy(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
@@ -90,7 +93,7 @@ func FromMethod(actor, name string) (Verdict, bool) {
 	}
 	who := strings.ToLower(actor)
 	for bare := range spellings(name) {
-		for i := range methods {
+		for i, methods := 0, methods(); i < len(methods); i++ {
 			if x := &methods[i]; x.fits(who, bare) {
 				return Verdict{
 					Phase: x.phase, Confidence: x.by.confidence(),

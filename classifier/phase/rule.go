@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"oomscan/parser/traceback"
 )
@@ -166,13 +167,15 @@ func fits(pattern, name string) bool {
 
 // rules holds every table, the outermost software first: the first rule that matches a frame is the one that counts, so
 // a framework's word about its own files comes before a general one.
-var rules = join(
-	neutralRules,
-	verlRules, arealRules, relaxRules, slimeRules, openrlhfRules, trlRules, nemoRules,
-	vllmRules, sglangRules,
-	deepspeedRules, megatronRules, jaxRules,
-	trainerRules, torchRules, anyRules,
-)
+var rules = sync.OnceValue(func() []rule {
+	return join(
+		neutralRules(),
+		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), trlRules(), nemoRules(),
+		vllmRules(), sglangRules(),
+		deepspeedRules(), megatronRules(), jaxRules(),
+		trainerRules(), torchRules(), anyRules(),
+	)
+})
 
 func join(tables ...[]rule) []rule {
 	var all []rule
@@ -188,7 +191,7 @@ type index struct {
 	rest   []int            // rules for many files
 }
 
-var ruleIndex = indexed(rules)
+var ruleIndex = sync.OnceValue(func() index { return indexed(rules()) })
 
 func indexed(all []rule) index {
 	x := index{byBase: map[string][]int{}}
@@ -204,14 +207,15 @@ func indexed(all []rule) index {
 
 // find returns the first rule for a frame, or nil.
 func find(at *location) *rule {
+	rules, index := rules(), ruleIndex()
 	first := len(rules)
-	for _, i := range ruleIndex.byBase[at.base] {
+	for _, i := range index.byBase[at.base] {
 		if rules[i].matches(at) {
 			first = i
 			break
 		}
 	}
-	for _, i := range ruleIndex.rest {
+	for _, i := range index.rest {
 		if i >= first {
 			break
 		}

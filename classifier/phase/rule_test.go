@@ -22,8 +22,8 @@ func specimen(x *rule, fn string) traceback.Frame {
 
 func TestEveryRuleCanWinForEachOfItsFunctions(t *testing.T) {
 	t.Parallel()
-	for i := range rules {
-		x := &rules[i]
+	for i := range rules() {
+		x := &rules()[i]
 		names := append([]string{}, x.funcs...)
 		for _, h := range x.heads {
 			names = append(names, h+"some_rest")
@@ -45,8 +45,8 @@ func TestEveryRuleCanWinForEachOfItsFunctions(t *testing.T) {
 
 func TestRulesAreWellFormed(t *testing.T) {
 	t.Parallel()
-	for i := range rules {
-		x := &rules[i]
+	for i := range rules() {
+		x := &rules()[i]
 		_, err := path.Match(x.base, "x")
 		assert.NoError(t, err, x.base)
 		assert.True(t, x.base != "" || len(x.dirs) > 0, "a rule for everything")
@@ -58,8 +58,8 @@ func TestRulesAreWellFormed(t *testing.T) {
 			assert.NotEmpty(t, append(x.funcs, x.heads...), "a rule for every file needs functions")
 		}
 	}
-	for i := range lines {
-		assert.NotEmpty(t, lines[i].hints)
-		assert.Contains(t, nouns, lines[i].phase)
+	for i := range lines() {
+		assert.NotEmpty(t, lines()[i].hints)
+		assert.Contains(t, nouns, lines()[i].phase)
 	}
 }

@@ -2,7 +2,8 @@ package phase
 
 // torchRules: PyTorch itself (1.x ... 2.9) and optimizer libraries. Collectives mean the phase around them; NCCL marks
 // them for the case that nothing is around them.
-var torchRules = []rule{
+func torchRules() []rule {
+	return []rule{
 	r("torch/_tensor.py", "backward", Backward, decisive),
 	r("torch/tensor.py", "backward", Backward, decisive), // torch <= 1.8
 	r("torch/autograd/__init__.py", "backward grad _make_grads", Backward, decisive),
@@ -72,11 +73,13 @@ var torchRules = []rule{
 	r("torch/nn/modules/conv.py", "forward _conv_forward conv2d_forward", Forward, weak),
 	r("torch/nn/functional.py", "cross_entropy log_softmax softmax nll_loss scaled_dot_product_attention",
 		Forward, weak),
+	}
 }
 
 // anyRules read names that users and forks give their own functions, and close the table with the libraries whose
 // lines are not a user's.
-var anyRules = []rule{
+func anyRules() []rule {
+	return []rule{
 	r("*", "update_policy update_actor update_critic", Training, strong),
 	r("*", "generate_sequences", Rollout, strong),
 	r("*", "compute_ref_log_prob compute_ref_logp compute_old_log_prob forward_only", LogProb, strong),
@@ -115,4 +118,5 @@ var anyRules = []rule{
 	shared("site-packages/scipy/", "").with(opaque),
 	shared("megatron/core/", "").with(opaque),
 	shared("site-packages/transformer_engine/", "").with(opaque),
+	}
 }

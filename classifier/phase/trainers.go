@@ -4,69 +4,71 @@ package phase
 // them. [unverified] against their sources; the names are long-standing.
 //
 // accelerate's backward is a hint only: for DeepSpeed it also runs the optimizer step.
-var trainerRules = []rule{
-	r("transformers/modeling_utils.py", "from_pretrained from_config _from_config _load_pretrained_model "+
-		"_load_state_dict_into_* _load_parameter_into_model caching_allocator_warmup", Init, decisive),
-	r("transformers/models/auto/auto_factory.py", "from_pretrained from_config", Init, decisive),
-	r("transformers/generation/utils.py", "", Rollout, decisive),
-	r("transformers/cache_utils.py", "update", Rollout, weak).with(alone),
-	r("transformers/loss/", "", Forward, weak),
-	r("*rainer*.py", "prediction_step evaluation_loop evaluate predict", Forward, strong).says("an evaluation"),
-	r("*rainer*.py", "save_model _save_checkpoint save_checkpoint _save _save_optimizer_and_scheduler "+
-		"_load_from_checkpoint _load_best_model _load_optimizer_and_scheduler", Checkpoint, strong),
-	r("*rainer*.py", "training_step _inner_training_loop", Training, strong),
-	r("*rainer*.py", "compute_loss", Forward, strong),
-	r("*rainer*.py", "_prepare_dataset", Data, strong),
-	r("*rainer*.py", "_wrap_model create_optimizer create_optimizer_and_scheduler create_accelerator_and_postprocess "+
-		"_move_model_to_device", Init, strong),
-	r("transformers/trainer*.py", "__init__", Init, strong),
-	r("trl/trainer/*.py", "__init__", Init, strong),
+func trainerRules() []rule {
+	return []rule{
+		r("transformers/modeling_utils.py", "from_pretrained from_config _from_config _load_pretrained_model "+
+			"_load_state_dict_into_* _load_parameter_into_model caching_allocator_warmup", Init, decisive),
+		r("transformers/models/auto/auto_factory.py", "from_pretrained from_config", Init, decisive),
+		r("transformers/generation/utils.py", "", Rollout, decisive),
+		r("transformers/cache_utils.py", "update", Rollout, weak).with(alone),
+		r("transformers/loss/", "", Forward, weak),
+		r("*rainer*.py", "prediction_step evaluation_loop evaluate predict", Forward, strong).says("an evaluation"),
+		r("*rainer*.py", "save_model _save_checkpoint save_checkpoint _save _save_optimizer_and_scheduler "+
+			"_load_from_checkpoint _load_best_model _load_optimizer_and_scheduler", Checkpoint, strong),
+		r("*rainer*.py", "training_step _inner_training_loop", Training, strong),
+		r("*rainer*.py", "compute_loss", Forward, strong),
+		r("*rainer*.py", "_prepare_dataset", Data, strong),
+		r("*rainer*.py", "_wrap_model create_optimizer create_optimizer_and_scheduler create_accelerator_and_postprocess "+
+			"_move_model_to_device", Init, strong),
+		r("transformers/trainer*.py", "__init__", Init, strong),
+		r("trl/trainer/*.py", "__init__", Init, strong),
 
-	// ROLL: a worker's methods are the stages of its pipelines; megatron's forward_step serves all of them.
-	r("roll/pipeline/", "compute_log_probs", LogProb, decisive),
-	r("roll/pipeline/", "compute_values compute_rewards", LogProb, strong),
-	r("roll/pipeline/", "train_step train_step_lora", Training, decisive),
-	r("roll/pipeline/", "generate start_server", Rollout, strong),
-	r("roll/pipeline/", "model_update start_model_update broadcast_parameter", WeightUpdate, decisive),
-	r("roll/pipeline/", "do_checkpoint", Checkpoint, decisive),
-	r("roll/pipeline/", "initialize", Init, strong),
+		// ROLL: a worker's methods are the stages of its pipelines; megatron's forward_step serves all of them.
+		r("roll/pipeline/", "compute_log_probs", LogProb, decisive),
+		r("roll/pipeline/", "compute_values compute_rewards", LogProb, strong),
+		r("roll/pipeline/", "train_step train_step_lora", Training, decisive),
+		r("roll/pipeline/", "generate start_server", Rollout, strong),
+		r("roll/pipeline/", "model_update start_model_update broadcast_parameter", WeightUpdate, decisive),
+		r("roll/pipeline/", "do_checkpoint", Checkpoint, decisive),
+		r("roll/pipeline/", "initialize", Init, strong),
 
-	// Text Generation Inference measures its cache with the largest prefill before it serves.
-	r("text_generation_server/", "warmup Warmup", Init, decisive),
-	r("text_generation_server/", "get_model load_weights", Init, strong),
-	r("text_generation_server/server.py", "Prefill Decode", Rollout, strong),
-	r("text_generation_server/models/", "generate_token", Rollout, strong),
+		// Text Generation Inference measures its cache with the largest prefill before it serves.
+		r("text_generation_server/", "warmup Warmup", Init, decisive),
+		r("text_generation_server/", "get_model load_weights", Init, strong),
+		r("text_generation_server/server.py", "Prefill Decode", Rollout, strong),
+		r("text_generation_server/models/", "generate_token", Rollout, strong),
 
-	r("accelerate/accelerator.py", "backward", Backward, weak),
-	r("accelerate/utils/deepspeed.py", "backward", Backward, weak),
-	r("accelerate/utils/deepspeed.py", "step", Optimizer, strong),
-	r("accelerate/accelerator.py", "prepare prepare_model _prepare*", Init, strong),
-	r("accelerate/accelerator.py", "clip_grad_norm_ unscale_gradients", Optimizer, strong),
-	r("accelerate/accelerator.py", "save_state load_state save_model get_state_dict", Checkpoint, strong),
-	r("accelerate/optimizer.py", "step", Optimizer, strong),
-	r("accelerate/big_modeling.py", "", Init, decisive),
-	r("accelerate/utils/modeling.py", "set_module_tensor_to_device load_checkpoint_in_model", Init, decisive),
-	r("accelerate/utils/fsdp_utils.py", "save_fsdp_* load_fsdp_*", Checkpoint, strong),
-	r("accelerate/utils/fsdp_utils.py", "fsdp2_*", Init, strong),
-	r("accelerate/data_loader.py", "__iter__ __next__", Data, weak),
-	r("peft/*.py", "from_pretrained get_peft_model", Init, strong),
-	r("diffusers/pipelines/", "__call__", Rollout, weak),
-	r("comfy/model_management.py", "load_models_gpu load_model_gpu model_load", Init, strong),
-	r("comfy/samplers.py", "", Rollout, weak), // ComfyUI
-	r("comfy/sd.py", "decode decode_tiled encode", Rollout, weak),
-	r("modules/sd_samplers*.py", "", Rollout, weak), // stable-diffusion-webui
-	r("diffusers/*/*.py", "from_pretrained", Init, decisive),
-	r("ultralytics/utils/autobatch.py", "", Init, strong).says("a batch size is being probed"),
-	r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
+		r("accelerate/accelerator.py", "backward", Backward, weak),
+		r("accelerate/utils/deepspeed.py", "backward", Backward, weak),
+		r("accelerate/utils/deepspeed.py", "step", Optimizer, strong),
+		r("accelerate/accelerator.py", "prepare prepare_model _prepare*", Init, strong),
+		r("accelerate/accelerator.py", "clip_grad_norm_ unscale_gradients", Optimizer, strong),
+		r("accelerate/accelerator.py", "save_state load_state save_model get_state_dict", Checkpoint, strong),
+		r("accelerate/optimizer.py", "step", Optimizer, strong),
+		r("accelerate/big_modeling.py", "", Init, decisive),
+		r("accelerate/utils/modeling.py", "set_module_tensor_to_device load_checkpoint_in_model", Init, decisive),
+		r("accelerate/utils/fsdp_utils.py", "save_fsdp_* load_fsdp_*", Checkpoint, strong),
+		r("accelerate/utils/fsdp_utils.py", "fsdp2_*", Init, strong),
+		r("accelerate/data_loader.py", "__iter__ __next__", Data, weak),
+		r("peft/*.py", "from_pretrained get_peft_model", Init, strong),
+		r("diffusers/pipelines/", "__call__", Rollout, weak),
+		r("comfy/model_management.py", "load_models_gpu load_model_gpu model_load", Init, strong),
+		r("comfy/samplers.py", "", Rollout, weak), // ComfyUI
+		r("comfy/sd.py", "decode decode_tiled encode", Rollout, weak),
+		r("modules/sd_samplers*.py", "", Rollout, weak), // stable-diffusion-webui
+		r("diffusers/*/*.py", "from_pretrained", Init, decisive),
+		r("ultralytics/utils/autobatch.py", "", Init, strong).says("a batch size is being probed"),
+		r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
 
-	r("loops/fit_loop.py", "setup_data", Data, weak),
-	r("loops/evaluation_loop.py", "", Forward, strong).says("an evaluation"),
-	r("trainer/connectors/checkpoint_connector.py", "", Checkpoint, strong),
-	r("callbacks/model_checkpoint.py", "", Checkpoint, strong),
-	r("tuner/batch_size_scaling.py", "", Init, strong).says("a batch size is being probed"),
-	r("loops/optimization/*.py", "_optimizer_step", Optimizer, weak),
+		r("loops/fit_loop.py", "setup_data", Data, weak),
+		r("loops/evaluation_loop.py", "", Forward, strong).says("an evaluation"),
+		r("trainer/connectors/checkpoint_connector.py", "", Checkpoint, strong),
+		r("callbacks/model_checkpoint.py", "", Checkpoint, strong),
+		r("tuner/batch_size_scaling.py", "", Init, strong).says("a batch size is being probed"),
+		r("loops/optimization/*.py", "_optimizer_step", Optimizer, weak),
 
-	shared("site-packages/accelerate/", "").with(opaque),
-	shared("site-packages/lightning/", "").with(opaque),
-	shared("site-packages/pytorch_lightning/", "").with(opaque),
+		shared("site-packages/accelerate/", "").with(opaque),
+		shared("site-packages/lightning/", "").with(opaque),
+		shared("site-packages/pytorch_lightning/", "").with(opaque),
+	}
 }

@@ -8,16 +8,16 @@ import (
 // words are what a failure's own message may say of where it happened, most particular first: how TensorFlow and XLA
 // name the nodes of a graph that they derived, and how trainers that caught the failure put it.
 var words = []struct {
-	expr  *regexp.Regexp
+	expr  func() *regexp.Regexp
 	phase Phase
 }{
-	{regexp.MustCompile(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
-	{regexp.MustCompile(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
-	{regexp.MustCompile(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
-	{regexp.MustCompile(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
-	{regexp.MustCompile(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},
-	{regexp.MustCompile(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer},
-	{regexp.MustCompile(`\bjvp\(`), Forward},
+	{lazy(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
+	{lazy(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
+	{lazy(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
+	{lazy(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
+	{lazy(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},
+	{lazy(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer},
+	{lazy(`\bjvp\(`), Forward},
 }
 
 // maxWords are the bytes of a message that are read: the allocator's own words behind them tell nothing of the phase.
@@ -27,7 +27,7 @@ const maxWords = 1 << 10
 func FromWords(message string) (Verdict, bool) {
 	message = head(message, maxWords)
 	for _, w := range words {
-		if m := w.expr.FindString(message); m != "" {
+		if m := w.expr().FindString(message); m != "" {
 			return Verdict{
 				Phase: w.phase, Confidence: Medium,
 				Why: fmt.Sprintf("The message itself says `%s`: %s.", show(m), nouns[w.phase]),

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -17,7 +18,7 @@ type Interval struct{ Low, High int64 }
 func (v Interval) Holds(n int64) bool { return v.Low <= n && n <= v.High }
 
 // sizes are quantities in a message. Their decimals tell how exact they are.
-var sizes = regexp.MustCompile(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(?:ytes?)?|bytes?)\b`)
+var sizes = expression(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(?:ytes?)?|bytes?)\b`)
 
 // mostMessage bounds how much of a message is searched for its figures.
 const mostMessage = 2 << 10
@@ -29,7 +30,7 @@ func Printed(n int64, message string) Interval {
 	if len(message) > mostMessage {
 		message = message[:mostMessage]
 	}
-	for _, m := range sizes.FindAllStringSubmatch(message, 20) {
+	for _, m := range sizes().FindAllStringSubmatch(message, 20) {
 		for _, binary := range []bool{true, false} {
 			text := m[1] + "." + m[2] + " " + m[3]
 			if got, ok := parser.ParseSize(text, binary); !ok || got != n {
@@ -93,3 +94,8 @@ func Thousands(n int64) string {
 
 // GiB prints bytes for people.
 func GiB(n int64) string { return classifier.GiB(n) }
+
+// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
+func expression(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

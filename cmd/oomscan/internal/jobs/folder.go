@@ -41,7 +41,7 @@ func (g *grouper) plant() {
 		inRay := false
 		for _, d := range runFolders(split[i].dirs, hosts) {
 			f = f.child(d)
-			inRay = inRay || sessionDir.MatchString(d)
+			inRay = inRay || sessionDir().MatchString(d)
 		}
 		e := &entry{Clues: &g.logs[i].Clues, i: i, name: g.logs[i].Name, base: split[i].base, home: f}
 		if !inRay { // its files are named after Ray's own ids
@@ -61,16 +61,16 @@ func (g *grouper) plant() {
 func runFolders(dirs []string, hosts map[string]bool) []string {
 	var out []string
 	for i, d := range dirs {
-		if attemptDir.MatchString(d) {
-			if m := torchrunDir.FindStringSubmatch(lastOf(out)); m != nil && m[1] != "none" {
+		if attemptDir().MatchString(d) {
+			if m := torchrunDir().FindStringSubmatch(lastOf(out)); m != nil && m[1] != "none" {
 				out[len(out)-1] = m[1] // every node makes a folder of its own for a run
 			}
 			return out
 		}
-		if sessionDir.MatchString(d) {
+		if sessionDir().MatchString(d) {
 			return append(out, d)
 		}
-		numbered := smallInt.MatchString(d) && i > 0 && clockDir.MatchString(dirs[i-1])
+		numbered := smallInt().MatchString(d) && i > 0 && clockDir().MatchString(dirs[i-1])
 		if member(d) && !numbered || hosts[strings.Join(dirs[:i+1], "/")] {
 			continue
 		}

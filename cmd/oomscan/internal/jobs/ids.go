@@ -1,12 +1,11 @@
 package jobs
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 )
 
-var digits = regexp.MustCompile(`\d+`)
+var digits = expression(`\d+`)
 
 // accept decides, for the logs of one folder, which numbers in their names are job ids, and drops the others. A number
 // is one when the name says so or ends as a scheduler's files do, when the log tells the same id, or when it is that of

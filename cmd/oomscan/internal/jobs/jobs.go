@@ -229,7 +229,7 @@ func (x *group) foreign(keyed *group) bool {
 
 // roles says that all logs are named as those of AReaL's trials are.
 func (x *group) roles() bool {
-	return !slices.ContainsFunc(x.entries, func(e *entry) bool { return !role.MatchString(e.base) })
+	return !slices.ContainsFunc(x.entries, func(e *entry) bool { return !role().MatchString(e.base) })
 }
 
 // base is an id without the array's task.
@@ -305,7 +305,7 @@ func several(told []*group) bool {
 		}
 		mine := map[string]bool{}
 		for _, e := range x.entries {
-			mine[digits.ReplaceAllString(e.base, "#")] = true
+			mine[digits().ReplaceAllString(e.base, "#")] = true
 		}
 		for s := range mine {
 			if stems[s] {
