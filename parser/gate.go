@@ -52,9 +52,16 @@ type compiled struct {
 var table = sync.OnceValue(func() *compiled { return compile(Patterns()).build() })
 
 func compile(patterns []Pattern) *compiled {
-	t := &compiled{patterns: patterns, headLines: headLines, lookBack: maxLookBack, markBack: maxMarkBack, followers: map[int32][]int32{}}
-	ids := map[string]int{}
-	var needles []string
+	count := len(reportNeedles) + len(sampleMarks) + len(settingNeedles)
+	for i := range patterns {
+		count += len(patterns[i].Needles)
+	}
+	t := &compiled{
+		patterns: patterns, headLines: headLines, lookBack: maxLookBack, markBack: maxMarkBack, followers: map[int32][]int32{},
+		owners: make([][]int32, 0, count), cares: make([]care, 0, count), settings: make([]bool, 0, count),
+	}
+	ids := make(map[string]int, count)
+	needles := make([]string, 0, count)
 	id := func(n string) int {
 		i, ok := ids[n]
 		if !ok {
@@ -67,15 +74,15 @@ func compile(patterns []Pattern) *compiled {
 		}
 		return i
 	}
-	names := map[string]int32{}
-	for p := range patterns {
-		names[patterns[p].Name] = int32(p)
-	}
+	leaders := map[string][]int32{} // by name, who follows on them
 	for p := range patterns {
 		for _, after := range patterns[p].After {
-			if i, ok := names[after]; ok {
-				t.followers[i] = append(t.followers[i], int32(p))
-			}
+			leaders[after] = append(leaders[after], int32(p))
+		}
+	}
+	for p := range patterns {
+		if next := leaders[patterns[p].Name]; next != nil {
+			t.followers[int32(p)] = next
 		}
 	}
 	for p := range patterns {

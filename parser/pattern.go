@@ -57,8 +57,7 @@ type Pattern struct {
 	// Also names patterns that may claim the same line, knowingly.
 	Also []string
 
-	compile func() (*regexp2.Regexp, error)
-	holds   func() []clause // literals of Expr, of all of which every match holds one
+	engine *engine
 }
 
 // Sample is a line that a [Pattern] must match, as a program prints it but without an envelope, and the fields that
@@ -75,19 +74,41 @@ const MaxMessage = 16 << 10
 // the wall, and so much longer than any match: a process that has to wait for a processor must not lose events.
 const matchTimeout = 3 * time.Second
 
-// prepare returns p with its expression ready to be compiled on first use.
-func (p Pattern) prepare() Pattern {
-	expr, name := p.Expr, p.Name
-	p.compile = sync.OnceValues(func() (*regexp2.Regexp, error) {
-		re, err := regexp2.Compile(expr, regexp2.None)
+// engine is what is made of a pattern's expression when it is first needed: most runs need few of them.
+type engine struct {
+	compiling, reading sync.Once
+
+	re    *regexp2.Regexp
+	err   error
+	holds []clause // literals of Expr, of all of which every match holds one
+}
+
+// prepare gives each pattern its engine.
+func prepare(all []Pattern) {
+	engines := make([]engine, len(all))
+	for i := range all {
+		all[i].engine = &engines[i]
+	}
+}
+
+func (p *Pattern) compile() (*regexp2.Regexp, error) {
+	e := p.engine
+	e.compiling.Do(func() {
+		re, err := regexp2.Compile(p.Expr, regexp2.None)
 		if err != nil {
-			return nil, fmt.Errorf("pattern %s: %w", name, err)
+			e.err = fmt.Errorf("pattern %s: %w", p.Name, err)
+			return
 		}
 		re.MatchTimeout = matchTimeout
-		return re, nil
+		e.re = re
 	})
-	p.holds = sync.OnceValue(func() []clause { return literals(expr) })
-	return p
+	return e.re, e.err
+}
+
+func (p *Pattern) holds() []clause {
+	e := p.engine
+	e.reading.Do(func() { e.holds = literals(p.Expr) })
+	return e.holds
 }
 
 // match tries the pattern on a message and returns its fields. A time-out counts as no match.

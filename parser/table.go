@@ -3,13 +3,11 @@ package parser
 // Patterns returns the whole table, in the order in which patterns are tried: the specific before the general. The first
 // event pattern that matches a message claims it, unless a veto matches too; markers and gauges are independent of that.
 func Patterns() []Pattern {
-	var all []Pattern
+	all := make([]Pattern, 0, 640) // more than there are
 	for _, t := range tables {
 		all = append(all, t()...)
 	}
-	for i := range all {
-		all[i] = all[i].prepare()
-	}
+	prepare(all)
 	return all
 }
 
