@@ -251,8 +251,9 @@ func BenchmarkPeel(b *testing.B) {
 			data := []byte(line)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
+			var w envelope.Peeler
 			for b.Loop() {
-				envelope.Peel(data)
+				w.Peel(data)
 			}
 		})
 	}
