@@ -72,3 +72,40 @@ func TestDevicesOfOtherKindsAreOtherJobs(t *testing.T) {
 		})
 	}
 }
+
+// TestProgramsThatShareNoCard weaves failures of two programs on cards of one number and size.
+func TestProgramsThatShareNoCard(t *testing.T) {
+	t.Parallel()
+	fail := func(label, file, held string) string {
+		out := ""
+		for _, l := range []string{
+			"Traceback (most recent call last):", `  File "` + file + `", line 9, in main`,
+			"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free. " +
+				"Including non-PyTorch memory, this process has " + held + " GiB memory in use. Of the allocated memory " + held + " GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
+		} {
+			out += label + l + "\n"
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name, text string
+		want       int
+	}{
+		{"an engine and a trainer on one card", fail("[rank0]: ", "/home/a/serve.py", "40.00") + fail("[rank1]: ", "/home/b/train.py", "22.00"), 1},
+		{"two that one card could not hold", fail("[rank0]: ", "/home/a/serve.py", "60.00") + fail("[rank1]: ", "/home/b/train.py", "62.00"), 2},
+		{"two ranks of one program", fail("[rank0]: ", "/home/b/train.py", "60.00") + fail("[rank1]: ", "/home/b/train.py", "62.00"), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Len(t, gather(t, map[string]string{"x.log": tt.text}).Result().Incidents, tt.want)
+		})
+	}
+}
+
+// TestJobsHaveOneScheduler weaves the words of two.
+func TestJobsHaveOneScheduler(t *testing.T) {
+	t.Parallel()
+	text := "[rank0]: slurmstepd: error: Detected 1 oom_kill event in StepId=771204.batch. Some of the step tasks have been OOM Killed.\n" +
+		"[rank1]: TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n"
+	assert.Len(t, gather(t, map[string]string{"x.log": text}).Result().Incidents, 2)
+}

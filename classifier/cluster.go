@@ -60,6 +60,9 @@ func apart(a, b *event) bool {
 	if f, g := backend(a), backend(b); f != g && f != "" && g != "" {
 		return true
 	}
+	if s, u := scheduler(a), scheduler(b); s != u && s != "" && u != "" {
+		return true
+	}
 	if v, w := vendor(a), vendor(b); v != w && v != "" && w != "" {
 		return true
 	}
@@ -87,8 +90,19 @@ func (j *job) strangers(a, b *event, at, bt *traceback.Trace) bool {
 	if a.Header.Stream == b.Header.Stream && a.file == b.file || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
 		return false
 	}
-	together := a.figures.device == b.figures.device && a.figures.total == b.figures.total
-	return !together
+	return !oneCard(a, b)
+}
+
+// oneCard says that two failures may be about the same device: its number and size are the same, as far as they are told,
+// and it could hold both processes.
+func oneCard(a, b *event) bool {
+	if a.figures.device != b.figures.device || a.figures.total != b.figures.total {
+		return false
+	}
+	total, known := a.fields.Int("total")
+	held, first := a.fields.Int("process")
+	more, second := b.fields.Int("process")
+	return !known || !first || !second || held+more <= total
 }
 
 // hears says that a labelled writer's earlier evidence is in the cluster.
@@ -123,6 +137,15 @@ func backend(e *event) string {
 		return "xla"
 	case "trtllm", "tensorrt":
 		return "tensorrt"
+	}
+	return ""
+}
+
+// scheduler is whose word an event is, "" when it is no batch scheduler's: a job has one.
+func scheduler(e *event) string {
+	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
+	case "slurm", "pbs", "lsf", "condor":
+		return program
 	}
 	return ""
 }

@@ -83,18 +83,19 @@ func trainerRecoveries() []Pattern {
 			Name: "trainer.oom_retried",
 			Needles: []string{
 				"etrying after OOM", "etrying after CUDA", "attempting to recover from OOM", "ran out of memory, retrying batch",
-				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
+				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM - batch removed", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
 				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "batch size to", "batch_size to", ", skipping", ", retrying",
 			},
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
 				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models` +
 				`|\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b.{0,160}\bout of memory` +
+				`|\bOOM\b.{0,80}\b[Ss]kipping (?:this )?batch\b|\bcuda OOM - batch removed` +
 				`|\bout of memory\b.{0,1500}\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b` +
 				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch[ _-]?size` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
 			Kind: Recovered, Role: Context,
-			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; ComfyUI, execution.py (the request is lost, the server goes on); common wording of user code",
+			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); common wording of user code",
 			Match: []Sample{
 				{"Got an OOM, unloading all loaded models.", Fields{}},
 				{"OOM in all workers, skipping update", Fields{}},
@@ -104,6 +105,9 @@ func trainerRecoveries() []Pattern {
 				{"Decreasing batch size to: 8.", Fields{}},
 				{"2025-06-01 10:00:00 | WARNING | OOM on batch 17, skipping", Fields{}},
 				{"step 12: backward failed, skipping batch (max_len=39.8s): CUDA out of memory.", Fields{}},
+				{"OOM at step 12! Skipping batch.", Fields{}},
+				{"WARNING CUDA OOM Error during batch execution, skipping batch.", Fields{}},
+				{"Step 100, cuda OOM - batch removed", Fields{}},
 				{"CUDA out of memory at step 12, skipping this sample", Fields{}},
 				{"OutOfMemoryError caught, halving batch size to 4 and retrying", Fields{}},
 				{"Retrying with batch size 4", Fields{}},
