@@ -37,6 +37,9 @@ func (s *Scanner) lookMarks(offset int64) {
 	}
 }
 
+// countedAtOnce is in how many bytes [Scanner.linesBack] counts lines before it looks for one.
+const countedAtOnce = 2 << 10
+
 // linesBack goes from the line at offset so many lines back, but not before the line at from, and returns where that line
 // begins and its number.
 func (s *Scanner) linesBack(offset, from int64, lines int) (begin int64, line int) {
@@ -47,11 +50,19 @@ func (s *Scanner) linesBack(offset, from int64, lines int) (begin int64, line in
 		if !ok {
 			return begin, line
 		}
-		for i := bytes.LastIndexByte(text, '\n'); i >= 0; i = bytes.LastIndexByte(text, '\n') {
-			text, begin, line = text[:i], lo+int64(i)+1, line-1
-			if s.line-line == lines {
-				return begin, line
+		for len(text) > 0 {
+			// counting is far faster than looking for one line feed after the other from behind
+			at := max(0, len(text)-countedAtOnce)
+			if n := bytes.Count(text[at:], newline); n > 0 && s.line-line+n < lines {
+				begin, line = lo+int64(at+bytes.IndexByte(text[at:], '\n'))+1, line-n
+			} else if n > 0 {
+				for i := bytes.LastIndexByte(text, '\n'); ; i = bytes.LastIndexByte(text[:i], '\n') {
+					if line--; s.line-line == lines {
+						return lo + int64(i) + 1, line
+					}
+				}
 			}
+			text = text[:at]
 		}
 		hi = lo
 	}
