@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"oomscan/parser"
@@ -56,13 +57,17 @@ func (c *cluster) stepsElsewhere() bool {
 	return false
 }
 
-// retried says that Ray kills and tries again, and that nothing says that it gave up.
+// skips finds the words of a trainer that tells on the failure's own line that it leaves the batch out.
+var skips = regexp.MustCompile(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
+
+// retried says that who failed tries again or goes on without, and that nothing says that it gave up.
 func (c *cluster) retried() bool {
 	retries := false
 	for _, e := range c.evidence {
 		if r := e.fields["retries"]; r != "" {
 			retries = r != "0"
 		}
+		retries = retries || e.Kind == parser.GPUOOM && skips.MatchString(e.Text)
 	}
 	if !retries {
 		return false
@@ -78,6 +83,9 @@ func (c *cluster) retried() bool {
 // goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *cluster) goesOn(e *event) bool {
+	if uncaught(e) && e.file.progressAt-e.At.Offset < outputBuffer {
+		return false // what is printed behind it had waited in the buffer of standard output
+	}
 	if e.file.progress-e.progress < 3 || e.attempt != e.file.attempt {
 		return false
 	}
@@ -87,6 +95,17 @@ func (c *cluster) goesOn(e *event) bool {
 		}
 	}
 	return true
+}
+
+// outputBuffer is how much a dying process may still print of what it had to say before: the buffers of Python and of the
+// C library, twice over.
+const outputBuffer = 16 << 10
+
+// uncaught says that nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
+// who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on.
+func uncaught(e *event) bool {
+	t := e.Trace
+	return t != nil && t.Origin == nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
 }
 
 // fatalAfter says that the job died after e all the same, without another step.

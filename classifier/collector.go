@@ -55,27 +55,28 @@ type file struct {
 	gauges   map[string]parser.Gauge // last reading per name and writer
 	labels   map[string]bool         // process labels seen
 
-	ended    bool      // a launcher said that the job failed: what begins after that is a new attempt
-	retold   int       // settings that were told again since then
-	requeued bool      // Slurm said that the job starts anew: the next failure is a new attempt's
-	failed   bool      // something failed: a trainer that prints its settings after that was started again
-	self     *identity // who writes this input, when unlabelled lines tell of one process only
-	selves   int
-	marks    int   // timers and phases seen: their order, for a line may hold several
-	attempt  int   // how often a launcher started its workers anew
-	done     []int // steps at the end of each attempt but the last
-	steps    int   // training steps that were reported
-	steppers []stepper
-	clocks   map[string]moment // last stamp of each launcher's label
-	ticks    int               // stamped lines that had one
-	progress int               // weaker signs that a run goes on: see the marker "progress"
-	counted  int               // the highest count of such a sign
-	dead     int               // pid of an actor whose death is being told, by the writer deadBy
-	deadBy   string
-	lastStep int       // highest step of this attempt, -1 before any
-	ready    bool      // an engine said that it serves requests
-	clock    string    // clock of lastTime
-	lastTime time.Time // last time stamp seen
+	ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
+	retold     int       // settings that were told again since then
+	requeued   bool      // Slurm said that the job starts anew: the next failure is a new attempt's
+	failed     bool      // something failed: a trainer that prints its settings after that was started again
+	self       *identity // who writes this input, when unlabelled lines tell of one process only
+	selves     int
+	marks      int   // timers and phases seen: their order, for a line may hold several
+	attempt    int   // how often a launcher started its workers anew
+	done       []int // steps at the end of each attempt but the last
+	steps      int   // training steps that were reported
+	steppers   []stepper
+	clocks     map[string]moment // last stamp of each launcher's label
+	ticks      int               // stamped lines that had one
+	progress   int               // weaker signs that a run goes on: see the marker "progress"
+	progressAt int64             // where the last one stands
+	counted    int               // the highest count of such a sign
+	dead       int               // pid of an actor whose death is being told, by the writer deadBy
+	deadBy     string
+	lastStep   int       // highest step of this attempt, -1 before any
+	ready      bool      // an engine said that it serves requests
+	clock      string    // clock of lastTime
+	lastTime   time.Time // last time stamp seen
 }
 
 // streamState is where one writer is.
@@ -380,6 +381,7 @@ func (c *Collector) marker(o parser.Marker) parser.Marker {
 		if n, ok := o.Fields.Int("count"); ok && int(n) > f.counted && n < 1<<40 {
 			f.counted = int(n)
 			f.progress++
+			f.progressAt = o.At.Offset
 		}
 	case "ready":
 		f.ready = true

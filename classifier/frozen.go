@@ -30,6 +30,7 @@ type frozenFile struct {
 	Clocks                                   map[string]frozenMoment
 	Ticks                                    int
 	Steps, Progress, Counted, Dead, LastStep int
+	ProgressAt                               int64
 	DeadBy, Clock                            string
 	LastTime                                 time.Time
 }
@@ -92,7 +93,7 @@ func (f *file) freeze() frozenFile {
 		Launches: f.launches, Gauges: f.gauges, Labels: f.labels,
 		Ended: f.ended, Requeued: f.requeued, Failed: f.failed, Ready: f.ready,
 		Retold: f.retold, Selves: f.selves, Marks: f.marks, Attempt: f.attempt, Done: f.done,
-		Steps: f.steps, Progress: f.progress, Counted: f.counted, Dead: f.dead, LastStep: f.lastStep, DeadBy: f.deadBy, Clock: f.clock,
+		Steps: f.steps, Progress: f.progress, ProgressAt: f.progressAt, Counted: f.counted, Dead: f.dead, LastStep: f.lastStep, DeadBy: f.deadBy, Clock: f.clock,
 		LastTime: f.lastTime, Clocks: map[string]frozenMoment{}, Ticks: f.ticks,
 	}
 	for _, e := range f.events {
@@ -130,7 +131,7 @@ func (z *frozenFile) thaw() *file {
 		idents: map[identKey]*identity{}, launches: z.Launches, gauges: z.Gauges, labels: z.Labels,
 		ended: z.Ended, requeued: z.Requeued, failed: z.Failed, ready: z.Ready,
 		retold: z.Retold, selves: z.Selves, marks: z.Marks, attempt: z.Attempt, done: z.Done,
-		steps: z.Steps, progress: z.Progress, counted: z.Counted, dead: z.Dead, lastStep: z.LastStep, deadBy: z.DeadBy, clock: z.Clock,
+		steps: z.Steps, progress: z.Progress, progressAt: z.ProgressAt, counted: z.Counted, dead: z.Dead, lastStep: z.LastStep, deadBy: z.DeadBy, clock: z.Clock,
 		lastTime: z.LastTime, clocks: map[string]moment{}, ticks: z.Ticks,
 	}
 	for i := range z.Events {

@@ -47,11 +47,14 @@ type signs struct{ bar, epoch, step *regexp.Regexp }
 // counters are the signs: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers Trainer
 // prints it, and whatever else tells the loss of a numbered step.
 var counters = sync.OnceValue(func() signs {
-	const step = `\b(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}(\d{1,9})\b`
+	const (
+		named  = `(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}`
+		epochs = `epoch:? ?\[\d{1,6}(?:/\d{1,6})?\] ?[\[(] {0,6}|epoch:? \d{1,6} \[ {0,6}` // Epoch: [0][  11/5005], Epoch:[1/1](12/19994), Epoch: 1 [640/60000
+	)
 	return signs{
 		regexp.MustCompile(`\| (\d{1,9})/\d{1,9} \[`),
 		regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`),
-		regexp.MustCompile(`(?i)` + step + `.{0,400}\bloss["']?[ :=]{1,3}-?\d`),
+		regexp.MustCompile(`(?i)\b(?:` + named + `|` + epochs + `)(\d{1,9})\b.{0,400}loss["']?[ :=]{1,3}-?\d`),
 	}
 })
 
