@@ -31,10 +31,11 @@ func launchFrameworks() []Pattern {
 	}
 	return []Pattern{
 		framework("verl", "verl 0.1-0.9, trainer/main_ppo.py; EasyR1",
-			`(?:\bverl\.(?:trainer|single_controller|workers|experimental)\.\w|-m recipe\.\w{1,40}\.\w{0,40}main|\bactor_rollout_ref\b`+
+			`(?:\bverl\.(?:trainer|single_controller|workers|experimental|utils)\.\w|-m verl\.\w|-m recipe\.\w{1,40}\.\w{0,40}main|\bactor_rollout_ref\b`+
 				`|\[validate_config\] All configuration checks passed)`,
-			[]string{"verl.trainer.", "verl.single_controller.", "verl.workers.", "verl.experimental.", "-m recipe.", "actor_rollout_ref", "[validate_config] All"},
+			[]string{"verl.trainer.", "verl.single_controller.", "verl.workers.", "verl.experimental.", "verl.utils.", "-m verl.", "-m recipe.", "actor_rollout_ref", "[validate_config] All"},
 			"+ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo",
+			"+ python3 -m verl.model_merger merge --backend fsdp --local_dir ckpt/actor", "/opt/verl/verl.utils.dataset.rl_dataset.RLHFDataset",
 			"colocated worker base class <class 'verl.single_controller.base.worker.Worker'>",
 			"{'actor_rollout_ref': {'actor': {'clip_ratio': 0.2,",
 			"python3 -m recipe.dapo.main_dapo data.train_files=x"),

@@ -150,8 +150,8 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "command behind other ones",
-			log:  "$ cd trainer && nohup python train_grpo.py --batch_size 2 --lr 1e-5 &\nsource env.sh; python3 t.py --warmup 7",
-			want: []string{"command --batch_size=2", "command --lr=1e-5", "command --warmup=7"},
+			log:  "(hf) mats@mbp run % python f.py --bs 8\n➜  run git:(main) ✗ python g.py --ga 2\n70 % python did --not run\n$ cd trainer && nohup python train_grpo.py --batch_size 2 --lr 1e-5 &\nsource env.sh; python3 t.py --warmup 7",
+			want: []string{"command --bs=8", "command --ga=2", "command --batch_size=2", "command --lr=1e-5", "command --warmup=7"},
 		},
 		{
 			name: "command behind a label",
