@@ -169,7 +169,7 @@ type coat func(p *peeler, s scanner) ([]byte, bool)
 // Launchers and collectors put their labels around all that a program prints; the program and its runtime stamp single
 // messages. Both are tried by the first byte of what is left, most particular first.
 var (
-	outerBracket = []coat{globalRank, kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost}
+	outerBracket = []coat{globalRank, kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost, role}
 	outerDigit   = []coat{cri, syslogISO, isoStamp, srunTask, ipHost}
 	outerAngle   = []coat{syslogPriority, quote}
 	outerBlank   = []coat{srunTask, catNumber}

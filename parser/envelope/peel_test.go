@@ -195,6 +195,10 @@ func TestLaunchersArePeeled(t *testing.T) {
 			want(at("iso", "2025-06-01T10:00:00.123"), rank(3), process("W"), pid(7), stream("r3|cstderr|pW 7 ")),
 		},
 		{
+			"role, record", `[default3]:{"log":"text\n","stream":"stderr","time":"2025-06-01T10:00:00.123Z"}`, `text`,
+			want(at("iso", "2025-06-01T10:00:00.123"), localRank(3), stream("ldefault 3|cstderr")),
+		},
+		{
 			"rank, journal", `[rank3]: Jun 01 10:00:00 node01 python[12]: text`, `text`,
 			want(at("syslog", "0000-06-01T10:00:00"), rank(3), host("node01"), process("python"), pid(12), stream("r3|hnode01 python 12")),
 		},

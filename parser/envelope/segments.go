@@ -38,10 +38,11 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 // isRecord tells a line that is a record, with a rank's label in front of it or none.
 func isRecord(line []byte) bool {
 	s := scanner{line}
-	if s.lit("[rank") {
-		if _, ok := s.number(1, 6); !ok || !s.lit("]: ") {
+	if s.lit("[") {
+		if label, ok := s.until("]:", 32); !ok || !all(label, isWord) {
 			return false
 		}
+		s.lit(" ")
 		return s.lit(`{"`)
 	}
 	return s.peek() == '{'
