@@ -195,7 +195,7 @@ func careFor(marker string) care {
 // reportNeedles open or continue reports of many lines; see package traceback.
 var reportNeedles = []string{
 	"Traceback (most recent call last)", `", line `, "() (pid=", "terminated with the following error",
-	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", "invoked oom-killer",
+	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", " invoked oom-killer: ",
 }
 
 // settingNeedles open dumps of settings after the head of an input; see package settings.

@@ -16,7 +16,7 @@ func oomKillerPatterns() []Pattern {
 	return []Pattern{
 		{
 			Name:    "kernel.invoked",
-			Needles: []string{" invoked oom-killer"},
+			Needles: []string{" invoked oom-killer: "},
 			Expr:    `(?:^|kernel: ?(?:\[[ \d.]{5,20}\] ?)?|\d\] )(?!kernel)(?<comm>\S.{0,14}?) invoked oom-killer: `,
 			Kind:    OOMKill, Role: Detail, Source: oomKill,
 			Match: []Sample{
