@@ -3,10 +3,10 @@
 //
 // How: a gram is 5 bytes. Whoever looks at the gram at every fourth offset of a text looks, wherever a literal (needle) of
 // 8 bytes or more stands in it, at those of its grams whose offsets in the needle leave one remainder when divided by four.
-// So four grams of each needle are chosen, the rarest of each remainder. A table of 256 KiB, indexed by the top bits of
+// So four grams of each needle are chosen, one of each remainder. A table of 256 KiB, indexed by the top bits of
 // gram*multiplier, tells them from others with few mistakes; 15 look-ups are OR-ed before the first branch. A map of the
-// chosen grams settles the rest. The multiplier is the one under which the chosen grams collide least with those that
-// logs are full of; see grams.go.
+// chosen grams settles the rest. Grams and multiplier are those under which the used entries of the table are asked for
+// least by what logs are full of; see choose.go.
 //
 // Needles are of classes, and a search names the classes that it wants: those that a log is full of cost nothing while
 // nobody asks for them.
