@@ -35,15 +35,14 @@ func Planned(needles []string, classes []Class, plan Plan) (*Finder, error) {
 			return nil, fmt.Errorf("anchor: needle %d %q: holds a line feed", id, n)
 		}
 	}
-	if len(needles) >= maxGroups/stride {
+	if len(needles) >= maxPlaces/stride {
 		return nil, errors.New("anchor: too many needles")
 	}
 	f := &Finder{needles: slices.Clone(needles), classes: classes, mul: plan.Mul << gramShift}
 	if classes == nil {
 		f.classes = firstOnly(len(needles))
 	}
-	b := newBuilder(needles, f.classes)
-	b.finder = f
+	b := builder{finder: f, grams: make([]gramPlace, 0, 4*stride*len(needles))}
 	rest := plan.Grams
 	for id, n := range needles {
 		f.maxLen = max(f.maxLen, len(n))
@@ -51,7 +50,7 @@ func Planned(needles []string, classes []Class, plan Plan) (*Finder, error) {
 		case len(n) <= tinyMax:
 			f.tiny = append(f.tiny, id)
 		case delimitedBefore(n):
-			b.addWord(int32(id), n)
+			wordGrams(n, func(g uint64, offset int) { b.take(g, id, offset) })
 		default:
 			if len(rest) < stride {
 				return nil, errStale
@@ -60,7 +59,7 @@ func Planned(needles []string, classes []Class, plan Plan) (*Finder, error) {
 				if at := int(rest[r]); at%stride != r || at+gramLen > len(n) {
 					return nil, errStale
 				}
-				b.take(gramOf(n[rest[r]:]), int32(id), int(rest[r]))
+				b.take(gramOf(n[rest[r]:]), id, int(rest[r]))
 			}
 			rest = rest[stride:]
 		}
@@ -91,102 +90,70 @@ func Grams(needles []string, classes []Class, mul uint64) string {
 
 // builder fills a finder.
 type builder struct {
-	classes []Class
-	finder  *Finder
-	taken   gramMap // the chosen grams: their group's number, from 1
-	groups  [][]place
-	room    []place
+	finder *Finder
+	grams  []gramPlace // as they are chosen
 }
 
-func newBuilder(needles []string, classes []Class) *builder {
-	n := stride * len(needles)
-	for _, s := range needles {
-		if len(s) > tinyMax && delimitedBefore(s) {
-			n += 2 * (len(codeEnds) + len(delimiters))
+type gramPlace struct {
+	gram uint64
+	place
+}
+
+// take adds a gram, which is at that offset of a needle.
+func (b *builder) take(g uint64, id, offset int) {
+	f := b.finder
+	at := place{needle: int32(id), back: int16(offset), keyAt: wordKey, flags: f.classes[id]}
+	if n := f.needles[id]; len(n) >= loadLen {
+		from := max(0, offset-(loadLen-gramLen))
+		at.key, at.keyAt = load([]byte(n[from:from+loadLen])), int8(from-offset)
+	}
+	b.grams = append(b.grams, gramPlace{g, at})
+}
+
+// finish lays the places of each gram end to end, in the order in which they came.
+func (b *builder) finish() {
+	f := b.finder
+	f.grams = newGramMap(len(b.grams))
+	for i := range b.grams {
+		g := &b.grams[i]
+		f.table[g.gram*f.mul>>tableShift] |= byte(g.flags)
+		f.grams.put(g.gram, f.grams.get(g.gram)+1)
+	}
+	f.places = make([]place, len(b.grams))
+	next := 0
+	for i, s := range f.grams.slots {
+		if n := int(s & maxPlaces); n > 0 {
+			f.grams.slots[i] = s&^maxPlaces | uint64(next+1)
+			next += n
+			f.places[next-1].flags = lastPlace
 		}
 	}
-	return &builder{classes: classes, taken: newGramMap(n)}
+	for i := range b.grams {
+		g := &b.grams[i]
+		at := f.grams.get(g.gram) - 1
+		for f.places[at].flags&^lastPlace != 0 {
+			at++
+		}
+		g.flags |= f.places[at].flags
+		f.places[at] = g.place
+	}
 }
 
-// addWord takes the grams of a needle that is a byte or two shorter than what the filter needs: the bytes around it are
-// delimiters, each of which makes a gram of its own, and so do the ends of control sequences.
-func (b *builder) addWord(id int32, word string) {
-	wordGrams(word, func(g uint64, offset int) { b.take(g, id, offset) })
-}
-
+// wordGrams calls yield with the grams of a needle that is a byte or two shorter than what the filter needs, and with their
+// offsets: the bytes around it are delimiters, each of which makes a gram of its own, and so do the ends of control sequences.
 func wordGrams(word string, yield func(g uint64, offset int)) {
 	for i := 0; i+gramLen <= len(word); i++ {
 		yield(gramOf(word[i:]), i)
 	}
+	const all = 1<<(8*gramLen) - 1
 	for _, d := range []byte(delimiters + codeEnds) {
-		yield(gramOf(string([]byte{d})+word), -1)
+		yield(gramOf(word)<<8&all|uint64(d), -1)
 	}
 	if last := len(word) - gramLen + 1; delimitedAfter(word) {
 		for _, d := range []byte(delimiters) {
-			yield(gramOf(word[last:]+string([]byte{d})), last)
+			yield(gramOf(word[last-1:])>>8|uint64(d)<<(8*(gramLen-1)), last)
 		}
 	}
-}
-
-// take adds a gram, which is at that offset of a needle.
-func (b *builder) take(g uint64, id int32, offset int) {
-	class := b.classes[id]
-	b.finder.table[g*b.finder.mul>>tableShift] |= byte(class)
-	at := place{needle: id, back: int16(offset), keyAt: wordKey, flags: class}
-	if n := b.finder.needles[id]; len(n) >= loadLen {
-		from := max(0, offset-(loadLen-gramLen))
-		at.key, at.keyAt = load([]byte(n[from:from+loadLen])), int8(from-offset)
-	}
-	b.taken.put(g, b.join(b.taken.get(g), at))
-}
-
-// finish lays the places of all grams end to end.
-func (b *builder) finish() {
-	f := b.finder
-	f.places = make([]place, 0, len(b.groups))
-	firsts := make([]uint32, len(b.groups)) // 0: nobody has the group, or nobody has it yet
-	for i, s := range b.taken.slots {
-		group := s & maxGroups
-		if group == 0 {
-			continue
-		}
-		first := &firsts[group-1]
-		if *first == 0 {
-			*first = uint32(len(f.places)) + 1
-			f.places = append(f.places, b.groups[group-1]...)
-			f.places[len(f.places)-1].flags |= lastPlace
-		}
-		b.taken.slots[i] = s&^maxGroups | uint64(*first)
-	}
-	f.grams = b.taken
-}
-
-// join returns the number of a group of places with one more in it; group 0 is empty. Many grams of a short needle are at
-// the same place, beside one delimiter or another: they share a group.
-func (b *builder) join(group uint32, at place) uint32 {
-	if group == 0 {
-		if n := len(b.groups); n > 0 && len(b.groups[n-1]) == 1 && b.groups[n-1][0] == at {
-			return uint32(n)
-		}
-		b.groups = append(b.groups, b.places(at))
-		return uint32(len(b.groups))
-	}
-	old := b.groups[group-1]
-	if slices.Contains(old, at) {
-		return group
-	}
-	b.groups = append(b.groups, append(b.places(old...), b.places(at)...))
-	return uint32(len(b.groups))
-}
-
-// places is a slice of places out of a larger one.
-func (b *builder) places(at ...place) []place {
-	if cap(b.room)-len(b.room) < len(at) {
-		b.room = make([]place, 0, max(1024, len(at)))
-	}
-	from := len(b.room)
-	b.room = append(b.room, at...)
-	return b.room[from:len(b.room):len(b.room)]
 }
 
 // gramOf returns the gram at the beginning of s.
@@ -194,7 +161,7 @@ func gramOf(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32
 }
 
-// gramMap maps grams to numbers from 1 to maxGroups. It is an open-addressed hash table, at most half full: a slot is the
+// gramMap maps grams to numbers from 1 to maxPlaces. It is an open-addressed hash table, at most half full: a slot is the
 // gram and behind it the number, 0 where it is free.
 type gramMap struct {
 	shift uint8
@@ -202,8 +169,8 @@ type gramMap struct {
 }
 
 const (
-	groupBits = 24
-	maxGroups = 1<<groupBits - 1
+	placeBits = 24
+	maxPlaces = 1<<placeBits - 1
 	gramMul   = 0x9E3779B97F4A7C15 << gramShift & (1<<64 - 1)
 )
 
@@ -215,16 +182,16 @@ func newGramMap(n int) gramMap {
 	return gramMap{shift: 64 - size, slots: make([]uint64, 1<<size)}
 }
 
-func (m *gramMap) get(g uint64) uint32 { return uint32(*m.slot(g) & maxGroups) }
+func (m *gramMap) get(g uint64) uint32 { return uint32(*m.slot(g) & maxPlaces) }
 
-func (m *gramMap) put(g uint64, value uint32) { *m.slot(g) = g<<groupBits | uint64(value) }
+func (m *gramMap) put(g uint64, value uint32) { *m.slot(g) = g<<placeBits | uint64(value) }
 
 // slot returns where g is, or the free slot where it would go.
 func (m *gramMap) slot(g uint64) *uint64 {
 	mask := uint64(len(m.slots) - 1)
 	for i := g * gramMul >> m.shift; ; i++ {
 		s := &m.slots[i&mask]
-		if *s&maxGroups == 0 || *s>>groupBits == g {
+		if *s&maxPlaces == 0 || *s>>placeBits == g {
 			return s
 		}
 	}
