@@ -42,7 +42,7 @@ func Planned(needles []string, classes []Class, plan Plan) (*Finder, error) {
 	if classes == nil {
 		f.classes = firstOnly(len(needles))
 	}
-	b := builder{finder: f, grams: make([]gramPlace, 0, 4*stride*len(needles))}
+	b := builder{finder: f, grams: make([]gramPlace, 0, gramsOf(needles))}
 	rest := plan.Grams
 	for id, n := range needles {
 		f.maxLen = max(f.maxLen, len(n))
@@ -97,6 +97,20 @@ type builder struct {
 type gramPlace struct {
 	gram uint64
 	place
+}
+
+// gramsOf is how many grams the needles have, or a few more.
+func gramsOf(needles []string) int {
+	n := stride * len(needles)
+	for _, s := range needles {
+		if len(s) > tinyMax && delimitedBefore(s) {
+			n += len(codeEnds) + len(delimiters)
+			if delimitedAfter(s) {
+				n += len(delimiters)
+			}
+		}
+	}
+	return n
 }
 
 // take adds a gram, which is at that offset of a needle.
