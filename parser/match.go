@@ -35,6 +35,9 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 	if len(body) <= MaxMessage {
 		return p.matchText(at, body, h, s, trace)
 	}
+	if p.quoting(body[:MaxMessage]) {
+		return true
+	}
 	claimed := false
 	for from := 0; from < len(body); {
 		pos, ok := p.table.finder.Next(body, from)
@@ -104,6 +107,17 @@ func (p *Parser) vetoed(body []byte) bool {
 	for _, i := range p.hits {
 		pat := &p.table.patterns[i]
 		if pat.Veto && pat.passes(body) && pat.found(p.text(body)) {
+			return true
+		}
+	}
+	return false
+}
+
+// quoting says whether the beginning of a long message makes all of it a quotation.
+func (p *Parser) quoting(head []byte) bool {
+	p.runes = p.runes[:0]
+	for _, i := range p.hits {
+		if pat := &p.table.patterns[i]; pat.Whole && pat.passes(head) && pat.found(p.text(head)) {
 			return true
 		}
 	}

@@ -43,6 +43,8 @@ type Pattern struct {
 	// the lines are looked for when something happened, backwards.
 	Common bool
 	Veto   bool // looks like memory trouble and is none: no event comes from this line
+	// Whole is set on a Veto whose match at the beginning of a message speaks for all of it, however long it is.
+	Whole bool
 
 	// After names a pattern that must have matched at most Within lines before, by the same writer. Such a pattern needs no
 	// needle: the lines behind the other one are read anyway.

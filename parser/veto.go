@@ -282,6 +282,38 @@ func mentionVetoes() []Pattern {
 			NoMatch: []string{"│ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │"},
 		},
 		{
+			// What a server prints of a request is the user's text and the model's. Whatever it speaks of did not happen
+			// here, and so the words do not matter: the record itself is the veto.
+			Name: "veto.request",
+			Needles: []string{
+				"Receive: obj=", "Finish: obj=", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router",
+				`"request.received"`, `"request.finished"`, "'role': '", `"role": "`, `"role":"`, `\"role\":`,
+				"'prompt': ", `"prompt": `, `"prompt":"`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
+			},
+			Expr: `^.{0,300}?(?:(?:Receive|Finish): obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
+				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): |"request\.(?:received|finished)")` +
+				`|^.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion))`,
+			Veto:   true,
+			Whole:  true,
+			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
+			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server)",
+			Match: []Sample{
+				{`Receive: obj=GenerateReqInput(rid='20641', text="It stops with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.05 GiB is free.", input_ids=None, stream=True)`, Fields{}},
+				{`Finish: obj=GenerateReqInput(rid='36468', text="Summarise: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB"), out={'text': 'It was OOMKilled.', 'meta_info': {}}`, Fields{}},
+				{`Received request chatcmpl-7f3a: prompt: '<s>slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.', params: SamplingParams(n=1), lora_request: None.`, Fields{}},
+				{`Request cmpl-1-0 details: prompt: "what is RuntimeError: CUDA error: out of memory?", prompt_token_ids: [1, 2], prompt_embeds shape: None.`, Fields{}},
+				{`Generated response chatcmpl-7f3a (streaming delta): output: 'terminate called after throwing an instance of \'std::bad_alloc\'', output_token_ids: [1], finish_reason: stop`, Fields{}},
+				{`{"model": "m", "messages": [{"content": "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.", "role": "user"}]}`, Fields{}},
+				{`Request options: {'method': 'post', 'json_data': {'messages': [{'role': 'user', 'content': "NCCL WARN Cuda failure 'out of memory'"}], 'model': 'm'}}`, Fields{}},
+			},
+			NoMatch: []string{
+				"Received request 7 of 12, allocating: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+				`Generated response in 2.1 s, then RuntimeError: CUDA error: out of memory`,
+				`{"level": "error", "role": "worker", "text": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"}`,
+				`{"level": "error", "messages": 3, "msg": "RuntimeError: CUDA error: out of memory"}`,
+			},
+		},
+		{
 			Name: "veto.sample",
 			Gate: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content"},
 			Needles: []string{
@@ -290,7 +322,7 @@ func mentionVetoes() []Pattern {
 			},
 			Expr: `^(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["'])).{0,8000}?` +
 				words,
-			Also:   []string{"torch.oom.paren", "torch.oom.class"},
+			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request"},
 			Veto:   true,
 			Source: "chat templates and message lists: rollouts print the samples themselves, and coding data holds whole tracebacks",
 			Match: []Sample{
