@@ -30,13 +30,13 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 	if len(p.hits) == 0 {
 		return false
 	}
+	if p.quoting(body, needles) {
+		return true
+	}
 	slices.Sort(p.hits)
 	p.hits = slices.Compact(p.hits)
 	if len(body) <= MaxMessage {
 		return p.matchText(at, body, h, s, trace)
-	}
-	if p.quoting(body[:MaxMessage]) {
-		return true
 	}
 	claimed := false
 	for from := 0; from < len(body); {
@@ -113,12 +113,19 @@ func (p *Parser) vetoed(body []byte) bool {
 	return false
 }
 
-// quoting says whether the beginning of a long message makes all of it a quotation.
-func (p *Parser) quoting(head []byte) bool {
-	p.runes = p.runes[:0]
-	for _, i := range p.hits {
-		if pat := &p.table.patterns[i]; pat.Whole && pat.passes(head) && pat.found(p.text(head)) {
-			return true
+// quoting says whether the beginning of a message, which holds these needles, makes all of it a quotation.
+func (p *Parser) quoting(body []byte, needles []int) bool {
+	head := body[:min(len(body), MaxMessage)]
+	for _, id := range needles {
+		for _, i := range p.table.owners[id] {
+			pat := &p.table.patterns[i]
+			if !pat.Whole {
+				continue
+			}
+			p.runes = p.runes[:0]
+			if pat.passes(head) && pat.found(p.text(head)) {
+				return true
+			}
 		}
 	}
 	return false

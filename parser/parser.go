@@ -185,15 +185,16 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		s.trace.EndMessage()
 		s.record = r
 	}
-	if s.sample.covers(at.Line, body, &h) {
+	needles := p.find(body)
+	if s.sample.covers(at.Line, body, &h) || p.quoting(body, needles) {
 		p.track(s)
 		return
 	}
 	if p.watched.covers(at.Line, at.Offset) {
 		p.watch(at, body, h)
 	}
+	p.introduce(at, h, s)
 	state := s.trace.Feed(at.Line, body)
-	needles := p.find(body)
 	if state == traceback.Header {
 		s.opened = h
 	}
@@ -217,6 +218,16 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 	}
 	p.track(s)
 	p.weigh(s)
+}
+
+// introduce notes which process a writer is where its envelope alone says so, at the beginning of an input: structured
+// loggers put rank, host and pid on their records, and a later one may name only one of them.
+func (p *Parser) introduce(at Position, h envelope.Header, s *stream) {
+	if s.introduced || h.Rank < 0 || h.PID <= 0 || h.Host == "" || !p.head(at.Line, at.Offset) {
+		return
+	}
+	s.introduced = true
+	p.emit(Marker{At: at, Header: h, Name: "identity", Fields: Fields{}})
 }
 
 // inherit completes the envelope of a message's later line by that of the line which opened its traceback.

@@ -25,6 +25,8 @@ type stream struct {
 	pending  []byte // a record that the container runtime split
 	seen     int    // tick of the last message
 	held     int    // bytes kept, about
+
+	introduced bool // its envelope told which process it is
 }
 
 // armed is a pattern that follows on another one, and the lines on which it is tried.

@@ -100,6 +100,10 @@ func TestCollectorsArePeeled(t *testing.T) {
 			want(at("iso", "2025-06-01T10:00:00"), stream("cstderr|pW 1 "), process("W"), pid(1)),
 		},
 		{
+			"structured, short keys", `{"t":"2025-06-01T10:00:00Z","lvl":"ERROR","rank":3,"host":"n7","msg":"gone","exc":"Traceback\n  x"}`, "gone\nTraceback\n  x",
+			want(at("iso", "2025-06-01T10:00:00"), said('E', ""), stream("r3"), rank(3), host("n7")),
+		},
+		{
 			"structured", `{"asctime":"2025-06-01 10:00:00,123","levelname":"ERROR","message":"gone"}`, `gone`,
 			want(at("local", "2025-06-01T10:00:00.123"), said('E', "")),
 		},

@@ -41,7 +41,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if timed {
 		p.stamp(st)
 	}
-	for _, key := range [...]string{"levelname", "level", "severity"} {
+	for _, key := range [...]string{"levelname", "level", "severity", "lvl"} {
 		p.said(levelOf(bytes.ToUpper(bytes.Trim(fields[key], `"`))), nil)
 	}
 	if streamed {
@@ -63,7 +63,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 func trouble(fields map[string]json.RawMessage, depth int) []byte {
 	var out []byte
 	for _, key := range [...]string{
-		"error", "err", "exc_info", "exc_text", "exception", "traceback", "stack", "stack_trace", "stacktrace", "error.message", "error.stack_trace",
+		"error", "err", "exc_info", "exc_text", "exc", "exception", "traceback", "stack", "stack_trace", "stacktrace", "error.message", "error.stack_trace",
 	} {
 		raw := bytes.TrimSpace(fields[key])
 		switch {
@@ -109,7 +109,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 
 // recordTime reads the time of a record.
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {
-	for _, key := range [...]string{"time", "timestamp", "ts", "asctime", "@timestamp"} {
+	for _, key := range [...]string{"time", "timestamp", "ts", "asctime", "@timestamp", "t"} {
 		s := scanner{bytes.Trim(fields[key], `"`)}
 		if st, ok := s.stamp(); ok && len(s.b) == 0 {
 			return st, true
