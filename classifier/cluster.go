@@ -379,8 +379,12 @@ func earlier(a, b *event) bool {
 // record when they come to it. Buffers that flush late are out by more.
 const stampNoise = 5 * time.Second
 
-// authority ranks who reports a kill: who did it, who counted it, who heard of it.
+// authority ranks who reports a kill: who did it, who counted it, who heard of it, and whose books tell of it afterwards.
 func authority(e *event) int {
+	switch e.Pattern {
+	case "slurm.sacct", "slurm.job_state", "slurm.exit_125", "slurm.mail":
+		return -1
+	}
 	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
 	case "kernel":
 		return 2

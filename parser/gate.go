@@ -204,5 +204,5 @@ var settingNeedles = []string{
 	"Namespace(", "namespace(", "Overrides: [", "Final config:", "#SBATCH ", "python3 -m ", "python -m ", "torchrun ",
 	"Launch command", "TrainingArguments(", "GRPOConfig(", "SFTConfig(", "Running training", "{'actor_rollout_ref'",
 	"Model config {", "DeepSpeedEngine configuration", "accelerate launch", "mpirun ", "local process with command",
-	"Config param ", "MasterConfig(", "llama_context: n_ctx", ": Args { ",
+	"Config param ", string(childCommand), "MasterConfig(", "llama_context: n_ctx", ": Args { ",
 }

@@ -509,12 +509,12 @@ func launchHosts() []Pattern {
 		},
 		{
 			Name:    "launch.host_job_banner",
-			Needles: []string{"== job ", "== Job ", "-- job ", "-- Job ", "## job ", "## Job ", "** job ", "** Job "},
-			Expr:    `[=#*-]{2,12} [Jj]ob \d{1,12} (?:on|running on|started on) ` + host + `(?![\w.\[,-])`,
+			Needles: []string{"== job ", "== Job ", "-- job ", "-- Job ", "## job ", "## Job ", "** job ", "** Job ", "== task ", "== Task ", "-- task ", "-- Task ", "## task ", "## Task ", "** task ", "** Task "},
+			Expr:    `[=#*-]{2,12} (?:[Jj]ob \d{1,12}(?:_\d{1,7})?|[Tt]ask \d{1,7}(?:(?:/| of )\d{1,7})?)(?: (?:on|running on|started on)|, (?:on )?(?:host|node):?) ` + host + `(?![\w.\[-]|,\S)`,
 			Marker:  "identity", Source: "common banners of batch scripts",
-			Match: []Sample{{"==== job 718823 on gpu-c12 (sft-tok) ====", Fields{"host": "gpu-c12"}}},
+			Match: []Sample{{"==== job 718823 on gpu-c12 (sft-tok) ====", Fields{"host": "gpu-c12"}}, {"== task 7 of 12, host bcn-2207, Thu Aug 14 02:11:09 CEST 2025", Fields{"host": "bcn-2207"}}, {"### Task 3/8 on gpu12 ###", Fields{"host": "gpu12"}}},
 			NoMatch: []string{
-				"==== job 12 on gpu[14-15] ====", "slurmstepd: error: *** JOB 93110 ON c043 CANCELLED",
+				"==== job 12 on gpu[14-15] ====", "==== job 12 on n1,n2 ====", "== task 7 of 12, lr 0.1", "slurmstepd: error: *** JOB 93110 ON c043 CANCELLED",
 			},
 		},
 		{

@@ -33,6 +33,9 @@ const unclaimed = "traceback"
 
 var quoted = []byte(Quoted)
 
+// childCommand is in an exception that quotes the whole command of a child that failed, as accelerate launch ends with.
+var childCommand = []byte("Error: Command '['")
+
 // A Parser reads the lines that matter of one input, in order. State belongs to a stream: a writer told apart by the
 // envelope of its lines.
 type Parser struct {
@@ -199,7 +202,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		s.opened = h
 	}
 	p.reports(at, body, h, s)
-	if state == traceback.Outside || s.settings.Open() {
+	if state == traceback.Outside || s.settings.Open() || state == traceback.Final && bytes.Contains(body, childCommand) {
 		p.readSettings(at, body, h, s, needles)
 	}
 	if state != traceback.FrameLine && state != traceback.Code {

@@ -12,7 +12,7 @@ var jobs = []struct {
 	phase Phase
 }{
 	{lazy(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
-	{lazy(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep)_(?:data|index|vocab|corpus)|data_?(?:prep|process|build)`), Data},
+	{lazy(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data},
 }
 
 // program finds the script or module that a command line runs.

@@ -311,6 +311,11 @@ func TestLoggersArePeeled(t *testing.T) {
 	milli := at("local", "2025-06-01T10:00:00.123")
 	check(t, []row{
 		{
+			"TensorRT-LLM", "[10/21/2025-14:07:11] [TRT-LLM] [RANK 2] [E] gone", "gone",
+			want(at("local", "2025-10-21T14:07:11"), said('E', "TRT-LLM"), rank(2)),
+		},
+		{"TensorRT", "[10/21/2025-14:07:11] [TRT] [W] gone", "gone", want(at("local", "2025-10-21T14:07:11"), said('W', "TRT"))},
+		{
 			"c10", `[rank3]:[E601 10:00:00.123456789 ProcessGroupNCCL.cpp:607] text`, `text`,
 			want(rank(3), at("c10", "0000-06-01T10:00:00"), said('E', "ProcessGroupNCCL.cpp:607"), stream("r3")),
 		},

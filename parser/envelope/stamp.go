@@ -124,7 +124,7 @@ func (s *scanner) american() (stamp, bool) {
 		return stamp{}, false
 	}
 	y, ok2 := s.number(2, 4)
-	if !ok2 || !s.lit(" ") {
+	if !ok2 || !s.lit(" ") && !s.lit("-") {
 		return stamp{}, false
 	}
 	if y < 100 {

@@ -149,7 +149,36 @@ func (f *fields) after(s scanner, st stamp, bracketed bool) ([]byte, bool) {
 		return rest, true
 	}
 	*f = was
+	if rest, ok := f.tensorrt(s); ok && bracketed {
+		return rest, true
+	}
+	*f = was
 	return f.items(s, st, bracketed)
+}
+
+// tensorrt takes ` [TRT-LLM] [RANK 2] [E] ` and TensorRT's own ` [TRT] [W] `: the library, the rank, the level's letter.
+func (f *fields) tensorrt(s scanner) ([]byte, bool) {
+	if !s.lit(" [") {
+		return nil, false
+	}
+	name, ok := s.until("] ", 16)
+	if !ok || !bytes.HasPrefix(name, []byte("TRT")) {
+		return nil, false
+	}
+	if s.lit("[RANK ") {
+		if f.rank, ok = s.number(1, 6); !ok || !s.lit("] ") {
+			return nil, false
+		}
+	}
+	if !s.lit("[") {
+		return nil, false
+	}
+	lv, ok := s.letter()
+	if !ok || !s.lit("]") || !s.gap() {
+		return nil, false
+	}
+	f.level, f.logger = lv, name
+	return s.b, true
 }
 
 // tensorflow takes `: W external/xla/x.cc:12] `.
