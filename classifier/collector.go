@@ -382,6 +382,9 @@ func (c *Collector) marker(o parser.Marker) parser.Marker {
 			f.counted = int(n)
 			f.progress++
 			f.progressAt = o.At.Offset
+		} else if o.Fields["served"] != "" {
+			f.progress++
+			f.progressAt = o.At.Offset
 		}
 	case "ready":
 		f.ready = true

@@ -150,6 +150,9 @@ func (c *cluster) byContext() phase.Verdict {
 	if v, ok := c.byName(); ok {
 		return v
 	}
+	if e.Pattern == "dask.memory" {
+		return phase.Verdict{Phase: phase.Data, Confidence: phase.Low, Why: "Dask's workers process tables, unless the log says otherwise"}
+	}
 	if c.strangers(e) {
 		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is told of this writer, and another one had a failure of its own"}
 	}

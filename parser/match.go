@@ -88,7 +88,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 				p.alike[kind]++
 			}
 			if pat.Role == Evidence {
-				p.watched = watch{at.Line, at.Offset}
+				p.watched.failed(at)
 			}
 			if trace != nil && at.Line > trace.EndLine && (pat.Kind == OOMKill || pat.Kind == ProcessExit) {
 				trace = nil // it stands behind a traceback's message and is no part of it

@@ -20,6 +20,16 @@ const (
 type watch struct {
 	line   int // of the failure; 0: nothing failed
 	offset int64
+	denied bool // a request was answered with a server's error since a failure
+	served int  // requests that were answered well behind that
+}
+
+// failed begins the stretch behind a failure. A server prints its answer before the traceback, or behind it.
+func (w *watch) failed(at Position) {
+	if !w.covers(at.Line, at.Offset) {
+		w.denied, w.served = false, 0
+	}
+	w.line, w.offset = at.Line, at.Offset
 }
 
 func (w watch) covers(line int, offset int64) bool {
@@ -38,11 +48,14 @@ func mayCount(text []byte) bool {
 		}
 		rest = rest[i+1:]
 	}
-	return bytes.Contains(text, []byte("loss"))
+	return bytes.Contains(text, []byte("loss")) || bytes.Contains(text, post)
 }
 
+// post begins a request that asks for work, in the access logs of HTTP servers. Others only ask how the server is.
+var post = []byte(`"POST /`)
+
 // signs are the expressions of what tells progress.
-type signs struct{ bar, epoch, step *regexp.Regexp }
+type signs struct{ bar, epoch, step, answer *regexp.Regexp }
 
 // counters are the signs: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers Trainer
 // prints it, and whatever else tells the loss of a numbered step.
@@ -55,6 +68,7 @@ var counters = sync.OnceValue(func() signs {
 		regexp.MustCompile(`\| (\d{1,9})/\d{1,9} \[`),
 		regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`),
 		regexp.MustCompile(`(?i)\b(?:` + named + `|` + epochs + `)(\d{1,9})\b.{0,400}loss["']?[ :=]{1,3}-?\d`),
+		regexp.MustCompile(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`),
 	}
 })
 
@@ -71,8 +85,23 @@ func (p *Parser) watch(at Position, body []byte, h envelope.Header) {
 		}
 	} else if m := is.step.FindSubmatch(body); m != nil {
 		count = string(m[1])
+	} else if m := is.answer.FindSubmatch(body); m != nil {
+		p.answered(at, body, h, m[1][0] == '5')
 	}
 	if count != "" {
 		p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"count": count}, Text: clip(body)})
+	}
+}
+
+// answered follows a server's access log. A server that denied one request and then does what others ask for outlived the
+// failure. One that says yes before the work is done, as for a stream, never denies: that tells nothing.
+func (p *Parser) answered(at Position, body []byte, h envelope.Header, denied bool) {
+	w := &p.watched
+	switch {
+	case denied:
+		w.denied, w.served = true, 0
+	case w.denied:
+		w.served++
+		p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"served": strconv.Itoa(w.served)}, Text: clip(body)})
 	}
 }

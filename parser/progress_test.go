@@ -41,3 +41,31 @@ func TestSignsOfProgress(t *testing.T) {
 		assert.Equal(t, []string{want}, counts, line)
 	}
 }
+
+// TestAServerThatGoesOnAnswers reads access logs behind a failure: only who denied a request and then does others' work
+// shows that it lives.
+func TestAServerThatGoesOnAnswers(t *testing.T) {
+	t.Parallel()
+	const failure = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"
+	const no = `INFO:     10.0.0.7:501 - "POST /v2/layout HTTP/1.1" 500 Internal Server Error` + "\n"
+	const yes = `10.0.0.7 - - [02/Jan/2026 10:00:00] "POST /predict HTTP/1.1" 200 -` + "\n"
+	const health = `INFO:     10.0.0.7:501 - "GET /health HTTP/1.1" 200 OK` + "\n"
+	for log, want := range map[string]int{
+		failure + no + yes + yes + yes:            3,
+		failure + no + failure + yes + yes:        2,
+		failure + yes + yes + yes:                 0,
+		failure + no + health + health:            0,
+		failure + no + no + no:                    0,
+		no + failure + yes + yes:                  0,
+		failure + no + yes + "nothing\n" + health: 1,
+	} {
+		got := 0
+		_, err := Scan("x.log", strings.NewReader(log), func(o Observation) {
+			if m, ok := o.(Marker); ok && m.Name == "progress" && m.Fields["served"] != "" {
+				got++
+			}
+		})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, log)
+	}
+}
