@@ -156,7 +156,7 @@ func (c *cluster) rootFacts() Root {
 	probe.fields, probe.Trace = fields, c.rootTrace()
 	id := c.job.who(&probe)
 	c.job.launcher(&id, e)
-	if e.Kind == parser.OOMKill && id.pid > 0 && id.rank < 0 || e.Kind != parser.OOMKill && id.host == "" {
+	if e.Kind == parser.OOMKill && id.pid > 0 && (id.rank < 0 || id.host == "") || e.Kind != parser.OOMKill && id.host == "" {
 		c.job.named(&id) // the kernel's log names a pid, the launcher's its rank
 	}
 	if id.host == "" && e.Header.PID > 0 {
