@@ -112,12 +112,12 @@ func slurmMemoryPatterns() []Pattern {
 		{
 			Name:  "slurm.seff_memory",
 			After: []string{"slurm.job_state"}, Within: 12,
-			Expr: `^\s*Memory Efficiency: \d{1,4}(?:\.\d{1,4})?% of (?<limit_sz>\d{1,6}(?:\.\d{1,4})? [KMGT]B)\b`,
+			Expr: `^(?:# )?\s{0,8}Memory Efficiency: {1,8}\d{1,4}(?:\.\d{1,4})?% of (?<limit_sz>\d{1,6}(?:\.\d{1,4})? [KMGT]B)\b`,
 			Kind: OOMKill, Role: Detail,
 			Source: "Slurm contribs/seff: units of 1024, per node in brackets behind it",
 			Match: []Sample{
 				{`Memory Efficiency: 99.91% of 96.00 GB`, Fields{"limit": "103079215104"}},
-				{`Memory Efficiency: 93.80% of 4.00 GB (1.00 GB/core)`, Fields{"limit": "4294967296"}},
+				{`# Memory Efficiency: 93.80% of 4.00 GB (1.00 GB/core)`, Fields{"limit": "4294967296"}},
 			},
 			NoMatch: []string{`CPU Efficiency: 7.60% of 02:07:28 core-walltime`},
 		},
