@@ -223,6 +223,14 @@ func TestRayAndEnginesArePeeled(t *testing.T) {
 			want(process("WorkerDict"), pid(123), host("10.0.0.1"), stream("pWorkerDict 123 10.0.0.1")),
 		},
 		{
+			"ROLL on Ray", "(actor_train-5 5 / 8 pid=123) text", `text`,
+			want(process("actor_train-5 5 / 8"), pid(123), rank(5), stream("pactor_train-5 5 / 8 123 ")),
+		},
+		{
+			"a share in a label", "(reader 9 / 8 pid=123) text", `text`,
+			want(process("reader 9 / 8"), pid(123), stream("preader 9 / 8 123 ")),
+		},
+		{
 			"Ray, colours", "\x1b[2m\x1b[36m(WorkerDict pid=123)\x1b[0m text\x1b[32m [repeated 7x across cluster]\x1b[0m", `text`,
 			want(process("WorkerDict"), pid(123), repeats(7), stream("pWorkerDict 123 ")),
 		},

@@ -151,6 +151,10 @@ func (p *peeler) axis(s *scanner) bool {
 // nameRank cuts a rank off a name: NeMo-RL's actors are called "MegatronPolicyWorker[rank=9]" and mean the global rank,
 // vLLM 0.6 to 0.10 wrote "VllmWorker rank=3" and meant the rank in the engine.
 func (p *peeler) nameRank(name string, class byte) string {
+	if n, ok := rankOfSize(name); ok {
+		p.h.Rank = n
+		return name
+	}
 	i := strings.Index(name, "rank=")
 	if i < 1 {
 		return name
@@ -173,6 +177,22 @@ func (p *peeler) nameRank(name string, class byte) string {
 		p.h.Rank = n
 	}
 	return string(bytes.TrimRight(b[:i-1], " "))
+}
+
+// rankOfSize reads the rank out of a label that tells it with the number of processes, `actor_train-5 5 / 8` (ROLL).
+func rankOfSize(name string) (int, bool) {
+	i := strings.Index(name, " / ")
+	if i < 1 {
+		return 0, false
+	}
+	size := scanner{[]byte(name[i+len(" / "):])}
+	all, ok := size.number(1, 6)
+	if !ok || len(size.b) > 0 {
+		return 0, false
+	}
+	s := scanner{[]byte(name[strings.LastIndexByte(name[:i], ' ')+1 : i])}
+	n, ok := s.number(1, 6)
+	return n, ok && len(s.b) == 0 && n < all
 }
 
 // rayComponent takes `(raylet) `, `(raylet, ip=10.0.0.1) `, `(autoscaler +1m5s) `.
