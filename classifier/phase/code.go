@@ -38,6 +38,7 @@ var lines = sync.OnceValue(func() []line {
 		reads("caler.", `(?i)\bscaler\.(?:step|unscale_)\(`, Optimizer, strong),
 		reads(".step(", `(?i)\b\w*(?:optim|opt|adam)\w*(?:\[[^\]]{0,40}\])?\.step\(`, Optimizer, strong),
 		reads("clip_grad_ apply_gradients(", `\bclip_grad_(?:norm|value)_?\(|\.apply_gradients\(`, Optimizer, strong),
+		reads("ptim", `(?i)\b\w*optim\w*\.(?:reload|onload|move)_?\w*\(|\b\w*optim\w*\.load_states\(`, Optimizer, strong), // its states come back to the GPU
 		reads("ngine.step( zero_grad(", `(?i)\b(?:model_)?engine\.step\(|\boptim\w*\.zero_grad\(`, Optimizer, weak),
 
 		reads("from_pretrained( from_config( deepspeed.initialize( accelerator.prepare", `\.from_pretrained\(|\.from_config\(|\bdeepspeed\.initialize\(|\baccelerator\.prepare\w*\(`, Init, strong),
