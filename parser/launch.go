@@ -445,6 +445,21 @@ func launchRanks() []Pattern {
 			NoMatch: []string{"local_rank 6 world size 8"},
 		},
 		{
+			Name: "launch.rank_initialized",
+			Needles: []string{
+				"0 initialized", "1 initialized", "2 initialized", "3 initialized", "4 initialized", "5 initialized", "6 initialized", "7 initialized",
+				"8 initialized", "9 initialized", "0] initialized", "1] initialized", "2] initialized", "3] initialized", "4] initialized", "5] initialized",
+				"6] initialized", "7] initialized", "8] initialized", "9] initialized",
+			},
+			Expr:   `(?<!local )\b[Rr]ank[ =:]?(?<rank>\d{1,6})\]? initialized\b`,
+			Marker: "identity", Source: "common banner of training actors, behind a label with the pid; ROLL, distributed/executor/worker.py",
+			Match: []Sample{
+				{"rank 6 initialized, master_addr 10.44.0.12, CUDA_VISIBLE_DEVICES 6", Fields{"rank": "6"}},
+				{"[Rank 11] initialized", Fields{"rank": "11"}},
+			},
+			NoMatch: []string{"local rank 6 initialized", "rank-6 initialized adapter", "6 initialized"},
+		},
+		{
 			Name:    "launch.engine_rank",
 			Needles: []string{" is assigned as DP rank "},
 			Expr:    `\brank (?<engine_rank>\d{1,6}) in world size \d{1,6} is assigned as DP rank `,
@@ -455,11 +470,19 @@ func launchRanks() []Pattern {
 		},
 		{
 			Name:    "launch.script_rank",
-			Needles: []string{" device cuda:"},
-			Expr:    `\brank (?<rank>\d{1,6}) device cuda:(?<device>\d{1,4})\b`,
-			Marker:  "identity", Source: "common banner of training scripts",
-			Match:   []Sample{{"rank 1 device cuda:1 n_gpu 1 distributed True fp16 True", Fields{"rank": "1", "device": "1"}}},
-			NoMatch: []string{"local_rank 1 device cuda:1"},
+			Needles: []string{" device cuda:", " device=cuda:", " device: cuda:", " on cuda:", " using cuda:"},
+			Expr: `(?<!local )\b[Rr]ank[ =:]{1,2}(?<rank>\d{1,6})(?:(?:/| of )\d{1,6})?\]?` +
+				`(?:[,;:]? (?:\(?pid[ =:]{1,2}(?<pid>\d{1,10})\)?|(?:running )?on (?:host |node )?(?!cuda\b)(?<host>[A-Za-z][\w.-]{0,62}?)|host(?:name)?[ =:]{1,2}(?<host>[A-Za-z][\w.-]{0,62}?))){0,2}` +
+				`[,;:]? (?:using |on )?(?:device[ =:]{1,2})?cuda:(?<device>\d{1,4})\b`,
+			Marker: "identity", Source: "common banner of training scripts",
+			Match: []Sample{
+				{"rank 1 device cuda:1 n_gpu 1 distributed True fp16 True", Fields{"rank": "1", "device": "1"}},
+				{"rank 1/4 pid 66311 on rack4-node2 device cuda:1 NVIDIA H200", Fields{"rank": "1", "pid": "66311", "host": "rack4-node2", "device": "1"}},
+				{"[rank 5/8] running on host nid0012, using cuda:1", Fields{"rank": "5", "host": "nid0012", "device": "1"}},
+				{"Rank 3 of 8 (pid 4715) on cuda:3", Fields{"rank": "3", "pid": "4715", "device": "3"}},
+				{"rank=3, host=nid0012, device=cuda:3", Fields{"rank": "3", "host": "nid0012", "device": "3"}},
+			},
+			NoMatch: []string{"local_rank 1 device cuda:1", "local rank 1 on cuda:1", "model of rank 64 is on cuda:1"},
 		},
 	}
 }

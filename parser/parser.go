@@ -201,7 +201,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 	if state == traceback.Header {
 		s.opened = h
 	}
-	p.reports(at, body, h, s)
+	p.reports(at, body, h, s, needles)
 	if state == traceback.Outside || s.settings.Open() || state == traceback.Final && bytes.Contains(body, childCommand) {
 		p.readSettings(at, body, h, s, needles)
 	}

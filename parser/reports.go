@@ -15,13 +15,23 @@ import (
 var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte("Kill process ")}
 
 // reports feeds the assemblers of a stream's reports over many lines, and emits those that are complete.
-func (p *Parser) reports(at Position, body []byte, h envelope.Header, s *stream) {
-	if s.kernel.Open() || slices.ContainsFunc(kernelWords, func(w []byte) bool { return bytes.Contains(body, w) }) {
+func (p *Parser) reports(at Position, body []byte, h envelope.Header, s *stream, needles []int) {
+	told := slices.ContainsFunc(kernelWords, func(w []byte) bool { return bytes.Contains(body, w) })
+	if told && !p.quoted(body, needles) || !told && s.kernel.Open() {
 		s.kernel.Feed(at.Line, body)
 		p.kills(at.Source, h, s.kernel.Take())
 	}
 	s.elastic.Feed(at.Line, body)
 	p.failures(at.Source, h, s.elastic.Take())
+}
+
+// quoted says that a veto speaks against a line of a report: somebody repeats the kernel's words.
+func (p *Parser) quoted(body []byte, needles []int) bool {
+	p.hits, p.runes = p.hits[:0], p.runes[:0]
+	for _, id := range needles {
+		p.hits = append(p.hits, p.table.owners[id]...)
+	}
+	return p.vetoed(body[:min(len(body), MaxMessage)])
 }
 
 // flush finishes what is open: the input ends here.

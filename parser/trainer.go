@@ -30,7 +30,7 @@ func stepMarker(name, source, expr string, needles []string, samples ...[2]strin
 // OpenRLHF, NeMo-RL, torchtitan, Lightning. Recoveries from exhausted memory are here, too.
 func trainerPatterns() []Pattern {
 	return slices.Concat(
-		trainerRecoveries(), fairseqMarkers(), huggingFaceMarkers(), deepspeedPatterns(), megatronPatterns(), openrlhfMarkers(), nemoMarkers(), torchtitanPatterns(),
+		trainerRecoveries(), fairseqMarkers(), huggingFaceMarkers(), deepspeedPatterns(), megatronPatterns(), openrlhfMarkers(), nemoMarkers(), torchtitanPatterns(), torchtunePatterns(),
 	)
 }
 
@@ -336,5 +336,20 @@ func torchtitanPatterns() []Pattern {
 		phaseMarker("torchtitan.saved", "checkpoint", "close", "save", src,
 			`Finished saving the checkpoint`, []string{"Finished saving the checkpoint"},
 			"Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
+	}
+}
+
+// torchtunePatterns are torchtune's words about its checkpoints, which it gathers on one rank.
+func torchtunePatterns() []Pattern {
+	const src = "torchtune 0.3-0.6, recipes/full_finetune_distributed.py, training/checkpointing/_checkpoint_client.py"
+	return []Pattern{
+		phaseMarker("torchtune.save", "checkpoint", "open", "save", src,
+			`Saving checkpoint\. This may take some time|Getting (?:full model|optimizer) state dict\.\.\.`,
+			[]string{"Saving checkpoint. This may", " state dict..."},
+			"Saving checkpoint. This may take some time. Retrieving full model state dict...",
+			"Getting optimizer state dict...", "Getting full model state dict..."),
+		phaseMarker("torchtune.saved", "checkpoint", "close", "save", src,
+			`Saving checkpoint took \d|^Saved checkpoint in \d`, []string{"Saving checkpoint took ", "Saved checkpoint in "},
+			"Saving checkpoint took 61.20 secs", "Saved checkpoint in 61.20 seconds."),
 	}
 }

@@ -314,6 +314,36 @@ func mentionVetoes() []Pattern {
 			},
 		},
 		{
+			// Agents that work on software run commands, and what these print is the agent's reading.
+			Name: "veto.tool_output",
+			Gate: []string{"bservation", "BSERVATION", "ool_re", "ool re", "ool_out", "ool out", "Tool Re", "Tool Out"},
+			Needles: []string{
+				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
+				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED",
+			},
+			Expr: `^(?>.{0,300}?(?:\b[Oo]bservations?|\bOBSERVATIONS?|\b[Tt]ool[ _][Rr]e(?:sponse|sult)s?|\b[Tt]ool[ _][Oo]utputs?)\b['"]?(?: \d{1,6}| \([^()]{0,80}\))?\s?[:=>\]]).{0,8000}?` +
+				`(?:` + words + `|[Oo]ut of memory|oom-kill|OOM Killed|Killed process)`,
+			Also: []string{
+				"veto.code", "veto.question", "veto.advice", "veto.quoted", "veto.sample", "host.numpy", "host.enomem", "kernel.killed", "cuda.error",
+				"torch.oom.of_which",
+			},
+			Veto:   true,
+			Source: "agents' logs: rllm (Trajectory N observation), ReAct loops (Observation:), smolagents (Observations:), chat templates (<tool_response>), tool results of function calling",
+			Match: []Sample{
+				{"Trajectory 7 observation: [stdout] E       MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64", Fields{}},
+				{"OBSERVATION: Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB", Fields{}},
+				{"Observations: std::bad_alloc", Fields{}},
+				{"<tool_response> RuntimeError: CUDA error: out of memory", Fields{}},
+				{`[step 4] tool_output = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."`, Fields{}},
+				{"Tool result (bash): fork: Cannot allocate memory", Fields{}},
+			},
+			NoMatch: []string{
+				"observation space too large: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+				"MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64",
+				"tool worker died: std::bad_alloc",
+			},
+		},
+		{
 			Name: "veto.sample",
 			Gate: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content"},
 			Needles: []string{
