@@ -17,7 +17,7 @@ type cluster struct {
 	job      *job
 	evidence []*event
 	writers  map[writer]bool // of the evidence; labelled ones
-	told     *event          // the first evidence whose traceback is known
+	told     []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
 	suspect  bool
 	root     *event
 	trace    *traceback.Trace // of the root, or of a report of the same failure
@@ -31,9 +31,28 @@ func (c *cluster) add(e *event) {
 	if e.home = c; e.Header.Stream != "" {
 		c.writers[writerOf(e)] = true
 	}
-	if c.told == nil && c.job.traceOf(e) != nil {
-		c.told = e
+	if t := c.job.traceOf(e); t != nil && (len(c.told) == 0 || len(c.told) < maxTellers && echo(c.told[0], e) && c.elsewise(t)) {
+		c.told = append(c.told, e)
 	}
+}
+
+// maxTellers bounds the tracebacks with which a new one is compared.
+const maxTellers = 4
+
+// elsewise says that a traceback has no code in common with those that told of the cluster so far.
+func (c *cluster) elsewise(t *traceback.Trace) bool {
+	x := c.job.index
+	return !slices.ContainsFunc(c.told, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
+}
+
+// alien says that e's traceback is that of another program than the cluster's. A driver that repeats what a worker
+// printed goes through code of its own, and the worker's other ranks go through the worker's.
+func (c *cluster) alien(e *event) bool {
+	t := c.job.traceOf(e)
+	if t == nil || len(c.told) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(c.told, func(x *event) bool { return !c.job.strangers(x, e, c.job.traceOf(x), t) })
 }
 
 // takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
@@ -42,7 +61,7 @@ func (c *cluster) takes(e *event) bool {
 	if first := c.evidence[0]; labelled(first, e) && (apart(first, e) || otherDays(first, e)) {
 		return false
 	}
-	if trace := c.job.traceOf(e); trace != nil && c.told != nil && c.job.strangers(c.told, e, c.job.traceOf(c.told), trace) {
+	if c.alien(e) {
 		return false
 	}
 	last := c.evidence[len(c.evidence)-1]

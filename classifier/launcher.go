@@ -157,18 +157,35 @@ func (j *job) named(id *identity) {
 	}
 }
 
-// srunHost is the node on which srun says that the event's task ended: `srun: error: n031: task 2: Exited with ...`.
+// srunHost is the node on which srun says that the event's task ended: `srun: error: n031: task 2: Exited with ...`, or
+// several tasks of one node on one line.
 func (j *job) srunHost(e *event, rank int) string {
 	task := e.Header.Task
 	if task < 0 {
 		task = rank
 	}
 	for _, x := range j.index.slurm {
-		if task >= 0 && x.attempt == e.attempt && x.fields["task"] == strconv.Itoa(task) && !strings.ContainsAny(x.fields["node"], "[,") {
+		if task >= 0 && x.attempt == e.attempt && listed(x.fields["task"], task) && !strings.ContainsAny(x.fields["node"], "[,") {
 			return x.fields["node"]
 		}
 	}
 	return ""
+}
+
+// listed says that a number is in a list as Slurm writes it: "3,10-11".
+func listed(list string, n int) bool {
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		lo, err := strconv.Atoi(from)
+		hi, err2 := lo, error(nil)
+		if ranged {
+			hi, err2 = strconv.Atoi(to)
+		}
+		if err == nil && err2 == nil && lo <= n && n <= hi {
+			return true
+		}
+	}
+	return false
 }
 
 // srunTask is the one task of the step that srun says ran out of memory.

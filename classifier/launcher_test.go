@@ -1,0 +1,47 @@
+package classifier
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSrunTellsWhereATaskRan joins a rank with srun's lists of the tasks that ended on a node.
+func TestSrunTellsWhereATaskRan(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ line, host string }{
+		"one task":            {"srun: error: n07: task 3: Exited with exit code 1\n", "n07"},
+		"a list":              {"srun: error: n07: tasks 1,3: Exited with exit code 1\n", "n07"},
+		"a range":             {"srun: error: n07: tasks 0,2-5: Exited with exit code 1\n", "n07"},
+		"others":              {"srun: error: n08: tasks 0,4-7,13: Exited with exit code 1\n", ""},
+		"a list of two nodes": {"srun: error: n[07-08]: tasks 1,3: Exited with exit code 1\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{
+				"a.err": " 3: [rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n" + c.line,
+			}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, c.host, got[0].Root.Host)
+		})
+	}
+}
+
+// TestRanksBehindADriver keeps the ranks of one program together when its driver has repeated the first one's failure.
+func TestRanksBehindADriver(t *testing.T) {
+	t.Parallel()
+	const (
+		frames = "[actor/N] Traceback (most recent call last):\n[actor/N]   File \"/home/u/engine.py\", line 4, in step\n[actor/N]     op(x)\n"
+		oom    = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 260.00 MiB. GPU 0 has a total capacity of 79.11 GiB of which "
+		driver = "20260212-04:33:08.650 Controller ERROR: call failed\nTraceback (most recent call last):\n  File \"/home/u/main.py\", line 9, in main\n    t.train()\n" +
+			"app.EngineCallError: worker 'actor/3': CUDA out of memory. Tried to allocate 260.00 MiB. GPU 0 has a total capacity of 79.11 GiB of which 194.19 MiB is free.\n"
+	)
+	rank := func(n string) string {
+		return strings.ReplaceAll(frames, "N", n) + "[actor/" + n + "] " + oom + map[string]string{"3": "194.19", "1": "210.19"}[n] + " MiB is free.\n"
+	}
+	got := read(t, map[string]string{"actor.log": rank("3") + rank("1"), "main.log": driver}).Incidents
+	require.Len(t, got, 1)
+	assert.Equal(t, "actor.log", got[0].Root.At.Source)
+}
