@@ -38,6 +38,7 @@ const (
 		"[100.2] memory: usage 2097152kB, limit 2097152kB, failcnt 21\n" +
 		"[100.3] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/slurm/uid_1/job_4242,task_memcg=/slurm/uid_1/job_4242/step_0/task_3,task=python,pid=4711,uid=1\n" +
 		"[100.4] Memory cgroup out of memory: Killed process 4711 (python) total-vm:4096kB, anon-rss:2048kB, file-rss:16kB, shmem-rss:8kB, UID:1 pgtables:8kB oom_score_adj:0\n"
+	sigkill = "E0121 06:51:39.512805 60398 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 1 (pid: 60411) of binary: /opt/venv/bin/python\n"
 	restart = "INFO:torch.distributed.elastic.agent.server.api:[default] Worker group FAILED. 1/1 attempts left; will restart worker group\n"
 )
 
@@ -59,6 +60,8 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 		"the same failure printed twice":                         {map[string]string{"a": backward + backward}, []want{oom}},
 		"a failure and the kill that Slurm reports at the end":   {map[string]string{"a": backward + slurmKill}, []want{oom}},
 		"two failures with a restart between them":               {map[string]string{"a": backward + restart + backward}, []want{oom, oom}},
+		"a failure, a restart and a kill that Slurm tells apart": {map[string]string{"a": backward + restart + sigkill, "b": slurmKill}, []want{oom, kill}},
+		"a failure and the kill that Slurm tells apart":          {map[string]string{"a": backward + sigkill, "b": slurmKill}, []want{oom}},
 		"bash and Slurm on one kill":                             {map[string]string{"a": bashKilled + slurmKill}, []want{kill}},
 		"kernel, bash and Slurm on one kill, in three files":     {map[string]string{"a": bashKilled, "b": slurmKill, "c": kernelKill}, []want{kill}},
 		"a bare SIGKILL":                                         {map[string]string{"a": bashKilled}, []want{suspect}},

@@ -51,6 +51,7 @@ func (c *Collector) ResultWith(o Overrides) Result {
 		j.events = append(j.events, events...)
 	}
 	j.ours()
+	j.place()
 	j.index = newIndex(j)
 	return Result{Run: j.run, Incidents: j.incidents()}
 }
