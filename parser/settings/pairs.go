@@ -169,6 +169,11 @@ func valueEnd(s string, i int) int {
 			}
 		}
 	}
+	if n := nameEnd([]byte(s[i:min(len(s), i+MaxKey)])); n > 0 && i+n < len(s) && s[i+n] == '(' {
+		if end := valueEnd(s, i+n); s[end-1] == ')' {
+			return end // an object, as its repr
+		}
+	}
 	for j := i; j < len(s); j++ {
 		switch s[j] {
 		case ' ', '\t', ';', '|', ')', ']', '}':

@@ -189,6 +189,17 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "an object among pairs",
+			log:  "Initializing model (name='Qwen/Q' seq_len=40960 compile=None ac=ActConfig(mode='full', freq=1) optim_cpu_offload=True cp=1)",
+			want: []string{"pairs name=Qwen/Q", "pairs seq_len=40960", "pairs compile=None", "pairs ac=ActConfig(mode='full', freq=1)", "pairs optim_cpu_offload=True", "pairs cp=1"},
+		},
+		{
+			name: "DeepSpeed's names that leave no room for dots",
+			log: "  train_micro_batch_size_per_gpu  1\n  gradient_accumulation_steps .. 8\n  gradient_predivide_factor .... 1.0\n  a_long_name_that_is_no_setting_at_all  1\n" +
+				"  this_is_how_many_batch_size_per_gpu we have\nx train_micro_batch_size_per_gpu  2",
+			want: []string{"megatron train_micro_batch_size_per_gpu=1", "megatron gradient_accumulation_steps=8", "megatron gradient_predivide_factor=1.0"},
+		},
+		{
 			name: "DeepSpeed's table and JSON, the logger's coat still on",
 			log:  "[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   zero_config .................. {\n    \"stage\": 3,\n    \"offload_param\": {\n        \"device\": \"cpu\"\n    }\n}\n[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   train_batch_size ............. 64\n  json = {\n    \"zero_optimization\": {\n        \"stage\": 2, \n        \"x\": 1.0e+09\n    }\n}",
 			want: []string{

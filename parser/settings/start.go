@@ -91,11 +91,30 @@ func findRepr(text []byte, i int) int {
 		i = at + 1
 		name := nameBefore(text[:at])
 		prefix := text[:at-len(name)]
-		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) {
+		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) && !amongPairs(prefix, text[at:]) {
 			return at
 		}
 	}
 	return -1
+}
+
+// mostInside is how long an object is that is no more than a value.
+const mostInside = 80
+
+// amongPairs reports whether the text in front of an object ends with its key, and more pairs stand before that:
+// `Model (name='q' seq_len=4096 ac=Config(mode='full'))`. A short object is then the value of one of them; a long one is
+// what the line is about.
+func amongPairs(prefix, inside []byte) bool {
+	key, ok := bytes.CutSuffix(prefix, []byte("="))
+	if !ok || bytes.IndexByte(inside[:min(len(inside), mostInside)], ')') < 0 {
+		return false
+	}
+	key = nameBefore(key)
+	before := prefix[:len(prefix)-1-len(key)]
+	if len(key) == 0 || len(before) == 0 || before[len(before)-1] != ' ' {
+		return false
+	}
+	return bytes.IndexByte(before, '=') > 0 && len(findPairs(string(before[max(0, len(before)-MaxValue):]))) > 0
 }
 
 // namedConfig reports whether an object of any class stands behind a label that says it is a configuration:

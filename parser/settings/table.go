@@ -40,10 +40,49 @@ func (r *Reader) dotted(text []byte) bool {
 	}
 	name, value, ok := dottedLine(text, " ....")
 	if !ok {
+		name, value, ok = longRow(text)
+	}
+	if !ok {
 		return false
 	}
 	r.row(name, value)
 	return true
+}
+
+// longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) fewer dots than
+// tell one: they fill up to 29.
+const longLeast = 26
+
+// longRow splits a row whose name leaves room for three dots at most: "  train_micro_batch_size_per_gpu  1". The name must
+// be that of a known setting, and its value a number or a switch.
+func longRow(text []byte) (name, value string, ok bool) {
+	if !longShape(text) {
+		return "", "", false
+	}
+	f := strings.Fields(string(text))
+	if len(f) == 3 && strings.Trim(f[1], ".") == "" {
+		f = []string{f[0], f[2]}
+	}
+	if len(f) != 2 {
+		return "", "", false
+	}
+	bare, _, _ := strings.Cut(f[0], "_per_") // a batch size per device is a batch size
+	if !isName(f[0]) || !knob(bare) || metric(f[0]) || !scalar(f[1]) {
+		return "", "", false
+	}
+	return f[0], f[1], true
+}
+
+// longShape is the quick test for such a row: two blanks, and a long name in front of a blank.
+func longShape(text []byte) bool {
+	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !isLower(text[2]) {
+		return false
+	}
+	i := 2
+	for i < len(text) && (isWord(text[i]) || text[i] == '.') {
+		i++
+	}
+	return i >= 2+longLeast && i < len(text) && text[i] == ' '
 }
 
 // boxed reads a row of a box of two columns, as Ray Train prints the configuration of a trainer and Ray Tune a trial's:

@@ -22,7 +22,7 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if bytes.HasPrefix(text, boxBar) {
+	if longShape(text) || bytes.HasPrefix(text, boxBar) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, barSep) || prefixEnd(text) > 0)
