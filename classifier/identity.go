@@ -61,6 +61,25 @@ func (f *file) learnWriter(h *envelope.Header) {
 	have.fill(identity{rank: h.Rank, localRank: h.LocalRank, device: -1, host: h.Host})
 }
 
+// learnLabel notes the process that a launcher gave a label. Where it gave it twice, the label tells nothing.
+func (f *file) learnLabel(label string, id identity) {
+	key := identKey{"label", label}
+	if have, ok := f.idents[key]; ok {
+		have.mixed = have.mixed || have.pid != id.pid
+		return
+	}
+	if len(f.idents) < maxIdentities {
+		f.idents[key] = &identity{rank: -1, localRank: -1, device: -1, pid: id.pid, host: id.host}
+	}
+}
+
+// labelled completes an identity by what a launcher told of the process with that label.
+func (id *identity) labelled(f *file, label string) {
+	if have, ok := f.idents[identKey{"label", label}]; ok && !have.mixed && id.pid <= 0 {
+		id.pid = have.pid
+	}
+}
+
 // learn joins what is told of one process under its pid and its rank.
 func (f *file) learn(id identity) {
 	keys := make([]identKey, 0, 2)
@@ -175,6 +194,10 @@ func (f *file) identity(o parser.Marker) {
 			o.Fields = parser.Fields{"host": h}
 			f.launches = append(f.launches, o)
 		}
+	}
+	if l := o.Fields["label"]; l != "" && id.pid > 0 {
+		f.learnLabel(l, id)
+		return // by whom it is told is somebody else
 	}
 	f.learn(id)
 	if o.Header.Task >= 0 && id.pid > 0 {

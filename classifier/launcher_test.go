@@ -41,7 +41,16 @@ func TestRanksBehindADriver(t *testing.T) {
 	rank := func(n string) string {
 		return strings.ReplaceAll(frames, "N", n) + "[actor/" + n + "] " + oom + map[string]string{"3": "194.19", "1": "210.19"}[n] + " MiB is free.\n"
 	}
-	got := read(t, map[string]string{"actor.log": rank("3") + rank("1"), "main.log": driver}).Incidents
+	const started = "20260212-04:02:08.919 LocalScheduler INFO: Worker actor/3 started (PID: 88129, GPUs: [7], ports: [21021])\n" +
+		"20260212-04:02:08.919 LocalScheduler INFO: Worker rollout/3 started (PID: 88029, GPUs: [3], ports: [20021])\n"
+	got := read(t, map[string]string{"actor.log": rank("3") + rank("1"), "main.log": started + driver}).Incidents
 	require.Len(t, got, 1)
 	assert.Equal(t, "actor.log", got[0].Root.At.Source)
+	if assert.NotNil(t, got[0].Root.PID, "the scheduler gave the label") {
+		assert.Equal(t, 88129, *got[0].Root.PID)
+	}
+	again := strings.ReplaceAll(started, "88129", "99001")
+	got = read(t, map[string]string{"actor.log": rank("3") + rank("1"), "main.log": started + again + driver}).Incidents
+	require.Len(t, got, 1)
+	assert.Nil(t, got[0].Root.PID, "the label was given twice")
 }

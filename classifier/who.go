@@ -49,6 +49,11 @@ func (j *job) who(e *event) identity {
 	if have, ok := e.file.idents[identKey{"stream", e.Header.Stream}]; ok && id.rank < 0 && !have.mixed && e.Header.Stream != "" {
 		id.rank = have.rank
 	}
+	if id.pid <= 0 && e.Header.Process != "" && e.Kind != parser.OOMKill {
+		for _, f := range j.files {
+			id.labelled(f, e.Header.Process)
+		}
+	}
 	j.complete(&id, e.file, e.Header.Task)
 	if id.rank < 0 && j.bareEngine() {
 		id.rank = id.engine - 1

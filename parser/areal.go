@@ -39,6 +39,15 @@ func arealPatterns() []Pattern {
 			NoMatch: []string{"Waiting for server ready..."},
 		},
 		{
+			// Which of the node's devices and ports it got follows. The name is the label of what the worker prints.
+			Name:    "areal.worker",
+			Needles: []string{" started (PID: "},
+			Expr:    `\bWorker (?<label>[\w.-]{1,60}/\d{1,6}) started \(PID: (?<pid>\d{1,10})\b`,
+			Marker:  "identity", Source: "AReaL 1.0-2.0, infra/scheduler/local.py",
+			Match:   []Sample{{"Worker actor/3 started (PID: 88129, GPUs: [7], ports: [21021])", Fields{"label": "actor/3", "pid": "88129"}}},
+			NoMatch: []string{"Server started (PID: 88129)"},
+		},
+		{
 			// The worker's own watchdog ended it, above a threshold that the environment sets.
 			Name:    "areal.memory_threshold",
 			Needles: []string{"GPU memory excceeds kill threshold", "GPU memory exceeds kill threshold"},

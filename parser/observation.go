@@ -117,7 +117,7 @@ type Setting struct {
 //	progress  a run goes on after something failed: Fields count, which grows
 //	timer     Fields: timer, edge
 //	ready     an engine serves requests
-//	identity  a process tells its rank: Fields rank, pid, host, device, local_rank (those known)
+//	identity  a process tells its rank: Fields rank, pid, host, device, local_rank, label (what stands before its lines; those known)
 //	launch    Fields: framework, engine, launcher, version, backend, job, world_size, nodes, gpus_per_node, model, starts (what begins anew with it; those known)
 type Marker struct {
 	At     Position
