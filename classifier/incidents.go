@@ -236,10 +236,15 @@ func (j *job) incidents() []Incident {
 	}
 	follow(clusters)
 	out := make([]Incident, 0, len(clusters))
+	attempts := map[parser.Position]int{}
 	for _, cl := range clusters {
-		out = append(out, cl.incident())
+		in := cl.incident()
+		attempts[in.Root.At] = cl.root.attempt
+		out = append(out, in)
 	}
-	slices.SortStableFunc(out, func(a, b Incident) int { return occurrence(&a, &b) })
+	slices.SortStableFunc(out, func(a, b Incident) int {
+		return occurrence(&a, &b, cmp.Compare(attempts[a.Root.At], attempts[b.Root.At]))
+	})
 	for i := range out {
 		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
 	}
@@ -261,12 +266,13 @@ func home(clusters []*cluster, e *event) *cluster {
 	return best
 }
 
-// occurrence orders incidents by time where both have one of the same clock, else by place.
-func occurrence(a, b *Incident) int {
+// occurrence orders incidents by time where both have one of the same clock, else by the attempts that they ended, else by
+// place.
+func occurrence(a, b *Incident, attempts int) int {
 	if a.Root.At.Source != b.Root.At.Source && a.Root.Clock == b.Root.Clock && !a.Root.Time.IsZero() && !b.Root.Time.IsZero() {
 		return a.Root.Time.Compare(b.Root.Time)
 	}
-	return cmp.Or(byTime(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
+	return cmp.Or(attempts, byTime(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
 }
 
 // ordered returns the events of one role, by time across inputs where they share a clock, else by input and line.
