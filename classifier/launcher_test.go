@@ -54,3 +54,14 @@ func TestRanksBehindADriver(t *testing.T) {
 	require.Len(t, got, 1)
 	assert.Nil(t, got[0].Root.PID, "the label was given twice")
 }
+
+// TestBannersNameNoCoresOfTPUs keeps a CUDA device out of a failure on a TPU.
+func TestBannersNameNoCoresOfTPUs(t *testing.T) {
+	t.Parallel()
+	got := read(t, map[string]string{
+		"a.log": "rank 1/4 pid 66311 on n2 device cuda:1\n[rank1]: jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: " +
+			"XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 24.19G of 15.75G hbm. Exceeded hbm capacity by 8.44G.\n",
+	}).Incidents
+	require.Len(t, got, 1)
+	assert.Nil(t, got[0].Root.Device)
+}

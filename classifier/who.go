@@ -193,8 +193,8 @@ func (c *cluster) rootFacts() Root {
 	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
 		id.rank = int(n) // srun names one task: its rank in the step
 	}
-	if resource(e.Kind) != "gpu" && fields["device"] == "" && e.Header.Device < 0 {
-		id.device = -1 // that the process has a GPU, too, is beside the point
+	if (resource(e.Kind) != "gpu" || device(e) == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+		id.device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),
