@@ -288,7 +288,7 @@ func mentionVetoes() []Pattern {
 			Needles: []string{
 				"Receive: obj=", "Finish: obj=", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router",
 				"'role': '", `"role": "`, `"role":"`, `\"role\":`,
-				"'prompt': ", `"prompt": `, `"prompt":"`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
+				"'prompt': '", `'prompt': "`, "'prompt': [", `"prompt": "`, `"prompt": [`, `"prompt": {`, `"prompt":"`, `"prompt":[`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
 			},
 			Expr: `^.{0,300}?(?:(?:Receive|Finish): obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
 				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
