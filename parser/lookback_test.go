@@ -65,7 +65,7 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 	tab.headLines, tab.lookBack, tab.markBack = 3, 150_000, 40_000
 	seeds := uint64(12)
 	if testing.Short() {
-		seeds = 2
+		seeds = 1
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))
