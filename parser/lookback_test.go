@@ -63,14 +63,14 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 	t.Parallel()
 	tab := *table()
 	tab.headLines, tab.lookBack, tab.markBack = 3, 150_000, 40_000
-	seeds := uint64(12)
+	seeds, lines := uint64(12), 1500
 	if testing.Short() {
-		seeds = 1
+		seeds, lines = 1, 300
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var b bytes.Buffer
-		for n := range 400 + r.IntN(1500) {
+		for n := range 400 + r.IntN(lines) {
 			end := "\n"
 			switch r.IntN(60) {
 			case 0:
