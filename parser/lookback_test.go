@@ -110,7 +110,10 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 			}
 			b.WriteString(end)
 		}
-		text := b.Bytes()
+		text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+		if seed%2 > 0 {
+			text = append(text, "\n[score] 0.5"...)
+		}
 		want := everything(t, func(emit func(Observation)) (Stats, error) {
 			s := newScanner("in", &tab, emit)
 			_, err := s.ReadFrom(bytes.NewReader(text))

@@ -20,7 +20,8 @@ func (s *Scanner) lookMarks(offset int64) {
 		}
 		from = max(from, last.to)
 	}
-	for begin, line := s.linesBack(offset, from, sampleLines); begin < offset; {
+	begin, line := s.linesBack(offset, from, sampleLines)
+	for begin < offset {
 		text, ok := s.past(begin, min(begin+s.window(), offset))
 		if !ok {
 			return // the input is not what it was
@@ -41,10 +42,15 @@ func (s *Scanner) lookMarks(offset int64) {
 const countedAtOnce = 2 << 10
 
 // linesBack goes from the line at offset so many lines back, but not before the line at from, and returns where that line
-// begins and its number.
+// begins and its number. At the end of an input without a last line feed it goes back from within the last line.
 func (s *Scanner) linesBack(offset, from int64, lines int) (begin int64, line int) {
 	begin, line = offset, s.line
-	for hi := offset - 1; hi > from; { // the byte before offset ends the line before
+	hi := offset - 1 // the byte before offset ends the line before
+	if s.ended && s.begun {
+		hi, line, lines = offset, s.line+1, lines+1
+	}
+	last := line
+	for hi > from {
 		lo := max(from, hi-s.window())
 		text, ok := s.past(lo, hi)
 		if !ok {
@@ -53,11 +59,11 @@ func (s *Scanner) linesBack(offset, from int64, lines int) (begin int64, line in
 		for len(text) > 0 {
 			// counting is far faster than looking for one line feed after the other from behind
 			at := max(0, len(text)-countedAtOnce)
-			if n := bytes.Count(text[at:], newline); n > 0 && s.line-line+n < lines {
+			if n := bytes.Count(text[at:], newline); n > 0 && last-line+n < lines {
 				begin, line = lo+int64(at+bytes.IndexByte(text[at:], '\n'))+1, line-n
 			} else if n > 0 {
 				for i := bytes.LastIndexByte(text, '\n'); ; i = bytes.LastIndexByte(text[:i], '\n') {
-					if line--; s.line-line == lines {
+					if line--; last-line == lines {
 						return lo + int64(i) + 1, line
 					}
 				}
@@ -83,7 +89,10 @@ func (s *Scanner) markIn(text []byte, offset int64, line int) {
 		}
 		begin := at + bytes.LastIndexByte(text[at:hit.Pos], '\n') + 1
 		line += bytes.Count(text[at:begin], newline)
-		end := begin + bytes.IndexByte(text[begin:], '\n') // whole lines
+		end := len(text) // of the input: the last line may have no line feed
+		if i := bytes.IndexByte(text[begin:], '\n'); i >= 0 {
+			end = begin + i
+		}
 		at = end + 1
 		r.now = offset + int64(begin)
 		r.line(sampleKind, line, r.now, text[begin:end], nil, false)

@@ -55,6 +55,7 @@ type Scanner struct {
 	inLong bool             // next is in a line longer than maxLine
 	outer  *envelope.Header // of that line's first segment
 	begun  bool             // the input does not end in a newline, as far as it was surveyed
+	ended  bool             // all of it was consumed
 	stats  Stats
 
 	maxLine int // bytes of a line that is read as a whole
@@ -134,7 +135,7 @@ func (s *Scanner) Close() Stats {
 }
 
 func (s *Scanner) close() Stats {
-	s.recall.now = s.next
+	s.recall.now, s.ended = s.next, true
 	s.lookMarks(s.next)
 	s.recall.samples(s.parser, s.line)
 	s.parser.flush()
