@@ -180,6 +180,8 @@ func FuzzPartsDoNotMatter(f *testing.F) {
 				b.WriteString("[rank1]: Traceback (most recent call last):\n[rank1]:   File \"/srv/a.py\", line 3, in f\n")
 			case 3:
 				b.WriteString(strings.Repeat("a line that says nothing\n", r.IntN(900)))
+			case 4:
+				b.WriteString(sampleMarks[r.IntN(len(sampleMarks))].mark + "some text")
 			default:
 				b.WriteString([]string{"", "[rank1]: ", "(WorkerDict pid=7) "}[r.IntN(3)] + p.Match[r.IntN(len(p.Match))].Line)
 			}
