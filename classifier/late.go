@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/parser"
@@ -10,47 +11,61 @@ import (
 // process die of SIGKILL. Both write to an input of their own, which tells nothing of attempts; without the launcher's
 // word the kill would be taken for the first attempt's.
 func (j *job) place() {
-	for _, f := range j.files {
-		if f.attempt > 0 || !counts(j.events, f) {
-			continue
-		}
-		attempt, one := j.shotIn(f, "")
-		for _, e := range j.events {
-			switch {
-			case e.file != f:
-			case scheduler(e) != "" && one:
-				e.attempt = attempt
-			case strings.HasPrefix(e.Pattern, "kernel.") && e.Kind == parser.OOMKill && e.fields["pid"] != "":
-				if n, ok := j.shotIn(f, e.fields["pid"]); ok {
-					e.attempt = n
-				}
-			}
-		}
-	}
-}
-
-// counts says that an input holds the word of a scheduler or of the kernel about a kill.
-func counts(events []*event, f *file) bool {
-	for _, e := range events {
-		if e.file == f && e.Kind == parser.OOMKill && e.Role == parser.Evidence && (scheduler(e) != "" || strings.HasPrefix(e.Pattern, "kernel.")) {
-			return true
-		}
-	}
-	return false
-}
-
-// shotIn is the only attempt of the other inputs in which a process died of SIGKILL, the one with that pid where it is
-// told.
-func (j *job) shotIn(f *file, pid string) (attempt int, ok bool) {
+	byPID := map[string]shots{} // of all processes under ""
 	for _, e := range j.events {
-		killed := e.Kind == parser.OOMKill && e.Role == parser.Suspicion && scheduler(e) == ""
-		if !killed || e.file == f || pid != "" && e.fields["pid"] != pid || ok && e.attempt == attempt {
+		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || scheduler(e) != "" {
 			continue
 		}
-		if ok {
-			return 0, false
+		byPID[""] = byPID[""].with(e)
+		if pid := e.fields["pid"]; pid != "" {
+			byPID[pid] = byPID[pid].with(e)
 		}
-		attempt, ok = e.attempt, true
+	}
+	if len(byPID) == 0 {
+		return
+	}
+	told := map[*file]bool{} // inputs with the word of a scheduler or of the kernel about a kill
+	for _, e := range j.events {
+		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (scheduler(e) != "" || strings.HasPrefix(e.Pattern, "kernel.")) {
+			told[e.file] = true
+		}
+	}
+	for _, e := range j.events {
+		if e.file.attempt > 0 || !told[e.file] {
+			continue
+		}
+		pid, ok := "", scheduler(e) != ""
+		if !ok && strings.HasPrefix(e.Pattern, "kernel.") && e.Kind == parser.OOMKill {
+			pid = e.fields["pid"]
+			ok = pid != ""
+		}
+		if attempt, one := byPID[pid].outside(e.file); ok && one {
+			e.attempt = attempt
+		}
+	}
+}
+
+// shots are the attempts in which inputs saw processes die of SIGKILL, each once.
+type shots []run
+
+func (s shots) with(e *event) shots {
+	r := run{e.file, e.attempt}
+	if slices.Contains(s, r) {
+		return s
+	}
+	return append(s, r)
+}
+
+// outside is the only attempt that the inputs other than f tell of.
+func (s shots) outside(f *file) (attempt int, ok bool) {
+	for _, r := range s {
+		switch {
+		case r.file == f || ok && r.attempt == attempt:
+		case ok:
+			return 0, false
+		default:
+			attempt, ok = r.attempt, true
+		}
 	}
 	return attempt, ok
 }

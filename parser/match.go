@@ -30,9 +30,6 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 	if len(p.hits) == 0 {
 		return false
 	}
-	if p.quoting(body, needles) {
-		return true
-	}
 	slices.Sort(p.hits)
 	p.hits = slices.Compact(p.hits)
 	if len(body) <= MaxMessage {

@@ -310,9 +310,11 @@ func (p *Parser) peek(num int, offset int64, raw []byte, emit func(Observation))
 		var trace *traceback.Trace
 		var copied stream
 		if s := p.streams[h.Stream]; s != nil {
-			trace, copied.armed = s.trace.Snapshot(), slices.Clone(s.armed)
+			trace, copied.armed, copied.sample = s.trace.Snapshot(), slices.Clone(s.armed), s.sample
 		}
-		q.match(Position{Source: p.source, Line: num, Offset: offset}, body, h, &copied, trace, q.find(body))
+		if needles := q.find(body); !copied.sample.covers(num, body, &h) && !q.quoting(body, needles) {
+			q.match(Position{Source: p.source, Line: num, Offset: offset}, body, h, &copied, trace, needles)
+		}
 		return true
 	})
 }

@@ -281,8 +281,8 @@ func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
 	if b != was {
 		p.begin(h.Stream, b, at.Line)
 	}
-	if !inside {
-		p.match(at, body, h, &stream{}, nil, p.find(body))
+	if needles := p.find(body); !inside && !p.quoting(body, needles) {
+		p.match(at, body, h, &stream{}, nil, needles)
 	}
 }
 
