@@ -12,9 +12,13 @@ import (
 type Plan struct {
 	Mul uint64
 	// Grams holds, for each needle of 8 bytes or more in their order, the offsets of its four grams, one for each remainder
-	// of the division by four.
+	// of the division by four. The last may be [outside].
 	Grams string
 }
+
+// outside is the offset, in a plan, of a gram that begins a byte before the needle: of all that may stand there. Logs may be
+// full of the only gram inside a short needle that has its remainder; 256 rare ones are cheaper to look for then.
+const outside = 255
 
 // longest is how long a needle may be: a plan's offsets are bytes.
 const longest = 255
@@ -56,10 +60,14 @@ func Planned(needles []string, classes []Class, plan Plan) (*Finder, error) {
 				return nil, errStale
 			}
 			for r := range stride {
-				if at := int(rest[r]); at%stride != r || at+gramLen > len(n) {
+				switch at := int(rest[r]); {
+				case at%stride != r, at != outside && at+gramLen > len(n):
 					return nil, errStale
+				case at == outside:
+					outsideGrams(n, func(g uint64) { b.take(g, id, -1) })
+				default:
+					b.take(gramOf(n[at:]), id, at)
 				}
-				b.take(gramOf(n[rest[r]:]), id, int(rest[r]))
 			}
 			rest = rest[stride:]
 		}
@@ -150,6 +158,14 @@ func (b *builder) finish() {
 		}
 		g.flags |= f.places[at].flags
 		f.places[at] = g.place
+	}
+}
+
+// outsideGrams calls yield with the grams that begin a byte before a needle.
+func outsideGrams(needle string, yield func(g uint64)) {
+	inside := gramOf(needle) << 8 & (1<<(8*gramLen) - 1)
+	for c := range uint64(256) {
+		yield(inside | c)
 	}
 }
 

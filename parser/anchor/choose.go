@@ -15,6 +15,7 @@ type chooser struct {
 	classes []Class
 	order   []int          // the needles, as they choose
 	grams   [][]commonGram // all of each needle, or what it has instead of a choice
+	outside [][]commonGram // those that begin before the needle, where that might be the better choice
 	common  []commonGram
 	asked   [1 << tableBits]uint32 // how many look-ups in a million ask for an entry
 	used    [1 << tableBits / 64]uint64
@@ -47,7 +48,7 @@ func newChooser(needles []string, classes []Class) *chooser {
 	for _, g := range c.common {
 		known.put(g.gram, g.count)
 	}
-	c.grams = make([][]commonGram, len(needles))
+	c.grams, c.outside = make([][]commonGram, len(needles)), make([][]commonGram, len(needles))
 	for id, n := range needles {
 		add := func(g uint64, _ int) { c.grams[id] = append(c.grams[id], commonGram{g, known.get(g)}) }
 		switch {
@@ -57,6 +58,13 @@ func newChooser(needles []string, classes []Class) *chooser {
 		default:
 			for i := 0; i+gramLen <= len(n); i++ {
 				add(gramOf(n[i:]), i)
+			}
+			least := uint64(math.MaxUint64)
+			for i := outside % stride; i < len(c.grams[id]); i += stride {
+				least = min(least, (hitCost+placeCost)*uint64(c.grams[id][i].count))
+			}
+			if least > 256*entryCost {
+				outsideGrams(n, func(g uint64) { c.outside[id] = append(c.outside[id], commonGram{g, known.get(g)}) })
 			}
 		}
 	}
@@ -127,6 +135,13 @@ func (c *chooser) choose(mul, limit uint64, classes Class, yield func(id int, at
 						best, least = i, price
 					}
 				}
+				if out := c.outside[id]; r == outside%stride && out != nil && c.priceOf(out, mul) < least {
+					at[r] = outside
+					for _, g := range out {
+						cost += c.use(g, mul)
+					}
+					continue
+				}
 				at[r] = byte(best)
 				cost += c.use(grams[best], mul)
 			}
@@ -146,6 +161,13 @@ func (c *chooser) price(g commonGram, mul uint64) uint64 {
 	price := placeCost * uint64(g.count)
 	if e := g.gram * mul >> tableShift; c.used[e/64]>>(e%64)&1 == 0 {
 		price += uint64(c.asked[e]) + entryCost
+	}
+	return price
+}
+
+func (c *chooser) priceOf(grams []commonGram, mul uint64) (price uint64) {
+	for _, g := range grams {
+		price += c.price(g, mul)
 	}
 	return price
 }

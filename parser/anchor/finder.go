@@ -75,17 +75,17 @@ type Finder struct {
 }
 
 // place is where a gram sits in a needle: the needle starts back bytes before it, or after it where back is negative (the
-// gram then begins with a delimiter).
+// gram then begins with the byte before the needle).
 type place struct {
 	key    uint64 // 8 bytes of the needle with the gram among them: most look-ups that hit end here
 	needle int32
 	back   int16
-	keyAt  int8  // where those 8 bytes are in the text, from the gram: 0 to -3, or wordKey
+	keyAt  int8  // where those 8 bytes are in the text, from the gram: 1 to -3, or wordKey
 	flags  Class // the needle's class, and lastPlace
 }
 
 const (
-	wordKey   = 1           // the needle has not so many bytes
+	wordKey   = 127         // the needle has not so many bytes
 	lastPlace = Class(0x80) // of a gram
 )
 

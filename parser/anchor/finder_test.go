@@ -329,3 +329,23 @@ func FuzzFinder(f *testing.F) {
 		check(t, finder, text[:min(len(text), 1<<10)])
 	})
 }
+
+func TestANeedleWithOneCommonGramIsFoundByWhatStandsBeforeIt(t *testing.T) {
+	t.Parallel()
+	const needle = " on cuda:" // " cuda" is its only gram of that remainder, and healthy logs are full of it
+	plan := Choose([]string{needle}, nil, 8)
+	require.Equal(t, byte(outside), plan.Grams[stride-1])
+	f, err := Planned([]string{needle}, nil, plan)
+	require.NoError(t, err)
+	for pad := range 2 * stride {
+		for c := range 256 {
+			check(t, f, []byte(strings.Repeat("x", pad)+string([]byte{byte(c)})+needle+"0, cuda graph: True"))
+		}
+		check(t, f, []byte(strings.Repeat("x", pad)+needle))
+	}
+	check(t, f, []byte(needle))
+
+	plan.Grams = strings.Replace(plan.Grams, string([]byte{outside}), "\x02", 1)
+	_, err = Planned([]string{needle}, nil, plan)
+	require.ErrorIs(t, err, errStale)
+}
