@@ -29,6 +29,7 @@ type block struct {
 	long     []int // where the lines begin that are longer than maxLine
 	over     []int // where each of them ends, as far as that is in the text
 	newlines int   // in text[lo:hi]
+	counted  int   // up to where they are counted
 	last     int   // the last of them, -1: none
 	hits     []anchor.Hit
 	prober   prober
@@ -58,7 +59,7 @@ func (b *block) survey(t *compiled, everything bool) {
 			end = len(b.text)
 		}
 	}
-	b.hits = b.hits[:0]
+	b.spots, b.counted, b.newlines = b.spots[:0], b.lo, 0
 	if everything {
 		b.search(t, b.lo, end, anyClass)
 	} else {
@@ -72,34 +73,44 @@ func (b *block) survey(t *compiled, everything bool) {
 		}
 		b.search(t, at, end, anchor.First)
 	}
-	b.spots = b.spots[:0]
-	for _, h := range b.hits {
-		if c := t.cares[h.Needle]; c != 0 {
-			b.spots = append(b.spots, spot{pos: h.Pos, needle: int32(h.Needle), care: c})
-		}
-	}
-	if !slices.IsSortedFunc(b.spots, bySpot) {
-		slices.SortStableFunc(b.spots, bySpot)
-	}
-	n, at := 0, b.lo
-	for i := range b.spots {
-		s := &b.spots[i]
-		n += bytes.Count(b.text[at:s.pos], newline)
-		at, s.line = s.pos, n
-	}
-	b.newlines = n
-	if at < b.hi {
-		b.newlines += bytes.Count(b.text[at:b.hi], newline)
-	}
+	b.count(b.hi)
 	b.probe(t)
 	if b.last = -1; b.newlines > 0 {
 		b.last = b.lo + bytes.LastIndexByte(b.text[b.lo:b.hi], '\n')
 	}
 }
 
+// searchStep is searched before its lines are counted: the first of the processor's caches still holds it then.
+const searchStep = 16 << 10
+
+// search looks for a class of needles in text[lo:hi], which follows on what was searched before.
 func (b *block) search(t *compiled, lo, hi int, class anchor.Class) {
-	if lo < hi {
-		b.hits = t.finder.Scan(b.text, lo, hi, class, b.hits)
+	for ; lo < hi; lo += searchStep {
+		end := min(lo+searchStep, hi)
+		b.hits = t.finder.Scan(b.text, lo, end, class, b.hits[:0])
+		from := len(b.spots)
+		for _, h := range b.hits {
+			if c := t.cares[h.Needle]; c != 0 {
+				b.spots = append(b.spots, spot{pos: h.Pos, needle: int32(h.Needle), care: c})
+			}
+		}
+		found := b.spots[from:]
+		if !slices.IsSortedFunc(found, bySpot) {
+			slices.SortStableFunc(found, bySpot)
+		}
+		for i := range found {
+			b.count(found[i].pos)
+			found[i].line = b.newlines
+		}
+		b.count(min(end, b.hi))
+	}
+}
+
+// count counts line feeds up to an offset, if that was not done.
+func (b *block) count(to int) {
+	if b.counted < to {
+		b.newlines += bytes.Count(b.text[b.counted:to], newline)
+		b.counted = to
 	}
 }
 

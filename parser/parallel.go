@@ -4,21 +4,36 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime/debug"
 	"sync"
 )
 
 // Sizes of [ScanAt].
 const (
-	partSize = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache
-	nearEnd  = 4 << 10   // behind a part, enough for the end of nearly every line
+	partSize   = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache
+	windowSize = 1 << 20   // the same of what is not copied: to ask for it is dear, and the cache need not hold it
+	nearEnd    = 4 << 10   // behind a part, enough for the end of nearly every line
 )
 
+// Windowed is an input whose bytes can be looked at where they are, which spares copying them.
+type Windowed interface {
+	io.ReaderAt
+	// Window returns n bytes of the input from off on, which stay until release is called. They may fault should the input
+	// become shorter meanwhile; [ScanAt] expects that. It is not ok where they are to be read instead.
+	Window(off int64, n int) (text []byte, release func(), ok bool)
+}
+
 // ScanAt reads the first size bytes of r with so many workers, which search it in parts; what they find is read in order,
-// and so the number of workers changes nothing but the time. It keeps two parts more than there are workers in memory.
-// With one worker everything happens in the caller's goroutine; none outlives the call. An input that ends sooner is read
-// as far as it goes. The only errors are r's; what was read before is emitted all the same.
+// and so the number of workers changes nothing but the time. It keeps two parts more than there are workers in memory. If
+// r is [Windowed], they are looked at there. With one worker everything happens in the caller's goroutine; none outlives
+// the call. An input that ends sooner is read as far as it goes. The only errors are r's; what was read before is emitted
+// all the same.
 func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation), options ...Option) (Stats, error) {
-	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, partSize)
+	length := partSize
+	if _, ok := r.(Windowed); ok {
+		length = windowSize
+	}
+	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, length)
 }
 
 func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, error) {
@@ -26,7 +41,7 @@ func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, 
 	n := int((size + int64(length) - 1) / int64(length))
 	var err error
 	if workers <= 1 || n <= 1 {
-		p := part{block: block{maxLine: s.maxLine}, in: r, size: size, length: length}
+		p := newPart(s, r, size, length, 0)
 		for k := 0; k < n && err == nil; k++ {
 			p.fill(k, s.table)
 			err = s.part(&p)
@@ -43,21 +58,35 @@ func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, 
 // part is a part of an input, as one worker reads it.
 type part struct {
 	block
-	in     io.ReaderAt
-	size   int64 // of the input
-	length int   // of a part
-	number int
-	err    error // io.EOF: the input ended sooner than its size said
-	ready  chan struct{}
+	in      io.ReaderAt
+	windows Windowed // in, if it is
+	release func()   // ends the use of the text; nil: it is in buf
+	buf     []byte
+	size    int64 // of the input
+	length  int   // of a part
+	number  int
+	err     error // io.EOF: the input ended sooner than its size said
+	ready   chan struct{}
+}
+
+func newPart(s *Scanner, r io.ReaderAt, size int64, length, number int) part {
+	windows, _ := r.(Windowed)
+	return part{block: block{maxLine: s.maxLine}, in: r, windows: windows, size: size, length: length, number: number}
 }
 
 // parallel hands parts to workers and takes them in order.
 func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) error {
 	workers = min(workers, n)
 	todo := make(chan *part, workers+2)
+	parts := make([]part, min(workers+2, n))
 	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer close(todo)
+	defer func() {
+		close(todo)
+		wg.Wait()
+		for k := range parts {
+			parts[k].free()
+		}
+	}()
 	for range workers {
 		wg.Go(func() {
 			for p := range todo {
@@ -66,9 +95,9 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 			}
 		})
 	}
-	parts := make([]part, min(workers+2, n))
 	for k := range parts {
-		parts[k] = part{block: block{maxLine: s.maxLine}, in: r, size: size, length: length, number: k, ready: make(chan struct{}, 1)}
+		parts[k] = newPart(s, r, size, length, k)
+		parts[k].ready = make(chan struct{}, 1)
 		todo <- &parts[k]
 	}
 	for k := range n {
@@ -86,6 +115,9 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 
 // part consumes a part and returns why no more of them can come.
 func (s *Scanner) part(p *part) error {
+	if p.release != nil {
+		return s.windowed(p)
+	}
 	s.stats.Bytes += int64(p.hi - p.lo)
 	if p.hi > p.lo {
 		s.consume(&p.block)
@@ -93,22 +125,90 @@ func (s *Scanner) part(p *part) error {
 	return p.err
 }
 
+// windowed is [Scanner.part] where the text is not our own. Where it faults the input ends: it was truncated after a worker
+// had seen it.
+func (s *Scanner) windowed(p *part) (err error) {
+	defer p.free()
+	from := s.stats.Bytes
+	if !unfaulted(func() {
+		s.stats.Bytes += int64(p.hi - p.lo)
+		s.consume(&p.block)
+	}) {
+		s.stats.Bytes, s.first, s.begun = max(from, s.next), s.line, false
+		err = io.EOF
+	}
+	s.reading = nil
+	return err
+}
+
+// unfaulted calls do and says whether it ran to its end: it did not if memory faulted.
+func unfaulted(do func()) (ok bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if e := recover(); e != nil {
+			if _, fault := e.(interface{ Addr() uintptr }); !fault {
+				panic(e)
+			}
+		}
+	}()
+	do()
+	return true
+}
+
 // fill reads and searches the part of that number.
 func (p *part) fill(number int, t *compiled) {
 	begin := int64(number) * int64(p.length)
 	end := min(begin+int64(p.length), p.size)
-	p.off = max(0, begin-behind)
-	p.text, p.err = p.text[:0], nil
+	p.off, p.err = max(0, begin-behind), nil
+	if p.windows != nil && end > begin {
+		if unfaulted(func() { p.look(begin, end, t) }) && p.release != nil {
+			return
+		}
+		p.free()
+	}
+	p.text = p.buf[:0]
 	p.read(min(end+nearEnd, p.size))
-	if own := int(end - p.off); own < len(p.text) && bytes.IndexByte(p.text[own-1:], '\n') < 0 {
+	if p.unended(end) {
 		p.read(min(end+int64(ahead(p.maxLine)), p.size))
 	}
+	p.buf = p.text
 	p.lo = min(int(begin-p.off), len(p.text))
 	p.hi = min(int(end-p.off), len(p.text))
 	if p.off+int64(p.hi) == end {
 		p.err = nil // the next part will meet it
 	}
 	p.survey(t, false)
+}
+
+// look searches the bytes between two offsets where they are. It leaves release nil where that cannot be.
+func (p *part) look(begin, end int64, t *compiled) {
+	for _, to := range []int64{end + nearEnd, end + int64(ahead(p.maxLine))} {
+		p.free()
+		text, release, ok := p.windows.Window(p.off, int(min(to, p.size)-p.off))
+		if !ok {
+			return
+		}
+		p.text, p.release = text, release
+		if !p.unended(end) {
+			break
+		}
+	}
+	p.lo, p.hi = int(begin-p.off), int(end-p.off)
+	p.survey(t, false)
+}
+
+// unended says whether the line in which the part ends goes on behind the text.
+func (p *part) unended(end int64) bool {
+	own := int(end - p.off)
+	return own < len(p.text) && bytes.IndexByte(p.text[own-1:], '\n') < 0
+}
+
+// free ends the use of text that is not our own.
+func (p *part) free() {
+	if p.release != nil {
+		p.release()
+		p.release, p.text = nil, nil
+	}
 }
 
 // read reads the input up to an offset, as far as it goes.

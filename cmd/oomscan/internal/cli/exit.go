@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"oomscan/parser/source"
 )
 
 // Exit statuses.
@@ -84,18 +86,28 @@ func (r interruptible) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// interruptibleAt is the same for a reader at offsets.
+// interruptibleAt is the same for a file at offsets.
 type interruptibleAt struct {
-	io.ReaderAt
+	*source.View
 	done  <-chan struct{}
 	meter *meter
+}
+
+// Window implements [parser.Windowed].
+func (r interruptibleAt) Window(off int64, n int) (text []byte, release func(), ok bool) {
+	if closed(r.done) {
+		return nil, nil, false
+	}
+	text, release, ok = r.View.Window(off, n)
+	r.meter.reach(off + int64(len(text)))
+	return text, release, ok
 }
 
 func (r interruptibleAt) ReadAt(p []byte, off int64) (int, error) {
 	if closed(r.done) {
 		return 0, errInterrupted
 	}
-	n, err := r.ReaderAt.ReadAt(p, off)
+	n, err := r.View.ReadAt(p, off)
 	r.meter.reach(off + int64(n))
 	return n, err
 }

@@ -219,7 +219,7 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 	}
 	limit := j.options.lineLimit()
 	if f, from, size := regular(r); size >= minParts {
-		in := io.NewSectionReader(interruptibleAt{f, j.streams.Interrupt, m}, from, size)
+		in := interruptibleAt{source.NewView(f, from, size), j.streams.Interrupt, m}
 		st, err = parser.ScanAt(name, in, size, workers, add, limit)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
