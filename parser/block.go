@@ -25,6 +25,7 @@ type block struct {
 	maxLine int // bytes of a line that is read as a whole
 
 	spots    []spot
+	asides   []aside
 	begun    int   // where the line ends that began before the block; lo: there is none
 	long     []int // where the lines begin that are longer than maxLine
 	over     []int // where each of them ends, as far as that is in the text
@@ -75,6 +76,7 @@ func (b *block) survey(t *compiled, everything bool) {
 	}
 	b.count(b.hi)
 	b.probe(t)
+	b.setAside(t)
 	if b.last = -1; b.newlines > 0 {
 		b.last = b.lo + bytes.LastIndexByte(b.text[b.lo:b.hi], '\n')
 	}

@@ -39,6 +39,8 @@ type compiled struct {
 	owners    [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
 	cares     []care    // of each needle
 	settings  []bool    // needles that open dumps of settings
+	traceback int       // the needle of a traceback's header
+	frame     int       // and of its frames
 	headLines int
 	lookBack  int64 // how far off a common line may be
 	markBack  int64 // and the mark of a sample
@@ -96,6 +98,7 @@ func compile(patterns []Pattern) *compiled {
 	for _, n := range reportNeedles {
 		t.cares[id(n)] |= reads
 	}
+	t.traceback, t.frame = ids[headerNeedle], ids[frameNeedle]
 	for _, m := range sampleMarks {
 		if m.needle {
 			t.cares[id(m.mark)] |= marks
@@ -192,9 +195,15 @@ func careFor(marker string) care {
 	return tellsStart // launch, ready
 }
 
+// The needles that a traceback cannot do without.
+const (
+	headerNeedle = "Traceback (most recent call last)"
+	frameNeedle  = `", line `
+)
+
 // reportNeedles open or continue reports of many lines; see package traceback.
 var reportNeedles = []string{
-	"Traceback (most recent call last)", `", line `, "() (pid=", "terminated with the following error",
+	headerNeedle, frameNeedle, "() (pid=", "terminated with the following error",
 	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", " invoked oom-killer: ",
 }
 

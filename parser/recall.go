@@ -19,7 +19,7 @@ const (
 	stepKind
 	startKind
 	gaugeKind
-	exceptionKind // exceptions that no pattern claims
+	exceptionKind // exceptions that no pattern claims, and tracebacks that stand alone
 	sampleKind    // the marks of printed samples: what is told between them is no news
 	commonPhaseKind
 	commonStepKind
@@ -134,6 +134,7 @@ type recall struct {
 	kinds  [kinds]waits
 	seq    uint64
 	reader *Parser // of the lines that wait; it knows of the writers only what they say
+	traces *Parser // of tracebacks that stand alone; nil: there was none
 	emit   func(Observation)
 	now    int64  // offset of what is being read
 	look   func() // looks for cold lines in what was read; nil: they wait here already
@@ -193,10 +194,15 @@ func (r *recall) flush() {
 		}
 	}
 	r.inOrder(func(w *waits, i int) {
-		e := w.at(i)
-		if e.made != nil {
+		switch e := w.at(i); {
+		case e.made != nil:
 			r.emit(e.made)
-		} else {
+		case w == &r.kinds[exceptionKind]:
+			if r.traces == nil {
+				r.traces = r.newTraces(r.emit)
+			}
+			r.traces.aside(e)
+		default:
 			r.reader.reread(e)
 		}
 	})
@@ -210,16 +216,24 @@ func (r *recall) flush() {
 
 // tell emits what waits, as things are now, and goes on waiting.
 func (r *recall) tell(emit func(Observation)) {
-	reader := newRetelling(r.reader.source, r.reader.table, emit)
+	reader, traces := newRetelling(r.reader.source, r.reader.table, emit), r.newTraces(emit)
 	reader.maxLine = r.reader.maxLine
 	r.inOrder(func(w *waits, i int) {
-		e := w.at(i)
-		if e.made != nil {
+		switch e := w.at(i); {
+		case e.made != nil:
 			emit(e.made)
-		} else {
+		case w == &r.kinds[exceptionKind]:
+			traces.aside(e)
+		default:
 			reader.reread(e)
 		}
 	})
+}
+
+func (r *recall) newTraces(emit func(Observation)) *Parser {
+	p := newParser(r.reader.source, r.reader.table, emit)
+	p.maxLine = r.reader.maxLine
+	return p
 }
 
 // inOrder calls yield with everything that waits, in the order in which it came.

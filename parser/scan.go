@@ -218,7 +218,7 @@ func (s *Scanner) take(end int) {
 // consume reads what begins in a block: the lines of interest, or all of them where the parser wants them. The blocks of
 // an input come in order and without gaps.
 func (s *Scanner) consume(b *block) {
-	spots, long := b.spots, b.long
+	spots, long, asides := b.spots, b.long, b.asides
 	s.reading = b
 	if s.inLong {
 		s.lengthens(b, b.begun)
@@ -252,6 +252,17 @@ func (s *Scanner) consume(b *block) {
 				s.inLong = false
 				s.line++
 				s.next = b.off + int64(ends) + 1
+				continue
+			}
+			for len(asides) > 0 && asides[0].pos < x {
+				asides = asides[1:]
+			}
+			if len(asides) > 0 && len(spots) > 0 && !s.inLong && spots[0].pos >= asides[0].pos && (len(long) == 0 || long[0] > asides[0].pos) &&
+				s.parser.idle(asides[0].writer) {
+				s.line = s.first + spots[0].line
+				s.setAside(b, &asides[0])
+				s.line += asides[0].lines
+				s.next = b.off + int64(asides[0].end)
 				continue
 			}
 			if x = s.leap(b, x, spots, long); x < 0 {

@@ -1,0 +1,217 @@
+package parser
+
+import (
+	"bytes"
+	"slices"
+
+	"oomscan/parser/anchor"
+)
+
+// Rewards that cannot be computed, requests that time out: healthy runs print tracebacks all day. Such a one tells something
+// only beside a failure. Where a block shows that a traceback stands alone, all of it is kept like the other lines that
+// wait, and read when something happens. It stands alone if nothing about its writer could make it mean anything else: not
+// a sample that is printed, nor a message that goes on.
+
+// Bounds of a traceback that is kept unread.
+const (
+	maxAside    = 8 << 10 // bytes
+	maxWho      = 96      // bytes in front of its lines that say who writes
+	asideBehind = 64      // lines behind it in which nothing may be that could belong to it
+	maxPeeled   = 16      // of those whose envelopes are read to tell
+	sampleStep  = 8 << 10 // bytes before it that are looked at at once
+)
+
+// aside is a traceback that stands alone: text[pos:end], with its last line's line feed.
+type aside struct {
+	pos, end int
+	last     int // where its last line begins
+	lines    int
+	writer   string
+}
+
+var (
+	headerText = []byte("Traceback (most recent call last):")
+	quotedLine = []byte(frameNeedle)
+)
+
+// setAside finds the tracebacks of the block that stand alone.
+func (b *block) setAside(t *compiled) {
+	b.asides = b.asides[:0]
+	for i := 0; i < len(b.spots); {
+		if int(b.spots[i].needle) != t.traceback {
+			i++
+			continue
+		}
+		a, ok := b.alone(t, i)
+		if !ok {
+			i++
+			continue
+		}
+		b.asides = append(b.asides, a)
+		for i < len(b.spots) && b.spots[i].pos < a.end {
+			i++
+		}
+	}
+}
+
+// alone says whether the traceback whose header holds that spot stands alone, and how far it goes.
+func (b *block) alone(t *compiled, at int) (a aside, ok bool) {
+	pos := b.spots[at].pos
+	from := max(b.begun, pos-maxWho)
+	if from > pos {
+		return aside{}, false
+	}
+	begin := from + bytes.LastIndexByte(b.text[from:pos], '\n') + 1
+	who := b.text[begin:pos]
+	if begin == from && from != b.begun || !bytes.HasPrefix(b.text[pos:], headerText) {
+		return aside{}, false
+	}
+	a = aside{pos: begin, end: pos + len(headerText) + 1, lines: 1}
+	if a.end > b.hi || b.text[a.end-1] != '\n' {
+		return aside{}, false
+	}
+	body, h := b.prober.peeler.Peel(b.text[begin : a.end-1])
+	if !bytes.Equal(body, headerText) || !h.Time.IsZero() || h.Partial {
+		return aside{}, false
+	}
+	a.writer = h.Stream
+	for frames := 0; ; {
+		rest := b.text[a.end:min(b.hi, begin+maxAside)]
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 || !bytes.HasPrefix(rest, who) {
+			return aside{}, false
+		}
+		line := rest[len(who):i]
+		a.last, a.end = a.end, a.end+i+1
+		a.lines++
+		if len(line) == 0 || bytes.IndexByte(line, '\r') >= 0 {
+			return aside{}, false
+		}
+		if line[0] != ' ' {
+			if frames == 0 {
+				return aside{}, false
+			}
+			break // the exception
+		}
+		if bytes.Contains(line, quotedLine) {
+			frames++
+		}
+	}
+	if len(who) == 0 {
+		line := b.text[a.last : a.end-1]
+		if body, h := b.prober.peeler.Peel(line); h.Stream != a.writer || len(body) != len(line) {
+			return aside{}, false
+		}
+	}
+	for _, s := range b.spots[at:] {
+		if s.pos >= a.end {
+			break
+		}
+		if id := int(s.needle); id != t.traceback && (id != t.frame || s.pos >= a.last) {
+			return aside{}, false
+		}
+	}
+	b.hits = t.finder.Scan(b.text, a.pos, a.end, coldClass, b.hits[:0])
+	if slices.ContainsFunc(b.hits, func(h anchor.Hit) bool { return t.cares[h.Needle] != 0 }) {
+		return aside{}, false
+	}
+	return a, b.silentBehind(t, &a, at, who) && b.sampleless(t, &a)
+}
+
+// silentBehind says that a writer says nothing behind its traceback while more of the message would be waited for, or
+// begins another one, and that nobody else has anything to say then for which it mattered.
+func (b *block) silentBehind(t *compiled, a *aside, at int, who []byte) bool {
+	pos, over := a.end, false
+	for k := range asideBehind {
+		i := bytes.IndexByte(b.text[pos:], '\n')
+		if i < 0 {
+			return false
+		}
+		switch line := b.text[pos : pos+i]; {
+		case over:
+		case len(who) > 0:
+			if bytes.HasPrefix(line, who) {
+				return false
+			}
+		case k == maxPeeled:
+			return false
+		default:
+			if _, h := b.prober.peeler.Peel(line); h.Stream == a.writer {
+				if h.Time.IsZero() {
+					return false
+				}
+				over = true
+			}
+		}
+		pos += i + 1
+	}
+	for _, s := range b.spots[at:] {
+		if s.pos >= pos {
+			break
+		}
+		if id := int(s.needle); id != t.traceback && id != t.frame && s.care&(reads|tries) != 0 && !s.silent() {
+			return false
+		}
+	}
+	return pos <= b.hi
+}
+
+// sampleless says that no sample can go on which the writer of a traceback prints.
+func (b *block) sampleless(t *compiled, a *aside) bool {
+	from := a.pos
+	for lines := 0; lines <= sampleLines; {
+		if from == 0 {
+			if b.off > 0 {
+				return false // that cannot be told
+			}
+			break
+		}
+		to := from
+		from = max(0, from-sampleStep)
+		lines += bytes.Count(b.text[from:to], newline)
+	}
+	b.hits = t.finder.Scan(b.text, from, a.pos, markClass, b.hits[:0])
+	for _, h := range b.hits {
+		if t.cares[h.Needle]&marks == 0 {
+			continue
+		}
+		begin := from + bytes.LastIndexByte(b.text[from:h.Pos], '\n') + 1
+		line := b.text[begin:a.pos]
+		if bytes.Count(line, newline) > sampleLines {
+			continue
+		}
+		line = line[:bytes.IndexByte(line, '\n')]
+		if len(line) > maxUnread || bytes.IndexByte(line, '\r') >= 0 {
+			return false // of several writers, maybe
+		}
+		if _, h := b.prober.peeler.Peel(line); h.Stream == a.writer {
+			return false
+		}
+	}
+	return true
+}
+
+// idle says that a writer has begun nothing that a traceback would go on with.
+func (p *Parser) idle(writer string) bool {
+	s := p.streams[writer]
+	return s == nil || !s.trace.Open() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == 0 && len(s.pending) == 0
+}
+
+// setAside lets a traceback that stands alone wait.
+func (s *Scanner) setAside(b *block, a *aside) {
+	r := s.recall
+	r.now = b.off + int64(a.last)
+	r.line(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
+}
+
+// aside reads such a traceback.
+func (p *Parser) aside(e *waiting) {
+	line, offset := e.line, e.offset
+	for text := range bytes.Lines(e.text) {
+		p.line(line, offset, bytes.TrimSuffix(text, newline), false)
+		line, offset = line+1, offset+int64(len(text))
+	}
+	p.flush()
+	clear(p.streams)
+	clear(p.open)
+}
