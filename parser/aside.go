@@ -115,7 +115,7 @@ func (b *block) alone(t *compiled, at int) (a aside, ok bool) {
 	if slices.ContainsFunc(b.hits, func(h anchor.Hit) bool { return t.cares[h.Needle] != 0 }) {
 		return aside{}, false
 	}
-	return a, b.silentBehind(t, &a, at, who) && b.sampleless(t, &a)
+	return a, b.silentBehind(t, &a, at, who) && b.sampleless(t, &a, who)
 }
 
 // silentBehind says that a writer says nothing behind its traceback while more of the message would be waited for, or
@@ -157,7 +157,7 @@ func (b *block) silentBehind(t *compiled, a *aside, at int, who []byte) bool {
 }
 
 // sampleless says that no sample can go on which the writer of a traceback prints.
-func (b *block) sampleless(t *compiled, a *aside) bool {
+func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 	from := a.pos
 	for lines := 0; lines <= sampleLines; {
 		if from == 0 {
@@ -184,7 +184,12 @@ func (b *block) sampleless(t *compiled, a *aside) bool {
 		if len(line) > maxUnread || bytes.IndexByte(line, '\r') >= 0 {
 			return false // of several writers, maybe
 		}
-		if _, h := b.prober.peeler.Peel(line); h.Stream == a.writer {
+		same := len(who) > 0 && bytes.HasPrefix(line, who)
+		if len(who) == 0 {
+			_, h := b.prober.peeler.Peel(line)
+			same = h.Stream == a.writer
+		}
+		if same {
 			return false
 		}
 	}

@@ -86,6 +86,7 @@ func trainerRecoveries() []Pattern {
 				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM - batch removed", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
 				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "batch size to", "batch_size to", ", skipping", ", retrying",
 			},
+			Gate: []string{"OOM", "out of memory", "atch"}, // requests are retried, too
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
 				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models` +
 				`|\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b.{0,160}\bout of memory` +
