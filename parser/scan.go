@@ -405,14 +405,21 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 	looksBack := s.again != nil && outer == nil
 	futile := c&hopeless != 0
 	c &^= hopeless
+	watched := p.watched.covers(s.line, offset)
+	wanted := p.wants(s.line, offset)
+	if wanted && !watched && c&^(common|marks) == 0 && !p.concerned(s.line, offset, raw) {
+		p.pass()
+		if c != 0 && !looksBack {
+			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
+		}
+		return
+	}
 	switch {
 	case looksBack && c&^tries == 0:
 		c |= s.coldIn(raw, coldClass)
 	case looksBack:
 		c |= s.coldIn(raw, markClass)
 	}
-	watched := p.watched.covers(s.line, offset)
-	wanted := p.wants(s.line, offset)
 	switch {
 	case watched && mayCount(raw), c&reads != 0:
 	case wanted:
