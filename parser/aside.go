@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oomscan/parser/anchor"
+	"oomscan/parser/traceback"
 )
 
 // Rewards that cannot be computed, requests that time out: healthy runs print tracebacks all day. Such a one tells something
@@ -199,7 +200,7 @@ func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 // idle says that a writer has begun nothing that a traceback would go on with.
 func (p *Parser) idle(writer string) bool {
 	s := p.streams[writer]
-	return s == nil || !s.trace.Open() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == 0 && len(s.pending) == 0
+	return s == nil || s.trace.Idle() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == 0 && len(s.pending) == 0
 }
 
 // setAside lets a traceback that stands alone wait.
@@ -207,6 +208,9 @@ func (s *Scanner) setAside(b *block, a *aside) {
 	r := s.recall
 	r.now = b.off + int64(a.last)
 	r.line(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
+	if w := s.parser.streams[a.writer]; w != nil {
+		w.trace = traceback.Assembler{} // what comes has nothing to do with the one before
+	}
 }
 
 // aside reads such a traceback.

@@ -88,6 +88,12 @@ func (a *Assembler) Open() bool {
 // further line of a message, or for a traceback that it caused.
 func (a *Assembler) Building() bool { return a.open != nil }
 
+// Idle says that nothing that came before has to do with the next line, unless that is the sentence that chains a
+// traceback to the last one.
+func (a *Assembler) Idle() bool {
+	return a.open == nil && a.resume == nil && a.message == 0 && a.chained == 0 && a.fatalLines == 0
+}
+
 // EndMessage says that the next line begins a record of its own, for all that its envelope tells: it continues no message.
 // An open traceback stays open, for loggers repeat their envelope before every line of one.
 func (a *Assembler) EndMessage() {
