@@ -30,8 +30,11 @@ type Windowed interface {
 // all the same.
 func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation), options ...Option) (Stats, error) {
 	length := partSize
-	if _, ok := r.(Windowed); ok {
-		length = windowSize
+	if w, ok := r.(Windowed); ok && size > 0 {
+		if _, release, ok := w.Window(0, 1); ok {
+			release()
+			length = windowSize
+		}
 	}
 	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, length)
 }
