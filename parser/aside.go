@@ -18,7 +18,6 @@ const (
 	maxAside    = 8 << 10 // bytes
 	maxWho      = 96      // bytes in front of its lines that say who writes
 	asideBehind = 64      // lines behind it in which nothing may be that could belong to it
-	maxPeeled   = 16      // of those whose envelopes are read to tell
 	sampleStep  = 8 << 10 // bytes before it that are looked at at once
 )
 
@@ -123,7 +122,7 @@ func (b *block) alone(t *compiled, at int) (a aside, ok bool) {
 // begins another one, and that nobody else has anything to say then for which it mattered.
 func (b *block) silentBehind(t *compiled, a *aside, at int, who []byte) bool {
 	pos, over := a.end, false
-	for k := range asideBehind {
+	for range asideBehind {
 		i := bytes.IndexByte(b.text[pos:], '\n')
 		if i < 0 {
 			return false
@@ -134,8 +133,6 @@ func (b *block) silentBehind(t *compiled, a *aside, at int, who []byte) bool {
 			if bytes.HasPrefix(line, who) {
 				return false
 			}
-		case k == maxPeeled:
-			return false
 		default:
 			if _, h := b.prober.peeler.Peel(line); h.Stream == a.writer {
 				if h.Time.IsZero() {

@@ -111,7 +111,7 @@ func TestWhatStandsAlone(t *testing.T) {
 	}{
 		"a writer's only lines":                 {quiet + trace + quiet, 1},
 		"two of them":                           {quiet + trace + strings.ReplaceAll(trace, "pid=1", "pid=3") + quiet, 2},
-		"nobody is named":                       {quiet + bare + quiet, 0},
+		"nobody is named":                       {quiet + bare + quiet, 1},
 		"nobody is named, and a record follows": {quiet + bare + "(V pid=2) x\n2026-03-09 14:00:00,000 INFO x\n" + quiet, 1},
 		"nobody is named, and text follows":     {quiet + bare + "x\n2026-03-09 14:00:00,000 INFO x\n" + quiet, 0},
 		"somebody else's line is its last":      {quiet + strings.Replace(bare, "ValueError: no\n", "(V pid=2) x\nValueError: no\n2026-03-09 14:00:00,000 INFO x\n", 1) + quiet, 0},
