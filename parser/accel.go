@@ -2,9 +2,7 @@ package parser
 
 // accelPatterns are the allocators of accelerators other than NVIDIA's and AMD's: Intel XPU, Ascend NPU, Apple MPS,
 // Habana HPU.
-func accelPatterns() []Pattern {
-	return append(xpuPatterns(), append(npuPatterns(), otherAccelPatterns()...)...)
-}
+var accelPatterns = makers{xpuPatterns, npuPatterns, otherAccelPatterns}
 
 func xpuPatterns() []Pattern {
 	return []Pattern{

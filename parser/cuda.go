@@ -2,9 +2,7 @@ package parser
 
 // cudaPatterns are the CUDA and HIP runtime, driver and libraries, in the spellings of whoever checks their status.
 // None of them prints figures. What runs out can be pinned host memory too: the text is the same, only the stack tells.
-func cudaPatterns() []Pattern {
-	return append(cudaRuntimePatterns(), cudaLibraryPatterns()...)
-}
+var cudaPatterns = makers{cudaRuntimePatterns, cudaLibraryPatterns}
 
 func cudaRuntimePatterns() []Pattern {
 	return []Pattern{

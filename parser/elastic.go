@@ -1,15 +1,11 @@
 package parser
 
-import "slices"
-
 // elasticPatterns are launchers that report how their children ended: torchrun and its older names, spawn, DeepSpeed,
 // accelerate and subprocess, MPI.
 //
 // A child that died of SIGKILL is a suspicion of the OOM killer, unless the launcher says that the signal was its own
 // (reason=launcher). A bus error is a suspicion of /dev/shm. Everything else follows from what the child printed.
-func elasticPatterns() []Pattern {
-	return slices.Concat(torchrunPatterns(), lightningPatterns(), spawnPatterns(), mpiPatterns())
-}
+var elasticPatterns = makers{torchrunPatterns, lightningPatterns, spawnPatterns, mpiPatterns}
 
 // lightningPatterns are the launcher of Lightning's DDP strategy, which runs rank 0 itself.
 func lightningPatterns() []Pattern {

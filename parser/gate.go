@@ -33,46 +33,77 @@ const (
 
 // compiled is the pattern table with its gate.
 type compiled struct {
-	patterns  []Pattern
-	needles   []string
+	gate
+	patterns  *catalogue
 	finder    *anchor.Finder
+	headLines int
+	lookBack  int64 // how far off a common line may be
+	markBack  int64 // and the mark of a sample
+}
+
+// gate says what becomes of a line, by its needles. That of the pattern table is a part of the program: to make it takes
+// longer than to read a short log. What is in it is not to be changed.
+type gate struct {
+	needles   []string
 	owners    [][]int32 // needle id -> patterns that own it, ascending; none: a needle that only opens a report
 	cares     []care    // of each needle
 	settings  []bool    // needles that open dumps of settings
 	traceback int       // the needle of a traceback's header
 	frame     int       // and of its frames
-	headLines int
-	lookBack  int64 // how far off a common line may be
-	markBack  int64 // and the mark of a sample
-	// followers are, per pattern, those that are tried on the lines behind it.
-	followers map[int32][]int32
+	traits    []trait   // of each pattern
+	followers [][]int32 // by pattern, those that are tried on the lines behind it
+}
+
+// trait is what is asked of patterns that need not be made for it.
+type trait uint8
+
+const (
+	yieldsEvent trait = 1 << iota
+	isVeto
+	isWhole
+)
+
+func traitsOf(p *Pattern) (t trait) {
+	if p.Kind != "" {
+		t |= yieldsEvent
+	}
+	if p.Veto {
+		t |= isVeto
+	}
+	if p.Whole {
+		t |= isWhole
+	}
+	return t
 }
 
 //go:generate go test -run ^TestPlanIsFresh$ . -args -plan
 
-// table builds the gate once for all scanners.
-var table = sync.OnceValue(func() *compiled { return compile(Patterns()).build() })
+// table is the pattern table, for all scanners.
+var table = sync.OnceValue(func() *compiled {
+	return newCompiled(planGate, lazyCatalogue(len(planGate.traits), planParts)).build()
+})
 
+func newCompiled(g gate, patterns *catalogue) *compiled {
+	return &compiled{gate: g, patterns: patterns, headLines: headLines, lookBack: maxLookBack, markBack: maxMarkBack}
+}
+
+// compile makes the gate of patterns.
 func compile(patterns []Pattern) *compiled {
-	count := len(reportNeedles) + len(sampleMarks) + len(settingNeedles)
-	for i := range patterns {
-		count += len(patterns[i].Needles)
-	}
-	t := &compiled{
-		patterns: patterns, headLines: headLines, lookBack: maxLookBack, markBack: maxMarkBack, followers: map[int32][]int32{},
-		owners: make([][]int32, 0, count), cares: make([]care, 0, count), settings: make([]bool, 0, count),
-	}
-	ids := make(map[string]int, count)
-	needles := make([]string, 0, count)
+	return newCompiled(gateOf(patterns), catalogueOf(patterns))
+}
+
+func gateOf(patterns []Pattern) gate {
+	g := gate{traits: make([]trait, len(patterns)), followers: make([][]int32, len(patterns))}
+	ids := map[string]int{}
 	id := func(n string) int {
 		i, ok := ids[n]
 		if !ok {
-			i = len(needles)
+			i = len(g.needles)
 			ids[n] = i
-			needles = append(needles, n)
-			t.owners = append(t.owners, nil)
-			t.cares = append(t.cares, 0)
-			t.settings = append(t.settings, false)
+			g.needles = append(g.needles, n)
+			g.owners = append(g.owners, nil)
+			g.cares = append(g.cares, 0)
+			g.settings = append(g.settings, false)
 		}
 		return i
 	}
@@ -83,34 +114,31 @@ func compile(patterns []Pattern) *compiled {
 		}
 	}
 	for p := range patterns {
-		if next := leaders[patterns[p].Name]; next != nil {
-			t.followers[int32(p)] = next
-		}
-	}
-	for p := range patterns {
-		c := careOf(&patterns[p], len(t.followers[int32(p)]) > 0)
-		for _, n := range patterns[p].Needles {
+		pat := &patterns[p]
+		g.traits[p] = traitsOf(pat)
+		g.followers[p] = leaders[pat.Name]
+		c := careOf(pat, len(g.followers[p]) > 0)
+		for _, n := range pat.Needles {
 			i := id(n)
-			t.owners[i] = append(t.owners[i], int32(p))
-			t.cares[i] |= c
+			g.owners[i] = append(g.owners[i], int32(p))
+			g.cares[i] |= c
 		}
 	}
 	for _, n := range reportNeedles {
-		t.cares[id(n)] |= reads
+		g.cares[id(n)] |= reads
 	}
-	t.traceback, t.frame = ids[headerNeedle], ids[frameNeedle]
+	g.traceback, g.frame = ids[headerNeedle], ids[frameNeedle]
 	for _, m := range sampleMarks {
 		if m.needle {
-			t.cares[id(m.mark)] |= marks
+			g.cares[id(m.mark)] |= marks
 		}
 	}
 	for _, n := range settingNeedles {
 		i := id(n)
-		t.cares[i] |= reads
-		t.settings[i] = true
+		g.cares[i] |= reads
+		g.settings[i] = true
 	}
-	t.needles = needles
-	return t
+	return g
 }
 
 // build makes the finder, with the plan that was made for the table when the program was built. Another table, as tests
@@ -133,9 +161,9 @@ func (t *compiled) build() *compiled {
 const quickTries = 32
 
 // classes says for each needle how it is searched for: everywhere, backwards, or only in lines that hold another one.
-func (t *compiled) classes() []anchor.Class {
-	classes := make([]anchor.Class, len(t.needles))
-	for i, c := range t.cares {
+func (g *gate) classes() []anchor.Class {
+	classes := make([]anchor.Class, len(g.needles))
+	for i, c := range g.cares {
 		switch {
 		case c&^(common|marks) != 0:
 			classes[i] = anchor.First

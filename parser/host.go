@@ -2,9 +2,7 @@ package parser
 
 // hostPatterns are failed allocations of host memory, whoever asked: torch's CPU allocator, numpy, Python, C++, libc,
 // the JVM, Node and Go.
-func hostPatterns() []Pattern {
-	return append(pythonHostPatterns(), append(nativeHostPatterns(), runtimeHostPatterns()...)...)
-}
+var hostPatterns = makers{pythonHostPatterns, nativeHostPatterns, runtimeHostPatterns}
 
 func pythonHostPatterns() []Pattern {
 	return []Pattern{

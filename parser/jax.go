@@ -1,9 +1,7 @@
 package parser
 
 // jaxPatterns are JAX, XLA and TensorFlow.
-func jaxPatterns() []Pattern {
-	return append(xlaPatterns(), tensorflowPatterns()...)
-}
+var jaxPatterns = makers{xlaPatterns, tensorflowPatterns}
 
 func xlaPatterns() []Pattern {
 	const status = `(?:RESOURCE_EXHAUSTED|[Rr]esource exhausted|Resource Exhausted): `

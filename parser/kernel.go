@@ -4,9 +4,7 @@ package parser
 //
 // The kernel writes kB for KiB. A comm is the name of a thread, cut to 15 bytes: "pt_main_thread", "ray::WorkerDict.".
 // Who invoked the OOM killer merely asked for a page; the victim is the one of the "Killed process" line.
-func kernelPatterns() []Pattern {
-	return append(oomKillerPatterns(), kernelNeighbours()...)
-}
+var kernelPatterns = makers{oomKillerPatterns, kernelNeighbours}
 
 // oomKillerPatterns are the lines of one report of the OOM killer, in the order in which it prints them.
 func oomKillerPatterns() []Pattern {

@@ -1,17 +1,12 @@
 package parser
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // launchPatterns are the lines that tell framework, engine, launcher, versions, job, ranks and world size.
 //
 // A framework is claimed by its own modules and entry points only. A line that names a library used by several
 // frameworks tells "library" and "version", "engine" or "backend". "version" is always that of "library".
-func launchPatterns() []Pattern {
-	return slices.Concat(launchFrameworks(), launchEngines(), launchVersions(), launchLaunchers(), launchSlurm(), launchRanks(), launchHosts())
-}
+var launchPatterns = makers{launchFrameworks, launchEngines, launchVersions, launchLaunchers, launchSlurm, launchRanks, launchHosts}
 
 // launchMarker returns the pattern of lines that prove the facts in set. Each of lines is a sample without fields of
 // its own.

@@ -58,8 +58,12 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 	claimed := p.retold || p.flood(kind) // what waited holds no event
 	asked := false
 	for _, i := range p.hits {
-		pat := &p.table.patterns[i]
-		if pat.Veto || claimed && pat.Kind != "" || !pat.passes(body) {
+		is := p.table.traits[i]
+		if is&isVeto != 0 || claimed && is&yieldsEvent != 0 {
+			continue
+		}
+		pat := p.table.patterns.at(i)
+		if !pat.passes(body) {
 			continue
 		}
 		f, ok := pat.match(p.text(body))
@@ -102,8 +106,10 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 // vetoed says whether a veto among the candidates matches the message.
 func (p *Parser) vetoed(body []byte) bool {
 	for _, i := range p.hits {
-		pat := &p.table.patterns[i]
-		if pat.Veto && pat.passes(body) && pat.found(p.text(body)) {
+		if p.table.traits[i]&isVeto == 0 {
+			continue
+		}
+		if pat := p.table.patterns.at(i); pat.passes(body) && pat.found(p.text(body)) {
 			return true
 		}
 	}
@@ -115,12 +121,11 @@ func (p *Parser) quoting(body []byte, needles []int) bool {
 	head := body[:min(len(body), MaxMessage)]
 	for _, id := range needles {
 		for _, i := range p.table.owners[id] {
-			pat := &p.table.patterns[i]
-			if !pat.Whole {
+			if p.table.traits[i]&isWhole == 0 {
 				continue
 			}
 			p.runes = p.runes[:0]
-			if pat.passes(head) && pat.found(p.text(head)) {
+			if pat := p.table.patterns.at(i); pat.passes(head) && pat.found(p.text(head)) {
 				return true
 			}
 		}
@@ -146,7 +151,7 @@ func (p *Parser) arm(s *stream, pattern int32, line int) {
 	s.armed = slices.DeleteFunc(s.armed, func(a armed) bool { return a.until < line })
 	for _, f := range next {
 		if len(s.armed) < maxArmed {
-			within := p.table.patterns[f].Within
+			within := p.table.patterns.at(f).Within
 			s.armed = append(s.armed, armed{pattern: f, since: line, until: line + within, tick: p.tick + perLine*within})
 		}
 	}

@@ -5,9 +5,7 @@ package parser
 // NCCL tells an allocation failure twice: a line with the CUDA error, then one with the size. The second alone proves
 // nothing, because a call that failed for any other reason prints it as well. Everything that torch says around it is
 // the consequence of a failure that may be on another rank.
-func ncclPatterns() []Pattern {
-	return append(ncclMemoryPatterns(), append(ncclErrorPatterns(), watchdogPatterns()...)...)
-}
+var ncclPatterns = makers{ncclMemoryPatterns, ncclErrorPatterns, watchdogPatterns}
 
 // ncclMemoryPatterns are allocations that the library could not make, on the GPU, in host memory or in /dev/shm.
 func ncclMemoryPatterns() []Pattern {

@@ -88,7 +88,7 @@ func (q *prober) message(body []byte, flood func(kind uint64) bool) bool {
 		if len(q.runes) == 0 {
 			q.runes = appendRunes(q.runes, body)
 		}
-		if q.table.patterns[i].found(q.runes) {
+		if q.table.patterns.at(i).found(q.runes) {
 			return true
 		}
 	}
@@ -97,8 +97,7 @@ func (q *prober) message(body []byte, flood func(kind uint64) bool) bool {
 
 // tried says whether a pattern is of those that make a line worth reading, and need be tried on a text.
 func (t *compiled) tried(i int32, text []byte) bool {
-	p := &t.patterns[i]
-	return (p.Kind != "" || len(t.followers[i]) > 0) && p.passes(text)
+	return (t.traits[i]&yieldsEvent != 0 || len(t.followers[i]) > 0) && t.patterns.at(i).passes(text)
 }
 
 // needlesIn appends the needles of a message.

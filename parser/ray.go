@@ -1,15 +1,11 @@
 package parser
 
-import "slices"
-
 // rayPatterns are the words of Ray: memory monitor, actor deaths, object store.
 //
 // Ray writes "GB" for 2^30 bytes. Of a kill, "used" and "limit" are those of the node (or of Ray's cgroup), "process" is
 // what the killed worker used, "cmd" the task or actor method that Ray names. The class OutOfMemoryError is Ray's own
 // here and says nothing of a GPU; a RayTaskError line repeats its cause and proves nothing.
-func rayPatterns() []Pattern {
-	return slices.Concat(rayMonitor(), rayObjectStore(), rayDeaths(), rayIdentity())
-}
+var rayPatterns = makers{rayMonitor, rayObjectStore, rayDeaths, rayIdentity}
 
 // rayMonitor is the memory monitor, which kills workers before the kernel would.
 func rayMonitor() []Pattern {

@@ -1,13 +1,9 @@
 package parser
 
-import "slices"
-
 // sglangPatterns are the words of SGLang: its token pool, its start-up, its requests for new weights.
 //
 // SGLang writes "GB" for 2^30 bytes, with one exception (sglang.hicache).
-func sglangPatterns() []Pattern {
-	return slices.Concat(sglangPool(), sglangInit(), sglangPressure(), sglangDeaths(), sglangGauges(), sglangMarkers())
-}
+var sglangPatterns = makers{sglangPool, sglangInit, sglangPressure, sglangDeaths, sglangGauges, sglangMarkers}
 
 // sglangPool are failures of the token pool while requests are served.
 func sglangPool() []Pattern {

@@ -1,15 +1,11 @@
 package parser
 
-import "slices"
-
 // timerNeedles are the timers that slime and Relax open, "Timer " alone being too short to search for
 // (slime/observability/timer.py and its callers, 2025-2026).
 var timerNeedles = []string{"Timer train", "Timer actor_train", "Timer critic_train", "Timer log_probs", "Timer ref_log_probs", "Timer teacher_log_probs", "Timer old_log_probs", "Timer ref_model_update", "Timer data_preprocess", "Timer update_weights", "Timer wake_up", "Timer save_model", "Timer init_actor", "Timer rollout", "Timer generate", "Timer values", "Timer convert", "Timer compute", "Timer onload", "Timer offload", "Timer eval", "Timer sleep", " end (elapsed: "}
 
 // slimePatterns are the markers of slime and of Relax, which shares its timers, memory lines and actors.
-func slimePatterns() []Pattern {
-	return slices.Concat(slimeMarkers(), slimeEngines())
-}
+var slimePatterns = makers{slimeMarkers, slimeEngines}
 
 // slimeMarkers are timers, steps and memory lines. Timers nest: the innermost open one tells the phase.
 func slimeMarkers() []Pattern {

@@ -4,9 +4,7 @@ package parser
 //
 // Nodes and tasks are as printed: "node[01-04]", "3,10-11". A job id is the job's own, never an array's ("17", where
 // squeue says "15_2"), except in sacct tables, which print "15_2".
-func slurmPatterns() []Pattern {
-	return append(slurmMemoryPatterns(), append(slurmCancelPatterns(), slurmExitPatterns()...)...)
-}
+var slurmPatterns = makers{slurmMemoryPatterns, slurmCancelPatterns, slurmExitPatterns}
 
 // slurmMemoryPatterns are kills and limits that Slurm itself puts down to memory.
 func slurmMemoryPatterns() []Pattern {

@@ -1,7 +1,5 @@
 package parser
 
-import "slices"
-
 // torchSize matches what c10's format_size prints ("594.00 MiB", "0 bytes", "17179869184.00 GiB"), and what other
 // allocators print in its manner ("745. MiB", "4.97GB").
 const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
@@ -10,9 +8,7 @@ const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
 //
 // The word in front of "out of memory" names the device (CUDA, HIP, MUSA, MLU ...) and is missing in the header that
 // all devices share, so it is left open; XPU and NPU word the rest differently and have patterns of their own.
-func torchPatterns() []Pattern {
-	return slices.Concat(torchMarkers(), torchAllocatorPatterns(), torchNeighbourPatterns())
-}
+var torchPatterns = makers{torchMarkers, torchAllocatorPatterns, torchNeighbourPatterns}
 
 // torchMarkers tell where torch itself is when it reports that an allocation failed and goes on. They stand before the
 // patterns of the failure, which the same line holds.

@@ -1,9 +1,6 @@
 package parser
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // phaseMarker returns the pattern of lines that say where the run is. Edge is open or close where the program prints
 // both ends of the same label, and point where a line only tells what comes next. Each of lines is a sample.
@@ -28,11 +25,7 @@ func stepMarker(name, source, expr string, needles []string, samples ...[2]strin
 
 // trainerPatterns are the markers of trainers that several frameworks share: Hugging Face, DeepSpeed, Megatron,
 // OpenRLHF, NeMo-RL, torchtitan, Lightning. Recoveries from exhausted memory are here, too.
-func trainerPatterns() []Pattern {
-	return slices.Concat(
-		trainerRecoveries(), fairseqMarkers(), huggingFaceMarkers(), deepspeedPatterns(), megatronPatterns(), openrlhfMarkers(), nemoMarkers(), torchtitanPatterns(), torchtunePatterns(),
-	)
-}
+var trainerPatterns = makers{trainerRecoveries, fairseqMarkers, huggingFaceMarkers, deepspeedPatterns, megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns}
 
 // trainerRecoveries are failures that a trainer caught.
 func trainerRecoveries() []Pattern {

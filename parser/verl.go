@@ -1,14 +1,10 @@
 package parser
 
-import "slices"
-
 // verlPatterns are the markers of verl and its forks. Its "GB" are 2^30 bytes.
 //
 // With VERL_LOGGING_LEVEL=DEBUG verl brackets its stages with lines of the form `HEAD, memory allocated (GB): ..`, on
 // rank 0; a decorator puts a role in front of some heads (`dp actor Before update_policy`). A head ends at the comma.
-func verlPatterns() []Pattern {
-	return slices.Concat(verlStages(), verlSteps())
-}
+var verlPatterns = makers{verlStages, verlSteps}
 
 // verlHead makes the expression of a memory line: one of heads, then the comma and the reading.
 func verlHead(heads string) string {

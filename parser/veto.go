@@ -3,9 +3,7 @@ package parser
 // vetoPatterns are lines that look like memory trouble and are none. A veto stops every event of its message, so each
 // one is worded to keep clear of real failures: a line that carries an allocator's figures is vetoed only where the
 // surroundings prove it quoted.
-func vetoPatterns() []Pattern {
-	return append(limitVetoes(), append(handledVetoes(), mentionVetoes()...)...)
-}
+var vetoPatterns = makers{limitVetoes, handledVetoes, mentionVetoes}
 
 // limitVetoes are limits of something other than memory that use its words.
 func limitVetoes() []Pattern {

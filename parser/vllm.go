@@ -1,11 +1,7 @@
 package parser
 
-import "slices"
-
 // vllmPatterns are the words of vLLM, V0 and V1: the sizing of its KV cache, its start-up, the deaths of its processes.
-func vllmPatterns() []Pattern {
-	return slices.Concat(vllmSizing(), vllmPressure(), vllmDeaths(), vllmGauges(), vllmMarkers())
-}
+var vllmPatterns = makers{vllmSizing, vllmPressure, vllmDeaths, vllmGauges, vllmMarkers}
 
 // vllmSizing are refusals to start because the KV cache does not fit, and out of memory while warming up.
 func vllmSizing() []Pattern {
