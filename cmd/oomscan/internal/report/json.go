@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"reflect"
@@ -12,6 +13,22 @@ func JSON(w io.Writer, r *Report) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
+}
+
+// Incidents are those of one report. To find out how an [Incident] is written takes longer than to read a short log, and so
+// it is found out when there is one.
+type Incidents []Incident
+
+// MarshalJSON writes the list.
+func (all Incidents) MarshalJSON() ([]byte, error) {
+	if len(all) == 0 {
+		return []byte("[]"), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode([]Incident(all))
+	return b.Bytes(), err
 }
 
 // NDJSON writes one incident on one line, with the job it belongs to: its name among several, else the id that the log

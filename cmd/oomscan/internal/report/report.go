@@ -19,11 +19,11 @@ const Schema = "oomscan.report/v1"
 
 // Report is one job's answer.
 type Report struct {
-	Schema    string     `json:"schema"`
-	Version   string     `json:"version"`
-	Inputs    []Input    `json:"inputs"`
-	Run       Run        `json:"run"`
-	Incidents []Incident `json:"incidents"`
+	Schema    string    `json:"schema"`
+	Version   string    `json:"version"`
+	Inputs    []Input   `json:"inputs"`
+	Run       Run       `json:"run"`
+	Incidents Incidents `json:"incidents"`
 	// Partial says that the user did not wait for the end: what was read by then is in the report.
 	Partial bool   `json:"partial"`
 	Stats   Stats  `json:"stats"`
