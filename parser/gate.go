@@ -1,6 +1,7 @@
 package parser
 
 import (
+	_ "embed" // plan.bin
 	"sync"
 
 	"oomscan/parser/anchor"
@@ -78,9 +79,20 @@ func traitsOf(p *Pattern) (t trait) {
 
 //go:generate go test -run ^TestPlanIsFresh$ . -args -plan
 
+// planImage is the finder of the pattern table.
+//
+//go:embed plan.bin
+var planImage []byte
+
 // table is the pattern table, for all scanners.
 var table = sync.OnceValue(func() *compiled {
-	return newCompiled(planGate, lazyCatalogue(len(planGate.traits), planParts)).build()
+	t := newCompiled(planGate, lazyCatalogue(len(planGate.traits), planParts))
+	f, err := anchor.Load(t.needles, t.classes(), planImage)
+	if err != nil {
+		panic("parser: the finder is not that of the pattern table: " + err.Error()) // proven not to happen by TestPlanIsFresh
+	}
+	t.finder = f
+	return t
 })
 
 func newCompiled(g gate, patterns *catalogue) *compiled {
@@ -141,17 +153,12 @@ func gateOf(patterns []Pattern) gate {
 	return g
 }
 
-// build makes the finder, with the plan that was made for the table when the program was built. Another table, as tests
-// have them, or one that was changed since, gets a plan of its own, which takes longer.
+// build makes the finder of a table that is not part of the program, as tests have them.
 func (t *compiled) build() *compiled {
-	plan := anchor.Plan{Mul: planMul, Grams: planGrams}
 	classes := t.classes()
-	if digest(t.needles, classes) != planFor {
-		plan = anchor.Choose(t.needles, classes, quickTries)
-	}
-	f, err := anchor.Planned(t.needles, classes, plan)
+	f, err := anchor.Planned(t.needles, classes, anchor.Choose(t.needles, classes, quickTries))
 	if err != nil {
-		panic("parser: the pattern table holds a needle that cannot be searched: " + err.Error()) // proven not to happen by the table's test
+		panic("parser: the pattern table holds a needle that cannot be searched: " + err.Error())
 	}
 	t.finder = f
 	return t
@@ -176,19 +183,6 @@ func (g *gate) classes() []anchor.Class {
 		}
 	}
 	return classes
-}
-
-// digest tells sets of needles apart (FNV-1a).
-func digest(needles []string, classes []anchor.Class) uint64 {
-	h := uint64(14695981039346656037)
-	for id, n := range needles {
-		h = (h ^ uint64(classes[id])) * 1099511628211
-		for i := range len(n) {
-			h = (h ^ uint64(n[i])) * 1099511628211
-		}
-		h = (h ^ '\n') * 1099511628211
-	}
-	return h
 }
 
 // careOf says what becomes of the lines that one pattern might match.

@@ -135,17 +135,16 @@ func (b *builder) take(g uint64, id, offset int) {
 // finish lays the places of each gram end to end, in the order in which they came.
 func (b *builder) finish() {
 	f := b.finder
-	f.grams = newGramMap(len(b.grams))
+	f.table, f.grams, f.places = new([tableLen]byte), newGramMap(len(b.grams)), make([]place, len(b.grams))
 	for i := range b.grams {
 		g := &b.grams[i]
 		f.table[g.gram*f.mul>>tableShift] |= byte(g.flags)
 		f.grams.put(g.gram, f.grams.get(g.gram)+1)
 	}
-	f.places = make([]place, len(b.grams))
-	next := 0
-	for i, s := range f.grams.slots {
-		if n := int(s & maxPlaces); n > 0 {
-			f.grams.slots[i] = s&^maxPlaces | uint64(next+1)
+	next := uint32(0)
+	for i := range f.grams.len() {
+		if g, n := f.grams.at(i); n > 0 {
+			f.grams.put(g, next+1)
 			next += n
 			f.places[next-1].flags = lastPlace
 		}
@@ -189,40 +188,4 @@ func wordGrams(word string, yield func(g uint64, offset int)) {
 // gramOf returns the gram at the beginning of s.
 func gramOf(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32
-}
-
-// gramMap maps grams to numbers from 1 to maxPlaces. It is an open-addressed hash table, at most half full: a slot is the
-// gram and behind it the number, 0 where it is free.
-type gramMap struct {
-	shift uint8
-	slots []uint64
-}
-
-const (
-	placeBits = 24
-	maxPlaces = 1<<placeBits - 1
-	gramMul   = 0x9E3779B97F4A7C15 << gramShift & (1<<64 - 1)
-)
-
-func newGramMap(n int) gramMap {
-	size := uint8(1)
-	for 1<<size < 2*n {
-		size++
-	}
-	return gramMap{shift: 64 - size, slots: make([]uint64, 1<<size)}
-}
-
-func (m *gramMap) get(g uint64) uint32 { return uint32(*m.slot(g) & maxPlaces) }
-
-func (m *gramMap) put(g uint64, value uint32) { *m.slot(g) = g<<placeBits | uint64(value) }
-
-// slot returns where g is, or the free slot where it would go.
-func (m *gramMap) slot(g uint64) *uint64 {
-	mask := uint64(len(m.slots) - 1)
-	for i := g * gramMul >> m.shift; ; i++ {
-		s := &m.slots[i&mask]
-		if *s&maxPlaces == 0 || *s>>placeBits == g {
-			return s
-		}
-	}
 }

@@ -35,6 +35,7 @@ const (
 	entriesLen = 4
 
 	tableBits  = 18
+	tableLen   = 1<<tableBits + entriesLen - 1
 	tableShift = 64 - tableBits
 	gramShift  = 64 - 8*gramLen
 )
@@ -69,8 +70,8 @@ type Finder struct {
 	classes []Class
 	maxLen  int
 	mul     uint64
-	table   [1<<tableBits + entriesLen - 1]byte // [Class]: of which needles a chosen gram is, or one that collides with it
-	grams   gramMap                             // the chosen grams: where their places begin, from 1
+	table   *[tableLen]byte // [Class]: of which needles a chosen gram is, or one that collides with it
+	grams   gramMap         // the chosen grams: where their places begin, from 1
 	places  []place
 }
 
@@ -222,7 +223,7 @@ type samples struct {
 
 // more goes to the next block in which a look-up hits. It is where a healthy log's time goes.
 func (f *Finder) more(b []byte, s *samples) bool {
-	mul, table, class := f.mul, &f.table, s.class
+	mul, table, class := f.mul, f.table, s.class
 	x := s.x
 	if x < s.hi {
 		// Cut where the last block ends that begins before hi, so that one length is all that is watched.
@@ -269,7 +270,7 @@ const everySample = 0x1111_1111_1111_1111
 
 // look returns all look-ups of a block.
 func (f *Finder) look(t *[blockText]byte) uint64 {
-	mul, table := f.mul, &f.table
+	mul, table := f.mul, f.table
 	return uint64(table[load(t[0:8])*mul>>tableShift]) |
 		uint64(table[load(t[4:12])*mul>>tableShift])<<4 |
 		uint64(table[load(t[8:16])*mul>>tableShift])<<8 |
