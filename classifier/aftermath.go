@@ -2,7 +2,6 @@ package classifier
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	"oomscan/parser"
@@ -58,7 +57,7 @@ func (c *cluster) stepsElsewhere() bool {
 }
 
 // skips finds the words of a trainer that tells on the failure's own line that it leaves the batch out.
-var skips = regexp.MustCompile(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
+var skips = expression(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
 
 // retried says that who failed tries again or goes on without, and that nothing says that it gave up.
 func (c *cluster) retried() bool {
@@ -67,7 +66,7 @@ func (c *cluster) retried() bool {
 		if r := e.fields["retries"]; r != "" {
 			retries = r != "0"
 		}
-		retries = retries || e.Kind == parser.GPUOOM && skips.MatchString(e.Text)
+		retries = retries || e.Kind == parser.GPUOOM && skips().MatchString(e.Text)
 	}
 	if !retries {
 		return false

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"oomscan/classifier/phase"
 	"oomscan/parser"
@@ -17,21 +18,23 @@ var frameworks = []string{
 }
 
 // labels tell a framework by the names of its Ray actors.
-var labels = map[string]string{
-	"WorkerDict": "verl", "TaskRunner": "verl", "TaskRunnerV1": "verl", "main_task": "verl", "FusedWorker": "verl", "vLLMHttpServer": "verl",
-	"SGLangHttpServer": "verl", "AsyncvLLMServer": "verl", "AsyncSglangServer": "verl", "AgentLoopWorker": "verl", "DetachActorWorker": "verl",
-	"FullyAsyncTaskRunner": "verl", "FullyAsyncTrainer": "verl", "FullyAsyncRollouter": "verl", "OneStepTaskRunner": "verl", "RewardLoopWorker": "verl",
-	"CheckpointEngineWorker": "verl",
-	// Relax's actors have slime's names; what only Relax has is looked for first.
-	"RolloutManager":   "slime",
-	"PolicyModelActor": "openrlhf", "CriticModelActor": "openrlhf", "ReferenceModelActor": "openrlhf", "RewardModelActor": "openrlhf",
-	"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
-	"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",
-	"VllmAsyncGenerationWorker": "nemo_rl",
-	"model_worker":              "areal", "master_worker": "areal", "MasterWorker": "areal", "rollout_worker": "areal", "gserver_manager": "areal", // before 0.4
-	// Relax has them too, but also frames and arguments of its own, which go first.
-	"MegatronTrainRayActor": "slime", "FSDPTrainRayActor": "slime",
-}
+var labels = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"WorkerDict": "verl", "TaskRunner": "verl", "TaskRunnerV1": "verl", "main_task": "verl", "FusedWorker": "verl", "vLLMHttpServer": "verl",
+		"SGLangHttpServer": "verl", "AsyncvLLMServer": "verl", "AsyncSglangServer": "verl", "AgentLoopWorker": "verl", "DetachActorWorker": "verl",
+		"FullyAsyncTaskRunner": "verl", "FullyAsyncTrainer": "verl", "FullyAsyncRollouter": "verl", "OneStepTaskRunner": "verl", "RewardLoopWorker": "verl",
+		"CheckpointEngineWorker": "verl",
+		// Relax's actors have slime's names; what only Relax has is looked for first.
+		"RolloutManager":   "slime",
+		"PolicyModelActor": "openrlhf", "CriticModelActor": "openrlhf", "ReferenceModelActor": "openrlhf", "RewardModelActor": "openrlhf",
+		"ActorModelRayActor": "openrlhf", "LLMRayActor": "openrlhf", "RolloutRayActor": "openrlhf",
+		"DTensorPolicyWorker": "nemo_rl", "DTensorPolicyWorkerV2": "nemo_rl", "MegatronPolicyWorker": "nemo_rl", "VllmGenerationWorker": "nemo_rl",
+		"VllmAsyncGenerationWorker": "nemo_rl",
+		"model_worker":              "areal", "master_worker": "areal", "MasterWorker": "areal", "rollout_worker": "areal", "gserver_manager": "areal", // before 0.4
+		// Relax has them too, but also frames and arguments of its own, which go first.
+		"MegatronTrainRayActor": "slime", "FSDPTrainRayActor": "slime",
+	}
+})
 
 // keys tell a framework by a part of a setting's name that only it has.
 var keys = []struct{ part, framework string }{
@@ -68,7 +71,7 @@ func describe(files []*file, o Overrides) Run {
 			name, _, _ := strings.Cut(l, "[")
 			name, _, _ = strings.Cut(name, "/")
 			name = name[strings.LastIndexByte(name, ':')+1:]
-			v.add(labels[name], 2)
+			v.add(labels()[name], 2)
 		}
 		f.launch(&r, v)
 		r.Gauges = append(r.Gauges, f.readings()...)

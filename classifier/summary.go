@@ -3,6 +3,7 @@ package classifier
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"oomscan/parser"
 )
@@ -11,7 +12,7 @@ import (
 func summary(in *Incident) string {
 	var b strings.Builder
 	b.WriteString(what(in))
-	if p := phaseWords[in.Phase]; p != "" {
+	if p := phaseWords()[in.Phase]; p != "" {
 		b.WriteString(" " + p)
 	}
 	if w := where(&in.Root); w != "" {
@@ -72,11 +73,13 @@ func what(in *Incident) string {
 	return "Memory ran out"
 }
 
-var phaseWords = map[string]string{
-	"init": "during start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the training forward pass",
-	"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
-	"weight_update": "during the weight update", "nccl": "inside a collective", "checkpoint": "while checkpointing", "data": "in data loading",
-}
+var phaseWords = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"init": "during start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the training forward pass",
+		"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
+		"weight_update": "during the weight update", "nccl": "inside a collective", "checkpoint": "while checkpointing", "data": "in data loading",
+	}
+})
 
 // where names the process that failed first, as far as known.
 func where(r *Root) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // judged is a remedy with what decides whether to start with it.
@@ -219,11 +220,13 @@ func certain(phase string, acts []string) bool {
 }
 
 // phaseNames are phases in words of a sentence.
-var phaseNames = map[string]string{
-	"init": "start-up", "rollout": "the rollout", "logprob": "the log-probability pass", "forward": "the forward pass", "backward": "the backward pass",
-	"optimizer": "the optimizer step", "training": "the training step", "weight_update": "the weight update", "nccl": "a collective",
-	"checkpoint": "a checkpoint", "data": "data loading",
-}
+var phaseNames = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"init": "start-up", "rollout": "the rollout", "logprob": "the log-probability pass", "forward": "the forward pass", "backward": "the backward pass",
+		"optimizer": "the optimizer step", "training": "the training step", "weight_update": "the weight update", "nccl": "a collective",
+		"checkpoint": "a checkpoint", "data": "data loading",
+	}
+})
 
 // acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
 func acts(in []string, failed string) string {
@@ -246,7 +249,7 @@ func resourceNames(res []string) string {
 func words(phases []string) string {
 	out := make([]string, len(phases))
 	for i, p := range phases {
-		if out[i] = phaseNames[p]; out[i] == "" {
+		if out[i] = phaseNames()[p]; out[i] == "" {
 			out[i] = p
 		}
 	}

@@ -53,11 +53,11 @@ func (s *scene) changeOf(p *Parameter, alone bool) (change, bool) {
 			c.To = &p.Value
 		}
 	case !found && (absolute[p.Next] || p.Next == "cap" && aboveValue(p.Default, p.Value)):
-		if n := rules[p.Next](&question{scene: s, p: p, cur: "None"}); n.to != "" {
+		if n := rules()[p.Next](&question{scene: s, p: p, cur: "None"}); n.to != "" {
 			c.To, c.ComputedFrom = &n.to, n.how
 		}
 	case found && p.Next != "":
-		n := rules[p.Next](&question{scene: s, p: p, cur: *c.From})
+		n := rules()[p.Next](&question{scene: s, p: p, cur: *c.From})
 		if n.bound != "" {
 			c.satisfied = n.bound
 		} else if n.to != "" && settled(p, *c.From, n.to) {

@@ -92,7 +92,7 @@ func (it *Item) check() *fault {
 		if p.Key == "" || !slices.Contains(surfaces, p.Surface) || !slices.Contains(directions, p.Direction) {
 			return bad("parameter %q: needs a key, a surface and a direction", p.Key)
 		}
-		if _, ok := rules[p.Next]; !ok && p.Next != "" {
+		if _, ok := rules()[p.Next]; !ok && p.Next != "" {
 			return bad("parameter %s: there is no rule %q", p.Key, p.Next)
 		}
 		if p.Next == "" && p.Direction == "set" && p.Value == "" {

@@ -49,7 +49,7 @@ func parseCondition(text string) (condition, error) {
 		}
 	}
 	c.fact, c.word, _ = strings.Cut(text, ":")
-	if _, ok := facts[c.fact]; !ok {
+	if _, ok := facts()[c.fact]; !ok {
 		return c, fmt.Errorf("condition %q: no such fact", text)
 	}
 	return c, nil
@@ -72,7 +72,7 @@ func (s *scene) holds(text string) verdict {
 		if c.key != "" {
 			v = s.compare(c)
 		} else {
-			v = facts[c.fact](s, c.word)
+			v = facts()[c.fact](s, c.word)
 		}
 		if c.negated {
 			v.truth = -v.truth

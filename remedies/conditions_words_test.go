@@ -8,12 +8,12 @@ import (
 
 func TestEveryFactHasWords(t *testing.T) {
 	t.Parallel()
-	for name := range facts {
-		assert.NotEmpty(t, factWords[name][0], name)
-		assert.NotEmpty(t, factWords[name][1], name)
+	for name := range facts() {
+		assert.NotEmpty(t, factWords()[name][0], name)
+		assert.NotEmpty(t, factWords()[name][1], name)
 	}
-	for name := range factWords {
-		assert.Contains(t, facts, name)
+	for name := range factWords() {
+		assert.Contains(t, facts(), name)
 	}
 }
 

@@ -3,6 +3,7 @@ package remedies
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 	"oomscan/remedies/memory"
@@ -10,18 +11,20 @@ import (
 
 // facts are what a guide's conditions may ask about an incident. A fact takes the word after its colon, and gives a
 // clause that says why.
-var facts = map[string]func(s *scene, word string) verdict{
-	"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
-	"since": since, "before": before,
-	"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
-	"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "stray": stray, "oversized": oversized, "logits": logits,
-	"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
-	"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
-	"ray_monitor": rayMonitor, "evicted": evicted, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
-	"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
-	"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
-	"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence, "batch_untold": batchUntold,
-}
+var facts = sync.OnceValue(func() map[string]func(s *scene, word string) verdict {
+	return map[string]func(s *scene, word string) verdict{
+		"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
+		"since": since, "before": before,
+		"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
+		"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "stray": stray, "oversized": oversized, "logits": logits,
+		"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
+		"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
+		"ray_monitor": rayMonitor, "evicted": evicted, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
+		"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
+		"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
+		"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence, "batch_untold": batchUntold,
+	}
+})
 
 // named compares a word that may be unknown.
 func named(have, want, what string) verdict {

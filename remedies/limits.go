@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"oomscan/remedies/memory"
 )
@@ -14,7 +15,7 @@ func (s *scene) limit() *memory.Limit {
 		return s.bounded(&bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
 	}
 	var first *memory.Limit
-	for _, b := range bounds[s.run.Framework] {
+	for _, b := range bounds()[s.run.Framework] {
 		l := s.bounded(&b)
 		switch {
 		case l == nil:
@@ -62,38 +63,40 @@ var (
 // bounds are the limits by framework, in the order in which they are asked. Sources: remedies.md part 2, that is
 // verl/utils/seqlen_balancing.py, slime/utils/arguments.py, areal/api/cli_args.py, openrlhf/cli/train_ppo_ray.py,
 // trl/trainer/grpo_config.py, nemo-rl's examples/configs/grpo_math_1B.yaml, megatron/training/arguments.py.
-var bounds = map[string][]bound{
-	"verl": {
-		{when: []string{"role:critic", "critic.use_dynamic_bsz=True"}, budget: "critic.ppo_max_token_len_per_gpu", lengths: verlLengths},
-		{when: []string{"role:critic"}, samples: "critic.ppo_micro_batch_size_per_gpu", lengths: verlLengths},
-		{phases: []string{"logprob"}, when: []string{"role:ref", "dynamic_batch"}, budget: "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", lengths: verlLengths},
-		{phases: []string{"logprob"}, when: []string{"role:ref"}, unless: []string{"dynamic_batch"}, samples: "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
-		{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, unless: []string{"role:ref"}, budget: "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", lengths: verlLengths},
-		{phases: []string{"logprob"}, unless: []string{"role:ref", "dynamic_batch"}, samples: "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
-		{phases: training, when: []string{"dynamic_batch"}, unless: []string{"role:critic"}, budget: "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", lengths: verlLengths},
-		{phases: training, unless: []string{"role:critic", "dynamic_batch"}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths, parts: verlParts},
-	},
-	"relax": slimeBounds, "slime": slimeBounds,
-	"areal": {{budget: "actor.mb_spec.max_tokens_per_mb", lengths: [][]string{{"train_dataset.max_length"}, {"gconfig.max_new_tokens"}}}},
-	"openrlhf": {
-		{phases: training, when: []string{"dynamic_batch"}, budget: "--train_max_tokens_per_gpu"},
-		{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: "--rollout_max_tokens_per_gpu"},
-		{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
-		{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
-		{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}},
-	},
-	"trl": {
-		{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
-		{samples: "per_device_train_batch_size", lengths: hfLengths},
-	},
-	"nemo_rl": {
-		{phases: []string{"logprob"}, samples: "policy.logprob_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
-		{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
-	},
-	"megatron":  {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
-	"torch":     {{samples: "per_device_train_batch_size", lengths: hfLengths}},
-	"deepspeed": {{samples: "train_micro_batch_size_per_gpu", lengths: hfLengths}, {samples: "per_device_train_batch_size", lengths: hfLengths}},
-}
+var bounds = sync.OnceValue(func() map[string][]bound {
+	return map[string][]bound{
+		"verl": {
+			{when: []string{"role:critic", "critic.use_dynamic_bsz=True"}, budget: "critic.ppo_max_token_len_per_gpu", lengths: verlLengths},
+			{when: []string{"role:critic"}, samples: "critic.ppo_micro_batch_size_per_gpu", lengths: verlLengths},
+			{phases: []string{"logprob"}, when: []string{"role:ref", "dynamic_batch"}, budget: "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", lengths: verlLengths},
+			{phases: []string{"logprob"}, when: []string{"role:ref"}, unless: []string{"dynamic_batch"}, samples: "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
+			{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, unless: []string{"role:ref"}, budget: "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", lengths: verlLengths},
+			{phases: []string{"logprob"}, unless: []string{"role:ref", "dynamic_batch"}, samples: "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
+			{phases: training, when: []string{"dynamic_batch"}, unless: []string{"role:critic"}, budget: "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", lengths: verlLengths},
+			{phases: training, unless: []string{"role:critic", "dynamic_batch"}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths, parts: verlParts},
+		},
+		"relax": slimeBounds, "slime": slimeBounds,
+		"areal": {{budget: "actor.mb_spec.max_tokens_per_mb", lengths: [][]string{{"train_dataset.max_length"}, {"gconfig.max_new_tokens"}}}},
+		"openrlhf": {
+			{phases: training, when: []string{"dynamic_batch"}, budget: "--train_max_tokens_per_gpu"},
+			{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: "--rollout_max_tokens_per_gpu"},
+			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
+			{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
+			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}},
+		},
+		"trl": {
+			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
+			{samples: "per_device_train_batch_size", lengths: hfLengths},
+		},
+		"nemo_rl": {
+			{phases: []string{"logprob"}, samples: "policy.logprob_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
+			{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
+		},
+		"megatron":  {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
+		"torch":     {{samples: "per_device_train_batch_size", lengths: hfLengths}},
+		"deepspeed": {{samples: "train_micro_batch_size_per_gpu", lengths: hfLengths}, {samples: "per_device_train_batch_size", lengths: hfLengths}},
+	}
+})
 
 // mostTokens is more than any micro-batch has: the log is wrong.
 const mostTokens = 1 << 30

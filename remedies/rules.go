@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 	"oomscan/remedies/memory"
@@ -28,35 +29,37 @@ type question struct {
 
 // rules compute the next value of a parameter from the one it has. None of them is asked when the log does not tell
 // the value. What they return is checked once more against the parameter's direction and bounds: see settled.
-var rules = map[string]func(q *question) next{
-	"halve":               halve,
-	"halve_micro":         halveMicro,
-	"halve_micro_divisor": halveMicroDivisor,
-	"halve_micro_global":  halveMicroGlobal,
-	"budget_verl":         budgetVerl,
-	"budget_areal":        budgetAReaL,
-	"budget_tokens":       budgetTokens,
-	"budget_start":        budgetStart,
-	"share_down":          shareDown,
-	"share_up":            shareUp,
-	"share_fit":           shareFit,
-	"offload_state":       offloadState,
-	"concurrency":         concurrency,
-	"double_tp":           doubleTP,
-	"double":              double,
-	"allocation_tp":       allocationTP,
-	"backend_cp":          backendCP,
-	"ulysses":             ulysses,
-	"double_gpus":         doubleGPUs,
-	"raise_stage":         raiseStage,
-	"chunk":               chunk,
-	"cap":                 capAt,
-	"prefill_chunk":       prefillChunk,
-	"fit_length":          fitLength,
-	"bucket":              bucket,
-	"allocator":           allocator,
-	"host_memory":         hostMemory,
-}
+var rules = sync.OnceValue(func() map[string]func(q *question) next {
+	return map[string]func(q *question) next{
+		"halve":               halve,
+		"halve_micro":         halveMicro,
+		"halve_micro_divisor": halveMicroDivisor,
+		"halve_micro_global":  halveMicroGlobal,
+		"budget_verl":         budgetVerl,
+		"budget_areal":        budgetAReaL,
+		"budget_tokens":       budgetTokens,
+		"budget_start":        budgetStart,
+		"share_down":          shareDown,
+		"share_up":            shareUp,
+		"share_fit":           shareFit,
+		"offload_state":       offloadState,
+		"concurrency":         concurrency,
+		"double_tp":           doubleTP,
+		"double":              double,
+		"allocation_tp":       allocationTP,
+		"backend_cp":          backendCP,
+		"ulysses":             ulysses,
+		"double_gpus":         doubleGPUs,
+		"raise_stage":         raiseStage,
+		"chunk":               chunk,
+		"cap":                 capAt,
+		"prefill_chunk":       prefillChunk,
+		"fit_length":          fitLength,
+		"bucket":              bucket,
+		"allocator":           allocator,
+		"host_memory":         hostMemory,
+	}
+})
 
 func (q *question) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
 

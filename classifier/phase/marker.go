@@ -4,58 +4,64 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 )
 
 // timers are the names that frameworks time their stages under: slime and Relax (`Timer NAME start`), verl
 // (`timing_s/NAME`, the heads of memory lines), SkyRL (`Started: 'NAME'`), AReaL (stats names, Memory-Usage heads), NeMo-RL, OpenRLHF (`timing/NAME`).
-var timers = map[string]struct {
+var timers = sync.OnceValue(func() map[string]struct {
 	phase Phase
 	by    strength
-}{
-	"init": {Init, strong}, "init_actor": {Init, decisive}, "setup": {Init, strong},
+} {
+	return map[string]struct {
+		phase Phase
+		by    strength
+	}{
+		"init": {Init, strong}, "init_actor": {Init, decisive}, "setup": {Init, strong},
 
-	"gen": {Rollout, strong}, "gen_max": {Rollout, strong}, "generate": {Rollout, strong}, "generation": {Rollout, strong},
-	"generate_async": {Rollout, strong}, "rollout": {Rollout, strong}, "testing": {Rollout, strong},
-	"reward": {Rollout, weak}, "reward_calculation": {Rollout, weak}, "train_wait": {Rollout, weak},
-	"wait_for_enough_samples": {Rollout, weak}, "dump_rollout_generations": {Rollout, weak},
+		"gen": {Rollout, strong}, "gen_max": {Rollout, strong}, "generate": {Rollout, strong}, "generation": {Rollout, strong},
+		"generate_async": {Rollout, strong}, "rollout": {Rollout, strong}, "testing": {Rollout, strong},
+		"reward": {Rollout, weak}, "reward_calculation": {Rollout, weak}, "train_wait": {Rollout, weak},
+		"wait_for_enough_samples": {Rollout, weak}, "dump_rollout_generations": {Rollout, weak},
 
-	"ref_log_probs": {LogProb, decisive}, "log_probs": {LogProb, decisive}, "teacher_log_probs": {LogProb, decisive},
-	"old_log_prob": {LogProb, decisive}, "ref_log_prob": {LogProb, decisive}, "ref": {LogProb, strong},
-	"refpolicy": {LogProb, strong}, "values": {LogProb, strong}, "critic_values": {LogProb, decisive},
-	"recompute_logp": {LogProb, decisive}, "ref_logp": {LogProb, decisive}, "teacher_logp": {LogProb, decisive},
-	"policy_and_reference_logprobs": {LogProb, decisive}, "make_experience": {LogProb, weak},
-	"logprob_inference_prep": {LogProb, strong},
+		"ref_log_probs": {LogProb, decisive}, "log_probs": {LogProb, decisive}, "teacher_log_probs": {LogProb, decisive},
+		"old_log_prob": {LogProb, decisive}, "ref_log_prob": {LogProb, decisive}, "ref": {LogProb, strong},
+		"refpolicy": {LogProb, strong}, "values": {LogProb, strong}, "critic_values": {LogProb, decisive},
+		"recompute_logp": {LogProb, decisive}, "ref_logp": {LogProb, decisive}, "teacher_logp": {LogProb, decisive},
+		"policy_and_reference_logprobs": {LogProb, decisive}, "make_experience": {LogProb, weak},
+		"logprob_inference_prep": {LogProb, strong},
 
-	"actor_train": {Training, decisive}, "critic_train": {Training, decisive}, "update_actor": {Training, decisive},
-	"update_critic": {Training, decisive}, "train_step": {Training, decisive}, "critic_train_step": {Training, decisive},
-	"policy_training": {Training, decisive}, "training_prep": {Training, strong}, "ppo_train": {Training, decisive},
-	"ppo_update": {Training, decisive}, "ppo_critic_update": {Training, decisive}, "update_policy": {Training, decisive},
-	"adv": {Training, weak}, "compute_advantage": {Training, weak}, "compute_advantages": {Training, weak},
-	"advantage_calculation": {Training, weak},
-	// slime and Relax: the log-probability passes are timed inside of it, so alone it is a hint.
-	"train":   {Training, weak},
-	"wake_up": {Training, strong}, "sleep": {Training, weak}, "rollout_onload": {Rollout, weak},
+		"actor_train": {Training, decisive}, "critic_train": {Training, decisive}, "update_actor": {Training, decisive},
+		"update_critic": {Training, decisive}, "train_step": {Training, decisive}, "critic_train_step": {Training, decisive},
+		"policy_training": {Training, decisive}, "training_prep": {Training, strong}, "ppo_train": {Training, decisive},
+		"ppo_update": {Training, decisive}, "ppo_critic_update": {Training, decisive}, "update_policy": {Training, decisive},
+		"adv": {Training, weak}, "compute_advantage": {Training, weak}, "compute_advantages": {Training, weak},
+		"advantage_calculation": {Training, weak},
+		// slime and Relax: the log-probability passes are timed inside of it, so alone it is a hint.
+		"train":   {Training, weak},
+		"wake_up": {Training, strong}, "sleep": {Training, weak}, "rollout_onload": {Rollout, weak},
 
-	"update_weights": {WeightUpdate, decisive}, "weight_sync": {WeightUpdate, decisive}, "param_sync": {WeightUpdate, decisive},
-	"sync_rollout_weights": {WeightUpdate, decisive}, "broadcast": {WeightUpdate, strong},
-	"transfer_and_update_weights": {WeightUpdate, decisive}, "prepare_for_generation": {WeightUpdate, strong},
-	"ref_model_update": {WeightUpdate, strong}, "switch_to_rollout": {WeightUpdate, strong},
-	"switch_to_trainer": {WeightUpdate, weak},
+		"update_weights": {WeightUpdate, decisive}, "weight_sync": {WeightUpdate, decisive}, "param_sync": {WeightUpdate, decisive},
+		"sync_rollout_weights": {WeightUpdate, decisive}, "broadcast": {WeightUpdate, strong},
+		"transfer_and_update_weights": {WeightUpdate, decisive}, "prepare_for_generation": {WeightUpdate, strong},
+		"ref_model_update": {WeightUpdate, strong}, "switch_to_rollout": {WeightUpdate, strong},
+		"switch_to_trainer": {WeightUpdate, weak},
 
-	"save_model": {Checkpoint, decisive}, "save_checkpoint": {Checkpoint, decisive}, "save": {Checkpoint, strong},
-	"checkpointing": {Checkpoint, decisive}, "checkpoint_for_recover": {Checkpoint, decisive},
+		"save_model": {Checkpoint, decisive}, "save_checkpoint": {Checkpoint, decisive}, "save": {Checkpoint, strong},
+		"checkpointing": {Checkpoint, decisive}, "checkpoint_for_recover": {Checkpoint, decisive},
 
-	// SkyRL
-	"fwd_logprobs_values_reward": {LogProb, decisive}, "train_critic_and_policy": {Training, decisive},
-	"policy_train": {Training, decisive}, "compute_advantages_and_returns": {Training, weak},
-	"sync_weights_to_inference_engines": {WeightUpdate, decisive}, "setup_policy_and_generator": {Init, decisive},
-	"init_weight_sync_state": {WeightUpdate, decisive}, "update_ref_with_policy": {WeightUpdate, strong},
-	"load_checkpoints": {Checkpoint, decisive}, "save_checkpoints": {Checkpoint, decisive}, "save_hf_model": {Checkpoint, decisive},
-	"convert_to_training_input": {Data, weak},
+		// SkyRL
+		"fwd_logprobs_values_reward": {LogProb, decisive}, "train_critic_and_policy": {Training, decisive},
+		"policy_train": {Training, decisive}, "compute_advantages_and_returns": {Training, weak},
+		"sync_weights_to_inference_engines": {WeightUpdate, decisive}, "setup_policy_and_generator": {Init, decisive},
+		"init_weight_sync_state": {WeightUpdate, decisive}, "update_ref_with_policy": {WeightUpdate, strong},
+		"load_checkpoints": {Checkpoint, decisive}, "save_checkpoints": {Checkpoint, decisive}, "save_hf_model": {Checkpoint, decisive},
+		"convert_to_training_input": {Data, weak},
 
-	"data_preprocess": {Data, strong}, "data_processing": {Data, strong}, "train_get_data": {Data, weak},
-	"eval": {Rollout, weak},
-}
+		"data_preprocess": {Data, strong}, "data_processing": {Data, strong}, "train_get_data": {Data, weak},
+		"eval": {Rollout, weak},
+	}
+})
 
 // FromTimer tells the phase from the name of a timer that was started and not ended, in any of the frameworks' forms:
 // `ref_log_probs`, `timing_s/old_log_prob`, `recompute logp`, `prepare_for_generation/transfer_and_update_weights`. The
@@ -68,13 +74,13 @@ func FromTimer(name string) (Verdict, bool) {
 		key = key[i+1:]
 	}
 	key = strings.TrimSuffix(strings.TrimPrefix(key, "role."), "_time")
-	t, ok := timers[key]
+	t, ok := timers()[key]
 	if !ok {
 		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
 	return Verdict{
 		Phase: t.phase, Confidence: t.by.confidence(),
-		Why: fmt.Sprintf("The timer `%s` was started and had not ended; it covers %s.", show(name), nouns[t.phase]),
+		Why: fmt.Sprintf("The timer `%s` was started and had not ended; it covers %s.", show(name), nouns()[t.phase]),
 	}, true
 }
 
@@ -110,7 +116,7 @@ func FromLabel(label string, ready bool) (Verdict, bool) {
 		{"mapworker", Data},
 	} {
 		if strings.Contains(low, x.piece) {
-			return hint(x.phase, fmt.Sprintf("The process `%s` is there for %s.", show(label), nouns[x.phase]))
+			return hint(x.phase, fmt.Sprintf("The process `%s` is there for %s.", show(label), nouns()[x.phase]))
 		}
 	}
 	return Verdict{Phase: Unknown, Confidence: Low}, false
@@ -146,7 +152,7 @@ func FromFile(name string, ready bool) (Verdict, bool) {
 		case x.phase == "":
 			return engine("The log file "+show(base), ready)
 		default:
-			return hint(x.phase, fmt.Sprintf("The log file %s is that of a process for %s.", show(base), nouns[x.phase]))
+			return hint(x.phase, fmt.Sprintf("The log file %s is that of a process for %s.", show(base), nouns()[x.phase]))
 		}
 	}
 	return Verdict{Phase: Unknown, Confidence: Low}, false

@@ -12,6 +12,7 @@ package phase
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"oomscan/parser/traceback"
@@ -74,19 +75,21 @@ func (s strength) confidence() string {
 }
 
 // nouns are the phases in running text.
-var nouns = map[Phase]string{
-	Init:         "start-up",
-	Rollout:      "generation",
-	LogProb:      "a pass that only computes log-probabilities or values",
-	Forward:      "the forward pass",
-	Backward:     "the backward pass",
-	Optimizer:    "the optimizer step",
-	Training:     "a training step",
-	WeightUpdate: "handing new weights to the inference engine",
-	NCCL:         "a collective or the set-up of a communicator",
-	Checkpoint:   "saving or loading a checkpoint",
-	Data:         "loading data",
-}
+var nouns = sync.OnceValue(func() map[Phase]string {
+	return map[Phase]string{
+		Init:         "start-up",
+		Rollout:      "generation",
+		LogProb:      "a pass that only computes log-probabilities or values",
+		Forward:      "the forward pass",
+		Backward:     "the backward pass",
+		Optimizer:    "the optimizer step",
+		Training:     "a training step",
+		WeightUpdate: "handing new weights to the inference engine",
+		NCCL:         "a collective or the set-up of a communicator",
+		Checkpoint:   "saving or loading a checkpoint",
+		Data:         "loading data",
+	}
+})
 
 // part tells a phase that is a part of a training step from one that is a job of its own.
 func part(p Phase) bool { return p == Forward || p == Backward || p == Optimizer }

@@ -94,7 +94,7 @@ func endsWithAny(name string, words []string) bool {
 
 // shapes are the credentials that are known by their own look; what the last group of the expression matches is masked.
 // The expressions are RE2: their time is linear in the text, whatever it holds.
-var shapes = compile([]shape{
+var shapes = [...]shape{
 	{need: "PRIVATE KEY", re: `(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`},
 	{need: "hf_", re: edge + `(hf_[A-Za-z0-9]{24,})`},
 	{need: "gh", near: "_", re: edge + `(gh[pousr]_[A-Za-z0-9]{30,})`},
@@ -118,7 +118,7 @@ var shapes = compile([]shape{
 	{need: "asic ", re: `\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`, ok: random},
 	{need: " password ", re: `\blogin\s+\S+\s+password\s+(\S+)`},
 	{need: "ig", near: "?&", re: `[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`},
-})
+}
 
 // edge stands where a key may begin: behind an underscore, too, as in names made of a key and a prefix.
 const edge = `(?:^|[^A-Za-z0-9])`
@@ -128,15 +128,16 @@ type shape struct {
 	need string
 	near string
 	re   string
-	ok   func(string) bool     // nil: every match is one
-	rx   func() *regexp.Regexp // compiled on first use
+	ok   func(string) bool // nil: every match is one
+
+	compiling sync.Once
+	compiled  *regexp.Regexp
 }
 
-func compile(shapes []shape) []shape {
-	for i := range shapes {
-		shapes[i].rx = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(shapes[i].re) })
-	}
-	return shapes
+// rx is the expression, which is compiled on first use.
+func (x *shape) rx() *regexp.Regexp {
+	x.compiling.Do(func() { x.compiled = regexp.MustCompile(x.re) })
+	return x.compiled
 }
 
 // random tells key material from words with hyphens between: it mixes digits with letters.

@@ -5,30 +5,47 @@ import (
 	"strings"
 )
 
-// programs start a training or serving job. Only their command lines are read: the flags of an ls or a pip say
-// nothing of the run.
-var programs = map[string]bool{
-	"torchrun": true, "accelerate": true, "deepspeed": true, "vllm": true, "srun": true, "sbatch": true, "mpirun": true,
-	"mpiexec": true, "ray": true, "sglang": true, "llamafactory-cli": true, "swift": true, "tune": true, "litgpt": true,
-	"axolotl": true, "yolo": true, "composer": true, "colossalai": true, "areal": true, "trl": true, "openrlhf": true,
-	"llama-server": true, "llama-cli": true, "trtllm-serve": true, "trtllm-build": true, "nemo": true, "lightning": true,
-	"apptainer": true, "singularity": true, "docker": true, "podman": true, "uv": true,
+// isProgram says that a word starts a training or serving job. Only their command lines are read: the flags of an ls or a
+// pip say nothing of the run.
+func isProgram(word string) bool {
+	switch word {
+	case "torchrun", "accelerate", "deepspeed", "vllm", "srun", "sbatch", "mpirun", "mpiexec", "ray", "sglang",
+		"llamafactory-cli", "swift", "tune", "litgpt", "axolotl", "yolo", "composer", "colossalai", "areal", "trl",
+		"openrlhf", "llama-server", "llama-cli", "trtllm-serve", "trtllm-build", "nemo", "lightning", "apptainer",
+		"singularity", "docker", "podman", "uv":
+		return true
+	}
+	return false
 }
 
-// wrappers may stand in front of a program.
-var wrappers = map[string]bool{
-	"exec": true, "nohup": true, "time": true, "sudo": true, "env": true, "stdbuf": true, "numactl": true, "eval": true,
-	"setsid": true, "command": true, "&&": true, "then": true,
+// isWrapper says that a word may stand in front of a program.
+func isWrapper(word string) bool {
+	switch word {
+	case "exec", "nohup", "time", "sudo", "env", "stdbuf", "numactl", "eval", "setsid", "command", "&&", "then":
+		return true
+	}
+	return false
 }
 
-// openers begin a line of shell in which a program follows behind && or ;. A prompt may stand before them.
-var openers = map[string]bool{
-	"cd": true, "source": true, ".": true, "export": true, "module": true, "conda": true, "mkdir": true, "set": true, "ulimit": true,
-	"unset": true, "pushd": true, "sleep": true, "wait": true, "rm": true, "mv": true, "cp": true, "date": true, "echo": true,
+// isOpener says that a word begins a line of shell in which a program follows behind && or ;. A prompt may stand before
+// it.
+func isOpener(word string) bool {
+	switch word {
+	case "cd", "source", ".", "export", "module", "conda", "mkdir", "set", "ulimit", "unset", "pushd", "sleep", "wait",
+		"rm", "mv", "cp", "date", "echo":
+		return true
+	}
+	return false
 }
 
-// prompts are what shells put before a command.
-var prompts = map[string]bool{"$": true, "#": true, "%": true, "+": true, "++": true, ">": true}
+// isPrompt says that a word is what shells put before a command.
+func isPrompt(word string) bool {
+	switch word {
+	case "$", "#", "%", "+", "++", ">":
+		return true
+	}
+	return false
+}
 
 // listLabels end a label in front of bare flags, as in `args: --lr 1e-5`.
 var listLabels = []string{"args", "arguments", "argv", "options", "flags", "parameters", "cmdline", "params"}
@@ -85,7 +102,7 @@ func findCommand(s string) (string, bool) {
 			return rest, true
 		}
 		switch {
-		case !isAssignment(word) && !wrappers[word], strings.HasSuffix(word, "&&"):
+		case !isAssignment(word) && !isWrapper(word), strings.HasSuffix(word, "&&"):
 			from = -1
 		case from < 0:
 			from = start
@@ -113,7 +130,7 @@ func program(word string) bool {
 	if v, ok := strings.CutPrefix(base, "python"); ok {
 		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
 	}
-	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
+	return isProgram(base) || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
 // spokenOf reports whether an interpreter's name is followed by a plain word: a sentence about the process, such as the
@@ -151,7 +168,7 @@ func atCommand(prefix string) bool {
 	if last := fields[len(fields)-1]; last == "%" || last == "❯" || fields[0] == "➜" && len(fields) <= 4 {
 		return true // zsh: `mats@mbp run % python`, `➜  run git:(main) ✗ python`
 	}
-	if prompts[fields[0]] || openers[fields[0]] {
+	if isPrompt(fields[0]) || isOpener(fields[0]) {
 		if i := strings.LastIndexAny(t, ";&|"); i >= 0 { // cd run && nohup python train.py
 			return atCommand(t[i+1:])
 		}
@@ -161,8 +178,8 @@ func atCommand(prefix string) bool {
 		return true
 	}
 	for _, f := range fields {
-		if !wrappers[f] && !isAssignment(f) && !strings.HasPrefix(f, "-") {
-			return wrappers[last] && strings.HasSuffix(fields[0], ":")
+		if !isWrapper(f) && !isAssignment(f) && !strings.HasPrefix(f, "-") {
+			return isWrapper(last) && strings.HasSuffix(fields[0], ":")
 		}
 	}
 	return true

@@ -59,9 +59,9 @@ const wentOn = "; the run went on"
 
 // title is the headline's sentence. Kinds that it has no words for keep the classifier's own sentence.
 func title(in *Incident) string {
-	w, ok := kindWords[in.Kind]
+	w, ok := kindWords()[in.Kind]
 	if in.Verdict == "suspect" {
-		w, ok = suspectWords[in.Kind]
+		w, ok = suspectWords()[in.Kind]
 	}
 	if !ok {
 		return strings.TrimSuffix(in.Summary, ".")
@@ -70,7 +70,7 @@ func title(in *Incident) string {
 	if in.Kind == "nccl_oom" && in.Resource == "shm" {
 		s = "A collective found no room in /dev/shm"
 	}
-	ph := phaseWords[in.Phase]
+	ph := phaseWords()[in.Phase]
 	if ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
 		ph = " " + ph
 	} else {
@@ -86,9 +86,9 @@ func title(in *Incident) string {
 
 // facts is the block that answers what, when, who first, how much and where.
 func (p *page) facts(r *Report, in *Incident) {
-	w := kindWords[in.Kind]
+	w := kindWords()[in.Kind]
 	if in.Verdict == "suspect" {
-		w = suspectWords[in.Kind]
+		w = suspectWords()[in.Kind]
 	}
 	what := []span{{bold, in.Kind}}
 	if w.meaning != "" {

@@ -22,7 +22,7 @@ func (p *page) followed(in *Incident) {
 			p.more(len(kinds)-i, "kind of failure", "kinds of failures")
 			break
 		}
-		spans := []span{{bold, named(consequenceWords, g.first.Kind)}}
+		spans := []span{{bold, named(consequenceWords(), g.first.Kind)}}
 		if g.count > 1 {
 			spans = append(spans, span{plain, fmt.Sprintf(" %s%s", grouped(g.count), p.g.times)})
 		}

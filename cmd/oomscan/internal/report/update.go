@@ -42,7 +42,7 @@ func TextUpdate(w io.Writer, r *Report, i int, before Gist, st Style) error {
 		if shown++; shown > maxConsequences {
 			continue
 		}
-		spans := []span{{bold, named(consequenceWords, k.first.Kind)}}
+		spans := []span{{bold, named(consequenceWords(), k.first.Kind)}}
 		if n > 1 {
 			spans = append(spans, span{plain, fmt.Sprintf(" %s%s", grouped(n), p.g.times)})
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 )
@@ -23,40 +24,48 @@ const (
 )
 
 // kindWords says in a headline what happened, and beside the kind's name what that means.
-var kindWords = map[string]struct{ headline, meaning string }{
-	"gpu_oom":        {"GPU memory ran out", "the GPU allocator could not serve a request"},
-	"gpu_driver_oom": {"GPU memory ran out at the driver", "the driver or a library had no GPU memory left"},
-	"kv_cache":       {"The inference engine has no room for its KV cache", "the engine's share of GPU memory is too small"},
-	"nccl_oom":       {"A collective found no memory for its buffers", "the collective library's own allocation failed"},
-	"nccl_failure":   {"A collective failed", "it gave up or timed out; memory is not proven"},
-	"host_oom":       {"Host memory ran out", "an allocation of host memory (RAM) failed"},
-	"oom_kill":       {"Host memory ran out and a process was killed", "a process was killed for want of host memory (RAM)"},
-	"shm_exhausted":  {"Shared memory (/dev/shm) ran full", "host memory with a limit of its own"},
-	"illegal_access": {"A GPU program touched memory that is not its own", "a programming error: no memory ran out"},
-	"process_exit":   {"A process ended", "its end is known, its reason is not"},
-}
+var kindWords = sync.OnceValue(func() map[string]struct{ headline, meaning string } {
+	return map[string]struct{ headline, meaning string }{
+		"gpu_oom":        {"GPU memory ran out", "the GPU allocator could not serve a request"},
+		"gpu_driver_oom": {"GPU memory ran out at the driver", "the driver or a library had no GPU memory left"},
+		"kv_cache":       {"The inference engine has no room for its KV cache", "the engine's share of GPU memory is too small"},
+		"nccl_oom":       {"A collective found no memory for its buffers", "the collective library's own allocation failed"},
+		"nccl_failure":   {"A collective failed", "it gave up or timed out; memory is not proven"},
+		"host_oom":       {"Host memory ran out", "an allocation of host memory (RAM) failed"},
+		"oom_kill":       {"Host memory ran out and a process was killed", "a process was killed for want of host memory (RAM)"},
+		"shm_exhausted":  {"Shared memory (/dev/shm) ran full", "host memory with a limit of its own"},
+		"illegal_access": {"A GPU program touched memory that is not its own", "a programming error: no memory ran out"},
+		"process_exit":   {"A process ended", "its end is known, its reason is not"},
+	}
+})
 
 // suspectWords replace the headlines of what is only suspected; the phase stands in the place of the bar.
-var suspectWords = map[string]struct{ headline, meaning string }{
-	"oom_kill":      {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
-	"shm_exhausted": {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
-}
+var suspectWords = sync.OnceValue(func() map[string]struct{ headline, meaning string } {
+	return map[string]struct{ headline, meaning string }{
+		"oom_kill":      {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
+		"shm_exhausted": {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
+	}
+})
 
-var phaseWords = map[string]string{
-	"init": "during start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the forward pass",
-	"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
-	"weight_update": "during the weight update", "nccl": "inside a collective", "checkpoint": "while checkpointing", "data": "in data loading",
-}
+var phaseWords = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"init": "during start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the forward pass",
+		"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
+		"weight_update": "during the weight update", "nccl": "inside a collective", "checkpoint": "while checkpointing", "data": "in data loading",
+	}
+})
 
 var resourceWords = map[string]string{"gpu": "GPU memory", "host": "host memory", "shm": "/dev/shm"}
 
 // consequenceWords name what followed.
-var consequenceWords = map[string]string{
-	"gpu_oom": "GPU memory ran out", "gpu_driver_oom": "GPU memory ran out at the driver", "kv_cache": "no room for the KV cache",
-	"nccl_oom": "collective library out of memory", "nccl_failure": "collective failed or timed out", "host_oom": "host allocation failed",
-	"oom_kill": "process killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "process ended",
-	"job_cancelled": "job cancelled", "exception": "exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "memory pressure",
-}
+var consequenceWords = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"gpu_oom": "GPU memory ran out", "gpu_driver_oom": "GPU memory ran out at the driver", "kv_cache": "no room for the KV cache",
+		"nccl_oom": "collective library out of memory", "nccl_failure": "collective failed or timed out", "host_oom": "host allocation failed",
+		"oom_kill": "process killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "process ended",
+		"job_cancelled": "job cancelled", "exception": "exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "memory pressure",
+	}
+})
 
 // named is the word for an identifier, or the identifier itself when there is none.
 func named(words map[string]string, id string) string {
