@@ -19,6 +19,8 @@ const (
 	overlap = 1 << 10
 	// blockSize is how much is searched at a time: large enough for the finder to run, small enough for the cache.
 	blockSize = 256 << 10
+	// firstRead is how much is read at first: a short log should not take the memory of a long one.
+	firstRead = 64 << 10
 	// headLines and headBytes bound the part of each input in which every line is looked at: programs print their
 	// settings first, in too many forms to know them by a literal.
 	headLines = 600
@@ -104,7 +106,7 @@ func (m *Room) Scan(name string, r io.Reader, emit func(Observation), options ..
 func (s *Scanner) ReadFrom(r io.Reader) (int64, error) {
 	var total int64
 	for {
-		n, err := r.Read(s.space(blockSize))
+		n, err := r.Read(s.space(int(max(firstRead, min(blockSize, total/4)))))
 		s.advance(n)
 		total += int64(n)
 		if errors.Is(err, io.EOF) {
@@ -170,11 +172,12 @@ func (s *Scanner) Tail(emit func(Observation)) {
 	}
 }
 
-// space is where the next bytes go, so many if it can be; never empty. The buffer is as large as what is fed at a time:
-// of thousands of logs that are followed, each gets a few lines now and then.
+// space is where the next bytes go, half of so many or more if it can be; never empty. The buffer is as large as what is
+// fed at a time: of thousands of logs that are followed, each gets a few lines now and then.
 func (s *Scanner) space(want int) []byte {
 	full := behind + blockSize + ahead(s.maxLine)
-	if need := min(full, len(s.buf)+want); cap(s.buf) < need {
+	free := cap(s.buf) - len(s.buf)
+	if need := min(full, len(s.buf)+want); cap(s.buf) < need && (free == 0 || free < want/2) {
 		s.buf = append(make([]byte, 0, min(full, max(need, 2*cap(s.buf), 4<<10))), s.buf...)
 	}
 	return s.buf[len(s.buf):cap(s.buf)]
