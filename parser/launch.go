@@ -1,7 +1,5 @@
 package parser
 
-import "maps"
-
 // launchPatterns are the lines that tell framework, engine, launcher, versions, job, ranks and world size.
 //
 // A framework is claimed by its own modules and entry points only. A line that names a library used by several
@@ -12,8 +10,9 @@ var launchPatterns = makers{launchFrameworks, launchEngines, launchVersions, lau
 // its own.
 func launchMarker(name string, set map[string]string, source, expr string, needles []string, lines ...string) Pattern {
 	p := Pattern{Name: "launch." + name, Needles: needles, Expr: expr, Marker: "launch", Set: set, Source: source}
+	p.Match = make([]Sample, 0, len(lines))
 	for _, l := range lines {
-		p.Match = append(p.Match, Sample{Line: l, Want: maps.Clone(set)})
+		p.Match = append(p.Match, Sample{Line: l, Want: set})
 	}
 	return p
 }

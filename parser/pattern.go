@@ -123,11 +123,11 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 	if err != nil || m == nil {
 		return nil, false
 	}
-	f := make(Fields, len(p.Set)+8)
+	groups := m.Groups()
+	f := make(Fields, len(p.Set)+len(groups)-1) // the first group is all of the match
 	for k, v := range p.Set {
 		f[k] = v
 	}
-	groups := m.Groups()
 	for i := range groups {
 		g := &groups[i]
 		if len(g.Captures) == 0 || g.RuneLength == 0 || g.Name == "" || g.Name[0] >= '0' && g.Name[0] <= '9' {

@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,9 +144,39 @@ func TestLiteralsAreInEveryMatch(t *testing.T) {
 	assert.Greater(t, with, len(Patterns())*3/4, "most expressions were not understood")
 }
 
-func TestSampleMarksHoldABracket(t *testing.T) {
+func TestSampleMarksAreToldByTheirBrackets(t *testing.T) {
 	t.Parallel()
 	for _, m := range sampleMarks {
-		assert.True(t, strings.ContainsAny(m.mark, "<[") || m.mark == string(labelIDs), m.mark)
+		told := strings.IndexByte("<[", m.mark[0]) >= 0 && strings.IndexByte(seconds, m.mark[1]) >= 0
+		assert.True(t, told || m.mark == string(labelIDs), m.mark)
+	}
+}
+
+func TestTheLastMarkOpensOrCloses(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 2000 {
+		var b []byte
+		for range r.IntN(6) {
+			b = append(b, sampleMarks[r.IntN(len(sampleMarks))].mark...)
+			b = b[:len(b)-r.IntN(2)]
+			b = append(b, strings.Repeat("[<|_i", r.IntN(3))...)
+		}
+		last, opens := -1, false
+		for _, m := range sampleMarks {
+			if i := bytes.LastIndex(b, []byte(m.mark)); i > last {
+				last, opens = i, m.opens
+			}
+		}
+		marked, got := lastMark(b)
+		assert.Equal(t, last >= 0, marked, "%q", b)
+		assert.Equal(t, opens, got, "%q", b)
+	}
+}
+
+func TestKernelWordsAreNeedles(t *testing.T) {
+	t.Parallel()
+	for _, w := range kernelWords {
+		assert.NotEmpty(t, table().needlesIn(w, nil), "%s", w)
 	}
 }

@@ -11,12 +11,15 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// kernelWords gate the assembler of kernel reports: each report holds one of them.
-var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte("Kill process ")}
+// kernelWords gate the assembler of kernel reports: each line that opens one holds one of them, or killWord. They are
+// needles, and so a message without needles need not be asked for them.
+var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process")}
+
+var killWord = []byte("Kill process ")
 
 // reports feeds the assemblers of a stream's reports over many lines, and emits those that are complete.
 func (p *Parser) reports(at Position, body []byte, h envelope.Header, s *stream, needles []int) {
-	told := slices.ContainsFunc(kernelWords, func(w []byte) bool { return bytes.Contains(body, w) })
+	told := len(needles) > 0 && slices.ContainsFunc(kernelWords, func(w []byte) bool { return bytes.Contains(body, w) }) || bytes.Contains(body, killWord)
 	if told && !p.quoted(body, needles) || !told && s.kernel.Open() {
 		s.kernel.Feed(at.Line, body)
 		p.kills(at.Source, h, s.kernel.Take())

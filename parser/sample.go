@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"strings"
 
 	"oomscan/parser/envelope"
 )
@@ -62,25 +63,30 @@ func (s *sampling) covers(line int, body []byte, h *envelope.Header) bool {
 	return true
 }
 
+// seconds are the second bytes of the marks with a bracket.
+const seconds = "|/Iprgs"
+
 // lastMark says whether a message holds marks, and whether the last of them opens a sample.
 func lastMark(body []byte) (marked, opens bool) {
-	if bytes.IndexByte(body, '<') < 0 && bytes.IndexByte(body, '[') < 0 && !bytes.Contains(body, labelIDs) {
-		return false, false // most messages
+	last := -1
+	if bytes.Contains(body, labelIDs[len("label"):]) { // an underscore is rarer than its letters
+		last = bytes.LastIndex(body, labelIDs)
+		marked = last >= 0
 	}
-	first, last := -1, -1 // the one mark that was seen so far, and then the place of the last one
-	for i, m := range sampleMarks {
-		if !bytes.Contains(body, []byte(m.mark)) {
-			continue
-		}
-		if !marked {
-			marked, opens, first = true, m.opens, i
-			continue
-		}
-		if last < 0 { // to look from behind takes far longer
-			last = bytes.LastIndex(body, []byte(sampleMarks[first].mark))
-		}
-		if at := bytes.LastIndex(body, []byte(m.mark)); at > last {
-			last, opens = at, m.opens
+	for _, bracket := range []byte("<[") { // most messages have few of them
+		for at := 0; ; at++ {
+			i := bytes.IndexByte(body[at:], bracket)
+			if i < 0 {
+				break
+			}
+			if at += i; at < last || at+1 == len(body) || strings.IndexByte(seconds, body[at+1]) < 0 {
+				continue
+			}
+			for _, m := range sampleMarks {
+				if bytes.HasPrefix(body[at:], []byte(m.mark)) {
+					marked, opens, last = true, m.opens, at
+				}
+			}
 		}
 	}
 	return marked, opens

@@ -1,14 +1,13 @@
 package parser
 
-import "maps"
-
 // phaseMarker returns the pattern of lines that say where the run is. Edge is open or close where the program prints
 // both ends of the same label, and point where a line only tells what comes next. Each of lines is a sample.
 func phaseMarker(name, phase, edge, label, source, expr string, needles []string, lines ...string) Pattern {
 	set := map[string]string{"phase": phase, "edge": edge, "label": label}
 	p := Pattern{Name: name, Needles: needles, Expr: expr, Marker: "phase", Set: set, Source: source}
+	p.Match = make([]Sample, 0, len(lines))
 	for _, l := range lines {
-		p.Match = append(p.Match, Sample{Line: l, Want: maps.Clone(set)})
+		p.Match = append(p.Match, Sample{Line: l, Want: set})
 	}
 	return p
 }

@@ -39,13 +39,22 @@ var (
 // split takes the blanks, carriage returns and NULs off both ends of a line and counts the leading blanks. A NUL in front
 // is left over from the line before: torch's DataLoader signal handler writes its message with the terminator.
 func split(text []byte) (body []byte, indent int) {
-	text = bytes.TrimLeft(text, "\x00")
-	text = bytes.TrimRight(text, " \t\r\n\x00")
+	for len(text) > 0 && text[0] == 0 {
+		text = text[1:]
+	}
+	n := len(text)
+	for n > 0 && isEnd(text[n-1]) { // bytes.TrimRight would build a set of its bytes anew for every line
+		n--
+	}
+	text = text[:n]
 	for indent < len(text) && (text[indent] == ' ' || text[indent] == '\t') {
 		indent++
 	}
 	return text[indent:], indent
 }
+
+// isEnd says that a byte at the end of a line carries no text.
+func isEnd(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 }
 
 // head returns the front of a line, as much of it as is looked at.
 func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
