@@ -85,11 +85,14 @@ type engine struct {
 	holds []clause // literals of Expr, of all of which every match holds one
 }
 
-// prepare gives each pattern its engine.
-func prepare(all []Pattern) {
+// prepare gives each pattern its engine. holds are the literals of their expressions where they are known.
+func prepare(all []Pattern, holds [][]clause) {
 	engines := make([]engine, len(all))
 	for i := range all {
 		all[i].engine = &engines[i]
+		if holds != nil {
+			engines[i].reading.Do(func() { engines[i].holds = holds[i] })
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ func Patterns() []Pattern {
 			all = append(all, part()...)
 		}
 	}
-	prepare(all)
+	prepare(all, nil)
 	return all
 }
 
@@ -116,7 +116,7 @@ func (c *catalogue) makePart(i int) {
 				if len(rows) != n {
 					panic("parser: a pattern table was changed: run go generate ./parser") // TestPlanIsFresh fails before
 				}
-				prepare(rows)
+				prepare(rows, planHolds[first:first+n])
 				for j := range rows {
 					c.made[first+j].Store(&rows[j])
 				}
