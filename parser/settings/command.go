@@ -90,7 +90,10 @@ func findCommand(s string) (string, bool) {
 		for end < len(s) && !isBlank(s[end]) {
 			end++
 		}
-		word := strings.TrimLeft(s[start:end], "'\"`(")
+		word := s[start:end]
+		for word != "" && (word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
+			word = word[1:]
+		}
 		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !spokenOf(word, s[end:]) {
 			rest := s[start:]
 			if from >= 0 {
@@ -126,17 +129,22 @@ func labelledFlags(s string) int {
 }
 
 func program(word string) bool {
-	base := word[strings.LastIndexAny(word, `/\`)+1:]
+	base := baseOf(word)
 	if v, ok := strings.CutPrefix(base, "python"); ok {
 		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
 	}
 	return isProgram(base) || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
+// baseOf is the last element of a path. strings.LastIndexAny would build a set of the separators anew for every word.
+func baseOf(word string) string {
+	return word[max(strings.LastIndexByte(word, '/'), strings.LastIndexByte(word, '\\'))+1:]
+}
+
 // spokenOf reports whether an interpreter's name is followed by a plain word: a sentence about the process, such as the
 // kernel's "python invoked oom-killer: order=0", and no command.
 func spokenOf(word, rest string) bool {
-	if !strings.HasPrefix(word[strings.LastIndexAny(word, `/\`)+1:], "python") {
+	if !strings.HasPrefix(baseOf(word), "python") {
 		return false
 	}
 	next, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")

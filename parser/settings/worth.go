@@ -25,13 +25,12 @@ func Worth(text []byte) bool {
 	if longShape(text) || bytes.HasPrefix(text, boxBar) {
 		return true
 	}
-	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, barSep) || prefixEnd(text) > 0)
+	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || hasBar(text) || prefixEnd(text) > 0)
 }
 
 var (
 	dots   = []byte("....")
 	dashes = []byte("--")
-	barSep = []byte(" | ")
 	boxBar = []byte("│ ")
 
 	// progressBar stands in every line of tqdm's, which are many and tell no settings.
@@ -40,6 +39,19 @@ var (
 	directive = []byte("#SBATCH ")
 	yamlStart = []byte("---")
 )
+
+// hasBar reports whether a bar stands alone between blanks.
+func hasBar(text []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(text[at:], '|')
+		if i < 0 {
+			return false
+		}
+		if at += i; at > 0 && text[at-1] == ' ' && at+1 < len(text) && text[at+1] == ' ' {
+			return true
+		}
+	}
+}
 
 // bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.
 func bannerShape(text []byte) bool {
