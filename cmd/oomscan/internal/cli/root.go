@@ -52,6 +52,7 @@ func Main(args []string, s Streams) int {
 		return runHook(args, s)
 	}
 	status := exitClean
+	growStack()
 	cmd := root(s, &status)
 	if !plainScan(args) {
 		cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, &status))
