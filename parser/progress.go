@@ -54,43 +54,52 @@ func mayCount(text []byte) bool {
 // post begins a request that asks for work, in the access logs of HTTP servers. Others only ask how the server is.
 var post = []byte(`"POST /`)
 
-// signs are the expressions of what tells progress.
-type signs struct{ bar, epoch, step, answer *regexp.Regexp }
+// The signs: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers Trainer prints it,
+// whatever else tells the loss of a numbered step, and a server's answer. Each is compiled when a message holds what it is
+// about: few logs tell of more than one.
+var (
+	barCount   = onUse(`\| (\d{1,9})/\d{1,9} \[`)
+	epochCount = onUse(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`)
+	stepCount  = onUse(`(?i)\b(?:` + named + `|` + epochs + `)(\d{1,9})\b.{0,400}loss["']?[ :=]{1,3}-?\d`)
+	answer     = onUse(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`)
+)
 
-// counters are the signs: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers Trainer
-// prints it, and whatever else tells the loss of a numbered step.
-var counters = sync.OnceValue(func() signs {
-	const (
-		named  = `(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}`
-		epochs = `epoch:? ?\[\d{1,6}(?:/\d{1,6})?\] ?[\[(] {0,6}|epoch:? \d{1,6} \[ {0,6}` // Epoch: [0][  11/5005], Epoch:[1/1](12/19994), Epoch: 1 [640/60000
-	)
-	return signs{
-		regexp.MustCompile(`\| (\d{1,9})/\d{1,9} \[`),
-		regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`),
-		regexp.MustCompile(`(?i)\b(?:` + named + `|` + epochs + `)(\d{1,9})\b.{0,400}loss["']?[ :=]{1,3}-?\d`),
-		regexp.MustCompile(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`),
-	}
-})
+const (
+	named  = `(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}`
+	epochs = `epoch:? ?\[\d{1,6}(?:/\d{1,6})?\] ?[\[(] {0,6}|epoch:? \d{1,6} \[ {0,6}` // Epoch: [0][  11/5005], Epoch:[1/1](12/19994), Epoch: 1 [640/60000
+)
+
+// onUse compiles an expression when it is first asked for.
+func onUse(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // watch reads a message for signs of progress.
 func (p *Parser) watch(at Position, body []byte, h envelope.Header) {
-	is := counters()
 	body = body[:min(len(body), 1<<10)]
 	count := ""
-	if m := is.bar.FindSubmatch(body); m != nil {
+	if m := sign(body, "| ", barCount); m != nil {
 		count = string(m[1])
-	} else if m := is.epoch.FindSubmatch(body); m != nil {
+	} else if m := sign(body, "'loss': ", epochCount); m != nil {
 		if epoch, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
 			count = strconv.Itoa(int(epoch * 1e6))
 		}
-	} else if m := is.step.FindSubmatch(body); m != nil {
+	} else if m := sign(bytes.ToLower(body), "loss", stepCount); m != nil {
 		count = string(m[1])
-	} else if m := is.answer.FindSubmatch(body); m != nil {
+	} else if m := sign(body, string(post), answer); m != nil {
 		p.answered(at, body, h, m[1][0] == '5')
 	}
 	if count != "" {
 		p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"count": count}, Text: clip(body)})
 	}
+}
+
+// sign looks for a sign in a text that holds the literal in it.
+func sign(text []byte, literal string, expr func() *regexp.Regexp) [][]byte {
+	if !bytes.Contains(text, []byte(literal)) {
+		return nil
+	}
+	return expr().FindSubmatch(text)
 }
 
 // answered follows a server's access log. A server that denied one request and then does what others ask for outlived the
