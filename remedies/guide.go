@@ -129,14 +129,14 @@ var files embed.FS
 func Guides() ([]Guide, error) { return all() }
 
 var all = sync.OnceValues(func() ([]Guide, error) {
-	names := make([]string, 0, len(shelf))
-	for id := range shelf {
+	names := make([]string, 0, len(shelf()))
+	for id := range shelf() {
 		names = append(names, id)
 	}
 	slices.Sort(names)
 	out := make([]Guide, 0, len(names))
 	for _, id := range names {
-		g, err := shelf[id]()
+		g, err := shelf()[id]()
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ var all = sync.OnceValues(func() ([]Guide, error) {
 })
 
 // shelf holds a loader per guide: a report needs a few of them, and decoding all takes longer than a small scan.
-var shelf = loaders("guides", ready)
+var shelf = sync.OnceValue(func() map[string]func() (*Guide, error) { return loaders("guides", ready) })
 
 // loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
 func loaders[T any](dir string, decode func(name string, text []byte) (*T, error)) map[string]func() (*T, error) {
@@ -175,7 +175,7 @@ func loaders[T any](dir string, decode func(name string, text []byte) (*T, error
 // guide returns one guide, nil when it does not exist or does not decode. The tests decode all of them, so a report
 // never meets the latter.
 func guide(id string) *Guide {
-	load, ok := shelf[id]
+	load, ok := shelf()[id]
 	if !ok {
 		return nil
 	}

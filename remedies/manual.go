@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 )
@@ -113,11 +114,11 @@ type Note struct {
 }
 
 // manuals holds a loader per manual.
-var manuals = loaders("guides/manual", decodeManual)
+var manuals = sync.OnceValue(func() map[string]func() (*Manual, error) { return loaders("guides/manual", decodeManual) })
 
 // ManualOf returns the manual of a guide, an empty one when it has none. It is shared: do not change it.
 func ManualOf(id string) (*Manual, error) {
-	load, ok := manuals[id]
+	load, ok := manuals()[id]
 	if !ok {
 		return &Manual{ID: id}, nil
 	}
@@ -138,7 +139,7 @@ func decodeManual(name string, text []byte) (*Manual, error) {
 
 // check returns the first thing wrong with a manual, nil when it is sound.
 func (m *Manual) check(id string) *fault {
-	if m.ID != id || shelf[id] == nil {
+	if m.ID != id || shelf()[id] == nil {
 		return &fault{"id:", fmt.Sprintf("the manual's id is %q, its file says %q, and a guide must have that id", m.ID, id)}
 	}
 	for i := range m.Diagnosis {
