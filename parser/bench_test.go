@@ -130,7 +130,19 @@ func BenchmarkScanTwiceThePatterns(b *testing.B) {
 func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		compile(Patterns()).build()
+		newTable()
+	}
+}
+
+// BenchmarkShortLog is a log of 200 KB, a good part of which is the head in which every line is read.
+func BenchmarkShortLog(b *testing.B) {
+	text := healthyLog()[:200_000]
+	var room Room
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := room.Scan("bench", bytes.NewReader(text), func(Observation) {})
+		require.NoError(b, err)
 	}
 }
 

@@ -85,7 +85,10 @@ func traitsOf(p *Pattern) (t trait) {
 var planImage []byte
 
 // table is the pattern table, for all scanners.
-var table = sync.OnceValue(func() *compiled {
+var table = sync.OnceValue(newTable)
+
+// newTable puts the table together out of what go generate made of it: next to nothing is left to do.
+func newTable() *compiled {
 	t := newCompiled(planGate, lazyCatalogue(len(planGate.traits), planParts))
 	f, err := anchor.Load(t.needles, t.classes(), planImage)
 	if err != nil {
@@ -93,7 +96,7 @@ var table = sync.OnceValue(func() *compiled {
 	}
 	t.finder = f
 	return t
-})
+}
 
 func newCompiled(g gate, patterns *catalogue) *compiled {
 	return &compiled{gate: g, patterns: patterns, headLines: headLines, lookBack: maxLookBack, markBack: maxMarkBack}
