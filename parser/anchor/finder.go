@@ -147,7 +147,14 @@ type Hit struct {
 // and the lines in order. The needles of up to 5 bytes come behind all others. It does not allocate beyond what hits needs.
 func (f *Finder) Scan(b []byte, lo, hi int, class Class, hits []Hit) []Hit {
 	for s := (samples{x: lo, hi: min(hi+f.maxLen, len(b)), class: class}); f.more(b, &s); {
-		for x, i := f.step(b, &s); i > 0; x, i = f.step(b, &s) {
+		for found := s.hits; found != 0; {
+			k := bits.TrailingZeros64(found) / 4
+			found &^= 0xf << (4 * k)
+			x := s.block + k*stride
+			i := f.grams.get(gramAt(b, x))
+			if i == 0 {
+				continue
+			}
 			for {
 				p := &f.places[i-1]
 				start := x - int(p.back)
