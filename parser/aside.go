@@ -197,7 +197,7 @@ func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 // idle says that a writer has begun nothing that a traceback would go on with.
 func (p *Parser) idle(writer string) bool {
 	s := p.streams[writer]
-	return s == nil || s.trace.Idle() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == 0 && len(s.pending) == 0
+	return s == nil || s.trace.Idle() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == (sampling{}) && len(s.pending) == 0
 }
 
 // setAside lets a traceback that stands alone wait.

@@ -48,32 +48,21 @@ type spot struct {
 // silent says that nothing about the line asks for its being read.
 func (s *spot) silent() bool { return s.care&hopeless != 0 && s.care&^(tries|hopeless) == 0 }
 
+// cold says that the needle asks for nothing before something happens.
+func (s *spot) cold() bool { return s.care&^(common|marks) == 0 }
+
 // survey searches the block: for everything, or for all but what is looked for later.
 func (b *block) survey(t *compiled, everything bool) {
 	b.findLong()
-
-	end := b.hi // the last line is searched to its end, for who reads it wants to know all of it
-	if b.hi > b.lo && b.text[b.hi-1] != '\n' {
-		if i := bytes.IndexByte(b.text[b.hi:], '\n'); i >= 0 {
-			end += i
-		} else {
-			end = len(b.text)
-		}
-	}
 	b.spots, b.counted, b.newlines = b.spots[:0], b.lo, 0
-	if everything {
-		b.search(t, b.lo, end, anyClass)
-	} else {
-		// a line that began before the block may be a long one, and those are never looked through again
-		b.search(t, b.lo, min(b.begun, end), anyClass)
-		at := b.begun
-		for i, begin := range b.long {
-			b.search(t, at, begin, anchor.First)
-			at = b.over[i]
-			b.search(t, begin, min(at, end), anyClass)
-		}
-		b.search(t, at, end, anchor.First)
+	if b.within() {
+		b.counted = len(b.text)
 	}
+	class := anchor.First
+	if everything {
+		class = anyClass
+	}
+	b.search(t, b.lo, b.searched(), class)
 	b.count(b.hi)
 	b.probe(t)
 	b.setAside(t)
@@ -82,10 +71,15 @@ func (b *block) survey(t *compiled, everything bool) {
 	}
 }
 
+// within says that the block is a part of one line.
+func (b *block) within() bool {
+	return b.begun == len(b.text) && b.hi > b.lo && b.text[b.hi-1] != '\n'
+}
+
 // searchStep is searched before its lines are counted: the first of the processor's caches still holds it then.
 const searchStep = 16 << 10
 
-// search looks for a class of needles in text[lo:hi], which follows on what was searched before.
+// search looks for a class of needles in text[lo:hi].
 func (b *block) search(t *compiled, lo, hi int, class anchor.Class) {
 	for ; lo < hi; lo += searchStep {
 		end := min(lo+searchStep, hi)
@@ -113,6 +107,28 @@ func (b *block) count(to int) {
 	if b.counted < to {
 		b.newlines += bytes.Count(b.text[b.counted:to], newline)
 		b.counted = to
+	}
+}
+
+// searched is up to where the block is searched: who reads its last line wants to know all of it. Of a line that is longer
+// than maxLine a part is read.
+func (b *block) searched() int {
+	switch rest := b.text[b.hi:]; {
+	case b.hi == b.lo || b.text[b.hi-1] == '\n' || len(rest) == 0:
+		return b.hi
+	case b.within() && b.hi-b.lo > b.maxLine:
+		rest = rest[:min(stretchAhead, len(rest))]
+		for _, end := range "\r\n" {
+			if i := bytes.IndexByte(rest, byte(end)); i >= 0 {
+				rest = rest[:i]
+			}
+		}
+		return b.hi + len(rest)
+	default:
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			return b.hi + i
+		}
+		return len(b.text)
 	}
 }
 

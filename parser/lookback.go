@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oomscan/parser/anchor"
+	"oomscan/parser/envelope"
 )
 
 // Some lines tell where a run is and are a good part of all its lines: steps, and the stages of each. Nobody needs them
@@ -47,20 +48,17 @@ func (t *compiled) reach(kind int) int64 {
 
 // history is what a scanner knows about the part of its input behind it.
 type history struct {
-	looked int64    // what begins before was looked through
-	marked int64    // and before this for marks, as far as somebody is near who needs them
-	read   []int64  // where the common lines began that were read when they were met
-	long   []extent // the lines longer than maxLine, all of which is searched
-	buf    []byte
-	hits   []anchor.Hit
-	others []anchor.Hit
-	found  []sighting
-}
-
-// extent is a line of an input, as far as it was seen.
-type extent struct {
-	from, to int64
-	ended    bool // to is behind its line feed
+	looked  int64    // what begins before was looked through
+	marked  int64    // and before this for marks, as far as somebody is near who needs them
+	read    []int64  // where the common lines began that were read when they were met
+	long    []extent // the lines longer than maxLine
+	parts   []span   // what was read of them behind their beginnings
+	buf     []byte
+	regions []region
+	hits    []anchor.Hit
+	others  []anchor.Hit
+	pieces  []anchor.Hit
+	found   []sighting
 }
 
 // sighting is a cold line.
@@ -69,9 +67,9 @@ type sighting struct {
 	waiting
 }
 
-// coldIn says what of a class of cold needles the line holds.
-func (s *Scanner) coldIn(raw []byte, class anchor.Class) (c care) {
-	s.history.hits = s.table.finder.Scan(raw, 0, len(raw), class, s.history.hits[:0])
+// coldIn says what the needles of a class ask for that begin in text[lo:hi].
+func (s *Scanner) coldIn(text []byte, lo, hi int, class anchor.Class) (c care) {
+	s.history.hits = s.table.finder.Scan(text, lo, hi, class, s.history.hits[:0])
 	for _, h := range s.history.hits {
 		c |= s.table.cares[h.Needle]
 	}
@@ -109,6 +107,7 @@ func (s *Scanner) lookBack() {
 				if last.ended && last.to == hi {
 					line--
 				}
+				s.sightLong(&last, from, hi, line, to, &seen)
 				hi = last.from
 				continue
 			}
@@ -144,19 +143,28 @@ func (s *Scanner) lengthy(b *block, from int64, to int) {
 	switch n := len(h.long); {
 	case s.again == nil:
 		return
-	case n > 0 && h.long[n-1].from == from:
-		h.long = h.long[:n-1]
 	case n == maxLong:
 		h.looked = max(h.looked, h.long[n/2].to)
 		h.long = slices.Delete(h.long, 0, n/2+1)
 	}
-	h.long = append(h.long, extent{from, b.off + int64(to), to > 0 && b.text[to-1] == '\n'})
+	h.long = append(h.long, extent{from: from, body: from})
+	s.lengthens(b, to)
 }
 
 // lengthens notes that the long line which is being read goes on up to text[to] of the block.
 func (s *Scanner) lengthens(b *block, to int) {
 	if n := len(s.history.long); n > 0 {
-		s.lengthy(b, s.history.long[n-1].from, to)
+		e := &s.history.long[n-1]
+		e.to, e.ended = b.off+int64(to), to > 0 && b.text[to-1] == '\n'
+	}
+}
+
+// headed notes what was read of the long line when it was met.
+func (s *Scanner) headed(body int64, outer *envelope.Header) {
+	s.inLong, s.outer, s.unread, s.history.marked = true, outer, body, body
+	s.parser.long = inLongLine
+	if n := len(s.history.long); n > 0 {
+		s.history.long[n-1].body, s.history.long[n-1].outer = body, outer
 	}
 }
 
@@ -250,6 +258,7 @@ func (s *Scanner) forgetPast() {
 	i, _ := slices.BinarySearch(h.read, h.looked)
 	h.read = slices.Delete(h.read, 0, i)
 	h.long = slices.DeleteFunc(h.long, func(e extent) bool { return e.to <= h.looked })
+	h.parts = slices.DeleteFunc(h.parts, func(p span) bool { return p.to <= h.looked })
 }
 
 // remind lets what was found wait, together with what waits already, out of long lines or from beside what was read, in the

@@ -25,8 +25,8 @@ func TestLinesBackCountsTheLinesBetween(t *testing.T) {
 		}
 		lines := 1 + r.IntN(150)
 		s := NewScanner("in", func(Observation) {})
-		s.again, s.line = strings.NewReader(text.String()), at+1
-		begin, line := s.linesBack(begins[at], begins[first], lines)
+		s.again = strings.NewReader(text.String())
+		begin, line := s.linesBack(begins[at], begins[first], at+1, lines)
 		back := max(first, at-lines)
 		require.Equal(t, begins[back], begin)
 		require.Equal(t, 1+bytes.Count([]byte(text.String()[:begin]), newline), line)

@@ -40,7 +40,7 @@ func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Obser
 }
 
 func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, error) {
-	s.again, s.recall.look = r, s.lookBack
+	s.again, s.size, s.recall.look = r, size, s.lookBack
 	n := int((size + int64(length) - 1) / int64(length))
 	var err error
 	if workers <= 1 || n <= 1 {

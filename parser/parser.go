@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"maps"
+	"math"
 	"slices"
 
 	"oomscan/parser/envelope"
@@ -59,11 +60,15 @@ type Parser struct {
 	begun   map[string]begun
 	tick    int // messages read: a line may hold many
 	watched watch
-	swept   int // tick of the last look at streams that fell silent
-	held    int // bytes that all streams keep
-	most    int // streams told apart
-	maxLine int // bytes of a line that is read as a whole
+	swept   int   // tick of the last look at streams that fell silent
+	held    int   // bytes that all streams keep
+	most    int   // streams told apart
+	maxLine int   // bytes of a line that is read as a whole
+	long    int64 // where the last line ends that is longer, or inLongLine
 }
+
+// inLongLine says that the line that is being read is longer than is read as a whole.
+const inLongLine = math.MaxInt64
 
 func newParser(source string, t *compiled, emit func(Observation)) *Parser {
 	return &Parser{
@@ -189,7 +194,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		s.record = r
 	}
 	needles := p.find(body)
-	if s.sample.covers(at.Line, body, &h) || p.quoting(body, needles) {
+	if s.sample.covers(at, p.long, body, &h) || p.quoting(body, needles) {
 		p.track(s)
 		return
 	}
@@ -283,7 +288,7 @@ func (p *Parser) mark(e *waiting) {
 		} else {
 			body, h = p.peeler.PeelInherit(seg, outer)
 		}
-		p.stream(&h).sample.covers(e.line, body, &h)
+		p.stream(&h).sample.covers(Position{Line: e.line, Offset: e.offset}, p.long, body, &h)
 		return true
 	})
 }
@@ -312,8 +317,9 @@ func (p *Parser) peek(num int, offset int64, raw []byte, emit func(Observation))
 		if s := p.streams[h.Stream]; s != nil {
 			trace, copied.armed, copied.sample = s.trace.Snapshot(), slices.Clone(s.armed), s.sample
 		}
-		if needles := q.find(body); !copied.sample.covers(num, body, &h) && !q.quoting(body, needles) {
-			q.match(Position{Source: p.source, Line: num, Offset: offset}, body, h, &copied, trace, needles)
+		at := Position{Source: p.source, Line: num, Offset: offset}
+		if needles := q.find(body); !copied.sample.covers(at, q.long, body, &h) && !q.quoting(body, needles) {
+			q.match(at, body, h, &copied, trace, needles)
 		}
 		return true
 	})

@@ -286,14 +286,14 @@ func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
 			b.pending += string(body)
 		}
 		if h.Partial {
-			p.begin(h.Stream, b, at.Line)
+			p.begin(h.Stream, b, at)
 			return
 		}
 		body, b.pending = []byte(b.pending), ""
 	}
-	inside := b.sample.covers(at.Line, body, &h)
+	inside := b.sample.covers(at, p.long, body, &h)
 	if b != was {
-		p.begin(h.Stream, b, at.Line)
+		p.begin(h.Stream, b, at)
 	}
 	if needles := p.find(body); !inside && !p.quoting(body, needles) {
 		p.match(at, body, h, &stream{}, nil, needles)
@@ -301,13 +301,13 @@ func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
 }
 
 // begin notes what a writer has begun.
-func (p *Parser) begin(writer string, b begun, line int) {
+func (p *Parser) begin(writer string, b begun, at Position) {
 	if b == (begun{}) {
 		delete(p.begun, writer)
 		return
 	}
 	if _, ok := p.begun[writer]; !ok && len(p.begun) >= maxBegun {
-		maps.DeleteFunc(p.begun, func(_ string, b begun) bool { return b.pending == "" && line-int(b.sample) > sampleLines })
+		maps.DeleteFunc(p.begun, func(_ string, b begun) bool { return b.pending == "" && b.sample.over(at.Line, at.Offset, p.long) })
 		if len(p.begun) >= maxBegun {
 			clear(p.begun)
 		}
@@ -318,10 +318,10 @@ func (p *Parser) begin(writer string, b begun, line int) {
 // reread reads a line that has waited.
 func (p *Parser) reread(e *waiting) {
 	if e.outer != nil {
-		p.outer, p.inLine = *e.outer, true
+		p.outer, p.inLine, p.long = *e.outer, true, inLongLine
 	}
 	p.line(e.line, e.offset, e.text, e.outer != nil)
-	p.inLine = false
+	p.inLine, p.long = false, min(p.long, e.offset+int64(len(e.text)))
 }
 
 // samples tells the parser of the writers' state about the samples that were opened and closed lately.
@@ -333,7 +333,7 @@ func (r *recall) samples(p *Parser, now int) {
 	for i := max(0, w.n-r.fresh, w.n-sampleLines); i < w.n; i++ { // earlier ones are too far off, or in a line of megabytes
 		if e := w.at(i); !e.known {
 			e.known = true
-			if e.line >= now-sampleLines {
+			if e.line >= now-sampleLines && (e.outer == nil || e.when >= r.now-sampleBytes) {
 				p.mark(e)
 			}
 		}

@@ -11,8 +11,11 @@ import (
 // out-of-memory messages, and none of them happened here. What stands between the marks of a chat template, or behind
 // the tags under which frameworks print a sample, is therefore not read.
 
-// sampleLines bounds how far an unclosed sample reaches.
-const sampleLines = 120
+// Bounds of how far an unclosed sample reaches.
+const (
+	sampleLines = 120
+	sampleBytes = 32 << 10 // where there is a line longer than is read as a whole, or there was one since
+)
 
 // Marks of chat templates (ChatML, Llama 3, Mistral), the tags of verl's printed samples (workers/reward_manager) and
 // the headings of LLaMA-Factory's (data/processor). opens: what follows on this line and the next ones is text of a
@@ -41,23 +44,32 @@ var sampleMarks = []struct {
 // labelIDs is the one mark without a bracket.
 var labelIDs = []byte("label_ids:")
 
-// sampling is the line of the mark that opened the printed sample which a writer is in, 0 outside.
-type sampling int
+// sampling is the place of the mark that opened the printed sample which a writer is in. The zero value is outside of any.
+type sampling struct {
+	line   int
+	offset int64
+}
 
-// covers says whether a message is part of a printed sample. It follows the marks of the writer's messages.
-func (s *sampling) covers(line int, body []byte, h *envelope.Header) bool {
+// over says that the sample does not reach to a place. The last long line ends at long.
+func (s sampling) over(line int, offset, long int64) bool {
+	return line-s.line > sampleLines || s.offset < long && offset-s.offset > sampleBytes
+}
+
+// covers says whether a message is part of a printed sample. It follows the marks of the writer's messages. Before the place
+// long, the last long line ends.
+func (s *sampling) covers(at Position, long int64, body []byte, h *envelope.Header) bool {
 	marked, opens := lastMark(body)
 	switch {
 	case marked:
-		*s = 0
+		*s = sampling{}
 		if opens {
-			*s = sampling(line)
+			*s = sampling{at.Line, at.Offset}
 		}
 		return true
-	case *s == 0:
+	case *s == sampling{}:
 		return false
-	case line-int(*s) > sampleLines || !h.Time.IsZero() || bytes.Contains(body, []byte("%|")):
-		*s = 0 // a logger's record or a progress bar is no sample's text
+	case s.over(at.Line, at.Offset, long) || !h.Time.IsZero() || bytes.Contains(body, []byte("%|")):
+		*s = sampling{} // a logger's record or a progress bar is no sample's text
 		return false
 	}
 	return true

@@ -43,6 +43,7 @@ type Scanner struct {
 	table  *compiled
 
 	again   io.ReaderAt // where the input can be read again; nil: nowhere
+	size    int64       // of that
 	history history
 	reading *block
 
@@ -56,9 +57,13 @@ type Scanner struct {
 	first  int              // number of the line in which the next block begins
 	inLong bool             // next is in a line longer than maxLine
 	outer  *envelope.Header // of that line's first segment
-	begun  bool             // the input does not end in a newline, as far as it was surveyed
-	ended  bool             // all of it was consumed
-	stats  Stats
+	unread int64            // what begins before in that line was read, or is looked at no more
+	cold   []spot           // of the block, where pieces of that line are about to wait for them
+	// the last of these pieces, by the place where the needles begin that belong to it
+	remembered int64
+	begun      bool // the input does not end in a newline, as far as it was surveyed
+	ended      bool // all of it was consumed
+	stats      Stats
 
 	maxLine int // bytes of a line that is read as a whole
 }
@@ -222,7 +227,7 @@ func (s *Scanner) take(end int) {
 // an input come in order and without gaps.
 func (s *Scanner) consume(b *block) {
 	spots, long, asides := b.spots, b.long, b.asides
-	s.reading = b
+	s.reading, s.cold = b, b.spots
 	if s.inLong {
 		s.lengthens(b, b.begun)
 	}
@@ -243,6 +248,9 @@ func (s *Scanner) consume(b *block) {
 		for len(spots) > 0 && spots[0].pos < x {
 			spots = spots[1:]
 		}
+		for s.inLong && len(spots) > 0 && spots[0].cold() && (spots[0].pos < ends || ends == b.hi) {
+			spots = spots[1:]
+		}
 		for len(long) > 0 && long[0] < x {
 			long = long[1:]
 		}
@@ -252,7 +260,7 @@ func (s *Scanner) consume(b *block) {
 			}
 			if s.inLong && ends < b.hi && (len(spots) == 0 || spots[0].pos > ends) {
 				// the next line may be read for other reasons than this one
-				s.inLong = false
+				s.longEnds(b, ends)
 				s.line++
 				s.next = b.off + int64(ends) + 1
 				continue
@@ -275,10 +283,10 @@ func (s *Scanner) consume(b *block) {
 		s.next = b.off + int64(s.unit(b, x, spots, len(long) > 0 && long[0] == x))
 	}
 	if end := b.off + int64(b.hi); s.next < end { // nothing more of interest
-		if b.last >= int(s.next-b.off) {
-			s.inLong = false
-		}
 		s.next, s.line = end, s.first+b.newlines
+	}
+	if s.inLong {
+		s.remember(b, b.hi)
 	}
 	s.first += b.newlines
 	s.begun = b.last != b.hi-1
@@ -294,7 +302,6 @@ func (s *Scanner) alert(offset int64) bool {
 func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 	if len(long) > 0 && (len(spots) == 0 || long[0] <= spots[0].pos) {
 		s.line += bytes.Count(b.text[x:long[0]], newline)
-		s.inLong = false
 		return long[0]
 	}
 	if len(spots) == 0 {
@@ -304,7 +311,6 @@ func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 	was := s.line
 	s.line = s.first + at.line
 	if s.line > was { // not so within a line of megabytes: it need not be searched
-		s.inLong = false
 		return x + bytes.LastIndexByte(b.text[x:at.pos], '\n') + 1
 	}
 	if !s.inLong {
@@ -330,20 +336,22 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 		if i := bytes.IndexByte(b.text[x:end], '\r'); i >= 0 {
 			end = x + i + 1
 		}
+		s.recall.samples(s.parser, s.line)
 		// read in any case: it is who writes the whole line
 		s.parser.plain = false
 		s.parser.line(s.line, b.off+int64(x), b.text[x:end], false)
 		outer := s.parser.outer
-		s.outer, s.inLong = &outer, true
+		s.headed(b.off+int64(end), &outer)
 		return end
 	case s.inLong:
+		s.remember(b, x)
 		return s.stretch(b, x, spots)
 	}
 	end := len(b.text)
 	if i := bytes.IndexByte(b.text[x:], '\n'); i >= 0 {
 		end = x + i
 	}
-	s.deliver(b.off+int64(x), b.text[x:end], cares(spots, end), nil)
+	s.deliver(b, x, x, end, cares(spots, end), nil)
 	s.parser.endOfLine()
 	if end < len(b.text) {
 		s.line++
@@ -370,16 +378,18 @@ func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 			if p.pos >= stop-overlap && p.pos >= x+maxExcerpt {
 				break
 			}
-			stop = max(stop, p.pos+maxExcerpt)
+			if !p.cold() {
+				stop = max(stop, p.pos+maxExcerpt)
+			}
 		}
 		end = min(end, stop)
 	}
 	from := max(x-overlap, 0)
 	from += bytes.LastIndexAny(b.text[from:x], "\r\n") + 1
-	s.deliver(b.off+int64(from), b.text[from:end], cares(spots, end), s.outer)
+	s.deliver(b, from, x, end, hotCares(spots, end), s.outer)
 	if ends {
 		s.parser.endOfLine()
-		s.inLong = false
+		s.longEnds(b, end)
 		s.line++
 		s.lengthens(b, end+1)
 		return end + 1
@@ -402,10 +412,27 @@ func cares(spots []spot, end int) care {
 	return all
 }
 
-// deliver hands a line, or a part of a long one, to whom its needles call for. outer is nil for a line.
-func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Header) {
+// hotCares is [cares] without the cold needles.
+func hotCares(spots []spot, end int) care {
+	var all care
+	for _, p := range spots {
+		if p.pos >= end {
+			break
+		}
+		if !p.cold() {
+			all |= p.care
+		}
+	}
+	return all
+}
+
+// deliver hands a line of the block, text[from:hi], or a part of a long one that begins at text[lo] with what is needed of the
+// text before it, to whom its needles call for. outer is nil for a line.
+func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.Header) {
 	p := s.parser
-	looksBack := s.again != nil && outer == nil
+	offset, raw := b.off+int64(from), b.text[from:hi]
+	long := outer != nil
+	looksBack := s.again != nil && !long
 	futile := c&hopeless != 0
 	c &^= hopeless
 	watched := p.watched.covers(s.line, offset)
@@ -417,11 +444,15 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		}
 		return
 	}
+	class := coldClass
+	if c&^tries != 0 {
+		class = markClass // only those count beside what else there is
+	}
 	switch {
-	case looksBack && c&^tries == 0:
-		c |= s.coldIn(raw, coldClass)
+	case long:
+		c |= s.coldIn(b.text, lo, hi, class)
 	case looksBack:
-		c |= s.coldIn(raw, markClass)
+		c |= s.coldIn(raw, 0, len(raw), class)
 	}
 	switch {
 	case watched && mayCount(raw), c&reads != 0:
@@ -437,7 +468,7 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 	case c&^tries == 0:
 		return
 	case c&marks != 0, c&^(tries|common) == 0:
-		if !looksBack {
+		if !looksBack && !long {
 			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
 		}
 		return
@@ -445,7 +476,7 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 		s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
 		return
 	}
-	s.lookMarks(offset)
+	s.lookMarks(b.off + int64(lo))
 	s.recall.samples(p, s.line)
 	if looksBack && c&common != 0 && c&^(tries|common) == 0 {
 		s.wasRead(offset)
@@ -455,7 +486,10 @@ func (s *Scanner) deliver(offset int64, raw []byte, c care, outer *envelope.Head
 	if c&marks != 0 {
 		s.recall.line(sampleKind, s.line, offset, raw, outer, true)
 	}
-	if looksBack {
+	switch {
+	case long:
+		s.partRead(b.off+int64(lo), b.off+int64(hi))
+	case looksBack:
 		s.history.marked = offset + int64(len(raw)) + 1
 	}
 }
