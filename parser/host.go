@@ -63,8 +63,8 @@ func pythonHostPatterns() []Pattern {
 		{
 			Name:    "host.memory_error",
 			Needles: []string{"MemoryError"},
-			Expr: `MemoryError(?:(?<=^\s{0,8}MemoryError):?\s*$` +
-				`|(?<![A-Za-z_]MemoryError): (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice)|#)\S)`,
+			Expr: `^\s{0,8}MemoryError:?\s*$` +
+				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice)|#)\S`,
 			Kind: HostOOM, Role: Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",
 			Match: []Sample{

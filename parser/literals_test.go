@@ -2,11 +2,13 @@ package parser
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestLiteralsOfAnExpression(t *testing.T) {
@@ -50,7 +52,11 @@ func TestLiteralsOfAnExpression(t *testing.T) {
 	} {
 		got := []string{}
 		for _, c := range literals(expr) {
-			got = append(got, string(bytes.Join(c, []byte("|"))))
+			texts := make([][]byte, len(c))
+			for i := range c {
+				texts[i] = c[i].text
+			}
+			got = append(got, string(bytes.Join(texts, []byte("|"))))
 		}
 		assert.Equal(t, want, got, expr)
 	}
@@ -79,7 +85,74 @@ func FuzzLiteralsAreInWhatMatches(f *testing.F) {
 			return
 		}
 		for _, c := range literals(expr) {
-			assert.True(t, c.in([]byte(text)), "%q in %q by %q", c, text, expr)
+			assert.True(t, c.in([]byte(text), ofMessage), "%+v in %q by %q", c, text, expr)
+			assert.True(t, c.in([]byte(text), ofLine), "%+v in %q by %q", c, text, expr)
 		}
 	})
+}
+
+// TestLiteralsKnowWhatStandsAround refuses texts that hold the words of an expression and not what it has around them.
+func TestLiteralsKnowWhatStandsAround(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		expr     string
+		yes, no  []string // of messages
+		notLines []string // that no line with other messages beside it holds either
+	}{
+		{
+			expr: `^\s*Killed(?: \(core dumped\))?\s*$`,
+			yes:  []string{"Killed", "  Killed\t", "Killed (core dumped) "},
+			no:   []string{"0: Killed", "Killed by user", "Killed (core"}, notLines: []string{"0: Killed by user", "SubKilled (x)"},
+		},
+		{
+			expr: `: +(?=\d)(?<pid>\d+):? Killed(?: +(?<cmd>\S.*))?`,
+			yes:  []string{"line 9:  7582 Killed  python", "x: 7: Killed", "a Killed b: 7 Killed"},
+			no:   []string{"process Killed", "a 7 Killed", ": x7 Killed", ":7 Killed"}, notLines: []string{"process Killed", "a 7 Killed"},
+		},
+		{
+			expr: `code {0,2}: (?!(?:-9|0) )(?<n>-?\d{1,3}) \(pid`,
+			yes:  []string{"code  : 1 (pid", "code: -11 (pid", "code: -90 (pid"},
+			no:   []string{"code: -9 (pid", "code   : 1 (pid", "code: 0 (pid"}, notLines: []string{"code: x (pid"},
+		},
+		{
+			expr: `(?:Größe|size)[^\s:]*: [a-f0-9-]+ bytes`,
+			yes:  []string{"Größe_ü: 1a-2f bytes", "size: f bytes"},
+			no:   []string{"size x: 1 bytes", "size: g bytes"}, notLines: []string{"size: xyz bytes"},
+		},
+		{expr: `abcd(?!ef\b)g?`, yes: []string{"abcdefg", "abcd"}},
+		{expr: `(?<=x)abcd\w*?[.,]$`, yes: []string{"abcdü,", "abcd_9.\n"}, no: []string{"abcd-.", "abcd. x"}},
+	} {
+		in := func(text string, of scope) bool {
+			for _, one := range literals(c.expr) {
+				if !one.in([]byte(text), of) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, text := range c.yes {
+			assert.True(t, in(text, ofMessage), "%q by %q", text, c.expr)
+			assert.True(t, in("0: "+text+" [repeated 3x across cluster]", ofLine), "%q by %q", text, c.expr)
+			assert.True(t, in("[rank1]: "+text+"\r[rank2]: x", ofLine), "%q by %q", text, c.expr)
+		}
+		for _, text := range c.no {
+			assert.False(t, in(text, ofMessage), "%q by %q", text, c.expr)
+		}
+		for _, text := range c.notLines {
+			assert.False(t, in(text, ofLine), "%q by %q", text, c.expr)
+		}
+	}
+}
+
+// TestLiteralsOfHostileTextCostLittle gives up where a text is made to be looked at from every side.
+func TestLiteralsOfHostileTextCostLittle(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat(" 1 Killed", MaxMessage/9))
+	clauses := literals(`^x\s*\d*\s*\d*\s*\d*\s*Killed\s*\d*\s*\d*\s*\d*$`)
+	require.NotEmpty(t, clauses)
+	start := time.Now()
+	for range 100 {
+		assert.True(t, clauses[0].in(text, ofMessage), "that is for the expression to say")
+	}
+	assert.Less(t, time.Since(start), 5*time.Second)
 }

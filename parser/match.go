@@ -63,7 +63,7 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 			continue
 		}
 		pat := p.table.patterns.at(i)
-		if !pat.passes(body) {
+		if !pat.passes(body, ofMessage) {
 			continue
 		}
 		f, ok := pat.match(p.text(body))
@@ -109,7 +109,7 @@ func (p *Parser) vetoed(body []byte) bool {
 		if p.table.traits[i]&isVeto == 0 {
 			continue
 		}
-		if pat := p.table.patterns.at(i); pat.passes(body) && pat.found(p.text(body)) {
+		if pat := p.table.patterns.at(i); pat.passes(body, ofMessage) && pat.found(p.text(body)) {
 			return true
 		}
 	}
@@ -125,7 +125,7 @@ func (p *Parser) quoting(body []byte, needles []int) bool {
 				continue
 			}
 			p.runes = p.runes[:0]
-			if pat := p.table.patterns.at(i); pat.passes(head) && pat.found(p.text(head)) {
+			if pat := p.table.patterns.at(i); pat.passes(head, ofMessage) && pat.found(p.text(head)) {
 				return true
 			}
 		}

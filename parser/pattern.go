@@ -145,9 +145,9 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 }
 
 // passes says whether the pattern's expression need be tried at all.
-func (p *Pattern) passes(body []byte) bool {
+func (p *Pattern) passes(body []byte, of scope) bool {
 	for _, c := range p.holds() {
-		if !c.in(body) {
+		if !c.in(body, of) {
 			return false
 		}
 	}

@@ -69,7 +69,7 @@ func TestPatterns(t *testing.T) {
 				}
 				assert.Equal(t, s.Want, got, "fields of %q", s.Line)
 				assert.True(t, len(p.Needles) == 0 || containsAny(s.Line, p.Needles), "no needle in %q", s.Line)
-				assert.True(t, p.passes([]byte(s.Line)), "no literal of the gate in %q", s.Line)
+				assert.True(t, p.passes([]byte(s.Line), ofMessage), "no literal of the gate in %q", s.Line)
 			}
 			for _, l := range p.NoMatch {
 				_, ok := p.match([]rune(l))
@@ -137,7 +137,7 @@ func TestLiteralsAreInEveryMatch(t *testing.T) {
 		}
 		for _, s := range p.Match {
 			for _, c := range p.holds() {
-				assert.True(t, c.in([]byte(s.Line)), "%s: %q", p.Name, c)
+				assert.True(t, c.in([]byte(s.Line), ofMessage), "%s: %+v", p.Name, c)
 			}
 		}
 	}

@@ -99,8 +99,8 @@ func planSource(t *testing.T, mul uint64, g *gate, parts []int, holds [][]clause
 		b.WriteString("{")
 		for _, c := range clauses {
 			b.WriteString("{")
-			for _, text := range c {
-				fmt.Fprintf(&b, "[]byte(%q), ", text)
+			for _, l := range c {
+				fmt.Fprintf(&b, "{text: []byte(%q)%s%s}, ", l.text, items("before", l.before), items("after", l.after))
 			}
 			b.WriteString("}, ")
 		}
@@ -110,6 +110,36 @@ func planSource(t *testing.T, mul uint64, g *gate, parts []int, holds [][]clause
 	src, err := format.Source(b.Bytes())
 	require.NoError(t, err)
 	return src
+}
+
+// items is a field of a literal that says what stands on one side of it.
+func items(field string, all []item) string {
+	if all == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, ", %s: []item{", field)
+	for i := range all {
+		it := &all[i]
+		fmt.Fprintf(&b, "{kind: %d", it.kind)
+		if it.text != "" {
+			fmt.Fprintf(&b, ", text: %q", it.text)
+		}
+		if c := it.class; c != nil {
+			fmt.Fprintf(&b, ", class: &class{%#x, %#x, %#x, %#x}", c[0], c[1], c[2], c[3])
+		}
+		if it.least != 0 {
+			fmt.Fprintf(&b, ", least: %d", it.least)
+		}
+		if it.most != 0 {
+			fmt.Fprintf(&b, ", most: %d", it.most)
+		}
+		if it.choices != nil {
+			fmt.Fprintf(&b, ", choices: %#v", it.choices)
+		}
+		b.WriteString("}, ")
+	}
+	return b.String() + "}"
 }
 
 // wrapped lists values in lines that can be read.

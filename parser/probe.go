@@ -32,7 +32,7 @@ func (q *prober) candidates(body []byte) []int32 {
 // matches says whether an event's pattern, or one that others follow on, matches a message of the line, or whether that
 // cannot be told from the line alone. Messages whose set of candidates is a flood do not count. outer is nil for a line.
 func (q *prober) matches(raw []byte, outer *envelope.Header, flood func(kind uint64) bool) bool {
-	if outer == nil && envelope.Plain(raw) && !slices.ContainsFunc(q.candidates(raw), func(i int32) bool { return q.table.tried(i, raw) }) {
+	if outer == nil && envelope.Plain(raw) && !slices.ContainsFunc(q.candidates(raw), func(i int32) bool { return q.table.tried(i, raw, ofLine) }) {
 		return false // and its messages are pieces of the line
 	}
 	return q.messages(raw, outer, flood)
@@ -41,7 +41,7 @@ func (q *prober) matches(raw []byte, outer *envelope.Header, flood func(kind uin
 // spotted is [prober.matches] of a line whose needles are known, which spares looking for them in most lines.
 func (q *prober) spotted(raw []byte, spots []spot) bool {
 	if envelope.Plain(raw) && !slices.ContainsFunc(spots, func(s spot) bool {
-		return slices.ContainsFunc(q.table.owners[s.needle], func(i int32) bool { return q.table.tried(i, raw) })
+		return slices.ContainsFunc(q.table.owners[s.needle], func(i int32) bool { return q.table.tried(i, raw, ofLine) })
 	}) {
 		return false
 	}
@@ -82,7 +82,7 @@ func (q *prober) message(body []byte, flood func(kind uint64) bool) bool {
 	}
 	q.runes = q.runes[:0]
 	for _, i := range hits {
-		if !q.table.tried(i, body) {
+		if !q.table.tried(i, body, ofMessage) {
 			continue
 		}
 		if len(q.runes) == 0 {
@@ -96,8 +96,8 @@ func (q *prober) message(body []byte, flood func(kind uint64) bool) bool {
 }
 
 // tried says whether a pattern is of those that make a line worth reading, and need be tried on a text.
-func (t *compiled) tried(i int32, text []byte) bool {
-	return (t.traits[i]&yieldsEvent != 0 || len(t.followers[i]) > 0) && t.patterns.at(i).passes(text)
+func (t *compiled) tried(i int32, text []byte, of scope) bool {
+	return (t.traits[i]&yieldsEvent != 0 || len(t.followers[i]) > 0) && t.patterns.at(i).passes(text, of)
 }
 
 // needlesIn appends the needles of a message.

@@ -95,6 +95,20 @@ func Plain(line []byte) bool {
 	return (len(b) == 0 || b[0] != '{') && !bytes.Contains(b, []byte(`{"`)) && bare(b, hasOrphans(b)) && !bytes.Contains(b, []byte(" P "))
 }
 
+// MayEnd says whether a message of a [Plain] line may end where rest begins, which is not empty: before a carriage return, a
+// torn-in label or the note of Ray's log deduplicator. It may say yes of a place where none does.
+func MayEnd(rest []byte) bool {
+	switch rest[0] {
+	case '\r':
+		return true
+	case '(':
+		return bytes.Contains(rest[:min(len(rest), 2*maxLabel)], []byte(" pid="))
+	case '[':
+		return bytes.HasPrefix(rest, []byte("[rank")) || bytes.HasPrefix(rest, []byte(note))
+	}
+	return isBlank(rest[0]) && bytes.HasPrefix(rest[1:], []byte(note))
+}
+
 // PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand
 // for the whole line (Ray labels a progress bar's first rewrite only), unless the segment has labels of its own.
 func PeelInherit(seg []byte, outer Header) (body []byte, h Header) {

@@ -494,7 +494,7 @@ func TestOneMessageHasOneStream(t *testing.T) {
 func TestPlainLinesAreOnlyCut(t *testing.T) {
 	t.Parallel()
 	heads := []string{"", "[rank3]: ", "(Worker pid=77, ip=10.0.0.1) ", "2026-03-09T10:00:00.123456Z stdout F ", "2026-03-09T10:00:00.123456Z stdout P ", "\x1b[36m(W pid=1)\x1b[0m ", "0: ", "\x00"}
-	texts := []string{"CUDA out of memory", "a\x1b[1mb", `{"log":"a\tb\n","stream":"stdout","time":"2026-03-09T10:00:00Z"}`, "x [repeated 3x across cluster]", `^[[31mred^[[0m`, "[31mred[0m", "", " \t"}
+	texts := []string{"CUDA out of memory", "a\x1b[1mb", `{"log":"a\tb\n","stream":"stdout","time":"2026-03-09T10:00:00Z"}`, "x [repeated 3x across cluster]", "x [rank1]: y", "3%] (W pid=5) y\rz", `^[[31mred^[[0m`, "[31mred[0m", "", " \t"}
 	plain := 0
 	for _, head := range heads {
 		for _, text := range texts {
@@ -507,9 +507,19 @@ func TestPlainLinesAreOnlyCut(t *testing.T) {
 				body, h := envelope.Peel(seg)
 				assert.Contains(t, string(line), string(body))
 				assert.False(t, h.Partial, "%q", line)
+				endsWhereItMay(t, line, body)
 				return true
 			})
 		}
 	}
 	assert.Greater(t, plain, 10)
+}
+
+// endsWhereItMay holds what [MayEnd] promises about a message of a plain line.
+func endsWhereItMay(t *testing.T, line, body []byte) {
+	t.Helper()
+	end := cap(line) - cap(body) + len(body)
+	if len(body) > 0 && end < len(line) {
+		assert.True(t, envelope.MayEnd(line[end:]), "%q ends amidst %q", body, line)
+	}
 }

@@ -267,10 +267,12 @@ func (p *peeler) rayCore(s scanner) ([]byte, bool) {
 	return s.b, true
 }
 
+// note begins what Ray's log deduplicator puts behind a line.
+const note = "[repeated "
+
 // repeated strips the note of Ray's log deduplicator and keeps its count:
 // ` [repeated 7x across cluster]`, the first time with a hint behind it (ray/_private/ray_logging).
 func (p *peeler) repeated(b []byte) []byte {
-	const note = "[repeated "
 	end := len(b)
 	for end > 0 && isBlank(b[end-1]) {
 		end--

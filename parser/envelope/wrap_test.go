@@ -224,6 +224,7 @@ func FuzzPeel(f *testing.F) {
 	f.Add([]byte("\x1b]\x1b[;\x1b(\x1b"))
 	f.Add([]byte(`{"log":"\ud800\u12","stream":"","time":""}`))
 	f.Add([]byte("(a(b pid=1)(c pid=2)\x1b[m(d pid=3) [rank1]: "))
+	f.Add([]byte("0: 3%] (a pid=1) x [repeated 3x across cluster]\r[rank1]: y"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		orig := bytes.Clone(line)
 		body, h := envelope.Peel(line)
@@ -233,7 +234,9 @@ func FuzzPeel(f *testing.F) {
 		n := 0
 		envelope.Segments(line, func(seg []byte) bool {
 			n += len(seg)
-			envelope.PeelInherit(seg, h)
+			if body, _ := envelope.PeelInherit(seg, h); envelope.Plain(line) {
+				endsWhereItMay(t, line, body)
+			}
 			return true
 		})
 		assert.LessOrEqual(t, n, len(line))
