@@ -36,6 +36,7 @@ const (
 // [Collector.Result] needs. Observations of one input must come in order of lines. What it keeps is bounded per input.
 type Collector struct {
 	files map[string]*file
+	known map[string]struct{} // texts without credentials
 }
 
 // NewCollector returns an empty collector.
@@ -115,26 +116,37 @@ type event struct {
 }
 
 // Add folds one observation. Credentials in it are masked before anything else.
-func (c *Collector) Add(o parser.Observation) { c.Thin(o) }
+func (c *Collector) Add(o parser.Observation) {
+	if m, ok := o.(parser.Marker); ok { // there are many of them, and nobody takes what is left of it
+		c.marker(&m)
+		return
+	}
+	c.Thin(o)
+}
 
 // Thin folds one observation and returns as much of it as another collector needs to be told the same: of what is only
 // counted, no texts and no traceback.
 func (c *Collector) Thin(o parser.Observation) parser.Observation {
-	o = hide(o)
 	switch o := o.(type) {
 	case parser.Event:
+		c.hideEvent(&o)
 		return c.event(o)
 	case parser.Setting:
+		c.hideSetting(&o)
 		c.setting(o)
+		return o
 	case parser.Marker:
-		return c.marker(o)
+		c.marker(&o)
+		return o
 	case parser.Gauge:
+		c.hideGauge(&o)
 		f := c.file(o.At.Source)
 		f.see(&o.Header)
 		key := o.Name + "\x00" + o.Header.Stream
 		if _, ok := f.gauges[key]; ok || len(f.gauges) < maxGauges {
 			f.gauges[key] = o
 		}
+		return o
 	}
 	return o
 }
@@ -353,23 +365,25 @@ func (c *Collector) setting(o parser.Setting) {
 	f.settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}.after(f.settings[o.Key])
 }
 
-func (c *Collector) marker(o parser.Marker) parser.Marker {
+// marker folds a marker, and leaves of it what [Collector.Thin] returns.
+func (c *Collector) marker(o *parser.Marker) {
+	c.hideMarker(o)
 	f := c.file(o.At.Source)
 	f.see(&o.Header)
-	if o.Name == "phase" || o.Name == "launch" {
+	if o.Name == "phase" && o.Fields["edge"] != "close" || o.Name == "launch" {
 		o.Text = short(o.Text)
 	} else {
 		o.Text = "" // nobody quotes it
 	}
 	f.marks++
-	if f.ended && begins(&o) {
+	if f.ended && begins(o) {
 		f.again()
 	}
 	switch o.Name {
 	case "step":
 		n, ok := o.Fields.Int("step")
 		if !ok || n >= 1<<40 {
-			return o
+			return
 		}
 		f.stepped(o.Header.Launched(), int(n))
 		if int(n) > f.lastStep {
@@ -396,10 +410,9 @@ func (c *Collector) marker(o parser.Marker) parser.Marker {
 		f.identity(o)
 	case "launch":
 		if len(f.launches) < maxLaunches {
-			f.launches = append(f.launches, o)
+			f.launches = append(f.launches, *o)
 		}
 	}
-	return o
 }
 
 // begins says that a marker is of a run that starts or goes on, not of one that ended.
@@ -432,15 +445,15 @@ func (s *streamState) timer(name, edge string, at int) {
 	}
 }
 
-func (f *file) phase(o parser.Marker) {
-	s := f.stream(o.Header.Stream)
+func (f *file) phase(o *parser.Marker) {
 	if o.Fields["edge"] == "close" {
-		if s.phase != nil && s.phase.Fields["phase"] == o.Fields["phase"] {
+		if s, ok := f.streams[o.Header.Stream]; ok && s.phase != nil && s.phase.Fields["phase"] == o.Fields["phase"] {
 			s.phase = nil
 		}
 		return
 	}
-	s.phase, s.phaseAt = &o, f.marks
+	s := f.stream(o.Header.Stream)
+	s.phase, s.phaseAt = new(*o), f.marks
 }
 
 // Merge takes over what another collector of the same job holds. Both must hold different inputs; where one input was

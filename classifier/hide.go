@@ -1,53 +1,76 @@
 package classifier
 
 import (
+	"maps"
+	"strings"
+
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/secret"
 	"oomscan/parser/traceback"
 )
 
-// hide masks the credentials in an observation. It stands where observations come in, before any of their texts is cut or
-// compared: a scan and one that was made elsewhere, which masks what it writes, judge the same texts. The observation's
-// traceback is left to [hideTrace], for most are not kept.
-func hide(o parser.Observation) parser.Observation {
-	switch o := o.(type) {
-	case parser.Event:
-		o.Text, o.Phase, o.Fields = secret.Stable(o.Text), secret.Stable(o.Phase), hideFields(o.Fields)
-		hideHeader(&o.Header)
-		return o
-	case parser.Setting:
-		o.Key, o.Value = secret.Stable(o.Key), secret.Stable(o.Value)
-		hideHeader(&o.Header)
-		return o
-	case parser.Marker:
-		o.Fields = hideFields(o.Fields) // of the texts few are kept, and those are masked when they are cut
-		hideHeader(&o.Header)
-		return o
-	case parser.Gauge:
-		o.Text, o.Fields = secret.Stable(o.Text), hideFields(o.Fields)
-		hideHeader(&o.Header)
-		return o
-	}
-	return o
+// hideEvent masks the credentials in an observation, like its fellows for the other kinds. They stand where observations
+// come in, before any of their texts is cut or compared: a scan and one that was made elsewhere, which masks what it
+// writes, judge the same texts. The observation's traceback is left to [hideTrace], for most are not kept.
+func (c *Collector) hideEvent(o *parser.Event) {
+	o.Text, o.Phase, o.Fields = secret.Stable(o.Text), secret.Stable(o.Phase), hideFields(o.Fields, secret.Stable)
+	c.hideHeader(&o.Header)
 }
 
-func hideHeader(h *envelope.Header) {
+func (c *Collector) hideSetting(o *parser.Setting) {
+	o.Key, o.Value = secret.Stable(o.Key), secret.Stable(o.Value)
+	c.hideHeader(&o.Header)
+}
+
+func (c *Collector) hideMarker(o *parser.Marker) {
+	o.Fields = hideFields(o.Fields, c.stable) // of the texts few are kept, and those are masked when they are cut
+	c.hideHeader(&o.Header)
+}
+
+func (c *Collector) hideGauge(o *parser.Gauge) {
+	o.Text, o.Fields = secret.Stable(o.Text), hideFields(o.Fields, secret.Stable)
+	c.hideHeader(&o.Header)
+}
+
+func (c *Collector) hideHeader(h *envelope.Header) {
 	for _, s := range []*string{&h.Host, &h.Process, &h.Actor, &h.Logger, &h.Stream} {
-		*s = secret.Stable(*s)
+		*s = c.stable(*s)
 	}
+}
+
+// Bounds of the texts that a collector remembers to hold no credential: labels, and what markers say, are told again and
+// again.
+const (
+	maxKnown     = 1024
+	maxKnownText = 128
+)
+
+// stable is [secret.Stable].
+func (c *Collector) stable(text string) string {
+	if text == "" {
+		return ""
+	}
+	if _, ok := c.known[text]; ok {
+		return text
+	}
+	masked := secret.Stable(text)
+	if masked == text && len(text) <= maxKnownText {
+		if c.known == nil || len(c.known) >= maxKnown {
+			c.known = map[string]struct{}{}
+		}
+		c.known[strings.Clone(text)] = struct{}{} // not what it was cut from
+	}
+	return masked
 }
 
 // hideFields returns the fields themselves when there is nothing to hide, as nearly always, else a copy.
-func hideFields(f parser.Fields) parser.Fields {
+func hideFields(f parser.Fields, stable func(string) string) parser.Fields {
 	var out parser.Fields
 	for k, v := range f {
-		if s := secret.Stable(v); s != v {
+		if s := stable(v); s != v {
 			if out == nil {
-				out = make(parser.Fields, len(f))
-				for k, v := range f {
-					out[k] = v
-				}
+				out = maps.Clone(f)
 			}
 			out[k] = s
 		}

@@ -167,7 +167,7 @@ func (f *file) died(o *parser.Event) {
 	}
 }
 
-func (f *file) identity(o parser.Marker) {
+func (f *file) identity(o *parser.Marker) {
 	id := identity{rank: -1, localRank: -1, device: -1, pid: o.Header.PID, host: o.Header.Host}
 	for _, t := range []struct {
 		key string
@@ -191,8 +191,9 @@ func (f *file) identity(o parser.Marker) {
 	if h := o.Fields["host"]; h != "" {
 		id.host = h
 		if id.pid <= 0 && id.rank < 0 && len(f.launches) < maxLaunches {
-			o.Fields = parser.Fields{"host": h}
-			f.launches = append(f.launches, o)
+			told := *o
+			told.Fields = parser.Fields{"host": h}
+			f.launches = append(f.launches, told)
 		}
 	}
 	if l := o.Fields["label"]; l != "" && id.pid > 0 {

@@ -204,7 +204,7 @@ func (p *Parser) idle(writer string) bool {
 func (s *Scanner) setAside(b *block, a *aside) {
 	r := s.recall
 	r.now = b.off + int64(a.last)
-	r.line(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
+	r.keep(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
 	if w := s.parser.streams[a.writer]; w != nil {
 		w.trace = traceback.Assembler{} // what comes has nothing to do with the one before
 	}

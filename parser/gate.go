@@ -62,6 +62,9 @@ const (
 	yieldsEvent trait = 1 << iota
 	isVeto
 	isWhole
+	isGauge
+	isSpare // its lines say the same again and again; see spare.go
+	closes  // the end of a stage
 )
 
 func traitsOf(p *Pattern) (t trait) {
@@ -73,6 +76,15 @@ func traitsOf(p *Pattern) (t trait) {
 	}
 	if p.Whole {
 		t |= isWhole
+	}
+	if p.Gauge {
+		t |= isGauge
+	}
+	if spareable(p) {
+		t |= isSpare
+	}
+	if p.Set["edge"] == "close" {
+		t |= closes
 	}
 	return t
 }

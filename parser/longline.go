@@ -114,12 +114,12 @@ func (s *Scanner) longEnds(b *block, at int) {
 	s.parser.long = b.off + int64(at)
 }
 
-// lineAt is [recall.line] for what stands at another place than is being read.
+// lineAt is [recall.keep] for what stands at another place than is being read.
 func (s *Scanner) lineAt(offset int64, kind, line int, text []byte, outer *envelope.Header) {
 	r := s.recall
 	now := r.now
 	r.now = offset
-	r.line(kind, line, offset, text, outer, false)
+	r.keep(kind, line, offset, text, outer, false)
 	r.now = now
 }
 

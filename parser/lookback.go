@@ -2,7 +2,6 @@ package parser
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 
 	"oomscan/parser/anchor"
@@ -21,6 +20,8 @@ const (
 	maxMarkBack = 1 << 20
 	// maxRead bounds the lines remembered for having been read when they were met.
 	maxRead = 64 << 10
+	// maxRoom is how much room for the lines that were found is kept for the next time.
+	maxRoom = 256 << 10
 	// maxLong bounds the long lines that are remembered: as many as are not too far off, were they no longer than by default.
 	maxLong = maxLookBack / DefaultLine
 )
@@ -59,6 +60,8 @@ type history struct {
 	others  []anchor.Hit
 	pieces  []anchor.Hit
 	found   []sighting
+	waited  []waiting
+	room    []byte // for their texts
 }
 
 // sighting is a cold line.
@@ -91,7 +94,7 @@ func (s *Scanner) lookBack() {
 	h := &s.history
 	to := s.recall.now
 	from := max(h.looked, to-s.table.lookBack)
-	h.found = h.found[:0]
+	h.found, h.room = h.found[:0], h.room[:0]
 	seen := tally{marksFrom: to - s.table.reach(sampleKind)}
 	line := s.line // in which hi is
 	window := s.window()
@@ -132,6 +135,12 @@ func (s *Scanner) lookBack() {
 	h.looked = to
 	s.forgetPast()
 	s.remind()
+}
+
+// keep copies a text for as long as lines are looked for.
+func (h *history) keep(text []byte) []byte {
+	h.room = append(h.room, text...)
+	return h.room[len(h.room)-len(text):]
 }
 
 // window is how much is looked through at a time: a line not longer than maxLine ends in it.
@@ -185,6 +194,20 @@ func (t *tally) full(offset int64) bool {
 	return true
 }
 
+// classes are those of the needles that lines are still looked for by. A line's kind shows by all of them; see [Scanner.seen].
+func (t *tally) classes(offset int64) (class anchor.Class) {
+	if !t.has(sampleKind) && offset > t.marksFrom {
+		class = markClass
+	}
+	if !t.has(commonPhaseKind) || !t.has(commonStepKind) {
+		class |= commonClass
+	}
+	return class
+}
+
+// has says that enough lines of that kind are known.
+func (t *tally) has(kind int) bool { return t.over[slices.Index(coldKinds[:], kind)] }
+
 // takes says whether a line of that kind is among the last that are kept.
 func (t *tally) takes(kind, size int) bool {
 	k := slices.Index(coldKinds[:], kind)
@@ -200,27 +223,38 @@ func (t *tally) takes(kind, size int) bool {
 // sight finds the cold lines in whole lines of text, the last first. The number is that of the line behind.
 func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 	h := &s.history
-	h.hits = s.table.finder.Scan(text, 0, len(text), coldClass, h.hits[:0])
+	h.hits = s.table.finder.Scan(text, 0, len(text), seen.classes(offset+int64(len(text))), h.hits[:0])
 	end := len(text)
 	for hits := h.hits; len(hits) > 0 && !seen.full(offset+int64(end)); {
 		begin := bytes.LastIndexByte(text[:hits[len(hits)-1].Pos], '\n') + 1
 		var c care
+		says := int32(0)
 		for len(hits) > 0 && hits[len(hits)-1].Pos >= begin {
-			c |= s.table.cares[hits[len(hits)-1].Needle]
+			n := hits[len(hits)-1].Needle
+			c |= s.table.cares[n]
+			if says != several {
+				says = s.table.saysWith(says, n)
+			}
 			hits = hits[:len(hits)-1]
 		}
 		number -= bytes.Count(text[begin:end], newline)
 		end = begin
 		at := offset + int64(begin)
+		kind := kindFor(c)
+		if seen.has(kind) {
+			continue
+		}
 		raw := text[begin:]
 		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
 			raw = raw[:i]
 		}
-		if s.seen(at, raw, c, seen) {
-			continue
-		}
-		if kind := kindFor(c); seen.takes(kind, len(raw)) {
-			h.found = append(h.found, sighting{kind, waiting{when: at, line: number, offset: at, text: bytes.Clone(raw), size: len(raw)}})
+		if !s.seen(at, raw, c, seen) && seen.takes(kind, len(raw)) {
+			for _, hit := range h.others {
+				if says != several {
+					says = s.table.saysWith(says, hit.Needle)
+				}
+			}
+			h.found = append(h.found, sighting{kind, waiting{when: at, line: number, offset: at, text: h.keep(raw), size: len(raw), says: says}})
 		}
 	}
 }
@@ -228,14 +262,15 @@ func (s *Scanner) sight(text []byte, offset int64, number int, seen *tally) {
 // seen says that a cold line need not be found: it was read, or waits, for what else it holds, or is too far off.
 func (s *Scanner) seen(at int64, raw []byte, c care, t *tally) bool {
 	h := &s.history
+	h.others = h.others[:0]
 	if c&marks != 0 {
 		return at < t.marksFrom || s.recall.kinds[sampleKind].holds(at)
 	}
 	if _, read := slices.BinarySearch(h.read, at); read {
 		return true
 	}
-	h.others = s.table.finder.Scan(raw, 0, len(raw), anchor.First, h.others[:0])
-	return slices.ContainsFunc(h.others, func(hit anchor.Hit) bool { return s.table.cares[hit.Needle]&^tries != 0 })
+	h.others = s.table.finder.Scan(raw, 0, len(raw), anchor.First|anchor.Third|markClass, h.others)
+	return slices.ContainsFunc(h.others, func(hit anchor.Hit) bool { return s.table.cares[hit.Needle]&^tries != 0 }) // vetoes ask for nothing
 }
 
 // past returns the input between two offsets: out of the block that is being read, if all of it is there.
@@ -261,27 +296,42 @@ func (s *Scanner) forgetPast() {
 	h.parts = slices.DeleteFunc(h.parts, func(p span) bool { return p.to <= h.looked })
 }
 
-// remind lets what was found wait, together with what waits already, out of long lines or from beside what was read, in the
-// order of the input.
+// remind lets what was found wait, the last of which was found first, together with what waits already, out of long lines
+// or from beside what was read, in the order of the input.
 func (s *Scanner) remind() {
 	h := &s.history
 	if len(h.found) == 0 {
 		return
 	}
+	slices.Reverse(h.found)
 	for _, kind := range coldKinds {
 		w := &s.recall.kinds[kind]
-		for w.n > 0 {
+		h.waited = h.waited[:0]
+		for ; w.n > 0; w.drop() {
 			e := *w.at(0)
-			e.text = bytes.Clone(e.text)
-			h.found = append(h.found, sighting{kind, e})
-			w.drop()
+			e.text = h.keep(e.text)
+			h.waited = append(h.waited, e)
+		}
+		rest := h.waited
+		for i := range h.found {
+			f := &h.found[i]
+			if f.kind != kind {
+				continue
+			}
+			for len(rest) > 0 && rest[0].when < f.when {
+				w.put(&rest[0])
+				rest = rest[1:]
+			}
+			f.seq = s.recall.seq // all of one place have their order already
+			w.put(&f.waiting)
+		}
+		for i := range rest {
+			w.put(&rest[i])
 		}
 	}
-	slices.SortStableFunc(h.found, func(a, b sighting) int { return cmp.Compare(a.when, b.when) })
-	for _, f := range h.found {
-		e := s.recall.kinds[f.kind].push(f.size)
-		f.seq = s.recall.seq // all of one place have their order already
-		*e = f.waiting
-	}
 	clear(h.found)
+	clear(h.waited)
+	if cap(h.room) > maxRoom {
+		h.room = nil
+	}
 }

@@ -172,7 +172,8 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		return
 	}
 	if p.plain && !h.Partial {
-		if s, ok := p.streams[h.Stream]; !ok || len(s.pending) == 0 && !p.awaits(s) {
+		s := p.streams[h.Stream]
+		if (s == nil || len(s.pending) == 0 && !p.awaits(s)) && (!p.watched.covers(at.Line, at.Offset) || !p.shows(body, s)) {
 			p.pass()
 			return
 		}

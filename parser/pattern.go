@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -82,6 +83,7 @@ type engine struct {
 
 	re    *regexp2.Regexp
 	err   error
+	names int      // of groups
 	holds []clause // literals of Expr, of all of which every match holds one
 }
 
@@ -105,6 +107,11 @@ func (p *Pattern) compile() (*regexp2.Regexp, error) {
 			return
 		}
 		re.MatchTimeout = matchTimeout
+		for _, name := range re.GetGroupNames() {
+			if named(name) {
+				e.names++
+			}
+		}
 		e.re = re
 	})
 	return e.re, e.err
@@ -122,18 +129,24 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 	if err != nil {
 		return nil, false // the table's test compiles every expression: not reached
 	}
+	if p.engine.names == 0 {
+		if found, err := re.MatchRunes(text); !found || err != nil {
+			return nil, false
+		}
+		f := make(Fields, len(p.Set))
+		maps.Copy(f, p.Set)
+		return f, true
+	}
 	m, err := re.FindRunesMatch(text)
 	if err != nil || m == nil {
 		return nil, false
 	}
+	f := make(Fields, len(p.Set)+p.engine.names)
+	maps.Copy(f, p.Set)
 	groups := m.Groups()
-	f := make(Fields, len(p.Set)+len(groups)-1) // the first group is all of the match
-	for k, v := range p.Set {
-		f[k] = v
-	}
 	for i := range groups {
 		g := &groups[i]
-		if len(g.Captures) == 0 || g.RuneLength == 0 || g.Name == "" || g.Name[0] >= '0' && g.Name[0] <= '9' {
+		if len(g.Captures) == 0 || g.RuneLength == 0 || !named(g.Name) {
 			continue
 		}
 		key, val, ok := normalise(g)
@@ -143,6 +156,9 @@ func (p *Pattern) match(text []rune) (Fields, bool) {
 	}
 	return f, true
 }
+
+// named says whether a group has a name of its own.
+func named(name string) bool { return name != "" && (name[0] < '0' || name[0] > '9') }
 
 // passes says whether the pattern's expression need be tried at all.
 func (p *Pattern) passes(body []byte, of scope) bool {

@@ -54,52 +54,93 @@ func mayCount(text []byte) bool {
 // post begins a request that asks for work, in the access logs of HTTP servers. Others only ask how the server is.
 var post = []byte(`"POST /`)
 
-// The signs: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers Trainer prints it,
-// whatever else tells the loss of a numbered step, and a server's answer. Each is compiled when a message holds what it is
-// about: few logs tell of more than one.
-var (
-	barCount   = onUse(`\| (\d{1,9})/\d{1,9} \[`)
-	epochCount = onUse(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`)
-	stepCount  = onUse(`(?i)\b(?:` + named + `|` + epochs + `)(\d{1,9})\b.{0,400}loss["']?[ :=]{1,3}-?\d`)
-	answer     = onUse(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`)
-)
+// A sign is in one of these forms: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers
+// Trainer prints it, whatever else tells the loss of a numbered step, and an answered request. Lines of metrics are long and
+// many, and so what they count is read without an expression; see step.go.
+type signs struct{ epoch, answer *regexp.Regexp }
 
-const (
-	named  = `(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}`
-	epochs = `epoch:? ?\[\d{1,6}(?:/\d{1,6})?\] ?[\[(] {0,6}|epoch:? \d{1,6} \[ {0,6}` // Epoch: [0][  11/5005], Epoch:[1/1](12/19994), Epoch: 1 [640/60000
-)
+var counters = sync.OnceValue(func() signs {
+	return signs{
+		regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`),
+		regexp.MustCompile(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`),
+	}
+})
 
-// onUse compiles an expression when it is first asked for.
-func onUse(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
+// maxSign is how many bytes of a message are looked at.
+const maxSign = 1 << 10
 
 // watch reads a message for signs of progress.
 func (p *Parser) watch(at Position, body []byte, h envelope.Header) {
-	body = body[:min(len(body), 1<<10)]
-	count := ""
-	if m := sign(body, "| ", barCount); m != nil {
-		count = string(m[1])
-	} else if m := sign(body, "'loss': ", epochCount); m != nil {
-		if epoch, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
-			count = strconv.Itoa(int(epoch * 1e6))
-		}
-	} else if m := sign(bytes.ToLower(body), "loss", stepCount); m != nil {
-		count = string(m[1])
-	} else if m := sign(body, string(post), answer); m != nil {
-		p.answered(at, body, h, m[1][0] == '5')
-	}
-	if count != "" {
+	if count, answer := p.sign(body); count != "" {
 		p.emit(Marker{At: at, Header: h, Name: "progress", Fields: Fields{"count": count}, Text: clip(body)})
+	} else if answer != 0 {
+		p.answered(at, body, h, answer == '5')
 	}
 }
 
-// sign looks for a sign in a text that holds the literal in it.
-func sign(text []byte, literal string, expr func() *regexp.Regexp) [][]byte {
-	if !bytes.Contains(text, []byte(literal)) {
-		return nil
+// sign is what a message counts, or how the status of its answer begins.
+func (p *Parser) sign(body []byte) (count string, answer byte) {
+	body = body[:min(len(body), maxSign)]
+	if count = countIn(body); count != "" || !bytes.Contains(body, post) {
+		return count, 0
 	}
-	return expr().FindSubmatch(text)
+	if !p.watched.denied && !bytes.Contains(body, []byte(`" 5`)) {
+		return "", 0 // it would tell nothing
+	}
+	if m := counters().answer.FindSubmatch(body); m != nil {
+		answer = m[1][0]
+	}
+	return "", answer
+}
+
+// shows says whether a message without a needle may be a sign of progress, or a part of its writer's sample. s is nil for
+// a writer of whom nothing is known.
+func (p *Parser) shows(body []byte, s *stream) bool {
+	if s != nil && s.sample != (sampling{}) {
+		return true
+	}
+	if marked, _ := lastMark(body); marked {
+		return true
+	}
+	count, answer := p.sign(body)
+	return count != "" || answer != 0
+}
+
+// countIn is what a message counts, empty when it counts nothing.
+func countIn(body []byte) string {
+	if bar := barIn(body); bar != nil {
+		return string(bar)
+	}
+	if lossIn(body, 0) < 0 {
+		return ""
+	}
+	if head := bytes.TrimLeft(body, " \t\r\n\f\v"); bytes.HasPrefix(head, []byte("{'loss': ")) {
+		if m := counters().epoch.FindSubmatch(body); m != nil {
+			if epoch, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
+				return strconv.Itoa(int(epoch * 1e6))
+			}
+			return ""
+		}
+	}
+	return string(stepIn(body))
+}
+
+// barIn is how far a bar has come: the number in "| 12/300 [".
+func barIn(body []byte) []byte {
+	for rest := body; ; {
+		i := bytes.Index(rest, []byte("| "))
+		if i < 0 {
+			return nil
+		}
+		rest = rest[i+2:]
+		n := digits(rest)
+		if n == 0 || n == len(rest) || rest[n] != '/' {
+			continue
+		}
+		if all := digits(rest[n+1:]); all > 0 && bytes.HasPrefix(rest[n+1+all:], []byte(" [")) {
+			return rest[:n]
+		}
+	}
 }
 
 // answered follows a server's access log. A server that denied one request and then does what others ask for outlived the

@@ -2,14 +2,17 @@ package parser
 
 import (
 	"maps"
+	"sort"
 
+	"oomscan/parser/anchor"
 	"oomscan/parser/envelope"
 )
 
 // Most of what a healthy log tells of its run is told again and again: the stage, the step, who somebody is, how much
 // memory is free. It matters once something happens. Until then such lines are kept unread, and what the parser made of
 // those that it read anyway is kept too: the last of each kind. When an observation comes that is not of these kinds,
-// they are read and emitted, in the order in which they came, and then that observation.
+// they are read and emitted, in the order in which they came, but for what is said again and again (see spare.go), and then
+// that observation.
 
 // The kinds and how many of each are kept.
 const (
@@ -73,7 +76,8 @@ type waiting struct {
 	text   []byte
 	outer  *envelope.Header // of the line's first segment where text is a later one
 	size   int
-	known  bool // a sample's mark that the parser of the writers' state has read
+	known  bool  // a sample's mark that the parser of the writers' state has read
+	says   int32 // the one pattern that the line may match, and one, or [several]; 0: it is not known
 }
 
 // waits is what waits of one kind: a ring.
@@ -87,14 +91,18 @@ type waits struct {
 
 func (w *waits) at(i int) *waiting { return &w.ring[(w.first+i)%len(w.ring)] }
 
-// holds says whether the line at offset waits.
+// holds says whether the line at offset waits. Lines wait in the order of the input.
 func (w *waits) holds(offset int64) bool {
-	for i := range w.n {
-		if w.at(i).offset == offset {
-			return true
-		}
-	}
-	return false
+	i := sort.Search(w.n, func(i int) bool { return w.at(i).offset >= offset })
+	return i < w.n && w.at(i).offset == offset
+}
+
+// put lets a copy of what is known of a line wait.
+func (w *waits) put(known *waiting) {
+	e := w.push(known.size)
+	text := append(e.text[:0], known.text...)
+	*e = *known
+	e.text = text
 }
 
 // drop forgets the oldest.
@@ -137,12 +145,20 @@ type recall struct {
 	traces *Parser // of tracebacks that stand alone; nil: there was none
 	emit   func(Observation)
 	now    int64  // offset of what is being read
+	line   int    // and its number
 	look   func() // looks for cold lines in what was read; nil: they wait here already
 	fresh  int    // marks of samples that the parser of the writers' state has not read
+
+	heard map[word]struct{} // what was emitted before
+	stage map[word]int32    // the pattern, and one, of the last stage that was told of a writer
+	turns []turn            // what waits, while it is being read
+	later map[word]int      // of the turns, those that were seen behind the one that is looked at
+	told  []Observation
+	hits  []anchor.Hit
 }
 
 func newRecall(source string, t *compiled, emit func(Observation)) *recall {
-	r := &recall{reader: newRetelling(source, t, emit), emit: emit}
+	r := &recall{reader: newRetelling(source, t, emit), emit: emit, heard: map[word]struct{}{}, stage: map[word]int32{}, later: map[word]int{}}
 	for k := range r.kinds {
 		r.kinds[k].keep = keepOf[k]
 	}
@@ -150,7 +166,7 @@ func newRecall(source string, t *compiled, emit func(Observation)) *recall {
 }
 
 // line keeps a line of that kind for later.
-func (r *recall) line(kind, line int, offset int64, text []byte, outer *envelope.Header, known bool) {
+func (r *recall) keep(kind, line int, offset int64, text []byte, outer *envelope.Header, known bool) {
 	e := r.kinds[kind].push(len(text))
 	r.seq++
 	e.when, e.seq, e.line, e.offset, e.outer, e.known = r.now, r.seq, line, offset, outer, known
@@ -193,19 +209,7 @@ func (r *recall) flush() {
 			w.drop()
 		}
 	}
-	r.inOrder(func(w *waits, i int) {
-		switch e := w.at(i); {
-		case e.made != nil:
-			r.emit(e.made)
-		case w == &r.kinds[exceptionKind]:
-			if r.traces == nil {
-				r.traces = r.newTraces(r.emit)
-			}
-			r.traces.aside(e)
-		default:
-			r.reader.reread(e)
-		}
-	})
+	r.retellAll()
 	for k := range r.kinds {
 		for w := &r.kinds[k]; w.n > 0; {
 			w.drop()
@@ -218,11 +222,11 @@ func (r *recall) flush() {
 func (r *recall) tell(emit func(Observation)) {
 	reader, traces := newRetelling(r.reader.source, r.reader.table, emit), r.newTraces(emit)
 	reader.maxLine = r.reader.maxLine
-	r.inOrder(func(w *waits, i int) {
+	r.inOrder(func(kind int, w *waits, i int) {
 		switch e := w.at(i); {
 		case e.made != nil:
 			emit(e.made)
-		case w == &r.kinds[exceptionKind]:
+		case kind == exceptionKind:
 			traces.aside(e)
 		default:
 			reader.reread(e)
@@ -237,7 +241,7 @@ func (r *recall) newTraces(emit func(Observation)) *Parser {
 }
 
 // inOrder calls yield with everything that waits, in the order in which it came.
-func (r *recall) inOrder(yield func(w *waits, i int)) {
+func (r *recall) inOrder(yield func(kind int, w *waits, i int)) {
 	var next [kinds]int
 	for {
 		var first *waits
@@ -254,7 +258,7 @@ func (r *recall) inOrder(yield func(w *waits, i int)) {
 		if first == nil {
 			return
 		}
-		yield(first, next[kind])
+		yield(kind, first, next[kind])
 		next[kind]++
 	}
 }
@@ -279,6 +283,25 @@ type begun struct {
 
 // retell reads a message of a line that has waited.
 func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
+	body, ok := p.heard(at, body, &h)
+	if !ok {
+		return
+	}
+	if needles := p.find(body); !p.quoting(body, needles) {
+		p.match(at, body, h, &stream{}, nil, needles)
+	}
+}
+
+// retellAs is retell of a message that holds the needles of one pattern only.
+func (p *Parser) retellAs(at Position, body []byte, h envelope.Header, pattern int32) {
+	if body, ok := p.heard(at, body, &h); ok {
+		p.hits = append(p.hits[:0], pattern)
+		p.matchText(at, body, h, &stream{}, nil)
+	}
+}
+
+// heard returns a message of a line that has waited, as far as it is one of its own and no part of a sample.
+func (p *Parser) heard(at Position, body []byte, h *envelope.Header) ([]byte, bool) {
 	b := p.begun[h.Stream]
 	was := b
 	if h.Partial || b.pending != "" {
@@ -287,17 +310,15 @@ func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
 		}
 		if h.Partial {
 			p.begin(h.Stream, b, at)
-			return
+			return nil, false
 		}
 		body, b.pending = []byte(b.pending), ""
 	}
-	inside := b.sample.covers(at, p.long, body, &h)
+	inside := b.sample.covers(at, p.long, body, h)
 	if b != was {
 		p.begin(h.Stream, b, at)
 	}
-	if needles := p.find(body); !inside && !p.quoting(body, needles) {
-		p.match(at, body, h, &stream{}, nil, needles)
-	}
+	return body, !inside
 }
 
 // begin notes what a writer has begun.
@@ -339,4 +360,12 @@ func (r *recall) samples(p *Parser, now int) {
 		}
 	}
 	r.fresh = 0
+}
+
+// apart reads a traceback that has waited.
+func (r *recall) apart(e *waiting) {
+	if r.traces == nil {
+		r.traces = r.newTraces(r.tells)
+	}
+	r.traces.aside(e)
 }

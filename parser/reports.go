@@ -21,6 +21,9 @@ var killWord = []byte("Kill process ")
 func (p *Parser) reports(at Position, body []byte, h envelope.Header, s *stream, needles []int) {
 	told := len(needles) > 0 && slices.ContainsFunc(kernelWords, func(w []byte) bool { return bytes.Contains(body, w) }) || bytes.Contains(body, killWord)
 	if told && !p.quoted(body, needles) || !told && s.kernel.Open() {
+		if s.kernel == nil {
+			s.kernel = new(traceback.KernelReport)
+		}
 		s.kernel.Feed(at.Line, body)
 		p.kills(at.Source, h, s.kernel.Take())
 	}

@@ -142,7 +142,7 @@ func (s *Scanner) Close() Stats {
 }
 
 func (s *Scanner) close() Stats {
-	s.recall.now, s.ended = s.next, true
+	s.recall.now, s.recall.line, s.ended = s.next, s.line, true
 	s.lookMarks(s.next)
 	s.recall.samples(s.parser, s.line)
 	s.parser.flush()
@@ -325,7 +325,7 @@ func (s *Scanner) leap(b *block, x int, spots []spot, long []int) int {
 
 // unit reads one line, or a part of a long one, and returns where the next one begins.
 func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
-	s.recall.now = b.off + int64(x)
+	s.recall.now, s.recall.line = b.off+int64(x), s.line
 	switch {
 	case long:
 		s.stats.Truncated++
@@ -440,10 +440,11 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	if wanted && !watched && c&^(common|marks) == 0 && !p.concerned(s.line, offset, raw) {
 		p.pass()
 		if c != 0 && !looksBack {
-			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
+			s.recall.keep(kindFor(c), s.line, offset, raw, outer, false)
 		}
 		return
 	}
+	counts := watched && mayCount(raw)
 	class := coldClass
 	if c&^tries != 0 {
 		class = markClass // only those count beside what else there is
@@ -451,11 +452,12 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	switch {
 	case long:
 		c |= s.coldIn(b.text, lo, hi, class)
-	case looksBack:
+	case !looksBack:
+	case class == markClass, c != 0 && !futile, wanted, counts: // else nobody reads it
 		c |= s.coldIn(raw, 0, len(raw), class)
 	}
 	switch {
-	case watched && mayCount(raw), c&reads != 0:
+	case counts, c&reads != 0:
 	case wanted:
 		if c == 0 && !p.concerned(s.line, offset, raw) {
 			p.pass()
@@ -469,11 +471,11 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 		return
 	case c&marks != 0, c&^(tries|common) == 0:
 		if !looksBack && !long {
-			s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
+			s.recall.keep(kindFor(c), s.line, offset, raw, outer, false)
 		}
 		return
 	case len(raw) <= maxUnread:
-		s.recall.line(kindFor(c), s.line, offset, raw, outer, false)
+		s.recall.keep(kindFor(c), s.line, offset, raw, outer, false)
 		return
 	}
 	s.lookMarks(b.off + int64(lo))
@@ -481,10 +483,11 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	if looksBack && c&common != 0 && c&^(tries|common) == 0 {
 		s.wasRead(offset)
 	}
-	p.plain = c == 0 && !watched && !p.head(s.line, offset)
+	// of a record, only what is decoded tells whether it holds a needle
+	p.plain = c == 0 && !p.head(s.line, offset) && (!watched || bytes.IndexByte(raw, '{') < 0)
 	p.line(s.line, offset, raw, outer != nil)
 	if c&marks != 0 {
-		s.recall.line(sampleKind, s.line, offset, raw, outer, true)
+		s.recall.keep(sampleKind, s.line, offset, raw, outer, true)
 	}
 	switch {
 	case long:

@@ -14,7 +14,7 @@ import (
 type stream struct {
 	trace    traceback.Assembler
 	settings settings.Reader
-	kernel   traceback.KernelReport
+	kernel   *traceback.KernelReport // nil for a writer who never said anything like it, as most
 	elastic  traceback.ElasticBlock
 	header   envelope.Header // of the last line
 	record   record          // of the last line

@@ -119,12 +119,13 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 	return true
 }
 
-// Open says that the report's victim, or the line that confirms it, is still to come.
-func (k *KernelReport) Open() bool { return k.active && !k.used || k.pending != nil }
+// Open says that the report's victim, or the line that confirms it, is still to come. A nil report is never open, holds nothing
+// and may be closed.
+func (k *KernelReport) Open() bool { return k != nil && (k.active && !k.used || k.pending != nil) }
 
 // Held is about how many bytes the report keeps until the next line.
 func (k *KernelReport) Held() int {
-	if !k.active && k.pending == nil {
+	if k == nil || !k.active && k.pending == nil {
 		return 0
 	}
 	return 4 << 10 // paths, names and twenty tasks at most
@@ -139,6 +140,9 @@ func (k *KernelReport) Take() []KernelKill {
 
 // Close ends the stream and returns what is left.
 func (k *KernelReport) Close() []KernelKill {
+	if k == nil {
+		return nil
+	}
 	k.emitPending()
 	d := k.Take()
 	*k = KernelReport{}

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 
 	"oomscan/parser/secret"
@@ -99,11 +97,8 @@ func (j *JobsJSON) write(lead string, v any, indent string) {
 	if j.err != nil {
 		return
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent(indent, "  ")
-	if j.err = enc.Encode(v); j.err == nil {
-		_, j.err = j.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	l := newLayout(j.w, indent)
+	if j.err = l.encode(v); j.err == nil {
+		j.err = l.out.Flush()
 	}
 }

@@ -9,10 +9,12 @@ import (
 
 // JSON writes the report as one indented document.
 func JSON(w io.Writer, r *Report) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	l := newLayout(w, "")
+	if err := l.encode(r); err != nil {
+		return err
+	}
+	_ = l.out.WriteByte('\n')
+	return l.out.Flush()
 }
 
 // Incidents are those of one report. To find out how an [Incident] is written takes longer than to read a short log, and so
