@@ -7,6 +7,9 @@ import (
 
 // environment reads variables: `export X=1`, `declare -x X="1"`, `+ X=1` of a traced shell, and a line of env's output.
 func (r *Reader) environment(text []byte) bool {
+	if bytes.IndexByte(text, '=') < 0 {
+		return false
+	}
 	s := string(bytes.TrimLeft(text, " \t"))
 	traced := strings.HasPrefix(s, "+")
 	if traced {

@@ -89,6 +89,9 @@ func longShape(text []byte) bool {
 // "│ train_loop_config/batch_size      2 │". Its other boxes hold results.
 func (r *Reader) boxed(text []byte) bool {
 	const bar = "│"
+	if bytes.IndexByte(text, bar[0]) < 0 { // most lines
+		return false
+	}
 	s, ok := strings.CutPrefix(strings.TrimSpace(string(text)), bar)
 	if !ok {
 		return false
