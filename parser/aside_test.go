@@ -55,6 +55,14 @@ func troubled(r *rand.Rand, lines int) []byte {
 			fmt.Fprintf(&b, "%sTraining step %d, loss 0.5\n", who, r.IntN(99))
 		default:
 			for range r.IntN(40) {
+				switch r.IntN(8) {
+				case 0:
+					fmt.Fprintf(&b, "(WorkerDict pid=%d) After update policy, memory allocated (GB): 8.20, memory reserved (GB): 20.00\n", 6000+r.IntN(60))
+				case 1:
+					fmt.Fprintf(&b, "(TaskRunner pid=3901) step:%d - actor/entropy:0.5 - critic/score/mean:0.9\n", b.Len())
+				case 2:
+					fmt.Fprintf(&b, "Rollout:  10%%|####      | %d/512 [23:00<31:31, 14.18it/s]\n", r.IntN(512))
+				}
 				fmt.Fprintf(&b, "[2026-03-09 14:00:00 TP%d] Decode batch, #running-req: %d, token usage: 0.5, #queue-req: 0\n", r.IntN(8), r.IntN(99))
 			}
 		}

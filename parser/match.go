@@ -22,6 +22,9 @@ func (p *Parser) match(at Position, body []byte, h envelope.Header, s *stream, t
 	for _, id := range needles {
 		p.hits = append(p.hits, p.table.owners[id]...)
 	}
+	if p.muted {
+		p.hits = slices.DeleteFunc(p.hits, func(i int32) bool { return p.table.traits[i]&(yieldsEvent|isVeto) == 0 })
+	}
 	for _, a := range s.armed {
 		if at.Line <= a.until && at.Line > a.since && p.tick <= a.tick {
 			p.hits = append(p.hits, a.pattern)

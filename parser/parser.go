@@ -56,11 +56,12 @@ type Parser struct {
 	peeler  envelope.Peeler
 	now     int  // line being read
 	plain   bool // it holds no needle
+	muted   bool // what its needles say is told later
 	retold  bool // the lines have waited: they only tell where the run is
 	begun   map[string]begun
 	tick    int // messages read: a line may hold many
 	watched watch
-	swept   int   // tick of the last look at streams that fell silent
+	sweepAt int   // tick at which the next of those who are awaited may have been silent for long enough
 	held    int   // bytes that all streams keep
 	most    int   // streams told apart
 	maxLine int   // bytes of a line that is read as a whole
@@ -199,7 +200,7 @@ func (p *Parser) message(at Position, body []byte, h envelope.Header) {
 		p.track(s)
 		return
 	}
-	if p.watched.covers(at.Line, at.Offset) {
+	if !p.muted && p.watched.covers(at.Line, at.Offset) {
 		p.watch(at, body, h)
 	}
 	p.introduce(at, h, s)

@@ -400,6 +400,38 @@ func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 	return end
 }
 
+// canWait says that what the needles of a line tell, short of an event, need not be told while the next lines of some writers
+// are awaited: it waits like what other lines tell, and whose lines are awaited makes no difference to it.
+func (s *Scanner) canWait(offset int64, raw []byte, c care, long bool) bool {
+	p := s.parser
+	return !long && len(raw) <= maxUnread && len(p.cuts) == 0 && !p.head(s.line, offset) && (c&^(common|marks) == 0 || !chunk(raw))
+}
+
+// await reads such a line for those whose lines are awaited.
+func (s *Scanner) await(offset int64, raw []byte, c care) {
+	p := s.parser
+	concerned := p.concerned(s.line, offset, raw)
+	if concerned {
+		s.lookMarks(offset)
+		s.recall.samples(p, s.line)
+		p.plain, p.muted = c == 0, true
+		p.line(s.line, offset, raw, false)
+		p.muted = false
+		if s.again != nil {
+			s.history.marked = offset + int64(len(raw)) + 1
+		}
+	} else {
+		p.pass()
+	}
+	switch cold := c&^common == 0 || c&marks != 0; {
+	case c == 0:
+	case c&marks != 0 && concerned:
+		s.recall.keep(sampleKind, s.line, offset, raw, nil, true)
+	case !cold || s.again == nil:
+		s.recall.keep(kindFor(c), s.line, offset, raw, nil, false)
+	}
+}
+
 // cares joins what the needles before end ask for.
 func cares(spots []spot, end int) care {
 	var all care
@@ -437,14 +469,14 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	c &^= hopeless
 	watched := p.watched.covers(s.line, offset)
 	wanted := p.wants(s.line, offset)
-	if wanted && !watched && c&^(common|marks) == 0 && !p.concerned(s.line, offset, raw) {
+	counts := watched && mayCount(raw)
+	if wanted && !counts && c&^(common|marks) == 0 && !p.concerned(s.line, offset, raw) {
 		p.pass()
 		if c != 0 && !looksBack {
 			s.recall.keep(kindFor(c), s.line, offset, raw, outer, false)
 		}
 		return
 	}
-	counts := watched && mayCount(raw)
 	class := coldClass
 	if c&^tries != 0 {
 		class = markClass // only those count beside what else there is
@@ -458,6 +490,9 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	}
 	switch {
 	case counts, c&reads != 0:
+	case wanted && s.canWait(offset, raw, c, long) && (c&tries == 0 || futile || !p.prober.matches(raw, outer, p.flood)):
+		s.await(offset, raw, c&^tries)
+		return
 	case wanted:
 		if c == 0 && !p.concerned(s.line, offset, raw) {
 			p.pass()

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -106,6 +107,7 @@ func (p *Parser) track(s *stream) {
 	waits := len(s.armed) > 0 && s.armed[len(s.armed)-1].until >= p.now && s.armed[len(s.armed)-1].tick >= p.tick
 	if waits || s.trace.Open() || s.settings.Open() || s.kernel.Open() || s.elastic.Open() {
 		p.open[s] = struct{}{}
+		p.sweepAt = min(p.sweepAt, s.seen+quietAfter+1)
 	} else {
 		delete(p.open, s)
 	}
@@ -118,10 +120,9 @@ func (p *Parser) awaits(s *stream) bool {
 	return ok
 }
 
-// mind looks now and then whether those whose lines are awaited still write.
+// mind stops waiting for those who fell silent, if one of them may have.
 func (p *Parser) mind() {
-	if len(p.open) > 0 && p.tick-p.swept >= 16 {
-		p.swept = p.tick
+	if len(p.open) > 0 && p.tick >= p.sweepAt {
 		p.sweep()
 	}
 }
@@ -145,14 +146,20 @@ func nameIn(stream string) []byte {
 	return []byte(longest)
 }
 
-// sweep stops waiting for streams that fell silent while others went on.
+// sweep stops waiting for streams that fell silent while others went on: for each as soon as it has been silent for long
+// enough, whatever was read before.
 func (p *Parser) sweep() {
+	p.sweepAt = math.MaxInt
 	for o := range p.open {
-		silent := p.tick - o.seen
-		building := o.trace.Building() || o.settings.Open() || o.kernel.Open() || o.elastic.Open()
-		if silent > staleAfter || silent > quietAfter && !building {
+		patience := quietAfter
+		if o.trace.Building() || o.settings.Open() || o.kernel.Open() || o.elastic.Open() {
+			patience = staleAfter
+		}
+		if p.tick-o.seen > patience {
 			o.trace.EndMessage()
 			delete(p.open, o)
+			continue
 		}
+		p.sweepAt = min(p.sweepAt, o.seen+patience+1)
 	}
 }
