@@ -11,7 +11,7 @@ import (
 // Sizes of [ScanAt].
 const (
 	partSize   = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache
-	windowSize = 1 << 20   // the same of what is not copied: to ask for it is dear, and the cache need not hold it
+	windowSize = 512 << 10 // the same of what is not copied: a system call each, but what is looked at counts as memory
 	nearEnd    = 4 << 10   // behind a part, enough for the end of nearly every line
 )
 
