@@ -10,9 +10,8 @@ import (
 
 // Sizes of [ScanAt].
 const (
-	partSize   = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache
-	windowSize = 512 << 10 // the same of what is not copied: a system call each, but what is looked at counts as memory
-	nearEnd    = 4 << 10   // behind a part, enough for the end of nearly every line
+	partSize = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache, and counts as memory
+	nearEnd  = 4 << 10   // behind a part, enough for the end of nearly every line
 )
 
 // Windowed is an input whose bytes can be looked at where they are, which spares copying them.
@@ -29,14 +28,7 @@ type Windowed interface {
 // the call. An input that ends sooner is read as far as it goes. The only errors are r's; what was read before is emitted
 // all the same.
 func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation), options ...Option) (Stats, error) {
-	length := partSize
-	if w, ok := r.(Windowed); ok && size > 0 {
-		if _, release, ok := w.Window(0, 1); ok {
-			release()
-			length = windowSize
-		}
-	}
-	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, length)
+	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, partSize)
 }
 
 func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, error) {
