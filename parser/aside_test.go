@@ -75,7 +75,7 @@ func TestTracebacksThatStandAloneSayTheSameLater(t *testing.T) {
 	head := []byte(strings.Repeat("nothing is said here\n", headLines+5))
 	seeds := 60
 	if testing.Short() {
-		seeds = 6
+		seeds = 2
 	}
 	kept := 0
 	for seed := range seeds {

@@ -237,6 +237,9 @@ func TestOwnReportsAreNotReadAgain(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("../../fixtures/cases/*")
 	require.NoError(t, err)
+	if testing.Short() { // the race detector makes it slow
+		cases = cases[:len(cases)/4]
+	}
 	dir := t.TempDir()
 	n := 0
 	save := func(out []byte) {
