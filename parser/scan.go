@@ -351,7 +351,7 @@ func (s *Scanner) unit(b *block, x int, spots []spot, long bool) int {
 	if i := bytes.IndexByte(b.text[x:], '\n'); i >= 0 {
 		end = x + i
 	}
-	s.deliver(b, x, x, end, cares(spots, end), nil)
+	s.deliver(b, x, x, end, cares(spots, end, true), nil)
 	s.parser.endOfLine()
 	if end < len(b.text) {
 		s.line++
@@ -386,7 +386,7 @@ func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 	}
 	from := max(x-overlap, 0)
 	from += bytes.LastIndexAny(b.text[from:x], "\r\n") + 1
-	s.deliver(b, from, x, end, hotCares(spots, end), s.outer)
+	s.deliver(b, from, x, end, cares(spots, end, false), s.outer)
 	if ends {
 		s.parser.endOfLine()
 		s.longEnds(b, end)
@@ -432,26 +432,14 @@ func (s *Scanner) await(offset int64, raw []byte, c care) {
 	}
 }
 
-// cares joins what the needles before end ask for.
-func cares(spots []spot, end int) care {
+// cares joins what the needles before end ask for, the cold ones among them or not.
+func cares(spots []spot, end int, cold bool) care {
 	var all care
 	for _, p := range spots {
 		if p.pos >= end {
 			break
 		}
-		all |= p.care
-	}
-	return all
-}
-
-// hotCares is [cares] without the cold needles.
-func hotCares(spots []spot, end int) care {
-	var all care
-	for _, p := range spots {
-		if p.pos >= end {
-			break
-		}
-		if !p.cold() {
+		if cold || !p.cold() {
 			all |= p.care
 		}
 	}
