@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"sync"
 )
@@ -12,6 +13,11 @@ import (
 const (
 	partSize = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache, and counts as memory
 	nearEnd  = 4 << 10   // behind a part, enough for the end of nearly every line
+	// farAhead is how many parts may be searched before their turn where they need not be kept in memory: workers go on for as
+	// long as it takes to read what a failure makes worth reading.
+	farAhead = 64
+	// manySpots is how many places of interest a part may have to be searched long before its turn.
+	manySpots = 1 << 10
 )
 
 // Windowed is an input whose bytes can be looked at where they are, which spares copying them.
@@ -24,9 +30,9 @@ type Windowed interface {
 
 // ScanAt reads the first size bytes of r with so many workers, which search it in parts; what they find is read in order,
 // and so the number of workers changes nothing but the time. It keeps two parts more than there are workers in memory. If
-// r is [Windowed], they are looked at there. With one worker everything happens in the caller's goroutine; none outlives
-// the call. An input that ends sooner is read as far as it goes. The only errors are r's; what was read before is emitted
-// all the same.
+// r is [Windowed], they are looked at there, and of parts further ahead nothing is kept but what was found in them. With one
+// worker everything happens in the caller's goroutine; none outlives the call. An input that ends sooner is read as far as it
+// goes. The only errors are r's; what was read before is emitted all the same.
 func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation), options ...Option) (Stats, error) {
 	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, partSize)
 }
@@ -60,6 +66,7 @@ type part struct {
 	size    int64 // of the input
 	length  int   // of a part
 	number  int
+	away    int   // bytes of text that were let go after they had been searched
 	err     error // io.EOF: the input ended sooner than its size said
 	ready   chan struct{}
 }
@@ -72,11 +79,13 @@ func newPart(s *Scanner, r io.ReaderAt, size int64, length, number int) part {
 // parallel hands parts to workers and takes them in order.
 func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) error {
 	workers = min(workers, n)
-	todo := make(chan *part, workers+2)
-	parts := make([]part, min(workers+2, n))
+	todo := make(chan *part, farAhead)
+	q := newQueue(workers + 2)
+	parts := make([]part, min(q.length(r), n))
 	var wg sync.WaitGroup
 	defer func() {
 		close(todo)
+		q.take(n)
 		wg.Wait()
 		for k := range parts {
 			parts[k].free()
@@ -86,7 +95,14 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 		wg.Go(func() {
 			for p := range todo {
 				p.fill(p.number, s.table)
+				far := q.far(p.number)
+				if far {
+					p.wait(q)
+				}
 				p.ready <- struct{}{}
+				if far {
+					runtime.Gosched() // who reads goes first
+				}
 			}
 		})
 	}
@@ -98,8 +114,12 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 	for k := range n {
 		p := &parts[k%len(parts)]
 		<-p.ready
+		q.take(k)
 		if err := s.part(p); err != nil {
 			return err
+		}
+		if len(parts) > q.near {
+			p.buf = nil // too many to have one each
 		}
 		if p.number += len(parts); p.number < n {
 			todo <- p
@@ -108,8 +128,81 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 	return nil
 }
 
+// queue is where parts stand that were searched before their turn.
+type queue struct {
+	near  int // how many of them may be in memory
+	mu    sync.Mutex
+	moved sync.Cond
+	turn  int // the part that is being read
+}
+
+func newQueue(near int) *queue {
+	q := &queue{near: near}
+	q.moved.L = &q.mu
+	return q
+}
+
+// length is how many parts of an input may stand in the queue.
+func (q *queue) length(r io.ReaderAt) int {
+	if w, ok := r.(Windowed); ok {
+		if _, release, ok := w.Window(0, 1); ok {
+			release()
+			return farAhead
+		}
+	}
+	return q.near
+}
+
+// take says that it is a part's turn.
+func (q *queue) take(number int) {
+	q.mu.Lock()
+	q.turn = number
+	q.mu.Unlock()
+	q.moved.Broadcast()
+}
+
+// far says that a part must not be in memory yet.
+func (q *queue) far(number int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return number >= q.turn+q.near
+}
+
+// await waits until a part may be in memory.
+func (q *queue) await(number int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for number >= q.turn+q.near {
+		q.moved.Wait()
+	}
+}
+
+// wait keeps what was found in a part until its turn, and lets go of its text. Too much of that has to wait itself.
+func (p *part) wait(q *queue) {
+	if p.release == nil || len(p.spots) > manySpots {
+		q.await(p.number)
+		return
+	}
+	p.away = len(p.text)
+	p.free()
+}
+
+// back gets text again that was let go.
+func (p *part) back(t *compiled) {
+	text, release, ok := p.windows.Window(p.off, p.away)
+	if p.away = 0; ok {
+		p.text, p.release = text, release
+		return
+	}
+	p.windows = nil
+	p.fill(p.number, t)
+}
+
 // part consumes a part and returns why no more of them can come.
 func (s *Scanner) part(p *part) error {
+	if p.away > 0 && (len(p.spots) > 0 || len(p.long) > 0 || s.inLong || s.alert(s.next)) {
+		p.back(s.table)
+	}
 	if p.release != nil {
 		return s.windowed(p)
 	}
@@ -117,6 +210,7 @@ func (s *Scanner) part(p *part) error {
 	if p.hi > p.lo {
 		s.consume(&p.block)
 	}
+	s.reading = nil
 	return p.err
 }
 
@@ -154,7 +248,10 @@ func unfaulted(do func()) (ok bool) {
 func (p *part) fill(number int, t *compiled) {
 	begin := int64(number) * int64(p.length)
 	end := min(begin+int64(p.length), p.size)
-	p.off, p.err = max(0, begin-behind), nil
+	p.off, p.err, p.away = max(0, begin-behind), nil, 0
+	if cap(p.spots) > manySpots {
+		p.spots = nil
+	}
 	if p.windows != nil && end > begin {
 		if unfaulted(func() { p.look(begin, end, t) }) && p.release != nil {
 			return

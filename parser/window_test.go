@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -120,6 +122,78 @@ func TestATruncatedFileThatAWorkerHasSeenEndsTheInput(t *testing.T) {
 	require.Error(t, s.part(&p))
 	assert.Nil(t, p.release)
 	assert.NotPanics(t, func() { s.close() })
+}
+
+// While one part is read, workers search those behind it, and keep none of them in memory but the next.
+func TestPartsFarAheadAreNotKeptInMemory(t *testing.T) {
+	t.Parallel()
+	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+	text := []byte(strings.Repeat(oom+strings.Repeat("a line of a log that says nothing\n", 3_000), farAhead))
+	const workers, length = 2, 32 << 10
+	v, _ := viewed(t, text)
+	want := everything(t, func(emit func(Observation)) (Stats, error) { return Scan("in", bytes.NewReader(text), emit) })
+	c := &counted{View: v}
+	var once sync.Once
+	got := everything(t, func(emit func(Observation)) (Stats, error) {
+		return scanAt(newScanner("in", table(), func(o Observation) {
+			once.Do(func() {
+				assert.Eventually(t, func() bool { return c.given.Load() >= farAhead }, 10*time.Second, time.Millisecond, "workers wait for what is read")
+				assert.Eventually(t, func() bool { return c.open.Load() <= workers+2 }, 10*time.Second, time.Millisecond, "parts far ahead are kept")
+			})
+			emit(o)
+		}), c, int64(len(text)), workers, length)
+	})
+	same(t, want, got)
+	assert.Zero(t, c.open.Load())
+}
+
+// A part with something to read in every line is not kept before its turn either: what was found in it takes room too.
+func TestPartsFullOfFindingsWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+	const workers, length = 2, 80 << 10
+	require.Greater(t, length/len(oom), manySpots)
+	text := []byte(strings.Repeat(oom, 12*length/len(oom)))
+	v, _ := viewed(t, text)
+	c := &counted{View: v}
+	most := int64(0)
+	_, err := scanAt(newScanner("in", table(), func(Observation) { most = max(most, c.open.Load()) }), c, int64(len(text)), workers, length)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, most, int64(workers+2+workers), "each worker may hold one more")
+	assert.LessOrEqual(t, c.given.Load(), int64(2*farAhead), "none is looked at twice")
+}
+
+func TestAPartThatWaitedIsReadWhereThereIsNoWindowAnyMore(t *testing.T) {
+	t.Parallel()
+	text := []byte("a line\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
+	v, _ := viewed(t, text)
+	c := &closing{View: v}
+	var got []Observation
+	s := newScanner("in", table(), func(o Observation) { got = append(got, o) })
+	s.again, s.recall.look = c, s.lookBack
+	p := newPart(s, c, int64(len(text)), 1<<20, 0)
+	p.fill(0, s.table)
+	q := newQueue(0)
+	require.True(t, q.far(0))
+	p.wait(q)
+	require.Nil(t, p.text)
+	c.closed = true
+	require.NoError(t, s.part(&p))
+	s.close()
+	assert.Len(t, got, 1)
+}
+
+// closing is a view that gives no more windows once it is closed.
+type closing struct {
+	*source.View
+	closed bool
+}
+
+func (c *closing) Window(off int64, n int) ([]byte, func(), bool) {
+	if c.closed {
+		return nil, nil, false
+	}
+	return c.View.Window(off, n)
 }
 
 func TestOtherPanicsAreNoFaults(t *testing.T) {
