@@ -30,7 +30,7 @@ type block struct {
 	long     []int // where the lines begin that are longer than maxLine
 	over     []int // where each of them ends, as far as that is in the text
 	newlines int   // in text[lo:hi]
-	counted  int   // up to where they are counted
+	counted  int   // up to where they are counted; behind hi, where the last line goes on, there are none
 	last     int   // the last of them, -1: none
 	hits     []anchor.Hit
 	prober   prober
@@ -53,17 +53,14 @@ func (s *spot) cold() bool { return s.care&^(common|marks) == 0 }
 
 // survey searches the block: for everything, or for all but what is looked for later.
 func (b *block) survey(t *compiled, everything bool) {
-	b.findLong()
 	b.spots, b.counted, b.newlines = b.spots[:0], b.lo, 0
-	if b.within() {
-		b.counted = len(b.text)
-	}
 	class := anchor.First
 	if everything {
 		class = anyClass
 	}
-	b.search(t, b.lo, b.searched(), class)
-	b.count(b.hi)
+	b.search(t, b.lo, b.hi, class)
+	b.findLong()
+	b.search(t, b.hi, b.searched(), class)
 	b.probe(t)
 	b.setAside(t)
 	if b.last = -1; b.newlines > 0 {
@@ -98,7 +95,7 @@ func (b *block) search(t *compiled, lo, hi int, class anchor.Class) {
 			b.count(found[i].pos)
 			found[i].line = b.newlines
 		}
-		b.count(min(end, b.hi))
+		b.count(end)
 	}
 }
 
@@ -136,18 +133,17 @@ var newline = []byte{'\n'}
 
 func bySpot(a, b spot) int { return a.pos - b.pos }
 
-// findLong looks for lines that are longer than maxLine and begin in the block: from a line's beginning it leaps to the
-// last line feed that such a line could not reach.
+// findLong looks for lines that are longer than maxLine and begin in the block, whose line feeds are counted: from a line's
+// beginning it leaps to the last line feed that such a line could not reach.
 func (b *block) findLong() {
 	b.long, b.over = b.long[:0], b.over[:0]
 	at := b.lo
 	if b.off+int64(at) > 0 && (at == 0 || b.text[at-1] != '\n') {
-		i := bytes.IndexByte(b.text[at:b.hi], '\n')
-		if i < 0 {
+		if b.newlines == 0 {
 			b.begun = len(b.text)
 			return
 		}
-		at += i + 1
+		at += bytes.IndexByte(b.text[at:b.hi], '\n') + 1
 	}
 	b.begun = at
 	for at < b.hi {

@@ -274,17 +274,11 @@ func (p *part) fill(number int, t *compiled) {
 
 // look searches the bytes between two offsets where they are. It leaves release nil where that cannot be.
 func (p *part) look(begin, end int64, t *compiled) {
-	for _, to := range []int64{end + nearEnd, end + int64(ahead(p.maxLine))} {
-		p.free()
-		text, release, ok := p.windows.Window(p.off, int(min(to, p.size)-p.off))
-		if !ok {
-			return
-		}
-		p.text, p.release = text, release
-		if !p.unended(end) {
-			break
-		}
+	text, release, ok := p.windows.Window(p.off, int(min(end+int64(ahead(p.maxLine)), p.size)-p.off))
+	if !ok {
+		return
 	}
+	p.text, p.release = text, release
 	p.lo, p.hi = int(begin-p.off), int(end-p.off)
 	p.survey(t, false)
 }
