@@ -10,11 +10,12 @@ import (
 )
 
 // layout writes JSON as a [json.Encoder] with an indent of two blanks does, but the fields of a struct one after the other,
-// and the elements of a list in it: it needs no copy of the whole document.
+// and the elements of a list in it: it needs no copy of the whole document. A few elements at a time are put together on
+// all processors.
 type layout struct {
 	out    *bufio.Writer
 	prefix string // of every line but the first
-	piece  bytes.Buffer
+	pieces [8]bytes.Buffer
 }
 
 func newLayout(w io.Writer, prefix string) *layout {
@@ -49,11 +50,17 @@ func (l *layout) each(v reflect.Value, prefix string) error {
 		return l.value(v.Interface(), prefix)
 	}
 	lead, inner := "[\n", prefix+"  "
-	for i := range v.Len() {
-		_, _ = l.out.WriteString(lead + inner)
-		lead = ",\n"
-		if err := l.value(v.Index(i).Addr().Interface(), inner); err != nil {
-			return err
+	for i := 0; i < v.Len(); i += len(l.pieces) {
+		var errs [len(l.pieces)]error
+		n := min(len(l.pieces), v.Len()-i)
+		together(n, func(k int) { errs[k] = encode(&l.pieces[k], v.Index(i+k).Addr().Interface(), inner) })
+		for k := range n {
+			if errs[k] != nil {
+				return errs[k]
+			}
+			_, _ = l.out.WriteString(lead + inner)
+			_, _ = l.out.Write(l.pieces[k].Bytes())
+			lead = ",\n"
 		}
 	}
 	_, err := l.out.WriteString("\n" + prefix + "]")
@@ -62,13 +69,22 @@ func (l *layout) each(v reflect.Value, prefix string) error {
 
 // value writes the document of a value.
 func (l *layout) value(v any, prefix string) error {
-	l.piece.Reset()
-	enc := json.NewEncoder(&l.piece)
+	if err := encode(&l.pieces[0], v, prefix); err != nil {
+		return err
+	}
+	_, err := l.out.Write(l.pieces[0].Bytes())
+	return err
+}
+
+// encode puts the document of a value in the place of what a buffer holds.
+func encode(to *bytes.Buffer, v any, prefix string) error {
+	to.Reset()
+	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent(prefix, "  ")
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := l.out.Write(bytes.TrimSuffix(l.piece.Bytes(), []byte("\n")))
-	return err
+	to.Truncate(to.Len() - len("\n"))
+	return nil
 }

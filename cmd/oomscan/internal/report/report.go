@@ -214,7 +214,7 @@ type Stats struct {
 
 // New joins a classification with its remedies. It masks the secrets in every string: no renderer can show one.
 func New(version string, inputs []Input, res classifier.Result) Report {
-	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run), Incidents: []Incident{}}
+	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run)}
 	if r.Inputs == nil {
 		r.Inputs = []Input{}
 	}
@@ -222,9 +222,8 @@ func New(version string, inputs []Input, res classifier.Result) Report {
 		r.Stats.Bytes += in.Bytes
 		r.Stats.Lines += in.Lines
 	}
-	for i := range res.Incidents {
-		r.Incidents = append(r.Incidents, incident(&res.Run, &res.Incidents[i]))
-	}
+	r.Incidents = make(Incidents, len(res.Incidents))
+	together(len(res.Incidents), func(i int) { r.Incidents[i] = incident(&res.Run, &res.Incidents[i]) })
 	mask(reflect.ValueOf(&r))
 	return r
 }
