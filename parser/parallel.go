@@ -95,14 +95,11 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 		wg.Go(func() {
 			for p := range todo {
 				p.fill(p.number, s.table)
-				far := q.far(p.number)
-				if far {
+				if q.far(p.number) {
 					p.wait(q)
 				}
 				p.ready <- struct{}{}
-				if far {
-					runtime.Gosched() // who reads goes first
-				}
+				runtime.Gosched() // who reads goes first: what waits for him longer is mapped twice
 			}
 		})
 	}

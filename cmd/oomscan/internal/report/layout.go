@@ -15,7 +15,13 @@ import (
 type layout struct {
 	out    *bufio.Writer
 	prefix string // of every line but the first
-	pieces [8]bytes.Buffer
+	pieces [8]piece
+}
+
+// piece is a part of the document. Its encoder keeps its room for the next one.
+type piece struct {
+	bytes.Buffer
+	enc *json.Encoder
 }
 
 func newLayout(w io.Writer, prefix string) *layout {
@@ -53,7 +59,7 @@ func (l *layout) each(v reflect.Value, prefix string) error {
 	for i := 0; i < v.Len(); i += len(l.pieces) {
 		var errs [len(l.pieces)]error
 		n := min(len(l.pieces), v.Len()-i)
-		together(n, func(k int) { errs[k] = encode(&l.pieces[k], v.Index(i+k).Addr().Interface(), inner) })
+		together(n, func(k int) { errs[k] = l.pieces[k].encode(v.Index(i+k).Addr().Interface(), inner) })
 		for k := range n {
 			if errs[k] != nil {
 				return errs[k]
@@ -69,22 +75,24 @@ func (l *layout) each(v reflect.Value, prefix string) error {
 
 // value writes the document of a value.
 func (l *layout) value(v any, prefix string) error {
-	if err := encode(&l.pieces[0], v, prefix); err != nil {
+	if err := l.pieces[0].encode(v, prefix); err != nil {
 		return err
 	}
 	_, err := l.out.Write(l.pieces[0].Bytes())
 	return err
 }
 
-// encode puts the document of a value in the place of what a buffer holds.
-func encode(to *bytes.Buffer, v any, prefix string) error {
-	to.Reset()
-	enc := json.NewEncoder(to)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent(prefix, "  ")
-	if err := enc.Encode(v); err != nil {
+// encode puts the document of a value in the place of what the piece holds.
+func (p *piece) encode(v any, prefix string) error {
+	p.Reset()
+	if p.enc == nil {
+		p.enc = json.NewEncoder(p)
+		p.enc.SetEscapeHTML(false)
+	}
+	p.enc.SetIndent(prefix, "  ")
+	if err := p.enc.Encode(v); err != nil {
 		return err
 	}
-	to.Truncate(to.Len() - len("\n"))
+	p.Truncate(p.Len() - len("\n"))
 	return nil
 }
