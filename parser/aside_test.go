@@ -91,7 +91,7 @@ func TestTracebacksThatStandAloneSayTheSameLater(t *testing.T) {
 		})
 		for _, length := range []int{8 << 10, 1 << 20} {
 			got := everything(t, func(emit func(Observation)) (Stats, error) {
-				return scanAt(newScanner("in", table(), emit), bytes.NewReader(text), int64(len(text)), 2, length)
+				return scanAt(newScanner("in", table(), emit), newFleeting(text), int64(len(text)), 2, length)
 			})
 			same(t, want, got)
 		}

@@ -123,7 +123,7 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 		})
 		for _, length := range []int{1 << 10, 30_000, 512 << 10} {
 			got := everything(t, func(emit func(Observation)) (Stats, error) {
-				return scanAt(newScanner("in", &tab, emit), bytes.NewReader(text), int64(len(text)), 1+int(seed%3), length)
+				return scanAt(newScanner("in", &tab, emit), newFleeting(text), int64(len(text)), 1+int(seed%3), length)
 			})
 			same(t, want, got)
 		}
