@@ -91,7 +91,11 @@ func (t *compiled) saysWith(says int32, needle int) int32 {
 
 // plan puts what waits in order and finds what of it is spared.
 func (r *recall) plan() {
-	r.turns = r.turns[:0]
+	waiting := 0
+	for k := range r.kinds {
+		waiting += r.kinds[k].n
+	}
+	r.turns = slices.Grow(r.turns[:0], waiting)
 	r.inOrder(func(kind int, w *waits, i int) { r.turns = append(r.turns, turn{waiting: w.at(i), kind: kind}) })
 	clear(r.later)
 	dated := false // a line behind has a stamp: where an exception is told, the time is known as well as ever
