@@ -181,9 +181,11 @@ func (p *peeler) stamp(st stamp) {
 type coat func(p *peeler, s scanner) ([]byte, bool)
 
 // Launchers and collectors put their labels around all that a program prints; the program and its runtime stamp single
-// messages. Both are tried by the first byte of what is left, most particular first.
+// messages. Both are tried by the first byte of what is left, and a bracket's by whether a digit is in it, as in most stamps,
+// most particular first.
 var (
 	outerBracket = []coat{globalRank, kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost, role}
+	outerNumber  = []coat{mpiTag, dmesgSeconds, role}
 	outerDigit   = []coat{cri, syslogISO, isoStamp, srunTask, ipHost}
 	outerAngle   = []coat{syslogPriority, quote}
 	outerBlank   = []coat{srunTask, catNumber}
@@ -191,6 +193,7 @@ var (
 	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
 
 	innerBracket = []coat{globalRank, c10, role, verlRanks, nemo, transformers, stage, arealRole, workerRole, cann, levelStamp, gcloud, bracketStamp}
+	innerNumber  = []coat{role, bracketStamp}
 	innerDigit   = []coat{bareStamp, ncclLine}
 	innerParen   = []coat{arealTag, rayLabel, rayComponent}
 	innerBlank   = []coat{megatron}
@@ -204,6 +207,8 @@ func (p *peeler) one(b []byte) ([]byte, bool) {
 	}
 	var outer, inner []coat
 	switch c := b[0]; {
+	case c == '[' && len(b) > 1 && isDigit(b[1]):
+		outer, inner = outerNumber, innerNumber
 	case c == '[':
 		outer, inner = outerBracket, innerBracket
 	case c == '(':

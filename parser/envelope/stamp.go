@@ -238,5 +238,14 @@ func month(name []byte) (int, bool) {
 
 // isDate tells whether that day exists; year 0 stands for an unknown one and has a February 29.
 func isDate(y, m, d int) bool {
-	return m >= 1 && m <= 12 && d >= 1 && time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC).Day() == d
+	days := 31
+	switch m {
+	case 4, 6, 9, 11:
+		days = 30
+	case 2:
+		if days = 28; y%4 == 0 && (y%100 != 0 || y%400 == 0) {
+			days = 29
+		}
+	}
+	return m >= 1 && m <= 12 && d >= 1 && d <= days
 }
