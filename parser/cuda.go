@@ -39,7 +39,7 @@ func cudaRuntimePatterns() []Pattern {
 		{
 			Name: "cuda.located",
 			Needles: []string{
-				": out of memory", "'out of memory'", "error 2 out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
+				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
 			},
 			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
 				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error 2 out of memory` +

@@ -164,7 +164,7 @@ func nativeHostPatterns() []Pattern {
 		},
 		{
 			Name:    "host.rust",
-			Needles: []string{"memory allocation of "},
+			Needles: []string{" bytes failed"},
 			Expr:    `memory allocation of (?<requested_b>\d{1,19}) bytes failed`,
 			Kind:    HostOOM, Role: Evidence,
 			Source: "Rust's alloc error handler (tokenizers, safetensors, polars), before it aborts",

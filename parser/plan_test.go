@@ -21,7 +21,7 @@ import (
 var writePlan = flag.Bool("plan", false, "write plan.go and plan.bin anew (go generate does)")
 
 // planTries is how long the multiplier is looked for.
-const planTries = 20_000
+const planTries = 60_000
 
 // TestPlanIsFresh holds the gate and the finder, which are made ahead because it takes long, against the pattern table.
 func TestPlanIsFresh(t *testing.T) {
