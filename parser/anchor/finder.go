@@ -117,7 +117,8 @@ func (f *Finder) Next(b []byte, from int) (pos int, ok bool) {
 
 // next finds the needles that the filter covers, looking at samples from lo up to hi.
 func (f *Finder) next(b []byte, from, lo, hi int) (pos int, ok bool) {
-	for s := (samples{x: lo, hi: hi, class: All}); f.more(b, &s); {
+	s := samples{x: lo, hi: hi, class: All}
+	for f.more(b, &s) {
 		for x, i := f.step(b, &s); i > 0; x, i = f.step(b, &s) {
 			for {
 				p := &f.places[i-1]
@@ -146,7 +147,8 @@ type Hit struct {
 // Scan appends the occurrences of needles of a class that start in [lo, hi) to hits, each once, those of one line together
 // and the lines in order. The needles of up to 5 bytes come behind all others. It does not allocate beyond what hits needs.
 func (f *Finder) Scan(b []byte, lo, hi int, class Class, hits []Hit) []Hit {
-	for s := (samples{x: lo, hi: min(hi+f.maxLen, len(b)), class: class}); f.more(b, &s); {
+	s := samples{x: lo, hi: min(hi+f.maxLen, len(b)), class: class} // not a variable of the loop, which each turn would copy
+	for f.more(b, &s) {
 		for found := s.hits; found != 0; {
 			k := bits.TrailingZeros64(found) / 4
 			found &^= 0xf << (4 * k)
@@ -195,7 +197,8 @@ func (f *Finder) Needles(line []byte, yield func(id int) bool) {
 	if len(f.needles) > 64*seenWords {
 		seen = make([]uint64, (len(f.needles)+63)/64)
 	}
-	for s := (samples{hi: len(line), class: All}); f.more(line, &s); {
+	s := samples{hi: len(line), class: All}
+	for f.more(line, &s) {
 		for x, i := f.step(line, &s); i > 0; x, i = f.step(line, &s) {
 			for {
 				p := &f.places[i-1]
