@@ -13,7 +13,7 @@ func (f *Finder) Image() []byte {
 	for _, id := range f.tiny {
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
 	}
-	b = slices.Concat(b, f.table[:], f.grams.slots)
+	b = slices.Concat(b, f.table[:], f.grams.sieve, f.grams.slots)
 	for i := range f.places {
 		p := &f.places[i]
 		b = binary.LittleEndian.AppendUint64(b, p.key)
@@ -44,11 +44,11 @@ func Load(needles []string, classes []Class, image []byte) (*Finder, error) {
 	f.grams.shift = image[8]
 	tiny := int(image[10])
 	rest := image[headLen:]
-	size := 0
+	var slots int
 	if s := f.grams.shift; s > 32 && s < 64 {
-		size = slotLen << (64 - s)
+		slots = 1 << (64 - s)
 	}
-	if size == 0 || len(rest) < 4*tiny+tableLen+size {
+	if slots == 0 || len(rest) < 4*tiny+tableLen+slots*(slotLen+sieveLen) {
 		return nil, errImage
 	}
 	for range tiny {
@@ -59,7 +59,8 @@ func Load(needles []string, classes []Class, image []byte) (*Finder, error) {
 		f.tiny, rest = append(f.tiny, id), rest[4:]
 	}
 	f.table, rest = (*[tableLen]byte)(rest), rest[tableLen:]
-	f.grams.slots, rest = rest[:size:size], rest[size:]
+	f.grams.sieve, rest = rest[:slots*sieveLen:slots*sieveLen], rest[slots*sieveLen:]
+	f.grams.slots, rest = rest[:slots*slotLen:slots*slotLen], rest[slots*slotLen:]
 	if len(rest)%placeLen != 0 {
 		return nil, errImage
 	}
@@ -78,13 +79,18 @@ var errImage = errors.New("anchor: not the image of a finder")
 
 // gramMap maps grams to numbers from 1 to maxPlaces. It is an open-addressed hash table, at most half full: a slot is the
 // gram and behind it the number, 0 where it is free.
+//
+// Most that is asked for is not there, and asked for so seldom that meanwhile the text has driven the slots out of the
+// processor's near caches. So a sieve of eight bits for a slot is asked first: it is small enough to stay.
 type gramMap struct {
 	shift uint8
+	sieve []byte // a bit for each of the hashes, of three bits more than a slot's number
 	slots []byte // of slotLen each
 }
 
 const (
 	slotLen   = 8
+	sieveLen  = 1 // of a slot
 	placeBits = 24
 	maxPlaces = 1<<placeBits - 1
 	gramMul   = 0x9E3779B97F4A7C15 << gramShift & (1<<64 - 1)
@@ -95,7 +101,7 @@ func newGramMap(n int) gramMap {
 	for 1<<size < 2*n {
 		size++
 	}
-	return gramMap{shift: 64 - size, slots: make([]byte, slotLen<<size)}
+	return gramMap{shift: 64 - size, sieve: make([]byte, sieveLen<<size), slots: make([]byte, slotLen<<size)}
 }
 
 func (m *gramMap) len() int { return len(m.slots) / slotLen }
@@ -107,6 +113,14 @@ func (m *gramMap) at(i int) (g uint64, n uint32) {
 }
 
 func (m *gramMap) get(g uint64) uint32 {
+	h := g * gramMul
+	if m.sieve[h>>m.shift]>>(h>>(m.shift-3)&7)&1 == 0 {
+		return 0
+	}
+	return m.find(g)
+}
+
+func (m *gramMap) find(g uint64) uint32 {
 	slots := m.slots
 	mask := uint64(len(slots) - 1)
 	for i := g * gramMul >> m.shift * slotLen; ; i += slotLen {
@@ -118,6 +132,8 @@ func (m *gramMap) get(g uint64) uint32 {
 }
 
 func (m *gramMap) put(g uint64, value uint32) {
+	h := g * gramMul
+	m.sieve[h>>m.shift] |= 1 << (h >> (m.shift - 3) & 7)
 	binary.LittleEndian.PutUint64(m.slots[slotLen*m.slot(g):], g<<placeBits|uint64(value))
 }
 
