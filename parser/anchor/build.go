@@ -83,9 +83,10 @@ func firstOnly(n int) []Class { return slices.Repeat([]Class{First}, n) }
 
 var errStale = errors.New("anchor: the plan was made for other needles")
 
-// Choose makes the plan for a set of needles of these classes (nil: all [First]), with so many tries for the multiplier. A
-// thousand or more take a millisecond or two each, and are worth their time where the plan is kept: what is then known of
-// numbers makes the filter hit half as often. Fewer take a tenth of a millisecond each.
+// Choose makes the plan for a set of needles of these classes (nil: all [First]), with so many tries for the multiplier. One
+// takes a tenth or two of a millisecond. With a thousand or more, what is known of numbers is looked at too: that takes a
+// millisecond or two for the tries that are any good, and makes the filter hit half as often. They are worth their time
+// where the plan is kept.
 func Choose(needles []string, classes []Class, tries int) Plan {
 	c := newChooser(needles, classes, tries >= thoroughTries)
 	mul := c.multiplier(tries)
