@@ -11,11 +11,13 @@ import (
 
 // Sizes of [ScanAt].
 const (
-	partSize = 512 << 10 // searched at a time by one worker: the more, the less is read twice; more would leave the cache, and counts as memory
-	nearEnd  = 4 << 10   // behind a part, enough for the end of nearly every line
+	partSize = 1 << 20 // searched at a time by one worker: the more, the less often memory is mapped; but it counts as memory
+	nearEnd  = 4 << 10 // behind a part, enough for the end of nearly every line
 	// farAhead is how many parts may be searched before their turn where they need not be kept in memory: workers go on for as
 	// long as it takes to read what a failure makes worth reading.
 	farAhead = 64
+	// nearBy is how many of them are kept in memory all the same: the one that is read, and the next.
+	nearBy = 2
 	// manySpots is how many places of interest a part may have to be searched long before its turn.
 	manySpots = 1 << 10
 )
@@ -80,8 +82,8 @@ func newPart(s *Scanner, r io.ReaderAt, size int64, length, number int) part {
 func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) error {
 	workers = min(workers, n)
 	todo := make(chan *part, farAhead)
-	q := newQueue(workers + 2)
-	parts := make([]part, min(q.length(r), n))
+	q, places := newQueue(r, workers)
+	parts := make([]part, min(places, n))
 	var wg sync.WaitGroup
 	defer func() {
 		close(todo)
@@ -115,7 +117,7 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 		if err := s.part(p); err != nil {
 			return err
 		}
-		if len(parts) > q.near {
+		if places == farAhead {
 			p.buf = nil // too many to have one each
 		}
 		if p.number += len(parts); p.number < n {
@@ -133,21 +135,17 @@ type queue struct {
 	turn  int // the part that is being read
 }
 
-func newQueue(near int) *queue {
-	q := &queue{near: near}
+// newQueue returns the queue for an input, and how many parts may stand in it: those that have to be read are all in memory.
+func newQueue(r io.ReaderAt, workers int) (q *queue, length int) {
+	q, length = &queue{near: workers + 2}, workers+2
 	q.moved.L = &q.mu
-	return q
-}
-
-// length is how many parts of an input may stand in the queue.
-func (q *queue) length(r io.ReaderAt) int {
 	if w, ok := r.(Windowed); ok {
 		if _, release, ok := w.Window(0, 1); ok {
 			release()
-			return farAhead
+			q.near, length = nearBy, farAhead
 		}
 	}
-	return q.near
+	return q, length
 }
 
 // take says that it is a part's turn.

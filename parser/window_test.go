@@ -138,7 +138,7 @@ func TestPartsFarAheadAreNotKeptInMemory(t *testing.T) {
 		return scanAt(newScanner("in", table(), func(o Observation) {
 			once.Do(func() {
 				assert.Eventually(t, func() bool { return c.given.Load() >= farAhead }, 10*time.Second, time.Millisecond, "workers wait for what is read")
-				assert.Eventually(t, func() bool { return c.open.Load() <= workers+2 }, 10*time.Second, time.Millisecond, "parts far ahead are kept")
+				assert.Eventually(t, func() bool { return c.open.Load() <= nearBy }, 10*time.Second, time.Millisecond, "parts far ahead are kept")
 			})
 			emit(o)
 		}), c, int64(len(text)), workers, length)
@@ -159,7 +159,7 @@ func TestPartsFullOfFindingsWaitForTheirTurn(t *testing.T) {
 	most := int64(0)
 	_, err := scanAt(newScanner("in", table(), func(Observation) { most = max(most, c.open.Load()) }), c, int64(len(text)), workers, length)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, most, int64(workers+2+workers), "each worker may hold one more")
+	assert.LessOrEqual(t, most, int64(nearBy+workers), "each worker may hold one more")
 	assert.LessOrEqual(t, c.given.Load(), int64(2*farAhead), "none is looked at twice")
 }
 
@@ -173,8 +173,9 @@ func TestAPartThatWaitedIsReadWhereThereIsNoWindowAnyMore(t *testing.T) {
 	s.again, s.recall.look = c, s.lookBack
 	p := newPart(s, c, int64(len(text)), 1<<20, 0)
 	p.fill(0, s.table)
-	q := newQueue(0)
-	require.True(t, q.far(0))
+	q, places := newQueue(c, 2)
+	require.Equal(t, farAhead, places)
+	require.True(t, q.far(nearBy))
 	p.wait(q)
 	require.Nil(t, p.text)
 	c.closed = true

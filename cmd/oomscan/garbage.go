@@ -8,10 +8,10 @@ import (
 )
 
 // softLimit keeps a scan of logs of any size under 32 MiB of resident memory, the program's own pages among them.
-const softLimit = 20 << 20
+const softLimit = 19 << 20
 
 // roomy is from how much living memory on the limit is given up: to keep it would cost most of the time.
-const roomy = 10 << 20
+const roomy = 9 << 20
 
 // collectByLimit collects garbage when the limit is near and not before: a short log's report ends before there is
 // anything to collect. A scan that keeps more, of thousands of logs, collects as Go does by default from then on.
