@@ -234,6 +234,11 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 	limit := j.options.lineLimit()
 	if f, from, size := regular(r); size >= minParts {
 		in := interruptibleAt{source.NewView(f, from, size), j.streams.Interrupt, m}
+		if workers > 1 {
+			var end func()
+			add, end = relay(add)
+			defer end()
+		}
 		st, err = parser.ScanAt(name, in, size, workers, add, limit)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
