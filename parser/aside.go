@@ -168,6 +168,9 @@ func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 		from = max(0, from-sampleStep)
 		lines += bytes.Count(b.text[from:to], newline)
 	}
+	if len(who) > 0 && b.unheard(t, from, a.pos, who) {
+		return true
+	}
 	b.hits = t.finder.Scan(b.text, from, a.pos, markClass, b.hits[:0])
 	for _, h := range b.hits {
 		if t.cares[h.Needle]&marks == 0 {
@@ -190,6 +193,29 @@ func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 		if same {
 			return false
 		}
+	}
+	return true
+}
+
+// unheard says that no line of text[from:to], a part of one at its beginning but for that, is by the writer whose lines begin
+// so. It does not say so of text that would have to be looked at in more detail: of long lines with marks, or such ones of
+// several writers.
+func (b *block) unheard(t *compiled, from, to int, who []byte) bool {
+	for first := from > 0; from < to; first = false {
+		i := bytes.IndexByte(b.text[from:to], '\n')
+		if i < 0 {
+			return false
+		}
+		line := b.text[from : from+i]
+		switch {
+		case len(line) > maxUnread, bytes.IndexByte(line, '\r') >= 0:
+			if b.hits = t.finder.Scan(b.text, from, from+i, markClass, b.hits[:0]); len(b.hits) > 0 {
+				return false
+			}
+		case !first && bytes.HasPrefix(line, who):
+			return false
+		}
+		from += i + 1
 	}
 	return true
 }
