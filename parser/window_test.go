@@ -108,20 +108,27 @@ func TestAWindowOfATruncatedFileIsReadAsFarAsItGoes(t *testing.T) {
 func TestATruncatedFileThatAWorkerHasSeenEndsTheInput(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat("a line of a log that says nothing\n", 3_000) + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
-	v, f := viewed(t, text)
-	if _, release, ok := v.Window(0, 1); ok {
-		release()
+	for _, waits := range []bool{false, true} {
+		v, f := viewed(t, text)
+		if _, release, ok := v.Window(0, 1); ok {
+			release()
+		}
+		s := newScanner("in", table(), func(Observation) {})
+		s.again, s.recall.look = v, s.lookBack
+		p := newPart(s, v, int64(len(text)), 1<<20, 0)
+		p.fill(0, s.table)
+		require.NotNil(t, p.release, "the text is looked at in the file")
+		require.NotEmpty(t, p.spots)
+		if waits {
+			q, _ := newQueue(v, 2)
+			p.wait(q)
+			require.Nil(t, p.release)
+		}
+		require.NoError(t, f.Truncate(0))
+		require.Error(t, s.part(&p))
+		assert.Nil(t, p.release)
+		assert.NotPanics(t, func() { s.close() })
 	}
-	s := newScanner("in", table(), func(Observation) {})
-	s.again, s.recall.look = v, s.lookBack
-	p := newPart(s, v, int64(len(text)), 1<<20, 0)
-	p.fill(0, s.table)
-	require.NotNil(t, p.release, "the text is looked at in the file")
-	require.NotEmpty(t, p.spots)
-	require.NoError(t, f.Truncate(0))
-	require.Error(t, s.part(&p))
-	assert.Nil(t, p.release)
-	assert.NotPanics(t, func() { s.close() })
 }
 
 // While one part is read, workers search those behind it, and keep none of them in memory but the next.
