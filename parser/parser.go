@@ -130,7 +130,7 @@ func (p *Parser) segments(at Position, raw []byte) {
 	envelope.Segments(raw, func(seg []byte) bool {
 		var body []byte
 		var h envelope.Header
-		if p.inLine && !p.wants(at.Line, at.Offset) {
+		if p.inLine && !p.wants(at.Line, at.Offset) && (!p.watched.covers(at.Line, at.Offset) || !mayCount(seg)) {
 			// one of the thousand states of a progress bar: most say nothing
 			if _, ok := p.table.finder.Next(seg, 0); !ok {
 				return true

@@ -114,3 +114,30 @@ func TestCountsAreThoseOfWholeExpressions(t *testing.T) {
 	}
 	assert.Greater(t, hits, 100)
 }
+
+// What a bar counts behind a failure is told for each of its states, whoever else is awaited then.
+func TestStatesOfABarAreReadBehindAFailure(t *testing.T) {
+	t.Parallel()
+	failure := "(Env pid=9) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n" +
+		strings.Repeat("2026-03-09 14:00:00,000 INFO all is well\n", 100) // nobody waits for more of it then
+	bar := "Rollout:  10%|#   | 71/512 [23:00<31:31, 14.18it/s]\rRollout:  11%|#   | 72/512 [23:00<31:31, 14.18it/s]\rRollout\r"
+	for name, text := range map[string]string{
+		"nobody is awaited":  failure + bar + "\n",
+		"somebody is":        failure + "(Other pid=1) Traceback (most recent call last):\n" + bar + "\n",
+		"in a long line":     failure + bar + strings.Repeat(" and so on\r", DefaultLine/8) + "\n",
+		"in one, and awaits": failure + "(Other pid=1) Traceback (most recent call last):\n" + bar + strings.Repeat(" and so on\r", DefaultLine/8) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var counts []string
+			text = strings.Repeat("nothing is said here\n", headLines+5) + text
+			_, err := Scan("in", strings.NewReader(text), func(o Observation) {
+				if m, ok := o.(Marker); ok && m.Name == "progress" {
+					counts = append(counts, m.Fields["count"])
+				}
+			})
+			require.NoError(t, err)
+			assert.Equal(t, []string{"71", "72"}, counts)
+		})
+	}
+}
