@@ -34,8 +34,8 @@ func window(f *os.File, off int64, n int) (text []byte, release func(), ok bool)
 // that Linux gives to anybody (fs.pipe-max-size).
 const pipeSize = 1 << 20
 
-// widen asks for a larger pipe where f is one. It works as well without.
-func widen(f *os.File) {
+// Widen asks for a larger pipe where f is one. It works as well without.
+func Widen(f *os.File) {
 	if c, err := f.SyscallConn(); err == nil { // Fd would make its reads block
 		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) })
 	}

@@ -15,7 +15,7 @@ func TestAPipeIsWidened(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	require.NoError(t, w.Close())
-	widen(r)
+	Widen(r)
 	c, err := r.SyscallConn()
 	require.NoError(t, err)
 	size := 0

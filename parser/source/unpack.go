@@ -183,7 +183,7 @@ func (w *walk) open(f *os.File) {
 			w.problem(in.Name, ErrKind, "")
 			return
 		}
-		widen(f)
+		Widen(f)
 		w.stream(at, bufio.NewReaderSize(checked{f, w.unpacker.Check}, sniffLen))
 		return
 	}

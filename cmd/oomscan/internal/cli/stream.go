@@ -89,11 +89,21 @@ type chunk struct {
 	err  error
 }
 
+// Reading. Who reads a pipe as soon as there is something in it is woken for every page that is written, which takes far
+// longer than to read it. So what was read is handed on at once, but a little time passes until the next read, unless
+// there was much to read.
+const (
+	chunkSize = 256 << 10
+	muchRead  = chunkSize / 4
+	breath    = 200 * time.Microsecond
+)
+
 // read reads standard input into a few buffers in turn, so that a blocked read never holds up a timer.
 func (j *scan) read() (<-chan chunk, chan<- []byte) {
+	source.Widen(j.streams.In)
 	chunks, free := make(chan chunk), make(chan []byte, 4)
 	for range 3 {
-		free <- make([]byte, 128<<10)
+		free <- make([]byte, chunkSize)
 	}
 	go func() {
 		defer close(chunks)
@@ -110,6 +120,9 @@ func (j *scan) read() (<-chan chunk, chan<- []byte) {
 			if err != nil {
 				chunks <- chunk{err: err}
 				return
+			}
+			if n < muchRead {
+				time.Sleep(breath)
 			}
 		}
 	}()
