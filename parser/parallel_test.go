@@ -63,7 +63,7 @@ func TestPartsAndWorkersDoNotMatter(t *testing.T) {
 	text := woven(t)
 	lengths := []int{1 << 10, 64 << 10, 4 << 20}
 	if testing.Short() { // the race detector makes it slow
-		text, lengths = text[:len(text)/3], lengths[1:2]
+		text, lengths = text[:len(text)/5], lengths[1:2]
 	}
 	want := everything(t, func(emit func(Observation)) (Stats, error) { return Scan("in", bytes.NewReader(text), emit) })
 	require.Greater(t, len(want), 500)

@@ -43,7 +43,7 @@ func TestWindowsDoNotMatter(t *testing.T) {
 	text := woven(t)
 	lengths := []int{4 << 10, 100_000, 1 << 20}
 	if testing.Short() { // the race detector makes it slow
-		text, lengths = text[:len(text)/3], lengths[1:2]
+		text, lengths = text[:len(text)/8], lengths[1:2]
 	}
 	v, f := viewed(t, text)
 	want := everything(t, func(emit func(Observation)) (Stats, error) { return Scan("in", bytes.NewReader(text), emit) })
@@ -160,7 +160,11 @@ func TestPartsFullOfFindingsWaitForTheirTurn(t *testing.T) {
 	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
 	const workers, length = 2, 80 << 10
 	require.Greater(t, length/len(oom), manySpots)
-	text := []byte(strings.Repeat(oom, 12*length/len(oom)))
+	parts := 12
+	if testing.Short() { // the race detector makes it slow
+		parts = 5
+	}
+	text := []byte(strings.Repeat(oom, parts*length/len(oom)))
 	v, _ := viewed(t, text)
 	c := &counted{View: v}
 	most := int64(0)
