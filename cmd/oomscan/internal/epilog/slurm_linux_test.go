@@ -91,11 +91,14 @@ func read(t testing.TB, dir, name string, uid int) string {
 	return string(b)
 }
 
-// again lets a requeued job run at once (Slurm would keep it for two minutes) and waits until its log says so.
+// again lets a requeued job run at once (Slurm would keep it for two minutes) and waits until its log says so. It does not
+// hurry one whose first run is not over: of a second run beside it, the first one's end would be taken for the job's.
 func (s *site) again(job, log, word string) {
 	s.t.Helper()
 	s.until("second run", func() bool {
-		_, _ = s.try("scontrol", "update", "job="+job, "StartTime=now")
+		if state, _ := s.try("squeue", "--noheader", "--jobs="+job, "--format=%T %r"); strings.TrimSpace(state) == "PENDING BeginTime" {
+			_, _ = s.try("scontrol", "update", "job="+job, "StartTime=now")
+		}
 		b, _ := os.ReadFile(log)
 		return strings.Contains(string(b), word)
 	})
