@@ -48,7 +48,7 @@ func TestPartsDoNotMatterAtAnyLimit(t *testing.T) {
 	for _, n := range []int{LeastLine, 40_000, 300_000} {
 		limit := LineLimit(n)
 		want := everything(t, func(emit func(Observation)) (Stats, error) { return Scan("in", bytes.NewReader(text), emit, limit) })
-		for _, length := range []int{5_000, partSize} {
+		for _, length := range []int{5_000, windowSize} {
 			t.Run(fmt.Sprintf("%d/%d", n, length), func(t *testing.T) {
 				t.Parallel()
 				same(t, want, everything(t, func(emit func(Observation)) (Stats, error) {

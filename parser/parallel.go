@@ -11,13 +11,16 @@ import (
 
 // Sizes of [ScanAt].
 const (
-	partSize = 1 << 20 // searched at a time by one worker: the more, the less often memory is mapped; but it counts as memory
-	nearEnd  = 4 << 10 // behind a part, enough for the end of nearly every line
+	readSize = 1 << 20 // of a part that is read: searched at a time by one worker
+	// windowSize is that of a part that is looked at where it is. Where a system keeps files in huge pages (Linux 6.18 with
+	// ext4 does), one is mapped at once, and not in 32 steps, if all of it is asked for.
+	windowSize = 2 << 20
+	nearEnd    = 4 << 10 // behind a part, enough for the end of nearly every line
 	// farAhead is how many parts may be searched before their turn where they need not be kept in memory: workers go on for as
 	// long as it takes to read what a failure makes worth reading.
 	farAhead = 64
-	// nearBy is how many of them are kept in memory all the same: the one that is read, and the next.
-	nearBy = 2
+	// nearBy is how many of them are kept in memory all the same: the one whose turn it is.
+	nearBy = 1
 	// manySpots is how many places of interest a part may have to be searched long before its turn.
 	manySpots = 1 << 10
 )
@@ -36,7 +39,24 @@ type Windowed interface {
 // worker everything happens in the caller's goroutine; none outlives the call. An input that ends sooner is read as far as it
 // goes. The only errors are r's; what was read before is emitted all the same.
 func ScanAt(name string, r io.ReaderAt, size int64, workers int, emit func(Observation), options ...Option) (Stats, error) {
-	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, partSize)
+	length := readSize
+	if size > int64(workers)*windowSize && windows(r) {
+		length = windowSize
+	}
+	return scanAt(newScanner(name, table(), emit, options...), r, size, workers, length)
+}
+
+// windows says whether an input can be looked at where it is.
+func windows(r io.ReaderAt) bool {
+	w, ok := r.(Windowed)
+	if !ok {
+		return false
+	}
+	_, release, ok := w.Window(0, 1)
+	if ok {
+		release()
+	}
+	return ok
 }
 
 func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, error) {
@@ -112,8 +132,8 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 	}
 	for k := range n {
 		p := &parts[k%len(parts)]
-		<-p.ready
 		q.take(k)
+		<-p.ready
 		if err := s.part(p); err != nil {
 			return err
 		}
@@ -132,18 +152,15 @@ type queue struct {
 	near  int // how many of them may be in memory
 	mu    sync.Mutex
 	moved sync.Cond
-	turn  int // the part that is being read
+	turn  int // the part that is read next, or is being read
 }
 
 // newQueue returns the queue for an input, and how many parts may stand in it: those that have to be read are all in memory.
 func newQueue(r io.ReaderAt, workers int) (q *queue, length int) {
 	q, length = &queue{near: workers + 2}, workers+2
 	q.moved.L = &q.mu
-	if w, ok := r.(Windowed); ok {
-		if _, release, ok := w.Window(0, 1); ok {
-			release()
-			q.near, length = nearBy, farAhead
-		}
+	if windows(r) {
+		q.near, length = nearBy, farAhead
 	}
 	return q, length
 }

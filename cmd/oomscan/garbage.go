@@ -8,7 +8,7 @@ import (
 )
 
 // softLimit keeps a scan of logs of any size under 32 MiB of resident memory, the program's own pages among them.
-const softLimit = 19 << 20
+const softLimit = 17 << 20
 
 // roomy is from how much living memory on the limit is given up: to keep it would cost most of the time.
 const roomy = 9 << 20
