@@ -82,7 +82,7 @@ func TestTracebacksThatStandAloneSayTheSameLater(t *testing.T) {
 		text := append(bytes.Clone(head), troubled(rand.New(rand.NewPCG(uint64(seed), 7)), 600)...)
 		var b block
 		b.text, b.hi, b.maxLine = text, len(text), DefaultLine
-		b.survey(table(), true)
+		b.survey(newSurveyor(table()), true)
 		kept += len(b.asides)
 		want := everything(t, func(emit func(Observation)) (Stats, error) {
 			s := newScanner("in", readAtOnce(), emit)
@@ -138,7 +138,7 @@ func TestWhatStandsAlone(t *testing.T) {
 			t.Parallel()
 			var b block
 			b.text, b.hi, b.maxLine = []byte(tt.text), len(tt.text), DefaultLine
-			b.survey(table(), true)
+			b.survey(newSurveyor(table()), true)
 			assert.Len(t, b.asides, tt.want)
 			for _, a := range b.asides {
 				require.Equal(t, byte('\n'), b.text[a.end-1])

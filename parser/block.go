@@ -32,9 +32,18 @@ type block struct {
 	newlines int   // in text[lo:hi]
 	counted  int   // up to where they are counted; behind hi, where the last line goes on, there are none
 	last     int   // the last of them, -1: none
-	hits     []anchor.Hit
-	prober   prober
+
+	*surveyor // who surveys it, nil when nobody does
 }
+
+// surveyor is what it takes to survey one block after the other.
+type surveyor struct {
+	table  *compiled
+	hits   []anchor.Hit
+	prober prober
+}
+
+func newSurveyor(t *compiled) *surveyor { return &surveyor{table: t, prober: prober{table: t}} }
 
 // spot is a place of a block that holds needles.
 type spot struct {
@@ -52,7 +61,10 @@ func (s *spot) silent() bool { return s.care&hopeless != 0 && s.care&^(tries|hop
 func (s *spot) cold() bool { return s.care&^(common|marks) == 0 }
 
 // survey searches the block: for everything, or for all but what is looked for later.
-func (b *block) survey(t *compiled, everything bool) {
+func (b *block) survey(by *surveyor, everything bool) {
+	b.surveyor = by
+	defer func() { b.surveyor = nil }()
+	t := by.table
 	b.spots, b.counted, b.newlines = b.spots[:0], b.lo, 0
 	class := anchor.First
 	if everything {

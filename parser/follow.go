@@ -21,7 +21,7 @@ func (s *Scanner) Rest() {
 	s.base += int64(from)
 	s.done -= from
 	s.buf = slices.Clip(kept)
-	s.block = block{}
+	s.block, s.by = block{}, nil
 }
 
 // Behind is the observation as if its input began so many lines and bytes later: that of a log which was begun anew goes

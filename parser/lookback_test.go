@@ -23,10 +23,10 @@ func TestCommonLinesAreNotSearchedFor(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat(step(12)+"\n"+afterUpdate+"\n", 50))
 	b := block{text: text, hi: len(text), maxLine: DefaultLine}
-	b.survey(table(), false)
+	b.survey(newSurveyor(table()), false)
 	assert.Empty(t, b.spots)
 	assert.Equal(t, 100, b.newlines)
-	b.survey(table(), true)
+	b.survey(newSurveyor(table()), true)
 	assert.Len(t, b.spots, 100)
 }
 
@@ -154,7 +154,7 @@ func TestColdNeedlesOfALongLineAreNotSearchedFor(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat(step(12)+"\r"+afterUpdate+"\r[score] 0.5\r", 4000))
 	b := block{text: text, hi: len(text), maxLine: DefaultLine}
-	b.survey(table(), false)
+	b.survey(newSurveyor(table()), false)
 	assert.Empty(t, b.spots)
 	assert.Equal(t, []int{0}, b.long)
 }

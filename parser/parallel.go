@@ -64,9 +64,9 @@ func scanAt(s *Scanner, r io.ReaderAt, size int64, workers, length int) (Stats, 
 	n := int((size + int64(length) - 1) / int64(length))
 	var err error
 	if workers <= 1 || n <= 1 {
-		p := newPart(s, r, size, length, 0)
+		p, by := newPart(s, r, size, length, 0), newSurveyor(s.table)
 		for k := 0; k < n && err == nil; k++ {
-			p.fill(k, s.table)
+			p.fill(k, by)
 			err = s.part(&p)
 		}
 	} else {
@@ -115,8 +115,9 @@ func (s *Scanner) parallel(r io.ReaderAt, size int64, workers, length, n int) er
 	}()
 	for range workers {
 		wg.Go(func() {
+			by := newSurveyor(s.table)
 			for p := range todo {
-				p.fill(p.number, s.table)
+				p.fill(p.number, by)
 				if q.far(p.number) {
 					p.wait(q)
 				}
@@ -207,7 +208,7 @@ func (p *part) back(t *compiled) {
 		return
 	}
 	p.windows = nil
-	p.fill(p.number, t)
+	p.fill(p.number, newSurveyor(t))
 }
 
 // part consumes a part and returns why no more of them can come.
@@ -257,7 +258,7 @@ func unfaulted(do func()) (ok bool) {
 }
 
 // fill reads and searches the part of that number.
-func (p *part) fill(number int, t *compiled) {
+func (p *part) fill(number int, by *surveyor) {
 	begin := int64(number) * int64(p.length)
 	end := min(begin+int64(p.length), p.size)
 	p.off, p.err, p.away = max(0, begin-behind), nil, 0
@@ -265,7 +266,7 @@ func (p *part) fill(number int, t *compiled) {
 		p.spots = nil
 	}
 	if p.windows != nil && end > begin {
-		if unfaulted(func() { p.look(begin, end, t) }) && p.release != nil {
+		if unfaulted(func() { p.look(begin, end, by) }) && p.release != nil {
 			return
 		}
 		p.free()
@@ -281,18 +282,18 @@ func (p *part) fill(number int, t *compiled) {
 	if p.off+int64(p.hi) == end {
 		p.err = nil // the next part will meet it
 	}
-	p.survey(t, false)
+	p.survey(by, false)
 }
 
 // look searches the bytes between two offsets where they are. It leaves release nil where that cannot be.
-func (p *part) look(begin, end int64, t *compiled) {
+func (p *part) look(begin, end int64, by *surveyor) {
 	text, release, ok := p.windows.Window(p.off, int(min(end+int64(ahead(p.maxLine)), p.size)-p.off))
 	if !ok {
 		return
 	}
 	p.text, p.release = text, release
 	p.lo, p.hi = int(begin-p.off), int(end-p.off)
-	p.survey(t, false)
+	p.survey(by, false)
 }
 
 // unended says whether the line in which the part ends goes on behind the text.

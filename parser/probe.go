@@ -115,7 +115,6 @@ const maxProbed = 32
 // probe tells which lines of the block hold the needle of an event and no event. Of a line that began before the block, or
 // that is too long, or that srun cut, that cannot be told.
 func (b *block) probe(t *compiled) {
-	b.prober.table = t
 	for rest, yes := b.spots, 0; len(rest) > 0 && yes < maxProbed; {
 		n, all := 0, care(0)
 		for n < len(rest) && rest[n].line == rest[0].line {

@@ -153,7 +153,9 @@ type recall struct {
 	stage map[word]int32    // the pattern, and one, of the last stage that was told of a writer
 	turns []turn            // what waits, while it is being read
 	later map[word]int      // of the turns, those that were seen behind the one that is looked at
-	told  []Observation
+	told  []Observation     // and not emitted, for a turn behind may prove the plan wrong
+	holds bool              // what is told is not emitted
+	count int               // what was told
 	hits  []anchor.Hit
 }
 

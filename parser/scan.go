@@ -51,6 +51,7 @@ type Scanner struct {
 	base  int64  // offset of buf[0] in the input
 	done  int    // buf[:done] is consumed
 	block block
+	by    *surveyor // nil: nothing was surveyed lately
 
 	next   int64            // what begins before is consumed
 	line   int              // number of the line in which next is, 1-based
@@ -218,7 +219,10 @@ func (s *Scanner) advance(n int) {
 func (s *Scanner) take(end int) {
 	b := &s.block
 	b.text, b.off, b.lo, b.hi, b.maxLine = s.buf, s.base, s.done, end, s.maxLine
-	b.survey(s.table, true)
+	if s.by == nil {
+		s.by = newSurveyor(s.table)
+	}
+	b.survey(s.by, true)
 	s.consume(b)
 	s.done = end
 }

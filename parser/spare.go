@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -20,8 +21,14 @@ import (
 // maxHeard bounds what is remembered of what writers said.
 const maxHeard = 1024
 
-// word is what a line says as far as others like it say the same: which pattern it matches, and who writes it.
-type word struct {
+// word stands for what a line says as far as others like it say the same: which pattern it matches, and who writes it. It is
+// a hash, for thousands are remembered: of as many, two that differ are taken for one in one of 10^12 logs. 0 is none.
+type word uint64
+
+var wordSeed = maphash.MakeSeed()
+
+// phrase is what a word stands for.
+type phrase struct {
 	says                         int32
 	pid, parent                  int32
 	rank, local, task, device    int32
@@ -30,20 +37,16 @@ type word struct {
 	clock                        string
 }
 
-// wordOf is what a header tells of its writer, but for what differs from line to line, and what it says. A map keeps keys
-// of that size in place.
+// wordOf is what a header tells of its writer, but for what differs from line to line, and what it says.
 func wordOf(says int32, h *envelope.Header) word {
-	return word{
+	return word(maphash.Comparable(wordSeed, phrase{
 		says, int32(h.PID), int32(h.Parent), int32(h.Rank), int32(h.LocalRank), int32(h.Task), int32(h.Device),
 		int32(h.TP), int32(h.DP), int32(h.PP), int32(h.EP), h.Stream, h.Host, h.Process, h.Actor, h.Clock,
-	}
+	}))
 }
 
-// writer is who says it.
-func (w word) writer() word {
-	w.says = 0
-	return w
-}
+// writerOf is who says it.
+func writerOf(h *envelope.Header) word { return wordOf(0, h) }
 
 // turn is something that waits, when it is its turn.
 type turn struct {
@@ -51,7 +54,7 @@ type turn struct {
 	kind   int
 	body   []byte // of a line that is one message, which only one pattern may match; nil: that is not known of it
 	header envelope.Header
-	word   word // the zero value: others need not say the same
+	word   word // 0: others need not say the same
 	spare  bool // it need not be read, for one behind it says the same
 	stands bool // it must say something: for one that is spared, or to tell the time
 	last   bool // with a stamp
@@ -191,7 +194,15 @@ func (r *recall) retell(all bool) bool {
 	r.told = r.told[:0]
 	r.reader.emit = r.tells
 	defer func() { r.reader.emit = r.emit }()
+	proven := -1 // the last turn that may prove the plan wrong
+	if !all {
+		proven = lastIndex(r.turns, func(t *turn) bool { return t.stands })
+	}
+	r.holds = proven >= 0
 	for i := range r.turns {
+		if i > proven && r.holds {
+			r.emitTold()
+		}
 		t := &r.turns[i]
 		switch {
 		case t.made != nil:
@@ -201,7 +212,7 @@ func (r *recall) retell(all bool) bool {
 			r.apart(t.waiting)
 			continue
 		}
-		before := len(r.told)
+		before := r.count
 		whole := len(r.reader.cuts) == 0 // else a line that srun cut may go on in this one
 		_, amid := r.reader.begun[t.header.Stream]
 		switch {
@@ -213,40 +224,62 @@ func (r *recall) retell(all bool) bool {
 			r.reader.reread(t.waiting)
 		}
 		switch {
-		case len(r.told) > before:
+		case r.count > before:
 			r.hear(t)
 		case t.stands && !all:
 			r.reader.begun = begun
 			clear(r.reader.cuts)
+			clear(r.told)
 			return false
 		}
 	}
-	for _, o := range r.told {
-		r.emit(o)
-	}
+	r.emitTold()
 	return true
+}
+
+// lastIndex is that of the last turn of which something is true, -1: of none.
+func lastIndex(turns []turn, is func(*turn) bool) int {
+	for i := range slices.Backward(turns) {
+		if is(&turns[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // tells takes what is to be emitted.
 func (r *recall) tells(o Observation) {
-	r.told = append(r.told, o)
-	if m, ok := o.(Marker); ok && m.Name == "phase" {
-		delete(r.stage, wordOf(0, &m.Header))
+	if m, ok := o.(Marker); ok && m.Name == "phase" && len(r.stage) > 0 {
+		delete(r.stage, writerOf(&m.Header))
 	}
+	if r.count++; r.holds {
+		r.told = append(r.told, o)
+	} else {
+		r.emit(o)
+	}
+}
+
+// emitTold emits what was told, and what is told from now on.
+func (r *recall) emitTold() {
+	for _, o := range r.told {
+		r.emit(o)
+	}
+	clear(r.told)
+	r.told, r.holds = r.told[:0], false
 }
 
 // over says that a line tells the end of a stage of which its writer told last that it is over. Stamps behind a launcher's
 // label are those of a program among several, whose time must be known.
 func (r *recall) over(t *turn) bool {
-	if t.last || t.word.says == 0 || r.reader.table.traits[t.says-1]&closes == 0 {
+	if t.last || t.word == 0 || r.reader.table.traits[t.says-1]&closes == 0 {
 		return false
 	}
-	return r.stage[t.word.writer()] == t.says && (t.header.Time.IsZero() || t.header.Launched() == "")
+	return r.stage[writerOf(&t.header)] == t.says && (t.header.Time.IsZero() || t.header.Launched() == "")
 }
 
 // hear notes what a writer has said.
 func (r *recall) hear(t *turn) {
-	if t.word.says == 0 {
+	if t.word == 0 {
 		return
 	}
 	if len(r.heard) >= maxHeard {
@@ -259,7 +292,7 @@ func (r *recall) hear(t *turn) {
 	if len(r.stage) >= maxHeard {
 		clear(r.stage)
 	}
-	r.stage[t.word.writer()] = t.says
+	r.stage[writerOf(&t.header)] = t.says
 }
 
 // retellAll emits everything that waits, but for what is spared.
@@ -267,7 +300,6 @@ func (r *recall) retellAll() {
 	if r.plan(); !r.retell(false) {
 		r.retell(true)
 	}
-	clear(r.told)
 	if clear(r.turns); cap(r.turns) > maxTurns {
 		r.turns, r.told = nil, nil
 	}

@@ -116,7 +116,7 @@ func TestATruncatedFileThatAWorkerHasSeenEndsTheInput(t *testing.T) {
 		s := newScanner("in", table(), func(Observation) {})
 		s.again, s.recall.look = v, s.lookBack
 		p := newPart(s, v, int64(len(text)), 1<<20, 0)
-		p.fill(0, s.table)
+		p.fill(0, newSurveyor(s.table))
 		require.NotNil(t, p.release, "the text is looked at in the file")
 		require.NotEmpty(t, p.spots)
 		if waits {
@@ -183,7 +183,7 @@ func TestAPartThatWaitedIsReadWhereThereIsNoWindowAnyMore(t *testing.T) {
 	s := newScanner("in", table(), func(o Observation) { got = append(got, o) })
 	s.again, s.recall.look = c, s.lookBack
 	p := newPart(s, c, int64(len(text)), 1<<20, 0)
-	p.fill(0, s.table)
+	p.fill(0, newSurveyor(s.table))
 	q, places := newQueue(c, 2)
 	require.Equal(t, farAhead, places)
 	require.True(t, q.far(nearBy))
