@@ -21,12 +21,14 @@ const (
 	sampleStep  = 8 << 10 // bytes before it that are looked at at once
 )
 
-// aside is a traceback that stands alone: text[pos:end], with its last line's line feed.
+// aside is a traceback that stands alone: text[pos:end], with the end of its last line. In a long line, carriage returns stand
+// between its lines.
 type aside struct {
 	pos, end int
+	head     int // where its first line ends
 	last     int // where its last line begins
 	lines    int
-	writer   string
+	writer   string // in a long line it depends on how that begins
 }
 
 var (
@@ -54,30 +56,43 @@ func (b *block) setAside(t *compiled) {
 	}
 }
 
+// lineEnd is what ends the lines of the block: a carriage return, if it is a part of one long line.
+func (b *block) lineEnd() byte {
+	if b.within() && b.hi-b.lo > b.maxLine {
+		return '\r'
+	}
+	return '\n'
+}
+
 // alone says whether the traceback whose header holds that spot stands alone, and how far it goes.
 func (b *block) alone(t *compiled, at int) (a aside, ok bool) {
-	pos := b.spots[at].pos
-	from := max(b.begun, pos-maxWho)
+	pos, end := b.spots[at].pos, b.lineEnd()
+	long := end == '\r'
+	begun := b.begun
+	if long {
+		begun = b.lo
+	}
+	from := max(begun, pos-maxWho)
 	if from > pos {
 		return aside{}, false
 	}
-	begin := from + bytes.LastIndexByte(b.text[from:pos], '\n') + 1
+	begin := from + bytes.LastIndexByte(b.text[from:pos], end) + 1
 	who := b.text[begin:pos]
-	if begin == from && from != b.begun || !bytes.HasPrefix(b.text[pos:], headerText) {
+	if begin == from && (from != begun || long) || long && len(who) == 0 || !bytes.HasPrefix(b.text[pos:], headerText) {
 		return aside{}, false
 	}
-	a = aside{pos: begin, end: pos + len(headerText) + 1, lines: 1}
-	if a.end > b.hi || b.text[a.end-1] != '\n' {
+	a = aside{pos: begin, head: pos + len(headerText), lines: 1}
+	if a.end = a.head + 1; a.end > b.hi || b.text[a.head] != end {
 		return aside{}, false
 	}
-	body, h := b.prober.peeler.Peel(b.text[begin : a.end-1])
+	body, h := b.prober.peeler.Peel(b.text[begin:a.head])
 	if !bytes.Equal(body, headerText) || !h.Time.IsZero() || h.Partial {
 		return aside{}, false
 	}
 	a.writer = h.Stream
 	for frames := 0; ; {
 		rest := b.text[a.end:min(b.hi, begin+maxAside)]
-		i := bytes.IndexByte(rest, '\n')
+		i := bytes.IndexByte(rest, end)
 		if i < 0 || !bytes.HasPrefix(rest, who) {
 			return aside{}, false
 		}
@@ -115,16 +130,22 @@ func (b *block) alone(t *compiled, at int) (a aside, ok bool) {
 	if slices.ContainsFunc(b.hits, func(h anchor.Hit) bool { return t.cares[h.Needle] != 0 }) {
 		return aside{}, false
 	}
-	return a, b.silentBehind(t, &a, at, who) && b.sampleless(t, &a, who)
+	if !b.silentBehind(t, &a, at, who, end) {
+		return a, false
+	}
+	if long {
+		return a, b.samplelessInLong(t, &a, who)
+	}
+	return a, b.sampleless(t, &a, who)
 }
 
 // silentBehind says that a writer says nothing behind its traceback while more of the message would be waited for, or
 // begins another one, and that nobody else has anything to say then for which it mattered.
-func (b *block) silentBehind(t *compiled, a *aside, at int, who []byte) bool {
+func (b *block) silentBehind(t *compiled, a *aside, at int, who []byte, end byte) bool {
 	pos, over := a.end, false
 	for range asideBehind {
-		i := bytes.IndexByte(b.text[pos:], '\n')
-		if i < 0 {
+		i := bytes.IndexByte(b.text[pos:], end)
+		if i < 0 || end == '\r' && i > maxPiece {
 			return false
 		}
 		switch line := b.text[pos : pos+i]; {
@@ -168,7 +189,7 @@ func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 		from = max(0, from-sampleStep)
 		lines += bytes.Count(b.text[from:to], newline)
 	}
-	if len(who) > 0 && b.unheard(t, from, a.pos, who) {
+	if len(who) > 0 && b.unheard(t, from, a.pos, who, '\n') {
 		return true
 	}
 	b.hits = t.finder.Scan(b.text, from, a.pos, markClass, b.hits[:0])
@@ -197,18 +218,25 @@ func (b *block) sampleless(t *compiled, a *aside, who []byte) bool {
 	return true
 }
 
-// unheard says that no line of text[from:to], a part of one at its beginning but for that, is by the writer whose lines begin
-// so. It does not say so of text that would have to be looked at in more detail: of long lines with marks, or such ones of
-// several writers.
-func (b *block) unheard(t *compiled, from, to int, who []byte) bool {
+// samplelessInLong is sampleless in a long line, in which a sample reaches so many bytes. Text of many pieces is none of the
+// writer's whose name is in front of others.
+func (b *block) samplelessInLong(t *compiled, a *aside, who []byte) bool {
+	from := a.pos - sampleBytes - maxPiece
+	return from > 0 && b.unheard(t, from, a.pos, who, '\r')
+}
+
+// unheard says that no line of text[from:to] is by the writer whose lines begin so. The text ends where a line does, and may
+// begin within one. It does not say so where more would have to be looked at: marks in long lines, or in such ones of several
+// writers.
+func (b *block) unheard(t *compiled, from, to int, who []byte, end byte) bool {
 	for first := from > 0; from < to; first = false {
-		i := bytes.IndexByte(b.text[from:to], '\n')
+		i := bytes.IndexByte(b.text[from:to], end)
 		if i < 0 {
 			return false
 		}
 		line := b.text[from : from+i]
 		switch {
-		case len(line) > maxUnread, bytes.IndexByte(line, '\r') >= 0:
+		case len(line) > maxUnread, end == '\n' && bytes.IndexByte(line, '\r') >= 0, end == '\r' && first:
 			if b.hits = t.finder.Scan(b.text, from, from+i, markClass, b.hits[:0]); len(b.hits) > 0 {
 				return false
 			}
@@ -226,11 +254,31 @@ func (p *Parser) idle(writer string) bool {
 	return s == nil || s.trace.Idle() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == (sampling{}) && len(s.pending) == 0
 }
 
+// canSetAside says that nothing its writer has begun makes the traceback mean anything else.
+func (s *Scanner) canSetAside(b *block, a *aside) bool {
+	if long := b.lineEnd() == '\r'; long != s.inLong {
+		return false
+	}
+	if !s.inLong {
+		return s.parser.idle(a.writer)
+	}
+	_, h := s.parser.peeler.PeelInherit(b.text[a.pos:a.head], *s.outer)
+	a.writer = h.Stream
+	return a.writer != s.outer.Stream && s.parser.idle(a.writer)
+}
+
 // setAside lets a traceback that stands alone wait.
 func (s *Scanner) setAside(b *block, a *aside) {
 	r := s.recall
 	r.now = b.off + int64(a.last)
-	r.keep(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
+	if s.inLong {
+		s.remember(b, a.pos)
+		r.keep(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], s.outer, false)
+		s.pieceRead(b.off+int64(a.pos), b.off+int64(a.end-1))
+	} else {
+		r.keep(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
+		s.line += a.lines
+	}
 	if w := s.parser.streams[a.writer]; w != nil {
 		w.trace = traceback.Assembler{} // what comes has nothing to do with the one before
 	}
@@ -238,12 +286,26 @@ func (s *Scanner) setAside(b *block, a *aside) {
 
 // aside reads such a traceback.
 func (p *Parser) aside(e *waiting) {
-	line, offset := e.line, e.offset
-	for text := range bytes.Lines(e.text) {
-		p.line(line, offset, bytes.TrimSuffix(text, newline), false)
-		line, offset = line+1, offset+int64(len(text))
+	if e.outer != nil {
+		p.asideInLong(e)
+	} else {
+		line, offset := e.line, e.offset
+		for text := range bytes.Lines(e.text) {
+			p.line(line, offset, bytes.TrimSuffix(text, newline), false)
+			line, offset = line+1, offset+int64(len(text))
+		}
 	}
 	p.flush()
 	clear(p.streams)
 	clear(p.open)
+}
+
+func (p *Parser) asideInLong(e *waiting) {
+	p.outer, p.inLine, p.long = *e.outer, true, inLongLine
+	offset := e.offset
+	for piece := range bytes.SplitSeq(bytes.TrimSuffix(e.text, []byte{'\r'}), []byte{'\r'}) {
+		p.line(e.line, offset, piece, true)
+		offset += int64(len(piece)) + 1
+	}
+	p.inLine, p.long = false, offset
 }

@@ -147,3 +147,78 @@ func TestWhatStandsAlone(t *testing.T) {
 		})
 	}
 }
+
+func TestTracebacksInLongLinesSayTheSameLater(t *testing.T) {
+	t.Parallel()
+	head := strings.Repeat("nothing is said here\n", headLines+5)
+	begins := []string{"", "(RewardWorker pid=7001) one says this\r", "[rank0]: \r", "2026-03-09 14:00:00,000 INFO (Env pid=9) x", "[2026-03-09 14:00:00 TP0] Decode batch, #running-req: 4\r"}
+	limit := LineLimit(LeastLine)
+	seeds := 25
+	if testing.Short() {
+		seeds = 2
+	}
+	kept := 0
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(uint64(seed), 11))
+		line := begins[seed%len(begins)] + strings.ReplaceAll(string(troubled(r, 400)), "\n", "\r")
+		text := []byte(head + line + "\n" + string(troubled(r, 40)) + line + "\n")
+		b := block{text: text, lo: len(head) + 50_000, hi: len(head) + len(line), maxLine: LeastLine}
+		b.survey(newSurveyor(table()), true)
+		kept += len(b.asides)
+		want := everything(t, func(emit func(Observation)) (Stats, error) {
+			s := newScanner("in", readAtOnce(), emit, limit)
+			_, _ = s.Write(text)
+			return s.Close(), nil
+		})
+		for _, length := range []int{64 << 10, 1 << 20} {
+			same(t, want, everything(t, func(emit func(Observation)) (Stats, error) {
+				return scanAt(newScanner("in", table(), emit, limit), newFleeting(text), int64(len(text)), 2, length)
+			}))
+		}
+		same(t, want, everything(t, func(emit func(Observation)) (Stats, error) {
+			s := NewScanner("in", emit, limit)
+			for rest := text; len(rest) > 0; {
+				n := min(len(rest), 90_000)
+				_, _ = s.Write(rest[:n])
+				rest = rest[n:]
+			}
+			return s.Close(), nil
+		}))
+	}
+	assert.Greater(t, kept, seeds, "no traceback stood alone: this test shows nothing")
+}
+
+// TestAWriterWhomOnlyTheBeginningOfALongLineNames reads an exception whose lines leave the name of their writer's node to the
+// line's first segment, while others are awaited whose names are in theirs.
+func TestAWriterWhomOnlyTheBeginningOfALongLineNames(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("3: nothing is said here\r", 9_000)
+	text := strings.Repeat("nothing\n", headLines) +
+		"(RewardWorker pid=7001) one says this\r" + filler +
+		"3: Traceback (most recent call last):\r3:   File \"/srv/rewards/check.py\", line 50, in check\r3:     return verify(answer)\r3: ValueError: 5 is no answer\r" +
+		filler + "3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+	for name, scan := range map[string]func(func(Observation)) (Stats, error){
+		"stream": func(emit func(Observation)) (Stats, error) { return Scan("in", strings.NewReader(text), emit) },
+		"file": func(emit func(Observation)) (Stats, error) {
+			return ScanAt("in", strings.NewReader(text), int64(len(text)), 2, emit)
+		},
+		"at once": func(emit func(Observation)) (Stats, error) {
+			s := newScanner("in", readAtOnce(), emit)
+			_, _ = s.Write([]byte(text))
+			return s.Close(), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var texts []string
+			_, err := scan(func(o Observation) {
+				if e, ok := o.(Event); ok {
+					texts = append(texts, e.Text)
+				}
+			})
+			require.NoError(t, err)
+			require.Len(t, texts, 2)
+			assert.Equal(t, "ValueError: 5 is no answer", texts[0])
+		})
+	}
+}

@@ -123,14 +123,21 @@ func (s *Scanner) lineAt(offset int64, kind, line int, text []byte, outer *envel
 	r.now = now
 }
 
-// partRead notes that a part of a long line was read.
+// partRead notes that a part of a long line was read, and all that matters for it before.
 func (s *Scanner) partRead(from, to int64) {
+	s.pieceRead(from, to)
+	if s.again != nil {
+		s.history.marked = to
+	}
+}
+
+// pieceRead notes that a part of a long line was read, or is kept to be read.
+func (s *Scanner) pieceRead(from, to int64) {
 	s.unread = to
 	h := &s.history
 	if s.again == nil {
 		return
 	}
-	h.marked = to
 	n := len(h.parts)
 	if n > 0 && h.parts[n-1].to+1 >= from { // but for a carriage return
 		h.parts[n-1].to = to

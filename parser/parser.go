@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"oomscan/parser/envelope"
 	"oomscan/parser/settings"
@@ -84,13 +85,14 @@ func (p *Parser) wants(line int, offset int64) bool {
 }
 
 // concerned says whether a line without a needle might be of a writer whose next lines are awaited. To peel the line would
-// tell for sure; to look for the writer's name is far cheaper.
-func (p *Parser) concerned(line int, offset int64, raw []byte) bool {
+// tell for sure; to look for the writer's name is far cheaper. outer is nil for a line: the pieces of a long one may leave the
+// name to its first segment.
+func (p *Parser) concerned(line int, offset int64, raw []byte, outer *envelope.Header) bool {
 	if len(p.cuts) > 0 || len(p.open) > maxNames || p.head(line, offset) || len(raw) > 0 && raw[0] == '{' {
 		return true
 	}
 	for s := range p.open {
-		if len(s.name) == 0 || bytes.Contains(raw, s.name) {
+		if len(s.name) == 0 || bytes.Contains(raw, s.name) || outer != nil && strings.Contains(outer.Stream, string(s.name)) {
 			return true
 		}
 	}

@@ -272,11 +272,10 @@ func (s *Scanner) consume(b *block) {
 			for len(asides) > 0 && asides[0].pos < x {
 				asides = asides[1:]
 			}
-			if len(asides) > 0 && len(spots) > 0 && !s.inLong && spots[0].pos >= asides[0].pos && (len(long) == 0 || long[0] > asides[0].pos) &&
-				s.parser.idle(asides[0].writer) {
+			if len(asides) > 0 && len(spots) > 0 && spots[0].pos >= asides[0].pos && (len(long) == 0 || long[0] > asides[0].pos) &&
+				s.canSetAside(b, &asides[0]) {
 				s.line = s.first + spots[0].line
 				s.setAside(b, &asides[0])
-				s.line += asides[0].lines
 				s.next = b.off + int64(asides[0].end)
 				continue
 			}
@@ -406,20 +405,20 @@ func (s *Scanner) stretch(b *block, x int, spots []spot) int {
 
 // canWait says that what the needles of a line tell, short of an event, need not be told while the next lines of some writers
 // are awaited: it waits like what other lines tell, and whose lines are awaited makes no difference to it.
-func (s *Scanner) canWait(offset int64, raw []byte, c care, long bool) bool {
+func (s *Scanner) canWait(offset int64, raw []byte, c care) bool {
 	p := s.parser
-	return !long && len(raw) <= maxUnread && len(p.cuts) == 0 && !p.head(s.line, offset) && (c&^(common|marks) == 0 || !chunk(raw))
+	return len(raw) <= maxUnread && len(p.cuts) == 0 && !p.head(s.line, offset) && (c&^(common|marks) == 0 || !chunk(raw))
 }
 
 // await reads such a line for those whose lines are awaited.
-func (s *Scanner) await(offset int64, raw []byte, c care) {
+func (s *Scanner) await(offset int64, raw []byte, c care, outer *envelope.Header) {
 	p := s.parser
-	concerned := p.concerned(s.line, offset, raw)
+	concerned := p.concerned(s.line, offset, raw, outer)
 	if concerned {
 		s.lookMarks(offset)
 		s.recall.samples(p, s.line)
 		p.plain, p.muted = c == 0, true
-		p.line(s.line, offset, raw, false)
+		p.line(s.line, offset, raw, outer != nil)
 		p.muted = false
 		if s.again != nil {
 			s.history.marked = offset + int64(len(raw)) + 1
@@ -431,9 +430,14 @@ func (s *Scanner) await(offset int64, raw []byte, c care) {
 	case c == 0:
 	case c&marks != 0 && concerned:
 		s.recall.keep(sampleKind, s.line, offset, raw, nil, true)
-	case !cold || s.again == nil:
-		s.recall.keep(kindFor(c), s.line, offset, raw, nil, false)
+	case !cold, s.again == nil && outer == nil: // the pieces of a long line are remembered
+		s.recall.keep(kindFor(c), s.line, offset, raw, outer, false)
 	}
+}
+
+// whole says that a part of a long line is all that stands between two carriage returns, and no more than waits of them.
+func whole(b *block, from, lo, hi int) bool {
+	return from == lo && lo > 0 && b.text[lo-1] == '\r' && hi-lo <= maxPiece && hi < len(b.text) && (b.text[hi] == '\r' || b.text[hi] == '\n')
 }
 
 // cares joins what the needles before end ask for, the cold ones among them or not.
@@ -462,7 +466,7 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	watched := p.watched.covers(s.line, offset)
 	wanted := p.wants(s.line, offset)
 	counts := watched && mayCount(raw)
-	if wanted && !counts && c&^(common|marks) == 0 && !p.concerned(s.line, offset, raw) {
+	if wanted && !counts && c&^(common|marks) == 0 && !p.concerned(s.line, offset, raw, outer) {
 		p.pass()
 		if c != 0 && !looksBack {
 			s.recall.keep(kindFor(c), s.line, offset, raw, outer, false)
@@ -482,11 +486,11 @@ func (s *Scanner) deliver(b *block, from, lo, hi int, c care, outer *envelope.He
 	}
 	switch {
 	case counts, c&reads != 0:
-	case wanted && s.canWait(offset, raw, c, long) && (c&tries == 0 || futile || !p.prober.matches(raw, outer, p.flood)):
-		s.await(offset, raw, c&^tries)
+	case wanted && (!long || c&marks == 0 && whole(b, from, lo, hi)) && s.canWait(offset, raw, c) && (c&tries == 0 || futile || !p.prober.matches(raw, outer, p.flood)):
+		s.await(offset, raw, c&^tries, outer)
 		return
 	case wanted:
-		if c == 0 && !p.concerned(s.line, offset, raw) {
+		if c == 0 && !p.concerned(s.line, offset, raw, outer) {
 			p.pass()
 			return
 		}
