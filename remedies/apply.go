@@ -38,7 +38,7 @@ func (s *scene) judge(g *Guide, l *List, it *Item, own bool) judged {
 	shownAny, unknownKeys := false, []string(nil)
 	for i := range it.Parameters {
 		p := &it.Parameters[i]
-		c, ok := s.changeOf(p, s.alone(g, p.Key))
+		c, ok := s.changeOf(p, alone(g, p.Key))
 		if !ok {
 			continue
 		}
@@ -273,21 +273,32 @@ func caution(it *Item) string {
 }
 
 // alone says that no other parameter of the guide ends in the same word, so a log's bare key can only mean this one.
-func (s *scene) alone(g *Guide, key string) bool {
-	last := func(k string) string { p := split(k); return p[len(p)-1] }
-	n, ok := s.lasts[g]
+func alone(g *Guide, key string) bool {
+	n, ok := lastWords.Load(g)
 	if !ok {
-		n = map[string]int{}
-		seen := map[string]bool{}
-		for i := range g.Items {
-			for _, p := range g.Items[i].Parameters {
-				if !seen[p.Key] {
-					seen[p.Key] = true
-					n[last(p.Key)]++
-				}
+		n, _ = lastWords.LoadOrStore(g, lastWordsOf(g)) // who comes second made the same
+	}
+	return n.(map[string]int)[lastWord(key)] <= 1
+}
+
+// lastWords holds [lastWordsOf] each guide that was asked for it, by its address: guides stay, and nobody changes them.
+var lastWords sync.Map
+
+// lastWordsOf counts the parameters of a guide that end in the same word.
+func lastWordsOf(g *Guide) map[string]int {
+	n, seen := map[string]int{}, map[string]bool{}
+	for i := range g.Items {
+		for _, p := range g.Items[i].Parameters {
+			if !seen[p.Key] {
+				seen[p.Key] = true
+				n[lastWord(p.Key)]++
 			}
 		}
-		s.lasts[g] = n
 	}
-	return n[last(key)] <= 1
+	return n
+}
+
+func lastWord(key string) string {
+	parts := split(key)
+	return parts[len(parts)-1]
 }

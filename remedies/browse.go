@@ -142,7 +142,7 @@ func (s *scene) fill(g *Guide, e *Entry) {
 	var done, lines []string
 	for i := range e.Parameters {
 		p := &e.Parameters[i]
-		c, ok := s.changeOf(p, s.alone(g, p.Key))
+		c, ok := s.changeOf(p, alone(g, p.Key))
 		switch {
 		case !ok:
 		case c.satisfied != "":

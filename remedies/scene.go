@@ -14,7 +14,6 @@ type scene struct {
 	in       *classifier.Incident
 	settings *settings
 	held     map[string]verdict // conditions already evaluated
-	lasts    map[*Guide]map[string]int
 	eras     map[*Guide]string // see eraOf
 	era      string            // of the guide whose items are judged
 	words    string            // the message and the evidence, in lower case
@@ -30,7 +29,7 @@ type scene struct {
 const mostText = 16 << 10
 
 func newScene(run *classifier.Run, in *classifier.Incident) *scene {
-	s := &scene{run: run, in: in, settings: newSettings(run.Config), held: map[string]verdict{}, lasts: map[*Guide]map[string]int{}, eras: map[*Guide]string{}, phase: in.Phase, resource: in.Resource}
+	s := &scene{run: run, in: in, settings: newSettings(run.Config), held: map[string]verdict{}, eras: map[*Guide]string{}, phase: in.Phase, resource: in.Resource}
 	if s.phase == "" {
 		s.phase = "unknown"
 	}
