@@ -14,10 +14,10 @@ type scene struct {
 	in       *classifier.Incident
 	settings *settings
 	held     map[string]verdict // conditions already evaluated
-	eras     map[*Guide]string // see eraOf
-	era      string            // of the guide whose items are judged
-	words    string            // the message and the evidence, in lower case
-	phase    string            // the incident's phase; unknown when empty
+	eras     map[*Guide]string  // see eraOf
+	era      string             // of the guide whose items are judged
+	words    string             // the message and the evidence, in lower case
+	phase    string             // the incident's phase; unknown when empty
 	resource string
 
 	sizes   *modelFacts          // see model
