@@ -41,7 +41,7 @@ func viewed(t *testing.T, text []byte) (*source.View, *os.File) {
 func TestWindowsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	text := woven(t)
-	lengths := []int{4 << 10, 100_000, 1 << 20}
+	lengths := []int{4 << 10, 100_000, windowSize}
 	if testing.Short() { // the race detector makes it slow
 		text, lengths = text[:len(text)/8], lengths[1:2]
 	}
