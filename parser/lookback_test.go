@@ -63,7 +63,7 @@ func TestLookingBackSeesWhatASearchSees(t *testing.T) {
 	t.Parallel()
 	tab := *table()
 	tab.headLines, tab.lookBack, tab.markBack = 3, 150_000, 40_000
-	seeds, lines := uint64(12), 1500
+	seeds, lines := uint64(8), 1500
 	if testing.Short() {
 		seeds, lines = 1, 300
 	}
