@@ -28,7 +28,7 @@ type aside struct {
 	head     int // where its first line ends
 	last     int // where its last line begins
 	lines    int
-	writer   string // in a long line it depends on how that begins
+	writer   string // as far as its own lines name him: in a long line the first segment may add to it
 }
 
 var (
@@ -254,23 +254,25 @@ func (p *Parser) idle(writer string) bool {
 	return s == nil || s.trace.Idle() && !s.kernel.Open() && !s.elastic.Open() && !s.settings.Open() && s.sample == (sampling{}) && len(s.pending) == 0
 }
 
-// canSetAside says that nothing its writer has begun makes the traceback mean anything else.
-func (s *Scanner) canSetAside(b *block, a *aside) bool {
+// setAside lets a traceback that stands alone wait, if nothing that its writer has begun makes it mean anything else. first is
+// the number of line feeds in the block before it.
+func (s *Scanner) setAside(b *block, a *aside, first int) bool {
 	if long := b.lineEnd() == '\r'; long != s.inLong {
 		return false
 	}
-	if !s.inLong {
-		return s.parser.idle(a.writer)
+	writer := a.writer
+	if s.inLong {
+		_, h := s.parser.peeler.PeelInherit(b.text[a.pos:a.head], *s.outer)
+		if writer = h.Stream; writer == s.outer.Stream {
+			return false // as text is that names nobody
+		}
 	}
-	_, h := s.parser.peeler.PeelInherit(b.text[a.pos:a.head], *s.outer)
-	a.writer = h.Stream
-	return a.writer != s.outer.Stream && s.parser.idle(a.writer)
-}
-
-// setAside lets a traceback that stands alone wait.
-func (s *Scanner) setAside(b *block, a *aside) {
+	if !s.parser.idle(writer) {
+		return false
+	}
 	r := s.recall
 	r.now = b.off + int64(a.last)
+	s.line = s.first + first
 	if s.inLong {
 		s.remember(b, a.pos)
 		r.keep(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], s.outer, false)
@@ -279,9 +281,11 @@ func (s *Scanner) setAside(b *block, a *aside) {
 		r.keep(exceptionKind, s.line, b.off+int64(a.pos), b.text[a.pos:a.end], nil, false)
 		s.line += a.lines
 	}
-	if w := s.parser.streams[a.writer]; w != nil {
+	if w := s.parser.streams[writer]; w != nil {
 		w.trace = traceback.Assembler{} // what comes has nothing to do with the one before
 	}
+	s.next = b.off + int64(a.end)
+	return true
 }
 
 // aside reads such a traceback.
@@ -300,6 +304,7 @@ func (p *Parser) aside(e *waiting) {
 	clear(p.open)
 }
 
+// asideInLong is [Parser.aside] of one in a long line.
 func (p *Parser) asideInLong(e *waiting) {
 	p.outer, p.inLine, p.long = *e.outer, true, inLongLine
 	offset := e.offset

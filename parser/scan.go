@@ -273,10 +273,7 @@ func (s *Scanner) consume(b *block) {
 				asides = asides[1:]
 			}
 			if len(asides) > 0 && len(spots) > 0 && spots[0].pos >= asides[0].pos && (len(long) == 0 || long[0] > asides[0].pos) &&
-				s.canSetAside(b, &asides[0]) {
-				s.line = s.first + spots[0].line
-				s.setAside(b, &asides[0])
-				s.next = b.off + int64(asides[0].end)
+				s.setAside(b, &asides[0], spots[0].line) {
 				continue
 			}
 			if x = s.leap(b, x, spots, long); x < 0 {

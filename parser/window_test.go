@@ -132,7 +132,7 @@ func TestATruncatedFileThatAWorkerHasSeenEndsTheInput(t *testing.T) {
 	}
 }
 
-// While one part is read, workers search those behind it, and keep none of them in memory but the next.
+// While one part is read, workers search those behind it, and keep none of them in memory.
 func TestPartsFarAheadAreNotKeptInMemory(t *testing.T) {
 	t.Parallel()
 	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
