@@ -82,10 +82,8 @@ func (p *Parser) matchText(at Position, body []byte, h envelope.Header, s *strea
 		}
 		p.arm(s, i, at.Line)
 		switch {
-		case pat.Marker != "":
-			p.emit(Marker{At: at, Header: h, Name: pat.Marker, Fields: f, Text: clip(body)})
-		case pat.Gauge:
-			p.emit(Gauge{At: at, Header: h, Name: pat.Name, Fields: f, Text: clip(body)})
+		case pat.Kind == "":
+			p.emit(pat.observed(at, body, h, f))
 		default:
 			claimed = true
 			if _, ok := p.alike[kind]; ok || len(p.alike) < maxKinds {

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"oomscan/parser/envelope"
 )
 
 // Pattern is one message of one program: what it looks like, what it yields, where it comes from, and the lines that
@@ -81,10 +84,11 @@ const matchTimeout = 3 * time.Second
 type engine struct {
 	compiling, reading sync.Once
 
-	re    *regexp2.Regexp
-	err   error
-	names int      // of groups
-	holds []clause // literals of Expr, of all of which every match holds one
+	re     *regexp2.Regexp
+	err    error
+	groups []group  // those with names
+	sums   bool     // one of them adds up
+	holds  []clause // literals of Expr, of all of which every match holds one
 }
 
 // prepare gives each pattern its engine. holds are the literals of their expressions where they are known.
@@ -107,9 +111,10 @@ func (p *Pattern) compile() (*regexp2.Regexp, error) {
 			return
 		}
 		re.MatchTimeout = matchTimeout
-		for _, name := range re.GetGroupNames() {
-			if named(name) {
-				e.names++
+		for _, number := range re.GetGroupNumbers() {
+			if name := re.GroupNameFromNumber(number); named(name) {
+				g := groupOf(number, name)
+				e.groups, e.sums = append(e.groups, g), e.sums || g.sum
 			}
 		}
 		e.re = re
@@ -123,38 +128,83 @@ func (p *Pattern) holds() []clause {
 	return e.holds
 }
 
-// match tries the pattern on a message and returns its fields. A time-out counts as no match.
+// match tries the pattern on a message and returns its fields, which may be the pattern's own where it yields no event. A
+// time-out counts as no match.
 func (p *Pattern) match(text []rune) (Fields, bool) {
 	re, err := p.compile()
 	if err != nil {
 		return nil, false // the table's test compiles every expression: not reached
 	}
-	if p.engine.names == 0 {
+	e := p.engine
+	if len(e.groups) == 0 {
 		if found, err := re.MatchRunes(text); !found || err != nil {
 			return nil, false
+		}
+		if p.Kind == "" && p.Set != nil {
+			return p.Set, true
 		}
 		f := make(Fields, len(p.Set))
 		maps.Copy(f, p.Set)
 		return f, true
 	}
+	if e.sums {
+		return p.matchSums(re, text)
+	}
+	var f Fields
+	err = re.FindRunesMatches(text, 0, func(m regexp2.MatchView) bool {
+		f = make(Fields, len(p.Set)+len(e.groups))
+		maps.Copy(f, p.Set)
+		for i := range e.groups {
+			g := &e.groups[i]
+			at, n, ok := m.GroupRange(g.number)
+			if !ok || n == 0 {
+				continue
+			}
+			if val, ok := g.value(string(text[at : at+n])); ok {
+				f[g.key] = val
+			}
+		}
+		return false
+	})
+	return f, f != nil && err == nil
+}
+
+// matchSums is match of a pattern that adds up what a group captured.
+func (p *Pattern) matchSums(re *regexp2.Regexp, text []rune) (Fields, bool) {
 	m, err := re.FindRunesMatch(text)
 	if err != nil || m == nil {
 		return nil, false
 	}
-	f := make(Fields, len(p.Set)+p.engine.names)
+	f := make(Fields, len(p.Set)+len(p.engine.groups))
 	maps.Copy(f, p.Set)
-	groups := m.Groups()
-	for i := range groups {
-		g := &groups[i]
-		if len(g.Captures) == 0 || g.RuneLength == 0 || !named(g.Name) {
+	for i := range p.engine.groups {
+		g := &p.engine.groups[i]
+		found := m.GroupByNumber(g.number)
+		if len(found.Captures) == 0 || found.RuneLength == 0 {
 			continue
 		}
-		key, val, ok := normalise(g)
+		val, ok := g.value(found.String())
+		if g.sum {
+			val, ok = sumOf(found.Captures)
+		}
 		if ok {
-			f[key] = val
+			f[g.key] = val
 		}
 	}
 	return f, true
+}
+
+// sumOf adds up sizes.
+func sumOf(captures []regexp2.Capture) (string, bool) {
+	var n int64
+	for i := range captures {
+		one, ok := ParseSize(captures[i].String(), true)
+		if !ok {
+			return "", false
+		}
+		n += one
+	}
+	return strconv.FormatInt(n, 10), true
 }
 
 // named says whether a group has a name of its own.
@@ -167,7 +217,20 @@ func (p *Pattern) passes(body []byte, of scope) bool {
 			return false
 		}
 	}
+	return p.gated(body)
+}
+
+// gated says whether a message holds one of the literals of which the pattern asks for one.
+func (p *Pattern) gated(body []byte) bool {
 	return len(p.Gate) == 0 || slices.ContainsFunc(p.Gate, func(lit string) bool { return bytes.Contains(body, []byte(lit)) })
+}
+
+// observed is what a match yields that is no event.
+func (p *Pattern) observed(at Position, body []byte, h envelope.Header, f Fields) Observation {
+	if p.Marker != "" {
+		return Marker{At: at, Header: h, Name: p.Marker, Fields: f, Text: clip(body)}
+	}
+	return Gauge{At: at, Header: h, Name: p.Name, Fields: f, Text: clip(body)}
 }
 
 // found says whether the pattern matches a message. A time-out counts as no match.
@@ -180,39 +243,45 @@ func (p *Pattern) found(text []rune) bool {
 	return ok && err == nil
 }
 
-// normalise turns one named group into a field.
-func normalise(g *regexp2.Group) (key, val string, ok bool) {
-	text := g.String()
-	key, unit := g.Name, ""
-	if i := strings.LastIndexByte(key, '_'); i > 0 {
-		key, unit = key[:i], key[i+1:]
+// group is a named group of an expression, which becomes a field.
+type group struct {
+	number int
+	key    string // of the field
+	unit   string
+	sum    bool // of all its captures
+}
+
+func groupOf(number int, name string) group {
+	g := group{number: number, key: name}
+	if i := strings.LastIndexByte(name, '_'); i > 0 && units[name[i+1:]] {
+		g.key, g.unit = name[:i], name[i+1:]
 	}
+	if g.unit == "sz" {
+		g.key, g.sum = strings.CutSuffix(g.key, "_sum")
+	}
+	return g
+}
+
+// units are the suffixes of groups' names.
+var units = map[string]bool{"sz": true, "dsz": true, "b": true, "kib": true, "mib": true, "gib": true}
+
+// value is what the field says when that is what the group captured last.
+func (g *group) value(text string) (string, bool) {
 	var n int64
-	switch unit {
-	case "sz":
-		if base, found := strings.CutSuffix(key, "_sum"); found {
-			for i := range g.Captures {
-				one, good := ParseSize(g.Captures[i].String(), true)
-				if !good {
-					return "", "", false
-				}
-				n += one
-			}
-			return base, fmt.Sprint(n), true
-		}
+	ok := false
+	switch g.unit {
+	case "":
+		return text, true
+	case "sz", "b":
 		n, ok = ParseSize(text, true)
 	case "dsz":
 		n, ok = ParseSize(text, false)
-	case "b":
-		n, ok = ParseSize(text, true)
 	case "kib":
 		n, ok = ParseSize(text+"KiB", true)
 	case "mib":
 		n, ok = ParseSize(text+"MiB", true)
 	case "gib":
 		n, ok = ParseSize(text+"GiB", true)
-	default:
-		return g.Name, text, true
 	}
-	return key, fmt.Sprint(n), ok
+	return strconv.FormatInt(n, 10), ok
 }

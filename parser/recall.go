@@ -31,7 +31,7 @@ const (
 
 var keepOf = [kinds]int{
 	whoKind: 4096, phaseKind: 256, timerKind: 256, stepKind: 64, startKind: 256, gaugeKind: 64, exceptionKind: 64, sampleKind: 160,
-	commonPhaseKind: 256, commonStepKind: 64,
+	commonPhaseKind: 64, commonStepKind: 64,
 }
 
 const (
@@ -294,11 +294,20 @@ func (p *Parser) retell(at Position, body []byte, h envelope.Header) {
 	}
 }
 
-// retellAs is retell of a message that holds the needles of one pattern only.
+// retellAs is retell of a message that holds the needles of one pattern only. That one matches nearly always, and so what
+// else its matches must hold is not looked for first.
 func (p *Parser) retellAs(at Position, body []byte, h envelope.Header, pattern int32) {
-	if body, ok := p.heard(at, body, &h); ok {
-		p.hits = append(p.hits[:0], pattern)
-		p.matchText(at, body, h, &stream{}, nil)
+	body, ok := p.heard(at, body, &h)
+	if !ok || p.table.traits[pattern]&(yieldsEvent|isVeto) != 0 {
+		return
+	}
+	pat := p.table.patterns.at(pattern)
+	if !pat.gated(body) {
+		return
+	}
+	p.runes = p.runes[:0]
+	if f, ok := pat.match(p.text(body)); ok {
+		p.emit(pat.observed(at, body, h, f))
 	}
 }
 
