@@ -1,6 +1,7 @@
 package classifier_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -42,5 +43,32 @@ slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tas
 		}
 		assert.Equal(t, want, clone.Result(), "from observation %d on", i)
 		assert.Equal(t, before, c.Result(), "what is added to the clone does not show in the original")
+	}
+}
+
+// TestWhatAMarkerSaysIsNotChanged holds the collector to what parser.Marker promises others: one map serves many lines.
+func TestWhatAMarkerSaysIsNotChanged(t *testing.T) {
+	t.Parallel()
+	const log = `(WorkerDict pid=6001) INFO:2026-03-01 00:32:07:Before update policy, memory allocated (GB): 28.95, memory reserved (GB): 70.21
+(WorkerDict pid=6002) INFO:2026-03-01 00:32:08:After update policy, memory allocated (GB): 28.95, memory reserved (GB): 70.21
+(WorkerDict pid=6003) INFO:2026-03-01 00:32:09:After update policy, memory allocated (GB): 28.95, memory reserved (GB): 70.21
+(WorkerDict pid=6003) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.
+`
+	var markers []parser.Marker
+	var said []parser.Fields
+	c := classifier.NewCollector()
+	for range 2 {
+		_, err := parser.Scan("a.log", strings.NewReader(log), func(o parser.Observation) {
+			if m, ok := o.(parser.Marker); ok {
+				markers, said = append(markers, m), append(said, maps.Clone(m.Fields))
+			}
+			c.Add(o)
+		})
+		require.NoError(t, err)
+	}
+	require.Len(t, c.Result().Incidents, 1)
+	require.Len(t, markers, 6)
+	for i, m := range markers {
+		assert.Equal(t, said[i], m.Fields)
 	}
 }

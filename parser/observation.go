@@ -85,7 +85,8 @@ func (f Fields) Int(key string) (int64, bool) {
 	return n, err == nil
 }
 
-// Observation is what a [Parser] emits: an [Event], a [Setting], a [Marker] or a [Gauge]. All of them own their text.
+// Observation is what a [Parser] emits: an [Event], a [Setting], a [Marker] or a [Gauge]. All of them own their text. The
+// fields of markers and gauges may be those of others, too, and are not to be changed.
 type Observation interface{ observation() }
 
 // Event says that something failed, was killed, was cancelled or recovered.
