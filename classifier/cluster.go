@@ -208,7 +208,7 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 	t, known := j.index.follow[e]
 	if !known {
 		for _, x := range j.index.tracedBy[writerOf(e)] {
-			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines {
+			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines || renamed(e, x) {
 				t = x.Trace
 				break
 			}
@@ -443,6 +443,12 @@ func echo(a, b *event) bool {
 	return a.Kind == b.Kind && a.figures.requested != "" && a.figures == b.figures
 }
 
+// renamed says that x is what CUDA made of a refusal of the driver, or of what stands in front of it: an error of another name.
+func renamed(e, x *event) bool {
+	return e.Kind == parser.GPUDriverOOM && e.Trace == nil && x.Kind == parser.Exception && strings.Contains(x.Text, "CUDA error: ") &&
+		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
+}
+
 // adopt finds the traceback that belongs to the root when its own line stands alone: of another print of the same
 // failure, or of what the same process raised afterwards.
 func (c *cluster) adopt() {
@@ -466,6 +472,8 @@ func (c *cluster) adopt() {
 			s = 3
 		case e.fields["class"] == "Fatal Python error" && sameWriter(c.root, e) && e.At.Line > c.root.At.Line && e.At.Line-c.root.At.Line <= abortLines:
 			s = 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
+		case renamed(c.root, e):
+			s = 3
 		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || e.home == nil && !labelled(c.root, e)):
 			s = 2
 		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:

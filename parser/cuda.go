@@ -202,12 +202,13 @@ func cudaLibraryPatterns() []Pattern {
 		{
 			Name:    "cuda.hami",
 			Needles: []string{"cuMemoryAllocate failed res=2", "[HAMI-core ERROR"},
-			Expr:    `cuMemoryAllocate failed res=2\b|\[HAMI-core ERROR [^\]]{1,200}\]: Device (?<device>\d{1,4}) OOM (?<used_b>\d{1,19}) / (?<limit_b>\d{1,19})`,
-			Kind:    GPUDriverOOM, Role: Evidence,
+			Expr: `\[HAMI-core ERROR (?:\(pid:(?<pid>\d{1,10}) )?[^\]]{1,200}\]: (?:cuMemoryAllocate failed res=2\b|Device (?<device>\d{1,4}) OOM (?<used_b>\d{1,19}) / (?<limit_b>\d{1,19}))` +
+				`|cuMemoryAllocate failed res=2\b`,
+			Kind: GPUDriverOOM, Role: Evidence,
 			Source: "HAMi-core, allocator.c: the share of the card that the container may use [HAMi issue 585]",
 			Match: []Sample{
-				{"[HAMI-core ERROR (pid:7 thread=140360328144640 allocator.c:115)]: cuMemoryAllocate failed res=2", Fields{}},
-				{"[HAMI-core ERROR (pid:9 thread=1 allocator.c:51)]: Device 0 OOM 17179869184 / 16106127360", Fields{"device": "0", "used": "17179869184", "limit": "16106127360"}},
+				{"[HAMI-core ERROR (pid:7 thread=140360328144640 allocator.c:115)]: cuMemoryAllocate failed res=2", Fields{"pid": "7"}},
+				{"[HAMI-core ERROR (pid:9 thread=1 allocator.c:51)]: Device 0 OOM 17179869184 / 16106127360", Fields{"pid": "9", "device": "0", "used": "17179869184", "limit": "16106127360"}},
 			},
 		},
 	}

@@ -63,12 +63,13 @@ func pythonHostPatterns() []Pattern {
 		{
 			Name:    "host.memory_error",
 			Needles: []string{"MemoryError"},
-			Expr: `^\s{0,8}MemoryError:?\s*$` +
+			Expr: `^\s{0,8}MemoryError:?\s*(?:$|Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own
 				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice)|#)\S`,
 			Kind: HostOOM, Role: Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",
 			Match: []Sample{
 				{"MemoryError", Fields{}},
+				{"MemoryErrorTraceback (most recent call last):", Fields{}},
 				{"MemoryError: Unable to allocate internal buffer.", Fields{}},
 				{"lmdb.MemoryError: /data/train.lmdb: Cannot allocate memory", Fields{}},
 			},

@@ -62,7 +62,7 @@ func torchAllocatorPatterns() []Pattern {
 			Name:    "torch.oom.of_which",
 			Needles: []string{"ut of memory. Tried to allocate "},
 			Expr: `(?<!XPU |NPU )[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
-				`(?:\. GPU (?<device>\d{1,4}) has a total capac(?:i?ty) of (?<total_sz>` + torchSize + `))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
+				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of (?<total_sz>` + torchSize + `))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
 				`(?:(?=\. Process (?<gpu_pid>\d{1,10}) has ` + torchSize + ` memory in use(?!\.? (?:Process|Including)))|)` +
 				`(?:\. (?:Including non-PyTorch memory, this process has (?<process_sz>` + torchSize + `)|Process \d{1,10} has (?<others_sum_sz>` + torchSize + `)) memory in use){0,256}` +
 				`(?:\. (?<allowed_sz>` + torchSize + `) allowed)?` +
@@ -72,6 +72,14 @@ func torchAllocatorPatterns() []Pattern {
 			Kind: GPUOOM, Role: Evidence,
 			Source: "PyTorch 2.1 (\"capacty\") to 2.10, c10/cuda/CUDACachingAllocator.cpp; private pools from 2.4, allowed from about 2.6; pids are those of the host's process table",
 			Match: []Sample{
+				{ // torch 2.3 prints the index as a byte, which few logs keep
+					"torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU  has a total capacity of 47.50 GiB of which 1.25 GiB is free. Including non-PyTorch memory, this process has 46.00 GiB memory in use. Of the allocated memory 44.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
+					Fields{"requested": "3221225472", "total": "51002736640", "free": "1342177280", "process": "49392123904", "allocated": "47244640256", "reserved_unallocated": "1073741824"},
+				},
+				{
+					"torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU \x01 has a total capacity of 47.50 GiB of which 1.25 GiB is free.",
+					Fields{"requested": "3221225472", "total": "51002736640", "free": "1342177280"},
+				},
 				{
 					"torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 5 has a total capacty of 79.00 GiB of which 19.00 MiB is free. Process 2240113 has 78.50 GiB memory in use. Of the allocated memory 75.00 GiB is allocated by PyTorch, and 1.50 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
 					Fields{"requested": "33554432", "device": "5", "total": "84825604096", "free": "19922944", "gpu_pid": "2240113", "others": "84288733184", "allocated": "80530636800", "reserved_unallocated": "1610612736"},
@@ -188,7 +196,7 @@ func torchNeighbourPatterns() []Pattern {
 			Name:  "torch.oom.wrapped",
 			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut", "npu.oom"}, Within: 6,
 			Expr: `^(?!.{0,400}ut of memory)(?=.{0,300}` + torchSize + `(?:[;.)]| (?:total capac|already alloc|is |free|reserved|memory in|\(GPU)))` +
-				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU \d| \(GPU \d))|)` +
+				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU (?:\d|[\x00-\x1f]? has )| \(GPU \d))|)` +
 				`(?:(?=.{0,300}?\bGPU (?<device>\d{1,4})(?:;| has a total))|)` +
 				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<total_sz>` + torchSize + `) total capac))|)` +
 				`(?:(?=.{0,300}?(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
