@@ -19,7 +19,7 @@ func (c *cluster) survived() bool {
 	if last.attempt < len(f.done) {
 		end = f.done[last.attempt]
 	}
-	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.stepsElsewhere() {
+	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -68,15 +68,22 @@ func (c *cluster) retried() bool {
 		}
 		retries = retries || e.Kind == parser.GPUOOM && skips().MatchString(e.Text)
 	}
-	if !retries {
-		return false
-	}
-	for _, x := range c.job.index.byFile[c.root.file] {
-		if x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence) {
-			return false
-		}
-	}
-	return true
+	return retries && !c.diedAfter()
+}
+
+// caught finds what Python's warnings module prints: who warns has caught the error and goes on.
+var caught = expression(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
+
+// warned says that the failure was only told of in warnings, and that nothing died behind them.
+func (c *cluster) warned() bool {
+	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return !caught().MatchString(e.Text) }) && !c.diedAfter()
+}
+
+// diedAfter says that something in the input ended behind the root.
+func (c *cluster) diedAfter() bool {
+	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
+		return x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
+	})
 }
 
 // goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a

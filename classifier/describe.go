@@ -67,15 +67,11 @@ func describe(files []*file, o Overrides) Run {
 	}
 	for _, f := range files {
 		f.config(&r)
-		for l := range f.labels {
-			name, _, _ := strings.Cut(l, "[")
-			name, _, _ = strings.Cut(name, "/")
-			name = name[strings.LastIndexByte(name, ':')+1:]
-			v.add(labels()[name], 2)
-		}
+		f.writers(&r, v)
 		f.launch(&r, v)
 		r.Gauges = append(r.Gauges, f.readings()...)
 		f.frames(&r, v)
+		f.gauged(&r)
 		if f.lastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.lastStep) {
 			r.LastStep = &f.lastStep
 		}
@@ -130,6 +126,48 @@ func (v votes) winner() string {
 func (f *file) config(r *Run) {
 	for _, k := range f.order {
 		r.Config[k] = f.settings[k].after(r.Config[k])
+	}
+}
+
+// writers reads the labels of processes.
+func (f *file) writers(r *Run, v votes) {
+	for _, l := range slices.Sorted(maps.Keys(f.labels)) { // of several engines, always the same one wins
+		v.add(labels()[labelName(l)], 2)
+		set(&r.Engine, engineOf(l))
+	}
+}
+
+// labelName is the class that a process's label names.
+func labelName(label string) string {
+	name, _, _ := strings.Cut(label, "[")
+	name, _, _ = strings.Cut(name, "/")
+	return name[strings.LastIndexByte(name, ':')+1:]
+}
+
+// servers tell an engine by how the labels of its processes begin: "VllmWorker rank=0", "EngineCore_DP1".
+var servers = []struct{ label, engine string }{
+	{"VllmWorker", "vllm"},
+	{"EngineCore", "vllm"},
+	{"RayWorkerWrapper", "vllm"}, // vllm/executor/ray_utils.py
+}
+
+// engineOf is the engine of which a process is, as its label tells; empty: of none that is known.
+func engineOf(label string) string {
+	name := labelName(label)
+	for _, e := range servers {
+		if strings.HasPrefix(name, e.label) {
+			return e.engine
+		}
+	}
+	return ""
+}
+
+// gauged reads whose memory figures were printed.
+func (f *file) gauged(r *Run) {
+	for _, g := range f.readings() {
+		if program, _, _ := strings.Cut(g.Name, "."); program == "vllm" || program == "sglang" {
+			set(&r.Engine, program)
+		}
 	}
 }
 
@@ -200,6 +238,8 @@ func (f *file) frames(r *Run, v votes) {
 		if ofTorch(e.Pattern) {
 			v.add("torch", 1)
 		}
+		// an engine's own failure: it is a bare server, unless something else turns out to run it
+		v.add(cmp.Or(engineOf(e.Header.Process), engineOf(e.Header.Actor)), 1)
 		if launcher != "" && outer(launcher) > outer(r.Launcher) {
 			r.Launcher = launcher
 		}

@@ -34,11 +34,13 @@ func summary(in *Incident) string {
 		b.WriteString("; the run went on")
 	}
 	if in.Verdict == Suspect {
-		b.WriteString("; nothing says why, perhaps because ")
-		if in.Resource == "shm" {
-			b.WriteString("/dev/shm was full")
-		} else {
-			b.WriteString("the host ran out of memory")
+		switch {
+		case in.Resource == "shm":
+			b.WriteString("; nothing says why, perhaps because /dev/shm was full")
+		case in.Kind == parser.HostOOM:
+			b.WriteString("; nothing says that the host had no more")
+		default:
+			b.WriteString("; nothing says why, perhaps because the host ran out of memory")
 		}
 	}
 	return b.String() + "."
@@ -46,8 +48,11 @@ func summary(in *Incident) string {
 
 func what(in *Incident) string {
 	if in.Verdict == Suspect {
-		if in.Resource == "shm" {
+		switch {
+		case in.Resource == "shm":
 			return "A process died of a bus error"
+		case in.Kind == parser.HostOOM:
+			return "An allocation of host memory failed"
 		}
 		return "A process was killed by SIGKILL"
 	}

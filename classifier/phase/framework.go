@@ -52,18 +52,23 @@ func Framework(frames []traceback.Frame) (framework, backend, engine string) {
 			if !owners[o].library && framework == "" {
 				framework = owners[o].name
 			}
-			if owners[o].library {
+			if owners[o].library && (lib == len(owners) || !serves(owners[lib].name) || !serves(owners[o].name)) {
 				lib = min(lib, o)
 			}
 		}
 		backend = prefer(backends, backend, comps)
-		engine = prefer(engines, engine, comps)
+		if !serves(engine) {
+			engine = prefer(engines, engine, comps)
+		}
 	}
 	if framework == "" && lib < len(owners) {
 		framework = owners[lib].name
 	}
 	return framework, backend, engine
 }
+
+// serves says that a library is a server. One may be built on another's code, as SGLang was on vLLM's: the outer one runs.
+func serves(name string) bool { return name == "vllm" || name == "sglang" }
 
 // ownerOf returns the index of the owner of a path, or -1. The innermost folder of a known package wins, so that a
 // checkout below a folder of another framework's name is read right.

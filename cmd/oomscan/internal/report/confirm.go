@@ -24,6 +24,11 @@ func checks(r *Report, in *Incident) []check {
 	if in.Resource == "shm" {
 		return []check{{"df -h /dev/shm", "In the job's container or on its node, while it runs: full, or Docker's 64 MB, confirms it."}}
 	}
+	if in.Kind == "host_oom" {
+		return []check{
+			{"free -g; ulimit -l", "On its node, while it runs: less available than was asked for, or a smaller limit of locked memory, confirms it."},
+		}
+	}
 	var out []check
 	if deref(r.Run.Launcher) == "k8s" {
 		out = append(out, check{"kubectl describe pod POD", "Last State with reason OOMKilled, or an eviction for memory, confirms it."})

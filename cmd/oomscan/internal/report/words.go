@@ -43,6 +43,7 @@ var kindWords = sync.OnceValue(func() map[string]struct{ headline, meaning strin
 var suspectWords = sync.OnceValue(func() map[string]struct{ headline, meaning string } {
 	return map[string]struct{ headline, meaning string }{
 		"oom_kill":      {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
+		"host_oom":      {"An allocation of host memory failed|, perhaps because there was no more", "a refusal that a limit of the driver explains, too"},
 		"shm_exhausted": {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
 	}
 })
