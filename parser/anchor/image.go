@@ -98,7 +98,7 @@ const (
 
 func newGramMap(n int) gramMap {
 	size := uint8(1)
-	for 1<<size < 2*n {
+	for 1<<size < n+n/2 { // no more than two thirds are taken
 		size++
 	}
 	return gramMap{shift: 64 - size, sieve: make([]byte, sieveLen<<size), slots: make([]byte, slotLen<<size)}
