@@ -73,16 +73,11 @@ func ggmlPatterns() []Pattern {
 		},
 		{
 			// What was being made when a buffer was refused, said behind it: it has other causes, too.
-			Name: "ggml.not_loaded",
-			Needles: []string{
-				"from_file: failed to load model", "from_file_impl: failed to load model", "panic: unable to load model: ", ": failed to load model '", "load_model: failed to load model",
-				": failed to initialize the context", "failed to allocate compute buffers", "failed to allocate compute pp buffers",
-				"failed to allocate buffer for kv cache", "() failed for self-attention cache", "failed to create context with model",
-			},
+			Name:    "ggml.not_loaded",
+			Needles: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate "},
 			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
 				`|panic: unable to load model: ` +
-				`|\w{1,60}: (?:error: )?failed to (?:load model,? '|initialize the context|create context with model|allocate compute (?:pp )?buffers|allocate buffer for kv cache)` +
-				`|llama_new_context_with_model: llama_kv_cache_init\(\) failed for self-attention cache)`,
+				`|\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
 			Kind: GPUDriverOOM, Role: Detail, Phase: "init",
 			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go",
 			Match: []Sample{
@@ -94,7 +89,6 @@ func ggmlPatterns() []Pattern {
 				{"llama_init_from_gpt_params: error: failed to load model 'models/mixtral-8x7b.gguf'", Fields{}},
 				{"llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers", Fields{}},
 				{"llama_new_context_with_model: failed to allocate compute buffers", Fields{}},
-				{"llama_new_context_with_model: llama_kv_cache_init() failed for self-attention cache", Fields{}},
 				{"llama_kv_cache_init: failed to allocate buffer for kv cache", Fields{}},
 			},
 			NoMatch: []string{

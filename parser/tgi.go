@@ -9,7 +9,7 @@ func tgiPatterns() []Pattern {
 	return []Pattern{
 		phaseMarker("tgi.starting", "init", "open", "shards", src+", router/src/main.rs, router/src/server.rs",
 			`(?:^|: |")(?:Starting shard (?:rank=)?\d|Waiting for shard (?:\d{1,4} )?to be ready\.\.\.|Warming up model(?:"|\s*$))`,
-			[]string{"Starting shard ", "Waiting for shard ", ": Warming up model", `"Warming up model"`},
+			[]string{"Starting shard ", "Waiting for shard ", "Warming up model"},
 			"shard-manager: text_generation_launcher: Starting shard rank=0",
 			"text_generation_launcher: Waiting for shard to be ready... rank=3",
 			"text_generation_launcher: Waiting for shard 1 to be ready...",
@@ -21,7 +21,7 @@ func tgiPatterns() []Pattern {
 			"text_generation_router: router/src/main.rs:367: Connected"),
 		{
 			Name:    "tgi.shard_cannot_start",
-			Needles: []string{"Error: ShardCannotStart", " failed to start"},
+			Needles: []string{"Error: Shard", " failed to start"},
 			Expr:    `^Error: ShardCannotStart\s*$|text_generation_launcher: Shard (?<rank>\d{1,4}) failed to start|^Shard (?<rank>\d{1,4}) failed to start\s*$`,
 			Kind:    ProcessExit, Role: Consequence, Phase: "init",
 			Source: src,
@@ -33,7 +33,7 @@ func tgiPatterns() []Pattern {
 		},
 		{
 			Name:    "tgi.failed",
-			Needles: []string{"Error: ShardFailed", "Error: ShardDisconnected", "Error: WebserverFailed"},
+			Needles: []string{"Error: Shard", "Error: WebserverFailed"},
 			Expr:    `^Error: (?:ShardFailed|ShardDisconnected|WebserverFailed)\s*$`,
 			Kind:    ProcessExit, Role: Consequence,
 			Source:  src,

@@ -7,7 +7,7 @@ func trtllmPatterns() []Pattern {
 		{
 			// Printed for an error whose class or text says that memory ran out, and for no other.
 			Name:    "trtllm.executor",
-			Needles: []string{"Executor creation failed due to insufficient GPU memory"},
+			Needles: []string{"insufficient GPU memory"},
 			Expr:    `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed due to insufficient GPU memory`,
 			Kind:    GPUOOM, Role: Evidence, Phase: "init",
 			Source: src,
@@ -24,7 +24,7 @@ func trtllmPatterns() []Pattern {
 		{
 			// NCCL, asked for its own logs, would tell more.
 			Name:    "trtllm.executor_perhaps",
-			Needles: []string{"which might indicate insufficient GPU memory"},
+			Needles: []string{"insufficient GPU memory"},
 			Expr:    `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed with an error which might indicate insufficient GPU memory`,
 			Kind:    GPUOOM, Role: Suspicion, Phase: "init",
 			Source:  src + ": a collective's unhandled CUDA error",
