@@ -33,7 +33,10 @@ func (c *cluster) phase() phase.Verdict {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}
 		}
 	}
-	if v, ok := phase.FromWords(e.Text); ok && resource(e.Kind) == "gpu" {
+	if v, ok := c.byWords(); ok {
+		return v
+	}
+	if v, ok := c.byEnd(); ok {
 		return v
 	}
 	if v, ok := c.byCommand(); ok {
@@ -43,6 +46,41 @@ func (c *cluster) phase() phase.Verdict {
 		return v
 	}
 	return c.byContext()
+}
+
+// byWords reads what the failure's message says besides, as its first print or a further one nearby has it.
+func (c *cluster) byWords() (phase.Verdict, bool) {
+	e := c.root
+	if resource(e.Kind) != "gpu" {
+		return phase.Verdict{}, false
+	}
+	if v, ok := phase.FromWords(e.Text); ok {
+		return v, true
+	}
+	for _, x := range c.evidence {
+		if x == e || !sameWriter(x, e) || x.At.Line-e.At.Line > nearLines || !echo(e, x) {
+			continue
+		}
+		if v, ok := phase.FromWords(x.Text); ok {
+			return v, true
+		}
+	}
+	return phase.Verdict{}, false
+}
+
+// byEnd reads how the program that failed ended, where it says so right behind the failure.
+func (c *cluster) byEnd() (phase.Verdict, bool) {
+	e := c.root
+	for _, x := range c.job.index.byFile[e.file] {
+		behind := x.At.Line - e.At.Line
+		if behind > nearLines {
+			break
+		}
+		if behind > 0 && x.Role == parser.Consequence && x.Phase != "" && sameWriter(x, e) && x.attempt == e.attempt {
+			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase ends so: " + clean(x.Text, 100)}, true
+		}
+	}
+	return phase.Verdict{}, false
 }
 
 // byTrace reads the traceback of the failure, then who called it from afar.

@@ -313,7 +313,7 @@ func (c *cluster) joined() parser.Fields {
 			continue
 		}
 		beside := e.Kind == c.root.Kind && out["requested"] == "" && sameWriter(c.root, e) && e.At.Line-c.root.At.Line <= nearLines
-		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside {
+		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) {
 			take(e)
 		}
 		if c.root.Kind == parser.SHMExhausted && e.Kind == parser.SHMExhausted && out["pid"] == "" && e.fields["pid"] != "" {
@@ -328,6 +328,13 @@ func (c *cluster) joined() parser.Fields {
 		}
 	}
 	return out
+}
+
+// reprint says that b prints once more, right behind it, what a printed, and tells the device, which a does not.
+func reprint(a, b *event) bool {
+	f := b.figures
+	f.device = ""
+	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Line-a.At.Line <= nearLines
 }
 
 // ownProcess reads a message that lists one process and does not call it "this process": inside a container the

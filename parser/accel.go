@@ -213,12 +213,14 @@ func otherAccelPatterns() []Pattern {
 		{
 			Name:    "hpu.oom",
 			Needles: []string{"MODULE:PT_DEVMEM"},
-			Expr:    `FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed(?: for size::(?<requested_b>\d{1,19}))?`,
+			Expr:    `(?:\[Rank:(?<rank>\d{1,6})\] )?FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed(?: for size::(?<requested_b>\d{1,19}))?`,
 			Kind:    GPUOOM, Role: Evidence,
 			Source: "Habana PyTorch bridge [milabench issue 301]; accelerate keys on the same words",
 			Match: []Sample{
-				{"RuntimeError: [Rank:0] FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::268435456 (256)MB", Fields{"requested": "268435456"}},
+				{"RuntimeError: [Rank:0] FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::268435456 (256)MB", Fields{"rank": "0", "requested": "268435456"}},
+				{"FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::1048576 (1)MB", Fields{"requested": "1048576"}},
 			},
+			NoMatch: []string{"RuntimeError: [Rank:0] FATAL ERROR :: MODULE:PT_BRIDGE Exception in Launch thread..."},
 		},
 	}
 }

@@ -18,6 +18,13 @@ func ggmlPatterns() []Pattern {
 				{"srv  update_slots: all slots are idle", Fields{"phase": "init", "edge": "close", "label": "model loading"}},
 			},
 		},
+		phaseMarker("ollama.loading", "init", "open", "model loading", "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
+			`status="llm server (?:loading model|not responding)"`, []string{`status="llm server `},
+			`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
+			`msg="waiting for server to become available" status="llm server not responding"`),
+		phaseMarker("ollama.serving", "init", "close", "model loading", "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
+			`msg="llama runner started in `, []string{`msg="llama runner started in `},
+			`time=2025-03-04T09:10:15.120Z level=INFO source=server.go:596 msg="llama runner started in 4.02 seconds"`),
 		{
 			Name:    "ggml.malloc",
 			Needles: []string{"alloc failed: out of memory"},
@@ -38,16 +45,71 @@ func ggmlPatterns() []Pattern {
 			Match:  []Sample{{"  current device: 2, in function alloc at /src/llama.cpp/ggml/src/ggml-cuda/ggml-cuda.cu:441", Fields{"device": "2"}}},
 		},
 		{
+			// The loader passes on what it could not do; a buffer of the graph or the cache may be refused later, too.
+			Name:    "ggml.load",
+			Needles: []string{"error loading model: "},
+			Expr: `error loading model: (?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer` +
+				`(?: of size (?<requested_b>\d{1,19}))?`,
+			Kind: GPUDriverOOM, Role: Evidence, Phase: "init",
+			Source: "llama.cpp, src/llama.cpp llama_model_load, src/llama-model.cpp",
+			Match: []Sample{
+				{"llama_model_load: error loading model: unable to allocate CUDA1 buffer", Fields{"device": "1"}},
+				{"llama_model_load: error loading model: unable to allocate ROCm0 buffer", Fields{"device": "0"}},
+			},
+			NoMatch: []string{
+				"llama_model_load: error loading model: missing tensor 'blk.0.attn_norm.weight'",
+				"llama_model_load: error loading model: unable to allocate CPU buffer",
+				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
+			},
+		},
+		{
+			Name:    "ggml.load_host",
+			Needles: []string{"error loading model: "},
+			Expr:    `error loading model: (?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Kind:    HostOOM, Role: Evidence, Phase: "init",
+			Source:  "llama.cpp, src/llama.cpp llama_model_load, src/llama-model.cpp",
+			Match:   []Sample{{"llama_model_load: error loading model: unable to allocate CPU buffer", Fields{}}},
+			NoMatch: []string{"llama_model_load: error loading model: unable to allocate CUDA1 buffer"},
+		},
+		{
+			// What was being made when a buffer was refused, said behind it: it has other causes, too.
+			Name:    "ggml.not_loaded",
+			Needles: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate "},
+			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
+				`|panic: unable to load model: ` +
+				`|\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
+			Kind: GPUDriverOOM, Role: Detail, Phase: "init",
+			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go",
+			Match: []Sample{
+				{"llama_load_model_from_file: failed to load model", Fields{}},
+				{"llama_model_load_from_file_impl: failed to load model", Fields{}},
+				{"panic: unable to load model: /root/.ollama/models/blobs/sha256-6150", Fields{}},
+				{"common_init_from_params: failed to load model 'models/qwen2.5-32b-q8_0.gguf'", Fields{}},
+				{"srv    load_model: failed to load model, 'models/qwen2.5-32b-q8_0.gguf'", Fields{}},
+				{"llama_init_from_gpt_params: error: failed to load model 'models/mixtral-8x7b.gguf'", Fields{}},
+				{"llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers", Fields{}},
+				{"llama_new_context_with_model: failed to allocate compute buffers", Fields{}},
+				{"llama_kv_cache_init: failed to allocate buffer for kv cache", Fields{}},
+			},
+			NoMatch: []string{
+				"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
+				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
+				"llama_model_loader: loaded meta data with 29 key-value pairs",
+				"decode: failed to find a memory slot for batch of size 512",
+			},
+		},
+		{
 			Name:    "ggml.buffer",
 			Needles: []string{"failed to allocate ", "unable to allocate "},
-			Expr:    `(?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Expr:    `(?<!error loading model: )(?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer(?: of size (?<requested_b>\d{1,19}))?`,
 			Kind:    GPUDriverOOM, Role: Evidence,
 			Source: "ggml, src/ggml-alloc.c; llama.cpp, src/llama-model.cpp",
 			Match: []Sample{
 				{"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648", Fields{"device": "0", "requested": "2147483648"}},
-				{"llama_model_load: error loading model: unable to allocate CUDA1 buffer", Fields{"device": "1"}},
+				{"alloc_tensor_range: failed to allocate CUDA1 buffer of size 1073741824", Fields{"device": "1", "requested": "1073741824"}},
 			},
 			NoMatch: []string{
+				"llama_model_load: error loading model: unable to allocate CUDA1 buffer",
 				"ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory",
 				"failed to allocate port 30000",
 				"failed to allocate CUDA_Host buffer of size 4096",
@@ -56,7 +118,7 @@ func ggmlPatterns() []Pattern {
 		{
 			Name:    "ggml.buffer_host",
 			Needles: []string{"failed to allocate CPU", "unable to allocate CPU"},
-			Expr:    `(?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Expr:    `(?<!error loading model: )(?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
 			Kind:    HostOOM, Role: Evidence,
 			Source: "ggml, src/ggml-alloc.c and ggml-backend.cpp",
 			Match:  []Sample{{"ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 34359738368", Fields{"requested": "34359738368"}}},

@@ -59,6 +59,22 @@ func xlaPatterns() []Pattern {
 			}},
 		},
 		{
+			// The status behind it may be another's that the process heard of; its figures follow on lines of their own.
+			Name:    "xla.process_device",
+			Needles: []string{"Exception in device="},
+			Expr: `^Exception in device=[A-Z]{1,8}:(?<device>\d{1,4}): (?:RESOURCE_EXHAUSTED: |Resource exhausted: )` +
+				`(?![^\n]{0,400}(?:That was not possible\. There are|Out of memory))`,
+			Kind: GPUOOM, Role: Detail,
+			Source: "torch_xla 1.6-2.0, distributed/xla_multiprocessing.py: a process that ends tells its device's number",
+			Match: []Sample{
+				{"Exception in device=TPU:3: RESOURCE_EXHAUSTED: From /job:localservice/replica:0/task:0:", Fields{"device": "3"}},
+			},
+			NoMatch: []string{
+				"Exception in device=TPU:3: INTERNAL: From /job:localservice/replica:0/task:0:",
+				"Exception in device=TPU:0: Cannot replicate if number of devices (1) is different from 8",
+			},
+		},
+		{
 			Name:    "xla.bfc",
 			Needles: []string{"ran out of memory trying to allocate "},
 			Expr: `Allocator \((?:GPU_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +

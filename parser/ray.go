@@ -66,6 +66,31 @@ func rayMonitor() []Pattern {
 			NoMatch: []string{"use `ray logs raylet.out -ip 10.42.3.17` to see more information about memory usage on this node"},
 		},
 		{
+			// The first wording, of the raylet itself. It kills the task or actor that began last.
+			Name:    "ray.low_at_node",
+			Needles: []string{"System memory low at node with IP "},
+			Expr: `System memory low at node with IP (?<host>[^\s]{1,64}?)\. Used memory \((?<used_sz>\d+(?:\.\d+)? ?GB)\) / total capacity \((?<limit_sz>\d+(?:\.\d+)? ?GB)\)` +
+				`(?: \((?<fraction>\d+(?:\.\d+)?)\))?(?: exceeds threshold (?<threshold>\d+(?:\.\d+)?))?, killing latest (?:task|actor)` +
+				`(?: with name (?<cmd>[^\n]{1,200}?)(?: and actor ID [0-9a-f]{1,64})? to avoid running out of memory)?`,
+			Kind: OOMKill, Role: Evidence,
+			Source: "Ray 2.0 and its nightly builds, src/ray/raylet/node_manager.cc [ray issue 27716]",
+			Match: []Sample{
+				{
+					"System memory low at node with IP 10.4.0.7. Used memory (46.50GB) / total capacity (62.00GB) (0.750000) exceeds threshold 0.75, " +
+						"killing latest task with name learner:Learner.update and actor ID dc0d34f19836 to avoid running out of memory.",
+					Fields{
+						"host": "10.4.0.7", "used": "49928994816", "limit": "66571993088", "fraction": "0.750000", "threshold": "0.75", "cmd": "learner:Learner.update",
+					},
+				},
+				{
+					"System memory low at node with IP 10.4.0.7. Used memory (46.50GB) / total capacity (62.00GB) (0.750000) exceeds threshold 0.75, " +
+						"killing latest task with name load_shard to avoid running out of memory.",
+					Fields{"host": "10.4.0.7", "used": "49928994816", "limit": "66571993088", "fraction": "0.750000", "threshold": "0.75", "cmd": "load_shard"},
+				},
+			},
+			NoMatch: []string{"This may indicate a memory leak in a task or actor, or that too many tasks are running in parallel."},
+		},
+		{
 			Name:    "ray.low_memory",
 			Needles: []string{"killed due to the node running low on memory"},
 			Expr: `(?<!exit_detail = )(?<!Worker exit detail: )(?:Task was|(?<count>\d{1,6}) worker\(s\) were) killed due to the node running low on memory` +

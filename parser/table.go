@@ -34,6 +34,8 @@ var tables = []makers{
 	{schedulerPatterns},
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
+	{trtllmPatterns},
+	{tgiPatterns},
 	// allocators and drivers
 	torchPatterns, accelPatterns,
 	{cumemPatterns},

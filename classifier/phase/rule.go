@@ -171,7 +171,7 @@ var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),
 		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), trlRules(), nemoRules(),
-		vllmRules(), sglangRules(),
+		vllmRules(), sglangRules(), trtllmRules(),
 		deepspeedRules(), megatronRules(), jaxRules(),
 		trainerRules(), torchRules(), anyRules(),
 	)

@@ -71,6 +71,27 @@ var examples = []struct {
 		"/root/Megatron-LM/megatron/core/tensor_parallel/random.py backward",
 		"/root/Megatron-LM/megatron/core/transformer/transformer_layer.py forward"), phase.Backward, phase.High},
 
+	// TensorRT-LLM.
+	{
+		"a session is made from an engine's folder", stack("/TensorRT-LLM/examples/run.py <module> | main(args)",
+			"/TensorRT-LLM/examples/run.py main | runner = runner_cls.from_dir(**runner_kwargs)",
+			"/usr/local/lib/python3.10/dist-packages/tensorrt_llm/runtime/model_runner_cpp.py from_dir | session = GptSession(config=session_config,"),
+		phase.Init, phase.High,
+	},
+	{
+		"a script makes the session itself", stack("/work/serve.py main | session = tensorrt_llm.runtime.GenerationSession(model_config, buf, mapping)"),
+		phase.Init, phase.Medium,
+	},
+	{"a session that answers generates", stack("/TensorRT-LLM/examples/run.py main | outputs = runner.generate(",
+		site+"tensorrt_llm/runtime/model_runner.py generate | outputs = self.session.decode(",
+		site+"tensorrt_llm/runtime/generation.py decode | self.setup_fake_prompts(batch_size)"), phase.Rollout, phase.Medium},
+	{"the executor's warm-up is start-up", stack(site+"tensorrt_llm/executor/worker.py worker_main | worker = worker_cls(",
+		site+"tensorrt_llm/_torch/pyexecutor/py_executor_creator.py create_py_executor | py_executor.start_worker()",
+		site+"tensorrt_llm/_torch/pyexecutor/model_engine.py warmup | self.forward(batch)",
+		site+"tensorrt_llm/_torch/pyexecutor/model_engine.py forward | outputs = self._forward_step(inputs)"), phase.Init, phase.High},
+	{"the executor's loop generates", stack(site+"tensorrt_llm/_torch/pyexecutor/py_executor.py _executor_loop_overlap | batch_outputs = self._forward_step(",
+		site+"tensorrt_llm/_torch/pyexecutor/model_engine.py forward | outputs = self._forward_step(inputs)"), phase.Rollout, phase.Medium},
+
 	// Worked examples.
 	{"actor update, autograd", stack(updateActor, updatePolicy, tensorBackward, engineBackward), phase.Backward, phase.High},
 	{"optimizer state does not fit back", stack(updateActor,

@@ -13,6 +13,10 @@ var words = []struct {
 }{
 	{lazy(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
 	{lazy(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
+	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
+	{lazy(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init},
+	{lazy(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout},
+	{lazy(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init},
 	{lazy(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
 	{lazy(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
 	{lazy(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},

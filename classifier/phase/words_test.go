@@ -9,19 +9,27 @@ import (
 func TestFromWords(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]Phase{
-		"Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.38GiB (rounded to 3623878656)requested by op gradient_tape/unet/conv3d_16/Conv3DBackpropInputV2": Backward,
-		"OOM when allocating tensor with shape[8,64] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:Conv2DBackpropFilter]":  Backward,
-		"OOM when allocating tensor with shape[8,64] and type float [[node gradients/bert/encoder/MatMul_grad/MatMul_1]]":                                              Backward,
-		"Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB (rounded to 1073741824)requested by op Adam/Adam/update_12/ResourceApplyAdam":              Optimizer,
-		"requested by op jit(train_step)/jit(main)/transpose(jvp(GPT))/h_21/attn/dot_general":                                                                          Backward,
-		"requested by op jit(train_step)/jit(main)/jvp(GPT)/h_21/attn/dot_general":                                                                                     Forward,
-		"step 827: backward failed, skipping batch (max_len=39.8s): CUDA out of memory. Tried to allocate 2.61 GiB.":                                                   Backward,
-		"OOM during forward pass of batch 17: CUDA out of memory.":                                                                                                     Forward,
-		"attempting to recover from OOM in forward/backward pass":                                                                                                      Training,
-		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.61 GiB. GPU 3 has a total capacity of 44.39 GiB":                                              Unknown,
-		"RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 64 bytes.":                      Unknown,
-		"Encountered an error in forward function: CUDA runtime error in ::cudaMallocAsync":                                                                            Unknown, // an engine's
-		"please look forward in the documentation":                                                                                                                     Unknown,
+		"Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.38GiB (rounded to 3623878656)requested by op gradient_tape/unet/conv3d_16/Conv3DBackpropInputV2":     Backward,
+		"OOM when allocating tensor with shape[8,64] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:Conv2DBackpropFilter]":      Backward,
+		"OOM when allocating tensor with shape[8,64] and type float [[node gradients/bert/encoder/MatMul_grad/MatMul_1]]":                                                  Backward,
+		"Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB (rounded to 1073741824)requested by op Adam/Adam/update_12/ResourceApplyAdam":                  Optimizer,
+		"requested by op jit(train_step)/jit(main)/transpose(jvp(GPT))/h_21/attn/dot_general":                                                                              Backward,
+		"requested by op jit(train_step)/jit(main)/jvp(GPT)/h_21/attn/dot_general":                                                                                         Forward,
+		"step 827: backward failed, skipping batch (max_len=39.8s): CUDA out of memory. Tried to allocate 2.61 GiB.":                                                       Backward,
+		"OOM during forward pass of batch 17: CUDA out of memory.":                                                                                                         Forward,
+		"attempting to recover from OOM in forward/backward pass":                                                                                                          Training,
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.61 GiB. GPU 3 has a total capacity of 44.39 GiB":                                                  Unknown,
+		"RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 64 bytes.":                          Unknown,
+		"Encountered an error in forward function: CUDA runtime error in ::cudaMallocAsync":                                                                                Unknown, // an engine's
+		"batch{batch_size=1}:prefill:prefill{id=7 size=1}:prefill{id=7 size=1}: text_generation_client: router/client/src/lib.rs:33: Server error: CUDA out of memory.":    Rollout,
+		"batch{batch_size=2}:decode:decode{size=2}:decode{size=2}: text_generation_router_v3::client: backends/v3/src/client/mod.rs:45: Server error: CUDA out of memory.": Rollout,
+		"warmup{max_input_length=1024 max_prefill_tokens=4096}:warmup: text_generation_client: router/client/src/lib.rs:33: Server error: CUDA out of memory.":             Init,
+		"health:health:health: text_generation_client: router/client/src/lib.rs:33: Server error: CUDA out of memory.":                                                     Unknown,
+		"text_generation_router::infer: router/src/infer.rs:614: Request failed during generation: Server error: CUDA out of memory.":                                      Rollout,
+		"| bert | 1 | UNAVAILABLE: Internal: unexpected error when creating modelInstanceState: CUDA runtime error in ::cudaMallocAsync(ptr, n, s): out of memory (/a":     Init,
+		"failed to load 'bert' version 1: Internal: CUDA runtime error in cudaMalloc(ptr, n): out of memory (/app/x.h:1)":                                                  Init,
+		"Encountered error for requestId 4: CUDA runtime error in cudaMalloc(ptr, n): out of memory (/app/x.h:1)":                                                          Unknown,
+		"please look forward in the documentation": Unknown,
 	} {
 		v, ok := FromWords(message)
 		assert.Equal(t, want, v.Phase, message)

@@ -1,0 +1,55 @@
+package parser
+
+// trtllmPatterns are the words of TensorRT-LLM's executor of PyTorch models, which explains why it could not start.
+func trtllmPatterns() []Pattern {
+	const src = "TensorRT-LLM since 0.19, tensorrt_llm/_torch/pyexecutor/py_executor_creator.py"
+	return []Pattern{
+		{
+			// Printed for an error whose class or text says that memory ran out, and for no other.
+			Name:    "trtllm.executor",
+			Needles: []string{"insufficient GPU memory"},
+			Expr:    `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed due to insufficient GPU memory`,
+			Kind:    GPUOOM, Role: Evidence, Phase: "init",
+			Source: src,
+			Match: []Sample{
+				{"RuntimeError: Executor creation failed due to insufficient GPU memory.", Fields{}},
+				{"Failed to initialize executor on rank 3: Executor creation failed due to insufficient GPU memory.", Fields{"rank": "3"}},
+			},
+			NoMatch: []string{
+				"RuntimeError: Executor creation failed with NCCL error: Failed, NCCL error /src/x.cpp:12 'unhandled cuda error (run with NCCL_DEBUG=INFO for details)'",
+				"Executor creation failed with an error which might indicate insufficient GPU memory.",
+				"RuntimeError: Executor worker died during initialization",
+			},
+		},
+		{
+			// NCCL, asked for its own logs, would tell more.
+			Name:    "trtllm.executor_perhaps",
+			Needles: []string{"insufficient GPU memory"},
+			Expr:    `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed with an error which might indicate insufficient GPU memory`,
+			Kind:    GPUOOM, Role: Suspicion, Phase: "init",
+			Source:  src + ": a collective's unhandled CUDA error",
+			Match:   []Sample{{"RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory.", Fields{}}},
+			NoMatch: []string{"RuntimeError: Executor creation failed due to insufficient GPU memory."},
+		},
+		{
+			// The free amount is that before the component was begun: what it could have had. The table below these lines
+			// is of components that were created.
+			Name:  "trtllm.executor_memory",
+			After: []string{"trtllm.executor", "trtllm.executor_perhaps"}, Within: 8,
+			Expr: `^\s{0,8}(?:The following component could not be created: (?<method>[^\n]{1,80}?)\s*$` +
+				`|Total GPU memory \(GiB\): (?<total_gib>\d{1,6}(?:\.\d{1,4})?)\s*$` +
+				`|Free GPU memory before component creation attempt \(GiB\): (?<free_gib>\d{1,6}(?:\.\d{1,4})?)\s*$)`,
+			Kind: GPUOOM, Role: Detail, Phase: "init",
+			Source: src,
+			Match: []Sample{
+				{"The following component could not be created: KV cache", Fields{"method": "KV cache"}},
+				{"Total GPU memory (GiB): 79.25", Fields{"total": "85094039552"}},
+				{"Free GPU memory before component creation attempt (GiB): 40.50", Fields{"free": "43486543872"}},
+			},
+			NoMatch: []string{
+				"Previously created components and free GPU memory before/after creation (GiB):",
+				"Sampler: 110.70 / 110.70",
+			},
+		},
+	}
+}
