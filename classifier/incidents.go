@@ -94,6 +94,7 @@ func settle(f *file) []*event {
 			out = append(out, &c)
 		}
 	}
+	out = withoutRepeats(out)
 	for i, d := range out {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := ownerOf(out, d); e != nil {
@@ -107,6 +108,32 @@ func settle(f *file) []*event {
 		}
 	}
 	return out
+}
+
+// rayAdvice is the pattern of the end of the text in which Ray's memory monitor reports a kill.
+const rayAdvice = "ray.memory_advice"
+
+// withoutRepeats drops such ends of texts that are told elsewhere.
+func withoutRepeats(events []*event) []*event {
+	var kept []*event
+	for _, e := range events {
+		if e.Pattern != rayAdvice || !toldElsewhere(events, e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// toldElsewhere says that the kill which that end speaks of is told by another event: by words of Ray's that say more, or by
+// the same end further down, of which the stage is known as well. A driver repeats the text, and only of the first copy in a
+// log that was cut at its head is more lost; the job's status stands above it there, so that it may seem another attempt's.
+func toldElsewhere(events []*event, advice *event) bool {
+	return slices.ContainsFunc(events, func(e *event) bool {
+		if e.Pattern == rayAdvice {
+			return e.At.Offset > advice.At.Offset
+		}
+		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && strings.HasPrefix(e.Pattern, "ray.")
+	})
 }
 
 // requested says that what kubectl prints of a container's memory is what it asked for: no limit.

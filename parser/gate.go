@@ -240,7 +240,7 @@ const (
 
 // reportNeedles open or continue reports of many lines; see package traceback.
 var reportNeedles = []string{
-	headerNeedle, frameNeedle, "() (pid=", "terminated with the following error",
+	headerNeedle, frameNeedle, "() (pid=", "Exception occurred while running ", "terminated with the following error",
 	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", " invoked oom-killer: ",
 }
 

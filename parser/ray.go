@@ -104,6 +104,33 @@ func rayMonitor() []Pattern {
 			NoMatch: []string{"Memory usage above threshold. Still waiting for worker eviction to free up memory."},
 		},
 		{
+			// The last sentences of the same text: all that is left of it where a log was cut at its head, as `ray job logs` and the
+			// status of a job are. The raylet's own sum gives the same advice without the retries.
+			Name:    "ray.memory_advice",
+			Needles: []string{"address the out of memory issue: "},
+			Expr: `address the out of memory issue: https?://\S{1,200}ray-oom-prevention\.html.{0,300}` +
+				`\bSet max_(?:restarts and max_task_retries|retries) to enable retry when the task crashes due to OOM`,
+			Kind: OOMKill, Role: Evidence,
+			Source: src + " CreateOomKillMessageSuggestions; only of a worker that the monitor killed",
+			Match: []Sample{
+				{
+					"Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider " +
+						"provisioning more memory on this node or reducing task parallelism by requesting more CPUs per task. Set max_restarts and max_task_retries to enable retry " +
+						"when the task crashes due to OOM. To adjust the kill threshold, set the environment variable `RAY_memory_usage_threshold` when starting Ray.", Fields{},
+				},
+				{
+					"address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider provisioning more memory on this node. " +
+						"Set max_retries to enable retry when the task crashes due to OOM. To", Fields{},
+				},
+			},
+			NoMatch: []string{
+				"Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider provisioning " +
+					"more memory on this node or reducing task parallelism by requesting more CPUs per task. To adjust the kill threshold, set the environment variable `RAY_memory_usage_threshold`",
+				"Set max_restarts and max_task_retries to enable retry when the task crashes due to OOM.",
+				"See how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html",
+			},
+		},
+		{
 			Name:    "ray.killed_worker",
 			Needles: []string{"Selected to kill: (", "[(Task: job ID="},
 			Expr: `(?:Selected to kill: \(|^\s*\[\()(?:Task|Actor)[^\n]{0,200}?(?:task name=(?<cmd>[^\n]{1,200}?), )?(?:required resources=\{[^}\n]{0,200}\}, )?` +

@@ -4,7 +4,7 @@ package parser
 //
 // With VERL_LOGGING_LEVEL=DEBUG verl brackets its stages with lines of the form `HEAD, memory allocated (GB): ..`, on
 // rank 0; a decorator puts a role in front of some heads (`dp actor Before update_policy`). A head ends at the comma.
-var verlPatterns = makers{verlStages, verlSteps}
+var verlPatterns = makers{verlStages, verlSteps, easyBars}
 
 // verlHead makes the expression of a memory line: one of heads, then the comma and the reading.
 func verlHead(heads string) string {
@@ -121,5 +121,34 @@ func verlSteps() []Pattern {
 			Marker:  "identity", Source: "verl 0.4-0.9, trainer/main_ppo.py",
 			Match: []Sample{{"[ASYNC MAIN] TaskRunner hostname: gpu-b-07, PID: 88112", Fields{"host": "gpu-b-07", "pid": "88112"}}},
 		},
+	}
+}
+
+// easyBars are the progress bars of EasyR1's workers. A bar that is full ends its stage: the next one is another's. The bar
+// of a mini-batch's pieces stands inside that of the mini-batches, and ends nothing.
+func easyBars() []Pattern {
+	const src = "EasyR1 0.2-0.3, verl/workers/actor/dp_actor.py, verl/workers/critic/dp_critic.py: tqdm of rank 0"
+	bar := func(name, phase, edge, label, expr string, needles []string, no string, samples ...string) Pattern {
+		p := phaseMarker("easyr1."+name, phase, edge, label, src, expr, needles, samples...)
+		p.Common, p.NoMatch = true, []string{no}
+		return p
+	}
+	probs, update := []string{"Compute log probs: ", "Compute values: "}, []string{"Train mini-batches: ", "Update policy: ", "Update critic: "}
+	return []Pattern{
+		bar("logprob_open", "logprob", "open", "compute_log_probs", `\bCompute (?:log probs|values): {1,3}\d{1,2}%\|`, probs,
+			"Compute log probs: 100%|██████████| 320/320 [08:48<00:00,  1.65s/it]",
+			"Compute log probs:  76%|███████▋  | 244/320 [08:56<02:05,  1.65s/it]",
+			"Compute values:   0%|          | 0/64 [00:00<?, ?it/s]"),
+		bar("logprob_close", "logprob", "close", "compute_log_probs", `\bCompute (?:log probs|values): 100%\|`, probs,
+			"Compute log probs:  99%|█████████▉| 319/320 [08:46<00:01,  1.65s/it]",
+			"Compute log probs: 100%|██████████| 320/320 [08:48<00:00,  1.65s/it]"),
+		bar("update_open", "training", "open", "train_mini_batches",
+			`\b(?:Train mini-batches: {1,3}\d{1,2}|Update (?:policy|critic): {1,3}\d{1,3})%\|`, update,
+			"Train mini-batches: 100%|██████████| 4/4 [02:11<00:00, 32.81s/it]",
+			"Train mini-batches:  25%|██▌       | 1/4 [00:33<01:38, 32.81s/it]",
+			"Update policy: 100%|██████████| 16/16 [00:32<00:00,  2.05s/it]"),
+		bar("update_close", "training", "close", "train_mini_batches", `\bTrain mini-batches: 100%\|`, update[:1],
+			"Update policy: 100%|██████████| 16/16 [00:32<00:00,  2.05s/it]",
+			"Train mini-batches: 100%|██████████| 4/4 [02:11<00:00, 32.81s/it]"),
 	}
 }

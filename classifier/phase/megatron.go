@@ -19,6 +19,8 @@ func megatronRules() []rule {
 		r("megatron/core/pipeline_parallel/schedules.py", "forward_step forward_step_calc_loss", Forward, strong),
 		r("megatron/schedules.py", "backward_step custom_backward", Backward, decisive),
 		r("megatron/schedules.py", "forward_step", Forward, strong),
+		r("megatron/training.py", "backward_step backward_step_with_communication", Backward, decisive), // 1.x to 2.2
+		r("megatron/training.py", "forward_step forward_step_with_communication", Forward, strong),
 		shared("megatron/core/pipeline_parallel/", "").with(opaque),
 		r("megatron/core/distributed/finalize_model_grads.py", "", Backward, strong),
 		r("megatron/core/distributed/param_and_grad_buffer.py", "start_grad_sync finish_grad_sync", Backward, strong),

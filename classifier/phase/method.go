@@ -31,14 +31,16 @@ func (x method) of(actors string) method { x.actors = strings.Fields(actors); re
 const engineActors = "httpserver engine llm vllm sglang rollout generation"
 
 // methods are Ray method names and the methods of single controllers: verl 0.1 ... 0.9 (workers), AReaL (train
-// controllers), slime and Relax (MegatronTrainRayActor, RolloutManager), OpenRLHF (ray actors), NeMo-RL (policy workers).
+// controllers), slime and Relax (MegatronTrainRayActor, RolloutManager), OpenRLHF (ray actors), NeMo-RL (policy workers),
+// RLinf (worker groups).
 var methods = sync.OnceValue(func() []method {
 	return []method{
 		m("init_model init_model_from_pretrained init_workers init_worker_group initialize init_critic_model "+
 			"create_engine launch_server build_*", Init, decisive),
 		m("__init__ init setup", Init, strong),
 
-		m("update_weights* update_weight* upload_weights sync_rollout_weights sync_weights execute_checkpoint_engine "+
+		m("update_weights* update_weight* upload_weights sync_rollout_weights sync_weights* sync_hf_weight "+
+			"sync_model_to_* sync_model_from_* execute_checkpoint_engine "+
 			"broadcast_to_vllm broadcast_weights* stream_weights* recv_weight* refit_policy_generation "+
 			"init_weights_update_group prepare_weights_for_ipc offload_before_refit offload_after_refit "+
 			"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights", WeightUpdate, decisive),

@@ -44,6 +44,8 @@ func TestFromMethodReadsEveryFrameworksMethods(t *testing.T) {
 		{"DTensorPolicyWorkerV2[rank=3]", "train", phase.Training, phase.Medium},
 		{"MegatronPolicyWorker[rank=3]", "get_logprobs", phase.LogProb, phase.High},
 		{"MegatronPolicyWorker", "stream_weights_via_ipc_zmq", phase.WeightUpdate, phase.High},
+		{"EmbodiedFSDPActor", "sync_model_to_rollout", phase.WeightUpdate, phase.High},
+		{"MultiStepRolloutWorker", "sync_model_from_actor", phase.WeightUpdate, phase.High},
 		{"VllmGenerationWorker", "generate_async", phase.Rollout, phase.Medium},
 		{"", "ReadParquet->SplitBlocks(4)", phase.Data, phase.Low},
 		{"MapWorker(tokenize)", "submit", phase.Data, phase.Low},
@@ -59,7 +61,7 @@ func TestFromMethodReadsEveryFrameworksMethods(t *testing.T) {
 
 func TestFromMethodSaysNothingOfDriversAndStrangers(t *testing.T) {
 	t.Parallel()
-	for _, x := range [][2]string{{"TaskRunner", "run"}, {"", "main_task"}, {"", ""}, {"WorkerDict", ".."}, {"X", "actor_"}, {"Foo", "train"}, {"", "lm_policy"}} {
+	for _, x := range [][2]string{{"TaskRunner", "run"}, {"", "main_task"}, {"", ""}, {"WorkerDict", ".."}, {"X", "actor_"}, {"Foo", "train"}, {"Registry", "sync_model"}, {"Registry", "model_from_actor"}, {"", "lm_policy"}} {
 		v, ok := phase.FromMethod(x[0], x[1])
 		assert.False(t, ok, "%v: %s", x, v.Why)
 	}

@@ -8,6 +8,8 @@ func torchRules() []rule {
 		r("torch/tensor.py", "backward", Backward, decisive), // torch <= 1.8
 		r("torch/autograd/__init__.py", "backward grad _make_grads", Backward, decisive),
 		r("torch/autograd/graph.py", "_engine_run_backward", Backward, decisive), // torch >= 2.3
+		// TorchScript's derivatives are source of its own, and their only name is `<backward op>`.
+		r("<string>", "<backward*", Backward, decisive),
 		r("torch/autograd/function.py", "apply", Backward, strong).when("user_fn(self"),
 		shared("torch/autograd/function.py", "apply").with(opaque),
 		r("torch/utils/checkpoint.py", "backward unpack_hook recompute_fn _run_fn_with_dynamo_disabled inner_unpack "+
@@ -98,7 +100,7 @@ func anyRules() []rule {
 		r("*", "build_model create_model get_model load_model init_model setup_model make_model load_pretrained* "+
 			"create_train_state init_train_state", Init, weak),
 		r("*", "update_weights_from* update_weights_via* update_named_param* update_flattened_params update_weight_cuda_ipc "+
-			"receive_weights* receive_state_dict", WeightUpdate, strong),
+			"receive_weights* receive_state_dict sync_model_to_rollout sync_model_from_actor", WeightUpdate, strong),
 		r("*", "update_weights* sync_weights broadcast_weights", WeightUpdate, weak),
 		shared("*", "onload* offload* wake_up reload_* to_cpu to_gpu load_to_gpu").with(mover),
 

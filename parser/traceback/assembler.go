@@ -68,6 +68,9 @@ func (a *Assembler) Feed(line int, text []byte) State {
 	if o, start, ok := parseRay(body); ok {
 		return a.remote(line, o, start, body, indent)
 	}
+	if o, ok := parseEcho(body); ok {
+		return a.remote(line, o, 0, body, indent)
+	}
 	if a.open != nil {
 		return a.inside(line, body, indent, len(text))
 	}

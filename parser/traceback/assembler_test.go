@@ -79,7 +79,7 @@ func TestAssembler(t *testing.T) {
 		{
 			"a notebook's class without an error's name", "KeyboardStop          Traceback (most recent call last)\nInput In [3], in <cell line: 1>()\n----> 1 fit(x)\n[I 10:11:12 app] saving\nKeyboardStop: x",
 			"hfcoF",
-			[]string{"1-5 KeyboardStop|x|<cell"},
+			[]string{"1-5 KeyboardStop|x|<cell line: 1>"},
 		},
 		{
 			"rich's box in a narrow terminal", "╭──── Traceback (most recent call last) ────╮\n│ /usr/lib/python3.9/dist-packages/diffusers/mo │\n│ dels/unet.py:407 in forward                   │\n│                                               │\n│   404 │   x                                   │\n│ ❱ 407 │   y = f(                              │\n│ /usr/lib/torch/nn/modules/module.py:1501 in   │\n│ _call_impl                                    │\n╰────╯\nMemoryError",
@@ -100,6 +100,16 @@ func TestAssembler(t *testing.T) {
 			"marks of 3.11 to 3.13 and repeats", "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    main(\n    ~~~~^\n        1,\n    ...<2 lines>...\n    )\n    ^\n  File \"a.py\", line 2, in main\n    main()\n    ^^^^^^\n  [Previous line repeated 996 more times]\nRecursionError: maximum recursion depth exceeded",
 			"hfcccccc" + "fcccF",
 			[]string{"1-13 RecursionError|maximum recursion depth exceeded|<module>>main"},
+		},
+		{
+			"a name in angle brackets holds a blank", "Traceback of TorchScript (most recent call last):\n  File \"<string>\", line 83, in <backward op>\n            def backward(grad):\n                ~~~~ <--- HERE\nRuntimeError: x",
+			"ofccF",
+			[]string{"2-5 RuntimeError|x|<backward op>"},
+		},
+		{
+			"a name in angle brackets that is torn", "Traceback (most recent call last):\n  File \"a.py\", line 3, in <mod 7%|#\n  File \"a.py\", line 4, in <lambda> 9%|#\n  File \"a.py\", line 5, in f.<locals>.g\nKeyError: 3",
+			"hfffF",
+			[]string{"1-5 KeyError|3|<mod><lambda>>f.<locals>.g"},
 		},
 		{
 			"syntax error's frame names no function", "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x = \n        ^\nSyntaxError: invalid syntax",
@@ -297,6 +307,30 @@ func TestAssemblerRayOrigin(t *testing.T) {
 	}
 	var a Assembler
 	assert.Equal(t, Outside, a.Feed(1, []byte("290411\t59.94\tray::WorkerDict.actor_rollout_generate_sequences")))
+}
+
+func TestAssemblerReadsADriversEchoOfARemoteCall(t *testing.T) {
+	t.Parallel()
+	const failure = "\ntorch.OutOfMemoryError: CUDA out of memory."
+	for _, end := range []string{"", ".", ":"} {
+		var a Assembler
+		states, traces := run(t, &a, "Exception occurred while running FSDPActor's function run_training"+end+failure)
+		assert.Equal(t, "hF", states)
+		require.Len(t, traces, 1)
+		assert.Equal(t, &Origin{Actor: "FSDPActor", Method: "run_training", Rank: -1}, traces[0].Origin)
+		assert.Empty(t, traces[0].Frames)
+	}
+	for _, line := range []string{
+		"Exception occurred while running command: make",
+		"Exception occurred while running Actor's function f: exception is The actor died.",
+		"Exception occurred while running the actor's function f.",
+		"running FSDPActor's function run_training.",
+	} {
+		var a Assembler
+		states, traces := run(t, &a, line+failure)
+		assert.Equal(t, "oo", states, line)
+		assert.Empty(t, traces, line)
+	}
 }
 
 func TestAssemblerFaulthandler(t *testing.T) {

@@ -128,13 +128,37 @@ func parseFrameTail(b []byte) (f Frame, ok bool) {
 	return f, ok
 }
 
-// funcName takes what can belong to a function's name: whatever follows was glued to the line.
+// funcName takes what can belong to a function's name: whatever follows was glued to the line. What stands in angle brackets
+// may hold blanks: TorchScript's `<backward op>`, IPython's `<cell line: 1>`.
 func funcName(b []byte) string {
 	n := 0
-	for n < len(b) && n < maxFunc && (isWord(b[n]) || b[n] == '.' || b[n] == '<' || b[n] == '>' || b[n] >= 0x80) {
-		n++
+	for n < len(b) && n < maxFunc {
+		switch c := b[n]; {
+		case c == '<':
+			n += angled(b[n:])
+		case isWord(c) || c == '.' || c == '>' || c >= 0x80:
+			n++
+		default:
+			return clip(b[:n], maxFunc)
+		}
 	}
 	return clip(b[:n], maxFunc)
+}
+
+// maxAngled bounds a name in angle brackets, which are their compilers' and short.
+const maxAngled = 64
+
+// angled is how long the name in angle brackets is that b begins with: 1 where the second bracket is lost.
+func angled(b []byte) int {
+	for n := 1; n < len(b) && n < maxAngled; n++ {
+		switch c := b[n]; {
+		case c == '>':
+			return n + 1
+		case !isWord(c) && c != ' ' && c != ':' && c != '.' && c != '-':
+			return 1
+		}
+	}
+	return 1
 }
 
 // parseBoxFrame reads rich's `/path/file.py:123 in func` (rich/traceback.py).

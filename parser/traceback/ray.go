@@ -40,6 +40,33 @@ func parseRay(body []byte) (o *Origin, start int, ok bool) {
 	return o, start, true
 }
 
+// parseEcho reads what stands above a failure that a driver repeats without Ray's own header:
+//
+//	Exception occurred while running FSDPActor's function sync_model_to_rollout:
+//
+// (RLinf, scheduler/worker/worker_group.py.) Nothing may follow: what does is the failure itself.
+func parseEcho(body []byte) (o *Origin, ok bool) {
+	rest, ok := bytes.CutPrefix(head(body), []byte("Exception occurred while running "))
+	if !ok {
+		return nil, false
+	}
+	actor, method, ok := bytes.Cut(bytes.TrimRight(rest, ".: "), []byte("'s function "))
+	if !ok || !isName(actor) || !isName(method) {
+		return nil, false
+	}
+	return &Origin{Actor: clip(actor, maxFunc), Method: clip(method, maxFunc), Rank: -1}, true
+}
+
+// isName says that b is an identifier.
+func isName(b []byte) bool {
+	for _, c := range b {
+		if !isWord(c) {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
 // originTail reads what follows the pid. repr comes last and may hold anything.
 func originTail(o *Origin, rest []byte) {
 	before, repr, found := bytes.Cut(rest, []byte("repr="))
