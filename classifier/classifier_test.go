@@ -84,6 +84,26 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 	}
 }
 
+// TestASuspicionIsNoKillUnlessOneWasSeen shows every pattern that raises a suspicion a log of its own sample.
+func TestASuspicionIsNoKillUnlessOneWasSeen(t *testing.T) {
+	t.Parallel()
+	seen := map[parser.Kind]bool{}
+	for _, p := range parser.Patterns() {
+		if p.Role != parser.Suspicion || len(p.After) > 0 {
+			continue
+		}
+		for _, m := range p.Match {
+			for _, in := range read(t, map[string]string{"a": "all is well\n" + m.Line + "\n"}).Incidents {
+				if in.Verdict == Suspect {
+					seen[in.Kind] = true
+					assert.Equal(t, in.Kind == parser.OOMKill, strings.Contains(in.Summary, "SIGKILL"), "%s: %s", p.Name, in.Summary)
+				}
+			}
+		}
+	}
+	assert.Len(t, seen, 5, "kinds of suspicions: %v", seen)
+}
+
 func TestWhoFailed(t *testing.T) {
 	t.Parallel()
 	n := func(i int) *int { return &i }

@@ -69,9 +69,10 @@ func describe(files []*file, o Overrides) Run {
 		f.config(&r)
 		f.writers(&r, v)
 		f.launch(&r, v)
-		r.Gauges = append(r.Gauges, f.readings()...)
+		readings := f.readings()
+		r.Gauges = append(r.Gauges, readings...)
 		f.frames(&r, v)
-		f.gauged(&r)
+		r.engineFromGauges(readings)
 		if f.lastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.lastStep) {
 			r.LastStep = &f.lastStep
 		}
@@ -160,15 +161,6 @@ func engineOf(label string) string {
 		}
 	}
 	return ""
-}
-
-// gauged reads whose memory figures were printed.
-func (f *file) gauged(r *Run) {
-	for _, g := range f.readings() {
-		if program, _, _ := strings.Cut(g.Name, "."); program == "vllm" || program == "sglang" {
-			set(&r.Engine, program)
-		}
-	}
 }
 
 // launch reads the lines in which programs introduce themselves.
@@ -272,6 +264,15 @@ func (r *Run) engineFromConfig() {
 			r.Engine = val
 		case strings.HasSuffix(key, "actor.strategy") && val != "" && val != "none":
 			r.Backend = val
+		}
+	}
+}
+
+// engineFromGauges reads whose memory figures were printed.
+func (r *Run) engineFromGauges(readings []Gauge) {
+	for _, g := range readings {
+		if program, _, _ := strings.Cut(g.Name, "."); program == "vllm" || program == "sglang" {
+			set(&r.Engine, program)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func settle(f *file) []*event {
 			out = append(out, &c)
 		}
 	}
-	out = withoutRepeats(out)
+	out = withoutAdvice(out)
 	for i, d := range out {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := ownerOf(out, d); e != nil {
@@ -113,8 +113,11 @@ func settle(f *file) []*event {
 // rayAdvice is the pattern of the end of the text in which Ray's memory monitor reports a kill.
 const rayAdvice = "ray.memory_advice"
 
-// withoutRepeats drops such ends of texts that are told elsewhere.
-func withoutRepeats(events []*event) []*event {
+// withoutAdvice drops such ends of texts that are told elsewhere.
+func withoutAdvice(events []*event) []*event {
+	if !slices.ContainsFunc(events, func(e *event) bool { return e.Pattern == rayAdvice }) {
+		return events
+	}
 	var kept []*event
 	for _, e := range events {
 		if e.Pattern != rayAdvice || !toldElsewhere(events, e) {

@@ -34,27 +34,29 @@ func summary(in *Incident) string {
 		b.WriteString("; the run went on")
 	}
 	if in.Verdict == Suspect {
-		switch {
-		case in.Resource == "shm":
-			b.WriteString("; nothing says why, perhaps because /dev/shm was full")
-		case in.Kind == parser.HostOOM:
-			b.WriteString("; nothing says that the host had no more")
-		default:
-			b.WriteString("; nothing says why, perhaps because the host ran out of memory")
-		}
+		_, why := suspected(in.Kind)
+		b.WriteString("; " + why)
 	}
 	return b.String() + "."
 }
 
+// suspected tells what happened where memory is only suspected, and what is not known of it.
+func suspected(kind parser.Kind) (what, why string) {
+	switch kind {
+	case parser.SHMExhausted:
+		return "A process died of a bus error", "nothing says why, perhaps because /dev/shm was full"
+	case parser.HostOOM:
+		return "An allocation of host memory failed", "nothing says that the host had no more"
+	case parser.GPUOOM, parser.GPUDriverOOM:
+		return "A GPU operation failed", "nothing says why, perhaps because GPU memory ran out"
+	}
+	return "A process was killed by SIGKILL", "nothing says why, perhaps because the host ran out of memory"
+}
+
 func what(in *Incident) string {
 	if in.Verdict == Suspect {
-		switch {
-		case in.Resource == "shm":
-			return "A process died of a bus error"
-		case in.Kind == parser.HostOOM:
-			return "An allocation of host memory failed"
-		}
-		return "A process was killed by SIGKILL"
+		w, _ := suspected(in.Kind)
+		return w
 	}
 	switch in.Kind {
 	case parser.GPUOOM:

@@ -29,6 +29,7 @@ const (
 	kinds
 )
 
+// Of the common stages enough for the last words of 64 writers: one whose own are further back is spoken for by the others.
 var keepOf = [kinds]int{
 	whoKind: 4096, phaseKind: 256, timerKind: 256, stepKind: 64, startKind: 256, gaugeKind: 64, exceptionKind: 64, sampleKind: 160,
 	commonPhaseKind: 64, commonStepKind: 64,

@@ -21,13 +21,13 @@ func (p *page) confirm(r *Report, in *Incident) {
 }
 
 func checks(r *Report, in *Incident) []check {
-	if in.Resource == "shm" {
+	switch {
+	case in.Resource == "shm":
 		return []check{{"df -h /dev/shm", "In the job's container or on its node, while it runs: full, or Docker's 64 MB, confirms it."}}
-	}
-	if in.Kind == "host_oom" {
-		return []check{
-			{"free -g; ulimit -l", "On its node, while it runs: less available than was asked for, or a smaller limit of locked memory, confirms it."},
-		}
+	case in.Resource == "gpu":
+		return []check{{"nvidia-smi --loop=1", "On its node, until it fails: a card with next to nothing free confirms it."}}
+	case in.Kind == "host_oom":
+		return []check{{"free -g; ulimit -l", "On its node, while it runs: less available than was asked for, or a smaller limit of locked memory, confirms it."}}
 	}
 	var out []check
 	if deref(r.Run.Launcher) == "k8s" {

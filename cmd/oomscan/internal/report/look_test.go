@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
 )
 
 func TestWhatToDoFirstStandsOnTheFirstScreen(t *testing.T) {
@@ -130,4 +132,13 @@ func TestTheReasonOfAFirstItemIsNotThatItsValueCanMove(t *testing.T) {
 	x.AppliesWhy = "it failed in data loading"
 	assert.Equal(t, "It failed in data loading.", because(x))
 	assert.Empty(t, because(&Remedy{}))
+}
+
+func TestEverySuspicionHasWordsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, p := range parser.Patterns() {
+		if p.Role == parser.Suspicion {
+			assert.Contains(t, suspectWords(), string(p.Kind), p.Name)
+		}
+	}
 }

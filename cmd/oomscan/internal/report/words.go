@@ -42,9 +42,11 @@ var kindWords = sync.OnceValue(func() map[string]struct{ headline, meaning strin
 // suspectWords replace the headlines of what is only suspected; the phase stands in the place of the bar.
 var suspectWords = sync.OnceValue(func() map[string]struct{ headline, meaning string } {
 	return map[string]struct{ headline, meaning string }{
-		"oom_kill":      {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
-		"host_oom":      {"An allocation of host memory failed|, perhaps because there was no more", "a refusal that a limit of the driver explains, too"},
-		"shm_exhausted": {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
+		"oom_kill":       {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
+		"host_oom":       {"An allocation of host memory failed|, perhaps because there was no more", "a refusal that a limit of the driver explains, too"},
+		"gpu_oom":        {"A GPU operation failed|, perhaps because GPU memory ran out", "an error that has other causes, too"},
+		"gpu_driver_oom": {"A GPU operation failed|, perhaps because GPU memory ran out", "an error that has other causes, too"},
+		"shm_exhausted":  {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
 	}
 })
 
