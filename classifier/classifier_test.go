@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/parser"
+	"oomscan/parser/messages"
+	"oomscan/parser/stream"
 )
 
 // read scans texts as the inputs of one job, by their names.
@@ -17,7 +19,7 @@ func read(t *testing.T, inputs map[string]string) Result {
 	all := NewCollector()
 	for name, text := range inputs {
 		c := NewCollector()
-		_, err := parser.Scan(name, strings.NewReader(text), c.Add)
+		_, err := stream.Read(name, strings.NewReader(text), c.Add)
 		require.NoError(t, err)
 		all.Merge(c)
 	}
@@ -88,7 +90,7 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 func TestASuspicionIsNoKillUnlessOneWasSeen(t *testing.T) {
 	t.Parallel()
 	seen := map[parser.Kind]bool{}
-	for _, p := range parser.Patterns() {
+	for _, p := range messages.All() {
 		if p.Role != parser.Suspicion || len(p.After) > 0 {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/stream"
 )
 
 // TestACloneGoesOnAsTheOriginalWould adds the rest of a log to a clone, from any observation on.
@@ -23,7 +24,7 @@ OSError: [Errno 28] No space left on device: '/dev/shm/torch_1'
 slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.
 `
 	var all []parser.Observation
-	_, err := parser.Scan("a.log", strings.NewReader(log), func(o parser.Observation) { all = append(all, o) })
+	_, err := stream.Read("a.log", strings.NewReader(log), func(o parser.Observation) { all = append(all, o) })
 	require.NoError(t, err)
 	whole := classifier.NewCollector()
 	for _, o := range all {
@@ -58,7 +59,7 @@ func TestWhatAMarkerSaysIsNotChanged(t *testing.T) {
 	var said []parser.Fields
 	c := classifier.NewCollector()
 	for range 2 {
-		_, err := parser.Scan("a.log", strings.NewReader(log), func(o parser.Observation) {
+		_, err := stream.Read("a.log", strings.NewReader(log), func(o parser.Observation) {
 			if m, ok := o.(parser.Marker); ok {
 				markers, said = append(markers, m), append(said, maps.Clone(m.Fields))
 			}

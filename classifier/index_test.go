@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"oomscan/parser"
+	"oomscan/parser/stream"
 	"oomscan/parser/traceback"
 )
 
@@ -25,7 +25,7 @@ func TestCodeIsComparedAsSets(t *testing.T) {
 	c := NewCollector()
 	for _, path := range paths {
 		if f, err := os.Open(path); err == nil {
-			_, err = parser.Scan(path, f, c.Add)
+			_, err = stream.Read(path, f, c.Add)
 			f.Close()
 			require.NoError(t, err)
 		}
@@ -84,7 +84,7 @@ func TestThousandsOfIncidentsTakeSeconds(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%storch.OutOfMemoryError: CUDA out of memory. Tried to allocate %d.50 GiB. GPU %d has a total capacity of %d.15 GiB of which 0.5 GiB is free.\n", w, 1+i%9, k%8, 40+k)
 		}
-		_, err := parser.Scan(fmt.Sprintf("rank_%d.log", k), strings.NewReader(b.String()), c.Add)
+		_, err := stream.Read(fmt.Sprintf("rank_%d.log", k), strings.NewReader(b.String()), c.Add)
 		require.NoError(t, err)
 	}
 	begin := time.Now()

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/classifier"
-	"oomscan/parser"
+	"oomscan/parser/messages"
+	"oomscan/parser/stream"
 )
 
 // Sizes of the hostile inputs, and what may be alive while they are read. The bound is on the live heap of scanner and
@@ -67,7 +68,7 @@ const (
 // samples are the lines of the whole table: every message that the parser knows.
 func samples() []string {
 	var out []string
-	for _, p := range parser.Patterns() {
+	for _, p := range messages.All() {
 		for _, s := range p.Match {
 			out = append(out, strings.ReplaceAll(s.Line, "\n", " ")+"\n")
 		}
@@ -163,7 +164,7 @@ func TestMemoryStaysBounded(t *testing.T) { //nolint:paralleltest // see above
 				in.size /= 8 // every line is matched in full, which takes its time
 			}
 			c := classifier.NewCollector()
-			_, err := parser.Scan("in", in, c.Add)
+			_, err := stream.Read("in", in, c.Add)
 			require.NoError(t, err)
 			in.peak = max(in.peak, live())
 			assert.Less(t, in.peak-min(before, in.peak), uint64(maxLive))

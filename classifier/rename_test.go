@@ -1,14 +1,13 @@
 package classifier
 
 import (
+	"oomscan/parser/stream"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"oomscan/parser"
 )
 
 // TestARenamedInputIsOneOfThatName reads logs under a name and renames them, and under the new one at once.
@@ -24,7 +23,7 @@ func TestARenamedInputIsOneOfThatName(t *testing.T) {
 		}
 		read := func(name string) *Collector {
 			c := NewCollector()
-			s := parser.NewScanner(name, c.Add)
+			s := stream.NewReader(name, c.Add)
 			_, _ = s.Write(data)
 			s.Close()
 			return c

@@ -2,14 +2,13 @@ package classifier
 
 import (
 	"math/rand/v2"
+	"oomscan/parser/stream"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"oomscan/parser"
 )
 
 func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
@@ -38,7 +37,7 @@ func gather(t *testing.T, logs map[string]string) *Collector {
 	all := NewCollector()
 	for name, text := range logs {
 		c := NewCollector()
-		_, err := parser.Scan(name, strings.NewReader(text), c.Add)
+		_, err := stream.Read(name, strings.NewReader(text), c.Add)
 		require.NoError(t, err)
 		all.Merge(c)
 	}

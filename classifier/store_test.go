@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"oomscan/parser/stream"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"oomscan/parser"
 )
 
 // collectors reads a part of the fixtures' logs, each into a collector of its own.
@@ -26,7 +25,7 @@ func collectors(t *testing.T) map[string]*Collector {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		c := NewCollector()
-		_, err = parser.Scan(path, f, c.Add)
+		_, err = stream.Read(path, f, c.Add)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 		out[path] = c

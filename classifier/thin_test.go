@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/parser"
+	"oomscan/parser/stream"
 	"oomscan/parser/traceback"
 )
 
@@ -28,13 +29,13 @@ func thinned(t *testing.T, name, log string) (all, passed int) {
 		return 0
 	}
 	want, first, second := NewCollector(), NewCollector(), NewCollector()
-	s := parser.NewScanner(name, func(o parser.Observation) {
+	s := stream.NewReader(name, func(o parser.Observation) {
 		all += weigh(o)
 		want.Add(o)
 	})
 	_, _ = s.Write([]byte(log))
 	s.Close()
-	s = parser.NewScanner(name, func(o parser.Observation) {
+	s = stream.NewReader(name, func(o parser.Observation) {
 		o = first.Thin(o)
 		passed += weigh(o)
 		second.Add(o)

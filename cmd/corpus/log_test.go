@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/parser"
+	"oomscan/parser/stream"
 )
 
 func compose(kind string, size int64) ([]byte, *writer) {
@@ -27,13 +28,13 @@ func TestPlantedEventsAreFound(t *testing.T) {
 			t.Parallel()
 			text, w := compose(kind, size)
 			found := map[int]bool{}
-			st, err := parser.ScanAt("in", bytes.NewReader(text), int64(len(text)), 2, func(o parser.Observation) {
+			st, err := stream.ReadFile("in", bytes.NewReader(text), int64(len(text)), 2, func(o parser.Observation) {
 				if e, ok := o.(parser.Event); ok && e.Role == parser.Evidence {
 					found[e.At.Line] = true
 				}
 			})
 			require.NoError(t, err)
-			assert.Equal(t, parser.Stats{Bytes: w.bytes, Lines: w.line - 1, Truncated: st.Truncated}, st)
+			assert.Equal(t, stream.Stats{Bytes: w.bytes, Lines: w.line - 1, Truncated: st.Truncated}, st)
 			want := map[int]bool{}
 			for _, e := range w.events {
 				want[e.Line] = true

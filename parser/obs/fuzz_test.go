@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/parser"
+	"oomscan/parser/stream"
 )
 
 // FuzzReadFrom reads any text. What it could read is written and read again, and is the same then.
@@ -17,7 +18,7 @@ func FuzzReadFrom(f *testing.F) {
 	log, err := os.ReadFile("../../fixtures/cases/rl-012-relax-sft-loss-oom/relax_sft.log")
 	require.NoError(f, err)
 	var all []parser.Observation
-	_, err = parser.Scan("a.log", bytes.NewReader(log), func(o parser.Observation) { all = append(all, o) })
+	_, err = stream.Read("a.log", bytes.NewReader(log), func(o parser.Observation) { all = append(all, o) })
 	require.NoError(f, err)
 	text := plain(f, pack(f, "a.log", all[max(0, len(all)-20):]...))
 	f.Add(text)

@@ -1,5 +1,5 @@
 // Package obs writes the observations of logs down and reads them again, so that logs can be scanned where they are and
-// judged together elsewhere. What it holds is what [parser.Scan] emits, in that order, and so a report made from it is
+// judged together elsewhere. What it holds is what [stream.Read] emits, in that order, and so a report made from it is
 // that of the logs themselves.
 //
 // The form is text, a JSON object a line, packed with zstd (`zstd -dc FILE | head` shows it):

@@ -18,6 +18,7 @@ import (
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
+	"oomscan/parser/stream"
 	"oomscan/parser/traceback"
 )
 
@@ -113,7 +114,7 @@ func TestFixturesComeBackAsTheyWere(t *testing.T) {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		var want []parser.Observation
-		_, err = parser.Scan(path, f, func(o parser.Observation) { want = append(want, o) })
+		_, err = stream.Read(path, f, func(o parser.Observation) { want = append(want, o) })
 		f.Close()
 		if err != nil {
 			continue // a folder

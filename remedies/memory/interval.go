@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"oomscan/classifier"
-	"oomscan/parser"
+	"oomscan/parser/pattern"
 )
 
 // Interval is what a printed size can have been: at least Low and at most High bytes.
@@ -33,10 +33,10 @@ func Printed(n int64, message string) Interval {
 	for _, m := range sizes().FindAllStringSubmatch(message, 20) {
 		for _, binary := range []bool{true, false} {
 			text := m[1] + "." + m[2] + " " + m[3]
-			if got, ok := parser.ParseSize(text, binary); !ok || got != n {
+			if got, ok := pattern.ParseSize(text, binary); !ok || got != n {
 				continue
 			}
-			unit, ok := parser.ParseSize("1 "+m[3], binary)
+			unit, ok := pattern.ParseSize("1 "+m[3], binary)
 			if !ok {
 				break
 			}

@@ -93,7 +93,7 @@ type interruptibleAt struct {
 	meter *meter
 }
 
-// Window implements [parser.Windowed].
+// Window implements [prefilter.Windowed].
 func (r interruptibleAt) Window(off int64, n int) (text []byte, release func(), ok bool) {
 	if closed(r.done) {
 		return nil, nil, false

@@ -5,25 +5,26 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/source"
+	"oomscan/parser/stream"
 )
 
 // growing is a log that is read while it is written.
 type growing struct {
 	name      string
 	collector *classifier.Collector
-	scanner   *parser.Scanner // of the content that is there now
-	events    int             // heard so far: without any, there is nothing to tell
-	before    parser.Stats    // of the contents that were there earlier
+	scanner   *stream.Reader // of the content that is there now
+	events    int            // heard so far: without any, there is nothing to tell
+	before    stream.Stats   // of the contents that were there earlier
 	view      *classifier.Collector
 	wide      *source.UTF16 // it is in UTF-16
 	out       []byte
 	failure   *string // why it cannot be read at the moment
-	limit     parser.Option
+	limit     stream.Option
 }
 
-func newGrowing(name string, limit parser.Option) *growing {
+func newGrowing(name string, limit stream.Option) *growing {
 	g := &growing{name: name, collector: classifier.NewCollector(), limit: limit}
-	g.scanner = parser.NewScanner(name, g.hear, limit)
+	g.scanner = stream.NewReader(name, g.hear, limit)
 	return g
 }
 
@@ -34,7 +35,7 @@ func (g *growing) tell(c *classifier.Collector, o parser.Observation) {
 	if _, ok := o.(parser.Event); ok {
 		g.events++
 	}
-	c.Add(parser.Behind(o, g.before.Lines, g.before.Bytes))
+	c.Add(parser.Shift(o, g.before.Lines, g.before.Bytes))
 }
 
 // feed reads on.
@@ -62,13 +63,13 @@ func (g *growing) settle(silent, happened bool) {
 		if !silent || !g.scanner.Open() {
 			return
 		}
-		if g.scanner.Tail(keep); !happened {
+		if g.scanner.PeekTail(keep); !happened {
 			return
 		}
 		tail = tail[:0]
 	}
-	if g.scanner.Recall(keep); silent {
-		g.scanner.Tail(keep)
+	if g.scanner.PeekDeferred(keep); silent {
+		g.scanner.PeekTail(keep)
 	}
 	if len(tail) == 0 {
 		return
@@ -88,11 +89,11 @@ func (g *growing) anew() {
 	g.before.Lines += st.Lines
 	g.before.Truncated += st.Truncated
 	g.wide = nil
-	g.scanner = parser.NewScanner(g.name, g.hear, g.limit)
+	g.scanner = stream.NewReader(g.name, g.hear, g.limit)
 }
 
 // end finishes the content and returns what was read of it.
-func (g *growing) end() parser.Stats {
+func (g *growing) end() stream.Stats {
 	if g.wide != nil {
 		_, _ = g.scanner.Write(g.wide.Close(g.out[:0]))
 	}
@@ -109,7 +110,7 @@ func (g *growing) close() part {
 // part is what is known by now.
 func (g *growing) part() part { return g.partOf(g.scanner.Stats()) }
 
-func (g *growing) partOf(st parser.Stats) part {
+func (g *growing) partOf(st stream.Stats) part {
 	p := part{collector: g.collector, input: report.Input{
 		Name: g.name, Bytes: g.before.Bytes + st.Bytes, Lines: g.before.Lines + st.Lines, Truncated: g.before.Truncated + st.Truncated, Error: g.failure,
 	}}

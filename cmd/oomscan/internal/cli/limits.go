@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"oomscan/parser"
 	"oomscan/parser/source"
+	"oomscan/parser/stream"
 )
 
 // limitFlags are the flags that bound what archives may hold. Those that bound how logs are read have their defaults only.
 func limitFlags(f *pflag.FlagSet, o *options) {
-	o.line, o.open = parser.DefaultLine, defaultOpen
+	o.line, o.open = stream.DefaultLine, defaultOpen
 	l := &o.limits
 	*l = source.DefaultLimits()
 	f.IntVar(&l.Depth, "max-depth", l.Depth, "how deep archives may be nested")
@@ -25,7 +25,7 @@ func limitFlags(f *pflag.FlagSet, o *options) {
 
 // logFlags are the flags that bound how logs are read.
 func logFlags(f *pflag.FlagSet, o *options) {
-	f.Var((*bytesFlag)(&o.line), "max-line", "how long a line is read as a whole, from "+size(parser.LeastLine)+" to "+size(parser.MostLine)+";\na longer one is read in parts")
+	f.Var((*bytesFlag)(&o.line), "max-line", "how long a line is read as a whole, from "+size(stream.LeastLine)+" to "+size(stream.MostLine)+";\na longer one is read in parts")
 	f.IntVar(&o.open, "max-open", defaultOpen, "how many files --follow keeps open")
 }
 
@@ -45,8 +45,8 @@ func (o *options) checkLimits() error {
 			return problem{where: x.flag, what: fmt.Sprintf("%d lets nothing through", x.value), hint: "1 or more"}
 		}
 	}
-	if o.line < parser.LeastLine || o.line > parser.MostLine {
-		return problem{where: "--max-line", what: size(o.line) + " is out of bounds", hint: "from " + size(parser.LeastLine) + " to " + size(parser.MostLine)}
+	if o.line < stream.LeastLine || o.line > stream.MostLine {
+		return problem{where: "--max-line", what: size(o.line) + " is out of bounds", hint: "from " + size(stream.LeastLine) + " to " + size(stream.MostLine)}
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (o *options) checkLimits() error {
 func size(n int64) string { return (*bytesFlag)(&n).String() }
 
 // lineLimit is what --max-line asks of the parser.
-func (o *options) lineLimit() parser.Option { return parser.LineLimit(int(o.line)) }
+func (o *options) lineLimit() stream.Option { return stream.LineLimit(int(o.line)) }
 
 // bytesFlag is a flag's number of bytes, with a unit of 1024 if any.
 type bytesFlag int64

@@ -10,6 +10,9 @@ import (
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
+	"oomscan/parser/messages"
+	"oomscan/parser/pattern"
+	"oomscan/parser/stream"
 )
 
 // rulesCmd shows what is recognised.
@@ -22,8 +25,8 @@ that prints it. With names (or the beginnings of names) it shows these in full, 
 prove them. "rules try LINE" shows what is read out of a line.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all := parser.Patterns()
-			slices.SortFunc(all, func(a, b parser.Pattern) int { return strings.Compare(a.Name, b.Name) })
+			all := messages.All()
+			slices.SortFunc(all, func(a, b pattern.Pattern) int { return strings.Compare(a.Name, b.Name) })
 			found := false
 			for i := range all {
 				p := &all[i]
@@ -60,7 +63,7 @@ prove them. "rules try LINE" shows what is read out of a line.`,
 }
 
 // yields says in words what a match of p is.
-func yields(p *parser.Pattern) string {
+func yields(p *pattern.Pattern) string {
 	switch {
 	case p.Veto:
 		return "nothing: only looks like it"
@@ -72,8 +75,8 @@ func yields(p *parser.Pattern) string {
 	return string(p.Role) + " of " + string(p.Kind)
 }
 
-func showPattern(w io.Writer, p *parser.Pattern) {
-	fmt.Fprintf(w, "%s: %s\n  printed by  %s\n  needles     %q\n  expression  %s\n", p.Name, yields(p), p.Source, p.Needles, p.Expr)
+func showPattern(w io.Writer, p *pattern.Pattern) {
+	fmt.Fprintf(w, "%s: %s\n  printed by  %s\n  needles     %q\n  expression  %s\n", p.Name, yields(p), p.Source, p.Literals, p.Expr)
 	for _, m := range p.Match {
 		fmt.Fprintf(w, "  reads       %s\n  as          %s\n", printable(m.Line), fields(m.Want))
 	}
@@ -93,7 +96,7 @@ func try(w io.Writer, text []byte) error {
 		}
 	}
 	n := 0
-	_, err := parser.Scan("line", strings.NewReader(string(text)), func(o parser.Observation) {
+	_, err := stream.Read("line", strings.NewReader(string(text)), func(o parser.Observation) {
 		n++
 		switch o := o.(type) {
 		case parser.Event:

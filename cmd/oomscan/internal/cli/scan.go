@@ -13,6 +13,7 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/source"
+	"oomscan/parser/stream"
 )
 
 // run answers a call: the paths become inputs, the inputs parts, the parts jobs, and each job a report.
@@ -58,7 +59,7 @@ type scan struct {
 
 	store classifier.Store // what the logs gave, when they are many
 	logs  atomic.Int64     // that were read
-	rooms sync.Pool        // of *parser.Room
+	rooms sync.Pool        // of *stream.Buffer
 
 	skipped map[string]source.Skipped // in archives, by the path of the command line
 	order   []string                  // those paths
@@ -219,7 +220,7 @@ const minParts = 1 << 20
 
 // whole scans r from where it is to its end.
 func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Observation), m *meter) (report.Input, error) {
-	var st parser.Stats
+	var st stream.Stats
 	var err error
 	add := emit
 	if m != nil {
@@ -239,17 +240,17 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 			add, end = relay(add)
 			defer end()
 		}
-		st, err = parser.ScanAt(name, in, size, workers, add, limit)
+		st, err = stream.ReadFile(name, in, size, workers, add, limit)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
 		if _, plain := r.(*os.File); !plain {
 			in.meter = nil // what it is packed in is counted
 		}
-		room, _ := j.rooms.Get().(*parser.Room)
+		room, _ := j.rooms.Get().(*stream.Buffer)
 		if room == nil {
-			room = new(parser.Room)
+			room = new(stream.Buffer)
 		}
-		st, err = room.Scan(name, in, add, limit)
+		st, err = room.Read(name, in, add, limit)
 		j.rooms.Put(room)
 	}
 	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err
@@ -283,7 +284,7 @@ func (o *options) settings() ([]parser.Setting, error) {
 	}
 	defer f.Close()
 	var out []parser.Setting
-	_, err = parser.Scan(o.runConfig, f, func(ob parser.Observation) {
+	_, err = stream.Read(o.runConfig, f, func(ob parser.Observation) {
 		if s, ok := ob.(parser.Setting); ok {
 			out = append(out, s)
 		}

@@ -13,6 +13,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
+	"oomscan/parser/stream"
 )
 
 // slurmWord is the name under which reports quote what Slurm's environment says about the end of the job.
@@ -77,7 +78,7 @@ func (s *scan) beside(l *logFile) {
 
 // text reads what is in memory: an excerpt of a log, or what stands in none, so that its lines have no numbers.
 func (s *scan) text(name, text string) {
-	st, _ := parser.Scan(name, strings.NewReader(text), func(o parser.Observation) { s.add(moved(o, nowhere, 0)) })
+	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(moved(o, nowhere, 0)) })
 	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
 }
 

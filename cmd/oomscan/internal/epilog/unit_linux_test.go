@@ -15,6 +15,7 @@ import (
 
 	"oomscan/parser"
 	"oomscan/parser/source"
+	"oomscan/parser/stream"
 )
 
 // look opens a file as the one who runs the tests.
@@ -104,7 +105,7 @@ func TestReportsAreNoLogs(t *testing.T) {
 		assert.False(t, source.IsLog([]byte(w.answer.Text)), "%s", w.answer.Text)
 		assert.False(t, source.IsLog(w.answer.Document))
 		var seen []parser.Observation
-		_, err := parser.Scan("log", strings.NewReader(string(quote(w.answer.Text, "x"))), func(o parser.Observation) { seen = append(seen, o) })
+		_, err := stream.Read("log", strings.NewReader(string(quote(w.answer.Text, "x"))), func(o parser.Observation) { seen = append(seen, o) })
 		require.NoError(t, err)
 		assert.Empty(t, seen)
 		assert.LessOrEqual(t, strings.Count(string(quote(w.answer.Text, "x")), "\n"), maxAppended+2)

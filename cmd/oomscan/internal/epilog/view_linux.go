@@ -17,6 +17,7 @@ import (
 
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
+	"oomscan/parser/stream"
 	"oomscan/parser/traceback"
 )
 
@@ -36,7 +37,7 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 			shift += nowhere
 		}
 		r := m.reader(io.NewSectionReader(f, from, to-from))
-		st, err := parser.Scan(name, r, func(o parser.Observation) { emit(moved(o, shift, from)) })
+		st, err := stream.Read(name, r, func(o parser.Observation) { emit(moved(o, shift, from)) })
 		in.Bytes += st.Bytes
 		in.Truncated += st.Truncated
 		in.Lines += st.Lines

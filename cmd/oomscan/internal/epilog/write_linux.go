@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"oomscan/parser/stream"
 	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"oomscan/parser"
 )
 
 // Why no report is left beside a log.
@@ -140,10 +139,10 @@ func quote(text, rest string) []byte {
 		if n++; n > maxAppended {
 			break
 		}
-		b.WriteString(parser.Quoted + strings.TrimRight(line, "\n") + "\n")
+		b.WriteString(stream.Quoted + strings.TrimRight(line, "\n") + "\n")
 	}
 	if rest != "" {
-		b.WriteString(parser.Quoted + "all of it: " + plain(rest, 300) + "\n")
+		b.WriteString(stream.Quoted + "all of it: " + plain(rest, 300) + "\n")
 	}
 	return b.Bytes()
 }

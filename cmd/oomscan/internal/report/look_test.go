@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/parser"
+	"oomscan/parser/messages"
 )
 
 func TestWhatToDoFirstStandsOnTheFirstScreen(t *testing.T) {
@@ -136,7 +137,7 @@ func TestTheReasonOfAFirstItemIsNotThatItsValueCanMove(t *testing.T) {
 
 func TestEverySuspicionHasWordsOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for _, p := range parser.Patterns() {
+	for _, p := range messages.All() {
 		if p.Role == parser.Suspicion {
 			assert.Contains(t, suspectWords(), string(p.Kind), p.Name)
 		}

@@ -1,0 +1,346 @@
+// Package literal finds a thousand literals in a log at a few gigabytes a second, in plain Go.
+//
+// A gram is 5 bytes. The search looks at the gram at every fourth offset. Wherever a literal of 8 bytes or more stands in the
+// text, one of those offsets falls on a gram that lies wholly inside it, and which of its grams that is depends only on where
+// the literal starts, modulo four. So four grams of each literal are registered, one for each remainder. A filter of 256 KiB,
+// indexed by a hash of the gram, rejects nearly every other gram; fifteen look-ups are OR-ed before the first branch. A hash
+// map of the registered grams and a comparison with the literal settle the rest.
+package literal
+
+import (
+	"bytes"
+	_ "embed" // healthy.txt
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	gramLen = 5
+	stride  = 4
+	// MinLen is the length of the shortest literal. One of fewer than wholeLen bytes is found only as a word of its own.
+	MinLen = 6
+	// MaxLen is the length of the longest literal.
+	MaxLen   = 255
+	wholeLen = stride + gramLen - 1 // a text of this length holds a whole gram wherever the stride falls
+
+	loadLen   = 8                           // a gram is loaded together with the three bytes after it
+	blockLen  = 15 * stride                 // bytes between two branches of the filter
+	blockText = blockLen - stride + loadLen // bytes that a block loads
+
+	// Filter entries are loaded four at a time and all but the first are thrown away: the loads then join without a
+	// conversion in between.
+	entriesLen = 4
+
+	filterBits  = 18
+	filterShift = 64 - filterBits
+	gramBits    = 8 * gramLen
+	gramMask    = 1<<gramBits - 1
+
+	// hashMul mixes a gram. It is shifted so that the three bytes loaded behind the gram do not reach the product's top.
+	hashMul = 0x9E3779B97F4A7C15 << (64 - gramBits) & (1<<64 - 1)
+)
+
+// MaxEscape is how many bytes of a terminal escape sequence before a word are looked at. "ESC[1;38;2;180;140;80m" has 20.
+const MaxEscape = 32
+
+// Finder finds literals in text. It does not change once built and serves any number of goroutines.
+//
+// A literal of 8 bytes or more is found wherever it occurs. A shorter one is found only as a word: after a delimiter (an ASCII
+// byte other than a letter, digit or underscore, the end of a color escape, or the edge of the text) and, if it has 6 bytes,
+// before one too.
+type Finder struct {
+	literals []string
+	longest  int
+	filter   *[1<<filterBits + entriesLen - 1]byte // 1 where a registered gram hashes to
+	slots    []slot                                // the registered grams, open addressing
+	shift    uint8                                 // of a hash to a slot
+	places   []place                               // of each gram end to end
+}
+
+// slot is a registered gram and its places. An empty slot has no places.
+type slot struct {
+	gram     uint64
+	from, to int32
+}
+
+// place is where a gram sits in a literal.
+type place struct {
+	id     int32
+	offset int32 // of the gram in the literal; -1: the gram begins with the byte before the literal
+}
+
+// NewFinder builds a finder; a literal's id is its index. Literals may repeat and contain each other. Each has [MinLen] to
+// [MaxLen] bytes and no line feed. A thousand literals take one to two milliseconds.
+func NewFinder(literals []string) (*Finder, error) {
+	f := &Finder{literals: slices.Clone(literals), filter: new([1<<filterBits + entriesLen - 1]byte)}
+	choose := newChooser()
+	var grams []registered
+	for id, lit := range literals {
+		if len(lit) < MinLen || len(lit) > MaxLen || strings.Contains(lit, "\n") {
+			return nil, fmt.Errorf("literal %d %q: it must have %d to %d bytes and no line feed", id, lit, MinLen, MaxLen)
+		}
+		f.longest = max(f.longest, len(lit))
+		if len(lit) < wholeLen {
+			grams = appendWord(grams, lit, int32(id))
+			continue
+		}
+		for r := range stride {
+			at := choose.rarest(lit, r)
+			grams = append(grams, registered{gramOf(lit[at:]), place{int32(id), int32(at)}})
+		}
+	}
+	f.register(grams)
+	return f, nil
+}
+
+// registered is a gram to look for and one of its places.
+type registered struct {
+	gram uint64
+	place
+}
+
+// register fills the filter and the map.
+func (f *Finder) register(grams []registered) {
+	slices.SortStableFunc(grams, func(a, b registered) int {
+		switch {
+		case a.gram < b.gram:
+			return -1
+		case a.gram > b.gram:
+			return 1
+		}
+		return 0
+	})
+	size := uint8(4)
+	for 1<<size < 2*len(grams) {
+		size++
+	}
+	f.slots, f.shift, f.places = make([]slot, 1<<size), 64-size, make([]place, len(grams))
+	for i := 0; i < len(grams); {
+		g, from := grams[i].gram, i
+		for ; i < len(grams) && grams[i].gram == g; i++ {
+			f.places[i] = grams[i].place
+		}
+		f.filter[g*hashMul>>filterShift] = 1
+		at := g * hashMul >> f.shift
+		for f.slots[at].to > 0 {
+			at = (at + 1) & uint64(len(f.slots)-1)
+		}
+		f.slots[at] = slot{g, int32(from), int32(i)}
+	}
+}
+
+// placesOf returns where a gram sits in literals.
+func (f *Finder) placesOf(gram uint64) []place {
+	for at := gram * hashMul >> f.shift; ; at = (at + 1) & uint64(len(f.slots)-1) {
+		s := &f.slots[at]
+		if s.gram == gram || s.to == 0 {
+			return f.places[s.from:s.to]
+		}
+	}
+}
+
+// healthy is what logs are full of when all is well: lines of many programs, one of each kind.
+//
+//go:embed healthy.txt
+var healthy string
+
+// chooser picks the grams of literals that healthy logs hold least often.
+type chooser struct {
+	seen [1 << filterBits]uint16 // how often the grams of [healthy] fall on each filter entry
+}
+
+func newChooser() *chooser {
+	c := new(chooser)
+	for at := range len(healthy) - gramLen {
+		c.seen[gramOf(healthy[at:])*hashMul>>filterShift]++
+	}
+	return c
+}
+
+// rarest returns the offset of the rarest gram of a literal among the offsets that leave remainder r.
+func (c *chooser) rarest(lit string, r int) int {
+	best, least := r, math.MaxInt
+	for at := r; at+gramLen <= len(lit); at += stride {
+		price := commonBytes*int(c.seen[gramOf(lit[at:])*hashMul>>filterShift]) + commonBytesIn(lit[at:at+gramLen])
+		if price < least {
+			best, least = at, price
+		}
+	}
+	return best
+}
+
+// commonBytes is more than [commonBytesIn] returns.
+const commonBytes = 3*gramLen + 1
+
+// commonBytesIn tells grams apart that the sample does not hold: numbers, spaces and lower-case letters are the most common.
+func commonBytesIn(gram string) (n int) {
+	for _, c := range []byte(gram) {
+		switch {
+		case c >= '0' && c <= '9':
+			n += 3
+		case c == ' ' || c == '.' || c == ':':
+			n += 2
+		case c >= 'a' && c <= 'z':
+			n++
+		}
+	}
+	return n
+}
+
+// appendWord registers a literal that is too short to hold a gram at every remainder: with the delimiters around it, which
+// each make a gram of their own.
+func appendWord(grams []registered, lit string, id int32) []registered {
+	for at := 0; at+gramLen <= len(lit); at++ {
+		grams = append(grams, registered{gramOf(lit[at:]), place{id, int32(at)}})
+	}
+	for _, d := range []byte(delimiters + escapeEnds) {
+		grams = append(grams, registered{gramOf(string(d) + lit), place{id, -1}})
+	}
+	if endsWord(lit) {
+		last := len(lit) - gramLen + 1
+		for _, d := range []byte(delimiters) {
+			grams = append(grams, registered{gramOf(lit[last:] + string(d)), place{id, int32(last)}})
+		}
+	}
+	return grams
+}
+
+// Longest returns the length of the longest literal. To find what starts in [lo, hi) of a stream, [Finder.Scan] needs the
+// bytes from lo-MaxEscape to hi+Longest().
+func (f *Finder) Longest() int { return f.longest }
+
+// Hit is an occurrence of a literal.
+type Hit struct {
+	Pos int // offset of its first byte
+	ID  int // of the literal
+}
+
+// Scan appends the occurrences that start in [lo, hi) to hits, each once. Those of one line come together and the lines in
+// order; within a line the order is not defined. It allocates only what hits needs.
+func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
+	end := min(hi+f.longest, len(text)) // a gram at the end of a literal may lie behind hi
+	filter := f.filter
+	x := lo
+	for rest := text[min(x, end):end]; len(rest) >= blockText; rest = rest[blockLen:] {
+		t := (*[blockText]byte)(rest)
+		// A helper function around each load would cost a fifth of the speed (Go 1.26).
+		any := binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[0:8])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[4:12])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[8:16])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[12:20])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[16:24])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[20:28])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[24:32])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[28:36])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[32:40])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[36:44])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[40:48])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[44:52])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[48:56])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[52:60])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[56:64])*hashMul>>filterShift:])
+		if any&0xff != 0 {
+			hits = f.block(text, end-len(rest), lo, hi, hits)
+		}
+		x = end - len(rest) + blockLen
+	}
+	for ; x < end; x += stride {
+		hits = f.gram(text, x, lo, hi, hits)
+	}
+	return hits
+}
+
+// block looks at each gram of a block in which one passed the filter.
+func (f *Finder) block(text []byte, x, lo, hi int, hits []Hit) []Hit {
+	for end := x + blockLen; x < end; x += stride {
+		if f.filter[load(text[x:])*hashMul>>filterShift] != 0 {
+			hits = f.gram(text, x, lo, hi, hits)
+		}
+	}
+	return hits
+}
+
+// gram compares the text around x with the literals that hold the gram there.
+func (f *Finder) gram(text []byte, x, lo, hi int, hits []Hit) []Hit {
+	for _, p := range f.placesOf(gramAt(text, x)) {
+		start := x - int(p.offset)
+		if start < lo || start >= hi || !f.at(text, start, int(p.id)) {
+			continue
+		}
+		// A word's grams overlap: it may have been found by the one before.
+		if len(f.literals[p.id]) < wholeLen && slices.Contains(hits, Hit{start, int(p.id)}) {
+			continue
+		}
+		hits = append(hits, Hit{start, int(p.id)})
+	}
+	return hits
+}
+
+// at says whether a literal stands at start, delimited as its length asks for.
+func (f *Finder) at(text []byte, start, id int) bool {
+	lit := f.literals[id]
+	end := start + len(lit)
+	if start < 0 || end > len(text) || string(text[start:end]) != lit {
+		return false
+	}
+	if len(lit) >= wholeLen {
+		return true
+	}
+	return beginsWord(text, start) && (!endsWord(lit) || end == len(text) || isDelimiter(text[end]))
+}
+
+// endsWord says that a literal is so short that a delimiter must follow it.
+func endsWord(lit string) bool { return len(lit) < wholeLen-1 }
+
+func load(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// gramAt returns the gram at x, with line feeds for what lies outside of the text: its edges are delimiters.
+func gramAt(text []byte, x int) uint64 {
+	if x+loadLen <= len(text) {
+		return load(text[x:]) & gramMask
+	}
+	padded := [loadLen]byte{'\n', '\n', '\n', '\n', '\n'}
+	copy(padded[:gramLen], text[x:])
+	return load(padded[:])
+}
+
+func gramOf(s string) uint64 {
+	var b [loadLen]byte
+	copy(b[:gramLen], s)
+	return load(b[:])
+}
+
+// escapeEnds are the last bytes of the control sequences that stand before words: colors and "erase the line".
+const escapeEnds = "mK"
+
+// beginsWord says that no letter, digit or underscore of the same word stands before start: a delimiter does, or the last byte
+// of a control sequence. Some programs lose the sequence's escape byte, so it may be missing.
+func beginsWord(text []byte, start int) bool {
+	if start == 0 || isDelimiter(text[start-1]) {
+		return true
+	}
+	if strings.IndexByte(escapeEnds, text[start-1]) < 0 {
+		return false
+	}
+	params := bytes.TrimRight(text[max(0, start-1-MaxEscape):start-1], "0123456789;")
+	return bytes.HasSuffix(params, []byte{'['})
+}
+
+// delimiters are the bytes that end words.
+var delimiters = func() string {
+	var all []byte
+	for c := range 0x80 {
+		if isDelimiter(byte(c)) {
+			all = append(all, byte(c))
+		}
+	}
+	return string(all)
+}()
+
+// isDelimiter says whether c ends a word. Bytes of other scripts do not.
+func isDelimiter(c byte) bool {
+	return c < 0x80 && c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
+}

@@ -1,0 +1,220 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// cudaPatterns are the CUDA and HIP runtime, driver and libraries, in the spellings of whoever checks their status.
+// None of them prints figures. What runs out can be pinned host memory too: the text is the same, only the stack tells.
+var cudaPatterns = []table{cudaRuntimePatterns, cudaLibraryPatterns}
+
+func cudaRuntimePatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "cuda.error",
+			Literals: []string{"rror: out of memory"},
+			Expr: `(?:CUDA|Cuda|cuda|HIP|hip|ROCm|MUSA|MACA)(?: runtime| Runtime| API| kernel launch)? [Ee]rror: out of memory` +
+				`(?! at [^ ]{0,400}cumem_allocator)`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "PyTorch, c10/cuda/CUDAException.cpp (all versions; RuntimeError, torch.AcceleratorError since 2.8); ggml; TransformerEngine and FlashInfer with a capital E; FasterTransformer",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: CUDA error: out of memory", Want: parser.Fields{}},
+				{Line: "torch.AcceleratorError: CUDA error: out of memory", Want: parser.Fields{}},
+				{Line: "RuntimeError: HIP error: out of memory", Want: parser.Fields{}},
+				{Line: "/TransformerEngine/transformer_engine/common/util/x.cu:64 in function run: CUDA Error: out of memory", Want: parser.Fields{}},
+				{Line: "ROCm error: out of memory", Want: parser.Fields{}},
+				{Line: "  what():  [FT][ERROR] CUDA runtime error: out of memory /workspace/src/fastertransformer/utils/allocator.h:220", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
+				"CUDA error: device-side assert triggered",
+				"node-a:1:2 [0] include/alloc.h:178 NCCL WARN Cuda failure 2 'out of memory'",
+				"CUDA driver error: out of memory",
+			},
+		},
+		{
+			Name:     "cuda.driver_error",
+			Literals: []string{"driver error: out of memory"},
+			Expr:     `(?:CUDA|HIP) driver error: out of memory`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "PyTorch, c10/cuda/driver_api.h: expandable segments map physical memory through the driver",
+			Match:  []pattern.Sample{{Line: "RuntimeError: CUDA driver error: out of memory", Want: parser.Fields{}}},
+		},
+		{
+			Name: "cuda.located",
+			Literals: []string{
+				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
+			},
+			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
+				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error 2 out of memory` +
+				`| failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4}))?)`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime",
+			Match: []pattern.Sample{
+				{Line: "CUDA error 2 at ggml-cuda.cu:3853: out of memory", Want: parser.Fields{}},
+				{Line: "CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory", Want: parser.Fields{}},
+				{Line: "RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'out of memory'", Want: parser.Fields{}},
+				{Line: "RuntimeError: CUDA driver error (csrc/jit/handle.hpp:80): 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)", Want: parser.Fields{}},
+				{Line: "cuda failed with error 2 out of memory. use CUDA_LAUNCH_BLOCKING=1 to get correct traceback.", Want: parser.Fields{}},
+				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1"}},
+			},
+			NoMatch: []string{
+				"NCCL WARN Cuda failure 'out of memory'",
+				"RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'an illegal memory access was encountered'",
+			},
+		},
+		{
+			Name:     "cuda.malloc",
+			Literals: []string{"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory", "to cudaMalloc ", "emory for requested buffer of size "},
+			Expr: `(?<!on device \d{1,4}: )(?<![\w(])cudaMalloc (?:retry )?failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes.{0,20}(?:error 2 |out of memory)` +
+				`|Failed to allocate memory for requested buffer of size (?<requested_b>\d{1,19})`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; ONNX Runtime, core/framework/bfc_arena.cc",
+			Match: []pattern.Sample{
+				{Line: "mxnet.base.MXNetError: [10:22:33] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory", Want: parser.Fields{}},
+				{Line: "details: Error: 'failed to cudaMalloc 1610612736 bytes (error 2 out of memory)", Want: parser.Fields{"requested": "1610612736"}},
+				{Line: "onnxruntime/core/framework/bfc_arena.cc:342 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 1073741824", Want: parser.Fields{"requested": "1073741824"}},
+			},
+			NoMatch: []string{"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8.00 MiB on device 1: cudaMalloc failed: out of memory"},
+		},
+		{
+			Name:     "cuda.thc",
+			Literals: []string{"cuda runtime error (2)", "THCudaCheck FAIL"},
+			Expr:     `cuda runtime error \(2\) : out of memory|THCudaCheck FAIL file=[^=]{1,400} line=\d{1,6} error=2 : out of memory`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "PyTorch to 1.4, THC/THCGeneral.cpp: first on stderr, then as the exception",
+			Match: []pattern.Sample{
+				{Line: `RuntimeError: cuda runtime error (2) : out of memory at /pytorch/aten/src/THC/THCTensorRandom.cu:25`, Want: parser.Fields{}},
+				{Line: `THCudaCheck FAIL file=d:\build\pytorch\aten\src\thc\generic/THCStorage.cu line=58 error=2 : out of memory`, Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: cuda runtime error (59) : device-side assert triggered at /pytorch/aten/src/THC/THCCachingHostAllocator.cpp:265",
+				"THCudaCheck FAIL file=THCGeneral.cpp line=663 error=11 : invalid argument",
+			},
+		},
+		{
+			Name: "cuda.enum",
+			Literals: []string{
+				"CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "hipErrorOutOfMemory", "hipErrorMemoryAllocation", "RMM_ERROR_OUT_OF_MEMORY",
+			},
+			Expr: `(?:\(failed to allocate (?<requested_sz>` + torchSize + `)\) at: [^ ]{1,400}: )?(?:CUDA_ERROR_OUT_OF_MEMORY(?! \(may not|, out of memory\))` +
+				"|(?<!Search for [`'])cudaErrorMemoryAllocation|(?<!Search for [`'])hipError(?:OutOfMemory|MemoryAllocation)(?! \\(may not)|RMM_ERROR_OUT_OF_MEMORY)" +
+				`(?<!from device: \w{1,40}|bytes on host: \w{1,40})`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "names of the status itself: numba, cupy, cudf/rmm (which calls it a MemoryError: std::bad_alloc), XLA, XGBoost, any C++",
+			Match: []pattern.Sample{
+				{Line: "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY", Want: parser.Fields{}},
+				{Line: "MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /opt/rapids/include/rmm/mr/device/cuda_memory_resource.hpp:69: cudaErrorMemoryAllocation out of memory", Want: parser.Fields{}},
+				{Line: "MemoryError: std::bad_alloc: out_of_memory: CUDA error (failed to allocate 1048576 bytes) at: /opt/rmm/cuda_memory_resource.hpp:62: cudaErrorMemoryAllocation out of memory", Want: parser.Fields{"requested": "1048576"}},
+				{Line: "cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory", Want: parser.Fields{}},
+				{Line: "hipErrorOutOfMemory: out of memory", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
+				"[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)",
+				"failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+			},
+		},
+		{
+			Name:     "cuda.triton_launch",
+			Literals: []string{"Triton Error ["},
+			Expr:     `Triton Error \[(?:CUDA|HIP)\]: out of memory`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source:  "Triton's launcher: the driver had no room to load the kernel",
+			Match:   []pattern.Sample{{Line: "RuntimeError: Triton Error [CUDA]: out of memory", Want: parser.Fields{}}},
+			NoMatch: []string{"RuntimeError: Triton Error [CUDA]: invalid argument"},
+		},
+		{
+			Name:     "cuda.illegal_access",
+			Literals: []string{"illegal memory access was encountered", "CUDA_ERROR_ILLEGAL_ADDRESS", "hipErrorIllegalAddress"},
+			Expr:     `(?<!Cuda failure (?:\d{1,5} )?')an illegal memory access was encountered|CUDA_ERROR_ILLEGAL_ADDRESS|hipErrorIllegalAddress`,
+			Kind:     parser.IllegalAccess, Role: parser.Context,
+			Source: "CUDA status 700 in every spelling: no exhaustion",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: CUDA error: an illegal memory access was encountered", Want: parser.Fields{}},
+				{Line: "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered", Want: parser.Fields{}},
+				{Line: "RuntimeError: Failed: CUDA error csrc/deep_ep.cpp:83 'an illegal memory access was encountered'", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"NCCL WARN Cuda failure 700 'an illegal memory access was encountered'"},
+		},
+		{
+			Name:     "cuda.hardware",
+			Literals: []string{"uncorrectable ECC error encountered", "uncorrectable NVLink error", "cudaErrorECCUncorrectable", "CUDA error: misaligned address", "CUDA error: hardware"},
+			Expr:     `uncorrectable ECC error encountered|uncorrectable NVLink error|cudaErrorECCUncorrectable|CUDA error: (?:misaligned address|hardware stack error)`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Set:    map[string]string{"reason": "hardware"},
+			Also:   []string{"c10d.watchdog_terminated"}, // which quotes it
+			Source: "CUDA status 214 and its like: broken memory, not too little of it",
+			Match:  []pattern.Sample{{Line: "RuntimeError: CUDA error: uncorrectable ECC error encountered", Want: parser.Fields{"reason": "hardware"}}},
+		},
+	}
+}
+
+func cudaLibraryPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name: "cuda.library_alloc",
+			Literals: []string{
+				"_STATUS_ALLOC_FAILED", "CUFFT_ALLOC_FAILED", "CURAND_STATUS_ALLOCATION_FAILED", "rocblas_status_memory_error", "_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+			},
+			Expr: `\b(?:(?<library>CUBLAS|CUSOLVER|CUSPARSE|CUDNN|HIPBLAS|HIPSOLVER|HIPSPARSE|MIOPEN)_STATUS_(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED` +
+				`|(?<library>CUFFT)_ALLOC_FAILED|(?<library>CURAND)_STATUS_ALLOCATION_FAILED|(?<library>rocblas)_status_memory_error)\b`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "cuBLAS, cuSOLVER, cuSPARSE, cuDNN, cuFFT and ROCm's twins, through aten/src/ATen/cuda/Exceptions.h or TensorFlow",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", Want: parser.Fields{"library": "CUBLAS"}},
+				{Line: "RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED", Want: parser.Fields{"library": "CUDNN"}},
+				{Line: "RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`. If you keep seeing this error, you may use", Want: parser.Fields{"library": "CUSOLVER"}},
+				{Line: "failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", Want: parser.Fields{"library": "CUBLAS"}},
+				{Line: "RuntimeError: cuFFT error: CUFFT_ALLOC_FAILED", Want: parser.Fields{"library": "CUFFT"}},
+			},
+			NoMatch: []string{"CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx( handle )`"},
+		},
+		{
+			Name:     "cuda.library_init",
+			Literals: []string{"_STATUS_NOT_INITIALIZED"},
+			Expr:     "(?<library>CUBLAS|CUSOLVER|CUDNN|HIPBLAS)_STATUS_NOT_INITIALIZED(?:,? when calling `\\w{1,40}Create\\w{0,20}\\(|\\s*$)",
+			Kind:     parser.GPUDriverOOM, Role: parser.Suspicion,
+			Source: "a library's handle could not be made: often because the device was full, as often for misuse",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`", Want: parser.Fields{"library": "CUBLAS"}},
+				{Line: "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED", Want: parser.Fields{"library": "CUDNN"}},
+			},
+			NoMatch: []string{"CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasGemmEx( handle )`"},
+		},
+		{
+			Name:     "cuda.cudnn_disguised",
+			Literals: []string{"valid cuDNN algorithm to run convolution", "unable to find an engine to execute this computation"},
+			Expr:     `Unable to find a valid cuDNN algorithm to run convolution|(?:GET|FIND) was unable to find an engine to execute this computation`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Suspicion,
+			Set:    map[string]string{"library": "CUDNN"},
+			Source: "PyTorch, aten/src/ATen/native/cudnn: every algorithm was refused, often because none found its workspace",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", Want: parser.Fields{"library": "CUDNN"}},
+				{Line: "RuntimeError: GET was unable to find an engine to execute this computation", Want: parser.Fields{"library": "CUDNN"}},
+			},
+			NoMatch: []string{"cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if you passed in a non-contiguous input."},
+		},
+		{
+			Name:     "cuda.nvshmem",
+			Literals: []string{"non-zero status: 2 cuMemCreate failed"},
+			Expr:     `non-zero status: 2 cuMemCreate failed`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "NVSHMEM, src/host/mem/mem_heap.cpp [DeepEP issue 157]",
+			Match:  []pattern.Sample{{Line: "/nvshmem/src/host/mem/mem_heap.cpp:1509: non-zero status: 2 cuMemCreate failed ", Want: parser.Fields{}}},
+		},
+		{
+			Name:     "cuda.hami",
+			Literals: []string{"cuMemoryAllocate failed res=2", "[HAMI-core ERROR"},
+			Expr: `\[HAMI-core ERROR (?:\(pid:(?<pid>\d{1,10}) )?[^\]]{1,200}\]: (?:cuMemoryAllocate failed res=2\b|Device (?<device>\d{1,4}) OOM (?<used_b>\d{1,19}) / (?<limit_b>\d{1,19}))` +
+				`|cuMemoryAllocate failed res=2\b`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "HAMi-core, allocator.c: the share of the card that the container may use [HAMi issue 585]",
+			Match: []pattern.Sample{
+				{Line: "[HAMI-core ERROR (pid:7 thread=140360328144640 allocator.c:115)]: cuMemoryAllocate failed res=2", Want: parser.Fields{"pid": "7"}},
+				{Line: "[HAMI-core ERROR (pid:9 thread=1 allocator.c:51)]: Device 0 OOM 17179869184 / 16106127360", Want: parser.Fields{"pid": "9", "device": "0", "used": "17179869184", "limit": "16106127360"}},
+			},
+		},
+	}
+}

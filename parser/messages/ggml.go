@@ -1,0 +1,132 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// ggmlPatterns are those of llama.cpp and ggml.
+func ggmlPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		phaseMarker("ggml.loading", "init", "open", "model loading", "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)",
+			`^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
+			[]string{"load_tensors: ", "llama_model_loader: ", "llama_new_context_with_model: ", "llama_context: ", "llama_kv_cache"},
+			"load_tensors: loading model tensors, this can take a while... (mmap = true)", "llama_new_context_with_model: n_ctx      = 65536"),
+		{
+			Name:     "ggml.serving",
+			Literals: []string{"server is listening on ", "all slots are idle"},
+			Expr:     `main: server is listening on |update_slots: all slots are idle`,
+			Marker:   "phase", Set: map[string]string{"phase": "init", "edge": "close", "label": "model loading"},
+			Source: "llama.cpp, tools/server/server.cpp",
+			Match: []pattern.Sample{
+				{Line: "main: server is listening on http://127.0.0.1:8080 - starting the main loop", Want: parser.Fields{"phase": "init", "edge": "close", "label": "model loading"}},
+				{Line: "srv  update_slots: all slots are idle", Want: parser.Fields{"phase": "init", "edge": "close", "label": "model loading"}},
+			},
+		},
+		phaseMarker("ollama.loading", "init", "open", "model loading", "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
+			`status="llm server (?:loading model|not responding)"`, []string{`status="llm server `},
+			`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
+			`msg="waiting for server to become available" status="llm server not responding"`),
+		phaseMarker("ollama.serving", "init", "close", "model loading", "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
+			`msg="llama runner started in `, []string{`msg="llama runner started in `},
+			`time=2025-03-04T09:10:15.120Z level=INFO source=server.go:596 msg="llama runner started in 4.02 seconds"`),
+		{
+			Name:     "ggml.malloc",
+			Literals: []string{"alloc failed: out of memory"},
+			Expr:     `allocating (?<requested_mib>\d{1,9}(?:\.\d{1,6})?) MiB on device (?<device>\d{1,4}): (?:cuda|hip|musa)Malloc\w{0,16} failed: out of memory`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "ggml, src/ggml-cuda/ggml-cuda.cu",
+			Match: []pattern.Sample{{
+				Line: "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 1024.50 MiB on device 1: cudaMalloc failed: out of memory",
+				Want: parser.Fields{"requested": "1074266112", "device": "1"},
+			}},
+		},
+		{
+			Name:     "ggml.place",
+			Literals: []string{"current device: "},
+			Expr:     `^\s{0,8}current device: (?<device>\d{1,4}), in function \w{1,120} at `,
+			Kind:     parser.GPUDriverOOM, Role: parser.Detail,
+			Source: "ggml, src/ggml-cuda/ggml-cuda.cu ggml_cuda_error: the line below the error",
+			Match:  []pattern.Sample{{Line: "  current device: 2, in function alloc at /src/llama.cpp/ggml/src/ggml-cuda/ggml-cuda.cu:441", Want: parser.Fields{"device": "2"}}},
+		},
+		{
+			// The loader passes on what it could not do; a buffer of the graph or the cache may be refused later, too.
+			Name:     "ggml.load",
+			Literals: []string{"error loading model: "},
+			Expr: `error loading model: (?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer` +
+				`(?: of size (?<requested_b>\d{1,19}))?`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence, Phase: "init",
+			Source: "llama.cpp, src/llama.cpp llama_model_load, src/llama-model.cpp",
+			Match: []pattern.Sample{
+				{Line: "llama_model_load: error loading model: unable to allocate CUDA1 buffer", Want: parser.Fields{"device": "1"}},
+				{Line: "llama_model_load: error loading model: unable to allocate ROCm0 buffer", Want: parser.Fields{"device": "0"}},
+			},
+			NoMatch: []string{
+				"llama_model_load: error loading model: missing tensor 'blk.0.attn_norm.weight'",
+				"llama_model_load: error loading model: unable to allocate CPU buffer",
+				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
+			},
+		},
+		{
+			Name:     "ggml.load_host",
+			Literals: []string{"error loading model: "},
+			Expr:     `error loading model: (?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "init",
+			Source:  "llama.cpp, src/llama.cpp llama_model_load, src/llama-model.cpp",
+			Match:   []pattern.Sample{{Line: "llama_model_load: error loading model: unable to allocate CPU buffer", Want: parser.Fields{}}},
+			NoMatch: []string{"llama_model_load: error loading model: unable to allocate CUDA1 buffer"},
+		},
+		{
+			// What was being made when a buffer was refused, said behind it: it has other causes, too.
+			Name:     "ggml.not_loaded",
+			Literals: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate "},
+			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
+				`|panic: unable to load model: ` +
+				`|\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
+			Kind: parser.GPUDriverOOM, Role: parser.Detail, Phase: "init",
+			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go",
+			Match: []pattern.Sample{
+				{Line: "llama_load_model_from_file: failed to load model", Want: parser.Fields{}},
+				{Line: "llama_model_load_from_file_impl: failed to load model", Want: parser.Fields{}},
+				{Line: "panic: unable to load model: /root/.ollama/models/blobs/sha256-6150", Want: parser.Fields{}},
+				{Line: "common_init_from_params: failed to load model 'models/qwen2.5-32b-q8_0.gguf'", Want: parser.Fields{}},
+				{Line: "srv    load_model: failed to load model, 'models/qwen2.5-32b-q8_0.gguf'", Want: parser.Fields{}},
+				{Line: "llama_init_from_gpt_params: error: failed to load model 'models/mixtral-8x7b.gguf'", Want: parser.Fields{}},
+				{Line: "llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers", Want: parser.Fields{}},
+				{Line: "llama_new_context_with_model: failed to allocate compute buffers", Want: parser.Fields{}},
+				{Line: "llama_kv_cache_init: failed to allocate buffer for kv cache", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
+				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
+				"llama_model_loader: loaded meta data with 29 key-value pairs",
+				"decode: failed to find a memory slot for batch of size 512",
+			},
+		},
+		{
+			Name:     "ggml.buffer",
+			Literals: []string{"failed to allocate ", "unable to allocate "},
+			Expr:     `(?<!error loading model: )(?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "ggml, src/ggml-alloc.c; llama.cpp, src/llama-model.cpp",
+			Match: []pattern.Sample{
+				{Line: "ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648", Want: parser.Fields{"device": "0", "requested": "2147483648"}},
+				{Line: "alloc_tensor_range: failed to allocate CUDA1 buffer of size 1073741824", Want: parser.Fields{"device": "1", "requested": "1073741824"}},
+			},
+			NoMatch: []string{
+				"llama_model_load: error loading model: unable to allocate CUDA1 buffer",
+				"ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory",
+				"failed to allocate port 30000",
+				"failed to allocate CUDA_Host buffer of size 4096",
+			},
+		},
+		{
+			Name:     "ggml.buffer_host",
+			Literals: []string{"failed to allocate CPU", "unable to allocate CPU"},
+			Expr:     `(?<!error loading model: )(?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "ggml, src/ggml-alloc.c and ggml-backend.cpp",
+			Match:  []pattern.Sample{{Line: "ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 34359738368", Want: parser.Fields{"requested": "34359738368"}}},
+		},
+	}
+}

@@ -1,0 +1,27 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// gpuPatterns are the names of cards: what tells their size where no failure does.
+func gpuPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "gpu.card",
+			Literals: []string{"NVIDIA A", "NVIDIA H", "NVIDIA B", "NVIDIA L", "NVIDIA T", "NVIDIA V", "NVIDIA RTX", "GeForce RTX", "Tesla V100", "Tesla T4"},
+			Expr: `\b(?:NVIDIA|GeForce|Tesla) (?:GeForce |Tesla )?(?<card>A100|A800|H100|H800|V100|A30|A40|A10G?|H200|H20|B200|L40S?|L4|T4|RTX A6000|RTX [345]090)(?!\w| Ti| D\b)` +
+				`(?:-SXM\d?|-PCIE|-SXM\d?-HBM\d)?(?:[- ](?<gb>\d{2,3})GB)?`,
+			Gauge: true, Source: "names of cards as the driver tells them: nvidia-smi, torch.cuda.get_device_name, vLLM's collect_env",
+			Match: []pattern.Sample{
+				{Line: "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)", Want: parser.Fields{"card": "A100", "gb": "80"}},
+				{Line: "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:04:00.0 Off |                    0 |", Want: parser.Fields{"card": "H100", "gb": "80"}},
+				{Line: "Nvidia driver, GPU 0: NVIDIA GeForce RTX 4090", Want: parser.Fields{"card": "RTX 4090"}},
+				{Line: "name: Tesla V100-SXM2-32GB, pci bus id: 0000:00:1e.0", Want: parser.Fields{"card": "V100", "gb": "32"}},
+				{Line: "GPU models and configuration: GPU 0: NVIDIA L4", Want: parser.Fields{"card": "L4"}},
+			},
+			NoMatch: []string{"NVIDIA GeForce RTX 4090 D", "the NVIDIA Apex library", "NVIDIA A1000"},
+		},
+	}
+}

@@ -1,0 +1,277 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// hostPatterns are failed allocations of host memory, whoever asked: torch's CPU allocator, numpy, Python, C++, libc,
+// the JVM, Node and Go.
+var hostPatterns = []table{pythonHostPatterns, nativeHostPatterns, runtimeHostPatterns}
+
+func pythonHostPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "host.torch_cpu",
+			Literals: []string{"DefaultCPUAllocator: "},
+			Expr:     `DefaultCPUAllocator: (?:can't allocate memory|not enough memory)(?:: you tried to (?:re)?allocate (?<requested_b>\d{1,19})(?! ?GB| ?\d))?`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "PyTorch 1.1 and later, c10/core/impl/alloc_cpu.cpp (CPUAllocator.cpp before 1.12); Windows and Android say \"not enough memory\"",
+			Match: []pattern.Sample{
+				{
+					Line: "RuntimeError: [enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 151934468096 bytes. Error code 12 (Cannot allocate memory)",
+					Want: parser.Fields{"requested": "151934468096"},
+				},
+				{Line: "RuntimeError: [enforce fail at CPUAllocator.cpp:65] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 4096 bytes. Error code 12 (Cannot allocate memory)", Want: parser.Fields{"requested": "4096"}},
+				{Line: "RuntimeError: [enforce fail at alloc_cpu.cpp:80] data. DefaultCPUAllocator: not enough memory: you tried to allocate 6553600 bytes.", Want: parser.Fields{"requested": "6553600"}},
+				{Line: "DefaultCPUAllocator: not enough memory: you tried to allocate 25165824 bytes. Buy new RAM!", Want: parser.Fields{"requested": "25165824"}},
+			},
+		},
+		{
+			Name:     "host.torch_th",
+			Literals: []string{"$ Torch: not enough memory"},
+			Expr:     `\$ Torch: not enough memory: you tried to (?:re)?allocate (?:0|(?<requested_gib>[1-9]\d{0,7}))GB`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "PyTorch to 1.0, TH/THGeneral.cpp: whole GiB, rounded down, so 0GB tells nothing",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: $ Torch: not enough memory: you tried to allocate 12GB. Buy new RAM! at /pytorch/aten/src/TH/THGeneral.cpp:201", Want: parser.Fields{"requested": "12884901888"}},
+				{Line: "RuntimeError: $ Torch: not enough memory: you tried to reallocate 0GB. Buy new RAM! at ../aten/src/TH/THGeneral.cpp:271", Want: parser.Fields{}},
+			},
+		},
+		{
+			Name:     "host.npu_pinned",
+			Literals: []string{"Malloc pin memory failed"},
+			Expr:     `Malloc pin memory failed, host out of memory(?:, [RT]ried to allocate size: (?<requested_b>\d{1,19}))?(?:, total_allocated_memory: (?<allocated_b>\d{1,19}))?(?:, total_reserved_memory: (?<reserved_b>\d{1,19}))?`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "torch_npu, torch_npu/csrc/core/npu/CachingHostAllocator.cpp (\"Rried\" is the program's own spelling)",
+			Match: []pattern.Sample{{
+				Line: "RuntimeError: Malloc pin memory failed, host out of memory, Rried to allocate size: 8589934592, total_allocated_memory: 17179869184, total_reserved_memory: 21474836480",
+				Want: parser.Fields{"requested": "8589934592", "allocated": "17179869184", "reserved": "21474836480"},
+			}},
+		},
+		{
+			Name:     "host.numpy",
+			Literals: []string{"Unable to allocate ", "unable to allocate "},
+			Expr:     `[Uu]nable to allocate (?:(?<requested_sz>` + torchSize + `) for an )?array with shape \(`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "numpy, numpy/_core/_exceptions.py (_ArrayMemoryError since 1.17; 1.16 printed no size); three digits, a trailing dot included",
+			Match: []pattern.Sample{
+				{Line: "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 745. MiB for an array with shape (195264, 1000) and data type float32", Want: parser.Fields{"requested": "781189120"}},
+				{Line: "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.50 GiB for an array with shape (1006632960,) and data type float64", Want: parser.Fields{"requested": "8053063680"}},
+				{Line: "MemoryError: Unable to allocate array with shape (5000000, 4096) and data type float32", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"srun: error: Unable to allocate resources: Requested node configuration is not available",
+				"error loading model: unable to allocate CUDA0 buffer",
+			},
+		},
+		{
+			Name:     "host.memory_error",
+			Literals: []string{"MemoryError"},
+			Expr: `^\s{0,8}MemoryError:?\s*(?:$|Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own
+				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice)|#)\S`,
+			Kind: parser.HostOOM, Role: parser.Evidence,
+			Source: "CPython: the class alone, or with whatever the raiser says",
+			Match: []pattern.Sample{
+				{Line: "MemoryError", Want: parser.Fields{}},
+				{Line: "MemoryErrorTraceback (most recent call last):", Want: parser.Fields{}},
+				{Line: "MemoryError: Unable to allocate internal buffer.", Want: parser.Fields{}},
+				{Line: "lmdb.MemoryError: /data/train.lmdb: Cannot allocate memory", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"ray.exceptions.RayTaskError(MemoryError): ray::reader() (pid=1, ip=10.0.0.1)",
+				"    except MemoryError:",
+				"pyarrow.lib.ArrowMemoryError: malloc of size 64 failed",
+				"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+				"MemoryError: std::bad_alloc: cudaErrorMemoryAllocation: out of memory",
+			},
+		},
+		{
+			Name:     "host.pandas_tokenizer",
+			Literals: []string{"C error: out of memory"},
+			Expr:     `\bC error: out of memory`,
+			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "data",
+			Source:  "pandas, _libs/src/parser/tokenizer.c: read_csv could not grow its buffers; it prints no sizes",
+			Match:   []pattern.Sample{{Line: "pandas.errors.ParserError: Error tokenizing data. C error: out of memory", Want: parser.Fields{}}},
+			NoMatch: []string{"pandas.errors.ParserError: Error tokenizing data. C error: Expected 5 fields in line 3, saw 6"},
+		},
+		{
+			Name:     "host.arrow",
+			Literals: []string{"alloc of size ", "Memory mapping file failed", "ArrowMemoryError"},
+			Expr:     `\b(?:malloc|realloc|calloc) of size (?<requested_b>\d{1,19}) failed|Memory mapping file failed: Cannot allocate memory|^\s{0,8}pyarrow\.lib\.ArrowMemoryError:?\s*$`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "pyarrow, cpp/src/arrow/memory_pool.cc; the second is arrow's mmap, which a map count or address limit stops too; to 0.10 the class alone",
+			Match: []pattern.Sample{
+				{Line: "pyarrow.lib.ArrowMemoryError: realloc of size 8589934592 failed", Want: parser.Fields{"requested": "8589934592"}},
+				{Line: "OSError: Memory mapping file failed: Cannot allocate memory", Want: parser.Fields{}},
+				{Line: "pyarrow.lib.ArrowMemoryError", Want: parser.Fields{}},
+			},
+		},
+	}
+}
+
+func nativeHostPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "host.bad_alloc",
+			Literals: []string{"std::bad_alloc"},
+			Expr:     `(?:instance of '|what\(\): {1,2}|[Ee]rror: |[Ee]xception: |[Ee]rror\(')std::bad_alloc(?!: ?\S|[\w&])`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "C++ runtime and pybind11",
+			Match: []pattern.Sample{
+				{Line: "terminate called after throwing an instance of 'std::bad_alloc'", Want: parser.Fields{}},
+				{Line: "  what():  std::bad_alloc", Want: parser.Fields{}},
+				{Line: "RuntimeError: std::bad_alloc", Want: parser.Fields{}},
+				{Line: "MemoryError: std::bad_alloc", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /opt/x.hpp:69: cudaErrorMemoryAllocation out of memory",
+				"terminate called after throwing an instance of 'std::bad_array_new_length'",
+				"} catch (std::bad_alloc& e) {",
+			},
+		},
+		{
+			Name:     "host.enomem",
+			Literals: []string{"annot allocate memory"},
+			Expr: `(?:\[Errno (?<errno>12)\] |Os \{ code: (?<errno>12), kind: \w{1,40}, message: "|\b(?:v?fork|clone|mmap|mremap|posix_spawn|posix_memalign|popen|malloc|calloc|realloc|brk|execve?|pthread_create|retry|exec|spawn|mdb_env_open)(?:\(\))?[^:;]{0,60}: (?:[Ff]ailed: |error: )?)[Cc]annot allocate memory(?! in static TLS)` +
+				`(?<!NCCL (?:WARN|INFO) .{0,300}|ibv_.{0,200}|unable to mmap.{0,200})` +
+				`|Cannot allocate memory \(os error (?<errno>12)\)|error while loading shared libraries: [^:]{1,200}: (?:failed to map segment from shared object: )?[Cc]annot allocate memory|virtual memory exhausted`,
+			Kind: parser.HostOOM, Role: parser.Evidence,
+			Source: "libc's ENOMEM through CPython's OSError, Rust's std::io::Error, shells, the dynamic loader and compilers",
+			Match: []pattern.Sample{
+				{Line: "OSError: [Errno 12] Cannot allocate memory", Want: parser.Fields{"errno": "12"}},
+				{Line: "-bash: fork: Cannot allocate memory", Want: parser.Fields{}},
+				{Line: `on an Err value: Os { code: 12, kind: OutOfMemory, message: "Cannot allocate memory" }`, Want: parser.Fields{"errno": "12"}},
+				{Line: "OSError: Cannot allocate memory (os error 12)", Want: parser.Fields{"errno": "12"}},
+				{Line: "/bin/sh: fork: retry: Cannot allocate memory", Want: parser.Fields{}},
+				{Line: "python3: error while loading shared libraries: libtorch_cuda.so: failed to map segment from shared object: Cannot allocate memory", Want: parser.Fields{}},
+				{Line: "cc1plus: virtual memory exhausted: Cannot allocate memory", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block",
+				"node-a:1:2 [0] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory",
+				"bash: fork: retry: Resource temporarily unavailable",
+				"RuntimeError: unable to mmap 4096 bytes from file </torch_1_2_3>: Cannot allocate memory (12)",
+			},
+		},
+		{
+			// The commit limit, memory and paging file together. The number is what stays the same in every language.
+			Name:     "host.windows_commit",
+			Literals: []string{"[WinError 1455]", "(os error 1455)", "paging file is too small"},
+			Expr:     `\[WinError (?<errno>1455)\]|\(os error (?<errno>1455)\)|[Tt]he paging file is too small for this operation to complete`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "Windows ERROR_COMMITMENT_LIMIT, through CPython's OSError and ImportError, Rust's std::io::Error (safetensors)",
+			Match: []pattern.Sample{
+				{Line: `OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading "C:\env\lib\site-packages\torch\lib\cufft64_10.dll" or one of its dependencies.`, Want: parser.Fields{"errno": "1455"}},
+				{Line: "OSError: Die Auslagerungsdatei ist zu klein. (os error 1455)", Want: parser.Fields{"errno": "1455"}},
+				{Line: "ImportError: DLL load failed: The paging file is too small for this operation to complete.", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"OSError: [WinError 126] The specified module could not be found."},
+		},
+		{
+			Name:     "host.rust",
+			Literals: []string{" bytes failed"},
+			Expr:     `memory allocation of (?<requested_b>\d{1,19}) bytes failed`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "Rust's alloc error handler (tokenizers, safetensors, polars), before it aborts",
+			Match:  []pattern.Sample{{Line: "memory allocation of 17179869184 bytes failed", Want: parser.Fields{"requested": "17179869184"}}},
+		},
+		{
+			Name:     "host.tools",
+			Literals: []string{"memory exhausted", "alloc: cannot allocate ", "ut of memory!", "ut of memory allocating ", ">: Error in malloc"},
+			Expr: `^(?:\S{1,80}: )?(?:memory exhausted(?: by input buffer of size (?<requested_b>\d{1,19}))?|Out of memory!(?:\s*$| Callback| Yes))` +
+				`|\bx(?:m|re)alloc: cannot allocate (?<requested_b>\d{1,19}) bytes|out of memory allocating (?<requested_b>\d{1,19}) bytes after a total of|<jemalloc>: Error in malloc\(\): out of memory`,
+			Kind: parser.HostOOM, Role: parser.Evidence,
+			Source: "grep, sort, dd, perl, bash, gcc, jemalloc",
+			Match: []pattern.Sample{
+				{Line: "dd: memory exhausted by input buffer of size 68719476736 bytes (64 GiB)", Want: parser.Fields{"requested": "68719476736"}},
+				{Line: "grep: memory exhausted", Want: parser.Fields{}},
+				{Line: "Out of memory!", Want: parser.Fields{}},
+				{Line: "/var/spool/slurmd/job00042/slurm_script: xrealloc: cannot allocate 15921152 bytes", Want: parser.Fields{"requested": "15921152"}},
+				{Line: "cc1plus: out of memory allocating 65536 bytes after a total of 4096000 bytes", Want: parser.Fields{"requested": "65536"}},
+			},
+			NoMatch: []string{"CUDA out of memory! reduce the batch size"},
+		},
+		{
+			Name:     "host.opencv",
+			Literals: []string{"OutOfMemoryError"},
+			Expr:     `Failed to allocate (?<requested_b>\d{1,19}) bytes(?:\)| in function).{0,60}OutOfMemoryError`,
+			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "data", Set: map[string]string{"library": "opencv"},
+			Source: "OpenCV 2-4, modules/core/src/alloc.cpp; a size beyond all bounds is an overflow",
+			Match: []pattern.Sample{
+				{Line: "cv2.error: OpenCV(4.5.2) /io/opencv/modules/core/src/alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 921600 bytes in function 'cv::OutOfMemoryError'", Want: parser.Fields{"requested": "921600", "library": "opencv"}},
+				{Line: "OpenCV Error: Insufficient memory (Failed to allocate 2359296 bytes) in cv::OutOfMemoryError, file alloc.cpp, line 55", Want: parser.Fields{"requested": "2359296", "library": "opencv"}},
+			},
+		},
+		{
+			Name:     "host.compiler_killed",
+			Literals: []string{"Killed signal terminated program", "(program cc1plus)"},
+			Expr:     `fatal error: Killed signal terminated program (?<comm>[\w.+-]{1,40})|internal compiler error: Killed \(program (?<comm>[\w.+-]{1,40})\)`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion,
+			Source: "gcc's driver: its compiler got SIGKILL (extensions built with too many jobs)",
+			Match: []pattern.Sample{
+				{Line: "c++: fatal error: Killed signal terminated program cc1plus", Want: parser.Fields{"comm": "cc1plus"}},
+				{Line: "c++: internal compiler error: Killed (program cc1plus)", Want: parser.Fields{"comm": "cc1plus"}},
+			},
+		},
+	}
+}
+
+func runtimeHostPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "host.go",
+			Literals: []string{"fatal error: runtime: ", "fatal error: out of memory"},
+			Expr:     `fatal error: (?:runtime: (?:out of memory|cannot allocate memory)|out of memory)`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "Go's runtime (wandb-core, container tools)",
+			Match:  []pattern.Sample{{Line: "fatal error: runtime: out of memory", Want: parser.Fields{}}, {Line: "fatal error: runtime: cannot allocate memory", Want: parser.Fields{}}},
+		},
+		{
+			Name:     "host.jvm",
+			Literals: []string{"java.lang.OutOfMemoryError: "},
+			Expr:     `java\.lang\.OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded|Direct buffer memory|Metaspace|Requested array size exceeds VM limit|Cannot reserve (?<requested_b>\d{1,19}) bytes of direct buffer)`,
+			Kind:     parser.HostOOM, Role: parser.Suspicion,
+			Set:    map[string]string{"library": "jvm"},
+			Source: "the JVM's own heap limit (Spark, HDFS client): another program than the job, and no sign that the node ran out",
+			Match: []pattern.Sample{
+				{Line: "java.lang.OutOfMemoryError: Java heap space", Want: parser.Fields{"library": "jvm"}},
+				{Line: `Exception in thread "main" java.lang.OutOfMemoryError: GC overhead limit exceeded`, Want: parser.Fields{"library": "jvm"}},
+			},
+			NoMatch: []string{"java.lang.OutOfMemoryError: unable to create new native thread"},
+		},
+		{
+			Name:     "host.jvm_native",
+			Literals: []string{"insufficient memory for the Java Runtime", "Native memory allocation ("},
+			Expr:     `insufficient memory for the Java Runtime Environment|Native memory allocation \(\w{1,20}\) failed to (?:map|allocate) (?<requested_b>\d{1,19}) bytes`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "jvm"},
+			Source: "HotSpot, hs_err header: the system refused",
+			Match: []pattern.Sample{
+				{Line: "# There is insufficient memory for the Java Runtime Environment to continue.", Want: parser.Fields{"library": "jvm"}},
+				{Line: "# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.", Want: parser.Fields{"library": "jvm", "requested": "716177408"}},
+			},
+		},
+		{
+			Name:     "host.node",
+			Literals: []string{"JavaScript heap out of memory"},
+			Expr:     `(?:Reached heap limit|invalid array length|CALL_AND_RETRY_LAST|Ineffective mark-compacts near heap limit)? ?Allocation failed - JavaScript heap out of memory`,
+			Kind:     parser.Pressure, Role: parser.Context,
+			Set:    map[string]string{"library": "node"},
+			Source: "V8's own heap limit, in a user interface beside the job (wandb, tensorboard)",
+			Match:  []pattern.Sample{{Line: "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", Want: parser.Fields{"library": "node"}}},
+		},
+		{
+			Name:     "host.yarn",
+			Literals: []string{"killed by YARN for exceeding", "beyond physical memory limits"},
+			Expr: `(?:Container killed by YARN for exceeding (?:physical )?memory limits\.|beyond physical memory limits\. Current usage:)` +
+				`(?: (?<used_sz>\d{1,9}(?:\.\d{1,4})? ?[KMGT]?i?B) of (?<limit_sz>\d{1,9}(?:\.\d{1,4})? ?[KMGT]?i?B) physical memory used)?`,
+			Kind: parser.OOMKill, Role: parser.Evidence,
+			Source: "Spark on YARN; Hadoop's ContainersMonitorImpl",
+			Match: []pattern.Sample{
+				{Line: "ExecutorLostFailure Reason: Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used. Consider boosting spark.yarn.executor.memoryOverhead.", Want: parser.Fields{"used": "5905580032", "limit": "5905580032"}},
+				{Line: "Container [pid=77,containerID=container_1_2_01_3] is running beyond physical memory limits. Current usage: 2.5 GB of 2 GB physical memory used; 4.0 GB of 4.2 GB virtual memory used. Killing container.", Want: parser.Fields{"used": "2684354560", "limit": "2147483648"}},
+			},
+		},
+	}
+}

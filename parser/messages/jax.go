@@ -1,0 +1,181 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// jaxPatterns are JAX, XLA and TensorFlow.
+var jaxPatterns = []table{xlaPatterns, tensorflowPatterns}
+
+func xlaPatterns() []pattern.Pattern {
+	const status = `(?:RESOURCE_EXHAUSTED|[Rr]esource exhausted|Resource Exhausted): `
+	return []pattern.Pattern{
+		{
+			Name:     "xla.exhausted",
+			Literals: []string{"RESOURCE_EXHAUSTED: ", "esource exhausted: ", "Resource Exhausted: "},
+			Expr: status + `(?:(?:[\w: ]{1,60}: )?Out of memory (?:while trying to allocate|allocating) (?<requested_sz>` + torchSize + `)` +
+				`|Failed to allocate request for ` + torchSize + ` \((?<requested_b>\d{1,19})B\) on device ordinal (?<device>\d{1,4})` +
+				`|Out of memory(?! (?:while trying to allocate|allocating) ` + torchSize + `))`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "jaxlib (XlaRuntimeError, JaxRuntimeError), XLA's pjrt_stream_executor_client.cc; \"Resource exhausted\" in old TensorFlow",
+			Match: []pattern.Sample{
+				{Line: "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.", Want: parser.Fields{"library": "xla", "requested": "52428800000"}},
+				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes. [tf-allocator-allocation-error='']", Want: parser.Fields{"library": "xla", "requested": "4096"}},
+				{Line: "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1.50GiB.", Want: parser.Fields{"library": "xla", "requested": "1610612736"}},
+				{Line: "ValueError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.50GiB (1610612736B) on device ordinal 3", Want: parser.Fields{"library": "xla", "requested": "1610612736", "device": "3"}},
+				{Line: "RuntimeError: Resource exhausted: Out of memory allocating 1073741824 bytes.", Want: parser.Fields{"library": "xla", "requested": "1073741824"}},
+				{Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", Want: parser.Fields{"library": "xla"}},
+			},
+			NoMatch: []string{
+				"grpc.RpcError: RESOURCE_EXHAUSTED: Received message larger than max (5242880 vs. 4194304)",
+				"RESOURCE_EXHAUSTED: Quota exceeded for requests per minute",
+			},
+		},
+		{
+			Name:     "xla.hbm",
+			Literals: []string{"Ran out of memory in memory space"},
+			Expr:     `Ran out of memory in memory space (?!vmem|smem|sflag|cmem)\w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA's TPU compiler: what the program needs is printed as used; the other spaces are on the chip and no shortage of memory",
+			NoMatch: []string{
+				"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space vmem. Used 33.50M of 16.00M vmem. Exceeded vmem capacity by 17.50M.",
+			},
+			Match: []pattern.Sample{{
+				Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
+				Want: parser.Fields{"library": "xla", "needed": "23085449216", "total": "16642998272"},
+			}},
+		},
+		{
+			Name:     "xla.tpu_allocate",
+			Literals: []string{"That was not possible. There are"},
+			Expr:     `Attempting to (?:allocate|reserve) (?<requested_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?)(?: at the bottom of memory)?\. That was not possible\. There are (?<free_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) free`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA's TPU runtime",
+			Match: []pattern.Sample{{
+				Line: "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. That was not possible. There are 512.00M free.; (0x0x0_HBM0)",
+				Want: parser.Fields{"library": "xla", "requested": "1073741824", "free": "536870912"},
+			}, {
+				Line: "  (1) RESOURCE_EXHAUSTED: Attempting to reserve 6.50G at the bottom of memory. That was not possible. There are 7.00G free, 0B reserved, and 3.25G reservable.",
+				Want: parser.Fields{"library": "xla", "requested": "6979321856", "free": "7516192768"},
+			}},
+		},
+		{
+			// The status behind it may be another's that the process heard of; its figures follow on lines of their own.
+			Name:     "xla.process_device",
+			Literals: []string{"Exception in device="},
+			Expr: `^Exception in device=[A-Z]{1,8}:(?<device>\d{1,4}): (?:RESOURCE_EXHAUSTED: |Resource exhausted: )` +
+				`(?![^\n]{0,400}(?:That was not possible\. There are|Out of memory))`,
+			Kind: parser.GPUOOM, Role: parser.Detail,
+			Source: "torch_xla 1.6-2.0, distributed/xla_multiprocessing.py: a process that ends tells its device's number",
+			Match: []pattern.Sample{
+				{Line: "Exception in device=TPU:3: RESOURCE_EXHAUSTED: From /job:localservice/replica:0/task:0:", Want: parser.Fields{"device": "3"}},
+			},
+			NoMatch: []string{
+				"Exception in device=TPU:3: INTERNAL: From /job:localservice/replica:0/task:0:",
+				"Exception in device=TPU:0: Cannot replicate if number of devices (1) is different from 8",
+			},
+		},
+		{
+			Name:     "xla.bfc",
+			Literals: []string{"ran out of memory trying to allocate "},
+			Expr: `Allocator \((?:GPU_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
+				`(?! with freed_by_count)`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
+			Source: "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the failure itself is reported apart; there is no blank before \"requested by op\"",
+			Match: []pattern.Sample{
+				{Line: "Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op ", Want: parser.Fields{"device": "0", "requested": "52428800000"}},
+				{Line: "Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.00GiB.  Current allocation summary follows.", Want: parser.Fields{"device": "1", "requested": "1073741824"}},
+			},
+			NoMatch: []string{
+				"Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
+			},
+		},
+		{
+			Name:     "xla.from_device",
+			Literals: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "bytes) from device: HIP_ERROR_OutOfMemory"},
+			Expr:     `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
+			Kind:     parser.GPUOOM, Role: parser.Detail,
+			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc: the pool asks for the whole card and then for less, so this is no failure yet",
+			Match: []pattern.Sample{
+				{Line: "failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Want: parser.Fields{"requested": "19104890880"}},
+				{Line: "failed to allocate 7.50GiB (8053063680 bytes) from device: HIP_ERROR_OutOfMemory", Want: parser.Fields{"requested": "8053063680"}},
+			},
+		},
+		{
+			Name:     "xla.on_host",
+			Literals: []string{"bytes on host: "},
+			Expr:     `ailed to alloc(?:ate)? (?<requested_b>\d{1,19}) bytes on host: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
+			Kind:     parser.HostOOM, Role: parser.Suspicion,
+			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc HostAllocate: pinned memory of the host; a smaller piece may still be had",
+			Match:  []pattern.Sample{{Line: "failed to alloc 1073741824 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Want: parser.Fields{"requested": "1073741824"}}},
+		},
+		{
+			Name:     "xla.constant",
+			Literals: []string{"bytes for new constant"},
+			Expr:     `Failed to allocate (?<requested_b>\d{1,19}) bytes for new constant`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "xla"},
+			Source: "XLA, xla/service/gpu/gpu_executable.cc",
+			Match:  []pattern.Sample{{Line: "XlaRuntimeError: INTERNAL: Failed to allocate 268435456 bytes for new constant", Want: parser.Fields{"library": "xla", "requested": "268435456"}}},
+		},
+		{
+			Name:     "xla.total",
+			Literals: []string{"total allocation:   "},
+			Expr:     `^\s{0,40}total allocation: {1,12}(?<needed_sz>` + torchSize + `)\s*$`,
+			Kind:     parser.GPUOOM, Role: parser.Detail,
+			Source: "XLA, BufferAssignment OOM Debugging: what the program needs in all",
+			Match:  []pattern.Sample{{Line: "                 total allocation:   57.00GiB", Want: parser.Fields{"needed": "61203283968"}}},
+		},
+	}
+}
+
+func tensorflowPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "tf.tensor",
+			Literals: []string{"OOM when allocating tensor"},
+			Expr:     `OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:GPU:(?<device>\d{1,4}))?`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "tensorflow"},
+			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
+			Match: []pattern.Sample{
+				{
+					Line: "ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
+					Want: parser.Fields{"library": "tensorflow", "device": "1"},
+				},
+			},
+			NoMatch: []string{
+				"Hint: If you want to see a list of allocated tensors when OOM happens, add report_tensor_allocations_upon_oom to RunOptions for current allocation info.",
+			},
+		},
+		{
+			Name:     "tf.tensor_host",
+			Literals: []string{"OOM when allocating tensor"},
+			Expr:     `OOM when allocating tensor with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "tensorflow"},
+			Source: "TensorFlow, ResourceExhaustedError of the host's allocators",
+			Match: []pattern.Sample{{
+				Line: "ResourceExhaustedError: OOM when allocating tensor with shape[1000000,4096] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator mklcpu",
+				Want: parser.Fields{"library": "tensorflow"},
+			}},
+		},
+		{
+			Name:     "paddle.oom",
+			Literals: []string{"Out of memory error on "},
+			Expr: `Out of memory error on \w{1,12} (?<device>\d{1,4})\. Cannot allocate (?<requested_sz>` + torchSize + `) memory on \w{1,12} \d{1,4}, ` +
+				`(?<allocated_sz>` + torchSize + `) memory has been allocated and available memory is only (?<free_sz>` + torchSize + `)`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "paddle"},
+			Source: "PaddlePaddle, fluid/memory/allocation/cuda_allocator.cc",
+			Match: []pattern.Sample{{
+				Line: "Out of memory error on GPU 0. Cannot allocate 1.500000GB memory on GPU 0, 14.000000GB memory has been allocated and available memory is only 512.000000MB.",
+				Want: parser.Fields{"library": "paddle", "device": "0", "requested": "1610612736", "allocated": "15032385536", "free": "536870912"},
+			}},
+		},
+	}
+}

@@ -1,0 +1,135 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// kubernetesPatterns are what kubectl, the kubelet and container runtimes tell about a container: its end, its limit,
+// its eviction. Field pod is the pod's name.
+func kubernetesPatterns() []pattern.Pattern {
+	const runtime = "kubectl describe and get, docker inspect; CRI sets the reason from the cgroup's oom_kill counter"
+	return []pattern.Pattern{
+		{
+			// "OOMKilled": false is what every healthy container says.
+			Name:     "kubernetes.oom_killed",
+			Literals: []string{"OOMKilled"},
+			Expr:     `(?:[Rr]eason"?\\?"?: *\\?"?OOMKilled\b|"OOMKilled": ?true|OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: runtime + "; Argo",
+			Match: []pattern.Sample{
+				{Line: `      Reason:       OOMKilled`, Want: parser.Fields{}},
+				{Line: `        "reason": "OOMKilled",`, Want: parser.Fields{}},
+				{Line: `            "OOMKilled": true,`, Want: parser.Fields{}},
+				{Line: `sft-worker-0                       0/1     OOMKilled          2 (31s ago)   5m`, Want: parser.Fields{"pod": "sft-worker-0"}},
+				{Line: `sft-worker-3     0/1     OOMKilled   0          12m`, Want: parser.Fields{"pod": "sft-worker-3"}},
+				{Line: `Error: OOMKilled (exit code 137)`, Want: parser.Fields{"exitcode": "137"}},
+			},
+			NoMatch: []string{
+				`            "OOMKilled": false,`, `If the pod is OOMKilled, raise its limit`,
+				`kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} 0`,
+			},
+			Also: []string{"kubernetes.exit_137"},
+		},
+		{
+			Name:     "kubernetes.system_oom",
+			Literals: []string{"System OOM encountered", `"OOMKilling"`},
+			Expr:     `(?:System OOM encountered, victim process: (?<comm>[^,\s]{1,64})(?:, pid: (?<pid>\d+))?|"reason": ?"OOMKilling")`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "kubelet pkg/kubelet/oom/oom_watcher_linux.go; node-problem-detector config/kernel-monitor.json",
+			Match: []pattern.Sample{
+				{Line: `Warning  SystemOOM  6m57s  kubelet  System OOM encountered, victim process: python3, pid: 3419`, Want: parser.Fields{"comm": "python3", "pid": "3419"}},
+				{Line: `  "reason": "OOMKilling",`, Want: parser.Fields{}},
+			},
+		},
+		{
+			Name:     "kubernetes.evicted",
+			Literals: []string{"low on resource: memory"},
+			Expr:     `node was low on resource: memory(?:\. Threshold quantity: \S{1,30}, available: (?<available_sz>\d+(?:[KMGTPE]i)?)(?=[.,\s]))?(?:.{0,200}?Container \S{1,253} was using (?<used_sz>\d+(?:[KMGTPE]i)?)(?=[.,\s]))?`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "kubelet pkg/kubelet/eviction/helpers.go; the threshold since 1.27",
+			Match: []pattern.Sample{
+				{Line: `The node was low on resource: memory. Threshold quantity: 100Mi, available: 87608Ki. Container trainer was using 48458972Ki, request is 15Gi, has larger consumption of memory. `, Want: parser.Fields{"available": "89710592", "used": "49621987328"}},
+				{Line: `The node was low on resource: memory. Container trainer was using 30332Ki, which exceeds its request of 0.`, Want: parser.Fields{"used": "31059968"}},
+				{Line: `The node was low on resource: memory.`, Want: parser.Fields{}},
+			},
+			NoMatch: []string{`The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi.`},
+		},
+		{
+			Name:     "kubernetes.memory_pressure",
+			Literals: []string{"[MemoryPressure]"},
+			Expr:     `node had condition: \[MemoryPressure\]`,
+			Kind:     parser.Pressure, Role: parser.Context, Source: "kubelet pkg/kubelet/eviction/eviction_manager.go: the pod was not admitted",
+			Match: []pattern.Sample{{Line: `Pod The node had condition: [MemoryPressure].`, Want: parser.Fields{}}},
+		},
+		{
+			Name:     "docker.memory_limit",
+			Literals: []string{"  \"Memory\": "},
+			Expr:     `  "Memory": (?<limit_b>[1-9]\d{6,15})\b`,
+			Kind:     parser.OOMKill, Role: parser.Detail,
+			Source:  "docker inspect, HostConfig",
+			Match:   []pattern.Sample{{Line: "            \"Memory\": 206158430208,", Want: parser.Fields{"limit": "206158430208"}}},
+			NoMatch: []string{"            \"Memory\": 0,", "\"MemorySwap\": 206158430208,"},
+		},
+		{
+			Name: "kubernetes.exit_137",
+			Literals: []string{
+				"Exit Code: ", "exit code 137", "exit code: 137", "xitCode: ", `xitCode":`, "with code 137", "status 137", "Exited (137)",
+			},
+			Expr: `(?:Exit Code: {1,12}(?<exitcode>137)\b|[Ee]xitCode"?: ?(?<exitcode>137)\b|(?<!\) |ssh )(?:terminated|completed|finished|failed|exited) with (?:non-zero )?(?:exit )?(?:code|status):? (?<exitcode>137)\b|Exited \((?<exitcode>137)\)|" ?, exit code: (?<exitcode>137)\b)`,
+			Kind: parser.OOMKill, Role: parser.Suspicion, Source: runtime + "; docker ps, docker compose, GitHub Actions, SageMaker's training jobs",
+			Match: []pattern.Sample{
+				{Line: `      Exit Code:    137`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `command terminated with exit code 137`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `trainer-1 exited with code 137`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `4f1c2a  trainer:latest  "python train.py"  Exited (137) 2 minutes ago`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `"exitCode": 137,`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `Process completed with exit code 137.`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `Command "/opt/conda/bin/python3.10 train.py", exit code: 137`, Want: parser.Fields{"exitcode": "137"}},
+			},
+			NoMatch: []string{`      Exit Code:    1`, `srun: error: node02: task 2: Exited with exit code 137`, `exited with code 1370`, `task 0 (7578) exited with exit code 137.`},
+		},
+		{
+			// Stands below Limits: and below Requests: alike. A reader must look at the header above.
+			Name:     "kubernetes.memory_limit",
+			Literals: []string{"    memory: ", `    "memory": `},
+			Expr:     `^\s*    "?memory"?: +"?(?<limit_sz>\d+(?:\.\d+)?[KMGTPE]i)"?,?\s*$`,
+			Kind:     parser.OOMKill, Role: parser.Detail, Source: "kubectl describe pod, kubectl get -o yaml; Ki, Mi, Gi are powers of 1024",
+			Match: []pattern.Sample{
+				{Line: `      memory:          900Gi`, Want: parser.Fields{"limit": "966367641600"}},
+				{Line: `        memory: 64Gi`, Want: parser.Fields{"limit": "68719476736"}},
+				{Line: `                "memory": "512Mi",`, Want: parser.Fields{"limit": "536870912"}},
+			},
+			NoMatch: []string{`GPU memory: 64Gi used`, `memory: 900`, `memory: usage 153600kB, limit 153600kB, failcnt 0`},
+		},
+		{
+			Name:     "kubernetes.limits",
+			Literals: []string{"    Limits:", "    limits:", `    "limits":`},
+			Expr:     `^\s*    (?:[Ll]imits|"limits"): *\{?\s*$`,
+			Kind:     parser.OOMKill, Role: parser.Detail, Source: "kubectl describe pod: what follows are limits",
+			Match: []pattern.Sample{{Line: `    Limits:`, Want: parser.Fields{}}, {Line: `      limits:`, Want: parser.Fields{}}, {Line: `    "limits": {`, Want: parser.Fields{}}},
+		},
+		{
+			Name:     "kubernetes.requests",
+			Literals: []string{"    Requests:", "    requests:", `    "requests": {`},
+			Expr:     `^\s*    (?:[Rr]equests:|"requests": \{)\s*$`,
+			Kind:     parser.OOMKill, Role: parser.Detail, Source: "kubectl describe pod: what follows are requests, no limits",
+			Match: []pattern.Sample{{Line: `    Requests:`, Want: parser.Fields{}}, {Line: `      requests:`, Want: parser.Fields{}}},
+		},
+		{
+			Name:     "kubernetes.assigned",
+			Literals: []string{"Successfully assigned ", "  nodeName: "},
+			Expr:     `(?:Successfully assigned [\w./-]{1,300} to|^ {1,8}nodeName:) (?<host>[\w.-]{1,253})\s*$`,
+			Marker:   "identity", Source: "kube-scheduler's event, kubectl get pod -o yaml",
+			Match: []pattern.Sample{
+				{Line: "31m         Normal    Scheduled            pod/train-worker-0    Successfully assigned vision/train-worker-0 to pool-17", Want: parser.Fields{"host": "pool-17"}},
+				{Line: "  nodeName: pool-17", Want: parser.Fields{"host": "pool-17"}},
+			},
+		},
+		{
+			Name:     "kubernetes.node",
+			Literals: []string{"Node:    "},
+			Expr:     `^Node: {4,40}(?<host>[\w.-]{1,253})/[\da-fA-F.:]{2,45}\s*$`,
+			Marker:   "identity", Source: "kubectl describe pod",
+			Match:   []pattern.Sample{{Line: `Node:             gpu-pool-b-7f9c4/10.8.0.14`, Want: parser.Fields{"host": "gpu-pool-b-7f9c4"}}},
+			NoMatch: []string{`Node-Selectors:              <none>`},
+		},
+	}
+}

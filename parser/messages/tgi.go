@@ -1,0 +1,58 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// tgiPatterns are the words of Text Generation Inference: its launcher, which starts a shard for each GPU, and its router,
+// which warms the model up and then takes requests.
+//
+// The launcher passes on what a shard wrote last as one message of many lines, and its fields follow on the last of them.
+func tgiPatterns() []pattern.Pattern {
+	const src = "Text Generation Inference 0.9-3.x, launcher/src/main.rs"
+	return []pattern.Pattern{
+		phaseMarker("tgi.starting", "init", "open", "shards", src+", router/src/main.rs, router/src/server.rs",
+			`(?:^|: |")(?:Starting shard (?:rank=)?\d|Waiting for shard (?:\d{1,4} )?to be ready\.\.\.|Warming up model(?:"|\s*$))`,
+			[]string{"Starting shard ", "Waiting for shard ", "Warming up model"},
+			"shard-manager: text_generation_launcher: Starting shard rank=0",
+			"text_generation_launcher: Waiting for shard to be ready... rank=3",
+			"text_generation_launcher: Waiting for shard 1 to be ready...",
+			"text_generation_router: router/src/main.rs:221: Warming up model"),
+		// A shard that is ready waits for the others and for the warm-up; the line below comes behind all of them.
+		phaseMarker("tgi.started", "init", "close", "shards", "Text Generation Inference 0.9-3.x, router/src/main.rs, router/src/server.rs, backends/v3/src/lib.rs",
+			`Setting max batch total tokens to \d|router/src/main\.rs:\d{1,5}: Connected\b`, []string{"Setting max batch total tokens to ", "router/src/main.rs:"},
+			"text_generation_router: router/src/main.rs:354: Setting max batch total tokens to 43808",
+			"text_generation_router: router/src/main.rs:367: Connected"),
+		{
+			Name:     "tgi.shard_cannot_start",
+			Literals: []string{"Error: Shard", " failed to start"},
+			Expr:     `^Error: ShardCannotStart\s*$|text_generation_launcher: Shard (?<rank>\d{1,4}) failed to start|^Shard (?<rank>\d{1,4}) failed to start\s*$`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence, Phase: "init",
+			Source: src,
+			Match: []pattern.Sample{
+				{Line: "Error: ShardCannotStart", Want: parser.Fields{}},
+				{Line: "text_generation_launcher: Shard 2 failed to start", Want: parser.Fields{"rank": "2"}},
+			},
+			NoMatch: []string{"Error: ShardFailed", "pod tgi-0 failed to start", "Error: DownloadError"},
+		},
+		{
+			Name:     "tgi.failed",
+			Literals: []string{"Error: Shard", "Error: WebserverFailed"},
+			Expr:     `^Error: (?:ShardFailed|ShardDisconnected|WebserverFailed)\s*$`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Source:  src,
+			Match:   []pattern.Sample{{Line: "Error: ShardFailed", Want: parser.Fields{}}, {Line: "Error: WebserverFailed", Want: parser.Fields{}}},
+			NoMatch: []string{"Error: ShardCannotStart"},
+		},
+		{
+			Name:  "tgi.rank",
+			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 4,
+			Expr: `^ ?rank=(?<rank>\d{1,4})\s*$`,
+			Kind: parser.GPUOOM, Role: parser.Detail,
+			Source:  src + ": the last line of what a shard wrote",
+			Match:   []pattern.Sample{{Line: " rank=3", Want: parser.Fields{"rank": "3"}}, {Line: "rank=0", Want: parser.Fields{"rank": "0"}}},
+			NoMatch: []string{"Starting shard rank=0", " rank=0 world_size=8"},
+		},
+	}
+}

@@ -1,0 +1,60 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// trtllmPatterns are the words of TensorRT-LLM's executor of PyTorch models, which explains why it could not start.
+func trtllmPatterns() []pattern.Pattern {
+	const src = "TensorRT-LLM since 0.19, tensorrt_llm/_torch/pyexecutor/py_executor_creator.py"
+	return []pattern.Pattern{
+		{
+			// Printed for an error whose class or text says that memory ran out, and for no other.
+			Name:     "trtllm.executor",
+			Literals: []string{"insufficient GPU memory"},
+			Expr:     `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed due to insufficient GPU memory`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Source: src,
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: Executor creation failed due to insufficient GPU memory.", Want: parser.Fields{}},
+				{Line: "Failed to initialize executor on rank 3: Executor creation failed due to insufficient GPU memory.", Want: parser.Fields{"rank": "3"}},
+			},
+			NoMatch: []string{
+				"RuntimeError: Executor creation failed with NCCL error: Failed, NCCL error /src/x.cpp:12 'unhandled cuda error (run with NCCL_DEBUG=INFO for details)'",
+				"Executor creation failed with an error which might indicate insufficient GPU memory.",
+				"RuntimeError: Executor worker died during initialization",
+			},
+		},
+		{
+			// NCCL, asked for its own logs, would tell more.
+			Name:     "trtllm.executor_perhaps",
+			Literals: []string{"insufficient GPU memory"},
+			Expr:     `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed with an error which might indicate insufficient GPU memory`,
+			Kind:     parser.GPUOOM, Role: parser.Suspicion, Phase: "init",
+			Source:  src + ": a collective's unhandled CUDA error",
+			Match:   []pattern.Sample{{Line: "RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory.", Want: parser.Fields{}}},
+			NoMatch: []string{"RuntimeError: Executor creation failed due to insufficient GPU memory."},
+		},
+		{
+			// The free amount is that before the component was begun: what it could have had. The table below these lines
+			// is of components that were created.
+			Name:  "trtllm.executor_memory",
+			After: []string{"trtllm.executor", "trtllm.executor_perhaps"}, Within: 8,
+			Expr: `^\s{0,8}(?:The following component could not be created: (?<method>[^\n]{1,80}?)\s*$` +
+				`|Total GPU memory \(GiB\): (?<total_gib>\d{1,6}(?:\.\d{1,4})?)\s*$` +
+				`|Free GPU memory before component creation attempt \(GiB\): (?<free_gib>\d{1,6}(?:\.\d{1,4})?)\s*$)`,
+			Kind: parser.GPUOOM, Role: parser.Detail, Phase: "init",
+			Source: src,
+			Match: []pattern.Sample{
+				{Line: "The following component could not be created: KV cache", Want: parser.Fields{"method": "KV cache"}},
+				{Line: "Total GPU memory (GiB): 79.25", Want: parser.Fields{"total": "85094039552"}},
+				{Line: "Free GPU memory before component creation attempt (GiB): 40.50", Want: parser.Fields{"free": "43486543872"}},
+			},
+			NoMatch: []string{
+				"Previously created components and free GPU memory before/after creation (GiB):",
+				"Sampler: 110.70 / 110.70",
+			},
+		},
+	}
+}

@@ -1,0 +1,369 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// vetoPatterns are lines that look like memory trouble and are none. A veto stops every event of its message, so each
+// one is worded to keep clear of real failures: a line that carries an allocator's figures is vetoed only where the
+// surroundings prove it quoted.
+var vetoPatterns = []table{limitVetoes, handledVetoes, mentionVetoes}
+
+// limitVetoes are limits of something other than memory that use its words.
+func limitVetoes() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			// Code rewards run generated programs in a sandbox and print how these fail.
+			Name:     "veto.sandbox",
+			Literals: []string{"sandbox", "Sandbox"},
+			Expr:     `(?i)sandbox.{0,400}(?:MemoryError|bad_alloc|Killed|Cannot allocate memory|out of memory|SIGKILL)`,
+			Veto:     true,
+			Source:   "reward functions that execute code: verl's sandbox_fusion, prime_code; SandboxFusion",
+			Also:     []string{"host.bad_alloc"},
+			Match:    []pattern.Sample{{Line: "[reward] score 0.0, sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'", Want: parser.Fields{}}},
+			NoMatch:  []string{"sandbox started on port 8080", "terminate called after throwing an instance of 'std::bad_alloc'"},
+		},
+		{
+			Name:     "veto.kernel_resources",
+			Literals: []string{"out of resource", "for benchmark choice", "out of shared memory", "too many resources requested", "Ignoring this choice"},
+			Expr:     `out of resource(?:s: |: )|for benchmark choice|CUDA out of shared memory|too many resources requested for launch|Ignoring this choice`,
+			Veto:     true,
+			Source:   "Triton and Inductor: on-chip memory of one kernel; autotuning drops the choice [triton issue 8182, torchtitan issue 1791]",
+			Match: []pattern.Sample{
+				{Line: "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.", Want: parser.Fields{}},
+				{Line: "No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.", Want: parser.Fields{}},
+				{Line: "RuntimeError: CUDA error: too many resources requested for launch", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"RuntimeError: UR backend failed. UR backend returns:40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)"},
+		},
+		{
+			Name:     "veto.workspace",
+			Literals: []string{"in AlignedAllo", "when allocating memory for "},
+			Expr:     `in AlignedAllo(?:cator|actor)|Buffer overflow when allocating memory for `,
+			Veto:     true,
+			Source:   "FlashInfer, flashinfer/allocator.h: a workspace of fixed size, the device may be half empty [vllm issue 40023, sglang issue 2102]",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: Error in function 'aligned_alloc' at /opt/flashinfer/allocator.h:49: Buffer overflow when allocating memory for batch_prefill_tmp_v with size 4096 and alignment 16, but only 0 bytes available in AlignedAllocator. Increase the workspace buffer size.", Want: parser.Fields{}},
+				{Line: "RuntimeError: Out of workspace memory in AlignedAlloactor", Want: parser.Fields{}},
+			},
+		},
+		{
+			Name:     "veto.static_tls",
+			Literals: []string{"static TLS block"},
+			Expr:     `annot allocate memory in static TLS block`,
+			Veto:     true,
+			Source:   "glibc's loader: a slot for thread-local storage [opencv issue 14884]",
+			Match:    []pattern.Sample{{Line: "ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block", Want: parser.Fields{}}},
+		},
+		{
+			Name:     "veto.memlock",
+			Literals: []string{"ibv_reg_mr", "ibv_create_", "ibv_alloc_"},
+			Expr:     `^(?!.{0,400}NCCL (?:WARN|INFO)).{0,400}ibv_(?:reg_mr|create_|alloc_)\w{0,24}.{0,200}Cannot allocate memory`,
+			Veto:     true,
+			Source:   "UCX, libfabric, MPI: limits of locked memory and queue pairs (NCCL's own line is an event)",
+			Match:    []pattern.Sample{{Line: "ib_md.c:309  UCX  ERROR ibv_reg_mr(address=0x7f0000000000, length=4096, access=0xf) failed: Cannot allocate memory", Want: parser.Fields{}}},
+			NoMatch:  []string{"node-a:1:2 [0] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory"},
+		},
+	}
+}
+
+// handledVetoes are shortages that the program itself calls harmless.
+func handledVetoes() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "veto.tms_retry",
+			Literals: []string{"may not be an issue"},
+			Expr:     `(?:CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory) \(may not be an issue`,
+			Veto:     true,
+			Source:   "torch_memory_saver, csrc/core.cpp: torch frees its cache and asks again; a real failure prints more",
+			Match: []pattern.Sample{
+				{Line: "[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch allocator will free cache and retry)", Want: parser.Fields{}},
+				{Line: "[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)", Want: parser.Fields{}},
+			},
+		},
+		{
+			Name:     "veto.xla_not_a_failure",
+			Literals: []string{"this is not a failure"},
+			Expr:     `this is not a failure`,
+			Veto:     true,
+			Source:   "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the caller has a smaller algorithm",
+			Match: []pattern.Sample{{
+				Line: "Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
+				Want: parser.Fields{},
+			}},
+			NoMatch: []string{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op "},
+		},
+		{
+			Name:     "veto.npu_retry",
+			Literals: []string{"This error log can be ignored"},
+			Expr:     `Try to free cached blocks and reallocate\. This error log can be ignored`,
+			Veto:     true,
+			Source:   "torch_npu 2.7 [Ascend/pytorch issue 108]",
+			Match:    []pattern.Sample{{Line: "torch_npu.memory: [ERROR] [269128] Get a block from the existing pool failed. Try to free cached blocks and reallocate. This error log can be ignored.", Want: parser.Fields{}}},
+		},
+		{
+			Name:     "veto.pinned_fallback",
+			Literals: []string{"of pinned memory", "falling back to pinned"},
+			Expr:     `failed to allocate [\d.]{1,16} [KMG]?i?B of pinned memory|falling back to pinned`,
+			Veto:     true,
+			Source:   "ggml ggml_cuda_host_malloc and Triton server: pageable memory serves instead [triton server issue 1765]",
+			Match: []pattern.Sample{
+				{Line: "ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory", Want: parser.Fields{}},
+				{Line: "Failed to allocate CUDA memory with byte size 78643200 on GPU 0: CNMEM_STATUS_OUT_OF_MEMORY, falling back to pinned system memory", Want: parser.Fields{}},
+			},
+		},
+		{
+			Name:     "veto.caught",
+			Literals: []string{"encountered during tensors merging", "skipping tactic", "Skipping tactic", "exceeds 10% of free system memory"},
+			Expr:     `encountered during tensors merging|[Ss]kipping tactic .{0,80}due to|exceeds 10% of free system memory`,
+			Also:     []string{"torch.oom.of_which"},
+			Veto:     true,
+			Source:   "Megatron-LM core/transformer/utils.py (merges on the host), TensorRT's tuner, TensorFlow's allocation warning",
+			Match: []pattern.Sample{
+				{Line: "CUDA OutOfMemoryError encountered during tensors merging. Switching to CPU merge. (Error: CUDA out of memory. Tried to allocate 2.00 GiB.)", Want: parser.Fields{}},
+				{Line: "[TRT] [W] Skipping tactic 0x0000000000000003 due to insufficient memory on requested size of 4096 detected for tactic 0x03.", Want: parser.Fields{}},
+			},
+		},
+	}
+}
+
+// mentionVetoes are lines that speak of memory errors: settings, counters, advice, source code, quotations, samples.
+func mentionVetoes() []pattern.Pattern {
+	const mention = `(?:torch\.(?:cuda\.)?OutOfMemoryError|RuntimeError: |CUDA |cuda |HIP |NPU |XPU |[Oo]ut of memory|OOM|MemoryError|std::bad_alloc|RESOURCE_EXHAUSTED|CUBLAS_STATUS_ALLOC)`
+	const words = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? out of memory|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
+	return []pattern.Pattern{
+		{
+			Name: "veto.option",
+			Literals: []string{
+				"oom_kill_step", "oom-kill-step", "oom-kill-disable", "oom_retry", "oom_dump_memory_history", "tokens_to_oom",
+				"OOMPolicy=", "OOMScoreAdjust=", "vm.panic_on_oom", "vm.oom_kill_allocating_task",
+			},
+			Expr:   `\b(?:oom[_-]kill[_-]step|oom-kill-disable|oom_retry|oom_dump_memory_history|\w{0,24}tokens_to_oom|OOMPolicy=|OOMScoreAdjust=|vm\.panic_on_oom|vm\.oom_kill_allocating_task)`,
+			Veto:   true,
+			Source: "settings of launchers, systemd, docker and the kernel, echoed",
+			Match: []pattern.Sample{
+				{Line: "[rank2] model on cuda:2, 13.4 GiB allocated, 79.1 GiB total, oom_retry=True", Want: parser.Fields{}},
+				{Line: "+ docker run --oom-kill-disable --shm-size=16g trainer", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"},
+		},
+		{
+			Name:     "veto.zero_counter",
+			Literals: []string{"OOMKilled", "oom_kill 0", "oom_kill: 0", "oom_group_kill 0", "num_oom", "CUDA OOMs: 0", "oom_rate", "oom_count", "mem/oom", "oom=False"},
+			Expr:     `(?<![\w-])OOMKilled['"]?\s{0,4}[=:]\s{0,4}[Ff]alse\b|(?<![\w-])(?:(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w)`,
+			Veto:     true,
+			Source:   "docker inspect, cgroup memory.events, torch.cuda.memory_summary, metrics: nothing was counted",
+			Match: []pattern.Sample{
+				{Line: `            "OOMKilled": false,`, Want: parser.Fields{}},
+				{Line: "oom_kill 0", Want: parser.Fields{}},
+				{Line: "|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |", Want: parser.Fields{}},
+				{Line: "memory/oom_rate: 0.0", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				`            "OOMKilled": true,`,
+				"sft-worker-3      0/1     OOMKilled   0          12m",
+				"oom_kill 3",
+				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0",
+				"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0-1",
+				"slurmstepd: error: Detected 1 oom_kill event in StepId=4242.batch. Some of the step tasks have been OOM Killed.",
+			},
+		},
+		{
+			Name: "veto.advice",
+			Requires: []string{
+				"f you", "f it", "f this", "if the ", "If the ", "n case", "hen you", "ou may", "ou might", "ou can", "ou will", "ou could",
+				" cause", " run", " result", " lead", " trigger", " go", " hit", " be", " get", " raise", " occur", "o avoid", "o prevent",
+				"o reduce", "o fix", "o handle", "o debug", "void", "revent", "ithout", "isk of", "o more",
+			},
+			Literals: []string{
+				"CUDA out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED",
+				"CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
+			},
+			Expr: `(?=` + words + `)(?<=\b(?:[Ii]f (?:you|it|this|the \w{1,20}|your \w{1,20})|[Ii]n case|[Ww]hen you|[Yy]ou (?:may|might|can|will|could)|(?:may|might|could|can|would|will) (?:also |still |otherwise )?(?:cause|run|result|lead|trigger|go|hit|be|get|raise|occur)|[Tt]o (?:avoid|prevent|reduce|fix|handle|debug)|(?:[Aa]void|[Pp]revent)(?:s|ing)?|[Ww]ithout|risk of|[Nn]o more)` +
+				`\b[^.:;']{0,80})` + words + `(?!\. Tried to allocate)(?! [Kk]illed)`,
+			Also:   []string{"veto.code", "cuda.error", "torch.oom.class"},
+			Veto:   true,
+			Source: "help texts, warnings, comments: a conditional in front of the words",
+			Match: []pattern.Sample{
+				{Line: "# lower ppo_max_token_len_per_gpu if you hit CUDA out of memory (OOM)", Want: parser.Fields{}},
+				{Line: "gpu_memory_utilization: if set too high this can lead to torch.OutOfMemoryError: lower it (default: 0.9)", Want: parser.Fields{}},
+				{Line: "reduce the batch size to avoid CUDA error: out of memory", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+				"slurmstepd: error: Detected 1 oom_kill event in StepId=4242.batch. Some of the step tasks have been OOM Killed.",
+			},
+		},
+		{
+			Name: "veto.question",
+			Requires: []string{
+				"hy do", "hy did", "hy am", "hy is", "ow do", "ow can", "ow should", "ow to", "hat does", "hat is", "hat causes",
+				" get", " got", " keep getting", " see", " saw", " receive", " hit", " encounter",
+			},
+			Literals: []string{
+				"CUDA out of memory", "HIP out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError: ",
+				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
+			},
+			Expr: `(?=` + words + `)(?<=\b(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to)|[Ww]hat (?:does|is|causes)|(?:I|you|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))` +
+				`\b[^.:;']{0,60})` + words,
+			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
+			Veto:   true,
+			Source: "questions of people: prompts and samples that a rollout prints over several lines, chat models' answers",
+			Match: []pattern.Sample{
+				{Line: "Why do I get torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB?", Want: parser.Fields{}},
+				{Line: "If the batch is too big you often see CUDA error: out of memory", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
+				"worker 3 got an error: RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
+			Name: "veto.quoted",
+			Literals: []string{
+				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
+				"MemoryError: ", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory", "'out of memory' in", "\"out of memory\" in",
+			},
+			Expr: "`" + mention + "[^`]{0,120}`|" + `["“]CUDA out of memory["”]|["']out of memory["'] in (?:str|e\b|err)` +
+				`|^\s{0,8}(?:[*•-]|\d{1,2}[.)]|\|) {1,4}["'“]?(?!.{0,120}Tried to allocate \d)` + mention + `[^|]{0,80}(?: [-–—=|>]|["”` + "`" + `]|: (?:lower|reduce|try|use|set|usually|start)\b)`,
+			Also:   []string{"torch.oom.class", "cuda.error"},
+			Veto:   true,
+			Source: "READMEs and troubleshooting lists: the message in backticks, in quotation marks, or heading a list item",
+			Match: []pattern.Sample{
+				{Line: "* `torch.cuda.OutOfMemoryError: CUDA out of memory` - lower `--micro-batch`, or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.", Want: parser.Fields{}},
+				{Line: "- CUDA error: out of memory: reduce the batch size", Want: parser.Fields{}},
+				{Line: `The phrase "CUDA out of memory" means that the card is full.`, Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+				"XPU out of memory, please use `empty_cache` to release all unoccupied cached memory.",
+				"  | torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity) => batch 4",
+				"  | RuntimeError: CUDA error: out of memory",
+				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
+				"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free.'",
+			},
+		},
+		{
+			Name:     "veto.code",
+			Literals: []string{"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "annot allocate memory", "RESOURCE_EXHAUSTED", "CUDA_ERROR_OUT_OF_MEMORY", "_STATUS_ALLOC_FAILED"},
+			Expr: `^(?>(?:-{1,8}>|[│❱]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?(?:#{1,6} (?!There is insufficient)|// |\+{1,3} (?:echo|grep|cat|#)|(?:raise|except|elif|if|assert|print|warnings\.warn|(?:logger|logging|log)\.\w{1,12}|catch|throw|echo|grep|rg)[ (]).{0,400}?` +
+				words,
+			Also:   []string{"torch.oom.of_which", "torch.oom.class", "cuda.error"},
+			Veto:   true,
+			Source: "source lines in tracebacks and listings, comments, traced shell commands",
+			Match: []pattern.Sample{
+				{Line: `    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`, Want: parser.Fields{}},
+				{Line: "    except torch.cuda.OutOfMemoryError: # retry below", Want: parser.Fields{}},
+				{Line: `---> 12     if "CUDA error: out of memory" in str(e):`, Want: parser.Fields{}},
+				{Line: "+ echo 'RuntimeError: CUDA error: out of memory means too big a batch'", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"RuntimeError: CUDA error: out of memory",
+				"terminate called after throwing an instance of 'std::bad_alloc'",
+				"# There is insufficient memory for the Java Runtime Environment to continue.",
+				"    error: CUDA out of memory. Tried to allocate 2.00 GiB",
+				"return code 1, RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
+			// Trainers print prompts, completions and rewards as tables. A panel of one column may hold the program's
+			// own exception.
+			Name: "veto.table_row",
+			Literals: []string{
+				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
+			},
+			Expr:   `^\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
+			Also:   []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
+			Veto:   true,
+			Source: "rich tables: TRL print_prompt_completions_sample and others",
+			Match: []pattern.Sample{
+				{Line: "│ RuntimeError: CUDA out of memory. Tried to       │ checkpointing; torch.OutOfMemoryError: CUDA out  │        │", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"│ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │"},
+		},
+		{
+			// What a server prints of a request is the user's text and the model's. Whatever it speaks of did not happen
+			// here, and so the words do not matter: the record itself is the veto.
+			Name: "veto.request",
+			Literals: []string{
+				"Receive: obj=", "Finish: obj=", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router",
+				"'role': '", `"role": "`, `"role":"`, `\"role\":`,
+				"'prompt': '", `'prompt': "`, "'prompt': [", `"prompt": "`, `"prompt": [`, `"prompt": {`, `"prompt":"`, `"prompt":[`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
+			},
+			Expr: `^.{0,300}?(?:(?:Receive|Finish): obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
+				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
+				`|^.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion))`,
+			Veto:   true,
+			Whole:  true,
+			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
+			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server)",
+			Match: []pattern.Sample{
+				{Line: `Receive: obj=GenerateReqInput(rid='20641', text="It stops with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.05 GiB is free.", input_ids=None, stream=True)`, Want: parser.Fields{}},
+				{Line: `Finish: obj=GenerateReqInput(rid='36468', text="Summarise: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB"), out={'text': 'It was OOMKilled.', 'meta_info': {}}`, Want: parser.Fields{}},
+				{Line: `Received request chatcmpl-7f3a: prompt: '<s>slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.', params: SamplingParams(n=1), lora_request: None.`, Want: parser.Fields{}},
+				{Line: `Request cmpl-1-0 details: prompt: "what is RuntimeError: CUDA error: out of memory?", prompt_token_ids: [1, 2], prompt_embeds shape: None.`, Want: parser.Fields{}},
+				{Line: `Generated response chatcmpl-7f3a (streaming delta): output: 'terminate called after throwing an instance of \'std::bad_alloc\'', output_token_ids: [1], finish_reason: stop`, Want: parser.Fields{}},
+				{Line: `{"model": "m", "messages": [{"content": "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.", "role": "user"}]}`, Want: parser.Fields{}},
+				{Line: `Request options: {'method': 'post', 'json_data': {'messages': [{'role': 'user', 'content': "NCCL WARN Cuda failure 'out of memory'"}], 'model': 'm'}}`, Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"Received request 7 of 12, allocating: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+				`Generated response in 2.1 s, then RuntimeError: CUDA error: out of memory`,
+				`{"level": "error", "role": "worker", "text": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"}`,
+				`{"level": "error", "messages": 3, "msg": "RuntimeError: CUDA error: out of memory"}`,
+			},
+		},
+		{
+			// Agents that work on software run commands, and what these print is the agent's reading.
+			Name:     "veto.tool_output",
+			Requires: []string{"bservation", "BSERVATION", "ool_re", "ool re", "ool_out", "ool out", "Tool Re", "Tool Out"},
+			Literals: []string{
+				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
+				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED",
+			},
+			Expr: `^(?>.{0,300}?(?:\b[Oo]bservations?|\bOBSERVATIONS?|\b[Tt]ool[ _][Rr]e(?:sponse|sult)s?|\b[Tt]ool[ _][Oo]utputs?)\b['"]?(?: \d{1,6}| \([^()]{0,80}\))?\s?[:=>\]]).{0,8000}?` +
+				`(?:` + words + `|[Oo]ut of memory|oom-kill|OOM Killed|Killed process)`,
+			Also: []string{
+				"veto.code", "veto.question", "veto.advice", "veto.quoted", "veto.sample", "host.numpy", "host.enomem", "kernel.killed", "cuda.error",
+				"torch.oom.of_which",
+			},
+			Veto:   true,
+			Source: "agents' logs: rllm (Trajectory N observation), ReAct loops (Observation:), smolagents (Observations:), chat templates (<tool_response>), tool results of function calling",
+			Match: []pattern.Sample{
+				{Line: "Trajectory 7 observation: [stdout] E       MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64", Want: parser.Fields{}},
+				{Line: "OBSERVATION: Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB", Want: parser.Fields{}},
+				{Line: "Observations: std::bad_alloc", Want: parser.Fields{}},
+				{Line: "<tool_response> RuntimeError: CUDA error: out of memory", Want: parser.Fields{}},
+				{Line: `[step 4] tool_output = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."`, Want: parser.Fields{}},
+				{Line: "Tool result (bash): fork: Cannot allocate memory", Want: parser.Fields{}},
+			},
+			NoMatch: []string{
+				"observation space too large: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+				"MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64",
+				"tool worker died: std::bad_alloc",
+			},
+		},
+		{
+			Name:     "veto.sample",
+			Requires: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content"},
+			Literals: []string{
+				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
+				"MemoryError", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
+			},
+			Expr: `^(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["'])).{0,8000}?` +
+				words,
+			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request"},
+			Veto:   true,
+			Source: "chat templates and message lists: rollouts print the samples themselves, and coding data holds whole tracebacks",
+			Match: []pattern.Sample{
+				{Line: "[prompt] system You are helpful. user RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) what now?", Want: parser.Fields{}},
+				{Line: `{"role": "user", "content": "I get torch.cuda.OutOfMemoryError: CUDA out of memory."}`, Want: parser.Fields{}},
+				{Line: "<|im_start|>assistant std::bad_alloc is thrown when", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"<|im_start|>assistant the answer is 42<|im_end|>"},
+		},
+	}
+}

@@ -1,0 +1,461 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// vllmPatterns are the words of vLLM, V0 and V1: the sizing of its KV cache, its start-up, the deaths of its processes.
+var vllmPatterns = []table{vllmSizing, vllmPressure, vllmDeaths, vllmGauges, vllmMarkers}
+
+// vllmSizing are refusals to start because the KV cache does not fit, and out of memory while warming up.
+func vllmSizing() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "vllm.no_cache_blocks_host",
+			Literals: []string{"No available memory for the cache blocks"},
+			Expr:     "No available memory for the cache blocks\\. Try increasing `VLLM_(?:CPU|OPENVINO)_KVCACHE_SPACE`",
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init", Set: map[string]string{"resource": "host"},
+			Source: "vLLM CPU and OpenVINO backends, worker/cpu_worker.py",
+			Match: []pattern.Sample{{
+				Line: "ValueError: No available memory for the cache blocks. Try increasing `VLLM_CPU_KVCACHE_SPACE` when initializing the engine.",
+				Want: parser.Fields{"resource": "host"},
+			}},
+			NoMatch: []string{"ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine."},
+		},
+		{
+			Name:     "vllm.no_cache_blocks",
+			Literals: []string{"No available memory for the cache blocks"},
+			Expr:     "No available memory for the cache blocks\\.?(?:\\s*$| Try (?!increasing `VLLM_))", // quoted in vLLM's own help
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM 0.1-0.2x, worker/worker.py, v1/core/kv_cache_utils.py",
+			Match: []pattern.Sample{{
+				Line: "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", Want: parser.Fields{},
+			}},
+			NoMatch: []string{
+				"# GPU blocks: 12358, # CPU blocks: 9362",
+				`an error "No available memory for the cache blocks" is raised.`,
+			},
+		},
+		{
+			Name:     "vllm.max_len_blocks",
+			Literals: []string{"that can be stored in KV cache ("},
+			Expr: `max seq len \((?<tokens>\d+)\) is larger than the maximum number of tokens that can be stored in KV cache ` +
+				`\((?<tokens_available>\d+)\)`,
+			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM V0 to 0.10, worker/worker.py",
+			Match: []pattern.Sample{{
+				Line: "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (21456). " +
+					"Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
+				Want: parser.Fields{"tokens": "32768", "tokens_available": "21456"},
+			}},
+			NoMatch: []string{"Maximum concurrency for 9,216 tokens per request: 51.17x"},
+		},
+		{
+			// 0.8.4 and 0.8.5 lose the estimate and leave two blanks in its place.
+			Name:     "vllm.kv_needed",
+			Literals: []string{"serve at least one request with the model"},
+			Expr: `serve at least one request with the model[s']{1,3} max seq len \((?<tokens>\d+)\)` +
+				`(?:,? ?\(?(?<requested_sz>\d+(?:\.\d+)? ?GiB)(?: KV cache is needed, which is larger than the available ` +
+				`KV cache memory \((?<available_sz>-?\d+(?:\.\d+)? ?GiB)\)` +
+				`(?:[^\n]{0,80}?estimated maximum model length is (?<tokens_available>\d+))?)?)?`,
+			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM V1 since 0.7, v1/core/kv_cache_utils.py",
+			Match: []pattern.Sample{
+				{
+					Line: "ValueError: To serve at least one request with the models's max seq len (131072), (20.00 GiB KV cache is needed, which is larger " +
+						"than the available KV cache memory (11.25 GiB). Based on the available memory, the estimated maximum model length is 73728. Try increasing",
+					Want: parser.Fields{"tokens": "131072", "requested": "21474836480", "available": "12079595520", "tokens_available": "73728"},
+				},
+				{
+					Line: "ValueError: To serve at least one request with the models's max seq len (8192), (1.00 GiB KV cache is needed, which is larger " +
+						"than the available KV cache memory (0.50 GiB). Based on the available memory,  Try increasing `gpu_memory_utilization`",
+					Want: parser.Fields{"tokens": "8192", "requested": "1073741824", "available": "536870912"},
+				},
+				{
+					Line: "To serve at least one request with the models's max seq len (8192), (1.0 GiB KV cache is needed, which is larger than the available KV cache memory (-0.5 GiB)",
+					Want: parser.Fields{"tokens": "8192", "requested": "1073741824", "available": "-536870912"},
+				},
+				{
+					Line: "ValueError: To serve at least one request with the model's max seq len (65536), (2.50 GiB KV cach",
+					Want: parser.Fields{"tokens": "65536", "requested": "2684354560"},
+				},
+			},
+			NoMatch: []string{"Available KV cache memory: 11.27 GiB", `    raise ValueError("To serve at least one request with the models's max seq len "`},
+		},
+		{
+			// Terminals and log viewers of fixed width break the sentence anywhere.
+			Name:  "vllm.kv_needed_rest",
+			After: []string{"vllm.kv_needed"}, Within: 2,
+			Expr: `^.{0,200}?available KV cache memory \((?<available_sz>-?\d+(?:\.\d+)? ?GiB)\)` +
+				`(?:[^\n]{0,80}?estimated maximum model length is (?<tokens_available>\d+))?`,
+			Kind: parser.KVCache, Role: parser.Detail,
+			Source: "vLLM V1 since 0.7, v1/core/kv_cache_utils.py, wrapped",
+			Match: []pattern.Sample{{
+				Line: "e is needed, which is larger than the available KV cache memory (2.25 GiB). Based on the available memory, the estimated maximum model length is 58976. Try",
+				Want: parser.Fields{"available": "2415919104", "tokens_available": "58976"},
+			}},
+			NoMatch: []string{"Available KV cache memory: 11.27 GiB"},
+		},
+		{
+			Name:     "vllm.auto_fit",
+			Literals: []string{"Cannot auto-fit max_model_len"},
+			Expr:     `Cannot auto-fit max_model_len: not enough GPU memory`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM since 0.14, v1/core/kv_cache_utils.py",
+			Match: []pattern.Sample{{
+				Line: "ValueError: Cannot auto-fit max_model_len: not enough GPU memory available to serve even a single token. Try increasing `gpu_memory_utilization`.",
+				Want: parser.Fields{},
+			}},
+			NoMatch: []string{"Using max model len 131072"},
+		},
+		{
+			// "requested" is what gpu_memory_utilization wants of the whole device.
+			Name:     "vllm.free_memory",
+			Literals: []string{"is less than desired GPU memory utilization"},
+			Expr: `Free memory on device(?: [a-z]{1,8}:(?<device>\d+)| \w{1,20})? \((?<free_gib>-?\d+(?:\.\d+)?)/(?<total_gib>\d+(?:\.\d+)?) GiB\) on startup ` +
+				`is less than desired GPU memory utilization \((?<fraction>\d+(?:\.\d+)?), (?<requested_gib>\d+(?:\.\d+)?) GiB\)`,
+			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM since 0.9.1, v1/worker/gpu_worker.py (the device's name since 2025-12)",
+			Match: []pattern.Sample{
+				{
+					Line: "ValueError: Free memory on device (37.25/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.25 GiB). Decrease GPU memory utilization",
+					Want: parser.Fields{"free": "39996882944", "total": "84825604096", "fraction": "0.8", "requested": "67914170368"},
+				},
+				{
+					Line: "ValueError: Free memory on device cuda:3 (0.5/24.0 GiB) on startup is less than desired GPU memory utilization (0.92, 22.0 GiB).",
+					Want: parser.Fields{"device": "3", "free": "536870912", "total": "25769803776", "fraction": "0.92", "requested": "23622320128"},
+				},
+			},
+			NoMatch: []string{"the current vLLM instance can use total_gpu_memory (79.11GiB) x gpu_memory_utilization (0.80) = 63.29GiB"},
+		},
+		{
+			// torch's own message stands above, in the exception that this one was caused by.
+			Name:     "vllm.warm_up",
+			Literals: []string{"occurred when warming up"},
+			Expr:     `out of memory occurred when warming up (?<method>sampler|pooler)(?: \(task='[^']{1,40}'\))? with (?<count>\d+) dummy requests`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM since 0.8, v1/worker/gpu_model_runner.py",
+			Match: []pattern.Sample{
+				{
+					Line: "RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests. Please try lowering `max_num_seqs`",
+					Want: parser.Fields{"method": "sampler", "count": "1024"},
+				},
+				{
+					Line: "RuntimeError: CUDA out of memory occurred when warming up pooler (task='embed') with 256 dummy requests.",
+					Want: parser.Fields{"method": "pooler", "count": "256"},
+				},
+			},
+			NoMatch: []string{"Warming up sampler with 1024 dummy requests"},
+		},
+		{
+			// With the allocator's message quoted at the end, that message is the better witness.
+			Name:     "vllm.load",
+			Literals: []string{"Failed to load model - not enough GPU memory"},
+			Expr:     `Failed to load model - not enough GPU memory(?![^\n]{0,1500}Tried to allocate)`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM since 0.13, v1/worker/gpu_model_runner.py",
+			Match: []pattern.Sample{{
+				Line: "Failed to load model - not enough GPU memory. Try lowering --gpu-memory-utilization to free memory for weights, increasing --tensor-parallel-size", Want: parser.Fields{},
+			}},
+			NoMatch: []string{"Failed to load model - not enough GPU memory. See https://docs.vllm.ai (original error: CUDA out of memory. Tried to allocate 2.00 GiB."},
+		},
+	}
+}
+
+// vllmPressure are shortages that vLLM handles, and one assertion that only looks like one.
+func vllmPressure() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "vllm.preempted",
+			Literals: []string{"is preempted by PreemptionMode."},
+			Expr:     `is preempted by PreemptionMode\.(?<method>[A-Z]{1,20})(?:[^\n]{0,400}?total_num_cumulative_preemption=(?<count>\d+))?`,
+			Kind:     parser.Pressure, Role: parser.Context, Phase: "rollout",
+			Source: "vLLM V0, core/scheduler.py",
+			Match: []pattern.Sample{{
+				Line: "Sequence group 118 is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space. This can affect the end-to-end " +
+					"performance. Increase gpu_memory_utilization or tensor_parallel_size. total_num_cumulative_preemption=51",
+				Want: parser.Fields{"method": "RECOMPUTE", "count": "51"},
+			}},
+			NoMatch: []string{"slurmstepd: error: *** STEP 1.0 ON c1 CANCELLED AT 2025-10-15T18:26:40 DUE TO PREEMPTION ***"},
+		},
+		{
+			Name:     "vllm.p2p_buffer_full",
+			Literals: []string{"Tensor, Out Of Memory", "Tensor, Peer Out Of Memory"},
+			Expr:     `(?:Recv Tensor, Out Of Memory|Send Tensor, Peer Out Of Memory)`,
+			Kind:     parser.Pressure, Role: parser.Context,
+			Source: "vLLM, distributed/kv_transfer P2P connector: a transfer buffer, handled",
+			Match: []pattern.Sample{
+				{Line: "🔴[PUT]Recv Tensor, Out Of Memory, 10.0.0.1:21001👈10.0.0.2:22001, data:{'cmd': 'PUT'}", Want: parser.Fields{}},
+				{Line: "🔴Send Tensor, Peer Out Of Memory/Threshold, 10.0.0.1:21001 👉 10.0.0.2:22001", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"srun: error: n1: task 0: Out Of Memory"},
+		},
+		{
+			// Free memory grew while vLLM measured its own use: another process let go. Not an exhaustion.
+			Name:     "vllm.profiling",
+			Literals: []string{"Error in memory profiling"},
+			Expr: `Error in memory profiling\.(?: Initial free memory (?<available_sz>\d+(?:\.\d+)?(?: GiB)?), ` +
+				`current free memory (?<free_sz>\d+(?:\.\d+)?(?: GiB)?))?`,
+			Kind: parser.Pressure, Role: parser.Context, Phase: "init",
+			Source: "vLLM V0 and V1, worker/worker.py, v1/worker/gpu_worker.py (bytes before 0.9.1)",
+			Match: []pattern.Sample{
+				{
+					Line: "AssertionError: Error in memory profiling. Initial free memory 70.5 GiB, current free memory 75.0 GiB. This happens when other processes",
+					Want: parser.Fields{"available": "75698798592", "free": "80530636800"},
+				},
+				{
+					Line: "AssertionError: Error in memory profiling. Initial free memory 1073741824, current free memory 2147483648. This happens when",
+					Want: parser.Fields{"available": "1073741824", "free": "2147483648"},
+				},
+				{Line: "AssertionError: Error in memory profiling. This happens when the GPU memory was not properly cleaned up", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"Memory profiling takes 9.81 seconds"},
+		},
+	}
+}
+
+// vllmDeaths are what the parents say when a process of the engine died. Exit status -9 is SIGKILL, the one that the
+// kernel sends when the node's memory runs out, and others too.
+func vllmDeaths() []pattern.Pattern {
+	const src = "vLLM 0.6-0.2x, v1/engine/core.py, v1/engine/utils.py, v1/executor/multiproc_executor.py, executor/multiproc_worker_utils.py"
+	return []pattern.Pattern{
+		{
+			Name:     "vllm.sigkill",
+			Literals: []string{"Failed core proc(s): {", " died, exit code: -9"},
+			Expr: `(?:Failed core proc\(s\): \{(?:[^}]{0,400}?)'(?<comm>[^']{1,64})': -9\b` +
+				`|Worker \w{1,40} pid (?<pid>\d+) died, exit code: -9\b)`,
+			Kind: parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"exitcode": "-9", "signal": "9"},
+			Source: src,
+			Match: []pattern.Sample{
+				{
+					Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': -9}",
+					Want: parser.Fields{"exitcode": "-9", "signal": "9", "comm": "EngineCore_DP0"},
+				},
+				{Line: "Worker VllmWorkerProcess pid 5120 died, exit code: -9", Want: parser.Fields{"exitcode": "-9", "signal": "9", "pid": "5120"}},
+			},
+			NoMatch: []string{"RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}"},
+		},
+		{
+			Name:     "vllm.init_failed",
+			Literals: []string{"Engine core initialization failed", " died, exit code: "},
+			Expr: `(?:Engine core initialization failed(?![^\n]{0,500}': -9\b)(?:[^\n]{0,80}\{'(?<comm>[^']{1,64})': (?<exitcode>-?\d{1,3}))?` +
+				`|Worker \w{1,40} pid (?<pid>\d+) died, exit code: (?<exitcode>(?!-9\b)-?\d{1,3}))`,
+			Kind: parser.ProcessExit, Role: parser.Consequence,
+			Source: src,
+			Match: []pattern.Sample{
+				{
+					Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_0': 1}",
+					Want: parser.Fields{"comm": "EngineCore_0", "exitcode": "1"},
+				},
+				{Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}", Want: parser.Fields{}},
+				{Line: "Worker VllmWorkerProcess pid 5120 died, exit code: 1", Want: parser.Fields{"pid": "5120", "exitcode": "1"}},
+			},
+			NoMatch: []string{"Waiting for init message from front-end."},
+		},
+		{
+			Name: "vllm.engine_dead",
+			Literals: []string{
+				"EngineCore failed to start", "EngineCore encountered a", "EngineCore hit an exception", "EngineDeadError", " died unexpectedly, shutting down",
+				"WorkerProc hit an exception", "WorkerProc initialization failed", "WorkerProc failed to start", "output_handler failed",
+				"might cause deadlock in distributed execution", "Killing local vLLM worker processes",
+			},
+			Expr: `(?:EngineCore (?:failed to start|encountered a (?:fatal error|n issue)|hit an exception)` +
+				`|EngineDeadError` +
+				`|(?:Engine core|Worker) proc (?<comm>[\w.-]{1,64}) died unexpectedly, shutting down` +
+				`|WorkerProc (?:hit an exception|initialization failed|failed to start)` +
+				`|AsyncLLM output_handler failed` +
+				`|Error executing method '?(?<method>\w{1,64})'?\. This might cause deadlock in distributed execution` +
+				`|Killing local vLLM worker processes)`,
+			Kind: parser.ProcessExit, Role: parser.Consequence,
+			Source: src + ", v1/engine/exceptions.py, v1/engine/async_llm.py",
+			Match: []pattern.Sample{
+				{Line: "EngineCore failed to start.", Want: parser.Fields{}},
+				{Line: "EngineCore encountered a fatal error.", Want: parser.Fields{}},
+				{Line: "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.", Want: parser.Fields{}},
+				{Line: "Engine core proc EngineCore_DP0 died unexpectedly, shutting down client.", Want: parser.Fields{"comm": "EngineCore_DP0"}},
+				{Line: "Worker proc VllmWorker-3 died unexpectedly, shutting down executor.", Want: parser.Fields{"comm": "VllmWorker-3"}},
+				{Line: "Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause.", Want: parser.Fields{}},
+				{Line: "Error executing method 'determine_num_available_blocks'. This might cause deadlock in distributed execution.", Want: parser.Fields{"method": "determine_num_available_blocks"}},
+			},
+			NoMatch: []string{"EngineCore started", "RayWorkerProc started"},
+		},
+		{
+			Name:     "vllm.worker_failed",
+			Literals: []string{"Worker failed with error ", "while processing method "},
+			// The quoted error is the root's own text: where it speaks of memory, the allocator's patterns read it.
+			Expr: `(?:Worker failed with error '|Exception in worker \w{1,40} while processing method (?<method>\w{1,64}))` +
+				`(?![^\n]{0,2000}(?:out of memory|OutOfMemory|cache blocks|KV cache))`,
+			Kind: parser.ProcessExit, Role: parser.Consequence,
+			Source: src,
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: Worker failed with error 'list index out of range', please check the stack trace above for the root cause", Want: parser.Fields{}},
+				{Line: "Exception in worker VllmWorkerProcess while processing method load_model.", Want: parser.Fields{"method": "load_model"}},
+			},
+			NoMatch: []string{"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 2.00 GiB.', please check the stack trace above"},
+		},
+	}
+}
+
+// vllmGauges are the sizes of start-up and of sleep mode.
+func vllmGauges() []pattern.Pattern {
+	const src = "vLLM 0.2-0.2x, worker/worker.py, v1/worker/gpu_worker.py, v1/core/kv_cache_utils.py; GB is 2^30"
+	return []pattern.Pattern{
+		{
+			// May be negative: then vllm.no_cache_blocks follows.
+			Name:     "vllm.kv_available",
+			Literals: []string{"Available KV cache memory: "},
+			Expr:     `Available KV cache memory: (?<available_sz>-?\d+(?:\.\d+)? ?Gi?B)`,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{
+				{Line: "Available KV cache memory: 11.25 GiB", Want: parser.Fields{"available": "12079595520"}},
+				{Line: "Available KV cache memory: -0.5 GiB", Want: parser.Fields{"available": "-536870912"}},
+			},
+			NoMatch: []string{"GPU KV cache usage: 66.2%"},
+		},
+		{
+			Name:     "vllm.weights",
+			Literals: []string{"Loading model weights took ", "Model loading took "},
+			Expr:     `(?:Loading model weights|Model loading) took (?<used_sz>\d+(?:\.\d+)? ?Gi?B)`,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{
+				{Line: "Loading model weights took 7.25 GB", Want: parser.Fields{"used": "7784628224"}},
+				{Line: "Model loading took 27.5 GiB memory and 7.883142 seconds", Want: parser.Fields{"used": "29527900160"}},
+			},
+			NoMatch: []string{"Loading weights took 7.02 seconds"},
+		},
+		{
+			Name:     "vllm.graphs",
+			Literals: []string{"Graph capturing finished in "},
+			Expr:     `Graph capturing finished in [\d.]{1,12} secs?, took (?<used_sz>-?\d+(?:\.\d+)? ?Gi?B)`,
+			Gauge:    true, Source: src,
+			Match:   []pattern.Sample{{Line: "Graph capturing finished in 21 secs, took 0.50 GiB", Want: parser.Fields{"used": "536870912"}}},
+			NoMatch: []string{"Capturing CUDA graph shapes:   0%|          | 0/67"},
+		},
+		{
+			// The unit b only takes the thousands separators out: these are tokens.
+			Name:     "vllm.kv_tokens",
+			Literals: []string{"GPU KV cache size: "},
+			Expr:     `GPU KV cache size: (?<tokens_b>\d[\d,]{0,20}) tokens`,
+			Gauge:    true, Source: src,
+			Match:   []pattern.Sample{{Line: "GPU KV cache size: 1,021,440 tokens", Want: parser.Fields{"tokens": "1021440"}}},
+			NoMatch: []string{"Maximum concurrency for 9,216 tokens per request: 51.17x"},
+		},
+		{
+			Name:     "vllm.blocks",
+			Literals: []string{", # CPU blocks: "},
+			Expr:     `# \w{2,8} blocks: (?<count>\d+), # CPU blocks: \d+`,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{{Line: "# CUDA blocks: 123588, # CPU blocks: 9362", Want: parser.Fields{"count": "123588"}}},
+		},
+		{
+			Name:     "vllm.budget",
+			Literals: []string{"vLLM instance can use total_gpu_memory"},
+			Expr: `can use total_gpu_memory \((?<total_sz>\d+(?:\.\d+)? ?GiB)\) x gpu_memory_utilization \((?<fraction>\d+(?:\.\d+)?)\)` +
+				` = (?<allowed_sz>\d+(?:\.\d+)? ?GiB)`,
+			Gauge: true, Source: src,
+			Match: []pattern.Sample{{
+				Line: "the current vLLM instance can use total_gpu_memory (79.00GiB) x gpu_memory_utilization (0.50) = 39.50GiB",
+				Want: parser.Fields{"total": "84825604096", "fraction": "0.50", "allowed": "42412802048"},
+			}},
+		},
+		{
+			Name:     "vllm.profile",
+			Literals: []string{"PyTorch activation peak memory takes "},
+			Expr: `model weights take (?<weights_sz>-?\d+(?:\.\d+)? ?GiB); non_torch_memory takes (?<non_torch_sz>-?\d+(?:\.\d+)? ?GiB); ` +
+				`PyTorch activation peak memory takes (?<activations_sz>-?\d+(?:\.\d+)? ?GiB); ` +
+				`the rest of the memory reserved for KV Cache is (?<available_sz>-?\d+(?:\.\d+)? ?GiB)`,
+			Gauge: true, Source: src,
+			Match: []pattern.Sample{{
+				Line: "model weights take 7.00GiB; non_torch_memory takes 1.00GiB; PyTorch activation peak memory takes 2.50GiB; the rest of the memory reserved for KV Cache is 52.75GiB.",
+				Want: parser.Fields{"weights": "7516192768", "non_torch": "1073741824", "activations": "2684354560", "available": "56639881216"},
+			}},
+		},
+		{
+			// Printed once the engine is up. Since 0.21 weights and what lies outside of PyTorch are one figure.
+			Name:     "vllm.usage",
+			Literals: []string{"Desired GPU memory utilization is ("},
+			Expr: `Free memory on device(?: [a-z]{1,8}:\d+)? \((?<free_gib>-?\d+(?:\.\d+)?)/(?<total_gib>\d+(?:\.\d+)?) GiB\) on startup\. ` +
+				`Desired GPU memory utilization is \((?<fraction>\d(?:\.\d+)?), \d+(?:\.\d+)? GiB\)\. Actual usage is ` +
+				`(?:(?<weights_sz>\d+(?:\.\d+)? GiB) for weight|(?<consumed_sz>\d+(?:\.\d+)? GiB) for consumed memory[^,]{0,40}), ` +
+				`(?<activations_sz>\d+(?:\.\d+)? GiB) for peak activation,(?: (?<non_torch_sz>-?\d+(?:\.\d+)? GiB) for non-torch memory,)? ` +
+				`and (?<graphs_sz>-?\d+(?:\.\d+)? GiB) for CUDAGraph memory`,
+			Gauge: true, Source: "vLLM since 0.10.2, v1/worker/gpu_worker.py, compile_or_warm_up_model",
+			Match: []pattern.Sample{
+				{
+					Line: "Free memory on device (43.0/44.0 GiB) on startup. Desired GPU memory utilization is (0.8, 35.2 GiB). Actual usage is 4.75 GiB for weight, " +
+						"0.25 GiB for peak activation, 0.5 GiB for non-torch memory, and 0.5 GiB for CUDAGraph memory. Replace gpu_memory_utilization config with",
+					Want: parser.Fields{
+						"free": "46170898432", "total": "47244640256", "fraction": "0.8", "weights": "5100273664", "activations": "268435456",
+						"non_torch": "536870912", "graphs": "536870912",
+					},
+				},
+				{
+					Line: "Free memory on device cuda:0 (79.5/80.0 GiB) on startup. Desired GPU memory utilization is (0.92, 73.6 GiB). Actual usage is 51.5 GiB for consumed memory (weights + " +
+						"non-torch), 2.5 GiB for peak activation, and 0.5 GiB for CUDAGraph memory.",
+					Want: parser.Fields{"free": "85362475008", "total": "85899345920", "fraction": "0.92", "consumed": "55297703936", "activations": "2684354560", "graphs": "536870912"},
+				},
+			},
+			NoMatch: []string{"Free memory on device (37.25/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.25 GiB)."},
+		},
+		{
+			Name:     "vllm.slept",
+			Literals: []string{"Sleep mode freed "},
+			Expr:     `Sleep mode freed (?<freed_sz>-?\d+(?:\.\d+)? ?GiB) memory, (?<used_sz>-?\d+(?:\.\d+)? ?GiB) memory is still in use`,
+			Gauge:    true, Source: "vLLM since 0.7, worker/worker.py, v1/worker/gpu_worker.py",
+			Match: []pattern.Sample{{
+				Line: "Sleep mode freed 61.00 GiB memory, 16.50 GiB memory is still in use.",
+				Want: parser.Fields{"freed": "65498251264", "used": "17716740096"},
+			}},
+		},
+	}
+}
+
+// vllmMarkers tell how far start-up came, when the engine serves, and when sleep mode takes memory away and back.
+func vllmMarkers() []pattern.Pattern {
+	const src = "vLLM 0.6-0.2x, v1/engine/core.py, v1/worker/gpu_model_runner.py, executor/executor_base.py"
+	return []pattern.Pattern{
+		phaseMarker("vllm.init_weights", "init", "point", "weights", src,
+			`(?:Initializing an? (?:V\d )?LLM engine \(v|Starting to load model |Failed to load model - not enough GPU memory)`,
+			[]string{" LLM engine (v", "Starting to load model ", "Failed to load model - "},
+			"Initializing a V1 LLM engine (v0.11.0) with config: model='/data/hf/m'",
+			"Starting to load model /data/hf/Qwen3-14B..."),
+		phaseMarker("vllm.init_kv", "init", "point", "kv cache", src,
+			`(?:Model loading took |Loading model weights took |Memory profiling takes |Available KV cache memory: )`,
+			[]string{"Model loading took ", "Loading model weights took ", "Memory profiling takes ", "Available KV cache memory: "},
+			"Model loading took 27.5187 GiB and 7.883142 seconds"),
+		phaseMarker("vllm.init_graphs", "init", "point", "graph capture", src,
+			`(?:GPU KV cache size: |# \w{2,8} blocks: \d+, # CPU blocks: |Capturing CUDA graphs? shapes:   0%)`,
+			[]string{"GPU KV cache size: ", ", # CPU blocks: ", "shapes:   0%"},
+			"GPU KV cache size: 471,616 tokens", "# GPU blocks: 123588, # CPU blocks: 9362"),
+		{
+			Name: "vllm.ready",
+			Literals: []string{
+				"init engine (profile, create kv cache, warmup model) took", "Application startup complete", "Starting vLLM API server", "Uvicorn running on ",
+			},
+			Expr: `(?:init engine \(profile, create kv cache, warmup model\) took|Application startup complete` +
+				`|Starting vLLM API server|Uvicorn running on )`,
+			Marker: "ready", Source: src + "; uvicorn",
+			Match: []pattern.Sample{
+				{Line: "init engine (profile, create kv cache, warmup model) took 9.61 seconds", Want: parser.Fields{}},
+				{Line: "Application startup complete.", Want: parser.Fields{}},
+				{Line: "Starting vLLM API server 0 on http://0.0.0.0:8000", Want: parser.Fields{}},
+				{Line: "INFO:     Uvicorn running on http://0.0.0.0:30001 (Press CTRL+C to quit)", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"Waiting for application startup."},
+		},
+		phaseMarker("vllm.asleep", "rollout", "close", "sleep", src,
+			`It took [\d.]{1,16} seconds to fall asleep`, []string{" seconds to fall asleep"},
+			"It took 1.206518 seconds to fall asleep."),
+		// With the weights alone awake, the trainer is about to replace them; the cache comes back to generate.
+		phaseMarker("vllm.awake_weights", "weight_update", "point", "wake up", src,
+			`It took [\d.]{1,16} seconds to wake up tags [\[{]'weights'[\]}]`, []string{" seconds to wake up"},
+			"It took 0.731000 seconds to wake up tags {'weights'}."),
+		phaseMarker("vllm.awake", "rollout", "open", "sleep", src,
+			`It took [\d.]{1,16} seconds to wake up(?! tags [\[{]'weights'[\]}])`, []string{" seconds to wake up"},
+			"It took 0.731000 seconds to wake up.", "It took 0.2 seconds to wake up tags ['kv_cache']."),
+		phaseMarker("vllm.generate", "rollout", "point", "generate", src+", entrypoints/llm.py",
+			`Processed prompts:\s{1,4}0%`, []string{"Processed prompts:   0%"},
+			"Processed prompts:   0%|          | 0/256 [00:00<00:26, 11.03it/s, est. speed input: 2490.38 toks/s]"),
+	}
+}

@@ -1,0 +1,265 @@
+// Package pattern says what one message of one program looks like and what a match yields.
+package pattern
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2/v2"
+
+	"oomscan/parser"
+)
+
+// Pattern is one message of one program: what it looks like, what it yields, where it comes from, and the lines that
+// prove it. Exactly one of Kind, Marker, Gauge and Veto says what a match yields.
+//
+// A named group of Expr becomes a field of that name. A suffix of the name tells the unit and is dropped:
+//
+//	x_sz   number and unit, KB/MB/GB meaning powers of 1024   x_dsz  the same, meaning powers of 1000
+//	x_b    bytes   x_kib, x_mib, x_gib  number of KiB, MiB, GiB
+//	x_sum_sz  as x_sz, summed over all captures of the group
+//
+// A group that took no part in the match, or took nothing, yields no field.
+type Pattern struct {
+	Name string // "program.message", unique
+	// Literals are case-sensitive: every match of Expr contains at least one of them, and Expr is never tried on a message
+	// without one. They have at least 6 bytes; choose what healthy logs seldom hold (under 1 % of lines).
+	Literals []string
+	// Expr is a regexp2 expression, tried on one message without its line prefix (a line cut at \r, of at most
+	// [MaxMessage] bytes). It should begin with a literal and must not nest unbounded repeats.
+	Expr string
+	// Requires are literals of which every match holds at least one, however common they are: they spare a costly expression
+	// most messages that hold one of Literals. None: the expression is tried at once.
+	Requires []string
+
+	Kind   parser.Kind // an Event of this kind
+	Role   parser.Role
+	Phase  string // the phase that the message itself settles
+	Marker string // a Marker of this name
+	Gauge  bool   // a Gauge
+	// Common is set on a Marker "step" or "phase" whose lines may be a good part of a healthy log. Fewer of them are kept.
+	Common bool
+	Veto   bool // looks like memory trouble and is none: no event comes from this message
+	// Whole is set on a Veto whose match at the beginning of a message speaks for all of it, however long it is.
+	Whole bool
+
+	// After names a pattern that must have matched at most Within lines before, by the same writer. Such a pattern needs no
+	// literal: the lines after the other one are read anyway.
+	After  []string
+	Within int
+
+	Set    map[string]string // constant fields
+	Source string            // program, versions, source file: where the wording was seen
+	Match  []Sample
+	// NoMatch are the nearest lines that must not match this pattern.
+	NoMatch []string
+	// Also names patterns that may claim the same line, knowingly.
+	Also []string
+}
+
+// Sample is a line that a [Pattern] must match, as a program prints it but without a line prefix, and the fields that
+// must come out, exactly.
+type Sample struct {
+	Line string
+	Want parser.Fields
+}
+
+// MaxMessage bounds the bytes of one message that patterns see. Longer messages are cut around the literal.
+const MaxMessage = 16 << 10
+
+// matchTimeout bounds one match. Expressions are written not to run away; this catches the one that does. It is wall-clock
+// time, and so much longer than any match: a process that waits for a processor must not lose events.
+const matchTimeout = 3 * time.Second
+
+// Matcher matches one [Pattern]. Its expression is compiled when it is first needed: most runs need few of them. It serves any
+// number of goroutines.
+type Matcher struct {
+	*Pattern
+	compiling sync.Once
+	re        *regexp2.Regexp
+	err       error
+	groups    []group // those with names
+	sums      bool    // one of them adds up
+}
+
+// Compile compiles the expression, once.
+func (m *Matcher) Compile() error {
+	m.compiling.Do(func() {
+		re, err := regexp2.Compile(m.Expr, regexp2.None)
+		if err != nil {
+			m.err = fmt.Errorf("pattern %s: %w", m.Name, err)
+			return
+		}
+		re.MatchTimeout = matchTimeout
+		for _, number := range re.GetGroupNumbers() {
+			if name := re.GroupNameFromNumber(number); isNamed(name) {
+				g := groupOf(number, name)
+				m.groups, m.sums = append(m.groups, g), m.sums || g.sum
+			}
+		}
+		m.re = re
+	})
+	return m.err
+}
+
+// FieldsOf tries the pattern on a message (see [Runes]) and returns its fields, which may be the pattern's own where it yields no
+// event. A time-out counts as no match.
+func (m *Matcher) FieldsOf(text []rune) (parser.Fields, bool) {
+	if m.Compile() != nil {
+		return nil, false // the table's test compiles every expression: not reached
+	}
+	if len(m.groups) == 0 {
+		if !m.Matches(text) {
+			return nil, false
+		}
+		if m.Kind == "" && m.Set != nil {
+			return m.Set, true
+		}
+		f := make(parser.Fields, len(m.Set))
+		maps.Copy(f, m.Set)
+		return f, true
+	}
+	if m.sums {
+		return m.matchSums(text)
+	}
+	var f parser.Fields
+	err := m.re.FindRunesMatches(text, 0, func(found regexp2.MatchView) bool {
+		f = make(parser.Fields, len(m.Set)+len(m.groups))
+		maps.Copy(f, m.Set)
+		for i := range m.groups {
+			g := &m.groups[i]
+			at, n, ok := found.GroupRange(g.number)
+			if !ok || n == 0 {
+				continue
+			}
+			if val, ok := g.value(string(text[at : at+n])); ok {
+				f[g.key] = val
+			}
+		}
+		return false
+	})
+	return f, f != nil && err == nil
+}
+
+// matchSums is FieldsOf for a pattern that adds up what a group captured.
+func (m *Matcher) matchSums(text []rune) (parser.Fields, bool) {
+	found, err := m.re.FindRunesMatch(text)
+	if err != nil || found == nil {
+		return nil, false
+	}
+	f := make(parser.Fields, len(m.Set)+len(m.groups))
+	maps.Copy(f, m.Set)
+	for i := range m.groups {
+		g := &m.groups[i]
+		captured := found.GroupByNumber(g.number)
+		if len(captured.Captures) == 0 || captured.RuneLength == 0 {
+			continue
+		}
+		val, ok := g.value(captured.String())
+		if g.sum {
+			val, ok = sumOf(captured.Captures)
+		}
+		if ok {
+			f[g.key] = val
+		}
+	}
+	return f, true
+}
+
+// Matches says whether the pattern matches a message. A time-out counts as no match.
+func (m *Matcher) Matches(text []rune) bool {
+	if m.Compile() != nil {
+		return false
+	}
+	ok, err := m.re.MatchRunes(text)
+	return ok && err == nil
+}
+
+// sumOf adds up sizes.
+func sumOf(captures []regexp2.Capture) (string, bool) {
+	var n int64
+	for i := range captures {
+		one, ok := ParseSize(captures[i].String(), true)
+		if !ok {
+			return "", false
+		}
+		n += one
+	}
+	return strconv.FormatInt(n, 10), true
+}
+
+// isNamed says whether a group has a name of its own.
+func isNamed(name string) bool { return name != "" && (name[0] < '0' || name[0] > '9') }
+
+// MayMatch says whether a message holds one of the literals that the pattern requires.
+func (p *Pattern) MayMatch(message []byte) bool {
+	return len(p.Requires) == 0 || slices.ContainsFunc(p.Requires, func(lit string) bool { return bytes.Contains(message, []byte(lit)) })
+}
+
+// group is a named group of an expression, which becomes a field.
+type group struct {
+	number int
+	key    string // of the field
+	unit   string
+	sum    bool // of all its captures
+}
+
+func groupOf(number int, name string) group {
+	g := group{number: number, key: name}
+	if i := strings.LastIndexByte(name, '_'); i > 0 && slices.Contains(units, name[i+1:]) {
+		g.key, g.unit = name[:i], name[i+1:]
+	}
+	if g.unit == "sz" {
+		g.key, g.sum = strings.CutSuffix(g.key, "_sum")
+	}
+	return g
+}
+
+// units are the suffixes of groups' names.
+var units = []string{"sz", "dsz", "b", "kib", "mib", "gib"}
+
+// value is the field's value for the text that the group captured.
+func (g *group) value(text string) (string, bool) {
+	var n int64
+	ok := false
+	switch g.unit {
+	case "":
+		return text, true
+	case "sz", "b":
+		n, ok = ParseSize(text, true)
+	case "dsz":
+		n, ok = ParseSize(text, false)
+	case "kib":
+		n, ok = ParseSize(text+"KiB", true)
+	case "mib":
+		n, ok = ParseSize(text+"MiB", true)
+	case "gib":
+		n, ok = ParseSize(text+"GiB", true)
+	}
+	return strconv.FormatInt(n, 10), ok
+}
+
+// Runes appends a message to dst as [Matcher] takes it: as runes, invalid bytes as U+FFFD.
+func Runes(dst []rune, message []byte) []rune {
+	n := 0
+	for n < len(message) && message[n] < utf8.RuneSelf {
+		n++
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, len(message))[:at+n]
+	ascii := dst[at:]
+	for i, c := range message[:len(ascii)] {
+		ascii[i] = rune(c)
+	}
+	for _, r := range string(message[n:]) {
+		dst = append(dst, r)
+	}
+	return dst
+}

@@ -1,0 +1,343 @@
+// Package prefilter proves at memory speed that a stretch of a log holds no event, so that nobody need read it. It looks for the
+// literals of events in blocks, on all processors, and tries their patterns on the few lines that hold one. It may find an event
+// where package stream sees none, never the other way round.
+package prefilter
+
+import (
+	"bytes"
+	"io"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+	"oomscan/parser/literal"
+	"oomscan/parser/messages"
+	"oomscan/parser/pattern"
+	"oomscan/parser/sample"
+)
+
+const (
+	// blockSize is what one worker searches at a time. Where a system keeps files in huge pages, mapping one takes a single fault.
+	blockSize = 2 << 20
+	// margin is how much is looked at around a block for the whole of a line that holds a literal.
+	margin = 64 << 10
+	// searchStep is searched before its lines are counted: the processor's first cache still holds it then.
+	searchStep = 16 << 10
+)
+
+// Windowed is an input whose bytes can be looked at where they are, which spares copying them.
+type Windowed interface {
+	io.ReaderAt
+	// Window returns n bytes of the input from off on, which stay until release is called. They may fault should the input
+	// become shorter meanwhile; [Search] expects that. It is not ok where they are to be read instead.
+	Window(off int64, n int) (text []byte, release func(), ok bool)
+}
+
+// Result is what a stretch of a log holds.
+type Result struct {
+	Found bool // it may hold an event; the counts are not complete then
+	Lines int  // line feeds
+	Long  int  // lines that begin in the stretch and are longer than the limit
+}
+
+// Search looks at the bytes of in from one offset to another, with so many workers. The first line begins at from. maxLine is the
+// length of a line that counts as long. It says Found where in cannot be read, so that who reads it meets the error.
+func Search(in io.ReaderAt, from, to int64, workers, maxLine int) Result {
+	n := int((to - from + blockSize - 1) / blockSize)
+	blocks := make([]counts, n)
+	var next, found sequence
+	var wg sync.WaitGroup
+	for range min(max(workers, 1), n) {
+		wg.Go(func() {
+			s := searcher{table: builtin(), in: in, end: to, maxLine: maxLine}
+			for k := next.take(); k < n && !found.any(); k = next.take() {
+				begin := from + int64(k)*blockSize
+				c, ok := s.block(begin, min(begin+blockSize, to))
+				if !ok {
+					found.take()
+				}
+				blocks[k] = c
+			}
+		})
+	}
+	wg.Wait()
+	if found.any() {
+		return Result{Found: true}
+	}
+	return sum(blocks, to-from, maxLine)
+}
+
+// sequence hands out 0, 1, 2 ...
+type sequence struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (s *sequence) take() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	return s.n - 1
+}
+
+func (s *sequence) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n > 0
+}
+
+// counts are the lines of one block.
+type counts struct {
+	size        int
+	lines       int
+	long        int // lines longer than the limit that begin and end in the block
+	first, last int // offsets of the first and the last line feed in the block; -1: there is none
+}
+
+// sum adds up the blocks, with the long lines that reach over their edges.
+func sum(blocks []counts, size int64, maxLine int) Result {
+	var r Result
+	begun := int64(0) // where the current line begins
+	at := int64(0)
+	for _, b := range blocks {
+		r.Lines += b.lines
+		r.Long += b.long
+		if b.first >= 0 {
+			if at+int64(b.first)-begun > int64(maxLine) {
+				r.Long++
+			}
+			begun = at + int64(b.last) + 1
+		}
+		at += int64(b.size)
+	}
+	if size-begun > int64(maxLine) {
+		r.Long++
+	}
+	return r
+}
+
+// searcher is what one worker needs.
+type searcher struct {
+	table   *table
+	in      io.ReaderAt
+	end     int64 // of the stretch
+	maxLine int
+	buf     []byte
+	hits    []literal.Hit
+	inLine  []literal.Hit
+	runes   []rune
+	peeler  envelope.Peeler
+}
+
+// block searches one block. It is not ok if the block may hold an event or cannot be read.
+func (s *searcher) block(from, to int64) (c counts, ok bool) {
+	lo := max(0, from-margin)
+	hi := min(s.end, to+margin)
+	if w, windowed := s.in.(Windowed); windowed {
+		if text, release, there := w.Window(lo, int(hi-lo)); there {
+			defer release()
+			if unfaulted(func() { c, ok = s.search(text, int(from-lo), int(to-lo)) }) {
+				return c, ok
+			}
+			return counts{}, false // it was truncated
+		}
+	}
+	if s.buf == nil {
+		s.buf = make([]byte, blockSize+2*margin)
+	}
+	text := s.buf[:hi-lo]
+	if n, _ := s.in.ReadAt(text, lo); n < len(text) {
+		return counts{}, false
+	}
+	return s.search(text, int(from-lo), int(to-lo))
+}
+
+// unfaulted calls do and says whether it ran to its end: it did not if memory faulted.
+func unfaulted(do func()) (ok bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if e := recover(); e != nil {
+			if _, fault := e.(interface{ Addr() uintptr }); !fault {
+				panic(e)
+			}
+		}
+	}()
+	do()
+	return true
+}
+
+// search looks for events in text[lo:hi] and counts its lines.
+func (s *searcher) search(text []byte, lo, hi int) (c counts, ok bool) {
+	c.size = hi - lo
+	for at := lo; at < hi; at += searchStep {
+		end := min(at+searchStep, hi)
+		s.hits = s.table.finder.Scan(text, at, end, s.hits[:0])
+		done := 0
+		for _, h := range s.hits {
+			if h.Pos >= done {
+				if done, ok = s.line(text, h.Pos); !ok {
+					return counts{}, false
+				}
+			}
+		}
+		c.lines += bytes.Count(text[at:end], newline)
+	}
+	c.first, c.last = bytes.IndexByte(text[lo:hi], '\n'), -1
+	if c.first >= 0 {
+		c.last = bytes.LastIndexByte(text[lo:hi], '\n')
+		c.long = countLong(text[lo+c.first+1:lo+c.last+1], s.maxLine)
+	}
+	return c, true
+}
+
+var newline = []byte{'\n'}
+
+// countLong counts the lines of whole lines that are longer than most.
+func countLong(text []byte, most int) (n int) {
+	for len(text) > most {
+		if i := bytes.LastIndexByte(text[:most+1], '\n'); i >= 0 {
+			text = text[i+1:]
+			continue
+		}
+		n++
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	return n
+}
+
+// line looks at the line around text[pos] and returns where it ends. It is not ok if the line may hold an event: also if the line
+// is not all there, or long, or a part of a record that was split.
+func (s *searcher) line(text []byte, pos int) (end int, ok bool) {
+	from := bytes.LastIndexByte(text[:pos], '\n') + 1
+	n := bytes.IndexByte(text[pos:], '\n')
+	if n < 0 || from == 0 || n+pos-from > s.maxLine {
+		return 0, false
+	}
+	end = pos + n
+	raw := text[from:end]
+	if _, labeled := envelope.TaskLabel(raw); labeled && len(raw) >= srunChunk {
+		return 0, false // srun may have cut it
+	}
+	ok, first := true, true
+	var outer envelope.Header
+	envelope.Segments(raw, func(seg []byte) bool {
+		var body []byte
+		var h envelope.Header
+		if first {
+			body, h = s.peeler.Peel(seg)
+			outer, first = h, false
+		} else {
+			body, h = s.peeler.PeelInherit(seg, outer)
+		}
+		ok = !h.Partial && len(body) <= pattern.MaxMessage && !s.event(body)
+		return ok
+	})
+	return end, ok
+}
+
+// srunChunk is the length from which on `srun -l` may have cut a line; see package stream.
+const srunChunk = 1024
+
+// event says whether a message may be an event.
+func (s *searcher) event(body []byte) bool {
+	if marked, _ := sample.Last(body); marked {
+		return false
+	}
+	s.inLine = s.table.finder.Scan(body, 0, len(body), s.inLine[:0])
+	s.runes = s.runes[:0]
+	for _, h := range s.inLine {
+		u := &s.table.literals[h.ID]
+		if u.report {
+			return true
+		}
+		for _, i := range u.patterns {
+			p := &s.table.patterns[i]
+			if !p.MayMatch(body) {
+				continue
+			}
+			if len(s.runes) == 0 {
+				s.runes = pattern.Runes(s.runes, body)
+			}
+			if p.Matches(s.runes) {
+				return !s.isVetoed(body)
+			}
+		}
+	}
+	return false
+}
+
+// isVetoed says whether a veto matches a message that looks like an event, as package stream would say.
+func (s *searcher) isVetoed(body []byte) bool {
+	return slices.ContainsFunc(s.table.vetoes, func(i int32) bool {
+		p := &s.table.patterns[i]
+		return slices.ContainsFunc(p.Literals, func(lit string) bool { return bytes.Contains(body, []byte(lit)) }) &&
+			p.MayMatch(body) && p.Matches(s.runes)
+	})
+}
+
+// table holds the literals of events alone.
+type table struct {
+	finder   *literal.Finder
+	patterns []pattern.Matcher
+	literals []use
+	vetoes   []int32
+}
+
+// use is what a literal is good for.
+type use struct {
+	patterns []int32
+	report   bool // it opens a report of several lines
+}
+
+var builtin = sync.OnceValue(func() *table { return newTable(messages.All()) })
+
+// reports open the reports of several lines that become events without a pattern.
+var reports = []string{" invoked oom-killer: ", "oom-kill:constraint=", "ChildFailedError", "observed failure):"}
+
+func newTable(all []pattern.Pattern) *table {
+	t := &table{patterns: make([]pattern.Matcher, len(all))}
+	ids := map[string]int{}
+	var texts []string
+	id := func(lit string) int {
+		i, ok := ids[lit]
+		if !ok {
+			i = len(texts)
+			ids[lit] = i
+			texts, t.literals = append(texts, lit), append(t.literals, use{})
+		}
+		return i
+	}
+	for i := range all {
+		t.patterns[i].Pattern = &all[i]
+		if all[i].Veto {
+			t.vetoes = append(t.vetoes, int32(i))
+		}
+		if !matters(all, &all[i]) {
+			continue
+		}
+		for _, lit := range all[i].Literals {
+			u := &t.literals[id(lit)]
+			u.patterns = append(u.patterns, int32(i))
+		}
+	}
+	for _, lit := range reports {
+		t.literals[id(lit)].report = true
+	}
+	f, err := literal.NewFinder(texts)
+	if err != nil {
+		panic("prefilter: the pattern table cannot be searched: " + err.Error()) // the table's test checks every literal
+	}
+	t.finder = f
+	return t
+}
+
+// matters says whether a match makes the whole log worth reading: an event does, but for a shortage that the program handled, and
+// so does what an event may follow.
+func matters(all []pattern.Pattern, p *pattern.Pattern) bool {
+	if p.Kind != "" {
+		return p.Kind != parser.Pressure
+	}
+	return !p.Veto && slices.ContainsFunc(all, func(q pattern.Pattern) bool { return q.Kind != "" && slices.Contains(q.After, p.Name) })
+}

@@ -1,0 +1,166 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+)
+
+// everything is what a log says, in full.
+func everything(t *testing.T, read func(emit func(parser.Observation)) (Stats, error)) []string {
+	t.Helper()
+	var out []string
+	st, err := read(func(o parser.Observation) {
+		b, err := json.Marshal(o)
+		require.NoError(t, err)
+		out = append(out, fmt.Sprintf("%T %s", o, b))
+	})
+	require.NoError(t, err)
+	return append(out, fmt.Sprintf("%+v", st))
+}
+
+// same compares long lists without printing all of them.
+func same(t *testing.T, want, got []string) {
+	t.Helper()
+	for i := range min(len(want), len(got)) {
+		if want[i] != got[i] {
+			t.Fatalf("observation %d of %d differs: %.300s\nand not %.300s", i, len(want), got[i], want[i])
+		}
+	}
+	assert.Len(t, got, len(want))
+}
+
+// realLogs are the logs of the fixtures, as one.
+func realLogs(t *testing.T, glob string) []byte {
+	t.Helper()
+	paths, err := filepath.Glob("../../fixtures/cases/" + glob)
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	var b bytes.Buffer
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		b.Write(text[:min(len(text), 60_000)])
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// TestSkippingDoesNotMatter reads large logs in both gears: as a stream, and as a file of which what holds no event is skipped.
+func TestSkippingDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	enough := leadBytes + leastSkip + tailBytes + 300_000
+	repeat := func(text []byte) []byte { return bytes.Repeat(text, 1+enough/len(text)) }
+	healthy, noisy := repeat(healthyLog()), repeat(noisyLog())
+	oom := "\n[rank3]: " + allocatorMessage + "\n"
+	for name, text := range map[string][]byte{
+		"healthy":                      healthy,
+		"healthy, with long lines":     repeat(append(healthyLog(), strings.Repeat("x\r", 50_000)+"\n"...)),
+		"words of failures":            noisy,
+		"fails in the middle":          []byte(string(noisy[:leadBytes+1_000_000]) + oom + string(noisy)),
+		"fails at the beginning":       []byte(oom + string(noisy)),
+		"fails at the end":             []byte(string(noisy) + oom + string(noisy[:400_000])),
+		"settings in the middle":       []byte(string(healthy[:leadBytes+1_000_000]) + "\nINFO non-default args: {'model': 'm', 'max_model_len': 4096}\n" + string(healthy)),
+		"a shortage that was handled":  []byte(string(healthy[:leadBytes+1_000_000]) + "\nKV cache pool is full. Retract requests. #retracted_reqs: 1, #new_token_ratio: 0.5\n" + string(healthy)),
+		"an exception in the middle":   []byte(string(healthy[:leadBytes+1_000_000]) + "\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nValueError: no\n" + string(healthy)),
+		"all logs of the fixtures":     repeat(realLogs(t, "*/*.log")),
+		"smaller than is worth a look": noisy[:leadBytes],
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && strings.Contains(name, "fixtures") {
+				t.Skip("the race detector makes it slow")
+			}
+			want := everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("in", bytes.NewReader(text), emit) })
+			require.NotEmpty(t, want)
+			for _, workers := range []int{1, 3} {
+				same(t, want, everything(t, func(emit func(parser.Observation)) (Stats, error) {
+					return ReadFile("in", bytes.NewReader(text), int64(len(text)), workers, emit)
+				}))
+			}
+		})
+	}
+}
+
+func TestReadFileOfAnEmptyInput(t *testing.T) {
+	t.Parallel()
+	st, err := ReadFile("in", strings.NewReader(""), 0, 2, func(parser.Observation) { t.Error("there is nothing in it") })
+	require.NoError(t, err)
+	assert.Zero(t, st)
+}
+
+// shorter is an input that ends before the size that it had, or fails there.
+type shorter struct {
+	io.ReaderAt
+	size int64
+	err  error
+}
+
+func (s shorter) ReadAt(p []byte, off int64) (int, error) {
+	n := min(int64(len(p)), max(s.size-off, 0))
+	n2, err := s.ReaderAt.ReadAt(p[:n], off)
+	if n2 < len(p) {
+		err = s.err
+	}
+	return n2, err
+}
+
+func TestReadFileReadsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	text := bytes.Repeat(healthyLog(), 8)
+	copy(text[3<<20:], "\n"+allocatorMessage+"\n")
+	for _, size := range []int64{3 << 20, 7 << 20} {
+		want := everything(t, func(emit func(parser.Observation)) (Stats, error) {
+			return Read("in", bytes.NewReader(text[:size]), emit)
+		})
+		for _, end := range []error{io.EOF, errors.New("stale file handle")} {
+			var failed error
+			same(t, want, everything(t, func(emit func(parser.Observation)) (st Stats, err error) {
+				st, failed = ReadFile("in", shorter{bytes.NewReader(text), size, end}, int64(len(text)), 2, emit)
+				return st, nil
+			}))
+			assert.Equal(t, end != io.EOF, failed != nil)
+		}
+	}
+}
+
+func TestHealthyLinesDoNotAllocate(t *testing.T) {
+	text := bytes.Repeat(healthyLog(), 3)
+	r := NewReader("in", func(parser.Observation) {})
+	_, _ = r.Write(text) // the head of the input, and rings that grow
+	per := testing.AllocsPerRun(3, func() { _, _ = r.Write(text) })
+	assert.Less(t, per/float64(bytes.Count(text, newline)), 0.001, "allocations for each line")
+}
+
+// FuzzChunksAndSkippingDoNotMatter cuts any log anywhere.
+func FuzzChunksAndSkippingDoNotMatter(f *testing.F) {
+	for _, p := range []string{allocatorMessage, followed, "a\rb\r\n\x00\xff", "3: " + strings.Repeat("x", 1021) + "\n3: y\n"} {
+		f.Add([]byte(p), 7)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, chunk int) {
+		if chunk <= 0 || len(text) > 1<<16 {
+			return
+		}
+		want := everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("in", bytes.NewReader(text), emit) })
+		same(t, want, everything(t, func(emit func(parser.Observation)) (Stats, error) {
+			r := NewReader("in", emit)
+			for rest := text; len(rest) > 0; {
+				n := min(chunk, len(rest))
+				_, _ = r.Write(rest[:n])
+				rest = rest[n:]
+			}
+			return r.Close(), nil
+		}))
+	})
+}

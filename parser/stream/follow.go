@@ -1,0 +1,47 @@
+package stream
+
+import (
+	"slices"
+
+	"oomscan/parser"
+)
+
+// Peek emits what was deferred, for nothing had failed, and what the unfinished last line says, should it end here: a writer
+// that stops in the middle of a line, or printed its last words without a newline, is heard without waiting for more. The
+// reader's state does not change: all of it is emitted again when its time comes.
+func (r *Reader) Peek(emit func(parser.Observation)) {
+	r.PeekDeferred(emit)
+	r.PeekTail(emit)
+}
+
+// PeekDeferred is the first half of [Reader.Peek], for an input that goes on and on.
+func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
+	replays := newReplayReader(r.messages.source, r.table, r.maxLine, emit)
+	r.deferred.inOrder(r.describes(), func(e *entry) {
+		if e.made != nil {
+			emit(e.made)
+		} else {
+			replays.replayLine(e)
+		}
+	})
+}
+
+// PeekTail is the second half of [Reader.Peek]: what the unfinished last line says.
+func (r *Reader) PeekTail(emit func(parser.Observation)) {
+	if rest := r.buf[r.done:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine {
+		r.messages.peek(r.line, r.base+int64(r.done), rest, emit)
+	}
+}
+
+// Open says whether the input ends in a line without newline, as far as it was fed.
+func (r *Reader) Open() bool { return r.done < len(r.buf) || r.long != nil }
+
+// Rest gives back the memory that reading takes, for an input that is silent for now: thousands of them may be open. What is fed
+// later is read as if nothing had happened.
+func (r *Reader) Rest() {
+	from := max(0, r.done-overlap)
+	r.base += int64(from)
+	r.done -= from
+	r.buf = slices.Clone(r.buf[from:])
+	r.hits = nil
+}

@@ -1,0 +1,323 @@
+package stream
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+	"oomscan/parser/literal"
+	"oomscan/parser/settings"
+	"oomscan/parser/traceback"
+)
+
+// Limits of what a reader keeps in memory.
+const (
+	maxWriters    = 4096    // writers told apart in one input; beyond that, those that were silent longest are forgotten
+	maxHeld       = 8 << 20 // bytes that all writers together keep of what they have begun; beyond that, the same
+	maxText       = 4 << 10 // bytes of a message that an observation keeps
+	maxPending    = 64 << 10
+	maxFollowUps  = 32
+	maxAlike      = 2048 // events of messages with the same candidates: more tell nothing new, and each costs a match
+	maxCandidates = 1024 // sets of candidates that are counted
+	staleAfter    = 1000 // messages of others after which a writer's open report is given up
+	quietAfter    = 24   // the same, when only a further line of a message might come
+	maxNames      = 8    // writers whose names are looked for in a line before its prefix is stripped
+)
+
+// Quoted begins the lines that oomscan itself wrote into a log. They quote other lines and are not read, not even by an open
+// report around them.
+const Quoted = "oomscan| "
+
+// unclaimed is the pattern of an exception that no pattern claims.
+const unclaimed = "traceback"
+
+var quoted = []byte(Quoted)
+
+// childCommand is in an exception that quotes the whole command of a child that failed, as accelerate launch ends with.
+var childCommand = []byte("Error: Command '['")
+
+// messageReader reads the messages of the lines that matter of one input, in order. It keeps the state of each writer: of each
+// process that the line prefixes tell apart.
+type messageReader struct {
+	source  string
+	table   *table
+	emit    func(parser.Observation)
+	writers map[string]*writer
+	open    map[*writer]struct{} // writers with an open report
+	outer   envelope.Header      // line prefix of the physical line's first segment
+	inLine  bool
+	cuts    map[string]*cut // lines that srun cut, by their label
+	peeler  envelope.Peeler
+
+	hits       []literal.Hit // of the last search, for reuse
+	literals   []int         // of the message that is read
+	candidates []int32
+	runes      []rune
+	alike      map[uint64]int // events emitted, by the patterns that were candidates
+
+	now          int  // line being read
+	noLiteral    bool // it holds no literal
+	replaying    bool // the lines were deferred: they only tell where the run is
+	replayed     map[string]replayed
+	tick         int // messages read: a line may hold many
+	watched      watch
+	nextExpiry   int   // tick at which the next open report may be stale
+	held         int   // bytes that all writers keep
+	maxLine      int   // bytes of a line that is read as a whole
+	longLineEnds int64 // offset of the end of the last longer line, or inLongLine
+}
+
+// inLongLine says that the line that is being read is longer than is read as a whole.
+const inLongLine = math.MaxInt64
+
+func newMessageReader(source string, t *table, maxLine int, emit func(parser.Observation)) *messageReader {
+	return &messageReader{
+		source: source, table: t, emit: emit, alike: map[uint64]int{}, maxLine: maxLine,
+		writers: map[string]*writer{}, open: map[*writer]struct{}{}, cuts: map[string]*cut{},
+	}
+}
+
+// needsEveryLine says whether the line at this place must be looked at even if it holds no literal.
+func (r *messageReader) needsEveryLine(line int, offset int64) bool {
+	return len(r.open) > 0 || len(r.cuts) > 0 || r.inHead(line, offset) || r.watched.covers(line, offset)
+}
+
+// mayContinue says whether a line without a literal might be of a writer with an open report. To strip the line's prefix would
+// tell for sure; to look for the writer's name is far cheaper. header is nil for a line: the pieces of a long one may leave the
+// name to its first segment.
+func (r *messageReader) mayContinue(raw []byte, header *envelope.Header) bool {
+	if len(r.open) == 0 {
+		return len(r.cuts) > 0
+	}
+	if len(r.cuts) > 0 || len(r.open) > maxNames || bytes.HasPrefix(raw, []byte{'{'}) {
+		return true
+	}
+	for w := range r.open {
+		if len(w.name) == 0 || bytes.Contains(raw, w.name) || header != nil && strings.Contains(header.Stream, string(w.name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// skipLine counts a line of a writer without an open report.
+func (r *messageReader) skipLine() {
+	r.tick++
+	r.expireIdle()
+}
+
+// inHead says whether a place is in the part of the input in which every line is read.
+func (r *messageReader) inHead(line int, offset int64) bool {
+	return line <= r.table.headLines && offset < headBytes
+}
+
+// line reads one physical line or a piece of one.
+func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) {
+	r.now = num
+	at := parser.Position{Source: r.source, Line: num, Offset: offset}
+	if !continued {
+		r.inLine = false
+		if len(r.cuts) > 0 {
+			r.expireCuts(false)
+		}
+		var ok bool
+		if at, raw, ok = r.rejoin(at, raw); !ok {
+			return
+		}
+	}
+	r.segments(at, raw)
+}
+
+// segments reads the messages of a line: several writers or states of a progress bar may share it.
+func (r *messageReader) segments(at parser.Position, raw []byte) {
+	envelope.Segments(raw, func(seg []byte) bool {
+		if r.inLine && !r.wantsSegment(at, seg) {
+			return true
+		}
+		var body []byte
+		var h envelope.Header
+		if r.inLine {
+			body, h = r.peeler.PeelInherit(seg, r.outer)
+		} else {
+			body, h = r.peeler.Peel(seg)
+			r.outer, r.inLine = h, true
+		}
+		r.parts(at, body, h)
+		return true
+	})
+}
+
+// wantsSegment is false for nearly all of the thousand states of a progress bar.
+func (r *messageReader) wantsSegment(at parser.Position, seg []byte) bool {
+	return len(r.open) > 0 || len(r.cuts) > 0 || r.inHead(at.Line, at.Offset) ||
+		r.watched.covers(at.Line, at.Offset) && mayCount(seg) || len(r.search(seg)) > 0
+}
+
+// search returns the literals of a text. The slice is valid until the next call.
+func (r *messageReader) search(text []byte) []literal.Hit {
+	r.hits = r.table.finder.Scan(text, 0, len(text), r.hits[:0])
+	return r.hits
+}
+
+// parts reads the lines of a record: a container's or a logger's JSON may hold several, and progress bars among them.
+func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header) {
+	if bytes.IndexByte(body, '\n') < 0 && bytes.IndexByte(body, '\r') < 0 {
+		r.message(at, body, h)
+		return
+	}
+	for part := range bytes.SplitSeq(body, []byte{'\n'}) {
+		for seg := range bytes.SplitSeq(bytes.TrimSuffix(part, []byte{'\r'}), []byte{'\r'}) {
+			r.message(at, seg, h)
+		}
+	}
+}
+
+// endOfLine says that the physical line is over.
+func (r *messageReader) endOfLine() { r.inLine = false }
+
+// message reads one message of one writer.
+func (r *messageReader) message(at parser.Position, body []byte, h envelope.Header) {
+	if bytes.HasPrefix(body, quoted) {
+		return
+	}
+	if r.replaying {
+		r.replay(at, body, h)
+		return
+	}
+	if r.noLiteral && !h.Partial && r.saysNothing(at, body, &h) {
+		r.skipLine()
+		return
+	}
+	r.tick++
+	w := r.writer(&h)
+	body, ok := w.join(body, &h)
+	if !ok {
+		r.weigh(w)
+		return
+	}
+	if rec := recordOf(&h); rec != (record{}) && rec != w.record {
+		w.trace.EndMessage()
+		w.record = rec
+	}
+	literals := r.find(body)
+	if w.sample.Covers(at, r.longLineEnds, body, &h) || r.isQuotation(body, literals) {
+		r.track(w)
+		return
+	}
+	if r.watched.covers(at.Line, at.Offset) {
+		r.watch(at, body, h)
+	}
+	r.introduce(at, h, w)
+	state := w.trace.Feed(at.Line, body)
+	if state == traceback.Header {
+		w.opened = h
+	}
+	r.reports(at, body, h, w)
+	if state == traceback.Outside || w.settings.Open() || state == traceback.Final && bytes.Contains(body, childCommand) {
+		r.readSettings(at, body, h, w)
+	}
+	if state != traceback.FrameLine && state != traceback.Code {
+		r.event(at, body, h, w, state)
+	}
+	r.track(w)
+	r.weigh(w)
+}
+
+// saysNothing says that a message without a literal is of no open report and no sign of progress.
+func (r *messageReader) saysNothing(at parser.Position, body []byte, h *envelope.Header) bool {
+	w := r.writers[h.Stream]
+	if w != nil && (len(w.pending) > 0 || r.isOpen(w)) {
+		return false
+	}
+	return !r.watched.covers(at.Line, at.Offset) || !r.mayTell(body, w)
+}
+
+// event matches a message, and makes an exception that no pattern claims an event of its own.
+func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header, w *writer, state traceback.State) {
+	var trace *traceback.Trace
+	if state == traceback.Final || state == traceback.Continuation {
+		trace = w.trace.Trace()
+		h = inherit(h, &w.opened)
+	}
+	claimed := r.match(at, body, h, w, trace)
+	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" {
+		r.emit(parser.Event{
+			At: at, Header: h, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
+			Fields: parser.Fields{"class": trace.Exception}, Text: clip(body), Trace: trace,
+		})
+	}
+}
+
+// introduce notes which process a writer is where its line prefix alone says so, at the beginning of an input: structured
+// loggers put rank, host and pid on their records, and a later one may name only one of them.
+func (r *messageReader) introduce(at parser.Position, h envelope.Header, w *writer) {
+	if w.introduced || h.Rank < 0 || h.PID <= 0 || h.Host == "" || !r.inHead(at.Line, at.Offset) {
+		return
+	}
+	w.introduced = true
+	r.emit(parser.Marker{At: at, Header: h, Name: "identity", Fields: parser.Fields{}})
+}
+
+// inherit completes the prefix of a message's later line by that of the line which opened its traceback.
+func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
+	// A stamp of the program itself begins a message of its own; one that a collector put on every line does not.
+	bare := h.Time.IsZero() || h.Clock != "local" && h.Level == 0 && h.Logger == "" && h.Stream == first.Stream
+	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}, {&h.Rank, &first.Rank}} {
+		if *t.to < 0 && bare {
+			*t.to = *t.from
+		}
+	}
+	if h.Time.IsZero() {
+		h.Time, h.Clock = first.Time, first.Clock
+	}
+	return h
+}
+
+// readSettings reads configuration out of a message that is no part of a traceback.
+func (r *messageReader) readSettings(at parser.Position, body []byte, h envelope.Header, w *writer) {
+	worth := w.settings.Open() || r.inHead(at.Line, at.Offset) && settings.Worth(body) ||
+		slices.ContainsFunc(r.literals, func(id int) bool { return r.table.literals[id].settings })
+	if worth {
+		r.emitSettings(h, w.settings.Feed(at.Line, body))
+	}
+}
+
+func (r *messageReader) emitSettings(h envelope.Header, pairs []settings.Pair) {
+	for _, kv := range pairs {
+		at := parser.Position{Source: r.source, Line: kv.Line}
+		r.emit(parser.Setting{At: at, Header: h, Key: kv.Key, Value: kv.Value, Form: kv.Form})
+	}
+}
+
+// peek emits what an unfinished line says and keeps nothing of it.
+func (r *messageReader) peek(num int, offset int64, raw []byte, emit func(parser.Observation)) {
+	q := *r
+	q.emit = emit
+	q.literals, q.candidates, q.runes, q.hits = nil, nil, nil, nil
+	q.alike = maps.Clone(r.alike)
+	first := !r.inLine
+	envelope.Segments(raw, func(seg []byte) bool {
+		var body []byte
+		var h envelope.Header
+		if first {
+			body, h = envelope.Peel(seg)
+			q.outer, first = h, false
+		} else {
+			body, h = envelope.PeelInherit(seg, q.outer)
+		}
+		var trace *traceback.Trace
+		var copied writer
+		if w := r.writers[h.Stream]; w != nil {
+			trace, copied.followUps, copied.sample = w.trace.Snapshot(), slices.Clone(w.followUps), w.sample
+		}
+		at := parser.Position{Source: r.source, Line: num, Offset: offset}
+		if literals := q.find(body); !copied.sample.Covers(at, q.longLineEnds, body, &h) && !q.isQuotation(body, literals) {
+			q.match(at, body, h, &copied, trace)
+		}
+		return true
+	})
+}

@@ -1,0 +1,145 @@
+package stream
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oomscan/parser"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSignsOfProgress reads what trainers print of a step behind a failure.
+func TestSignsOfProgress(t *testing.T) {
+	t.Parallel()
+	const failure = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"
+	for line, want := range map[string]string{
+		" 40%|████      | 768/1875 [4:33:55<6:34:49, 21.19s/it]":                       "768",
+		"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}":                     "1380000",
+		"[rank0] epoch 1 step 840/4210 loss=2.0667 lr=8.400e-05":                       "840",
+		"2021-06-02 15:50:59 INFO Iteration: 15/1184, epoch 0, Bif Loss: 0.0056":       "15",
+		"Epoch: [0][  11/5005]\tTime  0.231 ( 0.340)\tLoss 6.9e+00 (7.0e+00)":          "11",
+		"Epoch [1][50/7330]  lr: 2.000e-03, eta: 1:02:03, loss: 1.2034":                "50",
+		"Epoch:[1/1](12/19994), loss:1.871, lr:0.0005":                                 "12",
+		"Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.305400":                              "640",
+		"[01/02 10:00:00 d2.utils.events]:  eta: 1:00:00  iter: 19  total_loss: 4.517": "19",
+		`{"step": 40, "train/loss": 1.25}`:                                             "40",
+		"the loss of the last step is not known":                                       "",
+		"loss scale is now 1024 at step 12":                                            "",
+		"Saved the checkpoint of step 40":                                              "",
+	} {
+		var counts []string
+		_, err := Read("x.log", strings.NewReader(failure+line+"\n"), func(o parser.Observation) {
+			if m, ok := o.(parser.Marker); ok && m.Name == "progress" {
+				counts = append(counts, m.Fields["count"])
+			}
+		})
+		require.NoError(t, err)
+		if want == "" {
+			assert.Empty(t, counts, line)
+			continue
+		}
+		assert.Equal(t, []string{want}, counts, line)
+	}
+}
+
+// TestAServerThatGoesOnAnswers reads access logs behind a failure: only who denied a request and then does others' work
+// shows that it lives.
+func TestAServerThatGoesOnAnswers(t *testing.T) {
+	t.Parallel()
+	const failure = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"
+	const no = `INFO:     10.0.0.7:501 - "POST /v2/layout HTTP/1.1" 500 Internal Server Error` + "\n"
+	const yes = `10.0.0.7 - - [02/Jan/2026 10:00:00] "POST /predict HTTP/1.1" 200 -` + "\n"
+	const health = `INFO:     10.0.0.7:501 - "GET /health HTTP/1.1" 200 OK` + "\n"
+	for log, want := range map[string]int{
+		failure + no + yes + yes + yes:            3,
+		failure + no + failure + yes + yes:        2,
+		failure + yes + yes + yes:                 0,
+		failure + no + health + health:            0,
+		failure + no + no + no:                    0,
+		no + failure + yes + yes:                  0,
+		failure + no + yes + "nothing\n" + health: 1,
+	} {
+		got := 0
+		_, err := Read("x.log", strings.NewReader(log), func(o parser.Observation) {
+			if m, ok := o.(parser.Marker); ok && m.Name == "progress" && m.Fields["served"] != "" {
+				got++
+			}
+		})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, log)
+	}
+}
+
+// TestCountsAreThoseOfWholeExpressions holds what is looked for in steps against one expression for each sign.
+func TestCountsAreThoseOfWholeExpressions(t *testing.T) {
+	t.Parallel()
+	bar := regexp.MustCompile(`\| (\d{1,9})/\d{1,9} \[`)
+	epoch := regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`)
+	step := regexp.MustCompile(`(?i)\b(?:(?:global[_ ])?(?:step|iter|iteration|batch|update)s?["']?[ :=\[]{1,3}` +
+		`|epoch:? ?\[\d{1,6}(?:/\d{1,6})?\] ?[\[(] {0,6}|epoch:? \d{1,6} \[ {0,6})(\d{1,9})\b.{0,400}loss["']?[ :=]{1,3}-?\d`)
+	whole := func(body []byte) string {
+		if m := bar.FindSubmatch(body); m != nil {
+			return string(m[1])
+		}
+		if m := epoch.FindSubmatch(body); m != nil {
+			n, err := strconv.ParseFloat(string(m[1]), 64)
+			require.NoError(t, err)
+			return strconv.Itoa(int(n * 1e6))
+		}
+		if m := step.FindSubmatch(body); m != nil {
+			return string(m[1])
+		}
+		return ""
+	}
+	pieces := []string{
+		"|", "| ", "12", "/", "345", " [", "1234567890", " ", "{'loss': ", "'epoch': ", "'1.5", "1.25", "step", "Step: ", "global step 3", "global_", "iter",
+		"iterations=", "batch[", "update: 7", "epoch: [", "Epoch 3 [", "] ", "][", "(", "loss", "Loss: ", "LOSS=-", "loss' ", "\n", "\xff", "é", ", ", "x",
+		strings.Repeat("y", 390), strings.Repeat("é", 198), "_", "]", "steps", "iterate", "Batches 5", "[1/2", "Epoch:", "global step=", "é", "-",
+	}
+	r := rand.New(rand.NewPCG(7, 8))
+	hits := 0
+	for range 60_000 {
+		var b strings.Builder
+		for range 1 + r.IntN(14) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		want := whole([]byte(b.String()))
+		if want != "" {
+			hits++
+		}
+		require.Equal(t, want, countIn([]byte(b.String())), "%q", b.String())
+	}
+	assert.Greater(t, hits, 100)
+}
+
+// What a bar counts behind a failure is told for each of its states, whoever else is awaited then.
+func TestStatesOfABarAreReadBehindAFailure(t *testing.T) {
+	t.Parallel()
+	failure := "(Env pid=9) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n" +
+		strings.Repeat("2026-03-09 14:00:00,000 INFO all is well\n", 100) // nobody waits for more of it then
+	bar := "Rollout:  10%|#   | 71/512 [23:00<31:31, 14.18it/s]\rRollout:  11%|#   | 72/512 [23:00<31:31, 14.18it/s]\rRollout\r"
+	for name, text := range map[string]string{
+		"nobody is awaited":  failure + bar + "\n",
+		"somebody is":        failure + "(Other pid=1) Traceback (most recent call last):\n" + bar + "\n",
+		"in a long line":     failure + bar + strings.Repeat(" and so on\r", DefaultLine/8) + "\n",
+		"in one, and awaits": failure + "(Other pid=1) Traceback (most recent call last):\n" + bar + strings.Repeat(" and so on\r", DefaultLine/8) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var counts []string
+			text = strings.Repeat("nothing is said here\n", headLines+5) + text
+			_, err := Read("in", strings.NewReader(text), func(o parser.Observation) {
+				if m, ok := o.(parser.Marker); ok && m.Name == "progress" {
+					counts = append(counts, m.Fields["count"])
+				}
+			})
+			require.NoError(t, err)
+			assert.Equal(t, []string{"71", "72"}, counts)
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+	"oomscan/parser/pattern"
+	"oomscan/parser/traceback"
+)
+
+// kernelWords are in each line that opens a report of the kernel's OOM killer, of old kernels and new.
+var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte("Kill process ")}
+
+// reports feeds the assemblers of a writer's reports over several lines, and emits those that are complete.
+func (r *messageReader) reports(at parser.Position, body []byte, h envelope.Header, w *writer) {
+	opens := slices.ContainsFunc(kernelWords, func(word []byte) bool { return bytes.Contains(body, word) })
+	if opens && !r.repeatsKernel(body) || !opens && w.kernel.Open() {
+		if w.kernel == nil {
+			w.kernel = new(traceback.KernelReport)
+		}
+		w.kernel.Feed(at.Line, body)
+		r.kills(at.Source, h, w.kernel.Take())
+	}
+	w.elastic.Feed(at.Line, body)
+	r.failures(at.Source, h, w.elastic.Take())
+}
+
+// repeatsKernel says that a veto speaks against a line of a report: somebody repeats the kernel's words.
+func (r *messageReader) repeatsKernel(body []byte) bool {
+	r.runes = r.runes[:0]
+	r.candidates = r.table.candidates(r.candidates[:0], r.literals)
+	return r.isVetoed(body[:min(len(body), pattern.MaxMessage)])
+}
+
+// flush finishes what is open: the input ends here.
+func (r *messageReader) flush() {
+	r.inLine = false
+	r.expireCuts(true)
+	keys := make([]string, 0, len(r.writers))
+	for k := range r.writers {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		r.finish(r.writers[k])
+	}
+}
+
+// finish emits what a writer's open reports have told so far.
+func (r *messageReader) finish(w *writer) {
+	r.kills(r.source, w.header, w.kernel.Close())
+	r.failures(r.source, w.header, w.elastic.Close())
+	r.emitSettings(w.header, w.settings.Close())
+}
+
+// kills emits what the kernel's report says of its victims.
+func (r *messageReader) kills(source string, h envelope.Header, kills []traceback.KernelKill) {
+	for i := range kills {
+		k := &kills[i]
+		f := parser.Fields{"pid": strconv.Itoa(k.PID)}
+		for _, t := range []struct {
+			key   string
+			value int64
+		}{
+			{"total_vm", k.TotalVM},
+			{"anon_rss", k.AnonRSS},
+			{"file_rss", k.FileRSS},
+			{"shmem_rss", k.ShmemRSS},
+			{"used", k.Usage},
+			{"limit", k.Limit},
+			{"anon", k.Anon},
+			{"file", k.File},
+			{"shmem", k.Shmem},
+		} {
+			if t.value >= 0 {
+				f[t.key] = strconv.FormatInt(t.value, 10)
+			}
+		}
+		for _, t := range []struct{ key, value string }{
+			{"comm", k.Comm}, {"job", k.Job}, {"step", k.Step}, {"memcg", k.OOMMemcg}, {"constraint", k.Constraint}, {"trigger", k.TriggerComm},
+		} {
+			if t.value != "" {
+				f[t.key] = t.value
+			}
+		}
+		if k.Task >= 0 {
+			f["task"] = strconv.Itoa(k.Task)
+		}
+		if t := topTasks(k.Tasks); t != "" {
+			f["tasks"] = t
+		}
+		r.emit(parser.Event{
+			At: parser.Position{Source: source, Line: k.Line}, Header: h, Pattern: "kernel.report", Kind: parser.OOMKill, Role: parser.Evidence, Fields: f,
+			Text: "the kernel's OOM killer ended process " + strconv.Itoa(k.PID) + " (" + k.Comm + ")",
+		})
+	}
+}
+
+// mostTasks is how many rows of a kernel report's task table go into its event.
+const mostTasks = 5
+
+// topTasks writes the largest rows of a task table as lines of pid, resident bytes and name.
+func topTasks(tasks []traceback.KernelTask) string {
+	var b strings.Builder
+	for i, t := range tasks {
+		if i == mostTasks {
+			break
+		}
+		fmt.Fprintf(&b, "%d %d %s\n", t.PID, t.RSS, strings.ReplaceAll(t.Comm, "\n", " "))
+	}
+	return b.String()
+}
+
+// failures emits the entries of torchrun's failure block.
+func (r *messageReader) failures(source string, h envelope.Header, entries []traceback.ElasticFailure) {
+	for i := range entries {
+		e := &entries[i]
+		f := parser.Fields{}
+		for _, t := range []struct {
+			key   string
+			value int
+			known bool
+		}{
+			{"rank", e.Rank, e.Rank >= 0},
+			{"local_rank", e.LocalRank, e.LocalRank >= 0},
+			{"pid", e.PID, e.PID > 0},
+			{"exitcode", e.ExitCode, e.ExitCode != traceback.ExitUnknown},
+		} {
+			if t.known {
+				f[t.key] = strconv.Itoa(t.value)
+			}
+		}
+		if e.Host != "" {
+			f["host"] = e.Host
+		}
+		if e.Time != "" {
+			f["time"] = e.Time
+		}
+		if e.Root {
+			f["first"] = "true"
+		}
+		r.emit(parser.Event{
+			At: parser.Position{Source: source, Line: e.Line}, Header: h, Pattern: "elastic.block", Kind: parser.ProcessExit, Role: parser.Consequence, Fields: f,
+			Text: "torchrun reports that rank " + f["rank"] + " ended with exit code " + f["exitcode"],
+		})
+	}
+}
