@@ -14,7 +14,7 @@ import (
 // TestARenamedInputIsOneOfThatName reads logs under a name and renames them, and under the new one at once.
 func TestARenamedInputIsOneOfThatName(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../fixtures/cases/*/*.*")
+	paths, err := filepath.Glob("../fixtures/cases/*/*/*.*")
 	require.NoError(t, err)
 	incidents, settings := 0, 0
 	for i, path := range paths {

@@ -48,7 +48,7 @@ func thinned(t *testing.T, name, log string) (all, passed int) {
 
 func TestWhatIsThinnedIsCollectedAlike(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../fixtures/cases/*/*.*")
+	paths, err := filepath.Glob("../fixtures/cases/*/*/*.*")
 	require.NoError(t, err)
 	for i, path := range paths {
 		data, err := os.ReadFile(path)

@@ -64,7 +64,7 @@ func BenchmarkScan(b *testing.B) {
 		"healthy": healthyLog(), "noisy": noisyLog(), "traceback": tracebackLog(),
 		"flood": bytes.Repeat([]byte("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"), 1<<15),
 	}
-	if raw, err := os.ReadFile("../fixtures/cases/rl-021-neg-verl-healthy-long/train.log"); err == nil {
+	if raw, err := os.ReadFile("../fixtures/cases/none/verl-healthy-long/train.log"); err == nil {
 		texts["verl"] = raw
 	}
 	for name, text := range texts {

@@ -32,7 +32,7 @@ func everything(t *testing.T, scan func(emit func(Observation)) (Stats, error)) 
 // woven is a log out of the real logs of the fixtures, with a huge line of bars and one of flat text between.
 func woven(t *testing.T) []byte {
 	t.Helper()
-	logs, err := filepath.Glob("../fixtures/cases/*/*.log")
+	logs, err := filepath.Glob("../fixtures/cases/*/*/*.log")
 	require.NoError(t, err)
 	require.NotEmpty(t, logs)
 	oomLine := "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free."

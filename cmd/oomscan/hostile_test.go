@@ -40,7 +40,7 @@ func write(t testing.TB, name string, data []byte) string {
 func smallLogs(t testing.TB) []string {
 	t.Helper()
 	var out []string
-	for _, glob := range []string{"../../fixtures/cases/*/*", "../../fixtures/slurm-logs/*"} {
+	for _, glob := range []string{"../../fixtures/cases/*/*/*", "../../fixtures/slurm-logs/*"} {
 		paths, err := filepath.Glob(glob)
 		require.NoError(t, err)
 		for _, p := range paths {
@@ -221,7 +221,7 @@ func FuzzReport(f *testing.F) {
 	f.Add([]byte(oomLine))
 	f.Add([]byte("Traceback (most recent call last):\n  File \"\x1b]0;x\x07\", line 1, in f\n" + oomLine + "\n"))
 	f.Add([]byte("(A pid=1) slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"))
-	for _, p := range []string{"rl-015-trl-grpo-old-logps-interleaved/grpo.log", "infra-005-slurm-kernel-bash-one-kill/dmesg.txt"} {
+	for _, p := range []string{"gpu_oom/trl-grpo-old-logps-interleaved/grpo.log", "oom_kill/slurm-kernel-bash-one-kill/dmesg.txt"} {
 		b, err := os.ReadFile("../../fixtures/cases/" + p)
 		require.NoError(f, err)
 		f.Add(b[max(0, len(b)-6000):])
@@ -269,10 +269,8 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 // TestOrderOfFilesDoesNotMatter gives the files of each case forwards and backwards.
 func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	dirs, err := filepath.Glob("../../fixtures/cases/*")
-	require.NoError(t, err)
 	several := 0
-	for _, dir := range dirs {
+	for _, dir := range caseFolders(t) {
 		names := logs(t, dir)
 		if len(names) < 2 {
 			continue

@@ -60,16 +60,14 @@ func pattern(path string) string { return path[:len(path)-1] + "[" + path[len(pa
 // each has alone.
 func TestAllCasesInOneCall(t *testing.T) {
 	t.Parallel()
-	const dir = "../../fixtures/cases"
-	folders, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	folders := caseFolders(t)
 	if testing.Short() {
 		folders = folders[:len(folders)/6]
 	}
 	var paths []string
-	for _, f := range folders {
-		for _, name := range logs(t, filepath.Join(dir, f.Name())) {
-			paths = append(paths, pattern(filepath.Join(dir, f.Name(), name)))
+	for _, dir := range folders {
+		for _, name := range logs(t, dir) {
+			paths = append(paths, pattern(filepath.Join(dir, name)))
 		}
 	}
 	_, doc := several(t, paths...)
@@ -77,7 +75,7 @@ func TestAllCasesInOneCall(t *testing.T) {
 	for _, j := range doc.Jobs {
 		cases := map[string]bool{}
 		for _, in := range j.Inputs {
-			cases[strings.Split(strings.TrimPrefix(in.Name, dir+"/"), "/")[0]] = true
+			cases[filepath.Dir(in.Name)] = true
 		}
 		for c := range cases {
 			jobs[c] = append(jobs[c], j.Job)
@@ -87,7 +85,7 @@ func TestAllCasesInOneCall(t *testing.T) {
 			continue
 		}
 		for c := range cases {
-			raw, err := os.ReadFile(filepath.Join(dir, c, "expect.json"))
+			raw, err := os.ReadFile(filepath.Join(c, "expect.json"))
 			require.NoError(t, err)
 			var want label
 			require.NoError(t, json.Unmarshal(raw, &want))
