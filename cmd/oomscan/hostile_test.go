@@ -113,10 +113,19 @@ func checkKeys(t testing.TB, path string, v any) {
 	}
 }
 
-var took = regexp.MustCompile(`"duration_ms": \d+|oomscan \S+ in [\d.]+ \S+`)
+// How long a scan took, in JSON and in text. Two expressions that begin with a literal are much faster than one with both.
+var (
+	tookJSON = regexp.MustCompile(`"duration_ms": \d+`)
+	tookText = regexp.MustCompile(`oomscan \S+ in [\d.]+ \S+`)
+)
 
-// sound holds both forms of the report on data against what every report must hold, and returns the JSON form.
-func sound(t testing.TB, data []byte) []byte {
+// timeless is a report without the time that the scan took.
+func timeless(report []byte) string {
+	return string(tookText.ReplaceAll(tookJSON.ReplaceAll(report, nil), nil))
+}
+
+// sound holds both forms of the report on data against what every report must hold.
+func sound(t testing.TB, data []byte) {
 	t.Helper()
 	path := write(t, "in.log", data)
 	stdin := func(args ...string) (int, []byte, []byte) { // where nothing is refused for its looks
@@ -132,7 +141,7 @@ func sound(t testing.TB, data []byte) []byte {
 	require.NoError(t, json.Unmarshal(out, &doc), "%s", out)
 	checkKeys(t, "", doc)
 	_, again, _ := stdin("--format", "json")
-	require.Equal(t, string(took.ReplaceAll(out, nil)), string(took.ReplaceAll(again, nil)), "the same bytes, the same report")
+	require.Equal(t, timeless(out), timeless(again), "the same bytes, the same report")
 
 	_, text, _ := stdin()
 	for i, c := range text {
@@ -141,7 +150,6 @@ func sound(t testing.TB, data []byte) []byte {
 		}
 	}
 	require.True(t, utf8.Valid(text))
-	return took.ReplaceAll(out, nil)
 }
 
 // mutations are what happens to logs: on the way, by interleaving writers, and by malice.
@@ -314,7 +322,7 @@ func TestAPipeGivesWhatTheFileGives(t *testing.T) {
 				out.Close()
 			}()
 			_, piped, _ := call(t, in, "--format", "json")
-			assert.Equal(t, string(took.ReplaceAll(whole, nil)), string(took.ReplaceAll(piped, nil)))
+			assert.Equal(t, timeless(whole), timeless(piped))
 		})
 	}
 }

@@ -141,7 +141,7 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 		require.Greater(t, len(names), 2)
 		for i, a := range names {
 			for j, b := range names[i+1:] {
-				if every := map[bool]int{false: 3, true: 24}[testing.Short()]; (i+j)%every != 0 {
+				if every := map[bool]int{false: 6, true: 24}[testing.Short()]; (i+j)%every != 0 {
 					continue // there are thousands of pairs, and each log is in some
 				}
 				silent := func(x, y *told) bool { return (x.Device < 0 || y.Device < 0) && (x.Total < 0 || y.Total < 0) }
