@@ -20,7 +20,7 @@ import (
 // pair of tracebacks of every case.
 func TestCodeIsComparedAsSets(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../fixtures/cases/*/*.log")
+	paths, err := filepath.Glob("../fixtures/cases/*/*/*.log")
 	require.NoError(t, err)
 	c := NewCollector()
 	for _, path := range paths {

@@ -15,7 +15,7 @@ import (
 // collectors reads a part of the fixtures' logs, each into a collector of its own.
 func collectors(t *testing.T) map[string]*Collector {
 	t.Helper()
-	files, err := filepath.Glob("../fixtures/cases/*/*")
+	files, err := filepath.Glob("../fixtures/cases/*/*/*")
 	require.NoError(t, err)
 	out := map[string]*Collector{}
 	for i, path := range files {

@@ -2,8 +2,6 @@ package classifier
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,14 +47,8 @@ func thinned(t *testing.T, name, log string) (all, passed int) {
 
 func TestWhatIsThinnedIsCollectedAlike(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../fixtures/cases/*/*.*")
-	require.NoError(t, err)
-	for i, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil || testing.Short() && i%8 != 0 || len(data) > 100<<10 {
-			continue
-		}
-		thinned(t, path, string(data))
+	for path, log := range smallLogs(t) {
+		thinned(t, path, log)
 	}
 }
 
@@ -86,7 +78,7 @@ func TestOfTextsBeyondTheBoundLittleIsPassedOn(t *testing.T) {
 	}
 	one, two := NewCollector(), NewCollector()
 	for i := range 60 {
-		for k := range 40 {
+		for k := range fewEvents + 4 {
 			o := one.Thin(parser.Event{
 				At: parser.Position{Source: "a", Line: 50*i + k}, Pattern: fmt.Sprint("p", i), Kind: parser.Exception, Role: parser.Context,
 				Text: long, Fields: parser.Fields{"class": long}, Trace: trace,

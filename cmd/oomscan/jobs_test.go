@@ -60,16 +60,14 @@ func pattern(path string) string { return path[:len(path)-1] + "[" + path[len(pa
 // each has alone.
 func TestAllCasesInOneCall(t *testing.T) {
 	t.Parallel()
-	const dir = "../../fixtures/cases"
-	folders, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	folders := caseFolders(t)
 	if testing.Short() {
 		folders = folders[:len(folders)/6]
 	}
 	var paths []string
-	for _, f := range folders {
-		for _, name := range logs(t, filepath.Join(dir, f.Name())) {
-			paths = append(paths, pattern(filepath.Join(dir, f.Name(), name)))
+	for _, dir := range folders {
+		for _, name := range logs(t, dir) {
+			paths = append(paths, pattern(filepath.Join(dir, name)))
 		}
 	}
 	_, doc := several(t, paths...)
@@ -77,7 +75,7 @@ func TestAllCasesInOneCall(t *testing.T) {
 	for _, j := range doc.Jobs {
 		cases := map[string]bool{}
 		for _, in := range j.Inputs {
-			cases[strings.Split(strings.TrimPrefix(in.Name, dir+"/"), "/")[0]] = true
+			cases[filepath.Dir(in.Name)] = true
 		}
 		for c := range cases {
 			jobs[c] = append(jobs[c], j.Job)
@@ -87,7 +85,7 @@ func TestAllCasesInOneCall(t *testing.T) {
 			continue
 		}
 		for c := range cases {
-			raw, err := os.ReadFile(filepath.Join(dir, c, "expect.json"))
+			raw, err := os.ReadFile(filepath.Join(c, "expect.json"))
 			require.NoError(t, err)
 			var want label
 			require.NoError(t, json.Unmarshal(raw, &want))
@@ -270,7 +268,7 @@ func measured(to string, args []string) int {
 // little memory. OOMSCAN_JOBS sets the number of jobs; with 2,000 it takes minutes.
 func TestManyJobs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds two programs")
+		t.Skip("builds a program, and reads thousands of files")
 	}
 	t.Parallel()
 	n := 60
@@ -279,16 +277,18 @@ func TestManyJobs(t *testing.T) {
 		n, err = strconv.Atoi(s)
 		require.NoError(t, err)
 	}
-	bin := t.TempDir()
-	for _, cmd := range []string{"oomscan", "corpus"} {
-		out, err := exec.Command("go", "build", "-o", bin, "../"+cmd).CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
+	corpus := filepath.Join(t.TempDir(), "corpus")
+	out, err := exec.Command("go", "build", "-o", corpus, "../corpus").CombinedOutput()
+	require.NoError(t, err, string(out))
+	oomscan, err := exec.LookPath("oomscan") // of [TestMain]
+	require.NoError(t, err)
+	helper, err := exec.LookPath("measured")
+	require.NoError(t, err)
 	for _, layout := range []string{"flat", "folders"} {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			out, err := exec.Command(filepath.Join(bin, "corpus"), "-o", dir, "-jobs", strconv.Itoa(n), "-layout", layout, "-lines", "8").CombinedOutput()
+			out, err := exec.Command(corpus, "-o", dir, "-jobs", strconv.Itoa(n), "-layout", layout, "-lines", "8").CombinedOutput()
 			require.NoError(t, err, string(out))
 			var truth struct {
 				Files int
@@ -300,10 +300,8 @@ func TestManyJobs(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join(dir, "jobs.json"))
 			require.NoError(t, err)
 			require.NoError(t, json.Unmarshal(raw, &truth))
-			helper, err := exec.LookPath("measured") // of [TestMain]
-			require.NoError(t, err)
 			peak := filepath.Join(dir, "peak")
-			cmd := exec.Command(helper, peak, filepath.Join(bin, "oomscan"), "--format", "json", filepath.Join(dir, "jobs"))
+			cmd := exec.Command(helper, peak, oomscan, "--format", "json", filepath.Join(dir, "jobs"))
 			var doc jobsDocument
 			text, _ := cmd.Output()
 			require.NoError(t, json.Unmarshal(text, &doc))

@@ -12,7 +12,7 @@ import (
 )
 
 // shown is the log whose report the README shows, from its first line to its checklist.
-const shown = "fixtures/cases/rl-001-verl-fsdp-backward-after-160-steps/train.log"
+const shown = "fixtures/cases/gpu_oom/verl-fsdp-backward-after-160-steps/train.log"
 
 // TestReadmeShowsARealReport keeps the README's example what the command prints. UPDATE_GOLDEN=1 rewrites it.
 func TestReadmeShowsARealReport(t *testing.T) {

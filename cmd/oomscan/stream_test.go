@@ -77,7 +77,7 @@ func follow(t *testing.T) (in *os.File, out *os.File, interrupt chan struct{}, s
 	interrupt, status = make(chan struct{}), make(chan int, 1)
 	go func() {
 		var errs bytes.Buffer
-		status <- cli.Main(nil, cli.Streams{In: read, Out: write, Err: &errs, Env: func(string) string { return "" }, Interrupt: interrupt})
+		status <- cli.Main([]string{}, cli.Streams{In: read, Out: write, Err: &errs, Env: func(string) string { return "" }, Interrupt: interrupt})
 		write.Close()
 	}()
 	t.Cleanup(func() { in.Close(); out.Close() })
@@ -105,10 +105,10 @@ func TestAFollowedLogIsToldOnceInText(t *testing.T) {
 	_, err := in.WriteString("[rank0]: " + oomLine + "\n")
 	require.NoError(t, err)
 	text := until(t, lines, "CUDA out of memory")
-	// further ranks fail, a launcher reports it, and another program fails afterwards: one more incident, one footer
+	// a further rank fails, and another program afterwards: one update, one footer
 	_, err = in.WriteString("[rank1]: " + oomLine + "\nstep 1 loss 1\nOSError: [Errno 28] No space left on device: '/dev/shm/torch_1'\n")
 	require.NoError(t, err)
-	time.Sleep(500 * time.Millisecond)
+	text += until(t, lines, "2 more reports of the same failure")
 	require.NoError(t, in.Close())
 	rest, err := lines.ReadString(0)
 	require.ErrorIs(t, err, io.EOF)

@@ -15,7 +15,7 @@ import (
 
 // FuzzReadFrom reads any text. What it could read is written and read again, and is the same then.
 func FuzzReadFrom(f *testing.F) {
-	log, err := os.ReadFile("../../fixtures/cases/rl-012-relax-sft-loss-oom/relax_sft.log")
+	log, err := os.ReadFile("../../fixtures/cases/gpu_oom/relax-sft-loss-oom/relax_sft.log")
 	require.NoError(f, err)
 	var all []parser.Observation
 	_, err = stream.Read("a.log", bytes.NewReader(log), func(o parser.Observation) { all = append(all, o) })

@@ -104,7 +104,7 @@ func alike(o parser.Observation) parser.Observation {
 // TestFixturesComeBackAsTheyWere holds what is read against what the parser emitted, for all logs of the fixtures.
 func TestFixturesComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../../fixtures/cases/*/*")
+	paths, err := filepath.Glob("../../fixtures/cases/*/*/*")
 	require.NoError(t, err)
 	traces := 0
 	for i, path := range paths {

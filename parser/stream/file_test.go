@@ -74,7 +74,7 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 		"settings in the middle":       []byte(string(healthy[:leadBytes+1_000_000]) + "\nINFO non-default args: {'model': 'm', 'max_model_len': 4096}\n" + string(healthy)),
 		"a shortage that was handled":  []byte(string(healthy[:leadBytes+1_000_000]) + "\nKV cache pool is full. Retract requests. #retracted_reqs: 1, #new_token_ratio: 0.5\n" + string(healthy)),
 		"an exception in the middle":   []byte(string(healthy[:leadBytes+1_000_000]) + "\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nValueError: no\n" + string(healthy)),
-		"all logs of the fixtures":     repeat(realLogs(t, "*/*.log")),
+		"all logs of the fixtures":     repeat(realLogs(t, "*/*/*.log")),
 		"smaller than is worth a look": noisy[:leadBytes],
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // TestToLookAheadChangesNothing looks ahead again and again while logs are fed.
 func TestToLookAheadChangesNothing(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../../fixtures/cases/*/*.log")
+	paths, err := filepath.Glob("../../fixtures/cases/*/*/*.log")
 	require.NoError(t, err)
 	for i, path := range paths {
 		st, err := os.Stat(path)
