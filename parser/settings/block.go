@@ -1,6 +1,10 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // maxHeld bounds the settings that a dump holds back before it is known to be one.
 const maxHeld = 64
@@ -108,14 +112,14 @@ func uncomment(v string) string {
 	for i := 0; i < len(v); i++ {
 		switch v[i] {
 		case '\'', '"':
-			if i > 0 && isWord(v[i-1]) { // an apostrophe
+			if i > 0 && ascii.IsWord(v[i-1]) { // an apostrophe
 				continue
 			}
 			if n := stringEnd([]byte(v[i:])); n > 0 {
 				i += n - 1
 			}
 		case '#':
-			if i > 0 && isBlank(v[i-1]) {
+			if i > 0 && ascii.IsBlank(v[i-1]) {
 				return strings.TrimRight(v[:i], " \t")
 			}
 		}

@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // isProgram says that a word starts a training or serving job. Only their command lines are read: the flags of an ls or a
@@ -83,11 +85,11 @@ func findCommand(s string) (string, bool) {
 	}
 	start, from := 0, -1 // from: where the variables and wrappers in front of the program begin
 	for n := 0; n < 40 && start < len(s); n++ {
-		for start < len(s) && isBlank(s[start]) {
+		for start < len(s) && ascii.IsBlank(s[start]) {
 			start++
 		}
 		end := start
-		for end < len(s) && !isBlank(s[end]) {
+		for end < len(s) && !ascii.IsBlank(s[end]) {
 			end++
 		}
 		word := s[start:end]
@@ -118,7 +120,7 @@ func findCommand(s string) (string, bool) {
 // labelledFlags returns where the flags behind a label begin, -1 when there are none.
 func labelledFlags(s string) int {
 	i := strings.Index(s, " --")
-	if i <= 0 || i+3 >= len(s) || !isLower(s[i+3]) || (s[i-1] != ':' && s[i-1] != '=') {
+	if i <= 0 || i+3 >= len(s) || !ascii.IsLower(s[i+3]) || (s[i-1] != ':' && s[i-1] != '=') {
 		return -1
 	}
 	label := strings.ToLower(strings.TrimRight(s[:i], ":= "))
@@ -148,7 +150,7 @@ func spokenOf(word, rest string) bool {
 		return false
 	}
 	next, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
-	return next != "" && !strings.ContainsFunc(next, func(c rune) bool { return !isLower(byte(min(c, 0x7f))) })
+	return next != "" && !strings.ContainsFunc(next, func(c rune) bool { return !ascii.IsLower(byte(min(c, 0x7f))) })
 }
 
 // atCommand reports whether a program's name stands where a command begins.
@@ -201,7 +203,7 @@ func isAssignment(w string) bool {
 
 func isVariable(name string) bool {
 	for i := range len(name) {
-		if !isWord(name[i]) || (i == 0 && isDigit(name[0])) {
+		if !ascii.IsWord(name[i]) || (i == 0 && ascii.IsDigit(name[0])) {
 			return false
 		}
 	}
@@ -282,7 +284,7 @@ func (w *walker) word(r *Reader, word string) {
 			return
 		}
 		w.flag = name
-	case word[0] == '-' && len(word) > 1 && !isDigit(word[1]) && word[1] != '.':
+	case word[0] == '-' && len(word) > 1 && !ascii.IsDigit(word[1]) && word[1] != '.':
 		w.end(r) // -m, -u: about the interpreter
 	case override(word):
 		w.end(r)
@@ -360,11 +362,11 @@ func shellWords(s string) (words []string, whole bool) {
 				c = s[i]
 			}
 			word = append(word, c)
-		case isBlank(c):
+		case ascii.IsBlank(c):
 			flush()
 		case c == '\'' || c == '"':
 			quote, in = c, true
-		case c == '\\' && i+1 < len(s) && !isWord(s[i+1]) && s[i+1] != '\\':
+		case c == '\\' && i+1 < len(s) && !ascii.IsWord(s[i+1]) && s[i+1] != '\\':
 			i++
 			word, in = append(word, s[i]), true
 		case !in && (c == '|' || c == ';' || c == '&' || c == '>' || c == '<'), c == ';' && (i+1 == len(s) || s[i+1] == ' '):

@@ -1,6 +1,10 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // reportWords in front of a dict say that it tells what happened, not what was asked for.
 var reportWords = []string{
@@ -39,7 +43,7 @@ func (d *literal) vouch(r *Reader) {
 // shortLabel reports whether a dict stands behind a label of a few words, `FLAGS: {...` or `run setup = {...`, that do
 // not say that it is a report.
 func shortLabel(prefix []byte) bool {
-	if isBlank(prefix[0]) || len(prefix) > 48 {
+	if ascii.IsBlank(prefix[0]) || len(prefix) > 48 {
 		return false
 	}
 	s := strings.TrimRight(string(prefix), " ")

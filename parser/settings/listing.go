@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // listingLeast is how many lines with the same words in front make a listing.
@@ -121,11 +123,11 @@ var listMarks = []byte(" |:-]>")
 // nextWord returns the word at i and where the next one begins.
 func nextWord(s []byte, i int) (word []byte, next int) {
 	end := i
-	for end < len(s) && !isBlank(s[end]) {
+	for end < len(s) && !ascii.IsBlank(s[end]) {
 		end++
 	}
 	next = end
-	for next < len(s) && isBlank(s[next]) {
+	for next < len(s) && ascii.IsBlank(s[next]) {
 		next++
 	}
 	return s[i:end], next
@@ -138,10 +140,10 @@ func paramWord(word []byte) bool {
 	if len(word) > 20 {
 		return false
 	}
-	for len(word) > 0 && !isLower(word[0]) && !isUpper(word[0]) {
+	for len(word) > 0 && !ascii.IsLower(word[0]) && !ascii.IsUpper(word[0]) {
 		word = word[1:]
 	}
-	for n := len(word); n > 0 && !isLower(word[n-1]) && !isUpper(word[n-1]); n-- {
+	for n := len(word); n > 0 && !ascii.IsLower(word[n-1]) && !ascii.IsUpper(word[n-1]); n-- {
 		word = word[:n-1]
 	}
 	if len(word) < 3 {
@@ -154,7 +156,7 @@ func paramWord(word []byte) bool {
 	}
 	var low [20]byte
 	for i, c := range word {
-		if isUpper(c) {
+		if ascii.IsUpper(c) {
 			c += 'a' - 'A'
 		}
 		low[i] = c

@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // literal reads nested mappings as Python's repr and pprint, JSON and dataclass reprs print them, line by line, in one
@@ -55,7 +57,7 @@ func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
 // feed reads the next line of a dump.
 func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	i := 0
-	for i < len(text) && isBlank(text[i]) {
+	for i < len(text) && ascii.IsBlank(text[i]) {
 		i++
 	}
 	if i == len(text) {
@@ -86,7 +88,7 @@ func (d *literal) end(r *Reader) {
 // eat reads text from i on. When the root closes, the stack is empty and eat returns where the rest begins.
 func (d *literal) eat(r *Reader, text []byte, i int) int {
 	for i < len(text) && len(d.stack) > 0 {
-		if isBlank(text[i]) {
+		if ascii.IsBlank(text[i]) {
 			d.keep(text[i])
 			i++
 			continue

@@ -1,6 +1,10 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // maxTold bounds the keys whose last value is remembered.
 const maxTold = 1024
@@ -121,11 +125,11 @@ func sourceLine(s string) bool {
 func findPairs(s string) []pair {
 	var out []pair
 	for i := 1; i < len(s)-1 && len(out) < 256; i++ {
-		if s[i] != '=' || s[i+1] == '=' || isBlank(s[i+1]) {
+		if s[i] != '=' || s[i+1] == '=' || ascii.IsBlank(s[i+1]) {
 			continue
 		}
 		start := i
-		for start > 0 && (isWord(s[start-1]) || s[start-1] == '.' || s[start-1] == '-') && i-start <= MaxKey {
+		for start > 0 && (ascii.IsWord(s[start-1]) || s[start-1] == '.' || s[start-1] == '-') && i-start <= MaxKey {
 			start--
 		}
 		key := s[start:i]
@@ -179,7 +183,7 @@ func valueEnd(s string, i int) int {
 		case ' ', '\t', ';', '|', ')', ']', '}':
 			return j
 		case ',':
-			if j+1 == len(s) || isBlank(s[j+1]) || !isDigit(s[j+1]) {
+			if j+1 == len(s) || ascii.IsBlank(s[j+1]) || !ascii.IsDigit(s[j+1]) {
 				return j
 			}
 		}

@@ -1,6 +1,10 @@
 package settings
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+)
 
 // fits reports whether a line can stand where the dump is.
 func (d *literal) fits(s []byte) bool {
@@ -9,7 +13,7 @@ func (d *literal) fits(s []byte) bool {
 	case c == '}' || c == ']' || c == ')':
 		return true
 	case !top.mapping:
-		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || isDigit(c) ||
+		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || ascii.IsDigit(c) ||
 			startsLiteral(s) || s[len(s)-1] == ',' || startsCall(s)
 	case d.hasKey && len(d.val) == 0:
 		return true

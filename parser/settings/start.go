@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // reprSuffixes end the names of objects whose repr is a configuration.
@@ -120,7 +122,7 @@ func amongPairs(prefix, inside []byte) bool {
 // namedConfig reports whether an object of any class stands behind a label that says it is a configuration:
 // `cfg: DotMap(...)`.
 func namedConfig(prefix, name []byte) bool {
-	if len(name) == 0 || !isUpper(name[0]) {
+	if len(name) == 0 || !ascii.IsUpper(name[0]) {
 		return false
 	}
 	label := bytes.TrimRight(prefix, " ")
@@ -132,7 +134,7 @@ func namedConfig(prefix, name []byte) bool {
 
 func nameBefore(s []byte) []byte {
 	i := len(s)
-	for i > 0 && (isWord(s[i-1]) || s[i-1] == '.') {
+	for i > 0 && (ascii.IsWord(s[i-1]) || s[i-1] == '.') {
 		i--
 	}
 	return s[i:]
@@ -145,7 +147,7 @@ func reprName(name []byte) bool {
 	if string(name) == "namespace" {
 		return true
 	}
-	if len(name) == 0 || len(name) > 80 || !isUpper(name[0]) {
+	if len(name) == 0 || len(name) > 80 || !ascii.IsUpper(name[0]) {
 		return false
 	}
 	for _, s := range reprSuffixes {
@@ -266,7 +268,7 @@ func assignedDict(prefix []byte) bool {
 
 func endsWithWord(s string, words []string) bool {
 	i := len(s)
-	for i > 0 && isLower(s[i-1]) {
+	for i > 0 && ascii.IsLower(s[i-1]) {
 		i--
 	}
 	for _, w := range words {

@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // table follows Megatron's argument table between its two frame lines. Between them a name of 48 bytes and more
@@ -75,11 +77,11 @@ func longRow(text []byte) (name, value string, ok bool) {
 
 // longShape is the quick test for such a row: two blanks, and a long name in front of a blank.
 func longShape(text []byte) bool {
-	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !isLower(text[2]) {
+	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !ascii.IsLower(text[2]) {
 		return false
 	}
 	i := 2
-	for i < len(text) && (isWord(text[i]) || text[i] == '.') {
+	for i < len(text) && (ascii.IsWord(text[i]) || text[i] == '.') {
 		i++
 	}
 	return i >= 2+longLeast && i < len(text) && text[i] == ' '
@@ -139,7 +141,7 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 	if bare, from, more := strings.Cut(value, "...."); more && (strings.HasSuffix(from, "updated") || strings.HasSuffix(from, "default")) {
 		value = strings.TrimRight(bare, ".")
 	}
-	if value == "" || (value[0] == '[' && len(value) > 1 && isUpper(value[1])) {
+	if value == "" || (value[0] == '[' && len(value) > 1 && ascii.IsUpper(value[1])) {
 		return "", "", false // nothing, or a check list: [OKAY]
 	}
 	name = strings.TrimRight(string(text[max(0, i-MaxKey):i]), " ")
@@ -174,7 +176,7 @@ func (r *Reader) banner(text []byte) bool {
 		if !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") || len(s)-len(strings.TrimLeft(s, " ")) > 3 {
 			return false
 		}
-		if name == "" || len(name) > 90 || !isUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
+		if name == "" || len(name) > 90 || !ascii.IsUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
 			return false
 		}
 		r.emit(name, value, r.line, Pairs)
@@ -218,7 +220,7 @@ func hasWord(s string, words []string) bool {
 			}
 			i += from
 			end := i + len(w)
-			if (i == 0 || !isWord(s[i-1])) && (end == len(s) || !isWord(s[end])) {
+			if (i == 0 || !ascii.IsWord(s[i-1])) && (end == len(s) || !ascii.IsWord(s[end])) {
 				return true
 			}
 			from = end

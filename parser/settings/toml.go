@@ -1,6 +1,10 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // tomlLeast is how many assignments a block without sections needs before it is taken for a file of them.
 const tomlLeast = 3
@@ -18,7 +22,7 @@ type tomlBlock struct {
 
 // startTOML begins a block at a section or an assignment.
 func (r *Reader) startTOML(text []byte) bool {
-	if r.open != nil || !sectionShape(text) && (isBlank(text[0]) || !assigns(string(text))) {
+	if r.open != nil || !sectionShape(text) && (ascii.IsBlank(text[0]) || !assigns(string(text))) {
 		return false
 	}
 	t := &tomlBlock{loose: r.first}
@@ -89,5 +93,5 @@ func tomlValue(v string) bool {
 		return true
 	}
 	v = uncomment(v)
-	return flagValue(v) || !strings.Contains(v, " ") && (isDigit(v[0]) || v[0] == '-' || v[0] == '+' || v[0] == '.')
+	return flagValue(v) || !strings.Contains(v, " ") && (ascii.IsDigit(v[0]) || v[0] == '-' || v[0] == '+' || v[0] == '.')
 }

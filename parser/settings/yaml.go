@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // yamlLeast is how many lines a block needs before it is taken for YAML.
@@ -214,7 +216,7 @@ func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 	if len(body) > 0 && (body[0] == '"' || body[0] == '\'') {
 		n = stringEnd(body[:min(len(body), MaxKey)])
 	} else {
-		for n < len(body) && n < MaxKey && (isWord(body[n]) || bytes.IndexByte(keyMarks, body[n]) >= 0) {
+		for n < len(body) && n < MaxKey && (ascii.IsWord(body[n]) || bytes.IndexByte(keyMarks, body[n]) >= 0) {
 			n++
 		}
 	}

@@ -3,6 +3,8 @@ package traceback
 import (
 	"bytes"
 	"strconv"
+
+	"oomscan/parser/lazyre"
 )
 
 const (
@@ -72,14 +74,14 @@ type KernelReport struct {
 }
 
 var (
-	stampLead  = onUse(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
+	stampLead  = lazyre.New(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
 	invoked    = []byte(" invoked oom-killer: ")
 	constraint = []byte("oom-kill:constraint=")
 	killedProc = []byte("Killed process ")
 	killProc   = []byte("Kill process ")
 	statsFor   = []byte("Memory cgroup stats for ")
 	taskIn     = []byte("Task in ")
-	slurmJob   = onUse(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
+	slurmJob   = lazyre.New(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
 )
 
 // Feed offers one line and says whether it belongs to an out-of-memory report.

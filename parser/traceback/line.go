@@ -2,9 +2,10 @@ package traceback
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
 
 // maxLook bounds how much of one line is looked at from its front. Ends of lines are always looked at: a header may be
@@ -136,7 +137,7 @@ func funcName(b []byte) string {
 		switch c := b[n]; {
 		case c == '<':
 			n += angled(b[n:])
-		case isWord(c) || c == '.' || c == '>' || c >= 0x80:
+		case ascii.IsWord(c) || c == '.' || c == '>' || c >= 0x80:
 			n++
 		default:
 			return clip(b[:n], maxFunc)
@@ -154,7 +155,7 @@ func angled(b []byte) int {
 		switch c := b[n]; {
 		case c == '>':
 			return n + 1
-		case !isWord(c) && c != ' ' && c != ':' && c != '.' && c != '-':
+		case !ascii.IsWord(c) && c != ' ' && c != ':' && c != '.' && c != '-':
 			return 1
 		}
 	}
@@ -208,7 +209,7 @@ type exception struct {
 func parseException(body []byte) exception {
 	body = head(body)
 	n, dot := 0, -1
-	for n < len(body) && n < maxClass && (isWord(body[n]) || body[n] == '.' || body[n] == '<' || body[n] == '>') {
+	for n < len(body) && n < maxClass && (ascii.IsWord(body[n]) || body[n] == '.' || body[n] == '<' || body[n] == '>') {
 		if body[n] == '.' {
 			dot = n
 		}
@@ -306,7 +307,7 @@ func behindBar(body []byte) exception {
 // logStart is how records of the usual loggers begin when no envelope was taken off: a level, a date or a time of day,
 // glog's letter and date, NCCL's host:pid:tid, a shell's report,
 // a process label.
-var logStart = onUse(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
+var logStart = lazyre.New(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
 	`|\[?(?:19|20)\d\d[-/]?\d\d[-/]?\d\d\b` +
 	`|\[?\d\d[-/:]\d\d[-/: ]` +
 	`|\[?[IWEFC]\d{3,4} \d\d:\d\d` +
@@ -318,10 +319,6 @@ var logStart = onUse(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL
 
 func isLogRecord(body []byte) bool { return logStart().Match(body[:min(len(body), 200)]) }
 
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
-
 // leadingInt reads the decimal digits that b begins with, at most nine of them.
 func leadingInt(b []byte) (n, size int) {
 	for size < len(b) && size < 9 && b[size] >= '0' && b[size] <= '9' {
@@ -329,9 +326,4 @@ func leadingInt(b []byte) (n, size int) {
 		size++
 	}
 	return n, size
-}
-
-// onUse compiles an expression when it is first needed: few logs need any of this package's, and a start is to be quick.
-func onUse(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

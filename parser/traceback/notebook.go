@@ -1,6 +1,10 @@
 package traceback
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+)
 
 // A notebook's traceback, by IPython (core/ultratb.py, 5 to 9) and whatever runs notebooks in batch: papermill, nbconvert,
 // Colab, Databricks. The class stands in the header and again in the last line; each frame quotes some lines of source
@@ -22,7 +26,7 @@ func notebookHeader(body []byte) (class []byte, ok bool) {
 		return nil, false
 	}
 	for _, c := range class {
-		if !isWord(c) && c != '.' {
+		if !ascii.IsWord(c) && c != '.' {
 			return nil, false
 		}
 	}

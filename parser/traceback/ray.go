@@ -1,9 +1,14 @@
 package traceback
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
+)
 
 // reprRank finds a rank that an actor's repr tells: NeMo RL prints `MegatronPolicyWorker[rank=9]`. A local rank is none.
-var reprRank = onUse(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
+var reprRank = lazyre.New(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
 
 // parseRay reads the header that Ray puts above a remote traceback (python/ray/exceptions.py):
 //
@@ -60,7 +65,7 @@ func parseEcho(body []byte) (o *Origin, ok bool) {
 // isName says that b is an identifier.
 func isName(b []byte) bool {
 	for _, c := range b {
-		if !isWord(c) {
+		if !ascii.IsWord(c) {
 			return false
 		}
 	}
