@@ -24,11 +24,12 @@ type draft struct {
 	tail     []Frame // ring of the last maxTailFrames frames behind head
 	tailAt   int     // next slot of a full ring
 	code     int     // indented lines since the last frame
-	foreign  int     // lines of others in a row
+	foreign  int     // other writers' lines in a row
 	lines    int
 	bytes    int
-	style    headerKind
-	current  bool   // faulthandler's "Current thread": the one that crashed
+	until    int    // once it ended at a line that may be another writer's: the fed line up to which it may go on
+	reversed bool   // frames stand innermost first
+	crashed  bool   // faulthandler's "Current thread": the one that crashed
 	lastLine int    // line of the last frame
 	class    string // the class that a notebook's header names
 	wrapped  []byte // a frame of rich's box that goes on in the next line
@@ -49,7 +50,14 @@ func (d *draft) base() int {
 
 // flat says that the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
 // then only told by its place.
-func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 && d.style != headerBox }
+func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 }
+
+// count counts a line and says whether the traceback may still go on.
+func (d *draft) count(size int) bool {
+	d.lines++
+	d.bytes += size
+	return d.lines <= maxTraceLines && d.bytes <= maxTraceBytes
+}
 
 func (d *draft) add(line int, f Frame, indent int, glued bool) {
 	if !glued {
@@ -97,7 +105,7 @@ func (d *draft) setLine(n int) {
 
 // trace returns what was gathered, as a Trace that shares nothing that changes.
 func (d *draft) trace() *Trace {
-	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.style == headerFirst}
+	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.reversed}
 	t.Frames = make([]Frame, 0, len(d.head)+len(d.tail))
 	t.Frames = append(t.Frames, d.head...)
 	t.Frames = append(t.Frames, d.tail[d.tailAt:]...)

@@ -183,7 +183,7 @@ func (b *ElasticBlock) field(body []byte) bool {
 		}
 	case "traceback", "msg":
 		b.nested = true
-		if headerOf(value) == headerNone {
+		if !bytes.HasSuffix(value, textTraceback) {
 			f.Traceback = clip(bytes.Trim(value, `"`), maxField)
 		}
 	default:

@@ -12,21 +12,6 @@ import (
 // glued behind megabytes of progress bar.
 const maxLook = 64 << 10
 
-type headerKind uint8
-
-const (
-	headerNone     headerKind = iota
-	headerPlain               // Traceback (most recent call last):
-	headerNested              // Original Traceback (most recent call last): of torch's ExceptionWrapper (torch/_utils.py)
-	headerProcess             // -- Process 3 terminated with the following error: (torch/multiprocessing/spawn.py)
-	headerFirst               // Thread 0x.. (most recent call first): of faulthandler
-	headerFatal               // Fatal Python error: Bus error
-	headerRay                 // ray::Actor.method() (pid=.., ip=..)
-	headerBox                 // rich's box with the title "Traceback (most recent call last)"
-	headerGroup               // + Exception Group Traceback (most recent call last):
-	headerNotebook            // RuntimeError          Traceback (most recent call last) of IPython
-)
-
 var (
 	textTraceback = []byte("Traceback (most recent call last):")
 	textBoxTitle  = []byte("Traceback (most recent call last)")
@@ -59,37 +44,6 @@ func isEnd(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n'
 
 // head returns the front of a line, as much of it as is looked at.
 func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
-
-func headerOf(body []byte) headerKind {
-	switch {
-	case bytes.HasSuffix(body, textTraceback):
-		rest := body[:len(body)-len(textTraceback)]
-		switch {
-		case bytes.HasSuffix(rest, []byte("Exception Group ")):
-			return headerGroup
-		case bytes.HasSuffix(rest, []byte("Original ")):
-			return headerNested
-		}
-		return headerPlain
-	case bytes.HasSuffix(body, textFirst):
-		return headerFirst
-	case bytes.HasPrefix(body, []byte("-- Process ")) && bytes.HasSuffix(body, []byte("terminated with the following error:")):
-		return headerProcess
-	case bytes.HasPrefix(body, textFatal):
-		return headerFatal
-	case bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle):
-		return headerBox
-	}
-	if _, ok := notebookHeader(body); ok {
-		return headerNotebook
-	}
-	return headerNone
-}
-
-// isChain recognises the sentences that tie a traceback to the one before (Lib/traceback.py).
-func isChain(body []byte) bool {
-	return bytes.HasPrefix(body, textDirect) || bytes.HasPrefix(body, textDuring)
-}
 
 // parseFrame reads `File "PATH", line N, in FUNC` or faulthandler's `File "PATH", line N in FUNC`. In a torn line, where
 // another process wrote in the middle, the first place that reads as a frame counts; at is where it stands.
@@ -177,16 +131,6 @@ func parseBoxFrame(body []byte) (f Frame, ok bool) {
 		return f, false
 	}
 	return Frame{File: clip(body[:colon], maxPath), Line: n, Func: funcName(body[i+4:])}, true
-}
-
-// isMarks says that a line only points into the source line above it: ^^^^ or ~~~~^^^^.
-func isMarks(body []byte) bool {
-	for _, c := range body {
-		if c != '^' && c != '~' && c != ' ' {
-			return false
-		}
-	}
-	return len(body) > 0
 }
 
 // certainty says how surely a line is the one that ends a traceback.
