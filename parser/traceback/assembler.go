@@ -60,8 +60,8 @@ func (a *Assembler) Feed(number int, text []byte) State {
 	if a.state == 0 {
 		a.state = idle
 	}
-	body, indent := a.unwrap(split(text))
-	a.line = line{number: number, body: body, indent: indent}
+	a.line.number = number
+	a.line.body, a.line.indent = a.unwrap(split(text))
 	if a.state&open != 0 && !a.draft.count(len(text)) {
 		a.abandon()
 	}

@@ -62,16 +62,22 @@ func isNotebookHeader(body []byte) bool {
 }
 
 // isRemoteHeader recognises Ray's header, and a driver's repetition of a remote failure.
-func (a *Assembler) isRemoteHeader() (ok bool) {
-	if a.line.origin, a.line.at, ok = parseRay(a.line.body); ok {
-		return true
+func (a *Assembler) isRemoteHeader() bool {
+	o, at, ok := parseRay(a.line.body)
+	if !ok {
+		o, ok = parseEcho(a.line.body)
 	}
-	a.line.origin, ok = parseEcho(a.line.body)
+	if ok {
+		a.line.origin, a.line.at = o, at
+	}
 	return ok
 }
 
-func (a *Assembler) isFrame() (ok bool) {
-	a.line.frame, a.line.at, ok = parseFrame(a.line.body)
+func (a *Assembler) isFrame() bool {
+	f, at, ok := parseFrame(a.line.body)
+	if ok {
+		a.line.frame, a.line.at = f, at
+	}
 	return ok
 }
 
