@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -38,12 +39,7 @@ func (b *block) add(r *Reader, p Pair, ready bool) {
 
 // has reports whether a key is held.
 func (b *block) has(key string) bool {
-	for _, p := range b.held {
-		if p.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.held, func(p Pair) bool { return p.Key == key })
 }
 
 // end reports what a block that stayed too short said of known settings.
@@ -65,7 +61,7 @@ func (r *Reader) nested(p Pair) {
 		r.emit(p.Key, p.Value, p.Line, p.Form)
 		return
 	}
-	d := &literal{form: p.Form, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := newLiteral(p.Form, '}')
 	d.descend(p.Key)
 	line := r.line
 	r.line = p.Line

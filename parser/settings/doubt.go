@@ -7,20 +7,18 @@ import (
 )
 
 // reportWords in front of a dict say that it tells what happened, not what was asked for.
-var reportWords = []string{
-	"error", "errors", "failed", "failure", "exception", "response", "request", "result", "results", "metrics", "metric", "stats",
-	"statistics", "memory", "usage", "status", "state", "states", "sample", "samples", "output", "outputs", "input", "inputs",
-	"prompt", "message", "messages", "record", "event", "payload", "body", "data", "batch", "example", "row", "item", "got",
-	"expected", "actual", "logs", "log", "eval", "step", "epoch", "iteration", "summary", "report", "timing", "timings", "profile",
-	"unknown", "unrecognized", "unused", "invalid", "shapes", "shape", "keys", "diff", "missing", "unexpected",
-}
+var reportWords = strings.Fields(`
+	error errors failed failure exception response request result results metrics metric stats statistics memory usage
+	status state states sample samples output outputs input inputs prompt message messages record event payload body data
+	batch example row item got expected actual logs log eval step epoch iteration summary report timing timings profile
+	unknown unrecognized unused invalid shapes shape keys diff missing unexpected`)
 
 // maxDoubted bounds the settings of one dict that are held back.
 const maxDoubted = 1024
 
 // hold keeps a setting back until one of them is known to be a setting. A metric gives the dump up.
 func (d *literal) hold(p Pair) {
-	if metric(p.Key) && !flagValue(p.Value) || len(d.held) >= maxDoubted {
+	if metric(p.Key) && !isSwitch(p.Value) || len(d.held) >= maxDoubted {
 		d.stack, d.held, d.rec, d.vouched = d.stack[:1], nil, 0, false
 		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
 		return

@@ -133,39 +133,20 @@ func nextWord(s []byte, i int) (word []byte, next int) {
 	return s[i:end], next
 }
 
-// paramWord reports whether a word, its punctuation aside, may end what stands in front of each line of a listing:
-// `Config param lr: 0.1`, `[config] lr = 0.1`, `arg lr: 0.1`. Every line with a colon is asked for some of its words:
-// hence no map.
+// paramWords may end what stands in front of each line of a listing: `Config param lr: 0.1`, `[config] lr = 0.1`.
+var paramWords = set(`
+	config configs configuration conf cfg param params parameter parameters arg args argument arguments option options flag
+	flags setting settings hparam hparams hyperparam hyperparameter hyperparameters`)
+
+// paramWord reports whether a word, its punctuation aside, is one of them. It does not allocate.
 func paramWord(word []byte) bool {
-	if len(word) > 20 {
-		return false
-	}
-	for len(word) > 0 && !ascii.IsLower(word[0]) && !ascii.IsUpper(word[0]) {
-		word = word[1:]
-	}
-	for n := len(word); n > 0 && !ascii.IsLower(word[n-1]) && !ascii.IsUpper(word[n-1]); n-- {
-		word = word[:n-1]
-	}
-	if len(word) < 3 {
-		return false
-	}
-	switch word[0] | 0x20 { // a look at the first letter spares most words the rest
-	case 'c', 'p', 'a', 'o', 'f', 's', 'h':
-	default:
-		return false
-	}
+	word = bytes.TrimFunc(word, func(c rune) bool { return c < 'A' || c > 'z' || 'Z' < c && c < 'a' })
 	var low [20]byte
+	if len(word) < 3 || len(word) > len(low) {
+		return false
+	}
 	for i, c := range word {
-		if ascii.IsUpper(c) {
-			c += 'a' - 'A'
-		}
-		low[i] = c
+		low[i] = c | 0x20
 	}
-	switch string(low[:len(word)]) {
-	case "config", "configs", "configuration", "conf", "cfg", "param", "params", "parameter", "parameters", "arg", "args",
-		"argument", "arguments", "option", "options", "flag", "flags", "setting", "settings", "hparam", "hparams",
-		"hyperparam", "hyperparameter", "hyperparameters":
-		return true
-	}
-	return false
+	return paramWords[string(low[:len(word)])]
 }

@@ -22,6 +22,7 @@ type literal struct {
 	held    []Pair // what doubt holds back
 	vouched bool   // a known setting is among them
 	told    bool
+	rust    bool // of Rust's fields only scalars are told
 
 	key     string // of the entry at hand
 	keyLine int
@@ -50,6 +51,11 @@ type frame struct {
 	col     int // column of its keys, -1 unknown
 }
 
+// newLiteral returns a literal whose root is already open.
+func newLiteral(form string, closer byte) *literal {
+	return &literal{form: form, stack: []frame{{closer: closer, mapping: true, col: -1}}}
+}
+
 func (d *literal) sure() bool { return d.told }
 
 func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
@@ -69,14 +75,21 @@ func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	d.resync(r, text, i)
 	before := len(r.out)
 	d.eat(r, text, i)
-	if d.unsure && len(r.out) > before {
-		if metrics(r.out[before:]) {
-			r.out = r.out[:before]
-			return true, false
-		}
-		d.unsure = false
+	return true, !d.takeBack(r, before) && len(d.stack) > 0
+}
+
+// takeBack takes the first settings of a dump without a label back when they are the metrics of a training step.
+func (d *literal) takeBack(r *Reader, before int) bool {
+	if !d.unsure || len(r.out) == before {
+		return false
 	}
-	return true, len(d.stack) > 0
+	d.unsure = false
+	if !metrics(r.out[before:]) {
+		return false
+	}
+	r.count -= len(r.out) - before
+	r.out = r.out[:before]
+	return true
 }
 
 func (d *literal) end(r *Reader) {
@@ -334,16 +347,21 @@ func (d *literal) entry(r *Reader) {
 	if d.top().lost || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
 		return
 	}
-	key := d.key
+	p := Pair{Key: d.key, Value: string(val), Line: d.keyLine, Form: d.form}
 	if len(d.path) > 0 {
-		key = string(d.path) + "." + key
+		p.Key = string(d.path) + "." + p.Key
+	}
+	if d.rust {
+		if p.Value = rustValue(p.Value, d.isStr); p.Value == "" || len(d.stack) > 1 {
+			return
+		}
 	}
 	if d.doubt {
-		d.hold(Pair{Key: key, Value: string(val), Line: d.keyLine, Form: d.form})
+		d.hold(p)
 		return
 	}
 	d.told = true
-	r.emit(key, string(val), d.keyLine, d.form)
+	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
 
 // plausibleKey leaves out metrics ("actor/loss"), sentences and the class names that Hydra puts into its dicts.

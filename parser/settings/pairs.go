@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -24,10 +25,10 @@ func (r *Reader) pairs(text []byte) {
 	}
 	found := findPairs(s)
 	if len(found) == 0 {
-		found = colonPairs(s)
+		found = someKnown(colonPairs(s))
 	}
 	if len(found) == 0 {
-		found = spacedPairs(s)
+		found = someKnown(spacedPairs(s))
 	}
 	if len(found) == 0 {
 		r.assignment(s)
@@ -88,7 +89,7 @@ func (r *Reader) assignment(s string) {
 }
 
 // scalar reports whether a value is a number or a switch.
-func scalar(v string) bool { return plainNumber(v) || flagValue(v) }
+func scalar(v string) bool { return plainNumber(v) || isSwitch(v) }
 
 // tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
 func (r *Reader) tell(p Pair) {
@@ -191,6 +192,14 @@ func valueEnd(s string, i int) int {
 	return len(s)
 }
 
+// someKnown returns the pairs if they are some and one of them is a known setting.
+func someKnown(found []pair) []pair {
+	if len(found) < 2 || !slices.ContainsFunc(found, func(p pair) bool { return knob(p.key) }) {
+		return nil
+	}
+	return found
+}
+
 // colonPairs reads `Training config | batch_size: 4 | seq: 128`: parts between bars, or between commas when all parts
 // are pairs and one of them is a known setting.
 func colonPairs(s string) []pair {
@@ -202,7 +211,7 @@ func colonPairs(s string) []pair {
 		sep = ","
 	}
 	var out []pair
-	known, at := false, 0
+	at := 0
 	for part := range strings.SplitSeq(s, sep) {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ": ")
 		if at == 0 { // a label stands in front of the first one
@@ -213,14 +222,10 @@ func colonPairs(s string) []pair {
 		value = strings.TrimSpace(value)
 		if ok && isName(key) && value != "" && !strings.Contains(value, " ") && len(value) <= 64 {
 			out = append(out, pair{key, strings.Trim(value, `'"`), at, at + len(part)})
-			known = known || knob(key)
 		} else if at > 0 {
 			return nil
 		}
 		at += len(part) + 1
-	}
-	if len(out) < 2 || !known {
-		return nil
 	}
 	return out
 }
@@ -232,7 +237,6 @@ func spacedPairs(s string) []pair {
 		return nil
 	}
 	var out []pair
-	known := false
 	for at < len(s) {
 		key, rest, ok := strings.Cut(s[at:], " = ")
 		start := at + len(key) - len(strings.TrimLeft(key, " "))
@@ -245,11 +249,7 @@ func spacedPairs(s string) []pair {
 			return nil
 		}
 		out = append(out, pair{key, strings.Trim(s[at:end], `'"`), start, end})
-		known = known || knob(key)
 		at = end + 1
-	}
-	if len(out) < 2 || !known {
-		return nil
 	}
 	return out
 }

@@ -10,6 +10,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/secret"
 )
 
 // Forms of a [Pair]: how the log printed it.
@@ -197,7 +199,7 @@ func (r *Reader) emit(key, value string, line int, form string) {
 		return
 	}
 	if isSecret(key, value) {
-		value = masked
+		value = secret.Mask
 	}
 	if len(value) > MaxValue {
 		value = value[:MaxValue-3] + "..."
@@ -205,6 +207,14 @@ func (r *Reader) emit(key, value string, line int, form string) {
 	r.count++
 	// copies: a part of a long line would keep all of it alive
 	r.out = append(r.out, Pair{Key: strings.Clone(key), Value: strings.Clone(value), Line: line, Form: form})
+}
+
+// isSecret reports whether a setting's value must not leave the log. Of a value that holds a credential nothing is kept.
+func isSecret(key, value string) bool {
+	if value == "" || value == "[]" || value == "{}" || isSwitch(value) {
+		return false
+	}
+	return secret.Key(key) || secret.Text(value) != value || secret.Container(value)
 }
 
 // scan reads a line outside dumps. The first form that claims the line has it.

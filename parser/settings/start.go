@@ -8,16 +8,14 @@ import (
 )
 
 // reprSuffixes end the names of objects whose repr is a configuration.
-var reprSuffixes = []string{
-	"Args", "Arguments", "Config", "Configs", "Namespace", "Options", "Params", "Parameters", "Settings", "Cfg", "HParams",
-	"Hparams", "Hyperparameters", "CfgNode", "ConfigDict", "ConfigNode", "AttrDict", "EasyDict",
-}
+var reprSuffixes = strings.Fields(`
+	Args Arguments Config Configs Namespace Options Params Parameters Settings Cfg HParams Hparams Hyperparameters CfgNode
+	ConfigDict ConfigNode AttrDict EasyDict`)
 
 // labelWords end the label in front of a dict that is a configuration.
-var labelWords = []string{
-	"args", "arguments", "config", "configs", "configuration", "cfg", "params", "parameters", "settings", "hparams",
-	"hyperparameters", "options", "kwargs", "json", "flags",
-}
+var labelWords = strings.Fields(`
+	args arguments config configs configuration cfg params parameters settings hparams hyperparameters options kwargs json
+	flags`)
 
 // codeWords begin a line of source code rather than one of output.
 var codeWords = []string{"return ", "raise ", "await ", "yield ", "with ", "if ", "for ", "assert ", "def ", "class ", "from ", "import ", "elif ", "while ", "async ", "@", ">>> ", "File \""}
@@ -29,15 +27,25 @@ func (r *Reader) startLiteral(text []byte) bool {
 	if i := bytes.Index(text, withConfig); i >= 0 && bytes.Contains(text[:i], []byte("engine")) {
 		at := i + len(withConfig)
 		if n := nameEnd(text[at:]); n > 0 && at+n < len(text) && text[at+n] == '=' {
-			d := &literal{form: Engine, stack: []frame{{mapping: true, col: -1}}}
-			d.eat(r, text, at)
+			newLiteral(Engine, 0).eat(r, text, at)
 			return true
 		}
 	}
-	if r.startDict(text) || r.startCall(text) || r.startRust(text) {
-		return true
+	return r.startDict(text) || r.startCall(text) || r.startRust(text) || r.startRepr(text)
+}
+
+// follow keeps a literal that its first line leaves open: as a dump, when the line ends with one of these bytes. It reports
+// whether the literal is open.
+func (r *Reader) follow(d *literal, text []byte, ends string) bool {
+	if len(d.stack) == 0 {
+		return false
 	}
-	return r.startRepr(text)
+	if strings.IndexByte(ends, text[len(text)-1]) >= 0 {
+		r.begin(d, text)
+	} else {
+		d.end(r)
+	}
+	return true
 }
 
 // startRepr reads `Name(a=1, ...)` for names that mean a configuration, several of them in a line.
@@ -48,15 +56,11 @@ func (r *Reader) startRepr(text []byte) bool {
 		if at < 0 {
 			break
 		}
-		d := &literal{form: Repr, root: at - len(nameBefore(text[:at])), stack: []frame{{closer: ')', mapping: true, col: -1}}}
+		d := newLiteral(Repr, ')')
+		d.root = at - len(nameBefore(text[:at]))
 		i = d.eat(r, text, at+1)
 		found = true
-		if len(d.stack) > 0 {
-			if c := text[len(text)-1]; c == '(' || c == ',' || c == '{' || c == '[' {
-				r.begin(d, text)
-			} else {
-				d.end(r)
-			}
+		if r.follow(d, text, "(,{[") {
 			break
 		}
 	}
@@ -65,13 +69,48 @@ func (r *Reader) startRepr(text []byte) bool {
 
 var dictCall = []byte(" = dict(")
 
+// startRust reads a structure as Rust prints it with {:?}, `Args { model_id: "m", num_shard: Some(4), quantize: None }`
+// (text-generation-inference and text-embeddings-inference, launcher/src/main.rs).
+func (r *Reader) startRust(text []byte) bool {
+	at := bytes.Index(text, rustOpen)
+	if at <= 0 {
+		return false
+	}
+	name := nameBefore(text[:at])
+	rest := text[at+len(rustOpen):]
+	if !reprName(name) || len(name) < at && text[at-len(name)-1] != ' ' || !bytes.HasPrefix(rest[nameEnd(rest):], []byte(": ")) {
+		return false
+	}
+	d := newLiteral(Repr, '}')
+	d.rust = true
+	d.eat(r, text, at+len(rustOpen))
+	return true
+}
+
+// rustOpen stands between a structure's name and its fields.
+var rustOpen = []byte(" { ")
+
+// rustValue takes Some(...) off a scalar. It is empty for structures and lists.
+func rustValue(v string, isString bool) string {
+	if isString {
+		return v
+	}
+	for strings.HasPrefix(v, "Some(") && strings.HasSuffix(v, ")") {
+		v = v[len("Some(") : len(v)-1]
+	}
+	if strings.ContainsAny(v, "{}[]()") {
+		return ""
+	}
+	return strings.Trim(v, `"`)
+}
+
 // startCall reads `name = dict(a=1, ...)`, as mmengine and mmcv print their configurations (Config.pretty_text).
 func (r *Reader) startCall(text []byte) bool {
 	n := nameEnd(text)
 	if n == 0 || !bytes.HasPrefix(text[n:], dictCall) {
 		return false
 	}
-	d := &literal{form: Repr, stack: []frame{{closer: ')', mapping: true, col: -1}}}
+	d := newLiteral(Repr, ')')
 	d.descend(string(text[:n]))
 	d.stack[0].pathLen = len(d.path)
 	d.eat(r, text, n+len(dictCall))
@@ -215,7 +254,8 @@ func (r *Reader) startDict(text []byte) bool {
 	if n := stringEnd(text[at+1 : min(len(text), at+1+MaxKey)]); label == "" && n > 0 && metric(string(text[at+2:at+n])) {
 		return true
 	}
-	d := &literal{form: Pprint, root: at, unsure: label == "" && !doubt, doubt: doubt, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := newLiteral(Pprint, '}')
+	d.root, d.unsure, d.doubt = at, label == "" && !doubt, doubt
 	switch {
 	case label != "" && strings.HasSuffix(label, "non-default args"):
 		d.form = Engine
@@ -227,18 +267,8 @@ func (r *Reader) startDict(text []byte) bool {
 	if d.doubt && len(d.stack) == 0 {
 		return false
 	}
-	if d.unsure && metrics(r.out[before:]) {
-		r.count -= len(r.out) - before
-		r.out = r.out[:before]
-		return true
-	}
-	d.unsure = d.unsure && len(r.out) == before
-	if len(d.stack) > 0 {
-		if c := text[len(text)-1]; c == ',' || c == '{' || c == '[' || c == '(' || c == ':' || c == '\'' || c == '"' {
-			r.begin(d, text)
-		} else {
-			d.end(r)
-		}
+	if !d.takeBack(r, before) {
+		r.follow(d, text, ",{[(:'\"")
 	}
 	return true
 }
@@ -288,7 +318,8 @@ func (r *Reader) openingBrace(text []byte) bool {
 	if r.open != nil && len(bytes.TrimSpace(text)) == 1 {
 		return false
 	}
-	d := &literal{form: JSON, unsure: true, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := newLiteral(JSON, '}')
+	d.unsure = true
 	prefix := bytes.TrimRight(text[:len(text)-1], " ")
 	if len(bytes.TrimSpace(prefix)) > 0 {
 		prefix = prefix[max(0, len(prefix)-120):]

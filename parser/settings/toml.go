@@ -93,5 +93,5 @@ func tomlValue(v string) bool {
 		return true
 	}
 	v = uncomment(v)
-	return flagValue(v) || !strings.Contains(v, " ") && (ascii.IsDigit(v[0]) || v[0] == '-' || v[0] == '+' || v[0] == '.')
+	return isSwitch(v) || !strings.Contains(v, " ") && (ascii.IsDigit(v[0]) || v[0] == '-' || v[0] == '+' || v[0] == '.')
 }

@@ -29,12 +29,13 @@ func Worth(text []byte) bool {
 	if longShape(text) || bytes.HasPrefix(text, boxBar) {
 		return true
 	}
-	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || hasBar(text) || prefixEnd(text) > 0)
+	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)
 }
 
 var (
 	dots   = []byte("....")
 	dashes = []byte("--")
+	bar    = []byte(" | ")
 	boxBar = []byte("│ ")
 
 	// progressBar stands in every line of tqdm's, which are many and tell no settings.
@@ -44,30 +45,10 @@ var (
 	yamlStart = []byte("---")
 )
 
-// hasBar reports whether a bar stands alone between blanks.
-func hasBar(text []byte) bool {
-	for at := 0; ; at++ {
-		i := bytes.IndexByte(text[at:], '|')
-		if i < 0 {
-			return false
-		}
-		if at += i; at > 0 && text[at-1] == ' ' && at+1 < len(text) && text[at+1] == ' ' {
-			return true
-		}
-	}
-}
-
 // bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.
 func bannerShape(text []byte) bool {
-	if len(text) > 100 {
-		return false
-	}
-	for i := len(text) - 2; i > 0; i-- {
-		if text[i] == ':' && text[i+1] == ' ' {
-			return i+2 < len(text) && ascii.IsDigit(text[i+2])
-		}
-	}
-	return false
+	i := bytes.LastIndex(text, []byte(": "))
+	return len(text) <= 100 && i > 0 && i+2 < len(text) && ascii.IsDigit(text[i+2])
 }
 
 // yamlShape is the quick test for `key:` or `key: value`, indented by blanks.

@@ -120,7 +120,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		y.parents = append(y.parents, yamlParent{indent: indent, line: r.line, key: key})
 		return true, true
 	}
-	y.hard = y.hard || plainNumber(value) || flagValue(value) || len(y.parents) > 0
+	y.hard = y.hard || plainNumber(value) || isSwitch(value) || len(y.parents) > 0
 	if !known || key == "<<" { // an entry of a list, YAML's merge key
 		return true, true
 	}
