@@ -18,6 +18,7 @@ func TestClassesAreThoseOfRegularExpressions(t *testing.T) {
 		{"[0-9]", ascii.IsDigit},
 		{"[a-z]", ascii.IsLower},
 		{"[A-Z]", ascii.IsUpper},
+		{"[A-Za-z]", ascii.IsLetter},
 		{`[0-9A-Za-z_]`, ascii.IsWord},
 		{`[ \t]`, ascii.IsBlank},
 	}

@@ -30,7 +30,7 @@ func stringEnd(s []byte) int {
 
 // blankSeparated reports whether a key begins at i behind a blank, as in `a=1 b='x'`, which is how pydantic prints.
 func blankSeparated(text []byte, i int) bool {
-	if i == 0 || text[i-1] != ' ' || !ascii.IsLower(text[i]) && !ascii.IsUpper(text[i]) && text[i] != '_' {
+	if i == 0 || text[i-1] != ' ' || !ascii.IsLetter(text[i]) && text[i] != '_' {
 		return false
 	}
 	n := i + nameEnd(text[i:min(len(text), i+MaxKey)])

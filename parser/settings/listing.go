@@ -140,13 +140,19 @@ var paramWords = set(`
 
 // paramWord reports whether a word, its punctuation aside, is one of them. It does not allocate.
 func paramWord(word []byte) bool {
-	word = bytes.TrimFunc(word, func(c rune) bool { return c < 'A' || c > 'z' || 'Z' < c && c < 'a' })
 	var low [20]byte
-	if len(word) < 3 || len(word) > len(low) {
+	if len(word) > len(low) {
 		return false
 	}
-	for i, c := range word {
-		low[i] = c | 0x20
+	from, to := 0, len(word)
+	for from < to && !ascii.IsLetter(word[from]) {
+		from++
 	}
-	return paramWords[string(low[:len(word)])]
+	for to > from && !ascii.IsLetter(word[to-1]) {
+		to--
+	}
+	for i := from; i < to; i++ {
+		low[i] = word[i] | 0x20
+	}
+	return to-from > 2 && paramWords[string(low[from:to])]
 }

@@ -18,10 +18,10 @@ type pair struct {
 
 // pairs reads a line of free text that is mainly key=value pairs, or `key: value` pairs between bars, and single pairs
 // whose key is a known setting. It stays silent on what training steps, gauges and event records report.
-func (r *Reader) pairs(text []byte) {
+func (r *Reader) pairs(text []byte) bool {
 	s := string(text)
 	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) {
-		return
+		return false
 	}
 	found := findPairs(s)
 	if len(found) == 0 {
@@ -31,13 +31,12 @@ func (r *Reader) pairs(text []byte) {
 		found = someKnown(spacedPairs(s))
 	}
 	if len(found) == 0 {
-		r.assignment(s)
-		return
+		return r.assignment(s)
 	}
 	known := 0
 	for _, p := range found {
 		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a frame of another language
-			return
+			return false
 		}
 		if knob(p.key) {
 			known++
@@ -46,26 +45,27 @@ func (r *Reader) pairs(text []byte) {
 	outside := outsideWords(s, found)
 	low := strings.ToLower(outside)
 	if strings.Contains(low, "loss") || strings.Contains(low, " ms ") || strings.Contains(low, "s/step") || hasWord(low, []string{"step", "iteration", "eta", "grad norm"}) && known < 2 {
-		return
+		return false
 	}
 	words := len(strings.Fields(outside))
 	mainly := len(found) >= 2 && words <= 2*len(found)+2 && !hasWord(low, []string{"error", "exception", "failed"})
 	if known == 0 && !(mainly && words <= len(found)+1) {
-		return
+		return false
 	}
 	if len(found) < 4 && advice(low) {
-		return
+		return false
 	}
 	for _, p := range found {
 		if (mainly || knob(p.key)) && !gauge(p.key) {
 			r.tell(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
 		}
 	}
+	return true
 }
 
 // assignment reads a line that says one thing of one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`,
 // `Overriding: block_size = 256`.
-func (r *Reader) assignment(s string) {
+func (r *Reader) assignment(s string) bool {
 	s, _, _ = strings.Cut(s, " #")
 	s = strings.TrimLeft(strings.TrimSpace(s), "-*> ")
 	name, value, ok := strings.Cut(s, " = ")
@@ -77,15 +77,17 @@ func (r *Reader) assignment(s string) {
 	}
 	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `'"`)
 	if !ok || len(s) > 120 || strings.Count(name, " ") > 4 || !scalar(value) {
-		return
+		return false
 	}
 	key := strings.ReplaceAll(name, " ", "_")
 	if i := strings.Index(key, "_per_"); i > 0 { // a batch size per device is a batch size
 		key = key[:i]
 	}
-	if isName(key) && knob(key) && !metric(key) {
-		r.tell(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
+	if !isName(key) || !knob(key) || metric(key) {
+		return false
 	}
+	r.tell(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
+	return true
 }
 
 // scalar reports whether a value is a number or a switch.

@@ -216,19 +216,3 @@ func isSecret(key, value string) bool {
 	}
 	return secret.Key(key) || secret.Text(value) != value || secret.Container(value)
 }
-
-// scan reads a line outside dumps. The first form that claims the line has it.
-func (r *Reader) scan(text []byte) {
-	if bytes.Contains(text[:min(len(text), 512)], progressBar) || r.startLiteral(text) {
-		return
-	}
-	if len(text) > maxPlain {
-		text = text[:maxPlain]
-	}
-	switch {
-	case r.sbatch(text), r.overrides(text), r.command(text), r.environment(text), r.dotted(text), r.boxed(text), r.banner(text):
-	case r.startListing(text), r.startTOML(text), r.startYAML(text):
-	default:
-		r.pairs(text)
-	}
-}

@@ -22,16 +22,18 @@ var codeWords = []string{"return ", "raise ", "await ", "yield ", "with ", "if "
 
 var withConfig = []byte(" with config: ")
 
-// startLiteral reads the brackets of a line that holds or begins a dump of nested mappings.
-func (r *Reader) startLiteral(text []byte) bool {
-	if i := bytes.Index(text, withConfig); i >= 0 && bytes.Contains(text[:i], []byte("engine")) {
-		at := i + len(withConfig)
-		if n := nameEnd(text[at:]); n > 0 && at+n < len(text) && text[at+n] == '=' {
-			newLiteral(Engine, 0).eat(r, text, at)
-			return true
-		}
+// startEngine reads the arguments that an inference engine prints at its start.
+func (r *Reader) startEngine(text []byte) bool {
+	i := bytes.Index(text, withConfig)
+	if i < 0 || !bytes.Contains(text[:i], []byte("engine")) {
+		return false
 	}
-	return r.startDict(text) || r.startCall(text) || r.startRust(text) || r.startRepr(text)
+	at := i + len(withConfig)
+	if n := nameEnd(text[at:]); n == 0 || at+n == len(text) || text[at+n] != '=' {
+		return false
+	}
+	newLiteral(Engine, 0).eat(r, text, at)
+	return true
 }
 
 // follow keeps a literal that its first line leaves open: as a dump, when the line ends with one of these bytes. It reports

@@ -163,26 +163,30 @@ var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes
 // bannerAsked must stand beside them: a banner that reports what is in use is no setting.
 var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per task", "request", "number of"}
 
-// banner reads one setting that has a line for itself: a job script's banner, and the list that transformers' Trainer
-// prints (`  Instantaneous batch size per device = 8`).
-func (r *Reader) banner(text []byte) bool {
-	s := string(text)
-	if i := strings.LastIndex(s, " = "); i > 0 {
-		name := strings.TrimRight(s[:i], " ")
-		if k := strings.LastIndex(name, "  "); k >= 0 {
-			name = name[k+2:]
-		}
-		value := s[i+3:]
-		if !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") || len(s)-len(strings.TrimLeft(s, " ")) > 3 {
-			return false
-		}
-		if name == "" || len(name) > 90 || !ascii.IsUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
-			return false
-		}
-		r.emit(name, value, r.line, Pairs)
-		return true
+// trainer reads the list that transformers' Trainer prints: `  Instantaneous batch size per device = 8`.
+func (r *Reader) trainer(text []byte) bool {
+	i := bytes.LastIndex(text, []byte(" = "))
+	if i <= 0 {
+		return false
 	}
-	name, value, ok := strings.Cut(strings.TrimSpace(s), ": ")
+	s := string(text)
+	if len(s)-len(strings.TrimLeft(s, " ")) > 3 || !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") {
+		return false
+	}
+	name, value := strings.TrimRight(s[:i], " "), s[i+3:]
+	if k := strings.LastIndex(name, "  "); k >= 0 {
+		name = name[k+2:]
+	}
+	if name == "" || len(name) > 90 || !ascii.IsUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
+		return false
+	}
+	r.emit(name, value, r.line, Pairs)
+	return true
+}
+
+// banner reads a job script's banner: what it asked for.
+func (r *Reader) banner(text []byte) bool {
+	name, value, ok := strings.Cut(strings.TrimSpace(string(text)), ": ")
 	value = strings.TrimSpace(value)
 	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list tells what happened
 		return false

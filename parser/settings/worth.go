@@ -97,7 +97,7 @@ func trimEnd(text []byte) []byte {
 
 // isName reports whether s can be the key of a setting: an identifier, dotted or dashed.
 func isName(s string) bool {
-	if s == "" || len(s) > MaxKey || (!ascii.IsLower(s[0]) && !ascii.IsUpper(s[0]) && s[0] != '_') {
+	if s == "" || len(s) > MaxKey || (!ascii.IsLetter(s[0]) && s[0] != '_') {
 		return false
 	}
 	for i := range len(s) {
