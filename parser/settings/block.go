@@ -19,7 +19,7 @@ type block struct {
 	settled bool
 }
 
-func (b *block) sure() bool { return b.settled }
+func (b *block) hasReported() bool { return b.settled }
 
 // add reports a setting, or holds it back while the block is not settled. ready says that this one settles it.
 func (b *block) add(r *Reader, p Pair, ready bool) {
@@ -45,11 +45,11 @@ func (b *block) has(key string) bool {
 // end reports what a block that stayed too short said of known settings.
 func (b *block) end(r *Reader) {
 	for _, p := range b.held {
-		if knob(strings.TrimLeft(p.Key, "-")) && scalar(p.Value) {
+		if isKnown(strings.TrimLeft(p.Key, "-")) && scalar(p.Value) {
 			if p.Form == YAML || p.Form == TOML {
 				p.Form = Pairs // it was none
 			}
-			r.tell(p)
+			r.report(p)
 		}
 	}
 	b.held = nil
@@ -68,7 +68,7 @@ func (r *Reader) nested(p Pair) {
 	d.eat(r, []byte(p.Value), 1)
 	d.end(r)
 	r.line = line
-	if !d.told {
+	if !d.reported {
 		r.emit(p.Key, p.Value, p.Line, p.Form)
 	}
 }

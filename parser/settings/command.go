@@ -27,7 +27,7 @@ var prompts = set(`$ # % + ++ >`)
 // listLabels end a label in front of bare flags, as in `args: --lr 1e-5`.
 var listLabels = strings.Fields("args arguments argv options flags parameters cmdline params")
 
-// command reads a command line: traced by a shell, echoed by a launcher behind a label, told by bash when it died,
+// command reads a command line: traced by a shell, echoed by a launcher behind a label, reported by bash when it died,
 // or quoted as a Python list.
 func (r *Reader) command(text []byte) bool {
 	s := string(text)
@@ -221,10 +221,10 @@ type walker struct {
 	flag, value string // the flag at hand
 	line0       int    // where it stands
 	program     bool   // a program's name has been passed: assignments are its own from here on
-	told        bool
+	reported    bool
 }
 
-func (w *walker) sure() bool { return w.told }
+func (w *walker) hasReported() bool { return w.reported }
 
 func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -314,7 +314,7 @@ func (w *walker) emit(r *Reader, key, value, form string) {
 	if value == "" || strings.Contains(value, "$") {
 		return
 	}
-	w.told = true
+	w.reported = true
 	r.emit(key, value, w.line0, form)
 }
 

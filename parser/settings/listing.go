@@ -10,7 +10,7 @@ import (
 // listingLeast is how many lines with the same words in front make a listing.
 const listingLeast = 2
 
-// listing follows lines that tell one setting each behind the same words: MaxText's `Config param NAME: VALUE`
+// listing follows lines with one setting each behind the same words: MaxText's `Config param NAME: VALUE`
 // (MaxText/pyconfig.py), absl's `--flag=value` (FlagValues.flags_into_string), `config | key: value`.
 type listing struct {
 	block

@@ -14,15 +14,15 @@ import (
 //
 // A mapping's entries are settings, their keys joined with dots. A sequence is one value, whatever is inside.
 type literal struct {
-	form    string
-	stack   []frame
-	path    []byte // the dotted keys of the open mappings
-	unsure  bool   // nobody said that this is a configuration: metrics look the same
-	doubt   bool   // an unknown label stands in front: nothing is told before a known setting vouches for the rest
-	held    []Pair // what doubt holds back
-	vouched bool   // a known setting is among them
-	told    bool
-	rust    bool // of Rust's fields only scalars are told
+	form         string
+	stack        []frame
+	path         []byte // the dotted keys of the open mappings
+	noLabel      bool   // no label says that this is a configuration: metrics look the same
+	unknownLabel bool   // a label of unknown words stands in front: nothing is reported before a known setting was read
+	held         []Pair // what is kept back until then
+	confirmed    bool   // a known setting is among them
+	reported     bool
+	rust         bool // of Rust's fields only scalars are reported
 
 	key     string // of the entry at hand
 	keyLine int
@@ -33,7 +33,7 @@ type literal struct {
 	rec     int    // depth of the frame that raw belongs to, 0: none
 
 	root  int // column of the root's bracket in the first line: continuation lines are indented relative to it
-	delta int // how far continuation lines are shifted (a coat's blank taken off too many, say)
+	delta int // how far continuation lines are shifted (a line prefix was stripped with one blank too many, say)
 	fresh bool
 	known bool // delta is known
 }
@@ -43,7 +43,7 @@ type frame struct {
 	closer  byte // 0: the root of a list that the end of the line closes
 	mapping bool
 	keyed   bool // it is the value of a key, whose path was len(path) bytes before
-	lost    bool // its opening line is missing: nobody knows whose entries these are
+	lost    bool // its opening line is missing: it is unknown whose entries these are
 	entries bool
 	pathLen int
 	key     string
@@ -56,7 +56,7 @@ func newLiteral(form string, closer byte) *literal {
 	return &literal{form: form, stack: []frame{{closer: closer, mapping: true, col: -1}}}
 }
 
-func (d *literal) sure() bool { return d.told }
+func (d *literal) hasReported() bool { return d.reported }
 
 func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
 
@@ -80,10 +80,10 @@ func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 
 // takeBack takes the first settings of a dump without a label back when they are the metrics of a training step.
 func (d *literal) takeBack(r *Reader, before int) bool {
-	if !d.unsure || len(r.out) == before {
+	if !d.noLabel || len(r.out) == before {
 		return false
 	}
-	d.unsure = false
+	d.noLabel = false
 	if !metrics(r.out[before:]) {
 		return false
 	}
@@ -118,7 +118,7 @@ func (d *literal) eat(r *Reader, text []byte, i int) int {
 	if len(d.stack) > 0 {
 		d.endOfLine(r)
 	}
-	d.vouch(r)
+	d.release(r)
 	return i
 }
 
@@ -207,7 +207,7 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 	return i + n
 }
 
-// setKey begins an entry. In JSON only a key that begins a line tells the column of its mapping's keys: json.dumps
+// setKey begins an entry. In JSON only a key that begins a line shows the column of its mapping's keys: json.dumps
 // never puts one behind the brace, people who write by hand do, and indent the next line as they like.
 func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
@@ -257,7 +257,7 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 			d.entry(r)
 			return i
 		}
-		if d.isStr { // no comma behind a string: whatever follows belongs to somebody else
+		if d.isStr { // no comma behind a string: whatever follows is text of another writer
 			d.entry(r)
 			return i
 		}
@@ -322,7 +322,7 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 	if depth == 2 && d.delta < 0 {
 		d.delta, d.known = 0, false // the next field's dict hangs where it likes
 	}
-	if f.entries || d.rec != depth { // entries were told one by one, or f is part of a larger text
+	if f.entries || d.rec != depth { // entries were reported one by one, or f is part of a larger text
 		if f.entries {
 			d.rec = 0
 			d.hasKey = false
@@ -356,11 +356,11 @@ func (d *literal) entry(r *Reader) {
 			return
 		}
 	}
-	if d.doubt {
+	if d.unknownLabel {
 		d.hold(p)
 		return
 	}
-	d.told = true
+	d.reported = true
 	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
 

@@ -7,8 +7,8 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// maxTold bounds the keys whose last value is remembered.
-const maxTold = 1024
+// maxReported bounds the keys whose last value is remembered.
+const maxReported = 1024
 
 // pair is one key=value in a line.
 type pair struct {
@@ -17,7 +17,7 @@ type pair struct {
 }
 
 // pairs reads a line of free text that is mainly key=value pairs, or `key: value` pairs between bars, and single pairs
-// whose key is a known setting. It stays silent on what training steps, gauges and event records report.
+// whose key is a known setting. It leaves out what training steps, gauges and event records report.
 func (r *Reader) pairs(text []byte) bool {
 	s := string(text)
 	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) {
@@ -38,7 +38,7 @@ func (r *Reader) pairs(text []byte) bool {
 		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a frame of another language
 			return false
 		}
-		if knob(p.key) {
+		if isKnown(p.key) {
 			known++
 		}
 	}
@@ -56,8 +56,8 @@ func (r *Reader) pairs(text []byte) bool {
 		return false
 	}
 	for _, p := range found {
-		if (mainly || knob(p.key)) && !gauge(p.key) {
-			r.tell(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
+		if (mainly || isKnown(p.key)) && !gauge(p.key) {
+			r.report(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
 		}
 	}
 	return true
@@ -83,27 +83,27 @@ func (r *Reader) assignment(s string) bool {
 	if i := strings.Index(key, "_per_"); i > 0 { // a batch size per device is a batch size
 		key = key[:i]
 	}
-	if !isName(key) || !knob(key) || metric(key) {
+	if !isName(key) || !isKnown(key) || metric(key) {
 		return false
 	}
-	r.tell(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
+	r.report(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
 	return true
 }
 
 // scalar reports whether a value is a number or a switch.
 func scalar(v string) bool { return plainNumber(v) || isSwitch(v) }
 
-// tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
-func (r *Reader) tell(p Pair) {
-	if old, ok := r.told[p.Key]; ok && old == p.Value {
+// report emits a pair unless an earlier line had the same pair: every rank prints such lines.
+func (r *Reader) report(p Pair) {
+	if old, ok := r.reported[p.Key]; ok && old == p.Value {
 		return
 	}
-	if r.told == nil {
-		r.told = make(map[string]string)
+	if r.reported == nil {
+		r.reported = make(map[string]string)
 	}
-	if len(r.told) < maxTold {
-		r.toldBytes += len(p.Key) + len(p.Value)
-		r.told[p.Key] = p.Value
+	if len(r.reported) < maxReported {
+		r.reportedBytes += len(p.Key) + len(p.Value)
+		r.reported[p.Key] = p.Value
 	}
 	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
@@ -196,7 +196,7 @@ func valueEnd(s string, i int) int {
 
 // someKnown returns the pairs if they are some and one of them is a known setting.
 func someKnown(found []pair) []pair {
-	if len(found) < 2 || !slices.ContainsFunc(found, func(p pair) bool { return knob(p.key) }) {
+	if len(found) < 2 || !slices.ContainsFunc(found, func(p pair) bool { return isKnown(p.key) }) {
 		return nil
 	}
 	return found

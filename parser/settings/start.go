@@ -249,15 +249,15 @@ func (r *Reader) startDict(text []byte) bool {
 		return false
 	}
 	label, ok := dictLabel(text[:at])
-	doubt := !ok && shortLabel(text[:at])
-	if !ok && !doubt {
+	unknown := !ok && shortLabel(text[:at])
+	if !ok && !unknown {
 		return false
 	}
 	if n := stringEnd(text[at+1 : min(len(text), at+1+MaxKey)]); label == "" && n > 0 && metric(string(text[at+2:at+n])) {
 		return true
 	}
 	d := newLiteral(Pprint, '}')
-	d.root, d.unsure, d.doubt = at, label == "" && !doubt, doubt
+	d.root, d.noLabel, d.unknownLabel = at, label == "" && !unknown, unknown
 	switch {
 	case label != "" && strings.HasSuffix(label, "non-default args"):
 		d.form = Engine
@@ -266,7 +266,7 @@ func (r *Reader) startDict(text []byte) bool {
 	}
 	before := len(r.out)
 	d.eat(r, text, at+1)
-	if d.doubt && len(d.stack) == 0 {
+	if d.unknownLabel && len(d.stack) == 0 {
 		return false
 	}
 	if !d.takeBack(r, before) {
@@ -321,7 +321,7 @@ func (r *Reader) openingBrace(text []byte) bool {
 		return false
 	}
 	d := newLiteral(JSON, '}')
-	d.unsure = true
+	d.noLabel = true
 	prefix := bytes.TrimRight(text[:len(text)-1], " ")
 	if len(bytes.TrimSpace(prefix)) > 0 {
 		prefix = prefix[max(0, len(prefix)-120):]
@@ -330,12 +330,12 @@ func (r *Reader) openingBrace(text []byte) bool {
 		} else {
 			label := strings.ToLower(string(bytes.TrimRight(prefix, " :=")))
 			if !endsWithWord(label, labelWords) && !reprName(nameBefore(prefix)) {
-				if d.doubt = shortLabel(prefix); !d.doubt {
+				if d.unknownLabel = shortLabel(prefix); !d.unknownLabel {
 					return false
 				}
 			}
 		}
-		d.unsure = false
+		d.noLabel = false
 	}
 	d.fresh = true
 	r.begin(d, text)

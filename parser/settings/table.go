@@ -9,10 +9,10 @@ import (
 
 // table follows Megatron's argument table between its two frame lines. Between them a name of 48 bytes and more
 // stands without dots, only blanks part it from its value.
-type table struct{ told bool }
+type table struct{ reported bool }
 
-func (t *table) sure() bool  { return t.told }
-func (t *table) end(*Reader) {}
+func (t *table) hasReported() bool { return t.reported }
+func (t *table) end(*Reader)       {}
 
 func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
 	if bytes.Contains(text, []byte("end of arguments")) {
@@ -22,7 +22,7 @@ func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
 		if value == "{" {
 			return false, true
 		}
-		t.told = true
+		t.reported = true
 		r.row(name, value)
 		return true, true
 	}
@@ -51,8 +51,8 @@ func (r *Reader) dotted(text []byte) bool {
 	return true
 }
 
-// longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) fewer dots than
-// tell one: they fill up to 29.
+// longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) too few
+// dots to recognise it by: they fill up to 29.
 const longLeast = 26
 
 // longRow splits a row whose name leaves room for three dots at most: "  train_micro_batch_size_per_gpu  1". The name must
@@ -69,7 +69,7 @@ func longRow(text []byte) (name, value string, ok bool) {
 		return "", "", false
 	}
 	bare, _, _ := strings.Cut(f[0], "_per_") // a batch size per device is a batch size
-	if !isName(f[0]) || !knob(bare) || metric(f[0]) || !scalar(f[1]) {
+	if !isName(f[0]) || !isKnown(bare) || metric(f[0]) || !scalar(f[1]) {
 		return "", "", false
 	}
 	return f[0], f[1], true
@@ -105,7 +105,7 @@ func (r *Reader) boxed(text []byte) bool {
 	if len(f) != 2 || len(f[0]) > 90 || strings.ContainsAny(f[0], "=:'\"()") {
 		return false
 	}
-	if last := f[0][strings.LastIndexByte(f[0], '/')+1:]; !strings.Contains(f[0], "config/") && (!knob(last) || metric(last)) {
+	if last := f[0][strings.LastIndexByte(f[0], '/')+1:]; !strings.Contains(f[0], "config/") && (!isKnown(last) || metric(last)) {
 		return false
 	}
 	r.emit(f[0], f[1], r.line, Pairs)
@@ -145,7 +145,7 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 		return "", "", false // nothing, or a check list: [OKAY]
 	}
 	name = strings.TrimRight(string(text[max(0, i-MaxKey):i]), " ")
-	for _, sep := range []string{"  ", "] ", ": "} { // a logger's coat, if it is still there
+	for _, sep := range []string{"  ", "] ", ": "} { // what a logger put in front
 		if k := strings.LastIndex(name, sep); k >= 0 {
 			name = name[k+len(sep):]
 		}
@@ -157,7 +157,7 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 	return name, value, true
 }
 
-// bannerWords are what a job script's banner tells: `Memory requested: 96G`.
+// bannerWords are what a job script's banner names: `Memory requested: 96G`.
 var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes", "tasks", "shm"}
 
 // bannerAsked must stand beside them: a banner that reports what is in use is no setting.
@@ -188,7 +188,7 @@ func (r *Reader) trainer(text []byte) bool {
 func (r *Reader) banner(text []byte) bool {
 	name, value, ok := strings.Cut(strings.TrimSpace(string(text)), ": ")
 	value = strings.TrimSpace(value)
-	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list tells what happened
+	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list says what happened
 		return false
 	}
 	low := strings.ToLower(name)

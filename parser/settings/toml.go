@@ -14,10 +14,10 @@ const tomlLeast = 3
 // count when there are some of them.
 type tomlBlock struct {
 	block
-	section string
-	skipped bool   // inside an array of tables: its entries have no path
-	loose   bool   // the input began with it: everything is part of it
-	until   string // ends a value over many lines
+	section   string
+	skipped   bool   // inside an array of tables: its entries have no path
+	wholeFile bool   // the input began with it: everything is part of it
+	until     string // ends a value over many lines
 }
 
 // startTOML begins a block at a section or an assignment.
@@ -25,7 +25,7 @@ func (r *Reader) startTOML(text []byte) bool {
 	if r.open != nil || !sectionShape(text) && (ascii.IsBlank(text[0]) || !assigns(string(text))) {
 		return false
 	}
-	t := &tomlBlock{loose: r.first}
+	t := &tomlBlock{wholeFile: r.first}
 	if fits, _ := t.feed(r, text); !fits {
 		return false
 	}
@@ -42,7 +42,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		}
 		return true, true
 	case s == "":
-		return true, t.settled || t.section != "" || t.loose
+		return true, t.settled || t.section != "" || t.wholeFile
 	case s[0] == '#' || s[0] == ';':
 		return true, true
 	case sectionShape(text):
@@ -55,14 +55,14 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if !ok || !isName(key) || value == "" || value[0] == '=' {
 		return false, false
 	}
-	if metric(key) && !(t.section != "" && (t.loose || t.settled)) && !(t.loose && t.settled) {
+	if metric(key) && !(t.section != "" && (t.wholeFile || t.settled)) && !(t.wholeFile && t.settled) {
 		return false, false
 	}
 	value = strings.TrimSpace(value)
 	if len(value) > maxScalar {
 		return true, true
 	}
-	if !t.loose && !tomlValue(value) {
+	if !t.wholeFile && !tomlValue(value) {
 		return false, false
 	}
 	value, t.until = scalarText(value)

@@ -15,9 +15,9 @@ var metricKeys = set(`
 	order oom_score_adj git-hash warning error info note commhash file line op_name op_type source_file source_line busid
 	cudadev nranks`)
 
-// knobs end the names of settings that bear on memory, over all the programs whose options were looked at. One of them
+// knownSettings end the names of settings that bear on memory, over all the programs whose options were looked at. One of them
 // makes a single pair in a sentence a setting.
-var knobs = set(`
+var knownSettings = set(`
 	batch_size batchsize bs bsz micro_batch mini_batch global_batch grad_accum accumulation_steps accumulate seq_len
 	seq_length seqlen max_length max_len model_len context_length context_len block_size cutoff_len max_seq_len
 	max_seq_length max_position_embeddings max_tokens max_new_tokens tokens_per_gpu tokens_per_mb completion_length
@@ -44,11 +44,11 @@ func set(list string) map[string]bool {
 	return m
 }
 
-// knob reports whether a key, or what follows one of its underscores, is a known name.
-func knob(key string) bool {
+// isKnown reports whether a key, or what follows one of its underscores, is a known name.
+func isKnown(key string) bool {
 	key = strings.ReplaceAll(strings.ToLower(key[strings.LastIndexByte(key, '.')+1:]), "-", "_")
 	for key != "" {
-		if knobs[key] {
+		if knownSettings[key] {
 			return true
 		}
 		i := strings.IndexByte(key, '_')
@@ -70,7 +70,7 @@ func metric(key string) bool {
 func metrics(pairs []Pair) bool {
 	known := 0
 	for _, p := range pairs {
-		if knob(p.Key) {
+		if isKnown(p.Key) {
 			known++
 		}
 	}

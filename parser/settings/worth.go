@@ -38,7 +38,7 @@ var (
 	bar    = []byte(" | ")
 	boxBar = []byte("│ ")
 
-	// progressBar stands in every line of tqdm's, which are many and tell no settings.
+	// progressBar stands in every line of tqdm's, which are many and hold no settings.
 	progressBar = []byte("%|")
 
 	directive = []byte("#SBATCH ")

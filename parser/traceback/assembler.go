@@ -94,7 +94,7 @@ func (a *Assembler) Idle() bool {
 	return a.state&^(idle|ended) == 0 && a.draft == nil && a.fatal == ""
 }
 
-// EndMessage says that the next line begins a record of its own, for all that its envelope tells: it continues no message.
+// EndMessage says that the next line begins a new record, as its envelope shows: it continues no message.
 // An open traceback stays open, for loggers repeat their envelope before every line of one.
 func (a *Assembler) EndMessage() {
 	if a.state&messages != 0 {
@@ -245,7 +245,7 @@ func (a *Assembler) quote() {
 	a.draft.foreign = 0
 }
 
-// stay notes a line that belongs to the traceback and tells nothing.
+// stay notes a line that belongs to the traceback and adds nothing.
 func (a *Assembler) stay() { a.draft.foreign = 0 }
 
 // skip counts a line that is no part of the open traceback, and gives the traceback up after too many.
@@ -281,7 +281,7 @@ func (a *Assembler) finish() {
 	}
 }
 
-// finishForNow ends the open traceback at text that is no exception: either the exception's class cannot be told, or another
+// finishForNow ends the open traceback at text that is no exception: either the exception's class is unusual, or another
 // process wrote the line. The traceback goes on if frames follow at once.
 func (a *Assembler) finishForNow() {
 	d := a.draft

@@ -2,7 +2,7 @@ package traceback
 
 import "bytes"
 
-// unwrap takes the drawing off a line: the bar of exception groups, loguru's mark before the failing frame.
+// unwrap removes the drawing from a line: the bar of exception groups, loguru's mark before the failing frame.
 func (a *Assembler) unwrap(body []byte, indent int) ([]byte, int) {
 	if a.group || bytes.HasPrefix(body, []byte("| ")) && bytes.HasSuffix(body, textTraceback) {
 		if len(body) > 0 && body[0] == '|' {
@@ -35,7 +35,7 @@ func isBoxRow(body []byte) bool {
 	return false
 }
 
-// boxRow takes the box's sides off a row.
+// boxRow removes the box's sides from a row.
 func boxRow(body []byte) (row []byte, ok bool) {
 	if row, ok = bytes.CutPrefix(body, []byte("│")); ok {
 		row, _ = split(bytes.TrimSuffix(row, []byte("│")))

@@ -39,8 +39,8 @@ type draft struct {
 	causeSize int
 }
 
-// base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they are a better
-// witness than the header, which may be glued behind other text or may have lost its own blanks to an envelope.
+// base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they show it
+// better than the header, which may be glued behind other text or may have lost its blanks to an envelope.
 func (d *draft) base() int {
 	if d.frames == 0 {
 		return d.indent
@@ -49,7 +49,7 @@ func (d *draft) base() int {
 }
 
 // flat says that the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
-// then only told by its place.
+// then only recognised by its place.
 func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 }
 
 // count counts a line and says whether the traceback may still go on.
@@ -117,7 +117,7 @@ func (d *draft) trace() *Trace {
 	return t
 }
 
-// causeOf returns t fit to be somebody's Cause: chains that grow too long lose their far end.
+// causeOf returns t fit to be a Cause: chains that grow too long lose their far end.
 func causeOf(t *Trace) *Trace {
 	n := 0
 	for c := t; c != nil; c = c.Cause {

@@ -2,7 +2,7 @@ package traceback
 
 import "bytes"
 
-// line is the line at hand, and what its form told of it.
+// line is the line at hand, and what its form found in it.
 type line struct {
 	number    int
 	body      []byte // without the blanks at both ends
@@ -160,7 +160,7 @@ func (a *Assembler) isNoMessage() bool {
 
 func isBlank(body []byte) bool { return len(body) == 0 }
 
-// isError recognises a line that reads like an exception of its own.
+// isError recognises a line that reads like another exception.
 func isError(body []byte) bool { return parseException(body).sure == errorLike }
 
 // isCut recognises the end of frames that faulthandler cut short.

@@ -293,7 +293,7 @@ func (k *KernelReport) inside(body []byte) bool {
 	return true
 }
 
-// isKilled tells the kernel's line from launchers that report a process they killed.
+// isKilled distinguishes the kernel's line from those of launchers that report a process they killed.
 func isKilled(body []byte) bool {
 	before, rest, ok := bytes.Cut(body, killedProc)
 	return ok && (bytes.Contains(before, []byte("ut of memory")) || bytes.Contains(rest, []byte("anon-rss:")))

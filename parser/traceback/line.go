@@ -22,7 +22,7 @@ var (
 	textFile      = []byte(`File "`)
 )
 
-// split takes the blanks, carriage returns and NULs off both ends of a line and counts the leading blanks. A NUL in front
+// split strips blanks, carriage returns and NULs from both ends of a line and counts the leading blanks. A NUL in front
 // is left over from the line before: torch's DataLoader signal handler writes its message with the terminator.
 func split(text []byte) (body []byte, indent int) {
 	for len(text) > 0 && text[0] == 0 {
@@ -188,7 +188,7 @@ var classSuffixes = []string{
 	"Died", "Killed", "ExceptionGroup", "OutOfMemory", "OutOfResources",
 }
 
-// className judges the last part of a dotted name.
+// className says how surely the last part of a dotted name is that of an exception.
 func className(name []byte, dotted, colon bool) certainty {
 	upper := name[0] >= 'A' && name[0] <= 'Z' || name[0] == '_' && len(name) > 1 && name[1] >= 'A' && name[1] <= 'Z'
 	if !upper {

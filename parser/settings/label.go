@@ -6,7 +6,7 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// reportWords in front of a dict say that it tells what happened, not what was asked for.
+// reportWords in front of a dict say that it is a report of what happened, not a configuration.
 var reportWords = strings.Fields(`
 	error errors failed failure exception response request result results metrics metric stats statistics memory usage
 	status state states sample samples output outputs input inputs prompt message messages record event payload body data
@@ -16,26 +16,26 @@ var reportWords = strings.Fields(`
 // maxDoubted bounds the settings of one dict that are held back.
 const maxDoubted = 1024
 
-// hold keeps a setting back until one of them is known to be a setting. A metric gives the dump up.
+// hold keeps a setting back until a known one is read. A metric proves that the dump is no configuration.
 func (d *literal) hold(p Pair) {
 	if metric(p.Key) && !isSwitch(p.Value) || len(d.held) >= maxDoubted {
-		d.stack, d.held, d.rec, d.vouched = d.stack[:1], nil, 0, false
+		d.stack, d.held, d.rec, d.confirmed = d.stack[:1], nil, 0, false
 		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
 		return
 	}
 	d.held = append(d.held, p)
-	d.vouched = d.vouched || knob(p.Key)
+	d.confirmed = d.confirmed || isKnown(p.Key)
 }
 
-// vouch tells what was held back, once a line with a known setting is over.
-func (d *literal) vouch(r *Reader) {
-	if !d.doubt || !d.vouched {
+// release reports what was held back, once a line with a known setting is over.
+func (d *literal) release(r *Reader) {
+	if !d.unknownLabel || !d.confirmed {
 		return
 	}
 	for _, p := range d.held {
 		r.emit(p.Key, p.Value, p.Line, p.Form)
 	}
-	d.doubt, d.held, d.told = false, nil, true
+	d.unknownLabel, d.held, d.reported = false, nil, true
 }
 
 // shortLabel reports whether a dict stands behind a label of a few words, `FLAGS: {...` or `run setup = {...`, that do
