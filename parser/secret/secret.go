@@ -94,7 +94,7 @@ func endsWithAny(name string, words []string) bool {
 	return false
 }
 
-// shapes are the credentials that are known by their own look; what the last group of the expression matches is masked.
+// shapes are the credentials that have a form of their own. What the last group of the expression matches is masked.
 // The expressions are RE2: their time is linear in the text, whatever it holds.
 var shapes = [...]shape{
 	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
@@ -122,10 +122,11 @@ var shapes = [...]shape{
 	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`)},
 }
 
-// edge stands where a key may begin: behind an underscore, too, as in names made of a key and a prefix.
+// edge matches where a key may begin. An underscore counts as an edge: some names are a prefix and a key.
 const edge = `(?:^|[^A-Za-z0-9])`
 
-// shape is one look of a credential. Its expression is tried on texts that hold need, and one of near's bytes if there are any.
+// shape is one form of credential. Its expression is tried on texts that contain need and, unless near is empty, one of the
+// bytes of near.
 type shape struct {
 	need string
 	near string
@@ -133,7 +134,7 @@ type shape struct {
 	ok   func(string) bool     // nil: every match is one
 }
 
-// random tells key material from words with hyphens between: it mixes digits with letters.
+// random distinguishes key material from hyphenated words: it mixes digits with capitals.
 func random(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ToLower(s) != s
 }

@@ -25,8 +25,8 @@ const observed = `{"schema":"oomscan.observations/`
 // maxOwn is how much of a file is looked at for the beginning of a report.
 const maxOwn = 4 << 10
 
-// own says that a file that begins with b is a report of oomscan, in any of its forms.
-func own(b []byte) bool {
+// isReport reports whether a file that begins with b is a report of oomscan, in any of its formats.
+func isReport(b []byte) bool {
 	b = b[:min(len(b), maxOwn)]
 	first := b[:min(len(b), 64)]
 	if bytes.Contains(first, []byte(`"oomscan.`)) && document().Match(b) || bytes.HasPrefix(b, []byte(`{"job":`)) && perLine().Match(b) {
