@@ -98,7 +98,7 @@ func scalarText(v string) (value, open string) {
 	}
 	v = uncomment(v)
 	if c := v[0]; (c == '[' || c == '{') && bracketsOpen(v) {
-		return "", string(closerOf(c))
+		return "", string(closers[c])
 	}
 	return v, ""
 }

@@ -61,12 +61,5 @@ func unquote(lit []byte) []byte {
 	return out
 }
 
-func closerOf(c byte) byte {
-	switch c {
-	case '{':
-		return '}'
-	case '[':
-		return ']'
-	}
-	return ')'
-}
+// closers are the brackets that close each opening one.
+var closers = [256]byte{'{': '}', '[': ']', '(': ')'}

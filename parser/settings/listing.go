@@ -21,13 +21,7 @@ type listing struct {
 // startListing begins a listing with its first line.
 func (r *Reader) startListing(text []byte) bool {
 	prefix, _, _, ok := listed(text)
-	if !ok {
-		return false
-	}
-	l := &listing{prefix: prefix}
-	l.feed(r, text)
-	r.begin(l, text)
-	return true
+	return ok && r.start(&listing{prefix: prefix}, text)
 }
 
 func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {

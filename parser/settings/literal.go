@@ -272,7 +272,7 @@ func (d *literal) push(c byte, mapping bool) {
 		d.stack = d.stack[:0]
 		return
 	}
-	f := frame{closer: closerOf(c), pathLen: len(d.path), col: -1}
+	f := frame{closer: closers[c], pathLen: len(d.path), col: -1}
 	if d.rec == 0 {
 		d.rec = len(d.stack) + 1
 		d.raw = append(d.raw[:0], bytes.TrimLeft(d.val, " ")...)

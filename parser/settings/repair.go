@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"strings"
 
 	"oomscan/parser/ascii"
 )
@@ -13,8 +14,9 @@ func (d *literal) fits(s []byte) bool {
 	case c == '}' || c == ']' || c == ')':
 		return true
 	case !top.mapping:
-		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || ascii.IsDigit(c) ||
-			startsLiteral(s) || s[len(s)-1] == ',' || startsCall(s)
+		n := nameEnd(s)
+		object := n > 0 && n < len(s) && s[n] == '('
+		return strings.IndexByte(`'"{[(-<`, c) >= 0 || ascii.IsDigit(c) || isSwitch(string(s[:n])) || object || s[len(s)-1] == ','
 	case d.hasKey && len(d.val) == 0:
 		return true
 	case c == ',':
@@ -34,21 +36,6 @@ func (d *literal) fits(s []byte) bool {
 		return n > 0 && n < len(s) && s[n] == '=' && (n+1 == len(s) || (s[n+1] != '=' && s[n+1] != ' '))
 	}
 	return false
-}
-
-func startsLiteral(s []byte) bool {
-	for _, w := range []string{"None", "True", "False", "null", "true", "false"} {
-		if bytes.HasPrefix(s, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
-
-// startsCall reports whether s begins with `name(`, the repr of an object inside a list.
-func startsCall(s []byte) bool {
-	n := nameEnd(s)
-	return n > 0 && n < len(s) && s[n] == '('
 }
 
 // resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that

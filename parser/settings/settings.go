@@ -147,6 +147,15 @@ func (r *Reader) advance(text []byte) bool {
 	return false
 }
 
+// start opens a dump if its first line fits.
+func (r *Reader) start(d dump, first []byte) bool {
+	if fits, _ := d.feed(r, first); !fits {
+		return false
+	}
+	r.begin(d, first)
+	return true
+}
+
 // begin opens a dump whose first line has been read.
 func (r *Reader) begin(d dump, first []byte) {
 	if r.open != nil {

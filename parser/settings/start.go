@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -191,12 +192,7 @@ func reprName(name []byte) bool {
 	if len(name) == 0 || len(name) > 80 || !ascii.IsUpper(name[0]) {
 		return false
 	}
-	for _, s := range reprSuffixes {
-		if bytes.HasSuffix(name, []byte(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reprSuffixes, func(s string) bool { return bytes.HasSuffix(name, []byte(s)) })
 }
 
 // reprBody reports whether what follows the bracket is the inside of a repr: nothing, a keyword, or a dict.
@@ -222,12 +218,7 @@ func isCode(prefix []byte) bool {
 	if len(prefix)-len(trimmed) >= 4 && len(trimmed) == 0 {
 		return true
 	}
-	for _, w := range codeWords {
-		if bytes.HasPrefix(trimmed, []byte(w)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codeWords, func(w string) bool { return bytes.HasPrefix(trimmed, []byte(w)) })
 }
 
 // startDict reads a Python dict or a JSON object that begins in this line.
@@ -303,12 +294,7 @@ func endsWithWord(s string, words []string) bool {
 	for i > 0 && ascii.IsLower(s[i-1]) {
 		i--
 	}
-	for _, w := range words {
-		if s[i:] == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, s[i:])
 }
 
 // openingBrace begins a JSON or Python block whose first line ends with the brace:

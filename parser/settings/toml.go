@@ -25,12 +25,7 @@ func (r *Reader) startTOML(text []byte) bool {
 	if r.open != nil || !sectionShape(text) && (ascii.IsBlank(text[0]) || !assigns(string(text))) {
 		return false
 	}
-	t := &tomlBlock{wholeFile: r.first}
-	if fits, _ := t.feed(r, text); !fits {
-		return false
-	}
-	r.begin(t, text)
-	return true
+	return r.start(&tomlBlock{wholeFile: r.first}, text)
 }
 
 func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {

@@ -44,12 +44,7 @@ func (r *Reader) startYAML(text []byte) bool {
 	if r.open != nil || !yamlShape(text) {
 		return false
 	}
-	y := &yamlBlock{wholeFile: r.first && text[0] != ' ', deeper: -1}
-	if fits, _ := y.feed(r, text); !fits {
-		return false
-	}
-	r.begin(y, text)
-	return true
+	return r.start(&yamlBlock{wholeFile: r.first && text[0] != ' ', deeper: -1}, text)
 }
 
 func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
@@ -237,23 +232,14 @@ var keyMarks = []byte(".-/<+*@")
 // yamlValue returns a scalar or a flow sequence without quotes and comments, and whether the text can be one rather
 // than a sentence.
 func yamlValue(v string) (string, bool) {
-	if v == "" {
-		return "", true
+	quoted := strings.HasPrefix(v, "'") || strings.HasPrefix(v, `"`)
+	v, open := scalarText(v)
+	if quoted || open != "" || v == "" {
+		return v, open == ""
 	}
-	if q := v[0]; q == '\'' || q == '"' {
-		n := stringEnd([]byte(v))
-		if n < 0 {
-			return "", false
-		}
-		return string(unquote([]byte(v[:n]))), true
-	}
-	if v[0] == '#' {
-		return "", true
-	}
-	v = uncomment(v)
 	switch v[0] {
 	case '[', '{', '(':
-		return v, v[len(v)-1] == closerOf(v[0])
+		return v, v[len(v)-1] == closers[v[0]]
 	}
 	if strings.Contains(v, "=") || strings.Contains(v, ": ") || strings.Count(v, " ") > 2 {
 		return "", false
