@@ -189,14 +189,14 @@ func (a *Assembler) beginThread() {
 
 func (a *Assembler) beginNotebook() {
 	a.begin()
-	class, _ := notebookHeader(a.line.body)
-	a.draft.class = clip(lastPart(class), maxClass)
+	a.draft.class = clip(lastPart(notebookClass(a.line.body)), maxClass)
 }
 
 // beginAtFrame opens a traceback whose header is lost.
 func (a *Assembler) beginAtFrame() {
-	a.start(&draft{line: a.line.number, indent: a.line.indent - 2})
-	a.addFrame()
+	l := &a.line
+	a.start(&draft{line: l.number, indent: l.indent - 2})
+	a.draft.add(l.number, l.frame, l.indent, false)
 }
 
 // beginRemote opens Ray's traceback. Where its header stands behind an exception class it ends the traceback it was printed

@@ -29,36 +29,25 @@ func header(is func(body []byte) bool) func(*Assembler) bool {
 	}
 }
 
-func isPlainHeader(body []byte) bool { return bytes.HasSuffix(body, textTraceback) }
-
-// isGroupHeader recognises `+ Exception Group Traceback (most recent call last):`.
-func isGroupHeader(body []byte) bool {
-	rest, ok := bytes.CutSuffix(body, textTraceback)
-	return ok && bytes.HasSuffix(rest, []byte("Exception Group "))
+func suffix(text string) func([]byte) bool {
+	return func(body []byte) bool { return bytes.HasSuffix(body, []byte(text)) }
 }
 
-// isNestedHeader recognises the header of torch's ExceptionWrapper (torch/_utils.py).
-func isNestedHeader(body []byte) bool {
-	rest, ok := bytes.CutSuffix(body, textTraceback)
-	return ok && bytes.HasSuffix(rest, []byte("Original "))
+func prefix(text string) func([]byte) bool {
+	return func(body []byte) bool { return bytes.HasPrefix(body, []byte(text)) }
 }
 
-func isThreadHeader(body []byte) bool { return bytes.HasSuffix(body, textFirst) }
+func isOnly(text string) func([]byte) bool {
+	return func(body []byte) bool { return string(body) == text }
+}
 
 // isProcessHeader recognises the header of torch/multiprocessing/spawn.py.
 func isProcessHeader(body []byte) bool {
 	return bytes.HasPrefix(body, []byte("-- Process ")) && bytes.HasSuffix(body, []byte("terminated with the following error:"))
 }
 
-func isFatalHeader(body []byte) bool { return bytes.HasPrefix(body, textFatal) }
-
 func isBoxHeader(body []byte) bool {
 	return bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle)
-}
-
-func isNotebookHeader(body []byte) bool {
-	_, ok := notebookHeader(body)
-	return ok
 }
 
 // isRemoteHeader recognises Ray's header, and a driver's repetition of a remote failure.
@@ -158,13 +147,8 @@ func (a *Assembler) isNoMessage() bool {
 	return isBar(body) || isLogRecord(body) || a.group && body[0] == '+'
 }
 
-func isBlank(body []byte) bool { return len(body) == 0 }
-
 // isError recognises a line that reads like another exception.
 func isError(body []byte) bool { return parseException(body).sure == errorLike }
-
-// isCut recognises the end of frames that faulthandler cut short.
-func isCut(body []byte) bool { return string(body) == "..." }
 
 // isChain recognises the sentences that tie a traceback to the one before (Lib/traceback.py).
 func isChain(body []byte) bool {

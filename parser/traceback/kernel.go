@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
 )
 
@@ -379,11 +380,11 @@ func kilobytes(b []byte, label string) int64 {
 
 // leadingInt64 reads the decimal digits that b begins with; size is 0 when they do not fit.
 func leadingInt64(b []byte) (n int64, size int) {
-	for size < len(b) && size < 20 && b[size] >= '0' && b[size] <= '9' {
+	for size < len(b) && size < 19 && ascii.IsDigit(b[size]) {
+		n = n*10 + int64(b[size]-'0')
 		size++
 	}
-	n, err := strconv.ParseInt(string(b[:size]), 10, 64)
-	if err != nil {
+	if n < 0 { // 19 digits may overflow
 		return 0, 0
 	}
 	return n, size

@@ -15,7 +15,6 @@ const maxLook = 64 << 10
 var (
 	textTraceback = []byte("Traceback (most recent call last):")
 	textBoxTitle  = []byte("Traceback (most recent call last)")
-	textFirst     = []byte("(most recent call first):")
 	textFatal     = []byte("Fatal Python error: ")
 	textDirect    = []byte("The above exception was the direct cause of the following exception")
 	textDuring    = []byte("During handling of the above exception, another exception occurred")
@@ -33,14 +32,14 @@ func split(text []byte) (body []byte, indent int) {
 		n--
 	}
 	text = text[:n]
-	for indent < len(text) && (text[indent] == ' ' || text[indent] == '\t') {
+	for indent < len(text) && ascii.IsBlank(text[indent]) {
 		indent++
 	}
 	return text[indent:], indent
 }
 
 // isEnd says that a byte at the end of a line carries no text.
-func isEnd(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 }
+func isEnd(c byte) bool { return ascii.IsBlank(c) || c == '\r' || c == '\n' || c == 0 }
 
 // head returns the front of a line, as much of it as is looked at.
 func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
@@ -160,7 +159,7 @@ func parseException(body []byte) exception {
 		n++
 	}
 	name := body[dot+1 : n]
-	if len(name) == 0 || body[0] == '.' || body[0] >= '0' && body[0] <= '9' || body[0] == '<' {
+	if len(name) == 0 || body[0] == '.' || ascii.IsDigit(body[0]) || body[0] == '<' {
 		return exception{}
 	}
 	if n < len(body) && body[n] == '(' {
@@ -190,7 +189,7 @@ var classSuffixes = []string{
 
 // className says how surely the last part of a dotted name is that of an exception.
 func className(name []byte, dotted, colon bool) certainty {
-	upper := name[0] >= 'A' && name[0] <= 'Z' || name[0] == '_' && len(name) > 1 && name[1] >= 'A' && name[1] <= 'Z'
+	upper := ascii.IsUpper(name[0]) || name[0] == '_' && len(name) > 1 && ascii.IsUpper(name[1])
 	if !upper {
 		switch string(name) {
 		case "error", "timeout", "gaierror", "herror": // struct.error, socket.timeout and friends
@@ -214,7 +213,7 @@ func className(name []byte, dotted, colon bool) certainty {
 // isCamel says that a capital follows a small letter: "BrokenProcessPool", but neither "Epoch" nor "GPUs" nor "WARNING".
 func isCamel(name []byte) bool {
 	for i := 1; i < len(name); i++ {
-		if name[i] >= 'A' && name[i] <= 'Z' && name[i-1] >= 'a' && name[i-1] <= 'z' {
+		if ascii.IsUpper(name[i]) && ascii.IsLower(name[i-1]) {
 			return true
 		}
 	}
@@ -265,7 +264,7 @@ func isLogRecord(body []byte) bool { return logStart().Match(body[:min(len(body)
 
 // leadingInt reads the decimal digits that b begins with, at most nine of them.
 func leadingInt(b []byte) (n, size int) {
-	for size < len(b) && size < 9 && b[size] >= '0' && b[size] <= '9' {
+	for size < len(b) && size < 9 && ascii.IsDigit(b[size]) {
 		n = n*10 + int(b[size]-'0')
 		size++
 	}

@@ -15,22 +15,21 @@ import (
 //	----> 2 train(model)
 //	~/env/lib/python3.9/site-packages/torch/_tensor.py in backward(self, gradient)      8: `File ~/env/..:363, in ...`
 
-// notebookHeader returns the class that IPython's header names.
-func notebookHeader(body []byte) (class []byte, ok bool) {
+func isNotebookHeader(body []byte) bool { return len(notebookClass(body)) > 0 }
+
+// notebookClass returns the class that IPython's header names, nil when it is no such header.
+func notebookClass(body []byte) []byte {
 	rest, found := bytes.CutSuffix(body, textBoxTitle)
-	if !found {
-		return nil, false
-	}
-	class = bytes.TrimRight(rest, " ")
-	if len(class) == 0 || len(class) == len(rest) || len(class) > maxClass || class[0] < 'A' || class[0] > 'Z' {
-		return nil, false
+	class := bytes.TrimRight(rest, " ")
+	if !found || len(class) == 0 || len(class) == len(rest) || len(class) > maxClass || !ascii.IsUpper(class[0]) {
+		return nil
 	}
 	for _, c := range class {
 		if !ascii.IsWord(c) && c != '.' {
-			return nil, false
+			return nil
 		}
 	}
-	return class, true
+	return class
 }
 
 // parseNotebookFrame reads the line that opens a frame, in all its spellings.

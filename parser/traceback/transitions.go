@@ -75,15 +75,16 @@ type transition struct {
 // again is what a row says of a line that must be looked up once more, in the new state.
 const again State = -1
 
-// transitions is the grammar of tracebacks. The first row that fits applies.
+// transitions is the grammar of tracebacks: in which states a line of a form may come, what is done with it, which state
+// follows, and what the line is to the caller. The first row that fits applies.
 var transitions = [...]transition{
-	{anywhere, header(isGroupHeader), (*Assembler).beginGroup, headed, Header},
-	{anywhere, header(isNestedHeader), (*Assembler).beginNested, headed, Header},
-	{anywhere, header(isPlainHeader), (*Assembler).begin, headed, Header},
-	{anywhere, header(isThreadHeader), (*Assembler).beginThread, threads, Header},
+	{anywhere, header(suffix("Exception Group Traceback (most recent call last):")), (*Assembler).beginGroup, headed, Header},
+	{anywhere, header(suffix("Original Traceback (most recent call last):")), (*Assembler).beginNested, headed, Header},
+	{anywhere, header(suffix("Traceback (most recent call last):")), (*Assembler).begin, headed, Header},
+	{anywhere, header(suffix("(most recent call first):")), (*Assembler).beginThread, threads, Header},
 	{anywhere, header(isProcessHeader), (*Assembler).beginNested, announced, Header},
-	{open, header(isFatalHeader), (*Assembler).noteFatal, idle, Header},
-	{outside, header(isFatalHeader), (*Assembler).noteFatal, 0, Header},
+	{open, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, idle, Header},
+	{outside, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, 0, Header},
 	{anywhere, header(isBoxHeader), (*Assembler).begin, box, Header},
 	{anywhere, header(isNotebookHeader), (*Assembler).beginNotebook, notebook, Header},
 	{anywhere, (*Assembler).isRemoteHeader, (*Assembler).beginRemote, announced, Header},
@@ -99,9 +100,9 @@ var transitions = [...]transition{
 	{plain, (*Assembler).isFrame, (*Assembler).addFrame, frames, FrameLine},
 	{threads, (*Assembler).isFrame, (*Assembler).addFrame, 0, FrameLine},
 	{threads, (*Assembler).endsThread, (*Assembler).endThread, idle, Final},
-	{open, form(isBlank), (*Assembler).skip, 0, Outside},
+	{open, form(isOnly("")), (*Assembler).skip, 0, Outside},
 	{open &^ notebook, form(isMarks), (*Assembler).stay, 0, Code},
-	{threads, form(isCut), nil, 0, Code},
+	{threads, form(isOnly("...")), nil, 0, Code},
 	{threads, nil, (*Assembler).abandon, idle, again},
 	{open, form(isChain), (*Assembler).chainUnfinished, chained, Outside},
 	{frames | box, (*Assembler).isSource, (*Assembler).quote, 0, Code},
@@ -117,8 +118,8 @@ var transitions = [...]transition{
 	{outside, form(isChain), (*Assembler).chain, idle | chained, Outside},
 	{outside, (*Assembler).isIndentedFrame, (*Assembler).beginAtFrame, frames, FrameLine},
 
-	{emptyMessage, form(isBlank), nil, 0, Outside},
-	{messages, form(isBlank), nil, ended, Outside},
+	{emptyMessage, form(isOnly("")), nil, 0, Outside},
+	{messages, form(isOnly("")), nil, ended, Outside},
 	{message, form(isError), nil, ended, Outside},
 	{messages, (*Assembler).isNoMessage, nil, ended, Outside},
 	{messages, nil, (*Assembler).continueMessage, message | colonMessage, Continuation},
