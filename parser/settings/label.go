@@ -19,7 +19,7 @@ const maxDoubted = 1024
 // hold keeps a setting back until a known one is read. A metric proves that the dump is no configuration.
 func (d *literal) hold(p Pair) {
 	if metric(p.Key) && !isSwitch(p.Value) || len(d.held) >= maxDoubted {
-		d.stack, d.held, d.rec, d.confirmed = d.stack[:1], nil, 0, false
+		d.stack, d.held, d.rawDepth, d.confirmed = d.stack[:1], nil, 0, false
 		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
 		return
 	}

@@ -24,18 +24,18 @@ type literal struct {
 	reported     bool
 	rust         bool // of Rust's fields only scalars are reported
 
-	key     string // of the entry at hand
-	keyLine int
-	hasKey  bool
-	val     []byte // its value so far, at most MaxValue+1 bytes
-	isStr   bool   // val is made of string literals
-	raw     []byte // text of the innermost container that has no entries
-	rec     int    // depth of the frame that raw belongs to, 0: none
+	key      string // of the entry at hand
+	keyLine  int
+	hasKey   bool
+	val      []byte // its value so far, at most MaxValue+1 bytes
+	isStr    bool   // val is made of string literals
+	raw      []byte // text of the innermost container that has no entries
+	rawDepth int    // depth of the frame that raw belongs to, 0: none
 
-	root  int // column of the root's bracket in the first line: continuation lines are indented relative to it
-	delta int // how far continuation lines are shifted (a line prefix was stripped with one blank too many, say)
-	fresh bool
-	known bool // delta is known
+	root       int  // column of the root's bracket in the first line: continuation lines are indented relative to it
+	delta      int  // how far continuation lines are shifted (a line prefix was stripped with one blank too many, say)
+	continued  bool // the line is not the first one
+	deltaKnown bool
 }
 
 // frame is an open bracket.
@@ -124,7 +124,7 @@ func (d *literal) eat(r *Reader, text []byte, i int) int {
 
 // keep appends to the text of the innermost container, and to a value that is not a string.
 func (d *literal) keep(c byte) {
-	if d.rec > 0 && len(d.raw) <= MaxValue {
+	if d.rawDepth > 0 && len(d.raw) <= MaxValue {
 		if c == ' ' && (len(d.raw) == 0 || d.raw[len(d.raw)-1] == ' ') {
 			return
 		}
@@ -212,10 +212,10 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
 	top.entries = true
-	d.rec = 0
+	d.rawDepth = 0
 	if top.col < 0 && (begins || d.form != JSON) {
 		top.col = at - d.root
-		if d.fresh {
+		if d.continued {
 			top.col = at - d.delta
 		}
 	}
@@ -273,8 +273,8 @@ func (d *literal) push(c byte, mapping bool) {
 		return
 	}
 	f := frame{closer: closers[c], pathLen: len(d.path), col: -1}
-	if d.rec == 0 {
-		d.rec = len(d.stack) + 1
+	if d.rawDepth == 0 {
+		d.rawDepth = len(d.stack) + 1
 		d.raw = append(d.raw[:0], bytes.TrimLeft(d.val, " ")...)
 		if !d.hasKey {
 			d.raw = d.raw[:0]
@@ -320,11 +320,11 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 	depth := len(d.stack)
 	d.stack = d.stack[:depth-1]
 	if depth == 2 && d.delta < 0 {
-		d.delta, d.known = 0, false // the next field's dict hangs where it likes
+		d.delta, d.deltaKnown = 0, false // the next field's dict hangs where it likes
 	}
-	if f.entries || d.rec != depth { // entries were reported one by one, or f is part of a larger text
+	if f.entries || d.rawDepth != depth { // entries were reported one by one, or f is part of a larger text
 		if f.entries {
-			d.rec = 0
+			d.rawDepth = 0
 			d.hasKey = false
 			if depth > 1 {
 				d.top().entries = true
@@ -332,7 +332,7 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 		}
 		return
 	}
-	d.rec = 0
+	d.rawDepth = 0
 	if f.keyed && depth > 1 {
 		d.hasKey, d.isStr, d.key, d.keyLine = true, false, f.key, f.keyLine
 		d.val = append(d.val[:0], d.raw...)
@@ -381,7 +381,7 @@ func (d *literal) endOfLine(r *Reader) {
 		d.stack = d.stack[:0]
 		return
 	}
-	if d.rec > 0 && len(d.raw) > 0 {
+	if d.rawDepth > 0 && len(d.raw) > 0 {
 		d.keep(' ')
 	}
 }

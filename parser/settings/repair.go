@@ -41,7 +41,7 @@ func (d *literal) fits(s []byte) bool {
 // resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that
 // another worker printed already, brackets and all.
 func (d *literal) resync(r *Reader, text []byte, i int) {
-	d.fresh = true
+	d.continued = true
 	if text[i] != '\'' && text[i] != '"' {
 		return
 	}
@@ -54,8 +54,8 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	}
 	col := i - d.delta
 	at := d.frameAt(col)
-	if !d.known {
-		d.known = true
+	if !d.deltaKnown {
+		d.deltaKnown = true
 		if from := d.frameAt(i - d.root); at < 0 && from >= 0 { // the label in front of the root counts
 			d.delta, col, at = d.root, i-d.root, from
 		} else if own, field := d.fieldShift(); at < 0 && field && d.frameAt(i-own) >= 0 {
@@ -110,7 +110,7 @@ func (d *literal) frameAt(col int) int {
 func (d *literal) drop() {
 	d.path = d.path[:d.top().pathLen]
 	d.stack = d.stack[:len(d.stack)-1]
-	d.hasKey, d.rec = false, 0
+	d.hasKey, d.rawDepth = false, 0
 }
 
 func abs(n int) int { return max(n, -n) }

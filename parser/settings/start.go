@@ -323,7 +323,7 @@ func (r *Reader) openingBrace(text []byte) bool {
 		}
 		d.noLabel = false
 	}
-	d.fresh = true
+	d.continued = true
 	r.begin(d, text)
 	return true
 }

@@ -67,7 +67,7 @@ func (a *Assembler) Feed(number int, text []byte) State {
 	}
 	t := a.next()
 	a.take(t)
-	if t.is == again {
+	if t.is == restart {
 		t = a.next()
 		a.take(t)
 	}

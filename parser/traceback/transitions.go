@@ -56,8 +56,8 @@ const (
 )
 
 const (
-	plain    = announced | headed | frames
-	open     = plain | threads | box | notebook
+	python   = announced | headed | frames // as the interpreter prints it
+	open     = python | threads | box | notebook
 	messages = message | emptyMessage | colonMessage
 	outside  = idle | messages | ended | chained
 	anywhere = open | outside
@@ -72,8 +72,8 @@ type transition struct {
 	is   State
 }
 
-// again is what a row says of a line that must be looked up once more, in the new state.
-const again State = -1
+// restart is what a row says of a line that must be looked up in the new state.
+const restart State = -1
 
 // transitions is the grammar of tracebacks: in which states a line of a form may come, what is done with it, which state
 // follows, and what the line is to the caller. The first row that fits applies.
@@ -97,19 +97,19 @@ var transitions = [...]transition{
 	{notebook, (*Assembler).isNotebookGap, nil, 0, Code},
 	{notebook, (*Assembler).isNotebookError, (*Assembler).finish, messages | ended, Final},
 
-	{plain, (*Assembler).isFrame, (*Assembler).addFrame, frames, FrameLine},
+	{python, (*Assembler).isFrame, (*Assembler).addFrame, frames, FrameLine},
 	{threads, (*Assembler).isFrame, (*Assembler).addFrame, 0, FrameLine},
 	{threads, (*Assembler).endsThread, (*Assembler).endThread, idle, Final},
 	{open, form(isOnly("")), (*Assembler).skip, 0, Outside},
 	{open &^ notebook, form(isMarks), (*Assembler).stay, 0, Code},
 	{threads, form(isOnly("...")), nil, 0, Code},
-	{threads, nil, (*Assembler).abandon, idle, again},
+	{threads, nil, (*Assembler).abandon, idle, restart},
 	{open, form(isChain), (*Assembler).chainUnfinished, chained, Outside},
 	{frames | box, (*Assembler).isSource, (*Assembler).quote, 0, Code},
-	{plain | box, (*Assembler).isException, (*Assembler).finish, messages | ended, Final},
-	{plain | box, (*Assembler).isGroupBorder, nil, 0, Outside},
-	{plain | box, (*Assembler).isExceptionBehindBar, (*Assembler).finish, messages | ended, Final},
-	{plain | box, form(isBar), (*Assembler).skip, 0, Outside},
+	{python | box, (*Assembler).isException, (*Assembler).finish, messages | ended, Final},
+	{python | box, (*Assembler).isGroupBorder, nil, 0, Outside},
+	{python | box, (*Assembler).isExceptionBehindBar, (*Assembler).finish, messages | ended, Final},
+	{python | box, form(isBar), (*Assembler).skip, 0, Outside},
 	{frames | box, (*Assembler).isText, (*Assembler).finishForNow, messages, Final},
 	{open, nil, (*Assembler).skip, 0, Outside},
 
