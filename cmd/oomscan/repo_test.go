@@ -14,7 +14,7 @@ import (
 
 // layers is the house, from the ground up: a package may import, of ours, only those of lower layers.
 var layers = [][]string{
-	{"parser/literal"},
+	{"parser/ascii", "parser/lazyre", "parser/literal"},
 	{"parser/envelope", "parser/secret", "parser/source", "parser/traceback"},
 	{"parser/settings", "parser"},
 	{"parser/pattern", "parser/sample", "parser/obs"},

@@ -10,8 +10,10 @@ package secret
 import (
 	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
 
 // Mask stands for the text of a secret.
@@ -92,55 +94,47 @@ func endsWithAny(name string, words []string) bool {
 	return false
 }
 
-// shapes are the credentials that are known by their own look; what the last group of the expression matches is masked.
+// shapes are the credentials that have a form of their own. What the last group of the expression matches is masked.
 // The expressions are RE2: their time is linear in the text, whatever it holds.
 var shapes = [...]shape{
-	{need: "PRIVATE KEY", re: `(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`},
-	{need: "hf_", re: edge + `(hf_[A-Za-z0-9]{24,})`},
-	{need: "gh", near: "_", re: edge + `(gh[pousr]_[A-Za-z0-9]{30,})`},
-	{need: "github_pat_", re: edge + `(github_pat_\w{20,})`},
-	{need: "glpat-", re: edge + `(glpat-[\w-]{20,})`},
-	{need: "npm_", re: edge + `(npm_[A-Za-z0-9]{36})`},
-	{need: "dckr_pat_", re: edge + `(dckr_pat_[\w-]{20,})`},
-	{need: "wandb_v1_", re: edge + `(wandb_v1_\w{20,})`},
-	{need: "nvapi-", re: edge + `(nvapi-[\w-]{20,})`},
-	{need: "pypi-AgE", re: edge + `(pypi-AgE[\w-]{20,})`},
-	{need: "xox", re: edge + `(xox[abeoprs]-[\w-]{10,})`},
-	{need: "sk-", re: edge + `(sk-[\w-]{20,})`, ok: random},
-	{need: "AKIA", re: edge + `(AKIA[A-Z0-9]{16})\b`},
-	{need: "ASIA", re: edge + `(ASIA[A-Z0-9]{16})\b`},
-	{need: "AIza", re: edge + `(AIza[\w-]{35})`},
-	{need: "eyJ", re: edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,})`},
-	{need: "://", near: "@", re: `://[^\s/:@?#"']*:([^\s/@"'<>]+)@`},
-	{need: "@", re: `://([^\s/:@?#"'<>]{20,})@`},
-	{need: "uthorization", re: `[Aa]uthorization\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`},
-	{need: "earer ", re: `\b[Bb]earer\s+([\w.~+/=-]{12,})`, ok: random},
-	{need: "asic ", re: `\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`, ok: random},
-	{need: " password ", re: `\blogin\s+\S+\s+password\s+(\S+)`},
-	{need: "ig", near: "?&", re: `[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`},
+	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
+	{need: "hf_", re: lazyre.New(edge + `(hf_[A-Za-z0-9]{24,})`)},
+	{need: "gh", near: "_", re: lazyre.New(edge + `(gh[pousr]_[A-Za-z0-9]{30,})`)},
+	{need: "github_pat_", re: lazyre.New(edge + `(github_pat_\w{20,})`)},
+	{need: "glpat-", re: lazyre.New(edge + `(glpat-[\w-]{20,})`)},
+	{need: "npm_", re: lazyre.New(edge + `(npm_[A-Za-z0-9]{36})`)},
+	{need: "dckr_pat_", re: lazyre.New(edge + `(dckr_pat_[\w-]{20,})`)},
+	{need: "wandb_v1_", re: lazyre.New(edge + `(wandb_v1_\w{20,})`)},
+	{need: "nvapi-", re: lazyre.New(edge + `(nvapi-[\w-]{20,})`)},
+	{need: "pypi-AgE", re: lazyre.New(edge + `(pypi-AgE[\w-]{20,})`)},
+	{need: "xox", re: lazyre.New(edge + `(xox[abeoprs]-[\w-]{10,})`)},
+	{need: "sk-", re: lazyre.New(edge + `(sk-[\w-]{20,})`), ok: random},
+	{need: "AKIA", re: lazyre.New(edge + `(AKIA[A-Z0-9]{16})\b`)},
+	{need: "ASIA", re: lazyre.New(edge + `(ASIA[A-Z0-9]{16})\b`)},
+	{need: "AIza", re: lazyre.New(edge + `(AIza[\w-]{35})`)},
+	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,})`)},
+	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/@"'<>]+)@`)},
+	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
+	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
+	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: random},
+	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: random},
+	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
+	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`)},
 }
 
-// edge stands where a key may begin: behind an underscore, too, as in names made of a key and a prefix.
+// edge matches where a key may begin. An underscore counts as an edge: some names are a prefix and a key.
 const edge = `(?:^|[^A-Za-z0-9])`
 
-// shape is one look of a credential. Its expression is tried on texts that hold need, and one of near's bytes if there are any.
+// shape is one form of credential. Its expression is tried on texts that contain need and, unless near is empty, one of the
+// bytes of near.
 type shape struct {
 	need string
 	near string
-	re   string
-	ok   func(string) bool // nil: every match is one
-
-	compiling sync.Once
-	compiled  *regexp.Regexp
+	re   func() *regexp.Regexp // compiled on first use
+	ok   func(string) bool     // nil: every match is one
 }
 
-// rx is the expression, which is compiled on first use.
-func (x *shape) rx() *regexp.Regexp {
-	x.compiling.Do(func() { x.compiled = regexp.MustCompile(x.re) })
-	return x.compiled
-}
-
-// random tells key material from words with hyphens between: it mixes digits with letters.
+// random distinguishes key material from hyphenated words: it mixes digits with capitals.
 func random(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ToLower(s) != s
 }
@@ -159,7 +153,7 @@ func Text(text string) string {
 	for i := range shapes {
 		x := &shapes[i]
 		if strings.Contains(text, x.need) && (x.near == "" || strings.ContainsAny(text, x.near)) {
-			text = maskAll(text, x.rx().FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
+			text = maskAll(text, x.re().FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
 				lo, hi := m[len(m)-2], m[len(m)-1]
 				if x.ok != nil && !x.ok(text[lo:hi]) {
 					return 0, 0
@@ -275,7 +269,7 @@ func nameBefore(text string) string {
 }
 
 func nameByte(c byte) bool {
-	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return ascii.IsWord(c) || c == '-' || c == '.'
 }
 
 // words is how many bytes at the beginning of text belong to a name.

@@ -1,6 +1,11 @@
 package settings
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // maxHeld bounds the settings that a dump holds back before it is known to be one.
 const maxHeld = 64
@@ -14,7 +19,7 @@ type block struct {
 	settled bool
 }
 
-func (b *block) sure() bool { return b.settled }
+func (b *block) hasReported() bool { return b.settled }
 
 // add reports a setting, or holds it back while the block is not settled. ready says that this one settles it.
 func (b *block) add(r *Reader, p Pair, ready bool) {
@@ -34,22 +39,17 @@ func (b *block) add(r *Reader, p Pair, ready bool) {
 
 // has reports whether a key is held.
 func (b *block) has(key string) bool {
-	for _, p := range b.held {
-		if p.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.held, func(p Pair) bool { return p.Key == key })
 }
 
 // end reports what a block that stayed too short said of known settings.
 func (b *block) end(r *Reader) {
 	for _, p := range b.held {
-		if knob(strings.TrimLeft(p.Key, "-")) && scalar(p.Value) {
+		if isKnown(strings.TrimLeft(p.Key, "-")) && scalar(p.Value) {
 			if p.Form == YAML || p.Form == TOML {
 				p.Form = Pairs // it was none
 			}
-			r.tell(p)
+			r.report(p)
 		}
 	}
 	b.held = nil
@@ -61,14 +61,14 @@ func (r *Reader) nested(p Pair) {
 		r.emit(p.Key, p.Value, p.Line, p.Form)
 		return
 	}
-	d := &literal{form: p.Form, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := newLiteral(p.Form, '}')
 	d.descend(p.Key)
 	line := r.line
 	r.line = p.Line
 	d.eat(r, []byte(p.Value), 1)
 	d.end(r)
 	r.line = line
-	if !d.told {
+	if !d.reported {
 		r.emit(p.Key, p.Value, p.Line, p.Form)
 	}
 }
@@ -98,7 +98,7 @@ func scalarText(v string) (value, open string) {
 	}
 	v = uncomment(v)
 	if c := v[0]; (c == '[' || c == '{') && bracketsOpen(v) {
-		return "", string(closerOf(c))
+		return "", string(closers[c])
 	}
 	return v, ""
 }
@@ -108,14 +108,14 @@ func uncomment(v string) string {
 	for i := 0; i < len(v); i++ {
 		switch v[i] {
 		case '\'', '"':
-			if i > 0 && isWord(v[i-1]) { // an apostrophe
+			if i > 0 && ascii.IsWord(v[i-1]) { // an apostrophe
 				continue
 			}
 			if n := stringEnd([]byte(v[i:])); n > 0 {
 				i += n - 1
 			}
 		case '#':
-			if i > 0 && isBlank(v[i-1]) {
+			if i > 0 && ascii.IsBlank(v[i-1]) {
 				return strings.TrimRight(v[:i], " \t")
 			}
 		}

@@ -3,59 +3,36 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
-// isProgram says that a word starts a training or serving job. Only their command lines are read: the flags of an ls or a
-// pip say nothing of the run.
-func isProgram(word string) bool {
-	switch word {
-	case "torchrun", "accelerate", "deepspeed", "vllm", "srun", "sbatch", "mpirun", "mpiexec", "ray", "sglang",
-		"llamafactory-cli", "swift", "tune", "litgpt", "axolotl", "yolo", "composer", "colossalai", "areal", "trl",
-		"openrlhf", "llama-server", "llama-cli", "trtllm-serve", "trtllm-build", "nemo", "lightning", "apptainer",
-		"singularity", "docker", "podman", "uv":
-		return true
-	}
-	return false
-}
+// programs start a training or serving job. Only their command lines are read: the flags of an ls or a pip say nothing of
+// the run.
+var programs = set(`
+	torchrun accelerate deepspeed vllm srun sbatch mpirun mpiexec ray sglang llamafactory-cli swift tune litgpt axolotl yolo
+	composer colossalai areal trl openrlhf llama-server llama-cli trtllm-serve trtllm-build nemo lightning apptainer
+	singularity docker podman uv`)
 
-// isWrapper says that a word may stand in front of a program.
-func isWrapper(word string) bool {
-	switch word {
-	case "exec", "nohup", "time", "sudo", "env", "stdbuf", "numactl", "eval", "setsid", "command", "&&", "then":
-		return true
-	}
-	return false
-}
+// wrappers may stand in front of a program.
+var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
 
-// isOpener says that a word begins a line of shell in which a program follows behind && or ;. A prompt may stand before
-// it.
-func isOpener(word string) bool {
-	switch word {
-	case "cd", "source", ".", "export", "module", "conda", "mkdir", "set", "ulimit", "unset", "pushd", "sleep", "wait",
-		"rm", "mv", "cp", "date", "echo":
-		return true
-	}
-	return false
-}
+// openers begin a line of shell in which a program follows behind && or ;. A prompt may stand before them.
+var openers = set(`
+	cd source . export module conda mkdir set ulimit unset pushd sleep wait rm mv cp date echo`)
 
-// isPrompt says that a word is what shells put before a command.
-func isPrompt(word string) bool {
-	switch word {
-	case "$", "#", "%", "+", "++", ">":
-		return true
-	}
-	return false
-}
+// prompts are what shells put before a command.
+var prompts = set(`$ # % + ++ >`)
 
 // listLabels end a label in front of bare flags, as in `args: --lr 1e-5`.
-var listLabels = []string{"args", "arguments", "argv", "options", "flags", "parameters", "cmdline", "params"}
+var listLabels = strings.Fields("args arguments argv options flags parameters cmdline params")
 
-// command reads a command line: traced by a shell, echoed by a launcher behind a label, told by bash when it died,
+// command reads a command line: traced by a shell, echoed by a launcher behind a label, reported by bash when it died,
 // or quoted as a Python list.
 func (r *Reader) command(text []byte) bool {
 	s := string(text)
 	if words, ok := listCommand(s); ok {
-		w := walker{}
+		w := walker{form: Command}
 		w.words(r, words)
 		w.end(r)
 		return len(r.out) > 0
@@ -64,7 +41,7 @@ func (r *Reader) command(text []byte) bool {
 	if !ok {
 		return false
 	}
-	w := &walker{}
+	w := &walker{form: Command}
 	if more := w.line(r, rest); more {
 		r.begin(w, text)
 		return true
@@ -83,11 +60,11 @@ func findCommand(s string) (string, bool) {
 	}
 	start, from := 0, -1 // from: where the variables and wrappers in front of the program begin
 	for n := 0; n < 40 && start < len(s); n++ {
-		for start < len(s) && isBlank(s[start]) {
+		for start < len(s) && ascii.IsBlank(s[start]) {
 			start++
 		}
 		end := start
-		for end < len(s) && !isBlank(s[end]) {
+		for end < len(s) && !ascii.IsBlank(s[end]) {
 			end++
 		}
 		word := s[start:end]
@@ -105,7 +82,7 @@ func findCommand(s string) (string, bool) {
 			return rest, true
 		}
 		switch {
-		case !isAssignment(word) && !isWrapper(word), strings.HasSuffix(word, "&&"):
+		case !isAssignment(word) && !wrappers[word], strings.HasSuffix(word, "&&"):
 			from = -1
 		case from < 0:
 			from = start
@@ -118,7 +95,7 @@ func findCommand(s string) (string, bool) {
 // labelledFlags returns where the flags behind a label begin, -1 when there are none.
 func labelledFlags(s string) int {
 	i := strings.Index(s, " --")
-	if i <= 0 || i+3 >= len(s) || !isLower(s[i+3]) || (s[i-1] != ':' && s[i-1] != '=') {
+	if i <= 0 || i+3 >= len(s) || !ascii.IsLower(s[i+3]) || (s[i-1] != ':' && s[i-1] != '=') {
 		return -1
 	}
 	label := strings.ToLower(strings.TrimRight(s[:i], ":= "))
@@ -133,7 +110,7 @@ func program(word string) bool {
 	if v, ok := strings.CutPrefix(base, "python"); ok {
 		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
 	}
-	return isProgram(base) || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
+	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
 // baseOf is the last element of a path. strings.LastIndexAny would build a set of the separators anew for every word.
@@ -148,7 +125,7 @@ func spokenOf(word, rest string) bool {
 		return false
 	}
 	next, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
-	return next != "" && !strings.ContainsFunc(next, func(c rune) bool { return !isLower(byte(min(c, 0x7f))) })
+	return next != "" && !strings.ContainsFunc(next, func(c rune) bool { return !ascii.IsLower(byte(min(c, 0x7f))) })
 }
 
 // atCommand reports whether a program's name stands where a command begins.
@@ -176,7 +153,7 @@ func atCommand(prefix string) bool {
 	if last := fields[len(fields)-1]; last == "%" || last == "❯" || fields[0] == "➜" && len(fields) <= 4 {
 		return true // zsh: `mats@mbp run % python`, `➜  run git:(main) ✗ python`
 	}
-	if isPrompt(fields[0]) || isOpener(fields[0]) {
+	if prompts[fields[0]] || openers[fields[0]] {
 		if i := strings.LastIndexAny(t, ";&|"); i >= 0 { // cd run && nohup python train.py
 			return atCommand(t[i+1:])
 		}
@@ -186,8 +163,8 @@ func atCommand(prefix string) bool {
 		return true
 	}
 	for _, f := range fields {
-		if !isWrapper(f) && !isAssignment(f) && !strings.HasPrefix(f, "-") {
-			return isWrapper(last) && strings.HasSuffix(fields[0], ":")
+		if !wrappers[f] && !isAssignment(f) && !strings.HasPrefix(f, "-") {
+			return wrappers[last] && strings.HasSuffix(fields[0], ":")
 		}
 	}
 	return true
@@ -201,7 +178,7 @@ func isAssignment(w string) bool {
 
 func isVariable(name string) bool {
 	for i := range len(name) {
-		if !isWord(name[i]) || (i == 0 && isDigit(name[0])) {
+		if !ascii.IsWord(name[i]) || (i == 0 && ascii.IsDigit(name[0])) {
 			return false
 		}
 	}
@@ -240,13 +217,14 @@ func listStrings(s []byte) []string {
 
 // walker goes through the words of a command line. As a dump it follows lines that end with a backslash.
 type walker struct {
+	form        string // Command or Sbatch
 	flag, value string // the flag at hand
 	line0       int    // where it stands
 	program     bool   // a program's name has been passed: assignments are its own from here on
-	told        bool
+	reported    bool
 }
 
-func (w *walker) sure() bool { return w.told }
+func (w *walker) hasReported() bool { return w.reported }
 
 func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -273,17 +251,17 @@ func (w *walker) words(r *Reader, words []string) {
 func (w *walker) word(r *Reader, word string) {
 	switch {
 	case word == "" || word == "--":
-	case len(word) > 2 && word[0] == '-' && (word[1] == '-' || len(word) <= 6) && flagName(strings.TrimLeft(word, "-")):
+	case w.isFlag(word):
 		w.end(r)
 		name, value, ok := strings.Cut(word, "=")
 		w.line0 = r.line
 		if ok {
-			w.emit(r, name, value, Command)
+			w.emit(r, name, value, w.form)
 			return
 		}
 		w.flag = name
-	case word[0] == '-' && len(word) > 1 && !isDigit(word[1]) && word[1] != '.':
-		w.end(r) // -m, -u: about the interpreter
+	case word[0] == '-' && len(word) > 1 && !ascii.IsDigit(word[1]) && word[1] != '.':
+		w.end(r)
 	case override(word):
 		w.end(r)
 		key, value, _ := strings.Cut(strings.TrimLeft(word, "+~"), "=")
@@ -303,10 +281,14 @@ func (w *walker) word(r *Reader, word string) {
 	}
 }
 
-// flagName reports whether s is the name of a flag, with or without "=value".
-func flagName(s string) bool {
-	name, _, _ := strings.Cut(s, "=")
-	return isName(name)
+// isFlag reports whether a word is a flag, with or without "=value". Of a command's flags with one dash only those with a
+// name of some letters count: -m and -u are about the interpreter.
+func (w *walker) isFlag(word string) bool {
+	name, _, _ := strings.Cut(word, "=")
+	if !strings.HasPrefix(name, "-") || !isName(strings.TrimLeft(name, "-")) {
+		return false
+	}
+	return w.form == Sbatch || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
 }
 
 // override reports whether a word is Hydra's `a.b=1`, with its prefixes.
@@ -322,7 +304,7 @@ func (w *walker) end(r *Reader) {
 	if w.value == "" {
 		w.value = "True"
 	}
-	w.emit(r, w.flag, w.value, Command)
+	w.emit(r, w.flag, w.value, w.form)
 	w.flag, w.value = "", ""
 }
 
@@ -332,7 +314,7 @@ func (w *walker) emit(r *Reader, key, value, form string) {
 	if value == "" || strings.Contains(value, "$") {
 		return
 	}
-	w.told = true
+	w.reported = true
 	r.emit(key, value, w.line0, form)
 }
 
@@ -360,11 +342,11 @@ func shellWords(s string) (words []string, whole bool) {
 				c = s[i]
 			}
 			word = append(word, c)
-		case isBlank(c):
+		case ascii.IsBlank(c):
 			flush()
 		case c == '\'' || c == '"':
 			quote, in = c, true
-		case c == '\\' && i+1 < len(s) && !isWord(s[i+1]) && s[i+1] != '\\':
+		case c == '\\' && i+1 < len(s) && !ascii.IsWord(s[i+1]) && s[i+1] != '\\':
 			i++
 			word, in = append(word, s[i]), true
 		case !in && (c == '|' || c == ';' || c == '&' || c == '>' || c == '<'), c == ';' && (i+1 == len(s) || s[i+1] == ' '):

@@ -83,24 +83,9 @@ func (r *Reader) sbatch(text []byte) bool {
 	if !ok {
 		return false
 	}
-	words, _ := shellWords(string(rest))
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		if strings.HasPrefix(word, "#") {
-			break
-		}
-		name, value, ok := strings.Cut(word, "=")
-		if !strings.HasPrefix(name, "-") || !flagName(strings.TrimLeft(name, "-")) {
-			continue
-		}
-		if !ok {
-			value = "True"
-			if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") && !strings.HasPrefix(words[i+1], "#") {
-				i++
-				value = words[i]
-			}
-		}
-		r.emit(name, value, r.line, Sbatch)
-	}
+	flags, _, _ := strings.Cut(string(rest), " #")
+	w := walker{form: Sbatch}
+	w.line(r, flags)
+	w.end(r)
 	return true
 }

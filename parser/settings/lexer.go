@@ -1,11 +1,15 @@
 package settings
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+)
 
 // nameEnd is the length of the name that s begins with.
 func nameEnd(s []byte) int {
 	i := 0
-	for i < len(s) && (isWord(s[i]) || (i > 0 && (s[i] == '.' || s[i] == '-'))) {
+	for i < len(s) && (ascii.IsWord(s[i]) || (i > 0 && (s[i] == '.' || s[i] == '-'))) {
 		i++
 	}
 	return i
@@ -26,7 +30,7 @@ func stringEnd(s []byte) int {
 
 // blankSeparated reports whether a key begins at i behind a blank, as in `a=1 b='x'`, which is how pydantic prints.
 func blankSeparated(text []byte, i int) bool {
-	if i == 0 || text[i-1] != ' ' || !isLower(text[i]) && !isUpper(text[i]) && text[i] != '_' {
+	if i == 0 || text[i-1] != ' ' || !ascii.IsLetter(text[i]) && text[i] != '_' {
 		return false
 	}
 	n := i + nameEnd(text[i:min(len(text), i+MaxKey)])
@@ -57,12 +61,5 @@ func unquote(lit []byte) []byte {
 	return out
 }
 
-func closerOf(c byte) byte {
-	switch c {
-	case '{':
-		return '}'
-	case '[':
-		return ']'
-	}
-	return ')'
-}
+// closers are the brackets that close each opening one.
+var closers = [256]byte{'{': '}', '[': ']', '(': ')'}

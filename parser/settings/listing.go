@@ -3,12 +3,14 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // listingLeast is how many lines with the same words in front make a listing.
 const listingLeast = 2
 
-// listing follows lines that tell one setting each behind the same words: MaxText's `Config param NAME: VALUE`
+// listing follows lines with one setting each behind the same words: MaxText's `Config param NAME: VALUE`
 // (MaxText/pyconfig.py), absl's `--flag=value` (FlagValues.flags_into_string), `config | key: value`.
 type listing struct {
 	block
@@ -19,13 +21,7 @@ type listing struct {
 // startListing begins a listing with its first line.
 func (r *Reader) startListing(text []byte) bool {
 	prefix, _, _, ok := listed(text)
-	if !ok {
-		return false
-	}
-	l := &listing{prefix: prefix}
-	l.feed(r, text)
-	r.begin(l, text)
-	return true
+	return ok && r.start(&listing{prefix: prefix}, text)
 }
 
 func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {
@@ -121,49 +117,36 @@ var listMarks = []byte(" |:-]>")
 // nextWord returns the word at i and where the next one begins.
 func nextWord(s []byte, i int) (word []byte, next int) {
 	end := i
-	for end < len(s) && !isBlank(s[end]) {
+	for end < len(s) && !ascii.IsBlank(s[end]) {
 		end++
 	}
 	next = end
-	for next < len(s) && isBlank(s[next]) {
+	for next < len(s) && ascii.IsBlank(s[next]) {
 		next++
 	}
 	return s[i:end], next
 }
 
-// paramWord reports whether a word, its punctuation aside, may end what stands in front of each line of a listing:
-// `Config param lr: 0.1`, `[config] lr = 0.1`, `arg lr: 0.1`. Every line with a colon is asked for some of its words:
-// hence no map.
+// paramWords may end what stands in front of each line of a listing: `Config param lr: 0.1`, `[config] lr = 0.1`.
+var paramWords = set(`
+	config configs configuration conf cfg param params parameter parameters arg args argument arguments option options flag
+	flags setting settings hparam hparams hyperparam hyperparameter hyperparameters`)
+
+// paramWord reports whether a word, its punctuation aside, is one of them. It does not allocate.
 func paramWord(word []byte) bool {
-	if len(word) > 20 {
-		return false
-	}
-	for len(word) > 0 && !isLower(word[0]) && !isUpper(word[0]) {
-		word = word[1:]
-	}
-	for n := len(word); n > 0 && !isLower(word[n-1]) && !isUpper(word[n-1]); n-- {
-		word = word[:n-1]
-	}
-	if len(word) < 3 {
-		return false
-	}
-	switch word[0] | 0x20 { // a look at the first letter spares most words the rest
-	case 'c', 'p', 'a', 'o', 'f', 's', 'h':
-	default:
-		return false
-	}
 	var low [20]byte
-	for i, c := range word {
-		if isUpper(c) {
-			c += 'a' - 'A'
-		}
-		low[i] = c
+	if len(word) > len(low) {
+		return false
 	}
-	switch string(low[:len(word)]) {
-	case "config", "configs", "configuration", "conf", "cfg", "param", "params", "parameter", "parameters", "arg", "args",
-		"argument", "arguments", "option", "options", "flag", "flags", "setting", "settings", "hparam", "hparams",
-		"hyperparam", "hyperparameter", "hyperparameters":
-		return true
+	from, to := 0, len(word)
+	for from < to && !ascii.IsLetter(word[from]) {
+		from++
 	}
-	return false
+	for to > from && !ascii.IsLetter(word[to-1]) {
+		to--
+	}
+	for i := from; i < to; i++ {
+		low[i] = word[i] | 0x20
+	}
+	return to-from > 2 && paramWords[string(low[from:to])]
 }

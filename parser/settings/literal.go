@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // literal reads nested mappings as Python's repr and pprint, JSON and dataclass reprs print them, line by line, in one
@@ -12,27 +14,28 @@ import (
 //
 // A mapping's entries are settings, their keys joined with dots. A sequence is one value, whatever is inside.
 type literal struct {
-	form    string
-	stack   []frame
-	path    []byte // the dotted keys of the open mappings
-	unsure  bool   // nobody said that this is a configuration: metrics look the same
-	doubt   bool   // an unknown label stands in front: nothing is told before a known setting vouches for the rest
-	held    []Pair // what doubt holds back
-	vouched bool   // a known setting is among them
-	told    bool
+	form         string
+	stack        []frame
+	path         []byte // the dotted keys of the open mappings
+	noLabel      bool   // no label says that this is a configuration: metrics look the same
+	unknownLabel bool   // a label of unknown words stands in front: nothing is reported before a known setting was read
+	held         []Pair // what is kept back until then
+	confirmed    bool   // a known setting is among them
+	reported     bool
+	rust         bool // of Rust's fields only scalars are reported
 
-	key     string // of the entry at hand
-	keyLine int
-	hasKey  bool
-	val     []byte // its value so far, at most MaxValue+1 bytes
-	isStr   bool   // val is made of string literals
-	raw     []byte // text of the innermost container that has no entries
-	rec     int    // depth of the frame that raw belongs to, 0: none
+	key      string // of the entry at hand
+	keyLine  int
+	hasKey   bool
+	val      []byte // its value so far, at most MaxValue+1 bytes
+	isStr    bool   // val is made of string literals
+	raw      []byte // text of the innermost container that has no entries
+	rawDepth int    // depth of the frame that raw belongs to, 0: none
 
-	root  int // column of the root's bracket in the first line: continuation lines are indented relative to it
-	delta int // how far continuation lines are shifted (a coat's blank taken off too many, say)
-	fresh bool
-	known bool // delta is known
+	root       int  // column of the root's bracket in the first line: continuation lines are indented relative to it
+	delta      int  // how far continuation lines are shifted (a line prefix was stripped with one blank too many, say)
+	continued  bool // the line is not the first one
+	deltaKnown bool
 }
 
 // frame is an open bracket.
@@ -40,7 +43,7 @@ type frame struct {
 	closer  byte // 0: the root of a list that the end of the line closes
 	mapping bool
 	keyed   bool // it is the value of a key, whose path was len(path) bytes before
-	lost    bool // its opening line is missing: nobody knows whose entries these are
+	lost    bool // its opening line is missing: it is unknown whose entries these are
 	entries bool
 	pathLen int
 	key     string
@@ -48,14 +51,19 @@ type frame struct {
 	col     int // column of its keys, -1 unknown
 }
 
-func (d *literal) sure() bool { return d.told }
+// newLiteral returns a literal whose root is already open.
+func newLiteral(form string, closer byte) *literal {
+	return &literal{form: form, stack: []frame{{closer: closer, mapping: true, col: -1}}}
+}
+
+func (d *literal) hasReported() bool { return d.reported }
 
 func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
 
 // feed reads the next line of a dump.
 func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	i := 0
-	for i < len(text) && isBlank(text[i]) {
+	for i < len(text) && ascii.IsBlank(text[i]) {
 		i++
 	}
 	if i == len(text) {
@@ -67,14 +75,21 @@ func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	d.resync(r, text, i)
 	before := len(r.out)
 	d.eat(r, text, i)
-	if d.unsure && len(r.out) > before {
-		if metrics(r.out[before:]) {
-			r.out = r.out[:before]
-			return true, false
-		}
-		d.unsure = false
+	return true, !d.takeBack(r, before) && len(d.stack) > 0
+}
+
+// takeBack takes the first settings of a dump without a label back when they are the metrics of a training step.
+func (d *literal) takeBack(r *Reader, before int) bool {
+	if !d.noLabel || len(r.out) == before {
+		return false
 	}
-	return true, len(d.stack) > 0
+	d.noLabel = false
+	if !metrics(r.out[before:]) {
+		return false
+	}
+	r.count -= len(r.out) - before
+	r.out = r.out[:before]
+	return true
 }
 
 func (d *literal) end(r *Reader) {
@@ -86,7 +101,7 @@ func (d *literal) end(r *Reader) {
 // eat reads text from i on. When the root closes, the stack is empty and eat returns where the rest begins.
 func (d *literal) eat(r *Reader, text []byte, i int) int {
 	for i < len(text) && len(d.stack) > 0 {
-		if isBlank(text[i]) {
+		if ascii.IsBlank(text[i]) {
 			d.keep(text[i])
 			i++
 			continue
@@ -103,13 +118,13 @@ func (d *literal) eat(r *Reader, text []byte, i int) int {
 	if len(d.stack) > 0 {
 		d.endOfLine(r)
 	}
-	d.vouch(r)
+	d.release(r)
 	return i
 }
 
 // keep appends to the text of the innermost container, and to a value that is not a string.
 func (d *literal) keep(c byte) {
-	if d.rec > 0 && len(d.raw) <= MaxValue {
+	if d.rawDepth > 0 && len(d.raw) <= MaxValue {
 		if c == ' ' && (len(d.raw) == 0 || d.raw[len(d.raw)-1] == ' ') {
 			return
 		}
@@ -192,15 +207,15 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 	return i + n
 }
 
-// setKey begins an entry. In JSON only a key that begins a line tells the column of its mapping's keys: json.dumps
+// setKey begins an entry. In JSON only a key that begins a line shows the column of its mapping's keys: json.dumps
 // never puts one behind the brace, people who write by hand do, and indent the next line as they like.
 func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
 	top.entries = true
-	d.rec = 0
+	d.rawDepth = 0
 	if top.col < 0 && (begins || d.form != JSON) {
 		top.col = at - d.root
-		if d.fresh {
+		if d.continued {
 			top.col = at - d.delta
 		}
 	}
@@ -242,7 +257,7 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 			d.entry(r)
 			return i
 		}
-		if d.isStr { // no comma behind a string: whatever follows belongs to somebody else
+		if d.isStr { // no comma behind a string: whatever follows is text of another writer
 			d.entry(r)
 			return i
 		}
@@ -257,9 +272,9 @@ func (d *literal) push(c byte, mapping bool) {
 		d.stack = d.stack[:0]
 		return
 	}
-	f := frame{closer: closerOf(c), pathLen: len(d.path), col: -1}
-	if d.rec == 0 {
-		d.rec = len(d.stack) + 1
+	f := frame{closer: closers[c], pathLen: len(d.path), col: -1}
+	if d.rawDepth == 0 {
+		d.rawDepth = len(d.stack) + 1
 		d.raw = append(d.raw[:0], bytes.TrimLeft(d.val, " ")...)
 		if !d.hasKey {
 			d.raw = d.raw[:0]
@@ -305,11 +320,11 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 	depth := len(d.stack)
 	d.stack = d.stack[:depth-1]
 	if depth == 2 && d.delta < 0 {
-		d.delta, d.known = 0, false // the next field's dict hangs where it likes
+		d.delta, d.deltaKnown = 0, false // the next field's dict hangs where it likes
 	}
-	if f.entries || d.rec != depth { // entries were told one by one, or f is part of a larger text
+	if f.entries || d.rawDepth != depth { // entries were reported one by one, or f is part of a larger text
 		if f.entries {
-			d.rec = 0
+			d.rawDepth = 0
 			d.hasKey = false
 			if depth > 1 {
 				d.top().entries = true
@@ -317,7 +332,7 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 		}
 		return
 	}
-	d.rec = 0
+	d.rawDepth = 0
 	if f.keyed && depth > 1 {
 		d.hasKey, d.isStr, d.key, d.keyLine = true, false, f.key, f.keyLine
 		d.val = append(d.val[:0], d.raw...)
@@ -332,16 +347,21 @@ func (d *literal) entry(r *Reader) {
 	if d.top().lost || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
 		return
 	}
-	key := d.key
+	p := Pair{Key: d.key, Value: string(val), Line: d.keyLine, Form: d.form}
 	if len(d.path) > 0 {
-		key = string(d.path) + "." + key
+		p.Key = string(d.path) + "." + p.Key
 	}
-	if d.doubt {
-		d.hold(Pair{Key: key, Value: string(val), Line: d.keyLine, Form: d.form})
+	if d.rust {
+		if p.Value = rustValue(p.Value, d.isStr); p.Value == "" || len(d.stack) > 1 {
+			return
+		}
+	}
+	if d.unknownLabel {
+		d.hold(p)
 		return
 	}
-	d.told = true
-	r.emit(key, string(val), d.keyLine, d.form)
+	d.reported = true
+	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
 
 // plausibleKey leaves out metrics ("actor/loss"), sentences and the class names that Hydra puts into its dicts.
@@ -361,7 +381,7 @@ func (d *literal) endOfLine(r *Reader) {
 		d.stack = d.stack[:0]
 		return
 	}
-	if d.rec > 0 && len(d.raw) > 0 {
+	if d.rawDepth > 0 && len(d.raw) > 0 {
 		d.keep(' ')
 	}
 }

@@ -1,9 +1,14 @@
 package settings
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// maxTold bounds the keys whose last value is remembered.
-const maxTold = 1024
+	"oomscan/parser/ascii"
+)
+
+// maxReported bounds the keys whose last value is remembered.
+const maxReported = 1024
 
 // pair is one key=value in a line.
 type pair struct {
@@ -12,55 +17,55 @@ type pair struct {
 }
 
 // pairs reads a line of free text that is mainly key=value pairs, or `key: value` pairs between bars, and single pairs
-// whose key is a known setting. It stays silent on what training steps, gauges and event records report.
-func (r *Reader) pairs(text []byte) {
+// whose key is a known setting. It leaves out what training steps, gauges and event records report.
+func (r *Reader) pairs(text []byte) bool {
 	s := string(text)
 	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) {
-		return
+		return false
 	}
 	found := findPairs(s)
 	if len(found) == 0 {
-		found = colonPairs(s)
+		found = someKnown(colonPairs(s))
 	}
 	if len(found) == 0 {
-		found = spacedPairs(s)
+		found = someKnown(spacedPairs(s))
 	}
 	if len(found) == 0 {
-		r.assignment(s)
-		return
+		return r.assignment(s)
 	}
 	known := 0
 	for _, p := range found {
 		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a frame of another language
-			return
+			return false
 		}
-		if knob(p.key) {
+		if isKnown(p.key) {
 			known++
 		}
 	}
 	outside := outsideWords(s, found)
 	low := strings.ToLower(outside)
 	if strings.Contains(low, "loss") || strings.Contains(low, " ms ") || strings.Contains(low, "s/step") || hasWord(low, []string{"step", "iteration", "eta", "grad norm"}) && known < 2 {
-		return
+		return false
 	}
 	words := len(strings.Fields(outside))
 	mainly := len(found) >= 2 && words <= 2*len(found)+2 && !hasWord(low, []string{"error", "exception", "failed"})
 	if known == 0 && !(mainly && words <= len(found)+1) {
-		return
+		return false
 	}
 	if len(found) < 4 && advice(low) {
-		return
+		return false
 	}
 	for _, p := range found {
-		if (mainly || knob(p.key)) && !gauge(p.key) {
-			r.tell(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
+		if (mainly || isKnown(p.key)) && !gauge(p.key) {
+			r.report(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
 		}
 	}
+	return true
 }
 
 // assignment reads a line that says one thing of one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`,
 // `Overriding: block_size = 256`.
-func (r *Reader) assignment(s string) {
+func (r *Reader) assignment(s string) bool {
 	s, _, _ = strings.Cut(s, " #")
 	s = strings.TrimLeft(strings.TrimSpace(s), "-*> ")
 	name, value, ok := strings.Cut(s, " = ")
@@ -72,31 +77,33 @@ func (r *Reader) assignment(s string) {
 	}
 	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `'"`)
 	if !ok || len(s) > 120 || strings.Count(name, " ") > 4 || !scalar(value) {
-		return
+		return false
 	}
 	key := strings.ReplaceAll(name, " ", "_")
 	if i := strings.Index(key, "_per_"); i > 0 { // a batch size per device is a batch size
 		key = key[:i]
 	}
-	if isName(key) && knob(key) && !metric(key) {
-		r.tell(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
+	if !isName(key) || !isKnown(key) || metric(key) {
+		return false
 	}
+	r.report(Pair{Key: name, Value: value, Line: r.line, Form: Pairs})
+	return true
 }
 
 // scalar reports whether a value is a number or a switch.
-func scalar(v string) bool { return plainNumber(v) || flagValue(v) }
+func scalar(v string) bool { return plainNumber(v) || isSwitch(v) }
 
-// tell reports a pair unless the pairs of an earlier line said the same: every rank prints such lines.
-func (r *Reader) tell(p Pair) {
-	if old, ok := r.told[p.Key]; ok && old == p.Value {
+// report emits a pair unless an earlier line had the same pair: every rank prints such lines.
+func (r *Reader) report(p Pair) {
+	if old, ok := r.reported[p.Key]; ok && old == p.Value {
 		return
 	}
-	if r.told == nil {
-		r.told = make(map[string]string)
+	if r.reported == nil {
+		r.reported = make(map[string]string)
 	}
-	if len(r.told) < maxTold {
-		r.toldBytes += len(p.Key) + len(p.Value)
-		r.told[p.Key] = p.Value
+	if len(r.reported) < maxReported {
+		r.reportedBytes += len(p.Key) + len(p.Value)
+		r.reported[p.Key] = p.Value
 	}
 	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
@@ -121,11 +128,11 @@ func sourceLine(s string) bool {
 func findPairs(s string) []pair {
 	var out []pair
 	for i := 1; i < len(s)-1 && len(out) < 256; i++ {
-		if s[i] != '=' || s[i+1] == '=' || isBlank(s[i+1]) {
+		if s[i] != '=' || s[i+1] == '=' || ascii.IsBlank(s[i+1]) {
 			continue
 		}
 		start := i
-		for start > 0 && (isWord(s[start-1]) || s[start-1] == '.' || s[start-1] == '-') && i-start <= MaxKey {
+		for start > 0 && (ascii.IsWord(s[start-1]) || s[start-1] == '.' || s[start-1] == '-') && i-start <= MaxKey {
 			start--
 		}
 		key := s[start:i]
@@ -179,12 +186,20 @@ func valueEnd(s string, i int) int {
 		case ' ', '\t', ';', '|', ')', ']', '}':
 			return j
 		case ',':
-			if j+1 == len(s) || isBlank(s[j+1]) || !isDigit(s[j+1]) {
+			if j+1 == len(s) || ascii.IsBlank(s[j+1]) || !ascii.IsDigit(s[j+1]) {
 				return j
 			}
 		}
 	}
 	return len(s)
+}
+
+// someKnown returns the pairs if they are some and one of them is a known setting.
+func someKnown(found []pair) []pair {
+	if len(found) < 2 || !slices.ContainsFunc(found, func(p pair) bool { return isKnown(p.key) }) {
+		return nil
+	}
+	return found
 }
 
 // colonPairs reads `Training config | batch_size: 4 | seq: 128`: parts between bars, or between commas when all parts
@@ -198,7 +213,7 @@ func colonPairs(s string) []pair {
 		sep = ","
 	}
 	var out []pair
-	known, at := false, 0
+	at := 0
 	for part := range strings.SplitSeq(s, sep) {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ": ")
 		if at == 0 { // a label stands in front of the first one
@@ -209,14 +224,10 @@ func colonPairs(s string) []pair {
 		value = strings.TrimSpace(value)
 		if ok && isName(key) && value != "" && !strings.Contains(value, " ") && len(value) <= 64 {
 			out = append(out, pair{key, strings.Trim(value, `'"`), at, at + len(part)})
-			known = known || knob(key)
 		} else if at > 0 {
 			return nil
 		}
 		at += len(part) + 1
-	}
-	if len(out) < 2 || !known {
-		return nil
 	}
 	return out
 }
@@ -228,7 +239,6 @@ func spacedPairs(s string) []pair {
 		return nil
 	}
 	var out []pair
-	known := false
 	for at < len(s) {
 		key, rest, ok := strings.Cut(s[at:], " = ")
 		start := at + len(key) - len(strings.TrimLeft(key, " "))
@@ -241,11 +251,7 @@ func spacedPairs(s string) []pair {
 			return nil
 		}
 		out = append(out, pair{key, strings.Trim(s[at:end], `'"`), start, end})
-		known = known || knob(key)
 		at = end + 1
-	}
-	if len(out) < 2 || !known {
-		return nil
 	}
 	return out
 }

@@ -1,6 +1,11 @@
 package settings
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // fits reports whether a line can stand where the dump is.
 func (d *literal) fits(s []byte) bool {
@@ -9,8 +14,9 @@ func (d *literal) fits(s []byte) bool {
 	case c == '}' || c == ']' || c == ')':
 		return true
 	case !top.mapping:
-		return c == '\'' || c == '"' || c == '{' || c == '[' || c == '(' || c == '-' || c == '<' || isDigit(c) ||
-			startsLiteral(s) || s[len(s)-1] == ',' || startsCall(s)
+		n := nameEnd(s)
+		object := n > 0 && n < len(s) && s[n] == '('
+		return strings.IndexByte(`'"{[(-<`, c) >= 0 || ascii.IsDigit(c) || isSwitch(string(s[:n])) || object || s[len(s)-1] == ','
 	case d.hasKey && len(d.val) == 0:
 		return true
 	case c == ',':
@@ -32,25 +38,10 @@ func (d *literal) fits(s []byte) bool {
 	return false
 }
 
-func startsLiteral(s []byte) bool {
-	for _, w := range []string{"None", "True", "False", "null", "true", "false"} {
-		if bytes.HasPrefix(s, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
-
-// startsCall reports whether s begins with `name(`, the repr of an object inside a list.
-func startsCall(s []byte) bool {
-	n := nameEnd(s)
-	return n > 0 && n < len(s) && s[n] == '('
-}
-
 // resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that
 // another worker printed already, brackets and all.
 func (d *literal) resync(r *Reader, text []byte, i int) {
-	d.fresh = true
+	d.continued = true
 	if text[i] != '\'' && text[i] != '"' {
 		return
 	}
@@ -63,8 +54,8 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	}
 	col := i - d.delta
 	at := d.frameAt(col)
-	if !d.known {
-		d.known = true
+	if !d.deltaKnown {
+		d.deltaKnown = true
 		if from := d.frameAt(i - d.root); at < 0 && from >= 0 { // the label in front of the root counts
 			d.delta, col, at = d.root, i-d.root, from
 		} else if own, field := d.fieldShift(); at < 0 && field && d.frameAt(i-own) >= 0 {
@@ -119,7 +110,7 @@ func (d *literal) frameAt(col int) int {
 func (d *literal) drop() {
 	d.path = d.path[:d.top().pathLen]
 	d.stack = d.stack[:len(d.stack)-1]
-	d.hasKey, d.rec = false, 0
+	d.hasKey, d.rawDepth = false, 0
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -1,6 +1,6 @@
 // Package settings reads a run's configuration from whatever a log prints of it.
 //
-// Programs tell their configuration in many forms: a pretty-printed Python dict (verl, NeMo-RL), the repr of an
+// Programs print their configuration in many forms: a pretty-printed Python dict (verl, NeMo-RL), the repr of an
 // arguments object (SGLang, transformers, OpenRLHF), Megatron's and DeepSpeed's dotted tables, JSON, YAML, the command
 // line that a shell traced, Hydra's list of overrides, or plain key=value pairs in a sentence. A [Reader] recognises
 // them line by line. It reports a value only as it is printed: what was cut off, lost or left unexpanded by a shell is
@@ -10,6 +10,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/secret"
 )
 
 // Forms of a [Pair]: how the log printed it.
@@ -19,7 +21,7 @@ const (
 	Command   = "command"   // a command line
 	Megatron  = "megatron"  // a table of names, dots and values
 	Repr      = "repr"      // the repr of an arguments or configuration object
-	Engine    = "engine"    // an inference engine's own summary of its arguments
+	Engine    = "engine"    // an inference engine's summary of its arguments
 	JSON      = "json"
 	YAML      = "yaml"
 	TOML      = "toml"   // sections and assignments: TOML, INI, a Python file of assignments
@@ -38,11 +40,11 @@ const (
 	maxDumpLines = 20_000
 	maxDepth     = 32
 	maxForeign   = 50       // lines inside a dump that are no part of it
-	maxDoubt     = 3        // the same before the dump told its first setting
+	maxDoubt     = 3        // the same before the first setting of the dump
 	maxGap       = 3        // lines from one comment of an input's beginning to the next
 	maxLine      = 1 << 20  // bytes of a line that dumps are read from
 	maxPlain     = 64 << 10 // the same for all other forms
-	pairBytes    = 256      // what a setting takes, about
+	pairBytes    = 256      // about what a setting takes
 )
 
 // Pair is one setting. It owns its text.
@@ -59,16 +61,16 @@ type Pair struct {
 // Reader finds the settings in the lines of one stream: one writer's output, in order. The zero value is ready. It is
 // not safe for concurrent use. Its memory is bounded, whatever the lines hold.
 type Reader struct {
-	out   []Pair
-	open  dump
-	line  int
-	bytes int // of the open dump
-	lines int
-	alien int // lines of the open dump that did not fit
-	count int
-	told  map[string]string // last value of each key told by free pairs, so that repeated lines stay cheap
+	out      []Pair
+	open     dump
+	line     int
+	bytes    int // of the open dump
+	lines    int
+	foreign  int // lines of the open dump that did not fit
+	count    int
+	reported map[string]string // last value of each key in free pairs, so that repeated lines stay cheap
 
-	toldBytes int
+	reportedBytes int
 
 	prolog int  // last line of the comments that an input begins with
 	began  bool // something else than comments was read
@@ -81,8 +83,8 @@ type dump interface {
 	feed(r *Reader, text []byte) (fits, more bool)
 	// end reports what is still pending.
 	end(r *Reader)
-	// sure reports whether the dump has told a setting.
-	sure() bool
+	// hasReported says whether the dump has reported a setting.
+	hasReported() bool
 }
 
 // Feed offers one line without its envelope: leading blanks kept, no line feed. It returns the settings that are
@@ -138,11 +140,20 @@ func (r *Reader) advance(text []byte) bool {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return true
 	}
-	r.alien++
-	if !more || r.alien > maxForeign || (!r.open.sure() && r.alien > maxDoubt) || r.lines >= maxDumpLines {
+	r.foreign++
+	if !more || r.foreign > maxForeign || (!r.open.hasReported() && r.foreign > maxDoubt) || r.lines >= maxDumpLines {
 		r.finish()
 	}
 	return false
+}
+
+// start opens a dump if its first line fits.
+func (r *Reader) start(d dump, first []byte) bool {
+	if fits, _ := d.feed(r, first); !fits {
+		return false
+	}
+	r.begin(d, first)
+	return true
 }
 
 // begin opens a dump whose first line has been read.
@@ -150,7 +161,7 @@ func (r *Reader) begin(d dump, first []byte) {
 	if r.open != nil {
 		r.finish()
 	}
-	r.open, r.bytes, r.lines, r.alien = d, len(first), 1, 0
+	r.open, r.bytes, r.lines, r.foreign = d, len(first), 1, 0
 }
 
 func (r *Reader) finish() {
@@ -165,7 +176,7 @@ func (r *Reader) Open() bool { return r.open != nil }
 
 // Held is about how many bytes the Reader keeps until the next line.
 func (r *Reader) Held() int {
-	n := r.toldBytes + len(r.out)*pairBytes
+	n := r.reportedBytes + len(r.out)*pairBytes
 	if r.open != nil {
 		n += r.bytes
 	}
@@ -181,7 +192,7 @@ func (r *Reader) clear() {
 	}
 }
 
-// Close gives an unfinished dump up and returns what it told and Feed has not yet returned. The Reader can be used
+// Close gives an unfinished dump up and returns those of its settings that Feed has not yet returned. The Reader can be used
 // again.
 func (r *Reader) Close() []Pair {
 	r.clear()
@@ -197,7 +208,7 @@ func (r *Reader) emit(key, value string, line int, form string) {
 		return
 	}
 	if isSecret(key, value) {
-		value = masked
+		value = secret.Mask
 	}
 	if len(value) > MaxValue {
 		value = value[:MaxValue-3] + "..."
@@ -207,18 +218,10 @@ func (r *Reader) emit(key, value string, line int, form string) {
 	r.out = append(r.out, Pair{Key: strings.Clone(key), Value: strings.Clone(value), Line: line, Form: form})
 }
 
-// scan reads a line outside dumps. The first form that claims the line has it.
-func (r *Reader) scan(text []byte) {
-	if bytes.Contains(text[:min(len(text), 512)], progressBar) || r.startLiteral(text) {
-		return
+// isSecret reports whether a setting's value must not leave the log. Of a value that holds a credential nothing is kept.
+func isSecret(key, value string) bool {
+	if value == "" || value == "[]" || value == "{}" || isSwitch(value) {
+		return false
 	}
-	if len(text) > maxPlain {
-		text = text[:maxPlain]
-	}
-	switch {
-	case r.sbatch(text), r.overrides(text), r.command(text), r.environment(text), r.dotted(text), r.boxed(text), r.banner(text):
-	case r.startListing(text), r.startTOML(text), r.startYAML(text):
-	default:
-		r.pairs(text)
-	}
+	return secret.Key(key) || secret.Text(value) != value || secret.Container(value)
 }

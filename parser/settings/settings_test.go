@@ -270,6 +270,27 @@ func TestForms(t *testing.T) {
 	}
 }
 
+func TestEachDialectReadsItsSample(t *testing.T) {
+	t.Parallel()
+	for i, d := range dialects {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			first, _, _ := strings.Cut(d.sample, "\n")
+			for _, earlier := range dialects[:i] {
+				assert.False(t, earlier.read(&Reader{}, []byte(first)), "%s claims it", earlier.name)
+			}
+			assert.True(t, Worth([]byte(first)))
+			assert.True(t, d.read(&Reader{}, []byte(first)))
+			var got []string
+			for _, pair := range read(d.sample) {
+				_, text, _ := strings.Cut(pair, " ")
+				got = append(got, text)
+			}
+			assert.Equal(t, d.want, got)
+		})
+	}
+}
+
 func TestHealthyLinesTellNothing(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{

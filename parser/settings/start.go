@@ -2,40 +2,53 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // reprSuffixes end the names of objects whose repr is a configuration.
-var reprSuffixes = []string{
-	"Args", "Arguments", "Config", "Configs", "Namespace", "Options", "Params", "Parameters", "Settings", "Cfg", "HParams",
-	"Hparams", "Hyperparameters", "CfgNode", "ConfigDict", "ConfigNode", "AttrDict", "EasyDict",
-}
+var reprSuffixes = strings.Fields(`
+	Args Arguments Config Configs Namespace Options Params Parameters Settings Cfg HParams Hparams Hyperparameters CfgNode
+	ConfigDict ConfigNode AttrDict EasyDict`)
 
 // labelWords end the label in front of a dict that is a configuration.
-var labelWords = []string{
-	"args", "arguments", "config", "configs", "configuration", "cfg", "params", "parameters", "settings", "hparams",
-	"hyperparameters", "options", "kwargs", "json", "flags",
-}
+var labelWords = strings.Fields(`
+	args arguments config configs configuration cfg params parameters settings hparams hyperparameters options kwargs json
+	flags`)
 
 // codeWords begin a line of source code rather than one of output.
 var codeWords = []string{"return ", "raise ", "await ", "yield ", "with ", "if ", "for ", "assert ", "def ", "class ", "from ", "import ", "elif ", "while ", "async ", "@", ">>> ", "File \""}
 
 var withConfig = []byte(" with config: ")
 
-// startLiteral reads the brackets of a line that holds or begins a dump of nested mappings.
-func (r *Reader) startLiteral(text []byte) bool {
-	if i := bytes.Index(text, withConfig); i >= 0 && bytes.Contains(text[:i], []byte("engine")) {
-		at := i + len(withConfig)
-		if n := nameEnd(text[at:]); n > 0 && at+n < len(text) && text[at+n] == '=' {
-			d := &literal{form: Engine, stack: []frame{{mapping: true, col: -1}}}
-			d.eat(r, text, at)
-			return true
-		}
+// startEngine reads the arguments that an inference engine prints at its start.
+func (r *Reader) startEngine(text []byte) bool {
+	i := bytes.Index(text, withConfig)
+	if i < 0 || !bytes.Contains(text[:i], []byte("engine")) {
+		return false
 	}
-	if r.startDict(text) || r.startCall(text) || r.startRust(text) {
-		return true
+	at := i + len(withConfig)
+	if n := nameEnd(text[at:]); n == 0 || at+n == len(text) || text[at+n] != '=' {
+		return false
 	}
-	return r.startRepr(text)
+	newLiteral(Engine, 0).eat(r, text, at)
+	return true
+}
+
+// follow keeps a literal that its first line leaves open: as a dump, when the line ends with one of these bytes. It reports
+// whether the literal is open.
+func (r *Reader) follow(d *literal, text []byte, ends string) bool {
+	if len(d.stack) == 0 {
+		return false
+	}
+	if strings.IndexByte(ends, text[len(text)-1]) >= 0 {
+		r.begin(d, text)
+	} else {
+		d.end(r)
+	}
+	return true
 }
 
 // startRepr reads `Name(a=1, ...)` for names that mean a configuration, several of them in a line.
@@ -46,15 +59,11 @@ func (r *Reader) startRepr(text []byte) bool {
 		if at < 0 {
 			break
 		}
-		d := &literal{form: Repr, root: at - len(nameBefore(text[:at])), stack: []frame{{closer: ')', mapping: true, col: -1}}}
+		d := newLiteral(Repr, ')')
+		d.root = at - len(nameBefore(text[:at]))
 		i = d.eat(r, text, at+1)
 		found = true
-		if len(d.stack) > 0 {
-			if c := text[len(text)-1]; c == '(' || c == ',' || c == '{' || c == '[' {
-				r.begin(d, text)
-			} else {
-				d.end(r)
-			}
+		if r.follow(d, text, "(,{[") {
 			break
 		}
 	}
@@ -63,13 +72,48 @@ func (r *Reader) startRepr(text []byte) bool {
 
 var dictCall = []byte(" = dict(")
 
+// startRust reads a structure as Rust prints it with {:?}, `Args { model_id: "m", num_shard: Some(4), quantize: None }`
+// (text-generation-inference and text-embeddings-inference, launcher/src/main.rs).
+func (r *Reader) startRust(text []byte) bool {
+	at := bytes.Index(text, rustOpen)
+	if at <= 0 {
+		return false
+	}
+	name := nameBefore(text[:at])
+	rest := text[at+len(rustOpen):]
+	if !reprName(name) || len(name) < at && text[at-len(name)-1] != ' ' || !bytes.HasPrefix(rest[nameEnd(rest):], []byte(": ")) {
+		return false
+	}
+	d := newLiteral(Repr, '}')
+	d.rust = true
+	d.eat(r, text, at+len(rustOpen))
+	return true
+}
+
+// rustOpen stands between a structure's name and its fields.
+var rustOpen = []byte(" { ")
+
+// rustValue takes Some(...) off a scalar. It is empty for structures and lists.
+func rustValue(v string, isString bool) string {
+	if isString {
+		return v
+	}
+	for strings.HasPrefix(v, "Some(") && strings.HasSuffix(v, ")") {
+		v = v[len("Some(") : len(v)-1]
+	}
+	if strings.ContainsAny(v, "{}[]()") {
+		return ""
+	}
+	return strings.Trim(v, `"`)
+}
+
 // startCall reads `name = dict(a=1, ...)`, as mmengine and mmcv print their configurations (Config.pretty_text).
 func (r *Reader) startCall(text []byte) bool {
 	n := nameEnd(text)
 	if n == 0 || !bytes.HasPrefix(text[n:], dictCall) {
 		return false
 	}
-	d := &literal{form: Repr, stack: []frame{{closer: ')', mapping: true, col: -1}}}
+	d := newLiteral(Repr, ')')
 	d.descend(string(text[:n]))
 	d.stack[0].pathLen = len(d.path)
 	d.eat(r, text, n+len(dictCall))
@@ -120,7 +164,7 @@ func amongPairs(prefix, inside []byte) bool {
 // namedConfig reports whether an object of any class stands behind a label that says it is a configuration:
 // `cfg: DotMap(...)`.
 func namedConfig(prefix, name []byte) bool {
-	if len(name) == 0 || !isUpper(name[0]) {
+	if len(name) == 0 || !ascii.IsUpper(name[0]) {
 		return false
 	}
 	label := bytes.TrimRight(prefix, " ")
@@ -132,7 +176,7 @@ func namedConfig(prefix, name []byte) bool {
 
 func nameBefore(s []byte) []byte {
 	i := len(s)
-	for i > 0 && (isWord(s[i-1]) || s[i-1] == '.') {
+	for i > 0 && (ascii.IsWord(s[i-1]) || s[i-1] == '.') {
 		i--
 	}
 	return s[i:]
@@ -145,15 +189,10 @@ func reprName(name []byte) bool {
 	if string(name) == "namespace" {
 		return true
 	}
-	if len(name) == 0 || len(name) > 80 || !isUpper(name[0]) {
+	if len(name) == 0 || len(name) > 80 || !ascii.IsUpper(name[0]) {
 		return false
 	}
-	for _, s := range reprSuffixes {
-		if bytes.HasSuffix(name, []byte(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reprSuffixes, func(s string) bool { return bytes.HasSuffix(name, []byte(s)) })
 }
 
 // reprBody reports whether what follows the bracket is the inside of a repr: nothing, a keyword, or a dict.
@@ -179,12 +218,7 @@ func isCode(prefix []byte) bool {
 	if len(prefix)-len(trimmed) >= 4 && len(trimmed) == 0 {
 		return true
 	}
-	for _, w := range codeWords {
-		if bytes.HasPrefix(trimmed, []byte(w)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codeWords, func(w string) bool { return bytes.HasPrefix(trimmed, []byte(w)) })
 }
 
 // startDict reads a Python dict or a JSON object that begins in this line.
@@ -206,14 +240,15 @@ func (r *Reader) startDict(text []byte) bool {
 		return false
 	}
 	label, ok := dictLabel(text[:at])
-	doubt := !ok && shortLabel(text[:at])
-	if !ok && !doubt {
+	unknown := !ok && shortLabel(text[:at])
+	if !ok && !unknown {
 		return false
 	}
 	if n := stringEnd(text[at+1 : min(len(text), at+1+MaxKey)]); label == "" && n > 0 && metric(string(text[at+2:at+n])) {
 		return true
 	}
-	d := &literal{form: Pprint, root: at, unsure: label == "" && !doubt, doubt: doubt, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := newLiteral(Pprint, '}')
+	d.root, d.noLabel, d.unknownLabel = at, label == "" && !unknown, unknown
 	switch {
 	case label != "" && strings.HasSuffix(label, "non-default args"):
 		d.form = Engine
@@ -222,21 +257,11 @@ func (r *Reader) startDict(text []byte) bool {
 	}
 	before := len(r.out)
 	d.eat(r, text, at+1)
-	if d.doubt && len(d.stack) == 0 {
+	if d.unknownLabel && len(d.stack) == 0 {
 		return false
 	}
-	if d.unsure && metrics(r.out[before:]) {
-		r.count -= len(r.out) - before
-		r.out = r.out[:before]
-		return true
-	}
-	d.unsure = d.unsure && len(r.out) == before
-	if len(d.stack) > 0 {
-		if c := text[len(text)-1]; c == ',' || c == '{' || c == '[' || c == '(' || c == ':' || c == '\'' || c == '"' {
-			r.begin(d, text)
-		} else {
-			d.end(r)
-		}
+	if !d.takeBack(r, before) {
+		r.follow(d, text, ",{[(:'\"")
 	}
 	return true
 }
@@ -266,15 +291,10 @@ func assignedDict(prefix []byte) bool {
 
 func endsWithWord(s string, words []string) bool {
 	i := len(s)
-	for i > 0 && isLower(s[i-1]) {
+	for i > 0 && ascii.IsLower(s[i-1]) {
 		i--
 	}
-	for _, w := range words {
-		if s[i:] == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(words, s[i:])
 }
 
 // openingBrace begins a JSON or Python block whose first line ends with the brace:
@@ -286,7 +306,8 @@ func (r *Reader) openingBrace(text []byte) bool {
 	if r.open != nil && len(bytes.TrimSpace(text)) == 1 {
 		return false
 	}
-	d := &literal{form: JSON, unsure: true, stack: []frame{{closer: '}', mapping: true, col: -1}}}
+	d := newLiteral(JSON, '}')
+	d.noLabel = true
 	prefix := bytes.TrimRight(text[:len(text)-1], " ")
 	if len(bytes.TrimSpace(prefix)) > 0 {
 		prefix = prefix[max(0, len(prefix)-120):]
@@ -295,14 +316,14 @@ func (r *Reader) openingBrace(text []byte) bool {
 		} else {
 			label := strings.ToLower(string(bytes.TrimRight(prefix, " :=")))
 			if !endsWithWord(label, labelWords) && !reprName(nameBefore(prefix)) {
-				if d.doubt = shortLabel(prefix); !d.doubt {
+				if d.unknownLabel = shortLabel(prefix); !d.unknownLabel {
 					return false
 				}
 			}
 		}
-		d.unsure = false
+		d.noLabel = false
 	}
-	d.fresh = true
+	d.continued = true
 	r.begin(d, text)
 	return true
 }

@@ -3,14 +3,16 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // table follows Megatron's argument table between its two frame lines. Between them a name of 48 bytes and more
 // stands without dots, only blanks part it from its value.
-type table struct{ told bool }
+type table struct{ reported bool }
 
-func (t *table) sure() bool  { return t.told }
-func (t *table) end(*Reader) {}
+func (t *table) hasReported() bool { return t.reported }
+func (t *table) end(*Reader)       {}
 
 func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
 	if bytes.Contains(text, []byte("end of arguments")) {
@@ -20,7 +22,7 @@ func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
 		if value == "{" {
 			return false, true
 		}
-		t.told = true
+		t.reported = true
 		r.row(name, value)
 		return true, true
 	}
@@ -49,8 +51,8 @@ func (r *Reader) dotted(text []byte) bool {
 	return true
 }
 
-// longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) fewer dots than
-// tell one: they fill up to 29.
+// longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) too few
+// dots to recognise it by: they fill up to 29.
 const longLeast = 26
 
 // longRow splits a row whose name leaves room for three dots at most: "  train_micro_batch_size_per_gpu  1". The name must
@@ -67,7 +69,7 @@ func longRow(text []byte) (name, value string, ok bool) {
 		return "", "", false
 	}
 	bare, _, _ := strings.Cut(f[0], "_per_") // a batch size per device is a batch size
-	if !isName(f[0]) || !knob(bare) || metric(f[0]) || !scalar(f[1]) {
+	if !isName(f[0]) || !isKnown(bare) || metric(f[0]) || !scalar(f[1]) {
 		return "", "", false
 	}
 	return f[0], f[1], true
@@ -75,11 +77,11 @@ func longRow(text []byte) (name, value string, ok bool) {
 
 // longShape is the quick test for such a row: two blanks, and a long name in front of a blank.
 func longShape(text []byte) bool {
-	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !isLower(text[2]) {
+	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !ascii.IsLower(text[2]) {
 		return false
 	}
 	i := 2
-	for i < len(text) && (isWord(text[i]) || text[i] == '.') {
+	for i < len(text) && (ascii.IsWord(text[i]) || text[i] == '.') {
 		i++
 	}
 	return i >= 2+longLeast && i < len(text) && text[i] == ' '
@@ -103,7 +105,7 @@ func (r *Reader) boxed(text []byte) bool {
 	if len(f) != 2 || len(f[0]) > 90 || strings.ContainsAny(f[0], "=:'\"()") {
 		return false
 	}
-	if last := f[0][strings.LastIndexByte(f[0], '/')+1:]; !strings.Contains(f[0], "config/") && (!knob(last) || metric(last)) {
+	if last := f[0][strings.LastIndexByte(f[0], '/')+1:]; !strings.Contains(f[0], "config/") && (!isKnown(last) || metric(last)) {
 		return false
 	}
 	r.emit(f[0], f[1], r.line, Pairs)
@@ -139,11 +141,11 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 	if bare, from, more := strings.Cut(value, "...."); more && (strings.HasSuffix(from, "updated") || strings.HasSuffix(from, "default")) {
 		value = strings.TrimRight(bare, ".")
 	}
-	if value == "" || (value[0] == '[' && len(value) > 1 && isUpper(value[1])) {
+	if value == "" || (value[0] == '[' && len(value) > 1 && ascii.IsUpper(value[1])) {
 		return "", "", false // nothing, or a check list: [OKAY]
 	}
 	name = strings.TrimRight(string(text[max(0, i-MaxKey):i]), " ")
-	for _, sep := range []string{"  ", "] ", ": "} { // a logger's coat, if it is still there
+	for _, sep := range []string{"  ", "] ", ": "} { // what a logger put in front
 		if k := strings.LastIndex(name, sep); k >= 0 {
 			name = name[k+len(sep):]
 		}
@@ -155,34 +157,38 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 	return name, value, true
 }
 
-// bannerWords are what a job script's banner tells: `Memory requested: 96G`.
+// bannerWords are what a job script's banner names: `Memory requested: 96G`.
 var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes", "tasks", "shm"}
 
 // bannerAsked must stand beside them: a banner that reports what is in use is no setting.
 var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per task", "request", "number of"}
 
-// banner reads one setting that has a line for itself: a job script's banner, and the list that transformers' Trainer
-// prints (`  Instantaneous batch size per device = 8`).
-func (r *Reader) banner(text []byte) bool {
-	s := string(text)
-	if i := strings.LastIndex(s, " = "); i > 0 {
-		name := strings.TrimRight(s[:i], " ")
-		if k := strings.LastIndex(name, "  "); k >= 0 {
-			name = name[k+2:]
-		}
-		value := s[i+3:]
-		if !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") || len(s)-len(strings.TrimLeft(s, " ")) > 3 {
-			return false
-		}
-		if name == "" || len(name) > 90 || !isUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
-			return false
-		}
-		r.emit(name, value, r.line, Pairs)
-		return true
+// trainer reads the list that transformers' Trainer prints: `  Instantaneous batch size per device = 8`.
+func (r *Reader) trainer(text []byte) bool {
+	i := bytes.LastIndex(text, []byte(" = "))
+	if i <= 0 {
+		return false
 	}
-	name, value, ok := strings.Cut(strings.TrimSpace(s), ": ")
+	s := string(text)
+	if len(s)-len(strings.TrimLeft(s, " ")) > 3 || !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") {
+		return false
+	}
+	name, value := strings.TrimRight(s[:i], " "), s[i+3:]
+	if k := strings.LastIndex(name, "  "); k >= 0 {
+		name = name[k+2:]
+	}
+	if name == "" || len(name) > 90 || !ascii.IsUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
+		return false
+	}
+	r.emit(name, value, r.line, Pairs)
+	return true
+}
+
+// banner reads a job script's banner: what it asked for.
+func (r *Reader) banner(text []byte) bool {
+	name, value, ok := strings.Cut(strings.TrimSpace(string(text)), ": ")
 	value = strings.TrimSpace(value)
-	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list tells what happened
+	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list says what happened
 		return false
 	}
 	low := strings.ToLower(name)
@@ -218,7 +224,7 @@ func hasWord(s string, words []string) bool {
 			}
 			i += from
 			end := i + len(w)
-			if (i == 0 || !isWord(s[i-1])) && (end == len(s) || !isWord(s[end])) {
+			if (i == 0 || !ascii.IsWord(s[i-1])) && (end == len(s) || !ascii.IsWord(s[end])) {
 				return true
 			}
 			from = end

@@ -1,6 +1,10 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // tomlLeast is how many assignments a block without sections needs before it is taken for a file of them.
 const tomlLeast = 3
@@ -10,23 +14,18 @@ const tomlLeast = 3
 // count when there are some of them.
 type tomlBlock struct {
 	block
-	section string
-	skipped bool   // inside an array of tables: its entries have no path
-	loose   bool   // the input began with it: everything is part of it
-	until   string // ends a value over many lines
+	section   string
+	skipped   bool   // inside an array of tables: its entries have no path
+	wholeFile bool   // the input began with it: everything is part of it
+	until     string // ends a value over many lines
 }
 
 // startTOML begins a block at a section or an assignment.
 func (r *Reader) startTOML(text []byte) bool {
-	if r.open != nil || !sectionShape(text) && (isBlank(text[0]) || !assigns(string(text))) {
+	if r.open != nil || !sectionShape(text) && (ascii.IsBlank(text[0]) || !assigns(string(text))) {
 		return false
 	}
-	t := &tomlBlock{loose: r.first}
-	if fits, _ := t.feed(r, text); !fits {
-		return false
-	}
-	r.begin(t, text)
-	return true
+	return r.start(&tomlBlock{wholeFile: r.first}, text)
 }
 
 func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
@@ -38,7 +37,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		}
 		return true, true
 	case s == "":
-		return true, t.settled || t.section != "" || t.loose
+		return true, t.settled || t.section != "" || t.wholeFile
 	case s[0] == '#' || s[0] == ';':
 		return true, true
 	case sectionShape(text):
@@ -51,14 +50,14 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if !ok || !isName(key) || value == "" || value[0] == '=' {
 		return false, false
 	}
-	if metric(key) && !(t.section != "" && (t.loose || t.settled)) && !(t.loose && t.settled) {
+	if metric(key) && !(t.section != "" && (t.wholeFile || t.settled)) && !(t.wholeFile && t.settled) {
 		return false, false
 	}
 	value = strings.TrimSpace(value)
 	if len(value) > maxScalar {
 		return true, true
 	}
-	if !t.loose && !tomlValue(value) {
+	if !t.wholeFile && !tomlValue(value) {
 		return false, false
 	}
 	value, t.until = scalarText(value)
@@ -89,5 +88,5 @@ func tomlValue(v string) bool {
 		return true
 	}
 	v = uncomment(v)
-	return flagValue(v) || !strings.Contains(v, " ") && (isDigit(v[0]) || v[0] == '-' || v[0] == '+' || v[0] == '.')
+	return isSwitch(v) || !strings.Contains(v, " ") && (ascii.IsDigit(v[0]) || v[0] == '-' || v[0] == '+' || v[0] == '.')
 }

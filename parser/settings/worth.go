@@ -1,6 +1,10 @@
 package settings
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+)
 
 // Worth says cheaply whether a line outside a dump may hold settings, or begin a dump. It never says no to a line
 // that [Reader.Feed] would read something from. It does not allocate.
@@ -25,45 +29,26 @@ func Worth(text []byte) bool {
 	if longShape(text) || bytes.HasPrefix(text, boxBar) {
 		return true
 	}
-	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || hasBar(text) || prefixEnd(text) > 0)
+	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)
 }
 
 var (
 	dots   = []byte("....")
 	dashes = []byte("--")
+	bar    = []byte(" | ")
 	boxBar = []byte("│ ")
 
-	// progressBar stands in every line of tqdm's, which are many and tell no settings.
+	// progressBar stands in every line of tqdm's, which are many and hold no settings.
 	progressBar = []byte("%|")
 
 	directive = []byte("#SBATCH ")
 	yamlStart = []byte("---")
 )
 
-// hasBar reports whether a bar stands alone between blanks.
-func hasBar(text []byte) bool {
-	for at := 0; ; at++ {
-		i := bytes.IndexByte(text[at:], '|')
-		if i < 0 {
-			return false
-		}
-		if at += i; at > 0 && text[at-1] == ' ' && at+1 < len(text) && text[at+1] == ' ' {
-			return true
-		}
-	}
-}
-
 // bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.
 func bannerShape(text []byte) bool {
-	if len(text) > 100 {
-		return false
-	}
-	for i := len(text) - 2; i > 0; i-- {
-		if text[i] == ':' && text[i+1] == ' ' {
-			return i+2 < len(text) && isDigit(text[i+2])
-		}
-	}
-	return false
+	i := bytes.LastIndex(text, []byte(": "))
+	return len(text) <= 100 && i > 0 && i+2 < len(text) && ascii.IsDigit(text[i+2])
 }
 
 // yamlShape is the quick test for `key:` or `key: value`, indented by blanks.
@@ -73,15 +58,15 @@ func yamlShape(text []byte) bool {
 		i++
 	}
 	start, lower, joined := i, false, false
-	if i == len(text) || isDigit(text[i]) || text[i] == '.' || text[i] == '-' {
+	if i == len(text) || ascii.IsDigit(text[i]) || text[i] == '.' || text[i] == '-' {
 		return false
 	}
-	for i < len(text) && (isWord(text[i]) || text[i] == '.' || text[i] == '-') {
-		lower = lower || isLower(text[i])
+	for i < len(text) && (ascii.IsWord(text[i]) || text[i] == '.' || text[i] == '-') {
+		lower = lower || ascii.IsLower(text[i])
 		joined = joined || text[i] == '_'
 		i++
 	}
-	if isUpper(text[start]) && (lower || !joined && i+1 < len(text)) { // yacs has `MODEL:` and `MAX_ITER: 9`
+	if ascii.IsUpper(text[start]) && (lower || !joined && i+1 < len(text)) { // yacs has `MODEL:` and `MAX_ITER: 9`
 		return false
 	}
 	return i > start && i-start <= 64 && i < len(text) && text[i] == ':' && (i+1 == len(text) || text[i+1] == ' ')
@@ -94,7 +79,7 @@ func sectionShape(text []byte) bool {
 		return false
 	}
 	for _, c := range bytes.Trim(text, "[]") {
-		if !isWord(c) && c != '.' && c != '-' && c != '"' {
+		if !ascii.IsWord(c) && c != '.' && c != '-' && c != '"' {
 			return false
 		}
 	}
@@ -104,25 +89,19 @@ func sectionShape(text []byte) bool {
 // trimEnd takes off what carries no text. bytes.TrimRight would build a set of its bytes anew for every line.
 func trimEnd(text []byte) []byte {
 	n := len(text)
-	for n > 0 && (isBlank(text[n-1]) || text[n-1] == '\r' || text[n-1] == '\n' || text[n-1] == 0) {
+	for n > 0 && (ascii.IsBlank(text[n-1]) || text[n-1] == '\r' || text[n-1] == '\n' || text[n-1] == 0) {
 		n--
 	}
 	return text[:n]
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
-func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
-func isWord(c byte) bool  { return isLower(c) || isUpper(c) || isDigit(c) || c == '_' }
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
 // isName reports whether s can be the key of a setting: an identifier, dotted or dashed.
 func isName(s string) bool {
-	if s == "" || len(s) > MaxKey || (!isLower(s[0]) && !isUpper(s[0]) && s[0] != '_') {
+	if s == "" || len(s) > MaxKey || (!ascii.IsLetter(s[0]) && s[0] != '_') {
 		return false
 	}
 	for i := range len(s) {
-		if !isWord(s[i]) && s[i] != '.' && s[i] != '-' {
+		if !ascii.IsWord(s[i]) && s[i] != '.' && s[i] != '-' {
 			return false
 		}
 	}

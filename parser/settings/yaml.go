@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // yamlLeast is how many lines a block needs before it is taken for YAML.
@@ -12,14 +14,14 @@ const yamlLeast = 3
 // enough to be YAML and not prose.
 type yamlBlock struct {
 	block
-	parents []yamlParent
-	keys    int    // lines with a key
-	indent  int    // of the last one
-	hard    bool   // a number, a switch or nesting was seen
-	loose   bool   // the input began with it: sentences, names in capitals and long values are part of it
-	label   bool   // the first key is the label of what is nested in it (`cfg:`)
-	until   string // ends a value over many lines
-	deeper  int    // lines indented deeper than this are a block of text, -1: none
+	parents    []yamlParent
+	keys       int    // lines with a key
+	indent     int    // of the last one
+	structured bool   // a number, a switch or nesting was seen
+	wholeFile  bool   // the input began with it: sentences, names in capitals and long values are part of it
+	label      bool   // the first key is the label of what is nested in it (`cfg:`)
+	until      string // ends a value over many lines
+	deeper     int    // lines indented deeper than this are a block of text, -1: none
 }
 
 // yamlParent is a key whose value is in the lines that follow.
@@ -42,12 +44,7 @@ func (r *Reader) startYAML(text []byte) bool {
 	if r.open != nil || !yamlShape(text) {
 		return false
 	}
-	y := &yamlBlock{loose: r.first && text[0] != ' ', deeper: -1}
-	if fits, _ := y.feed(r, text); !fits {
-		return false
-	}
-	r.begin(y, text)
-	return true
+	return r.start(&yamlBlock{wholeFile: r.first && text[0] != ' ', deeper: -1}, text)
 }
 
 func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
@@ -55,7 +52,7 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	indent := len(text) - len(body)
 	switch {
 	case len(body) == 0:
-		return true, y.settled || y.loose
+		return true, y.settled || y.wholeFile
 	case y.until != "":
 		if bytes.HasSuffix(body, []byte(y.until)) {
 			y.until = ""
@@ -69,25 +66,25 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		return y.item(r, indent, strings.TrimSpace(string(body[1:min(len(body), MaxValue)]))), y.keys > 0
 	}
 	y.deeper = -1
-	key, value, ok := yamlKey(text, y.loose || y.settled && indent > 0)
-	if !ok || len(text) > 2*MaxValue && !y.loose {
-		return y.loose && y.keys > 0 && indent > y.indent, y.loose && indent > y.indent // a long scalar goes on
+	key, value, ok := yamlKey(text, y.wholeFile || y.settled && indent > 0)
+	if !ok || len(text) > 2*MaxValue && !y.wholeFile {
+		return y.wholeFile && y.keys > 0 && indent > y.indent, y.wholeFile && indent > y.indent // a long scalar goes on
 	}
 	if len(value) > maxScalar {
 		return true, true
 	}
-	if !y.takes(key, value, indent) {
+	if !y.accepts(key, value, indent) {
 		return false, false
 	}
 	return y.entry(r, key, value, indent)
 }
 
-// takes reports whether a key and its value look like those of a configuration.
-func (y *yamlBlock) takes(key, value string, indent int) bool {
-	if metric(key) && !y.settled && (!y.loose || indent == 0 && plainNumber(value)) {
+// accepts reports whether a key and its value look like those of a configuration.
+func (y *yamlBlock) accepts(key, value string, indent int) bool {
+	if metric(key) && !y.settled && (!y.wholeFile || indent == 0 && plainNumber(value)) {
 		return false
 	}
-	if y.loose && y.keys > 0 {
+	if y.wholeFile && y.keys > 0 {
 		return true
 	}
 	_, ok := yamlValue(value)
@@ -101,7 +98,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		return false, false
 	}
 	if y.keys == 0 {
-		y.label = (!y.loose || r.line > r.prolog+1) && value == "" && endsWithWord(strings.ToLower(key), labelWords)
+		y.label = (!y.wholeFile || r.line > r.prolog+1) && value == "" && endsWithWord(strings.ToLower(key), labelWords)
 	}
 	y.keys++
 	y.indent = indent
@@ -118,14 +115,14 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		y.parents = append(y.parents, yamlParent{indent: indent, line: r.line, key: key})
 		return true, true
 	}
-	y.hard = y.hard || plainNumber(value) || flagValue(value) || len(y.parents) > 0
+	y.structured = y.structured || plainNumber(value) || isSwitch(value) || len(y.parents) > 0
 	if !known || key == "<<" { // an entry of a list, YAML's merge key
 		return true, true
 	}
 	if !y.settled && y.has(path) { // wandb: a / wandb: b: a label, not a mapping
 		return false, false
 	}
-	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= yamlLeast && y.hard)
+	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= yamlLeast && y.structured)
 	return true, len(y.held) < maxHeld
 }
 
@@ -214,7 +211,7 @@ func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 	if len(body) > 0 && (body[0] == '"' || body[0] == '\'') {
 		n = stringEnd(body[:min(len(body), MaxKey)])
 	} else {
-		for n < len(body) && n < MaxKey && (isWord(body[n]) || bytes.IndexByte(keyMarks, body[n]) >= 0) {
+		for n < len(body) && n < MaxKey && (ascii.IsWord(body[n]) || bytes.IndexByte(keyMarks, body[n]) >= 0) {
 			n++
 		}
 	}
@@ -235,23 +232,14 @@ var keyMarks = []byte(".-/<+*@")
 // yamlValue returns a scalar or a flow sequence without quotes and comments, and whether the text can be one rather
 // than a sentence.
 func yamlValue(v string) (string, bool) {
-	if v == "" {
-		return "", true
+	quoted := strings.HasPrefix(v, "'") || strings.HasPrefix(v, `"`)
+	v, open := scalarText(v)
+	if quoted || open != "" || v == "" {
+		return v, open == ""
 	}
-	if q := v[0]; q == '\'' || q == '"' {
-		n := stringEnd([]byte(v))
-		if n < 0 {
-			return "", false
-		}
-		return string(unquote([]byte(v[:n]))), true
-	}
-	if v[0] == '#' {
-		return "", true
-	}
-	v = uncomment(v)
 	switch v[0] {
 	case '[', '{', '(':
-		return v, v[len(v)-1] == closerOf(v[0])
+		return v, v[len(v)-1] == closers[v[0]]
 	}
 	if strings.Contains(v, "=") || strings.Contains(v, ": ") || strings.Count(v, " ") > 2 {
 		return "", false

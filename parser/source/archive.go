@@ -36,7 +36,7 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 		case err == io.EOF:
 			return true
 		case errors.Is(err, tar.ErrInsecurePath):
-		case w.told != nil && errors.Is(err, w.told):
+		case w.reported != nil && errors.Is(err, w.reported):
 			return false // the last member's reader met it
 		case err != nil:
 			if below.err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // A Follower knows which logs there are at paths that are written to: files that grow, that are rotated, cut, replaced or
-// not there yet, and folders in which files appear. It looks when it is told to and keeps no time: who calls it knows when
+// not there yet, and folders in which files appear. It looks when it is asked to and keeps no time: who calls it knows when
 // something may have happened. It serves one goroutine, but for [Log.Read].
 type Follower struct {
 	// Open is how many files are kept open at most, 1 or more. An open file is read to its end even if it is renamed or
@@ -76,12 +76,12 @@ type Log struct {
 	read     stretch
 	sniffed  bool
 	over     bool      // it is no log
-	doubted  int64     // its size when it looked like none
+	rejected int64     // its size when its contents were no log
 	left     time.Time // when another file was seen in its place, or it was last read after that
 	sought   bool      // it was looked for under other names
 }
 
-// stretch tells a content of a file by what stood before the place up to which it was read.
+// stretch identifies what was read of a file by the bytes before the place up to which it was read.
 type stretch struct {
 	path string
 	info fs.FileInfo
@@ -373,7 +373,7 @@ func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 		l.over = true
 		return false, nil
 	}
-	if info.Size() == l.doubted {
+	if info.Size() == l.rejected {
 		return false, nil
 	}
 	what, err := sniffFile(l.Path, info.Size())
@@ -384,7 +384,7 @@ func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 		l.sniffed = true
 		return true, nil
 	}
-	l.over, l.doubted = info.Size() >= sniffLen, info.Size() // of a few bytes, more may tell otherwise
+	l.over, l.rejected = info.Size() >= sniffLen, info.Size() // more bytes may show that it is a log
 	switch {
 	case l.from != "":
 		return false, nil
@@ -477,7 +477,7 @@ func (l *Log) more(p []byte) (n int, anew bool, err error) {
 	full := n == len(p)
 	n = copy(p, p[k:n])
 	if !full {
-		// A file system across the network may tell the new size before it has the bytes.
+		// A network file system may report the new size before it has the bytes.
 		for n > 0 && p[n-1] == 0 {
 			n--
 		}

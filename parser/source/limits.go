@@ -37,7 +37,7 @@ const (
 	dirEntry = 256
 )
 
-// ErrLimit is what the errors wrap that tell of one of the [Limits].
+// ErrLimit is wrapped by the errors that say which of the [Limits] was reached.
 var ErrLimit = errors.New("limit reached")
 
 // What is wrong with packed data.
@@ -96,7 +96,7 @@ func (l *layer) read(p []byte) (n int, err error) {
 	return l.src.Read(p)
 }
 
-// counter counts what is read and keeps the error that ended it, io.EOF aside.
+// counter counts what is read and keeps the error that ended it, except io.EOF.
 type counter struct {
 	io.Reader
 	n   int64
@@ -112,7 +112,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// metered tells how many bytes are read at offsets.
+// metered counts the bytes that are read at offsets.
 type metered struct {
 	io.ReaderAt
 	count func(n int64)

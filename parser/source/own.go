@@ -2,28 +2,22 @@ package source
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
+
+	"oomscan/parser/lazyre"
 )
 
 // The beginnings of oomscan's answers. A report quotes the log: read as one, it would double every incident.
 var (
-	sgr      = later("\x1b\\[[0-9;]{0,16}m")
-	headline = later(`^ ` + badge + ` .+\n(?: .*\n){0,4}?  what {6}`)
-	overview = later(`^\d+ incidents, in order of occurrence\n +1\. +` + badge + ` `)
-	calm     = later(`^ (?:NO MEMORY INCIDENT|NO ANSWER|NOTHING TO READ) .+\n(?:.*\n){0,12}?  (?:run|read|errors) {4}`)
-	document = later(`^\s{0,16}\{\s{0,16}"schema":\s{0,4}"oomscan\.`)
-	perLine  = later(`^\{"job":(?:null|"[^"\n]{0,200}"),"id":"[^"\n]{0,200}","verdict":"[a-z]+","kind":"[a-z_]+"`)
+	sgr      = lazyre.New("\x1b\\[[0-9;]{0,16}m")
+	headline = lazyre.New(`^ ` + badge + ` .+\n(?: .*\n){0,4}?  what {6}`)
+	overview = lazyre.New(`^\d+ incidents, in order of occurrence\n +1\. +` + badge + ` `)
+	calm     = lazyre.New(`^ (?:NO MEMORY INCIDENT|NO ANSWER|NOTHING TO READ) .+\n(?:.*\n){0,12}?  (?:run|read|errors) {4}`)
+	document = lazyre.New(`^\s{0,16}\{\s{0,16}"schema":\s{0,4}"oomscan\.`)
+	perLine  = lazyre.New(`^\{"job":(?:null|"[^"\n]{0,200}"),"id":"[^"\n]{0,200}","verdict":"[a-z]+","kind":"[a-z_]+"`)
 )
 
 const badge = `(?:OUT OF MEMORY|SURVIVED|SUSPECT, NOT PROVEN|NOT MEMORY)`
-
-// later compiles an expression when it is first asked for. To compile takes longer than to read a short log, and so the
-// expressions stand behind literals that nearly no other file begins with.
-func later(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // observed is how a file of observations begins, in every version of its schema.
 const observed = `{"schema":"oomscan.observations/`
@@ -31,8 +25,8 @@ const observed = `{"schema":"oomscan.observations/`
 // maxOwn is how much of a file is looked at for the beginning of a report.
 const maxOwn = 4 << 10
 
-// own says that a file that begins with b is a report of oomscan, in any of its forms.
-func own(b []byte) bool {
+// isReport reports whether a file that begins with b is a report of oomscan, in any of its formats.
+func isReport(b []byte) bool {
 	b = b[:min(len(b), maxOwn)]
 	first := b[:min(len(b), 64)]
 	if bytes.Contains(first, []byte(`"oomscan.`)) && document().Match(b) || bytes.HasPrefix(b, []byte(`{"job":`)) && perLine().Match(b) {

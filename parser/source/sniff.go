@@ -25,7 +25,7 @@ const (
 	binaryData
 )
 
-// content is what a file's first bytes tell.
+// content is what a file's first bytes show.
 type content struct {
 	kind   kind
 	format string // "gzip"; empty if unknown
@@ -35,7 +35,7 @@ type content struct {
 // character, and none of oomscan's own reports. The first 8 KiB are enough.
 func IsLog(head []byte) bool { return sniff(head[:min(len(head), sniffLen)]).kind == text }
 
-// sniffFile tells what is in a regular file. An empty one is text, and is not opened: files of /proc look empty, and
+// sniffFile detects what is in a regular file. An empty one is text, and is not opened: files of /proc look empty, and
 // some of them block. It returns [ErrKind] if the file is no regular one any more.
 func sniffFile(path string, size int64) (content, error) {
 	if size == 0 {
@@ -66,7 +66,7 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// sniffOpen tells what is in the size bytes of a file from an offset on.
+// sniffOpen detects what is in the size bytes of a file from an offset on.
 func sniffOpen(f *os.File, from, size int64) (content, error) {
 	b := make([]byte, sniffLen)
 	n, err := readAt(f, b, from)
@@ -74,7 +74,7 @@ func sniffOpen(f *os.File, from, size int64) (content, error) {
 		return content{}, err
 	}
 	if n == sniffLen && allZero(b) && size > sniffLen {
-		// A log that was truncated while its writer kept its offset begins with a hole. The end tells.
+		// A log that was truncated while its writer kept its offset begins with a hole. The end shows what it is.
 		if n, err = readAt(f, b, from+size-sniffLen); err != nil {
 			return content{}, err
 		}
@@ -98,7 +98,7 @@ func readAt(f *os.File, b []byte, offset int64) (int, error) {
 
 func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
-// sniff tells what a file is that begins with b. It would rather take a binary file for a log, which costs time, than
+// sniff detects what a file is that begins with b. It would rather take a binary file for a log, which costs time, than
 // the other way round: logs hold NUL bytes, terminal escapes, broken UTF-8 and other encodings.
 func sniff(b []byte) content {
 	for _, m := range magics {
@@ -115,7 +115,7 @@ func sniff(b []byte) content {
 	if bytes.HasPrefix(b, []byte(observed)) {
 		return content{kind: observations}
 	}
-	if own(b) {
+	if isReport(b) {
 		return content{kind: ownReport}
 	}
 	return content{kind: letters(b)}
@@ -131,7 +131,7 @@ const (
 	Packed             // by an [Unpacker]; observations too
 )
 
-// Begins tells the form of a stream from its first bytes. sure is false if more of them may tell otherwise.
+// Begins detects the form of a stream from its first bytes. sure is false if more of them may change the answer.
 func Begins(head []byte) (form Form, sure bool) {
 	switch sniff(head).kind {
 	case compressed:
@@ -166,7 +166,7 @@ func wideText(b []byte) bool {
 	return !bytes.HasPrefix(decoded, []byte{0}) && letters(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 
-// letters tells text from other data by how its bytes are spread.
+// letters distinguishes text from other data by how its bytes are spread.
 func letters(b []byte) kind {
 	var zero, control, high int
 	for _, c := range b {
@@ -273,7 +273,7 @@ func structured(b []byte) content {
 	return content{}
 }
 
-// zipped tells the zip files that hold logs, perhaps, from those of programs, by the first member's name: torch.save
+// zipped distinguishes zip files that may hold logs from those of programs, by the first member's name: torch.save
 // writes NAME/data.pkl first since 1.6, numpy.savez NAME.npy.
 func zipped(head []byte) kind {
 	for _, name := range []string{"/data.pkl", ".npy", "[Content_Types].xml", "META-INF/"} {

@@ -1,6 +1,6 @@
 // Package source says what to read: it expands the paths of a command line into inputs, and hands out the logs in them,
-// unpacked from whatever they are packed in. The first bytes tell a log from an archive, a checkpoint or a picture; names
-// tell nothing.
+// unpacked from whatever they are packed in. The first bytes distinguish a log from an archive, a checkpoint or a picture; names
+// do not matter.
 package source
 
 import (

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// owned are file systems whose files nobody but this machine writes, and which do not fail as networks do.
-var owned = []int64{
+// localFileSystems are those that only this machine writes to and that do not fail as networks do.
+var localFileSystems = []int64{
 	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC,
 	unix.F2FS_SUPER_MAGIC,
 }
 
-func local(f *os.File) bool {
+func isLocal(f *os.File) bool {
 	var st unix.Statfs_t
-	return unix.Fstatfs(int(f.Fd()), &st) == nil && slices.Contains(owned, int64(st.Type))
+	return unix.Fstatfs(int(f.Fd()), &st) == nil && slices.Contains(localFileSystems, int64(st.Type))
 }
 
 var pageSize = int64(os.Getpagesize())
@@ -30,8 +30,8 @@ func window(f *os.File, off int64, n int) (text []byte, release func(), ok bool)
 	return pages[before:], func() { _ = unix.Munmap(pages) }, true
 }
 
-// pipeSize is what a pipe is asked to hold: more than the usual 64 KiB spares both of its ends many waits. It is the most
-// that Linux gives to anybody (fs.pipe-max-size).
+// pipeSize is what a pipe is asked to hold: with more than the usual 64 KiB both ends wait less often. It is the most
+// that Linux gives to unprivileged users (fs.pipe-max-size).
 const pipeSize = 1 << 20
 
 // Widen asks for a larger pipe where f is one. It works as well without.

@@ -4,7 +4,7 @@ package source
 
 import "os"
 
-func local(*os.File) bool { return false }
+func isLocal(*os.File) bool { return false }
 
 func window(*os.File, int64, int) (text []byte, release func(), ok bool) { return nil, nil, false }
 

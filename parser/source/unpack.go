@@ -34,7 +34,7 @@ type Unpacker struct {
 // reader's error is the log's: it is not among the problems that [Unpacker.Walk] returns.
 type Visit func(name string, r io.Reader)
 
-// Visits say who takes what is in an input. Files of observations that oomscan wrote are no logs: what they tell may be
+// Visits say who receives what is in an input. Files of observations that oomscan wrote are no logs: what they hold may be
 // in logs beside them, and so, where logs are wanted, those in folders and archives are passed over.
 type Visits struct {
 	Log          Visit // nil: logs in folders and archives are passed over, others are a problem
@@ -50,7 +50,7 @@ func (u *Unpacker) Walk(in Input, visit Visits) (Skipped, []Problem) {
 	defer w.release()
 	w.begin()
 	if w.over != nil && !slices.ContainsFunc(w.problems, func(p Problem) bool { return errors.Is(p.Err, w.over) }) {
-		w.problem(in.Name, w.over, "") // nobody has read as far as that
+		w.problem(in.Name, w.over, "") // it is expanded no further
 	}
 	if in.From == "" && w.archives > 0 && w.logs == 0 && len(w.problems) == 0 {
 		err := ErrEmptyArchive
@@ -83,7 +83,7 @@ type walk struct {
 	held     bool
 	stop     bool  // nothing more of this input is read
 	over     error // it expanded to too much
-	told     error // the error that the last log ended with
+	reported error // the error that the last log ended with
 }
 
 func (w *walk) release() {
@@ -95,7 +95,7 @@ func (w *walk) release() {
 // problem notes what could not be read, unless it is what a log's reader met already: the end of an archive's data is
 // the end of one of its members, too.
 func (w *walk) problem(name string, err error, hint string) {
-	if w.told != nil && errors.Is(err, w.told) {
+	if w.reported != nil && errors.Is(err, w.reported) {
 		return
 	}
 	w.problems = append(w.problems, Problem{Name: name, Err: err, Hint: hint})
@@ -115,7 +115,7 @@ func (w *walk) observations(name string, r io.Reader, found bool) {
 	w.hand(visit, name, r, found, &w.skipped.Observations)
 }
 
-// hand gives what was found to whom it is for, or counts it.
+// hand gives what was found to its visitor, or counts it.
 func (w *walk) hand(to Visit, name string, r io.Reader, found bool, skipped *int) {
 	switch {
 	case to == nil && found:
@@ -136,7 +136,7 @@ func (w *walk) hand(to Visit, name string, r io.Reader, found bool, skipped *int
 	c := &counter{Reader: r}
 	to(name, c)
 	if c.err != nil {
-		w.told = c.err
+		w.reported = c.err
 	}
 }
 
@@ -169,7 +169,7 @@ func (w *walk) begin() {
 	w.open(f)
 }
 
-// open tells what is in an open file.
+// open detects what is in an open file.
 func (w *walk) open(f *os.File) {
 	in := &w.input
 	info, err := f.Stat()
@@ -227,7 +227,7 @@ func (w *walk) enter(at *place) bool {
 	return true
 }
 
-// stream tells what is in a stream and reads it.
+// stream detects what is in a stream and reads it.
 func (w *walk) stream(at place, r *bufio.Reader) {
 	head, err := r.Peek(sniffLen)
 	if len(head) == 0 && err != nil && err != io.EOF {
@@ -265,7 +265,7 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 	default:
 		switch {
 		case w.input.Path == "" && at.depth == 0:
-			w.log(at.name, src, false) // whoever pipes it in means it
+			w.log(at.name, src, false) // a piped stream was meant to be read
 		case found:
 			w.skipped.Binary++
 		default:
@@ -364,7 +364,7 @@ func (w *walk) entry(archive string) bool {
 	return !w.stop
 }
 
-// skipHole reads zeros and tells how many there were, and what comes behind them.
+// skipHole reads zeros and returns how many there were, and what comes behind them.
 func skipHole(r *bufio.Reader) (int64, content, error) {
 	var hole int64
 	for {

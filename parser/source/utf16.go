@@ -8,7 +8,7 @@ import (
 )
 
 // UTF16 turns text of two bytes a character into UTF-8, as PowerShell's redirection and Windows' tools write it. What is
-// no character becomes U+FFFD. The byte order mark at the beginning tells the order of the bytes and is not passed on.
+// no character becomes U+FFFD. The byte order mark at the beginning gives the order of the bytes and is not passed on.
 type UTF16 struct {
 	order binary.ByteOrder // nil before the mark
 	odd   []byte           // a byte without its second

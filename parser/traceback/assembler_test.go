@@ -2,6 +2,7 @@ package traceback
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -30,163 +31,210 @@ func funcs(tr *Trace) string {
 	return strings.Join(names, ">")
 }
 
+const oneFrame = "  File \"/a/train.py\", line 12, in main\n    loss.backward()\n"
+
+// samples are tracebacks as programs print them. Each row of the table of transitions is taken by one of them.
+var samples = []struct {
+	name   string
+	text   string
+	states string
+	want   []string // "line-end class|message|funcs" of each trace
+}{
+	{
+		"plain", "Traceback (most recent call last):\n" + oneFrame + "torch.OutOfMemoryError: CUDA out of memory. Tried",
+		"hfcF",
+		[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory. Tried|main"},
+	},
+	{
+		"blanks trimmed by a collector",
+		"Traceback (most recent call last):\nFile \"/a/train.py\", line 12, in main\nloss = closure()\n" +
+			"File \"/a/torch/optim/adam.py\", line 80, in step\n^^^^^\nFile \"/a/lib.py\", line 9, in g\nRuntimeError: no room",
+		"hfcfcfF",
+		[]string{"1-7 RuntimeError|no room|main>step>g"},
+	},
+	{
+		"glued behind a bar", "16%|# | 49/304 [9:37:16<49:07:41, 1.44it/s]Traceback (most recent call last):\n" + oneFrame + "MemoryError",
+		"hfcF",
+		[]string{"1-4 MemoryError||main"},
+	},
+	{
+		"behind a sentence", "Scheduler hit an exception: Traceback (most recent call last):\n" + oneFrame + "KeyError: 3",
+		"hfcF",
+		[]string{"1-4 KeyError|3|main"},
+	},
+	{
+		"windows line ends and a NUL", "\x00Traceback (most recent call last):\r\n  File \"c:\\x.py\", line 3, in f\r\nRuntimeError: x\r",
+		"hfF",
+		[]string{"1-3 RuntimeError|x|f"},
+	},
+	{
+		"IPython 7", "---------------------------------------------------------------------------\nRuntimeError                              Traceback (most recent call last)\n<ipython-input-4-9f> in <module>\n      1 for x in data:\n----> 2     step(x)\n\n~/env/lib/python3.8/site-packages/torch/tensor.py in backward(self, gradient)\n    219 \n--> 221         torch.autograd.backward(self, gradient)\n    222 \n\nRuntimeError: CUDA out of memory. Tried",
+		"ohfccofcccoF",
+		[]string{"2-12 RuntimeError|CUDA out of memory. Tried|<module>>backward"},
+	},
+	{
+		"IPython 8", "OutOfMemoryError                          Traceback (most recent call last)\nCell In[3], line 2\n      1 x = 1\n----> 2 fit(x)\n\nFile ~\\env\\lib\\x.py:104, in Model.fit(self, a, *b)\n    102 def f(\n   (...)\n--> 104     return g()\n    [... skipping hidden 1 frame]\n\nOutOfMemoryError: CUDA out of memory",
+		"hfccofccccoF",
+		[]string{"1-12 OutOfMemoryError|CUDA out of memory|>Model.fit"},
+	},
+	{
+		"a notebook's class without an error's name", "KeyboardStop          Traceback (most recent call last)\nInput In [3], in <cell line: 1>()\n----> 1 fit(x)\n[I 10:11:12 app] saving\nKeyboardStop: x",
+		"hfcoF",
+		[]string{"1-5 KeyboardStop|x|<cell line: 1>"},
+	},
+	{
+		"rich's box in a narrow terminal", "╭──── Traceback (most recent call last) ────╮\n│ /usr/lib/python3.9/dist-packages/diffusers/mo │\n│ dels/unet.py:407 in forward                   │\n│                                               │\n│   404 │   x                                   │\n│ ❱ 407 │   y = f(                              │\n│ /usr/lib/torch/nn/modules/module.py:1501 in   │\n│ _call_impl                                    │\n╰────╯\nMemoryError",
+		"hcfccccfcF",
+		[]string{"1-10 MemoryError||forward>_call_impl"},
+	},
+	{
+		"header lost", oneFrame + "  File \"b.py\", line 1, in g\nRuntimeError: x",
+		"fcfF",
+		[]string{"1-4 RuntimeError|x|main>g"},
+	},
+	{
+		"compiled frames without source", "Traceback (most recent call last):\n  File \"python/ray/_raylet.pyx\", line 1862, in ray._raylet.execute_task\n  File \"x.pyx\", line 3, in ray._raylet.f\nValueError: x",
+		"hffF",
+		[]string{"1-4 ValueError|x|ray._raylet.execute_task>ray._raylet.f"},
+	},
+	{
+		"marks of 3.11 to 3.13 and repeats", "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    main(\n    ~~~~^\n        1,\n    ...<2 lines>...\n    )\n    ^\n  File \"a.py\", line 2, in main\n    main()\n    ^^^^^^\n  [Previous line repeated 996 more times]\nRecursionError: maximum recursion depth exceeded",
+		"hfcccccc" + "fcccF",
+		[]string{"1-13 RecursionError|maximum recursion depth exceeded|<module>>main"},
+	},
+	{
+		"a name in angle brackets holds a blank", "Traceback of TorchScript (most recent call last):\n  File \"<string>\", line 83, in <backward op>\n            def backward(grad):\n                ~~~~ <--- HERE\nRuntimeError: x",
+		"ofccF",
+		[]string{"2-5 RuntimeError|x|<backward op>"},
+	},
+	{
+		"a name in angle brackets that is torn", "Traceback (most recent call last):\n  File \"a.py\", line 3, in <mod 7%|#\n  File \"a.py\", line 4, in <lambda> 9%|#\n  File \"a.py\", line 5, in f.<locals>.g\nKeyError: 3",
+		"hfffF",
+		[]string{"1-5 KeyError|3|<mod><lambda>>f.<locals>.g"},
+	},
+	{
+		"syntax error's frame names no function", "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x = \n        ^\nSyntaxError: invalid syntax",
+		"hfccF",
+		[]string{"1-5 SyntaxError|invalid syntax|"},
+	},
+	{
+		"nested two blanks deeper", "  traceback : Traceback (most recent call last):\n    File \"a.py\", line 1, in f\n      x()\n  torch.OutOfMemoryError: CUDA out of memory.",
+		"hfcF",
+		[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory.|f"},
+	},
+	{
+		"multi-line message ends at a blank line", "Traceback (most recent call last):\n" + oneFrame + "Exception: Capture cuda graph failed: x\nPossible solutions:\n1. set --mem\n\nother",
+		"hfcFCCoo",
+		[]string{"1-4 Exception|Capture cuda graph failed: x|main"},
+	},
+	{
+		"message starts on the next line", "Traceback (most recent call last):\n" + oneFrame + "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n=====\ntrain.py FAILED",
+		"hfcFCC",
+		[]string{"1-4 torch.distributed.elastic.multiprocessing.errors.ChildFailedError||main"},
+	},
+	{
+		"exception inside a message", "Traceback (most recent call last):\n" + oneFrame + "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nOutOfMemoryError: CUDA out of memory.\nKeyError: 3",
+		"hfcFCo",
+		[]string{"1-4 torch._dynamo.exc.BackendCompilerFailed|backend='inductor' raised:|main"},
+	},
+	{
+		"bar and log record in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nEpoch 3:  45%|##   | 9/20 [00:10<00:12,  1.1s/it]\n    x()\n[2025-01-01 10:00:00,123] INFO beat\n  File \"a.py\", line 2, in g\n    y()\nINFO: slow\nRuntimeError: x",
+		"hfocofcoF",
+		[]string{"1-9 RuntimeError|x|f>g"},
+	},
+	{
+		"foreign text in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x()\nsaving model\n  File \"a.py\", line 2, in g\n    y()\nRuntimeError: x",
+		"hfcFfcF",
+		[]string{"1-4 |saving model|f", "1-7 RuntimeError|x|f>g"},
+	},
+	{
+		"torn frame lines", "Traceback (most recent call last):\n  File \"/opt/lib/python3.1[rank2]:  x()\n  File \"/opt/li  File \"/b.py\", line 7, in g[rank3]: Traceback (most recent call last):\n  File \"a.py\", line 2, in g 50%|## | 1/2\nRuntimeError: x",
+		"hoffF",
+		[]string{"1-5 RuntimeError|x|g>g"},
+	},
+	{
+		"exception glued behind a bar", "Traceback (most recent call last):\n" + oneFrame + "  3%|# | 1/30 [00:01<00:30, 1.1s/it]RuntimeError: CUDA out of memory.",
+		"hfcF",
+		[]string{"1-4 RuntimeError|CUDA out of memory.|main"},
+	},
+	{
+		"exception that lost its place", "Traceback (most recent call last):\n" + oneFrame + "      RuntimeError: CUDA out of memory.",
+		"hfcF",
+		[]string{"1-4 RuntimeError|CUDA out of memory.|main"},
+	},
+	{
+		"loguru", "Traceback (most recent call last):\n> File \"a.py\", line 2, in f\n    x(a)\n    | | \n    | -> 3\nZeroDivisionError: x",
+		"hfcccF",
+		[]string{"1-6 ZeroDivisionError|x|f"},
+	},
+	{
+		"rich", "╭────────────── Traceback (most recent call last) ──────────────╮\n│ /home/u/train.py:12 in main                                   │\n│                                                               │\n│   11 │   a = 1                                                │\n│ ❱ 12 │   run()                                                │\n╰───────────────────────────────────────────────────────────────╯\nOutOfMemoryError: CUDA out of memory. Tried",
+		"hfccccF",
+		[]string{"1-7 OutOfMemoryError|CUDA out of memory. Tried|main"},
+	},
+	{
+		"exception group", "  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"a.py\", line 2, in g\n    |     y()\n    | torch.OutOfMemoryError: CUDA out of memory.\n    +------------------------------------",
+		"hfcFohfcFo",
+		[]string{"1-4 ExceptionGroup|unhandled errors in a TaskGroup (1 sub-exception)|f", "6-9 torch.OutOfMemoryError|CUDA out of memory.|g"},
+	},
+	{
+		"prose", "see the Traceback (most recent call last): above\nRuntimeError: x",
+		"oo", nil,
+	},
+	{
+		"shell's line after the end", "Traceback (most recent call last):\n" + oneFrame + "KeyError: 3\n/var/spool/job/slurm_script: line 31: 104790 Killed   python x.py",
+		"hfcFo",
+		[]string{"1-4 KeyError|3|main"},
+	},
+	{
+		"faulthandler interrupts a traceback and lists its threads", "Traceback (most recent call last):\nFatal Python error: Bus error\n\nFatal Python error: Aborted\n\nThread 0x01 (most recent call first):\n  File \"t.py\", line 3 in wait\n  ...\n\nCurrent thread 0x02 (most recent call first):\n  File \"a.py\", line 3 in leaf\nTraceback (most recent call last):",
+		"hhohohfcFhfh",
+		[]string{"6-7 ||wait", "10-11 Fatal Python error|Aborted|leaf"},
+	},
+	{
+		"other text ends a thread of faulthandler's", "Thread 0x01 (most recent call first):\n  File \"t.py\", line 3 in wait\nExtension modules: numpy",
+		"hfo", nil,
+	},
+	{
+		"traceback without an exception line is chained", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nDuring handling of the above exception, another exception occurred:\n\n" + "Traceback (most recent call last):\n  File \"a.py\", line 2, in g\nKeyError: 3",
+		"hfoohfF",
+		[]string{"5-7 KeyError|3|g"},
+	},
+	{
+		"chained behind a message", "Traceback (most recent call last):\n" + oneFrame + "KeyError: 3\n\nDuring handling of the above exception, another exception occurred:\n",
+		"hfcFooo",
+		[]string{"1-4 KeyError|3|main"},
+	},
+	{
+		"exception of another writer's line behind the first", "Traceback (most recent call last):\n" + oneFrame + "saving model\nRuntimeError: x",
+		"hfcFF",
+		[]string{"1-4 |saving model|main", "1-5 RuntimeError|x|main"},
+	},
+	{
+		"border inside an exception group", "  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 1, in f\n  +-+---- 1 ----\n  | KeyError: 3",
+		"hfoF",
+		[]string{"1-4 KeyError|3|f"},
+	},
+	{
+		"worker processes", "-- Process 3 terminated with the following error:\nOriginal Traceback (most recent call last):\n" + oneFrame + "KeyError: 3",
+		"hhfcF",
+		[]string{"1-5 KeyError|3|main"},
+	},
+	{
+		"Ray's header", "ray::W.step() (pid=2, ip=10.0.0.2)\n" + oneFrame + "KeyError: 3",
+		"hfcF",
+		[]string{"1-4 KeyError|3|main"},
+	},
+	{
+		"empty message and the blank line below it", "Traceback (most recent call last):\n" + oneFrame + "ValueError:\n\ntoo long",
+		"hfcFoC",
+		[]string{"1-4 ValueError||main"},
+	},
+}
+
 func TestAssembler(t *testing.T) {
 	t.Parallel()
-	const frames = "  File \"/a/train.py\", line 12, in main\n    loss.backward()\n"
-	tests := []struct {
-		name   string
-		text   string
-		states string
-		want   []string // "line-end class|message|funcs" of each trace
-	}{
-		{
-			"plain", "Traceback (most recent call last):\n" + frames + "torch.OutOfMemoryError: CUDA out of memory. Tried",
-			"hfcF",
-			[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory. Tried|main"},
-		},
-		{
-			"blanks trimmed by a collector",
-			"Traceback (most recent call last):\nFile \"/a/train.py\", line 12, in main\nloss = closure()\n" +
-				"File \"/a/torch/optim/adam.py\", line 80, in step\n^^^^^\nFile \"/a/lib.py\", line 9, in g\nRuntimeError: no room",
-			"hfcfcfF",
-			[]string{"1-7 RuntimeError|no room|main>step>g"},
-		},
-		{
-			"glued behind a bar", "16%|# | 49/304 [9:37:16<49:07:41, 1.44it/s]Traceback (most recent call last):\n" + frames + "MemoryError",
-			"hfcF",
-			[]string{"1-4 MemoryError||main"},
-		},
-		{
-			"behind a sentence", "Scheduler hit an exception: Traceback (most recent call last):\n" + frames + "KeyError: 3",
-			"hfcF",
-			[]string{"1-4 KeyError|3|main"},
-		},
-		{
-			"windows line ends and a NUL", "\x00Traceback (most recent call last):\r\n  File \"c:\\x.py\", line 3, in f\r\nRuntimeError: x\r",
-			"hfF",
-			[]string{"1-3 RuntimeError|x|f"},
-		},
-		{
-			"IPython 7", "---------------------------------------------------------------------------\nRuntimeError                              Traceback (most recent call last)\n<ipython-input-4-9f> in <module>\n      1 for x in data:\n----> 2     step(x)\n\n~/env/lib/python3.8/site-packages/torch/tensor.py in backward(self, gradient)\n    219 \n--> 221         torch.autograd.backward(self, gradient)\n    222 \n\nRuntimeError: CUDA out of memory. Tried",
-			"ohfccofcccoF",
-			[]string{"2-12 RuntimeError|CUDA out of memory. Tried|<module>>backward"},
-		},
-		{
-			"IPython 8", "OutOfMemoryError                          Traceback (most recent call last)\nCell In[3], line 2\n      1 x = 1\n----> 2 fit(x)\n\nFile ~\\env\\lib\\x.py:104, in Model.fit(self, a, *b)\n    102 def f(\n   (...)\n--> 104     return g()\n    [... skipping hidden 1 frame]\n\nOutOfMemoryError: CUDA out of memory",
-			"hfccofccccoF",
-			[]string{"1-12 OutOfMemoryError|CUDA out of memory|>Model.fit"},
-		},
-		{
-			"a notebook's class without an error's name", "KeyboardStop          Traceback (most recent call last)\nInput In [3], in <cell line: 1>()\n----> 1 fit(x)\n[I 10:11:12 app] saving\nKeyboardStop: x",
-			"hfcoF",
-			[]string{"1-5 KeyboardStop|x|<cell line: 1>"},
-		},
-		{
-			"rich's box in a narrow terminal", "╭──── Traceback (most recent call last) ────╮\n│ /usr/lib/python3.9/dist-packages/diffusers/mo │\n│ dels/unet.py:407 in forward                   │\n│                                               │\n│   404 │   x                                   │\n│ ❱ 407 │   y = f(                              │\n│ /usr/lib/torch/nn/modules/module.py:1501 in   │\n│ _call_impl                                    │\n╰────╯\nMemoryError",
-			"hcfccccfcF",
-			[]string{"1-10 MemoryError||forward>_call_impl"},
-		},
-		{
-			"header lost", frames + "  File \"b.py\", line 1, in g\nRuntimeError: x",
-			"fcfF",
-			[]string{"1-4 RuntimeError|x|main>g"},
-		},
-		{
-			"compiled frames without source", "Traceback (most recent call last):\n  File \"python/ray/_raylet.pyx\", line 1862, in ray._raylet.execute_task\n  File \"x.pyx\", line 3, in ray._raylet.f\nValueError: x",
-			"hffF",
-			[]string{"1-4 ValueError|x|ray._raylet.execute_task>ray._raylet.f"},
-		},
-		{
-			"marks of 3.11 to 3.13 and repeats", "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    main(\n    ~~~~^\n        1,\n    ...<2 lines>...\n    )\n    ^\n  File \"a.py\", line 2, in main\n    main()\n    ^^^^^^\n  [Previous line repeated 996 more times]\nRecursionError: maximum recursion depth exceeded",
-			"hfcccccc" + "fcccF",
-			[]string{"1-13 RecursionError|maximum recursion depth exceeded|<module>>main"},
-		},
-		{
-			"a name in angle brackets holds a blank", "Traceback of TorchScript (most recent call last):\n  File \"<string>\", line 83, in <backward op>\n            def backward(grad):\n                ~~~~ <--- HERE\nRuntimeError: x",
-			"ofccF",
-			[]string{"2-5 RuntimeError|x|<backward op>"},
-		},
-		{
-			"a name in angle brackets that is torn", "Traceback (most recent call last):\n  File \"a.py\", line 3, in <mod 7%|#\n  File \"a.py\", line 4, in <lambda> 9%|#\n  File \"a.py\", line 5, in f.<locals>.g\nKeyError: 3",
-			"hfffF",
-			[]string{"1-5 KeyError|3|<mod><lambda>>f.<locals>.g"},
-		},
-		{
-			"syntax error's frame names no function", "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x = \n        ^\nSyntaxError: invalid syntax",
-			"hfccF",
-			[]string{"1-5 SyntaxError|invalid syntax|"},
-		},
-		{
-			"nested two blanks deeper", "  traceback : Traceback (most recent call last):\n    File \"a.py\", line 1, in f\n      x()\n  torch.OutOfMemoryError: CUDA out of memory.",
-			"hfcF",
-			[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory.|f"},
-		},
-		{
-			"multi-line message ends at a blank line", "Traceback (most recent call last):\n" + frames + "Exception: Capture cuda graph failed: x\nPossible solutions:\n1. set --mem\n\nother",
-			"hfcFCCoo",
-			[]string{"1-4 Exception|Capture cuda graph failed: x|main"},
-		},
-		{
-			"message starts on the next line", "Traceback (most recent call last):\n" + frames + "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n=====\ntrain.py FAILED",
-			"hfcFCC",
-			[]string{"1-4 torch.distributed.elastic.multiprocessing.errors.ChildFailedError||main"},
-		},
-		{
-			"exception inside a message", "Traceback (most recent call last):\n" + frames + "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nOutOfMemoryError: CUDA out of memory.\nKeyError: 3",
-			"hfcFCo",
-			[]string{"1-4 torch._dynamo.exc.BackendCompilerFailed|backend='inductor' raised:|main"},
-		},
-		{
-			"bar and log record in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nEpoch 3:  45%|##   | 9/20 [00:10<00:12,  1.1s/it]\n    x()\n[2025-01-01 10:00:00,123] INFO beat\n  File \"a.py\", line 2, in g\n    y()\nINFO: slow\nRuntimeError: x",
-			"hfocofcoF",
-			[]string{"1-9 RuntimeError|x|f>g"},
-		},
-		{
-			"foreign text in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x()\nsaving model\n  File \"a.py\", line 2, in g\n    y()\nRuntimeError: x",
-			"hfcFfcF",
-			[]string{"1-4 |saving model|f", "1-7 RuntimeError|x|f>g"},
-		},
-		{
-			"torn frame lines", "Traceback (most recent call last):\n  File \"/opt/lib/python3.1[rank2]:  x()\n  File \"/opt/li  File \"/b.py\", line 7, in g[rank3]: Traceback (most recent call last):\n  File \"a.py\", line 2, in g 50%|## | 1/2\nRuntimeError: x",
-			"hoffF",
-			[]string{"1-5 RuntimeError|x|g>g"},
-		},
-		{
-			"exception glued behind a bar", "Traceback (most recent call last):\n" + frames + "  3%|# | 1/30 [00:01<00:30, 1.1s/it]RuntimeError: CUDA out of memory.",
-			"hfcF",
-			[]string{"1-4 RuntimeError|CUDA out of memory.|main"},
-		},
-		{
-			"exception that lost its place", "Traceback (most recent call last):\n" + frames + "      RuntimeError: CUDA out of memory.",
-			"hfcF",
-			[]string{"1-4 RuntimeError|CUDA out of memory.|main"},
-		},
-		{
-			"loguru", "Traceback (most recent call last):\n> File \"a.py\", line 2, in f\n    x(a)\n    | | \n    | -> 3\nZeroDivisionError: x",
-			"hfcccF",
-			[]string{"1-6 ZeroDivisionError|x|f"},
-		},
-		{
-			"rich", "╭────────────── Traceback (most recent call last) ──────────────╮\n│ /home/u/train.py:12 in main                                   │\n│                                                               │\n│   11 │   a = 1                                                │\n│ ❱ 12 │   run()                                                │\n╰───────────────────────────────────────────────────────────────╯\nOutOfMemoryError: CUDA out of memory. Tried",
-			"hfccccF",
-			[]string{"1-7 OutOfMemoryError|CUDA out of memory. Tried|main"},
-		},
-		{
-			"exception group", "  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"a.py\", line 2, in g\n    |     y()\n    | torch.OutOfMemoryError: CUDA out of memory.\n    +------------------------------------",
-			"hfcFohfcFo",
-			[]string{"1-4 ExceptionGroup|unhandled errors in a TaskGroup (1 sub-exception)|f", "6-9 torch.OutOfMemoryError|CUDA out of memory.|g"},
-		},
-		{
-			"prose", "see the Traceback (most recent call last): above\nRuntimeError: x",
-			"oo", nil,
-		},
-		{
-			"shell's line after the end", "Traceback (most recent call last):\n" + frames + "KeyError: 3\n/var/spool/job/slurm_script: line 31: 104790 Killed   python x.py",
-			"hfcFo",
-			[]string{"1-4 KeyError|3|main"},
-		},
-	}
-	for _, tt := range tests {
+	for _, tt := range samples {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var a Assembler
@@ -198,6 +246,31 @@ func TestAssembler(t *testing.T) {
 			assert.Equal(t, tt.states, states)
 			assert.Equal(t, tt.want, got)
 		})
+	}
+}
+
+// TestEveryTransitionIsTaken runs alone: it changes the table.
+func TestEveryTransitionIsTaken(t *testing.T) {
+	table := transitions
+	defer func() { transitions = table }()
+	taken := make([]bool, len(table))
+	for i := range table {
+		transitions[i].do = func(a *Assembler) {
+			taken[i] = true
+			if table[i].do != nil {
+				table[i].do(a)
+			}
+			if bits.OnesCount16(uint16(table[i].to)) > 1 {
+				assert.NotZero(t, a.state&table[i].to, "row %d", i)
+			}
+		}
+	}
+	for _, tt := range samples {
+		var a Assembler
+		run(t, &a, tt.text)
+	}
+	for i, ok := range taken {
+		assert.True(t, ok, "no sample takes row %d of the table: %+v", i, table[i])
 	}
 }
 

@@ -2,14 +2,14 @@ package traceback
 
 import "bytes"
 
-// unwrap takes the drawing off a line: the bar of exception groups, loguru's mark before the failing frame.
+// unwrap removes the drawing from a line: the bar of exception groups, loguru's mark before the failing frame.
 func (a *Assembler) unwrap(body []byte, indent int) ([]byte, int) {
 	if a.group || bytes.HasPrefix(body, []byte("| ")) && bytes.HasSuffix(body, textTraceback) {
 		if len(body) > 0 && body[0] == '|' {
 			inner, n := split(body[1:])
 			return inner, max(n-1, 0)
 		}
-		a.group = a.open != nil || bytes.HasPrefix(body, []byte("+"))
+		a.group = a.Building() || bytes.HasPrefix(body, []byte("+"))
 	}
 	if bytes.HasPrefix(body, []byte(`> File "`)) {
 		return body[2:], indent + 2
@@ -17,27 +17,45 @@ func (a *Assembler) unwrap(body []byte, indent int) ([]byte, int) {
 	return body, indent
 }
 
-// insideBox handles the lines of rich's box. The exception stands below it.
-func (a *Assembler) insideBox(line int, body []byte) (State, bool) {
-	d := a.open
-	d.frameAt = 2
-	inner, boxed := bytes.CutPrefix(body, []byte("│"))
-	if !boxed {
-		return Code, bytes.HasPrefix(body, []byte("╰")) || bytes.HasPrefix(body, []byte("╭")) || bytes.HasPrefix(body, []byte("├"))
+// isBoxFrame recognises a frame in rich's box.
+func (a *Assembler) isBoxFrame() (ok bool) {
+	if row, boxed := boxRow(a.line.body); boxed {
+		a.line.frame, ok = a.draft.boxFrame(row)
 	}
-	inner, _ = split(bytes.TrimSuffix(inner, []byte("│")))
-	d.foreign = 0
-	if f, ok := d.boxFrame(inner); ok {
-		d.add(line, f, 2, false)
-		return FrameLine, true
-	}
-	if code, ok := bytes.CutPrefix(inner, []byte("❱ ")); ok {
-		if _, code, ok = bytes.Cut(code, []byte("│")); ok {
-			code, _ = split(bytes.TrimLeft(code, "│ \t")) // guides of the indentation
-			d.setCode(code)
+	return ok
+}
+
+// isBoxRow recognises a row of the box, and its borders.
+func isBoxRow(body []byte) bool {
+	for _, edge := range []string{"│", "╰", "╭", "├"} {
+		if bytes.HasPrefix(body, []byte(edge)) {
+			return true
 		}
 	}
-	return Code, true
+	return false
+}
+
+// boxRow removes the box's sides from a row.
+func boxRow(body []byte) (row []byte, ok bool) {
+	if row, ok = bytes.CutPrefix(body, []byte("│")); ok {
+		row, _ = split(bytes.TrimSuffix(row, []byte("│")))
+	}
+	return row, ok
+}
+
+// addBoxFrame adds a frame of the box, as one that stands two blanks deeper than the exception below the box.
+func (a *Assembler) addBoxFrame() { a.draft.add(a.line.number, a.line.frame, 2, false) }
+
+// quoteBox takes the source line that an arrow marks.
+func (a *Assembler) quoteBox() {
+	a.draft.foreign = 0
+	row, _ := boxRow(a.line.body)
+	if code, ok := bytes.CutPrefix(row, []byte("❱ ")); ok {
+		if _, code, ok = bytes.Cut(code, []byte("│")); ok {
+			code, _ = split(bytes.TrimLeft(code, "│ \t")) // guides of the indentation
+			a.draft.setCode(code)
+		}
+	}
 }
 
 // boxFrame reads a frame of rich's box, which a narrow terminal breaks within the path or before the function's name.

@@ -24,11 +24,12 @@ type draft struct {
 	tail     []Frame // ring of the last maxTailFrames frames behind head
 	tailAt   int     // next slot of a full ring
 	code     int     // indented lines since the last frame
-	foreign  int     // lines of others in a row
+	foreign  int     // other writers' lines in a row
 	lines    int
 	bytes    int
-	style    headerKind
-	current  bool   // faulthandler's "Current thread": the one that crashed
+	until    int    // once it ended at a line that may be another writer's: the fed line up to which it may go on
+	reversed bool   // frames stand innermost first
+	crashed  bool   // faulthandler's "Current thread": the one that crashed
 	lastLine int    // line of the last frame
 	class    string // the class that a notebook's header names
 	wrapped  []byte // a frame of rich's box that goes on in the next line
@@ -38,8 +39,8 @@ type draft struct {
 	causeSize int
 }
 
-// base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they are a better
-// witness than the header, which may be glued behind other text or may have lost its own blanks to an envelope.
+// base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they show it
+// better than the header, which may be glued behind other text or may have lost its blanks to an envelope.
 func (d *draft) base() int {
 	if d.frames == 0 {
 		return d.indent
@@ -48,8 +49,15 @@ func (d *draft) base() int {
 }
 
 // flat says that the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
-// then only told by its place.
-func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 && d.style != headerBox }
+// then only recognised by its place.
+func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 }
+
+// count counts a line and says whether the traceback may still go on.
+func (d *draft) count(size int) bool {
+	d.lines++
+	d.bytes += size
+	return d.lines <= maxTraceLines && d.bytes <= maxTraceBytes
+}
 
 func (d *draft) add(line int, f Frame, indent int, glued bool) {
 	if !glued {
@@ -97,7 +105,7 @@ func (d *draft) setLine(n int) {
 
 // trace returns what was gathered, as a Trace that shares nothing that changes.
 func (d *draft) trace() *Trace {
-	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.style == headerFirst}
+	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.reversed}
 	t.Frames = make([]Frame, 0, len(d.head)+len(d.tail))
 	t.Frames = append(t.Frames, d.head...)
 	t.Frames = append(t.Frames, d.tail[d.tailAt:]...)
@@ -109,7 +117,7 @@ func (d *draft) trace() *Trace {
 	return t
 }
 
-// causeOf returns t fit to be somebody's Cause: chains that grow too long lose their far end.
+// causeOf returns t fit to be a Cause: chains that grow too long lose their far end.
 func causeOf(t *Trace) *Trace {
 	n := 0
 	for c := t; c != nil; c = c.Cause {

@@ -35,22 +35,33 @@ type ElasticFailure struct {
 type ElasticBlock struct {
 	failures []ElasticFailure
 	done     []ElasticFailure
-	section  elasticSection
-	entry    bool // below an entry's `[0]:`
-	nested   bool // inside a traceback's text
-	old      bool // up to torch 1.9 the root cause comes first and stars close the block
-	rule     bool // the line before was a rule
-	lines    int
+	state    elasticState
+	elasticHeading
+	rule  bool // the line before was a rule
+	lines int
 }
 
-type elasticSection uint8
+type elasticState uint8
 
 const (
-	elasticNone elasticSection = iota
-	elasticTitle
-	elasticOthers
-	elasticRoot
+	elasticNone    elasticState = iota
+	elasticSection              // below a title, a section's heading or a rule
+	elasticEntry                // below an entry's `[0]:`
+	elasticText                 // inside a traceback's text
 )
+
+// elasticHeading is what a section's heading says.
+type elasticHeading struct {
+	root bool // the section lists the root cause
+	old  bool // up to torch 1.9 the root cause comes first and stars close the block
+}
+
+var elasticHeadings = map[string]elasticHeading{
+	"Failures:":                            {},
+	"Other Failures:":                      {old: true},
+	"Root Cause (first observed failure):": {root: true},
+	"Root Cause:":                          {root: true, old: true},
+}
 
 // Feed offers one line without its envelope, leading blanks kept, and says whether it belongs to a failure block.
 func (b *ElasticBlock) Feed(line int, text []byte) bool {
@@ -58,8 +69,11 @@ func (b *ElasticBlock) Feed(line int, text []byte) bool {
 	body, indent := split(text)
 	wasRule := b.rule
 	b.rule = isRule(body)
-	if b.section == elasticNone {
-		return b.opens(body, wasRule)
+	if b.state == elasticNone { // the title may be lost: then a heading opens the block
+		if wasRule && bytes.HasSuffix(body, []byte(" FAILED")) {
+			b.state = elasticSection
+		}
+		return b.heading(body) || b.Open()
 	}
 	if b.lines++; b.lines > maxElasticRun {
 		b.finish()
@@ -69,7 +83,7 @@ func (b *ElasticBlock) Feed(line int, text []byte) bool {
 }
 
 // Open says that a block is under way.
-func (b *ElasticBlock) Open() bool { return b.section != elasticNone }
+func (b *ElasticBlock) Open() bool { return b.state != elasticNone }
 
 // Held is about how many bytes the block keeps until the next line.
 func (b *ElasticBlock) Held() int {
@@ -97,65 +111,38 @@ func (b *ElasticBlock) Close() []ElasticFailure {
 
 func (b *ElasticBlock) finish() { *b = ElasticBlock{done: b.failures} }
 
-// opens recognises a block's title or, where that was lost, a section.
-func (b *ElasticBlock) opens(body []byte, wasRule bool) bool {
-	switch {
-	case b.heading(body):
-	case wasRule && bytes.HasSuffix(body, []byte(" FAILED")):
-		b.section = elasticTitle
-	default:
-		return false
-	}
-	b.lines = 0
-	return true
-}
-
-// heading recognises the title of a section.
+// heading recognises the heading of a section.
 func (b *ElasticBlock) heading(body []byte) bool {
-	switch string(body) {
-	case "Failures:":
-		b.section = elasticOthers
-	case "Other Failures:":
-		b.section, b.old = elasticOthers, true
-	case "Root Cause (first observed failure):":
-		b.section, b.old = elasticRoot, false
-	case "Root Cause:":
-		b.section, b.old = elasticRoot, true
-	default:
-		return false
+	h, ok := elasticHeadings[string(body)]
+	if ok {
+		b.state, b.elasticHeading = elasticSection, h
 	}
-	b.entry, b.nested = false, false
-	return true
+	return ok
 }
 
 func (b *ElasticBlock) inside(line int, body []byte, indent int) bool {
 	switch {
 	case b.heading(body), len(body) == 0, string(body) == "<NO_OTHER_FAILURES>":
-		return true
+	case b.rule && (body[0] == '*' || body[0] == '=' && b.root && !b.old):
+		b.finish()
 	case b.rule:
-		if body[0] == '*' || body[0] == '=' && b.section == elasticRoot && !b.old {
-			b.finish()
-		}
-		b.entry, b.nested = false, false
-		return true
+		b.state = elasticSection
 	case isEntry(body):
-		b.nested, b.entry = false, len(b.failures) < maxFailures
-		if b.entry {
-			b.failures = append(b.failures, ElasticFailure{
-				Line: line, Rank: -1, LocalRank: -1, ExitCode: ExitUnknown, Root: b.section == elasticRoot,
-			})
+		b.state = elasticSection
+		if len(b.failures) < maxFailures {
+			b.state = elasticEntry
+			b.failures = append(b.failures, ElasticFailure{Line: line, Rank: -1, LocalRank: -1, ExitCode: ExitUnknown, Root: b.root})
 		}
-		return true
-	case b.entry && !b.nested && b.field(body):
-		return true
-	case b.nested && indent >= 2:
+	case b.state == elasticEntry && b.field(body):
+	case b.state == elasticText && indent >= 2:
 		if e := parseException(body); e.sure == errorLike && indent <= 2 {
 			b.failures[len(b.failures)-1].Traceback = clip(body, maxField)
 		}
-		return true
+	default:
+		b.finish()
+		return false
 	}
-	b.finish()
-	return false
+	return true
 }
 
 // field reads `  key      : value` into the current entry.
@@ -182,8 +169,8 @@ func (b *ElasticBlock) field(body []byte) bool {
 			f.ErrorFile = clip(value, maxField)
 		}
 	case "traceback", "msg":
-		b.nested = true
-		if headerOf(value) == headerNone {
+		b.state = elasticText
+		if !bytes.HasSuffix(value, textTraceback) {
 			f.Traceback = clip(bytes.Trim(value, `"`), maxField)
 		}
 	default:

@@ -3,6 +3,9 @@ package traceback
 import (
 	"bytes"
 	"strconv"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
 
 const (
@@ -72,14 +75,14 @@ type KernelReport struct {
 }
 
 var (
-	stampLead  = onUse(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
+	stampLead  = lazyre.New(`^(?:kernel: ?)?(?:<\d+>)?\[ *\d+\.\d+\] ?`)
 	invoked    = []byte(" invoked oom-killer: ")
 	constraint = []byte("oom-kill:constraint=")
 	killedProc = []byte("Killed process ")
 	killProc   = []byte("Kill process ")
 	statsFor   = []byte("Memory cgroup stats for ")
 	taskIn     = []byte("Task in ")
-	slurmJob   = onUse(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
+	slurmJob   = lazyre.New(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
 )
 
 // Feed offers one line and says whether it belongs to an out-of-memory report.
@@ -291,7 +294,7 @@ func (k *KernelReport) inside(body []byte) bool {
 	return true
 }
 
-// isKilled tells the kernel's line from launchers that report a process they killed.
+// isKilled distinguishes the kernel's line from those of launchers that report a process they killed.
 func isKilled(body []byte) bool {
 	before, rest, ok := bytes.Cut(body, killedProc)
 	return ok && (bytes.Contains(before, []byte("ut of memory")) || bytes.Contains(rest, []byte("anon-rss:")))
@@ -377,11 +380,11 @@ func kilobytes(b []byte, label string) int64 {
 
 // leadingInt64 reads the decimal digits that b begins with; size is 0 when they do not fit.
 func leadingInt64(b []byte) (n int64, size int) {
-	for size < len(b) && size < 20 && b[size] >= '0' && b[size] <= '9' {
+	for size < len(b) && size < 19 && ascii.IsDigit(b[size]) {
+		n = n*10 + int64(b[size]-'0')
 		size++
 	}
-	n, err := strconv.ParseInt(string(b[:size]), 10, 64)
-	if err != nil {
+	if n < 0 { // 19 digits may overflow
 		return 0, 0
 	}
 	return n, size

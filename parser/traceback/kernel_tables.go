@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+
+	"oomscan/parser/ascii"
 )
 
 const (
@@ -135,7 +137,7 @@ func (m *memcgStats) line(body []byte) bool {
 		return false
 	}
 	for _, c := range name {
-		if !isWord(c) {
+		if !ascii.IsWord(c) {
 			return false
 		}
 	}

@@ -102,7 +102,7 @@ func TestKernelReportStats(t *testing.T) {
 	}{
 		{"cgroup v1 totals", "Memory cgroup stats for /a:\ncache 0\nrss 0\nshmem 0\ntotal_cache 900\ntotal_rss 700\ntotal_shmem 400", 700, 500, 400},
 		{"pairs per group add up", "Memory cgroup stats for /a: cache:8KB rss:4KB rss_huge:0KB\nMemory cgroup stats for /a/b: cache:8KB rss:4KB", 8192, 16384, Unknown},
-		{"another driver's line in between", "Memory cgroup stats for /a:\nanon 10\nNVRM: Xid (PCI:0000:91:00): 43\nshmem 30", 10, Unknown, 30},
+		{"another driver's line in between", "Memory cgroup stats for /a:\nanon 10\nhierarchical_memsw_limit 9223372036854771712\nNVRM: Xid (PCI:0000:91:00): 43\nshmem 30", 10, Unknown, 30},
 		{"none", "", Unknown, Unknown, Unknown},
 	}
 	for _, tt := range tests {

@@ -2,41 +2,26 @@ package traceback
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
 
 // maxLook bounds how much of one line is looked at from its front. Ends of lines are always looked at: a header may be
 // glued behind megabytes of progress bar.
 const maxLook = 64 << 10
 
-type headerKind uint8
-
-const (
-	headerNone     headerKind = iota
-	headerPlain               // Traceback (most recent call last):
-	headerNested              // Original Traceback (most recent call last): of torch's ExceptionWrapper (torch/_utils.py)
-	headerProcess             // -- Process 3 terminated with the following error: (torch/multiprocessing/spawn.py)
-	headerFirst               // Thread 0x.. (most recent call first): of faulthandler
-	headerFatal               // Fatal Python error: Bus error
-	headerRay                 // ray::Actor.method() (pid=.., ip=..)
-	headerBox                 // rich's box with the title "Traceback (most recent call last)"
-	headerGroup               // + Exception Group Traceback (most recent call last):
-	headerNotebook            // RuntimeError          Traceback (most recent call last) of IPython
-)
-
 var (
 	textTraceback = []byte("Traceback (most recent call last):")
 	textBoxTitle  = []byte("Traceback (most recent call last)")
-	textFirst     = []byte("(most recent call first):")
 	textFatal     = []byte("Fatal Python error: ")
 	textDirect    = []byte("The above exception was the direct cause of the following exception")
 	textDuring    = []byte("During handling of the above exception, another exception occurred")
 	textFile      = []byte(`File "`)
 )
 
-// split takes the blanks, carriage returns and NULs off both ends of a line and counts the leading blanks. A NUL in front
+// split strips blanks, carriage returns and NULs from both ends of a line and counts the leading blanks. A NUL in front
 // is left over from the line before: torch's DataLoader signal handler writes its message with the terminator.
 func split(text []byte) (body []byte, indent int) {
 	for len(text) > 0 && text[0] == 0 {
@@ -47,48 +32,17 @@ func split(text []byte) (body []byte, indent int) {
 		n--
 	}
 	text = text[:n]
-	for indent < len(text) && (text[indent] == ' ' || text[indent] == '\t') {
+	for indent < len(text) && ascii.IsBlank(text[indent]) {
 		indent++
 	}
 	return text[indent:], indent
 }
 
 // isEnd says that a byte at the end of a line carries no text.
-func isEnd(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 }
+func isEnd(c byte) bool { return ascii.IsBlank(c) || c == '\r' || c == '\n' || c == 0 }
 
 // head returns the front of a line, as much of it as is looked at.
 func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
-
-func headerOf(body []byte) headerKind {
-	switch {
-	case bytes.HasSuffix(body, textTraceback):
-		rest := body[:len(body)-len(textTraceback)]
-		switch {
-		case bytes.HasSuffix(rest, []byte("Exception Group ")):
-			return headerGroup
-		case bytes.HasSuffix(rest, []byte("Original ")):
-			return headerNested
-		}
-		return headerPlain
-	case bytes.HasSuffix(body, textFirst):
-		return headerFirst
-	case bytes.HasPrefix(body, []byte("-- Process ")) && bytes.HasSuffix(body, []byte("terminated with the following error:")):
-		return headerProcess
-	case bytes.HasPrefix(body, textFatal):
-		return headerFatal
-	case bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle):
-		return headerBox
-	}
-	if _, ok := notebookHeader(body); ok {
-		return headerNotebook
-	}
-	return headerNone
-}
-
-// isChain recognises the sentences that tie a traceback to the one before (Lib/traceback.py).
-func isChain(body []byte) bool {
-	return bytes.HasPrefix(body, textDirect) || bytes.HasPrefix(body, textDuring)
-}
 
 // parseFrame reads `File "PATH", line N, in FUNC` or faulthandler's `File "PATH", line N in FUNC`. In a torn line, where
 // another process wrote in the middle, the first place that reads as a frame counts; at is where it stands.
@@ -136,7 +90,7 @@ func funcName(b []byte) string {
 		switch c := b[n]; {
 		case c == '<':
 			n += angled(b[n:])
-		case isWord(c) || c == '.' || c == '>' || c >= 0x80:
+		case ascii.IsWord(c) || c == '.' || c == '>' || c >= 0x80:
 			n++
 		default:
 			return clip(b[:n], maxFunc)
@@ -154,7 +108,7 @@ func angled(b []byte) int {
 		switch c := b[n]; {
 		case c == '>':
 			return n + 1
-		case !isWord(c) && c != ' ' && c != ':' && c != '.' && c != '-':
+		case !ascii.IsWord(c) && c != ' ' && c != ':' && c != '.' && c != '-':
 			return 1
 		}
 	}
@@ -178,16 +132,6 @@ func parseBoxFrame(body []byte) (f Frame, ok bool) {
 	return Frame{File: clip(body[:colon], maxPath), Line: n, Func: funcName(body[i+4:])}, true
 }
 
-// isMarks says that a line only points into the source line above it: ^^^^ or ~~~~^^^^.
-func isMarks(body []byte) bool {
-	for _, c := range body {
-		if c != '^' && c != '~' && c != ' ' {
-			return false
-		}
-	}
-	return len(body) > 0
-}
-
 // certainty says how surely a line is the one that ends a traceback.
 type certainty uint8
 
@@ -208,14 +152,14 @@ type exception struct {
 func parseException(body []byte) exception {
 	body = head(body)
 	n, dot := 0, -1
-	for n < len(body) && n < maxClass && (isWord(body[n]) || body[n] == '.' || body[n] == '<' || body[n] == '>') {
+	for n < len(body) && n < maxClass && (ascii.IsWord(body[n]) || body[n] == '.' || body[n] == '<' || body[n] == '>') {
 		if body[n] == '.' {
 			dot = n
 		}
 		n++
 	}
 	name := body[dot+1 : n]
-	if len(name) == 0 || body[0] == '.' || body[0] >= '0' && body[0] <= '9' || body[0] == '<' {
+	if len(name) == 0 || body[0] == '.' || ascii.IsDigit(body[0]) || body[0] == '<' {
 		return exception{}
 	}
 	if n < len(body) && body[n] == '(' {
@@ -243,9 +187,9 @@ var classSuffixes = []string{
 	"Died", "Killed", "ExceptionGroup", "OutOfMemory", "OutOfResources",
 }
 
-// className judges the last part of a dotted name.
+// className says how surely the last part of a dotted name is that of an exception.
 func className(name []byte, dotted, colon bool) certainty {
-	upper := name[0] >= 'A' && name[0] <= 'Z' || name[0] == '_' && len(name) > 1 && name[1] >= 'A' && name[1] <= 'Z'
+	upper := ascii.IsUpper(name[0]) || name[0] == '_' && len(name) > 1 && ascii.IsUpper(name[1])
 	if !upper {
 		switch string(name) {
 		case "error", "timeout", "gaierror", "herror": // struct.error, socket.timeout and friends
@@ -269,7 +213,7 @@ func className(name []byte, dotted, colon bool) certainty {
 // isCamel says that a capital follows a small letter: "BrokenProcessPool", but neither "Epoch" nor "GPUs" nor "WARNING".
 func isCamel(name []byte) bool {
 	for i := 1; i < len(name); i++ {
-		if name[i] >= 'A' && name[i] <= 'Z' && name[i-1] >= 'a' && name[i-1] <= 'z' {
+		if ascii.IsUpper(name[i]) && ascii.IsLower(name[i-1]) {
 			return true
 		}
 	}
@@ -306,7 +250,7 @@ func behindBar(body []byte) exception {
 // logStart is how records of the usual loggers begin when no envelope was taken off: a level, a date or a time of day,
 // glog's letter and date, NCCL's host:pid:tid, a shell's report,
 // a process label.
-var logStart = onUse(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
+var logStart = lazyre.New(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
 	`|\[?(?:19|20)\d\d[-/]?\d\d[-/]?\d\d\b` +
 	`|\[?\d\d[-/:]\d\d[-/: ]` +
 	`|\[?[IWEFC]\d{3,4} \d\d:\d\d` +
@@ -318,20 +262,11 @@ var logStart = onUse(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL
 
 func isLogRecord(body []byte) bool { return logStart().Match(body[:min(len(body), 200)]) }
 
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
-
 // leadingInt reads the decimal digits that b begins with, at most nine of them.
 func leadingInt(b []byte) (n, size int) {
-	for size < len(b) && size < 9 && b[size] >= '0' && b[size] <= '9' {
+	for size < len(b) && size < 9 && ascii.IsDigit(b[size]) {
 		n = n*10 + int(b[size]-'0')
 		size++
 	}
 	return n, size
-}
-
-// onUse compiles an expression when it is first needed: few logs need any of this package's, and a start is to be quick.
-func onUse(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

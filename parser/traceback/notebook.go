@@ -1,6 +1,10 @@
 package traceback
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+)
 
 // A notebook's traceback, by IPython (core/ultratb.py, 5 to 9) and whatever runs notebooks in batch: papermill, nbconvert,
 // Colab, Databricks. The class stands in the header and again in the last line; each frame quotes some lines of source
@@ -11,22 +15,21 @@ import "bytes"
 //	----> 2 train(model)
 //	~/env/lib/python3.9/site-packages/torch/_tensor.py in backward(self, gradient)      8: `File ~/env/..:363, in ...`
 
-// notebookHeader returns the class that IPython's header names.
-func notebookHeader(body []byte) (class []byte, ok bool) {
+func isNotebookHeader(body []byte) bool { return len(notebookClass(body)) > 0 }
+
+// notebookClass returns the class that IPython's header names, nil when it is no such header.
+func notebookClass(body []byte) []byte {
 	rest, found := bytes.CutSuffix(body, textBoxTitle)
-	if !found {
-		return nil, false
-	}
-	class = bytes.TrimRight(rest, " ")
-	if len(class) == 0 || len(class) == len(rest) || len(class) > maxClass || class[0] < 'A' || class[0] > 'Z' {
-		return nil, false
+	class := bytes.TrimRight(rest, " ")
+	if !found || len(class) == 0 || len(class) == len(rest) || len(class) > maxClass || !ascii.IsUpper(class[0]) {
+		return nil
 	}
 	for _, c := range class {
-		if !isWord(c) && c != '.' {
-			return nil, false
+		if !ascii.IsWord(c) && c != '.' {
+			return nil
 		}
 	}
-	return class, true
+	return class
 }
 
 // parseNotebookFrame reads the line that opens a frame, in all its spellings.
@@ -95,36 +98,36 @@ func notebookCode(body []byte) (code []byte, line int, arrow, ok bool) {
 	return bytes.TrimSpace(rest[size:]), line, arrow, true
 }
 
-// insideNotebook handles a line of a notebook's open traceback. It declines a blank line and the sentences that chain.
-func (a *Assembler) insideNotebook(line int, body []byte, indent int) (State, bool) {
-	d := a.open
-	if len(body) == 0 || isChain(body) {
-		return Outside, false
+func (a *Assembler) isNotebookFrame() (ok bool) {
+	a.line.frame, ok = parseNotebookFrame(a.line.body)
+	return ok
+}
+
+func (a *Assembler) isNotebookCode() bool {
+	_, _, _, ok := notebookCode(a.line.body)
+	return ok && a.draft.frames > 0
+}
+
+// isNotebookGap recognises the line that stands for source lines or frames left out.
+func (a *Assembler) isNotebookGap() bool {
+	body := a.line.body
+	return a.draft.frames > 0 && a.line.indent > a.draft.frameAt && (bytes.HasPrefix(body, []byte("(...)")) || bytes.HasPrefix(body, []byte("[... ")))
+}
+
+// isNotebookError recognises the last line, which repeats the class that the header names.
+func (a *Assembler) isNotebookError() bool {
+	e := parseException(a.line.body)
+	a.line.exception = e
+	return e.sure == errorLike || len(e.class) > 0 && a.draft.class == string(lastPart(e.class))
+}
+
+// quoteCell takes the source line that an arrow marks. IPython 8 gives the line's number there alone.
+func (a *Assembler) quoteCell() {
+	a.draft.foreign = 0
+	if code, n, arrow, _ := notebookCode(a.line.body); arrow {
+		a.draft.setLine(n)
+		a.draft.setCode(code)
 	}
-	if f, ok := parseNotebookFrame(body); ok {
-		d.add(line, f, indent, false)
-		return FrameLine, true
-	}
-	if code, n, arrow, ok := notebookCode(body); ok && d.frames > 0 {
-		d.foreign = 0
-		if arrow {
-			d.setLine(n)
-			d.setCode(code)
-		}
-		return Code, true
-	}
-	if d.frames > 0 && indent > d.frameAt && (bytes.HasPrefix(body, []byte("(...)")) || bytes.HasPrefix(body, []byte("[... "))) {
-		return Code, true
-	}
-	e := parseException(body)
-	if e.sure == errorLike || len(e.class) > 0 && d.class == string(lastPart(e.class)) {
-		a.finish(line, e)
-		return Final, true
-	}
-	if d.foreign++; d.foreign > maxForeign {
-		a.abandon()
-	}
-	return Outside, true
 }
 
 // lastPart is a dotted name's last part.

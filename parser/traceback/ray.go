@@ -1,9 +1,14 @@
 package traceback
 
-import "bytes"
+import (
+	"bytes"
 
-// reprRank finds a rank that an actor's repr tells: NeMo RL prints `MegatronPolicyWorker[rank=9]`. A local rank is none.
-var reprRank = onUse(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
+)
+
+// reprRank finds a rank in an actor's repr: NeMo RL prints `MegatronPolicyWorker[rank=9]`. A local rank is none.
+var reprRank = lazyre.New(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
 
 // parseRay reads the header that Ray puts above a remote traceback (python/ray/exceptions.py):
 //
@@ -40,7 +45,7 @@ func parseRay(body []byte) (o *Origin, start int, ok bool) {
 	return o, start, true
 }
 
-// parseEcho reads what stands above a failure that a driver repeats without Ray's own header:
+// parseEcho reads what stands above a failure that a driver repeats without Ray's header:
 //
 //	Exception occurred while running FSDPActor's function sync_model_to_rollout:
 //
@@ -60,7 +65,7 @@ func parseEcho(body []byte) (o *Origin, ok bool) {
 // isName says that b is an identifier.
 func isName(b []byte) bool {
 	for _, c := range b {
-		if !isWord(c) {
+		if !ascii.IsWord(c) {
 			return false
 		}
 	}
@@ -87,7 +92,7 @@ func originTail(o *Origin, rest []byte) {
 	}
 }
 
-// trimColour takes blanks and a colour code off the end, one whose escape character may have been lost.
+// trimColour strips blanks and a colour code from the end, one whose escape character may have been lost.
 func trimColour(b []byte) []byte {
 	b = bytes.TrimRight(b, " ")
 	if i := bytes.LastIndexByte(b, '['); i >= 0 && len(b)-i <= 6 && b[len(b)-1] == 'm' {

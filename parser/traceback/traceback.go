@@ -16,7 +16,7 @@ const (
 	maxClass      = 256
 	maxRepr       = 256
 
-	frameBytes = 80 // of a frame, its texts aside
+	frameBytes = 80 // of a frame, without its texts
 )
 
 // Frame is one entry of a Python traceback.
@@ -27,15 +27,15 @@ type Frame struct {
 	Code string // the quoted source line, trimmed; empty when not printed
 }
 
-// Origin tells which process a remote traceback comes from, by Ray's header
+// Origin says which process a remote traceback comes from, by Ray's header
 // `ray::WorkerDict.actor_rollout_update_actor() (pid=311860, ip=10.20.4.17, actor_id=.., repr=..)`.
 type Origin struct {
 	Actor  string // "WorkerDict"; empty for a plain task
 	Method string // "actor_rollout_update_actor"
 	PID    int    // 0: not printed
 	IP     string
-	Repr   string // capped; "MegatronPolicyWorker[rank=9]" tells a rank
-	Rank   int    // a rank that Repr tells, else -1
+	Repr   string // capped; "MegatronPolicyWorker[rank=9]" names a rank
+	Rank   int    // a rank that Repr names, else -1
 }
 
 // Trace is one Python traceback. Strings are copies, capped.

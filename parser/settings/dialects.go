@@ -1,0 +1,116 @@
+package settings
+
+import "bytes"
+
+// dialect is one way in which programs print settings.
+type dialect struct {
+	name   string
+	sample string   // lines as a program prints them
+	want   []string // what is read of them: "key=value"
+	long   bool     // lines of more than maxPlain bytes are read, too
+	// read reads a line outside of dumps, or begins a dump with it. It reports whether the line is of this dialect.
+	read func(r *Reader, text []byte) bool
+}
+
+// dialects are tried in this order. The first one that claims a line has it.
+var dialects = [...]dialect{
+	{
+		name: "vLLM's engine", long: true, read: (*Reader).startEngine,
+		sample: "Initializing a V1 LLM engine (v0.8.5) with config: model='Qwen/Qwen3-8B', tensor_parallel_size=4",
+		want:   []string{"model=Qwen/Qwen3-8B", "tensor_parallel_size=4"},
+	},
+	{
+		name: "dict of Python or JSON", long: true, read: (*Reader).startDict,
+		sample: "config: {'actor': {'lr': 1e-06,\n                   'path': '/m'}}",
+		want:   []string{"actor.lr=1e-06", "actor.path=/m"},
+	},
+	{
+		name: "mmengine's configuration", long: true, read: (*Reader).startCall,
+		sample: "train_dataloader = dict(batch_size=2, num_workers=4)",
+		want:   []string{"train_dataloader.batch_size=2", "train_dataloader.num_workers=4"},
+	},
+	{
+		name: "Rust's debug print", long: true, read: (*Reader).startRust,
+		sample: `Args { model_id: "/m", num_shard: Some(4), quantize: None, otlp: Otlp { port: 1 } }`,
+		want:   []string{"model_id=/m", "num_shard=4", "quantize=None"},
+	},
+	{
+		name: "repr of an object", long: true, read: (*Reader).startRepr,
+		sample: "server_args=ServerArgs(tp_size=2, mem_fraction_static=0.8)",
+		want:   []string{"tp_size=2", "mem_fraction_static=0.8"},
+	},
+	{
+		name: "batch directive", read: (*Reader).sbatch,
+		sample: "#SBATCH --mem=96G -c 8 # per node",
+		want:   []string{"--mem=96G", "-c=8"},
+	},
+	{
+		name: "Hydra's overrides", read: (*Reader).overrides,
+		sample: "Error executing job with overrides: ['actor.lr=1e-06', '+trainer.nnodes=2']",
+		want:   []string{"actor.lr=1e-06", "trainer.nnodes=2"},
+	},
+	{
+		name: "command line", read: (*Reader).command,
+		sample: "+ torchrun --nproc_per_node 8 train.py \\\n  --micro-batch-size=4 model.path=/m",
+		want:   []string{"--nproc_per_node=8", "--micro-batch-size=4", "model.path=/m"},
+	},
+	{
+		name: "environment", read: (*Reader).environment,
+		sample: "export NCCL_DEBUG=INFO OMP_NUM_THREADS=8",
+		want:   []string{"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=8"},
+	},
+	{
+		name: "dotted table", read: (*Reader).dotted,
+		sample: "  micro_batch_size ................................ 1\n  train_micro_batch_size_per_gpu  1",
+		want:   []string{"micro_batch_size=1", "train_micro_batch_size_per_gpu=1"},
+	},
+	{
+		name: "box of two columns", read: (*Reader).boxed,
+		sample: "│ train_loop_config/batch_size               2 │",
+		want:   []string{"train_loop_config/batch_size=2"},
+	},
+	{
+		name: "transformers' Trainer", read: (*Reader).trainer,
+		sample: "  Instantaneous batch size per device = 8",
+		want:   []string{"Instantaneous batch size per device=8"},
+	},
+	{
+		name: "job script's banner", read: (*Reader).banner,
+		sample: "Memory requested: 96G",
+		want:   []string{"Memory requested=96G"},
+	},
+	{
+		name: "listing", read: (*Reader).startListing,
+		sample: "Config param lr: 0.1\nConfig param steps: 10",
+		want:   []string{"lr=0.1", "steps=10"},
+	},
+	{
+		name: "TOML, INI and assignments", read: (*Reader).startTOML,
+		sample: "[training]\nbatch_size = 8  # each",
+		want:   []string{"training.batch_size=8"},
+	},
+	{
+		name: "YAML", read: (*Reader).startYAML,
+		sample: "actor:\n  lr: 1e-06\n  path: /m",
+		want:   []string{"actor.lr=1e-06", "actor.path=/m"},
+	},
+	{
+		name: "pairs in free text", read: (*Reader).pairs,
+		sample: "rank 0: batch_size=12 block_size=1024",
+		want:   []string{"batch_size=12", "block_size=1024"},
+	},
+}
+
+// scan reads a line outside of dumps.
+func (r *Reader) scan(text []byte) {
+	if bytes.Contains(text[:min(len(text), 512)], progressBar) {
+		return
+	}
+	short := text[:min(len(text), maxPlain)]
+	for i := range dialects {
+		d := &dialects[i]
+		if d.long && d.read(r, text) || !d.long && d.read(r, short) {
+			return
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package settings
+
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
+
+// reportWords in front of a dict say that it is a report of what happened, not a configuration.
+var reportWords = strings.Fields(`
+	error errors failed failure exception response request result results metrics metric stats statistics memory usage
+	status state states sample samples output outputs input inputs prompt message messages record event payload body data
+	batch example row item got expected actual logs log eval step epoch iteration summary report timing timings profile
+	unknown unrecognized unused invalid shapes shape keys diff missing unexpected`)
+
+// maxDoubted bounds the settings of one dict that are held back.
+const maxDoubted = 1024
+
+// hold keeps a setting back until a known one is read. A metric proves that the dump is no configuration.
+func (d *literal) hold(p Pair) {
+	if metric(p.Key) && !isSwitch(p.Value) || len(d.held) >= maxDoubted {
+		d.stack, d.held, d.rawDepth, d.confirmed = d.stack[:1], nil, 0, false
+		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
+		return
+	}
+	d.held = append(d.held, p)
+	d.confirmed = d.confirmed || isKnown(p.Key)
+}
+
+// release reports what was held back, once a line with a known setting is over.
+func (d *literal) release(r *Reader) {
+	if !d.unknownLabel || !d.confirmed {
+		return
+	}
+	for _, p := range d.held {
+		r.emit(p.Key, p.Value, p.Line, p.Form)
+	}
+	d.unknownLabel, d.held, d.reported = false, nil, true
+}
+
+// shortLabel reports whether a dict stands behind a label of a few words, `FLAGS: {...` or `run setup = {...`, that do
+// not say that it is a report.
+func shortLabel(prefix []byte) bool {
+	if ascii.IsBlank(prefix[0]) || len(prefix) > 48 {
+		return false
+	}
+	s := strings.TrimRight(string(prefix), " ")
+	if s = strings.TrimRight(s, ":="); len(s) == len(strings.TrimRight(string(prefix), " ")) || isCode(prefix) {
+		return false
+	}
+	words := strings.Fields(strings.ToLower(s))
+	if len(words) == 0 || len(words) > 3 {
+		return false
+	}
+	for _, w := range words {
+		if !isName(w) || endsWithWord(w, reportWords) {
+			return false
+		}
+	}
+	return true
+}

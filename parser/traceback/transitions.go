@@ -1,0 +1,159 @@
+package traceback
+
+import "math/bits"
+
+// state is where an [Assembler] is between two lines. States are bits: a row of the table can name several of them.
+type state uint16
+
+const (
+	// idle: no traceback is open, and nothing is pending.
+	idle state = 1 << iota
+
+	// announced: behind a line that stands above a header, or above the frames themselves.
+	//   line:  -- Process 3 terminated with the following error:
+	//   line:  ray::WorkerDict.update_actor() (pid=311860, ip=10.20.4.17)
+	announced
+
+	// headed: behind a header, before the first frame.
+	//   line:  Traceback (most recent call last):
+	headed
+
+	// frames: behind a frame or the source line quoted below it.
+	//   line:    File "train.py", line 12, in main
+	frames
+
+	// threads: in faulthandler's list of one thread's frames, innermost first. A blank line ends it.
+	//   line:  Thread 0x00007f12 (most recent call first):
+	threads
+
+	// box: in rich's box. The exception line stands below the box.
+	//   line:  ╭──── Traceback (most recent call last) ────╮
+	box
+
+	// notebook: in IPython's traceback. Its header names the exception's class.
+	//   line:  RuntimeError                      Traceback (most recent call last)
+	notebook
+
+	// message: behind an exception line, or behind a further line of its message.
+	//   line:  RuntimeError: CUDA error: out of memory
+	message
+
+	// emptyMessage: behind an exception line that ends with the class's colon. The message begins on the next line.
+	//   line:  torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+	emptyMessage
+
+	// colonMessage: behind a message's line that ends with a colon. The next line belongs to the message even when it reads
+	// like an exception.
+	//   line:  torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:
+	colonMessage
+
+	// ended: behind the end of a message. The sentence that chains the next traceback may follow.
+	ended
+
+	// chained: behind that sentence. The next traceback's cause is the last one.
+	//   line:  During handling of the above exception, another exception occurred:
+	chained
+)
+
+const (
+	python   = announced | headed | frames // as the interpreter prints it
+	open     = python | threads | box | notebook
+	messages = message | emptyMessage | colonMessage
+	outside  = idle | messages | ended | chained
+	anywhere = open | outside
+)
+
+// transition is one row of the table.
+type transition struct {
+	from state
+	line func(*Assembler) bool // the form of the line; nil: any
+	do   func(*Assembler)      // nil: nothing
+	to   state                 // 0: the state stays, unless do gives the traceback up; of several states, do chooses one
+	is   State
+}
+
+// restart is what a row says of a line that must be looked up in the new state.
+const restart State = -1
+
+// transitions is the grammar of tracebacks: in which states a line of a form may come, what is done with it, which state
+// follows, and what the line is to the caller. The first row that fits applies.
+var transitions = [...]transition{
+	{anywhere, header(suffix("Exception Group Traceback (most recent call last):")), (*Assembler).beginGroup, headed, Header},
+	{anywhere, header(suffix("Original Traceback (most recent call last):")), (*Assembler).beginNested, headed, Header},
+	{anywhere, header(suffix("Traceback (most recent call last):")), (*Assembler).begin, headed, Header},
+	{anywhere, header(suffix("(most recent call first):")), (*Assembler).beginThread, threads, Header},
+	{anywhere, header(isProcessHeader), (*Assembler).beginNested, announced, Header},
+	{open, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, idle, Header},
+	{outside, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, 0, Header},
+	{anywhere, header(isBoxHeader), (*Assembler).begin, box, Header},
+	{anywhere, header(isNotebookHeader), (*Assembler).beginNotebook, notebook, Header},
+	{anywhere, (*Assembler).isRemoteHeader, (*Assembler).beginRemote, announced, Header},
+
+	{box, (*Assembler).isBoxFrame, (*Assembler).addBoxFrame, 0, FrameLine},
+	{box, form(isBoxRow), (*Assembler).quoteBox, 0, Code},
+
+	{notebook, (*Assembler).isNotebookFrame, (*Assembler).addFrame, 0, FrameLine},
+	{notebook, (*Assembler).isNotebookCode, (*Assembler).quoteCell, 0, Code},
+	{notebook, (*Assembler).isNotebookGap, nil, 0, Code},
+	{notebook, (*Assembler).isNotebookError, (*Assembler).finish, messages | ended, Final},
+
+	{python, (*Assembler).isFrame, (*Assembler).addFrame, frames, FrameLine},
+	{threads, (*Assembler).isFrame, (*Assembler).addFrame, 0, FrameLine},
+	{threads, (*Assembler).endsThread, (*Assembler).endThread, idle, Final},
+	{open, form(isOnly("")), (*Assembler).skip, 0, Outside},
+	{open &^ notebook, form(isMarks), (*Assembler).stay, 0, Code},
+	{threads, form(isOnly("...")), nil, 0, Code},
+	{threads, nil, (*Assembler).abandon, idle, restart},
+	{open, form(isChain), (*Assembler).chainUnfinished, chained, Outside},
+	{frames | box, (*Assembler).isSource, (*Assembler).quote, 0, Code},
+	{python | box, (*Assembler).isException, (*Assembler).finish, messages | ended, Final},
+	{python | box, (*Assembler).isGroupBorder, nil, 0, Outside},
+	{python | box, (*Assembler).isExceptionBehindBar, (*Assembler).finish, messages | ended, Final},
+	{python | box, form(isBar), (*Assembler).skip, 0, Outside},
+	{frames | box, (*Assembler).isText, (*Assembler).finishForNow, messages, Final},
+	{open, nil, (*Assembler).skip, 0, Outside},
+
+	{outside, (*Assembler).isResumedFrame, (*Assembler).addFrame, frames, FrameLine},
+	{outside, (*Assembler).isResumedException, (*Assembler).finish, messages | ended, Final},
+	{outside, form(isChain), (*Assembler).chain, idle | chained, Outside},
+	{outside, (*Assembler).isIndentedFrame, (*Assembler).beginAtFrame, frames, FrameLine},
+
+	{emptyMessage, form(isOnly("")), nil, 0, Outside},
+	{messages, form(isOnly("")), nil, ended, Outside},
+	{message, form(isError), nil, ended, Outside},
+	{messages, (*Assembler).isNoMessage, nil, ended, Outside},
+	{messages, nil, (*Assembler).continueMessage, message | colonMessage, Continuation},
+	{anywhere, nil, nil, 0, Outside},
+}
+
+// next returns the row for the line at hand.
+func (a *Assembler) next() *transition {
+	for i := range transitions {
+		t := &transitions[i]
+		if t.from&a.state != 0 && (t.line == nil || t.line(a)) {
+			return t
+		}
+	}
+	return &transitions[len(transitions)-1]
+}
+
+// take applies a row.
+func (a *Assembler) take(t *transition) {
+	if t.do != nil {
+		t.do(a)
+	}
+	if bits.OnesCount16(uint16(t.to)) == 1 {
+		a.enter(t.to)
+	}
+}
+
+// enter changes the state and says for how many lines it lasts.
+func (a *Assembler) enter(s state) {
+	a.state = s
+	switch s {
+	case ended:
+		a.until = a.fed + maxChainGap
+	case chained:
+		a.until = a.fed + maxForeign
+	}
+}
