@@ -154,7 +154,7 @@ func sgrLen(b []byte) int {
 		switch {
 		case b[i] == 'm' && i > 1:
 			return i + 1
-		case !isDigit(b[i]) && b[i] != ';':
+		case !is(b[i], digit) && b[i] != ';':
 			return 0
 		}
 	}

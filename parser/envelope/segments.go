@@ -39,9 +39,10 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 func isRecord(line []byte) bool {
 	s := scanner{line}
 	if s.lit("[") {
-		if label, ok := s.until("]:", 32); !ok || !all(label, isWord) {
+		if label, ok := s.until("]:", 32); !ok || !all(label, word) {
 			return false
 		}
+		s.skip(len("]:"))
 		s.lit(" ")
 		return s.lit(`{"`)
 	}
@@ -126,11 +127,6 @@ func labelStart(b []byte, pid int) int {
 		if b[open] != '(' || b[open-1] == '(' {
 			continue
 		}
-		s := scanner{b[open:]}
-		l, ok := s.processLabel()
-		if !ok || len(l.name) == 0 || !s.gap() && s.peek() != 0x1b {
-			continue
-		}
 		start := open
 		for start > 0 && b[start-1] == 'm' {
 			esc := bytes.LastIndexByte(b[:start], 0x1b)
@@ -139,11 +135,19 @@ func labelStart(b []byte, pid int) int {
 			}
 			start = esc
 		}
-		if before := b[:start]; (start < open || endsBar(before)) && hasText(before) {
+		if before := b[:start]; (start < open || endsBar(before)) && isRayLabel(b[open:]) && hasText(before) {
 			return start
 		}
 	}
 	return 0
+}
+
+var rayLabel = compile(rayTemplate)
+
+// isRayLabel tells whether b begins with the label of a named Ray worker.
+func isRayLabel(b []byte) bool {
+	var m matcher
+	return m.try(rayLabel, b) && m.last(slotProcess) != nil && (m.gap() || m.peek() == 0x1b)
 }
 
 // endsBar tells whether b ends as unfinished lines do: a bracket, perhaps the blanks with which tqdm wipes the old bar.

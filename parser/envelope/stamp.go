@@ -2,13 +2,12 @@ package envelope
 
 import "time"
 
-// How much a stamp tells. Of several stamps on a line the one that tells most is kept, the outermost of equals.
+// How much of the date a stamp has. Of several stamps on a line the one that has most is kept, the outermost of equals.
 const (
-	tellsNothing = iota
-	tellsSeconds // seconds since some start
-	tellsTime    // a time of day
-	tellsDay     // month, day and time
-	tellsYear    // all of it
+	toSeconds = iota + 1 // seconds since some start
+	toTime               // a time of day
+	toDay                // month, day and time
+	toYear               // all of it
 )
 
 // The names of clocks, see [Header].Clock.
@@ -26,10 +25,10 @@ const (
 
 // stamp is one parsed time.
 type stamp struct {
-	t     time.Time
-	clock string
-	tells int
-	sep   byte // between date and time: 'T', ' ' or '-'
+	t         time.Time
+	clock     string
+	precision int
+	sep       byte // between date and time: 'T', ' ' or '-'
 }
 
 // stamp takes a time stamp that begins with a digit: 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123,
@@ -37,7 +36,7 @@ type stamp struct {
 // 06/01/25 10:00:00 (rich), 06-01 10:00:00 (vLLM), 10:00:00 (old SGLang).
 func (s *scanner) stamp() (stamp, bool) {
 	t := *s
-	digits := len(t.while(isDigit, 9))
+	digits := len(t.while(digit, 9))
 	next := t.peek()
 	t = *s
 	var st stamp
@@ -54,7 +53,7 @@ func (s *scanner) stamp() (stamp, bool) {
 	case digits == 2 && next == ':':
 		var at clockTime
 		at, ok = t.clockTime()
-		st = stamp{t: at.on(0, 1, 1), clock: clockDay, tells: tellsTime}
+		st = stamp{t: at.on(0, 1, 1), clock: clockDay, precision: toTime}
 	}
 	if ok {
 		*s = t
@@ -64,23 +63,23 @@ func (s *scanner) stamp() (stamp, bool) {
 
 func (s *scanner) yearFirst(sep byte) (stamp, bool) {
 	y, _ := s.fixed(4)
-	s.b = s.b[1:]
+	s.skip(1)
 	m, ok1 := s.fixed(2)
 	if !ok1 || s.peek() != sep {
 		return stamp{}, false
 	}
-	s.b = s.b[1:]
+	s.skip(1)
 	d, ok2 := s.fixed(2)
 	mid := s.peek()
 	if !ok2 || mid != 'T' && mid != ' ' && mid != '-' {
 		return stamp{}, false
 	}
-	s.b = s.b[1:]
+	s.skip(1)
 	at, ok3 := s.clockTime()
 	if !ok3 || !isDate(y, m, d) {
 		return stamp{}, false
 	}
-	st := stamp{t: at.on(y, m, d), clock: clockLocal, tells: tellsYear, sep: mid}
+	st := stamp{t: at.on(y, m, d), clock: clockLocal, precision: toYear, sep: mid}
 	if east, ok := s.zone(); ok {
 		st.t, st.clock = st.t.Add(-east), clockISO
 	}
@@ -99,12 +98,12 @@ func (s *scanner) compact() (stamp, bool) {
 	if !ok || !isDate(y, m, d) {
 		return stamp{}, false
 	}
-	return stamp{t: at.on(y, m, d), clock: clockLocal, tells: tellsYear, sep: mid}, true
+	return stamp{t: at.on(y, m, d), clock: clockLocal, precision: toYear, sep: mid}, true
 }
 
 func (s *scanner) monthFirst() (stamp, bool) {
 	m, _ := s.fixed(2)
-	s.b = s.b[1:]
+	s.skip(1)
 	d, ok1 := s.fixed(2)
 	if !ok1 || !s.lit(" ") {
 		return stamp{}, false
@@ -113,12 +112,12 @@ func (s *scanner) monthFirst() (stamp, bool) {
 	if !ok || !isDate(0, m, d) {
 		return stamp{}, false
 	}
-	return stamp{t: at.on(0, m, d), clock: clockVLLM, tells: tellsDay}, true
+	return stamp{t: at.on(0, m, d), clock: clockVLLM, precision: toDay}, true
 }
 
 func (s *scanner) american() (stamp, bool) {
 	m, _ := s.fixed(2)
-	s.b = s.b[1:]
+	s.skip(1)
 	d, ok1 := s.fixed(2)
 	if !ok1 || !s.lit("/") {
 		return stamp{}, false
@@ -134,7 +133,7 @@ func (s *scanner) american() (stamp, bool) {
 	if !ok || !isDate(y, m, d) {
 		return stamp{}, false
 	}
-	return stamp{t: at.on(y, m, d), clock: clockLocal, tells: tellsYear}, true
+	return stamp{t: at.on(y, m, d), clock: clockLocal, precision: toYear}, true
 }
 
 // clockTime is a time of day.
@@ -157,13 +156,13 @@ func (s *scanner) clockTime() (clockTime, bool) {
 			*part, ok = t.fixed(2)
 		}
 	}
-	if !ok || c.hour > 23 || c.min > 59 || c.sec > 60 || isDigit(t.peek()) {
+	if !ok || c.hour > 23 || c.min > 59 || c.sec > 60 || is(t.peek(), digit) {
 		return c, false
 	}
 	if f := t.peek(); f == '.' || f == ',' {
 		u := t
-		u.b = u.b[1:]
-		if run := u.while(isDigit, 9); len(run) > 0 && !isDigit(u.peek()) {
+		u.skip(1)
+		if run := u.while(digit, 9); len(run) > 0 && !is(u.peek(), digit) {
 			c.nano = atoi(run)
 			for range 9 - len(run) {
 				c.nano *= 10
@@ -172,8 +171,8 @@ func (s *scanner) clockTime() (clockTime, bool) {
 		}
 	} else if f == '-' { // 10:22:31-714511, as kohya's scripts have rich write it
 		u := t
-		u.b = u.b[1:]
-		if run := u.while(isDigit, 6); len(run) == 6 && !isDigit(u.peek()) {
+		u.skip(1)
+		if run := u.while(digit, 6); len(run) == 6 && !is(u.peek(), digit) {
 			c.nano = 1000 * atoi(run)
 			t = u
 		}
@@ -199,7 +198,7 @@ func (s *scanner) zone() (time.Duration, bool) {
 	h, ok := t.fixed(2)
 	t.lit(":")
 	m, ok2 := t.fixed(2)
-	if !ok || !ok2 || h > 14 || m > 59 || isDigit(t.peek()) {
+	if !ok || !ok2 || h > 14 || m > 59 || is(t.peek(), digit) {
 		return 0, false
 	}
 	*s = t
@@ -209,7 +208,7 @@ func (s *scanner) zone() (time.Duration, bool) {
 // monthDay takes "Jun  1 10:00:00", "Jun 01 10:00:00.123456".
 func (s *scanner) monthDay() (stamp, bool) {
 	t := *s
-	m, ok := month(t.while(isAlpha, 3))
+	m, ok := month(t.while(alpha, 3))
 	if !ok || !t.lit(" ") {
 		return stamp{}, false
 	}
@@ -223,7 +222,99 @@ func (s *scanner) monthDay() (stamp, bool) {
 		return stamp{}, false
 	}
 	*s = t
-	return stamp{t: at.on(0, m, d), clock: clockSyslog, tells: tellsDay}, true
+	return stamp{t: at.on(0, m, d), clock: clockSyslog, precision: toDay}, true
+}
+
+// syslogTime takes "Jun  1 10:00:00", and "Sun 2025-06-01 10:00:00 CEST" of journalctl's short-full.
+func (s *scanner) syslogTime() (stamp, bool) {
+	if st, ok := s.monthDay(); ok {
+		return st, true
+	}
+	return s.weekday()
+}
+
+// weekday takes "Sun 2025-06-01 10:00:00 CEST". The zone's name is not looked up: it is UTC, or some local time.
+func (s *scanner) weekday() (stamp, bool) {
+	if w := s.while(alpha, 3); len(w) != 3 || !s.lit(" ") {
+		return stamp{}, false
+	}
+	st, ok := s.stamp()
+	if !ok || st.precision != toYear || !s.lit(" ") {
+		return stamp{}, false
+	}
+	zone := s.while(alnum|plus|dash, 6)
+	if string(zone) == "UTC" {
+		st.clock = clockISO
+	}
+	return st, len(zone) > 0
+}
+
+// uptime takes "12345.678901", seconds since boot with six digits.
+func (s *scanner) uptime() (stamp, bool) {
+	sec, ok := s.number(1, 9)
+	if !ok || !s.lit(".") {
+		return stamp{}, false
+	}
+	micro, ok := s.number(6, 6)
+	return stamp{t: time.Unix(int64(sec), int64(micro)*1000).UTC(), clock: clockMonotonic, precision: toSeconds}, ok
+}
+
+// ctime takes "Sun Jun  1 10:00:00 2025" of dmesg -T. Weekday and month are in the language of whoever ran it: a stamp
+// whose month is not English has no precision.
+func (s *scanner) ctime() (stamp, bool) {
+	const letters = alpha | high | dot
+	if len(s.while(letters, 12)) < 2 || !s.lit(" ") {
+		return stamp{}, false
+	}
+	name := s.while(letters, 12)
+	if len(name) < 3 || !s.lit(" ") {
+		return stamp{}, false
+	}
+	s.lit(" ")
+	d, ok := s.number(1, 2)
+	if !ok || !s.lit(" ") {
+		return stamp{}, false
+	}
+	at, ok := s.clockTime()
+	if !ok || !s.lit(" ") {
+		return stamp{}, false
+	}
+	y, ok := s.number(4, 4)
+	if m, english := month(name); english && isDate(y, m, d) {
+		return stamp{t: at.on(y, m, d), clock: clockDmesg, precision: toYear}, ok
+	}
+	return stamp{}, ok
+}
+
+// glogTime takes "0601 10:00:00.123456", and with the year in front when glog runs with --log_year_in_prefix, its
+// default.
+func (s *scanner) glogTime() (stamp, bool) {
+	digits := s.while(digit, 9)
+	y, n := 0, atoi(digits)
+	st := stamp{clock: clockGlog, precision: toDay}
+	if len(digits) == 8 {
+		y, n = n/10000, n%10000
+		st = stamp{clock: clockLocal, precision: toYear}
+	}
+	if len(digits) != 4 && len(digits) != 8 || !isDate(y, n/100, n%100) || !s.lit(" ") {
+		return st, false
+	}
+	at, ok := s.clockTime()
+	st.t = at.on(y, n/100, n%100)
+	return st, ok
+}
+
+// c10Time takes "601 10:00:00.123456789", where the month has no leading zero. The fraction comes from the monotonic
+// clock and is dropped.
+func (s *scanner) c10Time() (stamp, bool) {
+	digits := s.while(digit, 5)
+	n := atoi(digits)
+	if len(digits) < 3 || len(digits) > 4 || !isDate(0, n/100, n%100) || !s.lit(" ") {
+		return stamp{}, false
+	}
+	at, ok := s.clockTime()
+	at.nano = 0
+	return stamp{t: at.on(0, n/100, n%100), clock: clockC10, precision: toDay}, ok
 }
 
 func month(name []byte) (int, bool) {

@@ -1,0 +1,81 @@
+package envelope
+
+// format is one line prefix as data. The tables are launchers and programs.
+type format struct {
+	name     string
+	writer   string // what writes it, and in which source file
+	template string
+	label    string         // the template of its part of the stream; the first byte is the class
+	then     func(*matcher) // reads more out of what was taken
+	anywhere bool           // also behind a program's prefix, which no launcher's is
+	match    []sample
+	noMatch  []string // the nearest lines that must not fit
+}
+
+// sample is a line with that prefix, what is left of it, and what its prefixes say as "name=value; name=value".
+type sample struct{ line, body, says string }
+
+// prefix is a format made ready.
+type prefix struct {
+	*format
+	program      bool // written by the program or its runtime: no launcher's prefix can follow
+	steps, label []step
+	start        string  // how every line with this prefix begins
+	next         byteSet // what may stand behind that
+}
+
+// prefixes are all formats, in the order in which they are tried: launchers and collectors put theirs around all that a
+// program prints; the program and its runtime put theirs in front of single messages.
+var prefixes = func() (all []*prefix) {
+	for i := range launchers {
+		all = append(all, newPrefix(&launchers[i], false))
+	}
+	for i := range programs {
+		all = append(all, newPrefix(&programs[i], true))
+	}
+	return all
+}()
+
+// byFirst has the prefixes that may begin with a byte. Half of them begin with a bracket: behindBracket has those by the
+// byte behind it.
+var byFirst, behindBracket = func() (first, second [256][]*prefix) {
+	for _, p := range prefixes {
+		var set byteSet
+		firstBytes(p.steps, &set)
+		for c := range first {
+			if set[c] {
+				first[c] = append(first[c], p)
+			}
+			if line := []byte{'[', byte(c)}; set['['] && p.mayBegin(line) {
+				second[c] = append(second[c], p)
+			}
+		}
+	}
+	return first, second
+}()
+
+// candidates are the prefixes that b may have. b is not empty.
+func candidates(b []byte) []*prefix {
+	if b[0] == '[' && len(b) > 1 {
+		return behindBracket[b[1]]
+	}
+	return byFirst[b[0]]
+}
+
+func newPrefix(f *format, program bool) *prefix {
+	p := &prefix{format: f, program: program, steps: compile(f.template), label: compile(f.label)}
+	behind := p.steps
+	if p.steps[0].kind == literal {
+		p.start, behind = p.steps[0].lit, p.steps[1:]
+	}
+	if firstBytes(behind, &p.next) {
+		p.next.addAll(anyByte)
+	}
+	return p
+}
+
+// mayBegin says quickly of most lines that they do not have this prefix.
+func (p *prefix) mayBegin(b []byte) bool {
+	n := min(len(b), len(p.start))
+	return string(b[:n]) == p.start[:n] && (n == len(b) || p.next[b[n]])
+}
