@@ -51,12 +51,12 @@ var fields = map[string]field{
 	"day":      {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
 	"date":     {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
 	"utc":      {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
-	"monthday": {first: upper, least: 1, call: timeOf((*scanner).monthDay)},
-	"syslog":   {first: upper, least: 1, call: timeOf((*scanner).syslogTime)},
-	"uptime":   {first: digit, least: 1, call: timeOf((*scanner).uptime)},
-	"ctime":    {first: alpha | high | dot, least: 1, call: timeOf((*scanner).ctime)},
-	"glogtime": {first: digit, least: 1, call: timeOf((*scanner).glogTime)},
-	"c10time":  {first: digit, least: 1, call: timeOf((*scanner).c10Time)},
+	"monthday": {first: upper, least: 1, call: timeIn(syslogLayout)},
+	"syslog":   {first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
+	"uptime":   {first: digit, least: 1, call: takeUptime},
+	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
+	"glogtime": {first: digit, least: 1, call: timeIn(glogLayouts...)},
+	"c10time":  {first: digit, least: 1, call: timeIn(c10Layout)},
 
 	// Levels.
 	"level":    {into: slotLevel, first: upper, least: 1, call: takeLevel},
@@ -222,13 +222,22 @@ func takeTags(m *matcher, _ int) bool {
 func timeThat(fits func(stamp) bool) func(*matcher, int) bool {
 	return func(m *matcher, _ int) bool {
 		st, ok := m.timeOnce()
-		if !ok || !fits(st) {
-			return false
-		}
+		return m.keepTime(st, ok && fits(st))
+	}
+}
+
+func timeIn(forms ...layout) func(*matcher, int) bool {
+	return func(m *matcher, _ int) bool { return m.keepTime(m.read(forms...)) }
+}
+
+func takeUptime(m *matcher, _ int) bool { return m.keepTime(m.uptime()) }
+
+func (m *matcher) keepTime(st stamp, ok bool) bool {
+	if ok {
 		m.time = st
 		m.keep(slotTime, 0)
-		return true
 	}
+	return ok
 }
 
 // triedTime is what became of reading a time, which many templates of lines that begin with a digit want.

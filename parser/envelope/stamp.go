@@ -28,112 +28,137 @@ type stamp struct {
 	t         time.Time
 	clock     string
 	precision int
-	sep       byte // between date and time: 'T', ' ' or '-'
+	sep       byte // between a date that begins with the year and the time: 'T', ' ' or '-'
 }
 
-// stamp takes a time stamp that begins with a digit: 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123,
-// 2025/06/01 10:00:00, 2025-06-01-10:00:00 (CANN), 20250601-10:00:00.123 (AReaL), 06/01/2025 10:00:00 (transformers),
-// 06/01/25 10:00:00 (rich), 06-01 10:00:00 (vLLM), 10:00:00 (old SGLang).
-func (s *scanner) stamp() (stamp, bool) {
+// layout is a form of time stamps. Its letters stand for parts, see [scanner.part]; other bytes for themselves.
+type layout struct {
+	form      string
+	clock     string
+	precision int
+}
+
+// layouts are the stamps that begin with a digit.
+var layouts = []layout{
+	{"Y-M-DSCZ", clockLocal, toYear}, // 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123; CANN has 2025-06-01-10:00:00
+	{"Y/M/DSCZ", clockLocal, toYear},
+	{"YMDSC", clockLocal, toYear},   // 20250601-10:00:00.123 (AReaL)
+	{"M-D C", clockVLLM, toDay},     // 06-01 10:00:00 (vLLM)
+	{"M/D/ysC", clockLocal, toYear}, // 06/01/2025 10:00:00 (transformers), 06/01/25 10:00:00 (rich)
+	{"C", clockDay, toTime},         // 10:00:00 (old SGLang)
+}
+
+// Other stamps, which only some prefixes have.
+var (
+	syslogLayout  = layout{"N d C", clockSyslog, toDay}       // Jun  1 10:00:00
+	weekdayLayout = layout{"W Y-M-D C z", clockLocal, toYear} // Sun 2025-06-01 10:00:00 CEST
+	ctimeLayout   = layout{"W n d C Y", clockDmesg, toYear}   // Sun Jun  1 10:00:00 2025
+	glogLayouts   = []layout{{"MD C", clockGlog, toDay}, {"YMD C", clockLocal, toYear}}
+	c10Layout     = layout{"mD c", clockC10, toDay} // 601 10:00:00.123456789
+)
+
+// partialStamp is a time stamp of which some parts are read.
+type partialStamp struct {
+	stamp
+	year, month, day int
+	at               clockTime
+	east             time.Duration
+}
+
+// read takes a stamp of one of the layouts.
+func (s *scanner) read(layouts ...layout) (stamp, bool) {
+	for i := range layouts {
+		if st, ok := s.layout(&layouts[i]); ok {
+			return st, true
+		}
+	}
+	return stamp{}, false
+}
+
+func (s *scanner) layout(l *layout) (stamp, bool) {
 	t := *s
-	digits := len(t.while(digit, 9))
-	next := t.peek()
-	t = *s
-	var st stamp
-	var ok bool
-	switch {
-	case digits == 4 && (next == '-' || next == '/'):
-		st, ok = t.yearFirst(next)
-	case digits == 8:
-		st, ok = t.compact()
-	case digits == 2 && next == '-':
-		st, ok = t.monthFirst()
-	case digits == 2 && next == '/':
-		st, ok = t.american()
-	case digits == 2 && next == ':':
-		var at clockTime
-		at, ok = t.clockTime()
-		st = stamp{t: at.on(0, 1, 1), clock: clockDay, precision: toTime}
+	p := partialStamp{stamp: stamp{clock: l.clock, precision: l.precision}, month: 1, day: 1}
+	for i := range len(l.form) {
+		if !t.part(l.form[i], &p) {
+			return stamp{}, false
+		}
 	}
-	if ok {
-		*s = t
+	if !isDate(p.year, p.month, p.day) {
+		return stamp{}, false
 	}
-	return st, ok
+	*s = t
+	p.t = p.at.on(p.year, p.month, p.day).Add(-p.east)
+	return p.stamp, true
 }
 
-func (s *scanner) yearFirst(sep byte) (stamp, bool) {
-	y, _ := s.fixed(4)
-	s.skip(1)
-	m, ok1 := s.fixed(2)
-	if !ok1 || s.peek() != sep {
-		return stamp{}, false
+// part takes what one letter of a layout stands for.
+func (s *scanner) part(letter byte, p *partialStamp) (ok bool) {
+	switch letter {
+	case 'Y':
+		p.year, ok = s.fixed(4)
+	case 'y': // two digits or four
+		if p.year, ok = s.number(2, 4); p.year < 100 {
+			p.year += 2000
+		}
+	case 'M':
+		p.month, ok = s.fixed(2)
+	case 'm': // without a leading zero, right in front of the day
+		t := *s
+		p.month, ok = s.fixed(max(1, len(t.while(digit, 4))-2))
+	case 'N':
+		p.month, ok = month(s.while(alpha, 3))
+	case 'n': // in any language: a stamp whose month is not English has no precision
+		name := s.while(letters, 12)
+		english := false
+		if p.month, english = month(name); !english {
+			p.stamp, p.month = stamp{}, 1
+		}
+		ok = len(name) >= 3
+	case 'D':
+		p.day, ok = s.fixed(2)
+	case 'd': // with a blank or a zero in front, or with nothing
+		s.lit(" ")
+		p.day, ok = s.number(1, 2)
+	case 'W':
+		ok = len(s.while(letters, 12)) >= 2
+	case 'C', 'c': // the fraction of c is of another clock
+		if p.at, ok = s.clockTime(); letter == 'c' {
+			p.at.nano = 0
+		}
+	case 'S', 's':
+		sep := s.peek()
+		if ok = sep == ' ' || sep == '-' || sep == 'T'; ok {
+			s.skip(1)
+		}
+		if letter == 'S' {
+			p.sep = sep
+		}
+	case 'Z': // may be missing
+		if ok = true; s.zone(&p.east) {
+			p.clock = clockISO
+		}
+	case 'z': // a name, which is not looked up: it is UTC, or some local time
+		name := s.while(alnum|plus|dash, 6)
+		if ok = len(name) > 0; string(name) == "UTC" {
+			p.clock = clockISO
+		}
+	default:
+		if ok = s.peek() == letter; ok {
+			s.skip(1)
+		}
 	}
-	s.skip(1)
-	d, ok2 := s.fixed(2)
-	mid := s.peek()
-	if !ok2 || mid != 'T' && mid != ' ' && mid != '-' {
-		return stamp{}, false
-	}
-	s.skip(1)
-	at, ok3 := s.clockTime()
-	if !ok3 || !isDate(y, m, d) {
-		return stamp{}, false
-	}
-	st := stamp{t: at.on(y, m, d), clock: clockLocal, precision: toYear, sep: mid}
-	if east, ok := s.zone(); ok {
-		st.t, st.clock = st.t.Add(-east), clockISO
-	}
-	return st, true
+	return ok
 }
 
-func (s *scanner) compact() (stamp, bool) {
-	y, _ := s.fixed(4)
-	m, _ := s.fixed(2)
-	d, _ := s.fixed(2)
-	mid := s.peek()
-	if !s.lit("-") && !s.lit(" ") {
-		return stamp{}, false
-	}
-	at, ok := s.clockTime()
-	if !ok || !isDate(y, m, d) {
-		return stamp{}, false
-	}
-	return stamp{t: at.on(y, m, d), clock: clockLocal, precision: toYear, sep: mid}, true
-}
+// letters are those of any language.
+const letters = alpha | high | dot
 
-func (s *scanner) monthFirst() (stamp, bool) {
-	m, _ := s.fixed(2)
-	s.skip(1)
-	d, ok1 := s.fixed(2)
-	if !ok1 || !s.lit(" ") {
+// stamp takes a time stamp that begins with a digit.
+func (s *scanner) stamp() (stamp, bool) {
+	if !is(s.peek(), digit) {
 		return stamp{}, false
 	}
-	at, ok := s.clockTime()
-	if !ok || !isDate(0, m, d) {
-		return stamp{}, false
-	}
-	return stamp{t: at.on(0, m, d), clock: clockVLLM, precision: toDay}, true
-}
-
-func (s *scanner) american() (stamp, bool) {
-	m, _ := s.fixed(2)
-	s.skip(1)
-	d, ok1 := s.fixed(2)
-	if !ok1 || !s.lit("/") {
-		return stamp{}, false
-	}
-	y, ok2 := s.number(2, 4)
-	if !ok2 || !s.lit(" ") && !s.lit("-") {
-		return stamp{}, false
-	}
-	if y < 100 {
-		y += 2000
-	}
-	at, ok := s.clockTime()
-	if !ok || !isDate(y, m, d) {
-		return stamp{}, false
-	}
-	return stamp{t: at.on(y, m, d), clock: clockLocal, precision: toYear}, true
+	return s.read(layouts...)
 }
 
 // clockTime is a time of day.
@@ -181,72 +206,27 @@ func (s *scanner) clockTime() (clockTime, bool) {
 	return c, true
 }
 
-// zone takes Z, +02:00 or +0200 and returns how far east of UTC that is.
-func (s *scanner) zone() (time.Duration, bool) {
+// zone takes Z, +02:00 or +0200 and keeps how far east of UTC that is.
+func (s *scanner) zone(east *time.Duration) bool {
 	if s.lit("Z") {
-		return 0, true
+		return true
 	}
 	t := *s
-	sign := time.Duration(1)
-	switch {
-	case t.lit("+"):
-	case t.lit("-"):
-		sign = -1
-	default:
-		return 0, false
+	west := t.lit("-")
+	if !west && !t.lit("+") {
+		return false
 	}
 	h, ok := t.fixed(2)
 	t.lit(":")
 	m, ok2 := t.fixed(2)
 	if !ok || !ok2 || h > 14 || m > 59 || is(t.peek(), digit) {
-		return 0, false
+		return false
 	}
 	*s = t
-	return sign * (time.Duration(h)*time.Hour + time.Duration(m)*time.Minute), true
-}
-
-// monthDay takes "Jun  1 10:00:00", "Jun 01 10:00:00.123456".
-func (s *scanner) monthDay() (stamp, bool) {
-	t := *s
-	m, ok := month(t.while(alpha, 3))
-	if !ok || !t.lit(" ") {
-		return stamp{}, false
+	if *east = time.Duration(h)*time.Hour + time.Duration(m)*time.Minute; west {
+		*east = -*east
 	}
-	t.lit(" ")
-	d, ok := t.number(1, 2)
-	if !ok || !t.lit(" ") || !isDate(0, m, d) {
-		return stamp{}, false
-	}
-	at, ok := t.clockTime()
-	if !ok {
-		return stamp{}, false
-	}
-	*s = t
-	return stamp{t: at.on(0, m, d), clock: clockSyslog, precision: toDay}, true
-}
-
-// syslogTime takes "Jun  1 10:00:00", and "Sun 2025-06-01 10:00:00 CEST" of journalctl's short-full.
-func (s *scanner) syslogTime() (stamp, bool) {
-	if st, ok := s.monthDay(); ok {
-		return st, true
-	}
-	return s.weekday()
-}
-
-// weekday takes "Sun 2025-06-01 10:00:00 CEST". The zone's name is not looked up: it is UTC, or some local time.
-func (s *scanner) weekday() (stamp, bool) {
-	if w := s.while(alpha, 3); len(w) != 3 || !s.lit(" ") {
-		return stamp{}, false
-	}
-	st, ok := s.stamp()
-	if !ok || st.precision != toYear || !s.lit(" ") {
-		return stamp{}, false
-	}
-	zone := s.while(alnum|plus|dash, 6)
-	if string(zone) == "UTC" {
-		st.clock = clockISO
-	}
-	return st, len(zone) > 0
+	return true
 }
 
 // uptime takes "12345.678901", seconds since boot with six digits.
@@ -257,64 +237,6 @@ func (s *scanner) uptime() (stamp, bool) {
 	}
 	micro, ok := s.number(6, 6)
 	return stamp{t: time.Unix(int64(sec), int64(micro)*1000).UTC(), clock: clockMonotonic, precision: toSeconds}, ok
-}
-
-// ctime takes "Sun Jun  1 10:00:00 2025" of dmesg -T. Weekday and month are in the language of whoever ran it: a stamp
-// whose month is not English has no precision.
-func (s *scanner) ctime() (stamp, bool) {
-	const letters = alpha | high | dot
-	if len(s.while(letters, 12)) < 2 || !s.lit(" ") {
-		return stamp{}, false
-	}
-	name := s.while(letters, 12)
-	if len(name) < 3 || !s.lit(" ") {
-		return stamp{}, false
-	}
-	s.lit(" ")
-	d, ok := s.number(1, 2)
-	if !ok || !s.lit(" ") {
-		return stamp{}, false
-	}
-	at, ok := s.clockTime()
-	if !ok || !s.lit(" ") {
-		return stamp{}, false
-	}
-	y, ok := s.number(4, 4)
-	if m, english := month(name); english && isDate(y, m, d) {
-		return stamp{t: at.on(y, m, d), clock: clockDmesg, precision: toYear}, ok
-	}
-	return stamp{}, ok
-}
-
-// glogTime takes "0601 10:00:00.123456", and with the year in front when glog runs with --log_year_in_prefix, its
-// default.
-func (s *scanner) glogTime() (stamp, bool) {
-	digits := s.while(digit, 9)
-	y, n := 0, atoi(digits)
-	st := stamp{clock: clockGlog, precision: toDay}
-	if len(digits) == 8 {
-		y, n = n/10000, n%10000
-		st = stamp{clock: clockLocal, precision: toYear}
-	}
-	if len(digits) != 4 && len(digits) != 8 || !isDate(y, n/100, n%100) || !s.lit(" ") {
-		return st, false
-	}
-	at, ok := s.clockTime()
-	st.t = at.on(y, n/100, n%100)
-	return st, ok
-}
-
-// c10Time takes "601 10:00:00.123456789", where the month has no leading zero. The fraction comes from the monotonic
-// clock and is dropped.
-func (s *scanner) c10Time() (stamp, bool) {
-	digits := s.while(digit, 5)
-	n := atoi(digits)
-	if len(digits) < 3 || len(digits) > 4 || !isDate(0, n/100, n%100) || !s.lit(" ") {
-		return stamp{}, false
-	}
-	at, ok := s.clockTime()
-	at.nano = 0
-	return stamp{t: at.on(0, n/100, n%100), clock: clockC10, precision: toDay}, ok
 }
 
 func month(name []byte) (int, bool) {
