@@ -44,15 +44,15 @@ var fields = map[string]field{
 		return true
 	}},
 	"structured": {first: dash | visible, least: 1, call: takeStructured},
-	"tags":       {first: visible, call: takeTags},
+	"tag":        {class: word | slash, least: 1, most: 64, check: isTag},
 
 	// Times.
-	"time":     {first: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
-	"day":      {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
-	"date":     {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
-	"utc":      {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
-	"monthday": {first: upper, least: 1, call: timeIn(syslogLayout)},
-	"syslog":   {first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
+	"time":     {into: slotTime, first: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
+	"day":      {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
+	"date":     {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
+	"utc":      {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
+	"monthday": {into: slotTime, first: upper, least: 1, call: timeIn(syslogLayout)},
+	"syslog":   {into: slotTime, first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
 	"uptime":   {first: digit, least: 1, call: takeUptime},
 	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
 	"glogtime": {first: digit, least: 1, call: timeIn(glogLayouts...)},
@@ -72,7 +72,10 @@ var fields = map[string]field{
 	"job":      {into: slotJob, class: digit, least: 1, most: 9},
 	"pid":      {into: slotPID, class: digit, least: 1, most: 9},
 	"device":   {into: slotDevice, class: digit, least: 1, most: 4},
-	"axes":     {first: blank, call: takeAxes},
+	"tp":       {into: slotTP, class: digit, least: 1, most: 5},
+	"dp":       {into: slotDP, class: digit, least: 1, most: 5},
+	"pp":       {into: slotPP, class: digit, least: 1, most: 5},
+	"ep":       {into: slotEP, class: digit, least: 1, most: 5},
 
 	// Names.
 	"host":      {into: slotHost, class: hostname, first: alnum, least: 1, most: 253},
@@ -123,6 +126,7 @@ var checks = map[string]func(*matcher) bool{
 	"tasked":    func(m *matcher) bool { return m.header.Task != Unknown },
 	"iso":       func(m *matcher) bool { return m.time.sep != '-' && m.time.sep != ' ' },
 	"described": func(m *matcher) bool { return m.last(slotLevel) != nil || m.last(slotLogger) != nil },
+	"unstamped": isUnstamped,
 	"unleveled": func(m *matcher) bool { return m.last(slotLevel) == nil },
 	"vague":     func(m *matcher) bool { return m.time.precision < toYear && m.last(slotLevel) == nil },
 }
@@ -131,6 +135,10 @@ var checks = map[string]func(*matcher) bool{
 var parts = map[string][]string{
 	// vLLM's logger writes MM-DD HH:MM:SS and, since 0.7, the place in brackets (vllm/logger.py).
 	"vllm": {`{level}{+}{day} {?[}{logger={?[...]/}{place}}]{_}`},
+	// Who sends a line to syslog.
+	"sender": {`{host} {{process=kernel}:{? }|{process}{?[{pid}]}:{_}{!sentence}}`},
+	// A parallel rank of an inference engine; some are not kept.
+	"axis": {`TP{tp}`, `DP{dp}`, `PP{pp}`, `EP{ep}`, `{CP|PCP|DCP|ATTN|MOE}{digits}`},
 	// What loggers print between a stamp and the message.
 	"fields": {
 		`: {letter} {file}]{_}`,                                          // TensorFlow
@@ -201,22 +209,6 @@ func takeStructured(m *matcher, _ int) bool {
 		m.skip(i + 1)
 	}
 	return len(m.b) < start
-}
-
-// takeTags takes the frame's and the artefact's names behind torch._logging's place: `[0/1] [__graph] `.
-func takeTags(m *matcher, _ int) bool {
-	for {
-		t := m.scanner
-		if !t.lit("[") {
-			return true
-		}
-		tag, ok := t.until("]", 64)
-		frame := ok && all(tag, digit|slash|underscore) && bytes.IndexByte(tag, '/') > 0
-		if !frame && !bytes.HasPrefix(tag, []byte("__")) || !t.lit("]") || !t.gap() {
-			return true
-		}
-		m.scanner = t
-	}
 }
 
 func timeThat(fits func(stamp) bool) func(*matcher, int) bool {
@@ -319,29 +311,6 @@ func takeRankWord(m *matcher, _ int) bool {
 	n, ok := m.rankWord()
 	m.keep(slotRank, n)
 	return ok
-}
-
-// axisSlots are the parallel ranks that are kept; the rest of the known ones is not.
-var axisSlots = map[string]slot{
-	"TP": slotTP, "DP": slotDP, "PP": slotPP, "EP": slotEP,
-	"CP": nowhere, "PCP": nowhere, "DCP": nowhere, "ATTN": nowhere, "MOE": nowhere,
-}
-
-// takeAxes takes an inference engine's parallel ranks, each with a blank or an underscore in front: ` DP0 TP1`.
-func takeAxes(m *matcher, _ int) bool {
-	for {
-		t := m.scanner
-		if !t.lit(" ") && !t.lit("_") {
-			return true
-		}
-		to, known := axisSlots[string(t.while(upper, 4))]
-		n, ok := t.number(1, 5)
-		if !known || !ok {
-			return true
-		}
-		m.keep(to, n)
-		m.scanner = t
-	}
 }
 
 // takeAddress takes an IPv4 address.

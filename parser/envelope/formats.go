@@ -22,6 +22,7 @@ type prefix struct {
 	steps, label []step
 	start        string  // how every line with this prefix begins
 	next         byteSet // what may stand behind that
+	lead         slot    // the level or time that it begins with
 }
 
 // prefixes are all formats, in the order in which they are tried: launchers and collectors put theirs around all that a
@@ -67,6 +68,9 @@ func newPrefix(f *format, program bool) *prefix {
 	behind := p.steps
 	if p.steps[0].kind == literal {
 		p.start, behind = p.steps[0].lit, p.steps[1:]
+	}
+	if into := p.steps[0].field.into; p.steps[0].kind == call && (into == slotLevel || into == slotTime) {
+		p.lead = into
 	}
 	if firstBytes(behind, &p.next) {
 		p.next.addAll(anyByte)

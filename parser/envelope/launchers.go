@@ -36,14 +36,13 @@ var launchers = []format{
 		noMatch: []string{`[1, 2]`, `[1,3]: text`},
 	},
 	{
-		name: "dmesg", writer: "the kernel: seconds since boot, the caller with CONFIG_PRINTK_CALLER; /proc/kmsg puts the priority in front",
-		template: `{?<{priority}>}[{*}{uptime}]{?[{*}{T|C}{digits}]}{_}`,
+		name: "dmesg", writer: "the kernel: seconds since boot, the caller with CONFIG_PRINTK_CALLER",
+		template: `[{*}{uptime}]{?[{*}{T|C}{digits}]}{_}`,
 		match: []sample{
 			{`[    1.234567]  dump_header+0x4a`, ` dump_header+0x4a`, `monotonic=1970-01-01T00:00:01.234567`},
 			{`[12345.678901][ T1234] text`, `text`, `monotonic=1970-01-01T03:25:45.678901`},
-			{`<3>[12345.678901] text`, `text`, `monotonic=1970-01-01T03:25:45.678901; level=E`},
 		},
-		noMatch: []string{`[0.5, 0.25]`, `[ 104861]  2001 104861`, `<999>[12345.678901] text`},
+		noMatch: []string{`[0.5, 0.25]`, `[ 104861]  2001 104861`},
 	},
 	{
 		name: "dmesg -T", writer: "dmesg -T, in the language of whoever ran it",
@@ -91,22 +90,37 @@ var launchers = []format{
 		},
 	},
 	{
-		name: "syslog", writer: "journalctl (short, short-precise, short-iso, short-full), rsyslog, RFC 3164",
-		template: `{?<{priority}>}{{utc}|{syslog}} {host} {{process=kernel}:{? }|{process}{?[{pid}]}:{_}{!sentence}}`, label: "h{host} {process} {pid}",
+		name: "priority", writer: "/proc/kmsg and RFC 3164, before the stamp",
+		template: `<{priority}>{!unstamped}`,
+		match: []sample{
+			{`<3>[12345.678901] text`, `text`, `monotonic=1970-01-01T03:25:45.678901; level=E`},
+			{`<4>Jun  1 10:00:00 node01 app: text`, `text`, `syslog=0000-06-01T10:00:00; level=W; host=node01; process=app; stream=hnode01 app 0`},
+		},
+		noMatch: []string{`<999>[12345.678901] text`, `<3> text`},
+	},
+	{
+		name: "syslog", writer: "journalctl (short, short-precise, short-full), rsyslog's traditional format, RFC 3164",
+		template: `{syslog} {sender}`, label: "h{host} {process} {pid}",
 		match: []sample{
 			{`Jun 01 10:00:00 node01 python[123]: text`, `text`, `syslog=0000-06-01T10:00:00; host=node01; pid=123; process=python; stream=hnode01 python 123`},
 			{`Jun  1 10:00:00.123456 node01 kernel: [12345.678901] Killed process 7`, `Killed process 7`, `syslog=0000-06-01T10:00:00.123456; host=node01; stream=hnode01 kernel 0`},
-			{`2025-06-01T10:00:00+0200 node01 kernel: text`, `text`, `iso=2025-06-01T08:00:00; host=node01; stream=hnode01 kernel 0`},
 			{`Sun 2025-06-01 10:00:00 CEST node01 systemd[1]: text`, `text`, `local=2025-06-01T10:00:00; host=node01; pid=1; process=systemd; stream=hnode01 systemd 1`},
-			{`2025-06-01T10:00:00.123+02:00 node01 kernel: [123.400000] text`, `text`, `iso=2025-06-01T08:00:00.123; host=node01; stream=hnode01 kernel 0`},
 			{`Jun  1 10:00:00 n kernel:Out of memory: Killed`, `Out of memory: Killed`, `syslog=0000-06-01T10:00:00; host=n; stream=hn kernel 0`},
-			{`<4>Jun  1 10:00:00 node01 app: text`, `text`, `syslog=0000-06-01T10:00:00; level=W; host=node01; process=app; stream=hnode01 app 0`},
 		},
-		noMatch: []string{`Jun  1 10:00:00 worker RuntimeError: x`, `Jun  1 is late`, `2025-06-01T10:00:00Z engine app: x`},
+		noMatch: []string{`Jun  1 10:00:00 worker RuntimeError: x`, `Jun  1 is late`},
+	},
+	{
+		name: "syslog, ISO time", writer: "journalctl (short-iso), rsyslog's file format",
+		template: `{utc} {sender}`, label: "h{host} {process} {pid}",
+		match: []sample{
+			{`2025-06-01T10:00:00+0200 node01 kernel: text`, `text`, `iso=2025-06-01T08:00:00; host=node01; stream=hnode01 kernel 0`},
+			{`2025-06-01T10:00:00.123+02:00 node01 kernel: [123.400000] text`, `text`, `iso=2025-06-01T08:00:00.123; host=node01; stream=hnode01 kernel 0`},
+		},
+		noMatch: []string{`2025-06-01T10:00:00Z engine app: x`},
 	},
 	{
 		name: "ts", writer: "ts(1) of moreutils, which puts the stamp alone in front",
-		template: `{?<{priority}>}{monthday} {!date}`,
+		template: `{monthday} {!date}`,
 		match:    []sample{{`Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, `syslog=0000-06-01T10:00:00`}},
 		noMatch:  []string{`Jun  1 10:00:00 2025`, `Mon Apr 28 08:00:03 UTC 2025 starting`},
 	},

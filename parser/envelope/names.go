@@ -80,6 +80,18 @@ func isListing(m *matcher) bool {
 	return bytes.HasPrefix(m.b, []byte("0x")) || bytes.IndexByte(m.b, ' ') < 0 && bytes.Contains(m.b, []byte("::"))
 }
 
+// isUnstamped tells whether no stamp of the kernel or of syslog follows.
+func isUnstamped(m *matcher) bool {
+	s := m.scanner
+	if s.lit("[") {
+		s.blanks()
+		_, ok := s.uptime()
+		return !ok
+	}
+	_, ok := s.read(syslogLayout)
+	return !ok
+}
+
 // isSentence tells whether the identifier without a pid that was taken in a syslog line begins a message: `RuntimeError: `
 // and `error: ` stay, and then the word in front of them is no host either.
 func isSentence(m *matcher) bool {
@@ -169,6 +181,11 @@ func isPlaceLine(b []byte) bool {
 // isDotted tells a module's name of several parts: `torch.distributed.run`.
 func isDotted(b []byte) bool {
 	return bytes.IndexByte(b, '.') > 0 && is(b[0], alpha) && all(b, word|dot)
+}
+
+// isTag tells torch._logging's frames and artefacts: `0/1`, `__graph`.
+func isTag(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("__")) || all(b, digit|slash|underscore) && bytes.IndexByte(b, '/') > 0
 }
 
 // isStep tells the job and step in a Slurm daemon's log: `4242.batch`, `4242.0`.

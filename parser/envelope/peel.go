@@ -73,14 +73,14 @@ func (p *peeler) one(b []byte) *format {
 	if b[0] == '{' {
 		return p.labelledRecord(b)
 	}
-	missing := nowhere
+	missing := nowhere // a level or a time that the line does not begin with
 	for _, x := range candidates(b) {
-		if p.inner && !x.program && !x.anywhere || !x.mayBegin(b) || missing != nowhere && x.steps[0].field.into == missing {
+		if p.inner && !x.program && !x.anywhere || x.lead != nowhere && x.lead == missing || !x.mayBegin(b) {
 			continue
 		}
 		if !p.try(x.steps, b) {
-			if x.steps[0].field.into == slotLevel && len(p.b) == len(b) {
-				missing = slotLevel
+			if x.lead != nowhere && len(p.b) == len(b) {
+				missing = x.lead
 			}
 			continue
 		}

@@ -99,8 +99,8 @@ var programs = []format{
 		},
 	},
 	{
-		name: "time in brackets", writer: "SGLang with its ranks, rich, DeepSpeed, Hydra, Megatron (with a blank in front), torchrun, slime, slurmd",
-		template: `{? }[{time}{axes}]{fields}`, then: rightColumn,
+		name: "time in brackets", writer: "SGLang with its ranks, rich, DeepSpeed, Hydra, torchrun, slime, slurmd",
+		template: `[{time}{* {axis}}]{fields}`, then: rightColumn,
 		match: []sample{
 			{`[2025-03-17 10:41:14 TP0] text`, `text`, `local=2025-03-17T10:41:14; TP=0`},
 			{`[2025-03-17 10:41:14 DP0 TP1 EP2 PP3] text`, `text`, `local=2025-03-17T10:41:14; TP=1; DP=0; PP=3; EP=2`},
@@ -115,10 +115,17 @@ var programs = []format{
 			{`[06/01/25 10:00:00] ERROR    text            file.py:12`, `text`, `local=2025-06-01T10:00:00; level=E; logger=file.py:12`},
 			{`[2025-06-01 10:00:00,123] [INFO] [engine.py:1:fn] [Rank 0] text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=engine.py:1:fn; rank=0`},
 			{`[2025-06-01 10:00:00,123] torch.distributed.run: [WARNING] text`, `text`, `local=2025-06-01T10:00:00.123; level=W; logger=torch.distributed.run`},
-			{` [2025-06-01 10:00:00.123] iteration       10/     500 | x`, `iteration       10/     500 | x`, `local=2025-06-01T10:00:00.123`},
 			{`[2025-06-01T10:00:00.123] [4242.batch] error: text`, `error: text`, `local=2025-06-01T10:00:00.123; logger=4242.batch`},
 		},
 		noMatch: []string{`[1, 2]`, `[2025-13-01 10:00:00] x`},
+	},
+	{
+		name: "Megatron", writer: "Megatron's lines of progress, which begin with a blank",
+		template: ` [{time}]{fields}`,
+		match: []sample{
+			{` [2025-06-01 10:00:00.123] iteration       10/     500 | x`, `iteration       10/     500 | x`, `local=2025-06-01T10:00:00.123`},
+		},
+		noMatch: []string{` [1, 2]`},
 	},
 	{
 		name: "AReaL", writer: "AReaL, areal/utils/logging.py: a name, which may hold the rank, and a level",
@@ -250,7 +257,7 @@ var programs = []format{
 	},
 	{
 		name: "glog", writer: "glog and absl, with a year by glog's default; torch._logging with the frame's and the artefact's names; every line of a message has it",
-		template: `{letter}{glogtime}{+}{?{thread}{+}}{place}]{_}{tags}`,
+		template: `{letter}{glogtime}{+}{?{thread}{+}}{place}]{_}{*[{tag}]{_}}`,
 		match: []sample{
 			{`[rank3]:W0601 10:00:00.123000 139871 torch/_dynamo/x.py:1] [0/1] [__graph]   text`, `  text`, `glog=0000-06-01T10:00:00.123; level=W; logger=torch/_dynamo/x.py:1; rank=3; stream=r3`},
 			{`W0601 10:00:00.123000 139871 torch/x.py:1] `, ``, `glog=0000-06-01T10:00:00.123; level=W; logger=torch/x.py:1`},

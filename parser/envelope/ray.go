@@ -18,17 +18,18 @@ func rayActor(m *matcher) {
 	}
 }
 
+var vllmAxes = compile(`{*{ |_}{axis}}`)
+
 // vllmProcess reads the parallel ranks in the name of a vLLM process: "Worker_DP0_PP1_TP3", "VllmWorker TP0",
 // "EngineCore_DP1"; 0.6 to 0.10 wrote "VllmWorker rank=3" and meant the rank in the engine.
 func vllmProcess(m *matcher) {
 	m.header.Parent = m.header.PID
 	name := m.last(slotProcess)
-	axes := matcher{scanner: scanner{name.text}}
-	axes.while(alpha, maxLabel)
-	takeAxes(&axes, 0)
-	for _, c := range axes.caught[:axes.found] {
-		m.keep(c.slot, c.n)
-	}
+	behind := m.scanner
+	m.b = name.text
+	m.while(alpha, maxLabel)
+	m.match(vllmAxes)
+	m.scanner = behind
 	if short, n, ok := rankAtEnd(name.text); ok {
 		name.text = short
 		m.keep(slotTP, n)

@@ -188,19 +188,9 @@ func unicodeEscape(q []byte) (rune, []byte) {
 }
 
 func hex4(b []byte) rune {
-	if len(b) < 4 {
+	n, err := strconv.ParseUint(string(b[:min(4, len(b))]), 16, 16)
+	if err != nil || len(b) < 4 {
 		return utf8.RuneError
 	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case is(c, digit):
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			return utf8.RuneError
-		}
-	}
-	return r
+	return rune(n)
 }

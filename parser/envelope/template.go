@@ -14,6 +14,7 @@ import (
 //	{vllm}          a part that several templates share, see [parts]
 //	{a|b}           the first alternative that fits; each is a template
 //	{?text}         a template that may be missing, {?a|b} one of several
+//	{*text}         a template any number of times
 //	{stream=a|b}    keeps what the alternatives took as that field
 //	{!listing}      what follows, or what was taken, must not be that, see [checks]
 //
@@ -61,6 +62,7 @@ type step struct {
 	field    field
 	alts     []alternative
 	optional bool
+	repeated bool
 	refuses  func(*matcher) bool
 }
 
@@ -137,22 +139,31 @@ func (m *matcher) match(steps []step) bool {
 }
 
 func (m *matcher) choose(s *step) bool {
-	from, found := m.scanner, m.found
-	next := m.peek()
+	from := m.scanner
+	chosen := m.alternative(s)
+	for again := chosen && s.repeated; again && len(m.b) > 0; {
+		again = m.alternative(s)
+	}
+	if chosen && s.field.into != nowhere {
+		m.keepText(s.field.into, from.b[:len(from.b)-len(m.b)])
+	}
+	return chosen || s.optional
+}
+
+// alternative takes the first alternative that fits.
+func (m *matcher) alternative(s *step) bool {
+	from, found, next := m.scanner, m.found, m.peek()
 	for i := range s.alts {
 		alt := &s.alts[i]
 		if !alt.empty && !alt.first[next] {
 			continue
 		}
 		if m.match(alt.steps) {
-			if s.field.into != nowhere {
-				m.keepText(s.field.into, from.b[:len(from.b)-len(m.b)])
-			}
 			return true
 		}
 		m.scanner, m.found = from, found
 	}
-	return s.optional
+	return false
 }
 
 func (m *matcher) keep(to slot, n int) {
@@ -261,10 +272,10 @@ func (c *compiler) braces() step {
 		s := c.alternatives()
 		s.field.into = fields[name].into
 		return s
-	case next == '?' && n == 0:
+	case next == '?' && n == 0, strings.HasPrefix(name, "*"):
 		c.rest = c.rest[1:]
 		s := c.alternatives()
-		s.optional = true
+		s.optional, s.repeated = true, next != '?'
 		return s
 	}
 	return c.alternatives()
