@@ -161,7 +161,7 @@ func sgrLen(b []byte) int {
 	return 0
 }
 
-// hasOrphans tells whether b holds colour sequences that lost their ESC: a colour, and a reset behind it. One alone is
+// hasOrphans reports whether b holds colour sequences that lost their ESC: a colour, and a reset behind it. One alone is
 // more likely text ("[30m left]").
 func hasOrphans(b []byte) bool {
 	first := -1

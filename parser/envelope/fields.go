@@ -10,7 +10,7 @@ const maxLabel = 200
 type field struct {
 	into        slot
 	class       class // of a run
-	first       class // what it may begin with, if that is not the class
+	first       class // what it must begin with, if that is not the class
 	least, most int   // a call may take nothing when least is 0
 	check       func(run []byte) bool
 	call        func(m *matcher, most int) bool
@@ -93,7 +93,7 @@ var fields = map[string]field{
 	"partial":   {into: slotPartial, class: upper, least: 1, most: 1},
 	"process":   {into: slotProcess, class: hostname | slash | at | parenthesis | plus, least: 1, most: 64},
 	"component": {into: slotProcess, class: hostname, least: 1, most: 64},
-	"worker":    {into: slotProcess, class: lower | digit | underscore | dash, first: lower, least: 3, most: 6, check: startsLower},
+	"worker":    {into: slotProcess, class: lower | digit | underscore | dash, first: lower, least: 3, most: 6},
 	"actor":     {first: word | angle | visible | high, least: 1, call: takeActor},
 	"engine":    {first: upper, least: 1, call: takeEngine},
 

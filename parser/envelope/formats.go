@@ -18,7 +18,8 @@ type sample struct{ line, body, says string }
 // prefix is a format made ready.
 type prefix struct {
 	*format
-	program      bool // written by the program or its runtime: no launcher's prefix can follow
+	program      bool // written by the program or its runtime
+	outer        bool // never behind a program's
 	steps, label []step
 	start        string  // how every line with this prefix begins
 	next         byteSet // what may stand behind that
@@ -44,10 +45,10 @@ var byFirst, behindBracket = func() (first, second [256][]*prefix) {
 		var set byteSet
 		firstBytes(p.steps, &set)
 		for c := range first {
-			if set[c] {
+			if set.has(byte(c)) {
 				first[c] = append(first[c], p)
 			}
-			if line := []byte{'[', byte(c)}; set['['] && p.mayBegin(line) {
+			if line := []byte{'[', byte(c)}; set.has('[') && p.mayBegin(line) {
 				second[c] = append(second[c], p)
 			}
 		}
@@ -64,7 +65,7 @@ func candidates(b []byte) []*prefix {
 }
 
 func newPrefix(f *format, program bool) *prefix {
-	p := &prefix{format: f, program: program, steps: compile(f.template), label: compile(f.label)}
+	p := &prefix{format: f, program: program, outer: !program && !f.anywhere, steps: compile(f.template), label: compile(f.label)}
 	behind := p.steps
 	if p.steps[0].kind == literal {
 		p.start, behind = p.steps[0].lit, p.steps[1:]
@@ -81,5 +82,5 @@ func newPrefix(f *format, program bool) *prefix {
 // mayBegin says quickly of most lines that they do not have this prefix.
 func (p *prefix) mayBegin(b []byte) bool {
 	n := min(len(b), len(p.start))
-	return string(b[:n]) == p.start[:n] && (n == len(b) || p.next[b[n]])
+	return (n == len(b) || p.next.has(b[n])) && string(b[:n]) == p.start[:n]
 }

@@ -2,6 +2,8 @@ package envelope
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,4 +157,36 @@ func TestAHealthyLineTakesNoMemory(t *testing.T) {
 			assert.Zero(t, testing.AllocsPerRun(10, func() { w.Peel(line) }), "%q", line)
 		}
 	}
+}
+
+// TestWhatIsNotTriedWouldNotFit compares the quick ways to leave a template out with trying all of them.
+func TestWhatIsNotTriedWouldNotFit(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	found := 0
+	for _, f := range prefixes {
+		for _, s := range f.match {
+			for range 200 {
+				line := clean([]byte(s.line))
+				if i := rnd.IntN(len(line)); i > 0 {
+					line = append(line[:i:i], line[min(len(line), i+rnd.IntN(3)):]...)
+					line[rnd.IntN(min(len(line), 4))] = " [<(0aEJ"[rnd.IntN(8)]
+				}
+				var p, all peeler
+				p.header, all.header, all.whole = &p.h, &all.h, line
+				p.h, all.h = unknown, unknown
+				got := p.one(line)
+				i := slices.IndexFunc(prefixes, func(x *prefix) bool { return all.try(x.steps) })
+				if i < 0 {
+					assert.Nil(t, got, "%q", line)
+					continue
+				}
+				found++
+				if assert.NotNil(t, got, "%q", line) {
+					assert.Equal(t, prefixes[i].name, got.name, "%q", line)
+				}
+			}
+		}
+	}
+	assert.Greater(t, found, 1000)
 }

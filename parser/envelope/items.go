@@ -168,7 +168,7 @@ func (m *matcher) nameItem(t scanner) bool {
 }
 
 // rightColumn cuts off rich's right column, where it prints the place: `ERROR    text            file.py:12`. Its other
-// lines are not told from text.
+// lines look like any text.
 func rightColumn(m *matcher) {
 	if m.time.sep != 0 || m.last(slotLevel) == nil {
 		return

@@ -2,11 +2,11 @@ package envelope
 
 import "bytes"
 
-// isNode tells whether b looks like the name of a node and like nothing else that a program prints in front of a colon:
+// isNode reports whether b looks like the name of a node and like nothing else that a program prints in front of a colon:
 // lower case, a digit in its first part, no file, no program, no exception, no counted thing.
 func isNode(b []byte) bool {
 	first, rest, dotted := bytes.Cut(b, []byte{'.'})
-	if len(first) < 2 || !startsLower(b) || !some(first, digit) || !all(b, lower|digit|dash|dot) || b[len(b)-1] == '-' {
+	if len(first) < 2 || !some(first, digit) || !all(b, lower|digit|dash|dot) || b[len(b)-1] == '-' {
 		return false
 	}
 	if dotted {
@@ -20,7 +20,7 @@ func isNode(b []byte) bool {
 	return !isProgram(stem) && !(all(name.b, digit) && isCounted(stem, string(name.b)))
 }
 
-// isSuffix tells the ends of dotted names that are no hosts: files, and Python's exceptions that begin with a small letter
+// isSuffix recognizes the ends of dotted names that are no hosts: files, and Python's exceptions that begin with a small letter
 // (cv2.error, socket.timeout).
 func isSuffix(x string) bool {
 	switch x {
@@ -33,7 +33,7 @@ func isSuffix(x string) bool {
 	return false
 }
 
-// isProgram tells names of programs: they print their own name in front of a colon, with a host or a version in it
+// isProgram recognizes names of programs: they print their own name in front of a colon, with a host or a version in it
 // (slurmstepd-node01: Slurm 22.05).
 func isProgram(stem string) bool {
 	switch stem {
@@ -44,7 +44,7 @@ func isProgram(stem string) bool {
 	return false
 }
 
-// isCounted tells words that take a number and are no hosts: "rank0: ", "epoch1: ", "top5: ". Single letters are hosts
+// isCounted recognizes words that take a number and are no hosts: "rank0: ", "epoch1: ", "top5: ". Single letters are hosts
 // when the number is padded ("n001"), "gpu" is one when it has more digits than a node has devices ("gpu14").
 func isCounted(stem, number string) bool {
 	switch stem {
@@ -61,7 +61,7 @@ func isCounted(stem, number string) bool {
 	return len(stem) == 1 && number[0] != '0'
 }
 
-// isMeasure tells whether what follows a name and a colon is a number ("acc1: 0.9") or a bar
+// isMeasure reports whether what follows a name and a colon is a number ("acc1: 0.9") or a bar
 // ("model-00001.safetensors:  45%|"): then the name is no host.
 func isMeasure(m *matcher) bool {
 	s := m.scanner
@@ -74,13 +74,13 @@ func isMeasure(m *matcher) bool {
 	return len(s.b) == 0 || s.peek() == '|' || m.b[len(m.b)-len(s.b)-1] == '%'
 }
 
-// isListing tells whether a number in front of a colon is a line's or a native frame's, not a task's, by what follows: an
+// isListing reports whether a number in front of a colon is a line's or a native frame's, not a task's, by what follows: an
 // address (node), a path of names (Rust).
 func isListing(m *matcher) bool {
 	return bytes.HasPrefix(m.b, []byte("0x")) || bytes.IndexByte(m.b, ' ') < 0 && bytes.Contains(m.b, []byte("::"))
 }
 
-// isUnstamped tells whether no stamp of the kernel or of syslog follows.
+// isUnstamped reports whether no stamp of the kernel or of syslog follows.
 func isUnstamped(m *matcher) bool {
 	s := m.scanner
 	if s.lit("[") {
@@ -92,7 +92,7 @@ func isUnstamped(m *matcher) bool {
 	return !ok
 }
 
-// isSentence tells whether the identifier without a pid that was taken in a syslog line begins a message: `RuntimeError: `
+// isSentence reports whether the identifier without a pid that was taken in a syslog line begins a message: `RuntimeError: `
 // and `error: ` stay, and then the word in front of them is no host either.
 func isSentence(m *matcher) bool {
 	if m.last(slotPID) != nil {
@@ -112,7 +112,7 @@ func isSentence(m *matcher) bool {
 	return m.time.clock == clockISO && !some(m.last(slotHost).text, digit)
 }
 
-// isPod tells a pod's name: an ordinal or a generated suffix at its end.
+// isPod recognizes a pod's name: an ordinal or a generated suffix at its end.
 func isPod(b []byte) bool {
 	i := bytes.LastIndexByte(b, '-')
 	suffix := b[i+1:]
@@ -120,26 +120,25 @@ func isPod(b []byte) bool {
 		(all(suffix, digit) && len(suffix) < 6 || len(suffix) == 5 && some(suffix, digit) && all(suffix, word))
 }
 
-// isNumbered tells `worker-0`.
+// isNumbered recognizes `worker-0`.
 func isNumbered(b []byte) bool {
 	i := bytes.LastIndexByte(b, '-')
 	return i > 0 && all(b[i+1:], digit)
 }
 
-// isService tells docker compose's `trainer-1` and `trainer_1`.
+// isService recognizes docker compose's `trainer-1` and `trainer_1`.
 func isService(b []byte) bool {
 	i := bytes.LastIndexAny(b, "-_")
-	return i > 0 && all(b[i+1:], digit) && startsLower(b)
+	return i > 0 && all(b[i+1:], digit)
 }
 
-func isRole(b []byte) bool      { return b[len(b)-1] != '-' }
-func startsLower(b []byte) bool { return is(b[0], lower) }
-func hasLetter(b []byte) bool   { return some(b, alpha) }
+func isRole(b []byte) bool    { return b[len(b)-1] != '-' }
+func hasLetter(b []byte) bool { return some(b, alpha) }
 
-// isModulePart tells a name that is more than a word between dashes.
+// isModulePart recognizes a name that is more than a word between dashes.
 func isModulePart(b []byte) bool { return hasLetter(b) && some(b, dot|underscore|colon) }
 
-// isActor tells whether b may be the name of an actor or a task: it begins with a letter or a bracket, holds no control
+// isActor reports whether b may be the name of an actor or a task: it begins with a letter or a bracket, holds no control
 // character, and its parentheses close.
 func isActor(b []byte) bool {
 	if len(b) == 0 || !is(b[0], word|high) && b[0] != '<' && b[0] != '[' {
@@ -161,7 +160,7 @@ func isActor(b []byte) bool {
 	return depth == 0
 }
 
-// isPlaceLine tells a name with a line number, and perhaps a function before or behind it: `core.py:844`,
+// isPlaceLine recognizes a name with a line number, and perhaps a function before or behind it: `core.py:844`,
 // `engine.py:1:fn`, `mod:fn:12`.
 func isPlaceLine(b []byte) bool {
 	i := bytes.IndexByte(b, ':')
@@ -178,17 +177,17 @@ func isPlaceLine(b []byte) bool {
 	return all(third, digit) || all(second, digit) && len(third) > 0
 }
 
-// isDotted tells a module's name of several parts: `torch.distributed.run`.
+// isDotted recognizes a module's name of several parts: `torch.distributed.run`.
 func isDotted(b []byte) bool {
 	return bytes.IndexByte(b, '.') > 0 && is(b[0], alpha) && all(b, word|dot)
 }
 
-// isTag tells torch._logging's frames and artefacts: `0/1`, `__graph`.
+// isTag recognizes torch._logging's frames and artefacts: `0/1`, `__graph`.
 func isTag(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("__")) || all(b, digit|slash|underscore) && bytes.IndexByte(b, '/') > 0
 }
 
-// isStep tells the job and step in a Slurm daemon's log: `4242.batch`, `4242.0`.
+// isStep recognizes the job and step in a Slurm daemon's log: `4242.batch`, `4242.0`.
 func isStep(b []byte) bool {
 	job, step, ok := bytes.Cut(b, []byte{'.'})
 	return ok && all(job, digit) && all(step, alnum)

@@ -73,12 +73,13 @@ func (p *peeler) one(b []byte) *format {
 	if b[0] == '{' {
 		return p.labelledRecord(b)
 	}
+	p.whole = b
 	missing := nowhere // a level or a time that the line does not begin with
 	for _, x := range candidates(b) {
-		if p.inner && !x.program && !x.anywhere || x.lead != nowhere && x.lead == missing || !x.mayBegin(b) {
+		if p.inner && x.outer || x.lead != nowhere && x.lead == missing || !x.mayBegin(b) {
 			continue
 		}
-		if !p.try(x.steps, b) {
+		if !p.try(x.steps) {
 			if x.lead != nowhere && len(p.b) == len(b) {
 				missing = x.lead
 			}
@@ -115,7 +116,8 @@ func (p *peeler) keepPrefix(f *prefix) {
 	if f.then != nil {
 		f.then(&p.matcher)
 	}
-	for _, c := range p.caught[:p.found] {
+	for i := range p.found {
+		c := &p.caught[i]
 		switch c.slot {
 		case slotTime:
 			p.stamped(p.time)
@@ -274,7 +276,7 @@ func (p *peeler) peekRank(b []byte) {
 	}
 }
 
-// inherit completes the header of a later segment of a line by what the first one told about the writer. Where both
+// inherit completes the header of a later segment of a line by what the first one said about the writer. Where both
 // carry a label of one kind, the segment's own begins another writer, and so ends what is inherited.
 func inherit(h, outer Header) Header {
 	if h.Clock == "" {
@@ -301,7 +303,7 @@ func inherit(h, outer Header) Header {
 	return h
 }
 
-// fill takes over from outer what a label of that class tells, as far as h does not know it.
+// fill takes over from outer what a label of that class says, as far as h does not know it.
 func (h *Header) fill(class byte, outer Header) {
 	number := func(to *int, from int) {
 		if *to == Unknown {
@@ -329,8 +331,8 @@ func (h *Header) fill(class byte, outer Header) {
 			h.PID = outer.PID
 		}
 	}
-	tellsHost := class == classContainer || class == classHost || class == classProcess
-	if tellsHost && h.Host == "" {
+	hasHost := class == classContainer || class == classHost || class == classProcess
+	if hasHost && h.Host == "" {
 		h.Host = outer.Host
 	}
 }
@@ -341,9 +343,9 @@ var taskLabels = [][]step{compile(srunTemplate), compile(srunHetTemplate)}
 // TaskLabel returns the length of the label that `srun -l` put in front of a line, the blank behind its colon included;
 // ok=false when there is none.
 func TaskLabel(line []byte) (n int, ok bool) {
-	m := matcher{header: &unknown}
+	m := matcher{header: &unknown, whole: line}
 	for _, label := range taskLabels {
-		if m.try(label, line) {
+		if m.try(label) {
 			return len(m.taken()), true
 		}
 	}

@@ -61,10 +61,10 @@ func (p *peeler) repeated(b []byte) []byte {
 		end--
 	}
 	if end == 0 || b[end-1] != ']' && b[end-1] != ')' {
-		return b // to look for the note from behind takes longer than all else
+		return b // searching for the note from behind takes longer than all else
 	}
 	if !bytes.Contains(b, []byte(note)) {
-		return b // that is told far faster from in front
+		return b // searching from the front is far faster
 	}
 	i := bytes.LastIndex(b, []byte(note))
 	s := scanner{b[i+len(note):]}

@@ -91,9 +91,9 @@ func some(b []byte, k class) bool {
 // scanner reads from the front of a text. It is a value: a copy is a place to go back to.
 type scanner struct{ b []byte }
 
-// lit takes x.
+// lit takes x, which is not empty.
 func (s *scanner) lit(x string) bool {
-	if len(s.b) < len(x) || string(s.b[:len(x)]) != x {
+	if len(s.b) < len(x) || s.b[0] != x[0] || string(s.b[:len(x)]) != x {
 		return false
 	}
 	s.b = s.b[len(x):]

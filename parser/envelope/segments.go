@@ -35,7 +35,7 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	}
 }
 
-// isRecord tells a line that is a record, with a rank's label in front of it or none.
+// isRecord recognizes a line that is a record, with a rank's label in front of it or none.
 func isRecord(line []byte) bool {
 	s := scanner{line}
 	if s.lit("[") {
@@ -135,7 +135,7 @@ func labelStart(b []byte, pid int) int {
 			}
 			start = esc
 		}
-		if before := b[:start]; (start < open || endsBar(before)) && isRayLabel(b[open:]) && hasText(before) {
+		if before := b[:start]; start > 0 && (start < open || endsBar(before)) && isRayLabel(b[open:]) && hasText(before) {
 			return start
 		}
 	}
@@ -144,13 +144,13 @@ func labelStart(b []byte, pid int) int {
 
 var rayLabel = compile(rayTemplate)
 
-// isRayLabel tells whether b begins with the label of a named Ray worker.
+// isRayLabel reports whether b begins with the label of a named Ray worker.
 func isRayLabel(b []byte) bool {
-	var m matcher
-	return m.try(rayLabel, b) && m.last(slotProcess) != nil && (m.gap() || m.peek() == 0x1b)
+	m := matcher{whole: b}
+	return m.try(rayLabel) && m.last(slotProcess) != nil && (m.gap() || m.peek() == 0x1b)
 }
 
-// endsBar tells whether b ends as unfinished lines do: a bracket, perhaps the blanks with which tqdm wipes the old bar.
+// endsBar reports whether b ends as unfinished lines do: a bracket, perhaps the blanks with which tqdm wipes the old bar.
 func endsBar(b []byte) bool {
 	trimmed := bytes.TrimRight(b, " ")
 	if len(trimmed) < len(b) {
@@ -159,7 +159,7 @@ func endsBar(b []byte) bool {
 	return len(b) > 0 && (b[len(b)-1] == ']' || b[len(b)-1] == '}' || b[len(b)-1] == '%')
 }
 
-// hasText tells whether something else than envelopes stands in b.
+// hasText reports whether something else than line prefixes stands in b.
 func hasText(b []byte) bool {
 	const longest = 1 << 10 // no pile of labels is longer
 	if len(b) == 0 || len(b) > longest {

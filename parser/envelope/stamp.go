@@ -38,14 +38,18 @@ type layout struct {
 	precision int
 }
 
-// layouts are the stamps that begin with a digit.
-var layouts = []layout{
-	{"Y-M-DSCZ", clockLocal, toYear}, // 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123; CANN has 2025-06-01-10:00:00
-	{"Y/M/DSCZ", clockLocal, toYear},
-	{"YMDSC", clockLocal, toYear},   // 20250601-10:00:00.123 (AReaL)
-	{"M-D C", clockVLLM, toDay},     // 06-01 10:00:00 (vLLM)
-	{"M/D/ysC", clockLocal, toYear}, // 06/01/2025 10:00:00 (transformers), 06/01/25 10:00:00 (rich)
-	{"C", clockDay, toTime},         // 10:00:00 (old SGLang)
+// layouts are the stamps that begin with a digit, by how many digits they begin with.
+var layouts = [9][]layout{
+	2: {
+		{"M-D C", clockVLLM, toDay},     // 06-01 10:00:00 (vLLM)
+		{"M/D/ysC", clockLocal, toYear}, // 06/01/2025 10:00:00 (transformers), 06/01/25 10:00:00 (rich)
+		{"C", clockDay, toTime},         // 10:00:00 (old SGLang)
+	},
+	4: {
+		{"Y-M-DSCZ", clockLocal, toYear}, // 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123; CANN has 2025-06-01-10:00:00
+		{"Y/M/DSCZ", clockLocal, toYear},
+	},
+	8: {{"YMDSC", clockLocal, toYear}}, // 20250601-10:00:00.123 (AReaL)
 }
 
 // Other stamps, which only some prefixes have.
@@ -87,7 +91,9 @@ func (s *scanner) layout(l *layout) (stamp, bool) {
 		return stamp{}, false
 	}
 	*s = t
-	p.t = p.at.on(p.year, p.month, p.day).Add(-p.east)
+	if p.t = p.at.on(p.year, p.month, p.day); p.east != 0 {
+		p.t = p.t.Add(-p.east)
+	}
 	return p.stamp, true
 }
 
@@ -155,10 +161,11 @@ const letters = alpha | high | dot
 
 // stamp takes a time stamp that begins with a digit.
 func (s *scanner) stamp() (stamp, bool) {
-	if !is(s.peek(), digit) {
-		return stamp{}, false
+	t := *s
+	if n := len(t.while(digit, len(layouts))); n < len(layouts) {
+		return s.read(layouts[n]...)
 	}
-	return s.read(layouts...)
+	return stamp{}, false
 }
 
 // clockTime is a time of day.
@@ -249,7 +256,7 @@ func month(name []byte) (int, bool) {
 	return 0, false
 }
 
-// isDate tells whether that day exists; year 0 stands for an unknown one and has a February 29.
+// isDate reports whether that day exists; year 0 stands for an unknown one and has a February 29.
 func isDate(y, m, d int) bool {
 	days := 31
 	switch m {

@@ -93,7 +93,7 @@ const (
 // matcher is a text that a template is tried on.
 type matcher struct {
 	scanner         // what is left
-	whole   []byte  // where the template began
+	whole   []byte  // the text
 	header  *Header // what earlier prefixes said
 	time    stamp   // of slotTime
 	tried   triedTime
@@ -101,9 +101,9 @@ type matcher struct {
 	caught  [maxCaptures]capture
 }
 
-// try matches b from its start with a template.
-func (m *matcher) try(steps []step, b []byte) bool {
-	m.b, m.whole, m.found = b, b, 0
+// try matches the whole text from its start with a template.
+func (m *matcher) try(steps []step) bool {
+	m.b, m.found = m.whole, 0
 	return m.match(steps)
 }
 
@@ -120,12 +120,15 @@ func (m *matcher) match(steps []step) bool {
 				m.keep(s.field.into, n)
 			}
 		case run:
+			if s.field.first != 0 && !is(m.peek(), s.field.first) {
+				return false
+			}
 			text := m.while(s.field.class, s.field.most)
 			if ok = len(text) >= s.field.least && (s.field.check == nil || s.field.check(text)); ok {
 				m.keepText(s.field.into, text)
 			}
 		case call:
-			ok = s.field.call(m, s.field.most)
+			ok = (s.field.least == 0 || is(m.peek(), s.field.first)) && s.field.call(m, s.field.most)
 		case choice:
 			ok = m.choose(s)
 		case refusal:
@@ -155,7 +158,7 @@ func (m *matcher) alternative(s *step) bool {
 	from, found, next := m.scanner, m.found, m.peek()
 	for i := range s.alts {
 		alt := &s.alts[i]
-		if !alt.empty && !alt.first[next] {
+		if !alt.empty && !alt.first.has(next) {
 			continue
 		}
 		if m.match(alt.steps) {
@@ -333,11 +336,17 @@ func (c *compiler) named(name, bounds string) step {
 }
 
 // byteSet is a set of bytes.
-type byteSet [256]bool
+type byteSet [4]uint64
+
+func (s *byteSet) has(c byte) bool { return s[c>>6]&(1<<(c&63)) != 0 }
+
+func (s *byteSet) add(c byte) { s[c>>6] |= 1 << (c & 63) }
 
 func (s *byteSet) addAll(k class) {
-	for c := range s {
-		s[c] = s[c] || is(byte(c), k)
+	for c := range 256 {
+		if is(byte(c), k) {
+			s.add(byte(c))
+		}
 	}
 }
 
@@ -348,7 +357,7 @@ func firstBytes(steps []step, set *byteSet) (empty bool) {
 		empty = false
 		switch s.kind {
 		case literal:
-			set[s.lit[0]] = true
+			set.add(s.lit[0])
 		case number, run, call:
 			if set.addAll(s.field.first); s.field.first == 0 {
 				set.addAll(s.field.class)

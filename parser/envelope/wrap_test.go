@@ -207,6 +207,9 @@ func FuzzPeel(f *testing.F) {
 		assert.LessOrEqual(t, len(body), len(line))
 		assert.NotContains(t, string(body), "\x1b")
 		assert.GreaterOrEqual(t, h.Rank, envelope.Unknown)
+		if envelope.Plain(line) {
+			assert.Contains(t, string(line), string(body), "a plain line is only cut")
+		}
 		n := 0
 		envelope.Segments(line, func(seg []byte) bool {
 			n += len(seg)
