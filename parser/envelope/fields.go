@@ -254,17 +254,6 @@ func (m *matcher) timeOnce() (stamp, bool) {
 	return m.tried.stamp, m.tried.ok
 }
 
-func timeOf(read func(*scanner) (stamp, bool)) func(*matcher, int) bool {
-	return func(m *matcher, _ int) bool {
-		st, ok := read(&m.scanner)
-		if ok {
-			m.time = st
-			m.keep(slotTime, 0)
-		}
-		return ok
-	}
-}
-
 func takeLevel(m *matcher, _ int) bool {
 	lv, ok := m.level()
 	m.keep(slotLevel, int(lv))

@@ -21,8 +21,9 @@ type prefix struct {
 	program      bool // written by the program or its runtime
 	outer        bool // never behind a program's
 	steps, label []step
-	start        string  // how every line with this prefix begins
-	next         byteSet // what may stand behind that
+	start        string  // the literal that every line with this prefix begins with
+	behind       []step  // the steps behind it
+	next         byteSet // the bytes that may stand behind it
 	lead         slot    // the level or time that it begins with
 }
 
@@ -48,7 +49,7 @@ var byFirst, behindBracket = func() (first, second [256][]*prefix) {
 			if set.has(byte(c)) {
 				first[c] = append(first[c], p)
 			}
-			if line := []byte{'[', byte(c)}; set.has('[') && p.mayBegin(line) {
+			if set.has('[') && p.mayBeSecond(byte(c)) {
 				second[c] = append(second[c], p)
 			}
 		}
@@ -66,21 +67,32 @@ func candidates(b []byte) []*prefix {
 
 func newPrefix(f *format, program bool) *prefix {
 	p := &prefix{format: f, program: program, outer: !program && !f.anywhere, steps: compile(f.template), label: compile(f.label)}
-	behind := p.steps
+	p.behind = p.steps
 	if p.steps[0].kind == literal {
-		p.start, behind = p.steps[0].lit, p.steps[1:]
+		p.start, p.behind = p.steps[0].lit, p.steps[1:]
 	}
 	if into := p.steps[0].field.into; p.steps[0].kind == call && (into == slotLevel || into == slotTime) {
 		p.lead = into
 	}
-	if firstBytes(behind, &p.next) {
+	if firstBytes(p.behind, &p.next) {
 		p.next.addAll(anyByte)
 	}
 	return p
 }
 
+// mayBeSecond says whether c may be the second byte of a line with this prefix.
+func (p *prefix) mayBeSecond(c byte) bool {
+	switch len(p.start) {
+	case 0:
+		return true
+	case 1:
+		return p.next.has(c)
+	}
+	return p.start[1] == c
+}
+
 // mayBegin says quickly of most lines that they do not have this prefix.
 func (p *prefix) mayBegin(b []byte) bool {
-	n := min(len(b), len(p.start))
-	return (n == len(b) || p.next.has(b[n])) && string(b[:n]) == p.start[:n]
+	n := len(p.start)
+	return len(b) >= n && (len(b) == n || p.next.has(b[n])) && string(b[:n]) == p.start
 }

@@ -79,7 +79,8 @@ func (p *peeler) one(b []byte) *format {
 		if p.inner && x.outer || x.lead != nowhere && x.lead == missing || !x.mayBegin(b) {
 			continue
 		}
-		if !p.try(x.steps) {
+		p.b, p.found = b[len(x.start):], 0
+		if !p.match(x.behind) {
 			if x.lead != nowhere && len(p.b) == len(b) {
 				missing = x.lead
 			}
