@@ -154,14 +154,14 @@ func sgrLen(b []byte) int {
 		switch {
 		case b[i] == 'm' && i > 1:
 			return i + 1
-		case !isDigit(b[i]) && b[i] != ';':
+		case !is(b[i], digit) && b[i] != ';':
 			return 0
 		}
 	}
 	return 0
 }
 
-// hasOrphans tells whether b holds colour sequences that lost their ESC: a colour, and a reset behind it. One alone is
+// hasOrphans reports whether b holds colour sequences that lost their ESC: a colour, and a reset behind it. One alone is
 // more likely text ("[30m left]").
 func hasOrphans(b []byte) bool {
 	first := -1

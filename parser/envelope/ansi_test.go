@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func TestAPeelerAgreesWithPeelHoweverManyLabelsItHasSeen(t *testing.T) {
 	var w Peeler
 	for i := range 3 * maxWords {
 		for _, line := range []string{
-			"(WorkerDict pid=" + string(rune('1'+i%9)) + (&peeler{}).itoa(i) + ", ip=10.0.0.1) ERROR 12-03 11:20:10 [core.py:844] text",
+			"(WorkerDict pid=" + string(rune('1'+i%9)) + strconv.Itoa(i) + ", ip=10.0.0.1) ERROR 12-03 11:20:10 [core.py:844] text",
 			"[rank3]: text", "3: plain", "(a|b pid=12) x", "text",
 		} {
 			body, h := Peel([]byte(line))

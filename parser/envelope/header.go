@@ -1,9 +1,13 @@
-// Package envelope peels what loggers, launchers and collectors put in front of a program's own words.
+// Package envelope strips the line prefixes that loggers, launchers and collectors put in front of a program's own
+// words.
 //
-// A line of a training log often wears several coats: a container runtime's record, the Ray driver's
+// A line of a training log often has several: a container runtime's record, the Ray driver's
 // `(WorkerDict pid=123, ip=10.0.0.1)`, a torch `[rank3]: `, an engine's time stamp. [Peel] takes them off, outermost
-// first, and tells in a [Header] what they said. A coat comes off only when it parses as a whole; otherwise the text
+// first, and returns what they said in a [Header]. A prefix comes off only when it parses as a whole; otherwise the text
 // stays as it is.
+//
+// To add one, add a row with samples to launchers (formats_launchers.go) or programs (formats_programs.go); the syntax of
+// its template is in template.go.
 package envelope
 
 import (
@@ -11,13 +15,13 @@ import (
 	"time"
 )
 
-// Unknown is the value of every integer of a [Header] that no envelope told.
+// Unknown is the value of every integer of a [Header] that no prefix gives.
 const Unknown = -1
 
-// Header is what the envelopes of one line said about it. Unknown values are the zero value for strings and times
+// Header is what the prefixes of one line said about it. Unknown values are the zero value for strings and times
 // and [Unknown] for integers; nothing is guessed.
 type Header struct {
-	// Time is when the line was written, by the envelope whose stamp tells most (a full date before one without a year
+	// Time is when the line was written, by the prefix whose stamp has most of the date (a full one before one without a year
 	// before a time of day before seconds since boot), the outermost of equals. A stamp without a year has year 0, one
 	// without a zone is taken as UTC: compare times of one Clock only.
 	Time time.Time
@@ -34,15 +38,15 @@ type Header struct {
 	TP, DP, PP, EP int
 	// Device is the CUDA ordinal that NCCL prints in brackets.
 	Device int
-	// PID is the process id of the innermost envelope that tells one, 0 when none does.
+	// PID is the process id of the innermost prefix that gives one, 0 when none does.
 	PID int
-	// Parent is the process id of the envelope around that one, 0 when there is none: the actor of
+	// Parent is the process id of the prefix around that one, 0 when there is none: the actor of
 	// `(vLLMHttpServer pid=1) (EngineCore_DP0 pid=2) text`.
 	Parent int
 	// Process is the innermost process label, without its pid ("WorkerDict", "EngineCore_DP0", "raylet"); Actor the
 	// outermost one (they differ for `(vLLMHttpServer pid=1) (EngineCore_DP0 pid=2) text`).
 	Process, Actor string
-	// Level is D, I, W, E or F (C counts as F), 0 when no envelope tells one.
+	// Level is D, I, W, E or F (C counts as F), 0 when no prefix gives one.
 	Level byte
 	// Logger is where the logger says the line was printed: "core.py:844", "ProcessGroupNCCL.cpp:607", "root".
 	Logger string
@@ -50,18 +54,19 @@ type Header struct {
 	Repeats int
 	// Partial says that a container runtime split the line here: the next line of the same stream continues it.
 	Partial bool
-	// Stream tells lines of different writers in one source apart: two lines belong together only when source and
+	// Stream distinguishes the writers of one source: two lines belong together only when source and
 	// Stream are equal. It is made of the labels (process and pid, rank, task, container), never of times or levels.
 	Stream string
 }
 
-// NewHeader returns a header that knows nothing.
-func NewHeader() Header {
-	return Header{
-		Rank: Unknown, LocalRank: Unknown, Task: Unknown, TP: Unknown, DP: Unknown, PP: Unknown, EP: Unknown,
-		Device: Unknown,
-	}
+// unknown is a header that knows nothing.
+var unknown = Header{
+	Rank: Unknown, LocalRank: Unknown, Task: Unknown, TP: Unknown, DP: Unknown, PP: Unknown, EP: Unknown,
+	Device: Unknown,
 }
+
+// NewHeader returns a header that knows nothing.
+func NewHeader() Header { return unknown }
 
 // Launched is the label that whoever started several programs put before the line (`[rank3]: `, `3: `, a container's or
 // a host's name): a part of Stream, the same for all processes below it. It is empty for a line that has none, and for

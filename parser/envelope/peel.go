@@ -2,25 +2,22 @@ package envelope
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 )
 
-// maxDepth is the most coats that one line may wear.
+// maxDepth is the most prefixes that one line may have.
 const maxDepth = 8
 
-// maxLabel bounds the bytes in which the end of a label is looked for.
-const maxLabel = 200
-
-// Peel takes the envelopes off line, one physical line or one of its [Segments], without its newline, and returns the
-// program's own text and what the envelopes said. It never fails: what does not parse as an envelope is text.
+// Peel takes the prefixes off line, one physical line or one of its [Segments], without its newline, and returns the
+// program's own text and what the prefixes said. It never fails: what does not parse as a prefix is text.
 //
 // body shares line's memory, except when a container's record or a terminal sequence had to be decoded; it is never
 // longer than line and holds no ESC. A record may decode to text with carriage returns in it: pass that through
 // [Segments] again.
 func Peel(line []byte) (body []byte, h Header) {
-	p := peeler{h: NewHeader()}
-	return p.peel(line), p.h
+	var p peeler
+	body = p.peel(line)
+	return body, p.h
 }
 
 // A Peeler peels lines one after the other. It remembers the words of their labels, a bounded number of them, so that those
@@ -32,11 +29,23 @@ func (w *Peeler) Peel(line []byte) (body []byte, h Header) {
 	if w.words == nil {
 		w.words = words{}
 	}
-	w.peeler = peeler{h: NewHeader(), words: w.words}
-	return w.peel(line), w.h
+	body = w.peel(line)
+	return body, w.h
+}
+
+// peeler is the state of one line being peeled.
+type peeler struct {
+	matcher
+	h         Header
+	precision int // of h.Time
+	depth     int
+	inner     bool  // a prefix of the program or its runtime is off: no launcher's label can follow
+	words     words // nil: none are remembered
 }
 
 func (p *peeler) peel(line []byte) []byte {
+	p.h, p.precision, p.depth, p.inner = unknown, 0, 0, false
+	p.header, p.tried.at = &p.h, nil
 	b := dropLead(line)
 	for range maxDepth {
 		text, ok := p.record(b)
@@ -47,18 +56,147 @@ func (p *peeler) peel(line []byte) []byte {
 		p.depth++
 	}
 	b = clean(b)
-	for p.depth < maxDepth {
-		rest, ok := p.one(b)
-		if !ok {
-			break
-		}
-		b = rest
+	for p.depth < maxDepth && p.one(b) != nil {
+		b = p.b
 		p.depth++
 	}
 	b = p.repeated(b)
 	p.peekRank(b)
-	p.h.Stream = p.stream
 	return b
+}
+
+// one takes the outermost prefix off b, leaves what is behind it in p.b and returns its format, nil when there is none.
+func (p *peeler) one(b []byte) *format {
+	if len(b) == 0 {
+		return nil
+	}
+	if b[0] == '{' {
+		return p.labelledRecord(b)
+	}
+	p.whole = b
+	missing := nowhere // a level or a time that the line does not begin with
+	for _, x := range candidates(b) {
+		if p.inner && x.outer || x.lead != nowhere && x.lead == missing || !x.mayBegin(b) {
+			continue
+		}
+		p.b, p.found = b[len(x.start):], 0
+		if !p.match(x.behind) {
+			if x.lead != nowhere && len(p.b) == len(b) {
+				missing = x.lead
+			}
+			continue
+		}
+		p.inner = p.inner || x.program
+		p.keepPrefix(x)
+		return x.format
+	}
+	return nil
+}
+
+// recordFormat stands for a container's record with a launcher's label in front of it.
+var recordFormat = &format{name: "record"}
+
+func (p *peeler) labelledRecord(b []byte) *format {
+	if p.inner || p.h.Stream == "" {
+		return nil // records without a label were taken first
+	}
+	text, ok := p.record(b)
+	if !ok {
+		return nil
+	}
+	p.b = clean(dropLead(text))
+	return recordFormat
+}
+
+// keepPrefix writes down what a prefix said.
+func (p *peeler) keepPrefix(f *prefix) {
+	if len(f.label) > 0 {
+		var room [128]byte
+		p.label(p.appendLabel(room[:0], f.label))
+	}
+	if f.then != nil {
+		f.then(&p.matcher)
+	}
+	for i := range p.found {
+		c := &p.caught[i]
+		switch c.slot {
+		case slotTime:
+			p.stamped(p.time)
+		case slotLevel:
+			p.h.Level = byte(c.n)
+		case slotRank:
+			p.h.Rank = c.n
+		case slotLocal:
+			p.h.LocalRank = c.n
+		case slotTask:
+			p.h.Task = c.n
+		case slotPID:
+			p.h.PID = c.n
+		case slotDevice:
+			p.h.Device = c.n
+		case slotTP:
+			p.h.TP = c.n
+		case slotDP:
+			p.h.DP = c.n
+		case slotPP:
+			p.h.PP = c.n
+		case slotEP:
+			p.h.EP = c.n
+		case slotHost:
+			p.h.Host = p.word(c.text)
+		case slotLogger:
+			p.h.Logger = p.word(c.text)
+		case slotProcess:
+			p.process(p.word(c.text))
+		case slotPartial:
+			p.h.Partial = true
+		}
+	}
+}
+
+func (p *peeler) process(name string) {
+	if name == "" || name == "kernel" {
+		return
+	}
+	p.h.Process = name
+	if p.h.Actor == "" {
+		p.h.Actor = name
+	}
+}
+
+// stamped keeps the time that has most of the date.
+func (p *peeler) stamped(st stamp) {
+	if st.precision > p.precision {
+		p.precision = st.precision
+		p.h.Time, p.h.Clock = st.t, st.clock
+	}
+}
+
+// Classes of labels; a stream is made of them. The label of a [format] begins with one.
+const (
+	classContainer = 'c'
+	classHost      = 'h'
+	classFile      = 'f'
+	classTask      = 't'
+	classLocal     = 'l'
+	classRank      = 'r'
+	classProcess   = 'p'
+	classEngine    = 'e'
+)
+
+// labelSep separates the labels of a stream. No label holds it.
+const labelSep = "|"
+
+// label adds a label to the stream.
+func (p *peeler) label(b []byte) {
+	for i := bytes.IndexByte(b, labelSep[0]); i >= 0; i = bytes.IndexByte(b, labelSep[0]) {
+		b[i] = '/'
+	}
+	if p.h.Stream == "" {
+		p.h.Stream = p.word(b)
+	} else {
+		p.h.Stream += labelSep + p.word(b)
+	}
 }
 
 // Bounds of the words that are remembered.
@@ -106,7 +244,7 @@ func MayEnd(rest []byte) bool {
 	case '[':
 		return bytes.HasPrefix(rest, []byte("[rank")) || bytes.HasPrefix(rest, []byte(note))
 	}
-	return isBlank(rest[0]) && bytes.HasPrefix(rest[1:], []byte(note))
+	return is(rest[0], blank) && bytes.HasPrefix(rest[1:], []byte(note))
 }
 
 // PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand
@@ -120,136 +258,6 @@ func PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
 func (w *Peeler) PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
 	body, h = w.Peel(seg)
 	return body, inherit(h, outer)
-}
-
-// peeler is the state of one line being peeled.
-type peeler struct {
-	h      Header
-	stream string // the labels of the writer, outermost first, each one led by its class
-	tells  int    // how much h.Time tells
-	depth  int
-	inner  bool  // a coat that the program or its runtime puts on is off: no launcher's label can follow
-	words  words // nil: none are remembered
-}
-
-// Classes of labels; a stream is made of them.
-const (
-	classContainer = 'c'
-	classHost      = 'h'
-	classFile      = 'f'
-	classTask      = 't'
-	classLocal     = 'l'
-	classRank      = 'r'
-	classProcess   = 'p'
-	classEngine    = 'e'
-)
-
-// labelSep separates the labels of a stream. No label holds it.
-const labelSep = "|"
-
-// label adds a label of that class and returns it.
-func (p *peeler) label(class byte, parts ...string) string {
-	var room [128]byte
-	b := append(room[:0], class)
-	for i, part := range parts {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = append(b, part...)
-	}
-	for i := bytes.IndexByte(b, labelSep[0]); i >= 0; i = bytes.IndexByte(b, labelSep[0]) {
-		b[i] = '/'
-	}
-	text := p.word(b)
-	if p.stream == "" {
-		p.stream = text
-	} else {
-		p.stream += labelSep + text
-	}
-	return text
-}
-
-// stamp keeps the time that tells most.
-func (p *peeler) stamp(st stamp) {
-	if st.tells > p.tells {
-		p.tells = st.tells
-		p.h.Time, p.h.Clock = st.t, st.clock
-	}
-}
-
-// coat takes one envelope off the front of s and returns what is inside. It changes nothing when it says false.
-type coat func(p *peeler, s scanner) ([]byte, bool)
-
-// Launchers and collectors put their labels around all that a program prints; the program and its runtime stamp single
-// messages. Both are tried by the first byte of what is left, and a bracket's by whether a digit is in it, as in most stamps,
-// most particular first.
-var (
-	outerBracket = []coat{globalRank, kubectl, mpiTag, dmesgSeconds, dmesgDate, mpiHost, role}
-	outerNumber  = []coat{mpiTag, dmesgSeconds, role}
-	outerDigit   = []coat{cri, syslogISO, isoStamp, srunTask, ipHost}
-	outerAngle   = []coat{syslogPriority, quote}
-	outerBlank   = []coat{srunTask, catNumber}
-	outerBrace   = []coat{labelled}
-	outerLetter  = []coat{journal, dmesgFacility, srunHet, grepFile, compose, stern, pdshHost}
-
-	innerBracket = []coat{globalRank, c10, role, verlRanks, nemo, transformers, stage, arealRole, workerRole, cann, levelStamp, gcloud, bracketStamp}
-	innerNumber  = []coat{role, bracketStamp}
-	innerDigit   = []coat{bareStamp, ncclLine}
-	innerParen   = []coat{arealTag, rayLabel, rayComponent}
-	innerBlank   = []coat{megatron}
-	innerLetter  = []coat{levelFirst, glog, ncclLine, wandb, arrowHost}
-)
-
-// one takes the outermost coat off.
-func (p *peeler) one(b []byte) ([]byte, bool) {
-	if len(b) == 0 {
-		return nil, false
-	}
-	var outer, inner []coat
-	switch c := b[0]; {
-	case c == '[' && len(b) > 1 && isDigit(b[1]):
-		outer, inner = outerNumber, innerNumber
-	case c == '[':
-		outer, inner = outerBracket, innerBracket
-	case c == '(':
-		inner = innerParen
-	case c == '<' || c == '>':
-		outer = outerAngle
-	case c == '{':
-		outer = outerBrace
-	case c == ' ':
-		outer, inner = outerBlank, innerBlank
-	case isDigit(c):
-		outer, inner = outerDigit, innerDigit
-	case isAlpha(c) || c == '/' || c == '.':
-		outer, inner = outerLetter, innerLetter
-	}
-	if !p.inner {
-		for _, take := range outer {
-			if rest, ok := take(p, scanner{b}); ok {
-				return rest, true
-			}
-		}
-	}
-	for _, take := range inner {
-		if rest, ok := take(p, scanner{b}); ok {
-			p.inner = true
-			return rest, true
-		}
-	}
-	return nil, false
-}
-
-// labelled takes a container's record with a launcher's label in front of it.
-func labelled(p *peeler, s scanner) ([]byte, bool) {
-	if p.stream == "" {
-		return nil, false // records without one were taken first
-	}
-	text, ok := p.record(s.b)
-	if !ok {
-		return nil, false
-	}
-	return clean(dropLead(text)), true
 }
 
 // peekRank reads the rank that many programs print in front of their messages. The words stay: messages of the NCCL
@@ -269,26 +277,7 @@ func (p *peeler) peekRank(b []byte) {
 	}
 }
 
-// rankWord takes "rank3", "Rank 3", "RANK:3", "rank: 3", "rank=3", "rank-3".
-func (s *scanner) rankWord() (int, bool) {
-	t := *s
-	if w := t.while(isAlpha, 4); !bytes.EqualFold(w, []byte("rank")) {
-		return 0, false
-	}
-	if c := t.peek(); c == ' ' || c == ':' || c == '=' || c == '-' {
-		t.b = t.b[1:]
-		if c == ':' {
-			t.lit(" ")
-		}
-	}
-	n, ok := t.number(1, 6)
-	if ok {
-		*s = t
-	}
-	return n, ok
-}
-
-// inherit completes the header of a later segment of a line by what the first one told about the writer. Where both
+// inherit completes the header of a later segment of a line by what the first one said about the writer. Where both
 // carry a label of one kind, the segment's own begins another writer, and so ends what is inherited.
 func inherit(h, outer Header) Header {
 	if h.Clock == "" {
@@ -315,7 +304,7 @@ func inherit(h, outer Header) Header {
 	return h
 }
 
-// fill takes over from outer what a label of that class tells, as far as h does not know it.
+// fill takes over from outer what a label of that class says, as far as h does not know it.
 func (h *Header) fill(class byte, outer Header) {
 	number := func(to *int, from int) {
 		if *to == Unknown {
@@ -343,65 +332,23 @@ func (h *Header) fill(class byte, outer Header) {
 			h.PID = outer.PID
 		}
 	}
-	tellsHost := class == classContainer || class == classHost || class == classProcess
-	if tellsHost && h.Host == "" {
+	hasHost := class == classContainer || class == classHost || class == classProcess
+	if hasHost && h.Host == "" {
 		h.Host = outer.Host
 	}
 }
 
-// levelOf reads a level's name. Programs disagree on names, not on first letters: C is Python's CRITICAL, SUCC and
-// VINFO are words of Ray's command line.
-func levelOf(word []byte) byte {
-	switch string(word) {
-	case "DEBUG", "TRACE", "NOTSET", "D":
-		return 'D'
-	case "INFO", "NOTICE", "SUCCESS", "SUCC", "VINFO", "I":
-		return 'I'
-	case "WARNING", "WARN", "VWARN", "W":
-		return 'W'
-	case "ERROR", "ERR", "E":
-		return 'E'
-	case "CRITICAL", "FATAL", "PANIC", "CRIT", "C", "F":
-		return 'F'
-	}
-	return 0
-}
+// taskLabels are the labels of srun -l.
+var taskLabels = [][]step{compile(srunTemplate), compile(srunHetTemplate)}
 
-// level takes a level's name of at least two letters that ends at a word's end.
-func (s *scanner) level() (byte, bool) {
-	t := *s
-	w := t.while(isUpper, 9)
-	lv := levelOf(w)
-	if len(w) < 2 || lv == 0 || isWord(t.peek()) {
-		return 0, false
+// TaskLabel returns the length of the label that `srun -l` put in front of a line, the blank behind its colon included;
+// ok=false when there is none.
+func TaskLabel(line []byte) (n int, ok bool) {
+	m := matcher{header: &unknown, whole: line}
+	for _, label := range taskLabels {
+		if m.try(label) {
+			return len(m.taken()), true
+		}
 	}
-	*s = t
-	return lv, true
-}
-
-// letter takes a level of one letter.
-func (s *scanner) letter() (byte, bool) {
-	if len(s.b) == 0 {
-		return 0, false
-	}
-	lv := levelOf(s.b[:1])
-	if lv != 0 {
-		s.b = s.b[1:]
-	}
-	return lv, lv != 0
-}
-
-// said keeps a logger's level and place; the innermost speaks last.
-func (p *peeler) said(level byte, logger []byte) {
-	if level != 0 {
-		p.h.Level = level
-	}
-	if len(logger) > 0 {
-		p.h.Logger = p.word(logger)
-	}
-}
-
-func (p *peeler) itoa(n int) string {
-	var room [20]byte
-	return p.word(strconv.AppendInt(room[:0], int64(n), 10))
+	return 0, false
 }

@@ -3,6 +3,8 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -39,13 +41,15 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 		return nil, false
 	}
 	if timed {
-		p.stamp(st)
+		p.stamped(st)
 	}
 	for _, key := range [...]string{"levelname", "level", "severity", "lvl"} {
-		p.said(levelOf(bytes.ToUpper(bytes.Trim(fields[key], `"`))), nil)
+		if lv := levelFold(bytes.Trim(fields[key], `"`)); lv != 0 {
+			p.h.Level = lv
+		}
 	}
 	if streamed {
-		p.label(classContainer, string(unquote(stream)))
+		p.label(append([]byte{classContainer}, unquote(stream)...))
 	}
 	p.who(fields)
 	out := append(unquote(text), trouble(fields, 0)...)
@@ -81,7 +85,7 @@ func trouble(fields map[string]json.RawMessage, depth int) []byte {
 
 // who reads the writer of a record.
 func (p *peeler) who(fields map[string]json.RawMessage) {
-	told := p.h.Rank
+	before := p.h.Rank
 	for _, t := range [...]struct {
 		to   *int
 		keys []string
@@ -97,11 +101,11 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 			}
 		}
 	}
-	if p.h.Rank != told {
-		p.label(classRank, p.itoa(p.h.Rank))
+	if p.h.Rank != before {
+		p.label(strconv.AppendInt([]byte{classRank}, int64(p.h.Rank), 10))
 	}
 	for _, key := range [...]string{"host", "hostname", "_HOSTNAME"} {
-		if name := unquote(fields[key]); p.h.Host == "" && len(name) < 254 && all(name, isHost) {
+		if name := unquote(fields[key]); p.h.Host == "" && len(name) < 254 && all(name, hostname) {
 			p.h.Host = p.word(name)
 		}
 	}
@@ -119,18 +123,20 @@ func recordTime(fields map[string]json.RawMessage) (stamp, bool) {
 		s := scanner{fields[key]}
 		if sec, ok := s.fixed(9); ok {
 			if last, ok := s.fixed(1); ok && (len(s.b) == 0 || s.peek() == '.') {
-				return stamp{t: unixMicro((int64(sec)*10 + int64(last)) * 1e6), clock: clockISO, tells: tellsYear}, true
+				return stamp{t: unixMicro((int64(sec)*10 + int64(last)) * 1e6), clock: clockISO, precision: toYear}, true
 			}
 		}
 	}
 	// journalctl -o json: microseconds since 1970, as a string.
 	s := scanner{bytes.Trim(fields["__REALTIME_TIMESTAMP"], `"`)}
-	if sec, ok := s.fixed(9); ok && len(s.b) == 7 && all(s.b, isDigit) {
+	if sec, ok := s.fixed(9); ok && len(s.b) == 7 && all(s.b, digit) {
 		micro := int64(sec)*1e7 + int64(atoi(s.b))
-		return stamp{t: unixMicro(micro), clock: clockISO, tells: tellsYear}, true
+		return stamp{t: unixMicro(micro), clock: clockISO, precision: toYear}, true
 	}
 	return stamp{}, false
 }
+
+func unixMicro(n int64) time.Time { return time.UnixMicro(n).UTC() }
 
 // unquote decodes a JSON string that is known to be valid. Unlike encoding/json it keeps bytes that are no UTF-8: they
 // are the program's, and a decoder that widens them would shift every offset.
@@ -182,141 +188,9 @@ func unicodeEscape(q []byte) (rune, []byte) {
 }
 
 func hex4(b []byte) rune {
-	if len(b) < 4 {
+	n, err := strconv.ParseUint(string(b[:min(4, len(b))]), 16, 16)
+	if err != nil || len(b) < 4 {
 		return utf8.RuneError
 	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case isDigit(c):
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			return utf8.RuneError
-		}
-	}
-	return r
-}
-
-// cri takes the record of containerd and CRI-O: `2025-06-01T10:00:00.123456789Z stderr F text`. A stamp
-// alone is [isoStamp]'s.
-func cri(p *peeler, s scanner) ([]byte, bool) {
-	st, ok := s.stamp()
-	if !ok || st.sep != 'T' || st.clock != clockISO || !s.lit(" ") {
-		return nil, false
-	}
-	stream := "stdout"
-	if !s.lit("stdout ") {
-		if !s.lit("stderr ") {
-			return nil, false
-		}
-		stream = "stderr"
-	}
-	partial := s.lit("P")
-	if !partial && !s.lit("F") {
-		return nil, false
-	}
-	for s.lit(":") { // further tags, none is in use
-		s.while(isWord, 16)
-	}
-	if !s.gap() {
-		return nil, false
-	}
-	p.stamp(st)
-	p.h.Partial = p.h.Partial || partial
-	p.label(classContainer, stream)
-	return s.b, true
-}
-
-// isoStamp takes the bare stamp of kubectl logs --timestamps and dmesg --time-format iso. With a logger's fields behind
-// it, it is [bareStamp]'s.
-func isoStamp(p *peeler, s scanner) ([]byte, bool) {
-	st, ok := s.stamp()
-	if !ok || st.sep != 'T' || st.clock != clockISO {
-		return nil, false
-	}
-	f := fields{rank: Unknown}
-	rest, ok := f.after(s, st, false)
-	if !ok || f.level != 0 || f.logger != nil {
-		return nil, false
-	}
-	p.stamp(st)
-	return rest, true
-}
-
-// kubectl takes `[pod/job-0/main] ` of kubectl logs --prefix.
-func kubectl(p *peeler, s scanner) ([]byte, bool) {
-	if !s.lit("[pod/") {
-		return nil, false
-	}
-	pod := s.while(isHost, 253)
-	if len(pod) == 0 || !s.lit("/") {
-		return nil, false
-	}
-	container := s.while(isHost, 253)
-	if len(container) == 0 || !s.lit("]") || !s.gap() {
-		return nil, false
-	}
-	p.pod(pod, container)
-	return s.b, true
-}
-
-// gcloud takes `[resource.labels.containerName: main] `, a summary field that Google's Logs Explorer puts behind level and
-// time when logs are copied out of it. It trims the blanks that lines begin with.
-func gcloud(p *peeler, s scanner) ([]byte, bool) {
-	if !s.lit("[resource.labels.") {
-		return nil, false
-	}
-	name := s.while(isWord, 64)
-	if !s.lit(": ") {
-		return nil, false
-	}
-	value, ok := s.until("]", maxLabel)
-	if !ok || !s.gap() {
-		return nil, false
-	}
-	p.label(classContainer, p.word(name), p.word(value))
-	return s.b, true
-}
-
-func (p *peeler) pod(pod, container []byte) {
-	p.h.Host = string(pod)
-	p.label(classContainer, p.word(pod), p.word(container))
-}
-
-// stern takes `job-0 main `: a pod with an ordinal or a generated suffix and a container with one of the names that
-// training operators give (PyTorchJob, MPIJob, RayCluster, JobSet). Other pairs of words look too much like prose.
-func stern(p *peeler, s scanner) ([]byte, bool) {
-	pod := s.while(isHost, 253)
-	i := bytes.LastIndexByte(pod, '-')
-	if i < 1 || !isPodSuffix(pod[i+1:]) || some(pod, isUpper) || !s.lit(" ") {
-		return nil, false
-	}
-	container := s.while(isHost, 63)
-	switch string(container) {
-	case "main", "pytorch", "tensorflow", "mpi", "launcher", "trainer", "ray-head", "ray-worker", "vllm", "sglang":
-	default:
-		return nil, false
-	}
-	if !s.gap() {
-		return nil, false
-	}
-	p.pod(pod, container)
-	return s.b, true
-}
-
-func isPodSuffix(b []byte) bool {
-	return all(b, isDigit) && len(b) < 6 || len(b) == 5 && some(b, isDigit) && all(b, isWord)
-}
-
-// compose takes `trainer-1  | ` of docker compose: service and ordinal, padded to the longest.
-func compose(p *peeler, s scanner) ([]byte, bool) {
-	name := s.while(isHost, 128)
-	i := bytes.LastIndexAny(name, "-_")
-	if i < 1 || !all(name[i+1:], isDigit) || !isLower(name[0]) || s.blanks() == 0 || !s.lit("|") || !s.gap() {
-		return nil, false
-	}
-	p.label(classContainer, p.word(name))
-	return s.b, true
+	return rune(n)
 }

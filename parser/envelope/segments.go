@@ -35,13 +35,14 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	}
 }
 
-// isRecord tells a line that is a record, with a rank's label in front of it or none.
+// isRecord recognizes a line that is a record, with a rank's label in front of it or none.
 func isRecord(line []byte) bool {
 	s := scanner{line}
 	if s.lit("[") {
-		if label, ok := s.until("]:", 32); !ok || !all(label, isWord) {
+		if label, ok := s.until("]:", 32); !ok || !all(label, word) {
 			return false
 		}
+		s.skip(len("]:"))
 		s.lit(" ")
 		return s.lit(`{"`)
 	}
@@ -126,11 +127,6 @@ func labelStart(b []byte, pid int) int {
 		if b[open] != '(' || b[open-1] == '(' {
 			continue
 		}
-		s := scanner{b[open:]}
-		l, ok := s.processLabel()
-		if !ok || len(l.name) == 0 || !s.gap() && s.peek() != 0x1b {
-			continue
-		}
 		start := open
 		for start > 0 && b[start-1] == 'm' {
 			esc := bytes.LastIndexByte(b[:start], 0x1b)
@@ -139,14 +135,22 @@ func labelStart(b []byte, pid int) int {
 			}
 			start = esc
 		}
-		if before := b[:start]; (start < open || endsBar(before)) && hasText(before) {
+		if before := b[:start]; start > 0 && (start < open || endsBar(before)) && isRayLabel(b[open:]) && hasText(before) {
 			return start
 		}
 	}
 	return 0
 }
 
-// endsBar tells whether b ends as unfinished lines do: a bracket, perhaps the blanks with which tqdm wipes the old bar.
+var rayLabel = compile(rayTemplate)
+
+// isRayLabel reports whether b begins with the label of a named Ray worker.
+func isRayLabel(b []byte) bool {
+	m := matcher{whole: b}
+	return m.try(rayLabel) && m.last(slotProcess) != nil && (m.gap() || m.peek() == 0x1b)
+}
+
+// endsBar reports whether b ends as unfinished lines do: a bracket, perhaps the blanks with which tqdm wipes the old bar.
 func endsBar(b []byte) bool {
 	trimmed := bytes.TrimRight(b, " ")
 	if len(trimmed) < len(b) {
@@ -155,7 +159,7 @@ func endsBar(b []byte) bool {
 	return len(b) > 0 && (b[len(b)-1] == ']' || b[len(b)-1] == '}' || b[len(b)-1] == '%')
 }
 
-// hasText tells whether something else than envelopes stands in b.
+// hasText reports whether something else than line prefixes stands in b.
 func hasText(b []byte) bool {
 	const longest = 1 << 10 // no pile of labels is longer
 	if len(b) == 0 || len(b) > longest {

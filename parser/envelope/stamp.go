@@ -2,13 +2,12 @@ package envelope
 
 import "time"
 
-// How much a stamp tells. Of several stamps on a line the one that tells most is kept, the outermost of equals.
+// How much of the date a stamp has. Of several stamps on a line the one that has most is kept, the outermost of equals.
 const (
-	tellsNothing = iota
-	tellsSeconds // seconds since some start
-	tellsTime    // a time of day
-	tellsDay     // month, day and time
-	tellsYear    // all of it
+	toSeconds = iota + 1 // seconds since some start
+	toTime               // a time of day
+	toDay                // month, day and time
+	toYear               // all of it
 )
 
 // The names of clocks, see [Header].Clock.
@@ -26,115 +25,147 @@ const (
 
 // stamp is one parsed time.
 type stamp struct {
-	t     time.Time
-	clock string
-	tells int
-	sep   byte // between date and time: 'T', ' ' or '-'
+	t         time.Time
+	clock     string
+	precision int
+	sep       byte // between a date that begins with the year and the time: 'T', ' ' or '-'
 }
 
-// stamp takes a time stamp that begins with a digit: 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123,
-// 2025/06/01 10:00:00, 2025-06-01-10:00:00 (CANN), 20250601-10:00:00.123 (AReaL), 06/01/2025 10:00:00 (transformers),
-// 06/01/25 10:00:00 (rich), 06-01 10:00:00 (vLLM), 10:00:00 (old SGLang).
+// layout is a form of time stamps. Its letters stand for parts, see [scanner.part]; other bytes for themselves.
+type layout struct {
+	form      string
+	clock     string
+	precision int
+}
+
+// layouts are the stamps that begin with a digit, by how many digits they begin with.
+var layouts = [9][]layout{
+	2: {
+		{"M-D C", clockVLLM, toDay},     // 06-01 10:00:00 (vLLM)
+		{"M/D/ysC", clockLocal, toYear}, // 06/01/2025 10:00:00 (transformers), 06/01/25 10:00:00 (rich)
+		{"C", clockDay, toTime},         // 10:00:00 (old SGLang)
+	},
+	4: {
+		{"Y-M-DSCZ", clockLocal, toYear}, // 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123; CANN has 2025-06-01-10:00:00
+		{"Y/M/DSCZ", clockLocal, toYear},
+	},
+	8: {{"YMDSC", clockLocal, toYear}}, // 20250601-10:00:00.123 (AReaL)
+}
+
+// Other stamps, which only some prefixes have.
+var (
+	syslogLayout  = layout{"N d C", clockSyslog, toDay}       // Jun  1 10:00:00
+	weekdayLayout = layout{"W Y-M-D C z", clockLocal, toYear} // Sun 2025-06-01 10:00:00 CEST
+	ctimeLayout   = layout{"W n d C Y", clockDmesg, toYear}   // Sun Jun  1 10:00:00 2025
+	glogLayouts   = []layout{{"MD C", clockGlog, toDay}, {"YMD C", clockLocal, toYear}}
+	c10Layout     = layout{"mD c", clockC10, toDay} // 601 10:00:00.123456789
+)
+
+// partialStamp is a time stamp of which some parts are read.
+type partialStamp struct {
+	stamp
+	year, month, day int
+	at               clockTime
+	east             time.Duration
+}
+
+// read takes a stamp of one of the layouts.
+func (s *scanner) read(layouts ...layout) (stamp, bool) {
+	for i := range layouts {
+		if st, ok := s.layout(&layouts[i]); ok {
+			return st, true
+		}
+	}
+	return stamp{}, false
+}
+
+func (s *scanner) layout(l *layout) (stamp, bool) {
+	t := *s
+	p := partialStamp{stamp: stamp{clock: l.clock, precision: l.precision}, month: 1, day: 1}
+	for i := range len(l.form) {
+		if !t.part(l.form[i], &p) {
+			return stamp{}, false
+		}
+	}
+	if !isDate(p.year, p.month, p.day) {
+		return stamp{}, false
+	}
+	*s = t
+	if p.t = p.at.on(p.year, p.month, p.day); p.east != 0 {
+		p.t = p.t.Add(-p.east)
+	}
+	return p.stamp, true
+}
+
+// part takes what one letter of a layout stands for.
+func (s *scanner) part(letter byte, p *partialStamp) (ok bool) {
+	switch letter {
+	case 'Y':
+		p.year, ok = s.fixed(4)
+	case 'y': // two digits or four
+		if p.year, ok = s.number(2, 4); p.year < 100 {
+			p.year += 2000
+		}
+	case 'M':
+		p.month, ok = s.fixed(2)
+	case 'm': // without a leading zero, right in front of the day
+		t := *s
+		p.month, ok = s.fixed(max(1, len(t.while(digit, 4))-2))
+	case 'N':
+		p.month, ok = month(s.while(alpha, 3))
+	case 'n': // in any language: a stamp whose month is not English has no precision
+		name := s.while(letters, 12)
+		english := false
+		if p.month, english = month(name); !english {
+			p.stamp, p.month = stamp{}, 1
+		}
+		ok = len(name) >= 3
+	case 'D':
+		p.day, ok = s.fixed(2)
+	case 'd': // with a blank or a zero in front, or with nothing
+		s.lit(" ")
+		p.day, ok = s.number(1, 2)
+	case 'W':
+		ok = len(s.while(letters, 12)) >= 2
+	case 'C', 'c': // the fraction of c is of another clock
+		if p.at, ok = s.clockTime(); letter == 'c' {
+			p.at.nano = 0
+		}
+	case 'S', 's':
+		sep := s.peek()
+		if ok = sep == ' ' || sep == '-' || sep == 'T'; ok {
+			s.skip(1)
+		}
+		if letter == 'S' {
+			p.sep = sep
+		}
+	case 'Z': // may be missing
+		if ok = true; s.zone(&p.east) {
+			p.clock = clockISO
+		}
+	case 'z': // a name, which is not looked up: it is UTC, or some local time
+		name := s.while(alnum|plus|dash, 6)
+		if ok = len(name) > 0; string(name) == "UTC" {
+			p.clock = clockISO
+		}
+	default:
+		if ok = s.peek() == letter; ok {
+			s.skip(1)
+		}
+	}
+	return ok
+}
+
+// letters are those of any language.
+const letters = alpha | high | dot
+
+// stamp takes a time stamp that begins with a digit.
 func (s *scanner) stamp() (stamp, bool) {
 	t := *s
-	digits := len(t.while(isDigit, 9))
-	next := t.peek()
-	t = *s
-	var st stamp
-	var ok bool
-	switch {
-	case digits == 4 && (next == '-' || next == '/'):
-		st, ok = t.yearFirst(next)
-	case digits == 8:
-		st, ok = t.compact()
-	case digits == 2 && next == '-':
-		st, ok = t.monthFirst()
-	case digits == 2 && next == '/':
-		st, ok = t.american()
-	case digits == 2 && next == ':':
-		var at clockTime
-		at, ok = t.clockTime()
-		st = stamp{t: at.on(0, 1, 1), clock: clockDay, tells: tellsTime}
+	if n := len(t.while(digit, len(layouts))); n < len(layouts) {
+		return s.read(layouts[n]...)
 	}
-	if ok {
-		*s = t
-	}
-	return st, ok
-}
-
-func (s *scanner) yearFirst(sep byte) (stamp, bool) {
-	y, _ := s.fixed(4)
-	s.b = s.b[1:]
-	m, ok1 := s.fixed(2)
-	if !ok1 || s.peek() != sep {
-		return stamp{}, false
-	}
-	s.b = s.b[1:]
-	d, ok2 := s.fixed(2)
-	mid := s.peek()
-	if !ok2 || mid != 'T' && mid != ' ' && mid != '-' {
-		return stamp{}, false
-	}
-	s.b = s.b[1:]
-	at, ok3 := s.clockTime()
-	if !ok3 || !isDate(y, m, d) {
-		return stamp{}, false
-	}
-	st := stamp{t: at.on(y, m, d), clock: clockLocal, tells: tellsYear, sep: mid}
-	if east, ok := s.zone(); ok {
-		st.t, st.clock = st.t.Add(-east), clockISO
-	}
-	return st, true
-}
-
-func (s *scanner) compact() (stamp, bool) {
-	y, _ := s.fixed(4)
-	m, _ := s.fixed(2)
-	d, _ := s.fixed(2)
-	mid := s.peek()
-	if !s.lit("-") && !s.lit(" ") {
-		return stamp{}, false
-	}
-	at, ok := s.clockTime()
-	if !ok || !isDate(y, m, d) {
-		return stamp{}, false
-	}
-	return stamp{t: at.on(y, m, d), clock: clockLocal, tells: tellsYear, sep: mid}, true
-}
-
-func (s *scanner) monthFirst() (stamp, bool) {
-	m, _ := s.fixed(2)
-	s.b = s.b[1:]
-	d, ok1 := s.fixed(2)
-	if !ok1 || !s.lit(" ") {
-		return stamp{}, false
-	}
-	at, ok := s.clockTime()
-	if !ok || !isDate(0, m, d) {
-		return stamp{}, false
-	}
-	return stamp{t: at.on(0, m, d), clock: clockVLLM, tells: tellsDay}, true
-}
-
-func (s *scanner) american() (stamp, bool) {
-	m, _ := s.fixed(2)
-	s.b = s.b[1:]
-	d, ok1 := s.fixed(2)
-	if !ok1 || !s.lit("/") {
-		return stamp{}, false
-	}
-	y, ok2 := s.number(2, 4)
-	if !ok2 || !s.lit(" ") && !s.lit("-") {
-		return stamp{}, false
-	}
-	if y < 100 {
-		y += 2000
-	}
-	at, ok := s.clockTime()
-	if !ok || !isDate(y, m, d) {
-		return stamp{}, false
-	}
-	return stamp{t: at.on(y, m, d), clock: clockLocal, tells: tellsYear}, true
+	return stamp{}, false
 }
 
 // clockTime is a time of day.
@@ -157,13 +188,13 @@ func (s *scanner) clockTime() (clockTime, bool) {
 			*part, ok = t.fixed(2)
 		}
 	}
-	if !ok || c.hour > 23 || c.min > 59 || c.sec > 60 || isDigit(t.peek()) {
+	if !ok || c.hour > 23 || c.min > 59 || c.sec > 60 || is(t.peek(), digit) {
 		return c, false
 	}
 	if f := t.peek(); f == '.' || f == ',' {
 		u := t
-		u.b = u.b[1:]
-		if run := u.while(isDigit, 9); len(run) > 0 && !isDigit(u.peek()) {
+		u.skip(1)
+		if run := u.while(digit, 9); len(run) > 0 && !is(u.peek(), digit) {
 			c.nano = atoi(run)
 			for range 9 - len(run) {
 				c.nano *= 10
@@ -172,8 +203,8 @@ func (s *scanner) clockTime() (clockTime, bool) {
 		}
 	} else if f == '-' { // 10:22:31-714511, as kohya's scripts have rich write it
 		u := t
-		u.b = u.b[1:]
-		if run := u.while(isDigit, 6); len(run) == 6 && !isDigit(u.peek()) {
+		u.skip(1)
+		if run := u.while(digit, 6); len(run) == 6 && !is(u.peek(), digit) {
 			c.nano = 1000 * atoi(run)
 			t = u
 		}
@@ -182,48 +213,37 @@ func (s *scanner) clockTime() (clockTime, bool) {
 	return c, true
 }
 
-// zone takes Z, +02:00 or +0200 and returns how far east of UTC that is.
-func (s *scanner) zone() (time.Duration, bool) {
+// zone takes Z, +02:00 or +0200 and keeps how far east of UTC that is.
+func (s *scanner) zone(east *time.Duration) bool {
 	if s.lit("Z") {
-		return 0, true
+		return true
 	}
 	t := *s
-	sign := time.Duration(1)
-	switch {
-	case t.lit("+"):
-	case t.lit("-"):
-		sign = -1
-	default:
-		return 0, false
+	west := t.lit("-")
+	if !west && !t.lit("+") {
+		return false
 	}
 	h, ok := t.fixed(2)
 	t.lit(":")
 	m, ok2 := t.fixed(2)
-	if !ok || !ok2 || h > 14 || m > 59 || isDigit(t.peek()) {
-		return 0, false
+	if !ok || !ok2 || h > 14 || m > 59 || is(t.peek(), digit) {
+		return false
 	}
 	*s = t
-	return sign * (time.Duration(h)*time.Hour + time.Duration(m)*time.Minute), true
+	if *east = time.Duration(h)*time.Hour + time.Duration(m)*time.Minute; west {
+		*east = -*east
+	}
+	return true
 }
 
-// monthDay takes "Jun  1 10:00:00", "Jun 01 10:00:00.123456".
-func (s *scanner) monthDay() (stamp, bool) {
-	t := *s
-	m, ok := month(t.while(isAlpha, 3))
-	if !ok || !t.lit(" ") {
+// uptime takes "12345.678901", seconds since boot with six digits.
+func (s *scanner) uptime() (stamp, bool) {
+	sec, ok := s.number(1, 9)
+	if !ok || !s.lit(".") {
 		return stamp{}, false
 	}
-	t.lit(" ")
-	d, ok := t.number(1, 2)
-	if !ok || !t.lit(" ") || !isDate(0, m, d) {
-		return stamp{}, false
-	}
-	at, ok := t.clockTime()
-	if !ok {
-		return stamp{}, false
-	}
-	*s = t
-	return stamp{t: at.on(0, m, d), clock: clockSyslog, tells: tellsDay}, true
+	micro, ok := s.number(6, 6)
+	return stamp{t: time.Unix(int64(sec), int64(micro)*1000).UTC(), clock: clockMonotonic, precision: toSeconds}, ok
 }
 
 func month(name []byte) (int, bool) {
@@ -236,7 +256,7 @@ func month(name []byte) (int, bool) {
 	return 0, false
 }
 
-// isDate tells whether that day exists; year 0 stands for an unknown one and has a February 29.
+// isDate reports whether that day exists; year 0 stands for an unknown one and has a February 29.
 func isDate(y, m, d int) bool {
 	days := 31
 	switch m {

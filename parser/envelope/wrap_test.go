@@ -14,7 +14,7 @@ import (
 	"oomscan/parser/envelope"
 )
 
-// wrapper puts one coat around a text. Those of a lower layer may stand around those of a higher one.
+// wrapper puts one prefix around a text. Those of a lower layer may stand around those of a higher one.
 type wrapper struct {
 	name  string
 	layer int
@@ -83,7 +83,7 @@ var wrappers = []wrapper{
 	}},
 }
 
-// texts are words of programs; none of them looks like a coat.
+// texts are words of programs; none of them looks like a prefix.
 var texts = []string{
 	"", "text", "  File \"/a/b.py\", line 12, in f", "    loss.backward()", "            ^^^^^^^^", "Traceback (most recent call last):",
 	"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.10 GiB",
@@ -176,30 +176,6 @@ func TestSegmentsStopWhenTold(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
-func TestLaterSegmentsInheritLabels(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		name, outer, seg string
-		want             envelope.Header
-	}{
-		{
-			"no label of its own", "3: (MegatronPolicyWorker[rank=9] pid=1, ip=10.0.0.1) x", "Training:  1%",
-			want(task(3), rank(9), pid(1), host("10.0.0.1"), process("MegatronPolicyWorker"), stream("t3|pMegatronPolicyWorker[rank=9] 1 10.0.0.1")),
-		},
-		{"a further label", "(W pid=1) x", "[rank3]: y", want(rank(3), pid(1), process("W"), stream("pW 1 |r3"))},
-		{
-			"another writer", "3: (W pid=1, ip=10.0.0.1) [rank0]: x", "(V pid=2) y",
-			want(task(3), pid(2), process("V"), stream("t3|pV 2 ")),
-		},
-		{"another rank", "(W pid=1) [rank0]: x", "[rank1]: y", want(rank(1), pid(1), process("W"), stream("pW 1 |r1"))},
-		{"time, but no logger", "2025-06-01 10:00:00,123 - mod - ERROR - x", "y", want(at("local", "2025-06-01T10:00:00.123"))},
-	} {
-		_, outer := envelope.Peel([]byte(tc.outer))
-		_, h := envelope.PeelInherit([]byte(tc.seg), outer)
-		assert.Equal(t, tc.want, h, tc.name)
-	}
-}
-
 func TestHostileLinesCostTheirLength(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
@@ -231,6 +207,9 @@ func FuzzPeel(f *testing.F) {
 		assert.LessOrEqual(t, len(body), len(line))
 		assert.NotContains(t, string(body), "\x1b")
 		assert.GreaterOrEqual(t, h.Rank, envelope.Unknown)
+		if envelope.Plain(line) {
+			assert.Contains(t, string(line), string(body), "a plain line is only cut")
+		}
 		n := 0
 		envelope.Segments(line, func(seg []byte) bool {
 			n += len(seg)

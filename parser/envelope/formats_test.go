@@ -1,0 +1,192 @@
+package envelope
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// says writes down what a header knows, as samples have it.
+func says(h *Header) string {
+	var out []string
+	text := func(name, value string) {
+		if value != "" {
+			out = append(out, name+"="+value)
+		}
+	}
+	number := func(name string, n, none int) {
+		if n != none {
+			out = append(out, fmt.Sprintf("%s=%d", name, n))
+		}
+	}
+	if h.Clock != "" {
+		text(h.Clock, h.Time.Format("2006-01-02T15:04:05.999999999"))
+	}
+	text("level", strings.Trim(string(rune(h.Level)), "\x00"))
+	text("logger", h.Logger)
+	text("host", h.Host)
+	number("rank", h.Rank, Unknown)
+	number("local", h.LocalRank, Unknown)
+	number("task", h.Task, Unknown)
+	number("TP", h.TP, Unknown)
+	number("DP", h.DP, Unknown)
+	number("PP", h.PP, Unknown)
+	number("EP", h.EP, Unknown)
+	number("device", h.Device, Unknown)
+	number("pid", h.PID, 0)
+	number("parent", h.Parent, 0)
+	text("process", h.Process)
+	if h.Actor != h.Process {
+		text("actor", h.Actor)
+	}
+	number("repeats", h.Repeats, 0)
+	if h.Partial {
+		out = append(out, "partial")
+	}
+	text("stream", h.Stream)
+	return strings.Join(out, "; ")
+}
+
+// formatsOf peels a line as [Peel] does and lists the formats of its prefixes.
+func formatsOf(line string) (names []string) {
+	p := peeler{h: NewHeader()}
+	p.header = &p.h
+	b := clean([]byte(line))
+	for range maxDepth {
+		f := p.one(b)
+		if f == nil {
+			break
+		}
+		names, b = append(names, f.name), p.b
+	}
+	return names
+}
+
+func TestEverySampleOfEveryFormat(t *testing.T) {
+	t.Parallel()
+	for _, f := range append(launchers[:len(launchers):len(launchers)], programs...) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			assert.NotEmpty(t, f.match)
+			checkSamples(t, f.match)
+			for _, s := range f.match {
+				assert.Contains(t, formatsOf(s.line), f.name, "%q", s.line)
+			}
+			for _, line := range f.noMatch {
+				assert.NotContains(t, formatsOf(line), f.name, "%q", line)
+			}
+		})
+	}
+}
+
+func TestFormatsHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, f := range append(launchers[:len(launchers):len(launchers)], programs...) {
+		assert.False(t, seen[f.name], f.name)
+		seen[f.name] = true
+		assert.NotEmpty(t, f.writer, f.name)
+	}
+}
+
+func TestRecordsArePeeled(t *testing.T) {
+	t.Parallel()
+	checkSamples(t, []sample{
+		{`{"log":"  File \"x\"\n","stream":"stderr","time":"2025-06-01T10:00:00.1Z"}`, `  File "x"`, `iso=2025-06-01T10:00:00.1; stream=cstderr`},
+		{`{"log":"half","stream":"stdout","time":"2025-06-01T10:00:00Z"}`, `half`, `iso=2025-06-01T10:00:00; partial; stream=cstdout`},
+		{`{"log":"\u001b[36m(W pid=1)\u001b[0m x\u2588\ud83d\ude80\n","stream":"stderr","time":"2025-06-01T10:00:00Z"}`, `x█🚀`, `iso=2025-06-01T10:00:00; pid=1; process=W; stream=cstderr|pW 1 `},
+		{`{"t":"2025-06-01T10:00:00Z","lvl":"ERROR","rank":3,"host":"n7","msg":"gone","exc":"Traceback\n  x"}`, "gone\nTraceback\n  x", `iso=2025-06-01T10:00:00; level=E; host=n7; rank=3; stream=r3`},
+		{`{"asctime":"2025-06-01 10:00:00,123","levelname":"ERROR","message":"gone"}`, `gone`, `local=2025-06-01T10:00:00.123; level=E`},
+		{
+			`{"asctime":"2025-06-01T10:00:00","levelname":"ERROR","rank":3,"process":88,"hostname":"node-7","message":"gone","exc_info":"Traceback\n  x"}`,
+			"gone\nTraceback\n  x", `local=2025-06-01T10:00:00; level=E; host=node-7; rank=3; pid=88; stream=r3`,
+		},
+		{`{"level":"error","ts":1748772000.25,"msg":"gone","error":{"type":"E","message":"why","stack_trace":"where"}}`, "gone\nwhy\nwhere", `iso=2025-06-01T10:00:00; level=E`},
+		{`{"__REALTIME_TIMESTAMP":"1748772000000000","MESSAGE":"gone"}`, `gone`, `iso=2025-06-01T10:00:00`},
+	})
+}
+
+func TestARankInTheTextIsReadAndStays(t *testing.T) {
+	t.Parallel()
+	checkSamples(t, []sample{
+		{`[rank-0]: Saving model to /x`, `[rank-0]: Saving model to /x`, `rank=0`},
+		{`[rank 3/8] torch`, `[rank 3/8] torch`, `rank=3`},
+	})
+}
+
+func checkSamples(t *testing.T, samples []sample) {
+	t.Helper()
+	for _, s := range samples {
+		body, h := Peel([]byte(s.line))
+		assert.Equal(t, s.body, string(body), "%q", s.line)
+		assert.Equal(t, s.says, says(&h), "%q", s.line)
+	}
+}
+
+func TestLaterSegmentsInheritLabels(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ outer, segment, says string }{
+		"no label of its own": {
+			"3: (MegatronPolicyWorker[rank=9] pid=1, ip=10.0.0.1) x", "Training:  1%",
+			"host=10.0.0.1; rank=9; task=3; pid=1; process=MegatronPolicyWorker; stream=t3|pMegatronPolicyWorker[rank=9] 1 10.0.0.1",
+		},
+		"a further label":      {"(W pid=1) x", "[rank3]: y", "rank=3; pid=1; process=W; stream=pW 1 |r3"},
+		"another writer":       {"3: (W pid=1, ip=10.0.0.1) [rank0]: x", "(V pid=2) y", "task=3; pid=2; process=V; stream=t3|pV 2 "},
+		"another rank":         {"(W pid=1) [rank0]: x", "[rank1]: y", "rank=1; pid=1; process=W; stream=pW 1 |r1"},
+		"a time but no logger": {"2025-06-01 10:00:00,123 - mod - ERROR - x", "y", "local=2025-06-01T10:00:00.123"},
+	} {
+		_, outer := Peel([]byte(c.outer))
+		_, h := PeelInherit([]byte(c.segment), outer)
+		assert.Equal(t, c.says, says(&h), name)
+	}
+}
+
+func TestAHealthyLineTakesNoMemory(t *testing.T) {
+	var w Peeler
+	for _, f := range prefixes {
+		for _, s := range f.match {
+			_, h := w.Peel([]byte(s.line))
+			if strings.ContainsAny(s.line, "{\x1b") || strings.Contains(s.line, "[0m") || strings.Contains(h.Stream, labelSep) {
+				continue // something to decode, or two labels to join
+			}
+			line := []byte(s.line)
+			assert.Zero(t, testing.AllocsPerRun(10, func() { w.Peel(line) }), "%q", line)
+		}
+	}
+}
+
+// TestWhatIsNotTriedWouldNotFit compares the quick ways to leave a template out with trying all of them.
+func TestWhatIsNotTriedWouldNotFit(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	found := 0
+	for _, f := range prefixes {
+		for _, s := range f.match {
+			for range 200 {
+				line := clean([]byte(s.line))
+				if i := rnd.IntN(len(line)); i > 0 {
+					line = append(line[:i:i], line[min(len(line), i+rnd.IntN(3)):]...)
+					line[rnd.IntN(min(len(line), 4))] = " [<(0aEJ"[rnd.IntN(8)]
+				}
+				var p, all peeler
+				p.header, all.header, all.whole = &p.h, &all.h, line
+				p.h, all.h = unknown, unknown
+				got := p.one(line)
+				i := slices.IndexFunc(prefixes, func(x *prefix) bool { return all.try(x.steps) })
+				if i < 0 {
+					assert.Nil(t, got, "%q", line)
+					continue
+				}
+				found++
+				if assert.NotNil(t, got, "%q", line) {
+					assert.Equal(t, prefixes[i].name, got.name, "%q", line)
+				}
+			}
+		}
+	}
+	assert.Greater(t, found, 1000)
+}
