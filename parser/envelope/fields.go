@@ -349,7 +349,7 @@ func takeBracketed(to slot) func(*matcher, int) bool {
 func takeActor(m *matcher, _ int) bool {
 	name, ok := m.until(" pid=", maxLabel)
 	m.keepText(slotProcess, bytes.TrimRight(name, " "))
-	return ok && isActor(name)
+	return ok && !bytes.HasPrefix(name, []byte("pid=")) && isActor(name)
 }
 
 // takeEngine takes the name of a vLLM process (v1/executor/multiproc_executor.py, utils/system_utils.py, 0.6 to 2026). A

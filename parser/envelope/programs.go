@@ -121,9 +121,10 @@ var programs = []format{
 	},
 	{
 		name: "Megatron", writer: "Megatron's lines of progress, which begin with a blank",
-		template: ` [{time}]{fields}`,
+		template: ` [{time}{* {axis}}]{fields}`,
 		match: []sample{
 			{` [2025-06-01 10:00:00.123] iteration       10/     500 | x`, `iteration       10/     500 | x`, `local=2025-06-01T10:00:00.123`},
+			{` [10:41:14 TP0] text`, `text`, `clock=0000-01-01T10:41:14; TP=0`},
 		},
 		noMatch: []string{` [1, 2]`},
 	},
@@ -204,7 +205,7 @@ var programs = []format{
 			{`(ServeReplica:actor:Actor pid=5) text`, `text`, `pid=5; process=ServeReplica:actor:Actor; stream=pServeReplica:actor:Actor 5 `},
 			{`(MapWorker(MapBatches(Embed)) pid=5) text`, `text`, `pid=5; process=MapWorker(MapBatches(Embed)); stream=pMapWorker(MapBatches(Embed)) 5 `},
 		},
-		noMatch: []string{`(see pid=12, why)`, `(x(pid=1) y`, `(size 4096)`},
+		noMatch: []string{`(see pid=12, why)`, `(x(pid=1) y`, `(size 4096)`, `(pid=123, ipX pid=5) text`},
 	},
 	{
 		name: "Ray's daemons", writer: "Ray's driver",
