@@ -63,7 +63,7 @@ func (j *job) who(e *event) identity {
 
 // bareEngine says that the job is an inference server: its tensor-parallel rank is the rank.
 func (j *job) bareEngine() bool {
-	return j.run.Framework == "sglang" || j.run.Framework == "vllm"
+	return isServer(j.run.Framework)
 }
 
 // complete fills in what the log says elsewhere of the process with that pid or rank.
