@@ -15,21 +15,21 @@ func (c *cluster) survived() bool {
 			last = e // a controller tells of the same failure again when it has decided to go on
 		}
 	}
-	end := f.steps
-	if last.attempt < len(f.done) {
-		end = f.done[last.attempt]
+	end := f.Steps
+	if last.Attempt < len(f.Done) {
+		end = f.Done[last.Attempt]
 	}
-	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
+	if end-last.Steps >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
-		if e.attempt != last.attempt && e.file == f {
+		if e.Attempt != last.Attempt && e.file == f {
 			continue
 		}
 		if e.file == f && e.At.Line >= last.At.Line {
 			return !c.fatalAfter(e)
 		}
-		if e.file != f && e.clock != "" && e.clock == last.clock && e.when.After(last.when) {
+		if e.file != f && e.Clock != "" && e.Clock == last.Clock && e.When.After(last.When) {
 			return true
 		}
 	}
@@ -39,17 +39,17 @@ func (c *cluster) survived() bool {
 // stepsElsewhere says that training steps were reported after a kill had been noticed, in a log that is not the
 // kernel's.
 func (c *cluster) stepsElsewhere() bool {
-	if c.root.Kind != parser.OOMKill || c.root.file.steps > 0 {
+	if c.root.Kind != parser.OOMKill || c.root.file.Steps > 0 {
 		return false
 	}
 	last := map[*file]*event{}
 	for _, x := range c.job.index.kills {
-		if x.file != c.root.file && x.attempt == x.file.attempt {
+		if x.file != c.root.file && x.Attempt == x.file.Attempt {
 			last[x.file] = x
 		}
 	}
 	for f, x := range last {
-		if f.steps-x.steps >= 2 {
+		if f.Steps-x.Steps >= 2 {
 			return true
 		}
 	}
@@ -89,14 +89,14 @@ func (c *cluster) diedAfter() bool {
 // goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *cluster) goesOn(e *event) bool {
-	if uncaught(e) && e.file.progressAt-e.At.Offset < outputBuffer {
+	if uncaught(e) && e.file.ProgressAt-e.At.Offset < outputBuffer {
 		return false // what is printed behind it had waited in the buffer of standard output
 	}
-	if e.file.progress-e.progress < 3 || e.attempt != e.file.attempt {
+	if e.file.Progress-e.Progress < 3 || e.Attempt != e.file.Attempt {
 		return false
 	}
 	for _, x := range c.job.index.byFile[e.file] {
-		if x.progress > e.progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
+		if x.Progress > e.Progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func uncaught(e *event) bool {
 // fatalAfter says that the job died after e all the same, without another step.
 func (c *cluster) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
-		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.steps == e.file.steps && x.attempt == e.attempt &&
+		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
 			(x.Kind == parser.Exception || x.Pattern == "elastic.failed") {
 			return true
 		}
@@ -130,7 +130,7 @@ func (c *cluster) consequences() []Consequence {
 	var out []Consequence
 	seen := map[string]int{}
 	for _, e := range c.job.index.followers {
-		if e == c.root || e.attempt != c.root.attempt || !c.follows(e) {
+		if e == c.root || e.Attempt != c.root.Attempt || !c.follows(e) {
 			continue
 		}
 		key := string(e.Kind) + "\x00" + e.Pattern
@@ -144,7 +144,7 @@ func (c *cluster) consequences() []Consequence {
 		seen[key] = len(out)
 		w := c.job.who(e)
 		out = append(out, Consequence{
-			Kind: e.Kind, At: e.At, Rank: ptr(w.rank), Host: w.host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
+			Kind: e.Kind, At: e.At, Rank: ptr(w.Rank), Host: w.Host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
 		})
 	}
 	slices.SortStableFunc(out, func(a, b Consequence) int {

@@ -50,8 +50,8 @@ func (c *Collector) Clues() Clues {
 	jobs, hosts, ranks := map[string]bool{}, map[string]bool{}, map[int]bool{}
 	node, own := 0, 0
 	for _, f := range c.files {
-		for i := range f.launches {
-			m := &f.launches[i]
+		for i := range f.Launches {
+			m := &f.Launches[i]
 			if j := jobOf(m.Fields); j != "" {
 				jobs[j] = true
 			}
@@ -62,7 +62,7 @@ func (c *Collector) Clues() Clues {
 				hosts[h] = true
 			}
 		}
-		for _, e := range f.events {
+		for _, e := range f.Events {
 			if ofNode(e.Pattern) {
 				node++
 				continue
@@ -76,18 +76,18 @@ func (c *Collector) Clues() Clues {
 				}
 			}
 		}
-		for k, id := range f.idents {
-			if k.kind == "rank" && !id.mixed && id.rank >= 0 {
-				ranks[id.rank] = true
+		for k, id := range f.Identities {
+			if k.Kind == "rank" && !id.Mixed && id.Rank >= 0 {
+				ranks[id.Rank] = true
 			}
-			if id.host != "" {
-				hosts[id.host] = true
+			if id.Host != "" {
+				hosts[id.Host] = true
 			}
-			if k.kind == "pid" && id.pid > 0 {
-				out.PIDs = append(out.PIDs, id.pid)
+			if k.Kind == "pid" && id.PID > 0 {
+				out.PIDs = append(out.PIDs, id.PID)
 			}
 		}
-		if f.lastStep >= 0 || f.steps > 0 || len(f.done) > 0 {
+		if f.LastStep >= 0 || f.Steps > 0 || len(f.Done) > 0 {
 			out.Head = true
 		}
 	}

@@ -340,8 +340,8 @@ func (c *cluster) hostFull() (Evidence, bool) {
 		return Evidence{}, false
 	}
 	for _, f := range c.job.files {
-		for _, name := range slices.Sorted(maps.Keys(f.gauges)) {
-			g := f.gauges[name]
+		for _, name := range slices.Sorted(maps.Keys(f.Gauges)) {
+			g := f.Gauges[name]
 			used, err := strconv.ParseFloat(g.Fields["percent"], 64)
 			total, known := g.Fields.Int("host_total")
 			left, told := g.Fields.Int("host_available")
@@ -459,7 +459,7 @@ func (c *cluster) adopt() {
 	pid := c.root.Header.PID
 	best, score := (*event)(nil), 0
 	for _, e := range c.job.index.traced {
-		if e.attempt != c.root.attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
+		if e.Attempt != c.root.Attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
 			continue
 		}
 		s := 0
@@ -488,7 +488,7 @@ func (c *cluster) adopt() {
 	}
 	if c.root.Kind == parser.OOMKill && best == nil {
 		for _, e := range c.job.index.traced { // the parent's words come before Slurm's
-			if e.Role == parser.Suspicion && e.attempt == c.root.attempt {
+			if e.Role == parser.Suspicion && e.Attempt == c.root.Attempt {
 				best = e
 				break
 			}

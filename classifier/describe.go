@@ -25,8 +25,8 @@ func describe(files []*file, o Overrides) Run {
 		r.Gauges = append(r.Gauges, readings...)
 		f.frames(&r, v)
 		r.engineFromGauges(readings)
-		if f.lastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.lastStep) {
-			r.LastStep = &f.lastStep
+		if f.LastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.LastStep) {
+			r.LastStep = &f.LastStep
 		}
 	}
 	v.addSettings(r.Config)
@@ -48,8 +48,8 @@ func describe(files []*file, o Overrides) Run {
 
 // readings are the last readings of an input, in order of lines.
 func (f *file) readings() []Gauge {
-	out := make([]Gauge, 0, len(f.gauges))
-	for _, g := range f.gauges {
+	out := make([]Gauge, 0, len(f.Gauges))
+	for _, g := range f.Gauges {
 		out = append(out, Gauge{Name: g.Name, Stream: g.Header.Stream, At: g.At, Fields: g.Fields})
 	}
 	slices.SortFunc(out, func(a, b Gauge) int {
@@ -59,8 +59,8 @@ func (f *file) readings() []Gauge {
 }
 
 func (f *file) config(r *Run) {
-	for _, k := range f.order {
-		r.Config[k] = f.settings[k].after(r.Config[k])
+	for _, k := range f.Order {
+		r.Config[k] = f.Settings[k].after(r.Config[k])
 	}
 }
 

@@ -45,7 +45,7 @@ func (v votes) winner() string {
 
 // writers reads the labels of processes.
 func (f *file) writers(r *Run, v votes) {
-	for _, l := range slices.Sorted(maps.Keys(f.labels)) { // of several engines, always the same one wins
+	for _, l := range slices.Sorted(maps.Keys(f.Labels)) { // of several engines, always the same one wins
 		v.add(frameworkOfActor(labelClass(l)), 2)
 		set(&r.Engine, engineOf(l))
 	}
@@ -53,7 +53,7 @@ func (f *file) writers(r *Run, v votes) {
 
 // launch reads the lines in which programs introduce themselves.
 func (f *file) launch(r *Run, v votes) {
-	for _, m := range f.launches {
+	for _, m := range f.Launches {
 		g := m.Fields
 		v.add(g["framework"], 3)
 		if isServer(g["engine"]) {
@@ -89,12 +89,12 @@ func ofTorch(pattern string) bool {
 
 // frames reads the tracebacks: whose files do they pass through.
 func (f *file) frames(r *Run, v votes) {
-	for _, e := range f.events {
+	for _, e := range f.Events {
 		launcher := ""
 		switch program, _, _ := strings.Cut(e.Pattern, "."); program {
 		case "slurm":
 			launcher = "slurm"
-			set(&r.JobID, jobOf(e.fields))
+			set(&r.JobID, jobOf(e.Fields))
 		case "ray":
 			launcher = "ray"
 		case "elastic":

@@ -3,6 +3,7 @@ package classifier
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -67,9 +68,9 @@ func (c *Collector) sorted() []*file {
 	}
 	places := make(map[string]placed, len(files))
 	for _, f := range files {
-		places[f.name] = placeOf(f.name)
+		places[f.Name] = placeOf(f.Name)
 	}
-	slices.SortFunc(files, func(a, b *file) int { return places[a.name].compare(places[b.name]) })
+	slices.SortFunc(files, func(a, b *file) int { return places[a.Name].compare(places[b.Name]) })
 	return files
 }
 
@@ -84,12 +85,10 @@ type job struct {
 // settle copies the events of one input, drops doubles and gives details to the evidence they belong to.
 func settle(f *file) []*event {
 	var out []*event
-	for _, e := range f.events {
+	for _, e := range f.Events {
 		c := *e
 		c.fields = parser.Fields{}
-		for k, v := range e.Fields {
-			c.fields[k] = v
-		}
+		maps.Copy(c.fields, e.Fields)
 		if !double(out, &c) {
 			out = append(out, &c)
 		}
@@ -99,15 +98,20 @@ func settle(f *file) []*event {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := ownerOf(out, d); e != nil {
 				e.details = append(e.details, d)
-				for k, v := range d.fields {
-					if _, ok := e.fields[k]; !ok {
-						e.fields[k] = v
-					}
-				}
+				complete(e.fields, d.fields)
 			}
 		}
 	}
 	return out
+}
+
+// complete adds the fields that are not known yet.
+func complete(to, from parser.Fields) {
+	for k, v := range from {
+		if _, known := to[k]; !known {
+			to[k] = v
+		}
+	}
 }
 
 // rayAdvice is the pattern of the end of the text in which Ray's memory monitor reports a kill.
@@ -190,7 +194,7 @@ func ownerOf(events []*event, d *event) *event {
 	}
 	var best *event
 	for _, e := range events {
-		if e.Role != parser.Evidence || e.Kind != d.Kind || e.attempt != d.attempt {
+		if e.Role != parser.Evidence || e.Kind != d.Kind || e.Attempt != d.Attempt {
 			continue
 		}
 		dist := e.At.Line - d.At.Line
@@ -230,7 +234,7 @@ func (j *job) knowsJob() bool {
 		}
 	}
 	for _, f := range j.files {
-		for _, m := range f.launches {
+		for _, m := range f.Launches {
 			if sameJob(m.Fields["job"], j.run.JobID) {
 				return true
 			}
@@ -251,10 +255,10 @@ func (j *job) incidents() []Incident {
 	var clusters []*cluster
 	byAttempt := map[int][]*cluster{}
 	for _, e := range j.ordered(parser.Evidence) {
-		cl := home(byAttempt[e.attempt], e)
+		cl := home(byAttempt[e.Attempt], e)
 		if cl == nil {
 			cl = &cluster{job: j, writers: map[writer]bool{}}
-			byAttempt[e.attempt] = append(byAttempt[e.attempt], cl)
+			byAttempt[e.Attempt] = append(byAttempt[e.Attempt], cl)
 			clusters = append(clusters, cl)
 		}
 		cl.add(e)
@@ -269,7 +273,7 @@ func (j *job) incidents() []Incident {
 	attempts := map[parser.Position]int{}
 	for _, cl := range clusters {
 		in := cl.incident()
-		attempts[in.Root.At] = cl.root.attempt
+		attempts[in.Root.At] = cl.root.Attempt
 		out = append(out, in)
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int {
@@ -314,8 +318,8 @@ func (j *job) ordered(role parser.Role) []*event {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *event) int {
-		if a.file != b.file && a.clock != "" && a.clock == b.clock && !a.when.IsZero() && !b.when.IsZero() {
-			if d := a.when.Compare(b.when); d != 0 {
+		if a.file != b.file && a.Clock != "" && a.Clock == b.Clock && !a.When.IsZero() && !b.When.IsZero() {
+			if d := a.When.Compare(b.When); d != 0 {
 				return d
 			}
 		}
@@ -334,7 +338,7 @@ func (j *job) suspicion() *cluster {
 			explained[e.fields["pid"]] = true
 		case e.Kind == parser.NCCLFailure || e.Kind == parser.IllegalAccess:
 			return nil
-		case e.Kind == parser.Exception && !technical(e) && e.steps == e.file.steps:
+		case e.Kind == parser.Exception && !technical(e) && e.Steps == e.file.Steps:
 			return nil // it was the last thing that happened: no training step came after it
 		}
 	}

@@ -100,12 +100,12 @@ func newIndex(j *job) *index {
 		}
 		x.elastic = x.elastic || strings.HasPrefix(e.Pattern, "elastic.")
 		if reportsChild(e) {
-			r := run{e.file, e.attempt}
+			r := run{e.file, e.Attempt}
 			x.failed[r] = appendFailure(x.failed[r], e)
 		}
 	}
 	for _, f := range j.files {
-		for attempt := 0; attempt <= f.attempt; attempt++ {
+		for attempt := 0; attempt <= f.Attempt; attempt++ {
 			x.launched = append(x.launched, x.failed[run{f, attempt}]...)
 		}
 	}

@@ -31,7 +31,7 @@ func (j *job) place() {
 		}
 	}
 	for _, e := range j.events {
-		if e.file.attempt > 0 || !told[e.file] {
+		if e.file.Attempt > 0 || !told[e.file] {
 			continue
 		}
 		pid, ok := "", scheduler(e) != ""
@@ -40,7 +40,7 @@ func (j *job) place() {
 			ok = pid != ""
 		}
 		if attempt, one := byPID[pid].outside(e.file); ok && one {
-			e.attempt = attempt
+			e.Attempt = attempt
 		}
 	}
 }
@@ -49,7 +49,7 @@ func (j *job) place() {
 type shots []run
 
 func (s shots) with(e *event) shots {
-	r := run{e.file, e.attempt}
+	r := run{e.file, e.Attempt}
 	if slices.Contains(s, r) {
 		return s
 	}

@@ -20,11 +20,11 @@ func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[r
 
 // appendFailure adds what a launcher says by an event to what it said before.
 func appendFailure(out []failure, e *event) []failure {
-	id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
+	id := identity{Rank: -1, LocalRank: -1, Device: -1, PID: -1, Host: e.fields["host"]}
 	for _, t := range []struct {
 		key string
 		to  *int
-	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"pid", &id.pid}} {
+	}{{"rank", &id.Rank}, {"local_rank", &id.LocalRank}, {"pid", &id.PID}} {
 		if n, ok := e.fields.Int(t.key); ok {
 			*t.to = int(n)
 		}
@@ -35,7 +35,7 @@ func appendFailure(out []failure, e *event) []failure {
 	}
 	merged := false
 	for i := range out {
-		if out[i].pid == x.pid && x.pid > 0 {
+		if out[i].PID == x.PID && x.PID > 0 {
 			out[i].fill(id)
 			out[i].first = out[i].first || x.first
 			out[i].when = cmp.Or(out[i].when, x.when)
@@ -67,8 +67,8 @@ func (j *job) launcher(id *identity, e *event) {
 		return
 	}
 	one := hit.identity
-	if one.rank < 0 && j.oneNode() {
-		one.rank = one.localRank
+	if one.Rank < 0 && j.oneNode() {
+		one.Rank = one.LocalRank
 	}
 	id.fill(one)
 }
@@ -85,9 +85,9 @@ func (j *job) diedEarlier(a, b *event) bool {
 
 // noticed is when a launcher noticed the end of the process that printed an event, "" when none says so.
 func (j *job) noticed(e *event) string {
-	id := identity{rank: e.Header.Rank, localRank: e.Header.LocalRank, device: e.Header.Device, pid: e.Header.PID}
+	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: e.Header.Device, PID: e.Header.PID}
 	if n, ok := e.fields.Int("device"); ok {
-		id.device = int(n)
+		id.Device = int(n)
 	}
 	if hit := j.failureOf(&id, e); hit != nil {
 		return hit.when
@@ -97,22 +97,22 @@ func (j *job) noticed(e *event) string {
 
 // failureOf finds what a launcher says of a process.
 func (j *job) failureOf(id *identity, e *event) *failure {
-	fs := j.failures(e.file, e.attempt)
+	fs := j.failures(e.file, e.Attempt)
 	var hit *failure
 	for i := range fs {
 		x := &fs[i]
 		switch {
-		case id.pid > 0 && x.pid == id.pid, id.rank >= 0 && x.rank == id.rank:
+		case id.PID > 0 && x.PID == id.PID, id.Rank >= 0 && x.Rank == id.Rank:
 			hit = x
-		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank == id.device && id.device >= 0:
+		case hit == nil && id.PID <= 0 && id.Rank < 0 && x.LocalRank == id.Device && id.Device >= 0:
 			hit = x
-		case hit == nil && id.pid <= 0 && id.rank >= 0 && x.rank < 0 && x.localRank == id.rank:
+		case hit == nil && id.PID <= 0 && id.Rank >= 0 && x.Rank < 0 && x.LocalRank == id.Rank:
 			hit = x
-		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank < 0 && x.rank == id.device && id.device >= 0 && j.oneNode():
+		case hit == nil && id.PID <= 0 && id.Rank < 0 && x.LocalRank < 0 && x.Rank == id.Device && id.Device >= 0 && j.oneNode():
 			hit = x
 		}
 	}
-	if hit == nil && len(fs) == 1 && id.pid <= 0 && id.rank < 0 && id.device < 0 {
+	if hit == nil && len(fs) == 1 && id.PID <= 0 && id.Rank < 0 && id.Device < 0 {
 		hit = &fs[0]
 	}
 	return hit
@@ -126,11 +126,11 @@ func (j *job) elastic() bool {
 // shot completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
 func (j *job) shot(id *identity, e *event) {
 	var hit *failure
-	for attempt := max(0, e.attempt-1); attempt <= e.attempt; attempt++ {
+	for attempt := max(0, e.Attempt-1); attempt <= e.Attempt; attempt++ {
 		fs := j.failures(e.file, attempt)
 		for i := range fs {
 			if near := e.At.Line - fs[i].line; fs[i].exit == -9 && near < 60 && near > -60 {
-				if hit != nil && hit.pid != fs[i].pid {
+				if hit != nil && hit.PID != fs[i].PID {
 					return
 				}
 				hit = &fs[i]
@@ -141,8 +141,8 @@ func (j *job) shot(id *identity, e *event) {
 		return
 	}
 	one := hit.identity
-	if one.rank < 0 && j.oneNode() {
-		one.rank = one.localRank
+	if one.Rank < 0 && j.oneNode() {
+		one.Rank = one.LocalRank
 	}
 	id.fill(one)
 }
@@ -151,7 +151,7 @@ func (j *job) shot(id *identity, e *event) {
 // logs.
 func (j *job) named(id *identity) {
 	for _, x := range j.index.launched {
-		if x.pid == id.pid && x.pid > 0 || id.pid <= 0 && x.rank == id.rank && x.rank >= 0 {
+		if x.PID == id.PID && x.PID > 0 || id.PID <= 0 && x.Rank == id.Rank && x.Rank >= 0 {
 			id.fill(x.identity)
 		}
 	}
@@ -165,7 +165,7 @@ func (j *job) srunHost(e *event, rank int) string {
 		task = rank
 	}
 	for _, x := range j.index.slurm {
-		if task >= 0 && x.attempt == e.attempt && listed(x.fields["task"], task) && !strings.ContainsAny(x.fields["node"], "[,") {
+		if task >= 0 && x.Attempt == e.Attempt && listed(x.fields["task"], task) && !strings.ContainsAny(x.fields["node"], "[,") {
 			return x.fields["node"]
 		}
 	}

@@ -76,7 +76,7 @@ func (c *cluster) byEnd() (phase.Verdict, bool) {
 		if behind > nearLines {
 			break
 		}
-		if behind > 0 && x.Role == parser.Consequence && x.Phase != "" && sameWriter(x, e) && x.attempt == e.attempt {
+		if behind > 0 && x.Role == parser.Consequence && x.Phase != "" && sameWriter(x, e) && x.Attempt == e.Attempt {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase ends so: " + clean(x.Text, 100)}, true
 		}
 	}
@@ -144,12 +144,12 @@ func (c *cluster) byWitness() (phase.Verdict, bool) {
 		return phase.Verdict{}, false
 	}
 	for _, e := range c.job.index.witnesses {
-		if e.attempt == c.root.attempt {
+		if e.Attempt == c.root.Attempt {
 			return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "medium", Why: "its parent noticed the kill there: " + clean(e.Text, 120)}, true
 		}
 	}
 	for _, e := range c.job.index.traced {
-		if e.attempt != c.root.attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
+		if e.Attempt != c.root.Attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
 			continue
 		}
 		if v, ok := phaseOf(e.Trace); ok && e.Trace.Cause != nil || ok && e.Trace.Origin != nil {
@@ -195,25 +195,25 @@ func (c *cluster) byContext() phase.Verdict {
 		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is told of this writer, and another one had a failure of its own"}
 	}
 	if c.job.bareEngine() {
-		if e.ready {
+		if e.Ready {
 			return phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
 		}
 		return phase.Verdict{Phase: phase.Init, Confidence: phase.Low, Why: "the server had not said that it is ready"}
 	}
-	if e.lastStep >= 1 && resource(e.Kind) == "gpu" {
-		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
+	if e.LastStep >= 1 && resource(e.Kind) == "gpu" {
+		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.LastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
 }
 
 // stage is what was under way when an event was printed: the open timer, the last stage that was announced.
 func (c *cluster) stage(e *event) (phase.Verdict, bool) {
-	if e.timer != "" && !c.stranger(e, e.timerBy) {
-		if v, ok := phase.FromTimer(e.timer); ok {
+	if e.Timer != "" && !c.stranger(e, e.TimerBy) {
+		if v, ok := phase.FromTimer(e.Timer); ok {
 			return v, true
 		}
 	}
-	m := e.marker
+	m := e.Marker
 	if m == nil || m.Fields["phase"] == "" || c.stranger(e, m.Header.Stream) || e == c.root && c.started(m) {
 		return phase.Verdict{}, false
 	}
@@ -230,7 +230,7 @@ func (c *cluster) stranger(e *event, stream string) bool {
 		return false
 	}
 	for _, x := range c.job.index.evidence[writer{e.file, stream}] {
-		if x.home != nil && x.home != c && x.attempt == e.attempt {
+		if x.home != nil && x.home != c && x.Attempt == e.Attempt {
 			return true
 		}
 	}
@@ -240,7 +240,7 @@ func (c *cluster) stranger(e *event, stream string) bool {
 // strangers says that the log is not one program's: another labelled writer had an incident of its own.
 func (c *cluster) strangers(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
-		return x.home != nil && x.home != c && x.attempt == e.attempt && labelled(x, e)
+		return x.home != nil && x.home != c && x.Attempt == e.Attempt && labelled(x, e)
 	})
 }
 
@@ -251,7 +251,7 @@ func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
 		return phase.Verdict{}, false
 	}
 	for _, x := range c.job.index.kills {
-		if x.file == c.root.file || x.attempt != c.root.attempt {
+		if x.file == c.root.file || x.Attempt != c.root.Attempt {
 			continue
 		}
 		if v, ok := c.stage(x); ok {
@@ -279,18 +279,18 @@ func (c *cluster) started(m *parser.Marker) bool {
 func (c *cluster) byName() (phase.Verdict, bool) {
 	e := c.root
 	for _, l := range []string{e.Header.Process, e.Header.Actor} {
-		if v, ok := phase.FromLabel(l, e.ready || e.lastStep >= 0); ok && l != "" {
+		if v, ok := phase.FromLabel(l, e.Ready || e.LastStep >= 0); ok && l != "" {
 			return v, true
 		}
 	}
-	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.ready) // a!b is in an archive
+	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.Ready) // a!b is in an archive
 }
 
 // elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it
 // announced last was under way when the job died.
 func (c *cluster) elsewhere() (phase.Verdict, bool) {
 	for _, f := range c.job.files {
-		if f == c.root.file || f.attempt != c.root.attempt {
+		if f == c.root.file || f.Attempt != c.root.Attempt {
 			continue
 		}
 		timer, _, m := f.where("")
@@ -298,7 +298,7 @@ func (c *cluster) elsewhere() (phase.Verdict, bool) {
 			return v, true
 		}
 		// a stage whose end nobody announces is over when training steps are reported
-		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.lastStep < 0) {
+		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.LastStep < 0) {
 			return phase.Verdict{
 				Phase: m.Fields["phase"], Confidence: phase.Low,
 				Why: fmt.Sprintf("the last stage that %s announced: %s", m.At, clean(m.Text, 100)),

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -11,52 +12,52 @@ import (
 // who tells which process an event is about, joining what its own line says with what the job's other lines say of
 // the same process. Unknown numbers are -1, an unknown host is "".
 func (j *job) who(e *event) identity {
-	id := identity{rank: e.Header.Rank, localRank: e.Header.LocalRank, device: -1, pid: -1, host: e.Header.Host}
+	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
 	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
 		// a remote traceback printed by somebody else: the label is the printer's, the header the failing process's
-		id = identity{rank: t.Origin.Rank, localRank: -1, device: -1, pid: t.Origin.PID, host: t.Origin.IP}
+		id = identity{Rank: t.Origin.Rank, LocalRank: -1, Device: -1, PID: t.Origin.PID, Host: t.Origin.IP}
 	} else if e.Header.PID > 0 && e.Kind != parser.OOMKill {
-		id.pid = e.Header.PID // who reports a kill is not who was killed
+		id.PID = e.Header.PID // who reports a kill is not who was killed
 	}
 	for _, t := range []struct {
 		key string
 		to  *int
-	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"device", &id.device}, {"pid", &id.pid}} {
+	}{{"rank", &id.Rank}, {"local_rank", &id.LocalRank}, {"device", &id.Device}, {"pid", &id.PID}} {
 		if n, ok := e.fields.Int(t.key); ok && (*t.to < 0 || t.key == "pid" && (e.Kind == parser.OOMKill || e.Kind == parser.SHMExhausted)) {
 			*t.to = int(n)
 		}
 	}
-	if id.device < 0 {
-		id.device = e.Header.Device
+	if id.Device < 0 {
+		id.Device = e.Header.Device
 	}
 	for _, k := range []string{"host", "node"} {
-		if h := e.fields[k]; h != "" && (id.host == "" || e.Kind == parser.OOMKill) {
-			id.host = h
+		if h := e.fields[k]; h != "" && (id.Host == "" || e.Kind == parser.OOMKill) {
+			id.Host = h
 			break
 		}
 	}
-	if id.rank < 0 && j.bareEngine() {
-		id.rank = e.Header.TP
+	if id.Rank < 0 && j.bareEngine() {
+		id.Rank = e.Header.TP
 	}
-	if id.rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher != "ray" && !j.elastic() {
-		id.rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
+	if id.Rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher != "ray" && !j.elastic() {
+		id.Rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
 	}
-	if id.host == "" && e.Header.Parent > 0 {
-		actor := identity{rank: -1, localRank: -1, device: -1, pid: e.Header.Parent}
-		actor.ask(e.file, "pid", actor.pid)
-		id.host = actor.host // an actor and its children share the host
+	if id.Host == "" && e.Header.Parent > 0 {
+		actor := identity{Rank: -1, LocalRank: -1, Device: -1, PID: e.Header.Parent}
+		actor.ask(e.file, "pid", actor.PID)
+		id.Host = actor.Host // an actor and its children share the host
 	}
-	if have, ok := e.file.idents[identKey{"stream", e.Header.Stream}]; ok && id.rank < 0 && !have.mixed && e.Header.Stream != "" {
-		id.rank = have.rank
+	if have, ok := e.file.Identities[identKey{"stream", e.Header.Stream}]; ok && id.Rank < 0 && !have.Mixed && e.Header.Stream != "" {
+		id.Rank = have.Rank
 	}
-	if id.pid <= 0 && e.Header.Process != "" && e.Kind != parser.OOMKill {
+	if id.PID <= 0 && e.Header.Process != "" && e.Kind != parser.OOMKill {
 		for _, f := range j.files {
 			id.labelled(f, e.Header.Process)
 		}
 	}
 	j.complete(&id, e.file, e.Header.Task)
-	if id.rank < 0 && j.bareEngine() {
-		id.rank = id.engine - 1
+	if id.Rank < 0 && j.bareEngine() {
+		id.Rank = id.Engine - 1
 	}
 	return id
 }
@@ -70,47 +71,47 @@ func (j *job) bareEngine() bool {
 func (j *job) complete(id *identity, f *file, task int) {
 	look := func(f *file) {
 		switch {
-		case id.pid > 0:
-			id.ask(f, "pid", id.pid)
-		case id.rank >= 0:
-			id.ask(f, "rank", id.rank)
-			if id.pid <= 0 && task >= 0 {
+		case id.PID > 0:
+			id.ask(f, "pid", id.PID)
+		case id.Rank >= 0:
+			id.ask(f, "rank", id.Rank)
+			if id.PID <= 0 && task >= 0 {
 				id.ask(f, "task", task)
 			}
-			if id.pid <= 0 && j.oneNode() {
-				id.ask(f, "local", id.rank)
+			if id.PID <= 0 && j.oneNode() {
+				id.ask(f, "local", id.Rank)
 			}
 		}
 	}
 	look(f)
-	if id.pid <= 0 && id.rank < 0 && f.selves == 1 {
-		id.fill(*f.self) // the log of one process, which told who it is
+	if id.PID <= 0 && id.Rank < 0 && f.Selves == 1 {
+		id.fill(*f.Self) // the log of one process, which told who it is
 	}
-	if id.pid <= 0 && id.rank < 0 && id.device >= 0 && id.host != "" {
+	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
 		// where every process of a node sees all of its devices, their numbers are the local ranks
-		if have, ok := f.idents[seat(id.host, id.device)]; ok && !have.mixed {
+		if have, ok := f.Identities[seat(id.Host, id.Device)]; ok && !have.Mixed {
 			id.fill(*have)
 		}
 	}
-	if id.rank < 0 && id.localRank >= 0 && id.host != "" {
-		id.rank = f.rankOn(id.host, id.localRank)
+	if id.Rank < 0 && id.LocalRank >= 0 && id.Host != "" {
+		id.Rank = f.rankOn(id.Host, id.LocalRank)
 	}
-	if id.rank < 0 && id.device >= 0 && j.oneNode() {
+	if id.Rank < 0 && id.Device >= 0 && j.oneNode() {
 		// where every process sees all devices of the one node, a device has one rank
-		if have, ok := f.idents[identKey{"device", strconv.Itoa(id.device)}]; ok && !have.mixed {
-			id.rank = have.rank
+		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed {
+			id.Rank = have.Rank
 		}
 	}
 	for _, other := range j.files {
-		if other != f && id.pid > 0 && (id.rank < 0 || id.host == "") {
+		if other != f && id.PID > 0 && (id.Rank < 0 || id.Host == "") {
 			look(other)
 		}
 	}
-	if id.rank < 0 && id.localRank >= 0 && j.run.Nodes != nil && *j.run.Nodes == 1 {
-		id.rank = id.localRank // on one node they are the same
+	if id.Rank < 0 && id.LocalRank >= 0 && j.run.Nodes != nil && *j.run.Nodes == 1 {
+		id.Rank = id.LocalRank // on one node they are the same
 	}
-	if id.host == "" && id.here && j.run.Launcher == "ray" {
-		id.host = f.driverHost()
+	if id.Host == "" && id.Here && j.run.Launcher == "ray" {
+		id.Host = f.driverHost()
 	}
 }
 
@@ -118,13 +119,13 @@ func (j *job) complete(id *identity, f *file, task int) {
 // none, told elsewhere, when all that are told agree.
 func (f *file) driverHost() string {
 	host := ""
-	for k, id := range f.idents {
+	for k, id := range f.Identities {
 		switch {
-		case k.kind != "pid" || !id.here || id.host == "" || id.host == host:
+		case k.Kind != "pid" || !id.Here || id.Host == "" || id.Host == host:
 		case host != "":
 			return ""
 		default:
-			host = id.host
+			host = id.Host
 		}
 	}
 	return host
@@ -139,7 +140,7 @@ func (j *job) oneNode() bool {
 func onlyHost(files []*file) string {
 	host := ""
 	for _, f := range files {
-		for _, m := range f.launches {
+		for _, m := range f.Launches {
 			h := m.Fields["host"]
 			if h == "" {
 				continue
@@ -161,48 +162,48 @@ func (c *cluster) rootFacts() Root {
 	probe.fields, probe.Trace = fields, c.rootTrace()
 	id := c.job.who(&probe)
 	c.job.launcher(&id, e)
-	if e.Kind == parser.OOMKill && id.pid > 0 && (id.rank < 0 || id.host == "") || e.Kind != parser.OOMKill && id.host == "" {
+	if e.Kind == parser.OOMKill && id.PID > 0 && (id.Rank < 0 || id.Host == "") || e.Kind != parser.OOMKill && id.Host == "" {
 		c.job.named(&id) // the kernel's log names a pid, the launcher's its rank
 	}
-	if id.host == "" && e.Header.PID > 0 {
-		printer := identity{rank: -1, localRank: -1, device: -1, pid: e.Header.PID}
+	if id.Host == "" && e.Header.PID > 0 {
+		printer := identity{Rank: -1, LocalRank: -1, Device: -1, PID: e.Header.PID}
 		c.job.complete(&printer, e.file, -1)
-		id.host = printer.host // a process and its parent share the host
+		id.Host = printer.Host // a process and its parent share the host
 	}
-	if id.host == "" {
-		id.host = c.job.srunHost(e, id.rank)
+	if id.Host == "" {
+		id.Host = c.job.srunHost(e, id.Rank)
 	}
-	if id.host == "" && strings.HasPrefix(e.Pattern, "kubernetes.") {
-		id.host = onlyHost([]*file{e.file}) // the description of one pod
+	if id.Host == "" && strings.HasPrefix(e.Pattern, "kubernetes.") {
+		id.Host = onlyHost([]*file{e.file}) // the description of one pod
 	}
-	if id.host == "" && (c.job.run.Nodes == nil || *c.job.run.Nodes <= 1) {
-		id.host = onlyHost(c.job.files)
+	if id.Host == "" && (c.job.run.Nodes == nil || *c.job.run.Nodes <= 1) {
+		id.Host = onlyHost(c.job.files)
 	}
-	if strings.HasPrefix(e.Pattern, "spawn.") && id.rank < 0 && c.job.oneNode() {
-		id.rank = id.localRank // torch.multiprocessing.spawn counts the processes of one node
+	if strings.HasPrefix(e.Pattern, "spawn.") && id.Rank < 0 && c.job.oneNode() {
+		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
 	}
-	if e.Kind == parser.OOMKill && id.pid <= 0 {
+	if e.Kind == parser.OOMKill && id.PID <= 0 {
 		c.job.shot(&id, e)
 	}
-	if e.Kind == parser.OOMKill && id.rank < 0 && id.pid > 0 {
-		id.rank = c.job.parentRank(id.pid, e.attempt)
+	if e.Kind == parser.OOMKill && id.Rank < 0 && id.PID > 0 {
+		id.Rank = c.job.parentRank(id.PID, e.Attempt)
 	}
 	if n, ok := c.srunTask(); ok {
 		fields["task"] = strconv.Itoa(n) // the kernel's cgroup counts the tasks of one node
 	}
-	if n, ok := fields.Int("task"); ok && id.rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
-		id.rank = int(n) // srun names one task: its rank in the step
+	if n, ok := fields.Int("task"); ok && id.Rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
+		id.Rank = int(n) // srun names one task: its rank in the step
 	}
 	if (resource(e.Kind) != "gpu" || device(e) == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
-		id.device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
+		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	r := Root{
-		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),
+		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
 		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
 	}
-	if id.pid > 0 {
-		r.PID = &id.pid
+	if id.PID > 0 {
+		r.PID = &id.PID
 	}
 	switch {
 	case e.Trace != nil && e.Trace.Origin != nil && e.Trace.Origin.Actor != "":
@@ -261,7 +262,7 @@ func tasks(rows string) []Task {
 // pids of their workers.
 func (j *job) parentRank(pid, attempt int) int {
 	for _, x := range j.index.withPID {
-		if n, ok := x.fields.Int("pid"); ok && int(n) == pid && x.attempt == attempt && x.Header.Rank >= 0 && x.Header.PID != pid {
+		if n, ok := x.fields.Int("pid"); ok && int(n) == pid && x.Attempt == attempt && x.Header.Rank >= 0 && x.Header.PID != pid {
 			return x.Header.Rank
 		}
 	}
@@ -297,24 +298,14 @@ func (c *cluster) rootTrace() *traceback.Trace {
 // joined are the root's fields, completed: for a kill by every other report of the kill, else by further prints of
 // the same failure.
 func (c *cluster) joined() parser.Fields {
-	out := parser.Fields{}
-	for k, v := range c.root.fields {
-		out[k] = v
-	}
-	take := func(e *event) {
-		for k, v := range e.fields {
-			if _, ok := out[k]; !ok {
-				out[k] = v
-			}
-		}
-	}
+	out := maps.Clone(c.root.fields)
 	for _, e := range c.evidence {
 		if e == c.root {
 			continue
 		}
 		beside := e.Kind == c.root.Kind && out["requested"] == "" && sameWriter(c.root, e) && e.At.Line-c.root.At.Line <= nearLines
 		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) {
-			take(e)
+			complete(out, e.fields)
 		}
 		if c.root.Kind == parser.SHMExhausted && e.Kind == parser.SHMExhausted && out["pid"] == "" && e.fields["pid"] != "" {
 			out["pid"] = e.fields["pid"] // the worker that died, as its parent names it
@@ -322,8 +313,8 @@ func (c *cluster) joined() parser.Fields {
 	}
 	if c.root.Kind == parser.OOMKill {
 		for _, e := range c.job.index.suspected {
-			if e.attempt == c.root.attempt {
-				take(e)
+			if e.Attempt == c.root.Attempt {
+				complete(out, e.fields)
 			}
 		}
 	}
