@@ -2,7 +2,6 @@ package classifier
 
 import (
 	"slices"
-	"strings"
 
 	"oomscan/parser"
 )
@@ -31,19 +30,6 @@ const maxOwnJobs = 4
 // maxCluePIDs bounds the processes of one log: a node of a job runs some dozens.
 const maxCluePIDs = 1024
 
-// nodePrograms print into the logs of a node or of the scheduler, never into a job's; those of nodeTables write tables that
-// somebody saved. Both tell of any job.
-var (
-	nodePrograms = []string{"kernel", "slurmctld", "slurmd", "systemd", "nvrm", "earlyoom", "oomd"}
-	nodeTables   = []string{"slurm.sacct", "slurm.mail"}
-)
-
-// ofNode says that a pattern is one of a node's or of the scheduler's.
-func ofNode(pattern string) bool {
-	program, _, _ := strings.Cut(pattern, ".")
-	return slices.Contains(nodePrograms, program) || slices.Contains(nodeTables, pattern)
-}
-
 // Clues tells what the logs that were added so far say of their job. Ask before logs are merged.
 func (c *Collector) Clues() Clues {
 	var out Clues
@@ -63,14 +49,14 @@ func (c *Collector) Clues() Clues {
 			}
 		}
 		for _, e := range f.Events {
-			if ofNode(e.Pattern) {
+			if factsOf(e.Pattern).ofNode {
 				node++
 				continue
 			}
 			if e.Role != parser.Context {
 				own++
 			}
-			if strings.HasPrefix(e.Pattern, "slurm.") {
+			if factsOf(e.Pattern).program == "slurm" {
 				if j := jobOf(e.Fields); j != "" {
 					jobs[j] = true
 				}

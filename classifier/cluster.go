@@ -76,17 +76,15 @@ func apart(a, b *event) bool {
 	if memoryOf(a) != memoryOf(b) {
 		return true // one ran out of host memory, the other one of a device's
 	}
-	if f, g := backend(a), backend(b); f != g && f != "" && g != "" {
-		return true
-	}
-	if s, u := scheduler(a), scheduler(b); s != u && s != "" && u != "" {
-		return true
-	}
-	if v, w := vendor(a), vendor(b); v != w && v != "" && w != "" {
-		return true
-	}
-	if v, w := device(a), device(b); v != w && v != "" && w != "" {
-		return true
+	for _, x := range [][2]string{
+		{a.facts.allocator, b.facts.allocator},
+		{a.facts.scheduler, b.facts.scheduler},
+		{a.facts.vendor, b.facts.vendor},
+		{a.deviceOf(), b.deviceOf()},
+	} {
+		if x[0] != x[1] && x[0] != "" && x[1] != "" {
+			return true
+		}
 	}
 	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
 		return true // who is refused memory lives on; the kill of another process is a second story
@@ -144,59 +142,6 @@ func memoryOf(e *event) string {
 		return string(e.Kind) // an engine's own pool
 	}
 	return resource(e.Kind)
-}
-
-// backend is the library whose allocator an event is about, "" when it is none that would tell programs apart: the
-// ranks of a job do not allocate by different ones.
-func backend(e *event) string {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "torch", "xpu", "mps", "npu", "hpu", "ggml", "paddle":
-		return program
-	case "xla", "tf":
-		return "xla"
-	case "trtllm", "tensorrt":
-		return "tensorrt"
-	}
-	return ""
-}
-
-// scheduler is whose word an event is, "" when it is no batch scheduler's: a job has one.
-func scheduler(e *event) string {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "slurm", "pbs", "lsf", "condor":
-		return program
-	}
-	return ""
-}
-
-// vendor is whose devices an event is about, "" when it does not tell. CUDA and ROCm print the same words.
-func vendor(e *event) string {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "torch", "cuda", "nccl", "cumem", "tms", "trtllm", "tensorrt", "cupy", "rmm", "bitsandbytes":
-		return "cuda"
-	case "npu", "hccl", "ascend":
-		return "npu"
-	case "xpu", "mps", "hpu":
-		return program
-	}
-	return ""
-}
-
-// device is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA and
-// one for HIP do not run as one job.
-func device(e *event) string {
-	switch {
-	case strings.HasPrefix(e.Pattern, "torch.oom."):
-		before, _, ok := strings.Cut(e.Text, " out of memory. Tried to allocate")
-		if word := before[strings.LastIndexAny(before, " '\"")+1:]; ok && word == strings.ToUpper(word) {
-			return word
-		}
-	case e.Pattern == "xla.hbm":
-		return "TPU"
-	case backend(e) == "xla" && strings.Contains(e.Text, "GPU_"):
-		return "GPU"
-	}
-	return ""
 }
 
 // traceOf is an event's traceback, or, of a line that stands alone, that of the next print of the failure by the same
@@ -364,7 +309,7 @@ const hostFullPercent = 95
 func (c *cluster) choose() {
 	best := c.evidence[0]
 	for _, e := range c.evidence[1:] {
-		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && authority(e) > authority(best) {
+		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.facts.authority > best.facts.authority {
 			best = e
 		}
 	}
@@ -397,21 +342,6 @@ func earlier(a, b *event) bool {
 // stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
 // record when they come to it. Buffers that flush late are out by more.
 const stampNoise = 5 * time.Second
-
-// authority ranks who reports a kill: who did it, who counted it, who heard of it, and whose books tell of it afterwards.
-func authority(e *event) int {
-	switch e.Pattern {
-	case "slurm.sacct", "slurm.job_state", "slurm.exit_125", "slurm.mail":
-		return -1
-	}
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "kernel":
-		return 2
-	case "slurm", "systemd":
-		return 0
-	}
-	return 1
-}
 
 // resource is which memory a kind is about.
 func resource(k parser.Kind) string {

@@ -99,7 +99,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 			f.Labels[g.Actor] = true
 		}
 	}
-	if o.Pattern == "ray.actor_died_fields" {
+	if o.Pattern == rayDeadActor {
 		f.died(&o)
 	}
 	switch {
@@ -110,7 +110,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	case o.Role == parser.Evidence && f.Requeued:
 		f.again()
 		f.Failed = true
-	case o.Pattern == "elastic.child_failed" || o.Pattern == "elastic.block" || o.Pattern == "ray.job_failed" || o.Pattern == "hydracore.job_failed":
+	case factsOf(o.Pattern).ends:
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.Failed = true
@@ -174,7 +174,7 @@ func reread(o *parser.Event) {
 	for _, f := range o.Trace.Frames {
 		for _, place := range []string{"multiprocessing/synchronize.py", "multiprocessing/heap.py", "shared_memory.py", "multiprocessing/reductions.py"} {
 			if strings.HasSuffix(strings.ReplaceAll(f.File, "\\", "/"), place) || strings.Contains(o.Text, "/dev/shm") {
-				o.Kind, o.Role, o.Pattern = parser.SHMExhausted, parser.Evidence, "shm.traceback"
+				o.Kind, o.Role, o.Pattern = parser.SHMExhausted, parser.Evidence, exceptionOfShm
 				o.Fields = parser.Fields{"errno": "28"}
 				return
 			}

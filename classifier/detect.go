@@ -76,43 +76,20 @@ func (f *file) launch(r *Run, v votes) {
 	}
 }
 
-// ofTorch says that only PyTorch prints a message, or practically only programs built on it.
-func ofTorch(pattern string) bool {
-	switch program, _, _ := strings.Cut(pattern, "."); program {
-	case "torch", "nccl", "c10d", "dataloader", "elastic", "spawn", "xpu", "npu":
-		return true
-	case "cuda":
-		return pattern != "cuda.malloc" && pattern != "cuda.enum" // names that every user of CUDA prints
-	}
-	return pattern == "mps.oom" || strings.HasPrefix(pattern, "host.torch")
-}
-
 // frames reads the tracebacks: whose files do they pass through.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
-		launcher := ""
-		switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-		case "slurm":
-			launcher = "slurm"
-			set(&r.JobID, jobOf(e.Fields))
-		case "ray":
-			launcher = "ray"
-		case "elastic":
-			launcher = "torchrun"
-		case "kubernetes":
-			launcher = "k8s"
-		case "sglang", "vllm":
-			v.add(program, 1)
-			set(&r.Engine, program)
-		case "jax":
-			v.add("jax", 1)
+		said := factsOf(e.Pattern)
+		v.add(said.framework, 1)
+		r.Launcher = outermost(r.Launcher, said.launcher)
+		if isServer(said.framework) {
+			set(&r.Engine, said.framework)
 		}
-		if ofTorch(e.Pattern) {
-			v.add("torch", 1)
+		if said.program == "slurm" {
+			set(&r.JobID, jobOf(e.Fields))
 		}
 		// an engine's own failure: it is a bare server, unless something else turns out to run it
 		v.add(cmp.Or(engineOf(e.Header.Process), engineOf(e.Header.Actor)), 1)
-		r.Launcher = outermost(r.Launcher, launcher)
 		if e.Trace == nil {
 			continue
 		}

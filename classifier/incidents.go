@@ -87,6 +87,7 @@ func settle(f *file) []*event {
 	var out []*event
 	for _, e := range f.Events {
 		c := *e
+		c.facts = factsOf(e.Pattern)
 		c.fields = parser.Fields{}
 		maps.Copy(c.fields, e.Fields)
 		if !double(out, &c) {
@@ -114,9 +115,6 @@ func complete(to, from parser.Fields) {
 	}
 }
 
-// rayAdvice is the pattern of the end of the text in which Ray's memory monitor reports a kill.
-const rayAdvice = "ray.memory_advice"
-
 // withoutAdvice drops such ends of texts that are told elsewhere.
 func withoutAdvice(events []*event) []*event {
 	if !slices.ContainsFunc(events, func(e *event) bool { return e.Pattern == rayAdvice }) {
@@ -139,22 +137,22 @@ func toldElsewhere(events []*event, advice *event) bool {
 		if e.Pattern == rayAdvice {
 			return e.At.Offset > advice.At.Offset
 		}
-		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && strings.HasPrefix(e.Pattern, "ray.")
+		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && e.facts.program == "ray"
 	})
 }
 
 // requested says that what kubectl prints of a container's memory is what it asked for: no limit.
 func requested(before []*event, d *event) bool {
-	if d.Pattern != "kubernetes.memory_limit" {
+	if d.Pattern != kubeMemory {
 		return false
 	}
 	for _, e := range slices.Backward(before) {
 		switch {
 		case d.At.Line-e.At.Line > maxResources:
 			return false
-		case e.Pattern == "kubernetes.requests" && e.Header.Stream == d.Header.Stream:
+		case e.Pattern == kubeRequests && e.Header.Stream == d.Header.Stream:
 			return true
-		case e.Pattern == "kubernetes.limits" && e.Header.Stream == d.Header.Stream:
+		case e.Pattern == kubeLimits && e.Header.Stream == d.Header.Stream:
 			return false
 		}
 	}
@@ -222,14 +220,14 @@ func (j *job) ours() {
 	known := sync.OnceValue(j.knowsJob) // no event that tells it is dropped
 	j.events = slices.DeleteFunc(j.events, func(e *event) bool {
 		job := e.fields["job"]
-		return strings.HasPrefix(e.Pattern, "kernel.") && job != "" && !sameJob(job, j.run.JobID) && known()
+		return e.facts.program == "kernel" && job != "" && !sameJob(job, j.run.JobID) && known()
 	})
 }
 
 // knowsJob says whether the job id stands in another source than the kernel's own words.
 func (j *job) knowsJob() bool {
 	for _, e := range j.events {
-		if !strings.HasPrefix(e.Pattern, "kernel.") && sameJob(e.fields["job"], j.run.JobID) {
+		if e.facts.program != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
 			return true
 		}
 	}

@@ -3,7 +3,6 @@ package classifier
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/traceback"
@@ -95,11 +94,11 @@ func newIndex(j *job) *index {
 		if e.fields["pid"] != "" {
 			x.withPID = append(x.withPID, e)
 		}
-		if strings.HasPrefix(e.Pattern, "slurm.") && e.fields["task"] != "" {
+		if e.facts.program == "slurm" && e.fields["task"] != "" {
 			x.slurm = append(x.slurm, e)
 		}
-		x.elastic = x.elastic || strings.HasPrefix(e.Pattern, "elastic.")
-		if reportsChild(e) {
+		x.elastic = x.elastic || e.facts.launcher == "torchrun"
+		if e.facts.child != "" && e.fields[e.facts.child] != "" {
 			r := run{e.file, e.Attempt}
 			x.failed[r] = appendFailure(x.failed[r], e)
 		}

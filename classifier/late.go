@@ -2,7 +2,6 @@ package classifier
 
 import (
 	"slices"
-	"strings"
 
 	"oomscan/parser"
 )
@@ -13,7 +12,7 @@ import (
 func (j *job) place() {
 	byPID := map[string]shots{} // of all processes under ""
 	for _, e := range j.events {
-		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || scheduler(e) != "" {
+		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || e.facts.scheduler != "" {
 			continue
 		}
 		byPID[""] = byPID[""].with(e)
@@ -26,7 +25,7 @@ func (j *job) place() {
 	}
 	told := map[*file]bool{} // inputs with the word of a scheduler or of the kernel about a kill
 	for _, e := range j.events {
-		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (scheduler(e) != "" || strings.HasPrefix(e.Pattern, "kernel.")) {
+		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (e.facts.scheduler != "" || e.facts.program == "kernel") {
 			told[e.file] = true
 		}
 	}
@@ -34,8 +33,8 @@ func (j *job) place() {
 		if e.file.Attempt > 0 || !told[e.file] {
 			continue
 		}
-		pid, ok := "", scheduler(e) != ""
-		if !ok && strings.HasPrefix(e.Pattern, "kernel.") && e.Kind == parser.OOMKill {
+		pid, ok := "", e.facts.scheduler != ""
+		if !ok && e.facts.program == "kernel" && e.Kind == parser.OOMKill {
 			pid = e.fields["pid"]
 			ok = pid != ""
 		}

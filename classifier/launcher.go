@@ -48,17 +48,6 @@ func appendFailure(out []failure, e *event) []failure {
 	return out
 }
 
-// reportsChild says that a launcher tells by an event how one of its processes ended, and which.
-func reportsChild(e *event) bool {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "elastic", "python":
-		return e.fields["local_rank"] != "" && (program == "elastic" || strings.HasPrefix(e.Pattern, "python.child"))
-	case "lightning":
-		return e.fields["rank"] != ""
-	}
-	return false
-}
-
 // launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
 func (j *job) launcher(id *identity, e *event) {
@@ -191,7 +180,7 @@ func listed(list string, n int) bool {
 // srunTask is the one task of the step that srun says ran out of memory.
 func (c *cluster) srunTask() (int, bool) {
 	for _, e := range c.evidence {
-		if n, err := strconv.Atoi(e.fields["task"]); err == nil && strings.HasPrefix(e.Pattern, "slurm.srun") {
+		if n, err := strconv.Atoi(e.fields["task"]); err == nil && e.facts.namesTask {
 			return n, true
 		}
 	}

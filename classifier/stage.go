@@ -188,7 +188,7 @@ func (c *cluster) byContext() phase.Verdict {
 	if v, ok := c.byName(); ok {
 		return v
 	}
-	if e.Pattern == "dask.memory" {
+	if e.Pattern == daskMemory {
 		return phase.Verdict{Phase: phase.Data, Confidence: phase.Low, Why: "Dask's workers process tables, unless the log says otherwise"}
 	}
 	if c.strangers(e) {

@@ -173,13 +173,13 @@ func (c *cluster) rootFacts() Root {
 	if id.Host == "" {
 		id.Host = c.job.srunHost(e, id.Rank)
 	}
-	if id.Host == "" && strings.HasPrefix(e.Pattern, "kubernetes.") {
+	if id.Host == "" && e.facts.launcher == "k8s" {
 		id.Host = onlyHost([]*file{e.file}) // the description of one pod
 	}
 	if id.Host == "" && (c.job.run.Nodes == nil || *c.job.run.Nodes <= 1) {
 		id.Host = onlyHost(c.job.files)
 	}
-	if strings.HasPrefix(e.Pattern, "spawn.") && id.Rank < 0 && c.job.oneNode() {
+	if e.facts.program == "spawn" && id.Rank < 0 && c.job.oneNode() {
 		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
 	}
 	if e.Kind == parser.OOMKill && id.PID <= 0 {
@@ -194,7 +194,7 @@ func (c *cluster) rootFacts() Root {
 	if n, ok := fields.Int("task"); ok && id.Rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
 		id.Rank = int(n) // srun names one task: its rank in the step
 	}
-	if (resource(e.Kind) != "gpu" || device(e) == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+	if (resource(e.Kind) != "gpu" || e.deviceOf() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
 		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	r := Root{
