@@ -142,7 +142,7 @@ func (c *cluster) consequences() []Consequence {
 			break
 		}
 		seen[key] = len(out)
-		w := c.job.who(e)
+		w := c.job.identify(e)
 		out = append(out, Consequence{
 			Kind: e.Kind, At: e.At, Rank: ptr(w.Rank), Host: w.Host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
 		})

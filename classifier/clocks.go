@@ -24,8 +24,8 @@ type moment struct {
 	Seen int       // how many stamped lines the input had until then
 }
 
-// ticked notes the stamp of a line for the launcher's label before it.
-func (f *file) ticked(h *envelope.Header) {
+// noteStamp notes the stamp of a line for the launcher's label before it.
+func (f *file) noteStamp(h *envelope.Header) {
 	label := h.Launched()
 	if label == "" || h.Time.IsZero() || h.Clock == "monotonic" || h.Clock == "clock" {
 		return
@@ -36,8 +36,8 @@ func (f *file) ticked(h *envelope.Header) {
 	}
 }
 
-// dated gives an event that tells its time itself, as Slurm's word of a cancelled step does, that time's stamp.
-func dated(o *parser.Event) {
+// resolveTime gives an event that tells its time itself, as Slurm's word of a cancelled step does, that time's stamp.
+func resolveTime(o *parser.Event) {
 	if !o.Header.Time.IsZero() || o.Kind != parser.JobCancelled {
 		return
 	}

@@ -14,54 +14,54 @@ import (
 
 // cluster is the evidence of one incident, in order of occurrence.
 type cluster struct {
-	job      *job
-	evidence []*event
-	writers  map[writer]bool // of the evidence; labelled ones
-	told     []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
-	suspect  bool
-	root     *event
-	trace    *traceback.Trace // of the root, or of a report of the same failure
-	traced   *event           // whose trace it is
-	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
+	job       *job
+	evidence  []*event
+	writers   map[writer]bool // of the evidence; labelled ones
+	traced    []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
+	suspect   bool
+	root      *event
+	rootTrace *traceback.Trace // of the root, or of a report of the same failure
+	tracedBy  *event           // whose trace it is
+	next      int              // line of the next incident's first evidence in the root's input, 0 when there is none
 }
 
 // add takes a piece of evidence.
 func (c *cluster) add(e *event) {
 	c.evidence = append(c.evidence, e)
-	if e.home = c; e.Header.Stream != "" {
+	if e.cluster = c; e.Header.Stream != "" {
 		c.writers[writerOf(e)] = true
 	}
-	if t := c.job.traceOf(e); t != nil && (len(c.told) == 0 || len(c.told) < maxTellers && echo(c.told[0], e) && c.elsewise(t)) {
-		c.told = append(c.told, e)
+	if t := c.job.traceOf(e); t != nil && (len(c.traced) == 0 || len(c.traced) < maxTraced && echo(c.traced[0], e) && c.unlikeTraced(t)) {
+		c.traced = append(c.traced, e)
 	}
 }
 
-// maxTellers bounds the tracebacks with which a new one is compared.
-const maxTellers = 4
+// maxTraced bounds the tracebacks with which a new one is compared.
+const maxTraced = 4
 
-// elsewise says that a traceback has no code in common with those that told of the cluster so far.
-func (c *cluster) elsewise(t *traceback.Trace) bool {
+// unlikeTraced says that a traceback has no code in common with those that told of the cluster so far.
+func (c *cluster) unlikeTraced(t *traceback.Trace) bool {
 	x := c.job.index
-	return !slices.ContainsFunc(c.told, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
+	return !slices.ContainsFunc(c.traced, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
 }
 
-// alien says that e's traceback is that of another program than the cluster's. A driver that repeats what a worker
+// otherProgram says that e's traceback is that of another program than the cluster's. A driver that repeats what a worker
 // printed goes through code of its own, and the worker's other ranks go through the worker's.
-func (c *cluster) alien(e *event) bool {
+func (c *cluster) otherProgram(e *event) bool {
 	t := c.job.traceOf(e)
-	if t == nil || len(c.told) == 0 {
+	if t == nil || len(c.traced) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(c.told, func(x *event) bool { return !c.job.strangers(x, e, c.job.traceOf(x), t) })
+	return !slices.ContainsFunc(c.traced, func(x *event) bool { return !c.job.differentPrograms(x, e, c.job.traceOf(x), t) })
 }
 
-// takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
+// accepts says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
 // run went on between them and failed in another way.
-func (c *cluster) takes(e *event) bool {
-	if first := c.evidence[0]; labelled(first, e) && (apart(first, e) || otherDays(first, e)) {
+func (c *cluster) accepts(e *event) bool {
+	if first := c.evidence[0]; labelled(first, e) && (incompatible(first, e) || otherDays(first, e)) {
 		return false
 	}
-	if c.alien(e) {
+	if c.otherProgram(e) {
 		return false
 	}
 	last := c.evidence[len(c.evidence)-1]
@@ -71,8 +71,8 @@ func (c *cluster) takes(e *event) bool {
 	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
 }
 
-// apart says that what two writers tell cannot be one failure, whatever their programs are.
-func apart(a, b *event) bool {
+// incompatible says that what two writers tell cannot be one failure, whatever their programs are.
+func incompatible(a, b *event) bool {
 	if memoryOf(a) != memoryOf(b) {
 		return true // one ran out of host memory, the other one of a device's
 	}
@@ -100,10 +100,10 @@ func apart(a, b *event) bool {
 // refused says that an allocator was denied a request whose size it tells.
 func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["requested"] != "" }
 
-// strangers says that two failures are those of different programs: different writers whose tracebacks have none of
+// differentPrograms says that two failures are those of different programs: different writers whose tracebacks have none of
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
-func (j *job) strangers(a, b *event, at, bt *traceback.Trace) bool {
+func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
 	if a.Header.Stream == b.Header.Stream && a.file == b.file || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
 		return false
 	}
@@ -122,8 +122,8 @@ func oneCard(a, b *event) bool {
 	return !known || !first || !second || held+more <= total
 }
 
-// hears says that a labelled writer's earlier evidence is in the cluster.
-func (c *cluster) hears(e *event) bool {
+// hasWriter says that a labelled writer's earlier evidence is in the cluster.
+func (c *cluster) hasWriter(e *event) bool {
 	return e.Header.Stream != "" && c.writers[writerOf(e)]
 }
 
@@ -150,7 +150,7 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 	if e.Trace != nil || e.Header.Stream == "" {
 		return e.Trace
 	}
-	t, known := j.index.follow[e]
+	t, known := j.index.traces[e]
 	if !known {
 		for _, x := range j.index.tracedBy[writerOf(e)] {
 			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines || renamed(e, x) {
@@ -158,7 +158,7 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 				break
 			}
 		}
-		j.index.follow[e] = t
+		j.index.traces[e] = t
 	}
 	return t
 }
@@ -211,7 +211,7 @@ func (c *cluster) progress(a, b *event) bool {
 func (c *cluster) concerns(recovery *event) bool {
 	other := false
 	for _, x := range c.job.index.evidence[writerOf(recovery)] {
-		if x.home == c {
+		if x.cluster == c {
 			return true
 		}
 		other = true
@@ -239,8 +239,8 @@ func (c *cluster) places() []parser.Position {
 
 // incident draws the conclusions from a cluster.
 func (c *cluster) incident() Incident {
-	c.choose()
-	c.adopt()
+	c.chooseRoot()
+	c.adoptTrace()
 	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places()}
 	full, proven := c.hostFull()
 	if c.suspect && !proven {
@@ -304,9 +304,9 @@ func (c *cluster) hostFull() (Evidence, bool) {
 // hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
 const hostFullPercent = 95
 
-// choose picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
+// chooseRoot picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
 // kernel's is the first-hand one.
-func (c *cluster) choose() {
+func (c *cluster) chooseRoot() {
 	best := c.evidence[0]
 	for _, e := range c.evidence[1:] {
 		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.facts.authority > best.facts.authority {
@@ -356,10 +356,10 @@ func resource(k parser.Kind) string {
 
 // pinned says that a driver's failure was about pinned host memory, which prints the same words.
 func (c *cluster) pinned() bool {
-	if c.root.Kind != parser.GPUDriverOOM || c.trace == nil {
+	if c.root.Kind != parser.GPUDriverOOM || c.rootTrace == nil {
 		return false
 	}
-	frames := c.trace.Frames
+	frames := c.rootTrace.Frames
 	for _, f := range frames[max(0, len(frames)-3):] {
 		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") {
 			return true
@@ -379,11 +379,11 @@ func renamed(e, x *event) bool {
 		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
 }
 
-// adopt finds the traceback that belongs to the root when its own line stands alone: of another print of the same
+// adoptTrace finds the traceback that belongs to the root when its own line stands alone: of another print of the same
 // failure, or of what the same process raised afterwards.
-func (c *cluster) adopt() {
-	c.trace, c.traced = c.root.Trace, c.root
-	if c.trace != nil {
+func (c *cluster) adoptTrace() {
+	c.rootTrace, c.tracedBy = c.root.Trace, c.root
+	if c.rootTrace != nil {
 		return
 	}
 	pid := c.root.Header.PID
@@ -404,7 +404,7 @@ func (c *cluster) adopt() {
 			s = 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
 		case renamed(c.root, e):
 			s = 3
-		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || e.home == nil && !labelled(c.root, e)):
+		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.cluster == c || e.cluster == nil && !labelled(c.root, e)):
 			s = 2
 		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
 			s = 1
@@ -425,6 +425,6 @@ func (c *cluster) adopt() {
 		}
 	}
 	if best != nil {
-		c.trace, c.traced = best.Trace, best
+		c.rootTrace, c.tracedBy = best.Trace, best
 	}
 }

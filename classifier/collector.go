@@ -45,12 +45,12 @@ func (c *Collector) Add(o parser.Observation) {
 		c.marker(&m)
 		return
 	}
-	c.Thin(o)
+	c.Compact(o)
 }
 
-// Thin folds one observation and returns as much of it as another collector needs to be told the same: of what is only
+// Compact folds one observation and returns as much of it as another collector needs to be told the same: of what is only
 // counted, no texts and no traceback.
-func (c *Collector) Thin(o parser.Observation) parser.Observation {
+func (c *Collector) Compact(o parser.Observation) parser.Observation {
 	switch o := o.(type) {
 	case parser.Event:
 		c.hideEvent(&o)
@@ -65,7 +65,7 @@ func (c *Collector) Thin(o parser.Observation) parser.Observation {
 	case parser.Gauge:
 		c.hideGauge(&o)
 		f := c.file(o.At.Source)
-		f.see(&o.Header)
+		f.learnHeader(&o.Header)
 		key := o.Name + "\x00" + o.Header.Stream
 		if _, ok := f.Gauges[key]; ok || len(f.Gauges) < maxGauges {
 			f.Gauges[key] = o
@@ -89,9 +89,9 @@ func (f *file) stream(key string) *streamState {
 
 func (c *Collector) event(o parser.Event) parser.Event {
 	f := c.file(o.At.Source)
-	dated(&o)
-	f.see(&o.Header)
-	reread(&o)
+	resolveTime(&o)
+	f.learnHeader(&o.Header)
+	reclassify(&o)
 	if o.Trace != nil && o.Trace.Origin != nil {
 		g := o.Trace.Origin
 		f.learn(identity{Rank: g.Rank, LocalRank: -1, Device: -1, PID: g.PID, Host: g.IP})
@@ -100,15 +100,15 @@ func (c *Collector) event(o parser.Event) parser.Event {
 		}
 	}
 	if o.Pattern == rayDeadActor {
-		f.died(&o)
+		f.learnDeath(&o)
 	}
 	switch {
 	case o.Kind == parser.Restart:
-		f.again()
+		f.beginAttempt()
 	case o.Kind == parser.JobCancelled && o.Fields["reason"] == "requeue":
 		f.Ended, f.Requeued = true, true
 	case o.Role == parser.Evidence && f.Requeued:
-		f.again()
+		f.beginAttempt()
 		f.Failed = true
 	case factsOf(o.Pattern).ends:
 		f.Ended = true
@@ -136,7 +136,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	if e.When.IsZero() {
 		e.When, e.Clock = f.LastTime, f.Clock
 	}
-	e.Timer, e.TimerBy, e.Marker = f.where(o.Header.Stream)
+	e.Timer, e.TimerBy, e.Marker = f.underWay(o.Header.Stream)
 	f.Events = append(f.Events, e)
 	if o.Trace == nil {
 		o.Trace = origin
@@ -165,9 +165,9 @@ func counted(o parser.Event) parser.Event {
 	return o
 }
 
-// reread decides what an exception is whose words do not tell: a full device is a disk, unless the traceback goes
+// reclassify decides what an exception is whose words do not tell: a full device is a disk, unless the traceback goes
 // through shared memory.
-func reread(o *parser.Event) {
+func reclassify(o *parser.Event) {
 	if o.Kind != parser.Exception || o.Trace == nil || !strings.Contains(o.Text, "No space left on device") {
 		return
 	}
@@ -199,8 +199,8 @@ func (f *file) keep(o *parser.Event) {
 // short is the beginning of a text, as a copy.
 func short(s string) string { return strings.Clone(secret.Clip(s, shortText)) }
 
-// again begins a new attempt: workers are started anew.
-func (f *file) again() {
+// beginAttempt begins a new attempt: workers are started anew.
+func (f *file) beginAttempt() {
 	if f.Attempt >= maxAttempts {
 		return
 	}
@@ -216,8 +216,8 @@ func (f *file) again() {
 	}
 }
 
-// started forgets who announced the start-up: training steps come after it, and an engine that is started anew says so.
-func (f *file) started() {
+// clearInit forgets who announced the start-up: training steps come after it, and an engine that is started anew says so.
+func (f *file) clearInit() {
 	for _, s := range f.Streams {
 		if s.Phase != nil && s.Phase.Fields["phase"] == phase.Init {
 			s.Phase = nil
@@ -225,9 +225,9 @@ func (f *file) started() {
 	}
 }
 
-// where tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
+// underWay tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
 // that print them for all (rank 0, the driver).
-func (f *file) where(stream string) (name, by string, marker *parser.Marker) {
+func (f *file) underWay(stream string) (name, by string, marker *parser.Marker) {
 	if s, ok := f.Streams[stream]; ok {
 		if n := len(s.Timers); n > 0 {
 			name, by = s.Timers[n-1].Name, stream
@@ -251,18 +251,18 @@ func (f *file) where(stream string) (name, by string, marker *parser.Marker) {
 
 func (c *Collector) setting(o parser.Setting) {
 	f := c.file(o.At.Source)
-	f.ticked(&o.Header)
+	f.noteStamp(&o.Header)
 	switch o.Form {
 	case "pprint", "megatron":
 		// a dict of a few keys is no program's configuration told again
 		if old, told := f.Settings[o.Key]; told && old.Form == o.Form && (f.Ended || f.Failed) {
 			if f.Repeated++; f.Repeated >= fewRetold {
-				f.again()
+				f.beginAttempt()
 			}
 		}
 	case "repr", "engine": // an engine may be started anew inside a run that goes on
 		if f.Ended {
-			f.again()
+			f.beginAttempt()
 		}
 	}
 	if _, ok := f.Settings[o.Key]; !ok {
@@ -274,11 +274,11 @@ func (c *Collector) setting(o parser.Setting) {
 	f.Settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}.after(f.Settings[o.Key])
 }
 
-// marker folds a marker, and leaves of it what [Collector.Thin] returns.
+// marker folds a marker, and leaves of it what [Collector.Compact] returns.
 func (c *Collector) marker(o *parser.Marker) {
 	c.hideMarker(o)
 	f := c.file(o.At.Source)
-	f.see(&o.Header)
+	f.learnHeader(&o.Header)
 	if o.Name == "phase" && o.Fields["edge"] != "close" || o.Name == "launch" {
 		o.Text = short(o.Text)
 	} else {
@@ -286,7 +286,7 @@ func (c *Collector) marker(o *parser.Marker) {
 	}
 	f.Marks++
 	if f.Ended && begins(o) {
-		f.again()
+		f.beginAttempt()
 	}
 	switch o.Name {
 	case "step":
@@ -294,11 +294,11 @@ func (c *Collector) marker(o *parser.Marker) {
 		if !ok || n >= 1<<40 {
 			return
 		}
-		f.stepped(o.Header.Launched(), int(n))
+		f.countStep(o.Header.Launched(), int(n))
 		if int(n) > f.LastStep {
 			f.LastStep = int(n)
 			f.Steps++
-			f.started()
+			f.clearInit()
 		}
 	case "progress":
 		if n, ok := o.Fields.Int("count"); ok && int(n) > f.Counted && n < 1<<40 {
@@ -316,7 +316,7 @@ func (c *Collector) marker(o *parser.Marker) {
 	case "phase":
 		f.phase(o)
 	case "identity":
-		f.identity(o)
+		f.learnIdentity(o)
 	case "launch":
 		if len(f.Launches) < maxLaunches {
 			f.Launches = append(f.Launches, *o)

@@ -15,9 +15,9 @@ import (
 func (c *cluster) lines(v phase.Verdict, in *Incident) []Evidence {
 	e := c.root
 	out := []Evidence{{At: e.At, Text: clean(e.Text, 400), Why: reason(e)}}
-	if v.Frame != nil && c.trace != nil {
+	if v.Frame != nil && c.rootTrace != nil {
 		out = append(out, Evidence{
-			At:   parser.Position{Source: c.traced.At.Source, Line: c.trace.Line},
+			At:   parser.Position{Source: c.tracedBy.At.Source, Line: c.rootTrace.Line},
 			Text: clean(fmt.Sprintf("%s:%d in %s", v.Frame.File, v.Frame.Line, v.Frame.Func), 300), Why: "tells the phase: " + v.Why,
 		})
 	}

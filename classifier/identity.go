@@ -26,12 +26,12 @@ type identity struct {
 	Mixed bool // several ranks share this key: rank tells nothing
 }
 
-// see learns from an envelope: the time, and who the writer is.
-func (f *file) see(h *envelope.Header) {
+// learnHeader learns from an envelope: the time, and who the writer is.
+func (f *file) learnHeader(h *envelope.Header) {
 	if !h.Time.IsZero() && h.Clock != "monotonic" {
 		f.LastTime, f.Clock = h.Time, h.Clock
 	}
-	f.ticked(h)
+	f.noteStamp(h)
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.Labels) < maxLaunches {
 			f.Labels[l] = true
@@ -73,8 +73,8 @@ func (f *file) learnLabel(label string, id identity) {
 	}
 }
 
-// labelled completes an identity by what a launcher told of the process with that label.
-func (id *identity) labelled(f *file, label string) {
+// fillByLabel completes an identity by what a launcher told of the process with that label.
+func (id *identity) fillByLabel(f *file, label string) {
 	if have, ok := f.Identities[identKey{"label", label}]; ok && !have.Mixed && id.PID <= 0 {
 		id.PID = have.PID
 	}
@@ -156,8 +156,8 @@ func (i *identity) fill(from identity) {
 	i.Here = i.Here || from.Here
 }
 
-// died joins the pid and the address of a dead actor, which Ray prints on lines of their own, the pid first.
-func (f *file) died(o *parser.Event) {
+// learnDeath joins the pid and the address of a dead actor, which Ray prints on lines of their own, the pid first.
+func (f *file) learnDeath(o *parser.Event) {
 	if pid, ok := o.Fields.Int("pid"); ok {
 		f.Dead, f.DeadBy = int(pid), o.Header.Stream
 	}
@@ -167,7 +167,7 @@ func (f *file) died(o *parser.Event) {
 	}
 }
 
-func (f *file) identity(o *parser.Marker) {
+func (f *file) learnIdentity(o *parser.Marker) {
 	id := identity{Rank: -1, LocalRank: -1, Device: -1, PID: o.Header.PID, Host: o.Header.Host}
 	for _, t := range []struct {
 		key string
@@ -218,8 +218,8 @@ func (f *file) identity(o *parser.Marker) {
 	}
 }
 
-// ask takes over what an input told under a key.
-func (id *identity) ask(f *file, kind string, key int) {
+// fillFrom takes over what an input told under a key.
+func (id *identity) fillFrom(f *file, kind string, key int) {
 	have, ok := f.Identities[identKey{kind, strconv.Itoa(key)}]
 	if !ok {
 		return

@@ -45,14 +45,14 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	files := c.sorted()
 	j := &job{files: files, run: describe(files, o)}
 	for i, f := range files {
-		events := settle(f)
+		events := dedupe(f)
 		if i > 0 && continues(f, files[i-1]) {
 			carry(files[i-1], events)
 		}
 		j.events = append(j.events, events...)
 	}
-	j.ours()
-	j.place()
+	j.dropOtherJobs()
+	j.assignAttempts()
 	j.index = newIndex(j)
 	return Result{Run: j.run, Incidents: j.incidents()}
 }
@@ -82,15 +82,15 @@ type job struct {
 	index  *index // of the events, once they are settled
 }
 
-// settle copies the events of one input, drops doubles and gives details to the evidence they belong to.
-func settle(f *file) []*event {
+// dedupe copies the events of one input, drops doubles and gives details to the evidence they belong to.
+func dedupe(f *file) []*event {
 	var out []*event
 	for _, e := range f.Events {
 		c := *e
 		c.facts = factsOf(e.Pattern)
 		c.fields = parser.Fields{}
 		maps.Copy(c.fields, e.Fields)
-		if !double(out, &c) {
+		if !mergeDuplicate(out, &c) {
 			out = append(out, &c)
 		}
 	}
@@ -122,17 +122,17 @@ func withoutAdvice(events []*event) []*event {
 	}
 	var kept []*event
 	for _, e := range events {
-		if e.Pattern != rayAdvice || !toldElsewhere(events, e) {
+		if e.Pattern != rayAdvice || !repeated(events, e) {
 			kept = append(kept, e)
 		}
 	}
 	return kept
 }
 
-// toldElsewhere says that the kill which that end speaks of is told by another event: by words of Ray's that say more, or by
+// repeated says that the kill which that end speaks of is told by another event: by words of Ray's that say more, or by
 // the same end further down, of which the stage is known as well. A driver repeats the text, and only of the first copy in a
 // log that was cut at its head is more lost; the job's status stands above it there, so that it may seem another attempt's.
-func toldElsewhere(events []*event, advice *event) bool {
+func repeated(events []*event, advice *event) bool {
 	return slices.ContainsFunc(events, func(e *event) bool {
 		if e.Pattern == rayAdvice {
 			return e.At.Offset > advice.At.Offset
@@ -162,9 +162,9 @@ func requested(before []*event, d *event) bool {
 // maxResources is how many lines a container's requests or limits have: a resource each.
 const maxResources = 8
 
-// double merges an event into one that the same line already gave: a report of many lines and the pattern of one of
+// mergeDuplicate merges an event into one that the same line already gave: a report of many lines and the pattern of one of
 // them, or a piece of a long line read twice.
-func double(out []*event, e *event) bool {
+func mergeDuplicate(out []*event, e *event) bool {
 	for i := len(out) - 1; i >= 0 && i >= len(out)-64; i-- {
 		o := out[i]
 		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role {
@@ -212,8 +212,8 @@ func ownerOf(events []*event, d *event) *event {
 	return best
 }
 
-// ours drops the kernel's reports about other jobs of the node.
-func (j *job) ours() {
+// dropOtherJobs drops the kernel's reports about other jobs of the node.
+func (j *job) dropOtherJobs() {
 	if j.run.JobID == "" {
 		return
 	}
@@ -253,7 +253,7 @@ func (j *job) incidents() []Incident {
 	var clusters []*cluster
 	byAttempt := map[int][]*cluster{}
 	for _, e := range j.ordered(parser.Evidence) {
-		cl := home(byAttempt[e.Attempt], e)
+		cl := clusterFor(byAttempt[e.Attempt], e)
 		if cl == nil {
 			cl = &cluster{job: j, writers: map[writer]bool{}}
 			byAttempt[e.Attempt] = append(byAttempt[e.Attempt], cl)
@@ -283,13 +283,13 @@ func (j *job) incidents() []Incident {
 	return out
 }
 
-// home is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the
+// clusterFor is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the
 // latest wins that its own writer reported to before, else the latest.
-func home(clusters []*cluster, e *event) *cluster {
+func clusterFor(clusters []*cluster, e *event) *cluster {
 	var best *cluster
 	for _, cl := range slices.Backward(clusters) {
-		if (best == nil || cl.hears(e)) && cl.takes(e) {
-			if cl.hears(e) {
+		if (best == nil || cl.hasWriter(e)) && cl.accepts(e) {
+			if cl.hasWriter(e) {
 				return cl
 			}
 			best = cl

@@ -26,12 +26,12 @@ type index struct {
 	slurm     []*event           // that tell a task
 	elastic   bool               // torchrun starts the processes
 
-	follow   map[*event]*traceback.Trace // see [job.traceOf]
-	failed   map[run][]failure           // see [job.failures]
-	launched []failure                   // all of them, by input and attempt
-	alien    map[couple]bool             // see [job.differ]
-	codes    map[*traceback.Trace]*code
-	places   map[string]int // of code, by their numbers
+	traces    map[*event]*traceback.Trace // see [job.traceOf]
+	failed    map[run][]failure           // see [job.failures]
+	launched  []failure                   // all of them, by input and attempt
+	different map[couple]bool             // see [job.differ]
+	code      map[*traceback.Trace]*code
+	places    map[string]int // of code, by their numbers
 }
 
 // figures are what two prints of one failure have in common.
@@ -61,8 +61,8 @@ type couple struct {
 func newIndex(j *job) *index {
 	x := &index{
 		byFile: map[*file][]*event{}, tracedBy: map[writer][]*event{}, evidence: map[writer][]*event{}, evidences: map[*file][]*event{}, recovery: map[*file][]*event{},
-		follow: map[*event]*traceback.Trace{}, failed: map[run][]failure{}, alien: map[couple]bool{},
-		codes: map[*traceback.Trace]*code{}, places: map[string]int{},
+		traces: map[*event]*traceback.Trace{}, failed: map[run][]failure{}, different: map[couple]bool{},
+		code: map[*traceback.Trace]*code{}, places: map[string]int{},
 	}
 	for _, e := range j.events {
 		e.figures = figures{e.fields["requested"], e.fields["total"], e.fields["free"], e.fields["allocated"], e.fields["device"]}
@@ -115,10 +115,10 @@ func newIndex(j *job) *index {
 type code struct{ own, libraries []int }
 
 func (x *index) codeOf(t *traceback.Trace) *code {
-	c, ok := x.codes[t]
+	c, ok := x.code[t]
 	if !ok {
 		c = &code{x.numbers(ownCode(t)), x.numbers(libraries(t))}
-		x.codes[t] = c
+		x.code[t] = c
 	}
 	return c
 }

@@ -48,9 +48,9 @@ func appendFailure(out []failure, e *event) []failure {
 	return out
 }
 
-// launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
+// fillByFailure completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
-func (j *job) launcher(id *identity, e *event) {
+func (j *job) fillByFailure(id *identity, e *event) {
 	hit := j.failureOf(id, e)
 	if hit == nil {
 		return
@@ -112,8 +112,8 @@ func (j *job) elastic() bool {
 	return j.index.elastic
 }
 
-// shot completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
-func (j *job) shot(id *identity, e *event) {
+// fillBySIGKILL completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
+func (j *job) fillBySIGKILL(id *identity, e *event) {
 	var hit *failure
 	for attempt := max(0, e.Attempt-1); attempt <= e.Attempt; attempt++ {
 		fs := j.failures(e.file, attempt)
@@ -136,9 +136,9 @@ func (j *job) shot(id *identity, e *event) {
 	id.fill(one)
 }
 
-// named completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
+// fillByLauncher completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
 // logs.
-func (j *job) named(id *identity) {
+func (j *job) fillByLauncher(id *identity) {
 	for _, x := range j.index.launched {
 		if x.PID == id.PID && x.PID > 0 || id.PID <= 0 && x.Rank == id.Rank && x.Rank >= 0 {
 			id.fill(x.identity)

@@ -87,7 +87,7 @@ func carry(before *file, events []*event) {
 			e.LastStep = before.LastStep
 		}
 		if e.Timer == "" && e.Marker == nil {
-			e.Timer, e.TimerBy, e.Marker = before.where(e.Header.Stream)
+			e.Timer, e.TimerBy, e.Marker = before.underWay(e.Header.Stream)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (c *cluster) byEnd() (phase.Verdict, bool) {
 
 // byTrace reads the traceback of the failure, then who called it from afar.
 func (c *cluster) byTrace() (phase.Verdict, bool) {
-	t := c.trace
+	t := c.rootTrace
 	if t == nil {
 		return phase.Verdict{}, false
 	}
@@ -191,7 +191,7 @@ func (c *cluster) byContext() phase.Verdict {
 	if e.Pattern == daskMemory {
 		return phase.Verdict{Phase: phase.Data, Confidence: phase.Low, Why: "Dask's workers process tables, unless the log says otherwise"}
 	}
-	if c.strangers(e) {
+	if c.sharedLog(e) {
 		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is told of this writer, and another one had a failure of its own"}
 	}
 	if c.job.bareEngine() {
@@ -208,13 +208,13 @@ func (c *cluster) byContext() phase.Verdict {
 
 // stage is what was under way when an event was printed: the open timer, the last stage that was announced.
 func (c *cluster) stage(e *event) (phase.Verdict, bool) {
-	if e.Timer != "" && !c.stranger(e, e.TimerBy) {
+	if e.Timer != "" && !c.cannotSpeakFor(e, e.TimerBy) {
 		if v, ok := phase.FromTimer(e.Timer); ok {
 			return v, true
 		}
 	}
 	m := e.Marker
-	if m == nil || m.Fields["phase"] == "" || c.stranger(e, m.Header.Stream) || e == c.root && c.started(m) {
+	if m == nil || m.Fields["phase"] == "" || c.cannotSpeakFor(e, m.Header.Stream) || e == c.root && c.started(m) {
 		return phase.Verdict{}, false
 	}
 	return phase.Verdict{
@@ -223,24 +223,24 @@ func (c *cluster) stage(e *event) (phase.Verdict, bool) {
 	}, true
 }
 
-// stranger says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
+// cannotSpeakFor says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
 // incident.
-func (c *cluster) stranger(e *event, stream string) bool {
+func (c *cluster) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
 		return false
 	}
 	for _, x := range c.job.index.evidence[writer{e.file, stream}] {
-		if x.home != nil && x.home != c && x.Attempt == e.Attempt {
+		if x.cluster != nil && x.cluster != c && x.Attempt == e.Attempt {
 			return true
 		}
 	}
 	return false
 }
 
-// strangers says that the log is not one program's: another labelled writer had an incident of its own.
-func (c *cluster) strangers(e *event) bool {
+// sharedLog says that the log is not one program's: another labelled writer had an incident of its own.
+func (c *cluster) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
-		return x.home != nil && x.home != c && x.Attempt == e.Attempt && labelled(x, e)
+		return x.cluster != nil && x.cluster != c && x.Attempt == e.Attempt && labelled(x, e)
 	})
 }
 
@@ -293,7 +293,7 @@ func (c *cluster) elsewhere() (phase.Verdict, bool) {
 		if f == c.root.file || f.Attempt != c.root.Attempt {
 			continue
 		}
-		timer, _, m := f.where("")
+		timer, _, m := f.underWay("")
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
 		}

@@ -78,7 +78,7 @@ type event struct {
 	fields   parser.Fields // Event.Fields, completed by details beside it; of a result in the making, like what follows
 	details  []*event
 	facts    facts
-	home     *cluster // whose evidence it is
+	cluster  *cluster // whose evidence it is
 	figures  figures
 }
 

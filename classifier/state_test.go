@@ -25,7 +25,7 @@ func collectors(t *testing.T) map[string]*Collector {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		c := NewCollector()
-		_, err = stream.Scan(path, f, c.Add)
+		_, err = stream.Read(path, f, c.Add)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 		out[path] = c

@@ -15,8 +15,8 @@ type stepper struct {
 	Count int    // steps reported
 }
 
-// stepped counts a step for its writer.
-func (f *file) stepped(label string, step int) {
+// countStep counts a step for its writer.
+func (f *file) countStep(label string, step int) {
 	i := slices.IndexFunc(f.Steppers, func(s stepper) bool { return s.Label == label })
 	if i < 0 {
 		if len(f.Steppers) == maxSteppers {
@@ -53,15 +53,15 @@ func (c *cluster) ownSteps(a, b *event) bool {
 		if i < len(a.StepsBy) {
 			n -= a.StepsBy[i]
 		}
-		if n > 0 && !c.foreign(a.file.Steppers[i].Label, a, b) {
+		if n > 0 && !c.otherJobs(a.file.Steppers[i].Label, a, b) {
 			return true
 		}
 	}
 	return false
 }
 
-// foreign says that the programs behind two launchers' labels differ: some of their failures cannot be those of one.
-func (c *cluster) foreign(label string, events ...*event) bool {
+// otherJobs says that the programs behind two launchers' labels differ: some of their failures cannot be those of one.
+func (c *cluster) otherJobs(label string, events ...*event) bool {
 	return label != "" && !slices.ContainsFunc(events, func(e *event) bool {
 		own := e.Header.Launched()
 		return own == label || !c.job.differ(e.file, own, label)
@@ -71,10 +71,10 @@ func (c *cluster) foreign(label string, events ...*event) bool {
 // differ says that the writers behind two labels of one input failed in ways that no one program does.
 func (j *job) differ(f *file, one, other string) bool {
 	pair := couple{f, one, other}
-	yes, known := j.index.alien[pair]
+	yes, known := j.index.different[pair]
 	if !known {
 		yes = j.compare(f, one, other)
-		j.index.alien[pair] = yes
+		j.index.different[pair] = yes
 	}
 	return yes
 }
@@ -96,9 +96,9 @@ func (j *job) compare(f *file, one, other string) bool {
 
 // unrelated says that two failures cannot be those of one program.
 func (j *job) unrelated(a, b *event) bool {
-	if apart(a, b) || otherDays(a, b) {
+	if incompatible(a, b) || otherDays(a, b) {
 		return true
 	}
 	s, t := j.traceOf(a), j.traceOf(b)
-	return s != nil && t != nil && j.strangers(a, b, s, t)
+	return s != nil && t != nil && j.differentPrograms(a, b, s, t)
 }

@@ -9,9 +9,9 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// who tells which process an event is about, joining what its own line says with what the job's other lines say of
+// identify tells which process an event is about, joining what its own line says with what the job's other lines say of
 // the same process. Unknown numbers are -1, an unknown host is "".
-func (j *job) who(e *event) identity {
+func (j *job) identify(e *event) identity {
 	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
 	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
 		// a remote traceback printed by somebody else: the label is the printer's, the header the failing process's
@@ -44,7 +44,7 @@ func (j *job) who(e *event) identity {
 	}
 	if id.Host == "" && e.Header.Parent > 0 {
 		actor := identity{Rank: -1, LocalRank: -1, Device: -1, PID: e.Header.Parent}
-		actor.ask(e.file, "pid", actor.PID)
+		actor.fillFrom(e.file, "pid", actor.PID)
 		id.Host = actor.Host // an actor and its children share the host
 	}
 	if have, ok := e.file.Identities[identKey{"stream", e.Header.Stream}]; ok && id.Rank < 0 && !have.Mixed && e.Header.Stream != "" {
@@ -52,7 +52,7 @@ func (j *job) who(e *event) identity {
 	}
 	if id.PID <= 0 && e.Header.Process != "" && e.Kind != parser.OOMKill {
 		for _, f := range j.files {
-			id.labelled(f, e.Header.Process)
+			id.fillByLabel(f, e.Header.Process)
 		}
 	}
 	j.complete(&id, e.file, e.Header.Task)
@@ -72,14 +72,14 @@ func (j *job) complete(id *identity, f *file, task int) {
 	look := func(f *file) {
 		switch {
 		case id.PID > 0:
-			id.ask(f, "pid", id.PID)
+			id.fillFrom(f, "pid", id.PID)
 		case id.Rank >= 0:
-			id.ask(f, "rank", id.Rank)
+			id.fillFrom(f, "rank", id.Rank)
 			if id.PID <= 0 && task >= 0 {
-				id.ask(f, "task", task)
+				id.fillFrom(f, "task", task)
 			}
 			if id.PID <= 0 && j.oneNode() {
-				id.ask(f, "local", id.Rank)
+				id.fillFrom(f, "local", id.Rank)
 			}
 		}
 	}
@@ -159,11 +159,11 @@ func (c *cluster) rootFacts() Root {
 	e := c.root
 	fields := c.joined()
 	probe := *e
-	probe.fields, probe.Trace = fields, c.rootTrace()
-	id := c.job.who(&probe)
-	c.job.launcher(&id, e)
+	probe.fields, probe.Trace = fields, c.traceOfRoot()
+	id := c.job.identify(&probe)
+	c.job.fillByFailure(&id, e)
 	if e.Kind == parser.OOMKill && id.PID > 0 && (id.Rank < 0 || id.Host == "") || e.Kind != parser.OOMKill && id.Host == "" {
-		c.job.named(&id) // the kernel's log names a pid, the launcher's its rank
+		c.job.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
 	}
 	if id.Host == "" && e.Header.PID > 0 {
 		printer := identity{Rank: -1, LocalRank: -1, Device: -1, PID: e.Header.PID}
@@ -183,7 +183,7 @@ func (c *cluster) rootFacts() Root {
 		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
 	}
 	if e.Kind == parser.OOMKill && id.PID <= 0 {
-		c.job.shot(&id, e)
+		c.job.fillBySIGKILL(&id, e)
 	}
 	if e.Kind == parser.OOMKill && id.Rank < 0 && id.PID > 0 {
 		id.Rank = c.job.parentRank(id.PID, e.Attempt)
@@ -199,7 +199,7 @@ func (c *cluster) rootFacts() Root {
 	}
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
-		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
+		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.rootTrace,
 		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
 	}
 	if id.PID > 0 {
@@ -287,10 +287,10 @@ func sameWriter(a, b *event) bool {
 	return a.file == b.file && a.Header.Stream == b.Header.Stream && a.Header.PID == b.Header.PID
 }
 
-// rootTrace is the adopted trace when it tells of the same process as the root.
-func (c *cluster) rootTrace() *traceback.Trace {
-	if c.traced == c.root || echo(c.root, c.traced) {
-		return c.trace
+// traceOfRoot is the adopted trace when it tells of the same process as the root.
+func (c *cluster) traceOfRoot() *traceback.Trace {
+	if c.tracedBy == c.root || echo(c.root, c.tracedBy) {
+		return c.rootTrace
 	}
 	return nil
 }

@@ -6,11 +6,11 @@ import (
 	"oomscan/parser"
 )
 
-// place puts what a batch scheduler or the kernel says of a kill into the attempt in which the job's launcher saw a
+// assignAttempts puts what a batch scheduler or the kernel says of a kill into the attempt in which the job's launcher saw a
 // process die of SIGKILL. Both write to an input of their own, which tells nothing of attempts; without the launcher's
 // word the kill would be taken for the first attempt's.
-func (j *job) place() {
-	byPID := map[string]shots{} // of all processes under ""
+func (j *job) assignAttempts() {
+	byPID := map[string]attempts{} // of all processes under ""
 	for _, e := range j.events {
 		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || e.facts.scheduler != "" {
 			continue
@@ -44,10 +44,10 @@ func (j *job) place() {
 	}
 }
 
-// shots are the attempts in which inputs saw processes die of SIGKILL, each once.
-type shots []run
+// attempts are the attempts in which inputs saw processes die of SIGKILL, each once.
+type attempts []run
 
-func (s shots) with(e *event) shots {
+func (s attempts) with(e *event) attempts {
 	r := run{e.file, e.Attempt}
 	if slices.Contains(s, r) {
 		return s
@@ -56,7 +56,7 @@ func (s shots) with(e *event) shots {
 }
 
 // outside is the only attempt that the inputs other than f tell of.
-func (s shots) outside(f *file) (attempt int, ok bool) {
+func (s attempts) outside(f *file) (attempt int, ok bool) {
 	for _, r := range s {
 		switch {
 		case r.file == f || ok && r.attempt == attempt:
