@@ -94,7 +94,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	reclassify(&o)
 	if o.Trace != nil && o.Trace.Origin != nil {
 		g := o.Trace.Origin
-		f.learn(identity{Rank: g.Rank, LocalRank: -1, Device: -1, PID: g.PID, Host: g.IP})
+		f.learn(&identity{Rank: g.Rank, LocalRank: -1, Device: -1, PID: g.PID, Host: g.IP})
 		if g.Actor != "" && len(f.Labels) < maxLaunches {
 			f.Labels[g.Actor] = true
 		}

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -12,45 +13,23 @@ import (
 // identify tells which process an event is about, joining what its own line says with what the job's other lines say of
 // the same process. Unknown numbers are -1, an unknown host is "".
 func (j *job) identify(e *event) identity {
-	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
-	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
-		// a remote traceback printed by somebody else: the label is the printer's, the header the failing process's
-		id = identity{Rank: t.Origin.Rank, LocalRank: -1, Device: -1, PID: t.Origin.PID, Host: t.Origin.IP}
-	} else if e.Header.PID > 0 && e.Kind != parser.OOMKill {
-		id.PID = e.Header.PID // who reports a kill is not who was killed
-	}
-	for _, t := range []struct {
-		key string
-		to  *int
-	}{{"rank", &id.Rank}, {"local_rank", &id.LocalRank}, {"device", &id.Device}, {"pid", &id.PID}} {
-		if n, ok := e.fields.Int(t.key); ok && (*t.to < 0 || t.key == "pid" && (e.Kind == parser.OOMKill || e.Kind == parser.SHMExhausted)) {
-			*t.to = int(n)
-		}
-	}
-	if id.Device < 0 {
-		id.Device = e.Header.Device
-	}
-	for _, k := range []string{"host", "node"} {
-		if h := e.fields[k]; h != "" && (id.Host == "" || e.Kind == parser.OOMKill) {
-			id.Host = h
-			break
-		}
-	}
+	id := ownIdentity(e)
+	kill := e.Kind == parser.OOMKill
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = e.Header.TP
 	}
-	if id.Rank < 0 && e.Header.Task >= 0 && e.Kind != parser.OOMKill && j.run.Launcher != "ray" && !j.elastic() {
+	if id.Rank < 0 && e.Header.Task >= 0 && !kill && j.run.Launcher != "ray" && !j.index.elastic {
 		id.Rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
 	}
 	if id.Host == "" && e.Header.Parent > 0 {
-		actor := identity{Rank: -1, LocalRank: -1, Device: -1, PID: e.Header.Parent}
-		actor.fillFrom(e.file, "pid", actor.PID)
+		actor := newIdentity()
+		actor.fillFrom(e.file, "pid", e.Header.Parent)
 		id.Host = actor.Host // an actor and its children share the host
 	}
 	if have, ok := e.file.Identities[identKey{"stream", e.Header.Stream}]; ok && id.Rank < 0 && !have.Mixed && e.Header.Stream != "" {
 		id.Rank = have.Rank
 	}
-	if id.PID <= 0 && e.Header.Process != "" && e.Kind != parser.OOMKill {
+	if id.PID <= 0 && e.Header.Process != "" && !kill {
 		for _, f := range j.files {
 			id.fillByLabel(f, e.Header.Process)
 		}
@@ -58,6 +37,31 @@ func (j *job) identify(e *event) identity {
 	j.complete(&id, e.file, e.Header.Task)
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = id.Engine - 1
+	}
+	return id
+}
+
+// ownIdentity is what an event's own line says of the process that it is about. The label of a remote traceback is its
+// printer's, its header the failing process's. Whoever reports a kill is not who was killed.
+func ownIdentity(e *event) identity {
+	kill := e.Kind == parser.OOMKill
+	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
+	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
+		id = identity{Rank: t.Origin.Rank, LocalRank: -1, Device: -1, PID: t.Origin.PID, Host: t.Origin.IP}
+	} else if e.Header.PID > 0 && !kill {
+		id.PID = e.Header.PID
+	}
+	for _, x := range id.numbers() {
+		names := x.field == "pid" && (kill || e.Kind == parser.SHMExhausted) // the message names the victim
+		if n, ok := e.fields.Int(x.field); ok && (*x.to < 0 || names) {
+			*x.to = int(n)
+		}
+	}
+	if id.Device < 0 {
+		id.Device = e.Header.Device
+	}
+	if h := cmp.Or(e.fields["host"], e.fields["node"]); h != "" && (id.Host == "" || kill) {
+		id.Host = h
 	}
 	return id
 }
@@ -85,12 +89,12 @@ func (j *job) complete(id *identity, f *file, task int) {
 	}
 	look(f)
 	if id.PID <= 0 && id.Rank < 0 && f.Selves == 1 {
-		id.fill(*f.Self) // the log of one process, which told who it is
+		id.fill(f.Self) // the log of one process, which told who it is
 	}
 	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
 		// where every process of a node sees all of its devices, their numbers are the local ranks
 		if have, ok := f.Identities[seat(id.Host, id.Device)]; ok && !have.Mixed {
-			id.fill(*have)
+			id.fill(have)
 		}
 	}
 	if id.Rank < 0 && id.LocalRank >= 0 && id.Host != "" {
@@ -158,45 +162,10 @@ func onlyHost(files []*file) string {
 func (c *cluster) rootFacts() Root {
 	e := c.root
 	fields := c.joined()
-	probe := *e
-	probe.fields, probe.Trace = fields, c.traceOfRoot()
-	id := c.job.identify(&probe)
-	c.job.fillByFailure(&id, e)
-	if e.Kind == parser.OOMKill && id.PID > 0 && (id.Rank < 0 || id.Host == "") || e.Kind != parser.OOMKill && id.Host == "" {
-		c.job.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
-	}
-	if id.Host == "" && e.Header.PID > 0 {
-		printer := identity{Rank: -1, LocalRank: -1, Device: -1, PID: e.Header.PID}
-		c.job.complete(&printer, e.file, -1)
-		id.Host = printer.Host // a process and its parent share the host
-	}
-	if id.Host == "" {
-		id.Host = c.job.srunHost(e, id.Rank)
-	}
-	if id.Host == "" && e.facts.launcher == "k8s" {
-		id.Host = onlyHost([]*file{e.file}) // the description of one pod
-	}
-	if id.Host == "" && (c.job.run.Nodes == nil || *c.job.run.Nodes <= 1) {
-		id.Host = onlyHost(c.job.files)
-	}
-	if e.facts.program == "spawn" && id.Rank < 0 && c.job.oneNode() {
-		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
-	}
-	if e.Kind == parser.OOMKill && id.PID <= 0 {
-		c.job.fillBySIGKILL(&id, e)
-	}
-	if e.Kind == parser.OOMKill && id.Rank < 0 && id.PID > 0 {
-		id.Rank = c.job.parentRank(id.PID, e.Attempt)
-	}
 	if n, ok := c.srunTask(); ok {
 		fields["task"] = strconv.Itoa(n) // the kernel's cgroup counts the tasks of one node
 	}
-	if n, ok := fields.Int("task"); ok && id.Rank < 0 && e.Kind == parser.OOMKill && c.job.run.Launcher != "torchrun" && !c.job.elastic() {
-		id.Rank = int(n) // srun names one task: its rank in the step
-	}
-	if (resource(e.Kind) != "gpu" || e.deviceOf() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
-		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
-	}
+	id := c.rootIdentity(fields)
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.rootTrace,
@@ -211,6 +180,68 @@ func (c *cluster) rootFacts() Root {
 	case e.Kind == parser.OOMKill:
 		r.Process = clean(fields["comm"], 80)
 	}
+	r.readFigures(fields)
+	if n, ok := resident(e); ok && r.ProcessBytes == nil {
+		r.ProcessBytes = &n
+	}
+	return r
+}
+
+// rootIdentity tells which process the root is about, by all that the job's logs say of it.
+func (c *cluster) rootIdentity(fields parser.Fields) identity {
+	e, j := c.root, c.job
+	kill := e.Kind == parser.OOMKill
+	probe := *e
+	probe.fields, probe.Trace = fields, c.traceOfRoot()
+	id := j.identify(&probe)
+	j.fillByFailure(&id, e)
+	if kill && id.PID > 0 && (id.Rank < 0 || id.Host == "") || !kill && id.Host == "" {
+		j.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
+	}
+	id.Host = cmp.Or(id.Host, j.hostOf(e, id.Rank))
+	if e.facts.program == "spawn" && id.Rank < 0 && j.oneNode() {
+		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
+	}
+	if kill && id.PID <= 0 {
+		j.fillBySIGKILL(&id, e)
+	}
+	if kill && id.Rank < 0 && id.PID > 0 {
+		id.Rank = j.parentRank(id.PID, e.Attempt)
+	}
+	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
+		id.Rank = int(n) // srun names one task: its rank in the step
+	}
+	if (resource(e.Kind) != "gpu" || e.deviceOf() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
+	}
+	return id
+}
+
+// hostOf is the node of the process that printed an event, by what other lines say, "" when none does.
+func (j *job) hostOf(e *event, rank int) string {
+	if e.Header.PID > 0 {
+		printer := newIdentity()
+		printer.PID = e.Header.PID
+		if j.complete(printer, e.file, -1); printer.Host != "" {
+			return printer.Host // a process and its parent share the host
+		}
+	}
+	if h := j.srunHost(e, rank); h != "" {
+		return h
+	}
+	if e.facts.launcher == "k8s" { // the description of one pod
+		if h := onlyHost([]*file{e.file}); h != "" {
+			return h
+		}
+	}
+	if j.run.Nodes == nil || *j.run.Nodes <= 1 {
+		return onlyHost(j.files)
+	}
+	return ""
+}
+
+// readFigures takes over the quantities of a failure's fields.
+func (r *Root) readFigures(fields parser.Fields) {
 	ownProcess(fields)
 	rawLimit(fields)
 	for _, t := range []struct {
@@ -235,10 +266,6 @@ func (c *cluster) rootFacts() Root {
 			*t.to = &n
 		}
 	}
-	if n, ok := resident(e); ok && r.ProcessBytes == nil {
-		r.ProcessBytes = &n
-	}
-	return r
 }
 
 // tasks reads the rows that the parser took from the kernel's table.

@@ -26,6 +26,19 @@ type identity struct {
 	Mixed bool // several ranks share this key: rank tells nothing
 }
 
+// newIdentity is that of a process of which nothing is known.
+func newIdentity() *identity { return &identity{Rank: -1, LocalRank: -1, Device: -1, PID: -1} }
+
+// number is a number of an identity under the name that messages give it.
+type number struct {
+	field string
+	to    *int
+}
+
+func (i *identity) numbers() []number {
+	return []number{{"rank", &i.Rank}, {"local_rank", &i.LocalRank}, {"device", &i.Device}, {"pid", &i.PID}}
+}
+
 // learnHeader learns from an envelope: the time, and who the writer is.
 func (f *file) learnHeader(h *envelope.Header) {
 	if !h.Time.IsZero() && h.Clock != "monotonic" {
@@ -40,7 +53,7 @@ func (f *file) learnHeader(h *envelope.Header) {
 	f.learnWriter(h)
 	here := h.Actor != "" && h.Host == ""
 	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here || h.TP >= 0) {
-		f.learn(identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: h.Device, PID: h.PID, Host: h.Host, Here: here, Engine: h.TP + 1})
+		f.learn(&identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: h.Device, PID: h.PID, Host: h.Host, Here: here, Engine: h.TP + 1})
 	}
 }
 
@@ -49,20 +62,13 @@ func (f *file) learnWriter(h *envelope.Header) {
 	if h.Rank < 0 || h.PID > 0 || h.Process == "" {
 		return
 	}
-	key := identKey{"stream", h.Stream}
-	have, ok := f.Identities[key]
-	if !ok {
-		if len(f.Identities) >= maxIdentities {
-			return
-		}
-		have = &identity{Rank: -1, LocalRank: -1, Device: -1}
-		f.Identities[key] = have
+	if have := f.identityOf(identKey{"stream", h.Stream}); have != nil {
+		have.fill(&identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: -1, Host: h.Host})
 	}
-	have.fill(identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: -1, Host: h.Host})
 }
 
 // learnLabel notes the process that a launcher gave a label. Where it gave it twice, the label tells nothing.
-func (f *file) learnLabel(label string, id identity) {
+func (f *file) learnLabel(label string, id *identity) {
 	key := identKey{"label", label}
 	if have, ok := f.Identities[key]; ok {
 		have.Mixed = have.Mixed || have.PID != id.PID
@@ -81,7 +87,7 @@ func (id *identity) fillByLabel(f *file, label string) {
 }
 
 // learn joins what is told of one process under its pid and its rank.
-func (f *file) learn(id identity) {
+func (f *file) learn(id *identity) {
 	keys := make([]identKey, 0, 2)
 	if id.PID > 0 {
 		keys = append(keys, identKey{"pid", strconv.Itoa(id.PID)})
@@ -99,16 +105,20 @@ func (f *file) learn(id identity) {
 		keys = append(keys, seat(id.Host, id.LocalRank))
 	}
 	for _, k := range keys {
-		have, ok := f.Identities[k]
-		if !ok {
-			if len(f.Identities) >= maxIdentities {
-				return
-			}
-			have = &identity{Rank: -1, LocalRank: -1, Device: -1}
-			f.Identities[k] = have
+		if have := f.identityOf(k); have != nil {
+			have.fill(id)
 		}
-		have.fill(id)
 	}
+}
+
+// identityOf is what is known under a key, nil when nothing is and no more keys are kept.
+func (f *file) identityOf(key identKey) *identity {
+	have, known := f.Identities[key]
+	if !known && len(f.Identities) < maxIdentities {
+		have = newIdentity()
+		f.Identities[key] = have
+	}
+	return have
 }
 
 // seat is the key of the process with that local rank on a host.
@@ -130,7 +140,7 @@ func (f *file) rankOn(host string, local int) int {
 }
 
 // fill takes over what is not known yet.
-func (i *identity) fill(from identity) {
+func (i *identity) fill(from *identity) {
 	switch {
 	case i.Mixed || from.Mixed:
 	case i.Rank < 0 || from.Rank >= 0 && from.Group > i.Group:
@@ -162,19 +172,18 @@ func (f *file) learnDeath(o *parser.Event) {
 		f.Dead, f.DeadBy = int(pid), o.Header.Stream
 	}
 	if h := o.Fields["host"]; h != "" && f.Dead > 0 && f.DeadBy == o.Header.Stream {
-		f.learn(identity{Rank: -1, LocalRank: -1, Device: -1, PID: f.Dead, Host: h})
+		f.learn(&identity{Rank: -1, LocalRank: -1, Device: -1, PID: f.Dead, Host: h})
 		f.Dead = 0
 	}
 }
 
+// learnIdentity learns from a message in which a process tells who it is, or another one does.
 func (f *file) learnIdentity(o *parser.Marker) {
-	id := identity{Rank: -1, LocalRank: -1, Device: -1, PID: o.Header.PID, Host: o.Header.Host}
-	for _, t := range []struct {
-		key string
-		to  *int
-	}{{"rank", &id.Rank}, {"local_rank", &id.LocalRank}, {"device", &id.Device}, {"pid", &id.PID}} {
-		if n, ok := o.Fields.Int(t.key); ok {
-			*t.to = int(n)
+	id := newIdentity()
+	id.PID, id.Host = o.Header.PID, o.Header.Host
+	for _, x := range id.numbers() {
+		if n, ok := o.Fields.Int(x.field); ok {
+			*x.to = int(n)
 		}
 	}
 	if id.Rank < 0 {
@@ -191,28 +200,25 @@ func (f *file) learnIdentity(o *parser.Marker) {
 	if h := o.Fields["host"]; h != "" {
 		id.Host = h
 		if id.PID <= 0 && id.Rank < 0 && len(f.Launches) < maxLaunches {
-			told := *o
-			told.Fields = parser.Fields{"host": h}
-			f.Launches = append(f.Launches, told)
+			banner := *o
+			banner.Fields = parser.Fields{"host": h}
+			f.Launches = append(f.Launches, banner)
 		}
 	}
 	if l := o.Fields["label"]; l != "" && id.PID > 0 {
 		f.learnLabel(l, id)
-		return // by whom it is told is somebody else
+		return // somebody else tells it
 	}
 	f.learn(id)
 	if o.Header.Task >= 0 && id.PID > 0 {
-		key := identKey{"task", strconv.Itoa(o.Header.Task)}
-		if have, ok := f.Identities[key]; ok {
+		if have := f.identityOf(identKey{"task", strconv.Itoa(o.Header.Task)}); have != nil {
 			have.fill(id)
-		} else if len(f.Identities) < maxIdentities {
-			f.Identities[key] = &id
 		}
 	}
 	if o.Header.Stream == "" && (id.PID > 0 || id.Rank >= 0 && id.Group > 0) {
 		if f.Self == nil || f.Self.PID != id.PID || f.Self.Rank != id.Rank {
 			f.Selves++
-			f.Self = &identity{Rank: -1, LocalRank: -1, Device: -1}
+			f.Self = newIdentity()
 		}
 		f.Self.fill(id)
 	}
@@ -229,5 +235,5 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 		from.Rank = -1
 	}
 	from.Mixed, from.Group = false, 0
-	id.fill(from)
+	id.fill(&from)
 }

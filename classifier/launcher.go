@@ -20,16 +20,14 @@ func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[r
 
 // appendFailure adds what a launcher says by an event to what it said before.
 func appendFailure(out []failure, e *event) []failure {
-	id := identity{Rank: -1, LocalRank: -1, Device: -1, PID: -1, Host: e.fields["host"]}
-	for _, t := range []struct {
-		key string
-		to  *int
-	}{{"rank", &id.Rank}, {"local_rank", &id.LocalRank}, {"pid", &id.PID}} {
-		if n, ok := e.fields.Int(t.key); ok {
-			*t.to = int(n)
+	id := newIdentity()
+	id.Host = e.fields["host"]
+	for _, x := range id.numbers() {
+		if n, ok := e.fields.Int(x.field); ok {
+			*x.to = int(n)
 		}
 	}
-	x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
+	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
 	if n, ok := e.fields.Int("exitcode"); ok {
 		x.exit = int(n)
 	}
@@ -55,11 +53,16 @@ func (j *job) fillByFailure(id *identity, e *event) {
 	if hit == nil {
 		return
 	}
+	j.fillByLauncherOf(id, hit)
+}
+
+// fillByLauncherOf completes an identity by what a launcher says of one process.
+func (j *job) fillByLauncherOf(id *identity, hit *failure) {
 	one := hit.identity
 	if one.Rank < 0 && j.oneNode() {
 		one.Rank = one.LocalRank
 	}
-	id.fill(one)
+	id.fill(&one)
 }
 
 // diedEarlier says that the launchers of two nodes noticed the end of a's process before that of b's. Their logs carry
@@ -107,11 +110,6 @@ func (j *job) failureOf(id *identity, e *event) *failure {
 	return hit
 }
 
-// elastic says that torchrun starts the processes: srun's tasks are its agents, one a node.
-func (j *job) elastic() bool {
-	return j.index.elastic
-}
-
 // fillBySIGKILL completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
 func (j *job) fillBySIGKILL(id *identity, e *event) {
 	var hit *failure
@@ -129,11 +127,7 @@ func (j *job) fillBySIGKILL(id *identity, e *event) {
 	if hit == nil {
 		return
 	}
-	one := hit.identity
-	if one.Rank < 0 && j.oneNode() {
-		one.Rank = one.LocalRank
-	}
-	id.fill(one)
+	j.fillByLauncherOf(id, hit)
 }
 
 // fillByLauncher completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
@@ -141,7 +135,7 @@ func (j *job) fillBySIGKILL(id *identity, e *event) {
 func (j *job) fillByLauncher(id *identity) {
 	for _, x := range j.index.launched {
 		if x.PID == id.PID && x.PID > 0 || id.PID <= 0 && x.Rank == id.Rank && x.Rank >= 0 {
-			id.fill(x.identity)
+			id.fill(&x.identity)
 		}
 	}
 }
