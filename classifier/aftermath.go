@@ -8,7 +8,7 @@ import (
 )
 
 // survived says that the run went on: somebody recovered, or training steps were reported after the root.
-func (c *cluster) survived() bool {
+func (c *conclusion) survived() bool {
 	f, last := c.root.file, c.evidence[0]
 	for _, e := range c.evidence {
 		if e.file == f && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
@@ -38,7 +38,7 @@ func (c *cluster) survived() bool {
 
 // stepsElsewhere says that training steps were reported after a kill had been noticed, in a log that is not the
 // kernel's.
-func (c *cluster) stepsElsewhere() bool {
+func (c *conclusion) stepsElsewhere() bool {
 	if c.root.Kind != parser.OOMKill || c.root.file.Steps > 0 {
 		return false
 	}
@@ -60,7 +60,7 @@ func (c *cluster) stepsElsewhere() bool {
 var skips = expression(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
 
 // retried says that who failed tries again or goes on without, and that nothing says that it gave up.
-func (c *cluster) retried() bool {
+func (c *conclusion) retried() bool {
 	retries := false
 	for _, e := range c.evidence {
 		if r := e.fields["retries"]; r != "" {
@@ -75,12 +75,12 @@ func (c *cluster) retried() bool {
 var caught = expression(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
 
 // warned says that the failure was only told of in warnings, and that nothing died behind them.
-func (c *cluster) warned() bool {
+func (c *conclusion) warned() bool {
 	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return !caught().MatchString(e.Text) }) && !c.diedAfter()
 }
 
 // diedAfter says that something in the input ended behind the root.
-func (c *cluster) diedAfter() bool {
+func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
 		return x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
@@ -88,7 +88,7 @@ func (c *cluster) diedAfter() bool {
 
 // goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
-func (c *cluster) goesOn(e *event) bool {
+func (c *conclusion) goesOn(e *event) bool {
 	if uncaught(e) && e.file.ProgressAt-e.At.Offset < outputBuffer {
 		return false // what is printed behind it had waited in the buffer of standard output
 	}
@@ -115,7 +115,7 @@ func uncaught(e *event) bool {
 }
 
 // fatalAfter says that the job died after e all the same, without another step.
-func (c *cluster) fatalAfter(e *event) bool {
+func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
 		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
 			(x.Kind == parser.Exception || x.facts.gaveUp) {
@@ -126,7 +126,7 @@ func (c *cluster) fatalAfter(e *event) bool {
 }
 
 // consequences lists what followed, the same words of the same kind once with a count.
-func (c *cluster) consequences() []Consequence {
+func (c *conclusion) consequences() []Consequence {
 	var out []Consequence
 	seen := map[string]int{}
 	for _, e := range c.job.index.followers {
@@ -154,7 +154,7 @@ func (c *cluster) consequences() []Consequence {
 }
 
 // follows says whether an event belongs to what the root set off.
-func (c *cluster) follows(e *event) bool {
+func (c *conclusion) follows(e *event) bool {
 	switch e.Role {
 	case parser.Consequence, parser.Suspicion:
 	case parser.Context:

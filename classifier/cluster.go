@@ -2,9 +2,7 @@ package classifier
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,15 +12,11 @@ import (
 
 // cluster is the evidence of one incident, in order of occurrence.
 type cluster struct {
-	job       *job
-	evidence  []*event
-	writers   map[writer]bool // of the evidence; labelled ones
-	traced    []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
-	suspect   bool
-	root      *event
-	rootTrace *traceback.Trace // of the root, or of a report of the same failure
-	tracedBy  *event           // whose trace it is
-	next      int              // line of the next incident's first evidence in the root's input, 0 when there is none
+	job      *job
+	evidence []*event
+	writers  map[writer]bool // of the evidence; labelled ones
+	traced   []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
+	suspect  bool
 }
 
 // add takes a piece of evidence.
@@ -237,97 +231,6 @@ func (c *cluster) places() []parser.Position {
 	return out
 }
 
-// incident draws the conclusions from a cluster.
-func (c *cluster) incident() Incident {
-	c.chooseRoot()
-	c.adoptTrace()
-	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places()}
-	full, proven := c.hostFull()
-	if c.suspect && !proven {
-		in.Verdict = Suspect
-	}
-	if c.pinned() {
-		in.Kind = parser.HostOOM
-	}
-	in.Resource = resource(in.Kind)
-	if r := c.root.fields["resource"]; r != "" {
-		in.Resource = r
-	}
-	if in.Resource == "host" && in.Root.Total == nil {
-		in.Root.Total = in.Root.Limit
-	}
-	v := c.phase()
-	in.Phase, in.Confidence, in.PhaseWhy = string(v.Phase), v.Confidence, v.Why
-	in.Survived = c.survived()
-	in.Repeats = len(c.evidence) - 1
-	in.Consequences = c.consequences()
-	if r := &in.Root; r.Requested != nil && r.Free != nil && *r.Requested > *r.Free {
-		short := *r.Requested - *r.Free
-		in.Shortfall = &short
-	}
-	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && in.Root.Requested != nil && *in.Root.Requested > left {
-		short := *in.Root.Requested - max(left, 0) // the engine prints a negative rest when the weights alone overrun its share
-		in.Shortfall = &short
-	}
-	in.Findings = c.findings(&in)
-	in.Evidence = c.lines(v, &in)
-	if proven {
-		in.Evidence = append(in.Evidence, full)
-	}
-	in.Summary = summary(&in)
-	return in
-}
-
-// hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up when the log last
-// told it.
-func (c *cluster) hostFull() (Evidence, bool) {
-	if !c.suspect || resource(c.evidence[0].Kind) != "host" {
-		return Evidence{}, false
-	}
-	for _, f := range c.job.files {
-		for _, name := range slices.Sorted(maps.Keys(f.Gauges)) {
-			g := f.Gauges[name]
-			used, err := strconv.ParseFloat(g.Fields["percent"], 64)
-			total, known := g.Fields.Int("host_total")
-			left, told := g.Fields.Int("host_available")
-			if err != nil && known && told && total > 0 {
-				used, err = 100*(1-float64(left)/float64(total)), nil
-			}
-			if err == nil && used >= hostFullPercent && used <= 100 {
-				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: fmt.Sprintf("%.0f %% of the host's memory was in use", used)}, true
-			}
-		}
-	}
-	return Evidence{}, false
-}
-
-// hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
-const hostFullPercent = 95
-
-// chooseRoot picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
-// kernel's is the first-hand one.
-func (c *cluster) chooseRoot() {
-	best := c.evidence[0]
-	for _, e := range c.evidence[1:] {
-		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.facts.authority > best.facts.authority {
-			best = e
-		}
-	}
-	for _, e := range c.evidence {
-		if e.file != best.file && echo(best, e) && best.nameless() && !e.nameless() {
-			best = e
-			break
-		}
-	}
-	c.root = best
-}
-
-// nameless says that neither a label nor a stamp of its own tells whose print a failure is: somebody else's log may
-// quote it, and its place in time is that of the last stamp before it.
-func (e *event) nameless() bool {
-	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
-}
-
 // earlier says that a happened before b although it is listed after it: both lines carry a time of the same clock.
 func earlier(a, b *event) bool {
 	if a.Header.Time.IsZero() || b.Header.Time.IsZero() || a.Header.Clock != b.Header.Clock {
@@ -339,10 +242,6 @@ func earlier(a, b *event) bool {
 	return a.Header.Time.Before(b.Header.Time)
 }
 
-// stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
-// record when they come to it. Buffers that flush late are out by more.
-const stampNoise = 5 * time.Second
-
 // resource is which memory a kind is about.
 func resource(k parser.Kind) string {
 	switch k {
@@ -352,20 +251,6 @@ func resource(k parser.Kind) string {
 		return "shm"
 	}
 	return "gpu"
-}
-
-// pinned says that a driver's failure was about pinned host memory, which prints the same words.
-func (c *cluster) pinned() bool {
-	if c.root.Kind != parser.GPUDriverOOM || c.rootTrace == nil {
-		return false
-	}
-	frames := c.rootTrace.Frames
-	for _, f := range frames[max(0, len(frames)-3):] {
-		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") {
-			return true
-		}
-	}
-	return false
 }
 
 // echo says that two events are two prints of one failure: the same figures.
@@ -379,52 +264,6 @@ func renamed(e, x *event) bool {
 		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
 }
 
-// adoptTrace finds the traceback that belongs to the root when its own line stands alone: of another print of the same
-// failure, or of what the same process raised afterwards.
-func (c *cluster) adoptTrace() {
-	c.rootTrace, c.tracedBy = c.root.Trace, c.root
-	if c.rootTrace != nil {
-		return
-	}
-	pid := c.root.Header.PID
-	best, score := (*event)(nil), 0
-	for _, e := range c.job.index.traced {
-		if e.Attempt != c.root.Attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
-			continue
-		}
-		s := 0
-		switch {
-		case echo(c.root, e):
-			s = 5
-		case pid > 0 && e.Trace.Origin != nil && e.Trace.Origin.PID == pid:
-			s = 4
-		case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception:
-			s = 3
-		case e.fields["class"] == "Fatal Python error" && sameWriter(c.root, e) && e.At.Line > c.root.At.Line && e.At.Line-c.root.At.Line <= abortLines:
-			s = 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
-		case renamed(c.root, e):
-			s = 3
-		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.cluster == c || e.cluster == nil && !labelled(c.root, e)):
-			s = 2
-		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
-			s = 1
-		}
-		if s > score {
-			best, score = e, s
-		}
-		if score == 5 {
-			break // there is no better one
-		}
-	}
-	if c.root.Kind == parser.OOMKill && best == nil {
-		for _, e := range c.job.index.traced { // the parent's words come before Slurm's
-			if e.Role == parser.Suspicion && e.Attempt == c.root.Attempt {
-				best = e
-				break
-			}
-		}
-	}
-	if best != nil {
-		c.rootTrace, c.tracedBy = best.Trace, best
-	}
-}
+// stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
+// record when they come to it. Buffers that flush late are out by more.
+const stampNoise = 5 * time.Second

@@ -159,7 +159,7 @@ func onlyHost(files []*file) string {
 }
 
 // rootFacts joins what is known of the root.
-func (c *cluster) rootFacts() Root {
+func (c *conclusion) rootFacts() Root {
 	e := c.root
 	fields := c.joined()
 	if n, ok := c.srunTask(); ok {
@@ -168,7 +168,7 @@ func (c *cluster) rootFacts() Root {
 	id := c.rootIdentity(fields)
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
-		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.rootTrace,
+		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
 		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
 	}
 	if id.PID > 0 {
@@ -188,7 +188,7 @@ func (c *cluster) rootFacts() Root {
 }
 
 // rootIdentity tells which process the root is about, by all that the job's logs say of it.
-func (c *cluster) rootIdentity(fields parser.Fields) identity {
+func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	e, j := c.root, c.job
 	kill := e.Kind == parser.OOMKill
 	probe := *e
@@ -315,16 +315,16 @@ func sameWriter(a, b *event) bool {
 }
 
 // traceOfRoot is the adopted trace when it tells of the same process as the root.
-func (c *cluster) traceOfRoot() *traceback.Trace {
+func (c *conclusion) traceOfRoot() *traceback.Trace {
 	if c.tracedBy == c.root || echo(c.root, c.tracedBy) {
-		return c.rootTrace
+		return c.trace
 	}
 	return nil
 }
 
 // joined are the root's fields, completed: for a kill by every other report of the kill, else by further prints of
 // the same failure.
-func (c *cluster) joined() parser.Fields {
+func (c *conclusion) joined() parser.Fields {
 	out := maps.Clone(c.root.fields)
 	for _, e := range c.evidence {
 		if e == c.root {

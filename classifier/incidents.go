@@ -266,12 +266,13 @@ func (j *job) incidents() []Incident {
 			clusters = append(clusters, cl)
 		}
 	}
-	follow(clusters)
+	next := nextStarts(clusters)
 	out := make([]Incident, 0, len(clusters))
 	attempts := map[parser.Position]int{}
 	for _, cl := range clusters {
-		in := cl.incident()
-		attempts[in.Root.At] = cl.root.Attempt
+		c := cl.conclude(next[cl])
+		in := c.incident()
+		attempts[in.Root.At] = c.root.Attempt
 		out = append(out, in)
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int {

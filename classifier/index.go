@@ -165,8 +165,8 @@ func disjoint(a, b []int) bool {
 	return true
 }
 
-// follow notes for each cluster where the next incident of the same input begins; see [cluster.next].
-func follow(clusters []*cluster) {
+// nextStarts are the lines on which the incident behind each cluster begins in the same input.
+func nextStarts(clusters []*cluster) map[*cluster]int {
 	type start struct {
 		line int
 		of   *cluster
@@ -185,15 +185,17 @@ func follow(clusters []*cluster) {
 	for _, list := range starts {
 		slices.SortStableFunc(list, func(a, b start) int { return cmp.Compare(a.line, b.line) })
 	}
+	out := map[*cluster]int{}
 	for _, c := range clusters {
 		last := c.evidence[len(c.evidence)-1]
 		list := starts[last.file]
 		i, _ := slices.BinarySearchFunc(list, last.At.Line+1, func(s start, line int) int { return cmp.Compare(s.line, line) })
 		for ; i < len(list); i++ {
 			if list[i].of != c {
-				c.next = list[i].line
+				out[c] = list[i].line
 				break
 			}
 		}
 	}
+	return out
 }

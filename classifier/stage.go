@@ -13,7 +13,7 @@ import (
 
 // phase decides in which phase the root happened: by the message itself, the traceback, the remote method, the
 // driver's pending call, an open timer or marker, the process and the file, in this order.
-func (c *cluster) phase() phase.Verdict {
+func (c *conclusion) phase() phase.Verdict {
 	e := c.root
 	if e.Kind == parser.NCCLOOM {
 		return phase.Verdict{Phase: phase.NCCL, Confidence: "high", Why: "the collective library itself could not allocate"}
@@ -49,7 +49,7 @@ func (c *cluster) phase() phase.Verdict {
 }
 
 // byWords reads what the failure's message says besides, as its first print or a further one nearby has it.
-func (c *cluster) byWords() (phase.Verdict, bool) {
+func (c *conclusion) byWords() (phase.Verdict, bool) {
 	e := c.root
 	if resource(e.Kind) != "gpu" {
 		return phase.Verdict{}, false
@@ -69,7 +69,7 @@ func (c *cluster) byWords() (phase.Verdict, bool) {
 }
 
 // byEnd reads how the program that failed ended, where it says so right behind the failure.
-func (c *cluster) byEnd() (phase.Verdict, bool) {
+func (c *conclusion) byEnd() (phase.Verdict, bool) {
 	e := c.root
 	for _, x := range c.job.index.byFile[e.file] {
 		behind := x.At.Line - e.At.Line
@@ -84,8 +84,8 @@ func (c *cluster) byEnd() (phase.Verdict, bool) {
 }
 
 // byTrace reads the traceback of the failure, then who called it from afar.
-func (c *cluster) byTrace() (phase.Verdict, bool) {
-	t := c.rootTrace
+func (c *conclusion) byTrace() (phase.Verdict, bool) {
+	t := c.trace
 	if t == nil {
 		return phase.Verdict{}, false
 	}
@@ -112,7 +112,7 @@ func (c *cluster) byTrace() (phase.Verdict, bool) {
 var remote = expression(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
 
 // byCommand reads the title or the command line of the killed process.
-func (c *cluster) byCommand() (phase.Verdict, bool) {
+func (c *conclusion) byCommand() (phase.Verdict, bool) {
 	pid := c.joined()["pid"]
 	for pass := range 2 {
 		for _, e := range c.evidence {
@@ -139,7 +139,7 @@ func (c *cluster) byCommand() (phase.Verdict, bool) {
 }
 
 // byWitness asks those who noticed a kill: a data loader's or a worker pool's parent.
-func (c *cluster) byWitness() (phase.Verdict, bool) {
+func (c *conclusion) byWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
@@ -174,7 +174,7 @@ func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
 }
 
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
-func (c *cluster) byContext() phase.Verdict {
+func (c *conclusion) byContext() phase.Verdict {
 	e := c.root
 	if v, ok := c.stage(e); ok {
 		return v
@@ -207,7 +207,7 @@ func (c *cluster) byContext() phase.Verdict {
 }
 
 // stage is what was under way when an event was printed: the open timer, the last stage that was announced.
-func (c *cluster) stage(e *event) (phase.Verdict, bool) {
+func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	if e.Timer != "" && !c.cannotSpeakFor(e, e.TimerBy) {
 		if v, ok := phase.FromTimer(e.Timer); ok {
 			return v, true
@@ -225,12 +225,12 @@ func (c *cluster) stage(e *event) (phase.Verdict, bool) {
 
 // cannotSpeakFor says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
 // incident.
-func (c *cluster) cannotSpeakFor(e *event, stream string) bool {
+func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
 		return false
 	}
 	for _, x := range c.job.index.evidence[writer{e.file, stream}] {
-		if x.cluster != nil && x.cluster != c && x.Attempt == e.Attempt {
+		if x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt {
 			return true
 		}
 	}
@@ -238,15 +238,15 @@ func (c *cluster) cannotSpeakFor(e *event, stream string) bool {
 }
 
 // sharedLog says that the log is not one program's: another labelled writer had an incident of its own.
-func (c *cluster) sharedLog(e *event) bool {
+func (c *conclusion) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
-		return x.cluster != nil && x.cluster != c && x.Attempt == e.Attempt && labelled(x, e)
+		return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt && labelled(x, e)
 	})
 }
 
 // stageOfWitness asks the first who noticed a kill in another log what was under way there: a kernel's log knows of
 // no stages.
-func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
+func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
@@ -264,7 +264,7 @@ func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
 
 // started says that a marker of the start is out of date: another input of the attempt tells of a later stage. A job
 // starts once, and a clock need not be on every line.
-func (c *cluster) started(m *parser.Marker) bool {
+func (c *conclusion) started(m *parser.Marker) bool {
 	if m.Fields["phase"] != phase.Init {
 		return false
 	}
@@ -276,7 +276,7 @@ func (c *cluster) started(m *parser.Marker) bool {
 }
 
 // byName reads the names of the process and of the log.
-func (c *cluster) byName() (phase.Verdict, bool) {
+func (c *conclusion) byName() (phase.Verdict, bool) {
 	e := c.root
 	for _, l := range []string{e.Header.Process, e.Header.Actor} {
 		if v, ok := phase.FromLabel(l, e.Ready || e.LastStep >= 0); ok && l != "" {
@@ -288,7 +288,7 @@ func (c *cluster) byName() (phase.Verdict, bool) {
 
 // elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it
 // announced last was under way when the job died.
-func (c *cluster) elsewhere() (phase.Verdict, bool) {
+func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 	for _, f := range c.job.files {
 		if f == c.root.file || f.Attempt != c.root.Attempt {
 			continue
