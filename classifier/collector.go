@@ -92,29 +92,8 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	resolveTime(&o)
 	f.learnHeader(&o.Header)
 	reclassify(&o)
-	if o.Trace != nil && o.Trace.Origin != nil {
-		g := o.Trace.Origin
-		f.learn(&identity{Rank: g.Rank, LocalRank: -1, Device: -1, PID: g.PID, Host: g.IP})
-		if g.Actor != "" && len(f.Labels) < maxLaunches {
-			f.Labels[g.Actor] = true
-		}
-	}
-	if o.Pattern == rayDeadActor {
-		f.learnDeath(&o)
-	}
-	switch {
-	case o.Kind == parser.Restart:
-		f.beginAttempt()
-	case o.Kind == parser.JobCancelled && o.Fields["reason"] == "requeue":
-		f.Ended, f.Requeued = true, true
-	case o.Role == parser.Evidence && f.Requeued:
-		f.beginAttempt()
-		f.Failed = true
-	case factsOf(o.Pattern).ends:
-		f.Ended = true
-	case o.Role == parser.Evidence || o.Kind == parser.Exception:
-		f.Failed = true
-	}
+	f.learnFailed(&o)
+	f.followAttempt(&o)
 	f.PerPattern[o.Pattern]++
 	n := f.PerPattern[o.Pattern]
 	if n > maxPerPattern || n > fewEvents && len(f.Events) >= maxEvents {
@@ -129,19 +108,55 @@ func (c *Collector) event(o parser.Event) parser.Event {
 		o.Trace = nil
 	}
 	f.keep(&o)
+	f.Events = append(f.Events, f.inContext(o))
+	if o.Trace == nil {
+		o.Trace = origin
+	}
+	return o
+}
+
+// learnFailed learns whose failure an event is: by the header of a remote traceback, or by Ray's lines about a dead actor.
+func (f *file) learnFailed(o *parser.Event) {
+	if o.Trace != nil && o.Trace.Origin != nil {
+		g := o.Trace.Origin
+		f.learn(&identity{Rank: g.Rank, LocalRank: -1, Device: -1, PID: g.PID, Host: g.IP})
+		if g.Actor != "" && len(f.Labels) < maxLaunches {
+			f.Labels[g.Actor] = true
+		}
+	}
+	if o.Pattern == rayDeadActor {
+		f.learnDeath(o)
+	}
+}
+
+// followAttempt notes that an attempt failed or ended, and begins the next one where a launcher says so.
+func (f *file) followAttempt(o *parser.Event) {
+	switch {
+	case o.Kind == parser.Restart:
+		f.beginAttempt()
+	case o.Kind == parser.JobCancelled && o.Fields["reason"] == "requeue":
+		f.Ended, f.Requeued = true, true
+	case o.Role == parser.Evidence && f.Requeued:
+		f.beginAttempt()
+		f.Failed = true
+	case factsOf(o.Pattern).ends:
+		f.Ended = true
+	case o.Role == parser.Evidence || o.Kind == parser.Exception:
+		f.Failed = true
+	}
+}
+
+// inContext is an event with what was known when it was read.
+func (f *file) inContext(o parser.Event) *event {
 	e := &event{
-		Event: o, file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.stepsNow(), Since: f.Clocks[o.Header.Launched()], Progress: f.Progress, LastStep: f.LastStep, Ready: f.Ready,
-		When: o.Header.Time, Clock: o.Header.Clock,
+		Event: o, file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.stepsNow(), Since: f.Clocks[o.Header.Launched()],
+		Progress: f.Progress, LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
 	}
 	if e.When.IsZero() {
 		e.When, e.Clock = f.LastTime, f.Clock
 	}
 	e.Timer, e.TimerBy, e.Marker = f.underWay(o.Header.Stream)
-	f.Events = append(f.Events, e)
-	if o.Trace == nil {
-		o.Trace = origin
-	}
-	return o
+	return e
 }
 
 // originOf is a traceback that only tells whose it is, nil when the whole one does not.
@@ -290,22 +305,14 @@ func (c *Collector) marker(o *parser.Marker) {
 	}
 	switch o.Name {
 	case "step":
-		n, ok := o.Fields.Int("step")
-		if !ok || n >= 1<<40 {
-			return
-		}
-		f.countStep(o.Header.Launched(), int(n))
-		if int(n) > f.LastStep {
-			f.LastStep = int(n)
-			f.Steps++
-			f.clearInit()
-		}
+		f.step(o)
 	case "progress":
-		if n, ok := o.Fields.Int("count"); ok && int(n) > f.Counted && n < 1<<40 {
+		n, counts := o.Fields.Int("count")
+		counts = counts && int(n) > f.Counted && n < maxCount
+		if counts {
 			f.Counted = int(n)
-			f.Progress++
-			f.ProgressAt = o.At.Offset
-		} else if o.Fields["served"] != "" {
+		}
+		if counts || o.Fields["served"] != "" {
 			f.Progress++
 			f.ProgressAt = o.At.Offset
 		}
@@ -321,6 +328,23 @@ func (c *Collector) marker(o *parser.Marker) {
 		if len(f.Launches) < maxLaunches {
 			f.Launches = append(f.Launches, *o)
 		}
+	}
+}
+
+// maxCount bounds the numbers of steps: larger ones are something else.
+const maxCount = 1 << 40
+
+// step counts a training step, once.
+func (f *file) step(o *parser.Marker) {
+	n, ok := o.Fields.Int("step")
+	if !ok || n >= maxCount {
+		return
+	}
+	f.countStep(o.Header.Launched(), int(n))
+	if int(n) > f.LastStep {
+		f.LastStep = int(n)
+		f.Steps++
+		f.clearInit()
 	}
 }
 
