@@ -33,8 +33,8 @@ const (
 	exceptionOfShm = "shm.traceback" // made of an exception whose traceback goes through shared memory
 )
 
-// messages has the facts of all messages of a program under its name, and of a single message under the whole name.
-var messages = sync.OnceValue(func() map[string]facts {
+// factsByName has the facts of all messages of a program under its name, and of a single message under the whole name.
+var factsByName = sync.OnceValue(func() map[string]facts {
 	slurm := facts{launcher: "slurm", scheduler: "slurm", authority: -1}
 	slurmBooks := facts{launcher: "slurm", scheduler: "slurm", authority: -2}
 	slurmTable := facts{launcher: "slurm", scheduler: "slurm", authority: -2, ofNode: true}
@@ -75,9 +75,9 @@ var messages = sync.OnceValue(func() map[string]facts {
 // factsOf are the facts of a pattern by its name: "PROGRAM.MESSAGE".
 func factsOf(pattern string) facts {
 	program, _, _ := strings.Cut(pattern, ".")
-	f, ok := messages()[pattern]
+	f, ok := factsByName()[pattern]
 	if !ok {
-		f = messages()[program]
+		f = factsByName()[program]
 	}
 	f.program = program
 	return f
