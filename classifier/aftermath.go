@@ -8,28 +8,28 @@ import (
 )
 
 // survived says that the run went on: somebody recovered, or training steps were reported after the root.
-func (c *cluster) survived() bool {
+func (c *conclusion) survived() bool {
 	f, last := c.root.file, c.evidence[0]
 	for _, e := range c.evidence {
 		if e.file == f && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
 			last = e // a controller tells of the same failure again when it has decided to go on
 		}
 	}
-	end := f.steps
-	if last.attempt < len(f.done) {
-		end = f.done[last.attempt]
+	end := f.Steps
+	if last.Attempt < len(f.Done) {
+		end = f.Done[last.Attempt]
 	}
-	if end-last.steps >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
+	if end-last.Steps >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
-		if e.attempt != last.attempt && e.file == f {
+		if e.Attempt != last.Attempt && e.file == f {
 			continue
 		}
 		if e.file == f && e.At.Line >= last.At.Line {
 			return !c.fatalAfter(e)
 		}
-		if e.file != f && e.clock != "" && e.clock == last.clock && e.when.After(last.when) {
+		if e.file != f && e.Clock != "" && e.Clock == last.Clock && e.When.After(last.When) {
 			return true
 		}
 	}
@@ -38,18 +38,18 @@ func (c *cluster) survived() bool {
 
 // stepsElsewhere says that training steps were reported after a kill had been noticed, in a log that is not the
 // kernel's.
-func (c *cluster) stepsElsewhere() bool {
-	if c.root.Kind != parser.OOMKill || c.root.file.steps > 0 {
+func (c *conclusion) stepsElsewhere() bool {
+	if c.root.Kind != parser.OOMKill || c.root.file.Steps > 0 {
 		return false
 	}
 	last := map[*file]*event{}
 	for _, x := range c.job.index.kills {
-		if x.file != c.root.file && x.attempt == x.file.attempt {
+		if x.file != c.root.file && x.Attempt == x.file.Attempt {
 			last[x.file] = x
 		}
 	}
 	for f, x := range last {
-		if f.steps-x.steps >= 2 {
+		if f.Steps-x.Steps >= 2 {
 			return true
 		}
 	}
@@ -60,7 +60,7 @@ func (c *cluster) stepsElsewhere() bool {
 var skips = expression(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
 
 // retried says that who failed tries again or goes on without, and that nothing says that it gave up.
-func (c *cluster) retried() bool {
+func (c *conclusion) retried() bool {
 	retries := false
 	for _, e := range c.evidence {
 		if r := e.fields["retries"]; r != "" {
@@ -75,12 +75,12 @@ func (c *cluster) retried() bool {
 var caught = expression(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
 
 // warned says that the failure was only told of in warnings, and that nothing died behind them.
-func (c *cluster) warned() bool {
+func (c *conclusion) warned() bool {
 	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return !caught().MatchString(e.Text) }) && !c.diedAfter()
 }
 
 // diedAfter says that something in the input ended behind the root.
-func (c *cluster) diedAfter() bool {
+func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
 		return x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
@@ -88,15 +88,15 @@ func (c *cluster) diedAfter() bool {
 
 // goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
-func (c *cluster) goesOn(e *event) bool {
-	if uncaught(e) && e.file.progressAt-e.At.Offset < outputBuffer {
+func (c *conclusion) goesOn(e *event) bool {
+	if uncaught(e) && e.file.ProgressAt-e.At.Offset < outputBuffer {
 		return false // what is printed behind it had waited in the buffer of standard output
 	}
-	if e.file.progress-e.progress < 3 || e.attempt != e.file.attempt {
+	if e.file.Progress-e.Progress < 3 || e.Attempt != e.file.Attempt {
 		return false
 	}
 	for _, x := range c.job.index.byFile[e.file] {
-		if x.progress > e.progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
+		if x.Progress > e.Progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
 			return false
 		}
 	}
@@ -115,10 +115,10 @@ func uncaught(e *event) bool {
 }
 
 // fatalAfter says that the job died after e all the same, without another step.
-func (c *cluster) fatalAfter(e *event) bool {
+func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
-		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.steps == e.file.steps && x.attempt == e.attempt &&
-			(x.Kind == parser.Exception || x.Pattern == "elastic.failed") {
+		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
+			(x.Kind == parser.Exception || x.facts.gaveUp) {
 			return true
 		}
 	}
@@ -126,11 +126,11 @@ func (c *cluster) fatalAfter(e *event) bool {
 }
 
 // consequences lists what followed, the same words of the same kind once with a count.
-func (c *cluster) consequences() []Consequence {
+func (c *conclusion) consequences() []Consequence {
 	var out []Consequence
 	seen := map[string]int{}
 	for _, e := range c.job.index.followers {
-		if e == c.root || e.attempt != c.root.attempt || !c.follows(e) {
+		if e == c.root || e.Attempt != c.root.Attempt || !c.follows(e) {
 			continue
 		}
 		key := string(e.Kind) + "\x00" + e.Pattern
@@ -142,9 +142,9 @@ func (c *cluster) consequences() []Consequence {
 			break
 		}
 		seen[key] = len(out)
-		w := c.job.who(e)
+		w := c.job.identify(e)
 		out = append(out, Consequence{
-			Kind: e.Kind, At: e.At, Rank: ptr(w.rank), Host: w.host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
+			Kind: e.Kind, At: e.At, Rank: ptr(w.Rank), Host: w.Host, Time: e.Header.Time, Message: clean(e.Text, 300), Count: 1,
 		})
 	}
 	slices.SortStableFunc(out, func(a, b Consequence) int {
@@ -154,7 +154,7 @@ func (c *cluster) consequences() []Consequence {
 }
 
 // follows says whether an event belongs to what the root set off.
-func (c *cluster) follows(e *event) bool {
+func (c *conclusion) follows(e *event) bool {
 	switch e.Role {
 	case parser.Consequence, parser.Suspicion:
 	case parser.Context:

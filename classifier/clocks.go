@@ -20,24 +20,24 @@ const (
 
 // moment is a stamp that a writer put on a line.
 type moment struct {
-	at   time.Time // the zero time: none
-	seen int       // how many stamped lines the input had until then
+	At   time.Time // the zero time: none
+	Seen int       // how many stamped lines the input had until then
 }
 
-// ticked notes the stamp of a line for the launcher's label before it.
-func (f *file) ticked(h *envelope.Header) {
+// noteStamp notes the stamp of a line for the launcher's label before it.
+func (f *file) noteStamp(h *envelope.Header) {
 	label := h.Launched()
 	if label == "" || h.Time.IsZero() || h.Clock == "monotonic" || h.Clock == "clock" {
 		return
 	}
-	f.ticks++
-	if _, ok := f.clocks[label]; ok || len(f.clocks) < maxClocks {
-		f.clocks[label] = moment{h.Time, f.ticks}
+	f.Ticks++
+	if _, ok := f.Clocks[label]; ok || len(f.Clocks) < maxClocks {
+		f.Clocks[label] = moment{h.Time, f.Ticks}
 	}
 }
 
-// dated gives an event that tells its time itself, as Slurm's word of a cancelled step does, that time's stamp.
-func dated(o *parser.Event) {
+// resolveTime gives an event that tells its time itself, as Slurm's word of a cancelled step does, that time's stamp.
+func resolveTime(o *parser.Event) {
 	if !o.Header.Time.IsZero() || o.Kind != parser.JobCancelled {
 		return
 	}
@@ -50,7 +50,7 @@ func dated(o *parser.Event) {
 // writer had long been elsewhere in time. Where nothing tells when the earlier one was over, a month between the last
 // stamps before them tells the same, unless both went through the same code.
 func otherDays(a, b *event) bool {
-	if a.file != b.file || a.attempt != b.attempt || a.Header.Launched() == b.Header.Launched() {
+	if a.file != b.file || a.Attempt != b.Attempt || a.Header.Launched() == b.Header.Launched() {
 		return false
 	}
 	since, until := a.span()
@@ -68,10 +68,10 @@ func (e *event) span() (since, until time.Time) {
 	if t := e.Header.Time; !t.IsZero() && e.Header.Clock != "monotonic" && e.Header.Clock != "clock" {
 		return t, t
 	}
-	if last := e.file.clocks[e.Header.Launched()]; last.seen > e.since.seen {
-		until = last.at
+	if last := e.file.Clocks[e.Header.Launched()]; last.Seen > e.Since.Seen {
+		until = last.At
 	}
-	return e.since.at, until
+	return e.Since.At, until
 }
 
 // after is how much later a is than b, 0 when either is not known. Where one has no year, they are taken to be less

@@ -1,8 +1,8 @@
 package classifier
 
 import (
+	"maps"
 	"slices"
-	"strings"
 
 	"oomscan/parser"
 )
@@ -31,83 +31,48 @@ const maxOwnJobs = 4
 // maxCluePIDs bounds the processes of one log: a node of a job runs some dozens.
 const maxCluePIDs = 1024
 
-// nodePrograms print into the logs of a node or of the scheduler, never into a job's; those of nodeTables write tables that
-// somebody saved. Both tell of any job.
-var (
-	nodePrograms = []string{"kernel", "slurmctld", "slurmd", "systemd", "nvrm", "earlyoom", "oomd"}
-	nodeTables   = []string{"slurm.sacct", "slurm.mail"}
-)
-
-// ofNode says that a pattern is one of a node's or of the scheduler's.
-func ofNode(pattern string) bool {
-	program, _, _ := strings.Cut(pattern, ".")
-	return slices.Contains(nodePrograms, program) || slices.Contains(nodeTables, pattern)
-}
-
 // Clues tells what the logs that were added so far say of their job. Ask before logs are merged.
 func (c *Collector) Clues() Clues {
 	var out Clues
-	jobs, hosts, ranks := map[string]bool{}, map[string]bool{}, map[int]bool{}
-	node, own := 0, 0
+	jobs, hosts, ranks, pids := map[string]bool{}, map[string]bool{}, map[int]bool{}, map[int]bool{}
+	about, own := 0, 0 // events of a node's programs, and of a job's
 	for _, f := range c.files {
-		for i := range f.launches {
-			m := &f.launches[i]
-			if j := jobOf(m.Fields); j != "" {
-				jobs[j] = true
-			}
-			if m.Fields["framework"] != "" || m.Fields["world_size"] != "" {
-				out.Head = true
-			}
-			if h := m.Fields["host"]; h != "" {
-				hosts[h] = true
-			}
+		for i := range f.Launches {
+			fields := f.Launches[i].Fields
+			jobs[jobOf(fields)] = true
+			hosts[fields["host"]] = true
+			out.Head = out.Head || fields["framework"] != "" || fields["world_size"] != ""
 		}
-		for _, e := range f.events {
-			if ofNode(e.Pattern) {
-				node++
+		for _, e := range f.Events {
+			switch said := factsOf(e.Pattern); {
+			case said.ofNode:
+				about++
 				continue
+			case said.program == "slurm":
+				jobs[jobOf(e.Fields)] = true
 			}
 			if e.Role != parser.Context {
 				own++
 			}
-			if strings.HasPrefix(e.Pattern, "slurm.") {
-				if j := jobOf(e.Fields); j != "" {
-					jobs[j] = true
-				}
+		}
+		for k, id := range f.Identities {
+			hosts[id.Host] = true
+			if k.Kind == "rank" && !id.Mixed && id.Rank >= 0 {
+				ranks[id.Rank] = true
+			}
+			if k.Kind == "pid" && id.PID > 0 {
+				pids[id.PID] = true
 			}
 		}
-		for k, id := range f.idents {
-			if k.kind == "rank" && !id.mixed && id.rank >= 0 {
-				ranks[id.rank] = true
-			}
-			if id.host != "" {
-				hosts[id.host] = true
-			}
-			if k.kind == "pid" && id.pid > 0 {
-				out.PIDs = append(out.PIDs, id.pid)
-			}
-		}
-		if f.lastStep >= 0 || f.steps > 0 || len(f.done) > 0 {
-			out.Head = true
-		}
+		out.Head = out.Head || f.LastStep >= 0 || f.Steps > 0 || len(f.Done) > 0
 	}
-	out.Node = node > 0 && own == 0 && !out.Head
+	out.Node = about > 0 && own == 0 && !out.Head
+	delete(jobs, "")
+	delete(hosts, "")
 	if len(jobs) <= maxOwnJobs {
-		for j := range jobs {
-			out.Jobs = append(out.Jobs, j)
-		}
+		out.Jobs = slices.Sorted(maps.Keys(jobs))
 	}
-	for h := range hosts {
-		out.Hosts = append(out.Hosts, h)
-	}
-	for r := range ranks {
-		out.Ranks = append(out.Ranks, r)
-	}
-	slices.Sort(out.Jobs)
-	slices.Sort(out.Hosts)
-	slices.Sort(out.Ranks)
-	slices.Sort(out.PIDs)
-	out.PIDs = slices.Compact(out.PIDs)
+	out.Hosts, out.Ranks, out.PIDs = slices.Sorted(maps.Keys(hosts)), slices.Sorted(maps.Keys(ranks)), slices.Sorted(maps.Keys(pids))
 	out.PIDs = slices.Clip(out.PIDs[:min(len(out.PIDs), maxCluePIDs)])
 	return out
 }

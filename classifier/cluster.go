@@ -2,9 +2,7 @@ package classifier
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,51 +15,47 @@ type cluster struct {
 	job      *job
 	evidence []*event
 	writers  map[writer]bool // of the evidence; labelled ones
-	told     []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
+	traced   []*event        // the first evidence whose traceback is known, and a few echoes of it through other code
 	suspect  bool
-	root     *event
-	trace    *traceback.Trace // of the root, or of a report of the same failure
-	traced   *event           // whose trace it is
-	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
 }
 
 // add takes a piece of evidence.
 func (c *cluster) add(e *event) {
 	c.evidence = append(c.evidence, e)
-	if e.home = c; e.Header.Stream != "" {
+	if e.cluster = c; e.Header.Stream != "" {
 		c.writers[writerOf(e)] = true
 	}
-	if t := c.job.traceOf(e); t != nil && (len(c.told) == 0 || len(c.told) < maxTellers && echo(c.told[0], e) && c.elsewise(t)) {
-		c.told = append(c.told, e)
+	if t := c.job.traceOf(e); t != nil && (len(c.traced) == 0 || len(c.traced) < maxTraced && echo(c.traced[0], e) && c.unlikeTraced(t)) {
+		c.traced = append(c.traced, e)
 	}
 }
 
-// maxTellers bounds the tracebacks with which a new one is compared.
-const maxTellers = 4
+// maxTraced bounds the tracebacks with which a new one is compared.
+const maxTraced = 4
 
-// elsewise says that a traceback has no code in common with those that told of the cluster so far.
-func (c *cluster) elsewise(t *traceback.Trace) bool {
+// unlikeTraced says that a traceback has no code in common with those that told of the cluster so far.
+func (c *cluster) unlikeTraced(t *traceback.Trace) bool {
 	x := c.job.index
-	return !slices.ContainsFunc(c.told, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
+	return !slices.ContainsFunc(c.traced, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
 }
 
-// alien says that e's traceback is that of another program than the cluster's. A driver that repeats what a worker
+// otherProgram says that e's traceback is that of another program than the cluster's. A driver that repeats what a worker
 // printed goes through code of its own, and the worker's other ranks go through the worker's.
-func (c *cluster) alien(e *event) bool {
+func (c *cluster) otherProgram(e *event) bool {
 	t := c.job.traceOf(e)
-	if t == nil || len(c.told) == 0 {
+	if t == nil || len(c.traced) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(c.told, func(x *event) bool { return !c.job.strangers(x, e, c.job.traceOf(x), t) })
+	return !slices.ContainsFunc(c.traced, func(x *event) bool { return !c.job.differentPrograms(x, e, c.job.traceOf(x), t) })
 }
 
-// takes says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
+// accepts says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
 // run went on between them and failed in another way.
-func (c *cluster) takes(e *event) bool {
-	if first := c.evidence[0]; labelled(first, e) && (apart(first, e) || otherDays(first, e)) {
+func (c *cluster) accepts(e *event) bool {
+	if first := c.evidence[0]; labelled(first, e) && (incompatible(first, e) || otherDays(first, e)) {
 		return false
 	}
-	if c.alien(e) {
+	if c.otherProgram(e) {
 		return false
 	}
 	last := c.evidence[len(c.evidence)-1]
@@ -71,22 +65,20 @@ func (c *cluster) takes(e *event) bool {
 	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
 }
 
-// apart says that what two writers tell cannot be one failure, whatever their programs are.
-func apart(a, b *event) bool {
+// incompatible says that what two writers tell cannot be one failure, whatever their programs are.
+func incompatible(a, b *event) bool {
 	if memoryOf(a) != memoryOf(b) {
 		return true // one ran out of host memory, the other one of a device's
 	}
-	if f, g := backend(a), backend(b); f != g && f != "" && g != "" {
-		return true
-	}
-	if s, u := scheduler(a), scheduler(b); s != u && s != "" && u != "" {
-		return true
-	}
-	if v, w := vendor(a), vendor(b); v != w && v != "" && w != "" {
-		return true
-	}
-	if v, w := device(a), device(b); v != w && v != "" && w != "" {
-		return true
+	for _, x := range [][2]string{
+		{a.facts.allocator, b.facts.allocator},
+		{a.facts.scheduler, b.facts.scheduler},
+		{a.facts.vendor, b.facts.vendor},
+		{a.deviceOf(), b.deviceOf()},
+	} {
+		if x[0] != x[1] && x[0] != "" && x[1] != "" {
+			return true
+		}
 	}
 	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
 		return true // who is refused memory lives on; the kill of another process is a second story
@@ -102,10 +94,10 @@ func apart(a, b *event) bool {
 // refused says that an allocator was denied a request whose size it tells.
 func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["requested"] != "" }
 
-// strangers says that two failures are those of different programs: different writers whose tracebacks have none of
+// differentPrograms says that two failures are those of different programs: different writers whose tracebacks have none of
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
-func (j *job) strangers(a, b *event, at, bt *traceback.Trace) bool {
+func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
 	if a.Header.Stream == b.Header.Stream && a.file == b.file || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
 		return false
 	}
@@ -124,8 +116,8 @@ func oneCard(a, b *event) bool {
 	return !known || !first || !second || held+more <= total
 }
 
-// hears says that a labelled writer's earlier evidence is in the cluster.
-func (c *cluster) hears(e *event) bool {
+// hasWriter says that a labelled writer's earlier evidence is in the cluster.
+func (c *cluster) hasWriter(e *event) bool {
 	return e.Header.Stream != "" && c.writers[writerOf(e)]
 }
 
@@ -146,66 +138,13 @@ func memoryOf(e *event) string {
 	return resource(e.Kind)
 }
 
-// backend is the library whose allocator an event is about, "" when it is none that would tell programs apart: the
-// ranks of a job do not allocate by different ones.
-func backend(e *event) string {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "torch", "xpu", "mps", "npu", "hpu", "ggml", "paddle":
-		return program
-	case "xla", "tf":
-		return "xla"
-	case "trtllm", "tensorrt":
-		return "tensorrt"
-	}
-	return ""
-}
-
-// scheduler is whose word an event is, "" when it is no batch scheduler's: a job has one.
-func scheduler(e *event) string {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "slurm", "pbs", "lsf", "condor":
-		return program
-	}
-	return ""
-}
-
-// vendor is whose devices an event is about, "" when it does not tell. CUDA and ROCm print the same words.
-func vendor(e *event) string {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "torch", "cuda", "nccl", "cumem", "tms", "trtllm", "tensorrt", "cupy", "rmm", "bitsandbytes":
-		return "cuda"
-	case "npu", "hccl", "ascend":
-		return "npu"
-	case "xpu", "mps", "hpu":
-		return program
-	}
-	return ""
-}
-
-// device is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA and
-// one for HIP do not run as one job.
-func device(e *event) string {
-	switch {
-	case strings.HasPrefix(e.Pattern, "torch.oom."):
-		before, _, ok := strings.Cut(e.Text, " out of memory. Tried to allocate")
-		if word := before[strings.LastIndexAny(before, " '\"")+1:]; ok && word == strings.ToUpper(word) {
-			return word
-		}
-	case e.Pattern == "xla.hbm":
-		return "TPU"
-	case backend(e) == "xla" && strings.Contains(e.Text, "GPU_"):
-		return "GPU"
-	}
-	return ""
-}
-
 // traceOf is an event's traceback, or, of a line that stands alone, that of the next print of the failure by the same
 // writer.
 func (j *job) traceOf(e *event) *traceback.Trace {
 	if e.Trace != nil || e.Header.Stream == "" {
 		return e.Trace
 	}
-	t, known := j.index.follow[e]
+	t, known := j.index.traces[e]
 	if !known {
 		for _, x := range j.index.tracedBy[writerOf(e)] {
 			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines || renamed(e, x) {
@@ -213,7 +152,7 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 				break
 			}
 		}
-		j.index.follow[e] = t
+		j.index.traces[e] = t
 	}
 	return t
 }
@@ -266,7 +205,7 @@ func (c *cluster) progress(a, b *event) bool {
 func (c *cluster) concerns(recovery *event) bool {
 	other := false
 	for _, x := range c.job.index.evidence[writerOf(recovery)] {
-		if x.home == c {
+		if x.cluster == c {
 			return true
 		}
 		other = true
@@ -292,97 +231,6 @@ func (c *cluster) places() []parser.Position {
 	return out
 }
 
-// incident draws the conclusions from a cluster.
-func (c *cluster) incident() Incident {
-	c.choose()
-	c.adopt()
-	in := Incident{Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places()}
-	full, proven := c.hostFull()
-	if c.suspect && !proven {
-		in.Verdict = Suspect
-	}
-	if c.pinned() {
-		in.Kind = parser.HostOOM
-	}
-	in.Resource = resource(in.Kind)
-	if r := c.root.fields["resource"]; r != "" {
-		in.Resource = r
-	}
-	if in.Resource == "host" && in.Root.Total == nil {
-		in.Root.Total = in.Root.Limit
-	}
-	v := c.phase()
-	in.Phase, in.Confidence, in.PhaseWhy = string(v.Phase), v.Confidence, v.Why
-	in.Survived = c.survived()
-	in.Repeats = len(c.evidence) - 1
-	in.Consequences = c.consequences()
-	if r := &in.Root; r.Requested != nil && r.Free != nil && *r.Requested > *r.Free {
-		short := *r.Requested - *r.Free
-		in.Shortfall = &short
-	}
-	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && in.Root.Requested != nil && *in.Root.Requested > left {
-		short := *in.Root.Requested - max(left, 0) // the engine prints a negative rest when the weights alone overrun its share
-		in.Shortfall = &short
-	}
-	in.Findings = c.findings(&in)
-	in.Evidence = c.lines(v, &in)
-	if proven {
-		in.Evidence = append(in.Evidence, full)
-	}
-	in.Summary = summary(&in)
-	return in
-}
-
-// hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up when the log last
-// told it.
-func (c *cluster) hostFull() (Evidence, bool) {
-	if !c.suspect || resource(c.evidence[0].Kind) != "host" {
-		return Evidence{}, false
-	}
-	for _, f := range c.job.files {
-		for _, name := range slices.Sorted(maps.Keys(f.gauges)) {
-			g := f.gauges[name]
-			used, err := strconv.ParseFloat(g.Fields["percent"], 64)
-			total, known := g.Fields.Int("host_total")
-			left, told := g.Fields.Int("host_available")
-			if err != nil && known && told && total > 0 {
-				used, err = 100*(1-float64(left)/float64(total)), nil
-			}
-			if err == nil && used >= hostFullPercent && used <= 100 {
-				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: fmt.Sprintf("%.0f %% of the host's memory was in use", used)}, true
-			}
-		}
-	}
-	return Evidence{}, false
-}
-
-// hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
-const hostFullPercent = 95
-
-// choose picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
-// kernel's is the first-hand one.
-func (c *cluster) choose() {
-	best := c.evidence[0]
-	for _, e := range c.evidence[1:] {
-		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && authority(e) > authority(best) {
-			best = e
-		}
-	}
-	for _, e := range c.evidence {
-		if e.file != best.file && echo(best, e) && best.nameless() && !e.nameless() {
-			best = e
-			break
-		}
-	}
-	c.root = best
-}
-
-// nameless says that neither a label nor a stamp of its own tells whose print a failure is: somebody else's log may
-// quote it, and its place in time is that of the last stamp before it.
-func (e *event) nameless() bool {
-	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
-}
-
 // earlier says that a happened before b although it is listed after it: both lines carry a time of the same clock.
 func earlier(a, b *event) bool {
 	if a.Header.Time.IsZero() || b.Header.Time.IsZero() || a.Header.Clock != b.Header.Clock {
@@ -392,25 +240,6 @@ func earlier(a, b *event) bool {
 		return b.Header.Time.Sub(a.Header.Time) > stampNoise
 	}
 	return a.Header.Time.Before(b.Header.Time)
-}
-
-// stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
-// record when they come to it. Buffers that flush late are out by more.
-const stampNoise = 5 * time.Second
-
-// authority ranks who reports a kill: who did it, who counted it, who heard of it, and whose books tell of it afterwards.
-func authority(e *event) int {
-	switch e.Pattern {
-	case "slurm.sacct", "slurm.job_state", "slurm.exit_125", "slurm.mail":
-		return -1
-	}
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "kernel":
-		return 2
-	case "slurm", "systemd":
-		return 0
-	}
-	return 1
 }
 
 // resource is which memory a kind is about.
@@ -424,20 +253,6 @@ func resource(k parser.Kind) string {
 	return "gpu"
 }
 
-// pinned says that a driver's failure was about pinned host memory, which prints the same words.
-func (c *cluster) pinned() bool {
-	if c.root.Kind != parser.GPUDriverOOM || c.trace == nil {
-		return false
-	}
-	frames := c.trace.Frames
-	for _, f := range frames[max(0, len(frames)-3):] {
-		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") {
-			return true
-		}
-	}
-	return false
-}
-
 // echo says that two events are two prints of one failure: the same figures.
 func echo(a, b *event) bool {
 	return a.Kind == b.Kind && a.figures.requested != "" && a.figures == b.figures
@@ -449,52 +264,6 @@ func renamed(e, x *event) bool {
 		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
 }
 
-// adopt finds the traceback that belongs to the root when its own line stands alone: of another print of the same
-// failure, or of what the same process raised afterwards.
-func (c *cluster) adopt() {
-	c.trace, c.traced = c.root.Trace, c.root
-	if c.trace != nil {
-		return
-	}
-	pid := c.root.Header.PID
-	best, score := (*event)(nil), 0
-	for _, e := range c.job.index.traced {
-		if e.attempt != c.root.attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
-			continue
-		}
-		s := 0
-		switch {
-		case echo(c.root, e):
-			s = 5
-		case pid > 0 && e.Trace.Origin != nil && e.Trace.Origin.PID == pid:
-			s = 4
-		case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception:
-			s = 3
-		case e.fields["class"] == "Fatal Python error" && sameWriter(c.root, e) && e.At.Line > c.root.At.Line && e.At.Line-c.root.At.Line <= abortLines:
-			s = 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
-		case renamed(c.root, e):
-			s = 3
-		case e.Role == parser.Evidence && e.Kind == c.root.Kind && e.file == c.root.file && (e.home == c || e.home == nil && !labelled(c.root, e)):
-			s = 2
-		case c.root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
-			s = 1
-		}
-		if s > score {
-			best, score = e, s
-		}
-		if score == 5 {
-			break // there is no better one
-		}
-	}
-	if c.root.Kind == parser.OOMKill && best == nil {
-		for _, e := range c.job.index.traced { // the parent's words come before Slurm's
-			if e.Role == parser.Suspicion && e.attempt == c.root.attempt {
-				best = e
-				break
-			}
-		}
-	}
-	if best != nil {
-		c.trace, c.traced = best.Trace, best
-	}
-}
+// stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
+// record when they come to it. Buffers that flush late are out by more.
+const stampNoise = 5 * time.Second

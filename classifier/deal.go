@@ -22,7 +22,7 @@ func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest
 	for name, f := range c.files {
 		to := f.owners(owner)
 		shares := map[int][]*event{}
-		for i, e := range f.events {
+		for i, e := range f.Events {
 			shares[to[i]] = append(shares[to[i]], e)
 		}
 		for place, events := range shares {
@@ -33,11 +33,11 @@ func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest
 				dealt[place] = NewCollector()
 			}
 			share := dealt[place].file(name)
-			share.events, share.idents = events, f.idents
-			share.lastTime, share.clock = f.lastTime, f.clock
+			share.Events, share.Identities = events, f.Identities
+			share.LastTime, share.Clock = f.LastTime, f.Clock
 		}
 		left := *f
-		left.events = shares[nobody]
+		left.Events = shares[nobody]
 		rest.files[name] = &left
 	}
 	return dealt, rest
@@ -48,9 +48,9 @@ const nobody = -1
 
 // owners tells for each event of a log whose it is.
 func (f *file) owners(owner func(Victim) int) []int {
-	to := make([]int, len(f.events))
+	to := make([]int, len(f.Events))
 	byPID := map[string]int{} // a kill is told in several lines, and one of them names the job
-	for i, e := range f.events {
+	for i, e := range f.Events {
 		to[i] = nobody
 		if v := (Victim{Job: jobOf(e.Fields), Host: e.Header.Host}); v.Job != "" {
 			to[i] = owner(v)
@@ -59,7 +59,7 @@ func (f *file) owners(owner func(Victim) int) []int {
 			byPID[pid] = to[i]
 		}
 	}
-	for i, e := range f.events {
+	for i, e := range f.Events {
 		pid := e.Fields["pid"]
 		if to[i] != nobody || pid == "" || jobOf(e.Fields) != "" {
 			continue
@@ -71,12 +71,12 @@ func (f *file) owners(owner func(Victim) int) []int {
 		}
 	}
 	at := map[*event]int{}
-	for i, e := range f.events {
+	for i, e := range f.Events {
 		at[e] = i
 	}
-	for i, e := range f.events {
+	for i, e := range f.Events {
 		if to[i] == nobody && e.Role == parser.Detail {
-			whose := ownerOf(f.events, e)
+			whose := ownerOf(f.Events, e)
 			if pid := e.Fields["pid"]; whose != nil && (pid == "" || pid == whose.Fields["pid"]) {
 				to[i] = to[at[whose]]
 			}

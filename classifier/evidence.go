@@ -12,12 +12,12 @@ import (
 )
 
 // lines are the evidence of an incident, the root first.
-func (c *cluster) lines(v phase.Verdict, in *Incident) []Evidence {
+func (c *conclusion) lines(v phase.Verdict, in *Incident) []Evidence {
 	e := c.root
 	out := []Evidence{{At: e.At, Text: clean(e.Text, 400), Why: reason(e)}}
 	if v.Frame != nil && c.trace != nil {
 		out = append(out, Evidence{
-			At:   parser.Position{Source: c.traced.At.Source, Line: c.trace.Line},
+			At:   parser.Position{Source: c.tracedBy.At.Source, Line: c.trace.Line},
 			Text: clean(fmt.Sprintf("%s:%d in %s", v.Frame.File, v.Frame.Line, v.Frame.Func), 300), Why: "tells the phase: " + v.Why,
 		})
 	}
@@ -59,7 +59,7 @@ func reason(e *event) string {
 }
 
 // findings are what the figures say beyond themselves.
-func (c *cluster) findings(in *Incident) []string {
+func (c *conclusion) findings(in *Incident) []string {
 	var out []string
 	r := &in.Root
 	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && r.Requested != nil {
@@ -102,7 +102,7 @@ func (c *cluster) findings(in *Incident) []string {
 }
 
 // largest names the processes of a host that were reported with what they held, the largest first.
-func (c *cluster) largest() string {
+func (c *conclusion) largest() string {
 	if resource(c.root.Kind) != "host" {
 		return ""
 	}

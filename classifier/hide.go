@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"oomscan/parser"
@@ -86,45 +87,26 @@ func hideTrace(t *traceback.Trace) *traceback.Trace {
 	if t == nil {
 		return nil
 	}
-	out := t
-	change := func() {
-		if out == t {
-			out = new(*t)
-			out.Frames = append([]traceback.Frame(nil), t.Frames...)
-			if t.Origin != nil {
-				out.Origin = new(*t.Origin)
+	out, changed := *t, false
+	hide := func(texts ...*string) {
+		for _, s := range texts {
+			if masked := secret.Stable(*s); masked != *s {
+				*s, changed = masked, true
 			}
 		}
 	}
-	if s := secret.Stable(t.Exception); s != t.Exception {
-		change()
-		out.Exception = s
+	hide(&out.Exception, &out.Message)
+	out.Frames = slices.Clone(t.Frames)
+	for i := range out.Frames {
+		f := &out.Frames[i]
+		hide(&f.File, &f.Func, &f.Code)
 	}
-	if s := secret.Stable(t.Message); s != t.Message {
-		change()
-		out.Message = s
+	if t.Origin != nil {
+		out.Origin = new(*t.Origin)
+		hide(&out.Origin.Actor, &out.Origin.Method, &out.Origin.IP, &out.Origin.Repr)
 	}
-	for i := range t.Frames {
-		f := &t.Frames[i]
-		g := traceback.Frame{File: secret.Stable(f.File), Line: f.Line, Func: secret.Stable(f.Func), Code: secret.Stable(f.Code)}
-		if g != *f {
-			change()
-			out.Frames[i] = g
-		}
+	if out.Cause = hideTrace(t.Cause); !changed && out.Cause == t.Cause {
+		return t
 	}
-	if o := t.Origin; o != nil {
-		g := *o
-		for _, s := range []*string{&g.Actor, &g.Method, &g.IP, &g.Repr} {
-			*s = secret.Stable(*s)
-		}
-		if g != *o {
-			change()
-			*out.Origin = g
-		}
-	}
-	if c := hideTrace(t.Cause); c != t.Cause {
-		change()
-		out.Cause = c
-	}
-	return out
+	return &out
 }

@@ -9,38 +9,51 @@ import (
 
 // identKey names a process inside one input.
 type identKey struct {
-	kind string // pid, rank, stream
-	key  string
+	Kind string // pid, rank, stream
+	Key  string
 }
 
 // identity is what the log told of one process: -1 and "" are unknown.
 type identity struct {
-	rank, localRank, device, pid int
-	host                         string
+	Rank, LocalRank, Device, PID int
+	Host                         string
 	// engine is the rank in an inference engine and one more, 0 when not told.
-	engine int
+	Engine int
 	// group is the size of the process group that rank counts in, 0 when not told. Only the largest group's is the rank in
 	// the whole job: engines and tensor-parallel groups count their own.
-	group int
-	here  bool // its label names no address: Ray prints those of other nodes than the driver's only
-	mixed bool // several ranks share this key: rank tells nothing
+	Group int
+	Here  bool // its label names no address: Ray prints those of other nodes than the driver's only
+	Mixed bool // several ranks share this key: rank tells nothing
 }
 
-// see learns from an envelope: the time, and who the writer is.
-func (f *file) see(h *envelope.Header) {
+// newIdentity is that of a process of which nothing is known.
+func newIdentity() *identity { return &identity{Rank: -1, LocalRank: -1, Device: -1, PID: -1} }
+
+// number is a number of an identity under the name that messages give it.
+type number struct {
+	field string
+	to    *int
+}
+
+func (i *identity) numbers() []number {
+	return []number{{"rank", &i.Rank}, {"local_rank", &i.LocalRank}, {"device", &i.Device}, {"pid", &i.PID}}
+}
+
+// learnHeader learns from an envelope: the time, and who the writer is.
+func (f *file) learnHeader(h *envelope.Header) {
 	if !h.Time.IsZero() && h.Clock != "monotonic" {
-		f.lastTime, f.clock = h.Time, h.Clock
+		f.LastTime, f.Clock = h.Time, h.Clock
 	}
-	f.ticked(h)
+	f.noteStamp(h)
 	for _, l := range []string{h.Process, h.Actor} {
-		if l != "" && len(f.labels) < maxLaunches {
-			f.labels[l] = true
+		if l != "" && len(f.Labels) < maxLaunches {
+			f.Labels[l] = true
 		}
 	}
 	f.learnWriter(h)
 	here := h.Actor != "" && h.Host == ""
 	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here || h.TP >= 0) {
-		f.learn(identity{rank: h.Rank, localRank: h.LocalRank, device: h.Device, pid: h.PID, host: h.Host, here: here, engine: h.TP + 1})
+		f.learn(&identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: h.Device, PID: h.PID, Host: h.Host, Here: here, Engine: h.TP + 1})
 	}
 }
 
@@ -49,66 +62,63 @@ func (f *file) learnWriter(h *envelope.Header) {
 	if h.Rank < 0 || h.PID > 0 || h.Process == "" {
 		return
 	}
-	key := identKey{"stream", h.Stream}
-	have, ok := f.idents[key]
-	if !ok {
-		if len(f.idents) >= maxIdentities {
-			return
-		}
-		have = &identity{rank: -1, localRank: -1, device: -1}
-		f.idents[key] = have
+	if have := f.identityOf(identKey{"stream", h.Stream}); have != nil {
+		have.fill(&identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: -1, Host: h.Host})
 	}
-	have.fill(identity{rank: h.Rank, localRank: h.LocalRank, device: -1, host: h.Host})
 }
 
 // learnLabel notes the process that a launcher gave a label. Where it gave it twice, the label tells nothing.
-func (f *file) learnLabel(label string, id identity) {
+func (f *file) learnLabel(label string, id *identity) {
 	key := identKey{"label", label}
-	if have, ok := f.idents[key]; ok {
-		have.mixed = have.mixed || have.pid != id.pid
+	if have, ok := f.Identities[key]; ok {
+		have.Mixed = have.Mixed || have.PID != id.PID
 		return
 	}
-	if len(f.idents) < maxIdentities {
-		f.idents[key] = &identity{rank: -1, localRank: -1, device: -1, pid: id.pid, host: id.host}
+	if len(f.Identities) < maxIdentities {
+		f.Identities[key] = &identity{Rank: -1, LocalRank: -1, Device: -1, PID: id.PID, Host: id.Host}
 	}
 }
 
-// labelled completes an identity by what a launcher told of the process with that label.
-func (id *identity) labelled(f *file, label string) {
-	if have, ok := f.idents[identKey{"label", label}]; ok && !have.mixed && id.pid <= 0 {
-		id.pid = have.pid
+// fillByLabel completes an identity by what a launcher told of the process with that label.
+func (id *identity) fillByLabel(f *file, label string) {
+	if have, ok := f.Identities[identKey{"label", label}]; ok && !have.Mixed && id.PID <= 0 {
+		id.PID = have.PID
 	}
 }
 
 // learn joins what is told of one process under its pid and its rank.
-func (f *file) learn(id identity) {
+func (f *file) learn(id *identity) {
 	keys := make([]identKey, 0, 2)
-	if id.pid > 0 {
-		keys = append(keys, identKey{"pid", strconv.Itoa(id.pid)})
+	if id.PID > 0 {
+		keys = append(keys, identKey{"pid", strconv.Itoa(id.PID)})
 	}
-	if id.rank >= 0 {
-		keys = append(keys, identKey{"rank", strconv.Itoa(id.rank)})
+	if id.Rank >= 0 {
+		keys = append(keys, identKey{"rank", strconv.Itoa(id.Rank)})
 	}
-	if id.rank < 0 && id.localRank >= 0 {
-		keys = append(keys, identKey{"local", strconv.Itoa(id.localRank)})
+	if id.Rank < 0 && id.LocalRank >= 0 {
+		keys = append(keys, identKey{"local", strconv.Itoa(id.LocalRank)})
 	}
-	if id.rank >= 0 && id.device >= 0 {
-		keys = append(keys, identKey{"device", strconv.Itoa(id.device)})
+	if id.Rank >= 0 && id.Device >= 0 {
+		keys = append(keys, identKey{"device", strconv.Itoa(id.Device)})
 	}
-	if id.host != "" && id.localRank >= 0 && id.pid > 0 {
-		keys = append(keys, seat(id.host, id.localRank))
+	if id.Host != "" && id.LocalRank >= 0 && id.PID > 0 {
+		keys = append(keys, seat(id.Host, id.LocalRank))
 	}
 	for _, k := range keys {
-		have, ok := f.idents[k]
-		if !ok {
-			if len(f.idents) >= maxIdentities {
-				return
-			}
-			have = &identity{rank: -1, localRank: -1, device: -1}
-			f.idents[k] = have
+		if have := f.identityOf(k); have != nil {
+			have.fill(id)
 		}
-		have.fill(id)
 	}
+}
+
+// identityOf is what is known under a key, nil when nothing is and no more keys are kept.
+func (f *file) identityOf(key identKey) *identity {
+	have, known := f.Identities[key]
+	if !known && len(f.Identities) < maxIdentities {
+		have = newIdentity()
+		f.Identities[key] = have
+	}
+	return have
 }
 
 // seat is the key of the process with that local rank on a host.
@@ -119,7 +129,7 @@ func seat(host string, local int) identKey {
 // rankOn is the rank that a launcher gave the process with that local rank on a host, -1 when none says how many
 // processes a node has.
 func (f *file) rankOn(host string, local int) int {
-	for _, m := range f.launches {
+	for _, m := range f.Launches {
 		node, ok := m.Fields.Int("node_rank")
 		per, known := m.Fields.Int("gpus_per_node")
 		if ok && known && m.Header.Host == host && int64(local) < per {
@@ -130,104 +140,100 @@ func (f *file) rankOn(host string, local int) int {
 }
 
 // fill takes over what is not known yet.
-func (i *identity) fill(from identity) {
+func (i *identity) fill(from *identity) {
 	switch {
-	case i.mixed || from.mixed:
-	case i.rank < 0 || from.rank >= 0 && from.group > i.group:
-		i.rank, i.group = from.rank, from.group
-	case from.rank >= 0 && from.rank != i.rank && from.group >= i.group:
-		i.mixed = true
+	case i.Mixed || from.Mixed:
+	case i.Rank < 0 || from.Rank >= 0 && from.Group > i.Group:
+		i.Rank, i.Group = from.Rank, from.Group
+	case from.Rank >= 0 && from.Rank != i.Rank && from.Group >= i.Group:
+		i.Mixed = true
 	}
-	if i.localRank < 0 {
-		i.localRank = from.localRank
+	if i.LocalRank < 0 {
+		i.LocalRank = from.LocalRank
 	}
-	if i.device < 0 {
-		i.device = from.device
+	if i.Device < 0 {
+		i.Device = from.Device
 	}
-	if i.pid <= 0 {
-		i.pid = from.pid
+	if i.PID <= 0 {
+		i.PID = from.PID
 	}
-	if i.engine == 0 {
-		i.engine = from.engine
+	if i.Engine == 0 {
+		i.Engine = from.Engine
 	}
-	if i.host == "" {
-		i.host = from.host
+	if i.Host == "" {
+		i.Host = from.Host
 	}
-	i.here = i.here || from.here
+	i.Here = i.Here || from.Here
 }
 
-// died joins the pid and the address of a dead actor, which Ray prints on lines of their own, the pid first.
-func (f *file) died(o *parser.Event) {
+// learnDeath joins the pid and the address of a dead actor, which Ray prints on lines of their own, the pid first.
+func (f *file) learnDeath(o *parser.Event) {
 	if pid, ok := o.Fields.Int("pid"); ok {
-		f.dead, f.deadBy = int(pid), o.Header.Stream
+		f.Dead, f.DeadBy = int(pid), o.Header.Stream
 	}
-	if h := o.Fields["host"]; h != "" && f.dead > 0 && f.deadBy == o.Header.Stream {
-		f.learn(identity{rank: -1, localRank: -1, device: -1, pid: f.dead, host: h})
-		f.dead = 0
+	if h := o.Fields["host"]; h != "" && f.Dead > 0 && f.DeadBy == o.Header.Stream {
+		f.learn(&identity{Rank: -1, LocalRank: -1, Device: -1, PID: f.Dead, Host: h})
+		f.Dead = 0
 	}
 }
 
-func (f *file) identity(o *parser.Marker) {
-	id := identity{rank: -1, localRank: -1, device: -1, pid: o.Header.PID, host: o.Header.Host}
-	for _, t := range []struct {
-		key string
-		to  *int
-	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"device", &id.device}, {"pid", &id.pid}} {
-		if n, ok := o.Fields.Int(t.key); ok {
-			*t.to = int(n)
+// learnIdentity learns from a message in which a process tells who it is, or another one does.
+func (f *file) learnIdentity(o *parser.Marker) {
+	id := newIdentity()
+	id.PID, id.Host = o.Header.PID, o.Header.Host
+	for _, x := range id.numbers() {
+		if n, ok := o.Fields.Int(x.field); ok {
+			*x.to = int(n)
 		}
 	}
-	if id.rank < 0 {
-		id.rank = o.Header.Rank
+	if id.Rank < 0 {
+		id.Rank = o.Header.Rank
 	}
 	if n, ok := o.Fields.Int("engine_rank"); ok {
-		id.engine = int(n) + 1
+		id.Engine = int(n) + 1
 	}
 	if n, ok := o.Fields.Int("world_size"); ok {
-		id.group = int(n)
+		id.Group = int(n)
 	} else if n, ok := o.Fields.Int("peers"); ok {
-		id.group = int(n) + 1
+		id.Group = int(n) + 1
 	}
 	if h := o.Fields["host"]; h != "" {
-		id.host = h
-		if id.pid <= 0 && id.rank < 0 && len(f.launches) < maxLaunches {
-			told := *o
-			told.Fields = parser.Fields{"host": h}
-			f.launches = append(f.launches, told)
+		id.Host = h
+		if id.PID <= 0 && id.Rank < 0 && len(f.Launches) < maxLaunches {
+			banner := *o
+			banner.Fields = parser.Fields{"host": h}
+			f.Launches = append(f.Launches, banner)
 		}
 	}
-	if l := o.Fields["label"]; l != "" && id.pid > 0 {
+	if l := o.Fields["label"]; l != "" && id.PID > 0 {
 		f.learnLabel(l, id)
-		return // by whom it is told is somebody else
+		return // somebody else tells it
 	}
 	f.learn(id)
-	if o.Header.Task >= 0 && id.pid > 0 {
-		key := identKey{"task", strconv.Itoa(o.Header.Task)}
-		if have, ok := f.idents[key]; ok {
+	if o.Header.Task >= 0 && id.PID > 0 {
+		if have := f.identityOf(identKey{"task", strconv.Itoa(o.Header.Task)}); have != nil {
 			have.fill(id)
-		} else if len(f.idents) < maxIdentities {
-			f.idents[key] = &id
 		}
 	}
-	if o.Header.Stream == "" && (id.pid > 0 || id.rank >= 0 && id.group > 0) {
-		if f.self == nil || f.self.pid != id.pid || f.self.rank != id.rank {
-			f.selves++
-			f.self = &identity{rank: -1, localRank: -1, device: -1}
+	if o.Header.Stream == "" && (id.PID > 0 || id.Rank >= 0 && id.Group > 0) {
+		if f.Self == nil || f.Self.PID != id.PID || f.Self.Rank != id.Rank {
+			f.Selves++
+			f.Self = newIdentity()
 		}
-		f.self.fill(id)
+		f.Self.fill(id)
 	}
 }
 
-// ask takes over what an input told under a key.
-func (id *identity) ask(f *file, kind string, key int) {
-	have, ok := f.idents[identKey{kind, strconv.Itoa(key)}]
+// fillFrom takes over what an input told under a key.
+func (id *identity) fillFrom(f *file, kind string, key int) {
+	have, ok := f.Identities[identKey{kind, strconv.Itoa(key)}]
 	if !ok {
 		return
 	}
 	from := *have
-	if from.mixed {
-		from.rank = -1
+	if from.Mixed {
+		from.Rank = -1
 	}
-	from.mixed, from.group = false, 0
-	id.fill(from)
+	from.Mixed, from.Group = false, 0
+	id.fill(&from)
 }

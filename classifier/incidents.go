@@ -44,14 +44,14 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	files := c.sorted()
 	j := &job{files: files, run: describe(files, o)}
 	for i, f := range files {
-		events := settle(f)
+		events := dedupe(f)
 		if i > 0 && continues(f, files[i-1]) {
 			carry(files[i-1], events)
 		}
 		j.events = append(j.events, events...)
 	}
-	j.ours()
-	j.place()
+	j.dropOtherJobs()
+	j.assignAttempts()
 	j.index = newIndex(j)
 	return Result{Run: j.run, Incidents: j.incidents()}
 }
@@ -67,9 +67,9 @@ func (c *Collector) sorted() []*file {
 	}
 	places := make(map[string]placed, len(files))
 	for _, f := range files {
-		places[f.name] = placeOf(f.name)
+		places[f.Name] = placeOf(f.Name)
 	}
-	slices.SortFunc(files, func(a, b *file) int { return places[a.name].compare(places[b.name]) })
+	slices.SortFunc(files, func(a, b *file) int { return places[a.Name].compare(places[b.Name]) })
 	return files
 }
 
@@ -81,156 +81,27 @@ type job struct {
 	index  *index // of the events, once they are settled
 }
 
-// settle copies the events of one input, drops doubles and gives details to the evidence they belong to.
-func settle(f *file) []*event {
-	var out []*event
-	for _, e := range f.events {
-		c := *e
-		c.fields = parser.Fields{}
-		for k, v := range e.Fields {
-			c.fields[k] = v
-		}
-		if !double(out, &c) {
-			out = append(out, &c)
-		}
-	}
-	out = withoutAdvice(out)
-	for i, d := range out {
-		if d.Role == parser.Detail && !requested(out[:i], d) {
-			if e := ownerOf(out, d); e != nil {
-				e.details = append(e.details, d)
-				for k, v := range d.fields {
-					if _, ok := e.fields[k]; !ok {
-						e.fields[k] = v
-					}
-				}
-			}
-		}
-	}
-	return out
-}
-
-// rayAdvice is the pattern of the end of the text in which Ray's memory monitor reports a kill.
-const rayAdvice = "ray.memory_advice"
-
-// withoutAdvice drops such ends of texts that are told elsewhere.
-func withoutAdvice(events []*event) []*event {
-	if !slices.ContainsFunc(events, func(e *event) bool { return e.Pattern == rayAdvice }) {
-		return events
-	}
-	var kept []*event
-	for _, e := range events {
-		if e.Pattern != rayAdvice || !toldElsewhere(events, e) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
-}
-
-// toldElsewhere says that the kill which that end speaks of is told by another event: by words of Ray's that say more, or by
-// the same end further down, of which the stage is known as well. A driver repeats the text, and only of the first copy in a
-// log that was cut at its head is more lost; the job's status stands above it there, so that it may seem another attempt's.
-func toldElsewhere(events []*event, advice *event) bool {
-	return slices.ContainsFunc(events, func(e *event) bool {
-		if e.Pattern == rayAdvice {
-			return e.At.Offset > advice.At.Offset
-		}
-		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && strings.HasPrefix(e.Pattern, "ray.")
-	})
-}
-
-// requested says that what kubectl prints of a container's memory is what it asked for: no limit.
-func requested(before []*event, d *event) bool {
-	if d.Pattern != "kubernetes.memory_limit" {
-		return false
-	}
-	for _, e := range slices.Backward(before) {
-		switch {
-		case d.At.Line-e.At.Line > maxResources:
-			return false
-		case e.Pattern == "kubernetes.requests" && e.Header.Stream == d.Header.Stream:
-			return true
-		case e.Pattern == "kubernetes.limits" && e.Header.Stream == d.Header.Stream:
-			return false
-		}
-	}
-	return false
-}
-
-// maxResources is how many lines a container's requests or limits have: a resource each.
-const maxResources = 8
-
-// double merges an event into one that the same line already gave: a report of many lines and the pattern of one of
-// them, or a piece of a long line read twice.
-func double(out []*event, e *event) bool {
-	for i := len(out) - 1; i >= 0 && i >= len(out)-64; i-- {
-		o := out[i]
-		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role {
-			continue
-		}
-		if o.Pattern != e.Pattern && o.fields["pid"] != e.fields["pid"] {
-			continue
-		}
-		for k, v := range e.fields {
-			if _, ok := o.fields[k]; !ok {
-				o.fields[k] = v
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// ownerOf finds the evidence that a detail belongs to: of the same kind, by the same writer, the nearest before it,
-// else the nearest after it.
-func ownerOf(events []*event, d *event) *event {
-	reach := nearLines
-	if d.Kind == parser.OOMKill {
-		reach = reportLines
-	}
-	var best *event
-	for _, e := range events {
-		if e.Role != parser.Evidence || e.Kind != d.Kind || e.attempt != d.attempt {
-			continue
-		}
-		dist := e.At.Line - d.At.Line
-		same := e.Header.Stream == d.Header.Stream
-		switch {
-		case !same && d.Kind != parser.OOMKill:
-			continue
-		case dist <= 0 && -dist <= reach: // the last one before wins
-			best = e
-		case dist > 0 && dist <= reach && best == nil:
-			return e
-		}
-		if dist > reach {
-			break
-		}
-	}
-	return best
-}
-
-// ours drops the kernel's reports about other jobs of the node.
-func (j *job) ours() {
+// dropOtherJobs drops the kernel's reports about other jobs of the node.
+func (j *job) dropOtherJobs() {
 	if j.run.JobID == "" {
 		return
 	}
 	known := sync.OnceValue(j.knowsJob) // no event that tells it is dropped
 	j.events = slices.DeleteFunc(j.events, func(e *event) bool {
 		job := e.fields["job"]
-		return strings.HasPrefix(e.Pattern, "kernel.") && job != "" && !sameJob(job, j.run.JobID) && known()
+		return e.facts.program == "kernel" && job != "" && !sameJob(job, j.run.JobID) && known()
 	})
 }
 
 // knowsJob says whether the job id stands in another source than the kernel's own words.
 func (j *job) knowsJob() bool {
 	for _, e := range j.events {
-		if !strings.HasPrefix(e.Pattern, "kernel.") && sameJob(e.fields["job"], j.run.JobID) {
+		if e.facts.program != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
 			return true
 		}
 	}
 	for _, f := range j.files {
-		for _, m := range f.launches {
+		for _, m := range f.Launches {
 			if sameJob(m.Fields["job"], j.run.JobID) {
 				return true
 			}
@@ -251,10 +122,10 @@ func (j *job) incidents() []Incident {
 	var clusters []*cluster
 	byAttempt := map[int][]*cluster{}
 	for _, e := range j.ordered(parser.Evidence) {
-		cl := home(byAttempt[e.attempt], e)
+		cl := clusterFor(byAttempt[e.Attempt], e)
 		if cl == nil {
 			cl = &cluster{job: j, writers: map[writer]bool{}}
-			byAttempt[e.attempt] = append(byAttempt[e.attempt], cl)
+			byAttempt[e.Attempt] = append(byAttempt[e.Attempt], cl)
 			clusters = append(clusters, cl)
 		}
 		cl.add(e)
@@ -264,12 +135,13 @@ func (j *job) incidents() []Incident {
 			clusters = append(clusters, cl)
 		}
 	}
-	follow(clusters)
+	next := nextStarts(clusters)
 	out := make([]Incident, 0, len(clusters))
 	attempts := map[parser.Position]int{}
 	for _, cl := range clusters {
-		in := cl.incident()
-		attempts[in.Root.At] = cl.root.attempt
+		c := cl.conclude(next[cl])
+		in := c.incident()
+		attempts[in.Root.At] = c.root.Attempt
 		out = append(out, in)
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int {
@@ -281,13 +153,13 @@ func (j *job) incidents() []Incident {
 	return out
 }
 
-// home is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the
+// clusterFor is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the
 // latest wins that its own writer reported to before, else the latest.
-func home(clusters []*cluster, e *event) *cluster {
+func clusterFor(clusters []*cluster, e *event) *cluster {
 	var best *cluster
 	for _, cl := range slices.Backward(clusters) {
-		if (best == nil || cl.hears(e)) && cl.takes(e) {
-			if cl.hears(e) {
+		if (best == nil || cl.hasWriter(e)) && cl.accepts(e) {
+			if cl.hasWriter(e) {
 				return cl
 			}
 			best = cl
@@ -314,8 +186,8 @@ func (j *job) ordered(role parser.Role) []*event {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *event) int {
-		if a.file != b.file && a.clock != "" && a.clock == b.clock && !a.when.IsZero() && !b.when.IsZero() {
-			if d := a.when.Compare(b.when); d != 0 {
+		if a.file != b.file && a.Clock != "" && a.Clock == b.Clock && !a.When.IsZero() && !b.When.IsZero() {
+			if d := a.When.Compare(b.When); d != 0 {
 				return d
 			}
 		}
@@ -334,7 +206,7 @@ func (j *job) suspicion() *cluster {
 			explained[e.fields["pid"]] = true
 		case e.Kind == parser.NCCLFailure || e.Kind == parser.IllegalAccess:
 			return nil
-		case e.Kind == parser.Exception && !technical(e) && e.steps == e.file.steps:
+		case e.Kind == parser.Exception && !technical(e) && e.Steps == e.file.Steps:
 			return nil // it was the last thing that happened: no training step came after it
 		}
 	}

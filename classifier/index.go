@@ -3,7 +3,6 @@ package classifier
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/traceback"
@@ -27,12 +26,12 @@ type index struct {
 	slurm     []*event           // that tell a task
 	elastic   bool               // torchrun starts the processes
 
-	follow   map[*event]*traceback.Trace // see [job.traceOf]
-	failed   map[run][]failure           // see [job.failures]
-	launched []failure                   // all of them, by input and attempt
-	alien    map[couple]bool             // see [job.differ]
-	codes    map[*traceback.Trace]*code
-	places   map[string]int // of code, by their numbers
+	traces    map[*event]*traceback.Trace // see [job.traceOf]
+	failed    map[run][]failure           // see [job.failures]
+	launched  []failure                   // all of them, by input and attempt
+	different map[couple]bool             // see [job.differ]
+	code      map[*traceback.Trace]*code
+	places    map[string]int // of code, by their numbers
 }
 
 // figures are what two prints of one failure have in common.
@@ -62,8 +61,8 @@ type couple struct {
 func newIndex(j *job) *index {
 	x := &index{
 		byFile: map[*file][]*event{}, tracedBy: map[writer][]*event{}, evidence: map[writer][]*event{}, evidences: map[*file][]*event{}, recovery: map[*file][]*event{},
-		follow: map[*event]*traceback.Trace{}, failed: map[run][]failure{}, alien: map[couple]bool{},
-		codes: map[*traceback.Trace]*code{}, places: map[string]int{},
+		traces: map[*event]*traceback.Trace{}, failed: map[run][]failure{}, different: map[couple]bool{},
+		code: map[*traceback.Trace]*code{}, places: map[string]int{},
 	}
 	for _, e := range j.events {
 		e.figures = figures{e.fields["requested"], e.fields["total"], e.fields["free"], e.fields["allocated"], e.fields["device"]}
@@ -95,17 +94,17 @@ func newIndex(j *job) *index {
 		if e.fields["pid"] != "" {
 			x.withPID = append(x.withPID, e)
 		}
-		if strings.HasPrefix(e.Pattern, "slurm.") && e.fields["task"] != "" {
+		if e.facts.program == "slurm" && e.fields["task"] != "" {
 			x.slurm = append(x.slurm, e)
 		}
-		x.elastic = x.elastic || strings.HasPrefix(e.Pattern, "elastic.")
-		if reportsChild(e) {
-			r := run{e.file, e.attempt}
+		x.elastic = x.elastic || e.facts.launcher == "torchrun"
+		if e.facts.child != "" && e.fields[e.facts.child] != "" {
+			r := run{e.file, e.Attempt}
 			x.failed[r] = appendFailure(x.failed[r], e)
 		}
 	}
 	for _, f := range j.files {
-		for attempt := 0; attempt <= f.attempt; attempt++ {
+		for attempt := 0; attempt <= f.Attempt; attempt++ {
 			x.launched = append(x.launched, x.failed[run{f, attempt}]...)
 		}
 	}
@@ -116,10 +115,10 @@ func newIndex(j *job) *index {
 type code struct{ own, libraries []int }
 
 func (x *index) codeOf(t *traceback.Trace) *code {
-	c, ok := x.codes[t]
+	c, ok := x.code[t]
 	if !ok {
 		c = &code{x.numbers(ownCode(t)), x.numbers(libraries(t))}
-		x.codes[t] = c
+		x.code[t] = c
 	}
 	return c
 }
@@ -166,8 +165,8 @@ func disjoint(a, b []int) bool {
 	return true
 }
 
-// follow notes for each cluster where the next incident of the same input begins; see [cluster.next].
-func follow(clusters []*cluster) {
+// nextStarts are the lines on which the incident behind each cluster begins in the same input.
+func nextStarts(clusters []*cluster) map[*cluster]int {
 	type start struct {
 		line int
 		of   *cluster
@@ -186,15 +185,17 @@ func follow(clusters []*cluster) {
 	for _, list := range starts {
 		slices.SortStableFunc(list, func(a, b start) int { return cmp.Compare(a.line, b.line) })
 	}
+	out := map[*cluster]int{}
 	for _, c := range clusters {
 		last := c.evidence[len(c.evidence)-1]
 		list := starts[last.file]
 		i, _ := slices.BinarySearchFunc(list, last.At.Line+1, func(s start, line int) int { return cmp.Compare(s.line, line) })
 		for ; i < len(list); i++ {
 			if list[i].of != c {
-				c.next = list[i].line
+				out[c] = list[i].line
 				break
 			}
 		}
 	}
+	return out
 }

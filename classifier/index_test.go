@@ -32,7 +32,7 @@ func TestCodeIsComparedAsSets(t *testing.T) {
 	}
 	j := &job{}
 	for _, f := range c.sorted() {
-		j.events = append(j.events, settle(f)...)
+		j.events = append(j.events, dedupe(f)...)
 	}
 	x := newIndex(j)
 	require.Greater(t, len(x.traced), 100)

@@ -20,22 +20,20 @@ func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[r
 
 // appendFailure adds what a launcher says by an event to what it said before.
 func appendFailure(out []failure, e *event) []failure {
-	id := identity{rank: -1, localRank: -1, device: -1, pid: -1, host: e.fields["host"]}
-	for _, t := range []struct {
-		key string
-		to  *int
-	}{{"rank", &id.rank}, {"local_rank", &id.localRank}, {"pid", &id.pid}} {
-		if n, ok := e.fields.Int(t.key); ok {
-			*t.to = int(n)
+	id := newIdentity()
+	id.Host = e.fields["host"]
+	for _, x := range id.numbers() {
+		if n, ok := e.fields.Int(x.field); ok {
+			*x.to = int(n)
 		}
 	}
-	x := failure{identity: id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
+	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
 	if n, ok := e.fields.Int("exitcode"); ok {
 		x.exit = int(n)
 	}
 	merged := false
 	for i := range out {
-		if out[i].pid == x.pid && x.pid > 0 {
+		if out[i].PID == x.PID && x.PID > 0 {
 			out[i].fill(id)
 			out[i].first = out[i].first || x.first
 			out[i].when = cmp.Or(out[i].when, x.when)
@@ -48,29 +46,23 @@ func appendFailure(out []failure, e *event) []failure {
 	return out
 }
 
-// reportsChild says that a launcher tells by an event how one of its processes ended, and which.
-func reportsChild(e *event) bool {
-	switch program, _, _ := strings.Cut(e.Pattern, "."); program {
-	case "elastic", "python":
-		return e.fields["local_rank"] != "" && (program == "elastic" || strings.HasPrefix(e.Pattern, "python.child"))
-	case "lightning":
-		return e.fields["rank"] != ""
-	}
-	return false
-}
-
-// launcher completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
+// fillByFailure completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
-func (j *job) launcher(id *identity, e *event) {
+func (j *job) fillByFailure(id *identity, e *event) {
 	hit := j.failureOf(id, e)
 	if hit == nil {
 		return
 	}
+	j.fillByLauncherOf(id, hit)
+}
+
+// fillByLauncherOf completes an identity by what a launcher says of one process.
+func (j *job) fillByLauncherOf(id *identity, hit *failure) {
 	one := hit.identity
-	if one.rank < 0 && j.oneNode() {
-		one.rank = one.localRank
+	if one.Rank < 0 && j.oneNode() {
+		one.Rank = one.LocalRank
 	}
-	id.fill(one)
+	id.fill(&one)
 }
 
 // diedEarlier says that the launchers of two nodes noticed the end of a's process before that of b's. Their logs carry
@@ -85,9 +77,9 @@ func (j *job) diedEarlier(a, b *event) bool {
 
 // noticed is when a launcher noticed the end of the process that printed an event, "" when none says so.
 func (j *job) noticed(e *event) string {
-	id := identity{rank: e.Header.Rank, localRank: e.Header.LocalRank, device: e.Header.Device, pid: e.Header.PID}
+	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: e.Header.Device, PID: e.Header.PID}
 	if n, ok := e.fields.Int("device"); ok {
-		id.device = int(n)
+		id.Device = int(n)
 	}
 	if hit := j.failureOf(&id, e); hit != nil {
 		return hit.when
@@ -97,40 +89,35 @@ func (j *job) noticed(e *event) string {
 
 // failureOf finds what a launcher says of a process.
 func (j *job) failureOf(id *identity, e *event) *failure {
-	fs := j.failures(e.file, e.attempt)
+	fs := j.failures(e.file, e.Attempt)
 	var hit *failure
 	for i := range fs {
 		x := &fs[i]
 		switch {
-		case id.pid > 0 && x.pid == id.pid, id.rank >= 0 && x.rank == id.rank:
+		case id.PID > 0 && x.PID == id.PID, id.Rank >= 0 && x.Rank == id.Rank:
 			hit = x
-		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank == id.device && id.device >= 0:
+		case hit == nil && id.PID <= 0 && id.Rank < 0 && x.LocalRank == id.Device && id.Device >= 0:
 			hit = x
-		case hit == nil && id.pid <= 0 && id.rank >= 0 && x.rank < 0 && x.localRank == id.rank:
+		case hit == nil && id.PID <= 0 && id.Rank >= 0 && x.Rank < 0 && x.LocalRank == id.Rank:
 			hit = x
-		case hit == nil && id.pid <= 0 && id.rank < 0 && x.localRank < 0 && x.rank == id.device && id.device >= 0 && j.oneNode():
+		case hit == nil && id.PID <= 0 && id.Rank < 0 && x.LocalRank < 0 && x.Rank == id.Device && id.Device >= 0 && j.oneNode():
 			hit = x
 		}
 	}
-	if hit == nil && len(fs) == 1 && id.pid <= 0 && id.rank < 0 && id.device < 0 {
+	if hit == nil && len(fs) == 1 && id.PID <= 0 && id.Rank < 0 && id.Device < 0 {
 		hit = &fs[0]
 	}
 	return hit
 }
 
-// elastic says that torchrun starts the processes: srun's tasks are its agents, one a node.
-func (j *job) elastic() bool {
-	return j.index.elastic
-}
-
-// shot completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
-func (j *job) shot(id *identity, e *event) {
+// fillBySIGKILL completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
+func (j *job) fillBySIGKILL(id *identity, e *event) {
 	var hit *failure
-	for attempt := max(0, e.attempt-1); attempt <= e.attempt; attempt++ {
+	for attempt := max(0, e.Attempt-1); attempt <= e.Attempt; attempt++ {
 		fs := j.failures(e.file, attempt)
 		for i := range fs {
 			if near := e.At.Line - fs[i].line; fs[i].exit == -9 && near < 60 && near > -60 {
-				if hit != nil && hit.pid != fs[i].pid {
+				if hit != nil && hit.PID != fs[i].PID {
 					return
 				}
 				hit = &fs[i]
@@ -140,19 +127,15 @@ func (j *job) shot(id *identity, e *event) {
 	if hit == nil {
 		return
 	}
-	one := hit.identity
-	if one.rank < 0 && j.oneNode() {
-		one.rank = one.localRank
-	}
-	id.fill(one)
+	j.fillByLauncherOf(id, hit)
 }
 
-// named completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
+// fillByLauncher completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
 // logs.
-func (j *job) named(id *identity) {
+func (j *job) fillByLauncher(id *identity) {
 	for _, x := range j.index.launched {
-		if x.pid == id.pid && x.pid > 0 || id.pid <= 0 && x.rank == id.rank && x.rank >= 0 {
-			id.fill(x.identity)
+		if x.PID == id.PID && x.PID > 0 || id.PID <= 0 && x.Rank == id.Rank && x.Rank >= 0 {
+			id.fill(&x.identity)
 		}
 	}
 }
@@ -165,7 +148,7 @@ func (j *job) srunHost(e *event, rank int) string {
 		task = rank
 	}
 	for _, x := range j.index.slurm {
-		if task >= 0 && x.attempt == e.attempt && listed(x.fields["task"], task) && !strings.ContainsAny(x.fields["node"], "[,") {
+		if task >= 0 && x.Attempt == e.Attempt && listed(x.fields["task"], task) && !strings.ContainsAny(x.fields["node"], "[,") {
 			return x.fields["node"]
 		}
 	}
@@ -191,7 +174,7 @@ func listed(list string, n int) bool {
 // srunTask is the one task of the step that srun says ran out of memory.
 func (c *cluster) srunTask() (int, bool) {
 	for _, e := range c.evidence {
-		if n, err := strconv.Atoi(e.fields["task"]); err == nil && strings.HasPrefix(e.Pattern, "slurm.srun") {
+		if n, err := strconv.Atoi(e.fields["task"]); err == nil && e.facts.namesTask {
 			return n, true
 		}
 	}

@@ -11,35 +11,35 @@ func (c *Collector) Rename(from, to string) {
 	}
 	delete(c.files, from)
 	c.files[to] = f
-	f.name = to
+	f.Name = to
 	at := func(p *parser.Position) {
 		if p.Source == from {
 			p.Source = to
 		}
 	}
-	for _, e := range f.events {
+	for _, e := range f.Events {
 		at(&e.At)
-		if e.marker != nil {
-			at(&e.marker.At)
+		if e.Marker != nil {
+			at(&e.Marker.At)
 		}
 	}
-	for _, s := range f.streams {
-		if s.phase != nil {
-			at(&s.phase.At)
+	for _, s := range f.Streams {
+		if s.Phase != nil {
+			at(&s.Phase.At)
 		}
 	}
-	for key, v := range f.settings {
+	for key, v := range f.Settings {
 		at(&v.At)
 		for i := range v.Earlier {
 			at(&v.Earlier[i].At)
 		}
-		f.settings[key] = v
+		f.Settings[key] = v
 	}
-	for i := range f.launches {
-		at(&f.launches[i].At)
+	for i := range f.Launches {
+		at(&f.Launches[i].At)
 	}
-	for key, g := range f.gauges {
+	for key, g := range f.Gauges {
 		at(&g.At)
-		f.gauges[key] = g
+		f.Gauges[key] = g
 	}
 }

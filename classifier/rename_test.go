@@ -1,10 +1,11 @@
 package classifier
 
 import (
-	"oomscan/parser/stream"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"oomscan/parser/stream"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -71,8 +71,8 @@ func (p placed) compare(q placed) int {
 
 // continues says that a log goes on where another was when it was rotated.
 func continues(f, before *file) bool {
-	a, i := Rotated(before.name)
-	b, j := Rotated(f.name)
+	a, i := Rotated(before.Name)
+	b, j := Rotated(f.Name)
 	return a == b && i < j
 }
 
@@ -80,14 +80,14 @@ func continues(f, before *file) bool {
 // says nothing: the step and the phase.
 func carry(before *file, events []*event) {
 	for _, e := range events {
-		if e.attempt > 0 {
+		if e.Attempt > 0 {
 			return // what was under way has ended
 		}
-		if e.lastStep < 0 {
-			e.lastStep = before.lastStep
+		if e.LastStep < 0 {
+			e.LastStep = before.LastStep
 		}
-		if e.timer == "" && e.marker == nil {
-			e.timer, e.timerBy, e.marker = before.where(e.Header.Stream)
+		if e.Timer == "" && e.Marker == nil {
+			e.Timer, e.TimerBy, e.Marker = before.underWay(e.Header.Stream)
 		}
 	}
 }

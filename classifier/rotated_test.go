@@ -2,10 +2,11 @@ package classifier
 
 import (
 	"math/rand/v2"
-	"oomscan/parser/stream"
 	"slices"
 	"strings"
 	"testing"
+
+	"oomscan/parser/stream"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -13,7 +13,7 @@ import (
 
 // phase decides in which phase the root happened: by the message itself, the traceback, the remote method, the
 // driver's pending call, an open timer or marker, the process and the file, in this order.
-func (c *cluster) phase() phase.Verdict {
+func (c *conclusion) phase() phase.Verdict {
 	e := c.root
 	if e.Kind == parser.NCCLOOM {
 		return phase.Verdict{Phase: phase.NCCL, Confidence: "high", Why: "the collective library itself could not allocate"}
@@ -49,7 +49,7 @@ func (c *cluster) phase() phase.Verdict {
 }
 
 // byWords reads what the failure's message says besides, as its first print or a further one nearby has it.
-func (c *cluster) byWords() (phase.Verdict, bool) {
+func (c *conclusion) byWords() (phase.Verdict, bool) {
 	e := c.root
 	if resource(e.Kind) != "gpu" {
 		return phase.Verdict{}, false
@@ -69,14 +69,14 @@ func (c *cluster) byWords() (phase.Verdict, bool) {
 }
 
 // byEnd reads how the program that failed ended, where it says so right behind the failure.
-func (c *cluster) byEnd() (phase.Verdict, bool) {
+func (c *conclusion) byEnd() (phase.Verdict, bool) {
 	e := c.root
 	for _, x := range c.job.index.byFile[e.file] {
 		behind := x.At.Line - e.At.Line
 		if behind > nearLines {
 			break
 		}
-		if behind > 0 && x.Role == parser.Consequence && x.Phase != "" && sameWriter(x, e) && x.attempt == e.attempt {
+		if behind > 0 && x.Role == parser.Consequence && x.Phase != "" && sameWriter(x, e) && x.Attempt == e.Attempt {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase ends so: " + clean(x.Text, 100)}, true
 		}
 	}
@@ -84,7 +84,7 @@ func (c *cluster) byEnd() (phase.Verdict, bool) {
 }
 
 // byTrace reads the traceback of the failure, then who called it from afar.
-func (c *cluster) byTrace() (phase.Verdict, bool) {
+func (c *conclusion) byTrace() (phase.Verdict, bool) {
 	t := c.trace
 	if t == nil {
 		return phase.Verdict{}, false
@@ -112,7 +112,7 @@ func (c *cluster) byTrace() (phase.Verdict, bool) {
 var remote = expression(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
 
 // byCommand reads the title or the command line of the killed process.
-func (c *cluster) byCommand() (phase.Verdict, bool) {
+func (c *conclusion) byCommand() (phase.Verdict, bool) {
 	pid := c.joined()["pid"]
 	for pass := range 2 {
 		for _, e := range c.evidence {
@@ -139,17 +139,17 @@ func (c *cluster) byCommand() (phase.Verdict, bool) {
 }
 
 // byWitness asks those who noticed a kill: a data loader's or a worker pool's parent.
-func (c *cluster) byWitness() (phase.Verdict, bool) {
+func (c *conclusion) byWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
 	for _, e := range c.job.index.witnesses {
-		if e.attempt == c.root.attempt {
+		if e.Attempt == c.root.Attempt {
 			return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "medium", Why: "its parent noticed the kill there: " + clean(e.Text, 120)}, true
 		}
 	}
 	for _, e := range c.job.index.traced {
-		if e.attempt != c.root.attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
+		if e.Attempt != c.root.Attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
 			continue
 		}
 		if v, ok := phaseOf(e.Trace); ok && e.Trace.Cause != nil || ok && e.Trace.Origin != nil {
@@ -174,7 +174,7 @@ func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
 }
 
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
-func (c *cluster) byContext() phase.Verdict {
+func (c *conclusion) byContext() phase.Verdict {
 	e := c.root
 	if v, ok := c.stage(e); ok {
 		return v
@@ -188,33 +188,33 @@ func (c *cluster) byContext() phase.Verdict {
 	if v, ok := c.byName(); ok {
 		return v
 	}
-	if e.Pattern == "dask.memory" {
+	if e.Pattern == daskMemory {
 		return phase.Verdict{Phase: phase.Data, Confidence: phase.Low, Why: "Dask's workers process tables, unless the log says otherwise"}
 	}
-	if c.strangers(e) {
+	if c.sharedLog(e) {
 		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is told of this writer, and another one had a failure of its own"}
 	}
 	if c.job.bareEngine() {
-		if e.ready {
+		if e.Ready {
 			return phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
 		}
 		return phase.Verdict{Phase: phase.Init, Confidence: phase.Low, Why: "the server had not said that it is ready"}
 	}
-	if e.lastStep >= 1 && resource(e.Kind) == "gpu" {
-		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.lastStep)}
+	if e.LastStep >= 1 && resource(e.Kind) == "gpu" {
+		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.LastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
 }
 
 // stage is what was under way when an event was printed: the open timer, the last stage that was announced.
-func (c *cluster) stage(e *event) (phase.Verdict, bool) {
-	if e.timer != "" && !c.stranger(e, e.timerBy) {
-		if v, ok := phase.FromTimer(e.timer); ok {
+func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
+	if e.Timer != "" && !c.cannotSpeakFor(e, e.TimerBy) {
+		if v, ok := phase.FromTimer(e.Timer); ok {
 			return v, true
 		}
 	}
-	m := e.marker
-	if m == nil || m.Fields["phase"] == "" || c.stranger(e, m.Header.Stream) || e == c.root && c.started(m) {
+	m := e.Marker
+	if m == nil || m.Fields["phase"] == "" || c.cannotSpeakFor(e, m.Header.Stream) || e == c.root && c.started(m) {
 		return phase.Verdict{}, false
 	}
 	return phase.Verdict{
@@ -223,35 +223,35 @@ func (c *cluster) stage(e *event) (phase.Verdict, bool) {
 	}, true
 }
 
-// stranger says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
+// cannotSpeakFor says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
 // incident.
-func (c *cluster) stranger(e *event, stream string) bool {
+func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
 		return false
 	}
 	for _, x := range c.job.index.evidence[writer{e.file, stream}] {
-		if x.home != nil && x.home != c && x.attempt == e.attempt {
+		if x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt {
 			return true
 		}
 	}
 	return false
 }
 
-// strangers says that the log is not one program's: another labelled writer had an incident of its own.
-func (c *cluster) strangers(e *event) bool {
+// sharedLog says that the log is not one program's: another labelled writer had an incident of its own.
+func (c *conclusion) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
-		return x.home != nil && x.home != c && x.attempt == e.attempt && labelled(x, e)
+		return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt && labelled(x, e)
 	})
 }
 
 // stageOfWitness asks the first who noticed a kill in another log what was under way there: a kernel's log knows of
 // no stages.
-func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
+func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
 	for _, x := range c.job.index.kills {
-		if x.file == c.root.file || x.attempt != c.root.attempt {
+		if x.file == c.root.file || x.Attempt != c.root.Attempt {
 			continue
 		}
 		if v, ok := c.stage(x); ok {
@@ -264,7 +264,7 @@ func (c *cluster) stageOfWitness() (phase.Verdict, bool) {
 
 // started says that a marker of the start is out of date: another input of the attempt tells of a later stage. A job
 // starts once, and a clock need not be on every line.
-func (c *cluster) started(m *parser.Marker) bool {
+func (c *conclusion) started(m *parser.Marker) bool {
 	if m.Fields["phase"] != phase.Init {
 		return false
 	}
@@ -276,29 +276,29 @@ func (c *cluster) started(m *parser.Marker) bool {
 }
 
 // byName reads the names of the process and of the log.
-func (c *cluster) byName() (phase.Verdict, bool) {
+func (c *conclusion) byName() (phase.Verdict, bool) {
 	e := c.root
 	for _, l := range []string{e.Header.Process, e.Header.Actor} {
-		if v, ok := phase.FromLabel(l, e.ready || e.lastStep >= 0); ok && l != "" {
+		if v, ok := phase.FromLabel(l, e.Ready || e.LastStep >= 0); ok && l != "" {
 			return v, true
 		}
 	}
-	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.ready) // a!b is in an archive
+	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.Ready) // a!b is in an archive
 }
 
 // elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it
 // announced last was under way when the job died.
-func (c *cluster) elsewhere() (phase.Verdict, bool) {
+func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 	for _, f := range c.job.files {
-		if f == c.root.file || f.attempt != c.root.attempt {
+		if f == c.root.file || f.Attempt != c.root.Attempt {
 			continue
 		}
-		timer, _, m := f.where("")
+		timer, _, m := f.underWay("")
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
 		}
 		// a stage whose end nobody announces is over when training steps are reported
-		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.lastStep < 0) {
+		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.LastStep < 0) {
 			return phase.Verdict{
 				Phase: m.Fields["phase"], Confidence: phase.Low,
 				Why: fmt.Sprintf("the last stage that %s announced: %s", m.At, clean(m.Text, 100)),

@@ -10,31 +10,31 @@ const maxSteppers = 8
 
 // stepper is a writer that reports training steps.
 type stepper struct {
-	label string // see envelope.Header.Launched
-	last  int    // highest step of this attempt
-	n     int    // steps reported
+	Label string // see envelope.Header.Launched
+	Last  int    // highest step of this attempt
+	Count int    // steps reported
 }
 
-// stepped counts a step for its writer.
-func (f *file) stepped(label string, step int) {
-	i := slices.IndexFunc(f.steppers, func(s stepper) bool { return s.label == label })
+// countStep counts a step for its writer.
+func (f *file) countStep(label string, step int) {
+	i := slices.IndexFunc(f.Steppers, func(s stepper) bool { return s.Label == label })
 	if i < 0 {
-		if len(f.steppers) == maxSteppers {
+		if len(f.Steppers) == maxSteppers {
 			return
 		}
-		i = len(f.steppers)
-		f.steppers = append(f.steppers, stepper{label: label, last: -1})
+		i = len(f.Steppers)
+		f.Steppers = append(f.Steppers, stepper{Label: label, Last: -1})
 	}
-	if s := &f.steppers[i]; step > s.last {
-		s.last, s.n = step, s.n+1
+	if s := &f.Steppers[i]; step > s.Last {
+		s.Last, s.Count = step, s.Count+1
 	}
 }
 
 // stepsNow is how many steps each writer has reported so far.
 func (f *file) stepsNow() []int {
 	var out []int
-	for _, s := range f.steppers {
-		out = append(out, s.n)
+	for _, s := range f.Steppers {
+		out = append(out, s.Count)
 	}
 	return out
 }
@@ -43,25 +43,25 @@ func (f *file) stepsNow() []int {
 // every line says who wrote it, the steps of a writer that failed in another way, as another program, are not: logs of
 // several programs are put together by launchers, too.
 func (c *cluster) ownSteps(a, b *event) bool {
-	if b.steps-a.steps < 1 {
+	if b.Steps-a.Steps < 1 {
 		return false
 	}
-	if a.Header.Launched() == "" || b.Header.Launched() == "" || len(a.file.steppers) == maxSteppers {
+	if a.Header.Launched() == "" || b.Header.Launched() == "" || len(a.file.Steppers) == maxSteppers {
 		return true
 	}
-	for i, n := range b.stepsBy {
-		if i < len(a.stepsBy) {
-			n -= a.stepsBy[i]
+	for i, n := range b.StepsBy {
+		if i < len(a.StepsBy) {
+			n -= a.StepsBy[i]
 		}
-		if n > 0 && !c.foreign(a.file.steppers[i].label, a, b) {
+		if n > 0 && !c.otherJobs(a.file.Steppers[i].Label, a, b) {
 			return true
 		}
 	}
 	return false
 }
 
-// foreign says that the programs behind two launchers' labels differ: some of their failures cannot be those of one.
-func (c *cluster) foreign(label string, events ...*event) bool {
+// otherJobs says that the programs behind two launchers' labels differ: some of their failures cannot be those of one.
+func (c *cluster) otherJobs(label string, events ...*event) bool {
 	return label != "" && !slices.ContainsFunc(events, func(e *event) bool {
 		own := e.Header.Launched()
 		return own == label || !c.job.differ(e.file, own, label)
@@ -71,10 +71,10 @@ func (c *cluster) foreign(label string, events ...*event) bool {
 // differ says that the writers behind two labels of one input failed in ways that no one program does.
 func (j *job) differ(f *file, one, other string) bool {
 	pair := couple{f, one, other}
-	yes, known := j.index.alien[pair]
+	yes, known := j.index.different[pair]
 	if !known {
 		yes = j.compare(f, one, other)
-		j.index.alien[pair] = yes
+		j.index.different[pair] = yes
 	}
 	return yes
 }
@@ -96,9 +96,9 @@ func (j *job) compare(f *file, one, other string) bool {
 
 // unrelated says that two failures cannot be those of one program.
 func (j *job) unrelated(a, b *event) bool {
-	if apart(a, b) || otherDays(a, b) {
+	if incompatible(a, b) || otherDays(a, b) {
 		return true
 	}
 	s, t := j.traceOf(a), j.traceOf(b)
-	return s != nil && t != nil && j.strangers(a, b, s, t)
+	return s != nil && t != nil && j.differentPrograms(a, b, s, t)
 }

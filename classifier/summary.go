@@ -3,8 +3,8 @@ package classifier
 import (
 	"fmt"
 	"strings"
-	"sync"
 
+	"oomscan/classifier/phase"
 	"oomscan/parser"
 )
 
@@ -12,7 +12,7 @@ import (
 func summary(in *Incident) string {
 	var b strings.Builder
 	b.WriteString(what(in))
-	if p := phaseWords()[in.Phase]; p != "" {
+	if p := phase.ByID(in.Phase).When; p != "" {
 		b.WriteString(" " + p)
 	}
 	if w := where(&in.Root); w != "" {
@@ -79,14 +79,6 @@ func what(in *Incident) string {
 	}
 	return "Memory ran out"
 }
-
-var phaseWords = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"init": "during start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the training forward pass",
-		"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
-		"weight_update": "during the weight update", "nccl": "inside a collective", "checkpoint": "while checkpointing", "data": "in data loading",
-	}
-})
 
 // where names the process that failed first, as far as known.
 func where(r *Root) string {

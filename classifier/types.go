@@ -99,6 +99,7 @@ type Evidence struct {
 // Root is the first true evidence of an incident. Byte quantities that were not printed are nil.
 type Root struct {
 	At      parser.Position
+	Pattern string    // the name of the message; see parser.Event
 	Time    time.Time // zero: unknown
 	Clock   string    // see envelope.Header
 	Host    string

@@ -30,7 +30,7 @@ func FromCommand(line string) (Verdict, bool) {
 		if j.expr().MatchString(name) {
 			return Verdict{
 				Phase: j.phase, Confidence: Medium,
-				Why: fmt.Sprintf("The process ran `%s`: %s.", show(m[1]+m[2]), nouns()[j.phase]),
+				Why: fmt.Sprintf("The process ran `%s`: %s.", show(m[1]+m[2]), means(j.phase)),
 			}, true
 		}
 	}

@@ -80,7 +80,7 @@ func FromTimer(name string) (Verdict, bool) {
 	}
 	return Verdict{
 		Phase: t.phase, Confidence: t.by.confidence(),
-		Why: fmt.Sprintf("The timer `%s` was started and had not ended; it covers %s.", show(name), nouns()[t.phase]),
+		Why: fmt.Sprintf("The timer `%s` was started and had not ended; it covers %s.", show(name), means(t.phase)),
 	}, true
 }
 
@@ -116,7 +116,7 @@ func FromLabel(label string, ready bool) (Verdict, bool) {
 		{"mapworker", Data},
 	} {
 		if strings.Contains(low, x.piece) {
-			return hint(x.phase, fmt.Sprintf("The process `%s` is there for %s.", show(label), nouns()[x.phase]))
+			return hint(x.phase, fmt.Sprintf("The process `%s` is there for %s.", show(label), means(x.phase)))
 		}
 	}
 	return Verdict{Phase: Unknown, Confidence: Low}, false
@@ -152,7 +152,7 @@ func FromFile(name string, ready bool) (Verdict, bool) {
 		case x.phase == "":
 			return engine("The log file "+show(base), ready)
 		default:
-			return hint(x.phase, fmt.Sprintf("The log file %s is that of a process for %s.", show(base), nouns()[x.phase]))
+			return hint(x.phase, fmt.Sprintf("The log file %s is that of a process for %s.", show(base), means(x.phase)))
 		}
 	}
 	return Verdict{Phase: Unknown, Confidence: Low}, false

@@ -99,13 +99,13 @@ func FromMethod(actor, name string) (Verdict, bool) {
 			if x := &methods[i]; x.fits(who, bare) {
 				return Verdict{
 					Phase: x.phase, Confidence: x.by.confidence(),
-					Why: fmt.Sprintf("The pending remote method %s means %s.", quote(actor, name), nouns()[x.phase]),
+					Why: fmt.Sprintf("The pending remote method %s means %s.", quote(actor, name), means(x.phase)),
 				}, true
 			}
 		}
 	}
 	if dataTask().MatchString(name) || dataTask().MatchString(actor) {
-		return Verdict{Data, Low, fmt.Sprintf("The pending remote task %s is named after %s.", quote(actor, name), nouns()[Data]), nil}, true
+		return Verdict{Data, Low, fmt.Sprintf("The pending remote task %s is named after %s.", quote(actor, name), means(Data)), nil}, true
 	}
 	return Verdict{Phase: Unknown, Confidence: Low}, false
 }
@@ -163,7 +163,7 @@ func FromDriver(frames []traceback.Frame) (Verdict, bool) {
 		}
 		v.Frame = f
 		v.Why = fmt.Sprintf("The driver was waiting in the line `%s` of %s, which means %s.",
-			show(f.Code), shortPath(f.File), nouns()[v.Phase])
+			show(f.Code), shortPath(f.File), means(v.Phase))
 		if v.Confidence == High {
 			v.Confidence = Medium
 		}

@@ -153,37 +153,3 @@ func TestFromFileReadsTheNamesOfRoles(t *testing.T) {
 		assert.False(t, ok, name)
 	}
 }
-
-func TestFrameworkIsTheOutermostThatRunsTheJob(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct {
-		name                       string
-		frames                     []traceback.Frame
-		framework, backend, engine string
-	}{
-		{"nothing", stack("train.py main"), "", "", ""},
-		{"verl holding vLLM", stack("/root/verl/verl/workers/fsdp_workers.py generate_sequences", site+"vllm/v1/engine/core.py step"), "verl", "fsdp", "vllm"},
-		{"verl on Megatron", stack("/w/verl/verl/workers/megatron_workers.py update_actor", "/w/verl/verl/workers/actor/megatron_actor.py f"), "verl", "megatron", ""},
-		{"an environment named after a framework", stack("/home/u/miniconda3/envs/verl/lib/python3.10/site-packages/torch/_tensor.py backward"), "torch", "", ""},
-		{"a checkout below another's name", stack("/home/u/verl/train.py main", "/home/u/verl/AReaL/areal/engine/fsdp_engine.py train_batch"), "areal", "fsdp2", ""},
-		{"TRL over DeepSpeed", stack(site+"transformers/trainer.py train", site+"trl/trainer/grpo_trainer.py compute_loss", site+"deepspeed/runtime/engine.py forward"), "trl", "deepspeed", ""},
-		{"DeepSpeed alone", stack("train.py main", site+"torch/nn/modules/module.py f", site+"deepspeed/runtime/engine.py step"), "deepspeed", "deepspeed", ""},
-		{"slime", stack("/root/slime/slime/backends/megatron_utils/actor.py train", "/root/Megatron-LM/megatron/core/optimizer/optimizer.py step"), "slime", "megatron", ""},
-		{"Relax", stack("/root/Relax/relax/backends/megatron/model.py train"), "relax", "megatron", ""},
-		{"legacy AReaL", stack("/w/realhf/system/model_worker.py f"), "areal", "", ""},
-		{"OpenRLHF", stack(site + "openrlhf/trainer/ray/ppo_actor.py fit"), "openrlhf", "", ""},
-		{"NeMo-RL", stack("/opt/nemo-rl/nemo_rl/models/policy/workers/megatron_policy_worker.py train"), "nemo_rl", "megatron", ""},
-		{"SGLang alone", stack("/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py run_batch"), "sglang", "", "sglang"},
-		{"SGLang over vLLM's code", stack(site+"sglang/srt/managers/scheduler.py run_batch", site+"vllm/model_executor/layers/linear.py apply"), "sglang", "", "sglang"},
-		{"vLLM over SGLang's kernels", stack(site+"vllm/v1/engine/core.py step", site+"sglang/srt/layers/moe.py apply"), "vllm", "", "vllm"},
-		{"transformers before vLLM", stack(site+"transformers/generation/utils.py generate", site+"vllm/v1/engine/core.py step"), "vllm", "", "vllm"},
-		{"Windows", stack(`C:\Anaconda3\lib\site-packages\torch\nn\functional.py relu`), "torch", "", ""},
-		{"FSDP2", stack(site + "torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py unshard"), "torch", "fsdp2", ""},
-		{"jax", stack("main.py main", site+"jax/_src/pjit.py cache_miss"), "jax", "", ""},
-	} {
-		framework, backend, engine := phase.Framework(x.frames)
-		assert.Equal(t, x.framework, framework, x.name)
-		assert.Equal(t, x.backend, backend, x.name)
-		assert.Equal(t, x.engine, engine, x.name)
-	}
-}

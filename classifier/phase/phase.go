@@ -12,29 +12,9 @@ package phase
 
 import (
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"oomscan/parser/traceback"
-)
-
-// Phase is one of the words below: stable identifiers that reports carry.
-type Phase = string
-
-// The phases of a run.
-const (
-	Init         Phase = "init"
-	Rollout      Phase = "rollout"
-	LogProb      Phase = "logprob"
-	Forward      Phase = "forward"
-	Backward     Phase = "backward"
-	Optimizer    Phase = "optimizer"
-	Training     Phase = "training" // inside a training step, which part cannot be told
-	WeightUpdate Phase = "weight_update"
-	NCCL         Phase = "nccl" // inside a collective or the set-up of a communicator
-	Checkpoint   Phase = "checkpoint"
-	Data         Phase = "data"
-	Unknown      Phase = "unknown"
 )
 
 // How sure a verdict is.
@@ -74,23 +54,6 @@ func (s strength) confidence() string {
 	}
 }
 
-// nouns are the phases in running text.
-var nouns = sync.OnceValue(func() map[Phase]string {
-	return map[Phase]string{
-		Init:         "start-up",
-		Rollout:      "generation",
-		LogProb:      "a pass that only computes log-probabilities or values",
-		Forward:      "the forward pass",
-		Backward:     "the backward pass",
-		Optimizer:    "the optimizer step",
-		Training:     "a training step",
-		WeightUpdate: "handing new weights to the inference engine",
-		NCCL:         "a collective or the set-up of a communicator",
-		Checkpoint:   "saving or loading a checkpoint",
-		Data:         "loading data",
-	}
-})
-
 // part tells a phase that is a part of a training step from one that is a job of its own.
 func part(p Phase) bool { return p == Forward || p == Backward || p == Optimizer }
 
@@ -122,8 +85,8 @@ func show(s string) string {
 
 // shortPath keeps what finds a file: an installed file's path below site-packages, else the last components.
 func shortPath(file string) string {
-	comps := split(file)
-	if comps[0] == installed {
+	comps := SplitPath(file)
+	if comps[0] == Installed {
 		return show(strings.Join(comps[1:], "/"))
 	}
 	return show(strings.Join(comps[max(0, len(comps)-4):], "/"))

@@ -71,16 +71,16 @@ func clean(file string) string {
 	return strings.ReplaceAll(file, `\`, "/")
 }
 
-// installed is the folder that packages are installed in; Debian's dist-packages is read as the same.
-const installed = "site-packages"
+// Installed is the folder that packages are installed in; Debian's dist-packages is read as the same.
+const Installed = "site-packages"
 
-// split takes a path apart. Of an installed file only the part from its site-packages on is kept: virtual environments
+// SplitPath takes a path apart. Of an installed file only the part from its site-packages on is kept: virtual environments
 // are often named after a framework.
-func split(file string) []string {
+func SplitPath(file string) []string {
 	comps := strings.Split(clean(file), "/")
 	for i := len(comps) - 2; i >= 0; i-- {
-		if comps[i] == installed || comps[i] == "dist-packages" {
-			comps[i] = installed
+		if comps[i] == Installed || comps[i] == "dist-packages" {
+			comps[i] = Installed
 			return comps[i:]
 		}
 	}
@@ -88,7 +88,7 @@ func split(file string) []string {
 }
 
 func locate(f *traceback.Frame) location {
-	comps := split(f.File)
+	comps := SplitPath(f.File)
 	last := len(comps) - 1
 	fn := head(f.Func, maxCode)
 	if i := strings.LastIndexByte(fn, '.'); i >= 0 && i+1 < len(fn) {

@@ -52,7 +52,7 @@ func TestRulesAreWellFormed(t *testing.T) {
 		assert.True(t, x.base != "" || len(x.dirs) > 0, "a rule for everything")
 		assert.Equal(t, x.phase == "", x.by == neutral, "%v", x)
 		if x.phase != "" {
-			assert.Contains(t, nouns(), x.phase)
+			assert.NotEmpty(t, means(x.phase))
 		}
 		if x.base == "*" {
 			assert.NotEmpty(t, append(x.funcs, x.heads...), "a rule for every file needs functions")
@@ -60,6 +60,6 @@ func TestRulesAreWellFormed(t *testing.T) {
 	}
 	for i := range lines() {
 		assert.NotEmpty(t, lines()[i].hints)
-		assert.Contains(t, nouns(), lines()[i].phase)
+		assert.NotEmpty(t, means(lines()[i].phase))
 	}
 }

@@ -157,11 +157,11 @@ func (w *walk) because() string {
 		return because(w.part)
 	}
 	return fmt.Sprintf("Inside the training step (%s), the stack goes through %s, which is %s%s.",
-		place(w.job), place(w.part), nouns()[w.part.phase], aside(w.part.note))
+		place(w.job), place(w.part), means(w.part.phase), aside(w.part.note))
 }
 
 func because(s sign) string {
-	return fmt.Sprintf("The stack goes through %s, which is %s%s.", place(s), nouns()[s.phase], aside(s.note))
+	return fmt.Sprintf("The stack goes through %s, which is %s%s.", place(s), means(s.phase), aside(s.note))
 }
 
 func aside(note string) string {

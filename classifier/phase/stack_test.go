@@ -328,7 +328,6 @@ func FuzzFromFrames(f *testing.F) {
 			v, ok := phase.FromFrames(fs)
 			assert.Equal(t, ok, v.Why != "")
 			phase.FromDriver(fs)
-			phase.Framework(fs)
 		}
 		phase.FromMethod(file, fn)
 		phase.FromTimer(fn)

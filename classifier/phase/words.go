@@ -34,7 +34,7 @@ func FromWords(message string) (Verdict, bool) {
 		if m := w.expr().FindString(message); m != "" {
 			return Verdict{
 				Phase: w.phase, Confidence: Medium,
-				Why: fmt.Sprintf("The message itself says `%s`: %s.", show(m), nouns()[w.phase]),
+				Why: fmt.Sprintf("The message itself says `%s`: %s.", show(m), means(w.phase)),
 			}, true
 		}
 	}

@@ -158,7 +158,7 @@ func each(parts []part) []job {
 // The rest is kept as a report of its own.
 func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []part) []job {
 	p := sorted[f.Logs[0]]
-	facts := p.facts(&j.store)
+	facts := p.facts()
 	if facts == nil {
 		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{p}})
 	}
@@ -232,7 +232,7 @@ func (j *scan) report(parts []part) report.Report {
 	c := classifier.NewCollector()
 	inputs := make([]report.Input, 0, len(parts))
 	for i := range parts {
-		if facts := parts[i].facts(&j.store); facts != nil {
+		if facts := parts[i].facts(); facts != nil {
 			c.Merge(facts)
 		}
 		inputs = append(inputs, parts[i].input)

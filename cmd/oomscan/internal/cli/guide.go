@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oomscan/classifier"
+	"oomscan/classifier/phase"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/source"
@@ -25,7 +26,7 @@ type guideOptions struct {
 }
 
 var (
-	phases       = []string{"init", "rollout", "logprob", "forward", "backward", "optimizer", "training", "weight_update", "nccl", "checkpoint", "data"}
+	phases       = phase.Known()
 	resources    = []string{"gpu", "host", "shm"}
 	guideFormats = []string{"text", "json", "markdown"}
 )

@@ -199,11 +199,11 @@ func (j *scan) rename(p *part, to string) {
 		p.from = to
 	}
 	packed := p.packed != nil
-	p.collector, p.packed, p.clues = p.facts(&j.store), nil, nil
+	p.collector, p.packed, p.clues = p.facts(), nil, nil
 	p.collector.Rename(p.input.Name, to)
 	p.input.Name = to
 	if packed {
-		p.pack(&j.store)
+		p.pack()
 	}
 }
 

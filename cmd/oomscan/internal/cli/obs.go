@@ -197,7 +197,7 @@ func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, ou
 		l := j.log(out, name, in.Name)
 		r, digest := sampled(r)
 		c := classifier.NewCollector()
-		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Thin(o)) }, m)
+		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Compact(o)) }, m)
 		h.read(res, nil, err)
 		_ = l.Close(read(&h.parts[len(h.parts)-1].input, digest())) // the order keeps the error
 	}}, m)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oomscan/classifier"
 	"oomscan/parser/source"
 )
 
@@ -41,9 +42,7 @@ type options struct {
 var (
 	formats    = []string{"text", "json", "ndjson", "obs"}
 	colors     = []string{"auto", "always", "never"}
-	frameworks = []string{
-		"verl", "areal", "relax", "slime", "openrlhf", "trl", "nemo_rl", "deepspeed", "megatron", "torch", "vllm", "sglang", "jax",
-	}
+	frameworks = classifier.Frameworks()
 )
 
 // Main runs the program and returns its exit status.

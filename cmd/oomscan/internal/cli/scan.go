@@ -57,9 +57,8 @@ type scan struct {
 	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
 	followed bool
 
-	store classifier.Store // what the logs gave, when they are many
-	logs  atomic.Int64     // that were read
-	rooms sync.Pool        // of *stream.Buffer
+	logs  atomic.Int64 // that were read
+	rooms sync.Pool    // of *stream.Buffer
 
 	skipped map[string]source.Skipped // in archives, by the path of the command line
 	order   []string                  // those paths
@@ -80,24 +79,24 @@ type part struct {
 const manyLogs = 200
 
 // pack puts what a part holds into little room.
-func (p *part) pack(s *classifier.Store) {
+func (p *part) pack() {
 	if p.collector != nil {
 		clues := p.collector.Clues()
-		p.clues, p.packed, p.collector = &clues, s.Pack(p.collector), nil
+		p.clues, p.packed, p.collector = &clues, p.collector.Pack(), nil
 	}
 }
 
 // spare packs what a part holds when there are many of them.
 func (j *scan) spare(p *part) {
 	if j.logs.Add(1) > manyLogs {
-		p.pack(&j.store)
+		p.pack()
 	}
 }
 
 // facts is what a part holds, nil for nothing.
-func (p *part) facts(s *classifier.Store) *classifier.Collector {
+func (p *part) facts() *classifier.Collector {
 	if p.packed != nil {
-		return s.Unpack(p.packed)
+		return p.packed.Unpack()
 	}
 	return p.collector
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"oomscan/classifier"
+	"oomscan/classifier/phase"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 )
@@ -78,13 +79,9 @@ var (
 		string(parser.GPUOOM), string(parser.GPUDriverOOM), string(parser.KVCache), string(parser.NCCLOOM), string(parser.NCCLFailure),
 		string(parser.HostOOM), string(parser.OOMKill), string(parser.SHMExhausted), string(parser.IllegalAccess), string(parser.ProcessExit),
 	}
-	phases = []string{
-		"init", "rollout", "logprob", "forward", "backward", "optimizer", "training", "weight_update", "nccl", "checkpoint", "data", "unknown",
-	}
-	frameworks = []string{
-		"verl", "areal", "relax", "slime", "openrlhf", "trl", "nemo_rl", "deepspeed", "megatron", "torch", "vllm", "sglang", "jax", "unknown",
-	}
-	verdicts = []string{string(classifier.Memory), string(classifier.Suspect)}
+	phases     = append(phase.Known(), phase.Unknown)
+	frameworks = append(classifier.Frameworks(), "unknown")
+	verdicts   = []string{string(classifier.Memory), string(classifier.Suspect)}
 )
 
 // readAnswer takes what a child wrote, and of it only what has the right form.

@@ -34,7 +34,7 @@ func thinned(t *testing.T, name, log string) (all, passed int) {
 	_, _ = s.Write([]byte(log))
 	s.Close()
 	s = stream.NewReader(name, func(o parser.Observation) {
-		o = first.Thin(o)
+		o = first.Compact(o)
 		passed += weigh(o)
 		second.Add(o)
 	})
@@ -78,8 +78,8 @@ func TestOfTextsBeyondTheBoundLittleIsPassedOn(t *testing.T) {
 	}
 	one, two := NewCollector(), NewCollector()
 	for i := range 60 {
-		for k := range fewEvents + 4 {
-			o := one.Thin(parser.Event{
+		for k := range 40 {
+			o := one.Compact(parser.Event{
 				At: parser.Position{Source: "a", Line: 50*i + k}, Pattern: fmt.Sprint("p", i), Kind: parser.Exception, Role: parser.Context,
 				Text: long, Fields: parser.Fields{"class": long}, Trace: trace,
 			}).(parser.Event)

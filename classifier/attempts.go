@@ -2,18 +2,17 @@ package classifier
 
 import (
 	"slices"
-	"strings"
 
 	"oomscan/parser"
 )
 
-// place puts what a batch scheduler or the kernel says of a kill into the attempt in which the job's launcher saw a
+// assignAttempts puts what a batch scheduler or the kernel says of a kill into the attempt in which the job's launcher saw a
 // process die of SIGKILL. Both write to an input of their own, which tells nothing of attempts; without the launcher's
 // word the kill would be taken for the first attempt's.
-func (j *job) place() {
-	byPID := map[string]shots{} // of all processes under ""
+func (j *job) assignAttempts() {
+	byPID := map[string]attempts{} // of all processes under ""
 	for _, e := range j.events {
-		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || scheduler(e) != "" {
+		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || e.facts.scheduler != "" {
 			continue
 		}
 		byPID[""] = byPID[""].with(e)
@@ -26,30 +25,30 @@ func (j *job) place() {
 	}
 	told := map[*file]bool{} // inputs with the word of a scheduler or of the kernel about a kill
 	for _, e := range j.events {
-		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (scheduler(e) != "" || strings.HasPrefix(e.Pattern, "kernel.")) {
+		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (e.facts.scheduler != "" || e.facts.program == "kernel") {
 			told[e.file] = true
 		}
 	}
 	for _, e := range j.events {
-		if e.file.attempt > 0 || !told[e.file] {
+		if e.file.Attempt > 0 || !told[e.file] {
 			continue
 		}
-		pid, ok := "", scheduler(e) != ""
-		if !ok && strings.HasPrefix(e.Pattern, "kernel.") && e.Kind == parser.OOMKill {
+		pid, ok := "", e.facts.scheduler != ""
+		if !ok && e.facts.program == "kernel" && e.Kind == parser.OOMKill {
 			pid = e.fields["pid"]
 			ok = pid != ""
 		}
 		if attempt, one := byPID[pid].outside(e.file); ok && one {
-			e.attempt = attempt
+			e.Attempt = attempt
 		}
 	}
 }
 
-// shots are the attempts in which inputs saw processes die of SIGKILL, each once.
-type shots []run
+// attempts are the attempts in which inputs saw processes die of SIGKILL, each once.
+type attempts []run
 
-func (s shots) with(e *event) shots {
-	r := run{e.file, e.attempt}
+func (s attempts) with(e *event) attempts {
+	r := run{e.file, e.Attempt}
 	if slices.Contains(s, r) {
 		return s
 	}
@@ -57,7 +56,7 @@ func (s shots) with(e *event) shots {
 }
 
 // outside is the only attempt that the inputs other than f tell of.
-func (s shots) outside(f *file) (attempt int, ok bool) {
+func (s attempts) outside(f *file) (attempt int, ok bool) {
 	for _, r := range s {
 		switch {
 		case r.file == f || ok && r.attempt == attempt:

@@ -1,0 +1,188 @@
+package classifier
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// conclusion is a cluster with its root.
+type conclusion struct {
+	*cluster
+	root     *event
+	trace    *traceback.Trace // of the root, or of a report of the same failure
+	tracedBy *event           // whose trace it is
+	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
+}
+
+// conclude picks the root of a cluster and the traceback that belongs to it.
+func (c *cluster) conclude(next int) *conclusion {
+	out := &conclusion{cluster: c, root: c.chooseRoot(), next: next}
+	out.tracedBy = out.root
+	if out.root.Trace == nil {
+		if e := out.adoptTrace(); e != nil {
+			out.tracedBy = e
+		}
+	}
+	out.trace = out.tracedBy.Trace
+	return out
+}
+
+// incident says what a cluster means.
+func (c *conclusion) incident() Incident {
+	in := Incident{
+		Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places(), Survived: c.survived(), Repeats: len(c.evidence) - 1,
+		Consequences: c.consequences(),
+	}
+	full, proven := c.hostFull()
+	if c.suspect && !proven {
+		in.Verdict = Suspect
+	}
+	if c.pinned() {
+		in.Kind = parser.HostOOM
+	}
+	in.Resource = cmp.Or(c.root.fields["resource"], resource(in.Kind))
+	if in.Resource == "host" && in.Root.Total == nil {
+		in.Root.Total = in.Root.Limit
+	}
+	v := c.phase()
+	in.Phase, in.Confidence, in.PhaseWhy = v.Phase, v.Confidence, v.Why
+	in.Shortfall = c.shortfall(&in)
+	in.Findings = c.findings(&in)
+	in.Evidence = c.lines(v, &in)
+	if proven {
+		in.Evidence = append(in.Evidence, full)
+	}
+	in.Summary = summary(&in)
+	return in
+}
+
+// shortfall is how many bytes were missing, nil when that is unknown or none were.
+func (c *conclusion) shortfall(in *Incident) *int64 {
+	request, free := in.Root.Requested, in.Root.Free
+	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && request != nil && *request > left {
+		left = max(left, 0) // the engine prints a negative rest when the weights alone overrun its share
+		free = &left
+	}
+	if request == nil || free == nil || *request <= *free {
+		return nil
+	}
+	return new(*request - *free)
+}
+
+// hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up when the log last
+// told it.
+func (c *conclusion) hostFull() (Evidence, bool) {
+	if !c.suspect || resource(c.evidence[0].Kind) != "host" {
+		return Evidence{}, false
+	}
+	for _, f := range c.job.files {
+		for _, name := range slices.Sorted(maps.Keys(f.Gauges)) {
+			g := f.Gauges[name]
+			used, err := strconv.ParseFloat(g.Fields["percent"], 64)
+			total, known := g.Fields.Int("host_total")
+			left, told := g.Fields.Int("host_available")
+			if err != nil && known && told && total > 0 {
+				used, err = 100*(1-float64(left)/float64(total)), nil
+			}
+			if err == nil && used >= hostFullPercent && used <= 100 {
+				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: fmt.Sprintf("%.0f %% of the host's memory was in use", used)}, true
+			}
+		}
+	}
+	return Evidence{}, false
+}
+
+// hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
+const hostFullPercent = 95
+
+// chooseRoot picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
+// kernel's is the first-hand one.
+func (c *cluster) chooseRoot() *event {
+	best := c.evidence[0]
+	for _, e := range c.evidence[1:] {
+		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.facts.authority > best.facts.authority {
+			best = e
+		}
+	}
+	for _, e := range c.evidence {
+		if e.file != best.file && echo(best, e) && best.nameless() && !e.nameless() {
+			return e
+		}
+	}
+	return best
+}
+
+// nameless says that neither a label nor a stamp of its own tells whose print a failure is: somebody else's log may
+// quote it, and its place in time is that of the last stamp before it.
+func (e *event) nameless() bool {
+	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
+}
+
+// pinned says that a driver's failure was about pinned host memory, which prints the same words.
+func (c *conclusion) pinned() bool {
+	if c.root.Kind != parser.GPUDriverOOM || c.trace == nil {
+		return false
+	}
+	frames := c.trace.Frames
+	for _, f := range frames[max(0, len(frames)-3):] {
+		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") {
+			return true
+		}
+	}
+	return false
+}
+
+// adoptTrace finds the traceback that belongs to the root when its own line stands alone, nil when there is none: that of
+// another print of the same failure, or of what the same process raised afterwards.
+func (c *conclusion) adoptTrace() *event {
+	best, score := (*event)(nil), 0
+	for _, e := range c.job.index.traced {
+		if e.Attempt != c.root.Attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
+			continue
+		}
+		if s := c.traceScore(e); s > score {
+			best, score = e, s
+		}
+		if score == surelyTheRoots {
+			break
+		}
+	}
+	if best == nil && c.root.Kind == parser.OOMKill { // the parent's words come before Slurm's
+		for _, e := range c.job.index.traced {
+			if e.Role == parser.Suspicion && e.Attempt == c.root.Attempt {
+				return e
+			}
+		}
+	}
+	return best
+}
+
+// surelyTheRoots is the highest score of a traceback.
+const surelyTheRoots = 5
+
+// traceScore ranks the tracebacks that may be the root's; 0: it is not.
+func (c *conclusion) traceScore(e *event) int {
+	root, pid := c.root, c.root.Header.PID
+	switch {
+	case echo(root, e):
+		return surelyTheRoots
+	case pid > 0 && e.Trace.Origin != nil && e.Trace.Origin.PID == pid:
+		return 4
+	case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception, renamed(root, e):
+		return 3
+	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line > root.At.Line && e.At.Line-root.At.Line <= abortLines:
+		return 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
+	case e.Role == parser.Evidence && e.Kind == root.Kind && e.file == root.file && (e.cluster == c.cluster || e.cluster == nil && !labelled(root, e)):
+		return 2
+	case root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,133 @@
+package classifier
+
+import (
+	"slices"
+
+	"oomscan/parser"
+)
+
+// dedupe copies the events of one input, drops doubles and gives details to the evidence they belong to.
+func dedupe(f *file) []*event {
+	var out []*event
+	for _, e := range f.Events {
+		c := *e
+		c.facts = factsOf(e.Pattern)
+		c.fields = parser.Fields{}
+		complete(c.fields, e.Fields)
+		if !mergeDuplicate(out, &c) {
+			out = append(out, &c)
+		}
+	}
+	out = withoutAdvice(out)
+	for i, d := range out {
+		if d.Role == parser.Detail && !requested(out[:i], d) {
+			if e := ownerOf(out, d); e != nil {
+				e.details = append(e.details, d)
+				complete(e.fields, d.fields)
+			}
+		}
+	}
+	return out
+}
+
+// complete adds the fields that are not known yet.
+func complete(to, from parser.Fields) {
+	for k, v := range from {
+		if _, known := to[k]; !known {
+			to[k] = v
+		}
+	}
+}
+
+// withoutAdvice drops such ends of texts that are told elsewhere.
+func withoutAdvice(events []*event) []*event {
+	if !slices.ContainsFunc(events, func(e *event) bool { return e.Pattern == rayAdvice }) {
+		return events
+	}
+	var kept []*event
+	for _, e := range events {
+		if e.Pattern != rayAdvice || !repeated(events, e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// repeated says that the kill which that end speaks of is told by another event: by words of Ray's that say more, or by
+// the same end further down, of which the stage is known as well. A driver repeats the text, and only of the first copy in a
+// log that was cut at its head is more lost; the job's status stands above it there, so that it may seem another attempt's.
+func repeated(events []*event, advice *event) bool {
+	return slices.ContainsFunc(events, func(e *event) bool {
+		if e.Pattern == rayAdvice {
+			return e.At.Offset > advice.At.Offset
+		}
+		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && e.facts.program == "ray"
+	})
+}
+
+// requested says that what kubectl prints of a container's memory is what it asked for: no limit.
+func requested(before []*event, d *event) bool {
+	if d.Pattern != kubeMemory {
+		return false
+	}
+	for _, e := range slices.Backward(before) {
+		switch {
+		case d.At.Line-e.At.Line > maxResources:
+			return false
+		case e.Pattern == kubeRequests && e.Header.Stream == d.Header.Stream:
+			return true
+		case e.Pattern == kubeLimits && e.Header.Stream == d.Header.Stream:
+			return false
+		}
+	}
+	return false
+}
+
+// maxResources is how many lines a container's requests or limits have: a resource each.
+const maxResources = 8
+
+// mergeDuplicate merges an event into one that the same line already gave: a report of many lines and the pattern of one of
+// them, or a piece of a long line read twice.
+func mergeDuplicate(out []*event, e *event) bool {
+	for i := len(out) - 1; i >= 0 && i >= len(out)-64; i-- {
+		o := out[i]
+		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role {
+			continue
+		}
+		if o.Pattern != e.Pattern && o.fields["pid"] != e.fields["pid"] {
+			continue
+		}
+		complete(o.fields, e.fields)
+		return true
+	}
+	return false
+}
+
+// ownerOf finds the evidence that a detail belongs to: of the same kind, by the same writer, the nearest before it,
+// else the nearest after it.
+func ownerOf(events []*event, d *event) *event {
+	reach := nearLines
+	if d.Kind == parser.OOMKill {
+		reach = reportLines
+	}
+	var best *event
+	for _, e := range events {
+		if e.Role != parser.Evidence || e.Kind != d.Kind || e.Attempt != d.Attempt {
+			continue
+		}
+		dist := e.At.Line - d.At.Line
+		same := e.Header.Stream == d.Header.Stream
+		switch {
+		case !same && d.Kind != parser.OOMKill:
+			continue
+		case dist <= 0 && -dist <= reach: // the last one before wins
+			best = e
+		case dist > 0 && dist <= reach && best == nil:
+			return e
+		}
+		if dist > reach {
+			break
+		}
+	}
+	return best
+}

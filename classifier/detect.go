@@ -1,0 +1,168 @@
+package classifier
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"oomscan/classifier/phase"
+	"oomscan/parser/traceback"
+)
+
+// votes counts, per framework, the strongest kind of evidence: 3 its own frames or entry point, 2 its labels or
+// settings, 1 its name.
+type votes map[string]int
+
+func (v votes) add(framework string, weight int) {
+	if framework != "" && v[framework] < weight {
+		v[framework] = weight
+	}
+}
+
+// addSettings reads the names of settings.
+func (v votes) addSettings(config map[string]Value) {
+	for key := range config {
+		for i := range programs {
+			if slices.ContainsFunc(programs[i].Keys, func(part string) bool { return strings.Contains(key+".", part) }) {
+				v.add(programs[i].ID, 2)
+			}
+		}
+	}
+}
+
+// winner is the outermost framework that anything tells.
+func (v votes) winner() string {
+	for _, least := range []int{2, 1} {
+		for i := range programs {
+			if v[programs[i].ID] >= least {
+				return programs[i].ID
+			}
+		}
+	}
+	return "unknown"
+}
+
+// writers reads the labels of processes.
+func (f *file) writers(r *Run, v votes) {
+	for _, l := range slices.Sorted(maps.Keys(f.Labels)) { // of several engines, always the same one wins
+		v.add(frameworkOfActor(labelClass(l)), 2)
+		set(&r.Engine, engineOf(l))
+	}
+}
+
+// launch reads the lines in which programs introduce themselves.
+func (f *file) launch(r *Run, v votes) {
+	for _, m := range f.Launches {
+		g := m.Fields
+		v.add(g["framework"], 3)
+		if isServer(g["engine"]) {
+			v.add(g["engine"], 1) // a bare server, unless something else turns out to run it
+		}
+		if g["library"] == "torch" || g["launcher"] == "torchrun" {
+			v.add("torch", 1)
+		}
+		set(&r.Engine, g["engine"])
+		set(&r.Backend, g["backend"])
+		set(&r.JobID, jobOf(g))
+		r.Launcher = outermost(r.Launcher, g["launcher"])
+		if g["framework"] != "" {
+			set(&r.FrameworkVersion, g["version"])
+		}
+		setInt(&r.WorldSize, g["world_size"])
+		setInt(&r.Nodes, g["nodes"])
+		setInt(&r.GPUsPerNode, g["gpus_per_node"])
+		set(&r.Model.Name, g["model"])
+	}
+}
+
+// frames reads the tracebacks: whose files do they pass through.
+func (f *file) frames(r *Run, v votes) {
+	for _, e := range f.Events {
+		said := factsOf(e.Pattern)
+		v.add(said.framework, 1)
+		r.Launcher = outermost(r.Launcher, said.launcher)
+		if isServer(said.framework) {
+			set(&r.Engine, said.framework)
+		}
+		if said.program == "slurm" {
+			set(&r.JobID, jobOf(e.Fields))
+		}
+		// an engine's own failure: it is a bare server, unless something else turns out to run it
+		v.add(cmp.Or(engineOf(e.Header.Process), engineOf(e.Header.Actor)), 1)
+		if e.Trace == nil {
+			continue
+		}
+		if e.Trace.Origin != nil {
+			r.Launcher = outermost(r.Launcher, "ray")
+		}
+		for t, n := e.Trace, 0; t != nil && n < 4; t, n = t.Cause, n+1 {
+			through := programsOf(t.Frames)
+			v.add(through.framework, 3)
+			set(&r.Backend, through.trainer)
+			set(&r.Engine, through.engine)
+		}
+	}
+}
+
+// stackPrograms are the programs whose files a stack passes through; empty when none is known.
+type stackPrograms struct{ framework, trainer, engine string }
+
+// programsOf tells whose files a stack passes through. A framework that runs the job goes before the libraries below it,
+// and of several the outermost counts. Folders above an installed package say nothing: virtual environments are often
+// named after what is installed in them.
+func programsOf(frames []traceback.Frame) stackPrograms {
+	var out stackPrograms
+	library := ""
+	for i := range frames {
+		path := phase.SplitPath(frames[i].File)
+		switch p := programOfFile(path); {
+		case p == nil:
+		case !p.Library:
+			set(&out.framework, p.ID)
+		case library == "" || place(p.ID) < place(library) && !(isServer(library) && isServer(p.ID)):
+			library = p.ID // a server may be built on another's code, as SGLang was on vLLM's: the outer one runs
+		}
+		file := "/" + strings.Join(path, "/")
+		out.trainer = foremost(out.trainer, file, Trainer)
+		if !isServer(out.engine) {
+			out.engine = foremost(out.engine, file, Engine)
+		}
+	}
+	set(&out.framework, library)
+	return out
+}
+
+// programOfFile is the program of whose package a file is, nil when none is known. The innermost folder of a known package
+// decides, so that a checkout below a folder of another framework's name is read right.
+func programOfFile(path []string) *Program {
+	if len(path) > 1 && path[0] == phase.Installed {
+		return programWith(func(p Package) bool { return p.Name == path[1] })
+	}
+	for i := len(path) - 2; i >= 0; i-- {
+		if p := programWith(func(p Package) bool { return p.Name == path[i] && slices.Contains(p.Modules, path[i+1]) }); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func programWith(match func(Package) bool) *Program {
+	for i := range programs {
+		if slices.ContainsFunc(programs[i].Packages, match) {
+			return &programs[i]
+		}
+	}
+	return nil
+}
+
+// foremost is the program of a role that stands first in the registry: that of the frames so far, or of this file.
+func foremost(seen, file string, role Role) string {
+	for i := range programs {
+		p := &programs[i]
+		if p.Is(role) && (p.ID == seen || slices.ContainsFunc(p.Files, func(part string) bool { return strings.Contains(file, part) })) {
+			return p.ID
+		}
+	}
+	return seen
+}

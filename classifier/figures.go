@@ -1,0 +1,129 @@
+package classifier
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	"oomscan/parser"
+)
+
+// joined are the root's fields, completed: for a kill by every other report of the kill, else by further prints of
+// the same failure.
+func (c *conclusion) joined() parser.Fields {
+	out := maps.Clone(c.root.fields)
+	for _, e := range c.evidence {
+		if e == c.root {
+			continue
+		}
+		beside := e.Kind == c.root.Kind && out["requested"] == "" && sameWriter(c.root, e) && e.At.Line-c.root.At.Line <= nearLines
+		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) {
+			complete(out, e.fields)
+		}
+		if c.root.Kind == parser.SHMExhausted && e.Kind == parser.SHMExhausted && out["pid"] == "" && e.fields["pid"] != "" {
+			out["pid"] = e.fields["pid"] // the worker that died, as its parent names it
+		}
+	}
+	if c.root.Kind == parser.OOMKill {
+		for _, e := range c.job.index.suspected {
+			if e.Attempt == c.root.Attempt {
+				complete(out, e.fields)
+			}
+		}
+	}
+	return out
+}
+
+// reprint says that b prints once more, right behind it, what a printed, and tells the device, which a does not.
+func reprint(a, b *event) bool {
+	f := b.figures
+	f.device = ""
+	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Line-a.At.Line <= nearLines
+}
+
+// readFigures takes over the quantities of a failure's fields.
+func (r *Root) readFigures(fields parser.Fields) {
+	ownProcess(fields)
+	rawLimit(fields)
+	for _, t := range []struct {
+		key string
+		to  **int64
+	}{
+		{"requested", &r.Requested},
+		{"total", &r.Total},
+		{"free", &r.Free},
+		{"allocated", &r.Allocated},
+		{"reserved_unallocated", &r.ReservedUnallocated},
+		{"process", &r.ProcessBytes},
+		{"others", &r.OtherProcesses},
+		{"limit", &r.Limit},
+		{"reserved", &r.Reserved},
+		{"used", &r.Used},
+		{"anon", &r.Anon},
+		{"file", &r.File},
+		{"shmem", &r.Shmem},
+	} {
+		if n, ok := fields.Int(t.key); ok {
+			*t.to = &n
+		}
+	}
+}
+
+// tasks reads the rows that the parser took from the kernel's table.
+func tasks(rows string) []Task {
+	var out []Task
+	for row := range strings.Lines(rows) {
+		p := strings.SplitN(strings.TrimRight(row, "\n"), " ", 3)
+		if len(p) != 3 {
+			continue
+		}
+		pid, err1 := strconv.Atoi(p[0])
+		rss, err2 := strconv.ParseInt(p[1], 10, 64)
+		if err1 == nil && err2 == nil && rss > 0 {
+			out = append(out, Task{PID: pid, Name: clean(p[2], 60), RSS: rss})
+		}
+	}
+	return out
+}
+
+// resident is what a killed process held in memory, by the kernel's own words about it.
+func resident(e *event) (int64, bool) {
+	if e.Kind != parser.OOMKill {
+		return 0, false
+	}
+	sum, known := e.fields.Int("anon_rss")
+	for _, k := range []string{"file_rss", "shmem_rss"} {
+		n, _ := e.fields.Int(k)
+		sum += n
+	}
+	return sum, known && sum > 0
+}
+
+// ownProcess reads a message that lists one process and does not call it "this process": inside a container the
+// driver's pids mean nothing to PyTorch, and the one listed is this process itself when it holds all that PyTorch
+// counts in it.
+func ownProcess(f parser.Fields) {
+	others, ok := f.Int("others")
+	allocated, known := f.Int("allocated")
+	if !ok || !known || f["gpu_pid"] == "" || f["process"] != "" {
+		return
+	}
+	unallocated, _ := f.Int("reserved_unallocated")
+	if others+1<<28 >= allocated+unallocated {
+		f["process"] = f["others"]
+		delete(f, "others")
+	}
+}
+
+// rawLimit reads the limit of a Slurm of 14.11 to 20.02, which prints it without its unit: KB up to 17.11, bytes since
+// 18.08. Only one of the two is a memory limit that anybody sets, except between 1 and 4 GiB of bytes.
+func rawLimit(f parser.Fields) {
+	n, ok := f.Int("limit_raw")
+	switch {
+	case !ok || f["limit"] != "":
+	case n >= 1<<32:
+		f["limit"] = strconv.FormatInt(n, 10)
+	case n > 0 && n < 1<<30:
+		f["limit"] = strconv.FormatInt(n<<10, 10)
+	}
+}

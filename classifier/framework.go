@@ -1,0 +1,228 @@
+package classifier
+
+import (
+	"slices"
+	"strings"
+)
+
+// Role is what a program does in a run. A program may have several.
+type Role uint8
+
+// The roles. The registry's order decides between programs of one role: the earlier one contains the later one.
+const (
+	Framework Role = 1 << iota // runs the job; the user follows its guide
+	Trainer                    // shards and trains the model: Run.Backend
+	Engine                     // generates: Run.Engine
+	Launcher                   // starts the processes: Run.Launcher
+)
+
+// Package is a Python package and some of the modules in it. In a checkout any folder may have the package's name, so
+// that one of its modules must stand below it.
+type Package struct {
+	Name    string
+	Modules []string
+}
+
+// Program is a framework, trainer, engine or launcher that oomscan knows.
+type Program struct {
+	ID       string // stable: reports and flags carry it
+	Name     string // as its makers write it
+	Roles    Role
+	Library  bool      // a framework that counts only where none that builds on it shows
+	Guide    string    // id of the guide of a framework
+	Dialect  string    // how its settings are written, by the words of the guides' surfaces; empty: in several ways
+	Colocate bool      // a framework whose trainer and engine may share a GPU
+	Packages []Package // whose frames show that the framework runs
+	Files    []string  // parts of paths that show which trainer or engine runs
+	Actors   []string  // classes of Ray actors that only this framework has
+	Workers  []string  // beginnings of the labels of an engine's processes
+	Keys     []string  // parts of names of settings that only this framework has
+}
+
+// Is says whether a program has all of the roles.
+func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
+
+// programs is the registry. Frameworks that run a job stand before those that they build on: the first one for which
+// there is evidence is the run's. A new framework is one entry here, its rules in package phase, and its guide.
+var programs = []Program{
+	{
+		ID: "relax", Name: "Relax", Roles: Framework, Guide: "relax", Dialect: "flag", Colocate: true,
+		Packages: []Package{{"relax", []string{"backends", "components", "core", "distributed", "engine", "entrypoints", "utils"}}},
+		Keys:     []string{"enable_cuda_memory_check"}, // its actors have slime's names
+	},
+	{
+		ID: "slime", Name: "slime", Roles: Framework, Guide: "slime", Dialect: "flag", Colocate: true,
+		Packages: []Package{
+			{"slime", []string{"backends", "ray", "rollout", "utils", "observability"}},
+			{"miles", []string{"backends", "ray", "rollout", "utils"}}, // a fork that keeps its layout
+		},
+		Actors: []string{"RolloutManager", "MegatronTrainRayActor", "FSDPTrainRayActor"},
+	},
+	{
+		ID: "areal", Name: "AReaL", Roles: Framework, Guide: "areal", Dialect: "yaml",
+		Packages: []Package{
+			{"areal", []string{"engine", "trainer", "experimental", "infra", "core", "launcher", "api", "utils", "workflow", "controller"}},
+			{"arealite", []string{"engine", "api", "utils", "workflow"}},
+			{"realhf", []string{"system", "impl", "base", "api", "apps"}},
+		},
+		Actors: []string{"model_worker", "master_worker", "MasterWorker", "rollout_worker", "gserver_manager"}, // before 0.4
+		Keys:   []string{"gconfig.", "actor.mb_spec"},
+	},
+	{
+		ID: "verl", Name: "verl", Roles: Framework, Guide: "verl", Dialect: "hydra", Colocate: true,
+		Packages: []Package{{"verl", []string{"trainer", "workers", "single_controller", "experimental", "checkpoint_engine", "protocol.py", "utils"}}},
+		Actors: []string{
+			"WorkerDict", "TaskRunner", "TaskRunnerV1", "main_task", "FusedWorker", "vLLMHttpServer", "SGLangHttpServer", "AsyncvLLMServer",
+			"AsyncSglangServer", "AgentLoopWorker", "DetachActorWorker", "FullyAsyncTaskRunner", "FullyAsyncTrainer", "FullyAsyncRollouter",
+			"OneStepTaskRunner", "RewardLoopWorker", "CheckpointEngineWorker",
+		},
+		Keys: []string{"actor_rollout_ref."},
+	},
+	{
+		ID: "openrlhf", Name: "OpenRLHF", Roles: Framework, Guide: "openrlhf", Dialect: "flag", Colocate: true,
+		Packages: []Package{{"openrlhf", []string{"cli", "trainer", "utils", "models", "datasets"}}},
+		Actors: []string{
+			"PolicyModelActor", "CriticModelActor", "ReferenceModelActor", "RewardModelActor", "ActorModelRayActor", "LLMRayActor", "RolloutRayActor",
+		},
+		Keys: []string{"micro_rollout_batch_size"},
+	},
+	{
+		ID: "nemo_rl", Name: "NeMo-RL", Roles: Framework, Guide: "nemo-rl", Dialect: "hydra", Colocate: true,
+		Packages: []Package{{"nemo_rl", []string{"algorithms", "models", "distributed", "experience", "utils", "data"}}},
+		Actors: []string{
+			"DTensorPolicyWorker", "DTensorPolicyWorkerV2", "MegatronPolicyWorker", "VllmGenerationWorker", "VllmAsyncGenerationWorker",
+		},
+		Keys: []string{"policy.generation.vllm_cfg", "policy.dtensor_cfg", "policy.megatron_cfg"},
+	},
+	{
+		ID: "trl", Name: "TRL", Roles: Framework, Guide: "trl", Colocate: true,
+		Packages: []Package{
+			{"trl", []string{"trainer", "generation", "extras", "models", "scripts"}},
+			{"rlhf_trainer", []string{"grpo_trainer.py", "dpo_trainer.py", "kto_trainer.py", "rlhf_mixin.py"}}, // ms-swift's, derived from TRL's
+			{"unsloth_compiled_cache", []string{
+				"UnslothGRPOTrainer.py", "UnslothRLOOTrainer.py", "UnslothSFTTrainer.py", "UnslothDPOTrainer.py", "UnslothKTOTrainer.py", "UnslothORPOTrainer.py",
+			}}, // TRL's trainers, rewritten
+		},
+	},
+	{
+		ID: "vllm", Name: "vLLM", Roles: Framework | Engine, Library: true, Guide: "vllm", Dialect: "flag",
+		Packages: []Package{{"vllm", []string{"v1", "worker", "engine", "executor", "entrypoints", "model_executor"}}},
+		Files:    []string{"/vllm/", "vllm_rollout", "fsdp_vllm.py", "megatron_vllm.py", "vllm_engine", "vllm_generation.py"},
+		Workers:  []string{"VllmWorker", "EngineCore", "RayWorkerWrapper"}, // "EngineCore_DP1"; vllm/executor/ray_utils.py
+	},
+	{
+		ID: "sglang", Name: "SGLang", Roles: Framework | Engine, Library: true, Guide: "sglang", Dialect: "flag",
+		Packages: []Package{{"sglang", []string{"srt", "launch_server.py"}}},
+		Files:    []string{"/sglang/", "sglang_rollout", "fsdp_sglang.py", "megatron_sglang.py", "sglang_utils/", "sglang_remote.py"},
+	},
+	{ID: "trtllm", Name: "TensorRT-LLM", Roles: Engine},
+	{ID: "hf", Name: "Hugging Face Transformers", Roles: Engine, Files: []string{"transformers/generation/", "hf_rollout.py"}},
+	{
+		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
+		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "__init__.py"}}},
+		Files:    []string{"/deepspeed/"},
+	},
+	{
+		ID: "megatron", Name: "Megatron-LM", Roles: Framework | Trainer, Library: true, Guide: "megatron", Dialect: "flag",
+		Packages: []Package{{"megatron", []string{"core", "training", "training.py", "schedules.py", "optimizer", "model", "mpu", "legacy"}}},
+		Files: []string{
+			"megatron_workers.py", "megatron_actor.py", "megatron_engine.py", "engine/megatron/", "megatron_utils/", "backends/megatron/",
+			"/megatron/core/", "/megatron/training", "megatron_policy_worker",
+		},
+	},
+	{
+		ID: "jax", Name: "JAX", Roles: Framework, Library: true, Guide: "jax",
+		Packages: []Package{
+			{"jax", []string{"_src", "experimental", "interpreters"}},
+			{"flax", []string{"linen", "training", "nnx", "core"}},
+		},
+	},
+	{
+		ID: "torch", Name: "PyTorch", Roles: Framework, Library: true, Guide: "torch",
+		Packages: []Package{{"torch", []string{"nn", "autograd", "optim", "utils", "distributed", "cuda", "_tensor.py"}}},
+	},
+	{ID: "veomni", Name: "VeOmni", Roles: Trainer, Files: []string{"engine/veomni/"}},
+	{ID: "torchtitan", Name: "TorchTitan", Roles: Trainer, Files: []string{"engine/torchtitan/"}},
+	{ID: "automodel", Name: "NeMo AutoModel", Roles: Trainer, Files: []string{"engine/automodel/"}},
+	{ID: "mindspeed", Name: "MindSpeed", Roles: Trainer, Files: []string{"engine/mindspeed/"}},
+	{ID: "archon", Name: "Archon", Roles: Trainer, Files: []string{"/archon_"}},
+	{ID: "fsdp2", Name: "FSDP2", Roles: Trainer, Files: []string{"fsdp/_fully_shard/", "_composable/fsdp/", "engine/fsdp_engine.py", "dtensor_policy_worker"}},
+	{ID: "fsdp", Name: "FSDP", Roles: Trainer, Files: []string{
+		"torch/distributed/fsdp/", "fsdp_workers.py", "/dp_actor.py", "/dp_critic.py", "engine/fsdp/", "backends/fsdp_utils/",
+	}},
+	{ID: "ddp", Name: "DistributedDataParallel", Roles: Trainer, Files: []string{"torch/nn/parallel/distributed.py"}},
+	{ID: "ray", Name: "Ray", Roles: Launcher}, // before Slurm: it starts the workers itself, Slurm only starts Ray
+	{ID: "k8s", Name: "Kubernetes", Roles: Launcher},
+	{ID: "slurm", Name: "Slurm", Roles: Launcher},
+	{ID: "torchrun", Name: "torchrun", Roles: Launcher},
+	{ID: "none", Roles: Launcher},
+}
+
+// place is where a program stands in the registry, -1 when it does not.
+func place(id string) int {
+	return slices.IndexFunc(programs, func(p Program) bool { return p.ID == id })
+}
+
+// is says whether a program is known and has all of the roles.
+func is(id string, roles Role) bool {
+	i := place(id)
+	return i >= 0 && programs[i].Is(roles)
+}
+
+// isServer says that a program is an inference server: an engine that also runs on its own.
+func isServer(id string) bool { return is(id, Framework|Engine) }
+
+// Frameworks returns the ids of the frameworks that a run may have, besides "unknown".
+func Frameworks() []string {
+	var ids []string
+	for i := range programs {
+		if programs[i].Is(Framework) {
+			ids = append(ids, programs[i].ID)
+		}
+	}
+	return ids
+}
+
+// FrameworkByID returns what is known of a framework; of an unknown one nothing.
+func FrameworkByID(id string) Program {
+	if is(id, Framework) {
+		return programs[place(id)]
+	}
+	return Program{}
+}
+
+// outermost is the one of two launchers that starts the other. What is no launcher starts nothing.
+func outermost(a, b string) string {
+	if !is(b, Launcher) || is(a, Launcher) && place(a) < place(b) {
+		return a
+	}
+	return b
+}
+
+// frameworkOfActor is the framework that has a class of Ray actors, "" when none alone has it.
+func frameworkOfActor(class string) string {
+	for i := range programs {
+		if slices.Contains(programs[i].Actors, class) {
+			return programs[i].ID
+		}
+	}
+	return ""
+}
+
+// engineOf is the engine to which a process of that label belongs, "" when it is none that is known.
+func engineOf(label string) string {
+	class := labelClass(label)
+	for i := range programs {
+		if slices.ContainsFunc(programs[i].Workers, func(w string) bool { return strings.HasPrefix(class, w) }) {
+			return programs[i].ID
+		}
+	}
+	return ""
+}
+
+// labelClass is the class that the label of a process names: "WorkerDict" of "ray::WorkerDict[0]".
+func labelClass(label string) string {
+	name, _, _ := strings.Cut(label, "[")
+	name, _, _ = strings.Cut(name, "/")
+	return name[strings.LastIndexByte(name, ':')+1:]
+}

@@ -1,0 +1,271 @@
+package classifier
+
+import (
+	"cmp"
+	"strconv"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
+)
+
+// identify tells which process an event is about, joining what its own line says with what the job's other lines say of
+// the same process. Unknown numbers are -1, an unknown host is "".
+func (j *job) identify(e *event) identity {
+	id := ownIdentity(e)
+	kill := e.Kind == parser.OOMKill
+	if id.Rank < 0 && j.bareEngine() {
+		id.Rank = e.Header.TP
+	}
+	if id.Rank < 0 && e.Header.Task >= 0 && !kill && j.run.Launcher != "ray" && !j.index.elastic {
+		id.Rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
+	}
+	if id.Host == "" && e.Header.Parent > 0 {
+		actor := newIdentity()
+		actor.fillFrom(e.file, "pid", e.Header.Parent)
+		id.Host = actor.Host // an actor and its children share the host
+	}
+	if have, ok := e.file.Identities[identKey{"stream", e.Header.Stream}]; ok && id.Rank < 0 && !have.Mixed && e.Header.Stream != "" {
+		id.Rank = have.Rank
+	}
+	if id.PID <= 0 && e.Header.Process != "" && !kill {
+		for _, f := range j.files {
+			id.fillByLabel(f, e.Header.Process)
+		}
+	}
+	j.complete(&id, e.file, e.Header.Task)
+	if id.Rank < 0 && j.bareEngine() {
+		id.Rank = id.Engine - 1
+	}
+	return id
+}
+
+// ownIdentity is what an event's own line says of the process that it is about. The label of a remote traceback is its
+// printer's, its header the failing process's. Whoever reports a kill is not who was killed.
+func ownIdentity(e *event) identity {
+	kill := e.Kind == parser.OOMKill
+	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
+	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
+		id = identity{Rank: t.Origin.Rank, LocalRank: -1, Device: -1, PID: t.Origin.PID, Host: t.Origin.IP}
+	} else if e.Header.PID > 0 && !kill {
+		id.PID = e.Header.PID
+	}
+	for _, x := range id.numbers() {
+		names := x.field == "pid" && (kill || e.Kind == parser.SHMExhausted) // the message names the victim
+		if n, ok := e.fields.Int(x.field); ok && (*x.to < 0 || names) {
+			*x.to = int(n)
+		}
+	}
+	if id.Device < 0 {
+		id.Device = e.Header.Device
+	}
+	if h := cmp.Or(e.fields["host"], e.fields["node"]); h != "" && (id.Host == "" || kill) {
+		id.Host = h
+	}
+	return id
+}
+
+// bareEngine says that the job is an inference server: its tensor-parallel rank is the rank.
+func (j *job) bareEngine() bool {
+	return isServer(j.run.Framework)
+}
+
+// complete fills in what the log says elsewhere of the process with that pid or rank.
+func (j *job) complete(id *identity, f *file, task int) {
+	look := func(f *file) {
+		switch {
+		case id.PID > 0:
+			id.fillFrom(f, "pid", id.PID)
+		case id.Rank >= 0:
+			id.fillFrom(f, "rank", id.Rank)
+			if id.PID <= 0 && task >= 0 {
+				id.fillFrom(f, "task", task)
+			}
+			if id.PID <= 0 && j.oneNode() {
+				id.fillFrom(f, "local", id.Rank)
+			}
+		}
+	}
+	look(f)
+	if id.PID <= 0 && id.Rank < 0 && f.Selves == 1 {
+		id.fill(f.Self) // the log of one process, which told who it is
+	}
+	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
+		// where every process of a node sees all of its devices, their numbers are the local ranks
+		if have, ok := f.Identities[seat(id.Host, id.Device)]; ok && !have.Mixed {
+			id.fill(have)
+		}
+	}
+	if id.Rank < 0 && id.LocalRank >= 0 && id.Host != "" {
+		id.Rank = f.rankOn(id.Host, id.LocalRank)
+	}
+	if id.Rank < 0 && id.Device >= 0 && j.oneNode() {
+		// where every process sees all devices of the one node, a device has one rank
+		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed {
+			id.Rank = have.Rank
+		}
+	}
+	for _, other := range j.files {
+		if other != f && id.PID > 0 && (id.Rank < 0 || id.Host == "") {
+			look(other)
+		}
+	}
+	if id.Rank < 0 && id.LocalRank >= 0 && j.run.Nodes != nil && *j.run.Nodes == 1 {
+		id.Rank = id.LocalRank // on one node they are the same
+	}
+	if id.Host == "" && id.Here && j.run.Launcher == "ray" {
+		id.Host = f.driverHost()
+	}
+}
+
+// driverHost is the address of the node of the Ray driver that wrote an input: that of any process whose label names
+// none, told elsewhere, when all that are told agree.
+func (f *file) driverHost() string {
+	host := ""
+	for k, id := range f.Identities {
+		switch {
+		case k.Kind != "pid" || !id.Here || id.Host == "" || id.Host == host:
+		case host != "":
+			return ""
+		default:
+			host = id.Host
+		}
+	}
+	return host
+}
+
+// oneNode says that the job is known to run on one node.
+func (j *job) oneNode() bool {
+	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
+}
+
+// onlyHost is the host that the banners of some inputs name, if they name one.
+func onlyHost(files []*file) string {
+	host := ""
+	for _, f := range files {
+		for _, m := range f.Launches {
+			h := m.Fields["host"]
+			if h == "" {
+				continue
+			}
+			if host != "" && host != h {
+				return ""
+			}
+			host = h
+		}
+	}
+	return host
+}
+
+// rootFacts joins what is known of the root.
+func (c *conclusion) rootFacts() Root {
+	e := c.root
+	fields := c.joined()
+	if n, ok := c.srunTask(); ok {
+		fields["task"] = strconv.Itoa(n) // the kernel's cgroup counts the tasks of one node
+	}
+	id := c.rootIdentity(fields)
+	r := Root{
+		At: e.At, Pattern: e.Pattern, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
+		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
+		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
+	}
+	if id.PID > 0 {
+		r.PID = &id.PID
+	}
+	switch {
+	case e.Trace != nil && e.Trace.Origin != nil && e.Trace.Origin.Actor != "":
+		r.Process = e.Trace.Origin.Actor
+	case e.Kind == parser.OOMKill:
+		r.Process = clean(fields["comm"], 80)
+	}
+	r.readFigures(fields)
+	if n, ok := resident(e); ok && r.ProcessBytes == nil {
+		r.ProcessBytes = &n
+	}
+	return r
+}
+
+// rootIdentity tells which process the root is about, by all that the job's logs say of it.
+func (c *conclusion) rootIdentity(fields parser.Fields) identity {
+	e, j := c.root, c.job
+	kill := e.Kind == parser.OOMKill
+	probe := *e
+	probe.fields, probe.Trace = fields, c.traceOfRoot()
+	id := j.identify(&probe)
+	j.fillByFailure(&id, e)
+	if kill && id.PID > 0 && (id.Rank < 0 || id.Host == "") || !kill && id.Host == "" {
+		j.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
+	}
+	id.Host = cmp.Or(id.Host, j.hostOf(e, id.Rank))
+	if e.facts.program == "spawn" && id.Rank < 0 && j.oneNode() {
+		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
+	}
+	if kill && id.PID <= 0 {
+		j.fillBySIGKILL(&id, e)
+	}
+	if kill && id.Rank < 0 && id.PID > 0 {
+		id.Rank = j.parentRank(id.PID, e.Attempt)
+	}
+	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
+		id.Rank = int(n) // srun names one task: its rank in the step
+	}
+	if (resource(e.Kind) != "gpu" || e.deviceOf() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
+	}
+	return id
+}
+
+// hostOf is the node of the process that printed an event, by what other lines say, "" when none does.
+func (j *job) hostOf(e *event, rank int) string {
+	if e.Header.PID > 0 {
+		printer := newIdentity()
+		printer.PID = e.Header.PID
+		if j.complete(printer, e.file, -1); printer.Host != "" {
+			return printer.Host // a process and its parent share the host
+		}
+	}
+	if h := j.srunHost(e, rank); h != "" {
+		return h
+	}
+	if e.facts.launcher == "k8s" { // the description of one pod
+		if h := onlyHost([]*file{e.file}); h != "" {
+			return h
+		}
+	}
+	if j.run.Nodes == nil || *j.run.Nodes <= 1 {
+		return onlyHost(j.files)
+	}
+	return ""
+}
+
+// parentRank is the rank of the process that missed a child of its own, -1 when none says so: data loaders name the
+// pids of their workers.
+func (j *job) parentRank(pid, attempt int) int {
+	for _, x := range j.index.withPID {
+		if n, ok := x.fields.Int("pid"); ok && int(n) == pid && x.Attempt == attempt && x.Header.Rank >= 0 && x.Header.PID != pid {
+			return x.Header.Rank
+		}
+	}
+	return -1
+}
+
+// sameWriter says that two events of one input come from one process, as far as their envelopes tell.
+func sameWriter(a, b *event) bool {
+	return a.file == b.file && a.Header.Stream == b.Header.Stream && a.Header.PID == b.Header.PID
+}
+
+// traceOfRoot is the adopted trace when it tells of the same process as the root.
+func (c *conclusion) traceOfRoot() *traceback.Trace {
+	if c.tracedBy == c.root || echo(c.root, c.tracedBy) {
+		return c.trace
+	}
+	return nil
+}
+
+// ptr returns a pointer to a known number, nil for an unknown one.
+func ptr(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,65 @@
+package phase
+
+import "slices"
+
+// Phase is one of the words below: stable identifiers that reports carry.
+type Phase = string
+
+// The phases of a run.
+const (
+	Init         Phase = "init"
+	Rollout      Phase = "rollout"
+	LogProb      Phase = "logprob"
+	Forward      Phase = "forward"
+	Backward     Phase = "backward"
+	Optimizer    Phase = "optimizer"
+	Training     Phase = "training" // inside a training step, which part cannot be told
+	WeightUpdate Phase = "weight_update"
+	NCCL         Phase = "nccl" // inside a collective or the set-up of a communicator
+	Checkpoint   Phase = "checkpoint"
+	Data         Phase = "data"
+	Unknown      Phase = "unknown"
+)
+
+// Info is what sentences say of a phase.
+type Info struct {
+	ID    Phase
+	Name  string // "the rollout": it acts in the rollout
+	When  string // "during generation": GPU memory ran out during generation
+	Means string // "generation": the stage covers generation
+}
+
+// phases is the registry of phases, in the order in which reports list them. Unknown is none of them.
+var phases = []Info{
+	{Init, "start-up", "during start-up", "start-up"},
+	{Rollout, "the rollout", "during generation (rollout)", "generation"},
+	{LogProb, "the log-probability pass", "in the log-prob pass", "a pass that only computes log-probabilities or values"},
+	{Forward, "the forward pass", "in the training forward pass", "the forward pass"},
+	{Backward, "the backward pass", "in the backward pass", "the backward pass"},
+	{Optimizer, "the optimizer step", "in the optimizer step", "the optimizer step"},
+	{Training, "the training step", "in a training step", "a training step"},
+	{WeightUpdate, "the weight update", "during the weight update", "handing new weights to the inference engine"},
+	{NCCL, "a collective", "inside a collective", "a collective or the set-up of a communicator"},
+	{Checkpoint, "a checkpoint", "while checkpointing", "saving or loading a checkpoint"},
+	{Data, "data loading", "in data loading", "loading data"},
+}
+
+// Known returns the ids of all phases but Unknown, in the order in which reports list them.
+func Known() []Phase {
+	ids := make([]Phase, len(phases))
+	for i, p := range phases {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// ByID returns what sentences say of a phase: of Unknown nothing.
+func ByID(id Phase) Info {
+	if i := slices.IndexFunc(phases, func(p Info) bool { return p.ID == id }); i >= 0 {
+		return phases[i]
+	}
+	return Info{ID: id}
+}
+
+// means says what a phase is, for the sentence that gives the reason of a verdict.
+func means(id Phase) string { return ByID(id).Means }

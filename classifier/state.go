@@ -1,0 +1,136 @@
+package classifier
+
+import (
+	"maps"
+	"time"
+
+	"oomscan/parser"
+	"oomscan/parser/obs"
+)
+
+// file is what one input told.
+type file struct {
+	Name       string
+	Events     []*event
+	PerPattern map[string]int // events seen per pattern
+	Held       int            // bytes of the events' texts and tracebacks
+	Settings   map[string]Value
+	Order      []string // keys in order of their first appearance
+	Streams    map[string]*streamState
+	Identities map[identKey]*identity
+	Launches   []parser.Marker
+	Gauges     map[string]parser.Gauge // last reading per name and writer
+	Labels     map[string]bool         // process labels seen
+
+	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
+	Repeated   int       // settings that were told again since then
+	Requeued   bool      // Slurm said that the job starts anew: the next failure is a new attempt's
+	Failed     bool      // something failed: a trainer that prints its settings after that was started again
+	Self       *identity // who writes this input, when unlabelled lines tell of one process only
+	Selves     int
+	Marks      int   // timers and phases seen: their order, for a line may hold several
+	Attempt    int   // how often a launcher started its workers anew
+	Done       []int // steps at the end of each attempt but the last
+	Steps      int   // training steps that were reported
+	Steppers   []stepper
+	Clocks     map[string]moment // last stamp of each launcher's label
+	Ticks      int               // stamped lines that had one
+	Progress   int               // weaker signs that a run goes on: see the marker "progress"
+	ProgressAt int64             // where the last one stands
+	Counted    int               // the highest count of such a sign
+	Dead       int               // pid of an actor whose death is being told, by the writer deadBy
+	DeadBy     string
+	LastStep   int       // highest step of this attempt, -1 before any
+	Ready      bool      // an engine said that it serves requests
+	Clock      string    // clock of lastTime
+	LastTime   time.Time // last time stamp seen
+}
+
+// streamState is where one writer is.
+type streamState struct {
+	Timers  []timer // open timers, innermost last
+	Phase   *parser.Marker
+	PhaseAt int // file.marks
+}
+
+// timer is an open timer and when it was opened, in marks of the file.
+type timer struct {
+	Name string
+	At   int
+}
+
+// event is an event with what was known when it was read.
+type event struct {
+	parser.Event
+	file     *file
+	Attempt  int
+	Steps    int    // training steps reported before it, in its file
+	StepsBy  []int  // those of each of the file's steppers
+	Since    moment // last stamp of its launcher's label until then
+	Progress int    // signs of progress before it
+	LastStep int
+	Ready    bool
+	Timer    string         // innermost open timer of its stream, or the only open one of its file
+	TimerBy  string         // the stream that opened it
+	Marker   *parser.Marker // last phase marker of its stream, else of its file
+	When     time.Time      // its own time, else the last one seen in its file
+	Clock    string
+	fields   parser.Fields // Event.Fields, completed by details beside it; of a result in the making, like what follows
+	details  []*event
+	facts    facts
+	cluster  *cluster // whose evidence it is
+	figures  figures
+}
+
+func (c *Collector) file(name string) *file {
+	f, ok := c.files[name]
+	if !ok {
+		f = &file{Name: name, LastStep: -1}
+		f.makeMaps()
+		c.files[name] = f
+	}
+	return f
+}
+
+// makeMaps makes those that are nil, as empty ones are when they were packed.
+func (f *file) makeMaps() {
+	makeMap(&f.PerPattern)
+	makeMap(&f.Settings)
+	makeMap(&f.Streams)
+	makeMap(&f.Identities)
+	makeMap(&f.Gauges)
+	makeMap(&f.Labels)
+	makeMap(&f.Clocks)
+}
+
+func makeMap[K comparable, V any](m *map[K]V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+}
+
+// Packed is what a collector holds, in little room: as bytes that package obs made.
+type Packed []byte
+
+// Pack returns what was collected. Whoever scans thousands of logs keeps that until the jobs are known.
+func (c *Collector) Pack() Packed { return obs.Pack(c.files) }
+
+// Unpack makes a collector that is equal to the one that was packed.
+func (p Packed) Unpack() *Collector {
+	c := NewCollector()
+	obs.Unpack(p, &c.files)
+	for _, f := range c.files {
+		f.makeMaps()
+		for _, e := range f.Events {
+			e.file = f
+		}
+	}
+	return c
+}
+
+// Merge takes over what another collector of the same job holds. Both must hold different inputs; where one input was
+// read by both, the other's view wins. The other collector must not be used afterwards.
+func (c *Collector) Merge(other *Collector) { maps.Copy(c.files, other.files) }
+
+// Clone returns a copy to which more can be added without changing c.
+func (c *Collector) Clone() *Collector { return c.Pack().Unpack() }

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/remedies"
+)
+
+func TestGuidesAndFrameworksKnowEachOther(t *testing.T) {
+	t.Parallel()
+	guides, err := remedies.Guides()
+	require.NoError(t, err)
+	for _, g := range guides {
+		if g.Framework != "unknown" {
+			assert.Equal(t, g.Framework, classifier.FrameworkByID(g.Framework).ID, "guide %s: add its framework to classifier/framework.go", g.ID)
+		}
+	}
+	for _, id := range classifier.Frameworks() {
+		want := classifier.FrameworkByID(id).Guide
+		assert.True(t, slices.ContainsFunc(guides, func(g remedies.Guide) bool { return g.ID == want && g.Framework == id }),
+			"%s: there is no guide %q that says framework: %s", id, want, id)
+	}
+}
