@@ -1,13 +1,14 @@
 package classifier
 
 import (
-	"oomscan/parser/stream"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser/stream"
 )
 
 // smallLogs are the logs of the fixtures but the long ones, by their paths. Under -short every eighth of them serves.
