@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser/stream"
 )
 
 // smallLogs are the logs of the fixtures but the long ones, by their paths. Under -short every eighth of them serves.

@@ -114,7 +114,7 @@ func pipe(t testing.TB, data []byte) *os.File {
 // severalFiles are some of the cases with more than one log, small ones, each copied to a folder of its own.
 func severalFiles(t *testing.T) []string {
 	t.Helper()
-	var out []string
+	var small []string
 	for _, c := range caseFolders(t) {
 		names := logs(t, c)
 		var size int64
@@ -123,26 +123,23 @@ func severalFiles(t *testing.T) []string {
 			require.NoError(t, err)
 			size += st.Size()
 		}
-		if len(names) < 2 || size > 300<<10 {
-			continue
+		if len(names) > 1 && size <= 300<<10 {
+			small = append(small, c)
 		}
-		dir := filepath.Join(t.TempDir(), filepath.Base(c))
-		for i, n := range names {
-			data, err := os.ReadFile(filepath.Join(c, n))
+	}
+	require.Greater(t, len(small), 5)
+	var some []string
+	for i := 0; i < len(small); i += len(small) / 5 { // each is read some forty times
+		dir := filepath.Join(t.TempDir(), filepath.Base(small[i]))
+		for k, n := range logs(t, small[i]) {
+			data, err := os.ReadFile(filepath.Join(small[i], n))
 			require.NoError(t, err)
-			if i == 1 {
+			if k == 1 {
 				n = "node2/" + n
 			}
-			path := filepath.Join(dir, n)
-			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			require.NoError(t, os.WriteFile(path, data, 0o600))
+			require.NoError(t, save(dir, map[string]string{n: string(data)}))
 		}
-		out = append(out, dir)
-	}
-	require.Greater(t, len(out), 5)
-	var some []string
-	for i := 0; i < len(out); i += max(1, len(out)/5) { // each is read some forty times
-		some = append(some, out[i])
+		some = append(some, dir)
 	}
 	return some
 }
