@@ -1,0 +1,269 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+)
+
+// layer is what one transformer layer keeps of a token, in bytes (memory.md 2.1; for multi-head attention with f = 4h and
+// dropout it is Korthikanti et al., arXiv 2205.05198).
+type layer struct {
+	kept  span    // for the backward pass
+	input float64 // its input alone
+	work  float64 // of a forward pass that keeps nothing
+	more  float64 // of the layer at work, beside what it keeps
+}
+
+// layerBytes adds a layer up for a model whose sizes are known.
+func (e *estimate) layerBytes() layer {
+	m, t, sp := &e.Model, float64(e.tp()), e.sequenceSplit()
+	h, q, k, f, heads := m.widths()
+	bare := 8 * h / sp // inputs of two norms, of the query, key and value matrix, of the feed-forward part
+	if e.Dropout.Or(false) {
+		bare += 2 * h / sp
+	}
+	attention := 2*(q+2*k)/t + 2*q/t + 4*heads/t
+	if m.KVLora > 0 {
+		attention = float64(2*(2*m.QLora+2*m.KVLora+m.RopeDim)) + (4*heads*float64(m.NopeDim+m.RopeDim)+4*heads*float64(m.ValueDim)+4*heads)/t
+	}
+	scores := e.scores()
+	feed, eager := e.feedBytes(f / t)
+	if !m.Ungated && m.Experts == 0 { // HF's RMSNorm keeps its fp32 input, the activation its own output
+		eager.high += 8*h/sp + 4*(q-k)/t
+		eager.mid += 8 * h / sp
+		eager.low += 8 * h / sp
+		if m.QKNorm {
+			eager = eager.plus(exactly(6 * (q + k) / t))
+		}
+	}
+	out := layer{input: 2 * h / sp, more: scores / 2.5, work: 4*h/sp + max(attention, feed.mid)}
+	out.kept = feed.plus(exactly(bare + attention + scores))
+	switch {
+	case !e.Fused.Known && (e.Trainer == Megatron || m.Experts > 0):
+		out.kept.high += eager.high
+	case !e.Fused.Known:
+		out.kept = out.kept.plus(span{0, eager.mid, eager.high})
+	case !e.Fused.Value:
+		out.kept = out.kept.plus(eager)
+	}
+	e.frozen(&out, h, f/t)
+	return out
+}
+
+// scores are those of attention, kept where no flash kernel recomputes them: softmax and, with dropout, its mask and
+// result. Megatron's selective recomputation drops them.
+func (e *estimate) scores() float64 {
+	if e.Flash.Or(true) || e.Recompute == RecomputeSelective || !e.length().Known {
+		return 0
+	}
+	each := 2.0
+	if e.Dropout.Or(false) {
+		each = 5
+	}
+	return each * float64(e.Model.Heads) / float64(e.tp()) * float64(e.length().Value)
+}
+
+// length is that of the longest sample of the micro-batch.
+func (e *estimate) length() Opt[int64] {
+	if e.SequenceNow.Known {
+		return e.SequenceNow
+	}
+	return e.SequenceMax
+}
+
+// feedBytes is what the feed-forward part keeps, and what unfused code keeps besides: gate, up and their product fused,
+// the activation of the gate, too, when not; input and output of the activation where there is no gate. An expert rank
+// gets a copy of a token for each expert that it is routed to; the fullest rank gets more than the mean.
+func (e *estimate) feedBytes(f float64) (feed, eager span) {
+	m := &e.Model
+	if m.Experts == 0 {
+		if m.Ungated {
+			return exactly(4 * f), span{}
+		}
+		return exactly(6 * f), exactly(2 * f)
+	}
+	h, t, etp := float64(m.Hidden), float64(e.tp()), float64(e.etp())
+	inner := 6 * float64(m.ExpertIntermediate) / etp
+	each := 8*h + inner
+	if e.MoEFused.Or(false) {
+		each = 2*h + inner
+	}
+	copies := float64(m.ExpertsPerToken) * etp / t
+	if e.Trainer != Megatron {
+		copies = float64(m.ExpertsPerToken)
+	}
+	b := span{1, 1.2, 2}
+	if e.MoEImbalance.Known {
+		b = exactly(e.MoEImbalance.Value)
+	}
+	return b.times(copies * each).plus(exactly(6*float64(m.SharedIntermediate)/t + 4*float64(m.Experts))), span{}
+}
+
+// frozen takes off the inputs that frozen matrices do not keep. Adapters read the input of the query, key and value
+// matrix first, then that of the output (which flash attention keeps anyway), of the feed-forward part, of its last matrix.
+func (e *estimate) frozen(out *layer, h, f float64) {
+	if !e.Adapters.Known {
+		return
+	}
+	n := e.AdaptedInputs.Or(1)
+	off := 0.0
+	if n < 3 {
+		off += 2 * h / e.sequenceSplit()
+	}
+	if n < 4 {
+		off += 2 * f
+	}
+	if e.AdapterDropout.Or(false) {
+		off -= 3 * h * float64(min(n, 3))
+		if n >= 4 {
+			off -= 3 * f
+		}
+	}
+	out.kept = span{out.kept.low - off, out.kept.mid - off, out.kept.high - off}
+	if !e.AdaptedInputs.Known && off > 0 || e.QuantizedBytes.Known && off > 0 { // early bitsandbytes kept them
+		out.kept.high += off
+	}
+}
+
+// inFlight is how many layers' sets a stage holds at a time. A pipeline's first stage holds one of every stage ahead
+// (1F1B), more when it is interleaved (Megatron core/pipeline_parallel/schedules.py); the last holds one, interleaved
+// (v-1)p + 1 chunks.
+func (e *estimate) inFlight() (sets float64, how string) {
+	p, v := float64(e.pp()), float64(max(e.VirtualStages.Or(1), 1))
+	layers := float64(e.Model.Layers) / p
+	if e.last() && e.Trainer == Megatron {
+		layers += float64(e.Model.MTPLayers)
+	}
+	m := float64(e.PipelineBatches.Or(1 << 20))
+	switch {
+	case p == 1:
+		return layers, count(layers) + " layers"
+	case v == 1 && e.first():
+		return layers * min(m, p), count(layers) + " layers x " + count(min(m, p)) + " micro-batches in flight"
+	case v == 1:
+		return layers, count(layers) + " layers"
+	case e.first():
+		n := min(float64(e.Model.Layers)*(1+(p-1)/(p*v)), layers*m)
+		return n, count(n) + " layers in flight"
+	}
+	n := layers / v * min((v-1)*p+1, m*v)
+	return n, count(n) + " layers in flight"
+}
+
+// computation adds what a pass over the model takes: activations, the layer at work, the logits and gathered units. A
+// backward pass has two moments: the loss, with the logits, and the layers, with one of them recomputed when the logits
+// are gone. The larger counts; the other's blocks stay in PyTorch's cache.
+func (e *estimate) computation() {
+	if !slices.Contains([]Phase{PhaseLogProb, PhaseForward, PhaseBackward}, e.phase) {
+		return
+	}
+	m := &e.Model
+	t := e.tokens()
+	sizes := input{"sizes of the model's layers", m.sized()}
+	micro := input{"tokens of a micro-batch (samples and lengths, or a token budget)", t.Known}
+	ok := e.have("activations", OnCard, sizes, micro)
+	if !ok || !e.have("logits", OnCard, sizes, micro) {
+		return
+	}
+	tokens := float64(t.Value)
+	l := e.layerBytes()
+	e.activations(l, tokens)
+	loss, lossHow := e.logits()
+	work, workHow := e.layerAtWork(l, tokens)
+	lossUnits, layerUnits := e.gathered()
+	first := loss.mid+lossUnits.size.mid >= work.mid+layerUnits.size.mid
+	shown, units, rest := span{}, layerUnits, loss
+	if first {
+		units, rest = lossUnits, work
+		shown = loss
+		e.add("logits", PoolAllocated, shown, "%s", lossHow)
+	} else {
+		shown = work
+		e.add("layer_at_work", PoolAllocated, shown, "%s", workHow)
+	}
+	e.add("gathered_units", PoolAllocated, units.size, "%s", units.how)
+	e.idle(rest, first)
+}
+
+// activations adds what all layers keep.
+func (e *estimate) activations(l layer, tokens float64) {
+	if e.phase == PhaseLogProb {
+		return
+	}
+	sets, how := e.inFlight()
+	h := float64(e.Model.Hidden)
+	kept, kind := l.kept, "bytes"
+	switch e.Recompute {
+	case RecomputeFull:
+		kept, kind = exactly(l.input), "bytes (inputs alone)"
+	case RecomputeOffload:
+		kept, kind = exactly(l.input), "bytes (inputs; the rest is on the host)"
+		sets, how = min(sets, 2), "2 layers"
+	case RecomputeOps: // torchtitan models/llama/parallelize_llama.py: every second matrix product, and attention
+		_, q, k, f, heads := e.Model.widths()
+		kept, kind = exactly(l.input+(2*(q+k+f)+2*q+4*heads)/float64(e.tp())+l.input), "bytes (every second product)"
+	case "":
+		kept.low = min(kept.low, l.input)
+		kind = "bytes (recomputation unknown, none taken)"
+	}
+	once := 0.0
+	if e.last() { // final norm and the head's input
+		once += 4 * h / e.sequenceSplit()
+	}
+	if e.first() && e.Dropout.Or(false) && e.Model.Positions > 0 {
+		once += h
+	}
+	size := kept.times(sets).plus(exactly(once)).times(tokens)
+	e.add("activations", PoolAllocated, size, "%s tokens x %s x %s %s", count(tokens), how, count(kept.mid), kind)
+}
+
+// layerAtWork is the layer that is computed or recomputed, beside what is kept.
+func (e *estimate) layerAtWork(l layer, tokens float64) (size span, how string) {
+	each := exactly(l.more)
+	switch {
+	case e.phase == PhaseLogProb:
+		each = span{l.work / 2, l.work, l.work * 2}
+	case e.Recompute == RecomputeFull, e.Recompute == RecomputeOps, e.Recompute == RecomputeOffload:
+		each = l.kept.plus(each)
+	}
+	return each.times(tokens), fmt.Sprintf("%s tokens x %s bytes of one layer", count(tokens), count(each.mid))
+}
+
+// units are gathered parameters.
+type units struct {
+	size span
+	how  string
+}
+
+// gathered is what FSDP and ZeRO-3 make whole (memory.md 1.2): at the loss and in the layers. A unit in flight has a next
+// one prefetched; in the backward pass come its gradients and their cast for the reduction. The root unit (embedding,
+// head) stays whole for the step, and the head's gradient from the loss on.
+func (e *estimate) gathered() (loss, layers units) {
+	if !slices.Contains([]string{FSDP1, FSDP2, ZeRO3}, e.Trainer) || e.shards().Or(1) == 1 {
+		return units{}, units{}
+	}
+	h := e.holds()
+	unit := h.largest
+	if e.WholeModelUnit.Or(false) {
+		unit = h.all()
+	}
+	grads := e.phase == PhaseBackward && !e.Adapters.Known
+	root := span{0, 2 * h.root, 2 * h.root}
+	switch {
+	case e.Trainer == ZeRO3, e.RootUnitSplit.Or(false):
+		root = exactly(2 * h.head)
+	case grads:
+		root = span{2 * h.root, 2*h.root + 2*h.head, 8 * h.root}
+	}
+	if !e.ReshardAfterForward.Or(true) {
+		all := exactly(2 * h.all())
+		u := units{all, count(h.all()) + " parameters x 2 bytes, whole from forward to backward"}
+		return u, u
+	}
+	loss = units{span{2 * unit, 4 * unit, 6 * unit}.plus(root), fmt.Sprintf("2 units of %s parameters x 2 bytes, and embedding and head, %s", count(unit), GiB(int64(root.mid)))}
+	layers = loss
+	if grads {
+		layers = units{span{10 * unit, 11 * unit, 12 * unit}.plus(root), fmt.Sprintf("units of %s parameters x 11 bytes (2 whole, one's gradients and their fp32 cast), and embedding and head, %s", count(unit), GiB(int64(root.mid)))}
+	}
+	return loss, layers
+}

@@ -1,0 +1,175 @@
+package memory
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// KVBytesPerToken is what the KV cache of one engine rank takes of a token: keys and values of every layer. Ranks beyond
+// the KV heads hold copies; latent attention is whole on every rank (memory.md 3.1).
+func KVBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
+	tp, pp = max(tp, 1), max(pp, 1)
+	layers := float64(m.Layers) / float64(pp)
+	switch {
+	case m.Layers == 0:
+		return 0, false
+	case m.KVLora > 0:
+		return float64(m.KVLora+m.RopeDim) * layers * bytes, true
+	case m.KVHeads == 0 || m.headDim() == 0:
+		return 0, false
+	}
+	return 2 * max(1, float64(m.KVHeads)/float64(tp)) * float64(m.headDim()) * layers * bytes, true
+}
+
+// engineWeights are an engine's on one rank: vLLM and SGLang split matrices and embeddings over TP, layers over PP, experts
+// over EP or TP. Table rows are padded by less than a part in a thousand.
+func (e *estimate) engineWeights() (size float64, how string, ok bool) {
+	each := e.EngineWeightBytes.Or(2)
+	s := Setup{Model: e.Model, TP: e.EngineTP, PP: e.EnginePP, Stage: FirstStage}
+	if p := e.Model.parameters(); p.Known {
+		n := float64(s.tp() * s.pp())
+		return p.Value * each / n, count(p.Value) + " parameters x " + factor(each) + " bytes / " + count(n) + " ranks", true
+	}
+	return 0, "", false
+}
+
+// before says that an engine's version is older than another; an unknown one is taken as current.
+func before(version, other string) bool {
+	a, b := strings.Split(strings.TrimPrefix(version, "v"), "."), strings.Split(other, ".")
+	if version == "" {
+		return false
+	}
+	for i := range b {
+		x := 0
+		if i < len(a) {
+			x, _ = strconv.Atoi(a[i])
+		}
+		y, _ := strconv.Atoi(b[i])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+// engine adds an inference engine: all of it while it serves, what remains while it sleeps beside a trainer.
+func (e *estimate) engine() {
+	if e.Engine == "" {
+		return
+	}
+	trains := slices.Contains([]Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}, e.phase)
+	if e.Trainer != "" {
+		if !e.have("engine", OnCard, input{"whether engine and trainer share cards", e.Colocated.Known}) || !e.Colocated.Value {
+			return
+		}
+		if trains && !e.have("engine", OnCard, input{"whether the engine sleeps", e.SleepLevel.Known}) {
+			return
+		}
+	}
+	if e.Trainer != "" && trains && e.SleepLevel.Value > 0 {
+		const gib = 1 << 30 // vLLM's and SGLang's graphs, context and groups (memory.md 3.2)
+		e.add("engine_residue", PoolOutside, span{1 * gib, 2.5 * gib, 4 * gib}, "what a sleeping engine keeps: context, NCCL, graphs")
+		return
+	}
+	w, how, ok := e.engineWeights()
+	if !e.have("engine_weights", OnCard, input{"number of parameters", ok}) {
+		return
+	}
+	e.add("engine_weights", PoolOutside, exactly(w), "%s", how)
+	if e.phase == PhaseWeightUpdate {
+		e.updateBuckets()
+		if e.Trainer != "" && e.SleepLevel.Or(0) > 0 {
+			return // the cache is woken after the weights
+		}
+	}
+	e.engineRest(w)
+}
+
+// engineRest adds activations, graphs and the cache, which takes what the share leaves.
+func (e *estimate) engineRest(weights float64) {
+	act, actHow, known := e.profile()
+	if e.have("engine_activations", OnCard, input{"sizes of the model's layers", known}, input{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", e.MaxBatchedToken.Known}) {
+		e.add("engine_activations", PoolOutside, act, "%s", actHow)
+	}
+	graphs := e.graphs()
+	e.add("cuda_graphs", PoolOutside, graphs, "one private pool for the graphs of all batch sizes")
+	share := input{"share of the card (gpu_memory_utilization, mem_fraction_static)", e.EngineShare.Known}
+	if e.Engine == SGLang {
+		if e.have("kv_cache", OnCard, share, input{"memory free when the engine started", e.FreeAtStart.Known}) {
+			base := float64(e.FreeAtStart.Value) // model_runner.py profile_max_num_token
+			kv := max(base*e.EngineShare.Value-weights, 0)
+			e.add("kv_cache", PoolOutside, exactly(kv), "%s free at start x %s - %s of weights", GiB(e.FreeAtStart.Value), factor(e.EngineShare.Value), GiB(int64(weights)))
+			e.refuse(kv)
+		}
+		return
+	}
+	if !e.have("kv_cache", OnCard, share, input{"size of the card", e.CardBytes.Known}, input{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", e.MaxBatchedToken.Known && known}) {
+		return
+	}
+	if before(e.EngineVersion, "0.20") { // v1/worker/gpu_worker.py; graphs were outside the share
+		graphs = span{}
+	}
+	other := span{0.5, 1.2, 2}.times(1 << 30) // context, NCCL and modules of this instance
+	total := float64(e.CardBytes.Value) * e.EngineShare.Value
+	used := act.plus(graphs).plus(other)
+	kv := span{total - weights - used.high, total - weights - used.mid, total - weights - used.low}
+	kv = span{max(kv.low, 0), max(kv.mid, 0), max(kv.high, 0)}
+	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations, graphs and context", GiB(e.CardBytes.Value), factor(e.EngineShare.Value), GiB(int64(weights)), GiB(int64(used.mid)))
+	e.refuse(kv.mid)
+}
+
+// refuse is what one sequence of max_model_len needs when the cache is smaller: engines do not start then.
+func (e *estimate) refuse(kv float64) {
+	each, ok := KVBytesPerToken(e.Model, e.EngineTP.Or(1), e.EnginePP.Or(1), e.KVBytes.Or(2))
+	if !ok || !e.MaxModelLen.Known {
+		return
+	}
+	if need := each * float64(e.MaxModelLen.Value); need > kv {
+		e.add("kv_cache_missing", PoolOutside, exactly(need-kv), "one sequence of %s tokens x %s bytes needs %s", Thousands(e.MaxModelLen.Value), count(each), GiB(int64(need)))
+	}
+}
+
+// profile is the peak of a prefill (memory.md 3.2): hidden states, queries, keys, values and the feed-forward part of one
+// layer, and the logits and sampling of every sequence: logits 2 to 4 bytes, fp32 4, softmax 4, sorting 12.
+func (e *estimate) profile() (size span, how string, ok bool) {
+	m := &e.Model
+	if !m.sized() {
+		return span{}, "", false
+	}
+	h, q, k, f, _ := m.widths()
+	if m.Experts > 0 {
+		f = float64(m.ExpertsPerToken * m.ExpertIntermediate)
+	}
+	t, n := float64(max(e.EngineTP.Or(1), 1)), float64(e.MaxBatchedToken.Or(0))
+	each := 2*h + 2*(q+2*k)/t + 6*f/t
+	rows := float64(min(e.MaxSeqs.Or(256), max(e.MaxBatchedToken.Or(0), 1)))
+	sampler := span{6, 10, 30}.times(rows * float64(m.Vocab))
+	return span{n * each, n * (each + 2*h), n * (each + 8*h)}.plus(sampler),
+		count(n) + " tokens x " + count(each+2*h) + " bytes of one layer, and the sampling of " + count(rows) + " sequences", true
+}
+
+// graphs: 0.2 to 1.5 GiB for dense models, 2 to 6 for large mixtures (vLLM profile_cudagraph_memory, SGLang #5893).
+func (e *estimate) graphs() span {
+	const gib = 1 << 30
+	switch {
+	case !e.CUDAGraphs.Or(true):
+		return span{}
+	case e.Model.Experts > 0:
+		return span{1 * gib, 3 * gib, 6 * gib}
+	}
+	return span{0.2 * gib, 0.8 * gib, 1.5 * gib}
+}
+
+// updateBuckets are those of a weight update (memory.md 5): on the trainer and mapped by the engine, and the largest tensor
+// whole. verl 2,048 MB, slime 512 MiB, AReaL 1,024.
+func (e *estimate) updateBuckets() {
+	bucket := map[string]int64{VeRL: 2048, Slime: 512, AReaL: 1024}[e.Framework] * mib
+	bucket = e.UpdateBucket.Or(bucket)
+	if !e.have("update_buckets", OnCard, input{"bucket of a weight update", bucket > 0}) {
+		return
+	}
+	b := float64(bucket)
+	largest := float64(e.Model.Vocab * e.Model.Hidden)
+	e.add("update_buckets", PoolAllocated, span{b, 2*b + 6*largest, 2*b + 6*largest}, "2 x %s and the largest tensor, %s elements x 6 bytes", GiB(bucket), count(largest))
+}

@@ -1,0 +1,57 @@
+package memory
+
+const mib = 1 << 20
+
+// workspaces are those of cuBLAS and Transformer Engine, inside what PyTorch counts as allocated: 71 to 106 MB for
+// Megatron whatever the model (memory.md 4), 8 to 32 MiB a handle else.
+func (e *estimate) workspaces() {
+	if e.Trainer == Megatron {
+		e.add("workspaces", PoolAllocated, span{71e6, 90e6, 106e6}, "workspaces of cuBLAS and Transformer Engine")
+		return
+	}
+	e.add("workspaces", PoolAllocated, span{8 * mib, 32 * mib, 64 * mib}, "workspaces of cuBLAS")
+}
+
+// idle is what PyTorch holds unused: the blocks of the moment that is not the peak, which are of other sizes, and the
+// holes of the allocator, 5 to 15 % with equal shapes (memory.md 4).
+func (e *estimate) idle(other span, atLoss bool) {
+	held := 0.0
+	for _, p := range e.parts {
+		if p.Pool == PoolAllocated {
+			held += float64(p.Bytes)
+		}
+	}
+	what := "the logits"
+	if atLoss {
+		what = "the layer at work"
+	}
+	size := span{0, other.mid, other.high + 0.15*held}
+	e.add("idle_reserve", PoolReserved, size, "cached blocks of %s, %s, and holes of the allocator", what, GiB(int64(other.mid)))
+}
+
+// process adds the CUDA context and NCCL (memory.md 4). NCCL appears with the first collective of a group: 0.7 to 1.5 GB
+// a group on NVLink, more where ranks exchange all to all.
+func (e *estimate) process() {
+	e.workspaces()
+	const gib = 1 << 30
+	e.add("context", PoolOutside, span{0.3 * gib, 0.6 * gib, 1.4 * gib}, "CUDA context and loaded kernels")
+	groups := 0
+	if e.Trainer != "" {
+		for _, n := range []Opt[int64]{e.dataParallel(), e.TP, e.PP, e.CP, e.EP} {
+			if n.Or(1) > 1 {
+				groups++
+			}
+		}
+	}
+	if e.Engine != "" && e.EngineTP.Or(1) > 1 {
+		groups++
+	}
+	if groups == 0 || e.phase == PhaseInit {
+		return
+	}
+	size := span{0.1 * gib, 0.9 * gib, 1.5 * gib}.times(float64(groups))
+	if e.ep() > 1 {
+		size = size.plus(span{0, 1 * gib, 2.5 * gib})
+	}
+	e.add("nccl", PoolOutside, size, "NCCL buffers of %d groups, about 0.9 GiB each", groups)
+}

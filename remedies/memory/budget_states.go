@@ -1,0 +1,224 @@
+package memory
+
+import "slices"
+
+// bytesEach is what a trained parameter takes before sharding.
+type bytesEach struct{ weights, grads, optimizer span }
+
+// halfTrainers and wholeTrainers keep parameters in bf16 and in fp32 by default.
+var (
+	halfTrainers  = []string{AReaL, TorchTune, LitGPT}
+	wholeTrainers = []string{VeRL, TorchTitan, TRL, HFTrainer}
+)
+
+// recipe is the bytes of a parameter by trainer:
+//   - Megatron 2 + 4 + 12 (megatron/training/theoretical_memory_usage.py; docs/user-guide/features/dist_optimizer.md),
+//   - ZeRO 2 + 2 + 12 (deepspeed/runtime/zero/stage_1_and_2.py, stage3.py),
+//   - FSDP and DDP in fp32 4 + 4 + 8 (verl trainer/config/engine/fsdp.yaml; accelerate utils/fsdp_utils.py), in bf16
+//     2 + 2 + 4, for torch's AdamW keeps its states in the parameter's type (AReaL engine/fsdp_engine.py).
+func (s *Setup) recipe() bytesEach {
+	var r bytesEach
+	switch s.Trainer {
+	case Megatron:
+		r = bytesEach{exactly(2), exactly(4), exactly(12)}
+	case ZeRO1, ZeRO2, ZeRO3:
+		r = bytesEach{exactly(2), exactly(2), exactly(12)}
+	default:
+		w := span{2, 4, 4}
+		switch {
+		case s.WeightBytes.Known:
+			w = exactly(s.WeightBytes.Value)
+		case slices.Contains(halfTrainers, s.Framework):
+			w = exactly(2)
+		case slices.Contains(wholeTrainers, s.Framework):
+			w = exactly(4)
+		}
+		r = bytesEach{w, w, w.times(2)}
+	}
+	master := r.optimizer.high - 8
+	switch s.Optimizer {
+	case "adamw_8bit": // two moments of one byte, and a scale for each 2,048 values (bitsandbytes)
+		r.optimizer = exactly(max(master, 0) + 2 + 2*4.0/2048)
+	case "adam_bf16": // Kahan compensation is on (AReaL engine/fsdp_utils/optimizer.py)
+		r.optimizer = exactly(6)
+	case "sgd":
+		r.optimizer = exactly(max(master, 0))
+	}
+	for _, o := range []struct {
+		given Opt[float64]
+		to    *span
+	}{{s.WeightBytes, &r.weights}, {s.GradBytes, &r.grads}, {s.OptimizerBytes, &r.optimizer}} {
+		if o.given.Known {
+			*o.to = exactly(o.given.Value)
+		}
+	}
+	return r
+}
+
+// split says which states the trainer shards over its data-parallel ranks.
+func (s *Setup) split() (weights, grads, optimizer bool) {
+	switch s.Trainer {
+	case FSDP1, FSDP2, ZeRO3:
+		return true, true, true
+	case ZeRO2:
+		return false, true, true
+	case ZeRO1:
+		return false, false, true
+	case Megatron: // verl, AReaL and slime always switch it on; Megatron's own default is off
+		return false, false, s.DistributedOptimizer.Or(s.Framework != "" && s.Framework != MegatronLM)
+	}
+	return false, false, false
+}
+
+// onRank is the elements of a state on one rank: dense parameters over data-parallel ranks, experts over theirs.
+func (s *Setup) onRank(h holding, sharded bool) (elements float64, how string) {
+	if !sharded {
+		return h.all(), count(h.all()) + " parameters on this rank"
+	}
+	n := float64(s.shards().Or(1))
+	if h.experts > 0 && s.Trainer == Megatron {
+		ne := float64(s.expertParallel().Or(1))
+		return h.dense/n + h.experts/ne, "(" + count(h.dense) + " dense parameters / " + count(n) + " ranks + " + count(h.experts) + " of experts / " + count(ne) + ")"
+	}
+	return h.all() / n, count(h.all()) + " parameters / " + count(n) + " ranks"
+}
+
+// rankHolding is what a rank holds before sharding, scaled to the published number of parameters where the model is whole.
+func (s *Setup) rankHolding() (holding, bool) {
+	h := holding{}
+	switch p := s.Model.parameters(); {
+	case s.Model.sized():
+		h = s.holds()
+	case p.Known: // without sizes the split is even
+		h.dense = p.Value / float64(s.tp()*s.pp())
+	default:
+		return h, false
+	}
+	return h, true
+}
+
+// states adds weights, gradients and the optimizer's states (memory.md 1.1) in the phases that hold them (its part 0).
+func (e *estimate) states() {
+	h, known := e.rankHolding()
+	w, g, o := e.split()
+	ranks := input{"number of ranks (world size)", e.shards().Known || !(w || g || o)}
+	if !e.have("states", OnCard, input{"model sizes or number of parameters", known}, ranks) {
+		return
+	}
+	r := e.recipe()
+	if e.Adapters.Known {
+		e.adapterStates(h, r)
+		return
+	}
+	idle := e.phase == PhaseRollout || e.phase == PhaseData
+	trains := slices.Contains([]Phase{PhaseForward, PhaseBackward, PhaseOptimizer}, e.phase)
+	if n, how := e.onRank(h, w); !idle || !e.ParamOffload.Or(false) {
+		e.add("weights", PoolAllocated, r.weights.times(n), "%s x %s bytes", how, factor(r.weights.mid))
+	}
+	switch n, how := e.onRank(h, g); {
+	case !trains && e.Trainer != Megatron: // Megatron's buffer is made at start and stays (distributed_data_parallel.py)
+	case e.StepInBackward.Or(false):
+		e.add("gradients", PoolAllocated, r.grads.times(h.matrix), "the largest gradient alone, %s elements x %s bytes: each is used as soon as it is there", count(h.matrix), factor(r.grads.mid))
+	case !e.SyncEachMicroBatch.Or(true) && w: // FSDP2's unsharded_accumulated_grad, in the type of the reduction
+		e.add("gradients", PoolAllocated, exactly(4*h.all()), "%s parameters x 4 bytes, whole until the last micro-batch", count(h.all()))
+	default:
+		e.add("gradients", PoolAllocated, r.grads.times(n), "%s x %s bytes", how, factor(r.grads.mid))
+	}
+	n, how := e.onRank(h, o)
+	e.optimizerStates(r.optimizer, n, how)
+	if trains {
+		e.buffers(h, r)
+	}
+}
+
+// optimizerStates are there after the first step. verl loads offloaded ones before the forward pass of an update
+// (workers/engine, update_actor); DeepSpeed and Megatron step on the host.
+func (e *estimate) optimizerStates(each span, n float64, how string) {
+	if e.phase == PhaseInit {
+		return
+	}
+	stay := 1 - e.OptimizerOffload.Or(0)
+	update := slices.Contains([]Phase{PhaseForward, PhaseBackward, PhaseOptimizer}, e.phase)
+	if e.Framework == VeRL && update {
+		stay = 1
+	}
+	part := ""
+	if stay < 1 {
+		part = " x " + factor(stay) + " that stays on the card"
+	}
+	e.add("optimizer", PoolAllocated, each.times(n*stay), "%s x %s bytes%s", how, factor(each.mid), part)
+	if e.phase != PhaseOptimizer || e.StepInBackward.Or(false) {
+		return
+	}
+	switch e.Trainer {
+	case Megatron: // its fused Adam makes no copy
+	case ZeRO1, ZeRO2, ZeRO3: // sub_group_size 1e9 (runtime/zero/config.py)
+		const group = 1e9
+		m := min(n, group)
+		e.add("optimizer_temporaries", PoolAllocated, exactly(4*m).times(stay), "one group of fp32 gradients, %s elements x 4 bytes", count(m))
+	default: // torch's foreach implementation makes one temporary of all parameters for an operation
+		w := e.recipe().weights.times(n)
+		if !e.Foreach.Known {
+			w.low = 0
+		}
+		if e.Foreach.Or(true) && e.Optimizer != "adamw_8bit" {
+			e.add("optimizer_temporaries", PoolAllocated, w, "one temporary of torch's foreach step, %s x %s bytes", how, factor(w.mid/max(n, 1)))
+		}
+	}
+}
+
+// adapterStates are those of LoRA: a frozen base, and all states of the adapters. Quantised bases keep embedding, head and
+// norms in two bytes (bitsandbytes).
+func (e *estimate) adapterStates(h holding, r bytesEach) {
+	w, _, _ := e.split()
+	n, how := e.onRank(h, w)
+	base := r.weights
+	if !e.WeightBytes.Known {
+		base = span{2, 2, r.weights.high}
+	}
+	if e.QuantizedBytes.Known && h.all() > 0 {
+		share := h.root / h.all()
+		base = exactly(2*share + e.QuantizedBytes.Value*(1-share))
+	}
+	e.add("weights", PoolAllocated, base.times(n), "frozen: %s x %s bytes", how, factor(base.mid))
+	each := span{8, 16, 16} // PEFT keeps adapters in fp32 (autocast_adapter_dtype)
+	if slices.Contains(halfTrainers, e.Framework) {
+		each = exactly(8)
+	}
+	e.add("adapters", PoolAllocated, each.times(float64(e.Adapters.Value)), "%s adapter parameters x %s bytes of all states", Thousands(e.Adapters.Value), factor(each.mid))
+	if e.QuantizedBytes.Known && h.matrix > 0 && e.phase != PhaseInit {
+		e.add("dequantised", PoolAllocated, exactly(2*h.matrix), "the largest matrix, %s elements x 2 bytes, dequantised at work", count(h.matrix))
+	}
+}
+
+// buffers are those of communication (memory.md 1.3, 1.4): DeepSpeed's buckets, DDP's second copy of the gradients, the
+// bf16 weights that autocast keeps of fp32 ones, a weight gradient before it is accumulated.
+func (e *estimate) buffers(h holding, r bytesEach) {
+	const bucket, prefetch, live = 5e8, 5e7, 1e9 // runtime/zero/config.py
+	reduce := float64(e.ReduceBucket.Or(bucket))
+	copies := 1.0
+	if e.OverlapComm.Or(e.Trainer == ZeRO3) {
+		copies = 2
+	}
+	switch e.Trainer {
+	case ZeRO1, ZeRO2:
+		gather := float64(e.GatherBucket.Or(bucket))
+		e.add("comm_buckets", PoolAllocated, span{min(reduce*copies, h.all()) * 2, 2 * (reduce*copies + gather), 9 * (reduce + gather)}, "reduce bucket %s x %s and gather bucket %s, x 2 bytes", count(reduce), factor(copies), count(gather))
+	case ZeRO3:
+		l := min(live, h.all())
+		e.add("comm_buckets", PoolAllocated, span{2 * reduce, 2 * (reduce*copies + prefetch), 2 * (reduce*copies + prefetch + l)}, "reduce bucket %s x %s and prefetch bucket %s, x 2 bytes; at most %s live parameters x 2 bytes besides", count(reduce), factor(copies), count(prefetch), count(l))
+	case DDP: // gradient_as_bucket_view is off by default (torch/nn/parallel/distributed.py)
+		g := r.grads.times(h.all())
+		g.low = 0
+		e.add("comm_buckets", PoolAllocated, g, "DDP's buckets hold all gradients once more: %s parameters x %s bytes", count(h.all()), factor(r.grads.mid))
+	case Megatron:
+		if !e.GradAccumulationFusion.Or(true) && e.phase == PhaseBackward {
+			e.add("comm_buckets", PoolAllocated, exactly(2*h.matrix), "the largest weight gradient, %s elements x 2 bytes, before it is accumulated", count(h.matrix))
+		}
+	}
+	if (e.Trainer == DDP || e.Trainer == SingleDevice) && r.weights.mid == 4 && e.phase != PhaseOptimizer {
+		c := exactly(2 * max(h.all()-h.root, 0))
+		c.low = 0
+		e.add("autocast_copies", PoolAllocated, c, "bf16 copies that autocast keeps of %s fp32 weights x 2 bytes", count(h.all()-h.root))
+	}
+}
