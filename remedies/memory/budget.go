@@ -147,9 +147,8 @@ type span struct{ low, mid, high float64 }
 
 func exactly(x float64) span { return span{x, x, x} }
 
-func (a span) plus(b span) span       { return span{a.low + b.low, a.mid + b.mid, a.high + b.high} }
-func (a span) times(x float64) span   { return span{a.low * x, a.mid * x, a.high * x} }
-func (a span) is(resource string) bool { return resource != "" && a.high > 0 }
+func (a span) plus(b span) span     { return span{a.low + b.low, a.mid + b.mid, a.high + b.high} }
+func (a span) times(x float64) span { return span{a.low * x, a.mid * x, a.high * x} }
 
 // mostPart is more than any part has: the inputs are wrong.
 const mostPart = 1 << 50
@@ -160,7 +159,7 @@ func (e *estimate) add(id, pool string, size span, how string, args ...any) {
 	if pool == PoolHost {
 		resource = OnNode
 	}
-	if !size.is(resource) || size.high > mostPart || math.IsNaN(size.high) {
+	if size.high <= 0 || size.high > mostPart || math.IsNaN(size.high) {
 		return
 	}
 	e.parts = append(e.parts, BudgetPart{

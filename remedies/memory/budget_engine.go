@@ -100,7 +100,6 @@ func (e *estimate) engineRest(weights float64) {
 			base := float64(e.FreeAtStart.Value) // model_runner.py profile_max_num_token
 			kv := max(base*e.EngineShare.Value-weights, 0)
 			e.add("kv_cache", PoolOutside, exactly(kv), "%s free at start x %s - %s of weights", GiB(e.FreeAtStart.Value), factor(e.EngineShare.Value), GiB(int64(weights)))
-			e.refuse(kv)
 		}
 		return
 	}
@@ -116,18 +115,15 @@ func (e *estimate) engineRest(weights float64) {
 	kv := span{total - weights - used.high, total - weights - used.mid, total - weights - used.low}
 	kv = span{max(kv.low, 0), max(kv.mid, 0), max(kv.high, 0)}
 	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations, graphs and context", GiB(e.CardBytes.Value), factor(e.EngineShare.Value), GiB(int64(weights)), GiB(int64(used.mid)))
-	e.refuse(kv.mid)
 }
 
-// refuse is what one sequence of max_model_len needs when the cache is smaller: engines do not start then.
-func (e *estimate) refuse(kv float64) {
-	each, ok := KVBytesPerToken(e.Model, e.EngineTP.Or(1), e.EnginePP.Or(1), e.KVBytes.Or(2))
-	if !ok || !e.MaxModelLen.Known {
-		return
+// OneSequence is the KV cache that the longest sequence an engine accepts needs. Engines do not start with less.
+func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
+	each, ok := KVBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
+	if !ok || !s.MaxModelLen.Known {
+		return 0, "", false
 	}
-	if need := each * float64(e.MaxModelLen.Value); need > kv {
-		e.add("kv_cache_missing", PoolOutside, exactly(need-kv), "one sequence of %s tokens x %s bytes needs %s", Thousands(e.MaxModelLen.Value), count(each), GiB(int64(need)))
-	}
+	return int64(each * float64(s.MaxModelLen.Value)), Thousands(s.MaxModelLen.Value) + " tokens x " + count(each) + " bytes", true
 }
 
 // profile is the peak of a prefill (memory.md 3.2): hidden states, queries, keys, values and the feed-forward part of one

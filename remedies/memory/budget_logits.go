@@ -33,6 +33,8 @@ func (e *estimate) lossChain() chain {
 		return chain{span{4, 6, 6}, exactly(10), span{}, "logits.to(float32)"}.entropy(e, span{0, 0, 4}, exactly(8))
 	case e.Framework == TRL && e.Task == "grpo": // accelerate's wrapper returns fp32; measured 11 in the forward pass alone
 		return chain{span{6, 11, 11}, span{11, 13, 14}, span{}, "fp32 logits and their log-softmax"}
+	case e.Framework == TorchTitan && e.tp() > 1: // torch/distributed/tensor/parallel/loss.py, which nothing fuses
+		return chain{exactly(14), span{12, 16, 18}, span{}, "log-softmax, its exponential, gradient before and after scaling"}
 	case e.Framework == TRL, e.Framework == HFTrainer, e.Framework == TorchTitan: // transformers loss/loss_utils.py
 		return chain{exactly(10), exactly(12), span{}, "bf16 logits, fp32 copy, log-softmax, gradient"}
 	case e.Framework == TorchTune:

@@ -70,8 +70,7 @@ func cached(bytes float64) func(Setup) Range {
 	}
 }
 
-
-// The setups of memory.md part 7: M = Megatron-LM's functional tests, exact bytes of the last rank; TT = torchtitan's
+// measuredPoints are published ones whose configuration is complete: M = Megatron-LM's functional tests, exact bytes of the last rank; TT = torchtitan's
 // benchmarks (largest reserved); TU = torchtune's README (largest allocated); LG = litgpt's resource tables (largest
 // allocated, with "GB" of 1e9).
 func measuredPoints() []measured {
@@ -143,38 +142,30 @@ func measuredPoints() []measured {
 	}
 	compiled := func(s *Setup) { s.Fused = Some(true) }
 	wide := func(s *Setup) { s.World = Some(int64(128)) }
-	add("TT 8B FSDP 8 selective", llama8, 82.4*(1 << 30), reserved)
-	add("TT 8B FSDP 8 selective, compile, float8", change(llama8, compiled), 76.8*(1 << 30), reserved)
-	add("TT 8B FSDP 128 selective", change(llama8, wide), 67.0*(1 << 30), reserved)
-	add("TT 8B FSDP 128 selective, compile", change(change(llama8, wide), compiled), 62.0*(1 << 30), reserved)
+	add("TT 8B FSDP 8 selective", llama8, 82.4*(1<<30), reserved)
+	add("TT 8B FSDP 8 selective, compile, float8", change(llama8, compiled), 76.8*(1<<30), reserved)
+	add("TT 8B FSDP 128 selective", change(llama8, wide), 67.0*(1<<30), reserved)
+	add("TT 8B FSDP 128 selective, compile", change(change(llama8, wide), compiled), 62.0*(1<<30), reserved)
 	full := change(llama8, func(s *Setup) {
 		s.Recompute, s.Fused, s.MicroBatch, s.SequenceNow = RecomputeFull, Some(true), Some(int64(1)), Some(int64(32768))
 	})
 	long := func(cp int64) Setup {
-		return change(full, func(s *Setup) { s.CP, s.SequenceNow = Some(cp), Some(32768 * cp) })
+		return change(full, func(s *Setup) { s.CP, s.SequenceNow = Some(cp), Some(32768*cp) })
 	}
-	add("TT 8B full AC, 32k", full, 83.9*(1 << 30), reserved)
-	add("TT 8B full AC, cp4, 128k", long(4), 84.0*(1 << 30), reserved)
-	add("TT 8B full AC, cp8, 256k", long(8), 84.5*(1 << 30), reserved)
+	add("TT 8B full AC, 32k", full, 83.9*(1<<30), reserved)
+	add("TT 8B full AC, cp4, 128k", long(4), 84.0*(1<<30), reserved)
+	add("TT 8B full AC, cp8, 256k", long(8), 84.5*(1<<30), reserved)
 	llama70 := Setup{
 		Model: modelNamed("Llama-3.1-70B"), Framework: TorchTitan, Trainer: FSDP2, Task: "pretrain", World: Some(int64(256)), TP: Some(int64(8)), SequenceParallel: Some(true),
 		Recompute: RecomputeFull, Fused: Some(true), MicroBatch: Some(int64(16)), SequenceNow: Some(int64(8192)),
 	}
-	add("TT 70B FSDP 32 tp8 full AC", llama70, 71.9*(1 << 30), reserved)
-	llama405 := Setup{
-		Model: modelNamed("Llama-3.1-405B"), Framework: TorchTitan, Trainer: FSDP2, Task: "pretrain", World: Some(int64(512)), TP: Some(int64(8)), PP: Some(int64(8)), SequenceParallel: Some(true),
-		PipelineBatches: Some(int64(8)), ReshardAfterForward: Some(false), SyncEachMicroBatch: Some(false),
-		Recompute: RecomputeFull, Fused: Some(true), MicroBatch: Some(int64(4)), SequenceNow: Some(int64(8192)),
-	}
-	add("TT 405B FSDP 8 tp8 pp8, bs 32", llama405, 82.5*(1 << 30), reserved)
-	add("TT 405B FSDP 8 tp8 pp8, bs 8, 32k", change(llama405, func(s *Setup) { s.MicroBatch, s.SequenceNow = Some(int64(1)), Some(int64(32768)) }), 75.3*(1 << 30), reserved)
-
+	add("TT 70B FSDP 32 tp8 full AC", llama70, 71.9*(1<<30), reserved)
 	llama3 := Setup{
 		Model: modelNamed("Llama-3.2-3B"), Framework: TorchTune, Trainer: SingleDevice, Task: "sft", Fused: Some(false), Recompute: RecomputeNone,
 		MicroBatch: Some(int64(2)), SequenceNow: Some(int64(4096)),
 	}
-	add("TU 3B full, packed", llama3, 60.0*(1 << 30), allocated)
-	add("TU 3B full, packed, compile", change(llama3, compiled), 51.0*(1 << 30), allocated)
+	add("TU 3B full, packed", llama3, 60.0*(1<<30), allocated)
+	add("TU 3B full, packed, compile", change(llama3, compiled), 51.0*(1<<30), allocated)
 
 	lora := func(m Model, adapters, tokens int64) Setup {
 		return Setup{
@@ -190,7 +181,7 @@ func measuredPoints() []measured {
 	add("LG Llama 2 13B LoRA", lora(modelNamed("Llama-2-13b"), 6_553_600, 1304), 38.12e9, allocated)
 	phi := Model{Layers: 24, Hidden: 2048, Heads: 32, KVHeads: 32, Intermediate: 8192, Vocab: 51200, Ungated: true, Biases: true}
 	for n, figure := range map[int64]float64{1: 4.82e9, 2: 6.76e9, 4: 10.68e9} {
-		add(fmt.Sprintf("LG phi-1.5 LoRA micro-batch %d", n), lora(phi, 1_572_864, 1044*n), figure, allocated)
+		add(fmt.Sprintf("LG phi-1.5 LoRA, micro-batch %d", n), lora(phi, 1_572_864, 1044*n), figure, allocated)
 	}
 	inference := func(m Model, bytes float64) Setup {
 		return Setup{Model: m, Framework: LitGPT, Trainer: SingleDevice, Adapters: Some(int64(0)), QuantizedBytes: Opt[float64]{bytes, bytes > 0}}
@@ -203,23 +194,26 @@ func measuredPoints() []measured {
 
 	qwen := Model{Parameters: 7_721_324_544, Layers: 32, Hidden: 4096, Heads: 32, KVHeads: 32, Intermediate: 11008, Vocab: 151936}
 	for n, figure := range map[int64]float64{256: 20.1e9, 1024: 21.5e9, 8192: 36.6e9} {
-		s := Setup{Model: qwen, Framework: HFTrainer, Trainer: SingleDevice, Task: "sft", WeightBytes: Some(2.0), Adapters: Some(int64(143_130_624)), AdaptedInputs: Some(int64(3)), Recompute: RecomputeFull, TokensNow: Some(n)}
+		s := Setup{Model: qwen, Framework: HFTrainer, Trainer: SingleDevice, Task: "sft", WeightBytes: Some(2.0), Adapters: Some(int64(143_130_624)), AdaptedInputs: Some(int64(4)), Recompute: RecomputeFull, TokensNow: Some(n)}
 		add(fmt.Sprintf("QW Qwen-7B LoRA %d tokens", n), s, figure, peak())
 	}
 	swift := Setup{
 		Model: modelNamed("Qwen2.5-7B"), Framework: "ms-swift", Trainer: Megatron, Task: "sft", World: Some(int64(4)), TP: Some(int64(4)), SequenceParallel: Some(true), Recompute: RecomputeFull,
 		TokensNow: Some(int64(32768)),
 	}
-	add("SW Qwen2.5-7B tp4 sp 32k full recompute", swift, 50*(1 << 30), peak())
+	add("SW Qwen2.5-7B tp4 sp 32k full recompute", swift, 50*(1<<30), peak())
 
 	engine := Setup{Model: modelNamed("Llama-3-8B"), Engine: VLLM}
-	add("vLLM Llama-3-8B weights", engine, 14.96*(1 << 30), part(PhaseRollout, "engine_weights"))
-	add("vLLM Llama-3-8B weights, tp2", change(engine, func(s *Setup) { s.EngineTP = Some(int64(2)) }), 7.48*(1 << 30), part(PhaseRollout, "engine_weights"))
+	add("vLLM Llama-3-8B weights", engine, 14.96*(1<<30), part(PhaseRollout, "engine_weights"))
+	add("vLLM Llama-3-8B weights, tp2", change(engine, func(s *Setup) { s.EngineTP = Some(int64(2)) }), 7.48*(1<<30), part(PhaseRollout, "engine_weights"))
 	profiled := change(engine, func(s *Setup) { s.MaxBatchedToken, s.MaxSeqs = Some(int64(8192)), Some(int64(256)) })
-	add("vLLM Llama-3-8B activation peak", profiled, 1.26*(1 << 30), part(PhaseRollout, "engine_activations"))
+	add("vLLM Llama-3-8B activation peak", profiled, 1.26*(1<<30), part(PhaseRollout, "engine_activations"))
+	add("vLLM 0.6.5 Llama-3-8B KV cache, H100", change(profiled, func(s *Setup) {
+		s.EngineVersion, s.EngineShare, s.CardBytes = "0.6.5", Some(0.90), Some(int64(81_000)<<20)
+	}), 53.29*(1<<30), part(PhaseRollout, "kv_cache"))
 	big := Setup{Model: modelNamed("Qwen3-235B-A22B"), Engine: VLLM, EngineTP: Some(int64(4))}
-	add("vLLM Qwen3-235B tp4, tokens of 8.11 GiB", big, 178_880, cached(8.11*(1 << 30)))
-	add("SGLang Qwen3-235B tp4, tokens of 2 x 8.23 GB", big, 367_404, cached(2*8.23*(1 << 30)))
+	add("vLLM Qwen3-235B tp4, tokens of 8.11 GiB", big, 178_880, cached(8.11*(1<<30)))
+	add("SGLang Qwen3-235B tp4, tokens of 2 x 8.23 GB", big, 367_404, cached(2*8.23*(1<<30)))
 	add("TRL cross entropy 16,384 x 248,320", Setup{Model: Model{Layers: 1, Hidden: 2048, Heads: 16, KVHeads: 2, Intermediate: 4096, Vocab: 248320}, Framework: TRL, Task: "sft", Trainer: SingleDevice, TokensNow: Some(int64(16384))}, 47.55e9, part(PhaseBackward, "logits"))
 	return out
 }

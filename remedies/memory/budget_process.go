@@ -3,36 +3,32 @@ package memory
 const mib = 1 << 20
 
 // workspaces are those of cuBLAS and Transformer Engine, inside what PyTorch counts as allocated: 71 to 106 MB for
-// Megatron whatever the model (memory.md 4), 8 to 32 MiB a handle else.
+// Megatron whatever the model (memory.md 4), 8 to 32 MiB a handle else. Megatron's pipelines held up to 6 % more between
+// steps than their states (memory.md 2.1).
 func (e *estimate) workspaces() {
+	size := span{8 * mib, 32 * mib, 64 * mib}
 	if e.Trainer == Megatron {
-		e.add("workspaces", PoolAllocated, span{71e6, 90e6, 106e6}, "workspaces of cuBLAS and Transformer Engine")
-		return
+		size = span{71e6, 90e6, 106e6}
 	}
-	e.add("workspaces", PoolAllocated, span{8 * mib, 32 * mib, 64 * mib}, "workspaces of cuBLAS")
+	if e.Trainer == Megatron && e.pp() > 1 {
+		size.high += 0.06 * float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
+	}
+	e.add("workspaces", PoolAllocated, size, "workspaces of cuBLAS and Transformer Engine")
 }
 
-// idle is what PyTorch holds unused: the blocks of the moment that is not the peak, which are of other sizes, and the
-// holes of the allocator, 5 to 15 % with equal shapes (memory.md 4).
-func (e *estimate) idle(other span, atLoss bool) {
-	held := 0.0
-	for _, p := range e.parts {
-		if p.Pool == PoolAllocated {
-			held += float64(p.Bytes)
-		}
-	}
-	what := "the logits"
-	if atLoss {
-		what = "the layer at work"
-	}
-	size := span{0, other.mid, other.high + 0.15*held}
-	e.add("idle_reserve", PoolReserved, size, "cached blocks of %s, %s, and holes of the allocator", what, GiB(int64(other.mid)))
+// idle is what PyTorch holds unused: the blocks of another moment, which are of other sizes, and the holes of the
+// allocator, 5 to 15 % of what is allocated when shapes are equal (memory.md 4).
+func (e *estimate) idle(other float64, what string) {
+	held := float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
+	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*held}, "cached blocks of %s, %s, and holes of the allocator", what, GiB(int64(other)))
 }
 
 // process adds the CUDA context and NCCL (memory.md 4). NCCL appears with the first collective of a group: 0.7 to 1.5 GB
 // a group on NVLink, more where ranks exchange all to all.
 func (e *estimate) process() {
-	e.workspaces()
+	if e.Trainer != "" {
+		e.workspaces()
+	}
 	const gib = 1 << 30
 	e.add("context", PoolOutside, span{0.3 * gib, 0.6 * gib, 1.4 * gib}, "CUDA context and loaded kernels")
 	groups := 0

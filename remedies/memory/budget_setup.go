@@ -128,16 +128,16 @@ type Setup struct {
 	SleepLevel                            Opt[int64] // 0 when the engine stays awake
 	UpdateBucket                          Opt[int64] // bytes of a weight update's bucket
 
-	LoadOnEveryRank   Opt[bool]   // every rank reads the whole model into host memory
-	CheckpointGather  Opt[bool]   // the state dict is made whole on one rank
-	CheckpointOptim   Opt[bool]   // the optimizer is saved, too
-	NodeBytes         Opt[int64]  // memory of a node, or the job's limit on it
-	ObjectStoreBytes  Opt[int64]  // Ray's, as set
-	LoaderWorkers     Opt[int64]  // of a rank
-	LoaderWorkerBytes Opt[int64]  // of one
-	RolloutSamples    Opt[int64]  // of a rollout batch, prompts x answers
-	SwapBytes         Opt[int64]  // of pinned pools that an engine rank sets aside: swap space, HiCache
-	CPUOffloadBytes   Opt[int64]  // cpu_offload_gb of an engine rank
+	LoadOnEveryRank   Opt[bool]  // every rank reads the whole model into host memory
+	CheckpointGather  Opt[bool]  // the state dict is made whole on one rank
+	CheckpointOptim   Opt[bool]  // the optimizer is saved, too
+	NodeBytes         Opt[int64] // memory of a node, or the job's limit on it
+	ObjectStoreBytes  Opt[int64] // Ray's, as set
+	LoaderWorkers     Opt[int64] // of a rank
+	LoaderWorkerBytes Opt[int64] // of one
+	RolloutSamples    Opt[int64] // of a rollout batch, prompts x answers
+	SwapBytes         Opt[int64] // of pinned pools that an engine rank sets aside: swap space, HiCache
+	CPUOffloadBytes   Opt[int64] // cpu_offload_gb of an engine rank
 }
 
 func (s *Setup) tp() int64  { return max(s.TP.Or(1), 1) }
@@ -178,6 +178,15 @@ func (s *Setup) expertParallel() Opt[int64] {
 func (s *Setup) sequenceSplit() float64 {
 	if s.SequenceParallel.Or(false) {
 		return float64(s.tp())
+	}
+	return 1
+}
+
+// gatheredAgain is what the inputs of a layer's first matrices are divided by. Megatron keeps its part of a sequence and
+// gathers it again in the backward pass (core/tensor_parallel/layers.py); PyTorch's tensor parallelism keeps it whole.
+func (s *Setup) gatheredAgain() float64 {
+	if s.Trainer == Megatron {
+		return s.sequenceSplit()
 	}
 	return 1
 }

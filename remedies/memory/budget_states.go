@@ -11,6 +11,10 @@ var (
 	wholeTrainers = []string{VeRL, TorchTitan, TRL, HFTrainer}
 )
 
+// loadBack are the frameworks that bring offloaded parameters back for every pass. With others the card sees gathered
+// units alone.
+var loadBack = []string{VeRL, Slime}
+
 // recipe is the bytes of a parameter by trainer:
 //   - Megatron 2 + 4 + 12 (megatron/training/theoretical_memory_usage.py; docs/user-guide/features/dist_optimizer.md),
 //   - ZeRO 2 + 2 + 12 (deepspeed/runtime/zero/stage_1_and_2.py, stage3.py),
@@ -112,11 +116,13 @@ func (e *estimate) states() {
 	}
 	idle := e.phase == PhaseRollout || e.phase == PhaseData
 	trains := slices.Contains([]Phase{PhaseForward, PhaseBackward, PhaseOptimizer}, e.phase)
-	if n, how := e.onRank(h, w); !idle || !e.ParamOffload.Or(false) {
+	away := e.ParamOffload.Or(false) && (idle || !slices.Contains(loadBack, e.Framework))
+	if n, how := e.onRank(h, w); !away {
 		e.add("weights", PoolAllocated, r.weights.times(n), "%s x %s bytes", how, factor(r.weights.mid))
 	}
 	switch n, how := e.onRank(h, g); {
 	case !trains && e.Trainer != Megatron: // Megatron's buffer is made at start and stays (distributed_data_parallel.py)
+	case idle && e.ParamOffload.Or(false):
 	case e.StepInBackward.Or(false):
 		e.add("gradients", PoolAllocated, r.grads.times(h.matrix), "the largest gradient alone, %s elements x %s bytes: each is used as soon as it is there", count(h.matrix), factor(r.grads.mid))
 	case !e.SyncEachMicroBatch.Or(true) && w: // FSDP2's unsharded_accumulated_grad, in the type of the reduction
@@ -128,6 +134,9 @@ func (e *estimate) states() {
 	e.optimizerStates(r.optimizer, n, how)
 	if trains {
 		e.buffers(h, r)
+	}
+	if e.phase == PhaseInit && e.Framework == AReaL && w { // unless memory_efficient_load (AReaL engine/fsdp_engine.py)
+		e.add("loading", PoolAllocated, span{0, 2 * h.all(), 2 * h.all()}, "%s parameters x 2 bytes: every rank loads the whole model on its card first", count(h.all()))
 	}
 }
 
