@@ -134,7 +134,7 @@ func (e *estimate) inFlight() (sets float64, how string) {
 	if e.last() && e.Trainer == Megatron {
 		layers += float64(e.Model.MTPLayers)
 	}
-	m := float64(e.PipelineBatches.Or(1 << 20))
+	m := float64(e.PipelineBatches.Or(e.pp())) // at least as many as stages, or the pipeline idles
 	switch {
 	case p == 1:
 		return layers, count(layers) + " layers"
@@ -150,6 +150,9 @@ func (e *estimate) inFlight() (sets float64, how string) {
 	return n, count(n) + " layers in flight"
 }
 
+// passes are the phases that compute with the model.
+var passes = []Phase{PhaseLogProb, PhaseForward, PhaseBackward}
+
 // moment is what a pass takes beside the activations at one moment of it.
 type moment struct {
 	id    string
@@ -164,7 +167,7 @@ func (m moment) total() float64 { return m.work.mid + m.units.size.mid }
 // pass has two moments: the layers, one of which is at work, and the loss, with the logits; a backward pass is done with
 // the logits before it recomputes the first layer. The larger moment counts; what the other took stays in PyTorch's cache.
 func (e *estimate) computation() {
-	if !slices.Contains([]Phase{PhaseLogProb, PhaseForward, PhaseBackward}, e.phase) {
+	if !slices.Contains(passes, e.phase) {
 		return
 	}
 	t := e.tokens()
@@ -257,9 +260,12 @@ func (e *estimate) gathered() (loss, layers units) {
 		unit = h.all()
 	}
 	grads := e.phase == PhaseBackward && !e.Adapters.Known
+	apart := e.RootUnitSplit.Or(e.Framework == VeRL && e.Trainer == FSDP2 && !e.Model.Tied) // verl _select_fsdp2_wrap_targets
 	root := span{0, 2 * h.root, 2 * h.root}
 	switch {
-	case e.Trainer == ZeRO3, e.RootUnitSplit.Or(false):
+	case (apart || e.Trainer == ZeRO3) && grads:
+		root = span{2 * h.head, 4 * h.head, 8 * h.head}
+	case apart || e.Trainer == ZeRO3:
 		root = exactly(2 * h.head)
 	case grads:
 		root = span{2 * h.root, 2*h.root + 2*h.head, 8 * h.root}

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// trainerPhases are the phases in which an engine on the same cards may sleep.
+var trainerPhases = []Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}
+
 // KVBytesPerToken is what the KV cache of one engine rank takes of a token: keys and values of every layer. Ranks beyond
 // the KV heads hold copies; latent attention is whole on every rank (memory.md 3.1).
 func KVBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
@@ -58,7 +61,7 @@ func (e *estimate) engine() {
 	if e.Engine == "" {
 		return
 	}
-	trains := slices.Contains([]Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}, e.phase)
+	trains := slices.Contains(trainerPhases, e.phase)
 	if e.Trainer != "" {
 		if !e.have("engine", OnCard, input{"whether engine and trainer share cards", e.Colocated.Known}) || !e.Colocated.Value {
 			return
@@ -139,8 +142,11 @@ func (e *estimate) profile() (size span, how string, ok bool) {
 	}
 	t, n := float64(max(e.EngineTP.Or(1), 1)), float64(e.MaxBatchedToken.Or(0))
 	each := 2*h + 2*(q+2*k)/t + 6*f/t
-	rows := float64(min(e.MaxSeqs.Or(256), max(e.MaxBatchedToken.Or(0), 1)))
+	rows := min(float64(e.MaxSeqs.Or(256)), max(n, 1))
 	sampler := span{6, 10, 30}.times(rows * float64(m.Vocab))
+	if !e.MaxSeqs.Known { // 256 to 1,024 by default
+		sampler.high *= 4
+	}
 	return span{n * each, n * (each + 2*h), n * (each + 8*h)}.plus(sampler),
 		count(n) + " tokens x " + count(each+2*h) + " bytes of one layer, and the sampling of " + count(rows) + " sequences", true
 }

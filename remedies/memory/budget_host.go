@@ -57,8 +57,7 @@ func (e *estimate) hostStates(g float64) {
 
 // hostSleep are the weights of an engine that sleeps at level 1: pinned, one copy of each replica.
 func (e *estimate) hostSleep(g float64) {
-	sleeps := slices.Contains([]Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}, e.phase)
-	if e.Engine == "" || !e.Colocated.Or(false) || e.SleepLevel.Or(0) != 1 || !sleeps {
+	if e.Engine == "" || !e.Colocated.Or(false) || e.SleepLevel.Or(0) != 1 || !slices.Contains(trainerPhases, e.phase) {
 		return
 	}
 	if w, how, ok := e.engineWeights(); ok {
@@ -85,7 +84,7 @@ func (e *estimate) hostLoad(g float64) {
 
 // hostSave is a checkpoint: the whole state dict on one rank, or each rank's shard with a copy that is written.
 func (e *estimate) hostSave(g float64) {
-	p, h := e.Model.parameters(), holding{}
+	p := e.Model.parameters()
 	h, known := e.rankHolding()
 	if e.Trainer == "" || !e.have("host_checkpoint", OnNode, input{"number of parameters", p.Known && known},
 		input{"whether the state dict is gathered on one rank", e.CheckpointGather.Known}, input{"number of ranks (world size)", e.shards().Known}) {

@@ -35,8 +35,12 @@ func (e *estimate) lossChain() chain {
 		return chain{span{6, 11, 11}, span{11, 13, 14}, span{}, "fp32 logits and their log-softmax"}
 	case e.Framework == TorchTitan && e.tp() > 1: // torch/distributed/tensor/parallel/loss.py, which nothing fuses
 		return chain{exactly(14), span{12, 16, 18}, span{}, "log-softmax, its exponential, gradient before and after scaling"}
-	case e.Framework == TRL, e.Framework == HFTrainer, e.Framework == TorchTitan: // transformers loss/loss_utils.py
+	case e.Framework == TorchTitan:
 		return chain{exactly(10), exactly(12), span{}, "bf16 logits, fp32 copy, log-softmax, gradient"}
+	case e.Framework == TRL: // sft_trainer.py computes the loss in pieces by default since 2026
+		return chain{span{0, 10, 10}, span{0, 12, 14}, span{}, "bf16 logits, fp32 copy, log-softmax, gradient"}
+	case e.Framework == HFTrainer: // transformers loss/loss_utils.py; one more copy before 4.49
+		return chain{span{10, 10, 14}, span{12, 12, 16}, span{}, "bf16 logits, fp32 copy, log-softmax, gradient"}
 	case e.Framework == TorchTune:
 		return chain{span{4, 8, 8}, exactly(8), span{}, "fp32 logits and log-softmax"}
 	case e.Framework == LitGPT:
@@ -64,13 +68,15 @@ func (e *estimate) fusedChain() chain {
 
 // entropy adds what the entropy keeps, where it is computed.
 func (c chain) entropy(e *estimate, forward, backward span) chain {
-	if !e.Entropy.Known {
-		forward.low, backward.low, forward.mid, backward.mid = 0, 0, 0, 0
-	} else if !e.Entropy.Value {
+	switch {
+	case !e.Entropy.Known:
+		forward, backward = span{0, 0, forward.high}, span{0, 0, backward.high}
+	case !e.Entropy.Value:
 		return c
+	default:
+		c.source += ", entropy"
 	}
 	c.forward, c.backward = c.forward.plus(forward), c.backward.plus(backward)
-	c.source += ", entropy"
 	return c
 }
 

@@ -72,7 +72,11 @@ func cached(bytes float64) func(Setup) Range {
 
 // measuredPoints are published ones whose configuration is complete: M = Megatron-LM's functional tests, exact bytes of the last rank; TT = torchtitan's
 // benchmarks (largest reserved); TU = torchtune's README (largest allocated); LG = litgpt's resource tables (largest
-// allocated, with "GB" of 1e9).
+// allocated, with "GB" of 1e9); QW = Qwen's README, with the settings of its fine-tuning script; SW = ms-swift's example
+// (nvidia-smi, rounded). Left out are points that do not tell what a formula needs: tokens (TU unpacked, TU's 8B and 70B,
+// SW with short samples, Llama 3B under FSDP2), micro-batches in the pipeline (TT 405B), the optimizer (QW full, T0_3B),
+// recomputation (TRL GRPO, TT on H200), what a chunked loss keeps (TU 24.9 to 17.6, Liger and CCE), how a model is loaded
+// (LG 13B on 4 GPUs), the engine's share (vLLM on L40S), what else was on the card (SGLang's graphs, EasyR1's residue).
 func measuredPoints() []measured {
 	allocated, reserved := peak(PoolAllocated), peak(PoolAllocated, PoolReserved)
 	var out []measured

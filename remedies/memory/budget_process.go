@@ -1,5 +1,7 @@
 package memory
 
+import "strings"
+
 const mib = 1 << 20
 
 // workspaces are those of cuBLAS and Transformer Engine, inside what PyTorch counts as allocated: 71 to 106 MB for
@@ -20,7 +22,7 @@ func (e *estimate) workspaces() {
 // allocator, 5 to 15 % of what is allocated when shapes are equal (memory.md 4).
 func (e *estimate) idle(other float64, what string) {
 	held := float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
-	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*held}, "cached blocks of %s, %s, and holes of the allocator", what, GiB(int64(other)))
+	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*held}, "cached blocks of %s, %s, and holes of the allocator", strings.ReplaceAll(what, "_", " "), GiB(int64(other)))
 }
 
 // process adds the CUDA context and NCCL (memory.md 4). NCCL appears with the first collective of a group: 0.7 to 1.5 GB
@@ -49,5 +51,5 @@ func (e *estimate) process() {
 	if e.ep() > 1 {
 		size = size.plus(span{0, 1 * gib, 2.5 * gib})
 	}
-	e.add("nccl", PoolOutside, size, "NCCL buffers of %d groups, about 0.9 GiB each", groups)
+	e.add("nccl", PoolOutside, size, "NCCL buffers, about 0.9 GiB for each group of ranks (%d)", groups)
 }

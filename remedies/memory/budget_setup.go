@@ -84,12 +84,10 @@ type Setup struct {
 	OptimizerBytes         Opt[float64] // of a parameter, master copy included
 	Optimizer              string       // "adamw", "adamw_8bit", "adam_bf16", "sgd"; adamw when empty
 	DistributedOptimizer   Opt[bool]    // Megatron
-	StepInBackward         Opt[bool]    // each gradient is used and freed as soon as it is there
 	Foreach                Opt[bool]    // torch's optimizers work on all parameters at once
 	OptimizerOffload       Opt[float64] // fraction of the optimizer's states on the host
 	ParamOffload           Opt[bool]
 	ReshardAfterForward    Opt[bool] // FSDP; true when unknown
-	SyncEachMicroBatch     Opt[bool] // FSDP; gradients stay whole until the last micro-batch when false
 	WholeModelUnit         Opt[bool] // FSDP or ZeRO without a wrap policy
 	RootUnitSplit          Opt[bool] // embedding and head are FSDP units of their own
 	ReduceBucket           Opt[int64]
@@ -113,6 +111,7 @@ type Setup struct {
 	SequenceNow Opt[int64] // tokens of the longest sample of this micro-batch
 	SequenceMax Opt[int64] // tokens of the longest sample that the settings allow
 	TokensNow   Opt[int64] // of this micro-batch on this rank, as measured
+	Padded      Opt[bool]  // samples are padded to SequenceMax (verl without use_remove_padding)
 	TokenBudget Opt[int64] // of a micro-batch on a rank, when samples are packed up to it
 	LossTokens  Opt[int64] // whose logits are computed, of this micro-batch, when not all
 
@@ -121,8 +120,8 @@ type Setup struct {
 	Colocated                             Opt[bool] // engine and trainer share the cards
 	CardBytes, FreeAtStart                Opt[int64]
 	EngineShare                           Opt[float64] // gpu_memory_utilization, mem_fraction_static
-	EngineTP, EnginePP, EngineEP          Opt[int64]
-	EngineWeightBytes, KVBytes            Opt[float64]
+	EngineTP, EnginePP                    Opt[int64]
+	EngineWeightBytes, KVBytes            Opt[float64] // of a parameter and of an element; 2 when unknown, as most checkpoints have
 	MaxModelLen, MaxSeqs, MaxBatchedToken Opt[int64]
 	CUDAGraphs                            Opt[bool]
 	SleepLevel                            Opt[int64] // 0 when the engine stays awake
@@ -191,14 +190,14 @@ func (s *Setup) gatheredAgain() float64 {
 	return 1
 }
 
-// tokens are those of a micro-batch on this rank. Padded samples count at the length that this micro-batch is padded to.
+// tokens are those of a micro-batch on this rank.
 func (s *Setup) tokens() Opt[int64] {
 	switch {
 	case s.TokensNow.Known:
 		return s.TokensNow
 	case s.TokenBudget.Known:
 		return Some(s.worstTokens())
-	case s.MicroBatch.Known && s.SequenceNow.Known:
+	case s.MicroBatch.Known && s.SequenceNow.Known && !(s.Padded.Or(false) && s.SequenceMax.Known):
 		return Some(s.MicroBatch.Value * s.SequenceNow.Value / s.cp())
 	case s.MicroBatch.Known && s.SequenceMax.Known:
 		return Some(s.MicroBatch.Value * s.SequenceMax.Value / s.cp())

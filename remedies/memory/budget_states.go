@@ -2,6 +2,9 @@ package memory
 
 import "slices"
 
+// updates are the phases of an update of the weights.
+var updates = []Phase{PhaseForward, PhaseBackward, PhaseOptimizer}
+
 // bytesEach is what a trained parameter takes before sharding.
 type bytesEach struct{ weights, grads, optimizer span }
 
@@ -87,18 +90,13 @@ func (s *Setup) onRank(h holding, sharded bool) (elements float64, how string) {
 	return h.all() / n, count(h.all()) + " parameters / " + count(n) + " ranks"
 }
 
-// rankHolding is what a rank holds before sharding, scaled to the published number of parameters where the model is whole.
-func (s *Setup) rankHolding() (holding, bool) {
-	h := holding{}
-	switch p := s.Model.parameters(); {
-	case s.Model.sized():
-		h = s.holds()
-	case p.Known: // without sizes the split is even
-		h.dense = p.Value / float64(s.tp()*s.pp())
-	default:
-		return h, false
+// rankHolding is what a rank holds before sharding. Without sizes of layers the parameters are split evenly.
+func (s *Setup) rankHolding() (h holding, ok bool) {
+	if s.Model.sized() {
+		return s.holds(), true
 	}
-	return h, true
+	p := s.Model.parameters()
+	return holding{dense: p.Value / float64(s.tp()*s.pp())}, p.Known
 }
 
 // states adds weights, gradients and the optimizer's states (memory.md 1.1) in the phases that hold them (its part 0).
@@ -115,7 +113,7 @@ func (e *estimate) states() {
 		return
 	}
 	idle := e.phase == PhaseRollout || e.phase == PhaseData
-	trains := slices.Contains([]Phase{PhaseForward, PhaseBackward, PhaseOptimizer}, e.phase)
+	trains := slices.Contains(updates, e.phase)
 	away := e.ParamOffload.Or(false) && (idle || !slices.Contains(loadBack, e.Framework))
 	if n, how := e.onRank(h, w); !away {
 		e.add("weights", PoolAllocated, r.weights.times(n), "%s x %s bytes", how, factor(r.weights.mid))
@@ -123,10 +121,6 @@ func (e *estimate) states() {
 	switch n, how := e.onRank(h, g); {
 	case !trains && e.Trainer != Megatron: // Megatron's buffer is made at start and stays (distributed_data_parallel.py)
 	case idle && e.ParamOffload.Or(false):
-	case e.StepInBackward.Or(false):
-		e.add("gradients", PoolAllocated, r.grads.times(h.matrix), "the largest gradient alone, %s elements x %s bytes: each is used as soon as it is there", count(h.matrix), factor(r.grads.mid))
-	case !e.SyncEachMicroBatch.Or(true) && w: // FSDP2's unsharded_accumulated_grad, in the type of the reduction
-		e.add("gradients", PoolAllocated, exactly(4*h.all()), "%s parameters x 4 bytes, whole until the last micro-batch", count(h.all()))
 	default:
 		e.add("gradients", PoolAllocated, r.grads.times(n), "%s x %s bytes", how, factor(r.grads.mid))
 	}
@@ -147,7 +141,7 @@ func (e *estimate) optimizerStates(each span, n float64, how string) {
 		return
 	}
 	stay := 1 - e.OptimizerOffload.Or(0)
-	update := slices.Contains([]Phase{PhaseForward, PhaseBackward, PhaseOptimizer}, e.phase)
+	update := slices.Contains(updates, e.phase)
 	if e.Framework == VeRL && update {
 		stay = 1
 	}
@@ -156,7 +150,7 @@ func (e *estimate) optimizerStates(each span, n float64, how string) {
 		part = " x " + factor(stay) + " that stays on the card"
 	}
 	e.add("optimizer", PoolAllocated, each.times(n*stay), "%s x %s bytes%s", how, factor(each.mid), part)
-	if e.phase != PhaseOptimizer || e.StepInBackward.Or(false) {
+	if e.phase != PhaseOptimizer {
 		return
 	}
 	switch e.Trainer {

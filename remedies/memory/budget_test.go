@@ -97,6 +97,8 @@ func TestTheWorstCaseIsNoSmallerThanNow(t *testing.T) {
 	s.TokenBudget, s.MicroBatch = Some(int64(3000)), Opt[int64]{}
 	assert.Equal(t, int64(4096), s.WorstCase().TokensNow.Value, "one longer sample passes a budget")
 	assert.Equal(t, Setup{}, Setup{}.WorstCase(), "unknown stays unknown")
+	padded := Setup{MicroBatch: Some(int64(2)), SequenceNow: Some(int64(100)), SequenceMax: Some(int64(4096)), Padded: Some(true)}
+	assert.Equal(t, int64(2*4096), padded.tokens().Value)
 }
 
 func TestShardingDividesWhatIsSharded(t *testing.T) {
