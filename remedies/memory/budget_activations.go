@@ -46,6 +46,9 @@ func (e *estimate) layerBytes() layer {
 	case !e.Fused.Value:
 		out.kept = out.kept.plus(eager)
 	}
+	if !e.SequenceParallel.Known {
+		out.kept.low -= 8 * h * (1 - 1/t)
+	}
 	e.frozen(&out, h, f/t)
 	return out
 }

@@ -30,7 +30,7 @@ func (e *estimate) host() {
 
 // hostStates are offloaded ones. Pinned blocks are rounded up to powers of two (torch's host allocator): up to twice.
 func (e *estimate) hostStates(g float64) {
-	if e.Trainer == "" || !e.ParamOffload.Or(false) && e.OptimizerOffload.Or(0) == 0 {
+	if e.Trainer == "" || !e.ParamOffload.Or(false) && !e.referenceOnHost() && e.OptimizerOffload.Or(0) == 0 {
 		return
 	}
 	h, known := e.rankHolding()
@@ -40,6 +40,10 @@ func (e *estimate) hostStates(g float64) {
 	}
 	r := e.recipe()
 	each := 0.0
+	if e.referenceOnHost() {
+		n, _ := e.onRank(h, w)
+		each += n * r.weights.mid
+	}
 	if e.ParamOffload.Or(false) {
 		n, _ := e.onRank(h, w)
 		each += n * r.weights.mid

@@ -95,6 +95,9 @@ type Setup struct {
 	OverlapComm            Opt[bool]
 	GradAccumulationFusion Opt[bool] // Megatron; on when unknown
 
+	Reference, ReferenceOffload Opt[bool] // a reference model, and whether it waits on the host
+	Critic                      Opt[bool] // trained on the same cards
+
 	Adapters       Opt[int64] // trained parameters of LoRA; unknown means that the whole model is trained
 	AdaptedInputs  Opt[int64] // inputs of a layer that adapted matrices read: query, key and value share one
 	AdapterDropout Opt[bool]

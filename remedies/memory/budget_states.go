@@ -129,9 +129,40 @@ func (e *estimate) states() {
 	if trains {
 		e.buffers(h, r)
 	}
+	e.otherModels(h, r)
 	if e.phase == PhaseInit && e.Framework == AReaL && w { // unless memory_efficient_load (AReaL engine/fsdp_engine.py)
 		e.add("loading", PoolAllocated, span{0, 2 * h.all(), 2 * h.all()}, "%s parameters x 2 bytes: every rank loads the whole model on its card first", count(h.all()))
 	}
+}
+
+// referenceOnHost says that a reference model waits on the host: verl's FSDP workers always offload it.
+func (s *Setup) referenceOnHost() bool {
+	return s.Reference.Or(false) && s.ReferenceOffload.Or(s.Framework == VeRL && s.Trainer != Megatron)
+}
+
+// otherModels are those of reinforcement learning beside the actor: a reference model, whose weights are read, and a
+// critic, which is trained like the actor and about as large.
+func (e *estimate) otherModels(h holding, r bytesEach) {
+	if !slices.Contains([]string{VeRL, AReaL, Slime, OpenRLHF}, e.Framework) && e.Task != "grpo" {
+		return
+	}
+	w, _, o := e.split()
+	n, how := e.onRank(h, w)
+	if e.have("reference", OnCard, input{"whether a reference model is loaded", e.Reference.Known}) && e.Reference.Value && !e.referenceOnHost() {
+		e.add("reference", PoolAllocated, r.weights.times(n), "reference model: %s x %s bytes", how, factor(r.weights.mid))
+	}
+	if !e.have("critic", OnCard, input{"whether a critic is trained on the same cards", e.Critic.Known}) || !e.Critic.Value {
+		return
+	}
+	states := exactly(0)
+	if !e.ParamOffload.Or(false) {
+		states = r.weights.times(n)
+	}
+	if e.phase != PhaseInit {
+		m, _ := e.onRank(h, o)
+		states = states.plus(r.optimizer.times(m * (1 - e.OptimizerOffload.Or(0))))
+	}
+	e.add("critic", PoolAllocated, states, "critic's weights and optimizer, offloaded like the actor's: %s x %s bytes", how, factor(states.mid/max(n, 1)))
 }
 
 // optimizerStates are there after the first step. verl loads offloaded ones before the forward pass of an update

@@ -12,7 +12,7 @@ import (
 func setups() map[string]Setup {
 	base := Setup{
 		Model: modelNamed("Qwen2.5-7B"), World: Some(int64(8)), GPUsPerNode: Some(int64(8)), MicroBatch: Some(int64(2)), SequenceNow: Some(int64(2048)), SequenceMax: Some(int64(4096)),
-		Recompute: RecomputeFull, Fused: Some(false), CheckpointGather: Some(false), LoadOnEveryRank: Some(false), NodeBytes: Some(int64(1) << 40),
+		Reference: Some(false), Critic: Some(false), Recompute: RecomputeFull, Fused: Some(false), CheckpointGather: Some(false), LoadOnEveryRank: Some(false), NodeBytes: Some(int64(1) << 40),
 	}
 	out := map[string]Setup{}
 	add := func(name, framework, trainer string, f func(*Setup)) {
@@ -215,6 +215,25 @@ func TestOffloadedParametersLeaveTheCardForTheNode(t *testing.T) {
 	assert.True(t, back, "verl brings them back for an update")
 	p, _ := off.Budget(PhaseRollout).Part("host_offload")
 	assert.InDelta(t, 4*4*7.6156e9/8, p.Bytes, 1e7)
+}
+
+func TestAReferenceModelAndACriticTakeTheirStates(t *testing.T) {
+	t.Parallel()
+	s := setups()["verl fsdp with vllm"]
+	s.Reference, s.ReferenceOffload, s.Critic = Some(true), Some(false), Some(true)
+	b := s.Budget(PhaseLogProb)
+	ref, _ := b.Part("reference")
+	critic, _ := b.Part("critic")
+	assert.InDelta(t, 4*7.6156e9/8, ref.Bytes, 1e6)
+	assert.InDelta(t, 12*7.6156e9/8, critic.Bytes, 1e6)
+	s.ReferenceOffload = Opt[bool]{} // verl's always waits on the host
+	b = s.Budget(PhaseLogProb)
+	_, there := b.Part("reference")
+	assert.False(t, there)
+	host, _ := b.Part("host_offload")
+	assert.InDelta(t, 4*7.6156e9, host.Bytes, 1e7)
+	s.Reference = Opt[bool]{}
+	assert.Contains(t, s.Needs(PhaseLogProb), "whether a reference model is loaded")
 }
 
 func TestASleepingEngineLeavesItsShare(t *testing.T) {
