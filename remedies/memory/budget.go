@@ -147,6 +147,9 @@ type span struct{ low, mid, high float64 }
 
 func exactly(x float64) span { return span{x, x, x} }
 
+// gibs is a range in GiB.
+func gibs(low, mid, high float64) span { return span{low, mid, high}.times(1 << 30) }
+
 func (a span) plus(b span) span     { return span{a.low + b.low, a.mid + b.mid, a.high + b.high} }
 func (a span) times(x float64) span { return span{a.low * x, a.mid * x, a.high * x} }
 

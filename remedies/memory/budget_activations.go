@@ -26,7 +26,7 @@ func (e *estimate) layerBytes() layer {
 	if m.KVLora > 0 {
 		attention = float64(2*(2*m.QLora+2*m.KVLora+m.RopeDim)) + (4*heads*float64(m.NopeDim+m.RopeDim)+4*heads*float64(m.ValueDim)+4*heads)/t
 	}
-	scores := e.scores()
+	scores, more := e.scores()
 	feed, eager := e.feedBytes(f / t)
 	if !m.Ungated && m.Experts == 0 { // HF's RMSNorm keeps its fp32 input, the activation its own output
 		eager.high += 8*h/sp + 4*(q-k)/t
@@ -36,7 +36,7 @@ func (e *estimate) layerBytes() layer {
 			eager = eager.plus(exactly(6 * (q + k) / t))
 		}
 	}
-	out := layer{input: 2 * h / sp, more: scores / 2.5, work: 4*h/sp + max(attention, feed.mid)}
+	out := layer{input: 2 * h / sp, more: more, work: 4*h/sp + max(attention, feed.mid) + more}
 	out.kept = feed.plus(exactly(bare + attention + scores))
 	switch {
 	case !e.Fused.Known && (e.Trainer == Megatron || m.Experts > 0):
@@ -54,24 +54,21 @@ func (e *estimate) layerBytes() layer {
 }
 
 // scores are those of attention, kept where no flash kernel recomputes them: softmax and, with dropout, its mask and
-// result. Megatron's selective recomputation drops them.
-func (e *estimate) scores() float64 {
-	if e.Flash.Or(true) || e.Recompute == RecomputeSelective || !e.length().Known {
-		return 0
+// result; the layer at work has them once more before the softmax. Megatron's selective recomputation keeps none.
+func (e *estimate) scores() (kept, more float64) {
+	length := e.SequenceNow.Or(e.SequenceMax.Or(0))
+	if e.Flash.Or(true) || length == 0 {
+		return 0, 0
 	}
-	each := 2.0
+	each := float64(e.Model.Heads) / float64(e.tp()) * float64(length)
+	kept, more = 2*each, 2*each
 	if e.Dropout.Or(false) {
-		each = 5
+		kept = 5 * each
 	}
-	return each * float64(e.Model.Heads) / float64(e.tp()) * float64(e.length().Value)
-}
-
-// length is that of the longest sample of the micro-batch.
-func (e *estimate) length() Opt[int64] {
-	if e.SequenceNow.Known {
-		return e.SequenceNow
+	if e.Recompute == RecomputeSelective {
+		return 0, kept + more
 	}
-	return e.SequenceMax
+	return kept, more
 }
 
 // feedBytes is what the feed-forward part keeps, and what unfused code keeps besides: gate, up and their product fused,
@@ -123,7 +120,7 @@ func (e *estimate) frozen(out *layer, h, f float64) {
 		}
 	}
 	out.kept = span{out.kept.low - off, out.kept.mid - off, out.kept.high - off}
-	if !e.AdaptedInputs.Known && off > 0 || e.QuantizedBytes.Known && off > 0 { // early bitsandbytes kept them
+	if off > 0 && (!e.AdaptedInputs.Known || e.QuantizedBytes.Known) { // other matrices may be adapted, kernels may keep inputs
 		out.kept.high += off
 	}
 }

@@ -71,8 +71,8 @@ func (e *estimate) engine() {
 		}
 	}
 	if e.Trainer != "" && trains && e.SleepLevel.Value > 0 {
-		const gib = 1 << 30 // vLLM's and SGLang's graphs, context and groups (memory.md 3.2)
-		e.add("engine_residue", PoolOutside, span{1 * gib, 2.5 * gib, 4 * gib}, "what a sleeping engine keeps: context, NCCL, graphs")
+		// vLLM's and SGLang's graphs, context and groups (memory.md 3.2)
+		e.add("engine_residue", PoolOutside, gibs(1, 2.5, 4), "what a sleeping engine keeps: context, NCCL, graphs")
 		return
 	}
 	w, how, ok := e.engineWeights()
@@ -89,35 +89,64 @@ func (e *estimate) engine() {
 	e.engineRest(w)
 }
 
+// share is the part of the card that the engine takes: as set, or the default of the framework or of vLLM's version.
+// SGLang computes its own from the card.
+func (s *Setup) share() Opt[float64] {
+	switch {
+	case s.EngineShare.Known:
+		return s.EngineShare
+	case s.Framework == VeRL:
+		return Some(0.5)
+	case s.Framework == TRL:
+		return Some(0.3)
+	case s.Framework == AReaL:
+		return Some(0.9)
+	case s.Engine == VLLM && before(s.EngineVersion, "0.20"):
+		return Some(0.9)
+	case s.Engine == VLLM && s.EngineVersion != "":
+		return Some(0.92)
+	}
+	return Opt[float64]{}
+}
+
 // engineRest adds activations, graphs and the cache, which takes what the share leaves.
 func (e *estimate) engineRest(weights float64) {
 	act, actHow, known := e.profile()
-	if e.have("engine_activations", OnCard, input{"sizes of the model's layers", known}, input{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", e.MaxBatchedToken.Known}) {
+	sizes := input{"sizes of the model's layers", known}
+	prefill := input{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", e.MaxBatchedToken.Known}
+	if e.have("engine_activations", OnCard, sizes, prefill) {
 		e.add("engine_activations", PoolOutside, act, "%s", actHow)
 	}
-	graphs := e.graphs()
-	e.add("cuda_graphs", PoolOutside, graphs, "one private pool for the graphs of all batch sizes")
-	share := input{"share of the card (gpu_memory_utilization, mem_fraction_static)", e.EngineShare.Known}
-	if e.Engine == SGLang {
-		if e.have("kv_cache", OnCard, share, input{"memory free when the engine started", e.FreeAtStart.Known}) {
-			base := float64(e.FreeAtStart.Value) // model_runner.py profile_max_num_token
-			kv := max(base*e.EngineShare.Value-weights, 0)
-			e.add("kv_cache", PoolOutside, exactly(kv), "%s free at start x %s - %s of weights", GiB(e.FreeAtStart.Value), factor(e.EngineShare.Value), GiB(int64(weights)))
+	e.add("cuda_graphs", PoolOutside, e.graphs(), "one private pool for the graphs of all batch sizes")
+	f := input{"share of the card (gpu_memory_utilization, mem_fraction_static)", e.share().Known}
+	switch {
+	case e.Engine == SGLang: // of what is free at its start; the rest holds activations and graphs (model_runner.py)
+		if e.have("kv_cache", OnCard, f, input{"memory free when the engine started", e.FreeAtStart.Known}) {
+			kv := max(float64(e.FreeAtStart.Value)*e.share().Value-weights, 0)
+			e.add("kv_cache", PoolOutside, exactly(kv), "%s free at start x %s - %s of weights", GiB(e.FreeAtStart.Value), factor(e.share().Value), GiB(int64(weights)))
 		}
-		return
+	case e.have("kv_cache", OnCard, f, input{"size of the card", e.CardBytes.Known}, sizes, prefill):
+		e.vllmCache(weights, act)
 	}
-	if !e.have("kv_cache", OnCard, share, input{"size of the card", e.CardBytes.Known}, input{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", e.MaxBatchedToken.Known && known}) {
-		return
+}
+
+// vllmCache is what vLLM's share leaves (memory.md 3.2). By version, graphs, communicators and what others hold on the
+// card count as its own or do not.
+func (e *estimate) vllmCache(weights float64, act span) {
+	v := e.EngineVersion
+	used := act.plus(gibs(0.5, 1.2, 2)) // context, NCCL, modules
+	if !before(v, "0.11") {             // the snapshot is taken after NCCL's initialisation
+		used = act.plus(gibs(0.3, 0.6, 1))
 	}
-	if before(e.EngineVersion, "0.20") { // v1/worker/gpu_worker.py; graphs were outside the share
-		graphs = span{}
+	if !before(v, "0.20") {
+		used = used.plus(e.graphs())
 	}
-	other := span{0.5, 1.2, 2}.times(1 << 30) // context, NCCL and modules of this instance
-	total := float64(e.CardBytes.Value) * e.EngineShare.Value
-	used := act.plus(graphs).plus(other)
-	kv := span{total - weights - used.high, total - weights - used.mid, total - weights - used.low}
-	kv = span{max(kv.low, 0), max(kv.mid, 0), max(kv.high, 0)}
-	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations, graphs and context", GiB(e.CardBytes.Value), factor(e.EngineShare.Value), GiB(int64(weights)), GiB(int64(used.mid)))
+	if foreign := before(v, "0.6.3") || before(v, "0.9.1") && !before(v, "0.7"); foreign && e.FreeAtStart.Known {
+		used = used.plus(exactly(float64(e.CardBytes.Value - e.FreeAtStart.Value)))
+	}
+	left := float64(e.CardBytes.Value)*e.share().Value - weights
+	kv := span{max(left-used.high, 0), max(left-used.mid, 0), max(left-used.low, 0)}
+	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations and what else counts", GiB(e.CardBytes.Value), factor(e.share().Value), GiB(int64(weights)), GiB(int64(used.mid)))
 }
 
 // OneSequence is the KV cache that the longest sequence an engine accepts needs. Engines do not start with less.
@@ -153,14 +182,13 @@ func (e *estimate) profile() (size span, how string, ok bool) {
 
 // graphs: 0.2 to 1.5 GiB for dense models, 2 to 6 for large mixtures (vLLM profile_cudagraph_memory, SGLang #5893).
 func (e *estimate) graphs() span {
-	const gib = 1 << 30
 	switch {
 	case !e.CUDAGraphs.Or(true):
 		return span{}
 	case e.Model.Experts > 0:
-		return span{1 * gib, 3 * gib, 6 * gib}
+		return gibs(1, 3, 6)
 	}
-	return span{0.2 * gib, 0.8 * gib, 1.5 * gib}
+	return gibs(0.2, 0.8, 1.5)
 }
 
 // updateBuckets are those of a weight update (memory.md 5): on the trainer and mapped by the engine, and the largest tensor

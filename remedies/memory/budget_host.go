@@ -4,16 +4,15 @@ import "slices"
 
 // host adds what the processes of one node hold in host memory (memory.md 5).
 func (e *estimate) host() {
-	const gib = 1 << 30
 	if !e.have("host_processes", OnNode, input{"GPUs of a node", e.GPUsPerNode.Known}) {
 		return
 	}
 	g := float64(e.GPUsPerNode.Value)
 	if e.Trainer != "" {
-		e.add("host_processes", PoolHost, span{1.5 * gib, 2.5 * gib, 4 * gib}.times(g), "%s training processes x 1.5 to 4 GiB: interpreter, CUDA, libraries", count(g))
+		e.add("host_processes", PoolHost, gibs(1.5, 2.5, 4).times(g), "%s training processes x 1.5 to 4 GiB: interpreter, CUDA, libraries", count(g))
 	}
 	if e.Engine != "" && (e.Trainer == "" || e.Colocated.Or(false)) {
-		e.add("host_engine_processes", PoolHost, span{4 * gib, 6 * gib, 10 * gib}.times(g), "%s engine processes x 4 to 10 GiB", count(g))
+		e.add("host_engine_processes", PoolHost, gibs(4, 6, 10).times(g), "%s engine processes x 4 to 10 GiB", count(g))
 		pool := float64(e.SwapBytes.Or(0) + e.CPUOffloadBytes.Or(0))
 		e.add("host_engine_pools", PoolHost, exactly(pool*g), "%s of pinned pools x %s ranks", GiB(int64(pool)), count(g))
 	}

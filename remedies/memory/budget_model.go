@@ -60,7 +60,6 @@ func (m *Model) attention() (split, whole float64) {
 type holding struct {
 	dense   float64 // split over tensor-parallel ranks, or whole in every one
 	experts float64 // split over expert-parallel ranks
-	layers  float64
 	largest float64 // the largest layer, of this rank
 	root    float64 // embedding, head, positions and final norm
 	head    float64
@@ -109,7 +108,7 @@ func (s *Setup) holds() holding {
 	attention := split/t + whole
 	shared := m.feedForward(m.SharedIntermediate)/t + h*float64(m.Experts)
 	experts := m.feedForward(m.ExpertIntermediate) * float64(m.Experts) / float64(s.ep()*s.etp())
-	out := holding{layers: layers, experts: (layers - dense) * experts}
+	out := holding{experts: (layers - dense) * experts}
 	out.dense = layers*attention + dense*m.feedForward(m.Intermediate)/t
 	out.largest = attention + m.feedForward(m.Intermediate)/t
 	if layers > dense {

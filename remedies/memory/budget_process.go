@@ -31,8 +31,7 @@ func (e *estimate) process() {
 	if e.Trainer != "" {
 		e.workspaces()
 	}
-	const gib = 1 << 30
-	e.add("context", PoolOutside, span{0.3 * gib, 0.6 * gib, 1.4 * gib}, "CUDA context and loaded kernels")
+	e.add("context", PoolOutside, gibs(0.3, 0.6, 1.4), "CUDA context and loaded kernels")
 	groups := 0
 	if e.Trainer != "" {
 		for _, n := range []Opt[int64]{e.dataParallel(), e.TP, e.PP, e.CP, e.EP} {
@@ -47,9 +46,9 @@ func (e *estimate) process() {
 	if groups == 0 || e.phase == PhaseInit {
 		return
 	}
-	size := span{0.1 * gib, 0.9 * gib, 1.5 * gib}.times(float64(groups))
+	size := gibs(0.1, 0.9, 1.5).times(float64(groups))
 	if e.ep() > 1 {
-		size = size.plus(span{0, 1 * gib, 2.5 * gib})
+		size = size.plus(gibs(0, 1, 2.5))
 	}
 	e.add("nccl", PoolOutside, size, "NCCL buffers, about 0.9 GiB for each group of ranks (%d)", groups)
 }

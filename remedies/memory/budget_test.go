@@ -267,6 +267,24 @@ func TestAnEnginesCacheIsWhatItsShareLeaves(t *testing.T) {
 	assert.Equal(t, "32,768 tokens x 57,344 bytes", how)
 }
 
+func TestVLLMCountsByVersion(t *testing.T) {
+	t.Parallel()
+	s := setups()["verl fsdp with vllm"]
+	s.FreeAtStart = Some(int64(60) << 30)
+	cache := func(version string) int64 {
+		p, _ := change(s, func(s *Setup) { s.EngineVersion = version }).Budget(PhaseRollout).Part("kv_cache")
+		return p.Bytes
+	}
+	assert.Equal(t, int64(20)<<30, cache("0.10.1")-cache("0.8.5"), "what others hold counted until 0.9")
+	assert.Equal(t, cache("0.6.5"), cache("0.10.1"))
+	assert.Greater(t, cache("0.11.0"), cache("0.10.1"), "communicators no longer count")
+	assert.Less(t, cache("0.20.0"), cache("0.19.1"), "graphs count")
+	assert.Equal(t, cache("v0.23.1"), cache(""), "an unknown version is taken as current")
+	s.EngineShare, s.Framework = Opt[float64]{}, ""
+	assert.Contains(t, change(s, func(s *Setup) { s.EngineVersion = "" }).Needs(PhaseRollout), "share of the card (gpu_memory_utilization, mem_fraction_static)")
+	assert.Less(t, cache("0.19.1"), cache("0.21.0"), "the default share went from 0.9 to 0.92")
+}
+
 func TestKVBytesOfAToken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
