@@ -171,6 +171,11 @@ func (e *estimate) add(id, pool string, size span, how string, args ...any) {
 	})
 }
 
+// allocated is the sum so far of what PyTorch counts as allocated.
+func (e *estimate) allocated() float64 {
+	return float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
+}
+
 // input is a value that a formula needs.
 type input struct {
 	name  string

@@ -155,13 +155,10 @@ var passes = []Phase{PhaseLogProb, PhaseForward, PhaseBackward}
 
 // moment is what a pass takes beside the activations at one moment of it.
 type moment struct {
-	id    string
-	work  span
-	how   string
-	units units
+	id          string
+	work, units span
+	how         string
 }
-
-func (m moment) total() float64 { return m.work.mid + m.units.size.mid }
 
 // computation adds what a pass over the model takes: activations, the layer at work, the logits and gathered units. A
 // pass has two moments: the layers, one of which is at work, and the loss, with the logits; a backward pass is done with
@@ -172,27 +169,26 @@ func (e *estimate) computation() {
 	}
 	t := e.tokens()
 	micro := input{"tokens of a micro-batch (samples and lengths, or a token budget)", t.Known}
-	layers, loss := moment{id: "layer_at_work"}, moment{id: "logits"}
+	layers, loss, gathered := moment{id: "layer_at_work"}, moment{id: "logits"}, ""
 	if e.have("activations", OnCard, input{"sizes of the model's layers", e.Model.sized()}, micro) {
 		l := e.layerBytes()
 		e.activations(l, float64(t.Value))
 		layers.work, layers.how = e.layerAtWork(l, float64(t.Value))
-		loss.units, layers.units = e.gathered()
+		loss.units, layers.units, gathered = e.gathered()
 	}
 	if e.have("logits", OnCard, input{"vocabulary", e.Model.Vocab > 0}, micro) {
 		loss.work, loss.how = e.logits()
 	}
 	shown, other := loss, layers
-	if other.total() > shown.total() {
+	if other.work.mid+other.units.mid > shown.work.mid+shown.units.mid {
 		shown, other = layers, loss
 	}
 	e.add(shown.id, PoolAllocated, shown.work, "%s", shown.how)
-	e.add("gathered_units", PoolAllocated, shown.units.size, "%s", shown.units.how)
+	e.add("gathered_units", PoolAllocated, shown.units, "%s", gathered)
 	if e.QuantizedBytes.Known { // measured up to 20 % above the sum (memory.md 2.1)
-		held := float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
-		e.add("quantisation", PoolAllocated, span{0, 0, 0.2 * held}, "what quantised matrices take besides, up to 20 %%")
+		e.add("quantisation", PoolAllocated, span{0, 0, 0.2 * e.allocated()}, "what quantised matrices take besides, up to 20 %%")
 	}
-	e.idle(other.work.mid+max(other.units.size.mid-shown.units.size.mid, 0), other.id)
+	e.idle(other.work.mid+max(other.units.mid-shown.units.mid, 0), other.id)
 }
 
 // activations adds what all layers keep.
@@ -241,44 +237,37 @@ func (e *estimate) layerAtWork(l layer, tokens float64) (size span, how string) 
 	return each.times(tokens), fmt.Sprintf("%s tokens x %s bytes of one layer", count(tokens), count(each.mid))
 }
 
-// units are gathered parameters.
-type units struct {
-	size span
-	how  string
-}
-
 // gathered is what FSDP and ZeRO-3 make whole (memory.md 1.2): at the loss and in the layers. A unit in flight has a next
 // one prefetched; in the backward pass come its gradients and their cast for the reduction. The root unit (embedding,
 // head) stays whole for the step, and the head's gradient from the loss on.
-func (e *estimate) gathered() (loss, layers units) {
+func (e *estimate) gathered() (loss, layers span, how string) {
 	if !slices.Contains([]string{FSDP1, FSDP2, ZeRO3}, e.Trainer) || e.shards().Or(1) == 1 {
-		return units{}, units{}
+		return span{}, span{}, ""
 	}
 	h := e.holds()
+	if !e.ReshardAfterForward.Or(true) {
+		all := exactly(2 * h.all())
+		return all, all, count(h.all()) + " parameters x 2 bytes, whole from forward to backward"
+	}
 	unit := h.largest
 	if e.WholeModelUnit.Or(false) {
 		unit = h.all()
 	}
 	grads := e.phase == PhaseBackward && !e.Adapters.Known
-	apart := e.RootUnitSplit.Or(e.Framework == VeRL && e.Trainer == FSDP2 && !e.Model.Tied) // verl _select_fsdp2_wrap_targets
+	apart := e.RootUnitSplit.Or(e.Trainer == ZeRO3 || e.Framework == VeRL && e.Trainer == FSDP2 && !e.Model.Tied) // verl _select_fsdp2_wrap_targets
 	root := span{0, 2 * h.root, 2 * h.root}
 	switch {
-	case (apart || e.Trainer == ZeRO3) && grads:
+	case apart && grads:
 		root = span{2 * h.head, 4 * h.head, 8 * h.head}
-	case apart || e.Trainer == ZeRO3:
+	case apart:
 		root = exactly(2 * h.head)
 	case grads:
 		root = span{2 * h.root, 2*h.root + 2*h.head, 8 * h.root}
 	}
-	if !e.ReshardAfterForward.Or(true) {
-		all := exactly(2 * h.all())
-		u := units{all, count(h.all()) + " parameters x 2 bytes, whole from forward to backward"}
-		return u, u
-	}
-	loss = units{span{2 * unit, 4 * unit, 6 * unit}.plus(root), fmt.Sprintf("2 units of %s parameters x 2 bytes, and embedding and head, %s", count(unit), GiB(int64(root.mid)))}
+	loss = span{2 * unit, 4 * unit, 6 * unit}.plus(root)
 	layers = loss
 	if grads {
-		layers = units{span{10 * unit, 11 * unit, 12 * unit}.plus(root), fmt.Sprintf("units of %s parameters x 11 bytes (2 whole, one's gradients and their fp32 cast), and embedding and head, %s", count(unit), GiB(int64(root.mid)))}
+		layers = span{10 * unit, 11 * unit, 12 * unit}.plus(root)
 	}
-	return loss, layers
+	return loss, layers, fmt.Sprintf("2 units of %s parameters x 2 bytes, with the gradients of one in a backward pass; embedding and head %s", count(unit), GiB(int64(root.mid)))
 }

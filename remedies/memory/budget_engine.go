@@ -1,8 +1,8 @@
 package memory
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -38,22 +38,10 @@ func (e *estimate) engineWeights() (size float64, how string, ok bool) {
 }
 
 // before says that an engine's version is older than another; an unknown one is taken as current.
-func before(version, other string) bool {
-	a, b := strings.Split(strings.TrimPrefix(version, "v"), "."), strings.Split(other, ".")
-	if version == "" {
-		return false
-	}
-	for i := range b {
-		x := 0
-		if i < len(a) {
-			x, _ = strconv.Atoi(a[i])
-		}
-		y, _ := strconv.Atoi(b[i])
-		if x != y {
-			return x < y
-		}
-	}
-	return false
+func before(version string, other ...int) bool {
+	v := make([]int, 3)
+	n, _ := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d.%d", &v[0], &v[1], &v[2])
+	return n > 0 && slices.Compare(v, other) < 0
 }
 
 // engine adds an inference engine: all of it while it serves, what remains while it sleeps beside a trainer.
@@ -101,7 +89,7 @@ func (s *Setup) share() Opt[float64] {
 		return Some(0.3)
 	case s.Framework == AReaL:
 		return Some(0.9)
-	case s.Engine == VLLM && before(s.EngineVersion, "0.20"):
+	case s.Engine == VLLM && before(s.EngineVersion, 0, 20):
 		return Some(0.9)
 	case s.Engine == VLLM && s.EngineVersion != "":
 		return Some(0.92)
@@ -135,13 +123,13 @@ func (e *estimate) engineRest(weights float64) {
 func (e *estimate) vllmCache(weights float64, act span) {
 	v := e.EngineVersion
 	used := act.plus(gibs(0.5, 1.2, 2)) // context, NCCL, modules
-	if !before(v, "0.11") {             // the snapshot is taken after NCCL's initialisation
+	if !before(v, 0, 11) {              // the snapshot is taken after NCCL's initialisation
 		used = act.plus(gibs(0.3, 0.6, 1))
 	}
-	if !before(v, "0.20") {
+	if !before(v, 0, 20) {
 		used = used.plus(e.graphs())
 	}
-	if foreign := before(v, "0.6.3") || before(v, "0.9.1") && !before(v, "0.7"); foreign && e.FreeAtStart.Known {
+	if foreign := before(v, 0, 6, 3) || before(v, 0, 9, 1) && !before(v, 0, 7); foreign && e.FreeAtStart.Known {
 		used = used.plus(exactly(float64(e.CardBytes.Value - e.FreeAtStart.Value)))
 	}
 	left := float64(e.CardBytes.Value)*e.share().Value - weights

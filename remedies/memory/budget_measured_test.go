@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -232,6 +233,9 @@ func TestMeasuredPoints(t *testing.T) {
 		within := float64(r.Low) <= m.figure && m.figure <= float64(r.High)
 		t.Logf("%-46s measured %8.2f  predicted %8.2f  [%8.2f %8.2f]  %+6.1f %%  %v", m.name, m.figure/1e9, float64(r.Bytes)/1e9, float64(r.Low)/1e9, float64(r.High)/1e9, 100*off, within)
 		assert.True(t, within || math.Abs(off) < 0.25, m.name)
+		if strings.HasPrefix(m.name, "M ") { // exact bytes of a complete configuration
+			assert.Less(t, math.Abs(off), 0.06, m.name)
+		}
 	}
 	slices.Sort(errs)
 	median, most := errs[len(errs)/2], errs[len(errs)*9/10]

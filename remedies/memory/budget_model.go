@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,12 +188,7 @@ func EstimatedModels(name string) []Model {
 			out = append(out, *m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Model) int {
-		if off(&a) < off(&b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(out, func(a, b Model) int { return cmp.Compare(off(&a), off(&b)) })
 	return out
 }
 

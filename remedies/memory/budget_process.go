@@ -13,7 +13,7 @@ func (e *estimate) workspaces() {
 		size = span{71e6, 90e6, 106e6}
 	}
 	if e.Trainer == Megatron && e.pp() > 1 {
-		size.high += 0.06 * float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
+		size.high += 0.06 * e.allocated()
 	}
 	e.add("workspaces", PoolAllocated, size, "workspaces of cuBLAS and Transformer Engine")
 }
@@ -21,8 +21,7 @@ func (e *estimate) workspaces() {
 // idle is what PyTorch holds unused: the blocks of another moment, which are of other sizes, and the holes of the
 // allocator, 5 to 15 % of what is allocated when shapes are equal (memory.md 4).
 func (e *estimate) idle(other float64, what string) {
-	held := float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
-	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*held}, "cached blocks of %s, %s, and holes of the allocator", strings.ReplaceAll(what, "_", " "), GiB(int64(other)))
+	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*e.allocated()}, "cached blocks of %s, %s, and holes of the allocator", strings.ReplaceAll(what, "_", " "), GiB(int64(other)))
 }
 
 // process adds the CUDA context and NCCL (memory.md 4). NCCL appears with the first collective of a group: 0.7 to 1.5 GB

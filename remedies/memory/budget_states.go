@@ -33,13 +33,12 @@ func (s *Setup) recipe() bytesEach {
 	default:
 		w := span{2, 4, 4}
 		switch {
-		case s.WeightBytes.Known:
-			w = exactly(s.WeightBytes.Value)
 		case slices.Contains(halfTrainers, s.Framework):
 			w = exactly(2)
 		case slices.Contains(wholeTrainers, s.Framework):
 			w = exactly(4)
 		}
+		w = given(s.WeightBytes, w)
 		r = bytesEach{w, w, w.times(2)}
 	}
 	master := r.optimizer.high - 8
@@ -51,15 +50,18 @@ func (s *Setup) recipe() bytesEach {
 	case "sgd":
 		r.optimizer = exactly(max(master, 0))
 	}
-	for _, o := range []struct {
-		given Opt[float64]
-		to    *span
-	}{{s.WeightBytes, &r.weights}, {s.GradBytes, &r.grads}, {s.OptimizerBytes, &r.optimizer}} {
-		if o.given.Known {
-			*o.to = exactly(o.given.Value)
-		}
-	}
+	r.weights = given(s.WeightBytes, r.weights)
+	r.grads = given(s.GradBytes, r.grads)
+	r.optimizer = given(s.OptimizerBytes, r.optimizer)
 	return r
+}
+
+// given is a value that is known, or else what is taken for it.
+func given(o Opt[float64], other span) span {
+	if o.Known {
+		return exactly(o.Value)
+	}
+	return other
 }
 
 // split says which states the trainer shards over its data-parallel ranks.

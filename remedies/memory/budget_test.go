@@ -328,6 +328,86 @@ func TestActivationsOfALayer(t *testing.T) {
 	}
 }
 
+// The sums of memory.md 1.1.
+func TestBytesOfAParameterByRecipe(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		setup Setup
+		want  float64
+	}{
+		"fp32 parameters under FSDP":       {Setup{Framework: VeRL, Trainer: FSDP2}, 16},
+		"bf16 parameters under FSDP":       {Setup{Framework: VeRL, Trainer: FSDP2, WeightBytes: Some(2.0)}, 8},
+		"AReaL":                            {Setup{Framework: AReaL, Trainer: FSDP2}, 8},
+		"AReaL with Kahan compensation":    {Setup{Framework: AReaL, Trainer: FSDP2, Optimizer: "adam_bf16"}, 10},
+		"Megatron":                         {Setup{Trainer: Megatron}, 18},
+		"Megatron with bf16 gradients":     {Setup{Trainer: Megatron, GradBytes: Some(2.0)}, 16},
+		"Megatron, precision-aware":        {Setup{Trainer: Megatron, OptimizerBytes: Some(8.0)}, 14},
+		"ZeRO":                             {Setup{Trainer: ZeRO3}, 16},
+		"bf16 on one card with 8-bit Adam": {Setup{Framework: TorchTune, Trainer: SingleDevice, Optimizer: "adamw_8bit"}, 6},
+		"TRL's default":                    {Setup{Framework: TRL, Trainer: DDP}, 16},
+	} {
+		r := c.setup.recipe()
+		assert.InDelta(t, c.want, r.weights.mid+r.grads.mid+r.optimizer.mid, 0.01, name)
+	}
+	unknown := Setup{Framework: "something", Trainer: DDP}
+	r := unknown.recipe()
+	assert.Equal(t, span{2, 4, 4}, r.weights)
+}
+
+// The rows of memory.md 2.3, in bytes per token and column.
+func TestTheLogitsChainByFramework(t *testing.T) {
+	t.Parallel()
+	yes, no := Some(true), Some(false)
+	for name, c := range map[string]struct {
+		setup             Setup
+		phase             Phase
+		forward, backward float64
+	}{
+		"Megatron":                          {Setup{Framework: MegatronLM, Trainer: Megatron}, PhaseBackward, 6, 6},
+		"verl Megatron without entropy":     {Setup{Framework: VeRL, Trainer: Megatron, Entropy: no}, PhaseBackward, 6, 9},
+		"verl Megatron with entropy":        {Setup{Framework: VeRL, Trainer: Megatron, Entropy: yes}, PhaseBackward, 12, 18},
+		"verl Megatron log-prob":            {Setup{Framework: VeRL, Trainer: Megatron, Entropy: no}, PhaseLogProb, 12, 12},
+		"verl Megatron log-prob in pieces":  {Setup{Framework: VeRL, Trainer: Megatron, ChunkedEntropy: yes}, PhaseLogProb, 8, 8},
+		"verl FSDP without entropy":         {Setup{Framework: VeRL, Trainer: FSDP2, Entropy: no}, PhaseBackward, 4, 5},
+		"verl FSDP, compiled entropy":       {Setup{Framework: VeRL, Trainer: FSDP2, Entropy: yes, CompiledLoss: yes}, PhaseBackward, 5, 9},
+		"verl FSDP, entropy not compiled":   {Setup{Framework: VeRL, Trainer: FSDP2, Entropy: yes, CompiledLoss: no}, PhaseBackward, 18, 20},
+		"slime before the rewrite":          {Setup{Framework: Slime, Trainer: Megatron, FrameworkDate: "2026-05-01"}, PhaseBackward, 18, 20},
+		"slime after it":                    {Setup{Framework: Slime, Trainer: Megatron, FrameworkDate: "2026-07-15"}, PhaseBackward, 8, 12},
+		"TRL GRPO":                          {Setup{Framework: TRL, Task: "grpo", Trainer: DDP}, PhaseBackward, 11, 13},
+		"HF Trainer":                        {Setup{Framework: HFTrainer, Trainer: DDP}, PhaseBackward, 10, 12},
+		"OpenRLHF without entropy":          {Setup{Framework: OpenRLHF, Trainer: ZeRO3, Entropy: no}, PhaseBackward, 6, 10},
+		"a fused loss never builds logits":  {Setup{Framework: HFTrainer, Trainer: DDP, FusedLoss: yes}, PhaseBackward, 0, 0},
+		"verl's fused kernels neither":      {Setup{Framework: VeRL, Trainer: FSDP2, FusedLoss: yes, Entropy: yes}, PhaseBackward, 0, 0},
+		"Transformer Engine's fused kernel": {Setup{Framework: MegatronLM, Trainer: Megatron, FusedLoss: yes}, PhaseBackward, 4, 4},
+	} {
+		e := &estimate{Setup: c.setup, phase: c.phase}
+		got := e.lossChain()
+		assert.InDelta(t, c.forward, got.forward.mid, 0.01, name)
+		assert.InDelta(t, c.backward, got.backward.mid, 0.01, name)
+	}
+}
+
+func TestAPipelinesFirstStageHoldsTheMost(t *testing.T) {
+	t.Parallel()
+	e := &estimate{Setup: Setup{Trainer: Megatron, Model: Model{Layers: 32}, PP: Some(int64(4)), Stage: FirstStage, PipelineBatches: Some(int64(16))}}
+	sets := func() float64 { n, _ := e.inFlight(); return n }
+	assert.InDelta(t, 32, sets(), 0.1, "four micro-batches of eight layers")
+	e.PipelineBatches = Some(int64(2))
+	assert.InDelta(t, 16, sets(), 0.1, "no more than there are")
+	e.Stage, e.PipelineBatches = LastStage, Some(int64(16))
+	assert.InDelta(t, 8, sets(), 0.1)
+	e.VirtualStages = Some(int64(8))
+	assert.InDelta(t, 29, sets(), 0.1, "(8-1) x 4 + 1 chunks of one layer")
+	e.Stage = FirstStage
+	assert.InDelta(t, 35, sets(), 0.1, "32 x (1 + 3/32)")
+	s := setups()["slime pipeline"]
+	both := s.Budget(PhaseBackward).Total(OnCard).Bytes
+	s.Stage = FirstStage
+	first := s.Budget(PhaseBackward).Total(OnCard).Bytes
+	s.Stage = LastStage
+	assert.Equal(t, max(first, s.Budget(PhaseBackward).Total(OnCard).Bytes), both, "an unknown stage is the fullest")
+}
+
 func TestUnknownModelsWidenTheRange(t *testing.T) {
 	t.Parallel()
 	s := setups()["torchtitan"]
