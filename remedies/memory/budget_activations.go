@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// layer is what one transformer layer keeps of a token, in bytes (memory.md 2.1; for multi-head attention with f = 4h and
+// layer is what one transformer layer keeps of a token, in bytes (for multi-head attention with f = 4h and
 // dropout it is Korthikanti et al., arXiv 2205.05198).
 type layer struct {
 	kept  span    // for the backward pass
@@ -185,7 +185,7 @@ func (e *estimate) computation() {
 	}
 	e.add(shown.id, PoolAllocated, shown.work, "%s", shown.how)
 	e.add("gathered_units", PoolAllocated, shown.units, "%s", gathered)
-	if e.QuantizedBytes.Known { // measured up to 20 % above the sum (memory.md 2.1)
+	if e.QuantizedBytes.Known { // measured up to 20 % above the sum (litgpt's resource tables)
 		e.add("quantisation", PoolAllocated, span{0, 0, 0.2 * e.allocated()}, "what quantised matrices take besides, up to 20 %%")
 	}
 	e.idle(other.work.mid+max(other.units.mid-shown.units.mid, 0), other.id)
@@ -219,7 +219,7 @@ func (e *estimate) activations(l layer, tokens float64) {
 	if e.first() && e.Dropout.Or(false) && e.Model.Positions > 0 {
 		once += h
 	}
-	// Checks against measurements were 2.7 % low to 1 % high for Megatron, up to 10 % low for eager code (memory.md 2.1, 7).
+	// Checks against measurements were 2.7 % low to 1 % high for Megatron, up to 10 % low for eager code.
 	kept.low, kept.high = 0.97*kept.low, 1.1*kept.high
 	size := kept.times(sets).plus(exactly(once)).times(tokens)
 	e.add("activations", PoolAllocated, size, "%s tokens x %s x %s %s", count(tokens), how, count(kept.mid), kind)
@@ -237,9 +237,10 @@ func (e *estimate) layerAtWork(l layer, tokens float64) (size span, how string) 
 	return each.times(tokens), fmt.Sprintf("%s tokens x %s bytes of one layer", count(tokens), count(each.mid))
 }
 
-// gathered is what FSDP and ZeRO-3 make whole (memory.md 1.2): at the loss and in the layers. A unit in flight has a next
-// one prefetched; in the backward pass come its gradients and their cast for the reduction. The root unit (embedding,
-// head) stays whole for the step, and the head's gradient from the loss on.
+// gathered is what FSDP and ZeRO-3 make whole at the loss and in the layers (torch/distributed/fsdp,
+// deepspeed/runtime/zero/stage3.py). A unit in flight has a next one prefetched; in the backward pass come its gradients
+// and their cast for the reduction. The root unit (embedding, head) stays whole for the step, and the head's gradient
+// from the loss on.
 func (e *estimate) gathered() (loss, layers span, how string) {
 	if !slices.Contains([]string{FSDP1, FSDP2, ZeRO3}, e.Trainer) || e.shards().Or(1) == 1 {
 		return span{}, span{}, ""

@@ -10,7 +10,7 @@ import (
 var trainerPhases = []Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}
 
 // KVBytesPerToken is what the KV cache of one engine rank takes of a token: keys and values of every layer. Ranks beyond
-// the KV heads hold copies; latent attention is whole on every rank (memory.md 3.1).
+// the KV heads hold copies; latent attention is whole on every rank.
 func KVBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
 	tp, pp = max(tp, 1), max(pp, 1)
 	layers := float64(m.Layers) / float64(pp)
@@ -59,7 +59,7 @@ func (e *estimate) engine() {
 		}
 	}
 	if e.Trainer != "" && trains && e.SleepLevel.Value > 0 {
-		// vLLM's and SGLang's graphs, context and groups (memory.md 3.2)
+		// 1.5 to 4 GiB a card is typical of vLLM (#47654, verl #5979)
 		e.add("engine_residue", PoolOutside, gibs(1, 2.5, 4), "what a sleeping engine keeps: context, NCCL, graphs")
 		return
 	}
@@ -118,7 +118,7 @@ func (e *estimate) engineRest(weights float64) {
 	}
 }
 
-// vllmCache is what vLLM's share leaves (memory.md 3.2). By version, graphs, communicators and what others hold on the
+// vllmCache is what vLLM's share leaves (v1/worker/gpu_worker.py, vllm #10511). By version, graphs, communicators and what others hold on the
 // card count as its own or do not.
 func (e *estimate) vllmCache(weights float64, act span) {
 	v := e.EngineVersion
@@ -146,7 +146,7 @@ func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
 	return int64(each * float64(s.MaxModelLen.Value)), Thousands(s.MaxModelLen.Value) + " tokens x " + count(each) + " bytes", true
 }
 
-// profile is the peak of a prefill (memory.md 3.2): hidden states, queries, keys, values and the feed-forward part of one
+// profile is the peak of a prefill: hidden states, queries, keys, values and the feed-forward part of one
 // layer, and the logits and sampling of every sequence: logits 2 to 4 bytes, fp32 4, softmax 4, sorting 12.
 func (e *estimate) profile() (size span, how string, ok bool) {
 	m := &e.Model
@@ -179,7 +179,7 @@ func (e *estimate) graphs() span {
 	return gibs(0.2, 0.8, 1.5)
 }
 
-// updateBuckets are those of a weight update (memory.md 5): on the trainer and mapped by the engine, and the largest tensor
+// updateBuckets are those of a weight update: on the trainer and mapped by the engine, and the largest tensor
 // whole. verl 2,048 MB, slime 512 MiB, AReaL 1,024.
 func (e *estimate) updateBuckets() {
 	bucket := map[string]int64{VeRL: 2048, Slime: 512, AReaL: 1024}[e.Framework] * mib

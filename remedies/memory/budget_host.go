@@ -2,7 +2,7 @@ package memory
 
 import "slices"
 
-// host adds what the processes of one node hold in host memory (memory.md 5).
+// host adds what the processes of one node hold in host memory.
 func (e *estimate) host() {
 	if !e.have("host_processes", OnNode, input{"GPUs of a node", e.GPUsPerNode.Known}) {
 		return

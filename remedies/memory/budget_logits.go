@@ -13,7 +13,7 @@ type chain struct {
 	source            string
 }
 
-// lossChain is the chain of the setup's framework (memory.md 2.3, whose rows these are).
+// lossChain is the chain of the setup's framework, as its source builds it.
 func (e *estimate) lossChain() chain {
 	if e.FusedLoss.Or(false) {
 		return e.fusedChain()

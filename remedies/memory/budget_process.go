@@ -5,8 +5,8 @@ import "strings"
 const mib = 1 << 20
 
 // workspaces are those of cuBLAS and Transformer Engine, inside what PyTorch counts as allocated: 71 to 106 MB for
-// Megatron whatever the model (memory.md 4), 8 to 32 MiB a handle else. Megatron's pipelines held up to 6 % more between
-// steps than their states (memory.md 2.1).
+// Megatron whatever the model (golden values of its functional tests), 8 to 32 MiB a handle otherwise. Megatron's
+// pipelines held up to 6 % more between steps than their states.
 func (e *estimate) workspaces() {
 	size := span{8 * mib, 32 * mib, 64 * mib}
 	if e.Trainer == Megatron {
@@ -19,13 +19,13 @@ func (e *estimate) workspaces() {
 }
 
 // idle is what PyTorch holds unused: the blocks of another moment, which are of other sizes, and the holes of the
-// allocator, 5 to 15 % of what is allocated when shapes are equal (memory.md 4).
+// allocator, up to about 15 % of what is allocated when shapes are equal.
 func (e *estimate) idle(other float64, what string) {
 	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*e.allocated()}, "cached blocks of %s, %s, and holes of the allocator", strings.ReplaceAll(what, "_", " "), GiB(int64(other)))
 }
 
-// process adds the CUDA context and NCCL (memory.md 4). NCCL appears with the first collective of a group: 0.7 to 1.5 GB
-// a group on NVLink, more where ranks exchange all to all.
+// process adds the CUDA context and NCCL. NCCL's buffers appear with the first collective of a group: 0.7 to 1.5 GB a
+// group on NVLink, more where ranks exchange all to all (nccl #964, #864, #1685).
 func (e *estimate) process() {
 	if e.Trainer != "" {
 		e.workspaces()

@@ -101,7 +101,7 @@ func (s *Setup) rankHolding() (h holding, ok bool) {
 	return holding{dense: p.Value / float64(s.tp()*s.pp())}, p.Known
 }
 
-// states adds weights, gradients and the optimizer's states (memory.md 1.1) in the phases that hold them (its part 0).
+// states adds weights, gradients and the optimizer's states in the phases that hold them.
 func (e *estimate) states() {
 	h, known := e.rankHolding()
 	w, g, o := e.split()
@@ -227,7 +227,7 @@ func (e *estimate) adapterStates(h holding, r bytesEach) {
 	}
 }
 
-// buffers are those of communication (memory.md 1.3, 1.4): DeepSpeed's buckets, DDP's second copy of the gradients, the
+// buffers are those of communication: DeepSpeed's buckets, DDP's second copy of the gradients, the
 // bf16 weights that autocast keeps of fp32 ones, a weight gradient before it is accumulated.
 func (e *estimate) buffers(h holding, r bytesEach) {
 	const bucket, prefetch, live = 5e8, 5e7, 1e9 // runtime/zero/config.py

@@ -306,7 +306,7 @@ func TestKVBytesOfAToken(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// The examples of memory.md 2.1: bytes of a token and layer, fused and in HF's eager code.
+// Bytes of a token and layer, fused and in HF's eager code.
 func TestActivationsOfALayer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -328,7 +328,6 @@ func TestActivationsOfALayer(t *testing.T) {
 	}
 }
 
-// The sums of memory.md 1.1.
 func TestBytesOfAParameterByRecipe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -354,7 +353,7 @@ func TestBytesOfAParameterByRecipe(t *testing.T) {
 	assert.Equal(t, span{2, 4, 4}, r.weights)
 }
 
-// The rows of memory.md 2.3, in bytes per token and column.
+// Bytes per token and column of the vocabulary.
 func TestTheLogitsChainByFramework(t *testing.T) {
 	t.Parallel()
 	yes, no := Some(true), Some(false)
