@@ -14,6 +14,23 @@ type Model struct {
 	Tied         bool  // head and embedding are one tensor
 	// Apart says that the sizes above do not add up to Parameters: experts, a vision tower, layers of other kinds.
 	Apart bool
+
+	// What the published sizes of a plain decoder leave open. Zero and false hold for Llama and its relatives.
+	Ungated   bool  // the feed-forward part has two matrices, not three: GPT-2, squared ReLU
+	Biases    bool  // every matrix of a layer has a bias, and norms do
+	QKNorm    bool  // queries and keys are normalised head by head
+	Positions int64 // learned positions
+
+	// Mixtures of experts. No experts in a model that is not Apart means that it is dense.
+	Experts            int64 // routed, of a layer
+	ExpertsPerToken    int64
+	ExpertIntermediate int64
+	SharedIntermediate int64 // of all shared experts together
+	DenseLayers        int64 // the first layers, without experts
+	MTPLayers          int64 // layers that predict further tokens
+
+	// Latent attention (DeepSeek). KVLora says that the model has it.
+	QLora, KVLora, RopeDim, NopeDim, ValueDim int64
 }
 
 // models are the sizes of well-known open models, as the config.json of their repository on huggingface.co states them;
@@ -34,15 +51,15 @@ var models = []Model{
 	{Name: "Qwen2.5-72B", Parameters: 72_706_203_648, Vocab: 152064, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 29568},
 	{Name: "Qwen2.5-VL-3B", Vocab: 151936, Hidden: 2048, Layers: 36, Heads: 16, KVHeads: 2, Intermediate: 11008, Tied: true, Apart: true},
 	{Name: "Qwen2.5-VL-7B", Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944, Apart: true},
-	{Name: "Qwen3-0.6B", Parameters: 596_049_920, Vocab: 151936, Hidden: 1024, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 3072, Tied: true},
-	{Name: "Qwen3-1.7B", Parameters: 1_720_574_976, Vocab: 151936, Hidden: 2048, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 6144, Tied: true},
-	{Name: "Qwen3-4B", Parameters: 4_022_468_096, Vocab: 151936, Hidden: 2560, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 9728, Tied: true},
-	{Name: "Qwen3-8B", Parameters: 8_190_735_360, Vocab: 151936, Hidden: 4096, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 12288},
-	{Name: "Qwen3-14B", Parameters: 14_768_307_200, Vocab: 151936, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 8, HeadDim: 128, Intermediate: 17408},
-	{Name: "Qwen3-32B", Parameters: 32_762_123_264, Vocab: 151936, Hidden: 5120, Layers: 64, Heads: 64, KVHeads: 8, HeadDim: 128, Intermediate: 25600},
-	{Name: "Qwen3-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true},
-	{Name: "Qwen3-Coder-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true},
-	{Name: "Qwen3-235B-A22B", Parameters: 235_093_634_560, Vocab: 151936, Hidden: 4096, Layers: 94, Heads: 64, KVHeads: 4, HeadDim: 128, Apart: true},
+	{Name: "Qwen3-0.6B", Parameters: 596_049_920, Vocab: 151936, Hidden: 1024, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 3072, Tied: true, QKNorm: true},
+	{Name: "Qwen3-1.7B", Parameters: 1_720_574_976, Vocab: 151936, Hidden: 2048, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 6144, Tied: true, QKNorm: true},
+	{Name: "Qwen3-4B", Parameters: 4_022_468_096, Vocab: 151936, Hidden: 2560, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 9728, Tied: true, QKNorm: true},
+	{Name: "Qwen3-8B", Parameters: 8_190_735_360, Vocab: 151936, Hidden: 4096, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 12288, QKNorm: true},
+	{Name: "Qwen3-14B", Parameters: 14_768_307_200, Vocab: 151936, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 8, HeadDim: 128, Intermediate: 17408, QKNorm: true},
+	{Name: "Qwen3-32B", Parameters: 32_762_123_264, Vocab: 151936, Hidden: 5120, Layers: 64, Heads: 64, KVHeads: 8, HeadDim: 128, Intermediate: 25600, QKNorm: true},
+	{Name: "Qwen3-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 768},
+	{Name: "Qwen3-Coder-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 768},
+	{Name: "Qwen3-235B-A22B", Parameters: 235_093_634_560, Vocab: 151936, Hidden: 4096, Layers: 94, Heads: 64, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 1536},
 	{Name: "Qwen3.5-27B", Vocab: 248320, Hidden: 5120, Layers: 64, Heads: 24, KVHeads: 4, HeadDim: 256, Intermediate: 17408, Apart: true},
 	// Meta (meta-llama), and deepseek-ai's distillations of it.
 	{Name: "Llama-2-7b", Parameters: 6_738_415_616, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
@@ -65,9 +82,9 @@ var models = []Model{
 	{Name: "DeepSeek-R1-Distill-Llama-70B", Parameters: 70_553_706_496, Vocab: 128256, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
 	{Name: "DeepSeek-LLM-7B", Parameters: 6_910_365_696, Vocab: 102400, Hidden: 4096, Layers: 30, Heads: 32, KVHeads: 32, Intermediate: 11008},
 	{Name: "DeepSeek-Coder-6.7B", Parameters: 6_740_512_768, Vocab: 32256, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
-	{Name: "DeepSeek-V2-Lite", Parameters: 15_706_484_224, Vocab: 102400, Hidden: 2048, Layers: 27, Heads: 16, KVHeads: 16, Intermediate: 10944, Apart: true},
-	{Name: "DeepSeek-V3", Vocab: 129280, Hidden: 7168, Layers: 61, Heads: 128, KVHeads: 128, Intermediate: 18432, Apart: true},
-	{Name: "DeepSeek-R1", Vocab: 129280, Hidden: 7168, Layers: 61, Heads: 128, KVHeads: 128, Intermediate: 18432, Apart: true},
+	{Name: "DeepSeek-V2-Lite", Parameters: 15_706_484_224, Vocab: 102400, Hidden: 2048, Layers: 27, Heads: 16, KVHeads: 16, Intermediate: 10944, Apart: true, Experts: 64, ExpertsPerToken: 6, ExpertIntermediate: 1408, SharedIntermediate: 2816, DenseLayers: 1, KVLora: 512, RopeDim: 64, NopeDim: 128, ValueDim: 128},
+	{Name: "DeepSeek-V3", Vocab: 129280, Hidden: 7168, Layers: 61, Heads: 128, KVHeads: 128, Intermediate: 18432, Apart: true, Experts: 256, ExpertsPerToken: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, DenseLayers: 3, QLora: 1536, KVLora: 512, RopeDim: 64, NopeDim: 128, ValueDim: 128},
+	{Name: "DeepSeek-R1", Vocab: 129280, Hidden: 7168, Layers: 61, Heads: 128, KVHeads: 128, Intermediate: 18432, Apart: true, Experts: 256, ExpertsPerToken: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, DenseLayers: 3, QLora: 1536, KVLora: 512, RopeDim: 64, NopeDim: 128, ValueDim: 128},
 	// Mistral AI (mistralai).
 	{Name: "Mistral-7B-v0.1", Parameters: 7_241_732_096, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
 	{Name: "Mistral-7B-Instruct-v0.1", Parameters: 7_241_732_096, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
@@ -75,7 +92,7 @@ var models = []Model{
 	{Name: "Mistral-7B-v0.3", Parameters: 7_248_023_552, Vocab: 32768, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
 	{Name: "Mistral-7B-Instruct-v0.3", Parameters: 7_248_023_552, Vocab: 32768, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
 	{Name: "Mistral-Nemo-Instruct-2407", Parameters: 12_247_782_400, Vocab: 131072, Hidden: 5120, Layers: 40, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 14336},
-	{Name: "Mixtral-8x7B", Parameters: 46_702_792_704, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Apart: true},
+	{Name: "Mixtral-8x7B", Parameters: 46_702_792_704, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Apart: true, Experts: 8, ExpertsPerToken: 2, ExpertIntermediate: 14336},
 	// Google (google).
 	{Name: "gemma-2-2b", Parameters: 2_614_341_888, Vocab: 256000, Hidden: 2304, Layers: 26, Heads: 8, KVHeads: 4, HeadDim: 256, Intermediate: 9216, Tied: true},
 	{Name: "gemma-2-9b", Parameters: 9_241_705_984, Vocab: 256000, Hidden: 3584, Layers: 42, Heads: 16, KVHeads: 8, HeadDim: 256, Intermediate: 14336, Tied: true},
