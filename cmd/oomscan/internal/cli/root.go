@@ -52,11 +52,8 @@ func Main(args []string, s Streams) int {
 		return runHook(args, s)
 	}
 	status := exitClean
-	growStack()
 	cmd := root(s, &status)
-	if !plainScan(args) {
-		cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, &status))
-	}
+	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, &status))
 	cmd.SetArgs(args)
 	cmd.SetIn(s.In)
 	cmd.SetOut(s.Out)
@@ -130,20 +127,6 @@ could not be read and nothing was found in the rest, 130 a scan was interrupted.
 	logFlags(cmd.Flags(), &o)
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
 	return cmd
-}
-
-// plainScan says that the arguments can only mean a scan: no word of them is a command's, and none asks for help, which
-// lists the commands. Those are then not even made, nor are cobra's own: a short log is read in less time.
-func plainScan(args []string) bool {
-	for _, a := range args {
-		switch {
-		case a == "guide" || a == "rules" || a == "epilog" || a == "merge" || a == "help" || a == "completion":
-			return false
-		case strings.HasPrefix(a, "__"), strings.HasPrefix(a, "--he"), strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "h"):
-			return false
-		}
-	}
-	return len(args) > 0
 }
 
 // flags are those of the commands that answer with a report.

@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -157,7 +156,6 @@ func (j *scan) files(inputs []source.Input) []part {
 	}
 	results := make(chan result, len(inputs)) // nobody waits to hand one over
 	go func() {
-		growStack()
 		if len(small) == 1 {
 			large, small = append(small, large...), nil // it needs nobody beside this one
 		}
@@ -204,15 +202,6 @@ func (j *scan) files(inputs []source.Input) []part {
 		parts = append(parts, j.take(&inputs[i], &all[i])...)
 	}
 	return parts
-}
-
-// growStack gives the goroutine that calls it the stack which reading a log needs, while there is next to nothing on it:
-// to grow step by step, deep in calls, takes a good part of the time that a short log takes.
-//
-//go:noinline
-func growStack() {
-	var room [24 << 10]byte
-	runtime.KeepAlive(&room)
 }
 
 // minParts is from which size on a regular file is read in parts.
