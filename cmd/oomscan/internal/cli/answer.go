@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"oomscan/classifier"
@@ -12,27 +13,18 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// finish makes jobs of all parts, prints the answer and returns the exit status. The error is what kept the parts from
-// being told as they came, if anything: then nobody is told any more.
+// finish makes jobs of all parts, writes the answer and returns the exit status. The error is what kept incidents from
+// being reported while logs were read, if anything: then nothing more is written.
 func (j *scan) finish(parts []part, err error) (int, error) {
 	// the order in which inputs were given, or scanned elsewhere, is not to be seen
 	slices.SortStableFunc(parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
 	failed := unread(parts)
 	list, choice := j.chosen(j.group(parts))
 	memory := false
-	switch {
-	case choice != nil:
+	if choice != nil {
 		err, failed = cmp.Or(err, choice), true
-	case j.followed || j.printer.told.any():
-		memory, err = j.ended(list, err)
-	case len(list) == 1:
-		rep := j.report(list[0].parts)
-		memory = rep.Memory()
-		if err == nil {
-			err = j.printer.final(&rep)
-		}
-	case err == nil:
-		memory, err = j.several(list)
+	} else {
+		memory, err = j.answer(list, err)
 	}
 	if cerr := j.close(); err == nil {
 		err = cerr
@@ -46,6 +38,143 @@ func (j *scan) finish(parts []part, err error) (int, error) {
 		return exitTrouble, err
 	}
 	return exitClean, err
+}
+
+// answer writes the reports of all jobs and says whether memory ran out in any. A report is made, written and dropped.
+// After an error of the output nothing more is written.
+func (j *scan) answer(list []job, failed error) (memory bool, err error) {
+	a := j.total(list)
+	at := map[string]*job{}
+	a.Remake = func(name string) report.Job {
+		x := at[name]
+		rep := j.report(x.parts)
+		rep.Partial = false // it stands above the table
+		return x.with(&rep)
+	}
+	if failed == nil {
+		failed = j.reporter.Begin(a)
+	}
+	err = j.reports(list, func(i int, rep *report.Report) error {
+		x := &list[i]
+		if x.shared && len(rep.Incidents) == 0 {
+			return nil
+		}
+		memory = memory || rep.Memory()
+		if failed != nil {
+			return nil // the status is wanted all the same
+		}
+		if a.Live {
+			if err := j.state.printNew(rep, true); err != nil {
+				return err
+			}
+		}
+		if a.Several {
+			b := rep.Brief(x.name, x.series, x.batch)
+			b.Node = x.shared
+			a.Briefs = append(a.Briefs, b)
+			at[b.Job] = x
+		}
+		job := x.with(rep)
+		return j.reporter.Job(&job)
+	})
+	if err = cmp.Or(failed, err); err != nil {
+		return memory, err
+	}
+	a.Summary = report.Summarize(a.Briefs)
+	a.Stats.DurationMS = time.Since(j.begin).Milliseconds()
+	return memory, j.reporter.End()
+}
+
+// with is the job with its report.
+func (x *job) with(rep *report.Report) report.Job {
+	return report.Job{Name: x.name, Why: x.why, Shared: x.shared, Report: rep}
+}
+
+// total counts what was read. A log beside several jobs is among the parts of each that it tells of.
+func (j *scan) total(list []job) *report.Answer {
+	a := &report.Answer{Version: version(), Several: len(list) > 1, Live: j.state.any(), Partial: j.interrupted(), Again: j.again()}
+	seen := map[string]bool{}
+	for i := range list {
+		for _, p := range list[i].parts {
+			in := p.input
+			if list[i].shared {
+				a.Shared = append(a.Shared, in)
+			}
+			if seen[in.Name] {
+				continue
+			}
+			seen[in.Name] = true
+			a.Inputs++
+			a.Stats.Bytes += in.Bytes
+			a.Stats.Lines += in.Lines
+			a.Truncated += in.Truncated
+			if in.Error != nil {
+				a.Failed = append(a.Failed, in)
+			}
+			if in.Error != nil || in.Truncated > 0 {
+				a.Odd = append(a.Odd, in)
+			}
+		}
+	}
+	return a
+}
+
+// reports makes the report of each job and hands them over in order, by as many workers as the user allows. No more
+// reports are kept than workers.
+func (j *scan) reports(list []job, use func(i int, rep *report.Report) error) error {
+	made := make([]chan *report.Report, len(list))
+	for i := range made {
+		made[i] = make(chan *report.Report, 1)
+	}
+	slots, stop := make(chan struct{}, j.options.jobs), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range list {
+			select {
+			case slots <- struct{}{}:
+			case <-stop:
+				return
+			}
+			wg.Go(func() {
+				rep := j.report(list[i].parts)
+				rep.Job = list[i].name
+				made[i] <- &rep
+			})
+		}
+	})
+	var err error
+	for i := range list {
+		if err = use(i, <-made[i]); err != nil {
+			break
+		}
+		<-slots
+	}
+	close(stop)
+	wg.Wait()
+	return err
+}
+
+// again is the command line for one job's report.
+func (j *scan) again() string {
+	const most = 3
+	words := []string{"oomscan --job NAME"}
+	if j.options.merging {
+		words[0] = "oomscan merge --job NAME"
+	}
+	if j.options.each {
+		words = append(words, "--each")
+	}
+	for i, p := range j.paths {
+		if i == most {
+			words = append(words, "...")
+			break
+		}
+		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") != "" {
+			p = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+		}
+		words = append(words, p)
+	}
+	return strings.Join(words, " ")
 }
 
 // unread says that an input could not be read to its end.

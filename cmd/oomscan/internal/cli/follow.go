@@ -99,7 +99,7 @@ func isFolder(path string) bool {
 // ownOutput tells the files that this process writes itself.
 func (j *scan) ownOutput() func(fs.FileInfo) bool {
 	var own []fs.FileInfo
-	for _, w := range []any{j.printer.out, j.streams.Out, j.streams.Err} {
+	for _, w := range []any{j.out, j.streams.Out, j.streams.Err} {
 		if f, ok := w.(*os.File); ok {
 			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 				own = append(own, info)
@@ -347,7 +347,7 @@ func (f *following) fetch(l *source.Log, buf []byte) (total int, more bool, err 
 
 // wait is how long until an answer is due.
 func (f *following) wait() time.Duration {
-	owed := f.printer.told.owed
+	due := f.state.updateDue
 	var at time.Time
 	switch {
 	case !f.since.IsZero():
@@ -358,8 +358,8 @@ func (f *following) wait() time.Duration {
 		if rest := f.told.Add(min(share*f.cost/4, updateEvery)); rest.After(at) {
 			at = rest // many logs that write a lot
 		}
-	case !owed.IsZero():
-		at = owed
+	case !due.IsZero():
+		at = due
 	default:
 		return time.Hour
 	}
@@ -368,9 +368,9 @@ func (f *following) wait() time.Duration {
 
 // answer prints what is known by now and was not told.
 func (f *following) answer() error {
-	owed := f.printer.told.owed
+	due := f.state.updateDue
 	now := time.Now()
-	if f.since.IsZero() && (owed.IsZero() || now.Before(owed)) {
+	if f.since.IsZero() && (due.IsZero() || now.Before(due)) {
 		return nil
 	}
 	f.since = time.Time{}

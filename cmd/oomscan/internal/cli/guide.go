@@ -103,7 +103,7 @@ func (o *guideOptions) guide(args []string, s Streams) (err error) {
 			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
 		}
 	}()
-	style := (&printer{options: &o.options, streams: s}).style()
+	style := o.style(s)
 	switch {
 	case o.search != "":
 		hits, err := remedies.Search(o.search)

@@ -17,7 +17,6 @@ import (
 
 func mergeCmd(s Streams, status *int) *cobra.Command {
 	o := options{merging: true}
-	reports := formats[:len(formats)-1]
 	cmd := &cobra.Command{
 		Use:   "merge [flags] FILE ...",
 		Short: "Make the report of logs that were scanned elsewhere, from what oomscan --format obs wrote",
@@ -32,7 +31,7 @@ A FILE may be a folder or an archive: the files of observations in it are read.
   oomscan merge /shared/*.obs`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(reports); err != nil {
+			if err := o.check(); err != nil {
 				return err
 			}
 			if len(args) == 0 && s.InTerminal {
@@ -46,7 +45,7 @@ A FILE may be a folder or an archive: the files of observations in it are read.
 			return err
 		},
 	}
-	o.flags(cmd, reports)
+	o.flags(cmd)
 	return cmd
 }
 

@@ -44,13 +44,15 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 
 // scan is one call's work.
 type scan struct {
-	options *options
-	streams Streams
-	printer *printer
-	close   func() error     // of the output
-	extra   []parser.Setting // of --run-config
-	begin   time.Time
-	paths   []string // of the command line
+	options  *options
+	streams  Streams
+	out      io.Writer
+	close    func() error // of the output
+	reporter report.Reporter
+	state    streamState
+	extra    []parser.Setting // of --run-config
+	begin    time.Time
+	paths    []string // of the command line
 
 	progress *progress // nil: nobody reads along
 	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
@@ -123,8 +125,10 @@ func (o *options) start(s Streams) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{options: o, out: out, streams: s}
-	return &scan{options: o, streams: s, printer: p, close: closeOut, extra: extra, begin: begin}, nil
+	j := &scan{options: o, streams: s, out: out, close: closeOut, extra: extra, begin: begin}
+	j.reporter = formats()[o.format].reporter(report.Output{Writer: out, Style: o.style(s)})
+	j.state.out, _ = j.reporter.(report.Live)
+	return j, nil
 }
 
 // interrupted says that not everything was read that was there.

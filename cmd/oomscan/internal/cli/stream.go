@@ -53,7 +53,7 @@ loop:
 				since = time.Now()
 			}
 			if time.Since(since) > late {
-				if j.printer.told.any() {
+				if j.state.any() {
 					g.settle(false, true) // does the run go on?
 				}
 				if err = j.tellOf(g); err != nil {
@@ -63,15 +63,15 @@ loop:
 			}
 			timer.Reset(idle)
 		case <-timer.C:
-			if owed := j.printer.told.owed; !since.IsZero() || !owed.IsZero() && !time.Now().Before(owed) {
+			if due := j.state.updateDue; !since.IsZero() || !due.IsZero() && !time.Now().Before(due) {
 				g.settle(true, g.events > 0)
 				if err = j.tellOf(g); err != nil {
 					break loop
 				}
 				since = time.Time{}
 			}
-			if owed := j.printer.told.owed; !owed.IsZero() {
-				timer.Reset(max(time.Until(owed), idle))
+			if due := j.state.updateDue; !due.IsZero() {
+				timer.Reset(max(time.Until(due), idle))
 			}
 		case <-j.streams.Interrupt:
 			rerr = errInterrupted
@@ -139,14 +139,14 @@ func (j *scan) tellOf(g *growing) error {
 
 // tell prints what parts tell by now and was not told before.
 func (j *scan) tell(parts []part) error {
-	if j.options.format == "json" || j.options.quiet {
+	if j.state.out == nil || j.options.quiet {
 		return nil
 	}
-	j.printer.told.owed = time.Time{}
+	j.state.updateDue = time.Time{}
 	for _, job := range j.group(parts) {
 		rep := j.report(job.parts)
 		rep.Job = job.name
-		if err := j.printer.fresh(&rep, false); err != nil {
+		if err := j.state.printNew(&rep, false); err != nil {
 			return err
 		}
 	}

@@ -31,14 +31,8 @@ func (p *page) none(r *Report) {
 	p.blank()
 }
 
-func failures(r *Report) []*Input {
-	var out []*Input
-	for i := range r.Inputs {
-		if r.Inputs[i].Error != nil {
-			out = append(out, &r.Inputs[i])
-		}
-	}
-	return out
+func failures(r *Report) []Input {
+	return kept(r.Inputs, func(in *Input) bool { return in.Error != nil })
 }
 
 // footer says once what the run was, what was read, and what could not be.
@@ -49,30 +43,29 @@ func (p *page) footer(r *Report) {
 	}
 	failed := failures(r)
 	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
-		p.row("read", p.read(r)...)
+		cut := 0
+		for i := range r.Inputs {
+			cut += r.Inputs[i].Truncated
+		}
+		p.read(inputs(r.Inputs), cut, r.Version, r.Stats)
 	}
 	p.errors(failed)
 }
 
 // errors lists what could not be read, what has the same reason together.
-func (p *page) errors(failed []*Input) {
+func (p *page) errors(failed []Input) {
 	const few = 3
-	together := map[string]int{}
+	same := map[string]int{}
 	for _, in := range failed {
-		together[*in.Error]++
+		same[*in.Error]++
 	}
-	rows := 0
-	told := map[string]bool{}
+	label, rows, listed := "errors", 0, map[string]bool{}
 	for i, in := range failed {
-		label := ""
-		if rows == 0 {
-			label = "errors"
-		}
-		n := together[*in.Error]
-		if n > few && told[*in.Error] {
+		n := same[*in.Error]
+		if n > few && listed[*in.Error] {
 			continue
 		}
-		told[*in.Error] = true
+		listed[*in.Error] = true
 		if rows++; rows > maxProblems {
 			p.row("", span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(failed)-i, "more", "more"))})
 			return
@@ -82,11 +75,15 @@ func (p *page) errors(failed []*Input) {
 			name += fmt.Sprintf(" and %s", count(n-1, "more", "more"))
 		}
 		p.row(label, span{short, name}, span{plain, ": " + *in.Error})
+		label = ""
 	}
 }
 
-// partial says that the answer rests on a part of what there is.
-func (p *page) partial(failed int, inputs int) {
+// partial says, if so, that the answer rests on a part of what there is.
+func (p *page) partial(yes bool, failed, inputs int) {
+	if !yes {
+		return
+	}
 	word := strings.ReplaceAll(" PARTIAL ", " ", string(nbsp))
 	text := "interrupted before everything was read"
 	if failed > 0 && inputs > 1 {
@@ -123,41 +120,29 @@ func (p *page) run(r *Report) []span {
 	return p.join(parts)
 }
 
-// read is what the answer cost.
-func (p *page) read(r *Report) []span {
-	what := count(len(r.Inputs), "input", "inputs")
-	if dir := folder(r.Inputs); dir != "" {
+// read says what was read and what that cost. How long a line may be, each scan of a merged report may have set itself.
+func (p *page) read(what string, truncated int, version string, st Stats) {
+	parts := [][]span{{{plain, what}}, {{plain, count(st.Lines, "line", "lines")}}, {{plain, size(st.Bytes)}}}
+	if truncated > 0 {
+		parts = append(parts, []span{{plain, count(truncated, "line", "lines") + " too long to be read whole (--max-line)"}})
+	}
+	by := strings.TrimSpace("oomscan " + version)
+	p.row("read", p.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(st.DurationMS))}}))...)
+}
+
+// inputs names what was read.
+func inputs(ins []Input) string {
+	if len(ins) == 1 && ins[0].Name == "-" {
+		return "standard input"
+	}
+	if len(ins) == 1 {
+		return ins[0].Name
+	}
+	what := count(len(ins), "input", "inputs")
+	if dir := folder(ins); dir != "" {
 		what += " of " + strings.TrimSuffix(dir, "!")
 	}
-	if len(r.Inputs) == 1 && r.Inputs[0].Name != "-" {
-		what = r.Inputs[0].Name
-	} else if len(r.Inputs) == 1 {
-		what = "standard input"
-	}
-	parts := [][]span{{{plain, what}}, {{plain, count(r.Stats.Lines, "line", "lines")}}, {{plain, size(r.Stats.Bytes)}}}
-	if cut := truncated(r.Inputs); cut > 0 {
-		parts = append(parts, inParts(cut))
-	}
-	by := "oomscan"
-	if r.Version != "" {
-		by += " " + r.Version
-	}
-	parts = append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(r.Stats.DurationMS))}})
-	return p.join(parts)
-}
-
-// truncated counts the lines that were not read as a whole.
-func truncated(ins []Input) int {
-	n := 0
-	for i := range ins {
-		n += ins[i].Truncated
-	}
-	return n
-}
-
-// inParts says that lines were longer than their limit. How long that is, each scan of a merged report may have its own word.
-func inParts(lines int) []span {
-	return []span{{plain, count(lines, "line", "lines") + " too long to be read whole (--max-line)"}}
+	return what
 }
 
 // folder is what the names of several inputs have in common: a folder, or an archive.

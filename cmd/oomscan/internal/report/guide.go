@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"io"
 	"reflect"
 
@@ -137,16 +136,15 @@ func guideItem(e *remedies.Entry, seen string) GuideItem {
 }
 
 // GuideJSON writes a guide as one indented document.
-func GuideJSON(w io.Writer, g *Guide) error { return document(w, g) }
+func GuideJSON(w io.Writer, g *Guide) error { return indented(w, *g) }
 
-// document writes v as one indented document, with [] for lists that are empty.
-func document(w io.Writer, v any) error {
-	full := reflect.New(reflect.TypeOf(v).Elem()).Elem()
-	full.Set(reflect.ValueOf(v).Elem())
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(withoutNil(full).Interface())
+// indented writes v as one indented document, with [] for lists that are empty.
+func indented(w io.Writer, v any) error {
+	text, err := encode(withoutNil(reflect.ValueOf(v)).Interface(), "")
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	return err
 }
 
 // withoutNil is a copy of v in which no slice is nil. The values below v are not changed: guides are shared.

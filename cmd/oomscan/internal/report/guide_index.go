@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -17,10 +16,7 @@ func GuideIndex(w io.Writer, gs []remedies.Guide, format string, st Style) error
 		for i := range gs {
 			heads = append(heads, headOf(&gs[i]))
 		}
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return indented(w, struct {
 			Schema string      `json:"schema"`
 			Guides []GuideHead `json:"guides"`
 		}{"oomscan.guides/v1", heads})
@@ -107,7 +103,7 @@ func GuideSearch(w io.Writer, word string, hits []remedies.Hit, format string, s
 		found = append(found, x)
 	}
 	if format == "json" {
-		return document(w, &struct {
+		return indented(w, struct {
 			Schema string      `json:"schema"`
 			Search string      `json:"search"`
 			Hits   []SearchHit `json:"hits"`

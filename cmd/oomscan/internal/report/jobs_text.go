@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -19,53 +18,62 @@ const (
 	whoColumn  = 8  // the same for whose failure came first
 )
 
-// JobsText is what stands above the reports of several jobs: how many there are and of which kind, a table of those with
-// incidents, and what they have in common.
-type JobsText struct {
-	Jobs    []Brief
-	Summary *Summary
-	Inputs  int // logs that were read
-	Failed  []Input
-	Stats   Stats
-	Version string
-	Again   string // the command line that shows one of the jobs, NAME in the place of its name
-	Shown   int    // reports that follow
-	Partial bool   // see [Report]
-
-	Truncated int // lines that were too long to be read whole
-}
-
-// Write writes it at once. The only errors are those of w.
-func (t *JobsText) Write(w io.Writer, st Style) error {
-	p := newPage(st)
-	if t.Partial {
-		p.partial(len(t.Failed), t.Inputs)
+// jobs writes how many jobs there are and of which kind, a table of those with incidents, what they have in common, and
+// the first reports.
+func (t *textReporter) jobs() error {
+	a := t.answer
+	var first []string
+	if !a.Live {
+		first = worthAReport(a)
 	}
-	t.headline(p)
-	t.table(p)
-	t.patterns(p)
-	t.counts(p)
-	t.footer(p)
-	_, err := w.Write(p.buf.Bytes())
+	err := write(t.Writer, t.Style, func(p *page) {
+		p.partial(a.Partial, len(a.Failed), a.Inputs)
+		p.jobsHeadline(&a.Summary)
+		p.jobsTable(a)
+		p.patterns(&a.Summary)
+		p.counts(&a.Summary)
+		p.jobsFooter(a, len(first))
+	})
+	for _, name := range first {
+		if err != nil {
+			break
+		}
+		err = write(t.Writer, t.Style, func(p *page) { p.oneOfSeveral(a.Remake(name)) })
+	}
 	return err
 }
 
-// JobText writes the report of one of several jobs, with its name above it.
-func JobText(w io.Writer, name, why string, r *Report, st Style) error {
-	p := newPage(st)
-	p.gap = false
-	p.rule()
-	p.para(block{full: true}, span{bold, "job " + name}, span{dim, ", kept together by " + why})
-	p.blank()
-	if _, err := w.Write(p.buf.Bytes()); err != nil {
-		return err
+// mostReports is how many full reports follow the table of jobs: a page or two each.
+const mostReports = 3
+
+// worthAReport picks the jobs whose full reports are shown: the first of each cause, and any when there are few.
+func worthAReport(a *Answer) []string {
+	type cause struct{ framework, verdict, kind, phase string }
+	seen := map[cause]bool{}
+	by := briefs(a)
+	var out []string
+	for _, name := range a.Summary.First {
+		b := by[name]
+		c := cause{b.Framework, b.Causes[0].Verdict, b.Causes[0].Kind, b.Causes[0].Phase}
+		if len(out) == mostReports || seen[c] && len(a.Summary.First) > mostReports {
+			continue
+		}
+		seen[c] = true
+		out = append(out, name)
 	}
-	return Text(w, r, st)
+	return out
 }
 
-// headline counts the jobs.
-func (t *JobsText) headline(p *page) {
-	s := t.Summary
+func briefs(a *Answer) map[string]*Brief {
+	by := make(map[string]*Brief, len(a.Briefs))
+	for i := range a.Briefs {
+		by[a.Briefs[i].Job] = &a.Briefs[i]
+	}
+	return by
+}
+
+// jobsHeadline counts the jobs.
+func (p *page) jobsHeadline(s *Summary) {
 	word, ground := " OUT OF MEMORY ", badgeMemory
 	text := fmt.Sprintf("in %s of %s", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
 	switch {
@@ -102,14 +110,11 @@ type row struct {
 
 var heads = [6]string{"job", "framework", "kind", "phase", "first", "short"}
 
-// table lists the jobs with incidents, in the order in which to look at them.
-func (t *JobsText) table(p *page) {
-	by := map[string]*Brief{}
-	for i := range t.Jobs {
-		by[t.Jobs[i].Job] = &t.Jobs[i]
-	}
+// jobsTable lists the jobs with incidents, in the order in which to look at them.
+func (p *page) jobsTable(a *Answer) {
+	by := briefs(a)
 	var rows []row
-	for _, name := range t.Summary.First[:min(len(t.Summary.First), mostRows)] {
+	for _, name := range a.Summary.First[:min(len(a.Summary.First), mostRows)] {
 		rows = append(rows, by[name].row())
 	}
 	if len(rows) == 0 {
@@ -130,7 +135,7 @@ func (t *JobsText) table(p *page) {
 	if beside {
 		p.para(block{indent: 2, hang: 4}, span{dim, "( ) is a log beside several jobs: what it tells of none of them alone"})
 	}
-	if n := len(t.Summary.First) - len(rows); n > 0 {
+	if n := len(a.Summary.First) - len(rows); n > 0 {
 		p.para(block{indent: 2, hang: 4}, span{dim, fmt.Sprintf("%s and %s with incidents: --format json or ndjson has all of them", p.g.ellipsis, count(n, "more job", "more jobs"))})
 	}
 }
@@ -242,8 +247,7 @@ func (p *page) firstColumns(s string, n int) string {
 }
 
 // patterns says, each on its line, which places keep appearing and what died of the same again.
-func (t *JobsText) patterns(p *page) {
-	s := t.Summary
+func (p *page) patterns(s *Summary) {
 	if len(s.Repeats)+len(s.Places) == 0 {
 		return
 	}
@@ -299,8 +303,7 @@ func (p *page) some(names []string) string {
 }
 
 // counts are the jobs by kind, phase, framework and host.
-func (t *JobsText) counts(p *page) {
-	s := t.Summary
+func (p *page) counts(s *Summary) {
 	if len(s.First) == 0 {
 		return
 	}
@@ -324,35 +327,28 @@ func (t *JobsText) counts(p *page) {
 	}
 }
 
-// footer says what was read, what could not be, and how to see more.
-func (t *JobsText) footer(p *page) {
+// jobsFooter says what was read, what could not be, and how to see more.
+func (p *page) jobsFooter(a *Answer, shown int) {
 	p.blank()
-	by := "oomscan"
-	if t.Version != "" {
-		by += " " + t.Version
-	}
-	parts := [][]span{
-		{{plain, count(t.Inputs, "input", "inputs")}},
-		{{plain, count(t.Stats.Lines, "line", "lines")}},
-		{{plain, size(t.Stats.Bytes)}},
-	}
-	if t.Truncated > 0 {
-		parts = append(parts, inParts(t.Truncated))
-	}
-	p.row("read", p.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(t.Stats.DurationMS))}}))...)
-	failed := make([]*Input, len(t.Failed))
-	for i := range t.Failed {
-		failed[i] = &t.Failed[i]
-	}
-	p.errors(failed)
-	if n := len(t.Summary.First); n > 0 {
-		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(t.Shown, "report", "reports"))
-		switch t.Shown {
+	p.read(count(a.Inputs, "input", "inputs"), a.Truncated, a.Version, a.Stats)
+	p.errors(a.Failed)
+	if n := len(a.Summary.First); n > 0 {
+		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(shown, "report", "reports"))
+		switch shown {
 		case 0:
 			text = "all of their reports are above; one alone: "
 		case n:
 			text = "all of their reports are below; one alone: "
 		}
-		p.row("reports", span{plain, text}, span{code, t.Again})
+		p.row("reports", span{plain, text}, span{code, a.Again})
 	}
+}
+
+// oneOfSeveral writes the report of one of several jobs, with its name above it.
+func (p *page) oneOfSeveral(j Job) {
+	p.gap = false
+	p.rule()
+	p.para(block{full: true}, span{bold, "job " + j.Name}, span{dim, ", kept together by " + j.Why})
+	p.blank()
+	p.report(j.Report)
 }

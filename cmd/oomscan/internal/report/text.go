@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 )
 
@@ -23,16 +24,92 @@ const (
 	maxProse     = 112 // longer lines of prose are hard to read; paths and code use the full width
 )
 
-// Text writes the report for people: what ran out, when, who first, how much was missing and what to do first, in
-// this order; then what followed, the guide's checklist, the traceback, and what was read. The whole text is made in memory first (it is short, whatever the log was: every list and
-// every string has a bound) and written at once. Strings are shown without control and format characters. The only
-// errors are those of w.
-func Text(w io.Writer, r *Report, st Style) error {
-	p := newPage(st)
-	p.tails = tails(r)
-	if r.Partial {
-		p.partial(len(failures(r)), len(r.Inputs))
+// NewText returns the reporter of text for people. Of several jobs it writes a table and the first reports.
+func NewText(o Output) Reporter { return &textReporter{Output: o} }
+
+type textReporter struct {
+	Output
+	answer         *Answer
+	needsBlankLine bool // the text ends in updates
+}
+
+// Begin implements [Reporter].
+func (t *textReporter) Begin(a *Answer) error { t.answer = a; return nil }
+
+// Job implements [Reporter].
+func (t *textReporter) Job(j *Job) error {
+	switch {
+	case t.answer.Several:
+		return nil
+	case t.answer.Live:
+		if err := t.endUpdates(); err != nil {
+			return err
+		}
+		return write(t.Writer, t.Style, func(p *page) { p.ending(j.Report) })
 	}
+	return Text(t.Writer, j.Report, t.Style)
+}
+
+// End implements [Reporter].
+func (t *textReporter) End() error {
+	if !t.answer.Several {
+		return nil
+	}
+	if err := t.endUpdates(); err != nil {
+		return err
+	}
+	return t.jobs()
+}
+
+// Incident implements [Live].
+func (t *textReporter) Incident(r *Report, in *Incident) error {
+	if err := t.endUpdates(); err != nil {
+		return err
+	}
+	return write(t.Writer, t.Style, func(p *page) { p.alone(r, in) })
+}
+
+// Update implements [Live]. It writes a line, and the whole incident again when its headline has changed.
+func (t *textReporter) Update(r *Report, in *Incident, before Snapshot) (bool, error) {
+	again := in.Verdict != before.Verdict
+	p := newPage(t.Style)
+	p.tails = tails(r)
+	p.update(in, before)
+	if p.buf.Len() == 0 && !again {
+		return false, nil
+	}
+	if again {
+		if err := t.endUpdates(); err != nil {
+			return false, err
+		}
+	}
+	t.needsBlankLine = !again
+	if _, err := t.Writer.Write(p.buf.Bytes()); err != nil || !again {
+		return true, err
+	}
+	return true, t.Incident(r, in)
+}
+
+// endUpdates puts an empty line below updates.
+func (t *textReporter) endUpdates() error {
+	if !t.needsBlankLine {
+		return nil
+	}
+	t.needsBlankLine = false
+	_, err := io.WriteString(t.Writer, "\n")
+	return err
+}
+
+// Text writes the report for people: what ran out, when, who first, how much was missing and what to do first, in this
+// order; then what followed, the guide's checklist, the traceback, and what was read. Every list and every string has a
+// bound, and is shown without control and format characters. The only errors are those of w.
+func Text(w io.Writer, r *Report, st Style) error {
+	return write(w, st, func(p *page) { p.report(r) })
+}
+
+func (p *page) report(r *Report) {
+	p.tails = tails(r)
+	p.partial(r.Partial, len(failures(r)), len(r.Inputs))
 	p.overview(r)
 	for i := range r.Incidents {
 		if i > 0 {
@@ -46,31 +123,28 @@ func Text(w io.Writer, r *Report, st Style) error {
 		p.rule()
 	}
 	p.footer(r)
+}
+
+// write lays a page out and writes it at once.
+func write(w io.Writer, st Style, fill func(*page)) error {
+	p := newPage(st)
+	fill(p)
 	_, err := w.Write(p.buf.Bytes())
 	return err
 }
 
-// TextIncident writes incident i of the report alone, followed by a rule: for streams, whose incidents are told as they
-// come and whose end is not known yet. [TextFooter] is the rest of the text.
-func TextIncident(w io.Writer, r *Report, i int, st Style) error {
+// alone writes one incident that others may follow.
+func (p *page) alone(r *Report, in *Incident) {
 	one := *r
-	one.Incidents = r.Incidents[i : i+1]
-	p := newPage(st)
+	one.Incidents = []Incident{*in}
 	p.incident(&one, 0)
 	p.rule()
-	_, err := w.Write(p.buf.Bytes())
-	return err
 }
 
-// TextFooter writes what stands once below the incidents: what the run was, what was read, and what could not be.
-func TextFooter(w io.Writer, r *Report, st Style) error {
-	p := newPage(st)
-	if r.Partial {
-		p.partial(len(failures(r)), len(r.Inputs))
-	}
+// ending writes what stands once below the incidents.
+func (p *page) ending(r *Report) {
+	p.partial(r.Partial, len(failures(r)), len(r.Inputs))
 	p.footer(r)
-	_, err := w.Write(p.buf.Bytes())
-	return err
 }
 
 // incident writes one incident, from its answer down to the lines it rests on.
@@ -101,5 +175,41 @@ func (p *page) findings(in *Incident) {
 			break
 		}
 		p.para(block{indent: 4, hang: 6, lines: 6}, span{dim, p.g.bullet + " "}, span{plain, p.near(f)})
+	}
+}
+
+// update says in a few words what is new about an incident: further reports of the same failure, what followed, that the
+// run went on. It writes nothing where nothing of that is new.
+func (p *page) update(in *Incident, before Snapshot) {
+	var news [][]span
+	add := func(spans ...span) { news = append(news, spans) }
+	if n := in.Repeats - before.Repeats; n > 0 {
+		add(span{bold, count(n, "more report", "more reports")}, span{plain, " of the same failure"})
+	}
+	shown := 0
+	for _, k := range groups(in.Consequences) {
+		n := k.count - before.Followed[k.first.Kind]
+		if n <= 0 || shown == maxConsequences {
+			continue
+		}
+		shown++
+		spans := []span{{bold, named(consequenceWords(), k.first.Kind)}}
+		if n > 1 {
+			spans = append(spans, span{plain, fmt.Sprintf(" %s%s", grouped(n), p.g.times)})
+		}
+		if before.Followed[k.first.Kind] == 0 {
+			spans = append(spans, span{dim, " at "}, span{plain, p.position(k.first.File, k.first.Line)})
+		}
+		add(spans...)
+	}
+	if in.Survived && !before.Survived {
+		add(span{good, "the run went on"})
+	}
+	if before.Survived && !in.Survived {
+		add(span{plain, "the run did not go on"})
+	}
+	if len(news) > 0 {
+		spans := []span{{plain, p.position(in.Root.File, in.Root.Line)}, {dim, " (" + in.Kind + "): "}}
+		p.row("update", append(spans, p.join(news)...)...)
 	}
 }
