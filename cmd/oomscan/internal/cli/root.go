@@ -52,7 +52,6 @@ func Main(args []string, s Streams) int {
 	}
 	status := exitClean
 	cmd := root(s, &status)
-	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, &status))
 	cmd.SetArgs(args)
 	cmd.SetIn(s.In)
 	cmd.SetOut(s.Out)
@@ -91,7 +90,10 @@ be several: by job ids in the names of files and folders, by ids in the logs, or
 by folders that each hold a run. Then a table of the jobs comes first.
 
 Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
-could not be read and nothing was found in the rest, 130 a scan was interrupted.`,
+could not be read and nothing was found in the rest, 130 a scan was interrupted.
+
+More: oomscan help TOPIC, with TOPIC one of
+` + strings.Join(topics(), ", ") + ".",
 		Example: `  oomscan logs/                                  every file of a job
   oomscan slurm-4242.err slurm-4242.out          some of them
   oomscan --follow logs/                         a job that still runs
@@ -125,6 +127,8 @@ could not be read and nothing was found in the rest, 130 a scan was interrupted.
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on reading what is written to the paths, until\ninterrupted")
 	logFlags(cmd.Flags(), &o)
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
+	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
+	cmd.SetHelpCommand(helpCmd(s))
 	return cmd
 }
 
