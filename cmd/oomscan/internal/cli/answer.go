@@ -15,9 +15,9 @@ import (
 
 // finish makes jobs of all parts, writes the answer and returns the exit status. The error is what kept incidents from
 // being reported while logs were read, if anything: then nothing more is written.
-func (j *scan) finish(parts []part, err error) (int, error) {
+func (j *scan) finish(parts []logResult, err error) (int, error) {
 	// the order in which inputs were given, or scanned elsewhere, is not to be seen
-	slices.SortStableFunc(parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	slices.SortStableFunc(parts, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
 	failed := unread(parts)
 	list, choice := j.chosen(j.group(parts))
 	memory := false
@@ -178,8 +178,8 @@ func (j *scan) again() string {
 }
 
 // unread says that an input could not be read to its end.
-func unread(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil })
+func unread(parts []logResult) bool {
+	return slices.ContainsFunc(parts, func(p logResult) bool { return p.input.Error != nil })
 }
 
 // job is one run and the parts that tell of it.
@@ -189,11 +189,11 @@ type job struct {
 	series string
 	batch  string
 	shared bool // it is no job but what is left of a log beside several
-	parts  []part
+	parts  []logResult
 }
 
 // group tells which parts are one job. The order of several does not depend on that of the parts.
-func (j *scan) group(parts []part) []job {
+func (j *scan) group(parts []logResult) []job {
 	switch {
 	case j.options.oneJob || len(parts) < 2:
 		return []job{{parts: parts}}
@@ -201,7 +201,7 @@ func (j *scan) group(parts []part) []job {
 		return each(parts)
 	}
 	sorted := slices.Clone(parts)
-	slices.SortStableFunc(sorted, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	slices.SortStableFunc(sorted, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
 	logs := make([]jobs.Log, len(sorted))
 	for i := range sorted {
 		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].tell()}
@@ -236,12 +236,12 @@ func (j *scan) group(parts []part) []job {
 }
 
 // named says that the user gave each log by its name: such are one job, whatever they are called.
-func (j *scan) named(parts []part) bool {
+func (j *scan) named(parts []logResult) bool {
 	given := map[string]bool{}
 	for _, p := range j.paths {
 		given[p] = true
 	}
-	return !slices.ContainsFunc(parts, func(p part) bool {
+	return !slices.ContainsFunc(parts, func(p logResult) bool {
 		return cmp.Or(p.from, p.input.Name) != p.input.Name || !given[p.input.Name]
 	})
 }
@@ -263,7 +263,7 @@ func (j *scan) tellJobs(found []jobs.Job) {
 }
 
 // each makes a job of every input: a log, or an archive with all that it holds.
-func each(parts []part) []job {
+func each(parts []logResult) []job {
 	var list []job
 	at := map[string]int{}
 	for _, p := range parts {
@@ -285,11 +285,11 @@ func each(parts []part) []job {
 
 // deal gives each job what a log beside several tells of it, by the job's id or by a process that the job's own logs know.
 // The rest is kept as a report of its own.
-func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []part) []job {
+func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []logResult) []job {
 	p := sorted[f.Logs[0]]
 	facts := p.facts(&j.store)
 	if facts == nil {
-		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{p}})
+		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []logResult{p}})
 	}
 	byID := map[string]int{}
 	for _, i := range f.Among {
@@ -316,9 +316,9 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 		return owner
 	})
 	for i, c := range dealt {
-		list[i].parts = append(list[i].parts, part{input: p.input, collector: c, from: p.from})
+		list[i].parts = append(list[i].parts, logResult{input: p.input, collector: c, from: p.from})
 	}
-	return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{{input: p.input, collector: rest, from: p.from}}})
+	return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []logResult{{input: p.input, collector: rest, from: p.from}}})
 }
 
 // knows says that a log tells of a process, and of no other node than the one that the process is on.
@@ -357,7 +357,7 @@ func (j *scan) chosen(list []job) ([]job, error) {
 }
 
 // report is the answer to what one job's logs gave.
-func (j *scan) report(parts []part) report.Report {
+func (j *scan) report(parts []logResult) report.Report {
 	c := classifier.NewCollector()
 	inputs := make([]report.Input, 0, len(parts))
 	for i := range parts {

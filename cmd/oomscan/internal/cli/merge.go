@@ -51,15 +51,15 @@ A FILE may be a folder or an archive: the files of observations in it are read.
 
 // record is what a file of observations tells of one log.
 type record struct {
-	part
+	logResult
 	file    string // that it is in
 	digest  string // of what is in it
 	version string // of the program that scanned it
 }
 
 // recorded reads a file of observations.
-func (j *scan) recorded(h *harvest, name string, r io.Reader) {
-	err := obs.ReadFrom(interruptible{r, j.streams.Interrupt, nil}, j.options.limits.Members, &recorder{scan: j, harvest: h, name: name})
+func (j *scan) recorded(h *inputResult, name string, r io.Reader) {
+	err := obs.ReadFrom(interruptible{r, j.streams.Interrupt, nil}, j.options.limits.Members, &recorder{scan: j, result: h, name: name})
 	if err == nil {
 		return
 	}
@@ -75,13 +75,13 @@ func (j *scan) recorded(h *harvest, name string, r io.Reader) {
 	}
 	in := report.Input{Name: name}
 	h.fail(&in, err, hint)
-	h.parts = append(h.parts, part{input: in})
+	h.parts = append(h.parts, logResult{input: in})
 }
 
 // recorder takes what a file of observations holds.
 type recorder struct {
 	scan      *scan
-	harvest   *harvest
+	result    *inputResult
 	name      string // of the file
 	files     int    // that were put together in it
 	version   string
@@ -106,15 +106,15 @@ func (r *recorder) Done(x obs.Read, whole bool) {
 	}
 	if x.Error != "" {
 		in.Error = &x.Error
-		r.harvest.problems = append(r.harvest.problems, problem{where: in.Name, what: x.Error, hint: hint})
+		r.result.problems = append(r.result.problems, problem{where: in.Name, what: x.Error, hint: hint})
 	}
-	p := part{input: in, collector: r.collector, from: cmp.Or(x.In, x.Name)}
+	p := logResult{input: in, collector: r.collector, from: cmp.Or(x.In, x.Name)}
 	r.scan.spare(&p)
 	file := r.name
 	if r.files > 1 {
 		file = fmt.Sprintf("%s#%d", r.name, r.files)
 	}
-	r.harvest.records = append(r.harvest.records, record{p, file, x.Digest, r.version})
+	r.result.records = append(r.result.records, record{p, file, x.Digest, r.version})
 }
 
 // same are the records of one name that are in one file, or of one content in several.
@@ -126,7 +126,7 @@ type same struct {
 
 // recall makes parts of what files of observations gave. Logs of one name that are in several files are one if they are
 // the same, and are told apart by their files if they are not, or if a log of that name was read here.
-func (j *scan) recall(read []part) []part {
+func (j *scan) recall(read []logResult) []logResult {
 	if len(j.records) == 0 {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (j *scan) recall(read []part) []part {
 		}
 		byName[r.input.Name] = append(list, &same{[]int{i}, []string{r.file}, r.digest})
 	}
-	var parts []part
+	var parts []logResult
 	var twice, apart teller
 	for _, name := range names {
 		list := distinct(byName[name])
@@ -160,11 +160,11 @@ func (j *scan) recall(read []part) []part {
 			}
 			if len(list) > 1 || taken[name] {
 				for _, i := range x.records {
-					j.rename(&j.records[i].part, x.files[0]+"!"+name)
+					j.rename(&j.records[i].logResult, x.files[0]+"!"+name)
 				}
 			}
 			for _, i := range x.records {
-				parts = append(parts, j.records[i].part)
+				parts = append(parts, j.records[i].logResult)
 			}
 		}
 		if len(list) > 1 || taken[name] {
@@ -193,7 +193,7 @@ func distinct(list []*same) []*same {
 }
 
 // rename gives a log another name, in its observations too.
-func (j *scan) rename(p *part, to string) {
+func (j *scan) rename(p *logResult, to string) {
 	if p.from == p.input.Name {
 		p.from = to
 	}

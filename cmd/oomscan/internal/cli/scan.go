@@ -31,7 +31,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 	}
 	inputs, problems := list(paths)
 	parts := j.unlisted(problems, len(inputs) > 0)
-	var read []part
+	var read []logResult
 	if len(inputs) == 1 && inputs[0].Name == source.Stdin && !o.merging {
 		read, err = j.stream()
 	} else {
@@ -67,8 +67,8 @@ type scan struct {
 	records []record                  // what files of observations gave
 }
 
-// part is what one log gave. One that could not be opened has an input with an error and nothing else.
-type part struct {
+// logResult is what one log gave. One that could not be opened has an input with an error and nothing else.
+type logResult struct {
 	input     report.Input
 	collector *classifier.Collector // nil: nothing was read, or it is packed
 	from      string                // the input of the command line, for a log that is in an archive; empty: the log itself
@@ -81,7 +81,7 @@ type part struct {
 const manyLogs = 200
 
 // pack puts what a part holds into little room.
-func (p *part) pack(s *classifier.Store) {
+func (p *logResult) pack(s *classifier.Store) {
 	if p.collector != nil {
 		clues := p.collector.Clues()
 		p.clues, p.packed, p.collector = &clues, s.Pack(p.collector), nil
@@ -89,14 +89,14 @@ func (p *part) pack(s *classifier.Store) {
 }
 
 // spare packs what a part holds when there are many of them.
-func (j *scan) spare(p *part) {
+func (j *scan) spare(p *logResult) {
 	if j.logs.Add(1) > manyLogs {
 		p.pack(&j.store)
 	}
 }
 
 // facts is what a part holds, nil for nothing.
-func (p *part) facts(s *classifier.Store) *classifier.Collector {
+func (p *logResult) facts(s *classifier.Store) *classifier.Collector {
 	if p.packed != nil {
 		return s.Unpack(p.packed)
 	}
@@ -104,7 +104,7 @@ func (p *part) facts(s *classifier.Store) *classifier.Collector {
 }
 
 // tell is what a part tells of its job.
-func (p *part) tell() classifier.Clues {
+func (p *logResult) tell() classifier.Clues {
 	switch {
 	case p.clues != nil:
 		return *p.clues
@@ -140,53 +140,22 @@ const bigFile = 32 << 20
 // big says that an input is worth all workers, and can be read in parts.
 func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
 
-// files scans inputs: the small ones several at a time, the big ones one after the other, each in parts. What is packed
-// can only be read from its beginning on, by one. Each log has a collector of its own, so that the answer does not
-// depend on which ends first.
-func (j *scan) files(inputs []source.Input) []part {
+// files scans inputs. Each log has a collector of its own, so that the answer does not depend on which ends first.
+func (j *scan) files(inputs []source.Input) []logResult {
 	u := j.unpacker(j.streams.In)
 	j.progress = j.newProgress(len(inputs), sum(inputs))
-	var small, large []int
-	for i := range inputs {
-		if big(&inputs[i]) {
-			large = append(large, i)
-		} else {
-			small = append(small, i)
-		}
-	}
 	type result struct {
 		input int
-		harvest
+		inputResult
 	}
 	results := make(chan result, len(inputs)) // nobody waits to hand one over
-	go func() {
-		if len(small) == 1 {
-			large, small = append(small, large...), nil // it needs nobody beside this one
-		}
-		next := make(chan int)
-		var wg sync.WaitGroup
-		for range min(j.options.jobs, len(small)) {
-			wg.Go(func() {
-				for i := range next {
-					results <- result{i, j.one(u, inputs[i], 1)}
-				}
-			})
-		}
-		for _, i := range small {
-			next <- i
-		}
-		close(next)
-		wg.Wait()
-		for _, i := range large {
-			results <- result{i, j.one(u, inputs[i], j.options.jobs)}
-		}
-	}()
-	all, over := make([]harvest, len(inputs)), make([]bool, len(inputs))
+	go j.everyInput(inputs, func(i, workers int) { results <- result{i, j.one(u, inputs[i], workers)} })
+	all, over := make([]inputResult, len(inputs)), make([]bool, len(inputs))
 	interrupt, tired := j.streams.Interrupt, (<-chan time.Time)(nil)
 	for left := len(inputs); left > 0; {
 		select {
 		case r := <-results:
-			all[r.input], over[r.input] = r.harvest, true
+			all[r.input], over[r.input] = r.inputResult, true
 			left--
 		case <-interrupt:
 			// All readers stop at once, but for those that the system lets wait: for a pipe's writer, for a server.
@@ -201,11 +170,33 @@ func (j *scan) files(inputs []source.Input) []part {
 		}
 	}
 	j.progress.close()
-	parts := make([]part, 0, len(inputs))
-	for i := range all {
-		parts = append(parts, j.take(&inputs[i], &all[i])...)
+	return j.takeAll(inputs, all)
+}
+
+// everyInput calls do for inputs, which begin in order: for small ones several at a time, for a big one alone, to be read
+// by all workers. What is packed can only be read from its beginning on, by one.
+func (j *scan) everyInput(inputs []source.Input, do func(i, workers int)) {
+	for i := 0; i < len(inputs); {
+		if big(&inputs[i]) {
+			do(i, j.options.jobs)
+			i++
+			continue
+		}
+		next := make(chan int)
+		var wg sync.WaitGroup
+		for range min(j.options.jobs, len(inputs)-i) {
+			wg.Go(func() {
+				for i := range next {
+					do(i, 1)
+				}
+			})
+		}
+		for ; i < len(inputs) && !big(&inputs[i]); i++ {
+			next <- i
+		}
+		close(next)
+		wg.Wait()
 	}
-	return parts
 }
 
 // minParts is from which size on a regular file is read in parts.
@@ -228,11 +219,6 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 	limit := j.options.lineLimit()
 	if f, from, size := regular(r); size >= minParts {
 		in := interruptibleAt{source.NewView(f, from, size), j.streams.Interrupt, m}
-		if workers > 1 {
-			var end func()
-			add, end = relay(add)
-			defer end()
-		}
 		st, err = stream.ReadFile(name, in, size, workers, add, limit)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
