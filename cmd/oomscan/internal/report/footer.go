@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// none says calmly that nothing was found, what that rests on, and where else to look.
-func (p *page) none(r *Report) {
+// writeNone says calmly that nothing was found, what that rests on, and where else to look.
+func writeNone(p *page, r *Report) {
 	word, ground := " NO MEMORY INCIDENT ", badgeCalm
 	text := "no message of memory running out in " + count(r.Stats.Lines, "line", "lines")
 	hint := "If the job died all the same: the reason may stand in a file that was not given, such as those of other ranks and " +
@@ -35,9 +35,9 @@ func failures(r *Report) []Input {
 	return kept(r.Inputs, func(in *Input) bool { return in.Error != nil })
 }
 
-// footer says once what the run was, what was read, and what could not be.
-func (p *page) footer(r *Report) {
-	p.row("run", p.run(r)...)
+// writeFooter says once what the run was, what was read, and what could not be.
+func writeFooter(p *page, r *Report) {
+	p.row("run", runFacts(p.g, r)...)
 	if m := deref(r.Run.Model.Name); m != "" {
 		p.row("model", span{plain, m})
 	}
@@ -47,13 +47,13 @@ func (p *page) footer(r *Report) {
 		for i := range r.Inputs {
 			cut += r.Inputs[i].Truncated
 		}
-		p.read(inputs(r.Inputs), cut, r.Version, r.Stats)
+		writeRead(p, inputs(r.Inputs), cut, r.Version, r.Stats)
 	}
-	p.errors(failed)
+	writeErrors(p, failed)
 }
 
-// errors lists what could not be read, what has the same reason together.
-func (p *page) errors(failed []Input) {
+// writeErrors lists what could not be read, what has the same reason together.
+func writeErrors(p *page, failed []Input) {
 	const few = 3
 	same := map[string]int{}
 	for _, in := range failed {
@@ -79,8 +79,8 @@ func (p *page) errors(failed []Input) {
 	}
 }
 
-// partial says, if so, that the answer rests on a part of what there is.
-func (p *page) partial(yes bool, failed, inputs int) {
+// writePartial says, if so, that the answer rests on a part of what there is.
+func writePartial(p *page, yes bool, failed, inputs int) {
 	if !yes {
 		return
 	}
@@ -93,8 +93,8 @@ func (p *page) partial(yes bool, failed, inputs int) {
 	p.blank()
 }
 
-// run is what the log tells of the job, in one line.
-func (p *page) run(r *Report) []span {
+// runFacts is what the log tells of the job, in one line.
+func runFacts(g *glyphs, r *Report) []span {
 	var parts [][]span
 	add := func(format string, args ...any) { parts = append(parts, []span{{plain, fmt.Sprintf(format, args...)}}) }
 	c := &r.Run
@@ -110,24 +110,24 @@ func (p *page) run(r *Report) []span {
 	}
 	switch {
 	case c.Nodes != nil && c.GPUsPerNode != nil:
-		add("%s %s %s", count(*c.Nodes, "node", "nodes"), p.g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))
+		add("%s %s %s", count(*c.Nodes, "node", "nodes"), g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))
 	case c.WorldSize != nil:
 		add("%s", count(*c.WorldSize, "rank", "ranks"))
 	}
 	if c.LastStep != nil && !stepIsFact(r) {
 		add("last step%c%d", nbsp, *c.LastStep)
 	}
-	return p.join(parts)
+	return g.join(parts)
 }
 
-// read says what was read and what that cost. How long a line may be, each scan of a merged report may have set itself.
-func (p *page) read(what string, truncated int, version string, st Stats) {
+// writeRead says what was read and what that cost. How long a line may be, each scan of a merged report may have set itself.
+func writeRead(p *page, what string, truncated int, version string, st Stats) {
 	parts := [][]span{{{plain, what}}, {{plain, count(st.Lines, "line", "lines")}}, {{plain, size(st.Bytes)}}}
 	if truncated > 0 {
 		parts = append(parts, []span{{plain, count(truncated, "line", "lines") + " too long to be read whole (--max-line)"}})
 	}
 	by := strings.TrimSpace("oomscan " + version)
-	p.row("read", p.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(st.DurationMS))}}))...)
+	p.row("read", p.g.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(st.DurationMS))}}))...)
 }
 
 // inputs names what was read.

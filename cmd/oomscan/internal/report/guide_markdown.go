@@ -46,7 +46,7 @@ func (m *markdown) text(s string) {
 	}
 }
 
-// item writes one item of a list. What belongs to it is indented by three columns, as the number asks for.
+// writeItem writes one item of a list. What belongs to it is indented by three columns, as the number asks for.
 func (m *markdown) item(x *GuideItem) {
 	m.f("%d. **%s**", x.Order, md(x.Title))
 	if x.Source.Section != "" {

@@ -14,11 +14,11 @@ import (
 func GuideText(w io.Writer, g *Guide, st Style) error {
 	p := newPage(st)
 	all := g.Phase == nil && g.Resource == nil
-	p.guideHead(g)
+	writeGuideHead(p, g)
 	about := func(phases []string) bool { return all || g.Phase != nil && slices.Contains(phases, *g.Phase) }
-	p.signs(g.Diagnosis)
+	writeSigns(p, g.Diagnosis)
 	for i := range g.Lists {
-		p.guideList(&g.Lists[i])
+		writeGuideList(p, &g.Lists[i])
 	}
 	if len(g.Lists) == 0 {
 		p.blank()
@@ -31,11 +31,11 @@ func GuideText(w io.Writer, g *Guide, st Style) error {
 	for i := range explained {
 		x := &explained[i]
 		p.para(block{indent: 4, hang: 6, full: true}, join([]span{{code, x.Key}}, inSection(x.Section))...)
-		p.body(6, x.Meaning)
-		p.body(6, x.Constraint)
-		p.spelled(x.Key, x.Spellings, 6)
-		p.address(x.URL, 6)
-		p.corrected(x.Corrections, 6)
+		writeBody(p, 6, x.Meaning)
+		writeBody(p, 6, x.Constraint)
+		writeSpelled(p, x.Key, x.Spellings, 6)
+		writeAddress(p, x.URL, 6)
+		writeCorrected(p, x.Corrections, 6)
 	}
 	steps := kept(g.Steps, func(x *remedies.Step) bool { return about(x.Phases) })
 	if len(steps) > 0 {
@@ -43,22 +43,22 @@ func GuideText(w io.Writer, g *Guide, st Style) error {
 	}
 	for i := range steps {
 		x := &steps[i]
-		p.part(x.Title, x.Section, x.Detail, x.Snippet)
-		p.careful(x.Caution, 6)
-		p.corrected(x.Corrections, 6)
+		writePart(p, x.Title, x.Section, x.Detail, x.Snippet)
+		writeCareful(p, x.Caution, 6)
+		writeCorrected(p, x.Corrections, 6)
 	}
 	notes := kept(g.Notes, func(x *remedies.Note) bool { return about(x.Phases) })
 	if all {
-		p.wholeGuide(g)
+		writeWholeGuide(p, g)
 	}
 	if len(notes) > 0 {
 		p.heading("Worth knowing")
 	}
 	for i := range notes {
 		x := &notes[i]
-		p.part(x.Title, x.Section, x.Text, x.Snippet)
-		p.address(x.URL, 6)
-		p.corrected(x.Corrections, 6)
+		writePart(p, x.Title, x.Section, x.Text, x.Snippet)
+		writeAddress(p, x.URL, 6)
+		writeCorrected(p, x.Corrections, 6)
 	}
 	if !all && len(g.Templates)+len(g.Steps)+len(g.Notes)+len(g.Messages) > 0 {
 		p.blank()
@@ -68,15 +68,15 @@ func GuideText(w io.Writer, g *Guide, st Style) error {
 	return err
 }
 
-// wholeGuide writes the parts that belong to no phase.
-func (p *page) wholeGuide(g *Guide) {
+// writeWholeGuide writes the parts that belong to no phase.
+func writeWholeGuide(p *page, g *Guide) {
 	if len(g.Templates) > 0 {
 		p.heading("Templates")
 	}
 	for i := range g.Templates {
 		x := &g.Templates[i]
-		p.part(x.Title, x.Section, x.Detail, x.Snippet)
-		p.corrected(x.Corrections, 6)
+		writePart(p, x.Title, x.Section, x.Detail, x.Snippet)
+		writeCorrected(p, x.Corrections, 6)
 	}
 	if len(g.Messages) > 0 {
 		p.heading("Messages")
@@ -84,9 +84,9 @@ func (p *page) wholeGuide(g *Guide) {
 	for i := range g.Messages {
 		x := &g.Messages[i]
 		p.para(block{indent: 4, hang: 6, full: true}, span{code, x.Text}, span{dim, "  " + x.Kind})
-		p.body(6, x.Means)
-		p.body(6, x.Do)
-		p.corrected(x.Corrections, 6)
+		writeBody(p, 6, x.Means)
+		writeBody(p, 6, x.Do)
+		writeCorrected(p, x.Corrections, 6)
 	}
 	if len(g.Goals) > 0 {
 		p.heading("In short")
@@ -101,12 +101,12 @@ func (p *page) wholeGuide(g *Guide) {
 	for _, x := range g.Compared {
 		p.para(block{indent: 4, hang: 6, full: true}, span{code, x.Key}, span{plain, "  "}, span{dim, x.Before + string(nbsp) + p.g.arrow + string(nbsp)},
 			span{good, x.After})
-		p.body(6, x.Effect)
+		writeBody(p, 6, x.Effect)
 	}
 }
 
-// guideHead says what document it is.
-func (p *page) guideHead(g *Guide) {
+// writeGuideHead says what document it is.
+func writeGuideHead(p *page, g *Guide) {
 	kind := "list made of official documents"
 	if g.Guide.Document {
 		kind = "guide"
@@ -126,12 +126,12 @@ func (p *page) guideHead(g *Guide) {
 	}
 	p.row("for", span{plain, g.Guide.Name})
 	p.row("checked", span{plain, g.Guide.SeenIn})
-	p.address(deref(g.Guide.URL), 2)
-	p.body(2, g.Guide.Note)
+	writeAddress(p, deref(g.Guide.URL), 2)
+	writeBody(p, 2, g.Guide.Note)
 }
 
-// signs are the rows of the diagnosis.
-func (p *page) signs(list []remedies.Sign) {
+// writeSigns are the rows of the diagnosis.
+func writeSigns(p *page, list []remedies.Sign) {
 	if len(list) == 0 {
 		return
 	}
@@ -139,33 +139,33 @@ func (p *page) signs(list []remedies.Sign) {
 	for i := range list {
 		x := &list[i]
 		p.para(block{indent: 4, hang: 6}, join([]span{{bold, x.Where}}, inSection(x.Section))...)
-		p.labelled("seen as", x.Symptom)
-		p.labelled("mostly", x.Cause)
-		p.labelled("first", x.First)
+		writeLabelled(p, "seen as", x.Symptom)
+		writeLabelled(p, "mostly", x.Cause)
+		writeLabelled(p, "first", x.First)
 	}
 }
 
-// labelled is a text behind a faint word.
-func (p *page) labelled(word, text string) {
+// writeLabelled is a text behind a faint word.
+func writeLabelled(p *page, word, text string) {
 	if text != "" {
 		p.para(block{indent: 6, hang: 8}, span{dim, word + " "}, span{plain, text})
 	}
 }
 
-// guideList writes a checklist.
-func (p *page) guideList(l *GuideList) {
+// writeGuideList writes a checklist.
+func writeGuideList(p *page, l *GuideList) {
 	var note []span
 	if l.General {
 		note = []span{{dim, "  for all phases"}}
 	}
 	p.heading(l.Heading, note...)
 	for i := range l.Items {
-		p.guideItem(&l.Items[i])
+		writeGuideItem(p, &l.Items[i])
 	}
 }
 
-// guideItem writes one item in full.
-func (p *page) guideItem(x *GuideItem) {
+// writeGuideItem writes one item in full.
+func writeGuideItem(p *page, x *GuideItem) {
 	number := pad("", 2-len(strconv.Itoa(x.Order))) + strconv.Itoa(x.Order) + string(nbsp) + string(nbsp)
 	var marks []span
 	if x.LastResort {
@@ -179,11 +179,11 @@ func (p *page) guideItem(x *GuideItem) {
 	if x.Applies != nil && !*x.Applies {
 		p.para(block{indent: indent, hang: indent + 2}, span{good, "already so or ruled out: "}, span{plain, closed(x.AppliesWhy)})
 	}
-	p.snippet(x.Snippet, indent)
+	writeSnippet(p, x.Snippet, indent)
 	if x.Snippet == "" {
 		for i := range x.Parameters {
 			c := Change{Key: x.Parameters[i].Key, Direction: x.Parameters[i].Direction}
-			p.para(block{indent: indent, hang: indent + 2, full: true}, join([]span{{code, c.Key}, {plain, "  "}}, p.value(&c))...)
+			p.para(block{indent: indent, hang: indent + 2, full: true}, join([]span{{code, c.Key}, {plain, "  "}}, value(p.g, &c))...)
 		}
 	}
 	for i := range x.Changes {
@@ -192,18 +192,18 @@ func (p *page) guideItem(x *GuideItem) {
 		}
 	}
 	for i := range x.Parameters {
-		p.bounds(&x.Parameters[i], len(x.Parameters) > 1, indent)
-		p.spelled(x.Parameters[i].Key, x.Parameters[i].Spellings, indent)
+		writeBounds(p, &x.Parameters[i], len(x.Parameters) > 1, indent)
+		writeSpelled(p, x.Parameters[i].Key, x.Parameters[i].Spellings, indent)
 	}
-	p.body(indent, x.Detail)
-	p.body(indent, x.Why)
-	p.needs(x.Needs, indent)
-	p.careful(x.Caution, indent)
-	p.corrected(x.Corrections, indent)
+	writeBody(p, indent, x.Detail)
+	writeBody(p, indent, x.Why)
+	writeNeeds(p, x.Needs, indent)
+	writeCareful(p, x.Caution, indent)
+	writeCorrected(p, x.Corrections, indent)
 }
 
-// needs says what must be so for an item to help, and then what must not.
-func (p *page) needs(list []string, indent int) {
+// writeNeeds says what must be so for an item to help, and then what must not.
+func writeNeeds(p *page, list []string, indent int) {
 	var wanted, unwanted []string
 	for _, n := range list {
 		if strings.HasPrefix(n, "not ") || strings.HasPrefix(n, "never ") {
@@ -220,8 +220,8 @@ func (p *page) needs(list []string, indent int) {
 	}
 }
 
-// bounds are a parameter's default and limits.
-func (p *page) bounds(x *GuideParameter, name bool, indent int) {
+// writeBounds are a parameter's default and limits.
+func writeBounds(p *page, x *GuideParameter, name bool, indent int) {
 	var parts [][]span
 	for _, b := range []struct {
 		word string
@@ -234,15 +234,15 @@ func (p *page) bounds(x *GuideParameter, name bool, indent int) {
 	if len(parts) == 0 {
 		return
 	}
-	line := p.join(parts)
+	line := p.g.join(parts)
 	if name {
 		line = append([]span{{dim, x.Key + ": "}}, line...)
 	}
 	p.para(block{indent: indent, hang: indent + 2, full: true}, line...)
 }
 
-// spelled are a parameter's other names.
-func (p *page) spelled(key string, list []remedies.Spelling, indent int) {
+// writeSpelled are a parameter's other names.
+func writeSpelled(p *page, key string, list []remedies.Spelling, indent int) {
 	var parts [][]span
 	for _, s := range list {
 		if s.Key == key && s.Versions == "" {
@@ -260,19 +260,19 @@ func (p *page) spelled(key string, list []remedies.Spelling, indent int) {
 		parts = append(parts, name)
 	}
 	if len(parts) > 0 {
-		p.para(block{indent: indent, hang: indent + 2, full: true}, append([]span{{dim, "also written "}}, p.join(parts)...)...)
+		p.para(block{indent: indent, hang: indent + 2, full: true}, append([]span{{dim, "also written "}}, p.g.join(parts)...)...)
 	}
 }
 
-// part is a titled text with something to paste.
-func (p *page) part(title, section, text, pasted string) {
+// writePart is a titled text with something to paste.
+func writePart(p *page, title, section, text, pasted string) {
 	p.para(block{indent: 4, hang: 6}, join([]span{{bold, title}}, inSection(section))...)
-	p.body(6, text)
-	p.snippet(pasted, 6)
+	writeBody(p, 6, text)
+	writeSnippet(p, pasted, 6)
 }
 
-// snippet writes what is to be pasted, line by line.
-func (p *page) snippet(s string, indent int) {
+// writeSnippet writes what is to be pasted, line by line.
+func writeSnippet(p *page, s string, indent int) {
 	if s == "" {
 		return
 	}
@@ -283,20 +283,20 @@ func (p *page) snippet(s string, indent int) {
 	}
 }
 
-func (p *page) body(indent int, text string) {
+func writeBody(p *page, indent int, text string) {
 	if text != "" {
 		p.para(block{indent: indent, hang: indent}, span{plain, text})
 	}
 }
 
-func (p *page) careful(text string, indent int) {
+func writeCareful(p *page, text string, indent int) {
 	if text != "" {
 		p.para(block{indent: indent, hang: indent + 2}, span{bold, "careful: "}, span{plain, text})
 	}
 }
 
-// corrected says where the document is wrong.
-func (p *page) corrected(list []remedies.Correction, indent int) {
+// writeCorrected says where the document is wrong.
+func writeCorrected(p *page, list []remedies.Correction, indent int) {
 	for _, c := range list {
 		text := "the document says " + strings.TrimSuffix(c.Says, ".") + "; in fact " + strings.TrimSuffix(c.Is, ".")
 		if c.Versions != "" {
@@ -306,8 +306,8 @@ func (p *page) corrected(list []remedies.Correction, indent int) {
 	}
 }
 
-// address is a link on a line of its own.
-func (p *page) address(u string, indent int) {
+// writeAddress is a link on a line of its own.
+func writeAddress(p *page, u string, indent int) {
 	if u != "" {
 		p.para(block{indent: indent, hang: indent, full: true}, span{dim, u})
 	}

@@ -27,18 +27,18 @@ func (t *textReporter) jobs() error {
 		first = worthAReport(a)
 	}
 	err := write(t.Writer, t.Style, func(p *page) {
-		p.partial(a.Partial, len(a.Failed), a.Inputs)
-		p.jobsHeadline(&a.Summary)
-		p.jobsTable(a)
-		p.patterns(&a.Summary)
-		p.counts(&a.Summary)
-		p.jobsFooter(a, len(first))
+		writePartial(p, a.Partial, len(a.Failed), a.Inputs)
+		writeJobsHeadline(p, &a.Summary)
+		writeJobsTable(p, a)
+		writePatterns(p, &a.Summary)
+		writeCounts(p, &a.Summary)
+		writeJobsFooter(p, a, len(first))
 	})
 	for _, name := range first {
 		if err != nil {
 			break
 		}
-		err = write(t.Writer, t.Style, func(p *page) { p.oneOfSeveral(a.Remake(name)) })
+		err = write(t.Writer, t.Style, func(p *page) { writeOneOfSeveral(p, a.Remake(name)) })
 	}
 	return err
 }
@@ -72,8 +72,8 @@ func briefs(a *Answer) map[string]*Brief {
 	return by
 }
 
-// jobsHeadline counts the jobs.
-func (p *page) jobsHeadline(s *Summary) {
+// writeJobsHeadline counts the jobs.
+func writeJobsHeadline(p *page, s *Summary) {
 	word, ground := " OUT OF MEMORY ", badgeMemory
 	text := fmt.Sprintf("in %s of %s", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
 	switch {
@@ -96,7 +96,7 @@ func (p *page) jobsHeadline(s *Summary) {
 		}
 	}
 	if len(parts) > 0 {
-		p.para(block{indent: 2, hang: 2}, p.join(parts)...)
+		p.para(block{indent: 2, hang: 2}, p.g.join(parts)...)
 	}
 }
 
@@ -110,8 +110,8 @@ type row struct {
 
 var heads = [6]string{"job", "framework", "kind", "phase", "first", "short"}
 
-// jobsTable lists the jobs with incidents, in the order in which to look at them.
-func (p *page) jobsTable(a *Answer) {
+// writeJobsTable lists the jobs with incidents, in the order in which to look at them.
+func writeJobsTable(p *page, a *Answer) {
 	by := briefs(a)
 	var rows []row
 	for _, name := range a.Summary.First[:min(len(a.Summary.First), mostRows)] {
@@ -122,7 +122,7 @@ func (p *page) jobsTable(a *Answer) {
 	}
 	width := columnsOf(rows, p.width-2)
 	p.blank()
-	p.tableLine(row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
+	writeTableLine(p, row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
 	last, beside := "", false
 	for _, r := range rows {
 		beside = beside || strings.HasPrefix(r.cells[0], "(")
@@ -130,7 +130,7 @@ func (p *page) jobsTable(a *Answer) {
 			p.para(block{indent: 1}, span{r.badge, strings.ReplaceAll(" "+r.word+" ", " ", string(nbsp))})
 		}
 		last = r.word
-		p.tableLine(r, width)
+		writeTableLine(p, r, width)
 	}
 	if beside {
 		p.para(block{indent: 2, hang: 4}, span{dim, "( ) is a log beside several jobs: what it tells of none of them alone"})
@@ -205,15 +205,15 @@ func columnsOf(rows []row, width int) [6]int {
 	return w
 }
 
-// tableLine writes one line of the table. Of a job's name the end is kept, of everything else the beginning.
-func (p *page) tableLine(r row, width [6]int) {
+// writeTableLine writes one line of the table. Of a job's name the end is kept, of everything else the beginning.
+func writeTableLine(p *page, r row, width [6]int) {
 	var spans []span
 	for i, c := range r.cells {
 		c = strings.ReplaceAll(c, " ", string(nbsp))
 		if i == 0 {
-			c = p.lastColumns(c, width[i])
+			c = lastColumns(p.g, c, width[i])
 		} else if measure(c) > width[i] {
-			c = p.firstColumns(c, width[i])
+			c = firstColumns(p.g, c, width[i])
 		}
 		if i < len(width)-1 {
 			c = pad(c, width[i]+2)
@@ -226,28 +226,28 @@ func (p *page) tableLine(r row, width [6]int) {
 }
 
 // lastColumns is the end of a text that is too long.
-func (p *page) lastColumns(s string, n int) string {
+func lastColumns(g *glyphs, s string, n int) string {
 	runes := []rune(s)
 	if measure(s) <= n {
 		return s
 	}
-	for len(runes) > 0 && measure(p.g.ellipsis+string(runes)) > n {
+	for len(runes) > 0 && measure(g.ellipsis+string(runes)) > n {
 		runes = runes[1:]
 	}
-	return p.g.ellipsis + string(runes)
+	return g.ellipsis + string(runes)
 }
 
 // firstColumns is the beginning of a text that is too long.
-func (p *page) firstColumns(s string, n int) string {
+func firstColumns(g *glyphs, s string, n int) string {
 	runes := []rune(s)
-	for len(runes) > 0 && measure(string(runes)+p.g.ellipsis) > n {
+	for len(runes) > 0 && measure(string(runes)+g.ellipsis) > n {
 		runes = runes[:len(runes)-1]
 	}
-	return string(runes) + p.g.ellipsis
+	return string(runes) + g.ellipsis
 }
 
-// patterns says, each on its line, which places keep appearing and what died of the same again.
-func (p *page) patterns(s *Summary) {
+// writePatterns says, each on its line, which places keep appearing and what died of the same again.
+func writePatterns(p *page, s *Summary) {
 	if len(s.Repeats)+len(s.Places) == 0 {
 		return
 	}
@@ -277,13 +277,13 @@ func (r *Repeat) text(p *page) string {
 	case "restarted":
 		return fmt.Sprintf("Job %s was started again and died %d times of the same: %s.", r.Work, r.Times, cause)
 	case "array":
-		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, p.some(r.Jobs))
+		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, some(p.g, r.Jobs))
 	}
 	each := fmt.Sprintf("%d times", r.Times)
 	if r.Times == r.Of {
 		each = "each time"
 	}
-	return fmt.Sprintf("%s was submitted %d times and died of the same %s: %s (jobs %s).", r.Work, r.Of, each, cause, p.some(r.Jobs))
+	return fmt.Sprintf("%s was submitted %d times and died of the same %s: %s (jobs %s).", r.Work, r.Of, each, cause, some(p.g, r.Jobs))
 }
 
 func (x *Place) text(p *page) string {
@@ -291,19 +291,19 @@ func (x *Place) text(p *page) string {
 	if x.Device != nil {
 		what = fmt.Sprintf("GPU %d of host %s", *x.Device, x.Host)
 	}
-	return fmt.Sprintf("%s: memory ran out there first in %d of %s (jobs %s).", what, len(x.Jobs), count(x.Of, "job that tells", "jobs that tell"), p.some(x.Jobs))
+	return fmt.Sprintf("%s: memory ran out there first in %d of %s (jobs %s).", what, len(x.Jobs), count(x.Of, "job that tells", "jobs that tell"), some(p.g, x.Jobs))
 }
 
 // some names the first few.
-func (p *page) some(names []string) string {
+func some(g *glyphs, names []string) string {
 	if len(names) <= mostNames {
 		return strings.Join(names, ", ")
 	}
-	return strings.Join(names[:mostNames], ", ") + fmt.Sprintf(" %s and %d more", p.g.ellipsis, len(names)-mostNames)
+	return strings.Join(names[:mostNames], ", ") + fmt.Sprintf(" %s and %d more", g.ellipsis, len(names)-mostNames)
 }
 
-// counts are the jobs by kind, phase, framework and host.
-func (p *page) counts(s *Summary) {
+// writeCounts are the jobs by kind, phase, framework and host.
+func writeCounts(p *page, s *Summary) {
 	if len(s.First) == 0 {
 		return
 	}
@@ -322,16 +322,16 @@ func (p *page) counts(s *Summary) {
 			parts = append(parts, []span{{plain, strings.ReplaceAll(k, " ", string(nbsp)) + string(nbsp)}, {bold, grouped(x.of[k])}})
 		}
 		if len(parts) > 0 {
-			p.row(x.label, p.join(parts)...)
+			p.row(x.label, p.g.join(parts)...)
 		}
 	}
 }
 
-// jobsFooter says what was read, what could not be, and how to see more.
-func (p *page) jobsFooter(a *Answer, shown int) {
+// writeJobsFooter says what was read, what could not be, and how to see more.
+func writeJobsFooter(p *page, a *Answer, shown int) {
 	p.blank()
-	p.read(count(a.Inputs, "input", "inputs"), a.Truncated, a.Version, a.Stats)
-	p.errors(a.Failed)
+	writeRead(p, count(a.Inputs, "input", "inputs"), a.Truncated, a.Version, a.Stats)
+	writeErrors(p, a.Failed)
 	if n := len(a.Summary.First); n > 0 {
 		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(shown, "report", "reports"))
 		switch shown {
@@ -344,11 +344,11 @@ func (p *page) jobsFooter(a *Answer, shown int) {
 	}
 }
 
-// oneOfSeveral writes the report of one of several jobs, with its name above it.
-func (p *page) oneOfSeveral(j Job) {
+// writeOneOfSeveral writes the report of one of several jobs, with its name above it.
+func writeOneOfSeveral(p *page, j Job) {
 	p.gap = false
 	p.rule()
 	p.para(block{full: true}, span{bold, "job " + j.Name}, span{dim, ", kept together by " + j.Why})
 	p.blank()
-	p.report(j.Report)
+	writeReport(p, j.Report)
 }

@@ -81,7 +81,7 @@ func JSON(w io.Writer, r *Report) error {
 	return d.flush()
 }
 
-// report writes the fields of a report.
+// writeReport writes the fields of a report.
 func (d *document) report(r *Report) {
 	d.field("schema", r.Schema)
 	d.field("version", r.Version)

@@ -45,7 +45,7 @@ func (t *textReporter) Job(j *Job) error {
 		if err := t.endUpdates(); err != nil {
 			return err
 		}
-		return write(t.Writer, t.Style, func(p *page) { p.ending(j.Report) })
+		return write(t.Writer, t.Style, func(p *page) { writeEnding(p, j.Report) })
 	}
 	return Text(t.Writer, j.Report, t.Style)
 }
@@ -66,15 +66,15 @@ func (t *textReporter) Incident(r *Report, in *Incident) error {
 	if err := t.endUpdates(); err != nil {
 		return err
 	}
-	return write(t.Writer, t.Style, func(p *page) { p.alone(r, in) })
+	return write(t.Writer, t.Style, func(p *page) { writeAlone(p, r, in) })
 }
 
 // Update implements [Live]. It writes a line, and the whole incident again when its headline has changed.
 func (t *textReporter) Update(r *Report, in *Incident, before Snapshot) (bool, error) {
 	again := in.Verdict != before.Verdict
 	p := newPage(t.Style)
-	p.tails = tails(r)
-	p.update(in, before)
+	short := withShortNames(&Report{Inputs: r.Inputs, Incidents: []Incident{*in}})
+	writeUpdate(p, &short.Incidents[0], before)
 	if p.buf.Len() == 0 && !again {
 		return false, nil
 	}
@@ -104,25 +104,25 @@ func (t *textReporter) endUpdates() error {
 // order; then what followed, the guide's checklist, the traceback, and what was read. Every list and every string has a
 // bound, and is shown without control and format characters. The only errors are those of w.
 func Text(w io.Writer, r *Report, st Style) error {
-	return write(w, st, func(p *page) { p.report(r) })
+	return write(w, st, func(p *page) { writeReport(p, r) })
 }
 
-func (p *page) report(r *Report) {
-	p.tails = tails(r)
-	p.partial(r.Partial, len(failures(r)), len(r.Inputs))
-	p.overview(r)
+func writeReport(p *page, r *Report) {
+	r = withShortNames(r)
+	writePartial(p, r.Partial, len(failures(r)), len(r.Inputs))
+	writeOverview(p, r)
 	for i := range r.Incidents {
 		if i > 0 {
 			p.rule()
 		}
-		p.incident(r, i)
+		writeIncident(p, r, i)
 	}
 	if len(r.Incidents) == 0 {
-		p.none(r)
+		writeNone(p, r)
 	} else {
 		p.rule()
 	}
-	p.footer(r)
+	writeFooter(p, r)
 }
 
 // write lays a page out and writes it at once.
@@ -133,38 +133,38 @@ func write(w io.Writer, st Style, fill func(*page)) error {
 	return err
 }
 
-// alone writes one incident that others may follow.
-func (p *page) alone(r *Report, in *Incident) {
+// writeAlone writes one incident that others may follow.
+func writeAlone(p *page, r *Report, in *Incident) {
 	one := *r
 	one.Incidents = []Incident{*in}
-	p.incident(&one, 0)
+	writeIncident(p, &one, 0)
 	p.rule()
 }
 
-// ending writes what stands once below the incidents.
-func (p *page) ending(r *Report) {
-	p.partial(r.Partial, len(failures(r)), len(r.Inputs))
-	p.footer(r)
+// writeEnding writes what stands once below the incidents.
+func writeEnding(p *page, r *Report) {
+	writePartial(p, r.Partial, len(failures(r)), len(r.Inputs))
+	writeFooter(p, r)
 }
 
-// incident writes one incident, from its answer down to the lines it rests on.
-func (p *page) incident(r *Report, i int) {
+// writeIncident writes one incident, from its answer down to the lines it rests on.
+func writeIncident(p *page, r *Report, i int) {
 	in := &r.Incidents[i]
-	p.headline(in, i, len(r.Incidents))
-	p.facts(r, in)
-	p.memory(in)
-	p.findings(in)
-	p.confirm(r, in)
-	p.startWith(in)
-	p.patch(in)
-	p.followed(in)
-	p.checklist(in)
-	p.trace(in)
-	p.message(in)
+	writeHeadline(p, in, i, len(r.Incidents))
+	writeFacts(p, r, in)
+	writeMemory(p, in)
+	writeFindings(p, in)
+	writeConfirm(p, r, in)
+	writeStart(p, in)
+	writePatch(p, in)
+	writeFollowed(p, in)
+	writeChecklist(p, in)
+	writeTrace(p, in)
+	writeMessage(p, in)
 }
 
-// findings are sentences about the figures, under the bar that shows them.
-func (p *page) findings(in *Incident) {
+// writeFindings are sentences about the figures, under the bar that shows them.
+func writeFindings(p *page, in *Incident) {
 	if len(in.Findings) == 0 {
 		return
 	}
@@ -174,13 +174,13 @@ func (p *page) findings(in *Incident) {
 			p.more(len(in.Findings)-i, "finding", "findings")
 			break
 		}
-		p.para(block{indent: 4, hang: 6, lines: 6}, span{dim, p.g.bullet + " "}, span{plain, p.near(f)})
+		p.para(block{indent: 4, hang: 6, lines: 6}, span{dim, p.g.bullet + " "}, span{plain, f})
 	}
 }
 
-// update says in a few words what is new about an incident: further reports of the same failure, what followed, that the
-// run went on. It writes nothing where nothing of that is new.
-func (p *page) update(in *Incident, before Snapshot) {
+// writeUpdate says in a few words what is new about an incident: further reports of the same failure, what followed, that the
+// runFacts went on. It writes nothing where nothing of that is new.
+func writeUpdate(p *page, in *Incident, before Snapshot) {
 	var news [][]span
 	add := func(spans ...span) { news = append(news, spans) }
 	if n := in.Repeats - before.Repeats; n > 0 {
@@ -198,7 +198,7 @@ func (p *page) update(in *Incident, before Snapshot) {
 			spans = append(spans, span{plain, fmt.Sprintf(" %s%s", grouped(n), p.g.times)})
 		}
 		if before.Followed[k.first.Kind] == 0 {
-			spans = append(spans, span{dim, " at "}, span{plain, p.position(k.first.File, k.first.Line)})
+			spans = append(spans, span{dim, " at "}, span{plain, position(k.first.File, k.first.Line)})
 		}
 		add(spans...)
 	}
@@ -209,7 +209,7 @@ func (p *page) update(in *Incident, before Snapshot) {
 		add(span{plain, "the run did not go on"})
 	}
 	if len(news) > 0 {
-		spans := []span{{plain, p.position(in.Root.File, in.Root.Line)}, {dim, " (" + in.Kind + "): "}}
-		p.row("update", append(spans, p.join(news)...)...)
+		spans := []span{{plain, position(in.Root.File, in.Root.Line)}, {dim, " (" + in.Kind + "): "}}
+		p.row("update", append(spans, p.g.join(news)...)...)
 	}
 }

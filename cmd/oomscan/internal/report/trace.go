@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// followed groups what happened after the root by kind, in the order of the first of each.
-func (p *page) followed(in *Incident) {
+// writeFollowed groups what happened after the root by kind, in the order of the first of each.
+func writeFollowed(p *page, in *Incident) {
 	if in.Repeats <= 0 && len(in.Consequences) == 0 {
 		return
 	}
@@ -33,7 +33,7 @@ func (p *page) followed(in *Incident) {
 		if h := deref(g.first.Host); h != "" {
 			where = append(where, []span{{plain, h}})
 		}
-		if f := p.position(g.first.File, g.first.Line); f != "" {
+		if f := position(g.first.File, g.first.Line); f != "" {
 			where = append(where, []span{{plain, f}})
 		}
 		if g.count > 1 {
@@ -41,7 +41,7 @@ func (p *page) followed(in *Incident) {
 		} else {
 			spans = append(spans, span{dim, ", "})
 		}
-		p.para(at, append(spans, p.join(where)...)...)
+		p.para(at, append(spans, p.g.join(where)...)...)
 		if g.first.Message != "" {
 			p.para(block{indent: 6, hang: 6, lines: 2}, span{dim, g.first.Message})
 		}
@@ -68,8 +68,8 @@ func groups(cs []Consequence) []group {
 	return out
 }
 
-// trace shows the frames around the one that decided the phase, and the last one, which allocated.
-func (p *page) trace(in *Incident) {
+// writeTrace shows the frames around the one that decided the phase, and the last one, which allocated.
+func writeTrace(p *page, in *Incident) {
 	frames := in.Root.Trace
 	if len(frames) == 0 {
 		return
@@ -157,8 +157,8 @@ func place(f *Frame, ellipsis string) string {
 	return position(path, f.Line)
 }
 
-// message shows the root's own words and the other lines that the verdict rests on.
-func (p *page) message(in *Incident) {
+// writeMessage shows the root's own words and the other lines that the verdict rests on.
+func writeMessage(p *page, in *Incident) {
 	rest := slices.DeleteFunc(slices.Clone(in.Evidence), func(e Evidence) bool {
 		return e.File == in.Root.File && e.Line == in.Root.Line || strings.HasPrefix(e.Why, "tells the phase")
 	})
@@ -174,7 +174,7 @@ func (p *page) message(in *Incident) {
 			p.more(len(rest)-i, "line", "lines")
 			break
 		}
-		at := []span{{dim, p.position(e.File, e.Line)}}
+		at := []span{{dim, position(e.File, e.Line)}}
 		if e.Why != "" {
 			at = append(at, span{dim, ", " + e.Why})
 		}
