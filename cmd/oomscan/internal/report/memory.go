@@ -38,9 +38,9 @@ func writeMemory(p *page, in *Incident) {
 	p.heading(name, span{dim, " (" + size(*l.Capacity) + ") when the request failed"})
 	writeBar(p, parts, *l.Capacity, l.Requested)
 	writeLegend(p, parts, *l.Capacity)
-	told := slices.ContainsFunc(in.Findings, func(f string) bool { return strings.Contains(f, "contradict") })
+	noted := slices.ContainsFunc(in.Findings, func(f string) bool { return strings.Contains(f, "contradict") })
 	switch {
-	case contradiction != "" && told, contradiction == "" && !sound:
+	case contradiction != "" && noted, contradiction == "" && !sound:
 		p.para(block{indent: 4, hang: 4}, span{plain, "The printed parts contradict each other, so only what is free is drawn."})
 	case contradiction != "":
 		p.para(block{indent: 4, hang: 4}, span{plain, "The printed figures contradict each other, so only what is free is drawn: " + strings.TrimSuffix(contradiction, ".") + "."})
