@@ -96,7 +96,7 @@ func writeItem(p *page, x *Remedy, shown bool) {
 		at.lines = 1
 		p.para(at, span{dim, p.g.minus + number + x.Title + against(p, x.AppliesWhy)})
 	case shown:
-		p.para(at, join([]span{{good, p.g.star}, {plain, number + x.Title}}, section(x))...)
+		p.para(at, join([]span{{good, p.g.star}, {plain, number + x.Title}}, sectionOf(x))...)
 		writeLonger(p, x, itemIndent)
 		if how := computed(x); how != "" {
 			p.para(block{indent: itemIndent, hang: itemIndent, lines: 3}, span{dim, how})
@@ -107,7 +107,7 @@ func writeItem(p *page, x *Remedy, shown bool) {
 		if x.Applies != nil {
 			mark = span{good, p.g.plus}
 		}
-		p.para(at, join([]span{mark, {plain, number + x.Title}}, onlyValue(p.g, x), freed(x), section(x))...)
+		p.para(at, join([]span{mark, {plain, number + x.Title}}, onlyValue(p.g, x), freed(x), sectionOf(x))...)
 		writeChanges(p, x, itemIndent, false)
 		if len(x.Changes) == 0 && x.Detail != "" {
 			p.para(block{indent: itemIndent, hang: itemIndent, lines: 2}, span{dim, x.Detail})
@@ -130,8 +130,8 @@ func against(p *page, why string) string {
 	return ": " + words(why, lastPart)
 }
 
-// section names the part of the guide that an item comes from.
-func section(x *Remedy) []span {
+// sectionOf names the part of the guide that an item comes from.
+func sectionOf(x *Remedy) []span {
 	if x.Source.Section == "" {
 		return nil
 	}
@@ -264,7 +264,7 @@ func value(g *glyphs, c *Change) []span {
 	case c.To != nil:
 		return []span{{good, clip(*c.To)}}
 	}
-	verb := map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}[c.Direction]
+	verb := verbs[c.Direction]
 	switch {
 	case verb == "" && c.From == nil:
 		return nil
@@ -275,6 +275,9 @@ func value(g *glyphs, c *Change) []span {
 	}
 	return []span{{good, verb}, {dim, ", now" + string(nbsp) + clip(*c.From)}}
 }
+
+// verbs say in which direction a setting goes.
+var verbs = map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}
 
 // clip bounds a value that a log wrote.
 func clip(s string) string {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"io"
 	"reflect"
 
 	"oomscan/remedies"
@@ -90,6 +89,10 @@ type GuideParameter struct {
 	SeenIn    string              `json:"seen_in"` // versions that spell it so
 }
 
+func headOf(g *remedies.Guide) GuideHead {
+	return GuideHead{g.ID, g.Name, g.Title, str(g.Date), str(g.URL), g.Framework, g.Document, g.Note, g.Seen}
+}
+
 // NewGuide makes the plain values of a guide.
 func NewGuide(b *remedies.Browsed, q remedies.Query) Guide {
 	g, m := b.Guide, &b.Manual
@@ -133,18 +136,6 @@ func guideItem(e *remedies.Entry, seen string) GuideItem {
 		})
 	}
 	return x
-}
-
-// GuideJSON writes a guide as one indented document.
-func GuideJSON(w io.Writer, g *Guide) error { return indented(w, *g) }
-
-// indented writes v as one indented document, with [] for lists that are empty.
-func indented(w io.Writer, v any) error {
-	text, err := encode(withoutNil(reflect.ValueOf(v)).Interface(), "")
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	return err
 }
 
 // withoutNil is a copy of v in which no slice is nil. The values below v are not changed: guides are shared.

@@ -41,7 +41,7 @@ func (n *ndjson) End() error {
 	}
 	odd := append([]Input{}, n.answer.Odd...)
 	mask(reflect.ValueOf(&odd))
-	return line(n.out, struct {
+	return writeJSONLine(n.out, struct {
 		End     bool    `json:"end"`
 		Partial bool    `json:"partial"`
 		Inputs  []Input `json:"inputs"`
@@ -75,15 +75,15 @@ func incidentLine(w io.Writer, r *Report, in *Incident, update bool) error {
 	if r.Job != "" {
 		job = &r.Job
 	}
-	return line(w, struct {
+	return writeJSONLine(w, struct {
 		Job *string `json:"job"`
 		*Incident
 		Update bool `json:"update"`
 	}{job, in, update})
 }
 
-// line writes v as one line of JSON.
-func line(w io.Writer, v any) error {
+// writeJSONLine writes v as one line of JSON.
+func writeJSONLine(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
