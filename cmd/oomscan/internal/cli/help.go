@@ -3,7 +3,6 @@ package cli
 import (
 	"embed"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func helpCmd(s Streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = io.WriteString(s.Out, string(text))
+				_, err = s.Out.Write(text)
 				return err
 			}
 			found, rest, err := cmd.Root().Find(args)
