@@ -13,13 +13,13 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// finish makes jobs of all parts, writes the answer and returns the exit status. The error is what kept incidents from
+// finish makes jobs of all results, writes the answer and returns the exit status. The error is what kept incidents from
 // being reported while logs were read, if anything: then nothing more is written.
-func (j *scan) finish(parts []logResult, err error) (int, error) {
+func (j *scan) finish(results []logResult, err error) (int, error) {
 	// the order in which inputs were given, or scanned elsewhere, is not to be seen
-	slices.SortStableFunc(parts, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
-	failed := unread(parts)
-	list, choice := j.chosen(j.group(parts))
+	slices.SortStableFunc(results, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
+	failed := unread(results)
+	list, choice := j.chosen(j.group(results))
 	memory := false
 	if choice != nil {
 		err, failed = cmp.Or(err, choice), true
@@ -47,7 +47,7 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 	at := map[string]*job{}
 	a.Remake = func(name string) report.Job {
 		x := at[name]
-		rep := j.report(x.parts)
+		rep := j.report(x.results)
 		rep.Partial = false // it stands above the table
 		return x.with(&rep)
 	}
@@ -90,12 +90,12 @@ func (x *job) with(rep *report.Report) report.Job {
 	return report.Job{Name: x.name, Why: x.why, Shared: x.shared, Report: rep}
 }
 
-// total counts what was read. A log beside several jobs is among the parts of each that it tells of.
+// total counts what was read. A log beside several jobs is among the results of each that it tells of.
 func (j *scan) total(list []job) *report.Answer {
 	a := &report.Answer{Version: version(), Several: len(list) > 1, Live: j.state.any(), Partial: j.interrupted(), Again: j.again()}
 	seen := map[string]bool{}
 	for i := range list {
-		for _, p := range list[i].parts {
+		for _, p := range list[i].results {
 			in := p.input
 			if list[i].shared {
 				a.Shared = append(a.Shared, in)
@@ -136,7 +136,7 @@ func (j *scan) reports(list []job, use func(i int, rep *report.Report) error) er
 				return
 			}
 			wg.Go(func() {
-				rep := j.report(list[i].parts)
+				rep := j.report(list[i].results)
 				rep.Job = list[i].name
 				made[i] <- &rep
 			})
@@ -178,33 +178,33 @@ func (j *scan) again() string {
 }
 
 // unread says that an input could not be read to its end.
-func unread(parts []logResult) bool {
-	return slices.ContainsFunc(parts, func(p logResult) bool { return p.input.Error != nil })
+func unread(results []logResult) bool {
+	return slices.ContainsFunc(results, func(p logResult) bool { return p.input.Error != nil })
 }
 
-// job is one run and the parts that tell of it.
+// job is one run and the results that tell of it.
 type job struct {
-	name   string // among several; empty: it is the only one
-	why    string // what keeps its logs together
-	series string
-	batch  string
-	shared bool // it is no job but what is left of a log beside several
-	parts  []logResult
+	name    string // among several; empty: it is the only one
+	why     string // what keeps its logs together
+	series  string
+	batch   string
+	shared  bool // it is no job but what is left of a log beside several
+	results []logResult
 }
 
-// group tells which parts are one job. The order of several does not depend on that of the parts.
-func (j *scan) group(parts []logResult) []job {
+// group tells which results are one job. The order of several does not depend on that of the results.
+func (j *scan) group(results []logResult) []job {
 	switch {
-	case j.options.oneJob || len(parts) < 2:
-		return []job{{parts: parts}}
+	case j.options.oneJob || len(results) < 2:
+		return []job{{results: results}}
 	case j.options.each:
-		return each(parts)
+		return each(results)
 	}
-	sorted := slices.Clone(parts)
+	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
 	logs := make([]jobs.Log, len(sorted))
 	for i := range sorted {
-		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].tell()}
+		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].jobClues()}
 	}
 	found := jobs.Group(logs)
 	own := slices.IndexFunc(found, func(f jobs.Job) bool { return f.Among != nil })
@@ -212,11 +212,11 @@ func (j *scan) group(parts []logResult) []job {
 		own = len(found)
 	}
 	if own < 2 {
-		return []job{{parts: parts}} // in the order in which they were given
+		return []job{{results: results}} // in the order in which they were given
 	}
-	if j.named(parts) {
+	if j.named(results) {
 		j.tellJobs(found[:own])
-		return []job{{parts: parts}}
+		return []job{{results: results}}
 	}
 	list := make([]job, 0, len(found))
 	for _, f := range found[:own] {
@@ -225,7 +225,7 @@ func (j *scan) group(parts []logResult) []job {
 			x.batch = id
 		}
 		for _, i := range f.Logs {
-			x.parts = append(x.parts, sorted[i])
+			x.results = append(x.results, sorted[i])
 		}
 		list = append(list, x)
 	}
@@ -236,12 +236,12 @@ func (j *scan) group(parts []logResult) []job {
 }
 
 // named says that the user gave each log by its name: such are one job, whatever they are called.
-func (j *scan) named(parts []logResult) bool {
+func (j *scan) named(results []logResult) bool {
 	given := map[string]bool{}
 	for _, p := range j.paths {
 		given[p] = true
 	}
-	return !slices.ContainsFunc(parts, func(p logResult) bool {
+	return !slices.ContainsFunc(results, func(p logResult) bool {
 		return cmp.Or(p.from, p.input.Name) != p.input.Name || !given[p.input.Name]
 	})
 }
@@ -263,10 +263,10 @@ func (j *scan) tellJobs(found []jobs.Job) {
 }
 
 // each makes a job of every input: a log, or an archive with all that it holds.
-func each(parts []logResult) []job {
+func each(results []logResult) []job {
 	var list []job
 	at := map[string]int{}
-	for _, p := range parts {
+	for _, p := range results {
 		name := cmp.Or(p.from, p.input.Name)
 		i, ok := at[name]
 		if !ok {
@@ -274,7 +274,7 @@ func each(parts []logResult) []job {
 			at[name] = i
 			list = append(list, job{name: name, why: "--each"})
 		}
-		list[i].parts = append(list[i].parts, p)
+		list[i].results = append(list[i].results, p)
 	}
 	slices.SortStableFunc(list, func(a, b job) int { return comparePaths(a.name, b.name) })
 	if len(list) == 1 {
@@ -289,7 +289,7 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 	p := sorted[f.Logs[0]]
 	facts := p.facts(&j.store)
 	if facts == nil {
-		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []logResult{p}})
+		return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{p}})
 	}
 	byID := map[string]int{}
 	for _, i := range f.Among {
@@ -316,9 +316,9 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 		return owner
 	})
 	for i, c := range dealt {
-		list[i].parts = append(list[i].parts, logResult{input: p.input, collector: c, from: p.from})
+		list[i].results = append(list[i].results, logResult{input: p.input, collector: c, from: p.from})
 	}
-	return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []logResult{{input: p.input, collector: rest, from: p.from}}})
+	return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{{input: p.input, collector: rest, from: p.from}}})
 }
 
 // knows says that a log tells of a process, and of no other node than the one that the process is on.
@@ -357,14 +357,14 @@ func (j *scan) chosen(list []job) ([]job, error) {
 }
 
 // report is the answer to what one job's logs gave.
-func (j *scan) report(parts []logResult) report.Report {
+func (j *scan) report(results []logResult) report.Report {
 	c := classifier.NewCollector()
-	inputs := make([]report.Input, 0, len(parts))
-	for i := range parts {
-		if facts := parts[i].facts(&j.store); facts != nil {
+	inputs := make([]report.Input, 0, len(results))
+	for i := range results {
+		if facts := results[i].facts(&j.store); facts != nil {
 			c.Merge(facts)
 		}
-		inputs = append(inputs, parts[i].input)
+		inputs = append(inputs, results[i].input)
 	}
 	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
 	rep := report.New(version(), inputs, res)

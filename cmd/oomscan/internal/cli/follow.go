@@ -61,9 +61,9 @@ func (j *scan) follow(paths []string) ([]logResult, error) {
 	f.follower.Except = j.ownOutput()
 	s := f.look()
 	f.awaited = s.Awaited
-	parts := j.unlisted(s.Problems, len(s.Logs)+len(s.Packed)+len(s.Awaited) > 0)
+	results := j.unlisted(s.Problems, len(s.Logs)+len(s.Packed)+len(s.Awaited) > 0)
 	if len(s.Logs)+len(s.Packed)+len(s.Awaited) == 0 && !slices.ContainsFunc(paths, isFolder) {
-		return parts, nil
+		return results, nil
 	}
 	for _, name := range s.Awaited {
 		complain(j.streams.Err, problem{where: name, what: "nothing to read yet", hint: "it is read as soon as there is"})
@@ -72,7 +72,7 @@ func (j *scan) follow(paths []string) ([]logResult, error) {
 		what := fmt.Sprintf("%d files, of which %d are kept open (--max-open); the others are opened when they grow", n, j.options.open)
 		complain(j.streams.Err, problem{where: "--follow", what: what})
 	}
-	f.packed = append(parts, j.files(s.Packed)...)
+	f.packed = append(results, j.files(s.Packed)...)
 	f.readFirst()
 	if closed(j.streams.Interrupt) {
 		return f.results(true), nil
@@ -206,7 +206,7 @@ func (f *following) complain(name string, err error, hint string) {
 	}
 }
 
-const maxFailures = 1000 // different ones that are told
+const maxFailures = 1000 // different ones that are printed
 
 // readFirst reads what is there at the beginning.
 func (f *following) readFirst() {
@@ -336,7 +336,7 @@ func (f *following) known() []logResult {
 
 // results are what was read, closed if nothing more is.
 func (f *following) results(end bool) []logResult {
-	parts := slices.Clone(f.packed)
+	results := slices.Clone(f.packed)
 	for _, l := range f.follower.Logs() {
 		g := f.logs[l]
 		if end {
@@ -345,18 +345,18 @@ func (f *following) results(end bool) []logResult {
 				what := errInterrupted.Error()
 				p.input.Error = &what
 			}
-			parts = append(parts, p)
+			results = append(results, p)
 		} else {
-			parts = append(parts, g.result())
+			results = append(results, g.result())
 		}
 	}
 	for _, name := range f.awaited {
 		if end && !f.came(name) {
 			what := fs.ErrNotExist.Error()
-			parts = append(parts, logResult{input: report.Input{Name: name, Error: &what}})
+			results = append(results, logResult{input: report.Input{Name: name, Error: &what}})
 		}
 	}
-	return parts
+	return results
 }
 
 // came says that something was found at a path that was waited for, or below.

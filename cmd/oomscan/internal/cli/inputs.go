@@ -14,7 +14,7 @@ import (
 
 // inputResult is what one input gave: a log, or the logs of an archive.
 type inputResult struct {
-	parts    []logResult
+	results  []logResult
 	records  []record // of files of observations
 	problems []problem
 	skipped  source.Skipped
@@ -25,7 +25,7 @@ func (h *inputResult) read(in report.Input, c *classifier.Collector, err error) 
 	if err != nil && err != io.EOF {
 		h.fail(&in, err, "what was read before is in the report")
 	}
-	h.parts = append(h.parts, logResult{input: in, collector: c})
+	h.results = append(h.results, logResult{input: in, collector: c})
 }
 
 // fail notes that an input could not be read to its end.
@@ -58,7 +58,7 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) inputResult
 			c := classifier.NewCollector()
 			res, err := j.whole(name, r, workers, c.Add, m)
 			h.read(res, c, err)
-			j.spare(&h.parts[len(h.parts)-1])
+			j.packIfMany(&h.results[len(h.results)-1])
 		}
 	}
 	j.walk(u, in, &h, visits, m)
@@ -66,7 +66,7 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) inputResult
 }
 
 // walk hands what is in an input to visits, which note in h what they read, notes there what went wrong besides, and
-// returns the parts for that. The logs of an archive are listed as those of a folder are, whatever their order there.
+// returns the results for that. The logs of an archive are listed as those of a folder are, whatever their order there.
 func (j *scan) walk(u *source.Unpacker, in source.Input, h *inputResult, visits source.Visits, m *meter) (missing []logResult) {
 	if in.Packed {
 		in.Count = m.add
@@ -85,11 +85,11 @@ func (j *scan) walk(u *source.Unpacker, in source.Input, h *inputResult, visits 
 			fail(q.Name, q.Err, cmp.Or(q.Hint, "what could be read is in the report"))
 		}
 	}
-	h.parts = append(h.parts, missing...)
-	for i := range h.parts {
-		h.parts[i].from = in.Name
+	h.results = append(h.results, missing...)
+	for i := range h.results {
+		h.results[i].from = in.Name
 	}
-	slices.SortStableFunc(h.parts, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
+	slices.SortStableFunc(h.results, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
 	return missing
 }
 
@@ -112,7 +112,7 @@ func comparePaths(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// take says what went wrong with an input, notes what was passed over in it, and returns its parts.
+// take says what went wrong with an input, notes what was passed over in it, and returns its results.
 func (j *scan) take(in *source.Input, h *inputResult) []logResult {
 	for _, q := range h.problems {
 		complain(j.streams.Err, q)
@@ -130,7 +130,7 @@ func (j *scan) take(in *source.Input, h *inputResult) []logResult {
 			j.order = append(j.order, name)
 		}
 	}
-	return h.parts
+	return h.results
 }
 
 // takeAll is take for all inputs.
@@ -142,7 +142,7 @@ func (j *scan) takeAll(inputs []source.Input, all []inputResult) []logResult {
 	return results
 }
 
-// unlisted tells what is not among the inputs, and returns a part for each failure.
+// unlisted tells what is not among the inputs, and returns a result for each failure.
 func (j *scan) unlisted(problems []source.Problem, others bool) []logResult {
 	var failed []logResult
 	for _, q := range problems {

@@ -48,14 +48,14 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	stop, release := either(s.Interrupt, j.order.full)
 	defer release()
 	j.streams.Interrupt = stop
-	parts := j.missing(j.unlisted(problems, len(inputs) > 0))
-	parts = append(parts, j.inputs(inputs)...)
+	results := j.missing(j.unlisted(problems, len(inputs) > 0))
+	results = append(results, j.inputs(inputs)...)
 	j.tellSkipped(problems)
 	err = cmp.Or(j.order.failed(), w.Close(), closeOut())
 	switch {
 	case closed(s.Interrupt):
 		return exitInterrupted, err
-	case err != nil, unread(parts):
+	case err != nil, unread(results):
 		return exitTrouble, err
 	}
 	return exitClean, nil
@@ -102,13 +102,13 @@ type observer struct {
 }
 
 // missing writes down what is not among the inputs, first of all.
-func (j *observer) missing(parts []logResult) []logResult {
+func (j *observer) missing(results []logResult) []logResult {
 	t := j.order.writer(0)
 	defer t.end()
-	for i := range parts {
-		j.put(t, &parts[i].input, "")
+	for i := range results {
+		j.put(t, &results[i].input, "")
 	}
-	return parts
+	return results
 }
 
 // put writes down an input that told nothing.
@@ -126,7 +126,7 @@ func (j *observer) log(out io.Writer, name, from string) *obs.Log {
 	return obs.NewLog(out, j.options.prefix+name, from)
 }
 
-// read is what observations tell of an input besides.
+// read is what observations hold about an input besides.
 func read(in *report.Input, digest string) obs.Read {
 	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Digest: digest}
 	if in.Error != nil {
@@ -174,7 +174,7 @@ func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, ou
 		c := classifier.NewCollector()
 		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Thin(o)) }, m)
 		h.read(res, nil, err)
-		_ = l.Close(read(&h.parts[len(h.parts)-1].input, digest())) // the order keeps the error
+		_ = l.Close(read(&h.results[len(h.results)-1].input, digest())) // the order keeps the error
 	}}, m)
 	for i := range missing {
 		j.put(out, &missing[i].input, in.Name)

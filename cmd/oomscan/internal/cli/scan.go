@@ -15,7 +15,7 @@ import (
 	"oomscan/parser/stream"
 )
 
-// run answers a call: the paths become inputs, the inputs parts, the parts jobs, and each job a report.
+// run answers a call: the paths become inputs, the inputs results of logs, the results jobs, and each job a report.
 func (o *options) run(paths []string, s Streams) (int, error) {
 	j, err := o.start(s)
 	if err != nil {
@@ -30,7 +30,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		list = source.ListObservations
 	}
 	inputs, problems := list(paths)
-	parts := j.unlisted(problems, len(inputs) > 0)
+	results := j.unlisted(problems, len(inputs) > 0)
 	var read []logResult
 	if len(inputs) == 1 && inputs[0].Name == source.Stdin && !o.merging {
 		read, err = j.stream()
@@ -38,8 +38,8 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		read = j.files(inputs)
 	}
 	j.tellSkipped(problems)
-	parts = append(parts, read...)
-	return j.finish(append(parts, j.recall(parts)...), err)
+	results = append(results, read...)
+	return j.finish(append(results, j.mergeRecords(results)...), err)
 }
 
 // scan is one call's work.
@@ -80,7 +80,7 @@ type logResult struct {
 // manyLogs is from how many logs on what they gave is packed: it is needed again when the jobs are known.
 const manyLogs = 200
 
-// pack puts what a part holds into little room.
+// pack makes a result small.
 func (p *logResult) pack(s *classifier.Store) {
 	if p.collector != nil {
 		clues := p.collector.Clues()
@@ -88,14 +88,14 @@ func (p *logResult) pack(s *classifier.Store) {
 	}
 }
 
-// spare packs what a part holds when there are many of them.
-func (j *scan) spare(p *logResult) {
+// packIfMany packs a result when there are many of them.
+func (j *scan) packIfMany(p *logResult) {
 	if j.logs.Add(1) > manyLogs {
 		p.pack(&j.store)
 	}
 }
 
-// facts is what a part holds, nil for nothing.
+// facts returns what was found in the log, nil for nothing.
 func (p *logResult) facts(s *classifier.Store) *classifier.Collector {
 	if p.packed != nil {
 		return s.Unpack(p.packed)
@@ -103,8 +103,8 @@ func (p *logResult) facts(s *classifier.Store) *classifier.Collector {
 	return p.collector
 }
 
-// tell is what a part tells of its job.
-func (p *logResult) tell() classifier.Clues {
+// jobClues are what a log says about its job.
+func (p *logResult) jobClues() classifier.Clues {
 	switch {
 	case p.clues != nil:
 		return *p.clues

@@ -48,7 +48,7 @@ func (g *tailedLog) feed(p []byte) {
 	_, _ = g.scanner.Write(p)
 }
 
-// settle takes the last line for a whole one, and what was kept for later as told, until more is fed: for a log that is
+// settle takes the last line for a whole one, and what was deferred as read, until more is fed: for a log that is
 // silent. Of one that goes on, only what was kept counts. Unless something has happened here, that alone is no news, and
 // only the last line is looked at.
 func (g *tailedLog) settle(silent, happened bool) {
