@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"oomscan/parser/stream"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 

@@ -9,6 +9,5 @@ import (
 )
 
 func main() {
-	collectByLimit()
 	os.Exit(cli.Main(cli.Args(os.Args), cli.OS()))
 }

@@ -340,7 +340,7 @@ func TestFlagsOfObservations(t *testing.T) {
 	for want, args := range map[string][]string{
 		"oomscan: --format obs: takes no --framework and no --run-config\nhint: give them to oomscan merge, which judges\n": {"--format", "obs", "--framework", "verl", "x"},
 		"oomscan: --prefix: goes with --format obs\nhint: names in a report are those on the command line\n":                {"--prefix", "a:", "x"},
-		"oomscan: --format: unknown value \"obs\"\nhint: one of text, json, ndjson\n":                                       {"merge", "--format", "obs", "x"},
+		"oomscan: --format: unknown value \"obs\"\nhint: one of json, ndjson, text\n":                                       {"merge", "--format", "obs", "x"},
 	} {
 		status, out, errs := call(t, nil, args...)
 		assert.Equal(t, 2, status)

@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := readmeScripts()
+	shared, err := sharedScripts()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +55,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// readmeScripts are what the README shows to share a scan out: what people copy is what is tested.
-func readmeScripts() (map[string]string, error) {
-	raw, err := os.ReadFile("../../README.md")
+// sharedScripts are what the topic scale-out shows: what people copy is what is tested.
+func sharedScripts() (map[string]string, error) {
+	raw, err := os.ReadFile("internal/cli/help/scale-out.md")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func readmeScripts() (map[string]string, error) {
 		}
 	}
 	if len(scripts) != 3 || array == "" {
-		return nil, errors.New("README.md does not show how a scan is shared out")
+		return nil, errors.New("scale-out.md does not show how a scan is shared out")
 	}
 	return scripts, nil
 }

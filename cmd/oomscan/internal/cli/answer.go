@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"oomscan/classifier"
@@ -12,27 +13,18 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// finish makes jobs of all parts, prints the answer and returns the exit status. The error is what kept the parts from
-// being told as they came, if anything: then nobody is told any more.
-func (j *scan) finish(parts []part, err error) (int, error) {
+// finish makes jobs of all results, writes the answer and returns the exit status. The error is what kept incidents from
+// being reported while logs were read, if anything: then nothing more is written.
+func (j *scan) finish(results []logResult, err error) (int, error) {
 	// the order in which inputs were given, or scanned elsewhere, is not to be seen
-	slices.SortStableFunc(parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
-	failed := unread(parts)
-	list, choice := j.chosen(j.group(parts))
+	slices.SortStableFunc(results, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
+	failed := unread(results)
+	list, choice := j.chosen(j.group(results))
 	memory := false
-	switch {
-	case choice != nil:
+	if choice != nil {
 		err, failed = cmp.Or(err, choice), true
-	case j.followed || j.printer.told.any():
-		memory, err = j.ended(list, err)
-	case len(list) == 1:
-		rep := j.report(list[0].parts)
-		memory = rep.Memory()
-		if err == nil {
-			err = j.printer.final(&rep)
-		}
-	case err == nil:
-		memory, err = j.several(list)
+	} else {
+		memory, err = j.answer(list, err)
 	}
 	if cerr := j.close(); err == nil {
 		err = cerr
@@ -48,34 +40,171 @@ func (j *scan) finish(parts []part, err error) (int, error) {
 	return exitClean, err
 }
 
-// unread says that an input could not be read to its end.
-func unread(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.input.Error != nil })
-}
-
-// job is one run and the parts that tell of it.
-type job struct {
-	name   string // among several; empty: it is the only one
-	why    string // what keeps its logs together
-	series string
-	batch  string
-	shared bool // it is no job but what is left of a log beside several
-	parts  []part
-}
-
-// group tells which parts are one job. The order of several does not depend on that of the parts.
-func (j *scan) group(parts []part) []job {
-	switch {
-	case j.options.oneJob || len(parts) < 2:
-		return []job{{parts: parts}}
-	case j.options.each:
-		return each(parts)
+// answer writes the reports of all jobs and says whether memory ran out in any. A report is made, written and dropped.
+// After an error of the output nothing more is written.
+func (j *scan) answer(list []job, failed error) (memory bool, err error) {
+	a := j.total(list)
+	at := map[string]*job{}
+	a.Remake = func(name string) report.Job {
+		x := at[name]
+		rep := j.report(x.results)
+		rep.Partial = false // it stands above the table
+		return x.with(&rep)
 	}
-	sorted := slices.Clone(parts)
-	slices.SortStableFunc(sorted, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	if failed == nil {
+		failed = j.reporter.Begin(a)
+	}
+	err = j.reports(list, func(i int, rep *report.Report) error {
+		x := &list[i]
+		if x.shared && len(rep.Incidents) == 0 {
+			return nil
+		}
+		memory = memory || rep.Memory()
+		if failed != nil {
+			return nil // the status is wanted all the same
+		}
+		if a.Live {
+			if err := j.state.printNew(rep, true); err != nil {
+				return err
+			}
+		}
+		if a.Several {
+			b := rep.Brief(x.name, x.series, x.batch)
+			b.Node = x.shared
+			a.Briefs = append(a.Briefs, b)
+			at[b.Job] = x
+		}
+		job := x.with(rep)
+		return j.reporter.Job(&job)
+	})
+	if err = cmp.Or(failed, err); err != nil {
+		return memory, err
+	}
+	a.Summary = report.Summarize(a.Briefs)
+	a.Stats.DurationMS = time.Since(j.begin).Milliseconds()
+	return memory, j.reporter.End()
+}
+
+// with is the job with its report.
+func (x *job) with(rep *report.Report) report.Job {
+	return report.Job{Name: x.name, Why: x.why, Shared: x.shared, Report: rep}
+}
+
+// total counts what was read. A log beside several jobs is among the results of each that it tells of.
+func (j *scan) total(list []job) *report.Answer {
+	a := &report.Answer{Version: version(), Several: len(list) > 1, Live: j.state.any(), Partial: j.interrupted(), Again: j.again()}
+	seen := map[string]bool{}
+	for i := range list {
+		for _, p := range list[i].results {
+			in := p.input
+			if list[i].shared {
+				a.Shared = append(a.Shared, in)
+			}
+			if seen[in.Name] {
+				continue
+			}
+			seen[in.Name] = true
+			a.Inputs++
+			a.Stats.Bytes += in.Bytes
+			a.Stats.Lines += in.Lines
+			a.Truncated += in.Truncated
+			if in.Error != nil {
+				a.Failed = append(a.Failed, in)
+			}
+			if in.Error != nil || in.Truncated > 0 {
+				a.Odd = append(a.Odd, in)
+			}
+		}
+	}
+	return a
+}
+
+// reports makes the report of each job and hands them over in order, by as many workers as the user allows. No more
+// reports are kept than workers.
+func (j *scan) reports(list []job, use func(i int, rep *report.Report) error) error {
+	made := make([]chan *report.Report, len(list))
+	for i := range made {
+		made[i] = make(chan *report.Report, 1)
+	}
+	slots, stop := make(chan struct{}, j.options.jobs), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range list {
+			select {
+			case slots <- struct{}{}:
+			case <-stop:
+				return
+			}
+			wg.Go(func() {
+				rep := j.report(list[i].results)
+				rep.Job = list[i].name
+				made[i] <- &rep
+			})
+		}
+	})
+	var err error
+	for i := range list {
+		if err = use(i, <-made[i]); err != nil {
+			break
+		}
+		<-slots
+	}
+	close(stop)
+	wg.Wait()
+	return err
+}
+
+// again is the command line for one job's report.
+func (j *scan) again() string {
+	const most = 3
+	words := []string{"oomscan --job NAME"}
+	if j.options.merging {
+		words[0] = "oomscan merge --job NAME"
+	}
+	if j.options.each {
+		words = append(words, "--each")
+	}
+	for i, p := range j.paths {
+		if i == most {
+			words = append(words, "...")
+			break
+		}
+		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") != "" {
+			p = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+		}
+		words = append(words, p)
+	}
+	return strings.Join(words, " ")
+}
+
+// unread says that an input could not be read to its end.
+func unread(results []logResult) bool {
+	return slices.ContainsFunc(results, func(p logResult) bool { return p.input.Error != nil })
+}
+
+// job is one run and the results that tell of it.
+type job struct {
+	name    string // among several; empty: it is the only one
+	why     string // what keeps its logs together
+	series  string
+	batch   string
+	shared  bool // it is no job but what is left of a log beside several
+	results []logResult
+}
+
+// group tells which results are one job. The order of several does not depend on that of the results.
+func (j *scan) group(results []logResult) []job {
+	switch {
+	case j.options.oneJob || len(results) < 2:
+		return []job{{results: results}}
+	case j.options.each:
+		return each(results)
+	}
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
 	logs := make([]jobs.Log, len(sorted))
 	for i := range sorted {
-		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].tell()}
+		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].jobClues()}
 	}
 	found := jobs.Group(logs)
 	own := slices.IndexFunc(found, func(f jobs.Job) bool { return f.Among != nil })
@@ -83,11 +212,11 @@ func (j *scan) group(parts []part) []job {
 		own = len(found)
 	}
 	if own < 2 {
-		return []job{{parts: parts}} // in the order in which they were given
+		return []job{{results: results}} // in the order in which they were given
 	}
-	if j.named(parts) {
+	if j.named(results) {
 		j.tellJobs(found[:own])
-		return []job{{parts: parts}}
+		return []job{{results: results}}
 	}
 	list := make([]job, 0, len(found))
 	for _, f := range found[:own] {
@@ -96,7 +225,7 @@ func (j *scan) group(parts []part) []job {
 			x.batch = id
 		}
 		for _, i := range f.Logs {
-			x.parts = append(x.parts, sorted[i])
+			x.results = append(x.results, sorted[i])
 		}
 		list = append(list, x)
 	}
@@ -107,12 +236,12 @@ func (j *scan) group(parts []part) []job {
 }
 
 // named says that the user gave each log by its name: such are one job, whatever they are called.
-func (j *scan) named(parts []part) bool {
+func (j *scan) named(results []logResult) bool {
 	given := map[string]bool{}
 	for _, p := range j.paths {
 		given[p] = true
 	}
-	return !slices.ContainsFunc(parts, func(p part) bool {
+	return !slices.ContainsFunc(results, func(p logResult) bool {
 		return cmp.Or(p.from, p.input.Name) != p.input.Name || !given[p.input.Name]
 	})
 }
@@ -134,10 +263,10 @@ func (j *scan) tellJobs(found []jobs.Job) {
 }
 
 // each makes a job of every input: a log, or an archive with all that it holds.
-func each(parts []part) []job {
+func each(results []logResult) []job {
 	var list []job
 	at := map[string]int{}
-	for _, p := range parts {
+	for _, p := range results {
 		name := cmp.Or(p.from, p.input.Name)
 		i, ok := at[name]
 		if !ok {
@@ -145,7 +274,7 @@ func each(parts []part) []job {
 			at[name] = i
 			list = append(list, job{name: name, why: "--each"})
 		}
-		list[i].parts = append(list[i].parts, p)
+		list[i].results = append(list[i].results, p)
 	}
 	slices.SortStableFunc(list, func(a, b job) int { return comparePaths(a.name, b.name) })
 	if len(list) == 1 {
@@ -156,11 +285,11 @@ func each(parts []part) []job {
 
 // deal gives each job what a log beside several tells of it, by the job's id or by a process that the job's own logs know.
 // The rest is kept as a report of its own.
-func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []part) []job {
+func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, sorted []logResult) []job {
 	p := sorted[f.Logs[0]]
 	facts := p.facts()
 	if facts == nil {
-		return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{p}})
+		return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{p}})
 	}
 	byID := map[string]int{}
 	for _, i := range f.Among {
@@ -187,9 +316,9 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 		return owner
 	})
 	for i, c := range dealt {
-		list[i].parts = append(list[i].parts, part{input: p.input, collector: c, from: p.from})
+		list[i].results = append(list[i].results, logResult{input: p.input, collector: c, from: p.from})
 	}
-	return append(list, job{name: f.Name, why: f.Why, shared: true, parts: []part{{input: p.input, collector: rest, from: p.from}}})
+	return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{{input: p.input, collector: rest, from: p.from}}})
 }
 
 // knows says that a log tells of a process, and of no other node than the one that the process is on.
@@ -228,14 +357,14 @@ func (j *scan) chosen(list []job) ([]job, error) {
 }
 
 // report is the answer to what one job's logs gave.
-func (j *scan) report(parts []part) report.Report {
+func (j *scan) report(results []logResult) report.Report {
 	c := classifier.NewCollector()
-	inputs := make([]report.Input, 0, len(parts))
-	for i := range parts {
-		if facts := parts[i].facts(); facts != nil {
+	inputs := make([]report.Input, 0, len(results))
+	for i := range results {
+		if facts := results[i].facts(); facts != nil {
 			c.Merge(facts)
 		}
-		inputs = append(inputs, parts[i].input)
+		inputs = append(inputs, results[i].input)
 	}
 	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
 	rep := report.New(version(), inputs, res)

@@ -53,7 +53,7 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// notify tells of the user's first interrupt; the second one ends the process as usual. It keeps a broken pipe from
+// notify returns a channel that the first interrupt closes; the second one ends the process. It keeps a broken pipe from
 // killing the process: a reader that had enough is no error.
 func notify() <-chan struct{} {
 	signal.Ignore(syscall.SIGPIPE)

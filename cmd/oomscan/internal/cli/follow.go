@@ -16,13 +16,12 @@ import (
 	"oomscan/parser/source"
 )
 
-// Times of following. What is said of a log that was written to must be out within a second: beat or poll, then idle.
+// Times of following. What was written must be reported within a second: beat or poll, then idle.
 const (
 	beat     = 50 * time.Millisecond  // after a notification: more of them will come
 	poll     = 500 * time.Millisecond // where notifications are missing or may be
 	slowPoll = 5 * time.Second        // where they are not
 	patience = time.Second            // for the last look
-	share    = 20                     // a look at everything takes a twentieth of the time at most
 	chunkLen = 128 << 10              // bytes that are read at a time
 	thrifty  = 50                     // per cent of what lives that may be thrown away before memory is looked through
 	atOnce   = 16 << 20               // bytes that are read of one log before the others are looked at
@@ -30,24 +29,19 @@ const (
 
 // following reads logs while they are written.
 type following struct {
-	*scan
+	live
 	follower *source.Follower
 	notifier *notifier
 	blind    bool // not everything that happens is notified of
 
-	logs    map[*source.Log]*growing
-	packed  []part
-	awaited []string // of the command line: there was nothing yet
-	dirty   map[*source.Log]bool
-	due     bool                      // files may have come
-	changed map[*source.Log]time.Time // not settled yet, and when they were read
+	logs     map[*source.Log]*tailedLog
+	packed   []logResult
+	awaited  []string // of the command line: there was nothing yet
+	dirty    map[*source.Log]bool
+	newFiles bool // there may be some
 
 	buf      []byte
 	begun    bool                // what was there at the beginning is read
-	since    time.Time           // when the first bytes were read that have not been answered yet
-	last     time.Time           // when bytes were read
-	told     time.Time           // when the last answer was made
-	cost     time.Duration       // of the last answer
 	looked   time.Time           // when the last look at everything ended
 	lookCost time.Duration       // what it took
 	failures map[string]struct{} // that were complained about
@@ -55,10 +49,10 @@ type following struct {
 
 // follow reads what stands at paths and then what comes, until the user interrupts. It returns what it read; the error is
 // the output's.
-func (j *scan) follow(paths []string) ([]part, error) {
+func (j *scan) follow(paths []string) ([]logResult, error) {
 	f := &following{
-		scan: j, follower: source.NewFollower(paths, j.options.open), notifier: newNotifier(), logs: map[*source.Log]*growing{},
-		dirty: map[*source.Log]bool{}, changed: map[*source.Log]time.Time{}, buf: make([]byte, chunkLen), failures: map[string]struct{}{},
+		live: newLive(j), follower: source.NewFollower(paths, j.options.open), notifier: newNotifier(), logs: map[*source.Log]*tailedLog{},
+		dirty: map[*source.Log]bool{}, buf: make([]byte, chunkLen), failures: map[string]struct{}{},
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
 	defer debug.SetGCPercent(debug.SetGCPercent(thrifty)) // thousands of logs may stay for days
@@ -67,9 +61,9 @@ func (j *scan) follow(paths []string) ([]part, error) {
 	f.follower.Except = j.ownOutput()
 	s := f.look()
 	f.awaited = s.Awaited
-	parts := j.unlisted(s.Problems, len(s.Logs)+len(s.Packed)+len(s.Awaited) > 0)
+	results := j.unlisted(s.Problems, len(s.Logs)+len(s.Packed)+len(s.Awaited) > 0)
 	if len(s.Logs)+len(s.Packed)+len(s.Awaited) == 0 && !slices.ContainsFunc(paths, isFolder) {
-		return parts, nil
+		return results, nil
 	}
 	for _, name := range s.Awaited {
 		complain(j.streams.Err, problem{where: name, what: "nothing to read yet", hint: "it is read as soon as there is"})
@@ -78,17 +72,17 @@ func (j *scan) follow(paths []string) ([]part, error) {
 		what := fmt.Sprintf("%d files, of which %d are kept open (--max-open); the others are opened when they grow", n, j.options.open)
 		complain(j.streams.Err, problem{where: "--follow", what: what})
 	}
-	f.packed = append(parts, j.files(s.Packed)...)
+	f.packed = append(results, j.files(s.Packed)...)
 	f.readFirst()
 	if closed(j.streams.Interrupt) {
-		return f.parts(true), nil
+		return f.results(true), nil
 	}
 	f.begun, j.followed = true, true
 	err := f.loop()
 	if err == nil {
 		f.readAll()
 	}
-	return f.parts(true), err
+	return f.results(true), err
 }
 
 func isFolder(path string) bool {
@@ -99,7 +93,7 @@ func isFolder(path string) bool {
 // ownOutput tells the files that this process writes itself.
 func (j *scan) ownOutput() func(fs.FileInfo) bool {
 	var own []fs.FileInfo
-	for _, w := range []any{j.printer.out, j.streams.Out, j.streams.Err} {
+	for _, w := range []any{j.out, j.streams.Out, j.streams.Err} {
 		if f, ok := w.(*os.File); ok {
 			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 				own = append(own, info)
@@ -113,55 +107,40 @@ func (j *scan) ownOutput() func(fs.FileInfo) bool {
 
 // loop waits for what happens. It ends when the user interrupts or nobody reads what is written.
 func (f *following) loop() error {
-	beats, polls, answers := time.NewTimer(beat), time.NewTimer(poll), time.NewTimer(0)
-	defer beats.Stop()
-	defer polls.Stop()
-	defer answers.Stop()
-	beating := true
+	var reads <-chan time.Time // nil: there is nothing to read
+	polls, reports := time.NewTimer(poll), time.NewTimer(0)
 	for {
+		if reads == nil && (len(f.dirty) > 0 || f.newFiles) {
+			reads = time.After(beat)
+		}
 		select {
 		case path, ok := <-f.notifier.paths:
-			if !ok {
+			if ok {
+				f.mark(path)
+			} else {
 				f.notifier.paths = nil
-				continue
 			}
-			f.mark(path)
-			if !beating {
-				beating = true
-				beats.Reset(beat)
-			}
-			continue
-		case <-beats.C:
-			beating = false
-			if f.due && time.Since(f.looked) > share*f.lookCost {
+		case <-reads:
+			reads = nil
+			if f.newFiles && time.Since(f.looked) > share*f.lookCost {
 				f.look()
 			}
 			f.readDirty()
-			if len(f.dirty) > 0 || f.due {
-				beating = true
-				beats.Reset(beat)
-			}
 		case <-polls.C:
 			f.look()
-			for l := range f.logs {
-				f.dirty[l] = true
-			}
+			f.markAll()
 			begin := time.Now()
 			f.readDirty()
 			f.lookCost += time.Since(begin)
-			if len(f.dirty) > 0 && !beating {
-				beating = true
-				beats.Reset(beat)
-			}
 			polls.Reset(max(f.interval(), share*f.lookCost))
-		case <-answers.C:
-			if err := f.answer(); err != nil {
+		case <-reports.C:
+			if err := f.report(f.known); err != nil {
 				return err
 			}
 		case <-f.streams.Interrupt:
 			return nil
 		}
-		answers.Reset(f.wait())
+		reports.Reset(f.wait())
 	}
 }
 
@@ -175,10 +154,8 @@ func (f *following) interval() time.Duration {
 // mark notes that something happened at a path; the empty one stands for all.
 func (f *following) mark(path string) {
 	if path == "" {
-		f.due = true
-		for l := range f.logs {
-			f.dirty[l] = true
-		}
+		f.newFiles = true
+		f.markAll()
 		return
 	}
 	l := f.follower.At(path)
@@ -186,7 +163,13 @@ func (f *following) mark(path string) {
 		f.dirty[l] = true
 	}
 	if _, err := os.Lstat(path); l == nil && err == nil {
-		f.due = true
+		f.newFiles = true
+	}
+}
+
+func (f *following) markAll() {
+	for l := range f.logs {
+		f.dirty[l] = true
 	}
 }
 
@@ -200,7 +183,7 @@ func (f *following) look() source.Sight {
 		}
 	}
 	for _, l := range s.Logs {
-		f.logs[l] = newGrowing(l.Name, f.options.lineLimit())
+		f.logs[l] = newTailedLog(l.Name, f.options.lineLimit())
 		f.dirty[l] = true
 	}
 	if f.begun {
@@ -208,7 +191,7 @@ func (f *following) look() source.Sight {
 			f.complain(p.Name, p.Err, p.Hint)
 		}
 	}
-	f.due = false
+	f.newFiles = false
 	f.looked = time.Now()
 	f.lookCost = f.looked.Sub(begin)
 	return s
@@ -223,7 +206,7 @@ func (f *following) complain(name string, err error, hint string) {
 	}
 }
 
-const maxFailures = 1000 // different ones that are told
+const maxFailures = 1000 // different ones that are printed
 
 // readFirst reads what is there at the beginning.
 func (f *following) readFirst() {
@@ -308,11 +291,7 @@ func (f *following) note(l *source.Log, n int, err error) {
 		f.complain(l.Name, err, "it is tried again")
 	}
 	if n > 0 {
-		f.last = time.Now()
-		f.changed[l] = f.last
-		if f.since.IsZero() {
-			f.since = f.last
-		}
+		f.live.read(f.logs[l])
 	}
 }
 
@@ -345,65 +324,19 @@ func (f *following) fetch(l *source.Log, buf []byte) (total int, more bool, err 
 	return total, true, nil
 }
 
-// wait is how long until an answer is due.
-func (f *following) wait() time.Duration {
-	owed := f.printer.told.owed
-	var at time.Time
-	switch {
-	case !f.since.IsZero():
-		at = f.last.Add(idle)
-		if soon := f.since.Add(late); soon.Before(at) {
-			at = soon
-		}
-		if rest := f.told.Add(min(share*f.cost/4, updateEvery)); rest.After(at) {
-			at = rest // many logs that write a lot
-		}
-	case !owed.IsZero():
-		at = owed
-	default:
-		return time.Hour
-	}
-	return max(0, time.Until(at))
-}
-
-// answer prints what is known by now and was not told.
-func (f *following) answer() error {
-	owed := f.printer.told.owed
-	now := time.Now()
-	if f.since.IsZero() && (owed.IsZero() || now.Before(owed)) {
-		return nil
-	}
-	f.since = time.Time{}
-	for l, last := range f.changed {
-		silent := now.Sub(last) >= idle
-		g := f.logs[l]
-		g.settle(silent, g.events > 0)
-		if silent {
-			delete(f.changed, l)
-		} else if f.since.IsZero() {
-			f.since = now
-		}
-	}
-	var err error
-	if f.events() > 0 {
-		err = f.tell(f.parts(false))
-	}
-	f.told = time.Now()
-	f.cost = f.told.Sub(now)
-	return err
-}
-
-func (f *following) events() int {
-	n := 0
+// known is what the logs tell by now, nothing as long as none tells of an event.
+func (f *following) known() []logResult {
 	for _, g := range f.logs {
-		n += g.events
+		if g.events > 0 {
+			return f.results(false)
+		}
 	}
-	return n
+	return nil
 }
 
-// parts are what was read, closed if nothing more is.
-func (f *following) parts(end bool) []part {
-	parts := slices.Clone(f.packed)
+// results are what was read, closed if nothing more is.
+func (f *following) results(end bool) []logResult {
+	results := slices.Clone(f.packed)
 	for _, l := range f.follower.Logs() {
 		g := f.logs[l]
 		if end {
@@ -412,18 +345,18 @@ func (f *following) parts(end bool) []part {
 				what := errInterrupted.Error()
 				p.input.Error = &what
 			}
-			parts = append(parts, p)
+			results = append(results, p)
 		} else {
-			parts = append(parts, g.part())
+			results = append(results, g.result())
 		}
 	}
 	for _, name := range f.awaited {
 		if end && !f.came(name) {
 			what := fs.ErrNotExist.Error()
-			parts = append(parts, part{input: report.Input{Name: name, Error: &what}})
+			results = append(results, logResult{input: report.Input{Name: name, Error: &what}})
 		}
 	}
-	return parts
+	return results
 }
 
 // came says that something was found at a path that was waited for, or below.

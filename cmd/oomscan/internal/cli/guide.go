@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +29,7 @@ type guideOptions struct {
 var (
 	phases       = phase.Known()
 	resources    = []string{"gpu", "host", "shm"}
-	guideFormats = []string{"text", "json", "markdown"}
+	guideFormats = slices.Sorted(maps.Keys(report.GuideFormats()))
 )
 
 // phaseNames are the words that guides and users have for phases, besides the report's own.
@@ -104,36 +105,32 @@ func (o *guideOptions) guide(args []string, s Streams) (err error) {
 			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
 		}
 	}()
-	style := (&printer{options: &o.options, streams: s}).style()
-	switch {
-	case o.search != "":
-		hits, err := remedies.Search(o.search)
-		if err != nil {
-			return err
-		}
-		if len(args) > 0 {
-			hits = slices.DeleteFunc(hits, func(h remedies.Hit) bool { return h.Guide.ID != args[0] })
-		}
-		return report.GuideSearch(out, o.search, hits, o.format, style)
-	case len(args) == 0:
-		gs, err := remedies.Guides()
-		if err != nil {
-			return err
-		}
-		return report.GuideIndex(out, gs, o.format, style)
-	}
-	b, err := remedies.Browse(args[0], q)
+	page, err := o.page(args, q)
 	if err != nil {
 		return err
 	}
-	g := report.NewGuide(b, q)
-	switch o.format {
-	case "json":
-		return report.GuideJSON(out, &g)
-	case "markdown":
-		return report.GuideMarkdown(out, &g)
+	return report.GuideFormats()[o.format](out, page, o.style(s))
+}
+
+// page is what was asked for.
+func (o *guideOptions) page(args []string, q remedies.Query) (*report.GuidePage, error) {
+	switch {
+	case o.search != "":
+		hits, err := remedies.Search(o.search)
+		if len(args) > 0 {
+			hits = slices.DeleteFunc(hits, func(h remedies.Hit) bool { return h.Guide.ID != args[0] })
+		}
+		return report.GuideSearch(o.search, hits), err
+	case len(args) == 0:
+		gs, err := remedies.Guides()
+		return report.GuideIndex(gs), err
 	}
-	return report.GuideText(out, &g, style)
+	b, err := remedies.Browse(args[0], q)
+	if err != nil {
+		return nil, err
+	}
+	g := report.NewGuide(b, q)
+	return g.Page(), nil
 }
 
 // words checks the flags' words, and puts the report's own for those that guides use.

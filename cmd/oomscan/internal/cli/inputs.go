@@ -12,24 +12,24 @@ import (
 	"oomscan/parser/source"
 )
 
-// harvest is what one input gave: a log, or the logs of an archive.
-type harvest struct {
-	parts    []part
+// inputResult is what one input gave: a log, or the logs of an archive.
+type inputResult struct {
+	results  []logResult
 	records  []record // of files of observations
 	problems []problem
 	skipped  source.Skipped
 }
 
 // read notes a log that was read, as far as err let it.
-func (h *harvest) read(in report.Input, c *classifier.Collector, err error) {
+func (h *inputResult) read(in report.Input, c *classifier.Collector, err error) {
 	if err != nil && err != io.EOF {
 		h.fail(&in, err, "what was read before is in the report")
 	}
-	h.parts = append(h.parts, part{input: in, collector: c})
+	h.results = append(h.results, logResult{input: in, collector: c})
 }
 
 // fail notes that an input could not be read to its end.
-func (h *harvest) fail(in *report.Input, err error, hint string) {
+func (h *inputResult) fail(in *report.Input, err error, hint string) {
 	what := cause(err)
 	in.Error = &what
 	if !errors.Is(err, errInterrupted) { // the user knows
@@ -48,8 +48,8 @@ func (j *scan) unpacker(stdin io.Reader) *source.Unpacker {
 }
 
 // one reads one input from its beginning to its end, with so many workers.
-func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
-	var h harvest
+func (j *scan) one(u *source.Unpacker, in source.Input, workers int) inputResult {
+	var h inputResult
 	m := j.progress.meter(in.Size)
 	defer m.end()
 	visits := source.Visits{Observations: func(name string, r io.Reader) { j.recorded(&h, name, r) }}
@@ -58,7 +58,7 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 			c := classifier.NewCollector()
 			res, err := j.whole(name, r, workers, c.Add, m)
 			h.read(res, c, err)
-			j.spare(&h.parts[len(h.parts)-1])
+			j.packIfMany(&h.results[len(h.results)-1])
 		}
 	}
 	j.walk(u, in, &h, visits, m)
@@ -66,15 +66,15 @@ func (j *scan) one(u *source.Unpacker, in source.Input, workers int) harvest {
 }
 
 // walk hands what is in an input to visits, which note in h what they read, notes there what went wrong besides, and
-// returns the parts for that. The logs of an archive are listed as those of a folder are, whatever their order there.
-func (j *scan) walk(u *source.Unpacker, in source.Input, h *harvest, visits source.Visits, m *meter) (missing []part) {
+// returns the results for that. The logs of an archive are listed as those of a folder are, whatever their order there.
+func (j *scan) walk(u *source.Unpacker, in source.Input, h *inputResult, visits source.Visits, m *meter) (missing []logResult) {
 	if in.Packed {
 		in.Count = m.add
 	}
 	fail := func(name string, err error, hint string) {
 		res := report.Input{Name: name}
 		h.fail(&res, err, hint)
-		missing = append(missing, part{input: res})
+		missing = append(missing, logResult{input: res})
 	}
 	if closed(j.streams.Interrupt) {
 		fail(in.Name, errInterrupted, "")
@@ -85,11 +85,11 @@ func (j *scan) walk(u *source.Unpacker, in source.Input, h *harvest, visits sour
 			fail(q.Name, q.Err, cmp.Or(q.Hint, "what could be read is in the report"))
 		}
 	}
-	h.parts = append(h.parts, missing...)
-	for i := range h.parts {
-		h.parts[i].from = in.Name
+	h.results = append(h.results, missing...)
+	for i := range h.results {
+		h.results[i].from = in.Name
 	}
-	slices.SortStableFunc(h.parts, func(a, b part) int { return comparePaths(a.input.Name, b.input.Name) })
+	slices.SortStableFunc(h.results, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
 	return missing
 }
 
@@ -112,8 +112,8 @@ func comparePaths(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// take says what went wrong with an input, notes what was passed over in it, and returns its parts.
-func (j *scan) take(in *source.Input, h *harvest) []part {
+// take says what went wrong with an input, notes what was passed over in it, and returns its results.
+func (j *scan) take(in *source.Input, h *inputResult) []logResult {
 	for _, q := range h.problems {
 		complain(j.streams.Err, q)
 	}
@@ -130,12 +130,21 @@ func (j *scan) take(in *source.Input, h *harvest) []part {
 			j.order = append(j.order, name)
 		}
 	}
-	return h.parts
+	return h.results
 }
 
-// unlisted tells what is not among the inputs, and returns a part for each failure.
-func (j *scan) unlisted(problems []source.Problem, others bool) []part {
-	var failed []part
+// takeAll is take for all inputs.
+func (j *scan) takeAll(inputs []source.Input, all []inputResult) []logResult {
+	results := make([]logResult, 0, len(inputs))
+	for i := range all {
+		results = append(results, j.take(&inputs[i], &all[i])...)
+	}
+	return results
+}
+
+// unlisted tells what is not among the inputs, and returns a result for each failure.
+func (j *scan) unlisted(problems []source.Problem, others bool) []logResult {
+	var failed []logResult
 	for _, q := range problems {
 		if q.Note {
 			continue
@@ -146,7 +155,7 @@ func (j *scan) unlisted(problems []source.Problem, others bool) []part {
 		}
 		what := cause(q.Err)
 		complain(j.streams.Err, problem{where: q.Name, what: what, hint: hint})
-		failed = append(failed, part{input: report.Input{Name: q.Name, Error: &what}})
+		failed = append(failed, logResult{input: report.Input{Name: q.Name, Error: &what}})
 	}
 	return failed
 }

@@ -17,7 +17,6 @@ import (
 
 func mergeCmd(s Streams, status *int) *cobra.Command {
 	o := options{merging: true}
-	reports := formats[:len(formats)-1]
 	cmd := &cobra.Command{
 		Use:   "merge [flags] FILE ...",
 		Short: "Make the report of logs that were scanned elsewhere, from what oomscan --format obs wrote",
@@ -32,7 +31,7 @@ A FILE may be a folder or an archive: the files of observations in it are read.
   oomscan merge /shared/*.obs`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(reports); err != nil {
+			if err := o.check(); err != nil {
 				return err
 			}
 			if len(args) == 0 && s.InTerminal {
@@ -46,21 +45,21 @@ A FILE may be a folder or an archive: the files of observations in it are read.
 			return err
 		},
 	}
-	o.flags(cmd, reports)
+	o.flags(cmd)
 	return cmd
 }
 
 // record is what a file of observations tells of one log.
 type record struct {
-	part
+	logResult
 	file    string // that it is in
 	digest  string // of what is in it
 	version string // of the program that scanned it
 }
 
 // recorded reads a file of observations.
-func (j *scan) recorded(h *harvest, name string, r io.Reader) {
-	err := obs.ReadFrom(interruptible{r, j.streams.Interrupt, nil}, j.options.limits.Members, &recorder{scan: j, harvest: h, name: name})
+func (j *scan) recorded(h *inputResult, name string, r io.Reader) {
+	err := obs.ReadFrom(interruptible{r, j.streams.Interrupt, nil}, j.options.limits.Members, &recorder{scan: j, result: h, name: name})
 	if err == nil {
 		return
 	}
@@ -76,13 +75,13 @@ func (j *scan) recorded(h *harvest, name string, r io.Reader) {
 	}
 	in := report.Input{Name: name}
 	h.fail(&in, err, hint)
-	h.parts = append(h.parts, part{input: in})
+	h.results = append(h.results, logResult{input: in})
 }
 
 // recorder takes what a file of observations holds.
 type recorder struct {
 	scan      *scan
-	harvest   *harvest
+	result    *inputResult
 	name      string // of the file
 	files     int    // that were put together in it
 	version   string
@@ -107,15 +106,15 @@ func (r *recorder) Done(x obs.Read, whole bool) {
 	}
 	if x.Error != "" {
 		in.Error = &x.Error
-		r.harvest.problems = append(r.harvest.problems, problem{where: in.Name, what: x.Error, hint: hint})
+		r.result.problems = append(r.result.problems, problem{where: in.Name, what: x.Error, hint: hint})
 	}
-	p := part{input: in, collector: r.collector, from: cmp.Or(x.In, x.Name)}
-	r.scan.spare(&p)
+	p := logResult{input: in, collector: r.collector, from: cmp.Or(x.In, x.Name)}
+	r.scan.packIfMany(&p)
 	file := r.name
 	if r.files > 1 {
 		file = fmt.Sprintf("%s#%d", r.name, r.files)
 	}
-	r.harvest.records = append(r.harvest.records, record{p, file, x.Digest, r.version})
+	r.result.records = append(r.result.records, record{p, file, x.Digest, r.version})
 }
 
 // same are the records of one name that are in one file, or of one content in several.
@@ -125,9 +124,9 @@ type same struct {
 	digest  string
 }
 
-// recall makes parts of what files of observations gave. Logs of one name that are in several files are one if they are
+// mergeRecords makes results of what files of observations gave. Logs of one name that are in several files are one if they are
 // the same, and are told apart by their files if they are not, or if a log of that name was read here.
-func (j *scan) recall(read []part) []part {
+func (j *scan) mergeRecords(read []logResult) []logResult {
 	if len(j.records) == 0 {
 		return nil
 	}
@@ -151,31 +150,31 @@ func (j *scan) recall(read []part) []part {
 		}
 		byName[r.input.Name] = append(list, &same{[]int{i}, []string{r.file}, r.digest})
 	}
-	var parts []part
-	var twice, apart teller
+	var results []logResult
+	var twice, apart complaints
 	for _, name := range names {
 		list := distinct(byName[name])
 		for _, x := range list {
 			if len(x.files) > 1 {
-				twice.tell(problem{where: name, what: "the same in " + several(x.files) + ": counted once"})
+				twice.add(problem{where: name, what: "the same in " + several(x.files) + ": counted once"})
 			}
 			if len(list) > 1 || taken[name] {
 				for _, i := range x.records {
-					j.rename(&j.records[i].part, x.files[0]+"!"+name)
+					j.rename(&j.records[i].logResult, x.files[0]+"!"+name)
 				}
 			}
 			for _, i := range x.records {
-				parts = append(parts, j.records[i].part)
+				results = append(results, j.records[i].logResult)
 			}
 		}
 		if len(list) > 1 || taken[name] {
-			apart.tell(problem{where: name, what: differ(list, taken[name])})
+			apart.add(problem{where: name, what: differ(list, taken[name])})
 		}
 	}
 	twice.end(j.streams.Err, "logs that are the same in several files", "")
 	apart.end(j.streams.Err, "logs of one name and different content", `let the scans name the node: oomscan --format obs --prefix "$(hostname):" ...`)
 	j.records = nil
-	return parts
+	return results
 }
 
 // distinct joins those of one content.
@@ -194,7 +193,7 @@ func distinct(list []*same) []*same {
 }
 
 // rename gives a log another name, in its observations too.
-func (j *scan) rename(p *part, to string) {
+func (j *scan) rename(p *logResult, to string) {
 	if p.from == p.input.Name {
 		p.from = to
 	}
@@ -233,36 +232,36 @@ func several(names []string) string {
 
 // tellVersions says when the scans were made by other versions than this one: a pattern may have been added since.
 func (j *scan) tellVersions() {
-	var t teller
+	var t complaints
 	seen := map[string]bool{}
 	for i := range j.records {
 		if r := &j.records[i]; r.version != version() && !seen[r.file] {
 			seen[r.file] = true
-			t.tell(problem{where: r.file, what: fmt.Sprintf("written by oomscan %s, this is %s", r.version, version())})
+			t.add(problem{where: r.file, what: fmt.Sprintf("written by oomscan %s, this is %s", r.version, version())})
 		}
 	}
 	t.end(j.streams.Err, "files of other versions", "scan and merge with one version to have the report of one scan")
 }
 
-// teller keeps what there may be a lot of to say.
-type teller struct {
+// complaints are problems of one kind, of which there may be many.
+type complaints struct {
 	first []problem
 	more  int
 }
 
-// maxTold is how many of a kind are said one by one.
-const maxTold = 5
+// maxListed is how many of a kind are listed one by one.
+const maxListed = 5
 
-func (t *teller) tell(p problem) {
-	if len(t.first) < maxTold {
+func (t *complaints) add(p problem) {
+	if len(t.first) < maxListed {
 		t.first = append(t.first, p)
 		return
 	}
 	t.more++
 }
 
-// end says it, with one hint for all of them.
-func (t *teller) end(w io.Writer, what, hint string) {
+// end prints them, with one hint for all.
+func (t *complaints) end(w io.Writer, what, hint string) {
 	for i, p := range t.first {
 		if i == len(t.first)-1 && t.more == 0 {
 			p.hint = hint

@@ -48,14 +48,14 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	stop, release := either(s.Interrupt, j.order.full)
 	defer release()
 	j.streams.Interrupt = stop
-	parts := j.missing(j.unlisted(problems, len(inputs) > 0))
-	parts = append(parts, j.inputs(inputs)...)
+	results := j.missing(j.unlisted(problems, len(inputs) > 0))
+	results = append(results, j.inputs(inputs)...)
 	j.tellSkipped(problems)
 	err = cmp.Or(j.order.failed(), w.Close(), closeOut())
 	switch {
 	case closed(s.Interrupt):
 		return exitInterrupted, err
-	case err != nil, unread(parts):
+	case err != nil, unread(results):
 		return exitTrouble, err
 	}
 	return exitClean, nil
@@ -102,13 +102,13 @@ type observer struct {
 }
 
 // missing writes down what is not among the inputs, first of all.
-func (j *observer) missing(parts []part) []part {
+func (j *observer) missing(results []logResult) []logResult {
 	t := j.order.writer(0)
 	defer t.end()
-	for i := range parts {
-		j.put(t, &parts[i].input, "")
+	for i := range results {
+		j.put(t, &results[i].input, "")
 	}
-	return parts
+	return results
 }
 
 // put writes down an input that told nothing.
@@ -126,7 +126,7 @@ func (j *observer) log(out io.Writer, name, from string) *obs.Log {
 	return obs.NewLog(out, j.options.prefix+name, from)
 }
 
-// read is what observations tell of an input besides.
+// read is what observations hold about an input besides.
 func read(in *report.Input, digest string) obs.Read {
 	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Digest: digest}
 	if in.Error != nil {
@@ -136,10 +136,10 @@ func read(in *report.Input, digest string) obs.Read {
 }
 
 // inputs scans all inputs, the small ones several at a time. They begin in order and are written in order.
-func (j *observer) inputs(inputs []source.Input) []part {
+func (j *observer) inputs(inputs []source.Input) []logResult {
 	j.progress = j.newProgress(len(inputs), sum(inputs))
 	defer j.progress.close()
-	all := make([]harvest, len(inputs))
+	all := make([]inputResult, len(inputs))
 	u := j.unpacker(j.stdin(inputs))
 	var mu sync.Mutex
 	turns := map[string]*turn{} // of the inputs that are being read
@@ -149,7 +149,7 @@ func (j *observer) inputs(inputs []source.Input) []part {
 		mu.Unlock()
 		t.wait()
 	}
-	one := func(i, workers int) {
+	j.everyInput(inputs, func(i, workers int) {
 		t := j.order.writer(1 + i)
 		mu.Lock()
 		turns[inputs[i].Name] = t
@@ -159,38 +159,13 @@ func (j *observer) inputs(inputs []source.Input) []part {
 		mu.Lock()
 		delete(turns, inputs[i].Name)
 		mu.Unlock()
-	}
-	for i := 0; i < len(inputs); {
-		if big(&inputs[i]) {
-			one(i, j.options.jobs)
-			i++
-			continue
-		}
-		next := make(chan int)
-		var wg sync.WaitGroup
-		for range min(j.options.jobs, len(inputs)-i) {
-			wg.Go(func() {
-				for i := range next {
-					one(i, 1)
-				}
-			})
-		}
-		for ; i < len(inputs) && !big(&inputs[i]); i++ {
-			next <- i
-		}
-		close(next)
-		wg.Wait()
-	}
-	var parts []part
-	for i := range all {
-		parts = append(parts, j.take(&inputs[i], &all[i])...)
-	}
-	return parts
+	})
+	return j.takeAll(inputs, all)
 }
 
 // observed scans one input and writes down what its logs tell.
-func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, out io.Writer) harvest {
-	var h harvest
+func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, out io.Writer) inputResult {
+	var h inputResult
 	m := j.progress.meter(in.Size)
 	defer m.end()
 	missing := j.walk(u, in, &h, source.Visits{Log: func(name string, r io.Reader) {
@@ -199,7 +174,7 @@ func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, ou
 		c := classifier.NewCollector()
 		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Compact(o)) }, m)
 		h.read(res, nil, err)
-		_ = l.Close(read(&h.parts[len(h.parts)-1].input, digest())) // the order keeps the error
+		_ = l.Close(read(&h.results[len(h.results)-1].input, digest())) // the order keeps the error
 	}}, m)
 	for i := range missing {
 		j.put(out, &missing[i].input, in.Name)

@@ -38,9 +38,8 @@ type options struct {
 	job       string
 }
 
-// formats and frameworks are the words that --format and --framework take.
+// colors and frameworks are the words that --color and --framework take.
 var (
-	formats    = []string{"text", "json", "ndjson", "obs"}
 	colors     = []string{"auto", "always", "never"}
 	frameworks = classifier.Frameworks()
 )
@@ -51,11 +50,7 @@ func Main(args []string, s Streams) int {
 		return runHook(args, s)
 	}
 	status := exitClean
-	growStack()
 	cmd := root(s, &status)
-	if !plainScan(args) {
-		cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, &status))
-	}
 	cmd.SetArgs(args)
 	cmd.SetIn(s.In)
 	cmd.SetOut(s.Out)
@@ -94,7 +89,10 @@ be several: by job ids in the names of files and folders, by ids in the logs, or
 by folders that each hold a run. Then a table of the jobs comes first.
 
 Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
-could not be read and nothing was found in the rest, 130 a scan was interrupted.`,
+could not be read and nothing was found in the rest, 130 a scan was interrupted.
+
+More: oomscan help TOPIC, with TOPIC one of
+` + strings.Join(topics(), ", ") + ".",
 		Example: `  oomscan logs/                                  every file of a job
   oomscan slurm-4242.err slurm-4242.out          some of them
   oomscan --follow logs/                         a job that still runs
@@ -106,7 +104,7 @@ could not be read and nothing was found in the rest, 130 a scan was interrupted.
 		SilenceUsage:  true,
 		Version:       version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(formats); err != nil {
+			if err := o.check(); err != nil {
 				return err
 			}
 			if len(args) == 0 && s.InTerminal {
@@ -115,40 +113,29 @@ could not be read and nothing was found in the rest, 130 a scan was interrupted.
 			if len(args) == 0 {
 				args = []string{"-"}
 			}
-			do := o.run
-			if o.format == formatObs {
-				do = o.observe
+			do := (*options).run
+			if own := formats()[o.format].run; own != nil {
+				do = own
 			}
-			code, err := do(args, s)
+			code, err := do(&o, args, s)
 			*status = code
 			return err
 		},
 	}
-	o.flags(cmd, formats)
+	o.flags(cmd)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on reading what is written to the paths, until\ninterrupted")
 	logFlags(cmd.Flags(), &o)
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
+	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
+	cmd.SetHelpCommand(helpCmd(s))
 	return cmd
 }
 
-// plainScan says that the arguments can only mean a scan: no word of them is a command's, and none asks for help, which
-// lists the commands. Those are then not even made, nor are cobra's own: a short log is read in less time.
-func plainScan(args []string) bool {
-	for _, a := range args {
-		switch {
-		case a == "guide" || a == "rules" || a == "epilog" || a == "merge" || a == "help" || a == "completion":
-			return false
-		case strings.HasPrefix(a, "__"), strings.HasPrefix(a, "--he"), strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "h"):
-			return false
-		}
-	}
-	return len(args) > 0
-}
-
 // flags are those of the commands that answer with a report.
-func (o *options) flags(cmd *cobra.Command, formats []string) {
+func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(formats, "|"))
+	names := formatNames(o.merging)
+	f.StringVar(&o.format, "format", defaultFormat, "output: "+strings.Join(names, "|"))
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
 	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+"\n(auto honours NO_COLOR)")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
@@ -161,7 +148,7 @@ func (o *options) flags(cmd *cobra.Command, formats []string) {
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, o)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
-	for name, words := range map[string][]string{"format": formats, "color": colors, "framework": frameworks} {
+	for name, words := range map[string][]string{"format": names, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 }
@@ -206,11 +193,11 @@ func oneOf(choices ...choice) error {
 }
 
 // check refuses what no flag takes.
-func (o *options) check(formats []string) error {
+func (o *options) check() error {
 	if o.format == "" || o.color == "" {
 		return problem{where: "--format, --color", what: "need a value", hint: "leave them out for text and auto"}
 	}
-	if err := oneOf(choice{"--format", o.format, formats}, choice{"--color", o.color, colors}, choice{"--framework", o.framework, frameworks}); err != nil {
+	if err := oneOf(choice{"--format", o.format, formatNames(o.merging)}, choice{"--color", o.color, colors}, choice{"--framework", o.framework, frameworks}); err != nil {
 		return err
 	}
 	if o.jobs < 1 {

@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,7 +15,7 @@ import (
 	"oomscan/parser/stream"
 )
 
-// run answers a call: the paths become inputs, the inputs parts, the parts jobs, and each job a report.
+// run answers a call: the paths become inputs, the inputs results of logs, the results jobs, and each job a report.
 func (o *options) run(paths []string, s Streams) (int, error) {
 	j, err := o.start(s)
 	if err != nil {
@@ -31,27 +30,29 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		list = source.ListObservations
 	}
 	inputs, problems := list(paths)
-	parts := j.unlisted(problems, len(inputs) > 0)
-	var read []part
+	results := j.unlisted(problems, len(inputs) > 0)
+	var read []logResult
 	if len(inputs) == 1 && inputs[0].Name == source.Stdin && !o.merging {
 		read, err = j.stream()
 	} else {
 		read = j.files(inputs)
 	}
 	j.tellSkipped(problems)
-	parts = append(parts, read...)
-	return j.finish(append(parts, j.recall(parts)...), err)
+	results = append(results, read...)
+	return j.finish(append(results, j.mergeRecords(results)...), err)
 }
 
 // scan is one call's work.
 type scan struct {
-	options *options
-	streams Streams
-	printer *printer
-	close   func() error     // of the output
-	extra   []parser.Setting // of --run-config
-	begin   time.Time
-	paths   []string // of the command line
+	options  *options
+	streams  Streams
+	out      io.Writer
+	close    func() error // of the output
+	reporter report.Reporter
+	state    streamState
+	extra    []parser.Setting // of --run-config
+	begin    time.Time
+	paths    []string // of the command line
 
 	progress *progress // nil: nobody reads along
 	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
@@ -65,8 +66,8 @@ type scan struct {
 	records []record                  // what files of observations gave
 }
 
-// part is what one log gave. One that could not be opened has an input with an error and nothing else.
-type part struct {
+// logResult is what one log gave. One that could not be opened has an input with an error and nothing else.
+type logResult struct {
 	input     report.Input
 	collector *classifier.Collector // nil: nothing was read, or it is packed
 	from      string                // the input of the command line, for a log that is in an archive; empty: the log itself
@@ -78,31 +79,31 @@ type part struct {
 // manyLogs is from how many logs on what they gave is packed: it is needed again when the jobs are known.
 const manyLogs = 200
 
-// pack puts what a part holds into little room.
-func (p *part) pack() {
+// pack makes a result small.
+func (p *logResult) pack() {
 	if p.collector != nil {
 		clues := p.collector.Clues()
 		p.clues, p.packed, p.collector = &clues, p.collector.Pack(), nil
 	}
 }
 
-// spare packs what a part holds when there are many of them.
-func (j *scan) spare(p *part) {
+// packIfMany packs a result when there are many of them.
+func (j *scan) packIfMany(p *logResult) {
 	if j.logs.Add(1) > manyLogs {
 		p.pack()
 	}
 }
 
-// facts is what a part holds, nil for nothing.
-func (p *part) facts() *classifier.Collector {
+// facts returns what was found in the log, nil for nothing.
+func (p *logResult) facts() *classifier.Collector {
 	if p.packed != nil {
 		return p.packed.Unpack()
 	}
 	return p.collector
 }
 
-// tell is what a part tells of its job.
-func (p *part) tell() classifier.Clues {
+// jobClues are what a log says about its job.
+func (p *logResult) jobClues() classifier.Clues {
 	switch {
 	case p.clues != nil:
 		return *p.clues
@@ -123,8 +124,10 @@ func (o *options) start(s Streams) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &printer{options: o, out: out, streams: s}
-	return &scan{options: o, streams: s, printer: p, close: closeOut, extra: extra, begin: begin}, nil
+	j := &scan{options: o, streams: s, out: out, close: closeOut, extra: extra, begin: begin}
+	j.reporter = formats()[o.format].reporter(report.Output{Writer: out, Style: o.style(s)})
+	j.state.out, _ = j.reporter.(report.Live)
+	return j, nil
 }
 
 // interrupted says that not everything was read that was there.
@@ -136,54 +139,22 @@ const bigFile = 32 << 20
 // big says that an input is worth all workers, and can be read in parts.
 func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
 
-// files scans inputs: the small ones several at a time, the big ones one after the other, each in parts. What is packed
-// can only be read from its beginning on, by one. Each log has a collector of its own, so that the answer does not
-// depend on which ends first.
-func (j *scan) files(inputs []source.Input) []part {
+// files scans inputs. Each log has a collector of its own, so that the answer does not depend on which ends first.
+func (j *scan) files(inputs []source.Input) []logResult {
 	u := j.unpacker(j.streams.In)
 	j.progress = j.newProgress(len(inputs), sum(inputs))
-	var small, large []int
-	for i := range inputs {
-		if big(&inputs[i]) {
-			large = append(large, i)
-		} else {
-			small = append(small, i)
-		}
-	}
 	type result struct {
 		input int
-		harvest
+		inputResult
 	}
 	results := make(chan result, len(inputs)) // nobody waits to hand one over
-	go func() {
-		growStack()
-		if len(small) == 1 {
-			large, small = append(small, large...), nil // it needs nobody beside this one
-		}
-		next := make(chan int)
-		var wg sync.WaitGroup
-		for range min(j.options.jobs, len(small)) {
-			wg.Go(func() {
-				for i := range next {
-					results <- result{i, j.one(u, inputs[i], 1)}
-				}
-			})
-		}
-		for _, i := range small {
-			next <- i
-		}
-		close(next)
-		wg.Wait()
-		for _, i := range large {
-			results <- result{i, j.one(u, inputs[i], j.options.jobs)}
-		}
-	}()
-	all, over := make([]harvest, len(inputs)), make([]bool, len(inputs))
+	go j.everyInput(inputs, func(i, workers int) { results <- result{i, j.one(u, inputs[i], workers)} })
+	all, over := make([]inputResult, len(inputs)), make([]bool, len(inputs))
 	interrupt, tired := j.streams.Interrupt, (<-chan time.Time)(nil)
 	for left := len(inputs); left > 0; {
 		select {
 		case r := <-results:
-			all[r.input], over[r.input] = r.harvest, true
+			all[r.input], over[r.input] = r.inputResult, true
 			left--
 		case <-interrupt:
 			// All readers stop at once, but for those that the system lets wait: for a pipe's writer, for a server.
@@ -198,20 +169,33 @@ func (j *scan) files(inputs []source.Input) []part {
 		}
 	}
 	j.progress.close()
-	parts := make([]part, 0, len(inputs))
-	for i := range all {
-		parts = append(parts, j.take(&inputs[i], &all[i])...)
-	}
-	return parts
+	return j.takeAll(inputs, all)
 }
 
-// growStack gives the goroutine that calls it the stack which reading a log needs, while there is next to nothing on it:
-// to grow step by step, deep in calls, takes a good part of the time that a short log takes.
-//
-//go:noinline
-func growStack() {
-	var room [24 << 10]byte
-	runtime.KeepAlive(&room)
+// everyInput calls do for inputs, which begin in order: for small ones several at a time, for a big one alone, to be read
+// by all workers. What is packed can only be read from its beginning on, by one.
+func (j *scan) everyInput(inputs []source.Input, do func(i, workers int)) {
+	for i := 0; i < len(inputs); {
+		if big(&inputs[i]) {
+			do(i, j.options.jobs)
+			i++
+			continue
+		}
+		next := make(chan int)
+		var wg sync.WaitGroup
+		for range min(j.options.jobs, len(inputs)-i) {
+			wg.Go(func() {
+				for i := range next {
+					do(i, 1)
+				}
+			})
+		}
+		for ; i < len(inputs) && !big(&inputs[i]); i++ {
+			next <- i
+		}
+		close(next)
+		wg.Wait()
+	}
 }
 
 // minParts is from which size on a regular file is read in parts.
@@ -234,11 +218,6 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 	limit := j.options.lineLimit()
 	if f, from, size := regular(r); size >= minParts {
 		in := interruptibleAt{source.NewView(f, from, size), j.streams.Interrupt, m}
-		if workers > 1 {
-			var end func()
-			add, end = relay(add)
-			defer end()
-		}
 		st, err = stream.ReadFile(name, in, size, workers, add, limit)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}

@@ -7,79 +7,58 @@ import (
 	"oomscan/parser/source"
 )
 
-// Times of the stream: how long it must be silent before what is known is said, and how long a talkative one may
-// keep an incident back.
-const (
-	idle = 200 * time.Millisecond
-	late = 700 * time.Millisecond
-)
-
-// stream reads standard input as it comes and prints incidents as they settle: nothing waits for more input than
-// there is. It returns what it read; the error is the output's.
-func (j *scan) stream() ([]part, error) {
+// stream reads standard input as it comes and reports incidents as they settle: nothing waits for more input than there
+// is. It returns what it read; the error is the output's.
+func (j *scan) stream() (results []logResult, err error) {
 	if st, serr := j.streams.In.Stat(); serr == nil && st.Mode().IsRegular() {
 		return j.unpack(j.streams.In, j.options.jobs), nil
 	}
 	chunks, free := j.read()
-	head, form, rerr := j.head(chunks, free)
+	head, form, end := j.head(chunks, free)
 	if form == source.Packed {
-		return j.unpack(&chunkReader{head: head, err: rerr, chunks: chunks, free: free, done: j.streams.Interrupt}, 1), nil
+		return j.unpack(&chunkReader{head: head, err: end, chunks: chunks, free: free, done: j.streams.Interrupt}, 1), nil
 	}
-	g := newGrowing(source.Stdin, j.options.lineLimit())
+	log := newTailedLog(source.Stdin, j.options.lineLimit())
 	if form == source.Wide {
-		g.wide = new(source.UTF16)
+		log.wide = new(source.UTF16)
 	}
-	g.feed(head)
-	timer := time.NewTimer(idle)
-	var since time.Time // when the first bytes came that have not been answered yet
-	if len(head) > 0 {
-		since = time.Now()
-	}
-	var err error
-loop:
-	for rerr == nil {
-		select {
-		case b, ok := <-chunks:
-			if !ok {
-				break loop
-			}
-			if b.err != nil {
-				rerr = b.err
-				break loop
-			}
-			g.feed(b.data)
-			free <- b.data[:cap(b.data)]
-			if since.IsZero() {
-				since = time.Now()
-			}
-			if time.Since(since) > late {
-				if j.printer.told.any() {
-					g.settle(false, true) // does the run go on?
-				}
-				if err = j.tellOf(g); err != nil {
-					break loop // nobody reads any more
-				}
-				since = time.Now()
-			}
-			timer.Reset(idle)
-		case <-timer.C:
-			if owed := j.printer.told.owed; !since.IsZero() || !owed.IsZero() && !time.Now().Before(owed) {
-				g.settle(true, g.events > 0)
-				if err = j.tellOf(g); err != nil {
-					break loop
-				}
-				since = time.Time{}
-			}
-			if owed := j.printer.told.owed; !owed.IsZero() {
-				timer.Reset(max(time.Until(owed), idle))
-			}
-		case <-j.streams.Interrupt:
-			rerr = errInterrupted
+	l := newLive(j)
+	feed := func(p []byte) {
+		if len(p) > 0 {
+			log.feed(p)
+			l.read(log)
 		}
 	}
-	p := g.close()
-	var h harvest
-	h.read(p.input, p.collector, rerr)
+	known := func() []logResult {
+		if log.events == 0 {
+			return nil
+		}
+		return []logResult{log.result()}
+	}
+	feed(head)
+	reports := time.NewTimer(l.wait())
+	for end == nil && err == nil {
+		select {
+		case b, ok := <-chunks:
+			switch {
+			case !ok:
+				end = io.EOF
+			case b.err != nil:
+				end = b.err
+			default:
+				feed(b.data)
+				free <- b.data[:cap(b.data)]
+			}
+		case <-reports.C:
+			err = l.report(known)
+		case <-j.streams.Interrupt:
+			end = errInterrupted
+		}
+		reports.Reset(l.wait())
+	}
+	r := log.close()
+	var h inputResult
+	h.read(r.input, r.collector, end)
 	return j.take(&source.Input{Name: source.Stdin}, &h), err
 }
 
@@ -129,30 +108,6 @@ func (j *scan) read() (<-chan chunk, chan<- []byte) {
 	return chunks, free
 }
 
-// tellOf prints what a stream tells by now and was not told before.
-func (j *scan) tellOf(g *growing) error {
-	if g.events == 0 {
-		return nil
-	}
-	return j.tell([]part{g.part()})
-}
-
-// tell prints what parts tell by now and was not told before.
-func (j *scan) tell(parts []part) error {
-	if j.options.format == "json" || j.options.quiet {
-		return nil
-	}
-	j.printer.told.owed = time.Time{}
-	for _, job := range j.group(parts) {
-		rep := j.report(job.parts)
-		rep.Job = job.name
-		if err := j.printer.fresh(&rep, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // head reads the first bytes of standard input, as many as it takes to tell what it is, and no longer than the stream
 // is silent: a log is answered as it comes. It returns why there are no more.
 func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form source.Form, err error) {
@@ -186,7 +141,7 @@ func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form 
 }
 
 // unpack scans standard input, which is a file or is packed, as any other input.
-func (j *scan) unpack(r io.Reader, workers int) []part {
+func (j *scan) unpack(r io.Reader, workers int) []logResult {
 	in := source.Input{Name: source.Stdin, Size: -1}
 	h := j.one(j.unpacker(r), in, workers)
 	return j.take(&in, &h)

@@ -8,8 +8,8 @@ import (
 // check is a command that settles a suspicion, and how to read what it prints.
 type check struct{ command, reading string }
 
-// confirm says how to find out whether a suspicion is true: nothing in the log proves it.
-func (p *page) confirm(r *Report, in *Incident) {
+// writeConfirm says how to find out whether a suspicion is true: nothing in the log proves it.
+func writeConfirm(p *page, r *Report, in *Incident) {
 	if in.Verdict != "suspect" {
 		return
 	}

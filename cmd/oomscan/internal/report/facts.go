@@ -6,86 +6,8 @@ import (
 	"time"
 )
 
-// overview names each incident in a line when there are several.
-func (p *page) overview(r *Report) {
-	n := len(r.Incidents)
-	if n < 2 {
-		return
-	}
-	p.para(block{}, span{bold, count(n, "incident", "incidents") + ", in order of occurrence"})
-	for i := range r.Incidents {
-		if i == maxOverview {
-			p.more(n-i, "incident", "incidents")
-			break
-		}
-		in := &r.Incidents[i]
-		badge, word := verdict(in)
-		parts := [][]span{{{badge, word}, {plain, " " + strings.TrimSuffix(title(in), wentOn)}}}
-		if who := p.who(&Root{Rank: in.Root.Rank, Device: in.Root.Device, Host: in.Root.Host}); who != nil {
-			parts = append(parts, who)
-		}
-		parts = append(parts, []span{{plain, p.position(in.Root.File, in.Root.Line)}})
-		lead := strings.ReplaceAll(fmt.Sprintf("%2d. ", i+1), " ", string(nbsp))
-		p.para(block{indent: 1, hang: 5, full: true, lines: 2}, append([]span{{plain, lead}}, p.join(parts)...)...)
-	}
-	p.rule()
-}
-
-// verdict is how sure it is that memory ran out and whether it killed the run, as a badge.
-func verdict(in *Incident) (ink, string) {
-	badge, word := badgeMemory, "OUT OF MEMORY"
-	switch {
-	case in.Survived:
-		badge, word = badgeSurvived, "SURVIVED"
-	case in.Verdict == "suspect":
-		badge, word = badgeSuspect, "SUSPECT, NOT PROVEN"
-	case in.Verdict != "memory":
-		badge, word = badgeSuspect, "NOT MEMORY"
-	}
-	return badge, strings.ReplaceAll(" "+word+" ", " ", string(nbsp))
-}
-
-// headline says with what certainty what ran out, and in which phase.
-func (p *page) headline(in *Incident, i, n int) {
-	badge, word := verdict(in)
-	spans := []span{{badge, word}, {plain, " "}, {bold, title(in)}}
-	if n > 1 {
-		spans = append(spans, span{dim, fmt.Sprintf("  (%d%cof%c%d)", i+1, nbsp, nbsp, n)})
-	}
-	p.para(block{hang: measure(word) + 1}, spans...)
-}
-
-const wentOn = "; the run went on"
-
-// title is the headline's sentence. Kinds that it has no words for keep the classifier's own sentence.
-func title(in *Incident) string {
-	w, ok := kindWords()[in.Kind]
-	if in.Verdict == "suspect" {
-		w, ok = suspectWords()[in.Kind]
-	}
-	if !ok {
-		return strings.TrimSuffix(in.Summary, ".")
-	}
-	s := w.headline
-	if in.Kind == "nccl_oom" && in.Resource == "shm" {
-		s = "A collective found no room in /dev/shm"
-	}
-	ph := phaseWords()[in.Phase]
-	if ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
-		ph = " " + ph
-	} else {
-		ph = ""
-	}
-	s, tail, _ := strings.Cut(s, "|")
-	s += ph + tail
-	if in.Survived {
-		s += wentOn
-	}
-	return s
-}
-
-// facts is the block that answers what, when, who first, how much and where.
-func (p *page) facts(r *Report, in *Incident) {
+// writeFacts is the block that answers what, when, who first, how much and where.
+func writeFacts(p *page, r *Report, in *Incident) {
 	w := kindWords()[in.Kind]
 	if in.Verdict == "suspect" {
 		w = suspectWords()[in.Kind]
@@ -96,38 +18,38 @@ func (p *page) facts(r *Report, in *Incident) {
 	} else {
 		what = append(what, span{plain, ": " + named(resourceWords, in.Resource)})
 	}
-	when, who, much := p.when(r, in), p.who(&in.Root), p.howMuch(in)
+	when, who, much := when(p.g, r, in), who(p.g, &in.Root), howMuch(p.g, in)
 	p.row("what", what...)
 	p.row("when", when...)
 	p.row("who first", who...)
 	p.row("how much", much...)
-	p.row("where", span{plain, p.position(in.Root.File, in.Root.Line)})
-	var untold []string
+	p.row("where", span{plain, position(in.Root.File, in.Root.Line)})
+	var unknown []string
 	if in.phased() {
-		p.reason(in.PhaseWhy)
+		writeReason(p, in.PhaseWhy)
 	} else {
-		untold = append(untold, "the phase")
+		unknown = append(unknown, "the phase")
 	}
 	if who == nil {
-		untold = append(untold, "which process it was")
+		unknown = append(unknown, "which process it was")
 	}
 	if much == nil {
-		untold = append(untold, "any figures")
+		unknown = append(unknown, "any figures")
 	}
-	if len(untold) > 0 {
-		p.row("not told", span{dim, strings.Join(untold, ", ")})
+	if len(unknown) > 0 {
+		p.row("not told", span{dim, strings.Join(unknown, ", ")})
 	}
 }
 
 // phased says that the phase is known.
 func (in *Incident) phased() bool { return in.Phase != "" && in.Phase != "unknown" }
 
-// reason says by what the phase is known. What the phase means stands above it, so only a note on that is kept.
-func (p *page) reason(why string) {
+// writeReason says by what the phase is known. What the phase means stands above it, so only a note on that is kept.
+func writeReason(p *page, why string) {
 	if why == "" {
 		return
 	}
-	why = strings.TrimSuffix(p.near(sentence(why)), ".")
+	why = strings.TrimSuffix(sentence(why), ".")
 	if lead, tail, ok := strings.Cut(why, ", which is "); ok {
 		why = lead
 		if _, note, ok := strings.Cut(tail, ": "); ok {
@@ -138,7 +60,7 @@ func (p *page) reason(why string) {
 }
 
 // when is the phase with its certainty, the last step and the time; nothing when none of them is known.
-func (p *page) when(r *Report, in *Incident) []span {
+func when(g *glyphs, r *Report, in *Incident) []span {
 	var parts [][]span
 	if in.phased() {
 		ph := []span{{bold, in.Phase}}
@@ -153,11 +75,11 @@ func (p *page) when(r *Report, in *Incident) []span {
 	if in.Root.Time != nil {
 		parts = append(parts, []span{{plain, clock(*in.Root.Time)}})
 	}
-	return p.join(parts)
+	return g.join(parts)
 }
 
 // stepIsFact says whether the run's last step tells when the incident was: of two incidents it tells nothing, and a
-// run that went on took further steps.
+// runFacts that went on took further steps.
 func stepIsFact(r *Report) bool { return len(r.Incidents) == 1 && !r.Incidents[0].Survived }
 
 // clock prints a time, with its zone where the log tells one.
@@ -170,7 +92,7 @@ func clock(t time.Time) string {
 }
 
 // who is the process that failed first, nothing when the log does not tell.
-func (p *page) who(r *Root) []span {
+func who(g *glyphs, r *Root) []span {
 	var parts [][]span
 	add := func(label string, v *int) {
 		if v != nil {
@@ -188,7 +110,7 @@ func (p *page) who(r *Root) []span {
 	if s := deref(r.Process); s != "" {
 		parts = append(parts, []span{{plain, s}})
 	}
-	return p.join(parts)
+	return g.join(parts)
 }
 
 // used is how much of a limit of host memory was in use, nil when one of the two is unknown.
@@ -201,7 +123,7 @@ func used(in *Incident) *int64 {
 }
 
 // howMuch is the request against what was there, nothing when no figure is known.
-func (p *page) howMuch(in *Incident) []span {
+func howMuch(g *glyphs, in *Incident) []span {
 	r := &in.Root
 	var parts [][]span
 	if r.Request != nil {
@@ -235,7 +157,7 @@ func (p *page) howMuch(in *Incident) []span {
 	if in.Shortfall != nil {
 		parts = append(parts, []span{{short, size(*in.Shortfall) + string(nbsp) + "short"}})
 	}
-	return p.join(parts)
+	return g.join(parts)
 }
 
 // sentence begins with a capital letter, unless it begins with a name: those of settings, programs and files keep

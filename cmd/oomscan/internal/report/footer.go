@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// none says calmly that nothing was found, what that rests on, and where else to look.
-func (p *page) none(r *Report) {
+// writeNone says calmly that nothing was found, what that rests on, and where else to look.
+func writeNone(p *page, r *Report) {
 	word, ground := " NO MEMORY INCIDENT ", badgeCalm
 	text := "no message of memory running out in " + count(r.Stats.Lines, "line", "lines")
 	hint := "If the job died all the same: the reason may stand in a file that was not given, such as those of other ranks and " +
@@ -31,48 +31,41 @@ func (p *page) none(r *Report) {
 	p.blank()
 }
 
-func failures(r *Report) []*Input {
-	var out []*Input
-	for i := range r.Inputs {
-		if r.Inputs[i].Error != nil {
-			out = append(out, &r.Inputs[i])
-		}
-	}
-	return out
+func failures(r *Report) []Input {
+	return kept(r.Inputs, func(in *Input) bool { return in.Error != nil })
 }
 
-// footer says once what the run was, what was read, and what could not be.
-func (p *page) footer(r *Report) {
-	p.row("run", p.run(r)...)
+// writeFooter says once what the run was, what was read, and what could not be.
+func writeFooter(p *page, r *Report) {
+	p.row("run", runFacts(p.g, r)...)
 	if m := deref(r.Run.Model.Name); m != "" {
 		p.row("model", span{plain, m})
 	}
 	failed := failures(r)
 	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
-		p.row("read", p.read(r)...)
+		cut := 0
+		for i := range r.Inputs {
+			cut += r.Inputs[i].Truncated
+		}
+		writeRead(p, inputs(r.Inputs), cut, r.Version, r.Stats)
 	}
-	p.errors(failed)
+	writeErrors(p, failed)
 }
 
-// errors lists what could not be read, what has the same reason together.
-func (p *page) errors(failed []*Input) {
+// writeErrors lists what could not be read, what has the same reason together.
+func writeErrors(p *page, failed []Input) {
 	const few = 3
-	together := map[string]int{}
+	same := map[string]int{}
 	for _, in := range failed {
-		together[*in.Error]++
+		same[*in.Error]++
 	}
-	rows := 0
-	told := map[string]bool{}
+	label, rows, listed := "errors", 0, map[string]bool{}
 	for i, in := range failed {
-		label := ""
-		if rows == 0 {
-			label = "errors"
-		}
-		n := together[*in.Error]
-		if n > few && told[*in.Error] {
+		n := same[*in.Error]
+		if n > few && listed[*in.Error] {
 			continue
 		}
-		told[*in.Error] = true
+		listed[*in.Error] = true
 		if rows++; rows > maxProblems {
 			p.row("", span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(len(failed)-i, "more", "more"))})
 			return
@@ -82,11 +75,15 @@ func (p *page) errors(failed []*Input) {
 			name += fmt.Sprintf(" and %s", count(n-1, "more", "more"))
 		}
 		p.row(label, span{short, name}, span{plain, ": " + *in.Error})
+		label = ""
 	}
 }
 
-// partial says that the answer rests on a part of what there is.
-func (p *page) partial(failed int, inputs int) {
+// writePartial says, if so, that the answer rests on a part of what there is.
+func writePartial(p *page, yes bool, failed, inputs int) {
+	if !yes {
+		return
+	}
 	word := strings.ReplaceAll(" PARTIAL ", " ", string(nbsp))
 	text := "interrupted before everything was read"
 	if failed > 0 && inputs > 1 {
@@ -96,8 +93,8 @@ func (p *page) partial(failed int, inputs int) {
 	p.blank()
 }
 
-// run is what the log tells of the job, in one line.
-func (p *page) run(r *Report) []span {
+// runFacts is what the log tells of the job, in one line.
+func runFacts(g *glyphs, r *Report) []span {
 	var parts [][]span
 	add := func(format string, args ...any) { parts = append(parts, []span{{plain, fmt.Sprintf(format, args...)}}) }
 	c := &r.Run
@@ -113,51 +110,39 @@ func (p *page) run(r *Report) []span {
 	}
 	switch {
 	case c.Nodes != nil && c.GPUsPerNode != nil:
-		add("%s %s %s", count(*c.Nodes, "node", "nodes"), p.g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))
+		add("%s %s %s", count(*c.Nodes, "node", "nodes"), g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))
 	case c.WorldSize != nil:
 		add("%s", count(*c.WorldSize, "rank", "ranks"))
 	}
 	if c.LastStep != nil && !stepIsFact(r) {
 		add("last step%c%d", nbsp, *c.LastStep)
 	}
-	return p.join(parts)
+	return g.join(parts)
 }
 
-// read is what the answer cost.
-func (p *page) read(r *Report) []span {
-	what := count(len(r.Inputs), "input", "inputs")
-	if dir := folder(r.Inputs); dir != "" {
+// writeRead says what was read and what that cost. How long a line may be, each scan of a merged report may have set itself.
+func writeRead(p *page, what string, truncated int, version string, st Stats) {
+	parts := [][]span{{{plain, what}}, {{plain, count(st.Lines, "line", "lines")}}, {{plain, size(st.Bytes)}}}
+	if truncated > 0 {
+		parts = append(parts, []span{{plain, count(truncated, "line", "lines") + " too long to be read whole (--max-line)"}})
+	}
+	by := strings.TrimSpace("oomscan " + version)
+	p.row("read", p.g.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(st.DurationMS))}}))...)
+}
+
+// inputs names what was read.
+func inputs(ins []Input) string {
+	if len(ins) == 1 && ins[0].Name == "-" {
+		return "standard input"
+	}
+	if len(ins) == 1 {
+		return ins[0].Name
+	}
+	what := count(len(ins), "input", "inputs")
+	if dir := folder(ins); dir != "" {
 		what += " of " + strings.TrimSuffix(dir, "!")
 	}
-	if len(r.Inputs) == 1 && r.Inputs[0].Name != "-" {
-		what = r.Inputs[0].Name
-	} else if len(r.Inputs) == 1 {
-		what = "standard input"
-	}
-	parts := [][]span{{{plain, what}}, {{plain, count(r.Stats.Lines, "line", "lines")}}, {{plain, size(r.Stats.Bytes)}}}
-	if cut := truncated(r.Inputs); cut > 0 {
-		parts = append(parts, inParts(cut))
-	}
-	by := "oomscan"
-	if r.Version != "" {
-		by += " " + r.Version
-	}
-	parts = append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(r.Stats.DurationMS))}})
-	return p.join(parts)
-}
-
-// truncated counts the lines that were not read as a whole.
-func truncated(ins []Input) int {
-	n := 0
-	for i := range ins {
-		n += ins[i].Truncated
-	}
-	return n
-}
-
-// inParts says that lines were longer than their limit. How long that is, each scan of a merged report may have its own word.
-func inParts(lines int) []span {
-	return []span{{plain, count(lines, "line", "lines") + " too long to be read whole (--max-line)"}}
+	return what
 }
 
 // folder is what the names of several inputs have in common: a folder, or an archive.

@@ -2,8 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
-	"io"
 	"reflect"
 
 	"oomscan/remedies"
@@ -91,6 +89,10 @@ type GuideParameter struct {
 	SeenIn    string              `json:"seen_in"` // versions that spell it so
 }
 
+func headOf(g *remedies.Guide) GuideHead {
+	return GuideHead{g.ID, g.Name, g.Title, str(g.Date), str(g.URL), g.Framework, g.Document, g.Note, g.Seen}
+}
+
 // NewGuide makes the plain values of a guide.
 func NewGuide(b *remedies.Browsed, q remedies.Query) Guide {
 	g, m := b.Guide, &b.Manual
@@ -134,19 +136,6 @@ func guideItem(e *remedies.Entry, seen string) GuideItem {
 		})
 	}
 	return x
-}
-
-// GuideJSON writes a guide as one indented document.
-func GuideJSON(w io.Writer, g *Guide) error { return document(w, g) }
-
-// document writes v as one indented document, with [] for lists that are empty.
-func document(w io.Writer, v any) error {
-	full := reflect.New(reflect.TypeOf(v).Elem()).Elem()
-	full.Set(reflect.ValueOf(v).Elem())
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(withoutNil(full).Interface())
 }
 
 // withoutNil is a copy of v in which no slice is nil. The values below v are not changed: guides are shared.

@@ -5,33 +5,27 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"oomscan/remedies"
 )
 
-// GuideMarkdown writes a guide as Markdown: for an issue, a wiki, a merge request.
-func GuideMarkdown(w io.Writer, g *Guide) error {
+// guideMarkdown writes a page of a guide as Markdown: for an issue, a wiki, a merge request.
+func guideMarkdown(w io.Writer, g *GuidePage, _ Style) error {
 	m := &markdown{}
-	m.f("# %s: %s\n", md(g.Guide.ID), md(g.Guide.Title))
-	m.text(g.Guide.Note)
-	if g.Guide.URL != nil {
-		m.text("<" + *g.Guide.URL + ">")
+	if g.head != nil {
+		m.f("# %s: %s\n", md(g.head.Guide.ID), md(g.head.Guide.Title))
+		m.line(&line{text: g.head.Guide.Note}, "\n")
+		m.line(&line{text: deref(g.head.Guide.URL), kind: link}, "\n")
 	}
-	if len(g.Diagnosis) > 0 {
-		m.f("\n## Which one is it?\n\n| where | seen as | mostly | first |\n|---|---|---|---|\n")
-		for _, x := range g.Diagnosis {
-			m.f("| %s | %s | %s | %s |\n", cell(x.Where), cell(x.Symptom), cell(x.Cause), cell(x.First))
+	for i := range g.sections {
+		s := &g.sections[i]
+		m.f("\n## %s\n\n", md(strings.TrimSpace(s.title+"  "+s.note)))
+		for k := range s.entries {
+			m.entry(&s.entries[k])
 		}
 	}
-	for i := range g.Lists {
-		l := &g.Lists[i]
-		m.f("\n## %s\n\n", md(l.Heading))
-		for j := range l.Items {
-			m.item(&l.Items[j])
-		}
+	for i := range g.closing {
+		m.line(&g.closing[i], "\n")
 	}
-	m.manual(g)
-	_, err := w.Write(m.Bytes())
+	_, err := w.Write(bytes.TrimLeft(m.Bytes(), "\n"))
 	return err
 }
 
@@ -40,134 +34,39 @@ type markdown struct{ bytes.Buffer }
 
 func (m *markdown) f(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
-func (m *markdown) text(s string) {
-	if s != "" {
-		m.f("\n%s\n", s)
+// entry writes an item of a list. What belongs to it is indented as its mark asks for.
+func (m *markdown) entry(e *entry) {
+	mark := "- "
+	if e.number > 0 {
+		mark = fmt.Sprintf("%d. ", e.number)
 	}
-}
-
-// item writes one item of a list. What belongs to it is indented by three columns, as the number asks for.
-func (m *markdown) item(x *GuideItem) {
-	m.f("%d. **%s**", x.Order, md(x.Title))
-	if x.Source.Section != "" {
-		m.f(" (%s)", md(x.Source.Section))
+	name := ticked(e.code)
+	if e.code == "" {
+		name = "**" + md(e.title) + "**"
+	}
+	m.f("%s%s", mark, name)
+	for _, n := range e.notes {
+		m.f(" %s", md(n))
 	}
 	m.f("\n")
-	if x.Applies != nil && !*x.Applies {
-		m.f("   *already so or ruled out: %s*\n", md(x.AppliesWhy))
-	}
-	for _, s := range []string{x.Detail, x.Why} {
-		if s != "" {
-			m.f("   %s\n", md(s))
-		}
-	}
-	if len(x.Needs) > 0 {
-		m.f("   Needs: %s.\n", md(strings.Join(x.Needs, "; ")))
-	}
-	if x.Caution != "" {
-		m.f("   **Careful:** %s\n", md(x.Caution))
-	}
-	m.corrections(x.Corrections, "   ")
-	for i := range x.Parameters {
-		p := &x.Parameters[i]
-		var notes []string
-		for _, b := range []struct {
-			word string
-			v    *string
-		}{{"default", p.Default}, {"at least", p.Min}, {"at most", p.Max}} {
-			if b.v != nil {
-				notes = append(notes, b.word+" "+ticked(*b.v))
-			}
-		}
-		for _, s := range p.Spellings {
-			n := "also " + ticked(s.Key)
-			if s.Versions != "" {
-				n += " (" + md(s.Versions) + ")"
-			}
-			notes = append(notes, n)
-		}
-		m.f("   - %s", ticked(p.Key))
-		if len(notes) > 0 {
-			m.f(": %s", strings.Join(notes, ", "))
-		}
-		m.f("\n")
-	}
-	m.fence(x.Syntax, x.Snippet, "   ")
-}
-
-func (m *markdown) corrections(list []remedies.Correction, indent string) {
-	for _, c := range list {
-		m.f("%s*Corrected (%s):* the document says %s; in fact %s", indent, md(c.ID), md(strings.TrimSuffix(c.Says, ".")), md(strings.TrimSuffix(c.Is, ".")))
-		if c.Versions != "" {
-			m.f(" (%s)", md(c.Versions))
-		}
-		m.f(".\n")
+	for i := range e.lines {
+		m.line(&e.lines[i], strings.Repeat(" ", len(mark)))
 	}
 }
 
-// manual writes what the guide tells besides its lists.
-func (m *markdown) manual(g *Guide) {
-	head := func(n int, title string) {
-		if n > 0 {
-			m.f("\n## %s\n", title)
-		}
+// line writes a line behind its indent.
+func (m *markdown) line(l *line, indent string) {
+	switch {
+	case l.text == "":
+	case l.kind == pasted:
+		m.fence(l.syntax, l.text, indent)
+	case l.kind == link:
+		m.f("%s<%s>\n", indent, l.text)
+	case l.label == "":
+		m.f("%s%s\n", indent, md(l.text))
+	default:
+		m.f("%s*%s* %s\n", indent, md(l.label), md(l.text))
 	}
-	head(len(g.Parameters), "Parameters")
-	for _, x := range g.Parameters {
-		m.f("\n- %s: %s %s\n", ticked(x.Key), md(x.Meaning), md(x.Constraint))
-		if x.URL != "" {
-			m.f("  <%s>\n", x.URL)
-		}
-		m.corrections(x.Corrections, "  ")
-	}
-	head(len(g.Steps), "Finding out more")
-	for _, x := range g.Steps {
-		m.part(x.Title, x.Detail, x.Syntax, x.Snippet, x.Corrections)
-		if x.Caution != "" {
-			m.f("\n**Careful:** %s\n", md(x.Caution))
-		}
-	}
-	head(len(g.Templates), "Templates")
-	for _, x := range g.Templates {
-		m.part(x.Title, x.Detail, x.Syntax, x.Snippet, x.Corrections)
-	}
-	head(len(g.Messages), "Messages")
-	for _, x := range g.Messages {
-		m.f("\n- %s (%s): %s %s\n", ticked(x.Text), md(x.Kind), md(x.Means), md(x.Do))
-		m.corrections(x.Corrections, "  ")
-	}
-	if len(g.Goals) > 0 {
-		m.f("\n## In short\n\n| goal | use |\n|---|---|\n")
-		for _, x := range g.Goals {
-			m.f("| %s | %s |\n", cell(x.Goal), strings.ReplaceAll(ticked(x.Use), "|", `\|`))
-		}
-	}
-	if len(g.Compared) > 0 {
-		m.f("\n## Before and after\n\n| parameter | before | after | effect |\n|---|---|---|---|\n")
-		for _, x := range g.Compared {
-			m.f("| %s | %s | %s | %s |\n", ticked(x.Key), cell(x.Before), cell(x.After), cell(x.Effect))
-		}
-	}
-	head(len(g.Notes), "Worth knowing")
-	for _, x := range g.Notes {
-		m.part(x.Title, x.Text, x.Syntax, x.Snippet, x.Corrections)
-		if x.URL != "" {
-			m.f("\n<%s>\n", x.URL)
-		}
-	}
-}
-
-func (m *markdown) part(title, text, syntax, snippet string, corrections []remedies.Correction) {
-	m.f("\n### %s\n", md(title))
-	m.text(md(text))
-	if snippet != "" {
-		m.f("\n")
-	}
-	m.fence(syntax, snippet, "")
-	if len(corrections) > 0 {
-		m.f("\n")
-	}
-	m.corrections(corrections, "")
 }
 
 // languages are the names that fences have for syntaxes.
@@ -195,9 +94,6 @@ var marks = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "["
 
 // md is text that shows as it is.
 func md(s string) string { return marks.Replace(printableText(s)) }
-
-// cell is text for a table.
-func cell(s string) string { return strings.ReplaceAll(md(s), "|", `\|`) }
 
 // ticked is a name or a value in backticks, more of them than it holds.
 func ticked(s string) string {

@@ -41,7 +41,7 @@ func TestGuideTextFitsTheScreenAndHoldsEveryItem(t *testing.T) {
 	every(t, func(t *testing.T, g *Guide) {
 		for _, width := range []int{60, 80, 120} {
 			var b bytes.Buffer
-			require.NoError(t, GuideText(&b, g, Style{Width: width}))
+			require.NoError(t, guideText(&b, g.Page(), Style{Width: width}))
 			for l := range strings.Lines(b.String()) {
 				assert.LessOrEqual(t, measure(strings.TrimRight(l, "\n")), width, l)
 			}
@@ -60,7 +60,7 @@ func TestGuideMarkdownClosesItsFencesAndEscapes(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, g *Guide) {
 		var b bytes.Buffer
-		require.NoError(t, GuideMarkdown(&b, g))
+		require.NoError(t, guideMarkdown(&b, g.Page(), Style{}))
 		open := ""
 		for l := range strings.Lines(b.String()) {
 			switch f := fenceOf(l); {
@@ -91,7 +91,7 @@ func TestGuideJSONHasNoNullLists(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, g *Guide) {
 		var b bytes.Buffer
-		require.NoError(t, GuideJSON(&b, g))
+		require.NoError(t, guideJSON(&b, g.Page(), Style{}))
 		var back map[string]any
 		require.NoError(t, json.Unmarshal(b.Bytes(), &back))
 		for _, k := range []string{"lists", "diagnosis", "parameters", "steps", "templates", "messages", "goals", "compared", "notes"} {

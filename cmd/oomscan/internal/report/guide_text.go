@@ -2,331 +2,92 @@ package report
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-
-	"oomscan/remedies"
 )
 
-// GuideText writes a guide for people. Where a phase or a resource was asked for, it writes the lists and what the
-// guide says about just that; without, all of it.
-func GuideText(w io.Writer, g *Guide, st Style) error {
-	p := newPage(st)
-	all := g.Phase == nil && g.Resource == nil
-	p.guideHead(g)
-	about := func(phases []string) bool { return all || g.Phase != nil && slices.Contains(phases, *g.Phase) }
-	p.signs(g.Diagnosis)
-	for i := range g.Lists {
-		p.guideList(&g.Lists[i])
-	}
-	if len(g.Lists) == 0 {
+// guideText lays a page of a guide out for people.
+func guideText(w io.Writer, g *GuidePage, st Style) error {
+	return write(w, st, func(p *page) {
+		if g.head != nil {
+			writeGuideHead(p, g.head)
+		}
+		for i := range g.sections {
+			s := &g.sections[i]
+			var note []span
+			if s.note != "" {
+				note = []span{{dim, "  " + s.note}}
+			}
+			p.heading(s.title, note...)
+			for k := range s.entries {
+				writeEntry(p, &s.entries[k])
+			}
+		}
 		p.blank()
-		p.para(block{indent: 2, hang: 2}, span{plain, "The guide has no list for that."})
-	}
-	explained := kept(g.Parameters, func(x *remedies.Explained) bool { return about(x.Phases) })
-	if len(explained) > 0 {
-		p.heading("Parameters")
-	}
-	for i := range explained {
-		x := &explained[i]
-		p.para(block{indent: 4, hang: 6, full: true}, join([]span{{code, x.Key}}, inSection(x.Section))...)
-		p.body(6, x.Meaning)
-		p.body(6, x.Constraint)
-		p.spelled(x.Key, x.Spellings, 6)
-		p.address(x.URL, 6)
-		p.corrected(x.Corrections, 6)
-	}
-	steps := kept(g.Steps, func(x *remedies.Step) bool { return about(x.Phases) })
-	if len(steps) > 0 {
-		p.heading("Finding out more")
-	}
-	for i := range steps {
-		x := &steps[i]
-		p.part(x.Title, x.Section, x.Detail, x.Snippet)
-		p.careful(x.Caution, 6)
-		p.corrected(x.Corrections, 6)
-	}
-	notes := kept(g.Notes, func(x *remedies.Note) bool { return about(x.Phases) })
-	if all {
-		p.wholeGuide(g)
-	}
-	if len(notes) > 0 {
-		p.heading("Worth knowing")
-	}
-	for i := range notes {
-		x := &notes[i]
-		p.part(x.Title, x.Section, x.Text, x.Snippet)
-		p.address(x.URL, 6)
-		p.corrected(x.Corrections, 6)
-	}
-	if !all && len(g.Templates)+len(g.Steps)+len(g.Notes)+len(g.Messages) > 0 {
-		p.blank()
-		p.para(block{indent: 2, hang: 4}, span{dim, "The whole guide, with its debugging steps, templates and tables: "}, span{code, "oomscan guide " + g.Guide.ID})
-	}
-	_, err := w.Write(p.buf.Bytes())
-	return err
+		for i := range g.closing {
+			writeLine(p, &g.closing[i], 2)
+		}
+	})
 }
 
-// wholeGuide writes the parts that belong to no phase.
-func (p *page) wholeGuide(g *Guide) {
-	if len(g.Templates) > 0 {
-		p.heading("Templates")
-	}
-	for i := range g.Templates {
-		x := &g.Templates[i]
-		p.part(x.Title, x.Section, x.Detail, x.Snippet)
-		p.corrected(x.Corrections, 6)
-	}
-	if len(g.Messages) > 0 {
-		p.heading("Messages")
-	}
-	for i := range g.Messages {
-		x := &g.Messages[i]
-		p.para(block{indent: 4, hang: 6, full: true}, span{code, x.Text}, span{dim, "  " + x.Kind})
-		p.body(6, x.Means)
-		p.body(6, x.Do)
-		p.corrected(x.Corrections, 6)
-	}
-	if len(g.Goals) > 0 {
-		p.heading("In short")
-	}
-	for _, x := range g.Goals {
-		p.para(block{indent: 4, hang: 6}, span{plain, x.Goal})
-		p.para(block{indent: 6, hang: 8, full: true}, span{code, x.Use})
-	}
-	if len(g.Compared) > 0 {
-		p.heading("Before and after")
-	}
-	for _, x := range g.Compared {
-		p.para(block{indent: 4, hang: 6, full: true}, span{code, x.Key}, span{plain, "  "}, span{dim, x.Before + string(nbsp) + p.g.arrow + string(nbsp)},
-			span{good, x.After})
-		p.body(6, x.Effect)
-	}
-}
-
-// guideHead says what document it is.
-func (p *page) guideHead(g *Guide) {
+// writeGuideHead says what document it is.
+func writeGuideHead(p *page, g *Guide) {
 	kind := "list made of official documents"
 	if g.Guide.Document {
 		kind = "guide"
 	}
 	p.para(block{indent: 1, hang: 2}, span{badgeCalm, " " + g.Guide.ID + " "}, span{bold, "  " + g.Guide.Title}, span{dim, "  " + kind})
-	var asked []string
-	for _, s := range []*string{g.Phase, g.Resource} {
-		if s != nil {
-			asked = append(asked, *s)
+	for _, x := range []struct{ label, text string }{
+		{"only", strings.Trim(deref(g.Phase)+", "+deref(g.Resource), ", ")}, {"dated", deref(g.Guide.Date)}, {"for", g.Guide.Name}, {"checked", g.Guide.SeenIn},
+	} {
+		if x.text != "" {
+			p.row(x.label, span{plain, x.text})
 		}
 	}
-	if len(asked) > 0 {
-		p.row("only", span{plain, strings.Join(asked, ", ")})
-	}
-	if g.Guide.Date != nil {
-		p.row("dated", span{plain, *g.Guide.Date})
-	}
-	p.row("for", span{plain, g.Guide.Name})
-	p.row("checked", span{plain, g.Guide.SeenIn})
-	p.address(deref(g.Guide.URL), 2)
-	p.body(2, g.Guide.Note)
+	writeLine(p, &line{text: deref(g.Guide.URL), kind: link}, 2)
+	writeLine(p, &line{text: g.Guide.Note}, 2)
 }
 
-// signs are the rows of the diagnosis.
-func (p *page) signs(list []remedies.Sign) {
-	if len(list) == 0 {
-		return
+func writeEntry(p *page, e *entry) {
+	indent := 6
+	var head []span
+	if e.number > 0 {
+		indent = 8
+		number := strconv.Itoa(e.number)
+		head = []span{{plain, pad("", 2-len(number)) + number + string(nbsp) + string(nbsp)}}
 	}
-	p.heading("Which one is it?")
-	for i := range list {
-		x := &list[i]
-		p.para(block{indent: 4, hang: 6}, join([]span{{bold, x.Where}}, inSection(x.Section))...)
-		p.labelled("seen as", x.Symptom)
-		p.labelled("mostly", x.Cause)
-		p.labelled("first", x.First)
+	if e.code != "" {
+		head = append(head, span{code, e.code})
+	} else {
+		head = append(head, span{bold, e.title})
 	}
-}
-
-// labelled is a text behind a faint word.
-func (p *page) labelled(word, text string) {
-	if text != "" {
-		p.para(block{indent: 6, hang: 8}, span{dim, word + " "}, span{plain, text})
+	for _, n := range e.notes {
+		head = append(head, span{dim, "  " + n})
+	}
+	p.para(block{indent: 4, hang: indent, full: e.code != ""}, head...)
+	for i := range e.lines {
+		writeLine(p, &e.lines[i], indent)
 	}
 }
 
-// guideList writes a checklist.
-func (p *page) guideList(l *GuideList) {
-	var note []span
-	if l.General {
-		note = []span{{dim, "  for all phases"}}
-	}
-	p.heading(l.Heading, note...)
-	for i := range l.Items {
-		p.guideItem(&l.Items[i])
-	}
-}
-
-// guideItem writes one item in full.
-func (p *page) guideItem(x *GuideItem) {
-	number := pad("", 2-len(strconv.Itoa(x.Order))) + strconv.Itoa(x.Order) + string(nbsp) + string(nbsp)
-	var marks []span
-	if x.LastResort {
-		marks = append(marks, span{dim, "  last resort"})
-	}
-	if x.Addition {
-		marks = append(marks, span{dim, "  not in the document"})
-	}
-	const indent = 8
-	p.para(block{indent: 4, hang: indent}, join([]span{{plain, number}, {bold, x.Title}}, marks, inSection(x.Source.Section))...)
-	if x.Applies != nil && !*x.Applies {
-		p.para(block{indent: indent, hang: indent + 2}, span{good, "already so or ruled out: "}, span{plain, closed(x.AppliesWhy)})
-	}
-	p.snippet(x.Snippet, indent)
-	if x.Snippet == "" {
-		for i := range x.Parameters {
-			c := Change{Key: x.Parameters[i].Key, Direction: x.Parameters[i].Direction}
-			p.para(block{indent: indent, hang: indent + 2, full: true}, join([]span{{code, c.Key}, {plain, "  "}}, p.value(&c))...)
+func writeLine(p *page, l *line, indent int) {
+	switch {
+	case l.text == "":
+	case l.kind == pasted:
+		for text := range strings.Lines(strings.TrimRight(l.text, "\n")) {
+			trimmed := strings.TrimLeft(text, " ")
+			in := indent + min(len(text)-len(trimmed), 24)
+			p.para(block{indent: in, hang: in + 2, full: true}, span{code, trimmed})
 		}
-	}
-	for i := range x.Changes {
-		if c := &x.Changes[i]; c.ComputedFrom != "" && c.To != nil {
-			p.para(block{indent: indent, hang: indent + 2}, span{dim, closed("why " + clip(*c.To) + ": " + c.ComputedFrom)})
+	case l.kind == link:
+		p.para(block{indent: indent, hang: indent, full: true}, span{dim, l.text})
+	case l.label == "":
+		p.para(block{indent: indent, hang: indent}, span{plain, l.text})
+	default:
+		label := dim
+		if l.kind == warning {
+			label = bold
 		}
+		p.para(block{indent: indent, hang: indent + 2}, span{label, l.label + " "}, span{plain, l.text})
 	}
-	for i := range x.Parameters {
-		p.bounds(&x.Parameters[i], len(x.Parameters) > 1, indent)
-		p.spelled(x.Parameters[i].Key, x.Parameters[i].Spellings, indent)
-	}
-	p.body(indent, x.Detail)
-	p.body(indent, x.Why)
-	p.needs(x.Needs, indent)
-	p.careful(x.Caution, indent)
-	p.corrected(x.Corrections, indent)
-}
-
-// needs says what must be so for an item to help, and then what must not.
-func (p *page) needs(list []string, indent int) {
-	var wanted, unwanted []string
-	for _, n := range list {
-		if strings.HasPrefix(n, "not ") || strings.HasPrefix(n, "never ") {
-			unwanted = append(unwanted, n)
-		} else {
-			wanted = append(wanted, n)
-		}
-	}
-	if len(wanted) > 0 {
-		p.para(block{indent: indent, hang: indent + 2}, span{dim, "needs "}, span{plain, strings.Join(wanted, "; ")})
-	}
-	if len(unwanted) > 0 {
-		p.para(block{indent: indent, hang: indent + 2}, span{plain, strings.Join(unwanted, "; ")})
-	}
-}
-
-// bounds are a parameter's default and limits.
-func (p *page) bounds(x *GuideParameter, name bool, indent int) {
-	var parts [][]span
-	for _, b := range []struct {
-		word string
-		v    *string
-	}{{"default", x.Default}, {"at least", x.Min}, {"at most", x.Max}} {
-		if b.v != nil {
-			parts = append(parts, []span{{dim, b.word + " "}, {plain, *b.v}})
-		}
-	}
-	if len(parts) == 0 {
-		return
-	}
-	line := p.join(parts)
-	if name {
-		line = append([]span{{dim, x.Key + ": "}}, line...)
-	}
-	p.para(block{indent: indent, hang: indent + 2, full: true}, line...)
-}
-
-// spelled are a parameter's other names.
-func (p *page) spelled(key string, list []remedies.Spelling, indent int) {
-	var parts [][]span
-	for _, s := range list {
-		if s.Key == key && s.Versions == "" {
-			continue
-		}
-		name := []span{{plain, s.Key}}
-		switch {
-		case s.Versions != "" && s.Surface != "":
-			name = append(name, span{dim, " (" + s.Surface + ", " + s.Versions + ")"})
-		case s.Versions != "":
-			name = append(name, span{dim, " (" + s.Versions + ")"})
-		case s.Surface != "":
-			name = append(name, span{dim, " (" + s.Surface + ")"})
-		}
-		parts = append(parts, name)
-	}
-	if len(parts) > 0 {
-		p.para(block{indent: indent, hang: indent + 2, full: true}, append([]span{{dim, "also written "}}, p.join(parts)...)...)
-	}
-}
-
-// part is a titled text with something to paste.
-func (p *page) part(title, section, text, pasted string) {
-	p.para(block{indent: 4, hang: 6}, join([]span{{bold, title}}, inSection(section))...)
-	p.body(6, text)
-	p.snippet(pasted, 6)
-}
-
-// snippet writes what is to be pasted, line by line.
-func (p *page) snippet(s string, indent int) {
-	if s == "" {
-		return
-	}
-	for l := range strings.Lines(strings.TrimRight(s, "\n")) {
-		text := strings.TrimLeft(l, " ")
-		in := indent + min(len(l)-len(text), 24)
-		p.para(block{indent: in, hang: in + 2, full: true}, span{code, text})
-	}
-}
-
-func (p *page) body(indent int, text string) {
-	if text != "" {
-		p.para(block{indent: indent, hang: indent}, span{plain, text})
-	}
-}
-
-func (p *page) careful(text string, indent int) {
-	if text != "" {
-		p.para(block{indent: indent, hang: indent + 2}, span{bold, "careful: "}, span{plain, text})
-	}
-}
-
-// corrected says where the document is wrong.
-func (p *page) corrected(list []remedies.Correction, indent int) {
-	for _, c := range list {
-		text := "the document says " + strings.TrimSuffix(c.Says, ".") + "; in fact " + strings.TrimSuffix(c.Is, ".")
-		if c.Versions != "" {
-			text += " (" + c.Versions + ")"
-		}
-		p.para(block{indent: indent, hang: indent + 2}, span{short, "corrected: "}, span{plain, text + "."}, span{dim, " [" + c.ID + "]"})
-	}
-}
-
-// address is a link on a line of its own.
-func (p *page) address(u string, indent int) {
-	if u != "" {
-		p.para(block{indent: indent, hang: indent, full: true}, span{dim, u})
-	}
-}
-
-// inSection names the document's section.
-func inSection(s string) []span {
-	if s == "" {
-		return nil
-	}
-	return []span{{dim, "  [" + s + "]"}}
-}
-
-func kept[T any](list []T, pass func(*T) bool) []T {
-	var out []T
-	for i := range list {
-		if pass(&list[i]) {
-			out = append(out, list[i])
-		}
-	}
-	return out
 }

@@ -111,8 +111,9 @@ func TestTableFitsItsTerminal(t *testing.T) {
 	sum := Summarize(jobs)
 	for _, width := range []int{60, 80, 120, 200} {
 		var b bytes.Buffer
-		text := JobsText{Jobs: jobs, Summary: &sum, Inputs: 1200, Again: "oomscan --job NAME logs", Shown: 3}
-		require.NoError(t, text.Write(&b, Style{Width: width}))
+		text := NewText(Output{&b, Style{Width: width}})
+		require.NoError(t, text.Begin(&Answer{Several: true, Live: true, Briefs: jobs, Summary: sum, Inputs: 1200, Again: "oomscan --job NAME logs"}))
+		require.NoError(t, text.End())
 		for line := range strings.Lines(b.String()) {
 			assert.LessOrEqual(t, measure(strings.TrimSuffix(line, "\n")), width, line)
 		}
@@ -126,15 +127,15 @@ func TestJobsJSONIsOneDocument(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ jobs, shared int }{{0, 0}, {2, 0}, {2, 2}} {
 		var b bytes.Buffer
-		doc := NewJobsJSON(&b, "v", nil)
+		doc := NewJSON(Output{Writer: &b})
+		require.NoError(t, doc.Begin(&Answer{Several: true, Version: "v", Summary: Summarize(nil)}))
 		for i := range c.jobs {
-			require.NoError(t, doc.Job(fmt.Sprint(i), "why", &Report{}))
+			require.NoError(t, doc.Job(&Job{Name: fmt.Sprint(i), Why: "why", Report: &Report{}}))
 		}
 		for i := range c.shared {
-			require.NoError(t, doc.Shared(fmt.Sprint(i), "why", &Report{}))
+			require.NoError(t, doc.Job(&Job{Name: fmt.Sprint(i), Why: "why", Shared: true, Report: &Report{}}))
 		}
-		sum := Summarize(nil)
-		require.NoError(t, doc.Close(&sum, false, Stats{}))
+		require.NoError(t, doc.End())
 		var plain bytes.Buffer
 		require.NoError(t, json.Indent(&plain, b.Bytes(), "", "  "))
 		assert.Equal(t, plain.String(), b.String(), "indented as a whole")

@@ -1,72 +1,190 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
-	"reflect"
+	"strings"
+
+	"oomscan/parser/secret"
 )
+
+// NewJSON returns the reporter of one indented document: the report of the only job or, of several jobs,
+//
+//	{"schema", "version", "inputs", "jobs": [{"job", "together_by", ... the document of one job}], "unattributed": [...],
+//	 "summary", "partial", "stats"}
+//
+// where inputs are those that are no job's alone: logs of nodes, and what could not be read.
+func NewJSON(o Output) Reporter { return &jsonReporter{doc: newDocument(o.Writer)} }
+
+type jsonReporter struct {
+	doc    *document
+	answer *Answer
+	shared bool // the list of logs beside the jobs is open
+}
+
+// Begin implements [Reporter].
+func (j *jsonReporter) Begin(a *Answer) error {
+	j.answer = a
+	if a.Several {
+		j.doc.field("schema", Schema)
+		j.doc.field("version", a.Version)
+		j.doc.field("inputs", append([]Input{}, a.Shared...))
+		j.doc.list("jobs")
+	}
+	return j.doc.err
+}
+
+// Job implements [Reporter].
+func (j *jsonReporter) Job(x *Job) error {
+	if !j.answer.Several {
+		j.doc.report(x.Report)
+		return j.doc.err
+	}
+	if x.Shared {
+		j.openShared()
+	}
+	one := j.doc.object()
+	one.field("job", secret.Text(x.Name))
+	one.field("together_by", x.Why)
+	one.report(x.Report)
+	j.doc.err = one.end()
+	return j.doc.err
+}
+
+// End implements [Reporter].
+func (j *jsonReporter) End() error {
+	if j.answer.Several {
+		j.openShared()
+		j.doc.endList()
+		j.doc.field("summary", &j.answer.Summary)
+		j.doc.field("partial", j.answer.Partial)
+		j.doc.field("stats", j.answer.Stats)
+	}
+	return j.doc.flush()
+}
+
+// openShared ends the list of jobs and begins that of the logs beside them.
+func (j *jsonReporter) openShared() {
+	if !j.shared {
+		j.shared = true
+		j.doc.endList()
+		j.doc.list("unattributed")
+	}
+}
 
 // JSON writes the report as one indented document.
 func JSON(w io.Writer, r *Report) error {
-	l := newLayout(w, "")
-	if err := l.encode(r); err != nil {
-		return err
-	}
-	_ = l.out.WriteByte('\n')
-	return l.out.Flush()
+	d := newDocument(w)
+	d.report(r)
+	return d.flush()
 }
 
-// Incidents are those of one report. To find out how an [Incident] is written takes longer than to read a short log, and so
-// it is found out when there is one.
-type Incidents []Incident
-
-// MarshalJSON writes the list.
-func (all Incidents) MarshalJSON() ([]byte, error) {
-	if len(all) == 0 {
-		return []byte("[]"), nil
+// writeReport writes the fields of a report.
+func (d *document) report(r *Report) {
+	d.field("schema", r.Schema)
+	d.field("version", r.Version)
+	d.field("inputs", r.Inputs)
+	d.field("run", r.Run)
+	d.list("incidents")
+	for i := range r.Incidents {
+		d.element(&r.Incidents[i])
 	}
+	d.endList()
+	d.field("partial", r.Partial)
+	d.field("stats", r.Stats)
+}
+
+// document writes an indented JSON object field by field, and its lists element by element: a document of thousands of
+// incidents is never in memory as a whole. After an error it writes nothing more.
+type document struct {
+	out    *bufio.Writer
+	indent string // of the fields
+	comma  string // in front of the next field
+	lead   string // in front of the next element
+	err    error
+}
+
+func newDocument(w io.Writer) *document {
+	return &document{out: bufio.NewWriterSize(w, 32<<10), indent: "\n  ", comma: "{"}
+}
+
+func (d *document) field(name string, v any) {
+	d.key(name)
+	d.value(v, d.indent)
+}
+
+// list begins a field that is a list.
+func (d *document) list(name string) {
+	d.key(name)
+	d.write("[")
+	d.lead = d.indent + "  "
+}
+
+func (d *document) element(v any) {
+	d.write(d.lead)
+	d.value(v, d.indent+"  ")
+	d.lead = "," + d.indent + "  "
+}
+
+// object begins an element that is written field by field, too.
+func (d *document) object() *document {
+	d.write(d.lead)
+	d.lead = "," + d.indent + "  "
+	return &document{out: d.out, indent: d.indent + "    ", comma: "{", err: d.err}
+}
+
+func (d *document) endList() {
+	if d.lead[0] == ',' {
+		d.write(d.indent)
+	}
+	d.write("]")
+}
+
+// end closes the object.
+func (d *document) end() error {
+	d.write(strings.TrimSuffix(d.indent, "  ") + "}")
+	return d.err
+}
+
+// flush ends the document.
+func (d *document) flush() error {
+	_ = d.end()
+	d.write("\n")
+	if d.err == nil {
+		d.err = d.out.Flush()
+	}
+	return d.err
+}
+
+func (d *document) key(name string) {
+	d.write(d.comma + d.indent + `"` + name + `": `)
+	d.comma = ","
+}
+
+// value writes v, whose lines but the first begin as the field does.
+func (d *document) value(v any, indent string) {
+	if d.err == nil {
+		var text []byte
+		if text, d.err = encode(v, indent[1:]); d.err == nil {
+			_, d.err = d.out.Write(text)
+		}
+	}
+}
+
+func (d *document) write(s string) {
+	if d.err == nil {
+		_, d.err = d.out.WriteString(s)
+	}
+}
+
+// encode is v as indented JSON without a line end. All lines but the first begin with the indent.
+func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode([]Incident(all))
-	return b.Bytes(), err
-}
-
-// NDJSON writes one incident on one line, with the job it belongs to: its name among several, else the id that the log
-// tells. update says that a line with the same id was written before, which this one takes the place of.
-func NDJSON(w io.Writer, r *Report, in *Incident, update bool) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	job := r.Run.JobID
-	if r.Job != "" {
-		job = &r.Job
-	}
-	return enc.Encode(struct {
-		Job *string `json:"job"`
-		*Incident
-		Update bool `json:"update"`
-	}{job, in, update})
-}
-
-// NDJSONEnd writes the line below all incidents: the inputs that were not read as a whole, for an error or for lines that
-// are too long, and whether the scan was interrupted. It writes nothing when there is none of that.
-func NDJSONEnd(w io.Writer, partial bool, inputs []Input) error {
-	odd := []Input{}
-	for _, in := range inputs {
-		if in.Error != nil || in.Truncated > 0 {
-			odd = append(odd, in)
-		}
-	}
-	if !partial && len(odd) == 0 {
-		return nil
-	}
-	mask(reflect.ValueOf(&odd))
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(struct {
-		End     bool    `json:"end"`
-		Partial bool    `json:"partial"`
-		Inputs  []Input `json:"inputs"`
-	}{true, partial, odd})
+	enc.SetIndent(indent, "  ")
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

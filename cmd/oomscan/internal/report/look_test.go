@@ -48,9 +48,14 @@ func TestInputsAreNamedByTheShortestEndThatTellsThemApart(t *testing.T) {
 		"/logs/a/train.log": "a/train.log", "/logs/b/train.log": "b/train.log", "job.tar.gz!n0/stderr.log": "stderr.log", "-": "-", "dir/": "dir/",
 		"train.log": "train.log",
 	}, tails(r))
-	p := page{tails: tails(r)}
-	assert.Equal(t, "it is True already (a/train.log:50).", p.near("it is True already (/logs/a/train.log:50)."))
-	assert.Equal(t, "read `b/train.log`, then /logs/c/x", p.near("read `/logs/b/train.log`, then /logs/c/x"))
+	r.Incidents = []Incident{{
+		Root: Root{File: "/logs/a/train.log"}, PhaseWhy: "read `/logs/b/train.log`, then /logs/c/x", Findings: []string{"it is True already (/logs/a/train.log:50)."},
+	}}
+	short := withShortNames(r).Incidents[0]
+	assert.Equal(t, "a/train.log", short.Root.File)
+	assert.Equal(t, "read `b/train.log`, then /logs/c/x", short.PhaseWhy)
+	assert.Equal(t, []string{"it is True already (a/train.log:50)."}, short.Findings)
+	assert.Equal(t, "/logs/a/train.log", r.Incidents[0].Root.File, "the report stays as it is")
 }
 
 func TestSettingsInAReasonAreCutToTheirLastWord(t *testing.T) {

@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // maxTail is how many of its last parts a name is shortened to at most, and maxNames how many names are compared;
 // names beyond that are printed in full.
@@ -67,23 +71,35 @@ func tail(s string, n int) string {
 	return s[end+1:]
 }
 
-// file is an input's short name.
-func (p *page) file(name string) string {
-	if t, ok := p.tails[name]; ok {
-		return t
+// withShortNames is r with short names of the inputs in its incidents.
+func withShortNames(r *Report) *Report {
+	short := tails(r)
+	name := func(s string) string { return cmp.Or(short[s], s) }
+	sentence := func(s string) string {
+		if !strings.ContainsAny(s, "/!") {
+			return s
+		}
+		return words(s, name)
 	}
-	return name
+	out := *r
+	out.Incidents = mapped(r.Incidents, func(in *Incident) {
+		in.Root.File = name(in.Root.File)
+		in.PhaseWhy = sentence(in.PhaseWhy)
+		in.Findings = mapped(in.Findings, func(s *string) { *s = sentence(*s) })
+		in.Evidence = mapped(in.Evidence, func(e *Evidence) { e.File = name(e.File) })
+		in.Consequences = mapped(in.Consequences, func(c *Consequence) { c.File = name(c.File) })
+		in.Remedies = mapped(in.Remedies, func(x *Remedy) { x.Why, x.AppliesWhy = sentence(x.Why), sentence(x.AppliesWhy) })
+	})
+	return &out
 }
 
-// position is a place in a log, by the short name of its input.
-func (p *page) position(name string, line int) string { return position(p.file(name), line) }
-
-// near is a sentence in which the inputs have their short names.
-func (p *page) near(s string) string {
-	if !strings.ContainsAny(s, "/!") {
-		return s
+// mapped is a copy of a list with changed elements.
+func mapped[T any](list []T, change func(*T)) []T {
+	out := slices.Clone(list)
+	for i := range out {
+		change(&out[i])
 	}
-	return words(s, p.file)
+	return out
 }
 
 // words puts each word of a sentence through f, without the signs around it and the number of a line behind it.

@@ -92,7 +92,6 @@ type page struct {
 	g      *glyphs
 	colors map[ink]*color.Color // nil: without colour
 	gap    bool                 // the last line is empty
-	tails  map[string]string    // short names of inputs
 }
 
 func newPage(st Style) *page {
@@ -224,11 +223,11 @@ func (p *page) more(n int, one, many string) {
 }
 
 // join puts the separator between parts.
-func (p *page) join(parts [][]span) []span {
+func (g *glyphs) join(parts [][]span) []span {
 	var out []span
 	for i, part := range parts {
 		if i > 0 {
-			out = append(out, span{dim, p.g.separator})
+			out = append(out, span{dim, g.separator})
 		}
 		out = append(out, part...)
 	}

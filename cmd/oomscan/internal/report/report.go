@@ -19,11 +19,11 @@ const Schema = "oomscan.report/v1"
 
 // Report is one job's answer.
 type Report struct {
-	Schema    string    `json:"schema"`
-	Version   string    `json:"version"`
-	Inputs    []Input   `json:"inputs"`
-	Run       Run       `json:"run"`
-	Incidents Incidents `json:"incidents"`
+	Schema    string     `json:"schema"`
+	Version   string     `json:"version"`
+	Inputs    []Input    `json:"inputs"`
+	Run       Run        `json:"run"`
+	Incidents []Incident `json:"incidents"`
 	// Partial says that the user did not wait for the end: what was read by then is in the report.
 	Partial bool   `json:"partial"`
 	Stats   Stats  `json:"stats"`
@@ -68,14 +68,14 @@ type Model struct {
 
 // Setting is a configuration value and where the log writes it.
 type Setting struct {
-	Value   string `json:"value"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Earlier []Told `json:"earlier"` // other values that were told before it
+	Value   string    `json:"value"`
+	File    string    `json:"file"`
+	Line    int       `json:"line"`
+	Earlier []Earlier `json:"earlier"` // other values that stand before it
 }
 
-// Told is a value that a later one took the place of.
-type Told struct {
+// Earlier is a value that a later one took the place of.
+type Earlier struct {
 	Value string `json:"value"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
@@ -222,8 +222,10 @@ func New(version string, inputs []Input, res classifier.Result) Report {
 		r.Stats.Bytes += in.Bytes
 		r.Stats.Lines += in.Lines
 	}
-	r.Incidents = make(Incidents, len(res.Incidents))
-	together(len(res.Incidents), func(i int) { r.Incidents[i] = incident(&res.Run, &res.Incidents[i]) })
+	r.Incidents = make([]Incident, len(res.Incidents))
+	for i := range res.Incidents {
+		r.Incidents[i] = incident(&res.Run, &res.Incidents[i])
+	}
 	mask(reflect.ValueOf(&r))
 	return r
 }
@@ -249,9 +251,9 @@ func run(c classifier.Run) Run {
 		Config: make(map[string]Setting, len(c.Config)), LastStep: c.LastStep,
 	}
 	for k, v := range c.Config {
-		s := Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line, Earlier: []Told{}}
+		s := Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line, Earlier: []Earlier{}}
 		for _, e := range v.Earlier {
-			s.Earlier = append(s.Earlier, Told{Value: e.Value, File: e.At.Source, Line: e.At.Line})
+			s.Earlier = append(s.Earlier, Earlier{Value: e.Value, File: e.At.Source, Line: e.At.Line})
 		}
 		r.Config[k] = s
 	}

@@ -6,70 +6,8 @@ import (
 	"strings"
 )
 
-// followed groups what happened after the root by kind, in the order of the first of each.
-func (p *page) followed(in *Incident) {
-	if in.Repeats <= 0 && len(in.Consequences) == 0 {
-		return
-	}
-	p.heading("What followed")
-	at := block{indent: 4, hang: 6, full: true}
-	if in.Repeats > 0 {
-		p.para(at, span{bold, count(in.Repeats, "more report", "more reports")}, span{plain, " of the same failure, by other ranks or raised again"})
-	}
-	kinds := groups(in.Consequences)
-	for i, g := range kinds {
-		if i == maxConsequences {
-			p.more(len(kinds)-i, "kind of failure", "kinds of failures")
-			break
-		}
-		spans := []span{{bold, named(consequenceWords(), g.first.Kind)}}
-		if g.count > 1 {
-			spans = append(spans, span{plain, fmt.Sprintf(" %s%s", grouped(g.count), p.g.times)})
-		}
-		var where [][]span
-		if g.first.Rank != nil {
-			where = append(where, []span{{plain, fmt.Sprintf("rank%c%d", nbsp, *g.first.Rank)}})
-		}
-		if h := deref(g.first.Host); h != "" {
-			where = append(where, []span{{plain, h}})
-		}
-		if f := p.position(g.first.File, g.first.Line); f != "" {
-			where = append(where, []span{{plain, f}})
-		}
-		if g.count > 1 {
-			spans = append(spans, span{dim, ", first "})
-		} else {
-			spans = append(spans, span{dim, ", "})
-		}
-		p.para(at, append(spans, p.join(where)...)...)
-		if g.first.Message != "" {
-			p.para(block{indent: 6, hang: 6, lines: 2}, span{dim, g.first.Message})
-		}
-	}
-}
-
-// group is the consequences of one kind.
-type group struct {
-	first *Consequence
-	count int
-}
-
-func groups(cs []Consequence) []group {
-	var out []group
-	for i := range cs {
-		c := &cs[i]
-		n := slices.IndexFunc(out, func(g group) bool { return g.first.Kind == c.Kind })
-		if n < 0 {
-			out = append(out, group{first: c})
-			n = len(out) - 1
-		}
-		out[n].count += max(1, c.Count)
-	}
-	return out
-}
-
-// trace shows the frames around the one that decided the phase, and the last one, which allocated.
-func (p *page) trace(in *Incident) {
+// writeTrace shows the frames around the one that decided the phase, and the last one, which allocated.
+func writeTrace(p *page, in *Incident) {
 	frames := in.Root.Trace
 	if len(frames) == 0 {
 		return
@@ -155,30 +93,4 @@ func place(f *Frame, ellipsis string) string {
 		path = ellipsis + "/" + strings.Join(dirs[len(dirs)-4:], "/")
 	}
 	return position(path, f.Line)
-}
-
-// message shows the root's own words and the other lines that the verdict rests on.
-func (p *page) message(in *Incident) {
-	rest := slices.DeleteFunc(slices.Clone(in.Evidence), func(e Evidence) bool {
-		return e.File == in.Root.File && e.Line == in.Root.Line || strings.HasPrefix(e.Why, "tells the phase")
-	})
-	if in.Root.Message == "" && len(rest) == 0 {
-		return
-	}
-	p.heading("In the log")
-	if in.Root.Message != "" {
-		p.para(block{indent: 4, hang: 4, lines: 8}, span{plain, in.Root.Message})
-	}
-	for i, e := range rest {
-		if i == maxEvidence {
-			p.more(len(rest)-i, "line", "lines")
-			break
-		}
-		at := []span{{dim, p.position(e.File, e.Line)}}
-		if e.Why != "" {
-			at = append(at, span{dim, ", " + e.Why})
-		}
-		p.para(block{indent: 4, hang: 6, full: true, lines: 3}, at...)
-		p.para(block{indent: 6, hang: 6, lines: 3}, span{plain, e.Text})
-	}
 }

@@ -28,10 +28,10 @@ func followed(in report.Incident, kind string, line, count int) report.Incident 
 	return in
 }
 
-// newTold is a printer and what it wrote.
-func newTold(format string) (*printer, *bytes.Buffer) {
+// newState is the state of a stream that is reported in a format, and what was written.
+func newState(format string) (*streamState, *bytes.Buffer) {
 	var b bytes.Buffer
-	return &printer{options: &options{format: format, color: "never"}, out: &b, streams: Streams{Env: func(string) string { return "" }}}, &b
+	return &streamState{out: formats()[format].reporter(report.Output{Writer: &b}).(report.Live)}, &b
 }
 
 // lines are the ids of the lines of ndjson that were written, those of updates with a + before them.
@@ -54,14 +54,14 @@ func lines(t *testing.T, b *bytes.Buffer) string {
 	return strings.Join(ids, " ")
 }
 
-func tell(t *testing.T, p *printer, all bool, ins ...report.Incident) {
+func tell(t *testing.T, p *streamState, all bool, ins ...report.Incident) {
 	t.Helper()
-	require.NoError(t, p.fresh(&report.Report{Incidents: ins}, all))
+	require.NoError(t, p.printNew(&report.Report{Incidents: ins}, all))
 }
 
 func TestAnIncidentKeepsTheNameThatItWasToldUnder(t *testing.T) {
 	t.Parallel()
-	p, b := newTold("ndjson")
+	p, b := newState("ndjson")
 	tell(t, p, true, failure("x", 5))
 	assert.Equal(t, "x", lines(t, b))
 	tell(t, p, true, failure("x", 5))
@@ -76,7 +76,7 @@ func TestAnIncidentKeepsTheNameThatItWasToldUnder(t *testing.T) {
 
 func TestTwoIncidentsOfOneLineStayTwo(t *testing.T) {
 	t.Parallel()
-	p, b := newTold("ndjson")
+	p, b := newState("ndjson")
 	for range 3 {
 		tell(t, p, true, failure("x", 5), failure("y", 5))
 	}
@@ -85,7 +85,7 @@ func TestTwoIncidentsOfOneLineStayTwo(t *testing.T) {
 
 func TestWhatWasSuspectedMayBeAConsequenceLater(t *testing.T) {
 	t.Parallel()
-	p, b := newTold("ndjson")
+	p, b := newState("ndjson")
 	s := failure("oom_kill@a.log:5", 5)
 	s.Verdict = "suspect"
 	tell(t, p, true, s)
@@ -95,18 +95,18 @@ func TestWhatWasSuspectedMayBeAConsequenceLater(t *testing.T) {
 
 func TestUpdatesComeInIntervals(t *testing.T) {
 	t.Parallel()
-	p, b := newTold("ndjson")
+	p, b := newState("ndjson")
 	tell(t, p, false, failure("x", 5))
 	tell(t, p, false, failure("x", 5, 6))
 	assert.Equal(t, "x", lines(t, b), "it was told a moment ago")
-	assert.WithinDuration(t, time.Now().Add(updateEvery), p.told.owed, updateEvery/2)
+	assert.WithinDuration(t, time.Now().Add(updateEvery), p.updateDue, updateEvery/2)
 	tell(t, p, true, failure("x", 5, 6))
 	assert.Equal(t, "+x", lines(t, b), "at the end everything is told")
 }
 
 func TestTextTellsWhatHasCome(t *testing.T) {
 	t.Parallel()
-	p, b := newTold("text")
+	p, b := newState("text")
 	tell(t, p, true, failure("x", 5))
 	assert.Equal(t, 1, strings.Count(b.String(), "GPU memory ran out"))
 	b.Reset()
@@ -126,7 +126,7 @@ func TestTextTellsWhatHasCome(t *testing.T) {
 
 func TestWhatIsProvenNowIsTold(t *testing.T) {
 	t.Parallel()
-	p, b := newTold("text")
+	p, b := newState("text")
 	s := failure("x", 5)
 	s.Verdict = "suspect"
 	tell(t, p, true, s)

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -19,53 +18,62 @@ const (
 	whoColumn  = 8  // the same for whose failure came first
 )
 
-// JobsText is what stands above the reports of several jobs: how many there are and of which kind, a table of those with
-// incidents, and what they have in common.
-type JobsText struct {
-	Jobs    []Brief
-	Summary *Summary
-	Inputs  int // logs that were read
-	Failed  []Input
-	Stats   Stats
-	Version string
-	Again   string // the command line that shows one of the jobs, NAME in the place of its name
-	Shown   int    // reports that follow
-	Partial bool   // see [Report]
-
-	Truncated int // lines that were too long to be read whole
-}
-
-// Write writes it at once. The only errors are those of w.
-func (t *JobsText) Write(w io.Writer, st Style) error {
-	p := newPage(st)
-	if t.Partial {
-		p.partial(len(t.Failed), t.Inputs)
+// jobs writes how many jobs there are and of which kind, a table of those with incidents, what they have in common, and
+// the first reports.
+func (t *textReporter) jobs() error {
+	a := t.answer
+	var first []string
+	if !a.Live {
+		first = worthAReport(a)
 	}
-	t.headline(p)
-	t.table(p)
-	t.patterns(p)
-	t.counts(p)
-	t.footer(p)
-	_, err := w.Write(p.buf.Bytes())
+	err := write(t.Writer, t.Style, func(p *page) {
+		writePartial(p, a.Partial, len(a.Failed), a.Inputs)
+		writeJobsHeadline(p, &a.Summary)
+		writeJobsTable(p, a)
+		writePatterns(p, &a.Summary)
+		writeCounts(p, &a.Summary)
+		writeJobsFooter(p, a, len(first))
+	})
+	for _, name := range first {
+		if err != nil {
+			break
+		}
+		err = write(t.Writer, t.Style, func(p *page) { writeOneOfSeveral(p, a.Remake(name)) })
+	}
 	return err
 }
 
-// JobText writes the report of one of several jobs, with its name above it.
-func JobText(w io.Writer, name, why string, r *Report, st Style) error {
-	p := newPage(st)
-	p.gap = false
-	p.rule()
-	p.para(block{full: true}, span{bold, "job " + name}, span{dim, ", kept together by " + why})
-	p.blank()
-	if _, err := w.Write(p.buf.Bytes()); err != nil {
-		return err
+// mostReports is how many full reports follow the table of jobs: a page or two each.
+const mostReports = 3
+
+// worthAReport picks the jobs whose full reports are shown: the first of each cause, and any when there are few.
+func worthAReport(a *Answer) []string {
+	type cause struct{ framework, verdict, kind, phase string }
+	seen := map[cause]bool{}
+	by := briefs(a)
+	var out []string
+	for _, name := range a.Summary.First {
+		b := by[name]
+		c := cause{b.Framework, b.Causes[0].Verdict, b.Causes[0].Kind, b.Causes[0].Phase}
+		if len(out) == mostReports || seen[c] && len(a.Summary.First) > mostReports {
+			continue
+		}
+		seen[c] = true
+		out = append(out, name)
 	}
-	return Text(w, r, st)
+	return out
 }
 
-// headline counts the jobs.
-func (t *JobsText) headline(p *page) {
-	s := t.Summary
+func briefs(a *Answer) map[string]*Brief {
+	by := make(map[string]*Brief, len(a.Briefs))
+	for i := range a.Briefs {
+		by[a.Briefs[i].Job] = &a.Briefs[i]
+	}
+	return by
+}
+
+// writeJobsHeadline counts the jobs.
+func writeJobsHeadline(p *page, s *Summary) {
 	word, ground := " OUT OF MEMORY ", badgeMemory
 	text := fmt.Sprintf("in %s of %s", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
 	switch {
@@ -88,7 +96,7 @@ func (t *JobsText) headline(p *page) {
 		}
 	}
 	if len(parts) > 0 {
-		p.para(block{indent: 2, hang: 2}, p.join(parts)...)
+		p.para(block{indent: 2, hang: 2}, p.g.join(parts)...)
 	}
 }
 
@@ -102,14 +110,11 @@ type row struct {
 
 var heads = [6]string{"job", "framework", "kind", "phase", "first", "short"}
 
-// table lists the jobs with incidents, in the order in which to look at them.
-func (t *JobsText) table(p *page) {
-	by := map[string]*Brief{}
-	for i := range t.Jobs {
-		by[t.Jobs[i].Job] = &t.Jobs[i]
-	}
+// writeJobsTable lists the jobs with incidents, in the order in which to look at them.
+func writeJobsTable(p *page, a *Answer) {
+	by := briefs(a)
 	var rows []row
-	for _, name := range t.Summary.First[:min(len(t.Summary.First), mostRows)] {
+	for _, name := range a.Summary.First[:min(len(a.Summary.First), mostRows)] {
 		rows = append(rows, by[name].row())
 	}
 	if len(rows) == 0 {
@@ -117,7 +122,7 @@ func (t *JobsText) table(p *page) {
 	}
 	width := columnsOf(rows, p.width-2)
 	p.blank()
-	p.tableLine(row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
+	writeTableLine(p, row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
 	last, beside := "", false
 	for _, r := range rows {
 		beside = beside || strings.HasPrefix(r.cells[0], "(")
@@ -125,12 +130,12 @@ func (t *JobsText) table(p *page) {
 			p.para(block{indent: 1}, span{r.badge, strings.ReplaceAll(" "+r.word+" ", " ", string(nbsp))})
 		}
 		last = r.word
-		p.tableLine(r, width)
+		writeTableLine(p, r, width)
 	}
 	if beside {
 		p.para(block{indent: 2, hang: 4}, span{dim, "( ) is a log beside several jobs: what it tells of none of them alone"})
 	}
-	if n := len(t.Summary.First) - len(rows); n > 0 {
+	if n := len(a.Summary.First) - len(rows); n > 0 {
 		p.para(block{indent: 2, hang: 4}, span{dim, fmt.Sprintf("%s and %s with incidents: --format json or ndjson has all of them", p.g.ellipsis, count(n, "more job", "more jobs"))})
 	}
 }
@@ -200,15 +205,15 @@ func columnsOf(rows []row, width int) [6]int {
 	return w
 }
 
-// tableLine writes one line of the table. Of a job's name the end is kept, of everything else the beginning.
-func (p *page) tableLine(r row, width [6]int) {
+// writeTableLine writes one line of the table. Of a job's name the end is kept, of everything else the beginning.
+func writeTableLine(p *page, r row, width [6]int) {
 	var spans []span
 	for i, c := range r.cells {
 		c = strings.ReplaceAll(c, " ", string(nbsp))
 		if i == 0 {
-			c = p.lastColumns(c, width[i])
+			c = lastColumns(p.g, c, width[i])
 		} else if measure(c) > width[i] {
-			c = p.firstColumns(c, width[i])
+			c = firstColumns(p.g, c, width[i])
 		}
 		if i < len(width)-1 {
 			c = pad(c, width[i]+2)
@@ -221,29 +226,28 @@ func (p *page) tableLine(r row, width [6]int) {
 }
 
 // lastColumns is the end of a text that is too long.
-func (p *page) lastColumns(s string, n int) string {
+func lastColumns(g *glyphs, s string, n int) string {
 	runes := []rune(s)
 	if measure(s) <= n {
 		return s
 	}
-	for len(runes) > 0 && measure(p.g.ellipsis+string(runes)) > n {
+	for len(runes) > 0 && measure(g.ellipsis+string(runes)) > n {
 		runes = runes[1:]
 	}
-	return p.g.ellipsis + string(runes)
+	return g.ellipsis + string(runes)
 }
 
 // firstColumns is the beginning of a text that is too long.
-func (p *page) firstColumns(s string, n int) string {
+func firstColumns(g *glyphs, s string, n int) string {
 	runes := []rune(s)
-	for len(runes) > 0 && measure(string(runes)+p.g.ellipsis) > n {
+	for len(runes) > 0 && measure(string(runes)+g.ellipsis) > n {
 		runes = runes[:len(runes)-1]
 	}
-	return string(runes) + p.g.ellipsis
+	return string(runes) + g.ellipsis
 }
 
-// patterns says, each on its line, which places keep appearing and what died of the same again.
-func (t *JobsText) patterns(p *page) {
-	s := t.Summary
+// writePatterns says, each on its line, which places keep appearing and what died of the same again.
+func writePatterns(p *page, s *Summary) {
 	if len(s.Repeats)+len(s.Places) == 0 {
 		return
 	}
@@ -273,13 +277,13 @@ func (r *Repeat) text(p *page) string {
 	case "restarted":
 		return fmt.Sprintf("Job %s was started again and died %d times of the same: %s.", r.Work, r.Times, cause)
 	case "array":
-		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, p.some(r.Jobs))
+		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, some(p.g, r.Jobs))
 	}
 	each := fmt.Sprintf("%d times", r.Times)
 	if r.Times == r.Of {
 		each = "each time"
 	}
-	return fmt.Sprintf("%s was submitted %d times and died of the same %s: %s (jobs %s).", r.Work, r.Of, each, cause, p.some(r.Jobs))
+	return fmt.Sprintf("%s was submitted %d times and died of the same %s: %s (jobs %s).", r.Work, r.Of, each, cause, some(p.g, r.Jobs))
 }
 
 func (x *Place) text(p *page) string {
@@ -287,20 +291,19 @@ func (x *Place) text(p *page) string {
 	if x.Device != nil {
 		what = fmt.Sprintf("GPU %d of host %s", *x.Device, x.Host)
 	}
-	return fmt.Sprintf("%s: memory ran out there first in %d of %s (jobs %s).", what, len(x.Jobs), count(x.Of, "job that tells", "jobs that tell"), p.some(x.Jobs))
+	return fmt.Sprintf("%s: memory ran out there first in %d of %s (jobs %s).", what, len(x.Jobs), count(x.Of, "job that tells", "jobs that tell"), some(p.g, x.Jobs))
 }
 
 // some names the first few.
-func (p *page) some(names []string) string {
+func some(g *glyphs, names []string) string {
 	if len(names) <= mostNames {
 		return strings.Join(names, ", ")
 	}
-	return strings.Join(names[:mostNames], ", ") + fmt.Sprintf(" %s and %d more", p.g.ellipsis, len(names)-mostNames)
+	return strings.Join(names[:mostNames], ", ") + fmt.Sprintf(" %s and %d more", g.ellipsis, len(names)-mostNames)
 }
 
-// counts are the jobs by kind, phase, framework and host.
-func (t *JobsText) counts(p *page) {
-	s := t.Summary
+// writeCounts are the jobs by kind, phase, framework and host.
+func writeCounts(p *page, s *Summary) {
 	if len(s.First) == 0 {
 		return
 	}
@@ -319,40 +322,33 @@ func (t *JobsText) counts(p *page) {
 			parts = append(parts, []span{{plain, strings.ReplaceAll(k, " ", string(nbsp)) + string(nbsp)}, {bold, grouped(x.of[k])}})
 		}
 		if len(parts) > 0 {
-			p.row(x.label, p.join(parts)...)
+			p.row(x.label, p.g.join(parts)...)
 		}
 	}
 }
 
-// footer says what was read, what could not be, and how to see more.
-func (t *JobsText) footer(p *page) {
+// writeJobsFooter says what was read, what could not be, and how to see more.
+func writeJobsFooter(p *page, a *Answer, shown int) {
 	p.blank()
-	by := "oomscan"
-	if t.Version != "" {
-		by += " " + t.Version
-	}
-	parts := [][]span{
-		{{plain, count(t.Inputs, "input", "inputs")}},
-		{{plain, count(t.Stats.Lines, "line", "lines")}},
-		{{plain, size(t.Stats.Bytes)}},
-	}
-	if t.Truncated > 0 {
-		parts = append(parts, inParts(t.Truncated))
-	}
-	p.row("read", p.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(t.Stats.DurationMS))}}))...)
-	failed := make([]*Input, len(t.Failed))
-	for i := range t.Failed {
-		failed[i] = &t.Failed[i]
-	}
-	p.errors(failed)
-	if n := len(t.Summary.First); n > 0 {
-		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(t.Shown, "report", "reports"))
-		switch t.Shown {
+	writeRead(p, count(a.Inputs, "input", "inputs"), a.Truncated, a.Version, a.Stats)
+	writeErrors(p, a.Failed)
+	if n := len(a.Summary.First); n > 0 {
+		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(shown, "report", "reports"))
+		switch shown {
 		case 0:
 			text = "all of their reports are above; one alone: "
 		case n:
 			text = "all of their reports are below; one alone: "
 		}
-		p.row("reports", span{plain, text}, span{code, t.Again})
+		p.row("reports", span{plain, text}, span{code, a.Again})
 	}
+}
+
+// writeOneOfSeveral writes the report of one of several jobs, with its name above it.
+func writeOneOfSeveral(p *page, j Job) {
+	p.gap = false
+	p.rule()
+	p.para(block{full: true}, span{bold, "job " + j.Name}, span{dim, ", kept together by " + j.Why})
+	p.blank()
+	writeReport(p, j.Report)
 }

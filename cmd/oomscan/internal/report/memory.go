@@ -9,17 +9,17 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// part is one stretch of a memory bar.
+// writePart is one stretch of a memory bar.
 type part struct {
 	ink   ink
 	label string
 	bytes int64
 }
 
-// memory draws where the memory was: the device's ledger, or a host's use against its limit.
-func (p *page) memory(in *Incident) {
+// writeMemory draws where the memory was: the device's ledger, or a host's use against its limit.
+func writeMemory(p *page, in *Incident) {
 	if in.Resource == "host" {
-		p.hostMemory(in)
+		writeHostMemory(p, in)
 		return
 	}
 	l := in.Ledger
@@ -36,11 +36,11 @@ func (p *page) memory(in *Incident) {
 		name = fmt.Sprintf("Memory of GPU %d", *in.Root.Device)
 	}
 	p.heading(name, span{dim, " (" + size(*l.Capacity) + ") when the request failed"})
-	p.bar(parts, *l.Capacity, l.Requested)
-	p.legend(parts, *l.Capacity)
-	told := slices.ContainsFunc(in.Findings, func(f string) bool { return strings.Contains(f, "contradict") })
+	writeBar(p, parts, *l.Capacity, l.Requested)
+	writeLegend(p, parts, *l.Capacity)
+	noted := slices.ContainsFunc(in.Findings, func(f string) bool { return strings.Contains(f, "contradict") })
 	switch {
-	case contradiction != "" && told, contradiction == "" && !sound:
+	case contradiction != "" && noted, contradiction == "" && !sound:
 		p.para(block{indent: 4, hang: 4}, span{plain, "The printed parts contradict each other, so only what is free is drawn."})
 	case contradiction != "":
 		p.para(block{indent: 4, hang: 4}, span{plain, "The printed figures contradict each other, so only what is free is drawn: " + strings.TrimSuffix(contradiction, ".") + "."})
@@ -95,8 +95,8 @@ func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
 	return append(parts, part{partFree, "free", *l.Free}), sound
 }
 
-// hostMemory draws the use of a host's memory against its limit, as far as it is known.
-func (p *page) hostMemory(in *Incident) {
+// writeHostMemory draws the use of a host's memory against its limit, as far as it is known.
+func writeHostMemory(p *page, in *Incident) {
 	r := &in.Root
 	limit := r.Limit
 	if limit == nil {
@@ -114,8 +114,8 @@ func (p *page) hostMemory(in *Incident) {
 		name += " of " + h
 	}
 	p.heading(name, span{dim, " against its limit"})
-	p.bar(parts, *limit, nil)
-	p.legend(parts, *limit)
+	writeBar(p, parts, *limit, nil)
+	writeLegend(p, parts, *limit)
 }
 
 // hostParts are the parts of a host's memory in the order of the bar, none when nothing but the limit is known.
@@ -165,9 +165,9 @@ const (
 	shortMark = " too much"
 )
 
-// bar draws the parts to scale, and under it the request: as far as it fits into what is free, and how far it
+// writeBar draws the parts to scale, and under it the request: as far as it fits into what is free, and how far it
 // overshoots. An overshoot of more than a third of the capacity ends in an arrow.
-func (p *page) bar(parts []part, capacity int64, request *int64) {
+func writeBar(p *page, parts []part, capacity int64, request *int64) {
 	room := p.prose - barIndent
 	free := 0.0
 	if n := len(parts); n > 0 && parts[n-1].ink == partFree {
@@ -250,8 +250,8 @@ func share(parts []part, cells int) []int {
 	return out
 }
 
-// legend lists the parts with their figures right-aligned.
-func (p *page) legend(parts []part, capacity int64) {
+// writeLegend lists the parts with their figures right-aligned.
+func writeLegend(p *page, parts []part, capacity int64) {
 	labels, figures := 0, 0
 	for _, x := range parts {
 		labels = max(labels, measure(x.label))

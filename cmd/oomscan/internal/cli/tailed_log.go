@@ -8,12 +8,12 @@ import (
 	"oomscan/parser/stream"
 )
 
-// growing is a log that is read while it is written.
-type growing struct {
+// tailedLog is a log that is read while it is written.
+type tailedLog struct {
 	name      string
 	collector *classifier.Collector
 	scanner   *stream.Reader // of the content that is there now
-	events    int            // heard so far: without any, there is nothing to tell
+	events    int            // so far: without any, there is nothing to report
 	before    stream.Stats   // of the contents that were there earlier
 	view      *classifier.Collector
 	wide      *source.UTF16 // it is in UTF-16
@@ -22,16 +22,16 @@ type growing struct {
 	limit     stream.Option
 }
 
-func newGrowing(name string, limit stream.Option) *growing {
-	g := &growing{name: name, collector: classifier.NewCollector(), limit: limit}
-	g.scanner = stream.NewReader(name, g.hear, limit)
+func newTailedLog(name string, limit stream.Option) *tailedLog {
+	g := &tailedLog{name: name, collector: classifier.NewCollector(), limit: limit}
+	g.scanner = stream.NewReader(name, g.add, limit)
 	return g
 }
 
-func (g *growing) hear(o parser.Observation) { g.tell(g.collector, o) }
+func (g *tailedLog) add(o parser.Observation) { g.addTo(g.collector, o) }
 
-// tell adds an observation to a collector, behind what earlier contents held.
-func (g *growing) tell(c *classifier.Collector, o parser.Observation) {
+// addTo adds an observation to a collector, behind what earlier contents held.
+func (g *tailedLog) addTo(c *classifier.Collector, o parser.Observation) {
 	if _, ok := o.(parser.Event); ok {
 		g.events++
 	}
@@ -39,7 +39,7 @@ func (g *growing) tell(c *classifier.Collector, o parser.Observation) {
 }
 
 // feed reads on.
-func (g *growing) feed(p []byte) {
+func (g *tailedLog) feed(p []byte) {
 	g.view = nil
 	if g.wide != nil {
 		g.out = g.wide.Append(g.out[:0], p)
@@ -48,10 +48,10 @@ func (g *growing) feed(p []byte) {
 	_, _ = g.scanner.Write(p)
 }
 
-// settle takes the last line for a whole one, and what was kept for later as told, until more is fed: for a log that is
+// settle takes the last line for a whole one, and what was deferred as read, until more is fed: for a log that is
 // silent. Of one that goes on, only what was kept counts. Unless something has happened here, that alone is no news, and
 // only the last line is looked at.
-func (g *growing) settle(silent, happened bool) {
+func (g *tailedLog) settle(silent, happened bool) {
 	g.view = nil
 	var tail []parser.Observation
 	keep := func(o parser.Observation) {
@@ -76,24 +76,24 @@ func (g *growing) settle(silent, happened bool) {
 	}
 	g.view = g.collector.Clone()
 	for _, o := range tail {
-		g.tell(g.view, o)
+		g.addTo(g.view, o)
 	}
 }
 
 // anew begins a new content. Its lines count on from those of the old one, and so do the run's stage and its settings:
 // most logs that begin anew are those of a run that goes on.
-func (g *growing) anew() {
+func (g *tailedLog) anew() {
 	g.view = nil
 	st := g.end()
 	g.before.Bytes += st.Bytes
 	g.before.Lines += st.Lines
 	g.before.Truncated += st.Truncated
 	g.wide = nil
-	g.scanner = stream.NewReader(g.name, g.hear, g.limit)
+	g.scanner = stream.NewReader(g.name, g.add, g.limit)
 }
 
 // end finishes the content and returns what was read of it.
-func (g *growing) end() stream.Stats {
+func (g *tailedLog) end() stream.Stats {
 	if g.wide != nil {
 		_, _ = g.scanner.Write(g.wide.Close(g.out[:0]))
 	}
@@ -102,16 +102,16 @@ func (g *growing) end() stream.Stats {
 }
 
 // close finishes the log.
-func (g *growing) close() part {
+func (g *tailedLog) close() logResult {
 	st := g.end()
-	return g.partOf(st)
+	return g.resultOf(st)
 }
 
-// part is what is known by now.
-func (g *growing) part() part { return g.partOf(g.scanner.Stats()) }
+// result is what is known by now.
+func (g *tailedLog) result() logResult { return g.resultOf(g.scanner.Stats()) }
 
-func (g *growing) partOf(st stream.Stats) part {
-	p := part{collector: g.collector, input: report.Input{
+func (g *tailedLog) resultOf(st stream.Stats) logResult {
+	p := logResult{collector: g.collector, input: report.Input{
 		Name: g.name, Bytes: g.before.Bytes + st.Bytes, Lines: g.before.Lines + st.Lines, Truncated: g.before.Truncated + st.Truncated, Error: g.failure,
 	}}
 	if g.view != nil {

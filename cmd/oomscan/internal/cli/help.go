@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"oomscan/parser/source"
+)
+
+// topicFiles are the help topics: a file a topic.
+//
+//go:embed help/*.md
+var topicFiles embed.FS
+
+// topics are the names of the help topics.
+func topics() []string {
+	files, _ := topicFiles.ReadDir("help") // it is embedded
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(f.Name(), ".md")
+	}
+	return names
+}
+
+// helpCmd shows a topic, or the help of a command. The topics are no commands, for then no folder could have their names.
+func helpCmd(s Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:       "help [COMMAND | TOPIC]",
+		Short:     "Help about a command or a topic",
+		ValidArgs: topics(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && slices.Contains(topics(), args[0]) {
+				text, err := topicFiles.ReadFile(path.Join("help", args[0]+".md"))
+				if err != nil {
+					return err
+				}
+				_, err = s.Out.Write(text)
+				return err
+			}
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noTopic(cmd.Root(), strings.Join(args, " "))
+			}
+			return found.Help()
+		},
+	}
+}
+
+// noTopic is the complaint about a word that is neither a command nor a topic.
+func noTopic(root *cobra.Command, word string) error {
+	names := topics()
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	hint := "one of " + strings.Join(names, ", ")
+	if near, ok := source.Closest(word, names); ok {
+		hint = fmt.Sprintf("did you mean %q? There are %s", near, strings.Join(names, ", "))
+	}
+	return problem{where: "help " + word, what: "no such command or topic", hint: hint}
+}
