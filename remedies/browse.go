@@ -49,7 +49,7 @@ type Entry struct {
 // in the guide's order and whole, and the manual without what is about other phases only. It fails when there is no
 // such guide.
 func Browse(id string, q Query) (*Browsed, error) {
-	load, ok := shelf()[id]
+	load, ok := guideLoaders()[id]
 	if !ok {
 		return nil, fmt.Errorf("there is no guide %q", id)
 	}

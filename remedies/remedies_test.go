@@ -314,7 +314,7 @@ func BenchmarkDecode(b *testing.B) {
 	text, err := files.ReadFile("guides/verl.yaml")
 	require.NoError(b, err)
 	for b.Loop() {
-		_, err := decode("guides/verl.yaml", text)
+		_, err := decodeGuide("guides/verl.yaml", text)
 		require.NoError(b, err)
 	}
 }
