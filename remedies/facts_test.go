@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,12 +9,10 @@ import (
 
 func TestEveryFactHasWords(t *testing.T) {
 	t.Parallel()
-	for name := range facts() {
-		assert.NotEmpty(t, factWords()[name][0], name)
-		assert.NotEmpty(t, factWords()[name][1], name)
-	}
-	for name := range factWords() {
-		assert.Contains(t, facts(), name)
+	for name, f := range facts {
+		assert.NotEmpty(t, f.words, name)
+		assert.NotEmpty(t, f.negated, name)
+		assert.Equal(t, strings.Contains(f.words, "%s"), strings.Contains(f.negated, "%s"), name)
 	}
 }
 

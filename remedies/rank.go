@@ -5,11 +5,11 @@ import "slices"
 // mostStarts is how many items an answer says to start with.
 const mostStarts = 4
 
-// start picks the items that the evidence supports best. Facts of the failure come first, then items of the phase's
+// rank picks the items that the evidence supports best. Facts of the failure come first, then items of the phase's
 // own list whose value is known and can move, then other items that apply; of equals, the one that frees what was
 // missing, then the guide's order. When nothing is known to apply, it is the first of the phase's own list.
-func (s *scene) start(items []judged) []string {
-	score := func(j *judged) int {
+func rank(items []assessment) []string {
+	score := func(j *assessment) int {
 		switch {
 		case j.Applies != nil && !*j.Applies:
 			return 0
