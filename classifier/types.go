@@ -91,9 +91,10 @@ type Task struct {
 
 // Evidence is a line that a conclusion rests on.
 type Evidence struct {
-	At   parser.Position
-	Text string
-	Why  string
+	At      parser.Position
+	Text    string
+	Why     string
+	Pattern string // the name of the one that recognised the line; empty for a frame of a stack
 }
 
 // Root is the first true evidence of an incident. Byte quantities that were not printed are nil.
@@ -107,6 +108,7 @@ type Root struct {
 	PID     *int
 	Process string
 	Message string
+	Pattern string // the name of the one that recognised the message
 
 	Requested, Total, Free, Allocated, ReservedUnallocated *int64
 	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit

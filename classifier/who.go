@@ -198,7 +198,7 @@ func (c *cluster) rootFacts() Root {
 	}
 	r := Root{
 		At: e.At, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.host, Rank: ptr(id.rank), Device: ptr(id.device),
-		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
+		Process: e.Header.Process, Message: clean(e.Text, 2000), Pattern: e.Pattern, Trace: c.trace,
 		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
 	}
 	if id.pid > 0 {

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -95,6 +96,11 @@ func resourceOf(k parser.Kind) string {
 		return "shm"
 	}
 	return "gpu"
+}
+
+// recognised says whether a pattern recognised the message or a line of the evidence.
+func (ctx *Context) recognised(pattern string) bool {
+	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
 }
 
 // messageContains says whether the evidence holds one of the texts, given in lower case.

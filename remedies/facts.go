@@ -34,7 +34,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"since":  {"version %s or later", "a version before %s", since},
 		"before": {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},
-		"told":   {"%s is set", "%s is not set", isSet},
+		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.recognised(w)), "the log has the message " + w}
+		}},
+		"told": {"%s is set", "%s is not set", isSet},
 
 		"dynamic_batch":    {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
 		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
@@ -75,7 +78,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
 		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
 		"pin_memory":   {"pinned host memory was asked for", "no pinned host memory was asked for", pinned.ask},
-		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSHM},
+		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
 		"full_state":   {"a checkpoint was being put together", "no checkpoint was being put together", fullState},
 	}
 }
@@ -524,13 +527,6 @@ func cgroup(ctx *Context, _ string) verdict {
 func dataWorkers(ctx *Context, _ string) verdict {
 	if ctx.phase == "data" || dataLoader.seen(ctx) {
 		return verdict{yes, "it failed in data loading"}
-	}
-	return verdict{}
-}
-
-func ncclSHM(ctx *Context, _ string) verdict {
-	if ctx.incident.Kind == parser.SHMExhausted && ctx.messageContains("nccl") || ncclSegment.seen(ctx) {
-		return verdict{yes, "NCCL could not get a shared memory segment"}
 	}
 	return verdict{}
 }

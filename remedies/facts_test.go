@@ -1,10 +1,14 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"oomscan/classifier"
+	"oomscan/parser/messages"
 )
 
 func TestEveryFactHasWords(t *testing.T) {
@@ -27,5 +31,38 @@ func TestConditionsInWords(t *testing.T) {
 		"no such fact whatever": "no such fact whatever",
 	} {
 		assert.Equal(t, want, inWords(cond))
+	}
+}
+
+func TestPatternsThatFactsAndGuidesAskForExist(t *testing.T) {
+	t.Parallel()
+	for _, s := range []sign{
+		lessThanDesired, cacheRanFull, inSleepAllocator, cudaLibrary, limitReached, dataLoader, ncclSegment, pinned, evicted, saverMargin, graphCapture, sampler, prefill, decode,
+		npu, tpu, rayMonitor,
+	} {
+		for _, name := range s.patterns {
+			assert.NotNil(t, messages.ByName(name), name)
+		}
+	}
+	for _, g := range guides(t) {
+		for i := range g.Items {
+			it := &g.Items[i]
+			for _, cond := range slices.Concat(it.Only, it.Requires, it.Supports, it.SatisfiedWhen) {
+				if name, ok := strings.CutPrefix(strings.TrimPrefix(cond, "not "), "pattern:"); ok {
+					assert.NotNil(t, messages.ByName(name), "%s: %s", it.ID, name)
+				}
+			}
+		}
+	}
+}
+
+func TestAConditionMayAskForAPattern(t *testing.T) {
+	t.Parallel()
+	in := &classifier.Incident{Evidence: []classifier.Evidence{{Pattern: "kernel.cgroup"}}, Root: classifier.Root{Pattern: "kernel.killed"}}
+	ctx := newContext(run("torch"), in)
+	for cond, want := range map[string]truth{
+		"pattern:kernel.killed": yes, "pattern:kernel.cgroup": yes, "pattern:slurm.oom_kill": no, "not pattern:slurm.oom_kill": yes,
+	} {
+		assert.Equal(t, want, ctx.holds(cond).truth, cond)
 	}
 }

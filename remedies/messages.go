@@ -2,21 +2,23 @@ package remedies
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
 // sign is a fact that a message tells, or functions of the failing stack.
 type sign struct {
-	texts  []string // in lower case
-	frames []string // parts of functions, in lower case
-	near   int      // how many of the innermost frames are asked
-	why    string
-	not    string // why it is not so; empty: without the sign nobody can tell
+	patterns []string // by which the message is recognised
+	texts    []string // words of a message that no field of its pattern carries, in lower case
+	frames   []string // parts of functions, in lower case
+	near     int      // how many of the innermost frames are asked
+	why      string
+	not      string // why it is not so; empty: without the sign nobody can tell
 }
 
 func (s sign) seen(ctx *Context) bool {
-	return ctx.messageContains(s.texts...) || ctx.stackContains(s.near, s.frames...)
+	return slices.ContainsFunc(s.patterns, ctx.recognised) || ctx.messageContains(s.texts...) || ctx.stackContains(s.near, s.frames...)
 }
 
 func (s sign) ask(ctx *Context, _ string) verdict {
@@ -30,27 +32,36 @@ func (s sign) ask(ctx *Context, _ string) verdict {
 }
 
 var (
-	// vllm/v1/worker/gpu_worker.py checks at start-up what is free.
 	lessThanDesired = sign{
-		texts: []string{"less than desired gpu memory utilization"},
-		why:   "the engine found less free memory at its start than it was told to take", not: "no such message",
+		patterns: []string{"vllm.free_memory"},
+		why:      "the engine found less free memory at its start than it was told to take", not: "no such message",
 	}
-	cacheRanFull     = sign{texts: []string{"prefill out of memory", "decode out of memory", "retracting all other requests", "max-running-requests`", "max_running_requests"}}
-	inSleepAllocator = sign{texts: []string{"torch_memory_saver", "cumem_allocator"}, why: "the failing allocation went through a sleep-mode allocator"}
-	cudaLibrary      = sign{texts: []string{"cudnn", "cublas", "cusolver"}}
-	limitReached     = sign{texts: []string{"oom_kill event", "oom-kill:", "memcg", "memory cgroup", "cgroup out-of-memory", "out_of_memory", "out-of-memory handler"}}
-	dataLoader       = sign{texts: []string{"dataloader", "one of the subprocesses has abruptly died"}}
-	ncclSegment      = sign{texts: []string{"error while creating shared memory segment", "error while attaching to shared memory segment"}}
-	pinned           = sign{texts: []string{"pin_memory", "pinned", "cudahostalloc"}, why: "pinned host memory was asked for"}
-	// The kubelet ends a pod for want of the node's memory (pkg/kubelet/eviction/helpers.go).
+	cacheRanFull     = sign{patterns: []string{"sglang.batch_out_of_memory", "sglang.retract_all", "sglang.request_slots"}}
+	inSleepAllocator = sign{
+		patterns: []string{"vllm.cumem", "vllm.cumem_cascade", "tms.fatal", "tms.resume", "tms.refused", "tms.cpu_backup"},
+		why:      "the failing allocation went through a sleep-mode allocator",
+	}
+	cudaLibrary = sign{patterns: []string{"cuda.library_alloc", "cuda.library_init", "cuda.cudnn_disguised"}}
+	// The kernel writes "Memory cgroup out of memory" where a group's limit was reached, "Out of memory" where the node's was.
+	limitReached = sign{
+		patterns: []string{"slurm.oom_kill", "kernel.constraint", "kernel.cgroup"},
+		texts:    []string{"memory cgroup out of memory", "out_of_memory"}, // the latter is the state of Slurm's job
+	}
+	dataLoader = sign{patterns: []string{
+		"dataloader.killed", "dataloader.bus_error", "dataloader.bus_line", "dataloader.signal", "dataloader.exited", "dataloader.gone", "dataloader.pin_memory",
+	}}
+	ncclSegment = sign{
+		patterns: []string{"nccl.shm_segment", "nccl.shm_extend", "nccl.shm_map", "nccl.shm_peer", "nccl.shm_register", "nccl.posix_fallocate"},
+		why:      "NCCL could not get a shared memory segment",
+	}
+	pinned  = sign{texts: []string{"pin_memory", "pinned", "cudahostalloc"}, why: "pinned host memory was asked for"}
 	evicted = sign{
-		texts: []string{"low on resource: memory"},
-		why:   "the node ran out of memory and the pod was evicted; its own limit was not reached", not: "no pod was evicted",
+		patterns: []string{"kubernetes.evicted"},
+		why:      "the node ran out of memory and the pod was evicted; its own limit was not reached", not: "no pod was evicted",
 	}
-	// torch_memory_saver refuses a request when it and the margin exceed what is free (csrc).
 	saverMargin = sign{
-		texts: []string{"memory_margin_bytes="},
-		why:   "torch_memory_saver refused the request because of its margin", not: "torch_memory_saver printed no refusal, so the margin is not what failed",
+		patterns: []string{"tms.refused"},
+		why:      "torch_memory_saver refused the request because of its margin", not: "torch_memory_saver printed no refusal, so the margin is not what failed",
 	}
 	graphCapture = sign{
 		texts: []string{"capture cuda graph", "cuda graph capture", "capturing cuda graph"}, near: 40,
@@ -63,15 +74,15 @@ var (
 	}
 	prefill = sign{texts: []string{"prefill out of memory"}, frames: []string{"forward_extend", "prefill"}, near: 40, why: "it failed while prompts were processed"}
 	decode  = sign{
-		texts: []string{"decode out of memory", "retracting all other requests"}, frames: []string{"forward_decode"}, near: 40,
+		patterns: []string{"sglang.retract_all"}, texts: []string{"decode out of memory"}, frames: []string{"forward_decode"}, near: 40,
 		why: "it failed while tokens were generated",
 	}
 	// torch_npu's allocator has a variable of its own; XLA's settings for GPUs mean nothing to a TPU.
-	npu        = sign{texts: []string{"npu out of memory"}, why: "the device is an NPU", not: "the device is no NPU"}
-	tpu        = sign{texts: []string{"xla:tpu", "memory space hbm", "tpu_"}, why: "the accelerator is a TPU", not: "the accelerator is no TPU"}
+	npu        = sign{patterns: []string{"npu.oom", "npu.oom_workspace", "npu.oom_rejected", "npu.oom_device"}, why: "the device is an NPU", not: "the device is no NPU"}
+	tpu        = sign{patterns: []string{"xla.hbm", "xla.tpu_allocate"}, why: "the accelerator is a TPU", not: "the accelerator is no TPU"}
 	rayMonitor = sign{
-		texts: []string{"memory pressure (oom)", "node running low on memory", "ray.exceptions.outofmemoryerror", "memory_usage_threshold", "memory usage threshold"},
-		why:   "Ray's memory monitor ended the worker", not: "Ray's memory monitor said nothing",
+		patterns: []string{"ray.memory_monitor", "ray.low_memory", "ray.memory_advice", "ray.raylet_sum", "ray.node_out_of_memory"},
+		why:      "Ray's memory monitor ended the worker", not: "Ray's memory monitor said nothing",
 	}
 )
 
