@@ -65,7 +65,7 @@ func engineShare(key string) bool {
 	return strings.HasSuffix(key, "gpu_memory_utilization") || strings.HasSuffix(key, "mem_fraction_static")
 }
 
-// sglangBand uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
+// boundBySGLang uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
 // before (srt/model_executor/model_runner.py, profile_max_num_token).
 func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 	g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights")
@@ -95,7 +95,7 @@ func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 	return true
 }
 
-// vllmBand uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
+// boundByVLLM uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
 // share before the cache is (vllm/v1/worker/gpu_worker.py, determine_available_memory).
 func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 	total, by, okTotal := cardCapacity(ctx)
@@ -141,7 +141,7 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 	}
 }
 
-// capacity is the size of the card, in bytes: the failure's own figure, else the engine's, else what cards of the name
+// cardCapacity is the size of the card, in bytes: the failure's own figure, else the engine's, else what cards of the name
 // that the log tells have at least. The second result says so, for a sentence; it is empty for figures that were printed.
 func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 	if t := ctx.root.Total; t != nil && *t > 0 {

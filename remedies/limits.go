@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// limit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
+// tokenLimit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
 func tokenLimit(ctx *Context) *memory.Limit {
 	if ctx.is("evaluating") { // has a batch of its own
 		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})

@@ -16,6 +16,14 @@ const (
 	mostParameters = 1 << 45
 )
 
+// fromName is what a sentence adds to a size that only the model's name tells.
+func fromName(f memory.Figure) string {
+	if f.Named {
+		return " (from the model's name)"
+	}
+	return ""
+}
+
 // modelOf gathers the sizes of the model. A printed size that contradicts the one that the name tells makes the name
 // worthless: it is another model.
 func modelOf(ctx *Context) *modelSizes {

@@ -198,7 +198,7 @@ func emptyGroup(ctx *Context, key string) string {
 // with fewer may take the others from a file.
 const leastFlags = 8
 
-// absent says that a switch which is off by default is not among the flags of the command line that the log shows.
+// notOnCommandLine says that a switch which is off by default is not among the flags of the command line that the log shows.
 func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
@@ -219,7 +219,7 @@ func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 // the run's version.
 const leastSiblings = 3
 
-// missing says that a run printed the group that a dotted key belongs to in full, and the key is not in it: a program of
+// unknownToVersion says that a run printed the group that a dotted key belongs to in full, and the key is not in it: a program of
 // this version would refuse it or ignore it. Command lines and overrides are never full.
 func unknownToVersion(ctx *Context, key string) string {
 	i := strings.LastIndexByte(key, '.')
@@ -399,7 +399,7 @@ func snippet(c *Change, plus bool) string {
 		}
 		return key + "=" + to
 	case "yaml":
-		return nested(key, to)
+		return tree([]Change{*c}, false)
 	case "flag":
 		if !strings.HasPrefix(key, "-") {
 			key = "--" + key // a log may print arguments without their dashes
@@ -422,21 +422,6 @@ func snippet(c *Change, plus bool) string {
 		return key + " = " + to
 	}
 	return to
-}
-
-// nested writes a dotted key as YAML.
-func nested(key, value string) string {
-	var b strings.Builder
-	parts := strings.Split(key, ".")
-	for i, p := range parts {
-		b.WriteString(strings.Repeat("  ", i))
-		b.WriteString(p)
-		b.WriteByte(':')
-		if i < len(parts)-1 {
-			b.WriteByte('\n')
-		}
-	}
-	return b.String() + " " + scalar(value)
 }
 
 // scalar quotes a value that YAML would read as something else.

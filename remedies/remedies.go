@@ -89,7 +89,7 @@ func guideOf(framework string) *Guide {
 	return guide("torch")
 }
 
-// lists picks the lists in the order they are printed.
+// listsFor picks the lists in the order they are printed.
 func listsFor(ctx *Context) []choice {
 	own := guideOf(ctx.run.Framework)
 	if own == nil {
@@ -126,7 +126,7 @@ func listsFor(ctx *Context) []choice {
 	return append(out, cardLists(ctx)...)
 }
 
-// extras are the programs under the framework whose lists belong to this failure.
+// extraGuides are the programs under the framework whose lists belong to this failure.
 func extraGuides(ctx *Context, name string) []string {
 	var out []string
 	switch ctx.resource {
@@ -154,7 +154,7 @@ func extraGuides(ctx *Context, name string) []string {
 	return out
 }
 
-// hostLists are those of whoever enforced the limit.
+// hostGuides are those of whoever enforced the limit.
 func hostGuides(ctx *Context) []string {
 	var out []string
 	if ctx.is("ray_monitor") {
@@ -169,7 +169,7 @@ func hostGuides(ctx *Context) []string {
 	return append(out, "slurm-host")
 }
 
-// matching returns a guide's lists for the incident: those that name its kind, else those that name its phase.
+// matchingLists returns a guide's lists for the incident: those that name its kind, else those that name its phase.
 func matchingLists(ctx *Context, g *Guide) []choice {
 	if g == nil {
 		return nil
@@ -200,7 +200,7 @@ func matchingLists(ctx *Context, g *Guide) []choice {
 	return byPhase
 }
 
-// general returns a guide's general lists for the resource.
+// generalLists returns a guide's general lists for the resource.
 func generalLists(ctx *Context, g *Guide) []choice {
 	if g == nil {
 		return nil
@@ -214,7 +214,7 @@ func generalLists(ctx *Context, g *Guide) []choice {
 	return out
 }
 
-// card is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation. What
+// cardLists is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation. What
 // evaluation takes is told where it failed there.
 func cardLists(ctx *Context) []choice {
 	if ctx.run.Framework == "jax" {

@@ -8,7 +8,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// explained says what the failed request can have been, the likeliest first; see memory.Explain.
+// explainRequest says what the failed request can have been, the likeliest first; see memory.Explain.
 func explainRequest(ctx *Context) []memory.Explanation {
 	r := ctx.root
 	if ctx.incident.Kind != parser.GPUOOM && ctx.incident.Kind != parser.GPUDriverOOM || r.Requested == nil || *r.Requested <= 0 {
@@ -30,7 +30,7 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	return memory.Explain(q)
 }
 
-// vocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
+// rankVocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
 // (megatron/training/tokenizer) and splits it over the ranks of tensor parallelism.
 func rankVocabulary(ctx *Context) (memory.Figure, string) {
 	if ctx.is("role:critic") || ctx.is("role:reward") {
@@ -40,7 +40,7 @@ func rankVocabulary(ctx *Context) (memory.Figure, string) {
 	if v.Value <= 0 || !ctx.is("backend:megatron") {
 		return v, ""
 	}
-	tp, ok := ctx.settings.integer("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size", "actor.tensor_model_parallel_size")
+	tp, ok := ctx.settings.integer(megatronTP...)
 	if !ok || tp > 1024 {
 		return memory.Figure{}, ""
 	}
@@ -82,7 +82,7 @@ var plumbing = []string{
 // nearFrames is how many frames that are no plumbing are asked.
 const nearFrames = 4
 
-// place is what the innermost frames work on, and whether their elements have four bytes.
+// failedPlace is what the innermost frames work on, and whether their elements have four bytes.
 func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 	t := ctx.root.Trace
 	if t == nil || len(t.Frames) == 0 {
@@ -157,7 +157,7 @@ func placeOf(file, code string, through bool) memory.Place {
 	return memory.Elsewhere
 }
 
-// width tells from the frame at a place, and those that it called, whether the elements have four bytes: what is turned
+// elementWidth tells from the frame at a place, and those that it called, whether the elements have four bytes: what is turned
 // into float32 has, and the head's own output has two.
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
@@ -175,25 +175,24 @@ func elementWidth(ctx *Context, at int) memory.Truth {
 	return 0
 }
 
-// states are the sizes that the settings predict of buffers and of parts of the model's state.
+// stateSizes are the sizes that the settings predict of buffers and of parts of the model's state.
 func stateSizes(ctx *Context) []memory.State {
 	var out []memory.State
-	bytes := func(n int64) string { return memory.Thousands(n) }
 	if n, ok := ctx.settings.integer("zero_optimization.sub_group_size", "sub_group_size"); ok && n < 1<<40 {
 		out = append(out, memory.State{
-			What: "one group of the optimizer's state in fp32", How: "sub_group_size " + bytes(n) + " x 4 bytes", Bytes: 4 * n, Key: "zero_optimization.sub_group_size",
+			What: "one group of the optimizer's state in fp32", How: "sub_group_size " + memory.Thousands(n) + " x 4 bytes", Bytes: 4 * n, Key: "zero_optimization.sub_group_size",
 			Places: []memory.Place{memory.Optimizer},
 		})
 	}
 	if n, ok := ctx.settings.integer("zero_optimization.reduce_bucket_size", "reduce_bucket_size"); ok && n < 1<<40 {
 		out = append(out, memory.State{
-			What: "a bucket of gradients", How: "reduce_bucket_size " + bytes(n) + " x 2 bytes", Bytes: 2 * n, Key: "zero_optimization.reduce_bucket_size",
+			What: "a bucket of gradients", How: "reduce_bucket_size " + memory.Thousands(n) + " x 2 bytes", Bytes: 2 * n, Key: "zero_optimization.reduce_bucket_size",
 			Places: []memory.Place{memory.Buckets},
 		})
 	}
 	if ctx.phase == "weight_update" {
 		if n, ok := ctx.settings.integer("update_weight_buffer_size"); ok && n < 1<<40 {
-			out = append(out, memory.State{What: "the buffer of the weight update", How: "--update-weight-buffer-size " + bytes(n), Bytes: n, Key: "--update-weight-buffer-size"})
+			out = append(out, memory.State{What: "the buffer of the weight update", How: "--update-weight-buffer-size " + memory.Thousands(n), Bytes: n, Key: "--update-weight-buffer-size"})
 		}
 		for _, k := range []string{"actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes", "actor_rollout_ref.rollout.update_weights_bucket_megabytes"} {
 			if n, ok := ctx.settings.integer(k); ok && n < 1<<20 {
@@ -204,28 +203,15 @@ func stateSizes(ctx *Context) []memory.State {
 	return append(out, shardSizes(ctx)...)
 }
 
-// shards are the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
+// shardSizes are the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
 func shardSizes(ctx *Context) []memory.State {
 	p := ctx.model.Parameters
 	if p.Value <= 0 || p.Value > 1<<45 || trainsAdapters(ctx) {
 		return nil
 	}
-	named := ""
-	if p.Named {
-		named = " (from the model's name)"
-	}
-	var ranks int64
-	how := ""
-	switch {
-	case ctx.is("backend:megatron"):
-		return nil // flat per data type and per bucket: no size is predicted
-	case ctx.is("backend:fsdp"), ctx.is("backend:deepspeed"):
-		n, ok := ctx.gpus()
-		if !ok {
-			return nil
-		}
-		ranks, how = n, fmt.Sprintf(" / %d ranks", n)
-	default:
+	// Megatron keeps them flat per data type and per bucket: no size is predicted.
+	ranks, ok := ctx.gpus()
+	if !ok || !ctx.is("backend:fsdp") && !ctx.is("backend:deepspeed") {
 		return nil
 	}
 	var out []memory.State
@@ -234,7 +220,7 @@ func shardSizes(ctx *Context) []memory.State {
 		bytes int64
 	}{{"a rank's part of all parameters, or of one of Adam's moments, in fp32", 4}, {"a rank's part of all parameters in 16 bits", 2}} {
 		out = append(out, memory.State{
-			What: t.what, How: fmt.Sprintf("%s parameters%s x %d bytes%s", p, named, t.bytes, how), Bytes: p.Value / ranks * t.bytes,
+			What: t.what, How: fmt.Sprintf("%s parameters%s x %d bytes / %d ranks", p, fromName(p), t.bytes, ranks), Bytes: p.Value / ranks * t.bytes,
 			Places: []memory.Place{memory.Optimizer, memory.Buckets, memory.Gather},
 		})
 	}

@@ -160,16 +160,11 @@ func offloadState(q *paramQuery) proposedValue {
 		return atBound("%s is %s already", q.p.Key, q.cur)
 	}
 	out := proposedValue{to: q.p.Value}
-	params, world := q.model.Parameters, int64(0)
-	if n, ok := q.gpus(); ok {
-		world = n
-	}
+	params := q.model.Parameters
+	world, _ := q.gpus()
 	if params.Value > 0 && params.Value < 1<<50 && world > 0 && !trainsAdapters(q.Context) {
-		freed, named := 12*params.Value/world, ""
-		if params.Named {
-			named = " (from the model's name)"
-		}
-		out.freed, out.how = &freed, fmt.Sprintf("12 bytes x %.3g parameters%s / %d GPUs = %s per GPU", float64(params.Value), named, world, classifier.GiB(freed))
+		freed := adamBytes * params.Value / world
+		out.freed, out.how = &freed, fmt.Sprintf("%d bytes x %.3g parameters%s / %d GPUs = %s per GPU", adamBytes, float64(params.Value), fromName(params), world, classifier.GiB(freed))
 		if need, gpus, ok := hostNeed(q.Context, freed); ok {
 			out.how += fmt.Sprintf("; costs %s of host memory on a node of %d", classifier.GiB(need), gpus)
 		}

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// shape is how the model's parameters lie on a rank of the process that failed; nil where a size or a way of splitting
+// rankShape is how the model's parameters lie on a rank of the process that failed; nil where a size or a way of splitting
 // that it takes is unknown.
 func rankShape(ctx *Context) *memory.Shape {
 	m := ctx.model
@@ -33,7 +33,7 @@ func rankShape(ctx *Context) *memory.Shape {
 	case ctx.is("engine_process"):
 		keys = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}
 	case ctx.is("backend:megatron"):
-		keys = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
+		keys = megatronTP
 		out.Vocab = paddedVocabulary(ctx, out.Vocab)
 		for _, k := range []string{"expert_model_parallel_size", "expert_tensor_parallel_size"} {
 			if n, ok := ctx.settings.integer(k); ok && n > 1 {
@@ -57,9 +57,12 @@ func rankShape(ctx *Context) *memory.Shape {
 	return out
 }
 
-// padded is a vocabulary as Megatron pads it: to a multiple of 128 for each rank of tensor parallelism.
+// megatronTP are the names of Megatron's size of tensor parallelism.
+var megatronTP = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
+
+// paddedVocabulary is a vocabulary as Megatron pads it: to a multiple of 128 for each rank of tensor parallelism.
 func paddedVocabulary(ctx *Context, v memory.Figure) memory.Figure {
-	tp, ok := ctx.settings.integer("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size")
+	tp, ok := ctx.settings.integer(megatronTP...)
 	if !ok || tp > 1024 || v.Value <= 0 {
 		return v
 	}
@@ -84,7 +87,7 @@ var makings = []struct {
 // fresh are words of the frames that create weights, or an optimizer's state.
 var fresh = []string{"zeros_like", "_init_group", "initialize_state", "init_state", "create_weights", "torch.empty(", "parameter(", "torch.zeros("}
 
-// made is what the innermost frames say of a tensor that is made: its kind, and whether it is new.
+// newTensor is what the innermost frames say of a tensor that is made: its kind, and whether it is new.
 func newTensor(ctx *Context) (kind string, isNew bool) {
 	const near = 4
 	for _, m := range makings {
@@ -95,22 +98,12 @@ func newTensor(ctx *Context) (kind string, isNew bool) {
 	return kind, ctx.stackContains(near, fresh...)
 }
 
-// within is inner that asks the names of files as well.
+// stackTouches is stackContains that asks the names of files as well, and leaves out those that only pass calls on.
 func (ctx *Context) stackTouches(n int, words ...string) bool {
-	t := ctx.root.Trace
-	if t == nil {
-		return false
-	}
-	for i := max(0, len(t.Frames)-n); i < len(t.Frames); i++ {
-		f := &t.Frames[i]
-		if passes(f.File) {
-			continue
-		}
-		where := strings.ToLower(slashed(f.File) + " " + f.Func + " " + f.Code)
-		for _, w := range words {
-			if strings.Contains(where, w) {
-				return true
-			}
+	for i := max(0, len(ctx.stack)-n); i < len(ctx.stack); i++ {
+		file := ctx.root.Trace.Frames[i].File
+		if !passes(file) && containsAny(strings.ToLower(slashed(file))+" "+ctx.stack[i], words) {
+			return true
 		}
 	}
 	return false
@@ -163,11 +156,7 @@ func rankParameters(ctx *Context) (n int64, how string, ok bool) {
 	if stage, ok := ctx.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ctx.is("backend:deepspeed") && (!ok || stage < 1) {
 		return 0, "", false
 	}
-	named := ""
-	if p.Named {
-		named = " (from the model's name)"
-	}
-	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, named, ranks), true
+	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, fromName(p), ranks), true
 }
 
 // tokensHeld are the tokens whose activations were on the card when the request failed, where the size of the request tells them:
@@ -185,7 +174,7 @@ func tokensHeld(ctx *Context) (memory.Interval, bool) {
 	return memory.Interval{Low: list[0].Low, High: list[0].High}, true
 }
 
-// dense is the shape of a model all of whose layers run on one rank: what activations take is known only there. Megatron
+// denseShape is the shape of a model all of whose layers run on one rank: what activations take is known only there. Megatron
 // splits them in ways that depend on its version.
 func denseShape(ctx *Context) *memory.Shape {
 	sh := rankShape(ctx)
@@ -198,7 +187,7 @@ func denseShape(ctx *Context) *memory.Shape {
 	return sh
 }
 
-// recomputed is what recomputing all layers would have saved of the micro-batch that failed, and the arithmetic. It is
+// recomputationSaves is what recomputing all layers would have saved of the micro-batch that failed, and the arithmetic. It is
 // false where the log does not tell the tokens, or a size of the model, and where more would be saved than was there.
 func recomputationSaves(ctx *Context) (saved memory.Interval, how string, ok bool) {
 	tokens, ok1 := tokensHeld(ctx)
@@ -216,7 +205,7 @@ func recomputationSaves(ctx *Context) (saved memory.Interval, how string, ok boo
 	return saved, how, true
 }
 
-// activations is the least that the activations of the failed micro-batch took, by what is known of recomputation: all
+// leastActivations is the least that the activations of the failed micro-batch took, by what is known of recomputation: all
 // that every layer keeps where it is off, their inputs where it is on. 0 where that cannot be told.
 func leastActivations(ctx *Context) int64 {
 	tokens, ok1 := tokensHeld(ctx)
@@ -241,15 +230,11 @@ func leastActivations(ctx *Context) int64 {
 
 // checkpointing says whether activations are recomputed in the backward pass, as far as a setting tells.
 func checkpointing(ctx *Context) truth {
-	for _, k := range []string{
+	if _, t := ctx.settings.flag(
 		"actor_rollout_ref.model.enable_gradient_checkpointing", "worker.actor.model.enable_gradient_checkpointing", "actor.gradient_checkpointing", "gradient_checkpointing",
 		"gradient_checkpointing_enable", "activation_checkpointing", "enable_gradient_checkpointing",
-	} {
-		if f, ok := ctx.settings.find(k, true); ok {
-			if b, ok := parseBool(f.value.Value); ok {
-				return truthOf(b)
-			}
-		}
+	); t != unknown {
+		return t
 	}
 	if f, ok := ctx.settings.find("recompute_granularity", true); ok {
 		return truthOf(!isNone(f.value.Value))

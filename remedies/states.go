@@ -17,6 +17,12 @@ const (
 	gradBytes   = 2
 )
 
+// zeroStages are what a stage of ZeRO splits over the ranks, by the stage before and after.
+var zeroStages = map[string]struct {
+	bytes int64 // of a parameter
+	what  string
+}{"0 1": {adamBytes, "master copy and moments"}, "1 2": {gradBytes, "gradients"}, "2 3": {weightBytes, "weights"}}
+
 // stateBytes is what a change of how the model's states are split or kept takes off one GPU. It is false where the
 // number of parameters or of ranks is unknown, and for mixtures of experts under Megatron, which split in other ways.
 func stateBytes(ctx *Context, c *change) (freed int64, how string, ok bool) {
@@ -25,14 +31,10 @@ func stateBytes(ctx *Context, c *change) (freed int64, how string, ok bool) {
 	if params.Value <= 0 || params.Value > 1<<45 || !known || ranks < 1 || ctx.resource != "gpu" || trainsAdapters(ctx) {
 		return 0, "", false
 	}
-	named := ""
-	if params.Named {
-		named = " (from the model's name)"
-	}
 	key := strings.Join(split(c.Key), ".")
 	share := func(bytes int64, what string) (int64, string, bool) {
 		n := bytes * params.Value / ranks
-		return n, fmt.Sprintf("%s: %d bytes x %.3g parameters%s / %d GPUs = %s per GPU", what, bytes, float64(params.Value), named, ranks, classifier.GiB(n)), true
+		return n, fmt.Sprintf("%s: %d bytes x %.3g parameters%s / %d GPUs = %s per GPU", what, bytes, float64(params.Value), fromName(params), ranks, classifier.GiB(n)), true
 	}
 	switch {
 	case strings.HasSuffix(key, "offload_optimizer.device") && *c.To == "cpu", strings.HasSuffix(key, "adam_offload") && on(*c.To):
@@ -50,19 +52,12 @@ func stateBytes(ctx *Context, c *change) (freed int64, how string, ok bool) {
 		if c.From == nil || ranks < 2 {
 			return 0, "", false
 		}
-		bytes, what := int64(0), ""
-		switch *c.From + " " + *c.To {
-		case "0 1":
-			bytes, what = adamBytes, "master copy and moments"
-		case "1 2":
-			bytes, what = gradBytes, "gradients"
-		case "2 3":
-			bytes, what = weightBytes, "weights"
-		default:
+		split, ok := zeroStages[*c.From+" "+*c.To]
+		if !ok {
 			return 0, "", false
 		}
-		n := bytes * params.Value / ranks * (ranks - 1)
-		return n, fmt.Sprintf("%s are split: %d bytes x %.3g parameters%s x %d / %d = %s per GPU", what, bytes, float64(params.Value), named, ranks-1, ranks, classifier.GiB(n)), true
+		n := split.bytes * params.Value / ranks * (ranks - 1)
+		return n, fmt.Sprintf("%s are split: %d bytes x %.3g parameters%s x %d / %d = %s per GPU", split.what, split.bytes, float64(params.Value), fromName(params), ranks-1, ranks, classifier.GiB(n)), true
 	}
 	return 0, "", false
 }
