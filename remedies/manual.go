@@ -134,103 +134,90 @@ func decodeManual(name string, text []byte) (*Manual, error) {
 	return &m, nil
 }
 
+// part is what every part of a manual is checked for.
+type part struct {
+	kind, name, section, text string
+	phases                    []string
+	id                        bool // the name begins with the manual's id
+	syntax, snippet           string
+}
+
 // check returns the first thing wrong with a manual, nil when it is sound.
 func (m *Manual) check(id string) *fault {
 	if m.ID != id || guideLoaders()[id] == nil {
 		return &fault{"id:", fmt.Sprintf("the manual's id is %q, its file says %q, and a guide must have that id", m.ID, id)}
 	}
-	for i := range m.Diagnosis {
-		d := &m.Diagnosis[i]
-		if f := wanted("diagnosis", d.Where, d.Section, d.Phases, d.Where); f != nil {
+	for _, p := range m.parts() {
+		if f := p.check(m.ID); f != nil {
 			return f
 		}
+	}
+	for i := range m.Diagnosis {
+		d := &m.Diagnosis[i]
 		if w := unknownWord(d.Resources, resourceWords); w != "" {
 			return &fault{d.Where, fmt.Sprintf("diagnosis %s: unknown resource %q", d.Where, w)}
 		}
-		if g := guide(id); g != nil {
-			for _, item := range d.Items {
-				if g.item(item) == nil {
-					return &fault{item, fmt.Sprintf("diagnosis %s: there is no item %q", d.Where, item)}
-				}
+		for _, item := range d.Items {
+			if g := guide(id); g != nil && g.item(item) == nil {
+				return &fault{item, fmt.Sprintf("diagnosis %s: there is no item %q", d.Where, item)}
 			}
 		}
 	}
 	for i := range m.Parameters {
-		p := &m.Parameters[i]
-		if f := wanted("parameter", p.Key, p.Section, p.Phases, p.Meaning); f != nil {
-			return f
-		}
-		if s := badSpelling(p.Spellings); s != "" {
-			return &fault{s, fmt.Sprintf("parameter %s: spelling %q: bad versions or surface", p.Key, s)}
+		if s := badSpelling(m.Parameters[i].Spellings); s != "" {
+			return &fault{s, fmt.Sprintf("parameter %s: spelling %q: bad versions or surface", m.Parameters[i].Key, s)}
 		}
 	}
-	for i := range m.Steps {
-		s := &m.Steps[i]
-		if f := wanted("step", s.ID, s.Section, s.Phases, s.Title); f != nil {
-			return f
-		}
-		if f := m.named("step", s.ID, s.Syntax, s.Snippet); f != nil {
-			return f
-		}
-	}
-	for i := range m.Templates {
-		t := &m.Templates[i]
-		if f := wanted("template", t.ID, t.Section, nil, t.Title); f != nil {
-			return f
-		}
-		if f := m.named("template", t.ID, t.Syntax, t.Snippet); f != nil {
-			return f
-		}
-	}
-	for i := range m.Messages {
-		x := &m.Messages[i]
-		if f := wanted("message", x.Text, x.Section, nil, x.Means); f != nil {
-			return f
-		}
+	for _, x := range m.Messages {
 		if !slices.Contains(kindWords, x.Kind) && x.Kind != "illegal_access" {
 			return &fault{x.Text, fmt.Sprintf("message %s: unknown kind %q", x.Text, x.Kind)}
 		}
 	}
-	for i := range m.Goals {
-		if f := wanted("goal", m.Goals[i].Goal, m.Goals[i].Section, m.Goals[i].Phases, m.Goals[i].Use); f != nil {
-			return f
-		}
-	}
-	for i := range m.Compared {
-		if f := wanted("comparison", m.Compared[i].Key, m.Compared[i].Section, nil, m.Compared[i].After); f != nil {
-			return f
-		}
-	}
-	for i := range m.Notes {
-		n := &m.Notes[i]
-		if f := wanted("note", n.Title, n.Section, n.Phases, n.Text+n.Snippet); f != nil {
-			return f
-		}
-		if n.Snippet != "" && !slices.Contains(surfaces, n.Syntax) {
-			return &fault{n.Title, fmt.Sprintf("note %s: unknown syntax %q", n.Title, n.Syntax)}
-		}
-	}
 	return nil
 }
 
-// wanted checks what every part of a manual must have.
-func wanted(part, name, section string, phases []string, text string) *fault {
-	if name == "" || section == "" || text == "" {
-		return &fault{name, fmt.Sprintf("%s %q: needs a name, a text and the document's section", part, name)}
+func (m *Manual) parts() []part {
+	var out []part
+	for _, x := range m.Diagnosis {
+		out = append(out, part{kind: "diagnosis", name: x.Where, section: x.Section, text: x.Where, phases: x.Phases})
 	}
-	if w := unknownWord(phases, phaseWords); w != "" {
-		return &fault{name, fmt.Sprintf("%s %s: unknown phase %q", part, name, w)}
+	for _, x := range m.Parameters {
+		out = append(out, part{kind: "parameter", name: x.Key, section: x.Section, text: x.Meaning, phases: x.Phases})
 	}
-	return nil
+	for _, x := range m.Steps {
+		out = append(out, part{kind: "step", name: x.ID, section: x.Section, text: x.Title, phases: x.Phases, id: true, syntax: x.Syntax, snippet: x.Snippet})
+	}
+	for _, x := range m.Templates {
+		out = append(out, part{kind: "template", name: x.ID, section: x.Section, text: x.Title, id: true, syntax: x.Syntax, snippet: x.Snippet})
+	}
+	for _, x := range m.Messages {
+		out = append(out, part{kind: "message", name: x.Text, section: x.Section, text: x.Means})
+	}
+	for _, x := range m.Goals {
+		out = append(out, part{kind: "goal", name: x.Goal, section: x.Section, text: x.Use, phases: x.Phases})
+	}
+	for _, x := range m.Compared {
+		out = append(out, part{kind: "comparison", name: x.Key, section: x.Section, text: x.After})
+	}
+	for _, x := range m.Notes {
+		out = append(out, part{kind: "note", name: x.Title, section: x.Section, text: x.Text + x.Snippet, phases: x.Phases, syntax: x.Syntax, snippet: x.Snippet})
+	}
+	return out
 }
 
-// named checks what has an id and a snippet.
-func (m *Manual) named(part, id, syntax, snippet string) *fault {
-	if !strings.HasPrefix(id, m.ID+".") {
-		return &fault{id, fmt.Sprintf("%s %q: without the prefix %q", part, id, m.ID+".")}
+// check checks what a part must have.
+func (p *part) check(id string) *fault {
+	if p.name == "" || p.section == "" || p.text == "" {
+		return &fault{p.name, fmt.Sprintf("%s %q: needs a name, a text and the document's section", p.kind, p.name)}
 	}
-	if snippet != "" && !slices.Contains(surfaces, syntax) {
-		return &fault{id, fmt.Sprintf("%s %s: unknown syntax %q", part, id, syntax)}
+	if w := unknownWord(p.phases, phaseWords); w != "" {
+		return &fault{p.name, fmt.Sprintf("%s %s: unknown phase %q", p.kind, p.name, w)}
+	}
+	if p.id && !strings.HasPrefix(p.name, id+".") {
+		return &fault{p.name, fmt.Sprintf("%s %q: without the prefix %q", p.kind, p.name, id+".")}
+	}
+	if p.snippet != "" && !slices.Contains(surfaces, p.syntax) {
+		return &fault{p.name, fmt.Sprintf("%s %s: unknown syntax %q", p.kind, p.name, p.syntax)}
 	}
 	return nil
 }

@@ -2,68 +2,68 @@ package remedies
 
 import "slices"
 
-// mostStarts is how many items an answer says to start with.
-const mostStarts = 4
+// mostStarts is how many items a reader is told to start with, fewStarts how many where none is known to apply.
+const mostStarts, fewStarts = 4, 2
+
+// The scores of items. What speaks for one that applies adds to its score.
+const (
+	lastScore  = 1 // only tells more, or costs more than it brings
+	openScore  = 2 // of the phase's own list, and nobody can tell whether it applies
+	applyScore = 10
+)
+
+func score(a *assessment) int {
+	switch {
+	case a.Applies != nil && !*a.Applies:
+		return 0
+	case a.late:
+		return lastScore
+	case a.Applies == nil && a.own:
+		return openScore
+	case a.Applies == nil:
+		return 0
+	}
+	n := applyScore
+	for _, x := range []struct {
+		so  bool
+		add int
+	}{{a.supported, 20}, {a.own, 10}, {a.movable, 4}, {a.Enough != nil && *a.Enough, 3}} {
+		if x.so {
+			n += x.add
+		}
+	}
+	return n
+}
 
 // rank picks the items that the evidence supports best. Facts of the failure come first, then items of the phase's
 // own list whose value is known and can move, then other items that apply; of equals, the one that frees what was
 // missing, then the guide's order. When nothing is known to apply, it is the first of the phase's own list.
 func rank(items []assessment) []string {
-	score := func(j *assessment) int {
-		switch {
-		case j.Applies != nil && !*j.Applies:
-			return 0
-		case j.late:
-			return 1
-		case j.Applies == nil && !j.own:
-			return 0
-		case j.Applies == nil:
-			return 2
-		}
-		n := 10
-		if j.supported {
-			n += 20
-		}
-		if j.own {
-			n += 10
-		}
-		if j.movable {
-			n += 4
-		}
-		if j.Enough != nil && *j.Enough {
-			n += 3
-		}
-		return n
-	}
-	type scored struct {
-		id, key string
-		n       int
-	}
-	var best []scored
+	var order []*assessment
 	for i := range items {
-		if n := score(&items[i]); n > 0 {
-			key := ""
-			if c := items[i].Changes; len(c) > 0 {
-				key = c[0].Key
-			}
-			best = append(best, scored{items[i].ID, key, n})
+		if score(&items[i]) > 0 {
+			order = append(order, &items[i])
 		}
 	}
-	slices.SortStableFunc(best, func(a, b scored) int { return b.n - a.n })
-	if len(best) == 0 {
+	if len(order) == 0 {
 		return nil
 	}
-	least, most := 10, mostStarts
-	if best[0].n < least { // nothing is known to apply
-		least, most = best[0].n, 2
+	slices.SortStableFunc(order, func(a, b *assessment) int { return score(b) - score(a) })
+	least, most := applyScore, mostStarts
+	if best := score(order[0]); best < least {
+		least, most = best, fewStarts
 	}
 	var out []string
-	keys := map[string]bool{"": false}
-	for _, b := range best {
-		if b.n >= least && len(out) < most && !keys[b.key] { // one setting cannot go two ways at once
-			out = append(out, b.id)
-			keys[b.key] = b.key != ""
+	keys := map[string]bool{}
+	for _, a := range order {
+		key := ""
+		if len(a.Changes) > 0 {
+			key = a.Changes[0].Key
 		}
+		if score(a) < least || len(out) == most || key != "" && keys[key] { // one setting cannot go two ways at once
+			continue
+		}
+		out, keys[key] = append(out, a.ID), true
 	}
 	return out
 }

@@ -73,13 +73,13 @@ var places = []struct {
 	{memory.Optimizer, []string{"/optim/", "optimizer", "fused_adam", "adamw", "exp_avg", "cpu_adam", "sub_group"}},
 }
 
-// plumbing are frames that only pass on.
-var plumbing = []string{
+// passing are files whose frames only pass calls on.
+var passing = []string{
 	"torch/nn/modules/module.py", "torch/_tensor.py", "torch/autograd/", "torch/utils/_contextlib.py", "torch/_ops.py", "torch/_dynamo/", "torch/nn/modules/linear.py",
 	"torch/utils/_device.py", "torch/nn/functional.py", "torch/_compile.py",
 }
 
-// nearFrames is how many frames that are no plumbing are asked.
+// nearFrames is how many frames are asked that do more than pass calls on.
 const nearFrames = 4
 
 // failedPlace is what the innermost frames work on, and whether their elements have four bytes.
@@ -131,15 +131,7 @@ func called(code string) string {
 func slashed(path string) string { return strings.ReplaceAll(path, "\\", "/") }
 
 // passes says that a file only passes calls on.
-func passes(file string) bool {
-	file = slashed(file)
-	for _, p := range plumbing {
-		if strings.Contains(file, p) {
-			return true
-		}
-	}
-	return false
-}
+func passes(file string) bool { return containsAny(slashed(file), passing) }
 
 // placeOf reads a frame's place from its words, and from its file unless that only passes on.
 func placeOf(file, code string, through bool) memory.Place {
@@ -148,10 +140,8 @@ func placeOf(file, code string, through bool) memory.Place {
 		where = strings.ToLower(slashed(file)) + " " + where
 	}
 	for _, p := range places {
-		for _, w := range p.words {
-			if strings.Contains(where, w) {
-				return p.place
-			}
+		if containsAny(where, p.words) {
+			return p.place
 		}
 	}
 	return memory.Elsewhere
@@ -162,14 +152,11 @@ func placeOf(file, code string, through bool) memory.Place {
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {
-		code := strings.ToLower(frames[i].Code)
-		for _, w := range []string{".float()", "float32", "torch.float)", "dtype=torch.float,"} {
-			if strings.Contains(code, w) {
-				return memory.Yes
-			}
+		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "torch.float)", "dtype=torch.float,"}) {
+			return memory.Yes
 		}
 	}
-	if code := strings.ToLower(frames[0].Code); strings.Contains(code, "lm_head(") || strings.Contains(code, "output_layer(") {
+	if containsAny(strings.ToLower(frames[0].Code), []string{"lm_head(", "output_layer("}) {
 		return memory.No
 	}
 	return 0
