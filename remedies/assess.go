@@ -13,6 +13,7 @@ type candidate struct {
 	list  *List
 	item  *Item
 	own   bool // on the list for the incident's phase, as opposed to general advice
+	names *naming
 }
 
 // decision says whether an item applies.
@@ -33,8 +34,8 @@ type assessment struct {
 }
 
 // assess takes an item through the pipeline: its changes, what they are expected to do, and whether it applies.
-func assess(ctx *Context, names naming, c candidate) assessment {
-	changes := propose(ctx, names, c.item)
+func assess(ctx *Context, c candidate) assessment {
+	changes := propose(ctx, c.names, c.item)
 	e := estimateOf(ctx, c.item, open(changes))
 	return combine(c, changes, e, check(ctx, c, changes, e))
 }

@@ -133,7 +133,7 @@ func chapterOf(ctx *Context, g *Guide, l *List, filled bool) Chapter {
 }
 
 // fillIn assesses an item by settings alone: no incident is known.
-func fillIn(ctx *Context, names naming, e *Entry) {
+func fillIn(ctx *Context, names *naming, e *Entry) {
 	changes := propose(ctx, names, e.Item)
 	var lines []string
 	for _, c := range open(changes) {

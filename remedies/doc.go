@@ -7,7 +7,7 @@
 //  1. newContext gathers what is known into a [Context] that nothing changes afterwards: the settings under all their
 //     spellings (settings.go), the model's sizes (model.go), the facts that guides may ask (facts.go, messages.go), and
 //     what the failed request can have been (request.go, limits.go, shape.go): logits of 8 x 3,071 tokens.
-//  2. listsFor chooses the guides' lists for that phase and resource, and candidates takes the items from them.
+//  2. listsFor chooses the guides' lists for that phase and resource (lists.go), and candidates takes the items from them.
 //  3. propose fills in the parameters of each item (propose.go): the log's value 8, and a next one by a rule that the
 //     guide names (rules*.go; feasible.go has the range of an engine's share): 4, as half of the request fits.
 //  4. estimateOf says what these changes free and whether that is enough (effect.go, states.go): 13.92 GiB become 6.96,

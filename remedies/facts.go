@@ -37,7 +37,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.recognised(w)), "the log has the message " + w}
 		}},
-		"told": {"%s is set", "%s is not set", isSet},
+		"set": {"%s is set", "%s is not set", isSet},
 
 		"dynamic_batch":    {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
 		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
@@ -52,7 +52,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"full_scores":      {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
 		"limit_below_card": {"a limit below the card's size is set for the process", "no limit below the card's size", limitBelowCard},
 		"moe":              {"a model with experts", "a model without experts", experts},
-		"batch_untold":     {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
+		"batch_unknown":    {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
 		"moves_peak":       {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},

@@ -26,8 +26,8 @@ type naming struct {
 	lastWords map[string]int // how many parameters of the guide end in the same word
 }
 
-func namingOf(ctx *Context, g *Guide) naming {
-	n := naming{lastWords: map[string]int{}}
+func namingOf(ctx *Context, g *Guide) *naming {
+	n := &naming{lastWords: map[string]int{}}
 	mixed := false
 	seen := map[string]bool{}
 	for i := range g.Items {
@@ -61,7 +61,7 @@ func lastWord(key string) string {
 }
 
 // propose fills the parameters of an item in. Those that are not for this run are left out.
-func propose(ctx *Context, names naming, it *Item) []change {
+func propose(ctx *Context, names *naming, it *Item) []change {
 	var out []change
 	for i := range it.Parameters {
 		if c, ok := proposeChange(ctx, names, &it.Parameters[i]); ok {
@@ -98,7 +98,7 @@ func aboveValue(byDefault, advised string) bool {
 }
 
 // proposeChange fills a parameter in. The second result is false when the parameter is not for this run.
-func proposeChange(ctx *Context, names naming, p *Parameter) (change, bool) {
+func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if _, bad := ctx.denied(p.When); bad || len(p.Only) > 0 && !ctx.allTrue(p.Only) {
 		return change{}, false
 	}
@@ -162,7 +162,7 @@ func unsetBecause(ctx *Context, p *Parameter, c *change) string {
 
 // otherNames says what a setting is called in other versions, when neither the log's own words nor its version tell
 // which name is this run's.
-func otherNames(ctx *Context, names naming, c *change) string {
+func otherNames(ctx *Context, names *naming, c *change) string {
 	if c.From != nil || ctx.run.FrameworkVersion != "" {
 		return ""
 	}
@@ -247,7 +247,7 @@ type current struct {
 
 // currentValue looks a parameter's value up under all its names, and settles under which name it is advised: the one that
 // the log uses, when that is a name for the whole path, else the one of the run's version.
-func currentValue(ctx *Context, names naming, p *Parameter) current {
+func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	best, by := bestName(ctx, names, p)
 	if best.rank == 0 || by != nil && by.Read {
 		by = spellingOf(ctx, names, p)
@@ -273,7 +273,7 @@ func currentValue(ctx *Context, names naming, p *Parameter) current {
 }
 
 // bestName finds the setting of the log that fits one of a parameter's names best; the spelling is nil for the name today.
-func bestName(ctx *Context, names naming, p *Parameter) (best setting, by *Spelling) {
+func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spelling) {
 	alone := names.lastWords[lastWord(p.Key)] <= 1 // a bare key can only mean this parameter
 	best, _ = ctx.settings.find(p.Key, alone)
 	for i := range p.Spellings {
@@ -285,7 +285,7 @@ func bestName(ctx *Context, names naming, p *Parameter) (best setting, by *Spell
 }
 
 // spellingOf is how the run's version writes a parameter; nil for the name today.
-func spellingOf(ctx *Context, names naming, p *Parameter) *Spelling {
+func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 	for i := range p.Spellings {
 		sp := &p.Spellings[i]
 		in, ok := versionIn(ctx.run.FrameworkVersion, sp.Versions)

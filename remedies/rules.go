@@ -31,35 +31,46 @@ type paramQuery struct {
 // the value. What they return is checked once more against the parameter's direction and bounds: see allowed.
 var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
-		"halve":               halve,
-		"halve_micro":         halveMicro,
-		"halve_micro_divisor": halveMicroDivisor,
-		"halve_micro_global":  halveMicroGlobal,
-		"budget_verl":         budgetVerl,
+		"halve":               whole(halve),
+		"halve_micro":         whole(halveMicro),
+		"halve_micro_divisor": whole(halveMicroDivisor),
+		"halve_micro_global":  whole(halveMicroGlobal),
+		"budget_verl":         whole(budgetVerl),
 		"budget_areal":        budgetAReaL,
-		"budget_tokens":       budgetTokens,
+		"budget_tokens":       whole(budgetTokens),
 		"budget_start":        budgetStart,
 		"share_down":          shareDown,
 		"share_up":            shareUp,
 		"share_fit":           shareFit,
 		"offload_state":       offloadState,
-		"concurrency":         concurrency,
-		"double_tp":           doubleTP,
+		"concurrency":         whole(concurrency),
+		"double_tp":           whole(doubleTP),
 		"double":              double,
 		"allocation_tp":       allocationTP,
 		"backend_cp":          backendCP,
-		"ulysses":             ulysses,
-		"double_gpus":         doubleGPUs,
+		"ulysses":             whole(ulysses),
+		"double_gpus":         whole(doubleGPUs),
 		"raise_stage":         raiseStage,
 		"chunk":               chunk,
 		"cap":                 capAt,
 		"prefill_chunk":       prefillChunk,
 		"fit_length":          fitLength,
-		"bucket":              bucket,
+		"bucket":              whole(bucket),
 		"allocator":           allocator,
 		"host_memory":         hostMemory,
 	}
 })
+
+// whole is a rule for settings that are whole numbers of at least 1. Of other values it says nothing.
+func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) proposedValue {
+	return func(q *paramQuery) proposedValue {
+		n, ok := q.int()
+		if !ok {
+			return proposedValue{}
+		}
+		return rule(q, n)
+	}
+}
 
 func (q *paramQuery) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
 
@@ -97,11 +108,7 @@ func atBound(format string, args ...any) proposedValue {
 }
 
 // halve goes half way down, not below the parameter's minimum.
-func halve(q *paramQuery) proposedValue {
-	n, ok := q.int()
-	if !ok {
-		return proposedValue{}
-	}
+func halve(q *paramQuery, n int64) proposedValue {
 	low := q.least(1)
 	if n <= low {
 		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
@@ -149,11 +156,7 @@ func times(k int) string {
 }
 
 // halveMicro halves a micro-batch until the request fits.
-func halveMicro(q *paramQuery) proposedValue {
-	m, ok := q.int()
-	if !ok {
-		return proposedValue{}
-	}
+func halveMicro(q *paramQuery, m int64) proposedValue {
 	if m <= q.least(1) {
 		return atBound("%s is %d already", q.p.Key, m)
 	}
@@ -171,35 +174,31 @@ func halveMicro(q *paramQuery) proposedValue {
 
 // halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel
 // rank (verl 0.6.1: workers/fsdp_workers.py, workers/megatron_workers.py).
-func halveMicroDivisor(q *paramQuery) proposedValue {
-	n := halveMicro(q)
-	to, ok := parseInt(n.to)
-	if !ok {
-		return n
-	}
-	share, how, ok := q.miniBatchPerRank()
-	if !ok {
-		return n
+func halveMicroDivisor(q *paramQuery, n int64) proposedValue {
+	v := halveMicro(q, n)
+	to, ok := parseInt(v.to)
+	share, how, known := q.miniBatchPerRank()
+	if !ok || !known {
+		return v
 	}
 	d := to
 	for d > 1 && share%d != 0 {
 		d--
 	}
-	n.to = itoa(d)
+	v.to = itoa(d)
 	if d == to {
-		n.how += fmt.Sprintf("; it divides the %d samples of one rank's mini-batch (%s)", share, how)
+		v.how += fmt.Sprintf("; it divides the %d samples of one rank's mini-batch (%s)", share, how)
 	} else {
-		n.how += fmt.Sprintf("; the next divisor of the %d samples of one rank's mini-batch (%s) is %d", share, how, d)
+		v.how += fmt.Sprintf("; the next divisor of the %d samples of one rank's mini-batch (%s) is %d", share, how, d)
 	}
-	return n
+	return v
 }
 
 // halveMicroGlobal is halveMicroDivisor for a micro-batch that counts the samples of all ranks together: each gets its
 // part, so the value stays a multiple of them.
-func halveMicroGlobal(q *paramQuery) proposedValue {
-	n, ok := q.int()
-	ranks, okRanks := q.gpus()
-	if !ok || !okRanks || ranks < 1 || n > mostSamples {
+func halveMicroGlobal(q *paramQuery, n int64) proposedValue {
+	ranks, ok := q.gpus()
+	if !ok || ranks < 1 || n > mostSamples {
 		return proposedValue{}
 	}
 	if n <= ranks {
@@ -296,7 +295,7 @@ func chunk(q *paramQuery) proposedValue {
 	if !ok {
 		return proposedValue{}
 	}
-	return halve(q)
+	return halve(q, n)
 }
 
 // capAt goes to the guide's value, and half way down when the run is there already.
@@ -312,7 +311,7 @@ func capAt(q *paramQuery) proposedValue {
 	case !ok:
 		return proposedValue{}
 	}
-	return halve(q)
+	return whole(halve)(q)
 }
 
 // prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not cut at all.
@@ -374,7 +373,7 @@ func (q *paramQuery) shorter() proposedValue {
 		return proposedValue{}
 	}
 	if q.is("profile_run") {
-		return halve(q)
+		return halve(q, n)
 	}
 	r := q.root
 	each, words := oneToken(q.Context)
@@ -392,11 +391,7 @@ func (q *paramQuery) shorter() proposedValue {
 }
 
 // bucket goes to the next smaller power of two.
-func bucket(q *paramQuery) proposedValue {
-	n, ok := q.int()
-	if !ok {
-		return proposedValue{}
-	}
+func bucket(q *paramQuery, n int64) proposedValue {
 	low := q.least(1)
 	if n <= max(low, 1) {
 		return atBound("%s is %d already", q.p.Key, n)

@@ -173,11 +173,8 @@ func offloadState(q *paramQuery) proposedValue {
 }
 
 // concurrency takes the guide's step, 256 to 200, and powers of two below it.
-func concurrency(q *paramQuery) proposedValue {
-	n, ok := q.int()
+func concurrency(q *paramQuery, n int64) proposedValue {
 	switch {
-	case !ok:
-		return proposedValue{}
 	case n == 1:
 		return atBound("%s is 1 already", q.p.Key)
 	case n >= 256:

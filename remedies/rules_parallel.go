@@ -27,10 +27,9 @@ func splits(n, heads, kv int64) bool {
 }
 
 // doubleTP doubles an engine's tensor parallel size within one node.
-func doubleTP(q *paramQuery) proposedValue {
-	n, ok := q.int()
-	per, okNode := q.gpusPerNode()
-	if !ok || !okNode || n > per {
+func doubleTP(q *paramQuery, n int64) proposedValue {
+	per, ok := q.gpusPerNode()
+	if !ok || n > per {
 		return proposedValue{}
 	}
 	heads, kv := q.heads()
@@ -44,11 +43,10 @@ func doubleTP(q *paramQuery) proposedValue {
 }
 
 // ulysses takes the next sequence-parallel size above the current one that divides the heads and the ranks.
-func ulysses(q *paramQuery) proposedValue {
-	n, ok := q.int()
+func ulysses(q *paramQuery, n int64) proposedValue {
 	heads, kv := q.heads()
-	world, okWorld := q.trainers()
-	if !ok || heads == 0 || !okWorld {
+	world, ok := q.trainers()
+	if !ok || heads == 0 {
 		return proposedValue{}
 	}
 	valid := ulyssesSizes(world, heads, kv)
@@ -204,12 +202,8 @@ func backendCP(q *paramQuery) proposedValue {
 }
 
 // doubleGPUs asks for twice the GPUs of a node, as far as nodes usually go.
-func doubleGPUs(q *paramQuery) proposedValue {
+func doubleGPUs(q *paramQuery, n int64) proposedValue {
 	const usual = 8
-	n, ok := q.int()
-	if !ok {
-		return proposedValue{}
-	}
 	if 2*n > usual {
 		return atBound("%s is %d; a node rarely has more than %d", q.p.Key, n, usual)
 	}

@@ -273,7 +273,7 @@ func walk(t *testing.T, g *Guide, p *Parameter, cur string) {
 		r.Model.AttentionHeads = ints(64)
 		q := *p
 		q.When, q.Only = nil, nil
-		c, ok := proposeChange(newContext(r, in), naming{}, &q)
+		c, ok := proposeChange(newContext(r, in), &naming{}, &q)
 		require.True(t, ok)
 		if c.To == nil {
 			return

@@ -16,10 +16,9 @@ func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 // budgetVerl halves the token budget of a micro-batch, not below the longest sequence: verl asserts that the budget
 // times the sequence-parallel size holds it (verl/utils/seqlen_balancing.py). Without that bound there is no safe
 // value.
-func budgetVerl(q *paramQuery) proposedValue {
+func budgetVerl(q *paramQuery, n int64) proposedValue {
 	low, how, ok := q.verlBound()
-	n, okCur := q.int()
-	if !ok || !okCur {
+	if !ok {
 		return proposedValue{}
 	}
 	if n <= low {
@@ -86,11 +85,7 @@ func budgetAReaL(q *paramQuery) proposedValue {
 // budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half when the request was more than
 // half as much again as what was free, but not below the longest response of one rank. Rollouts of one token, which
 // supervised runs print, say nothing about lengths.
-func budgetTokens(q *paramQuery) proposedValue {
-	n, ok := q.int()
-	if !ok {
-		return proposedValue{}
-	}
+func budgetTokens(q *paramQuery, n int64) proposedValue {
 	low, why := int64(tokenStep), "the least that makes sense"
 	if answer, ok := q.settings.integer("rollout_max_response_len", "rollout.max_new_tokens", "generate_max_len"); ok && answer > 1 {
 		cp := int64(1)
