@@ -22,6 +22,7 @@ type Context struct {
 	text     string   // the message and the evidence, in lower case
 	stack    []string // functions and code of the failing stack, in lower case, the innermost last
 	facts    map[string]verdict
+	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 }
 
@@ -36,6 +37,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)
 	ctx.facts = factsOf(ctx)
+	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)
 	return ctx
 }

@@ -131,7 +131,7 @@ func shrinkFactor(ctx *Context, c *change) (float64, bool) {
 	if !ok1 || !ok2 || from <= 0 || to <= 0 {
 		return 0, false
 	}
-	l := tokenLimit(ctx)
+	l := ctx.limit
 	switch c.parameter.Next {
 	case "halve_micro", "halve_micro_divisor":
 		return to / from, l != nil && !l.Budget && sameKey(l.Key, c.parameter.Key) && to < from
@@ -248,7 +248,7 @@ func latentAttention(ctx *Context) bool {
 
 // limitNotApplied says why it is in vain to lower a limit that is shown not to be applied; empty when nothing shows it.
 func limitNotApplied(ctx *Context, changes []change) string {
-	l := tokenLimit(ctx)
+	l := ctx.limit
 	if len(ctx.request) == 0 || !ctx.request[0].Over || l == nil || !slices.ContainsFunc(open(changes), func(c change) bool { return sameKey(c.Key, l.Key) }) {
 		return ""
 	}

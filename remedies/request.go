@@ -17,7 +17,7 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	place, wide := failedPlace(ctx)
 	q := &memory.Request{
 		Size: memory.Printed(*r.Requested, r.Message), Bytes: *r.Requested, Block: strings.Contains(strings.ToLower(r.Message), "tried to allocate"),
-		Place: place, Wide: wide, Limit: tokenLimit(ctx), States: stateSizes(ctx),
+		Place: place, Wide: wide, Limit: ctx.limit, States: stateSizes(ctx),
 	}
 	switch ctx.phase {
 	case "forward", "backward", "logprob", "training":

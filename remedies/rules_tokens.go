@@ -133,12 +133,12 @@ func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
 		return 0, "", false
 	}
-	if l := tokenLimit(q.Context); l == nil || !sameKey(l.Key, q.p.Key) {
+	if l := q.limit; l == nil || !sameKey(l.Key, q.p.Key) {
 		return 0, "", false
 	}
 	e := &list[0]
 	n := e.Low
-	if l := tokenLimit(q.Context); e.Met {
+	if l := q.limit; e.Met {
 		n = l.Tokens
 	}
 	fit := int64(math.Floor(float64(n) * (float64(*r.Free) / float64(*r.Requested))))
