@@ -20,8 +20,7 @@
 // What a condition means is defined once, in conditions.go: [Context] answers it for guides and for steps alike.
 //
 // The guides are data: one YAML file each under guides/, and under guides/manual/ what their documents tell besides
-// (guide.go, manual.go). They are read by guidetext.go when they are first asked for, checked by check.go, and shown by
-// browse.go and search.go. Package memory has the arithmetic that knows no framework.
+// (guide.go, manual.go). They are read by guidetext.go when they are first asked for, and shown by browse.go and search.go. Package memory has the arithmetic that knows no framework.
 //
 // To add an item, add it to the guide's file and to a list there. It may ask for facts, settings, and "pattern:NAME" of
 // the failure's message. The tests check that the names of facts, rules and patterns exist.

@@ -3,7 +3,6 @@ package remedies
 import (
 	"bytes"
 	"embed"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -139,10 +138,10 @@ var allGuides = sync.OnceValues(func() ([]Guide, error) {
 })
 
 // guideLoaders hold what decodes a guide when it is first asked for: a report needs a few of them.
-var guideLoaders = sync.OnceValue(func() map[string]func() (*Guide, error) { return loaders("guides", decodeGuide) })
+var guideLoaders = sync.OnceValue(func() map[string]func() (*Guide, error) { return loaders[Guide]("guides") })
 
 // loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
-func loaders[T any](dir string, decode func(name string, text []byte) (*T, error)) map[string]func() (*T, error) {
+func loaders[T any](dir string) map[string]func() (*T, error) {
 	entries, err := files.ReadDir(dir)
 	if err != nil {
 		panic(err) // the folder is embedded
@@ -159,7 +158,8 @@ func loaders[T any](dir string, decode func(name string, text []byte) (*T, error
 			if err != nil {
 				return nil, err
 			}
-			return decode(name, text)
+			var v T
+			return &v, decodeText(name, text, &v)
 		})
 	}
 	return m
@@ -177,18 +177,6 @@ func guide(id string) *Guide {
 		return nil
 	}
 	return g
-}
-
-// decodeGuide reads a guide. Names that nothing answers to are errors as well; see [decodeText].
-func decodeGuide(name string, text []byte) (*Guide, error) {
-	var g Guide
-	if err := decodeText(name, text, &g); err != nil {
-		return nil, err
-	}
-	if f := g.check(strings.TrimSuffix(path.Base(name), ".yaml")); f != nil {
-		return nil, fmt.Errorf("%s:%d: %s", name, lineOf(text, f.near), f.what)
-	}
-	return &g, nil
 }
 
 // lineOf is the 1-based line of the first mention of a text; 1 when there is none.

@@ -55,13 +55,3 @@ func TestWhatGuidesMayNotHoldIsAnErrorWithItsLine(t *testing.T) {
 		assert.True(t, strings.HasPrefix(err.Error(), want), "%s: %v", text, err)
 	}
 }
-
-func BenchmarkLongestGuide(b *testing.B) {
-	text, err := files.ReadFile("guides/verl.yaml")
-	require.NoError(b, err)
-	for b.Loop() {
-		if _, err := decodeGuide("guides/verl.yaml", text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
