@@ -91,9 +91,10 @@ type Task struct {
 
 // Evidence is a line that a conclusion rests on.
 type Evidence struct {
-	At   parser.Position
-	Text string
-	Why  string
+	At      parser.Position
+	Text    string
+	Why     string
+	Pattern string // the name of the message; empty for a frame of a stack
 }
 
 // Root is the first true evidence of an incident. Byte quantities that were not printed are nil.

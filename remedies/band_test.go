@@ -85,7 +85,7 @@ func TestSharesStayWithinWhatWorks(t *testing.T) {
 		"what was free at the start is less than the weights": {
 			serve("vllm", []string{"gpu_memory_utilization", "0.9"}, reading("vllm.weights", map[string]float64{"used": 60})),
 			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{
-				At: parser.Position{Source: "a.log", Line: 90}, Message: "Free memory on device (40/80 GiB) on startup is less than desired GPU memory utilization", Free: gibs(40), Total: gibs(80),
+				At: parser.Position{Source: "a.log", Line: 90}, Pattern: "vllm.free_memory", Message: "Free memory on device (40/80 GiB) on startup is less than desired GPU memory utilization", Free: gibs(40), Total: gibs(80),
 			}}, "vllm.utilization-fit", "--gpu-memory-utilization", "-", "no value of",
 		},
 	} {

@@ -49,7 +49,7 @@ type Entry struct {
 // in the guide's order and whole, and the manual without what is about other phases only. It fails when there is no
 // such guide.
 func Browse(id string, q Query) (*Browsed, error) {
-	load, ok := shelf()[id]
+	load, ok := guideLoaders()[id]
 	if !ok {
 		return nil, fmt.Errorf("there is no guide %q", id)
 	}
@@ -63,11 +63,11 @@ func Browse(id string, q Query) (*Browsed, error) {
 	}
 	b := &Browsed{Guide: g, Manual: m.about(q)}
 	run := &classifier.Run{Framework: g.Framework, FrameworkVersion: q.Version, Config: q.Settings}
-	s := newScene(run, &classifier.Incident{Phase: q.Phase, Resource: q.Resource})
+	ctx := newContext(run, &classifier.Incident{Phase: q.Phase, Resource: q.Resource})
 	for _, general := range []bool{false, true} {
 		for i := range g.Lists {
 			if l := &g.Lists[i]; l.General == general && q.wants(l) {
-				b.Chapters = append(b.Chapters, s.chapter(g, l, q.Settings != nil))
+				b.Chapters = append(b.Chapters, chapterOf(ctx, g, l, q.Settings != nil))
 			}
 		}
 	}
@@ -104,18 +104,13 @@ func occurs(kind, phase string) bool {
 	return false
 }
 
-// chapter fills a list in.
-func (s *scene) chapter(g *Guide, l *List, filled bool) Chapter {
+// chapterOf fills a list in.
+func chapterOf(ctx *Context, g *Guide, l *List, filled bool) Chapter {
 	c := Chapter{List: l}
+	names := namingOf(ctx, g)
 	for _, id := range l.Items {
 		it := g.item(id)
-		e := Entry{Item: it, Order: len(c.Entries) + 1, Source: Source{Section: it.Section, URL: it.URL}}
-		if g.Document && !it.Addition {
-			e.Source.Guide = g.ID
-		}
-		if e.Source.URL == "" {
-			e.Source.URL = g.URL
-		}
+		e := Entry{Item: it, Order: len(c.Entries) + 1, Source: sourceOf(g, it)}
 		for _, r := range it.Requires {
 			e.Needs = append(e.Needs, inWords(r))
 		}
@@ -127,7 +122,7 @@ func (s *scene) chapter(g *Guide, l *List, filled bool) Chapter {
 			e.Needs = append(e.Needs, strings.Join(one, ", or "))
 		}
 		if filled {
-			s.fill(g, &e)
+			fillIn(ctx, names, &e)
 		}
 		if e.Snippet == "" {
 			e.Syntax, e.Snippet = it.paste()
@@ -137,41 +132,37 @@ func (s *scene) chapter(g *Guide, l *List, filled bool) Chapter {
 	return c
 }
 
-// fill judges an item by settings alone: no incident is known.
-func (s *scene) fill(g *Guide, e *Entry) {
-	var done, lines []string
-	for i := range e.Parameters {
-		p := &e.Parameters[i]
-		c, ok := s.changeOf(p, alone(g, p.Key))
-		switch {
-		case !ok:
-		case c.satisfied != "":
-			done = append(done, c.satisfied)
-		default:
-			e.Changes = append(e.Changes, c.Change)
-			if c.Snippet != "" && (e.Syntax == "" || e.Syntax == c.Syntax) {
-				e.Syntax = c.Syntax
-				lines = append(lines, c.Snippet)
-			}
+// fillIn assesses an item by settings alone: no incident is known.
+func fillIn(ctx *Context, names *naming, e *Entry) {
+	changes := propose(ctx, names, e.Item)
+	var lines []string
+	for _, c := range open(changes) {
+		e.Changes = append(e.Changes, c.Change)
+		if c.Snippet != "" && (e.Syntax == "" || e.Syntax == c.Syntax) {
+			e.Syntax = c.Syntax
+			lines = append(lines, c.Snippet)
 		}
 	}
 	e.Snippet = strings.Join(lines, "\n")
-	rule := func(why string) {
-		if e.Applies == nil {
-			e.Applies, e.AppliesWhy = new(bool), why
+	if why := ruledOutBySettings(ctx, e.Item, changes); why != "" {
+		e.Applies, e.AppliesWhy = new(bool), why
+	}
+}
+
+// ruledOutBySettings says why the settings alone rule an item out, empty when they do not.
+func ruledOutBySettings(ctx *Context, it *Item, changes []change) string {
+	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
+		return strings.Join(done, "; ")
+	}
+	for _, r := range it.Requires {
+		if v := ctx.holds(r); ofSettings(r) && v.truth == no {
+			return v.why
 		}
 	}
-	if len(e.Changes) == 0 && len(done) > 0 {
-		rule(strings.Join(done, "; "))
+	if ctx.allTrue(it.SatisfiedWhen) && ofSettings(it.SatisfiedWhen[0]) {
+		return ctx.holds(it.SatisfiedWhen[0]).why
 	}
-	for _, r := range e.Requires {
-		if v := s.holds(r); ofSettings(r) && v.truth == no {
-			rule(v.why)
-		}
-	}
-	if s.allTrue(e.SatisfiedWhen) && ofSettings(e.SatisfiedWhen[0]) {
-		rule(s.holds(e.SatisfiedWhen[0]).why)
-	}
+	return ""
 }
 
 // ofSettings says that a condition is about a run's settings and not about a failure.
@@ -211,11 +202,7 @@ func (m *Manual) about(q Query) Manual {
 	}
 	out := *m
 	out.Diagnosis = kept(m.Diagnosis, func(d *Sign) bool {
-		res := d.Resources
-		if len(res) == 0 {
-			res = []string{"gpu"}
-		}
-		return phase(d.Phases) && (q.Resource == "" || slices.Contains(res, q.Resource))
+		return phase(d.Phases) && (q.Resource == "" || slices.Contains(orGPU(d.Resources), q.Resource))
 	})
 	out.Parameters = kept(m.Parameters, func(p *Explained) bool { return phase(p.Phases) })
 	out.Steps = kept(m.Steps, func(s *Step) bool { return phase(s.Phases) })

@@ -49,7 +49,7 @@ func parseCondition(text string) (condition, error) {
 		}
 	}
 	c.fact, c.word, _ = strings.Cut(text, ":")
-	if _, ok := facts()[c.fact]; !ok {
+	if _, ok := facts[c.fact]; !ok {
 		return c, fmt.Errorf("condition %q: no such fact", text)
 	}
 	return c, nil
@@ -63,28 +63,30 @@ type verdict struct {
 
 // holds evaluates one condition. Guides are checked when they are decoded, so a condition that does not parse is
 // unknown.
-func (s *scene) holds(text string) verdict {
-	if v, ok := s.held[text]; ok {
-		return v
+func (ctx *Context) holds(text string) verdict {
+	c, err := parseCondition(text)
+	if err != nil {
+		return verdict{}
 	}
-	v := verdict{}
-	if c, err := parseCondition(text); err == nil {
-		if c.key != "" {
-			v = s.compare(c)
-		} else {
-			v = facts()[c.fact](s, c.word)
-		}
-		if c.negated {
-			v.truth = -v.truth
-		}
+	v, known := ctx.facts[c.fact]
+	switch {
+	case c.key != "":
+		v = ctx.compare(c)
+	case !known || c.word != "":
+		v = facts[c.fact].ask(ctx, c.word)
 	}
-	s.held[text] = v
+	if c.negated {
+		v.truth = -v.truth
+	}
 	return v
 }
 
+// is says that a condition certainly holds.
+func (ctx *Context) is(text string) bool { return ctx.holds(text).truth == yes }
+
 // compare evaluates a condition on a setting.
-func (s *scene) compare(c condition) verdict {
-	f, ok := s.settings.find(c.key, true)
+func (ctx *Context) compare(c condition) verdict {
+	f, ok := ctx.settings.find(c.key, true)
 	if !ok {
 		return verdict{}
 	}
@@ -104,26 +106,10 @@ func (s *scene) compare(c condition) verdict {
 	return verdict{truthOf(c.op == ">" && a > b || c.op == "<" && a < b), why}
 }
 
-// shown is a value from the log, short enough for a sentence.
-func shown(v string) string {
-	const most = 80
-	if len(v) > most {
-		cut := most
-		for cut > 0 && v[cut]&0xc0 == 0x80 {
-			cut--
-		}
-		v = v[:cut] + "..."
-	}
-	if v == "" {
-		return "empty"
-	}
-	return v
-}
-
 // denied returns the first condition that is certainly false.
-func (s *scene) denied(conds []string) (verdict, bool) {
+func (ctx *Context) denied(conds []string) (verdict, bool) {
 	for _, c := range conds {
-		if v := s.holds(c); v.truth == no {
+		if v := ctx.holds(c); v.truth == no {
 			return v, true
 		}
 	}
@@ -131,20 +117,45 @@ func (s *scene) denied(conds []string) (verdict, bool) {
 }
 
 // confirmed returns the first condition that is certainly true.
-func (s *scene) confirmed(conds []string) (verdict, bool) {
-	i := slices.IndexFunc(conds, func(c string) bool { return s.holds(c).truth == yes })
+func (ctx *Context) confirmed(conds []string) (verdict, bool) {
+	i := slices.IndexFunc(conds, func(c string) bool { return ctx.is(c) })
 	if i < 0 {
 		return verdict{}, false
 	}
-	return s.holds(conds[i]), true
+	return ctx.holds(conds[i]), true
 }
 
 // allTrue says that there are conditions and every one is certainly true.
-func (s *scene) allTrue(conds []string) bool {
+func (ctx *Context) allTrue(conds []string) bool {
 	for _, c := range conds {
-		if s.holds(c).truth != yes {
+		if !ctx.is(c) {
 			return false
 		}
 	}
 	return len(conds) > 0
+}
+
+// inWords says a condition to somebody who has no run at hand. Conditions that do not parse, which no guide holds, stay
+// as they are.
+func inWords(cond string) string {
+	c, err := parseCondition(cond)
+	if err != nil {
+		return cond
+	}
+	if c.key != "" {
+		op := map[string]string{"=": "is", "!=": "is not", ">": "is more than", "<": "is less than"}[c.op]
+		if c.negated {
+			return fmt.Sprintf("not: %s %s %s", c.key, op, c.value)
+		}
+		return fmt.Sprintf("%s %s %s", c.key, op, c.value)
+	}
+	f := facts[c.fact]
+	words := f.words
+	if c.negated {
+		words = f.negated
+	}
+	if strings.Contains(words, "%s") {
+		return fmt.Sprintf(words, c.word)
+	}
+	return words
 }

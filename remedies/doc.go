@@ -1,13 +1,27 @@
 // Package remedies answers an incident with the checklist of the framework's own out-of-memory guide: the items for
-// its phase and resource, in the guide's order, filled in with the run's values.
+// its phase and resource, in the guide's order, filled in with the run's values, and which of them to start with.
 //
-// The guides are data, one YAML file each under guides/: lists of items, and for every item its parameters with all
-// the names they had, conditions, and what the guide got wrong. What a condition, a fact or a rule for the next value
-// means is Go: conditions.go, facts.go and rules*.go. A guide is decoded when the first incident asks for it.
+// The answer is made in steps, each a function from values to a value. Follow one incident: verl's actor runs out of
+// memory in the old log-prob pass, with log_prob_micro_batch_size_per_gpu=8.
 //
-// The arithmetic: request.go and limits.go ask package memory what the failed request was, model.go knows the model's
-// sizes, band.go between which values an engine's share works, states.go and effect.go what a change frees and whether
-// it is enough, patch.go writes the changes to start with as one block, findings.go says the rest in sentences.
+//  1. newContext gathers what is known into a [Context] that nothing changes afterwards: the settings under all their
+//     spellings (settings.go), the model's sizes (model.go), the facts that guides may ask (facts.go, messages.go), and
+//     what the failed request can have been (request.go, limits.go, shape.go): logits of 8 x 3,071 tokens.
+//  2. listsFor chooses the guides' lists for that phase and resource (lists.go), and candidates takes the items from them.
+//  3. propose fills in the parameters of each item (propose.go): the log's value 8, and a next one by a rule that the
+//     guide names (rules*.go; feasible.go has the range of an engine's share): 4, as half of the request fits.
+//  4. estimateOf says what these changes free and whether that is enough (effect.go, states.go): 13.92 GiB become 6.96,
+//     and 7.61 were free.
+//  5. check says whether the item applies and why (assess.go): a fact rules it out, or one speaks for it.
+//  6. combine puts what the steps have found into an assessment, and rank orders the assessments (rank.go). Their
+//     changes as one block to paste are in patch.go, and what the arithmetic says beyond single items in findings.go.
 //
-// To add an item, add it to the guide's file and to a list there. The tests check that names of facts and rules exist.
+// A further step reads the Context and the values before it, and adds a value of its own; no step changes another's.
+// What a condition means is defined once, in conditions.go: [Context] answers it for guides and for steps alike.
+//
+// The guides are data: one YAML file each under guides/, and under guides/manual/ what their documents tell besides
+// (guide.go, manual.go). They are read by guidetext.go when they are first asked for, and shown by browse.go and search.go. Package memory has the arithmetic that knows no framework.
+//
+// To add an item, add it to the guide's file and to a list there. It may ask for facts, settings, and "pattern:NAME" of
+// the failure's message. The tests check that the names of facts, rules and patterns exist.
 package remedies

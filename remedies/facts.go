@@ -2,29 +2,97 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/remedies/memory"
 )
 
-// facts are what a guide's conditions may ask about an incident. A fact takes the word after its colon, and gives a
-// clause that says why.
-var facts = sync.OnceValue(func() map[string]func(s *scene, word string) verdict {
-	return map[string]func(s *scene, word string) verdict{
-		"backend": backend, "engine": engine, "launcher": launcher, "role": role, "framework": framework, "resource": resource, "phase": phaseIs,
-		"since": since, "before": before,
-		"dynamic_batch": dynamicBatch, "sleep_allocator": sleepAllocator, "engine_process": engineProcess,
-		"fragmented": fragmented, "others": others, "co_tenant": coTenant, "shares_card": sharesCard, "stray": stray, "oversized": oversized, "logits": logits,
-		"kv_sizing": kvSizing, "kv_runtime": kvRuntime, "less_than_desired": lessThanDesired, "length_estimate": lengthEstimate,
-		"saver_margin": saverMargin, "before_cache": beforeCache, "graph_capture": graphCapture, "sampler": sampler, "prefill": prefill, "decode": decoding,
-		"ray_monitor": rayMonitor, "evicted": evicted, "cgroup": cgroup, "data_workers": dataWorkers, "pin_memory": pinned, "nccl_shm": ncclSHM,
-		"limit_below_card": limitBelowCard, "full_state": fullState, "moe": mixture,
-		"moves_peak": movesPeak, "npu": onNPU, "evaluating": evaluating,
-		"told": isTold, "tpu": onTPU, "profile_run": profileRun, "serving": serving, "outside_pool": outsidePool, "full_scores": fullScores, "long_sequence": longSequence, "batch_untold": batchUntold,
+// fact is what a guide's conditions may ask about an incident.
+type fact struct {
+	words, negated string // what it means where no run is known that could be asked; %s is the fact's word
+	ask            func(ctx *Context, word string) verdict
+}
+
+// facts are all facts by their names. Those with %s in their words take a word behind a colon.
+var facts map[string]fact
+
+func init() { // facts ask conditions, and these ask facts: a variable's value may not refer to itself
+	facts = map[string]fact{
+		"backend":   {"the %s backend", "a backend other than %s", backend},
+		"engine":    {"the %s engine", "an engine other than %s", func(ctx *Context, w string) verdict { return named(strings.ToLower(ctx.run.Engine), w, "engine") }},
+		"launcher":  {"started by %s", "not started by %s", func(ctx *Context, w string) verdict { return named(ctx.run.Launcher, w, "launcher") }},
+		"framework": {"the %s framework", "a framework other than %s", func(ctx *Context, w string) verdict { return named(ctx.run.Framework, w, "framework") }},
+		"role":      {"the %s fails", "not when only the %s fails", role},
+		"resource": {"%s memory ran out", "not %s memory", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.resource == w), resourceNames([]string{ctx.resource}) + " memory ran out"}
+		}},
+		"phase": {"it failed in %s", "it did not fail in %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.phase == w), "it failed in " + phaseNames([]string{ctx.phase})}
+		}},
+		"since":  {"version %s or later", "a version before %s", since},
+		"before": {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},
+		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.recognised(w)), "the log has the message " + w}
+		}},
+		"set": {"%s is set", "%s is not set", isSet},
+
+		"dynamic_batch":    {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
+		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
+		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
+		"fragmented":       {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},
+		"others":           {"other processes on the card", "no other process on the card", others},
+		"co_tenant":        {"an engine or another process shares the card", "nobody else on the card", coTenant},
+		"shares_card":      {"trainer and engine share the card", "trainer and engine have cards of their own", sharesCard},
+		"stray":            {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
+		"oversized":        {"a request larger than the card", "a request that the card could hold", oversized},
+		"logits":           {"the request is that of the logits", "a request other than that of the logits", logits},
+		"full_scores":      {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
+		"limit_below_card": {"a limit below the card's size is set for the process", "no limit below the card's size", limitBelowCard},
+		"moe":              {"a model with experts", "a model without experts", experts},
+		"batch_unknown":    {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
+		"moves_peak":       {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
+
+		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},
+		"kv_runtime":        {"a serving engine's cache ran full", "not when a serving engine's cache ran full", kvRuntime},
+		"less_than_desired": {"less memory was free than the engine was told to take", "not when less memory was free than the engine was told to take", lessThanDesired.ask},
+		"length_estimate":   {"the engine printed how long a sequence would fit", "the engine printed no length that would fit", lengthEstimate},
+		"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache", longSequence},
+		"saver_margin":      {"torch_memory_saver refused the request because of its margin", "not when torch_memory_saver refused the request because of its margin", saverMargin.ask},
+		"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache", beforeCache},
+		"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
+		"serving":           {"an engine ran out while it served", "not while an engine served", serving},
+		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", graphCapture.ask},
+		"sampler":           {"the sampler's buffers did not fit", "not in the sampler", sampler.ask},
+		"prefill":           {"it failed while prompts were processed", "not while prompts were processed", prefill.ask},
+		"decode":            {"it failed while tokens were generated", "not while tokens were generated", decode.ask},
+		"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
+		"npu":               {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
+		"tpu":               {"a TPU", "not on a TPU", tpu.ask},
+		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},
+
+		"ray_monitor":  {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
+		"evicted":      {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
+		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
+		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
+		"pin_memory":   {"pinned host memory was asked for", "no pinned host memory was asked for", pinned.ask},
+		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
+		"full_state":   {"a checkpoint was being put together", "no checkpoint was being put together", fullState},
 	}
-})
+}
+
+// factsOf asks the facts that take no word.
+func factsOf(ctx *Context) map[string]verdict {
+	out := make(map[string]verdict, len(facts))
+	for name, f := range facts {
+		if !strings.Contains(f.words, "%s") {
+			out[name] = f.ask(ctx, "")
+		}
+	}
+	return out
+}
 
 // named compares a word that may be unknown.
 func named(have, want, what string) verdict {
@@ -34,13 +102,10 @@ func named(have, want, what string) verdict {
 	return verdict{truthOf(have == want), fmt.Sprintf("the %s is %s", what, have)}
 }
 
-func backend(s *scene, word string) verdict {
-	have := strings.ToLower(s.run.Backend)
-	if have == "" {
-		switch s.run.Framework {
-		case "megatron", "deepspeed":
-			have = s.run.Framework
-		}
+func backend(ctx *Context, word string) verdict {
+	have := strings.ToLower(ctx.run.Backend)
+	if f := ctx.run.Framework; have == "" && (f == "megatron" || f == "deepspeed") {
+		have = f
 	}
 	v := named(have, word, "backend")
 	if word == "fsdp" && (have == "fsdp2" || have == "fsdp") {
@@ -49,183 +114,151 @@ func backend(s *scene, word string) verdict {
 	return v
 }
 
-func engine(s *scene, word string) verdict {
-	return named(strings.ToLower(s.run.Engine), word, "engine")
-}
-func launcher(s *scene, word string) verdict  { return named(s.run.Launcher, word, "launcher") }
-func framework(s *scene, word string) verdict { return named(s.run.Framework, word, "framework") }
-
-func resource(s *scene, word string) verdict {
-	return verdict{truthOf(s.resource == word), resourceNames([]string{s.resource}) + " memory ran out"}
-}
-
-func phaseIs(s *scene, word string) verdict {
-	return verdict{truthOf(s.phase == word), "it failed in " + words([]string{s.phase})}
-}
-
-// since and before compare the framework's release with a word such as 0.6.
-func since(s *scene, word string) verdict {
-	in, ok := versionIn(s.run.FrameworkVersion, ">="+word)
+// since compares the framework's release with a word such as 0.6.
+func since(ctx *Context, word string) verdict {
+	in, ok := versionIn(ctx.run.FrameworkVersion, ">="+word)
 	if !ok {
 		return verdict{}
 	}
-	return verdict{truthOf(in), fmt.Sprintf("this run uses %s %s", s.run.Framework, s.run.FrameworkVersion)}
+	return verdict{truthOf(in), fmt.Sprintf("this run uses %s %s", ctx.run.Framework, ctx.run.FrameworkVersion)}
 }
 
-func before(s *scene, word string) verdict {
-	v := since(s, word)
-	v.truth = -v.truth
-	return v
-}
-
-// role tells whose pass failed where several models share a worker: actor, critic, ref or reward.
-func role(s *scene, word string) verdict {
+// role says whose pass failed where several models share a worker: actor, critic, ref or reward.
+func role(ctx *Context, word string) verdict {
 	have := ""
-	if t := s.in.Root.Trace; t != nil {
-		for c, n := t, 0; c != nil && n < 4 && have == ""; c, n = c.Cause, n+1 {
-			if c.Origin != nil {
-				have = roleOf(c.Origin.Method)
-			}
-			for i := 0; i < len(c.Frames) && have == ""; i++ {
-				have = roleOf(c.Frames[i].Func)
-			}
+	for t, n := ctx.root.Trace, 0; t != nil && n < 4 && have == ""; t, n = t.Cause, n+1 {
+		if t.Origin != nil {
+			have = roleOf(t.Origin.Method)
+		}
+		for i := 0; i < len(t.Frames) && have == ""; i++ {
+			have = roleOf(t.Frames[i].Func)
 		}
 	}
 	return named(have, word, "failing model")
 }
 
-func roleOf(name string) string {
-	n := strings.ToLower(name)
-	switch {
-	case strings.Contains(n, "update_critic"), strings.Contains(n, "compute_values"), strings.Contains(n, "critic_"):
-		return "critic"
-	case strings.Contains(n, "ref_log_prob"):
-		return "ref"
-	case strings.Contains(n, "compute_rm_score"):
-		return "reward"
-	case strings.Contains(n, "update_actor"), strings.Contains(n, "update_policy"), strings.Contains(n, "compute_log_prob"), strings.Contains(n, "train_actor"):
-		return "actor"
+// roles are the models of a worker and parts of the functions that only they run. The first that fits tells.
+var roles = []struct {
+	name      string
+	functions []string
+}{
+	{"critic", []string{"update_critic", "compute_values", "critic_"}},
+	{"ref", []string{"ref_log_prob"}},
+	{"reward", []string{"compute_rm_score"}},
+	{"actor", []string{"update_actor", "update_policy", "compute_log_prob", "train_actor"}},
+}
+
+func roleOf(function string) string {
+	function = strings.ToLower(function)
+	for _, r := range roles {
+		if containsAny(function, r.functions) {
+			return r.name
+		}
 	}
 	return ""
 }
 
-func dynamicBatch(s *scene, _ string) verdict {
-	for _, k := range []string{
-		"actor_rollout_ref.actor.use_dynamic_bsz", "use_dynamic_batch_size", "use_dynamic_batch", "train.dynamic_batch_enable",
-		"policy.dynamic_batching.enabled",
-	} {
-		if f, ok := s.settings.find(k, true); ok {
-			if on, ok := parseBool(f.value.Value); ok {
-				return verdict{truthOf(on), fmt.Sprintf("%s is %s", f.key, f.value.Value)}
-			}
-		}
+// isSet says that the log has the value of a setting.
+func isSet(ctx *Context, word string) verdict {
+	f, ok := ctx.settings.find(word, true)
+	if !ok || isNone(f.value.Value) {
+		return verdict{no, word + " is not told"}
 	}
-	return verdict{}
+	return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+}
+
+func dynamicBatch(ctx *Context, _ string) verdict {
+	f, t := ctx.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", "use_dynamic_batch_size", "use_dynamic_batch", "train.dynamic_batch_enable", "policy.dynamic_batching.enabled")
+	if t == unknown {
+		return verdict{}
+	}
+	return verdict{t, fmt.Sprintf("%s is %s", f.key, f.value.Value)}
 }
 
 // sleepAllocator says that the failing process holds an allocator that takes its own pool of virtual memory: vLLM's
 // sleep mode, which asserts that expandable segments are off (vllm/device_allocator/cumem.py), or torch_memory_saver.
-func sleepAllocator(s *scene, _ string) verdict {
-	on := func(keys ...string) (string, truth) {
-		for _, k := range keys {
-			if f, ok := s.settings.find(k, true); ok {
-				if b, ok := parseBool(f.value.Value); ok {
-					return f.key, truthOf(b)
-				}
-			}
-		}
-		return "", unknown
-	}
-	inEngine := engineProcess(s, "").truth
-	switch s.run.Framework {
+func sleepAllocator(ctx *Context, _ string) verdict {
+	inEngine := ctx.is("engine_process")
+	switch ctx.run.Framework {
 	case "verl":
-		key, t := on("actor_rollout_ref.rollout.free_cache_engine")
-		if t == no {
-			return verdict{no, key + " is off"}
-		}
-		if s.run.Engine == "sglang" && inEngine != yes {
+		f, t := ctx.settings.flag("actor_rollout_ref.rollout.free_cache_engine")
+		in, known := versionIn(ctx.run.FrameworkVersion, ">=0.7")
+		switch {
+		case t == no:
+			return verdict{no, f.key + " is off"}
+		case ctx.run.Engine == "sglang" && !inEngine:
 			return verdict{no, "SGLang runs in processes of its own"}
-		}
-		// Since 0.7 the engine's workers are processes of their own.
-		if in, ok := versionIn(s.run.FrameworkVersion, ">=0.7"); ok && in && inEngine != yes {
+		case known && in && !inEngine:
 			return verdict{no, "since verl 0.7 the engine runs in processes of its own"}
-		}
-		if s.run.Engine == "vllm" && (t == yes || key == "") {
-			if t == unknown {
-				return verdict{}
-			}
-			return verdict{yes, "vLLM's sleep mode is on (" + key + ")"}
+		case ctx.run.Engine == "vllm" && t == unknown:
+			return verdict{}
+		case ctx.run.Engine == "vllm":
+			return verdict{yes, "vLLM's sleep mode is on (" + f.key + ")"}
 		}
 	case "relax", "slime":
-		if key, t := on("offload_train"); t != unknown && inEngine != yes {
-			return verdict{t, fmt.Sprintf("%s is %s: torch_memory_saver holds the trainer's memory only when it is on", key, map[truth]string{yes: "on", no: "off"}[t])}
+		if f, t := ctx.settings.flag("offload_train"); t != unknown && !inEngine {
+			return verdict{t, fmt.Sprintf("%s is %s: torch_memory_saver holds the trainer's memory only when it is on", f.key, map[truth]string{yes: "on", no: "off"}[t])}
 		}
 	case "areal":
-		if key, t := on("enable_offload"); t != unknown {
-			return verdict{t, key + " decides whether torch_memory_saver is loaded"}
+		if f, t := ctx.settings.flag("enable_offload"); t != unknown {
+			return verdict{t, f.key + " decides whether torch_memory_saver is loaded"}
 		}
 	case "trl", "openrlhf":
-		if key, t := on("vllm_enable_sleep_mode", "vllm_enable_sleep", "vllm.enable_sleep"); t == yes && (s.run.Framework == "trl" || inEngine == yes) {
-			return verdict{yes, key + " is on"}
+		if f, t := ctx.settings.flag("vllm_enable_sleep_mode", "vllm_enable_sleep", "vllm.enable_sleep"); t == yes && (ctx.run.Framework == "trl" || inEngine) {
+			return verdict{yes, f.key + " is on"}
 		}
 	}
-	if key, t := on("enable_memory_saver", "enable_sleep_mode"); t == yes && inEngine == yes {
-		return verdict{yes, key + " is on"}
+	if f, t := ctx.settings.flag("enable_memory_saver", "enable_sleep_mode"); t == yes && inEngine {
+		return verdict{yes, f.key + " is on"}
 	}
-	if s.says("torch_memory_saver", "cumem_allocator") {
-		return verdict{yes, "the failing allocation went through a sleep-mode allocator"}
-	}
-	return verdict{}
+	return inSleepAllocator.ask(ctx, "")
 }
 
 // engineProcess says that an inference engine's own process failed.
-func engineProcess(s *scene, _ string) verdict {
-	p := strings.ToLower(s.in.Root.Process)
-	for _, w := range []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor"} {
-		if strings.Contains(p, w) {
-			return verdict{yes, "the engine's process " + s.in.Root.Process + " failed"}
-		}
+func engineProcess(ctx *Context, _ string) verdict {
+	if containsAny(strings.ToLower(ctx.root.Process), []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor"}) {
+		return verdict{yes, "the engine's process " + ctx.root.Process + " failed"}
 	}
-	if s.run.Framework == "vllm" || s.run.Framework == "sglang" {
+	if isServer(ctx.run.Framework) {
 		return verdict{yes, "the program is an inference engine"}
 	}
-	if t := s.in.Root.Trace; t != nil && len(t.Frames) > 0 {
-		for i := max(0, len(t.Frames)-12); i < len(t.Frames); i++ {
-			f := t.Frames[i].File
-			if strings.Contains(f, "/vllm/") || strings.Contains(f, "/sglang/") {
-				return verdict{yes, "the stack ends inside the inference engine"}
-			}
-		}
-		return verdict{no, "the stack does not end inside an inference engine"}
+	t := ctx.root.Trace
+	if t == nil || len(t.Frames) == 0 {
+		return verdict{}
 	}
-	return verdict{}
+	for i := max(0, len(t.Frames)-12); i < len(t.Frames); i++ {
+		if containsAny(t.Frames[i].File, []string{"/vllm/", "/sglang/"}) {
+			return verdict{yes, "the stack ends inside the inference engine"}
+		}
+	}
+	return verdict{no, "the stack does not end inside an inference engine"}
 }
 
 // fragmented says that what PyTorch holds without using it would have covered what was missing, and that it is more
 // than the slack every allocator has (5 % of the card).
-func fragmented(s *scene, _ string) verdict {
-	r := &s.in.Root
-	short, ok := s.shortfall()
+func fragmented(ctx *Context, _ string) verdict {
+	r := ctx.root
 	if r.Total == nil || *r.Total <= 0 {
 		return verdict{}
 	}
-	u := int64(0)
+	unused := int64(0)
 	switch {
 	case r.ReservedUnallocated != nil:
-		u = *r.ReservedUnallocated
+		unused = *r.ReservedUnallocated
 	case r.Reserved != nil && r.Allocated != nil && *r.Reserved >= *r.Allocated:
-		u = *r.Reserved - *r.Allocated // messages before PyTorch 2.1 print the sum
+		unused = *r.Reserved - *r.Allocated // messages before PyTorch 2.1 print the sum
 	default:
 		return verdict{}
 	}
+	short, ok := ctx.shortfall()
 	if !ok {
-		if r.Requested != nil && r.Free != nil { // free memory covered the request
+		if r.Requested != nil && r.Free != nil {
 			return verdict{no, "free memory covered the request"}
 		}
 		return verdict{}
 	}
-	why := fmt.Sprintf("PyTorch held %s without using it, and %s were missing", classifier.GiB(u), classifier.GiB(short))
-	if u < short || u < *r.Total/20 {
+	why := fmt.Sprintf("PyTorch held %s without using it, and %s were missing", classifier.GiB(unused), classifier.GiB(short))
+	if unused < short || unused < *r.Total/20 {
 		return verdict{no, why + ": no sign of fragmentation"}
 	}
 	return verdict{yes, why}
@@ -233,23 +266,19 @@ func fragmented(s *scene, _ string) verdict {
 
 // others says that other processes hold at least what was missing, and more than the CUDA contexts that any
 // neighbour leaves there.
-func others(s *scene, _ string) verdict {
+func others(ctx *Context, _ string) verdict {
 	const context = 1 << 30
-	r := &s.in.Root
-	if lessThanDesired(s, "").truth == yes {
-		return verdict{yes, "the engine found less free memory at its start than it was told to take"}
-	}
-	if r.OtherProcesses == nil {
-		if r.ProcessBytes != nil && r.Total != nil && r.Free != nil {
-			return verdict{no, "the message lists no other process on this card"}
-		}
-		return verdict{}
-	}
-	if r.ProcessBytes == nil {
+	r := ctx.root
+	switch {
+	case ctx.is("less_than_desired"):
+		return ctx.holds("less_than_desired")
+	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:
+		return verdict{no, "the message lists no other process on this card"}
+	case r.OtherProcesses == nil, r.ProcessBytes == nil:
 		return verdict{} // inside a container PyTorch may list itself among the others, under a pid nobody knows
 	}
 	o := *r.OtherProcesses
-	short, ok := s.shortfall()
+	short, ok := ctx.shortfall()
 	why := fmt.Sprintf("other processes hold %s of this card", classifier.GiB(o))
 	if ok {
 		why += fmt.Sprintf(", and %s were missing", classifier.GiB(short))
@@ -257,27 +286,28 @@ func others(s *scene, _ string) verdict {
 	return verdict{truthOf(o > context && (!ok || o >= short)), why}
 }
 
+// colocates says that a framework may put trainer and engine on one card.
+func colocates(framework string) bool {
+	return slices.Contains([]string{"verl", "relax", "slime", "trl", "openrlhf", "nemo_rl"}, framework)
+}
+
 // coTenant is others where the neighbour is expected: a framework that puts trainer and engine on one card.
-func coTenant(s *scene, _ string) verdict {
-	v := others(s, "")
-	switch s.run.Framework {
-	case "verl", "relax", "slime", "trl", "openrlhf", "nemo_rl":
-		return v
+func coTenant(ctx *Context, _ string) verdict {
+	if colocates(ctx.run.Framework) {
+		return ctx.holds("others")
 	}
 	return verdict{no, "this framework does not share a card between trainer and engine"}
 }
 
 // stray says that a process which has no business there holds so much of a trainer's card that nothing else matters: more
 // than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
-func stray(s *scene, _ string) verdict {
-	switch s.run.Framework {
-	case "torch", "deepspeed", "megatron", "areal", "unknown", "":
-	default:
+func stray(ctx *Context, _ string) verdict {
+	if !slices.Contains([]string{"torch", "deepspeed", "megatron", "areal", "unknown", ""}, ctx.run.Framework) {
 		return verdict{no, "trainer and engine may share the card"}
 	}
-	r := &s.in.Root
-	v := others(s, "")
-	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || lessThanDesired(s, "").truth == yes {
+	r := ctx.root
+	v := ctx.holds("others")
+	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || ctx.is("less_than_desired") {
 		return verdict{no, "no other process holds what was missing"}
 	}
 	if o := *r.OtherProcesses; o < *r.Requested || o < *r.Total/10 {
@@ -288,40 +318,33 @@ func stray(s *scene, _ string) verdict {
 
 // sharesCard says that trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
 // asynchronous ones, the others when their settings say so.
-func sharesCard(s *scene, _ string) verdict {
-	together := verdict{yes, "trainer and engine share the card in this run"}
-	switch s.run.Framework {
+func sharesCard(ctx *Context, _ string) verdict {
+	const together, apart = "trainer and engine share the card in this run", "trainer and engine have GPUs of their own"
+	switch ctx.run.Framework {
 	case "verl":
-		if s.inner(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(s.in.Root.Process), "detach") {
-			return verdict{no, "trainer and engine have GPUs of their own"}
+		if ctx.stackContains(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(ctx.root.Process), "detach") ||
+			ctx.settings.has("async_training") || ctx.settings.has("rollout.n_gpus_per_node") {
+			return verdict{no, apart}
 		}
-		for _, k := range []string{"async_training", "rollout.n_gpus_per_node"} {
-			if f, ok := s.settings.find(k, false); ok && f.rank == exact {
-				return verdict{no, "trainer and engine have GPUs of their own"}
-			}
-		}
-		if e := s.run.Engine; e == "vllm" || e == "sglang" {
-			return together
+		if isServer(ctx.run.Engine) {
+			return verdict{yes, together}
 		}
 	case "trl":
-		return s.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
+		return ctx.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
 	case "slime", "relax", "openrlhf", "nemo_rl":
-		for _, k := range []string{"colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"} {
-			if f, ok := s.settings.find(k, true); ok {
-				if on, ok := parseBool(f.value.Value); ok && on {
-					return together
-				} else if ok {
-					return verdict{no, f.key + " is " + f.value.Value}
-				}
-			}
+		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); t {
+		case yes:
+			return verdict{yes, together}
+		case no:
+			return verdict{no, f.key + " is " + f.value.Value}
 		}
 	}
 	return verdict{}
 }
 
 // oversized says that the request alone exceeds the card.
-func oversized(s *scene, _ string) verdict {
-	r := &s.in.Root
+func oversized(ctx *Context, _ string) verdict {
+	r := ctx.root
 	if r.Requested == nil || r.Total == nil {
 		return verdict{}
 	}
@@ -332,40 +355,197 @@ func oversized(s *scene, _ string) verdict {
 }
 
 // logits says that a tensor of tokens times vocabulary failed: the head, a softmax, a loss or an entropy over it.
-func logits(s *scene, _ string) verdict {
-	if s.in.Root.Trace == nil {
+func logits(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
 		return verdict{}
 	}
-	const depth = 8
-	switch at, _ := s.place(); at {
-	case memory.Elsewhere, memory.Unnamed, memory.Logits:
-	default:
-		return verdict{no, "the stack does not end in the logits"}
-	}
-	if !s.inner(depth, "logits", "lm_head", "log_softmax", "logprobs", "log_probs", "logps", "cross_entropy", "entropy", "vocab_parallel", "logsumexp") {
+	at, _ := failedPlace(ctx)
+	if at != memory.Elsewhere && at != memory.Unnamed && at != memory.Logits ||
+		!ctx.stackContains(8, "logits", "lm_head", "log_softmax", "logprobs", "log_probs", "logps", "cross_entropy", "entropy", "vocab_parallel", "logsumexp") {
 		return verdict{no, "the stack does not end in the logits"}
 	}
 	why := "the request came from the logits, the tensor of tokens times vocabulary"
-	if v := s.model().Vocab; v.Value > 0 {
+	if v := ctx.model.Vocab; v.Value > 0 {
 		why += fmt.Sprintf(" (%s)", v)
 	}
 	return verdict{yes, why}
 }
 
-// isTold says that the log tells the value of a setting.
-func isTold(s *scene, word string) verdict {
-	f, ok := s.settings.find(word, true)
-	if !ok || isNone(f.value.Value) {
-		return verdict{no, word + " is not told"}
+// fullScores says that attention built its scores in full: samples x heads x length x length.
+func fullScores(ctx *Context, _ string) verdict {
+	if at, _ := failedPlace(ctx); at == memory.Attention {
+		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
 	}
-	return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+	return verdict{}
 }
 
 // limitBelowCard says that the request was refused although the card had room for it.
-func limitBelowCard(s *scene, _ string) verdict {
-	r := &s.in.Root
+func limitBelowCard(ctx *Context, _ string) verdict {
+	r := ctx.root
 	if r.Requested == nil || r.Free == nil {
 		return verdict{}
 	}
 	return verdict{truthOf(*r.Free >= *r.Requested), "the card had room for the request: a limit refused it"}
+}
+
+func experts(ctx *Context, _ string) verdict {
+	if n, ok := ctx.settings.integer("num_experts", "num_local_experts", "n_routed_experts"); ok {
+		return verdict{truthOf(n > 1), "the model has experts"}
+	}
+	return verdict{}
+}
+
+// movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
+// the micro-batch decides in every trainer that accumulates gradients.
+func movesPeak(*Context, string) verdict {
+	return verdict{no, "micro-batches set the peak, not this"}
+}
+
+// batchUnknown says that a step failed which holds the activations of its batch, and that the log does not tell how large
+// the batch is: nothing speaks for a smaller one but that.
+func batchUnknown(ctx *Context, _ string) verdict {
+	if ctx.phase != "forward" && ctx.phase != "backward" {
+		return verdict{}
+	}
+	for _, k := range []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_batch", "local_batch_size", "batch_size"} {
+		if isSet(ctx, k).truth == yes {
+			return verdict{no, "the batch size is told"}
+		}
+	}
+	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}
+}
+
+// kvSizing says that an engine found no room for its cache when it started: it wants more, not less.
+func kvSizing(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.KVCache {
+		return verdict{no, "no engine failed to size its cache"}
+	}
+	if ctx.is("less_than_desired") || ctx.is("kv_runtime") {
+		return verdict{no, "the cache was not too small at start-up"}
+	}
+	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
+}
+
+// kvRuntime says that a serving engine ran out of cache slots.
+func kvRuntime(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.KVCache {
+		return verdict{no, "no cache ran full"}
+	}
+	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine ran full"}
+}
+
+// Functions of an engine's start: those that measure its activations, and those that run once the cache is there.
+var (
+	profiling  = []string{"profile_run", "determine_num_available_blocks", "determine_available_memory"}
+	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}
+)
+
+// engineDepth is how many frames of an engine's stack are asked.
+const engineDepth = 80
+
+// beforeCache says that an engine failed before it took the rest of its share for the cache: while weights were loaded,
+// or in the run that measures activations. The share decides nothing yet (vllm/v1/worker/gpu_worker.py,
+// determine_available_memory; srt/model_executor/model_runner.py, load_model).
+func beforeCache(ctx *Context, _ string) verdict {
+	switch {
+	case ctx.incident.Kind == parser.KVCache || ctx.stackContains(engineDepth, afterCache...):
+		return verdict{no, "the cache was there"}
+	case !ctx.is("engine_process"):
+		return verdict{}
+	case ctx.stackContains(engineDepth, profiling...):
+		return verdict{yes, "the engine failed in its profiling run, before it takes its cache: its share does not matter yet"}
+	case ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weights", "load_model", "load_weights", "get_model"):
+		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+	}
+	return verdict{}
+}
+
+// profileRun says that an engine failed in the run of dummy inputs with which it measures its activations: what makes
+// that run smaller helps, and graphs are captured later (vllm/v1/worker/gpu_worker.py, determine_available_memory).
+func profileRun(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
+		return verdict{}
+	}
+	if ctx.is("before_cache") && ctx.stackContains(engineDepth, profiling...) {
+		return verdict{yes, "it failed in the run that measures the engine's activations: its size is what the engine is told to plan for"}
+	}
+	return verdict{no, "it did not fail in the engine's profiling run"}
+}
+
+// serving says that an engine which was up failed while it worked: what it leaves beside its cache was too little.
+func serving(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.GPUOOM || ctx.phase != "rollout" || !ctx.is("engine_process") || ctx.is("before_cache") ||
+		ctx.stackContains(engineDepth, "wake_up", "resume_memory", "update_weights") {
+		return verdict{}
+	}
+	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
+}
+
+// outsidePool says that what failed allocates outside of the pool that JAX reserves: NCCL, or another of CUDA's
+// libraries. A larger pool leaves it less.
+func outsidePool(ctx *Context, _ string) verdict {
+	const outside = "allocates outside of the pool that JAX reserves"
+	switch k := ctx.incident.Kind; {
+	case ctx.run.Framework != "jax":
+		return verdict{no, "no framework reserves a pool up front"}
+	case k == parser.NCCLOOM, k == parser.NCCLFailure:
+		return verdict{yes, "NCCL " + outside}
+	case k == parser.GPUDriverOOM, cudaLibrary.seen(ctx):
+		return verdict{yes, "what failed " + outside}
+	}
+	return verdict{no, "the pool itself ran out"}
+}
+
+// longSequence says that one sequence of the planned length needs more cache than there is.
+func longSequence(ctx *Context, _ string) verdict {
+	r := ctx.root
+	if _, ok := plannedLength(ctx.text); !ok || ctx.incident.Kind != parser.KVCache || !ctx.is("kv_sizing") {
+		return verdict{}
+	}
+	short, ok := ctx.shortfall()
+	if r.Requested == nil || !ok {
+		return verdict{yes, "one sequence of the planned length does not fit into the cache"}
+	}
+	return verdict{yes, fmt.Sprintf("one sequence of the planned length needs %s of cache, and there are %s", classifier.GiB(*r.Requested), classifier.GiB(max(*r.Requested-short, 0)))}
+}
+
+func lengthEstimate(ctx *Context, _ string) verdict {
+	_, ok := estimatedLength(ctx.text)
+	return verdict{truthOf(ok), "the engine printed how long a sequence would fit"}
+}
+
+func cgroup(ctx *Context, _ string) verdict {
+	if limitReached.seen(ctx) {
+		return verdict{yes, "a memory limit of the job was reached"}
+	}
+	if ctx.incident.Kind == parser.OOMKill && ctx.root.Limit != nil && !ctx.is("ray_monitor") {
+		return verdict{yes, "a limit of " + classifier.GiB(*ctx.root.Limit) + " was reached"}
+	}
+	return verdict{}
+}
+
+func dataWorkers(ctx *Context, _ string) verdict {
+	if ctx.phase == "data" || dataLoader.seen(ctx) {
+		return verdict{yes, "it failed in data loading"}
+	}
+	return verdict{}
+}
+
+// fullState says that a checkpoint gathers the whole model in one place.
+func fullState(ctx *Context, _ string) verdict {
+	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
+		return verdict{yes, "a checkpoint was being put together"}
+	}
+	return verdict{}
+}
+
+// evaluating says that the failing stack passes through a trainer's evaluation.
+func evaluating(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
+		return verdict{}
+	}
+	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate") {
+		return verdict{yes, "it failed in evaluation, which has a batch of its own"}
+	}
+	return verdict{no, "it did not fail in evaluation"}
 }

@@ -11,34 +11,17 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// findings are what the arithmetic says of the failure.
-func (s *scene) findings(items []judged) []string {
-	var out []string
-	if t := memory.Words(s.explained()); t != "" {
-		out = append(out, t)
-	}
-	if t := s.firstStep(); t != "" {
-		out = append(out, t)
-	}
-	if t := s.oneSequence(); t != "" {
-		out = append(out, t)
-	}
-	if t := s.engineParts(); t != "" {
-		out = append(out, t)
-	}
-	if t := s.shareBand(items); t != "" {
-		out = append(out, t)
-	}
-	if t := s.smallest(items); t != "" {
-		out = append(out, t)
-	}
-	return out
+// findingsOf is what the arithmetic says of the failure.
+func findingsOf(ctx *Context, items []assessment) []string {
+	return slices.DeleteFunc([]string{
+		memory.Words(ctx.request), firstStep(ctx), oneSequence(ctx), engineParts(ctx), shareRange(ctx, items), smallestChange(ctx, items),
+	}, func(s string) bool { return s == "" })
 }
 
-// smallest names the change that frees the least and is still expected to be enough.
-func (s *scene) smallest(items []judged) string {
-	short, ok := s.shortfall()
-	if !ok || s.in.Kind != parser.GPUOOM && s.in.Kind != parser.KVCache {
+// smallestChange names the change that frees the least and is still expected to be enough.
+func smallestChange(ctx *Context, items []assessment) string {
+	short, ok := ctx.shortfall()
+	if !ok || ctx.incident.Kind != parser.GPUOOM && ctx.incident.Kind != parser.KVCache {
 		return ""
 	}
 	best := -1
@@ -64,11 +47,11 @@ func (s *scene) smallest(items []judged) string {
 }
 
 // engineParts says what the engine told of its memory when it started, where that is on the card in this phase.
-func (s *scene) engineParts() string {
-	if s.resource != "gpu" || s.engineAwake() != yes {
+func engineParts(ctx *Context) string {
+	if ctx.resource != "gpu" || engineAwake(ctx) != yes {
 		return ""
 	}
-	l := memory.Account(s.run, s.in)
+	l := memory.Account(ctx.run, ctx.incident)
 	if l == nil || len(l.Engine) == 0 {
 		return ""
 	}
@@ -80,31 +63,27 @@ func (s *scene) engineParts() string {
 	return fmt.Sprintf("The engine told at its start what it holds: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
 }
 
-// longest is the sequence for which an engine found no room (vllm/v1/core/kv_cache_utils.py).
-var longest = expression(`max seq len \(([0-9]{1,9})\)`)
-
 // oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for
 // every key-value head. It is empty when a size is unknown or the product is another one.
-func (s *scene) oneSequence() string {
-	each, words := s.oneToken()
+func oneSequence(ctx *Context) string {
+	each, words := oneToken(ctx)
 	if each <= 0 {
 		return ""
 	}
-	r := &s.in.Root
-	tokens, _ := parseInt(longest().FindStringSubmatch(r.Message)[1])
+	r := ctx.root
+	tokens, _ := plannedLength(r.Message)
 	return fmt.Sprintf("One sequence of %s tokens takes %s: %s.", memory.Thousands(tokens), classifier.GiB(*r.Requested), words)
 }
 
 // oneToken is what a token takes of the cache by the model's sizes, and the arithmetic, where the engine's own figure for
 // one sequence agrees with it; 0 where it does not, or where a size is unknown.
-func (s *scene) oneToken() (each int64, words string) {
-	r := &s.in.Root
-	m := longest().FindStringSubmatch(r.Message)
-	if s.in.Kind != parser.KVCache || r.Requested == nil || m == nil || s.latent() {
+func oneToken(ctx *Context) (each int64, words string) {
+	r := ctx.root
+	tokens, ok := plannedLength(r.Message)
+	if ctx.incident.Kind != parser.KVCache || r.Requested == nil || !ok || latentAttention(ctx) {
 		return 0, ""
 	}
-	tokens, _ := parseInt(m[1])
-	each, words = s.tokenBytes()
+	each, words = tokenBytes(ctx)
 	if tokens < 1 || each <= 0 || float64(each)*float64(tokens) > 1<<60 || !memory.Printed(*r.Requested, r.Message).Holds(each*tokens) {
 		return 0, ""
 	}
@@ -113,15 +92,15 @@ func (s *scene) oneToken() (each int64, words string) {
 
 // tokenBytes is what a token takes of a cache in two bytes, by the model's sizes: two tensors per layer, for every
 // key-value head of a rank. 0 where a size is unknown.
-func (s *scene) tokenBytes() (each int64, words string) {
+func tokenBytes(ctx *Context) (each int64, words string) {
 	const most = 1 << 12
-	f := s.model()
+	f := ctx.model
 	tp := int64(1)
-	if n, ok := s.settings.integer("tensor_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size", "tp_size"); ok {
+	if n, ok := ctx.settings.integer("tensor_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size", "tp_size"); ok {
 		tp = n
 	}
 	layers, kv, dim := f.Layers.Value, f.KVHeads.Value, f.HeadDim.Value
-	if s.latent() || min(layers, kv, dim) <= 0 || max(layers, kv, dim) > most || kv%tp != 0 {
+	if latentAttention(ctx) || min(layers, kv, dim) <= 0 || max(layers, kv, dim) > most || kv%tp != 0 {
 		return 0, ""
 	}
 	named := ""
@@ -132,8 +111,8 @@ func (s *scene) tokenBytes() (each int64, words string) {
 	return each, fmt.Sprintf("2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s", layers, kv/tp, dim, memory.Thousands(each), named)
 }
 
-// shareBand says between which values an engine's share works, when both ends are known.
-func (s *scene) shareBand(items []judged) string {
+// shareRange says between which values an engine's share works, when both ends are known.
+func shareRange(ctx *Context, items []assessment) string {
 	for i := range items {
 		for _, c := range items[i].Changes {
 			if !engineShare(c.Key) || c.From == nil {
@@ -143,7 +122,7 @@ func (s *scene) shareBand(items []judged) string {
 			if !ok || f <= 0 || f > 1 {
 				continue
 			}
-			b := s.band(c.Key, f)
+			b := feasibleShare(ctx, c.Key, f)
 			if b.low <= 0 || b.high >= 1 || b.empty() {
 				return ""
 			}

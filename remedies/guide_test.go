@@ -123,7 +123,7 @@ func TestDecodeRejectsMistakesWithFileAndLine(t *testing.T) {
 	const head = "id: g\nname: G\ntitle: T\nseen: G 1.0\n"
 	const item = "items:\n  - id: g.a\n    title: Do\n    why: it helps\n"
 	const list = "lists:\n  - {id: l, heading: h, resources: [gpu], items: [g.a]}\n"
-	_, err := decode("guides/g.yaml", []byte(head+list+item))
+	err := checked("guides/g.yaml", []byte(head+list+item), &Guide{})
 	require.NoError(t, err)
 	for name, test := range map[string]struct{ text, at, want string }{
 		"unknown key":        {head + "colour: red\n" + list + item, ":5:", "colour"},
@@ -143,7 +143,7 @@ func TestDecodeRejectsMistakesWithFileAndLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := decode("guides/g.yaml", []byte(test.text))
+			err := checked("guides/g.yaml", []byte(test.text), &Guide{})
 			require.Error(t, err)
 			assert.True(t, strings.HasPrefix(err.Error(), "guides/g.yaml"+test.at), err.Error())
 			assert.Contains(t, err.Error(), test.want)

@@ -9,14 +9,14 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// limit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
-func (s *scene) limit() *memory.Limit {
-	if evaluating(s, "").truth == yes { // has a batch of its own
-		return s.bounded(&bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
+// tokenLimit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
+func tokenLimit(ctx *Context) *memory.Limit {
+	if ctx.is("evaluating") { // has a batch of its own
+		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
 	}
 	var first *memory.Limit
-	for _, b := range bounds()[s.run.Framework] {
-		l := s.bounded(&b)
+	for _, b := range bounds()[ctx.run.Framework] {
+		l := limitOf(ctx, &b)
 		switch {
 		case l == nil:
 		case first == nil:
@@ -101,20 +101,20 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 // mostTokens is more than any micro-batch has: the log is wrong.
 const mostTokens = 1 << 30
 
-func (s *scene) bounded(b *bound) *memory.Limit {
+func limitOf(ctx *Context, b *bound) *memory.Limit {
 	phases := b.phases
 	if phases == nil {
 		phases = append([]string{"logprob"}, training...)
 	}
-	if !slices.Contains(phases, s.phase) || len(b.when) > 0 && !s.allTrue(b.when) {
+	if !slices.Contains(phases, ctx.phase) || len(b.when) > 0 && !ctx.allTrue(b.when) {
 		return nil
 	}
-	if _, bad := s.confirmed(b.unless); bad {
+	if _, bad := ctx.confirmed(b.unless); bad {
 		return nil
 	}
 	longest, how := int64(0), make([]string, 0, 2)
 	for _, names := range b.lengths {
-		n, ok := s.settings.integer(names...)
+		n, ok := ctx.settings.integer(names...)
 		if !ok || n > mostTokens {
 			longest = 0
 			break
@@ -123,19 +123,19 @@ func (s *scene) bounded(b *bound) *memory.Limit {
 		how = append(how, memory.Thousands(n))
 	}
 	if b.budget != "" {
-		n, ok := s.settings.integer(b.budget)
+		n, ok := ctx.settings.integer(b.budget)
 		if !ok || n > mostTokens {
 			return nil
 		}
 		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest}
 	}
-	n, ok := s.settings.integer(b.samples)
+	n, ok := ctx.settings.integer(b.samples)
 	if !ok || longest <= 0 || n > mostTokens/longest {
 		return nil
 	}
 	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest}
 	l.How = fmt.Sprintf("%d x (%s)", n, strings.Join(how, " + "))
-	if p, ok := s.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {
+	if p, ok := ctx.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {
 		l.Tokens, l.How = ceilDiv(l.Tokens, p), l.How+fmt.Sprintf(" / %d", p)
 	}
 	return l

@@ -2,8 +2,8 @@ package remedies
 
 import "oomscan/remedies/memory"
 
-// facts of the model: what the log prints, else what the model's name tells.
-type modelFacts struct {
+// modelSizes are the sizes of the model: what the log prints, else what the model's name tells.
+type modelSizes struct {
 	Parameters, Vocab, Hidden, Layers, Heads, KVHeads, Inner memory.Figure
 	HeadDim                                                  memory.Figure
 	name                                                     string // of the table's entry, empty when none was used
@@ -16,16 +16,20 @@ const (
 	mostParameters = 1 << 45
 )
 
-// model gathers the sizes of the model. A printed size that contradicts the one that the name tells makes the name
-// worthless: it is another model.
-func (s *scene) model() *modelFacts {
-	if s.sizes != nil {
-		return s.sizes
+// fromName is what a sentence adds to a size that only the model's name tells.
+func fromName(f memory.Figure) string {
+	if f.Named {
+		return " (from the model's name)"
 	}
-	m, f := &s.run.Model, &modelFacts{}
-	s.sizes = f
+	return ""
+}
+
+// modelOf gathers the sizes of the model. A printed size that contradicts the one that the name tells makes the name
+// worthless: it is another model.
+func modelOf(ctx *Context) *modelSizes {
+	m, f := &ctx.run.Model, &modelSizes{}
 	take := func(to *memory.Figure, p *int64, keys ...string) {
-		n, ok := s.settings.integer(keys...)
+		n, ok := ctx.settings.integer(keys...)
 		if p != nil && *p > 0 {
 			n, ok = *p, true
 		}

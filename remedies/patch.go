@@ -21,15 +21,15 @@ var alternatives = [][]string{
 	{"engine-share-down", "engine-share-up"},
 }
 
-// patch puts the changes of the items to start with into one block per dialect: those whose value is known, of several
+// patchOf puts the changes of the items to start with into one block per dialect: those whose value is known, of several
 // ways to the same end only the first.
-func (s *scene) patch(items []judged, start []string) []Patch {
+func patchOf(items []assessment, start []string) []Patch {
 	var out []Patch
 	lines := map[string][]Change{}
 	var order []string
 	topics, keys := map[string]bool{}, map[string]bool{}
 	for _, id := range start {
-		i := slices.IndexFunc(items, func(j judged) bool { return j.ID == id })
+		i := slices.IndexFunc(items, func(j assessment) bool { return j.ID == id })
 		if i < 0 || items[i].Applies == nil || !*items[i].Applies || items[i].late || rivals(topics, items[i].topic) {
 			continue
 		}

@@ -8,48 +8,43 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// explained says what the failed request can have been, the likeliest first; see memory.Explain.
-func (s *scene) explained() []memory.Explanation {
-	if s.asked {
-		return s.request
-	}
-	s.asked = true
-	r := &s.in.Root
-	if s.in.Kind != parser.GPUOOM && s.in.Kind != parser.GPUDriverOOM || r.Requested == nil || *r.Requested <= 0 {
+// explainRequest says what the failed request can have been, the likeliest first; see memory.Explain.
+func explainRequest(ctx *Context) []memory.Explanation {
+	r := ctx.root
+	if ctx.incident.Kind != parser.GPUOOM && ctx.incident.Kind != parser.GPUDriverOOM || r.Requested == nil || *r.Requested <= 0 {
 		return nil
 	}
-	place, wide := s.place()
+	place, wide := failedPlace(ctx)
 	q := &memory.Request{
 		Size: memory.Printed(*r.Requested, r.Message), Bytes: *r.Requested, Block: strings.Contains(strings.ToLower(r.Message), "tried to allocate"),
-		Place: place, Wide: wide, Limit: s.limit(), States: s.states(),
+		Place: place, Wide: wide, Limit: ctx.limit, States: stateSizes(ctx),
 	}
-	switch s.phase {
+	switch ctx.phase {
 	case "forward", "backward", "logprob", "training":
 		q.Tokens = true
 	}
-	m := s.model()
-	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, s.shape()
-	q.Making, q.Fresh = s.made()
-	q.Vocab, q.VocabOf = s.vocabulary()
-	s.request = memory.Explain(q)
-	return s.request
+	m := ctx.model
+	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, rankShape(ctx)
+	q.Making, q.Fresh = newTensor(ctx)
+	q.Vocab, q.VocabOf = rankVocabulary(ctx)
+	return memory.Explain(q)
 }
 
-// vocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
+// rankVocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
 // (megatron/training/tokenizer) and splits it over the ranks of tensor parallelism.
-func (s *scene) vocabulary() (memory.Figure, string) {
-	if s.holds("role:critic").truth == yes || s.holds("role:reward").truth == yes {
+func rankVocabulary(ctx *Context) (memory.Figure, string) {
+	if ctx.is("role:critic") || ctx.is("role:reward") {
 		return memory.Figure{}, "" // their head gives one value a token
 	}
-	v := s.model().Vocab
-	if v.Value <= 0 || backend(s, "megatron").truth != yes {
+	v := ctx.model.Vocab
+	if v.Value <= 0 || !ctx.is("backend:megatron") {
 		return v, ""
 	}
-	tp, ok := s.settings.integer("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size", "actor.tensor_model_parallel_size")
+	tp, ok := ctx.settings.integer(megatronTP...)
 	if !ok || tp > 1024 {
 		return memory.Figure{}, ""
 	}
-	padded := s.padded(v).Value
+	padded := paddedVocabulary(ctx, v).Value
 	how := ""
 	if tp > 1 {
 		how = fmt.Sprintf("%s / %d", memory.Thousands(padded), tp)
@@ -78,18 +73,18 @@ var places = []struct {
 	{memory.Optimizer, []string{"/optim/", "optimizer", "fused_adam", "adamw", "exp_avg", "cpu_adam", "sub_group"}},
 }
 
-// plumbing are frames that only pass on.
-var plumbing = []string{
+// passing are files whose frames only pass calls on.
+var passing = []string{
 	"torch/nn/modules/module.py", "torch/_tensor.py", "torch/autograd/", "torch/utils/_contextlib.py", "torch/_ops.py", "torch/_dynamo/", "torch/nn/modules/linear.py",
 	"torch/utils/_device.py", "torch/nn/functional.py", "torch/_compile.py",
 }
 
-// nearFrames is how many frames that are no plumbing are asked.
+// nearFrames is how many frames are asked that do more than pass calls on.
 const nearFrames = 4
 
-// place is what the innermost frames work on, and whether their elements have four bytes.
-func (s *scene) place() (memory.Place, memory.Truth) {
-	t := s.in.Root.Trace
+// failedPlace is what the innermost frames work on, and whether their elements have four bytes.
+func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
+	t := ctx.root.Trace
 	if t == nil || len(t.Frames) == 0 {
 		return memory.Unnamed, 0
 	}
@@ -106,7 +101,7 @@ func (s *scene) place() (memory.Place, memory.Truth) {
 			code = called(code)
 		}
 		if p := placeOf(f.File, f.Func+" "+code, through); p != memory.Elsewhere {
-			return p, s.width(i)
+			return p, elementWidth(ctx, i)
 		}
 		if !through {
 			asked++
@@ -136,15 +131,7 @@ func called(code string) string {
 func slashed(path string) string { return strings.ReplaceAll(path, "\\", "/") }
 
 // passes says that a file only passes calls on.
-func passes(file string) bool {
-	file = slashed(file)
-	for _, p := range plumbing {
-		if strings.Contains(file, p) {
-			return true
-		}
-	}
-	return false
-}
+func passes(file string) bool { return containsAny(slashed(file), passing) }
 
 // placeOf reads a frame's place from its words, and from its file unless that only passes on.
 func placeOf(file, code string, through bool) memory.Place {
@@ -153,84 +140,65 @@ func placeOf(file, code string, through bool) memory.Place {
 		where = strings.ToLower(slashed(file)) + " " + where
 	}
 	for _, p := range places {
-		for _, w := range p.words {
-			if strings.Contains(where, w) {
-				return p.place
-			}
+		if containsAny(where, p.words) {
+			return p.place
 		}
 	}
 	return memory.Elsewhere
 }
 
-// width tells from the frame at a place, and those that it called, whether the elements have four bytes: what is turned
+// elementWidth tells from the frame at a place, and those that it called, whether the elements have four bytes: what is turned
 // into float32 has, and the head's own output has two.
-func (s *scene) width(at int) memory.Truth {
-	frames := s.in.Root.Trace.Frames[at:]
+func elementWidth(ctx *Context, at int) memory.Truth {
+	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {
-		code := strings.ToLower(frames[i].Code)
-		for _, w := range []string{".float()", "float32", "torch.float)", "dtype=torch.float,"} {
-			if strings.Contains(code, w) {
-				return memory.Yes
-			}
+		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "torch.float)", "dtype=torch.float,"}) {
+			return memory.Yes
 		}
 	}
-	if code := strings.ToLower(frames[0].Code); strings.Contains(code, "lm_head(") || strings.Contains(code, "output_layer(") {
+	if containsAny(strings.ToLower(frames[0].Code), []string{"lm_head(", "output_layer("}) {
 		return memory.No
 	}
 	return 0
 }
 
-// states are the sizes that the settings predict of buffers and of parts of the model's state.
-func (s *scene) states() []memory.State {
+// stateSizes are the sizes that the settings predict of buffers and of parts of the model's state.
+func stateSizes(ctx *Context) []memory.State {
 	var out []memory.State
-	bytes := func(n int64) string { return memory.Thousands(n) }
-	if n, ok := s.settings.integer("zero_optimization.sub_group_size", "sub_group_size"); ok && n < 1<<40 {
+	if n, ok := ctx.settings.integer("zero_optimization.sub_group_size", "sub_group_size"); ok && n < 1<<40 {
 		out = append(out, memory.State{
-			What: "one group of the optimizer's state in fp32", How: "sub_group_size " + bytes(n) + " x 4 bytes", Bytes: 4 * n, Key: "zero_optimization.sub_group_size",
+			What: "one group of the optimizer's state in fp32", How: "sub_group_size " + memory.Thousands(n) + " x 4 bytes", Bytes: 4 * n, Key: "zero_optimization.sub_group_size",
 			Places: []memory.Place{memory.Optimizer},
 		})
 	}
-	if n, ok := s.settings.integer("zero_optimization.reduce_bucket_size", "reduce_bucket_size"); ok && n < 1<<40 {
+	if n, ok := ctx.settings.integer("zero_optimization.reduce_bucket_size", "reduce_bucket_size"); ok && n < 1<<40 {
 		out = append(out, memory.State{
-			What: "a bucket of gradients", How: "reduce_bucket_size " + bytes(n) + " x 2 bytes", Bytes: 2 * n, Key: "zero_optimization.reduce_bucket_size",
+			What: "a bucket of gradients", How: "reduce_bucket_size " + memory.Thousands(n) + " x 2 bytes", Bytes: 2 * n, Key: "zero_optimization.reduce_bucket_size",
 			Places: []memory.Place{memory.Buckets},
 		})
 	}
-	if s.phase == "weight_update" {
-		if n, ok := s.settings.integer("update_weight_buffer_size"); ok && n < 1<<40 {
-			out = append(out, memory.State{What: "the buffer of the weight update", How: "--update-weight-buffer-size " + bytes(n), Bytes: n, Key: "--update-weight-buffer-size"})
+	if ctx.phase == "weight_update" {
+		if n, ok := ctx.settings.integer("update_weight_buffer_size"); ok && n < 1<<40 {
+			out = append(out, memory.State{What: "the buffer of the weight update", How: "--update-weight-buffer-size " + memory.Thousands(n), Bytes: n, Key: "--update-weight-buffer-size"})
 		}
 		for _, k := range []string{"actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes", "actor_rollout_ref.rollout.update_weights_bucket_megabytes"} {
-			if n, ok := s.settings.integer(k); ok && n < 1<<20 {
+			if n, ok := ctx.settings.integer(k); ok && n < 1<<20 {
 				out = append(out, memory.State{What: "a bucket of the weight update", How: fmt.Sprintf("update_weights_bucket_megabytes %d MiB", n), Bytes: n << 20, Key: k})
 			}
 		}
 	}
-	return append(out, s.shards()...)
+	return append(out, shardSizes(ctx)...)
 }
 
-// shards are the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
-func (s *scene) shards() []memory.State {
-	p := s.model().Parameters
-	if p.Value <= 0 || p.Value > 1<<45 || s.lora() {
+// shardSizes are the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
+func shardSizes(ctx *Context) []memory.State {
+	p := ctx.model.Parameters
+	if p.Value <= 0 || p.Value > 1<<45 || trainsAdapters(ctx) {
 		return nil
 	}
-	named := ""
-	if p.Named {
-		named = " (from the model's name)"
-	}
-	var ranks int64
-	how := ""
-	switch {
-	case backend(s, "megatron").truth == yes:
-		return nil // flat per data type and per bucket: no size is predicted
-	case backend(s, "fsdp").truth == yes, backend(s, "deepspeed").truth == yes:
-		n, ok := s.gpus()
-		if !ok {
-			return nil
-		}
-		ranks, how = n, fmt.Sprintf(" / %d ranks", n)
-	default:
+	// Megatron keeps them flat per data type and per bucket: no size is predicted.
+	ranks, ok := ctx.gpus()
+	if !ok || !ctx.is("backend:fsdp") && !ctx.is("backend:deepspeed") {
 		return nil
 	}
 	var out []memory.State
@@ -239,7 +207,7 @@ func (s *scene) shards() []memory.State {
 		bytes int64
 	}{{"a rank's part of all parameters, or of one of Adam's moments, in fp32", 4}, {"a rank's part of all parameters in 16 bits", 2}} {
 		out = append(out, memory.State{
-			What: t.what, How: fmt.Sprintf("%s parameters%s x %d bytes%s", p, named, t.bytes, how), Bytes: p.Value / ranks * t.bytes,
+			What: t.what, How: fmt.Sprintf("%s parameters%s x %d bytes / %d ranks", p, fromName(p), t.bytes, ranks), Bytes: p.Value / ranks * t.bytes,
 			Places: []memory.Place{memory.Optimizer, memory.Buckets, memory.Gather},
 		})
 	}

@@ -12,73 +12,84 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// next is what a rule says of a parameter.
-type next struct {
+// proposedValue is what a rule says of a parameter.
+type proposedValue struct {
 	to    string // empty: no value can be computed
 	how   string // the arithmetic, for a person to check
 	bound string // not empty: the value is at its bound, and why
 	freed *int64 // bytes
 }
 
-// question is one parameter in one scene.
-type question struct {
-	*scene
+// paramQuery is one parameter of one incident.
+type paramQuery struct {
+	*Context
 	p   *Parameter
 	cur string // the value now, never empty; it may be None
 }
 
 // rules compute the next value of a parameter from the one it has. None of them is asked when the log does not tell
-// the value. What they return is checked once more against the parameter's direction and bounds: see settled.
-var rules = sync.OnceValue(func() map[string]func(q *question) next {
-	return map[string]func(q *question) next{
-		"halve":               halve,
-		"halve_micro":         halveMicro,
-		"halve_micro_divisor": halveMicroDivisor,
-		"halve_micro_global":  halveMicroGlobal,
-		"budget_verl":         budgetVerl,
+// the value. What they return is checked once more against the parameter's direction and bounds: see allowed.
+var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
+	return map[string]func(q *paramQuery) proposedValue{
+		"halve":               whole(halve),
+		"halve_micro":         whole(halveMicro),
+		"halve_micro_divisor": whole(halveMicroDivisor),
+		"halve_micro_global":  whole(halveMicroGlobal),
+		"budget_verl":         whole(budgetVerl),
 		"budget_areal":        budgetAReaL,
-		"budget_tokens":       budgetTokens,
+		"budget_tokens":       whole(budgetTokens),
 		"budget_start":        budgetStart,
 		"share_down":          shareDown,
 		"share_up":            shareUp,
 		"share_fit":           shareFit,
 		"offload_state":       offloadState,
-		"concurrency":         concurrency,
-		"double_tp":           doubleTP,
+		"concurrency":         whole(concurrency),
+		"double_tp":           whole(doubleTP),
 		"double":              double,
 		"allocation_tp":       allocationTP,
 		"backend_cp":          backendCP,
-		"ulysses":             ulysses,
-		"double_gpus":         doubleGPUs,
+		"ulysses":             whole(ulysses),
+		"double_gpus":         whole(doubleGPUs),
 		"raise_stage":         raiseStage,
 		"chunk":               chunk,
 		"cap":                 capAt,
 		"prefill_chunk":       prefillChunk,
 		"fit_length":          fitLength,
-		"bucket":              bucket,
+		"bucket":              whole(bucket),
 		"allocator":           allocator,
 		"host_memory":         hostMemory,
 	}
 })
 
-func (q *question) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
+// whole is a rule for settings that are whole numbers of at least 1. Of other values it says nothing.
+func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) proposedValue {
+	return func(q *paramQuery) proposedValue {
+		n, ok := q.int()
+		if !ok {
+			return proposedValue{}
+		}
+		return rule(q, n)
+	}
+}
+
+func (q *paramQuery) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
 
 // least is the parameter's lower bound, or d when it has none.
-func (q *question) least(d int64) int64 {
+func (q *paramQuery) least(d int64) int64 {
 	if n, ok := parseInt(q.p.Min); ok {
 		return n
 	}
 	return d
 }
 
-func (q *question) most(d float64) float64 {
+func (q *paramQuery) most(d float64) float64 {
 	if f, ok := parseNumber(q.p.Max); ok {
 		return f
 	}
 	return d
 }
 
-func (q *question) floor(d float64) float64 {
+func (q *paramQuery) floor(d float64) float64 {
 	if f, ok := parseNumber(q.p.Min); ok {
 		return f
 	}
@@ -92,20 +103,18 @@ func fraction(f float64) string {
 	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
 }
 
-func atBound(format string, args ...any) next { return next{bound: fmt.Sprintf(format, args...)} }
+func atBound(format string, args ...any) proposedValue {
+	return proposedValue{bound: fmt.Sprintf(format, args...)}
+}
 
 // halve goes half way down, not below the parameter's minimum.
-func halve(q *question) next {
-	n, ok := q.int()
-	if !ok {
-		return next{}
-	}
+func halve(q *paramQuery, n int64) proposedValue {
 	low := q.least(1)
 	if n <= low {
 		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
 	}
 	to := max(n/2, low)
-	return next{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d", n, n/2) + clamped(n/2, to, "the least that makes sense")}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d", n, n/2) + clamped(n/2, to, "the least that makes sense")}
 }
 
 func clamped(raw, to int64, why string) string {
@@ -117,8 +126,8 @@ func clamped(raw, to int64, why string) string {
 
 // halvings is how often a request that grows with the batch must be halved to fit into what was free: once when the
 // figures are unknown or the phase's requests do not grow with the batch.
-func (q *question) halvings() (k int, how string) {
-	r := &q.in.Root
+func (q *paramQuery) halvings() (k int, how string) {
+	r := q.root
 	switch q.phase {
 	case "forward", "backward", "logprob", "training":
 	default:
@@ -147,11 +156,7 @@ func times(k int) string {
 }
 
 // halveMicro halves a micro-batch until the request fits.
-func halveMicro(q *question) next {
-	m, ok := q.int()
-	if !ok {
-		return next{}
-	}
+func halveMicro(q *paramQuery, m int64) proposedValue {
 	if m <= q.least(1) {
 		return atBound("%s is %d already", q.p.Key, m)
 	}
@@ -162,43 +167,39 @@ func halveMicro(q *question) next {
 	}
 	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
 	if before := m >> min(k-1, 62); k > 1 && before > to {
-		how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(int64(float64(*q.in.Root.Requested)*float64(before)/float64(m))))
+		how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(int64(float64(*q.root.Requested)*float64(before)/float64(m))))
 	}
-	return next{to: itoa(to), how: how}
+	return proposedValue{to: itoa(to), how: how}
 }
 
 // halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel
 // rank (verl 0.6.1: workers/fsdp_workers.py, workers/megatron_workers.py).
-func halveMicroDivisor(q *question) next {
-	n := halveMicro(q)
-	to, ok := parseInt(n.to)
-	if !ok {
-		return n
-	}
-	share, how, ok := q.miniBatchPerRank()
-	if !ok {
-		return n
+func halveMicroDivisor(q *paramQuery, n int64) proposedValue {
+	v := halveMicro(q, n)
+	to, ok := parseInt(v.to)
+	share, how, known := q.miniBatchPerRank()
+	if !ok || !known {
+		return v
 	}
 	d := to
 	for d > 1 && share%d != 0 {
 		d--
 	}
-	n.to = itoa(d)
+	v.to = itoa(d)
 	if d == to {
-		n.how += fmt.Sprintf("; it divides the %d samples of one rank's mini-batch (%s)", share, how)
+		v.how += fmt.Sprintf("; it divides the %d samples of one rank's mini-batch (%s)", share, how)
 	} else {
-		n.how += fmt.Sprintf("; the next divisor of the %d samples of one rank's mini-batch (%s) is %d", share, how, d)
+		v.how += fmt.Sprintf("; the next divisor of the %d samples of one rank's mini-batch (%s) is %d", share, how, d)
 	}
-	return n
+	return v
 }
 
 // halveMicroGlobal is halveMicroDivisor for a micro-batch that counts the samples of all ranks together: each gets its
 // part, so the value stays a multiple of them.
-func halveMicroGlobal(q *question) next {
-	n, ok := q.int()
-	ranks, okRanks := q.gpus()
-	if !ok || !okRanks || ranks < 1 || n > mostSamples {
-		return next{}
+func halveMicroGlobal(q *paramQuery, n int64) proposedValue {
+	ranks, ok := q.gpus()
+	if !ok || ranks < 1 || n > mostSamples {
+		return proposedValue{}
 	}
 	if n <= ranks {
 		return atBound("%s is %d already, one sample for each of %d ranks", q.p.Key, n, ranks)
@@ -214,13 +215,13 @@ func halveMicroGlobal(q *question) next {
 	if how != "" {
 		how += ": "
 	}
-	return next{to: itoa(to * ranks), how: how + fmt.Sprintf("%d / %d ranks = %d samples each, %d x %d = %d", n, ranks, each, to, ranks, to*ranks)}
+	return proposedValue{to: itoa(to * ranks), how: how + fmt.Sprintf("%d / %d ranks = %d samples each, %d x %d = %d", n, ranks, each, to, ranks, to*ranks)}
 }
 
 // mostSamples keeps the search for divisors short whatever the log claims.
 const mostSamples = 1 << 24
 
-func (q *question) miniBatchPerRank() (share int64, how string, ok bool) {
+func (q *paramQuery) miniBatchPerRank() (share int64, how string, ok bool) {
 	owner := "actor_rollout_ref.actor"
 	if strings.HasPrefix(q.p.Key, "critic.") {
 		owner = "critic"
@@ -235,7 +236,7 @@ func (q *question) miniBatchPerRank() (share int64, how string, ok bool) {
 		return 0, "", false
 	}
 	apart := int64(1)
-	if backend(q.scene, "megatron").truth == yes {
+	if q.is("backend:megatron") {
 		for _, k := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"} {
 			if n, ok := q.settings.integer(owner + ".megatron." + k); ok {
 				apart *= min(n, gpus)
@@ -255,84 +256,80 @@ func (q *question) miniBatchPerRank() (share int64, how string, ok bool) {
 }
 
 // double goes up by a factor of two.
-func double(q *question) next {
+func double(q *paramQuery) proposedValue {
 	n, ok := q.int()
 	if zero, isInt := parseInt(q.cur); isInt && zero == 0 && q.p.Value != "" {
-		return next{to: q.p.Value, how: "none so far; the usual value"}
+		return proposedValue{to: q.p.Value, how: "none so far; the usual value"}
 	}
 	if !ok || n > 1<<50 {
-		return next{}
+		return proposedValue{}
 	}
 	if hi := int64(q.most(1 << 60)); n*2 > hi {
 		return atBound("%s is %d already, twice that is more than %d", q.p.Key, n, hi)
 	}
-	return next{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
+	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
 }
 
 // raiseStage goes one stage up.
-func raiseStage(q *question) next {
+func raiseStage(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	if !ok || n < 0 {
-		return next{}
+		return proposedValue{}
 	}
 	if n >= int64(q.most(3)) {
 		return atBound("%s is %d already", q.p.Key, n)
 	}
-	return next{to: itoa(n + 1), how: fmt.Sprintf("%d + 1 = %d", n, n+1)}
+	return proposedValue{to: itoa(n + 1), how: fmt.Sprintf("%d + 1 = %d", n, n+1)}
 }
 
 // chunk starts at the guide's value when everything is computed at once, and halves from there.
-func chunk(q *question) next {
+func chunk(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	start, okStart := parseInt(q.p.Value)
 	if isNone(q.cur) || ok && n <= 0 {
 		if !okStart {
-			return next{}
+			return proposedValue{}
 		}
-		return next{to: itoa(start), how: "not in chunks so far; the guide's value"}
+		return proposedValue{to: itoa(start), how: "not in chunks so far; the guide's value"}
 	}
 	if !ok {
-		return next{}
+		return proposedValue{}
 	}
-	return halve(q)
+	return halve(q, n)
 }
 
 // capAt goes to the guide's value, and half way down when the run is there already.
-func capAt(q *question) next {
+func capAt(q *paramQuery) proposedValue {
 	limit, ok := parseNumber(q.p.Value)
 	if !ok {
-		return next{}
+		return proposedValue{}
 	}
 	n, ok := parseNumber(q.cur)
 	switch {
 	case isNone(q.cur), ok && n > limit:
-		return next{to: q.p.Value, how: "the guide's value"}
+		return proposedValue{to: q.p.Value, how: "the guide's value"}
 	case !ok:
-		return next{}
+		return proposedValue{}
 	}
-	return halve(q)
+	return whole(halve)(q)
 }
 
 // prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not cut at all.
-func prefillChunk(q *question) next {
+func prefillChunk(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	switch {
 	case isNone(q.cur), ok && (n <= 0 || n > 4096):
-		return next{to: "4096", how: "SGLang's documents: 4096, then 2048"}
+		return proposedValue{to: "4096", how: "SGLang's documents: 4096, then 2048"}
 	case ok && n > 2048:
-		return next{to: "2048", how: "SGLang's documents: 4096, then 2048"}
+		return proposedValue{to: "2048", how: "SGLang's documents: 4096, then 2048"}
 	case ok:
 		return atBound("%s is %d already", q.p.Key, n)
 	}
-	return next{}
+	return proposedValue{}
 }
 
-// estimatedLength is what vLLM prints when one sequence does not fit: since 0.8.4 what it reckons would, before 0.11 how
-// many tokens the cache holds (vllm/v1/core/kv_cache_utils.py, vllm/worker/worker.py).
-var estimatedLength = expression(`(?:estimated maximum model length is |tokens that can be stored in kv cache \()([0-9][0-9,]{0,11})`)
-
 // fitLength takes the length that the engine says it has room for, unless the trainer's sequences are longer.
-func fitLength(q *question) next {
+func fitLength(q *paramQuery) proposedValue {
 	n := q.estimated()
 	to, ok := parseInt(n.to)
 	if low, how := q.longest(); ok && to < low {
@@ -343,7 +340,7 @@ func fitLength(q *question) next {
 
 // longest is the longest sequence that a trainer's own settings ask its engine for, prompt and response together; 0 when
 // they do not tell.
-func (q *question) longest() (low int64, how string) {
+func (q *paramQuery) longest() (low int64, how string) {
 	for _, k := range [][2]string{
 		{"data.max_prompt_length", "data.max_response_length"}, {"max_prompt_length", "max_completion_length"}, {"prompt_max_len", "generate_max_len"},
 	} {
@@ -357,49 +354,44 @@ func (q *question) longest() (low int64, how string) {
 }
 
 // estimated is the length that fits as the engine estimates it, or as the sizes that it prints tell.
-func (q *question) estimated() next {
-	m := estimatedLength().FindStringSubmatch(q.words)
-	if m == nil {
+func (q *paramQuery) estimated() proposedValue {
+	n, ok := estimatedLength(q.text)
+	if !ok {
 		return q.shorter()
 	}
-	n, ok := parseInt(strings.ReplaceAll(m[1], ",", ""))
-	if !ok || n < 1 {
-		return next{}
+	if n < 1 {
+		return proposedValue{}
 	}
-	return next{to: itoa(n), how: fmt.Sprintf("the engine's own estimate of what fits is %d tokens", n)}
+	return proposedValue{to: itoa(n), how: fmt.Sprintf("the engine's own estimate of what fits is %d tokens", n)}
 }
 
 // shorter is the length that the cache has room for when the failure tells how much one sequence needs, and that is what
 // the model's sizes predict, so that every token takes the same. In a profiling run it is half of the length.
-func (q *question) shorter() next {
+func (q *paramQuery) shorter() proposedValue {
 	n, ok := q.int()
 	if !ok || n > mostTokens {
-		return next{}
+		return proposedValue{}
 	}
-	if q.holds("profile_run").truth == yes {
-		return halve(q)
+	if q.is("profile_run") {
+		return halve(q, n)
 	}
-	r := &q.in.Root
-	each, words := q.oneToken()
+	r := q.root
+	each, words := oneToken(q.Context)
 	short, ok := q.shortfall()
-	if q.holds("long_sequence").truth != yes || !ok || each <= 0 || *r.Requested <= short {
-		return next{}
+	if !q.is("long_sequence") || !ok || each <= 0 || *r.Requested <= short {
+		return proposedValue{}
 	}
 	const page = 16 // vLLM's cache has pages of 16 tokens or of a multiple
 	have := *r.Requested - short
 	fits := memory.Printed(have, r.Message).Low / each / page * page
 	if fits < 1 || fits >= n {
-		return next{}
+		return proposedValue{}
 	}
-	return next{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
+	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
 // bucket goes to the next smaller power of two.
-func bucket(q *question) next {
-	n, ok := q.int()
-	if !ok {
-		return next{}
-	}
+func bucket(q *paramQuery, n int64) proposedValue {
 	low := q.least(1)
 	if n <= max(low, 1) {
 		return atBound("%s is %d already", q.p.Key, n)
@@ -413,7 +405,7 @@ func bucket(q *question) next {
 		how = fmt.Sprintf("%d / 2 = %d", n, to)
 	}
 	freed := n - to
-	out := next{to: itoa(to), how: how}
+	out := proposedValue{to: itoa(to), how: how}
 	if strings.Contains(q.p.Key, "buffer-size") { // bytes
 		out.freed = &freed
 	} else if strings.Contains(q.p.Key, "mega") || strings.Contains(q.p.Key, "_mb") {
@@ -424,9 +416,9 @@ func bucket(q *question) next {
 }
 
 // allocator adds a setting of PyTorch's allocator to those that are set.
-func allocator(q *question) next {
+func allocator(q *paramQuery) proposedValue {
 	if isNone(q.cur) {
-		return next{to: q.p.Value}
+		return proposedValue{to: q.p.Value}
 	}
 	name, _, _ := strings.Cut(q.p.Value, ":")
 	var kept []string
@@ -439,21 +431,21 @@ func allocator(q *question) next {
 			kept = append(kept, strings.TrimSpace(part))
 		}
 	}
-	return next{to: strings.Join(append(kept, q.p.Value), ","), how: "added to what is set"}
+	return proposedValue{to: strings.Join(append(kept, q.p.Value), ","), how: "added to what is set"}
 }
 
 // hostMemory asks Slurm for half as much again, in steps that people write: of 8 GiB for a node, of one for a part of it.
-func hostMemory(q *question) next {
+func hostMemory(q *paramQuery) proposedValue {
 	now, ok := parseSize(q.cur)
 	if !ok {
-		return next{}
+		return proposedValue{}
 	}
 	step := int64(8)
 	if strings.Contains(q.p.Key, "-per-") { // of a processor or a GPU
 		step = 1
 	}
 	to := ceilDiv(now+now/2, step<<30) * step
-	return next{to: itoa(to) + "G", how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
+	return proposedValue{to: itoa(to) + "G", how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
 }
 
 // size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).

@@ -14,14 +14,14 @@ const shareStep = 0.1
 
 // shareDown takes a tenth of the card from the engine, not below the parameter's floor, nor below what the engine needs.
 // Where a tenth would leave it too little, the middle of what works is taken.
-func shareDown(q *question) next {
+func shareDown(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
-		return next{}
+		return proposedValue{}
 	}
-	b := q.band(q.p.Key, f)
+	b := feasibleShare(q.Context, q.p.Key, f)
 	if b.empty() {
-		return next{bound: b.none(q.p.Key)}
+		return proposedValue{bound: b.none(q.p.Key)}
 	}
 	low, why := q.floor(0.3), "the floor of this advice"
 	if spare := b.low * 1.1; spare > low { // what is counted exactly needs a tenth for what is not
@@ -45,13 +45,13 @@ func shareDown(q *question) next {
 	if to >= f || to < b.low {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
-	out := next{to: fraction(to), how: fmt.Sprintf("%s - %s", fraction(f), fraction(f-to))}
+	out := proposedValue{to: fraction(to), how: fmt.Sprintf("%s - %s", fraction(f), fraction(f-to))}
 	if how != "" {
 		out.how = how
 	} else if f-shareStep < low {
 		out.how += fmt.Sprintf(", not below %s (%s)", fraction(low), why)
 	}
-	if t := q.in.Root.Total; t != nil && *t > 0 {
+	if t := q.root.Total; t != nil && *t > 0 {
 		freed := int64(math.Round((f - to) * float64(*t)))
 		out.freed = &freed
 		out.how += fmt.Sprintf(": gives back %s of %s", classifier.GiB(freed), classifier.GiB(*t))
@@ -60,18 +60,18 @@ func shareDown(q *question) next {
 }
 
 // weightShare is the share that the weights need: what the engine told of them, else two bytes per parameter. Quantized models have fewer bytes, which no name tells exactly.
-func (q *question) weightShare() (share float64, how string, ok bool) {
-	total, _, ok := q.capacity()
+func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
+	total, _, ok := cardCapacity(q.Context)
 	if !ok {
 		return 0, "", false
 	}
-	if g, ok := memory.Reading(q.run, q.in, "vllm.weights"); ok {
+	if g, ok := memory.Reading(q.run, q.incident, "vllm.weights"); ok {
 		if n, ok := g.Fields.Int("used"); ok && n > 0 {
 			return float64(n) / float64(total), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
 		}
 	}
-	params := q.model().Parameters
-	if params.Value <= 0 || quantized(q.scene) {
+	params := q.model.Parameters
+	if params.Value <= 0 || quantized(q.Context) {
 		return 0, "", false
 	}
 	tp := int64(1)
@@ -91,16 +91,16 @@ const usualShare = 0.9
 
 // shareUp gives the engine a tenth of the card more, up to the usual share, and to the parameter's maximum from there or
 // where the engine needs it.
-func shareUp(q *question) next {
+func shareUp(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
-		return next{}
+		return proposedValue{}
 	}
 	hi := q.most(0.9)
-	b := q.band(q.p.Key, f)
+	b := feasibleShare(q.Context, q.p.Key, f)
 	if b.low > hi {
 		b.high, b.highHow = hi, "the most that leaves room for anything else"
-		return next{bound: b.none(q.p.Key)}
+		return proposedValue{bound: b.none(q.p.Key)}
 	}
 	if f >= hi-1e-9 {
 		return atBound("%s is %s already; more leaves no room for anything else", q.p.Key, fraction(f))
@@ -112,22 +112,22 @@ func shareUp(q *question) next {
 	if b.low > f && b.low > to {
 		room, roomHow := q.cacheRoom()
 		to = math.Min(math.Ceil((b.low+room)*100-1e-6)/100, hi)
-		return next{to: fraction(to), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
+		return proposedValue{to: fraction(to), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
 	}
-	return next{to: fraction(to), how: fmt.Sprintf("%s + %s", fraction(f), fraction(to-f))}
+	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s", fraction(f), fraction(to-f))}
 }
 
 // leastRoom is the share of the card that a cache of a size that nothing tells is given.
 const leastRoom = 0.02
 
 // cacheRoom is the share of the card for the cache of one sequence, where the engine's bounds leave out the cache.
-func (q *question) cacheRoom() (share float64, how string) {
-	if q.in.Root.Requested != nil {
+func (q *paramQuery) cacheRoom() (share float64, how string) {
+	if q.root.Requested != nil {
 		return 0, "" // what the cache lacks is counted already
 	}
-	total, _, ok := q.capacity()
+	total, _, ok := cardCapacity(q.Context)
 	length, okLength := q.settings.integer("max_model_len", "max_seq_len", "actor_rollout_ref.rollout.max_model_len")
-	each, _ := q.tokenBytes()
+	each, _ := tokenBytes(q.Context)
 	if !ok || !okLength || length > mostTokens || each <= 0 || float64(each)*float64(length) > float64(total) {
 		return leastRoom, ", and room for the cache"
 	}
@@ -135,42 +135,37 @@ func (q *question) cacheRoom() (share float64, how string) {
 }
 
 // shareFit is the share that the memory that was free at the engine's start amounts to, in steps of 0.05.
-func shareFit(q *question) next {
-	r := &q.in.Root
+func shareFit(q *paramQuery) proposedValue {
+	r := q.root
 	f, ok := parseNumber(q.cur)
 	if !ok || r.Free == nil || r.Total == nil || *r.Free <= 0 || *r.Total <= 0 {
-		return next{}
+		return proposedValue{}
 	}
-	if b := q.band(q.p.Key, f); b.empty() {
-		return next{bound: b.none(q.p.Key)}
+	if b := feasibleShare(q.Context, q.p.Key, f); b.empty() {
+		return proposedValue{bound: b.none(q.p.Key)}
 	}
 	had := float64(*r.Free) / float64(*r.Total)
 	to := math.Floor(had*20) / 20
 	how := fmt.Sprintf("%s free / %s = %.3f, rounded down to a multiple of 0.05", classifier.GiB(*r.Free), classifier.GiB(*r.Total), had)
 	if to < q.floor(0.3) || to >= f {
-		return next{}
+		return proposedValue{}
 	}
-	return next{to: fraction(to), how: how}
+	return proposedValue{to: fraction(to), how: how}
 }
 
 // offloadState moves the optimizer's state: a master copy and Adam's two moments, 12 bytes per parameter, split over
 // the ranks.
-func offloadState(q *question) next {
+func offloadState(q *paramQuery) proposedValue {
 	if on, ok := parseBool(q.cur); ok && on {
 		return atBound("%s is %s already", q.p.Key, q.cur)
 	}
-	out := next{to: q.p.Value}
-	params, world := q.model().Parameters, int64(0)
-	if n, ok := q.gpus(); ok {
-		world = n
-	}
-	if params.Value > 0 && params.Value < 1<<50 && world > 0 && !q.lora() {
-		freed, named := 12*params.Value/world, ""
-		if params.Named {
-			named = " (from the model's name)"
-		}
-		out.freed, out.how = &freed, fmt.Sprintf("12 bytes x %.3g parameters%s / %d GPUs = %s per GPU", float64(params.Value), named, world, classifier.GiB(freed))
-		if need, gpus, ok := q.hostNeed(freed); ok {
+	out := proposedValue{to: q.p.Value}
+	params := q.model.Parameters
+	world, _ := q.gpus()
+	if params.Value > 0 && params.Value < 1<<50 && world > 0 && !trainsAdapters(q.Context) {
+		freed := adamBytes * params.Value / world
+		out.freed, out.how = &freed, fmt.Sprintf("%d bytes x %.3g parameters%s / %d GPUs = %s per GPU", adamBytes, float64(params.Value), fromName(params), world, classifier.GiB(freed))
+		if need, gpus, ok := hostNeed(q.Context, freed); ok {
 			out.how += fmt.Sprintf("; costs %s of host memory on a node of %d", classifier.GiB(need), gpus)
 		}
 	}
@@ -178,16 +173,13 @@ func offloadState(q *question) next {
 }
 
 // concurrency takes the guide's step, 256 to 200, and powers of two below it.
-func concurrency(q *question) next {
-	n, ok := q.int()
+func concurrency(q *paramQuery, n int64) proposedValue {
 	switch {
-	case !ok:
-		return next{}
 	case n == 1:
 		return atBound("%s is 1 already", q.p.Key)
 	case n >= 256:
-		return next{to: itoa(n / 32 * 25), how: fmt.Sprintf("the guide's step (256 to 200): %d x 200 / 256", n)}
+		return proposedValue{to: itoa(n / 32 * 25), how: fmt.Sprintf("the guide's step (256 to 200): %d x 200 / 256", n)}
 	}
 	to := int64(1) << (bits.Len64(uint64(n-1)) - 1)
-	return next{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
 }

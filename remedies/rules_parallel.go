@@ -7,14 +7,14 @@ import (
 )
 
 // heads is the number of attention heads and of key-value heads; 0 where neither the log nor the model's name tells.
-func (q *question) heads() (heads, kv int64) {
-	m := q.model()
+func (q *paramQuery) heads() (heads, kv int64) {
+	m := q.model
 	return m.Heads.Value, m.KVHeads.Value
 }
 
 // by says where the heads come from, when the log does not print them.
-func (q *question) by() string {
-	if q.model().Heads.Named {
+func (q *paramQuery) by() string {
+	if q.model.Heads.Named {
 		return " (heads by the model's name)"
 	}
 	return ""
@@ -27,11 +27,10 @@ func splits(n, heads, kv int64) bool {
 }
 
 // doubleTP doubles an engine's tensor parallel size within one node.
-func doubleTP(q *question) next {
-	n, ok := q.int()
-	per, okNode := q.gpusPerNode()
-	if !ok || !okNode || n > per {
-		return next{}
+func doubleTP(q *paramQuery, n int64) proposedValue {
+	per, ok := q.gpusPerNode()
+	if !ok || n > per {
+		return proposedValue{}
 	}
 	heads, kv := q.heads()
 	if 2*n > per {
@@ -40,23 +39,22 @@ func doubleTP(q *question) next {
 	if per%(2*n) != 0 || !splits(2*n, heads, kv) {
 		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
 	}
-	return next{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
+	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
 }
 
 // ulysses takes the next sequence-parallel size above the current one that divides the heads and the ranks.
-func ulysses(q *question) next {
-	n, ok := q.int()
+func ulysses(q *paramQuery, n int64) proposedValue {
 	heads, kv := q.heads()
-	world, okWorld := q.trainers()
-	if !ok || heads == 0 || !okWorld {
-		return next{}
+	world, ok := q.trainers()
+	if !ok || heads == 0 {
+		return proposedValue{}
 	}
 	valid := ulyssesSizes(world, heads, kv)
 	i := slices.IndexFunc(valid, func(s int64) bool { return s > n })
 	if i < 0 {
 		return atBound("%s is %d, and no larger size divides both %d heads and %d GPUs", q.p.Key, n, heads, world)
 	}
-	return next{to: itoa(valid[i]), how: fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs; valid are %s", n, heads, world, listed(valid)) + q.by()}
+	return proposedValue{to: itoa(valid[i]), how: fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs; valid are %s", n, heads, world, listed(valid)) + q.by()}
 }
 
 // ulyssesSizes are the sequence-parallel sizes that the ranks and the heads allow, ascending from 1.
@@ -81,7 +79,7 @@ func listed(sizes []int64) string {
 
 // trainers is the degree over which a trainer's sequences can be split: the data parallelism of AReaL's layout, all
 // GPUs of other frameworks.
-func (q *question) trainers() (int64, bool) {
+func (q *paramQuery) trainers() (int64, bool) {
 	mode, ok := q.settings.find("allocation_mode", true)
 	if !ok {
 		return q.gpus()
@@ -156,7 +154,7 @@ func cutLayouts(mode string) []string {
 }
 
 // allocationTP turns data parallelism of AReaL's inference servers into tensor parallelism.
-func allocationTP(q *question) next {
+func allocationTP(q *paramQuery) proposedValue {
 	heads, kv := q.heads()
 	parts := cutLayouts(q.cur)
 	for i, p := range parts {
@@ -172,19 +170,19 @@ func allocationTP(q *question) next {
 			return atBound("%s is %s, and %d heads cannot be spread over %d GPUs", q.p.Key, shown(q.cur), heads, tp)
 		}
 		parts[i] = m[1] + layout
-		return next{to: strings.Join(parts, ""), how: fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)}
+		return proposedValue{to: strings.Join(parts, ""), how: fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)}
 	}
-	return next{}
+	return proposedValue{}
 }
 
 // backendCP turns data parallelism of AReaL's trainer into context parallelism, which is what Ulysses is called there.
-func backendCP(q *question) next {
+func backendCP(q *paramQuery) proposedValue {
 	heads, kv := q.heads()
 	parts := cutLayouts(q.cur)
 	last := len(parts) - 1
 	m := trainPart().FindStringSubmatch(strings.TrimSpace(parts[last]))
 	if m == nil || serverPart().MatchString(strings.TrimSpace(parts[last])) {
-		return next{}
+		return proposedValue{}
 	}
 	layout, _, cp, ok := shift(m[2], 'c')
 	if !ok {
@@ -200,18 +198,14 @@ func backendCP(q *question) next {
 		how += "; check that it divides the model's attention heads"
 	}
 	parts[last] = m[1] + layout
-	return next{to: strings.Join(parts, ""), how: how}
+	return proposedValue{to: strings.Join(parts, ""), how: how}
 }
 
 // doubleGPUs asks for twice the GPUs of a node, as far as nodes usually go.
-func doubleGPUs(q *question) next {
+func doubleGPUs(q *paramQuery, n int64) proposedValue {
 	const usual = 8
-	n, ok := q.int()
-	if !ok {
-		return next{}
-	}
 	if 2*n > usual {
 		return atBound("%s is %d; a node rarely has more than %d", q.p.Key, n, usual)
 	}
-	return next{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
+	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
 }

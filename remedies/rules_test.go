@@ -30,6 +30,12 @@ func gpuOOM(phase string) *classifier.Incident {
 
 func gibs(n float64) *int64 { b := int64(n * gib); return &b }
 
+// recognised names the pattern that recognises the message of an incident.
+func recognised(pattern string, in *classifier.Incident) *classifier.Incident {
+	in.Root.Pattern = pattern
+	return in
+}
+
 func with(in *classifier.Incident, change func(r *classifier.Root)) *classifier.Incident {
 	change(&in.Root)
 	return in
@@ -176,7 +182,7 @@ func TestNextValues(t *testing.T) {
 		{
 			"the share that was free", run("vllm", "gpu_memory_utilization", "0.8"),
 			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{
-				Message: "Free memory on device (37.12/79.11 GiB) on startup is less than desired GPU memory utilization (0.8, 63.29 GiB).", Free: gibs(37.12), Total: gibs(79.11),
+				Pattern: "vllm.free_memory", Message: "Free memory on device (37.12/79.11 GiB) on startup is less than desired GPU memory utilization (0.8, 63.29 GiB).", Free: gibs(37.12), Total: gibs(79.11),
 			}},
 			"vllm.utilization-fit", "--gpu-memory-utilization", "0.45",
 		},
@@ -207,7 +213,7 @@ func TestMarginFollowsTheSaver(t *testing.T) {
 	assert.Equal(t, "2147483648", toOf(pick(t, c, "relax.margin-up"), "--train-memory-margin-bytes"))
 
 	refused := gpuOOM("nccl")
-	refused.Evidence = []classifier.Evidence{{Text: "TorchMemorySaver::malloc return OOM since memory_margin_bytes=1073741824 (alloc)size=734003200 free_bytes=1610612736"}}
+	refused.Evidence = []classifier.Evidence{{Pattern: "tms.refused", Text: "TorchMemorySaver::malloc return OOM since memory_margin_bytes=1073741824 (alloc)size=734003200 free_bytes=1610612736"}}
 	c = For(r, refused)
 	assert.True(t, *pick(t, c, "relax.margin-down").Applies)
 	assert.Equal(t, "536870912", toOf(pick(t, c, "relax.margin-down"), "--train-memory-margin-bytes"))
@@ -267,7 +273,7 @@ func walk(t *testing.T, g *Guide, p *Parameter, cur string) {
 		r.Model.AttentionHeads = ints(64)
 		q := *p
 		q.When, q.Only = nil, nil
-		c, ok := newScene(r, in).changeOf(&q, true)
+		c, ok := proposeChange(newContext(r, in), &naming{}, &q)
 		require.True(t, ok)
 		if c.To == nil {
 			return

@@ -16,11 +16,10 @@ func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 // budgetVerl halves the token budget of a micro-batch, not below the longest sequence: verl asserts that the budget
 // times the sequence-parallel size holds it (verl/utils/seqlen_balancing.py). Without that bound there is no safe
 // value.
-func budgetVerl(q *question) next {
+func budgetVerl(q *paramQuery, n int64) proposedValue {
 	low, how, ok := q.verlBound()
-	n, okCur := q.int()
-	if !ok || !okCur {
-		return next{}
+	if !ok {
+		return proposedValue{}
 	}
 	if n <= low {
 		return atBound("%s is %d, and the longest sequence needs %s = %d", q.p.Key, n, how, low)
@@ -28,18 +27,18 @@ func budgetVerl(q *question) next {
 	half := n / 2 / tokenStep * tokenStep
 	if fits, fit, ok := q.fits(); ok && fits < half {
 		if to := max(fits/tokenStep*tokenStep, low); to < half {
-			return next{to: itoa(to), how: fit + fmt.Sprintf(", rounded down to %d; at least the longest sequence: %s = %d", to, how, low)}
+			return proposedValue{to: itoa(to), how: fit + fmt.Sprintf(", rounded down to %d; at least the longest sequence: %s = %d", to, how, low)}
 		}
 	}
 	to := max(half, low)
 	if to == half {
-		return next{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d, at least the longest sequence: %s = %d", n, to, how, low)}
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d, at least the longest sequence: %s = %d", n, to, how, low)}
 	}
-	return next{to: itoa(to), how: fmt.Sprintf("the longest sequence, which is the least possible: %s = %d", how, low)}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("the longest sequence, which is the least possible: %s = %d", how, low)}
 }
 
 // verlBound is the longest sequence per GPU.
-func (q *question) verlBound() (low int64, how string, ok bool) {
+func (q *paramQuery) verlBound() (low int64, how string, ok bool) {
 	prompt, ok1 := q.settings.integer("data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length")
 	answer, ok2 := q.settings.integer("data.max_response_length", "actor_rollout_ref.rollout.response_length")
 	if !ok1 || !ok2 {
@@ -55,42 +54,38 @@ func (q *question) verlBound() (low int64, how string, ok bool) {
 
 // budgetStart is the budget to begin with when micro-batches are to be cut by tokens: the longest sequence. The value
 // that is set so far, but not used, does not matter unless it is smaller.
-func budgetStart(q *question) next {
+func budgetStart(q *paramQuery) proposedValue {
 	low, how, ok := q.verlBound()
 	if !ok {
-		return next{}
+		return proposedValue{}
 	}
 	if n, ok := q.int(); ok && n <= low {
 		return atBound("%s is %d already", q.p.Key, n)
 	}
-	return next{to: itoa(low), how: "the longest sequence: " + how}
+	return proposedValue{to: itoa(low), how: "the longest sequence: " + how}
 }
 
 // budgetAReaL goes straight to the least that holds a sequence, as the guide says: a longer one raises an error
 // (areal/utils/seqpack.py).
-func budgetAReaL(q *question) next {
+func budgetAReaL(q *paramQuery) proposedValue {
 	prompt, ok1 := q.settings.integer("train_dataset.max_length")
 	answer, ok2 := q.settings.integer("gconfig.max_new_tokens")
 	if !ok1 || !ok2 {
-		return next{}
+		return proposedValue{}
 	}
 	low := prompt + answer
 	if n, ok := q.int(); ok && n <= low {
 		return atBound("%s is %d, and the longest sequence needs %d + %d = %d", q.p.Key, n, prompt, answer, low)
 	} else if !ok && !isNone(q.cur) {
-		return next{}
+		return proposedValue{}
 	}
-	return next{to: itoa(low), how: fmt.Sprintf("train_dataset.max_length %d + gconfig.max_new_tokens %d = %d", prompt, answer, low)}
+	return proposedValue{to: itoa(low), how: fmt.Sprintf("train_dataset.max_length %d + gconfig.max_new_tokens %d = %d", prompt, answer, low)}
 }
 
 // budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half when the request was more than
 // half as much again as what was free, but not below the longest response of one rank. Rollouts of one token, which
 // supervised runs print, say nothing about lengths.
-func budgetTokens(q *question) next {
-	n, ok := q.int()
-	if !ok {
-		return next{}
-	}
+func budgetTokens(q *paramQuery, n int64) proposedValue {
 	low, why := int64(tokenStep), "the least that makes sense"
 	if answer, ok := q.settings.integer("rollout_max_response_len", "rollout.max_new_tokens", "generate_max_len"); ok && answer > 1 {
 		cp := int64(1)
@@ -106,7 +101,7 @@ func budgetTokens(q *question) next {
 		return atBound("%s is %d already, %s needs %d", q.p.Key, n, why, low)
 	}
 	raw, how := n*2/3, fmt.Sprintf("a third less than %d", n)
-	r := &q.in.Root
+	r := q.root
 	if r.Requested != nil && r.Free != nil && *r.Free > 0 && float64(*r.Requested) > 1.5*float64(*r.Free) {
 		raw, how = n/2, fmt.Sprintf("%d / 2", n)
 	}
@@ -115,7 +110,7 @@ func budgetTokens(q *question) next {
 	}
 	to := max(raw/tokenStep*tokenStep, low)
 	if to >= n {
-		return next{}
+		return proposedValue{}
 	}
 	if to == low {
 		how += fmt.Sprintf(", not below %d (%s)", low, why)
@@ -127,23 +122,23 @@ func budgetTokens(q *question) next {
 			how += fmt.Sprintf(", rounded down to %d", to)
 		}
 	}
-	return next{to: itoa(to), how: how}
+	return proposedValue{to: itoa(to), how: how}
 }
 
 // fits is how many tokens of the failed micro-batch there was room for, when the request grew with them and this
 // parameter bounds them.
-func (q *question) fits() (tokens int64, how string, ok bool) {
-	list := q.explained()
-	r := &q.in.Root
+func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
+	list := q.request
+	r := q.root
 	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
 		return 0, "", false
 	}
-	if l := q.limit(); l == nil || !sameKey(l.Key, q.p.Key) {
+	if l := q.limit; l == nil || !sameKey(l.Key, q.p.Key) {
 		return 0, "", false
 	}
 	e := &list[0]
 	n := e.Low
-	if l := q.limit(); e.Met {
+	if l := q.limit; e.Met {
 		n = l.Tokens
 	}
 	fit := int64(math.Floor(float64(n) * (float64(*r.Free) / float64(*r.Requested))))

@@ -9,10 +9,10 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// shape is how the model's parameters lie on a rank of the process that failed; nil where a size or a way of splitting
+// rankShape is how the model's parameters lie on a rank of the process that failed; nil where a size or a way of splitting
 // that it takes is unknown.
-func (s *scene) shape() *memory.Shape {
-	m := s.model()
+func rankShape(ctx *Context) *memory.Shape {
+	m := ctx.model
 	out := &memory.Shape{Layers: m.Layers, Hidden: m.Hidden, Inner: m.Inner, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, TP: 1}
 	if out.Hidden.Value <= 0 {
 		return nil
@@ -21,7 +21,7 @@ func (s *scene) shape() *memory.Shape {
 		to   *memory.Figure
 		keys []string
 	}{{&out.Experts, []string{"num_experts", "num_local_experts", "n_routed_experts"}}, {&out.ExpertInner, []string{"moe_intermediate_size", "moe_ffn_hidden_size"}}} {
-		if n, ok := s.settings.integer(e.keys...); ok && n < mostSize {
+		if n, ok := ctx.settings.integer(e.keys...); ok && n < mostSize {
 			e.to.Value = n
 		}
 	}
@@ -30,26 +30,26 @@ func (s *scene) shape() *memory.Shape {
 	}
 	var keys []string
 	switch {
-	case engineProcess(s, "").truth == yes:
+	case ctx.is("engine_process"):
 		keys = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}
-	case backend(s, "megatron").truth == yes:
-		keys = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
-		out.Vocab = s.padded(out.Vocab)
+	case ctx.is("backend:megatron"):
+		keys = megatronTP
+		out.Vocab = paddedVocabulary(ctx, out.Vocab)
 		for _, k := range []string{"expert_model_parallel_size", "expert_tensor_parallel_size"} {
-			if n, ok := s.settings.integer(k); ok && n > 1 {
+			if n, ok := ctx.settings.integer(k); ok && n > 1 {
 				out.Experts = memory.Figure{} // split in a way of their own
 			}
 		}
-	case backend(s, "fsdp").truth == yes, backend(s, "deepspeed").truth == yes:
-		out.Flat = strings.EqualFold(s.run.Backend, "fsdp")
-		if n, ok := s.gpus(); ok {
+	case ctx.is("backend:fsdp"), ctx.is("backend:deepspeed"):
+		out.Flat = strings.EqualFold(ctx.run.Backend, "fsdp")
+		if n, ok := ctx.gpus(); ok {
 			out.Ranks = n
 		}
 		return out
 	default:
 		return out
 	}
-	n, ok := s.settings.integer(keys...)
+	n, ok := ctx.settings.integer(keys...)
 	if !ok || n > 1024 {
 		return nil
 	}
@@ -57,14 +57,17 @@ func (s *scene) shape() *memory.Shape {
 	return out
 }
 
-// padded is a vocabulary as Megatron pads it: to a multiple of 128 for each rank of tensor parallelism.
-func (s *scene) padded(v memory.Figure) memory.Figure {
-	tp, ok := s.settings.integer("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size")
+// megatronTP are the names of Megatron's size of tensor parallelism.
+var megatronTP = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
+
+// paddedVocabulary is a vocabulary as Megatron pads it: to a multiple of 128 for each rank of tensor parallelism.
+func paddedVocabulary(ctx *Context, v memory.Figure) memory.Figure {
+	tp, ok := ctx.settings.integer(megatronTP...)
 	if !ok || tp > 1024 || v.Value <= 0 {
 		return v
 	}
 	by := int64(128)
-	if n, ok := s.settings.integer("make_vocab_size_divisible_by"); ok && n < mostSize {
+	if n, ok := ctx.settings.integer("make_vocab_size_divisible_by"); ok && n < mostSize {
 		by = n
 	}
 	v.Value = ceilDiv(v.Value, by*tp) * by * tp
@@ -84,130 +87,116 @@ var makings = []struct {
 // fresh are words of the frames that create weights, or an optimizer's state.
 var fresh = []string{"zeros_like", "_init_group", "initialize_state", "init_state", "create_weights", "torch.empty(", "parameter(", "torch.zeros("}
 
-// made is what the innermost frames say of a tensor that is made: its kind, and whether it is new.
-func (s *scene) made() (kind string, isNew bool) {
+// newTensor is what the innermost frames say of a tensor that is made: its kind, and whether it is new.
+func newTensor(ctx *Context) (kind string, isNew bool) {
 	const near = 4
 	for _, m := range makings {
-		if kind == "" && s.within(near, m.words...) {
+		if kind == "" && ctx.stackTouches(near, m.words...) {
 			kind = m.kind
 		}
 	}
-	return kind, s.inner(near, fresh...)
+	return kind, ctx.stackContains(near, fresh...)
 }
 
-// within is inner that asks the names of files as well.
-func (s *scene) within(n int, words ...string) bool {
-	t := s.in.Root.Trace
-	if t == nil {
-		return false
-	}
-	for i := max(0, len(t.Frames)-n); i < len(t.Frames); i++ {
-		f := &t.Frames[i]
-		if passes(f.File) {
-			continue
-		}
-		where := strings.ToLower(slashed(f.File) + " " + f.Func + " " + f.Code)
-		for _, w := range words {
-			if strings.Contains(where, w) {
-				return true
-			}
+// stackTouches is stackContains that asks the names of files as well, and leaves out those that only pass calls on.
+func (ctx *Context) stackTouches(n int, words ...string) bool {
+	for i := max(0, len(ctx.stack)-n); i < len(ctx.stack); i++ {
+		file := ctx.root.Trace.Frames[i].File
+		if !passes(file) && containsAny(strings.ToLower(slashed(file))+" "+ctx.stack[i], words) {
+			return true
 		}
 	}
 	return false
 }
 
 // firstStep says what Adam's state takes in all, where the request failed as the first step created it.
-func (s *scene) firstStep() string {
-	at, _ := s.place()
-	if at != memory.Optimizer || !s.inner(4, fresh...) || !s.within(8, "adam") || s.in.Kind != parser.GPUOOM || s.lora() {
+func firstStep(ctx *Context) string {
+	at, _ := failedPlace(ctx)
+	if at != memory.Optimizer || !ctx.stackContains(4, fresh...) || !ctx.stackTouches(8, "adam") || ctx.incident.Kind != parser.GPUOOM || trainsAdapters(ctx) {
 		return ""
 	}
-	n, how, ok := s.rankParameters()
+	n, how, ok := rankParameters(ctx)
 	if !ok {
 		return ""
 	}
 	const moments = 8
 	total := moments * n
 	t := fmt.Sprintf("The first step creates Adam's state, two moments of 4 bytes for each of %s: %s in all, of which this request is a part", how, classifier.GiB(total))
-	if r := &s.in.Root; r.Total != nil && total > *r.Total {
+	if r := ctx.root; r.Total != nil && total > *r.Total {
 		t += fmt.Sprintf("; the card has %s", classifier.GiB(*r.Total))
 	}
 	return t + ". It stays from then on."
 }
 
 // rankParameters is how many parameters one rank keeps the optimizer's state of.
-func (s *scene) rankParameters() (n int64, how string, ok bool) {
-	if g, ok := memory.Reading(s.run, s.in, "megatron.parameters"); ok {
+func rankParameters(ctx *Context) (n int64, how string, ok bool) {
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "megatron.parameters"); ok {
 		n, ok := g.Fields.Int("count")
 		if !ok || n <= 0 || n > mostParameters {
 			return 0, "", false
 		}
 		how := fmt.Sprintf("%s parameters of this rank (%s)", memory.Thousands(n), g.At)
-		f, found := s.settings.find("use_distributed_optimizer", true)
+		f, found := ctx.settings.find("use_distributed_optimizer", true)
 		if !found {
 			return 0, "", false
 		}
 		if !on(f.value.Value) {
 			return n, how, true
 		}
-		if dp, ok := s.settings.integer("data_parallel_size"); ok && dp <= n && mixture(s, "").truth != yes {
+		if dp, ok := ctx.settings.integer("data_parallel_size"); ok && dp <= n && !ctx.is("moe") {
 			return n / dp, fmt.Sprintf("%s / %d data-parallel ranks", how, dp), true
 		}
 		return 0, "", false
 	}
-	p := s.model().Parameters
-	ranks, known := s.gpus()
-	if p.Value <= 0 || !known || ranks < 1 || backend(s, "fsdp").truth != yes && backend(s, "deepspeed").truth != yes {
+	p := ctx.model.Parameters
+	ranks, known := ctx.gpus()
+	if p.Value <= 0 || !known || ranks < 1 || !ctx.is("backend:fsdp") && !ctx.is("backend:deepspeed") {
 		return 0, "", false
 	}
-	if stage, ok := s.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); backend(s, "deepspeed").truth == yes && (!ok || stage < 1) {
+	if stage, ok := ctx.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ctx.is("backend:deepspeed") && (!ok || stage < 1) {
 		return 0, "", false
 	}
-	named := ""
-	if p.Named {
-		named = " (from the model's name)"
-	}
-	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, named, ranks), true
+	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, fromName(p), ranks), true
 }
 
 // tokensHeld are the tokens whose activations were on the card when the request failed, where the size of the request tells them:
 // those of the micro-batch in the part of a step that keeps activations.
-func (s *scene) tokensHeld() (memory.Interval, bool) {
-	switch s.phase {
+func tokensHeld(ctx *Context) (memory.Interval, bool) {
+	switch ctx.phase {
 	case "forward", "backward", "training":
 	default:
 		return memory.Interval{}, false
 	}
-	list := s.explained()
+	list := ctx.request
 	if len(list) == 0 || list[0].What != "logits" || list[0].Low <= 0 || !list[0].Seen && !list[0].Met {
 		return memory.Interval{}, false
 	}
 	return memory.Interval{Low: list[0].Low, High: list[0].High}, true
 }
 
-// dense is the shape of a model all of whose layers run on one rank: what activations take is known only there. Megatron
+// denseShape is the shape of a model all of whose layers run on one rank: what activations take is known only there. Megatron
 // splits them in ways that depend on its version.
-func (s *scene) dense() *memory.Shape {
-	sh := s.shape()
-	if sh == nil || sh.TP > 1 || s.model().mixed || s.model().name != "" && sh.Inner.Value <= 0 {
+func denseShape(ctx *Context) *memory.Shape {
+	sh := rankShape(ctx)
+	if sh == nil || sh.TP > 1 || ctx.model.mixed || ctx.model.name != "" && sh.Inner.Value <= 0 {
 		return nil
 	}
-	if n, ok := s.settings.integer("actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", "pipeline_model_parallel_size", "policy.megatron_cfg.pipeline_model_parallel_size"); ok && n > 1 {
+	if n, ok := ctx.settings.integer("actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", "pipeline_model_parallel_size", "policy.megatron_cfg.pipeline_model_parallel_size"); ok && n > 1 {
 		return nil
 	}
 	return sh
 }
 
-// recomputed is what recomputing all layers would have saved of the micro-batch that failed, and the arithmetic. It is
+// recomputationSaves is what recomputing all layers would have saved of the micro-batch that failed, and the arithmetic. It is
 // false where the log does not tell the tokens, or a size of the model, and where more would be saved than was there.
-func (s *scene) recomputed() (saved memory.Interval, how string, ok bool) {
-	tokens, ok1 := s.tokensHeld()
-	sh := s.dense()
+func recomputationSaves(ctx *Context) (saved memory.Interval, how string, ok bool) {
+	tokens, ok1 := tokensHeld(ctx)
+	sh := denseShape(ctx)
 	if !ok1 || sh == nil {
 		return memory.Interval{}, "", false
 	}
 	saved, ok = sh.Recomputed(tokens)
-	if a := s.in.Root.Allocated; !ok || a != nil && saved.Low > *a {
+	if a := ctx.root.Allocated; !ok || a != nil && saved.Low > *a {
 		return memory.Interval{}, "", false
 	}
 	kept, input, _ := sh.Kept()
@@ -216,11 +205,11 @@ func (s *scene) recomputed() (saved memory.Interval, how string, ok bool) {
 	return saved, how, true
 }
 
-// activations is the least that the activations of the failed micro-batch took, by what is known of recomputation: all
+// leastActivations is the least that the activations of the failed micro-batch took, by what is known of recomputation: all
 // that every layer keeps where it is off, their inputs where it is on. 0 where that cannot be told.
-func (s *scene) activations() int64 {
-	tokens, ok1 := s.tokensHeld()
-	sh := s.dense()
+func leastActivations(ctx *Context) int64 {
+	tokens, ok1 := tokensHeld(ctx)
+	sh := denseShape(ctx)
 	if !ok1 || sh == nil {
 		return 0
 	}
@@ -229,29 +218,25 @@ func (s *scene) activations() int64 {
 		return 0
 	}
 	each := input // recomputation or not: the input of every layer is there
-	if s.checkpointing() == no {
+	if checkpointing(ctx) == no {
 		each = kept.Low
 	}
 	n := tokens.Low * each * sh.Layers.Value
-	if a := s.in.Root.Allocated; a != nil && n > *a {
+	if a := ctx.root.Allocated; a != nil && n > *a {
 		return 0
 	}
 	return n
 }
 
 // checkpointing says whether activations are recomputed in the backward pass, as far as a setting tells.
-func (s *scene) checkpointing() truth {
-	for _, k := range []string{
+func checkpointing(ctx *Context) truth {
+	if _, t := ctx.settings.flag(
 		"actor_rollout_ref.model.enable_gradient_checkpointing", "worker.actor.model.enable_gradient_checkpointing", "actor.gradient_checkpointing", "gradient_checkpointing",
 		"gradient_checkpointing_enable", "activation_checkpointing", "enable_gradient_checkpointing",
-	} {
-		if f, ok := s.settings.find(k, true); ok {
-			if b, ok := parseBool(f.value.Value); ok {
-				return truthOf(b)
-			}
-		}
+	); t != unknown {
+		return t
 	}
-	if f, ok := s.settings.find("recompute_granularity", true); ok {
+	if f, ok := ctx.settings.find("recompute_granularity", true); ok {
 		return truthOf(!isNone(f.value.Value))
 	}
 	return unknown

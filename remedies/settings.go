@@ -112,6 +112,40 @@ func (s *settings) integer(names ...string) (int64, bool) {
 	return 0, false
 }
 
+// has says that the log has a key of that name in full.
+func (s *settings) has(name string) bool {
+	f, ok := s.find(name, false)
+	return ok && f.rank == exact
+}
+
+// flag returns the first switch found under any of the names, and whether it is on; unknown when there is none.
+func (s *settings) flag(names ...string) (setting, truth) {
+	for _, n := range names {
+		if f, ok := s.find(n, true); ok {
+			if on, ok := parseBool(f.value.Value); ok {
+				return f, truthOf(on)
+			}
+		}
+	}
+	return setting{}, unknown
+}
+
+// shown is a value from the log, short enough for a sentence.
+func shown(v string) string {
+	const most = 80
+	if len(v) > most {
+		cut := most
+		for cut > 0 && v[cut]&0xc0 == 0x80 {
+			cut--
+		}
+		v = v[:cut] + "..."
+	}
+	if v == "" {
+		return "empty"
+	}
+	return v
+}
+
 // isNone says that a value is written but not set.
 func isNone(v string) bool {
 	switch strings.ToLower(strings.Trim(v, `"' `)) {

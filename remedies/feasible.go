@@ -11,49 +11,49 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// band is the part of the card within which an engine's share works: below, weights and cache do not fit into it; above,
+// feasibleShare is the part of the card within which an engine's share works: below, weights and cache do not fit into it; above,
 // what lies outside of it does not fit beside it. Bounds that nothing tells are 0 and 1.
-type band struct {
+type feasibleRange struct {
 	low, high       float64
 	lowHow, highHow string
 }
 
-func (b *band) empty() bool { return b.low > b.high }
+func (b *feasibleRange) empty() bool { return b.low > b.high }
 
-func (b *band) atLeast(f float64, how string) {
+func (b *feasibleRange) atLeast(f float64, how string) {
 	if f > b.low {
 		b.low, b.lowHow = f, how
 	}
 }
 
-func (b *band) atMost(f float64, how string) {
+func (b *feasibleRange) atMost(f float64, how string) {
 	if f < b.high {
 		b.high, b.highHow = f, how
 	}
 }
 
 // none says that no value works, and what does.
-func (b *band) none(key string) string {
+func (b *feasibleRange) none(key string) string {
 	return fmt.Sprintf("no value of %s works: at least %s for %s, at most %s for %s; more tensor parallelism, quantized weights or a shorter context do",
 		key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow)
 }
 
-// band is what the failure and the engine's own readings tell of the share, now f.
-func (s *scene) band(key string, f float64) band {
-	b := band{high: 1, highHow: "the whole card"}
+// feasibleShare is what the failure and the engine's own readings tell of the share, now f.
+func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
+	b := feasibleRange{high: 1, highHow: "the whole card"}
 	if !engineShare(key) {
 		return b
 	}
-	q := &question{scene: s, p: &Parameter{}}
-	s.vllmBand(&b, f)
-	if !s.sglangBand(&b) {
+	q := &paramQuery{Context: ctx, p: &Parameter{}}
+	boundByVLLM(ctx, &b, f)
+	if !boundBySGLang(ctx, &b) {
 		if share, how, ok := q.weightShare(); ok {
 			b.atLeast(share, how)
 		}
 	}
-	r := &s.in.Root
-	short, ok := s.shortfall()
-	if ok && r.Total != nil && *r.Total > 0 && s.in.Kind == parser.GPUOOM && engineProcess(s, "").truth == yes && beforeCache(s, "").truth != yes {
+	r := ctx.root
+	short, ok := ctx.shortfall()
+	if ok && r.Total != nil && *r.Total > 0 && ctx.incident.Kind == parser.GPUOOM && ctx.is("engine_process") && !ctx.is("before_cache") {
 		b.atMost(f-float64(short)/float64(*r.Total), classifier.GiB(short)+" more outside of it")
 	}
 	return b
@@ -65,10 +65,10 @@ func engineShare(key string) bool {
 	return strings.HasSuffix(key, "gpu_memory_utilization") || strings.HasSuffix(key, "mem_fraction_static")
 }
 
-// sglangBand uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
+// boundBySGLang uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
 // before (srt/model_executor/model_runner.py, profile_max_num_token).
-func (s *scene) sglangBand(b *band) bool {
-	g, ok := memory.Reading(s.run, s.in, "sglang.mem_weights")
+func boundBySGLang(ctx *Context, b *feasibleRange) bool {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights")
 	if !ok {
 		return false
 	}
@@ -81,8 +81,8 @@ func (s *scene) sglangBand(b *band) bool {
 	how := fmt.Sprintf("%s of weights on a card that had %s free (%s)", classifier.GiB(weights), classifier.GiB(left+weights), g.At)
 	b.atLeast(float64(weights)/before, how)
 	// A cache that holds less than one sequence of the length that is asked for serves nobody.
-	pool, ok := memory.Reading(s.run, s.in, "sglang.mem_kv_pool")
-	length, okLength := s.settings.integer("context_length")
+	pool, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_kv_pool")
+	length, okLength := ctx.settings.integer("context_length")
 	if !ok || !okLength || length > mostTokens {
 		return true
 	}
@@ -95,23 +95,23 @@ func (s *scene) sglangBand(b *band) bool {
 	return true
 }
 
-// vllmBand uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
+// boundByVLLM uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
 // share before the cache is (vllm/v1/worker/gpu_worker.py, determine_available_memory).
-func (s *scene) vllmBand(b *band, f float64) {
-	total, by, okTotal := s.capacity()
+func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
+	total, by, okTotal := cardCapacity(ctx)
 	if !okTotal {
 		return
 	}
 	t := float64(total)
-	r := &s.in.Root
-	taken := lessThanDesired(s, "").truth == yes
+	r := ctx.root
+	taken := ctx.is("less_than_desired")
 	if taken && r.Free != nil {
 		b.atMost(float64(*r.Free)/t, classifier.GiB(*r.Free)+" that were free at the start")
 	}
-	if short, ok := s.shortfall(); ok && !taken && s.in.Kind == parser.KVCache && r.Requested != nil {
+	if short, ok := ctx.shortfall(); ok && !taken && ctx.incident.Kind == parser.KVCache && r.Requested != nil {
 		b.atLeast(f+float64(short)/t, fmt.Sprintf("%s that the cache lacks beside the %s of the share now", classifier.GiB(short), fraction(f)))
 	}
-	if g, ok := memory.Reading(s.run, s.in, "vllm.profile"); ok {
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.profile"); ok {
 		sum, parts := int64(0), make([]string, 0, 3)
 		for _, k := range []string{"weights", "non_torch", "activations"} {
 			n, ok := g.Fields.Int(k)
@@ -122,17 +122,17 @@ func (s *scene) vllmBand(b *band, f float64) {
 			parts = append(parts, classifier.GiB(n))
 		}
 		b.atLeast(float64(sum)/t, strings.Join(parts, " + ")+fmt.Sprintf(" of weights, non-PyTorch memory and activations (%s)", g.At))
-	} else if g, ok := memory.Reading(s.run, s.in, "vllm.kv_available"); ok && !taken {
+	} else if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.kv_available"); ok && !taken {
 		left, ok := g.Fields.Int("available")
 		switch {
 		case !ok:
 		case left > 0: // what the share holds besides the cache: weights, activations and the rest
 			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s x %s%s less the %s of cache (%s)", fraction(f), classifier.GiB(total), by, classifier.GiB(left), g.At))
-		case s.in.Kind == parser.KVCache:
+		case ctx.incident.Kind == parser.KVCache:
 			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache%s (%s)", classifier.GiB(-left), by, g.At))
 		}
 	}
-	if g, ok := memory.Reading(s.run, s.in, "vllm.usage"); ok {
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.usage"); ok {
 		free, ok1 := g.Fields.Int("free")
 		graphs, ok2 := g.Fields.Int("graphs")
 		if ok1 && ok2 && free > 0 && graphs >= 0 && free > graphs {
@@ -141,33 +141,33 @@ func (s *scene) vllmBand(b *band, f float64) {
 	}
 }
 
-// capacity is the size of the card, in bytes: the failure's own figure, else the engine's, else what cards of the name
+// cardCapacity is the size of the card, in bytes: the failure's own figure, else the engine's, else what cards of the name
 // that the log tells have at least. The second result says so, for a sentence; it is empty for figures that were printed.
-func (s *scene) capacity() (total int64, by string, ok bool) {
-	if t := s.in.Root.Total; t != nil && *t > 0 {
+func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
+	if t := ctx.root.Total; t != nil && *t > 0 {
 		return *t, "", true
 	}
 	for _, name := range []string{"vllm.usage", "vllm.budget"} {
-		if g, ok := memory.Reading(s.run, s.in, name); ok {
+		if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok {
 			if n, ok := g.Fields.Int("total"); ok && n > 0 {
 				return n, "", true
 			}
 		}
 	}
-	if size, name, ok := memory.CardSize(s.run, s.in); ok {
+	if size, name, ok := memory.CardSize(ctx.run, ctx.incident); ok {
 		return size.Low, " (an " + name + ", by its name)", true
 	}
 	return 0, "", false
 }
 
 // quantized says that the weights may have fewer than two bytes.
-func quantized(s *scene) bool {
-	name := strings.ToLower(s.run.Model.Name)
+func quantized(ctx *Context) bool {
+	name := strings.ToLower(ctx.run.Model.Name)
 	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
 		return true
 	}
 	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit"} {
-		if f, ok := s.settings.find(k, true); ok && !isNone(f.value.Value) && !strings.EqualFold(f.value.Value, "false") {
+		if f, ok := ctx.settings.find(k, true); ok && !isNone(f.value.Value) && !strings.EqualFold(f.value.Value, "false") {
 			return true
 		}
 	}

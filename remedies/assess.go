@@ -1,0 +1,247 @@
+package remedies
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// candidate is an item of a list that may go into the answer.
+type candidate struct {
+	guide *Guide
+	list  *List
+	item  *Item
+	own   bool // on the list for the incident's phase, as opposed to general advice
+	names *naming
+}
+
+// decision says whether an item applies.
+type decision struct {
+	applies   truth
+	why       string
+	supported bool // a fact of the incident speaks for it
+}
+
+// assessment is a remedy with what decides whether to start with it.
+type assessment struct {
+	Remedy
+	own       bool
+	supported bool
+	movable   bool   // a value is known and another one is to be had
+	topic     string // of the item
+	late      bool   // only tells more, or is a last resort: nothing to start with
+}
+
+// assess takes an item through the pipeline: its changes, what they are expected to do, and whether it applies.
+func assess(ctx *Context, c candidate) assessment {
+	changes := propose(ctx, c.names, c.item)
+	e := estimateOf(ctx, c.item, open(changes))
+	return combine(c, changes, e, check(ctx, c, changes, e))
+}
+
+// combine puts together what the steps have found.
+func combine(c candidate, changes []change, e estimate, d decision) assessment {
+	it := c.item
+	a := assessment{own: c.own, supported: d.supported, topic: it.Topic, late: it.Effect == "diagnose" || it.LastResort}
+	_, a.movable = movable(changes)
+	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it), Source: sourceOf(c.guide, it)}
+	for i, ch := range open(changes) {
+		if i == e.howOf && ch.ComputedFrom == "" {
+			ch.ComputedFrom = e.how
+		}
+		a.Changes = append(a.Changes, ch.Change)
+		if ch.note != "" {
+			a.Caution = strings.TrimSpace(ch.note + " " + a.Caution)
+		}
+	}
+	if d.applies != unknown {
+		applies := d.applies == yes
+		a.Applies, a.AppliesWhy = &applies, d.why
+	}
+	if d.applies != no {
+		a.Freed = e.freed
+		if e.enough != unknown {
+			enough := e.enough == yes
+			a.Enough, a.EnoughWhy = &enough, e.why
+		}
+	}
+	return a
+}
+
+// sourceOf is where an item comes from.
+func sourceOf(g *Guide, it *Item) Source {
+	s := Source{Section: it.Section, URL: cmp.Or(it.URL, g.URL)}
+	if g.Document && !it.Addition {
+		s.Guide = g.ID
+	}
+	return s
+}
+
+// movable says that a setting is not yet where it helps most.
+func movable(changes []change) (why string, ok bool) {
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.To == nil:
+		case c.From != nil:
+			return room(&c.Change), true
+		case c.unset != "":
+			return c.unset, true
+		}
+	}
+	return "", false
+}
+
+func room(c *Change) string {
+	where := map[string]string{"down": "go down", "up": "go up"}[c.Direction]
+	if on, ok := parseBool(*c.From); ok {
+		where = "be switched on"
+		if on {
+			where = "be switched off"
+		}
+	}
+	return shown(*c.From) + " so far, and it can " + cmp.Or(where, "be changed")
+}
+
+// check goes from what rules an item out to what speaks for it.
+func check(ctx *Context, c candidate, changes []change, e estimate) decision {
+	if why := ruledOut(ctx, c.item, changes, e); why != "" {
+		return decision{no, why, false}
+	}
+	if doubtful(ctx, c.item.Requires) {
+		return decision{}
+	}
+	if v, ok := decidesSize(ctx, changes); ok {
+		return decision{yes, v.why, true}
+	}
+	if v, ok := ctx.confirmed(c.item.Supports); ok {
+		return decision{yes, v.why, true}
+	}
+	why, canMove := movable(changes)
+	if c.own && canMove {
+		return decision{yes, why, false}
+	}
+	if v := ctx.holds("shares_card"); canMove && ctx.resource == "gpu" && slices.Contains(cardTopics, c.item.Topic) && v.truth == yes {
+		return decision{yes, v.why, false}
+	}
+	return decision{}
+}
+
+// ruledOut says why an item cannot help, empty when nothing speaks against it.
+func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
+	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
+		return strings.Join(done, "; ")
+	}
+	if res := orGPU(it.Resources); !slices.Contains(res, ctx.resource) {
+		return fmt.Sprintf("it is for %s memory", resourceNames(res))
+	}
+	if it.Effect == "host" && ctx.resource == "gpu" {
+		return "it saves host memory only"
+	}
+	if v, bad := ctx.denied(it.Requires); bad {
+		return v.why
+	}
+	if left := open(changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
+		return left[0].missing
+	}
+	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx.phase, it.Phases) {
+		return acts(it.Phases, ctx.phase)
+	}
+	if v := ctx.holds("evaluating"); v.truth == yes && slices.Contains(stepTopics, it.Topic) {
+		return v.why
+	}
+	if ctx.allTrue(it.SatisfiedWhen) {
+		return ctx.holds(it.SatisfiedWhen[0]).why
+	}
+	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
+		return v.why
+	}
+	if v := ctx.holds("stray"); v.truth == yes && (it.Effect == "frees" || it.Effect == "shrinks") && it.Topic != "others" {
+		return v.why
+	}
+	if why := hostShort(ctx, it.Topic, e.freed); why != "" {
+		return why
+	}
+	return limitNotApplied(ctx, changes)
+}
+
+// orGPU are the resources that something is about: the GPU's memory where it names none.
+func orGPU(resources []string) []string {
+	if len(resources) == 0 {
+		return []string{"gpu"}
+	}
+	return resources
+}
+
+// cardTopics are what takes memory of a card that trainer and engine share, whichever of the two failed.
+var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron"}
+
+// stepTopics are what only training steps have: evaluation has a batch of its own and no backward pass.
+var stepTopics = []string{"micro-batch", "dynamic-batch", "token-budget", "gradient-checkpointing", "activation-offload", "optimizer-offload", "cpu-optimizer"}
+
+// doubtful says that something an item needs is not known to be there.
+func doubtful(ctx *Context, requires []string) bool {
+	return slices.ContainsFunc(requires, func(c string) bool {
+		return !strings.HasPrefix(c, "not ") && !strings.ContainsAny(c, "=<>") && ctx.holds(c).truth == unknown
+	})
+}
+
+// certain says that a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
+// may be any of its parts.
+func certain(phase string, acts []string) bool {
+	switch phase {
+	case "unknown", "":
+		return false
+	case "training":
+		return !slices.ContainsFunc(acts, func(p string) bool { return p == "forward" || p == "backward" || p == "optimizer" || p == "logprob" })
+	case "forward", "backward", "optimizer":
+		return !slices.Contains(acts, "training")
+	}
+	return true
+}
+
+// phaseTexts are phases in words of a sentence.
+var phaseTexts = map[string]string{
+	"init": "start-up", "rollout": "the rollout", "logprob": "the log-probability pass", "forward": "the forward pass", "backward": "the backward pass",
+	"optimizer": "the optimizer step", "training": "the training step", "weight_update": "the weight update", "nccl": "a collective",
+	"checkpoint": "a checkpoint", "data": "data loading",
+}
+
+// acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
+func acts(in []string, failed string) string {
+	if len(in) > 2 {
+		return "it does nothing for " + phaseNames([]string{failed})
+	}
+	return "it acts in " + phaseNames(in)
+}
+
+func resourceNames(res []string) string {
+	return inNames(res, map[string]string{"gpu": "GPU", "shm": "shared"}, " or ")
+}
+
+func phaseNames(phases []string) string { return inNames(phases, phaseTexts, ", ") }
+
+// inNames joins words by the names that they have; those without one stay as they are.
+func inNames(words []string, names map[string]string, sep string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = cmp.Or(names[w], w)
+	}
+	return strings.Join(out, sep)
+}
+
+// caution joins an item's own warning with what its guide got wrong.
+func caution(it *Item) string {
+	parts := make([]string, 0, 1+len(it.Corrections))
+	if it.Caution != "" {
+		parts = append(parts, it.Caution)
+	}
+	for _, c := range it.Corrections {
+		t := fmt.Sprintf("The guide says: %s. In fact: %s.", strings.TrimSuffix(c.Says, "."), strings.TrimSuffix(c.Is, "."))
+		if c.Versions != "" {
+			t = strings.TrimSuffix(t, ".") + " (" + c.Versions + ")."
+		}
+		parts = append(parts, t)
+	}
+	return strings.Join(parts, " ")
+}

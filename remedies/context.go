@@ -1,0 +1,166 @@
+package remedies
+
+import (
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/remedies/memory"
+)
+
+// Context is one incident of one run with all that is known of it: what every step of the pipeline reads. Nothing writes
+// to it once [newContext] has made it.
+type Context struct {
+	run      *classifier.Run
+	incident *classifier.Incident
+	root     *classifier.Root // the incident's
+	phase    string           // the incident's; unknown when empty
+	resource string
+	settings *settings
+	model    *modelSizes
+	text     string   // the message and the evidence, in lower case
+	stack    []string // functions and code of the failing stack, in lower case, the innermost last
+	facts    map[string]verdict
+	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
+	request  []memory.Explanation // what the failed request can have been, the likeliest first
+}
+
+// newContext gathers what is known. Each line reads only what those before it have found.
+func newContext(run *classifier.Run, in *classifier.Incident) *Context {
+	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: in.Resource}
+	if ctx.resource == "" {
+		ctx.resource = resourceOf(in.Kind)
+	}
+	ctx.text = evidenceText(in)
+	ctx.stack = stackText(in)
+	ctx.phase = phaseOf(ctx)
+	ctx.model = modelOf(ctx)
+	ctx.facts = factsOf(ctx)
+	ctx.limit = tokenLimit(ctx)
+	ctx.request = explainRequest(ctx)
+	return ctx
+}
+
+// mostText bounds how much of the evidence is searched for words.
+const mostText = 16 << 10
+
+func evidenceText(in *classifier.Incident) string {
+	var b strings.Builder
+	add := func(t string) {
+		if b.Len()+len(t) < mostText {
+			b.WriteString(t)
+			b.WriteByte('\n')
+		}
+	}
+	add(in.Root.Message)
+	for i := range in.Evidence {
+		add(in.Evidence[i].Text)
+	}
+	return strings.ToLower(b.String())
+}
+
+func stackText(in *classifier.Incident) []string {
+	if in.Root.Trace == nil {
+		return nil
+	}
+	out := make([]string, len(in.Root.Trace.Frames))
+	for i := range out {
+		f := &in.Root.Trace.Frames[i]
+		out[i] = strings.ToLower(f.Func + " " + f.Code)
+	}
+	return out
+}
+
+// phaseOf is the phase whose levers help.
+func phaseOf(ctx *Context) string {
+	phase := ctx.incident.Phase
+	if phase == "" {
+		phase = "unknown"
+	}
+	if k := ctx.incident.Kind; k == parser.NCCLOOM || k == parser.NCCLFailure {
+		return "nccl" // whatever surrounds it, the levers are those of the collective library
+	}
+	if (phase == "training" || phase == "unknown") && ctx.is("engine_process") && isServer(ctx.run.Engine) {
+		return "rollout" // an inference engine trains nothing
+	}
+	return phase
+}
+
+// isServer says that an engine is an inference server of its own.
+func isServer(engine string) bool { return engine == "vllm" || engine == "sglang" }
+
+func resourceOf(k parser.Kind) string {
+	switch k {
+	case parser.HostOOM, parser.OOMKill:
+		return "host"
+	case parser.SHMExhausted:
+		return "shm"
+	}
+	return "gpu"
+}
+
+// recognised says whether a pattern recognised the message or a line of the evidence.
+func (ctx *Context) recognised(pattern string) bool {
+	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
+}
+
+// messageContains says whether the evidence holds one of the texts, given in lower case.
+func (ctx *Context) messageContains(texts ...string) bool { return containsAny(ctx.text, texts) }
+
+func containsAny(s string, texts []string) bool {
+	for _, t := range texts {
+		if strings.Contains(s, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// stackContains says whether one of the last n frames of the failing stack passes through a function or quotes code that
+// holds one of the texts.
+func (ctx *Context) stackContains(n int, texts ...string) bool {
+	for _, frame := range ctx.stack[max(0, len(ctx.stack)-n):] {
+		if containsAny(frame, texts) {
+			return true
+		}
+	}
+	return false
+}
+
+// gpus is how many GPUs the training world has.
+func (ctx *Context) gpus() (int64, bool) {
+	per, ok1 := ctx.settings.integer("trainer.n_gpus_per_node", "actor_num_gpus_per_node")
+	nodes, ok2 := ctx.settings.integer("trainer.nnodes", "actor_num_nodes")
+	const most = 1 << 24 // beyond any machine: the log is wrong
+	if ok1 && ok2 && per < most && nodes < most {
+		return per * nodes, true
+	}
+	if n := ctx.run.WorldSize; n != nil && *n > 0 {
+		return int64(*n), true
+	}
+	return 0, false
+}
+
+// gpusPerNode is how many GPUs one node offers.
+func (ctx *Context) gpusPerNode() (int64, bool) {
+	if n, ok := ctx.settings.integer("trainer.n_gpus_per_node", "actor_num_gpus_per_node", "cluster.n_gpus_per_node"); ok {
+		return n, true
+	}
+	if n := ctx.run.GPUsPerNode; n != nil && *n > 0 {
+		return int64(*n), true
+	}
+	return 0, false
+}
+
+// shortfall is how many bytes were missing.
+func (ctx *Context) shortfall() (int64, bool) {
+	if s := ctx.incident.Shortfall; s != nil {
+		return *s, *s > 0
+	}
+	r := ctx.root
+	if r.Requested == nil || r.Free == nil || *r.Requested <= *r.Free {
+		return 0, false
+	}
+	return *r.Requested - *r.Free, true
+}

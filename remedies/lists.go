@@ -1,0 +1,160 @@
+package remedies
+
+import "slices"
+
+// choice is a list that goes into the answer.
+type choice struct {
+	guide *Guide
+	list  *List
+	own   bool // for this phase, as opposed to general advice
+}
+
+// guideOf returns the guide of a framework; PyTorch's for those that have none.
+func guideOf(framework string) *Guide {
+	name := framework
+	if name == "nemo_rl" {
+		name = "nemo-rl"
+	}
+	if g := guide(name); g != nil && g.Framework == framework && framework != "unknown" {
+		return g
+	}
+	return guide("torch")
+}
+
+// listsFor picks the lists in the order they are printed.
+func listsFor(ctx *Context) []choice {
+	own := guideOf(ctx.run.Framework)
+	if own == nil {
+		return nil
+	}
+	out := matchingLists(ctx, own)
+	known := len(out) > 0
+	if ctx.phase == "nccl" && !slices.ContainsFunc(out, func(c choice) bool { return len(c.list.Phases)+len(c.list.Kinds) > 0 }) {
+		known = false // advice for any failure says nothing of collectives
+		for i := range out {
+			out[i].own = false
+		}
+	}
+	for _, name := range extraGuides(ctx, own.ID) {
+		g := guide(name)
+		for _, c := range append(matchingLists(ctx, g), generalLists(ctx, g)...) {
+			c.own = ctx.resource != "gpu" || !known // the framework's own levers come first
+			out = append(out, c)
+		}
+	}
+	for _, c := range generalLists(ctx, own) {
+		c.own = !known
+		out = append(out, c)
+	}
+	if ctx.resource != "gpu" {
+		return out
+	}
+	if own.ID == "verl" {
+		for _, c := range matchingLists(ctx, guide("field-note")) {
+			c.own = false
+			out = append(out, c)
+		}
+	}
+	return append(out, cardLists(ctx)...)
+}
+
+// extraGuides are the programs under the framework whose lists belong to this failure.
+func extraGuides(ctx *Context, name string) []string {
+	engine, backend := ctx.run.Engine, ctx.run.Backend
+	switch {
+	case ctx.resource == "host":
+		return hostGuides(ctx)
+	case ctx.resource == "shm" && ctx.is("nccl_shm"):
+		return []string{"shm", "nccl"}
+	case ctx.resource == "shm":
+		return []string{"shm"}
+	case ctx.phase == "nccl":
+		return []string{"nccl"}
+	case slices.Contains([]string{"init", "rollout", "weight_update"}, ctx.phase):
+		if isServer(engine) && engine != name {
+			return []string{engine}
+		}
+	case backend == "deepspeed" && slices.Contains([]string{"torch", "trl", "openrlhf"}, name), backend == "megatron" && name == "torch":
+		return []string{backend}
+	}
+	return nil
+}
+
+// hostGuides are those of whoever enforced the limit.
+func hostGuides(ctx *Context) []string {
+	var out []string
+	if ctx.is("ray_monitor") {
+		out = append(out, "ray-memory")
+	}
+	if ctx.run.Launcher == "k8s" {
+		return append(out, "kubernetes")
+	}
+	if len(out) > 0 && ctx.run.Launcher != "slurm" && !ctx.is("cgroup") {
+		return out
+	}
+	return append(out, "slurm-host")
+}
+
+// matchingLists returns a guide's lists for the incident: those that name its kind, else those that name its phase.
+func matchingLists(ctx *Context, g *Guide) []choice {
+	if g == nil {
+		return nil
+	}
+	var byKind, byPhase []choice
+	for i := range g.Lists {
+		l := &g.Lists[i]
+		if l.General || !slices.Contains(l.Resources, ctx.resource) {
+			continue
+		}
+		if len(l.Phases) > 0 && !slices.Contains(l.Phases, ctx.phase) {
+			continue
+		}
+		if _, bad := ctx.denied(l.When); bad {
+			continue
+		}
+		c := choice{g, l, true}
+		switch {
+		case len(l.Kinds) == 0:
+			byPhase = append(byPhase, c)
+		case slices.Contains(l.Kinds, string(ctx.incident.Kind)):
+			byKind = append(byKind, c)
+		}
+	}
+	if len(byKind) > 0 {
+		return byKind
+	}
+	return byPhase
+}
+
+// generalLists returns a guide's general lists for the resource.
+func generalLists(ctx *Context, g *Guide) []choice {
+	if g == nil {
+		return nil
+	}
+	var out []choice
+	for i := range g.Lists {
+		if l := &g.Lists[i]; l.General && slices.Contains(l.Resources, ctx.resource) && (len(l.Kinds) == 0 || slices.Contains(l.Kinds, string(ctx.incident.Kind))) {
+			out = append(out, choice{g, l, false})
+		}
+	}
+	return out
+}
+
+// cardLists is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation. Its list
+// for evaluation is for failures there.
+func cardLists(ctx *Context) []choice {
+	if ctx.run.Framework == "jax" {
+		return nil
+	}
+	g := guide("torch")
+	if g == nil {
+		return nil
+	}
+	var out []choice
+	for i := range g.Lists {
+		if l := &g.Lists[i]; l.ID == "card" || l.ID == "evaluation" && ctx.is("evaluating") {
+			out = append(out, choice{g, l, false})
+		}
+	}
+	return out
+}
