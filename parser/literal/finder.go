@@ -54,7 +54,7 @@ const MaxEscape = 32
 type Finder struct {
 	literals []string
 	longest  int
-	filter   *[1<<filterBits + entriesLen - 1]byte // 1 where a registered gram hashes to
+	filter   *[1<<filterBits + entriesLen - 1]byte // the fingerprint of the registered gram that hashes there, 0: none does
 	slots    []slot                                // the registered grams, open addressing
 	shift    uint8                                 // of a hash to a slot
 	places   []place                               // of each gram end to end
@@ -123,7 +123,12 @@ func (f *Finder) register(grams []registered) {
 		for ; i < len(grams) && grams[i].gram == g; i++ {
 			f.places[i] = grams[i].place
 		}
-		f.filter[g*hashMul>>filterShift] = 1
+		switch entry := &f.filter[g*hashMul>>filterShift]; *entry {
+		case 0, fingerprint(g * hashMul):
+			*entry = fingerprint(g * hashMul)
+		default:
+			*entry = severalGrams
+		}
 		at := g * hashMul >> f.shift
 		for f.slots[at].to > 0 {
 			at = (at + 1) & uint64(len(f.slots)-1)
@@ -131,6 +136,13 @@ func (f *Finder) register(grams []registered) {
 		f.slots[at] = slot{g, int32(from), int32(i)}
 	}
 }
+
+// severalGrams is the fingerprint of an entry to which several registered grams hash.
+const severalGrams = 0xff
+
+// fingerprint tells grams of one filter entry apart, by bits of the hash that the entry's index does not hold. It is neither 0 nor
+// severalGrams.
+func fingerprint(hash uint64) byte { return 1 + byte(hash>>(filterShift-7)&0x7f) }
 
 // placesOf returns where a gram sits in literals.
 func (f *Finder) placesOf(gram uint64) []place {
@@ -256,7 +268,8 @@ func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
 // block looks at each gram of a block in which one passed the filter.
 func (f *Finder) block(text []byte, x, lo, hi int, hits []Hit) []Hit {
 	for end := x + blockLen; x < end; x += stride {
-		if f.filter[load(text[x:])*hashMul>>filterShift] != 0 {
+		hash := load(text[x:]) * hashMul
+		if entry := f.filter[hash>>filterShift]; entry != 0 && (entry == fingerprint(hash) || entry == severalGrams) {
 			hits = f.gram(text, x, lo, hi, hits)
 		}
 	}

@@ -17,7 +17,14 @@ func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(pa
 	r := NewReader(name, emit, options...)
 	at := int64(0)
 	read := func(to int64) error {
-		n, err := r.ReadFrom(io.NewSectionReader(in, at, to-at))
+		section := io.NewSectionReader(in, at, to-at)
+		if workers == 1 || to-at < leadBytes {
+			n, err := r.ReadFrom(section)
+			at += n
+			return err
+		}
+		n, err := r.cutter.readAhead(section, r.consume)
+		r.stats.Bytes += n
 		at += n
 		return err
 	}
@@ -46,7 +53,8 @@ func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	r.endLead()
 	r.line += found.Lines
 	r.stats.Truncated += found.Long
-	r.stats.Bytes, r.base, r.done, r.buf = to, to, 0, r.buf[:0]
+	r.stats.Bytes, r.base, r.done, r.hits = to, to, 0, r.hits[:0]
+	r.cutter.base, r.cutter.from, r.cutter.buf = to, 0, r.cutter.buf[:0]
 }
 
 // lineAfter returns where the first line begins at an offset or after it.

@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"slices"
-
 	"oomscan/parser"
 )
 
@@ -28,20 +26,18 @@ func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
 
 // PeekTail is the second half of [Reader.Peek]: what the unfinished last line says.
 func (r *Reader) PeekTail(emit func(parser.Observation)) {
-	if rest := r.buf[r.done:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine {
-		r.messages.peek(r.line, r.base+int64(r.done), rest, emit)
+	c := &r.cutter
+	if rest := c.buf[c.from:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine {
+		r.messages.peek(r.line, c.base+int64(c.from), rest, emit)
 	}
 }
 
 // Open says whether the input ends in a line without newline, as far as it was fed.
-func (r *Reader) Open() bool { return r.done < len(r.buf) || r.long != nil }
+func (r *Reader) Open() bool { return r.cutter.from < len(r.cutter.buf) || r.long != nil }
 
 // Rest gives back the memory that reading takes, for an input that is silent for now: thousands of them may be open. What is fed
 // later is read as if nothing had happened.
 func (r *Reader) Rest() {
-	from := max(0, r.done-overlap)
-	r.base += int64(from)
-	r.done -= from
-	r.buf = slices.Clone(r.buf[from:])
-	r.hits = nil
+	r.cutter.moveTo(cutter{})
+	r.buf = nil
 }

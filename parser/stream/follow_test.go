@@ -31,7 +31,7 @@ func feedIn(text string, n int, rest bool) (all []parser.Observation) {
 		_, _ = s.Write([]byte(text[:k]))
 		if text = text[k:]; rest {
 			s.Rest()
-			if room := cap(s.buf); room > 2*(overlap+s.ahead()) {
+			if room := cap(s.cutter.buf); room > 2*(behind+s.cutter.ahead()) {
 				panic("a reader that rests keeps its buffer")
 			}
 		}

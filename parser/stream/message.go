@@ -203,8 +203,7 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		w.trace.EndMessage()
 		w.record = rec
 	}
-	literals := r.find(body)
-	if w.sample.Covers(at, r.longLineEnds, body, &h) || r.isQuotation(body, literals) {
+	if w.sample.Covers(at, r.longLineEnds, body, &h) || r.isQuotation(body, r.find(body)) {
 		r.track(w)
 		return
 	}

@@ -4,24 +4,12 @@ package stream
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
-	"slices"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/literal"
-)
-
-// Sizes of a reader.
-const (
-	// blockSize is how much is searched at a time: enough for the search to run, small enough for the cache.
-	blockSize = 256 << 10
-	// firstRead is how much is read at first: a short log should not take the memory of a long one.
-	firstRead = 64 << 10
-	// minTake is how much of a long line is worth a search of its own.
-	minTake = 64 << 10
 )
 
 // Of a log in which nothing fails, only the beginning and the end describe the run. So [ReadFile] can leave out what is between
@@ -48,10 +36,11 @@ type Reader struct {
 	deferred *deferred
 	emit     func(parser.Observation)
 
-	buf  []byte // what was read and not consumed, after a little that was
-	base int64  // offset of buf[0] in the input
-	done int    // buf[:done] is consumed
-	hits []literal.Hit
+	cutter cutter
+	buf    []byte        // the text of the window that is read
+	base   int64         // offset of buf[0] in the input
+	done   int           // buf[:done] is consumed
+	hits   []literal.Hit // of literals that are not
 
 	line    int              // number of the line in which done is, 1-based
 	led     bool             // the beginning of the input is over
@@ -71,6 +60,7 @@ func newReader(name string, t *table, emit func(parser.Observation), options ...
 	for _, set := range options {
 		set(r)
 	}
+	r.cutter = cutter{table: t, maxLine: r.maxLine}
 	r.messages = newMessageReader(name, t, r.maxLine, r.observe)
 	r.replays = newReplayReader(name, t, r.maxLine, emit)
 	return r
@@ -89,10 +79,10 @@ type Buffer struct{ buf []byte }
 // Read is [Read] with this buffer.
 func (b *Buffer) Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (Stats, error) {
 	r := NewReader(name, emit, options...)
-	r.buf = b.buf[:0]
+	r.cutter.buf = b.buf[:0]
 	_, err := r.ReadFrom(in)
 	st := r.Close()
-	b.buf = r.buf[:0]
+	b.buf = r.cutter.buf[:0]
 	return st, err
 }
 
@@ -100,7 +90,7 @@ func (b *Buffer) Read(name string, in io.Reader, emit func(parser.Observation), 
 func (r *Reader) ReadFrom(in io.Reader) (int64, error) {
 	var total int64
 	for {
-		n, err := in.Read(r.space(int(max(firstRead, min(blockSize, total/4)))))
+		n, err := in.Read(r.cutter.space(int(max(firstRead, min(blockSize, total/4)))))
 		r.advance(n)
 		total += int64(n)
 		if errors.Is(err, io.EOF) {
@@ -115,7 +105,7 @@ func (r *Reader) ReadFrom(in io.Reader) (int64, error) {
 // Write feeds p. It never fails.
 func (r *Reader) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
-		n := copy(r.space(len(rest)), rest)
+		n := copy(r.cutter.space(len(rest)), rest)
 		r.advance(n)
 		rest = rest[n:]
 	}
@@ -124,7 +114,7 @@ func (r *Reader) Write(p []byte) (int, error) {
 
 // Close reads the last line if it had no newline, finishes open reports and emits what was deferred.
 func (r *Reader) Close() Stats {
-	r.consume(len(r.buf), true)
+	r.consume(r.cutter.rest())
 	st := r.stats
 	if st.Lines = r.line - 1; len(r.buf) > 0 && r.buf[len(r.buf)-1] != '\n' {
 		st.Lines++
@@ -141,70 +131,38 @@ func (r *Reader) Stats() Stats {
 	return st
 }
 
-// space is where the next bytes go, never empty. The buffer is as large as what is fed at a time: of thousands of logs that are
-// followed, each gets a few lines now and then.
-func (r *Reader) space(want int) []byte {
-	full := overlap + blockSize + r.ahead()
-	free := cap(r.buf) - len(r.buf)
-	if need := min(full, len(r.buf)+want); cap(r.buf) < need && (free == 0 || free < want/2) {
-		r.buf = append(make([]byte, 0, min(full, max(need, 2*cap(r.buf), 4<<10))), r.buf...)
-	}
-	return r.buf[len(r.buf):cap(r.buf)]
-}
-
-// ahead is how many bytes are needed to tell that a line is long and how its next part ends.
-func (r *Reader) ahead() int { return max(r.maxLine+1, minTake+longAhead) }
-
-// advance takes n more bytes and consumes what is complete: whole lines, and the parts of a long line.
+// advance takes n more bytes and reads what is complete.
 func (r *Reader) advance(n int) {
-	old := len(r.buf)
-	r.buf = r.buf[:old+n]
 	r.stats.Bytes += int64(n)
-	end := r.done
-	if bytes.IndexByte(r.buf[old:], '\n') >= 0 { // much faster than to search backwards in vain
-		end = old + bytes.LastIndexByte(r.buf[old:], '\n') + 1
-	}
-	if len(r.buf)-end >= r.ahead() {
-		end = len(r.buf) - longAhead
-	}
-	if end > r.done {
-		r.consume(end, false)
-	}
-	if from := r.done - overlap; from > 0 && cap(r.buf)-len(r.buf) < blockSize/2 {
-		r.base += int64(from)
-		r.done = overlap
-		r.buf = r.buf[:copy(r.buf, r.buf[from:])]
+	if w, ok := r.cutter.cut(n); ok {
+		r.consume(w)
 	}
 }
 
-// consume reads the buffer up to end: the end of a line, or a place in a long line. last says that the input ends there.
-func (r *Reader) consume(end int, last bool) {
-	r.search(end)
+// consume reads a window, and what was left of the one before.
+func (r *Reader) consume(w window) {
+	moved := int(r.base - w.base)
+	r.buf, r.base, r.done = w.text, w.base, r.done+moved
+	for i := range r.hits {
+		r.hits[i].Pos += moved
+	}
+	r.hits = append(r.hits, w.hits...)
 	spots := r.hits
-	for r.done < end {
+	for r.done < w.to {
 		if r.long != nil {
-			if !r.readLong(end, last, &spots) {
-				return // the next part needs more text
+			if !r.readLong(w.to, w.last, &spots) {
+				break // the next part needs more text
 			}
 			continue
 		}
 		if !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
-			r.leap(end, spots)
+			r.leap(w.to, spots)
 		}
-		if r.done < end {
+		if r.done < w.to {
 			r.readLine(&spots)
 		}
 	}
-}
-
-// search finds the literals that matter up to end, in order.
-func (r *Reader) search(end int) {
-	r.hits = r.table.finder.Scan(r.buf, r.done, end, r.hits[:0])
-	r.hits = slices.DeleteFunc(r.hits, func(h literal.Hit) bool { return r.table.literals[h.ID].fate == 0 })
-	byPos := func(a, b literal.Hit) int { return cmp.Compare(a.Pos, b.Pos) }
-	if !slices.IsSortedFunc(r.hits, byPos) {
-		slices.SortStableFunc(r.hits, byPos)
-	}
+	r.hits = append(r.hits[:0], spots...)
 }
 
 // leap goes to the next line that holds a literal or is long.
