@@ -103,9 +103,10 @@ func (r *ring) push(size int) *entry {
 
 // deferred holds what one input has told and nobody has needed to know yet.
 type deferred struct {
-	rings [kinds]ring
-	seq   uint64
-	place int64 // offset of the line that is being read
+	rings  [kinds]ring
+	seq    uint64
+	marked uint64 // the marks of samples up to this one count for their writers
+	place  int64  // offset of the line that is being read
 }
 
 func newDeferred() *deferred {

@@ -26,6 +26,7 @@ func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
 
 // PeekTail is the second half of [Reader.Peek]: what the unfinished last line says.
 func (r *Reader) PeekTail(emit func(parser.Observation)) {
+	r.applyMarks()
 	c := &r.cutter
 	if rest := c.buf[c.from:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine {
 		r.messages.peek(r.line, c.base+int64(c.from), rest, emit)

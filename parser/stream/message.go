@@ -226,6 +226,27 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 	r.weigh(w)
 }
 
+// mark follows the marks of samples in a line that is not read.
+func (r *messageReader) mark(e *entry) {
+	outer, first := envelope.Header{}, true
+	if e.header != nil {
+		outer, first = *e.header, false
+	}
+	envelope.Segments(e.text, func(seg []byte) bool {
+		var body []byte
+		var h envelope.Header
+		if first {
+			body, h = r.peeler.Peel(seg)
+			outer, first = h, false
+		} else {
+			body, h = r.peeler.PeelInherit(seg, outer)
+		}
+		at := parser.Position{Line: e.line, Offset: e.place}
+		r.writer(&h).sample.Covers(at, r.longLineEnds, body, &h)
+		return true
+	})
+}
+
 // saysNothing says that a message without a literal is of no open report and no sign of progress.
 func (r *messageReader) saysNothing(at parser.Position, body []byte, h *envelope.Header) bool {
 	w := r.writers[h.Stream]

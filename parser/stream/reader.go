@@ -115,6 +115,7 @@ func (r *Reader) Write(p []byte) (int, error) {
 // Close reads the last line if it had no newline, finishes open reports and emits what was deferred.
 func (r *Reader) Close() Stats {
 	r.consume(r.cutter.rest())
+	r.applyMarks()
 	st := r.stats
 	if st.Lines = r.line - 1; len(r.buf) > 0 && r.buf[len(r.buf)-1] != '\n' {
 		st.Lines++
@@ -246,12 +247,26 @@ func (r *Reader) deliver(from, to int, f fate) {
 		}
 		return
 	}
+	r.applyMarks()
 	if f&keepSampleMark != 0 {
 		r.deferred.keepLine(f, r.line, raw, r.long)
+		r.deferred.marked = r.deferred.seq // it is read now
 	}
 	// Of a JSON record, only what is decoded tells whether it holds a literal.
 	m.noLiteral = f == 0 && !head && (!watched || bytes.IndexByte(raw, '{') < 0)
 	m.line(r.line, offset, raw, r.long != nil)
+}
+
+// applyMarks lets the marks of samples count that were kept since a line was read last.
+func (r *Reader) applyMarks() {
+	d := r.deferred
+	marks := &d.rings[sampleMarkKind]
+	for i := max(0, marks.n-int(d.seq-d.marked)); i < marks.n; i++ {
+		if e := marks.at(i); e.seq > d.marked {
+			r.messages.mark(e)
+		}
+	}
+	d.marked = d.seq
 }
 
 // observe takes an observation of the lines that are read now.

@@ -90,7 +90,7 @@ func newTable(patterns []pattern.Pattern) *table {
 	}
 	for _, m := range sample.Marks {
 		if m.Searched {
-			use(m.Text).fate |= keepSampleMark | read
+			use(m.Text).fate |= keepSampleMark
 		}
 	}
 	texts := make([]string, len(t.literals))
