@@ -39,12 +39,16 @@ type Windowed interface {
 type Result struct {
 	Found bool // it may hold an event; the counts are not complete then
 	Lines int  // line feeds
-	Long  int  // lines that begin in the stretch and are longer than the limit
+	Long  int  // lines that are longer than the limit, as far as the stretch goes
 }
 
-// Search looks at the bytes of in from one offset to another, with so many workers. The first line begins at from. maxLine is the
-// length of a line that counts as long. It says Found where in cannot be read, so that who reads it meets the error.
-func Search(in io.ReaderAt, from, to int64, workers, maxLine int) Result {
+// Stretch is a part of a log, by offsets. The line that From is in begins at Line.
+type Stretch struct{ Line, From, To int64 }
+
+// Search looks at a stretch of in with so many workers. maxLine is the length of a line that counts as long. It says Found where in
+// cannot be read, so that who reads it meets the error.
+func Search(in io.ReaderAt, part Stretch, workers, maxLine int) Result {
+	from, to := part.From, part.To
 	n := int((to - from + blockSize - 1) / blockSize)
 	blocks := make([]counts, n)
 	var next, found sequence
@@ -66,7 +70,7 @@ func Search(in io.ReaderAt, from, to int64, workers, maxLine int) Result {
 	if found.any() {
 		return Result{Found: true}
 	}
-	return sum(blocks, to-from, maxLine)
+	return sum(blocks, part, maxLine)
 }
 
 // sequence hands out 0, 1, 2 ...
@@ -97,10 +101,9 @@ type counts struct {
 }
 
 // sum adds up the blocks, with the long lines that reach over their edges.
-func sum(blocks []counts, size int64, maxLine int) Result {
+func sum(blocks []counts, part Stretch, maxLine int) Result {
 	var r Result
-	begun := int64(0) // where the current line begins
-	at := int64(0)
+	begun, at := part.Line, part.From // where the current line and the block begin
 	for _, b := range blocks {
 		r.Lines += b.lines
 		r.Long += b.long
@@ -112,7 +115,7 @@ func sum(blocks []counts, size int64, maxLine int) Result {
 		}
 		at += int64(b.size)
 	}
-	if size-begun > int64(maxLine) {
+	if part.To-begun > int64(maxLine) {
 		r.Long++
 	}
 	return r

@@ -17,7 +17,7 @@ const (
 )
 
 func search(text string, workers int) Result {
-	return Search(strings.NewReader(text), 0, int64(len(text)), workers, 64<<10)
+	return Search(strings.NewReader(text), Stretch{To: int64(len(text))}, workers, 64<<10)
 }
 
 func TestSearchFindsWhatMayBeAnEvent(t *testing.T) {
@@ -131,7 +131,7 @@ func TestSearchLooksThroughWindows(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []string{"", oom + "\n"} {
 		text := []byte(strings.Repeat(filler, 3*blockSize/len(filler)) + tail)
-		got := Search(windows{bytes.NewReader(text), text}, 0, int64(len(text)), 2, 64<<10)
+		got := Search(windows{bytes.NewReader(text), text}, Stretch{To: int64(len(text))}, 2, 64<<10)
 		assert.Equal(t, search(string(text), 2), got)
 		assert.Equal(t, tail != "", got.Found)
 	}
@@ -143,8 +143,8 @@ func (broken) ReadAt([]byte, int64) (int, error) { return 0, errors.New("stale f
 
 func TestSearchLeavesErrorsToTheReader(t *testing.T) {
 	t.Parallel()
-	assert.True(t, Search(broken{}, 0, 10, 1, 64<<10).Found)
-	assert.True(t, Search(strings.NewReader(filler), 0, int64(len(filler))+1, 1, 64<<10).Found, "a file that became shorter")
+	assert.True(t, Search(broken{}, Stretch{To: 10}, 1, 64<<10).Found)
+	assert.True(t, Search(strings.NewReader(filler), Stretch{To: int64(len(filler)) + 1}, 1, 64<<10).Found, "a file that became shorter")
 }
 
 func TestOtherPanicsAreNoFaults(t *testing.T) {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"io"
 
 	"oomscan/parser"
@@ -28,8 +29,9 @@ func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(pa
 		at += n
 		return err
 	}
-	if size >= leadBytes+leastSkip+tailBytes {
-		if err := read(leadBytes); err != nil {
+	if size >= leadBytes+leastSkip+tailBytes+2*int64(r.maxLine) {
+		// A reader lags behind what it was fed by less than twice what it needs ahead.
+		if err := read(leadBytes + 2*int64(r.cutter.ahead())); err != nil {
 			return r.Close(), err
 		}
 		r.skipTo(in, size, workers)
@@ -42,29 +44,41 @@ func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(pa
 // skipTo skips to the end of an input that is size bytes long, if nothing failed so far and nothing fails before the end.
 func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	from := r.base + int64(r.done)
-	to, ok := lineAfter(in, size-tailBytes)
-	if !ok || r.failed || r.long != nil || len(r.messages.cuts) > 0 {
+	to, inLine, ok := r.cutAfter(in, size-tailBytes)
+	if !ok || r.failed || len(r.messages.cuts) > 0 || inLine && r.long == nil {
 		return
 	}
-	found := prefilter.Search(in, from, to, workers, r.maxLine)
-	if found.Found {
+	begun := from
+	if r.long != nil {
+		begun -= int64(r.maxLine) // it is counted as a long line once more
+	}
+	skipped := prefilter.Search(in, prefilter.Stretch{Line: begun, From: from, To: to}, workers, r.maxLine)
+	if skipped.Found || inLine && skipped.Lines > 0 {
 		return
 	}
-	r.endLead()
-	r.line += found.Lines
-	r.stats.Truncated += found.Long
+	if !r.led {
+		r.endLead()
+	}
+	r.line += skipped.Lines
+	r.stats.Truncated += skipped.Long
+	if r.long != nil {
+		r.stats.Truncated--
+	}
+	if r.long != nil && !inLine {
+		r.endLong(to)
+	}
 	r.stats.Bytes, r.base, r.done, r.hits = to, to, 0, r.hits[:0]
 	r.cutter.base, r.cutter.from, r.cutter.buf = to, 0, r.cutter.buf[:0]
 }
 
-// lineAfter returns where the first line begins at an offset or after it.
-func lineAfter(in io.ReaderAt, offset int64) (int64, bool) {
-	var buf [maxExcerpt]byte
-	n, _ := in.ReadAt(buf[:], offset-1)
-	for i, c := range buf[:n] {
-		if c == '\n' {
-			return offset + int64(i), true
-		}
+// cutAfter returns where reading can begin again at an offset or after it: with a line, or, inside of a long line, with a part of it
+// behind a carriage return.
+func (r *Reader) cutAfter(in io.ReaderAt, offset int64) (to int64, inLine, ok bool) {
+	buf := make([]byte, r.maxLine+1)
+	n, _ := in.ReadAt(buf, offset-1)
+	if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+		return offset + int64(i), false, true
 	}
-	return 0, false
+	i := bytes.IndexByte(buf[:n], '\r')
+	return offset + int64(i), true, i >= 0
 }

@@ -67,6 +67,10 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"healthy":                      healthy,
 		"healthy, with long lines":     repeat(append(healthyLog(), strings.Repeat("x\r", 50_000)+"\n"...)),
+		"one long line":                bytes.ReplaceAll(healthy, newline, []byte{'\r'}),
+		"a long line at first":         append(bytes.ReplaceAll(healthy[:leadBytes+700_000], newline, []byte{'\r'}), healthy...),
+		"a long line at last":          append(healthy[:len(healthy):len(healthy)], bytes.ReplaceAll(healthy, newline, []byte{'\r'})...),
+		"one long line that fails":     []byte(strings.ReplaceAll(string(healthy), "\n", "\r") + strings.TrimSpace(oom) + string(bytes.ReplaceAll(healthy, newline, []byte{'\r'}))),
 		"words of failures":            noisy,
 		"fails in the middle":          []byte(string(noisy[:leadBytes+1_000_000]) + oom + string(noisy)),
 		"fails at the beginning":       []byte(oom + string(noisy)),

@@ -60,15 +60,20 @@ func (r *Reader) readLong(end int, last bool, spots *[]literal.Hit) bool {
 	if !ends {
 		return false
 	}
-	r.messages.endOfLine()
-	r.long = nil
-	r.messages.longLineEnds = r.base + int64(stop)
+	r.endLong(r.base + int64(stop))
 	r.done = stop
 	if stop < end {
 		r.line++
 		r.done++
 	}
 	return true
+}
+
+// endLong ends the long line at an offset.
+func (r *Reader) endLong(at int64) {
+	r.messages.endOfLine()
+	r.long = nil
+	r.messages.longLineEnds = at
 }
 
 // leapInLong goes to some text before the next literal of a long line. It is false when there is none up to stop.
