@@ -13,7 +13,7 @@ import (
 
 // How far an unclosed sample reaches.
 const (
-	maxLines = 120
+	MaxLines = 120
 	maxBytes = 32 << 10 // where there is a line longer than is read as a whole, or there was one since
 )
 
@@ -52,7 +52,7 @@ type Tracker struct {
 
 // Over says that the sample does not reach to a place. The last long line ends at longEnds.
 func (t Tracker) Over(line int, offset, longEnds int64) bool {
-	return line-t.line > maxLines || t.offset < longEnds && offset-t.offset > maxBytes
+	return line-t.line > MaxLines || t.offset < longEnds && offset-t.offset > maxBytes
 }
 
 // Covers says whether the writer's next message is part of a printed sample. The last long line ends at longEnds.

@@ -10,6 +10,7 @@ import (
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/literal"
+	"oomscan/parser/sample"
 )
 
 // Of a log in which nothing fails, only the beginning and the end describe the run. So [ReadFile] can leave out what is between
@@ -257,12 +258,12 @@ func (r *Reader) deliver(from, to int, f fate) {
 	m.line(r.line, offset, raw, r.long != nil)
 }
 
-// applyMarks lets the marks of samples count that were kept since a line was read last.
+// applyMarks lets the marks of samples count that were kept since a line was read last, as far as their samples may reach to here.
 func (r *Reader) applyMarks() {
 	d := r.deferred
 	marks := &d.rings[sampleMarkKind]
 	for i := max(0, marks.n-int(d.seq-d.marked)); i < marks.n; i++ {
-		if e := marks.at(i); e.seq > d.marked {
+		if e := marks.at(i); e.seq > d.marked && e.line >= r.line-sample.MaxLines {
 			r.messages.mark(e)
 		}
 	}
