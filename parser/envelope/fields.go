@@ -11,7 +11,8 @@ type field struct {
 	into        slot
 	class       class // of a run
 	first       class // what it must begin with, if that is not the class
-	least, most int   // a call may take nothing when least is 0
+	second      class // of a call: what must follow that, 0 when anything may
+	least, most int   // a call may take nothing when least is 0; one with most 1 takes a byte
 	check       func(run []byte) bool
 	call        func(m *matcher, most int) bool
 }
@@ -47,21 +48,21 @@ var fields = map[string]field{
 	"tag":        {class: word | slash, least: 1, most: 64, check: isTag},
 
 	// Times.
-	"time":     {into: slotTime, first: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
-	"day":      {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
-	"date":     {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
-	"utc":      {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
-	"monthday": {into: slotTime, first: upper, least: 1, call: timeIn(syslogLayout)},
-	"syslog":   {into: slotTime, first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
+	"time":     {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
+	"day":      {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
+	"date":     {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
+	"utc":      {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
+	"monthday": {into: slotTime, first: upper, second: lower, least: 1, call: timeIn(syslogLayout)},
+	"syslog":   {into: slotTime, first: upper, second: letters, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
 	"uptime":   {first: digit, least: 1, call: takeUptime},
 	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
 	"glogtime": {first: digit, least: 1, call: timeIn(glogLayouts...)},
 	"c10time":  {first: digit, least: 1, call: timeIn(c10Layout)},
 
 	// Levels.
-	"level":    {into: slotLevel, first: upper, least: 1, call: takeLevel},
-	"letter":   {first: upper, least: 1, call: takeLetter},
-	"severity": {first: lower, least: 1, call: takeSeverity},
+	"level":    {into: slotLevel, first: upper, second: upper, least: 1, call: takeLevel},
+	"letter":   {first: upper, least: 1, most: 1, call: takeLetter},
+	"severity": {first: lower, second: lower, least: 1, call: takeSeverity},
 	"priority": {first: digit, least: 1, call: takePriority},
 
 	// Numbers.
