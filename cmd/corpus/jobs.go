@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,16 +23,16 @@ const ranks = 16
 
 // archive writes the logs of many jobs.
 type archive struct {
-	dir     string
-	layout  string
-	lines   int // of healthy text in each file
-	files   int
-	kernel  map[string][]string // lines of the nodes' kernel logs
-	planted []plantedJob
+	dir    string
+	layout string
+	lines  int // of healthy text in each file
+	files  int
+	kernel map[string][]string // lines of the nodes' kernel logs
+	failed []failure
 }
 
-// plantedJob says what was planted in a job.
-type plantedJob struct {
+// failure is what a job fails of.
+type failure struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"` // healthy: nothing
 	Phase    string `json:"phase"`
@@ -40,7 +42,7 @@ type plantedJob struct {
 }
 
 // writeJobs writes n jobs of 20 files into DIR/jobs, a kernel log for each node on which the kernel killed something, and
-// what was planted into DIR/jobs.json.
+// how the jobs fail into DIR/jobs.json.
 func writeJobs(dir, layout string, n, lines int, seed uint64) error {
 	a := &archive{dir: filepath.Join(dir, "jobs"), layout: layout, lines: lines, kernel: map[string][]string{}}
 	for i := range n {
@@ -53,7 +55,7 @@ func writeJobs(dir, layout string, n, lines int, seed uint64) error {
 			return err
 		}
 	}
-	truth, err := json.MarshalIndent(map[string]any{"files": a.files, "jobs": a.planted}, "", " ")
+	truth, err := json.MarshalIndent(map[string]any{"files": a.files, "jobs": a.failed}, "", " ")
 	if err != nil {
 		return err
 	}
@@ -75,61 +77,63 @@ func (a *archive) write(id, name string, text []string) error {
 // kindsOfJobs come in turn: more than half of the jobs are healthy.
 var kindsOfJobs = []string{healthy, "gpu_oom", healthy, healthy, "oom_kill", healthy, "kv_cache", healthy, healthy, "gpu_oom", healthy, healthy}
 
+// job is a job with the text of its files.
+type job struct {
+	failure
+	streams          map[string][]string
+	out, err, server string             // the names of the scheduler's files and the inference server's
+	rank             func(k int) string // and of the ranks'
+	r                *rand.Rand
+}
+
 // job writes the i-th job.
 func (a *archive) job(i int, r *rand.Rand) error {
-	p := plantedJob{ID: fmt.Sprint(100_000 + 7*i), Kind: kindsOfJobs[i%len(kindsOfJobs)], Phase: "unknown", Rank: r.IntN(ranks), Attempts: 1}
-	p.Host = fmt.Sprintf("gpu%03d", 1+r.IntN(60))
+	j := &job{streams: map[string][]string{}, r: r}
+	j.failure = failure{ID: fmt.Sprint(100_000 + 7*i), Kind: kindsOfJobs[i%len(kindsOfJobs)], Phase: "unknown", Rank: r.IntN(ranks), Attempts: 1}
+	j.Host = fmt.Sprintf("gpu%03d", 1+r.IntN(60))
 	if i%9 == 0 {
-		p.Host = "gpu013" // a node that is worse than the others
+		j.Host = "gpu013" // a node that is worse than the others
 	}
-	streams := map[string][]string{}
-	name := func(file, ext string) string {
-		if a.layout == folders {
-			return file + ext
-		}
-		return fmt.Sprintf("%s-%s%s", file, p.ID, ext)
+	j.out, j.err = "slurm-"+j.ID+".out", "slurm-"+j.ID+".err"
+	monitor := "monitor.csv"
+	j.server, j.rank = "llm_server.log", func(k int) string { return fmt.Sprintf("rank_%d.log", k) }
+	if a.layout == flat {
+		monitor = fmt.Sprintf("monitor-%s.csv", j.ID)
+		j.server, j.rank = fmt.Sprintf("llm_server-%s.log", j.ID), func(k int) string { return fmt.Sprintf("policy-%s_%d.log", j.ID, k) }
 	}
-	out, err, server := "slurm-"+p.ID+".out", "slurm-"+p.ID+".err", name("llm_server", ".log")
-	rank := func(k int) string {
-		if a.layout == folders {
-			return fmt.Sprintf("rank_%d.log", k)
-		}
-		return fmt.Sprintf("policy-%s_%d.log", p.ID, k)
-	}
-	streams[out] = append([]string{"SLURM_JOB_ID=" + p.ID, "SLURMD_NODENAME=" + p.Host, "+ python3 -m verl.trainer.main_ppo --config-name x"}, settings(r)...)
-	streams[err] = []string{"srun: job " + p.ID + " has been allocated resources"}
-	streams[server] = nil
-	streams[name("monitor", ".csv")] = nil
+	j.streams[j.out] = append([]string{"SLURM_JOB_ID=" + j.ID, "SLURMD_NODENAME=" + j.Host, "+ python3 -m verl.trainer.main_ppo --config-name x"}, settings(r)...)
+	j.streams[j.err] = []string{"srun: job " + j.ID + " has been allocated resources"}
+	j.streams[j.server], j.streams[monitor] = nil, nil
 	for k := range ranks {
-		streams[rank(k)] = []string{fmt.Sprintf("rank %d local_rank %d host %s pid %d", k, k%8, p.Host, 40_000+100*k+i%100)}
+		j.streams[j.rank(k)] = []string{fmt.Sprintf("rank %d local_rank %d host %s pid %d", k, k%8, j.Host, 40_000+100*k+i%100)}
 	}
-	if p.Kind == "gpu_oom" && i%4 == 1 {
-		p.Attempts = 2
+	if j.Kind == "gpu_oom" && i%4 == 1 {
+		j.Attempts = 2
 	}
-	for attempt := range p.Attempts {
-		for s := range streams {
-			streams[s] = append(streams[s], a.text(r, s == out, attempt)...)
+	names := slices.Sorted(maps.Keys(j.streams)) // in an order of their own, or the same seed would not give the same bytes
+	for attempt := range j.Attempts {
+		for _, s := range names {
+			j.streams[s] = append(j.streams[s], a.text(r, s == j.out, attempt)...)
 		}
-		if p.Kind == healthy {
-			break
-		}
-		a.fail(&p, streams, out, err, server, rank, r)
-		if attempt+1 < p.Attempts {
-			streams[err] = append(streams[err], fmt.Sprintf("slurmstepd: error: *** JOB %s ON %s CANCELLED AT 2026-03-01T00:37:50 DUE TO JOB REQUEUE ***", p.ID, p.Host))
-			for s := range streams {
-				if s != err && s != server {
-					streams[s] = append(streams[s], fmt.Sprintf("slurmstepd: error: *** JOB %s ON %s CANCELLED AT 2026-03-01T00:37:50 DUE TO JOB REQUEUE ***", p.ID, p.Host))
-				}
+		a.fail(j)
+		for _, s := range names {
+			if attempt+1 < j.Attempts && s != j.server {
+				j.add(s, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT 2026-03-01T00:37:50 DUE TO JOB REQUEUE ***", j.ID, j.Host)
 			}
 		}
 	}
-	for s, text := range streams {
-		if e := a.write(p.ID, s, text); e != nil {
-			return e
+	for _, s := range names {
+		if err := a.write(j.ID, s, j.streams[s]); err != nil {
+			return err
 		}
 	}
-	a.planted = append(a.planted, p)
+	a.failed = append(a.failed, j.failure)
 	return nil
+}
+
+// add adds a line to one of the job's files.
+func (j *job) add(s, format string, args ...any) {
+	j.streams[s] = append(j.streams[s], fmt.Sprintf(format, args...))
 }
 
 // text is what a process prints while all is well.
@@ -165,40 +169,38 @@ func settings(r *rand.Rand) []string {
 		fmt.Sprintf(" 'trainer': {'n_gpus_per_node': 8, 'nnodes': %d, 'experiment_name': 'exp-%d'}}", ranks/8, r.IntN(1<<30)))
 }
 
-// fail plants the job's failure: in the log of the rank that fails first, in those of some that follow, and where the
-// scheduler, the kernel and the server tell of it.
-func (a *archive) fail(p *plantedJob, streams map[string][]string, out, err, server string, rank func(int) string, r *rand.Rand) {
-	add := func(s string, format string, args ...any) {
-		streams[s] = append(streams[s], fmt.Sprintf(format, args...))
-	}
-	switch p.Kind {
+// fail writes the job's failure: in the log of the rank that fails first, in those of some that follow, and where the
+// scheduler, the kernel and the server report it.
+func (a *archive) fail(j *job) {
+	r := j.r
+	switch j.Kind {
 	case "gpu_oom":
-		p.Phase = "backward"
+		j.Phase = "backward"
 		for k := range ranks / 2 {
-			who := (p.Rank + k) % ranks
-			s := rank(who)
+			failing := (j.Rank + k) % ranks
+			s := j.rank(failing)
 			at := fmt.Sprintf("2026-03-02 11:%02d:%02d,%03d", 10+k, r.IntN(60), r.IntN(1000))
-			add(s, "%s ERROR [rank%d]: Traceback (most recent call last):", at, who)
+			j.add(s, "%s ERROR [rank%d]: Traceback (most recent call last):", at, failing)
 			for n := range 12 {
-				add(s, `[rank%d]:   File "/srv/train/layer_%d.py", line %d, in call_%d`, who, n, 100+n, n)
-				add(s, "[rank%d]:     return self.inner_%d(*args, **kwargs)", who, n)
+				j.add(s, `[rank%d]:   File "/srv/train/layer_%d.py", line %d, in call_%d`, failing, n, 100+n, n)
+				j.add(s, "[rank%d]:     return self.inner_%d(*args, **kwargs)", failing, n)
 			}
-			add(s, `[rank%d]:   File "/srv/train/loop.py", line 161, in train_step`, who)
-			add(s, "[rank%d]:     loss.backward()", who)
-			add(s, "[rank%d]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %d.%02d GiB. GPU %d has a total capacity of 79.11 GiB of which 1.%02d GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. Of the allocated memory 61.20 GiB is allocated by PyTorch, and 1.37 GiB is reserved by PyTorch but unallocated.",
-				who, 2+r.IntN(9), r.IntN(100), who%8, r.IntN(100))
+			j.add(s, `[rank%d]:   File "/srv/train/loop.py", line 161, in train_step`, failing)
+			j.add(s, "[rank%d]:     loss.backward()", failing)
+			j.add(s, "[rank%d]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %d.%02d GiB. GPU %d has a total capacity of 79.11 GiB of which 1.%02d GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. Of the allocated memory 61.20 GiB is allocated by PyTorch, and 1.37 GiB is reserved by PyTorch but unallocated.",
+				failing, 2+r.IntN(9), r.IntN(100), failing%8, r.IntN(100))
 		}
 	case "oom_kill":
-		pid := 40_000 + 100*p.Rank
-		a.kernel[p.Host] = append(a.kernel[p.Host],
-			fmt.Sprintf("Mar  2 11:11:00 %s kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0", p.Host),
-			fmt.Sprintf("Mar  2 11:11:00 %s kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=job_%s,mems_allowed=0-1,oom_memcg=/system.slice/slurmstepd.scope/job_%s,task_memcg=/system.slice/slurmstepd.scope/job_%s/step_0/user/task_%d,task=python3,pid=%d,uid=2001", p.Host, p.ID, p.ID, p.ID, p.Rank, pid),
-			fmt.Sprintf("Mar  2 11:11:00 %s kernel: Memory cgroup out of memory: Killed process %d (python3) total-vm:18044088kB, anon-rss:16759220kB, file-rss:1228kB, shmem-rss:0kB, UID:2001 pgtables:33008kB oom_score_adj:0", p.Host, pid))
-		add(err, "slurmstepd-%s: error: Detected 1 oom_kill event in StepId=%s.0. Some of the step tasks have been OOM Killed.", p.Host, p.ID)
-		add(err, "srun: error: %s: task %d: Out Of Memory", p.Host, p.Rank)
+		pid := 40_000 + 100*j.Rank
+		a.kernel[j.Host] = append(a.kernel[j.Host],
+			fmt.Sprintf("Mar  2 11:11:00 %s kernel: python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0", j.Host),
+			fmt.Sprintf("Mar  2 11:11:00 %s kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=job_%s,mems_allowed=0-1,oom_memcg=/system.slice/slurmstepd.scope/job_%s,task_memcg=/system.slice/slurmstepd.scope/job_%s/step_0/user/task_%d,task=python3,pid=%d,uid=2001", j.Host, j.ID, j.ID, j.ID, j.Rank, pid),
+			fmt.Sprintf("Mar  2 11:11:00 %s kernel: Memory cgroup out of memory: Killed process %d (python3) total-vm:18044088kB, anon-rss:16759220kB, file-rss:1228kB, shmem-rss:0kB, UID:2001 pgtables:33008kB oom_score_adj:0", j.Host, pid))
+		j.add(j.err, "slurmstepd-%s: error: Detected 1 oom_kill event in StepId=%s.0. Some of the step tasks have been OOM Killed.", j.Host, j.ID)
+		j.add(j.err, "srun: error: %s: task %d: Out Of Memory", j.Host, j.Rank)
 	case "kv_cache":
-		p.Phase = "init"
-		add(server, "(EngineCore_0 pid=%d) ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", 4000+r.IntN(64))
-		add(out, "RuntimeError: Engine core initialization failed. See root cause above.")
+		j.Phase = "init"
+		j.add(j.server, "(EngineCore_0 pid=%d) ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", 4000+r.IntN(64))
+		j.add(j.out, "RuntimeError: Engine core initialization failed. See root cause above.")
 	}
 }

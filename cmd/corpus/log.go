@@ -17,10 +17,10 @@ const (
 
 var all = []string{healthy, noisy, oom, longline}
 
-// every is how many lines lie between two planted events.
+// every is how many lines lie between two failures.
 const every = 50_000
 
-// event is something planted.
+// event is a failure.
 type event struct {
 	Kind   string `json:"kind"`
 	Line   int    `json:"line"`   // 1-based, of the line that names the failure
@@ -180,7 +180,7 @@ func (w *writer) noise() {
 	}
 }
 
-// fail plants the n-th failure: the kinds come in turn.
+// fail writes the n-th failure: the kinds come in turn.
 func (w *writer) fail(n int) {
 	kind, root := "", 0
 	rank := w.n(8)

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,6 +55,23 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 		b, _ := compose(kind, 200_000)
 		assert.True(t, bytes.Equal(a, b), kind)
 	}
+}
+
+func TestTheSameSeedGivesTheSameJobs(t *testing.T) {
+	t.Parallel()
+	var text [2][]byte
+	for i := range text {
+		dir := t.TempDir()
+		require.NoError(t, writeJobs(dir, flat, 3, 4, 1))
+		names, err := filepath.Glob(filepath.Join(dir, "jobs", "*"))
+		require.NoError(t, err)
+		for _, n := range names {
+			b, err := os.ReadFile(n)
+			require.NoError(t, err)
+			text[i] = append(text[i], b...)
+		}
+	}
+	assert.Equal(t, string(text[0]), string(text[1]))
 }
 
 func TestEventsAreWhereTheTruthSays(t *testing.T) {

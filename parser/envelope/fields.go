@@ -11,7 +11,8 @@ type field struct {
 	into        slot
 	class       class // of a run
 	first       class // what it must begin with, if that is not the class
-	least, most int   // a call may take nothing when least is 0
+	second      class // of a call: what must follow that, 0 when anything may
+	least, most int   // a call may take nothing when least is 0; one with most 1 takes a byte
 	check       func(run []byte) bool
 	call        func(m *matcher, most int) bool
 }
@@ -26,9 +27,7 @@ var fields = map[string]field{
 	"fill":     {first: blank, call: takeFill},
 	"pad":      {first: blank, least: 1, call: takePad},
 	"left":     {class: blank, most: 4},
-	"right":    {first: blank | digit, least: 1, call: takeRight},
 	"digits":   {class: digit, least: 1, most: 9},
-	"thread":   {first: digit, least: 1, call: takeThread},
 	"word":     {class: word, least: 1, most: 64},
 	"launcher": {class: hostname, least: 1, most: 128},
 	"role":     {class: lower | dash | underscore, least: 3, most: 24},
@@ -47,21 +46,21 @@ var fields = map[string]field{
 	"tag":        {class: word | slash, least: 1, most: 64, check: isTag},
 
 	// Times.
-	"time":     {into: slotTime, first: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
-	"day":      {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
-	"date":     {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
-	"utc":      {into: slotTime, first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
-	"monthday": {into: slotTime, first: upper, least: 1, call: timeIn(syslogLayout)},
-	"syslog":   {into: slotTime, first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
+	"time":     {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
+	"day":      {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
+	"date":     {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
+	"utc":      {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
+	"monthday": {into: slotTime, first: upper, second: lower, least: 1, call: timeIn(syslogLayout)},
+	"syslog":   {into: slotTime, first: upper, second: letters, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
 	"uptime":   {first: digit, least: 1, call: takeUptime},
 	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
 	"glogtime": {first: digit, least: 1, call: timeIn(glogLayouts...)},
 	"c10time":  {first: digit, least: 1, call: timeIn(c10Layout)},
 
 	// Levels.
-	"level":    {into: slotLevel, first: upper, least: 1, call: takeLevel},
-	"letter":   {first: upper, least: 1, call: takeLetter},
-	"severity": {first: lower, least: 1, call: takeSeverity},
+	"level":    {into: slotLevel, first: upper, second: upper, least: 1, call: takeLevel},
+	"letter":   {first: upper, least: 1, most: 1, call: takeLetter},
+	"severity": {first: lower, second: lower, least: 1, call: takeSeverity},
 	"priority": {first: digit, least: 1, call: takePriority},
 
 	// Numbers.
@@ -171,18 +170,6 @@ func takePad(m *matcher, column int) bool {
 func takeFill(m *matcher, column int) bool {
 	m.while(blank, max(0, column-len(m.taken())))
 	return true
-}
-
-// takeRight takes a number at the right of a column of that width.
-func takeRight(m *matcher, width int) bool {
-	n := m.while(blank, width-1)
-	run := m.while(digit, width-len(n))
-	return len(run) > 0 && len(n)+len(run) == width
-}
-
-// takeThread takes a thread's id: up to twenty digits, whose value nobody needs.
-func takeThread(m *matcher, _ int) bool {
-	return len(m.while(digit, 20)) > 0 && !is(m.peek(), word)
 }
 
 // takeStructured takes RFC 5424's structured data: "-" or [id name="value" ...] elements, in whose values a backslash

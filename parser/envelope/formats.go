@@ -23,7 +23,7 @@ type prefix struct {
 	steps, label []step
 	start        string  // the literal that every line with this prefix begins with
 	behind       []step  // the steps behind it
-	next         byteSet // the bytes that may stand behind it
+	next         byteSet // the bytes that may stand behind it, or second where there is no such literal
 	lead         slot    // the level or time that it begins with
 }
 
@@ -74,25 +74,27 @@ func newPrefix(f *format, program bool) *prefix {
 	if into := p.steps[0].field.into; p.steps[0].kind == call && (into == slotLevel || into == slotTime) {
 		p.lead = into
 	}
-	if firstBytes(p.behind, &p.next) {
-		p.next.addAll(anyByte)
+	if p.start == "" {
+		secondBytes(p.steps, &p.next)
+	} else {
+		followBytes(p.behind, &p.next)
 	}
 	return p
 }
 
 // mayBeSecond says whether c may be the second byte of a line with this prefix.
 func (p *prefix) mayBeSecond(c byte) bool {
-	switch len(p.start) {
-	case 0:
-		return true
-	case 1:
-		return p.next.has(c)
+	if len(p.start) > 1 {
+		return p.start[1] == c
 	}
-	return p.start[1] == c
+	return p.next.has(c)
 }
 
 // mayBegin says quickly of most lines that they do not have this prefix.
 func (p *prefix) mayBegin(b []byte) bool {
-	n := len(p.start)
-	return len(b) >= n && (len(b) == n || p.next.has(b[n])) && string(b[:n]) == p.start
+	at := max(1, len(p.start))
+	if len(b) > at && !p.next.has(b[at]) {
+		return false
+	}
+	return len(b) >= len(p.start) && string(b[:len(p.start)]) == p.start
 }

@@ -117,31 +117,18 @@ func (p *peeler) keepPrefix(f *prefix) {
 	if f.then != nil {
 		f.then(&p.matcher)
 	}
+	numbers := p.h.numbers()
 	for i := range p.found {
 		c := &p.caught[i]
+		if c.slot < slotHost && numbers[c.slot] != nil {
+			*numbers[c.slot] = c.n
+			continue
+		}
 		switch c.slot {
 		case slotTime:
 			p.stamped(p.time)
 		case slotLevel:
 			p.h.Level = byte(c.n)
-		case slotRank:
-			p.h.Rank = c.n
-		case slotLocal:
-			p.h.LocalRank = c.n
-		case slotTask:
-			p.h.Task = c.n
-		case slotPID:
-			p.h.PID = c.n
-		case slotDevice:
-			p.h.Device = c.n
-		case slotTP:
-			p.h.TP = c.n
-		case slotDP:
-			p.h.DP = c.n
-		case slotPP:
-			p.h.PP = c.n
-		case slotEP:
-			p.h.EP = c.n
 		case slotHost:
 			p.h.Host = p.word(c.text)
 		case slotLogger:
@@ -151,6 +138,14 @@ func (p *peeler) keepPrefix(f *prefix) {
 		case slotPartial:
 			p.h.Partial = true
 		}
+	}
+}
+
+// numbers are the header's numbers by their slot.
+func (h *Header) numbers() [slotHost]*int {
+	return [slotHost]*int{
+		slotRank: &h.Rank, slotLocal: &h.LocalRank, slotTask: &h.Task, slotPID: &h.PID, slotDevice: &h.Device,
+		slotTP: &h.TP, slotDP: &h.DP, slotPP: &h.PP, slotEP: &h.EP,
 	}
 }
 
@@ -304,26 +299,21 @@ func inherit(h, outer Header) Header {
 	return h
 }
 
+// labelled are the numbers that a label of a class says, but for a process id.
+var labelled = map[byte][]slot{
+	classTask: {slotTask}, classLocal: {slotLocal}, classRank: {slotRank},
+	classProcess: {slotRank, slotTP, slotDP, slotPP, slotEP}, classEngine: {slotRank, slotTP, slotDP, slotPP, slotEP},
+}
+
 // fill takes over from outer what a label of that class says, as far as h does not know it.
 func (h *Header) fill(class byte, outer Header) {
-	number := func(to *int, from int) {
-		if *to == Unknown {
-			*to = from
+	to, from := h.numbers(), outer.numbers()
+	for _, s := range labelled[class] {
+		if *to[s] == Unknown {
+			*to[s] = *from[s]
 		}
 	}
-	switch class {
-	case classTask:
-		number(&h.Task, outer.Task)
-	case classLocal:
-		number(&h.LocalRank, outer.LocalRank)
-	case classRank:
-		number(&h.Rank, outer.Rank)
-	case classProcess, classEngine:
-		number(&h.Rank, outer.Rank)
-		number(&h.TP, outer.TP)
-		number(&h.DP, outer.DP)
-		number(&h.PP, outer.PP)
-		number(&h.EP, outer.EP)
+	if class == classProcess || class == classEngine {
 		h.Actor = outer.Actor
 		if h.Process == "" {
 			h.Process = outer.Process

@@ -166,7 +166,7 @@ var programs = []format{
 	{
 		// The words "NCCL WARN" stay: the message is recognized by them.
 		name: "NCCL", writer: "NCCL, src/debug.cc: host, pid, thread, device, place; since 2.30 the function",
-		template: `{host}:{pid}:{thread} [{{device}|-{digits}}]{+}{?{file}{+}{?({until}){+}}}{!message}{nccl}`,
+		template: `{host}:{pid}:{digits:1-20} [{{device}|-{digits}}]{+}{?{file}{+}{?({until}){+}}}{!message}{nccl}`,
 		match: []sample{
 			{`node-a:9503:11603 [3] include/alloc.h:103 NCCL WARN Cuda failure 2 'out of memory'`, `NCCL WARN Cuda failure 2 'out of memory'`, `level=W; logger=include/alloc.h:103; host=node-a; device=3; pid=9503`},
 			{`[2025-06-01 10:00:00] 7f9c4:97:98 [0] os/linux.cc:72 (shmOpen) NCCL WARN text`, `NCCL WARN text`, `local=2025-06-01T10:00:00; level=W; logger=os/linux.cc:72; host=7f9c4; device=0; pid=97`},
@@ -258,7 +258,7 @@ var programs = []format{
 	},
 	{
 		name: "glog", writer: "glog and absl, with a year by glog's default; torch._logging with the frame's and the artefact's names; every line of a message has it",
-		template: `{letter}{glogtime}{+}{?{thread}{+}}{place}]{_}{*[{tag}]{_}}`,
+		template: `{letter}{glogtime}{+}{?{digits:1-20}{+}}{place}]{_}{*[{tag}]{_}}`,
 		match: []sample{
 			{`[rank3]:W0601 10:00:00.123000 139871 torch/_dynamo/x.py:1] [0/1] [__graph]   text`, `  text`, `glog=0000-06-01T10:00:00.123; level=W; logger=torch/_dynamo/x.py:1; rank=3; stream=r3`},
 			{`W0601 10:00:00.123000 139871 torch/x.py:1] `, ``, `glog=0000-06-01T10:00:00.123; level=W; logger=torch/x.py:1`},

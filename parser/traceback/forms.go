@@ -29,6 +29,15 @@ func header(is func(body []byte) bool) func(*Assembler) bool {
 	}
 }
 
+// mayBeHeader says quickly of most lines that none of [headers] fits: each begins or ends with one of a few bytes.
+func mayBeHeader(body []byte) bool {
+	if len(body) == 0 {
+		return false
+	}
+	first, last := body[0], body[len(body)-1]
+	return last == ':' || last == ')' || first == 'F' || first == "╭"[0]
+}
+
 func suffix(text string) func([]byte) bool {
 	return func(body []byte) bool { return bytes.HasSuffix(body, []byte(text)) }
 }

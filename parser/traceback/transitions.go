@@ -75,18 +75,21 @@ type transition struct {
 // restart is what a row says of a line that must be looked up in the new state.
 const restart State = -1
 
-// transitions is the grammar of tracebacks: in which states a line of a form may come, what is done with it, which state
-// follows, and what the line is to the caller. The first row that fits applies.
-var transitions = [...]transition{
+// headers are the rows of lines that open a traceback, whatever is open. They come before [transitions].
+var headers = [...]transition{
 	{anywhere, header(suffix("Exception Group Traceback (most recent call last):")), (*Assembler).beginGroup, headed, Header},
 	{anywhere, header(suffix("Original Traceback (most recent call last):")), (*Assembler).beginNested, headed, Header},
 	{anywhere, header(suffix("Traceback (most recent call last):")), (*Assembler).begin, headed, Header},
 	{anywhere, header(suffix("(most recent call first):")), (*Assembler).beginThread, threads, Header},
 	{anywhere, header(isProcessHeader), (*Assembler).beginNested, announced, Header},
-	{open, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, idle, Header},
-	{outside, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, 0, Header},
+	{anywhere, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, 0, Header},
 	{anywhere, header(isBoxHeader), (*Assembler).begin, box, Header},
 	{anywhere, header(isNotebookHeader), (*Assembler).beginNotebook, notebook, Header},
+}
+
+// transitions is the grammar of tracebacks: in which states a line of a form may come, what is done with it, which state
+// follows, and what the line is to the caller. The first row that fits applies.
+var transitions = [...]transition{
 	{anywhere, (*Assembler).isRemoteHeader, (*Assembler).beginRemote, announced, Header},
 
 	{box, (*Assembler).isBoxFrame, (*Assembler).addBoxFrame, 0, FrameLine},
@@ -128,13 +131,23 @@ var transitions = [...]transition{
 
 // next returns the row for the line at hand.
 func (a *Assembler) next() *transition {
-	for i := range transitions {
-		t := &transitions[i]
+	if mayBeHeader(a.line.body) {
+		if t := a.row(headers[:]); t != nil {
+			return t
+		}
+	}
+	return a.row(transitions[:])
+}
+
+// row returns the first of the rows that fits, nil when none does.
+func (a *Assembler) row(rows []transition) *transition {
+	for i := range rows {
+		t := &rows[i]
 		if t.from&a.state != 0 && (t.line == nil || t.line(a)) {
 			return t
 		}
 	}
-	return &transitions[len(transitions)-1]
+	return nil
 }
 
 // take applies a row.

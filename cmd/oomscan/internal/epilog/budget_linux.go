@@ -2,7 +2,6 @@ package epilog
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"runtime/metrics"
 	"sync/atomic"
@@ -94,15 +93,4 @@ func (r *metered) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p[:min(int64(len(p)), r.m.left)])
 	r.m.left -= int64(n)
 	return n, err
-}
-
-// size prints bytes for people.
-func size(n int64) string {
-	for _, u := range []string{"bytes", "KiB", "MiB", "GiB"} {
-		if n < 10<<10 || u == "GiB" {
-			return fmt.Sprintf("%d %s", n, u)
-		}
-		n >>= 10
-	}
-	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -139,6 +138,9 @@ func (c *Check) configuration() {
 	}
 }
 
+// checkLimit is how long an administrator waits for one of Slurm's programs.
+const checkLimit = 5 * time.Second
+
 // setting is a line of `scontrol show config`; lists have a line each since 24.05.
 const setting = `(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`
 
@@ -149,7 +151,7 @@ func (c *Check) slurm() {
 		c.say(bad, "Slurm", "%v", err)
 		return
 	}
-	out, err := c.hook.execute(5*time.Second, &exec.Cmd{Path: path, Args: []string{"scontrol", "show", "config"}, Env: c.hook.slurmEnv()}, maxOutput)
+	out, err := c.hook.slurmTool(checkLimit, path, "show", "config")
 	if err != nil {
 		c.say(bad, "Slurm", "%s show config: %s: does slurmctld run, is SLURM_CONF right?", path, why(err))
 		return
@@ -318,7 +320,7 @@ func (c *Check) ask(id string) (Job, error) {
 	if err != nil || path == off {
 		return Job{}, errors.Join(errors.New("scontrol may not be asked"), err)
 	}
-	out, err := c.hook.execute(5*time.Second, &exec.Cmd{Path: path, Args: []string{"scontrol", "show", "job", "-o", id}, Env: c.hook.slurmEnv()}, maxOutput)
+	out, err := c.hook.slurmTool(checkLimit, path, "show", "job", "-o", id)
 	if err != nil {
 		return Job{}, fmt.Errorf("scontrol show job: %w: it is forgotten some minutes after its end", err)
 	}

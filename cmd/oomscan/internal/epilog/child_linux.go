@@ -32,35 +32,52 @@ func Child(in io.Reader, out io.Writer) {
 	if err != nil || json.Unmarshal(data, &r) != nil {
 		return
 	}
-	confine(&r)
+	troubles := confine(&r)
 	a := serve(&r)
+	a.Troubles = append(troubles, a.Troubles...)
 	if b, err := json.Marshal(a); err == nil && len(b) <= maxAnswer {
 		_, _ = out.Write(b)
 	}
 }
 
-// confine keeps this process from hurting the node, and its user from looking into it.
-func confine(r *request) {
+// confine keeps this process from hurting the node, and its user from looking into it. It reports what the system
+// refused.
+func confine(r *request) (troubles []string) {
+	check := func(what string, err error) {
+		if err != nil {
+			troubles = append(troubles, what+": "+why(err))
+		}
+	}
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should memory be short, this goes first
-	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	limit := func(what int, n uint64) { _ = unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n}) }
-	limit(unix.RLIMIT_CORE, 0)
-	limit(unix.RLIMIT_NOFILE, 256)
-	limit(unix.RLIMIT_FSIZE, 64<<20)
-	limit(unix.RLIMIT_CPU, uint64(time.Duration(r.Config.Budget.CPU)/time.Second)+2)
+	check("no_new_privs", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	check("dumpable", unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	check("limit of core files", lowerLimit(unix.RLIMIT_CORE, 0))
+	check("limit of open files", lowerLimit(unix.RLIMIT_NOFILE, 256))
+	check("limit of file size", lowerLimit(unix.RLIMIT_FSIZE, 64<<20))
+	check("limit of processor time", lowerLimit(unix.RLIMIT_CPU, uint64(time.Duration(r.Config.Budget.CPU)/time.Second)+2))
 	signal.Ignore(syscall.SIGXFSZ, syscall.SIGPIPE)
 	debug.SetMemoryLimit(int64(r.Config.Budget.Memory) * 3 / 4)
 	debug.SetGCPercent(50)
 	time.AfterFunc(time.Duration(r.Limit), func() { os.Exit(0) }) // the parent kills; should it be gone, this ends
+	return troubles
+}
+
+// lowerLimit lowers a limit of this process, which may be lower already and can't be raised.
+func lowerLimit(resource int, n uint64) error {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(resource, &l); err != nil {
+		return err
+	}
+	l.Max = min(l.Max, n)
+	l.Cur = l.Max
+	return unix.Setrlimit(resource, &l)
 }
 
 // serve finds and reads the logs and leaves the report.
 func serve(r *request) answer {
 	m := newMeter(r.Config.Budget)
 	defer m.close()
-	w := &worker{request: r, meter: m, scan: newScan(m, r.Job.ID)}
-	w.uid = uint32(os.Geteuid())
+	w := &worker{request: r, uid: uint32(os.Geteuid()), meter: m, scan: newScan(m, r.Job.ID)}
 	w.run()
 	w.answer.Millis = time.Since(m.began).Milliseconds()
 	return w.answer
@@ -104,10 +121,7 @@ func (w *worker) run() {
 		return // a later component of a heterogeneous job, /dev/null, a folder that was not there: quiet
 	}
 	if w.Reporter {
-		for i, l := range w.logs {
-			if i >= w.Config.Budget.Files {
-				break
-			}
+		for _, l := range w.logs[:min(len(w.logs), w.Config.Budget.Files)] {
 			w.scan.log(l, resume(l, w.Marks))
 			w.answer.Marks = append(w.answer.Marks, markOf(l))
 		}
@@ -118,7 +132,7 @@ func (w *worker) run() {
 	rep := w.scan.report(w.Version)
 	list := findings(&rep, true)
 	if w.Reporter || w.Config.AllNodes {
-		if again := w.more(f, patterns, list); again {
+		if w.more(f, patterns, list) {
 			rep = w.scan.report(w.Version)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/source"
 )
 
@@ -319,14 +320,12 @@ func numbered(name, id string) bool {
 		}
 		at += i
 		end := at + len(id)
-		if (at == 0 || !digit(name[at-1])) && (end == len(name) || !digit(name[end])) {
+		if (at == 0 || !ascii.IsDigit(name[at-1])) && (end == len(name) || !ascii.IsDigit(name[end])) {
 			return true
 		}
 		at++
 	}
 }
-
-func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // born is when a file was made, or a moment ago if the file system does not tell.
 func born(f *os.File) time.Time {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -31,7 +32,7 @@ type kernelLog struct {
 
 	block   []byte
 	open    bool
-	ours    bool
+	thisJob bool // the victim of the open block is one of this job's processes
 	out     []byte
 	last    uint64 // the highest sequence number seen
 	matched int
@@ -76,10 +77,10 @@ func (k *kernelLog) record(rec []byte) {
 	}
 	switch {
 	case bytes.Contains(text, invoked):
-		k.block, k.open, k.ours = k.block[:0], true, false
+		k.block, k.open, k.thisJob = k.block[:0], true, false
 	case bytes.Contains(text, constraint):
-		k.ours = bytes.HasSuffix(text, k.uid) && k.within(text)
-		k.open = k.open || k.ours
+		k.thisJob = bytes.HasSuffix(text, k.uid) && k.within(text)
+		k.open = k.open || k.thisJob
 	case !k.open:
 		return
 	}
@@ -87,26 +88,19 @@ func (k *kernelLog) record(rec []byte) {
 		k.block = fmt.Appendf(k.block, "[%5d.%06d] %s\n", usec/1e6, usec%1e6, text)
 	}
 	if bytes.Contains(text, victim) {
-		if k.ours && len(k.out)+len(k.block) <= maxKernel {
+		if k.thisJob && len(k.out)+len(k.block) <= maxKernel {
 			k.out = append(k.out, k.block...)
 			k.matched++
 		}
-		k.block, k.open, k.ours = k.block[:0], false, false
+		k.block, k.open, k.thisJob = k.block[:0], false, false
 	}
 }
 
 // decimalField reads a number up to a comma.
 func decimalField(b []byte) (n uint64, rest []byte, ok bool) {
-	for i, c := range b {
-		switch {
-		case c == ',' && i > 0:
-			return n, b[i+1:], true
-		case c < '0' || c > '9' || i > 18:
-			return 0, nil, false
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	return 0, nil, false
+	number, rest, ok := bytes.Cut(b, []byte{','})
+	n, err := strconv.ParseUint(string(number), 10, 64)
+	return n, rest, ok && err == nil
 }
 
 // groupNode is the node in the path of a control group, in builds for several slurmd a machine: /slurm_node01/uid_7/job_8

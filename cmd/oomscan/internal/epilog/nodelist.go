@@ -1,6 +1,10 @@
 package epilog
 
-import "strings"
+import (
+	"strings"
+
+	"oomscan/parser/ascii"
+)
 
 // firstHost is the first name of Slurm's list of nodes: node01 of "node[01-04],gpu7", a3b2 of "a[3,5-7]b[2-4]". Empty when
 // the list can't be read.
@@ -39,8 +43,7 @@ func hostName(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+		if c := s[i]; !ascii.IsWord(c) && c != '-' && c != '.' {
 			return false
 		}
 	}

@@ -164,14 +164,19 @@ func (h *Hook) slurmEnv() []string {
 	return environment("SLURM_CONF=" + h.job.Conf)
 }
 
+// slurmTool runs one of Slurm's programs.
+func (h *Hook) slurmTool(limit time.Duration, path string, args ...string) ([]byte, error) {
+	cmd := &exec.Cmd{Path: path, Args: append([]string{filepath.Base(path)}, args...), Env: h.slurmEnv()}
+	return h.execute(limit, cmd, maxOutput)
+}
+
 // scontrol asks slurmctld for what the environment does not tell of this job.
 func (h *Hook) scontrol() (record, error) {
 	path, err := tool(h.config.Scontrol, "scontrol")
 	if err != nil {
 		return record{}, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: []string{"scontrol", "show", "job", "-o", strconv.FormatUint(uint64(h.job.ID), 10)}, Env: h.slurmEnv()}
-	out, err := h.execute(scontrolLimit, cmd, maxOutput)
+	out, err := h.slurmTool(scontrolLimit, path, "show", "job", "-o", fmt.Sprint(h.job.ID))
 	if err != nil {
 		return record{}, err
 	}
@@ -188,11 +193,10 @@ func (h *Hook) comment(text string) error {
 	if err != nil {
 		return err
 	}
-	where := []string{"sacctmgr", "-i", "modify", "job", "where", "jobid=" + strconv.FormatUint(uint64(h.job.ID), 10)}
-	if h.job.Cluster != "" && hostName(h.job.Cluster) {
-		where = append(where, "cluster="+h.job.Cluster)
+	args := []string{"-i", "modify", "job", "where", fmt.Sprintf("jobid=%d", h.job.ID)}
+	if hostName(h.job.Cluster) {
+		args = append(args, "cluster="+h.job.Cluster)
 	}
-	cmd := &exec.Cmd{Path: path, Args: append(where, "set", "AdminComment="+text), Env: h.slurmEnv()}
-	_, err = h.execute(sacctmgrLimit, cmd, maxOutput)
+	_, err = h.slurmTool(sacctmgrLimit, path, append(args, "set", "AdminComment="+text)...)
 	return err
 }

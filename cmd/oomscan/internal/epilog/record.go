@@ -80,7 +80,7 @@ func ended(s, uid string) (name, rest string) {
 
 // decimal is s if it is a number as Slurm writes it, else empty.
 func decimal(s string) string {
-	if _, err := strconv.ParseUint(s, 10, 32); err != nil || s[0] == '+' {
+	if _, err := strconv.ParseUint(s, 10, 32); err != nil {
 		return ""
 	}
 	return s

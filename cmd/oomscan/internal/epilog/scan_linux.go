@@ -146,7 +146,7 @@ func resume(l *logFile, marks []mark) int64 {
 
 // why says in one line why something failed, without the path that an error of the system repeats.
 func why(err error) string {
-	if p, ok := err.(*os.PathError); ok {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		return p.Err.Error()
 	}
 	return err.Error()

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // stateFolder holds what the hook must remember of jobs that may run again. It is gone when the machine starts anew, as
@@ -35,14 +33,7 @@ func openStates() (*states, error) {
 	if err := os.Mkdir(stateFolder, 0o700); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
-	var st unix.Stat_t
-	if err := unix.Lstat(stateFolder, &st); err != nil {
-		return nil, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Uid != 0 || st.Mode&0o022 != 0 {
-		return nil, fmt.Errorf("others than root can write to it")
-	}
-	r, err := os.OpenRoot(stateFolder)
+	r, err := rootsPlace(stateFolder)
 	if err != nil {
 		return nil, err
 	}

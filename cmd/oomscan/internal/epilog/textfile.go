@@ -2,6 +2,7 @@ package epilog
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -57,11 +58,7 @@ func (s series) add(result string, list []Finding, took time.Duration) {
 
 // text is the file: Prometheus' text format, in a fixed order.
 func (s series) text() string {
-	names := make([]string, 0, len(s))
-	for n := range s {
-		names = append(names, n)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(s))
 	var b strings.Builder
 	for _, m := range counters {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", m.name, m.help, m.name)

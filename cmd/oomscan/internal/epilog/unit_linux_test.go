@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"oomscan/parser"
 	"oomscan/parser/source"
@@ -205,4 +206,13 @@ func TestInstall(t *testing.T) {
 	assert.Len(t, written, 1, "a configuration stays as it is")
 	_, err = Install(filepath.Join(t.TempDir(), "epilog.d"), "/usr/bin/oomscan")
 	assert.ErrorContains(t, err, "link the wrapper")
+}
+
+func TestALimitIsOnlyLowered(t *testing.T) {
+	var before, after unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_CORE, &before))
+	require.NoError(t, lowerLimit(unix.RLIMIT_CORE, unix.RLIM_INFINITY))
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_CORE, &after))
+	assert.Equal(t, before.Max, after.Max)
+	assert.ErrorIs(t, lowerLimit(1000, 0), unix.EINVAL, "a limit that the system does not have")
 }

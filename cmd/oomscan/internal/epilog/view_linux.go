@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/stream"
@@ -58,7 +59,7 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 		if err = part(from, stop); err == nil {
 			gap, ok := m.count(f, stop, begin, tail)
 			lines, known = lines+gap, known && ok
-			note = fmt.Sprintf("of %s only the first %s and the last %s were read", size(end), size(stop-from), size(end-begin))
+			note = fmt.Sprintf("of %s only the first %s and the last %s were read", classifier.GiB(end), classifier.GiB(stop-from), classifier.GiB(end-begin))
 			if !known {
 				note += ", and the lines of the last are not numbered"
 			}
@@ -66,11 +67,7 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 		}
 	}
 	if err != nil {
-		what := err.Error()
-		var p *os.PathError
-		if errors.As(err, &p) {
-			what = p.Err.Error()
-		}
+		what := why(err)
 		in.Error = &what
 	}
 	return in, note

@@ -164,9 +164,6 @@ func appendTo(l *logFile, data []byte) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Dev != l.stat.Dev || st.Ino != l.stat.Ino {
 		return errKind
 	}
-	if _, err = unix.Seek(fd, 0, unix.SEEK_CUR); err != nil {
-		return err
-	}
 	n, err := unix.Write(fd, data)
 	if err == nil && n < len(data) {
 		err = unix.ENOSPC

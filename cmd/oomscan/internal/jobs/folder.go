@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,37 +14,34 @@ type folder struct {
 	children   map[string]*folder
 }
 
-// plant puts the logs into their folders.
-func (g *grouper) plant() {
+// buildTree puts the logs into their folders.
+func (g *grouper) buildTree() {
 	g.known = map[string]bool{}
-	type named struct {
+	type placed struct {
+		*entry
 		dirs []string
-		base string
 	}
-	split := make([]named, len(g.logs))
+	logs := make([]placed, len(g.logs))
 	hosts := map[string]bool{} // folders that are named as the node whose logs they hold
 	for i := range g.logs {
-		dirs, base := parts(g.logs[i].Name)
-		split[i] = named{dirs, base}
+		l := &g.logs[i]
+		dirs, base := parts(l.Name)
+		logs[i] = placed{&entry{Clues: &l.Clues, i: i, name: l.Name, base: base}, dirs}
 		for k, d := range dirs {
-			if slices.ContainsFunc(g.logs[i].Clues.Hosts, func(h string) bool { return h == d || strings.HasPrefix(h, d+".") }) {
+			if slices.ContainsFunc(l.Clues.Hosts, func(h string) bool { return h == d || strings.HasPrefix(h, d+".") }) {
 				hosts[strings.Join(dirs[:k+1], "/")] = true
 			}
 		}
 	}
-	order := make([]int, len(g.logs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return natural(g.logs[a].Name, g.logs[b].Name) })
-	for _, i := range order {
+	slices.SortFunc(logs, func(a, b placed) int { return natural(a.name, b.name) })
+	for _, e := range logs {
 		f := g.root
 		inRay := false
-		for _, d := range runFolders(split[i].dirs, hosts) {
+		for _, d := range runFolders(e.dirs, hosts) {
 			f = f.child(d)
 			inRay = inRay || sessionDir().MatchString(d)
 		}
-		e := &entry{Clues: &g.logs[i].Clues, i: i, name: g.logs[i].Name, base: split[i].base, home: f}
+		e.folder = f
 		if !inRay { // its files are named after Ray's own ids
 			e.id = nameID(e.base)
 		}
@@ -53,7 +51,7 @@ func (g *grouper) plant() {
 		for _, id := range e.Jobs {
 			g.known[id] = true
 		}
-		f.entries = append(f.entries, e)
+		f.entries = append(f.entries, e.entry)
 	}
 }
 
@@ -62,8 +60,10 @@ func runFolders(dirs []string, hosts map[string]bool) []string {
 	var out []string
 	for i, d := range dirs {
 		if attemptDir().MatchString(d) {
-			if m := torchrunDir().FindStringSubmatch(lastOf(out)); m != nil && m[1] != "none" {
-				out[len(out)-1] = m[1] // every node makes a folder of its own for a run
+			if last := len(out) - 1; last >= 0 {
+				if m := torchrunDir().FindStringSubmatch(out[last]); m != nil && m[1] != "none" {
+					out[last] = m[1] // every node makes a folder of its own for a run
+				}
 			}
 			return out
 		}
@@ -77,13 +77,6 @@ func runFolders(dirs []string, hosts map[string]bool) []string {
 		out = append(out, d)
 	}
 	return out
-}
-
-func lastOf(s []string) string {
-	if len(s) == 0 {
-		return ""
-	}
-	return s[len(s)-1]
 }
 
 func (f *folder) child(name string) *folder {
@@ -131,12 +124,7 @@ func (f *folder) below(top *folder) bool {
 }
 
 func (f *folder) sorted() []*folder {
-	out := make([]*folder, 0, len(f.children))
-	for _, c := range f.children {
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b *folder) int { return natural(a.name, b.name) })
-	return out
+	return slices.SortedFunc(maps.Values(f.children), func(a, b *folder) int { return natural(a.name, b.name) })
 }
 
 // all appends the logs of a folder and of all below it.
@@ -148,13 +136,13 @@ func (f *folder) all(to []*entry) []*entry {
 	return to
 }
 
-// apart says that the folders in this one, or further below, hold a run each: runs begin in more than one of them, or they
-// hold logs of the same names. What else is beside such folders is no part of any of them.
-func (f *folder) apart() bool {
+// holdsRuns says that the folders in this one, or further below, hold a run each: runs begin in more than one of them, or
+// they hold logs of the same names. What else is beside such folders is no part of any of them.
+func (f *folder) holdsRuns() bool {
 	var heads []*folder
 	places := map[string]*folder{}
 	for _, c := range f.sorted() {
-		if c.apart() {
+		if c.holdsRuns() {
 			return true
 		}
 		head := false
@@ -163,14 +151,14 @@ func (f *folder) apart() bool {
 				continue
 			}
 			head = head || e.Head
-			place := strings.TrimPrefix(e.home.path, c.path) + "/" + e.base
-			if other := places[place]; other != nil && other != c && !together(other, c) {
+			place := strings.TrimPrefix(e.folder.path, c.path) + "/" + e.base
+			if other := places[place]; other != nil && other != c && !sameRun(other, c) {
 				return true
 			}
 			places[place] = c
 		}
 		if head {
-			if slices.ContainsFunc(heads, func(o *folder) bool { return !together(o, c) }) {
+			if slices.ContainsFunc(heads, func(o *folder) bool { return !sameRun(o, c) }) {
 				return true
 			}
 			heads = append(heads, c)
@@ -179,9 +167,9 @@ func (f *folder) apart() bool {
 	return false
 }
 
-// together says that the logs of two folders are of one run whatever the folders are called: they tell the same job id, or
+// sameRun says that the logs of two folders are of one run whatever the folders are called: they name the same job id, or
 // ranks of which no two are the same.
-func together(a, b *folder) bool {
+func sameRun(a, b *folder) bool {
 	jobs, ranks := map[string]bool{}, map[int]bool{}
 	for _, e := range a.all(nil) {
 		for _, id := range e.Jobs {
@@ -191,15 +179,15 @@ func together(a, b *folder) bool {
 			ranks[r] = true
 		}
 	}
-	told, twice := false, false
+	ranked, twice := false, false
 	for _, e := range b.all(nil) {
 		if slices.ContainsFunc(e.Jobs, func(id string) bool { return jobs[id] }) {
 			return true
 		}
 		for _, r := range e.Ranks {
-			told = true
+			ranked = true
 			twice = twice || ranks[r]
 		}
 	}
-	return len(ranks) > 0 && told && !twice
+	return len(ranks) > 0 && ranked && !twice
 }

@@ -60,17 +60,17 @@ func sameJob(list []*entry) bool {
 // ranks says of logs with one id that the numbers behind it are not tasks of an array: a log of the job has none, all
 // tell the same id (tasks have ids of their own), or each tells of the rank that its number is.
 func ranks(list []*entry) bool {
-	told, numbers := 0, map[string]bool{}
+	matching, numbers := 0, map[string]bool{}
 	for _, e := range list {
 		if e.id.task == "" {
 			return true
 		}
 		numbers[e.id.task] = true
 		if n, err := strconv.Atoi(e.id.task); err == nil && len(e.Ranks) == 1 && e.Ranks[0] == n {
-			told++
+			matching++
 		} else if len(e.Ranks) > 0 {
-			told = -len(list)
+			matching = -len(list)
 		}
 	}
-	return len(numbers) > 1 && (sameJob(list) || told > 1)
+	return len(numbers) > 1 && (sameJob(list) || matching > 1)
 }

@@ -42,8 +42,8 @@ type Job struct {
 // them. The answer depends on the names and clues alone, not on the order of the logs.
 func Group(logs []Log) []Job {
 	g := grouper{logs: logs, root: &folder{}}
-	g.plant()
-	g.settle(g.root)
+	g.buildTree()
+	g.groupFolder(g.root)
 	g.join()
 	return g.jobs()
 }
@@ -52,7 +52,7 @@ func Group(logs []Log) []Job {
 const (
 	whyName   = "the job id in the names"
 	whyDir    = "the job id of the folder"
-	whyTold   = "the job id that the logs tell"
+	whyLog    = "the job id that the logs tell"
 	whyFolder = "the folder"
 	whyRest   = "what is left in the folder"
 	whyNodes  = "logs of nodes alone"
@@ -62,11 +62,11 @@ const (
 // entry is a log with what its name tells.
 type entry struct {
 	*classifier.Clues
-	i    int
-	name string
-	base string
-	id   ident
-	home *folder
+	i      int
+	name   string
+	base   string
+	id     ident
+	folder *folder
 }
 
 // group is a job in the making.
@@ -74,7 +74,7 @@ type group struct {
 	key     string // id with task; empty: none is known
 	why     string
 	entries []*entry
-	homes   []*folder
+	folders []*folder
 }
 
 type grouper struct {
@@ -85,21 +85,21 @@ type grouper struct {
 	known  map[string]bool // ids that a file's name or a log tells
 }
 
-// settle makes groups of a folder and all below it.
-func (g *grouper) settle(f *folder) {
-	if !f.apart() {
-		g.house(f, f.all(nil), false)
+// groupFolder makes groups of a folder and all below it.
+func (g *grouper) groupFolder(f *folder) {
+	if !f.holdsRuns() {
+		g.groupByID(f, f.all(nil), false)
 		return
 	}
-	g.house(f, f.entries, true)
+	g.groupByID(f, f.entries, true)
 	for _, c := range f.sorted() {
-		g.settle(c)
+		g.groupFolder(c)
 	}
 }
 
-// house makes groups of logs that nothing but their ids tells apart. Beside folders that hold runs, logs of no run are
+// groupByID makes groups of logs that nothing but their ids tells apart. Beside folders that hold runs, logs of no run are
 // none by themselves.
-func (g *grouper) house(f *folder, entries []*entry, beside bool) {
+func (g *grouper) groupByID(f *folder, entries []*entry, beside bool) {
 	accept(entries)
 	keyed, loose := g.keyed(f, entries)
 	var rest []*entry
@@ -111,17 +111,17 @@ func (g *grouper) house(f *folder, entries []*entry, beside bool) {
 			rest = append(rest, e)
 		}
 	}
-	told, silent := byTold(rest)
-	alone := len(keyed) == 0 && !several(append(told, silent))
+	named, unnamed := byJobs(rest)
+	oneJob := len(keyed) == 0 && !several(append(named, unnamed))
 	var others []*group
-	for _, x := range append(told, silent) {
+	for _, x := range append(named, unnamed) {
 		switch {
 		case len(x.entries) == 0:
-		case alone && len(others) > 0:
+		case oneJob && len(others) > 0:
 			others[0].take(x)
 		case len(keyed) == 1 && !x.foreign(keyed[0]):
 			keyed[0].take(x)
-		case x == silent && (!alone || beside) && !x.head():
+		case x == unnamed && (!oneJob || beside) && !x.head():
 			g.shared = append(g.shared, x.entries...) // beside several jobs, and none by itself
 		default:
 			others = append(others, x)
@@ -130,8 +130,8 @@ func (g *grouper) house(f *folder, entries []*entry, beside bool) {
 	for _, x := range others {
 		x.why = whyFolder
 		if len(x.ids()) == 1 {
-			x.why = whyTold
-		} else if !alone {
+			x.why = whyLog
+		} else if !oneJob {
 			x.why = whyRest
 		}
 	}
@@ -143,7 +143,7 @@ func (g *grouper) keyed(f *folder, entries []*entry) (out []*group, loose []*ent
 	byKey := map[string]*group{}
 	for _, e := range entries {
 		key, why := e.id.key(), whyName
-		if dir := g.folderID(e.home); dir != "" && !e.id.sure {
+		if dir := g.folderID(e.folder); dir != "" && !e.id.sure {
 			key, why = dir, whyDir
 		}
 		switch x := byKey[key]; {
@@ -196,8 +196,8 @@ func claimant(claims map[string]*group, ids []string) *group {
 
 func (x *group) add(e *entry) {
 	x.entries = append(x.entries, e)
-	if !slices.Contains(x.homes, e.home) {
-		x.homes = append(x.homes, e.home)
+	if !slices.Contains(x.folders, e.folder) {
+		x.folders = append(x.folders, e.folder)
 	}
 }
 
@@ -241,14 +241,14 @@ func base(key string) string {
 	return id
 }
 
-// byTold sorts logs by the ids that they tell: a group for each set of logs that are tied by common ids, and one for all
+// byJobs sorts logs by the ids that they tell: a group for each set of logs that are tied by common ids, and one for all
 // that tell none.
-func byTold(entries []*entry) (told []*group, silent *group) {
-	silent = &group{}
+func byJobs(entries []*entry) (named []*group, unnamed *group) {
+	unnamed = &group{}
 	byID := map[string]*group{}
 	for _, e := range entries {
 		if len(e.Jobs) == 0 {
-			silent.add(e)
+			unnamed.add(e)
 			continue
 		}
 		var x *group
@@ -270,26 +270,26 @@ func byTold(entries []*entry) (told []*group, silent *group) {
 		}
 		if x == nil {
 			x = &group{}
-			told = append(told, x)
+			named = append(named, x)
 		}
 		x.add(e)
 		for _, id := range e.Jobs {
 			byID[id] = x
 		}
 	}
-	return slices.DeleteFunc(told, func(x *group) bool { return len(x.entries) == 0 }), silent
+	return slices.DeleteFunc(named, func(x *group) bool { return len(x.entries) == 0 }), unnamed
 }
 
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// several says that groups of different told ids are different jobs and not parts of one: runs begin in more than one of
+// several says that groups that name different ids are different jobs and not parts of one: runs begin in more than one of
 // them, or their logs have the same names but for numbers. The roles of an AReaL trial are one.
-func several(told []*group) bool {
+func several(named []*group) bool {
 	var with []*group
 	all := &group{}
-	for _, x := range told {
+	for _, x := range named {
 		all.entries = append(all.entries, x.entries...)
 		if len(x.ids()) > 0 {
 			with = append(with, x)
@@ -411,10 +411,10 @@ func (g *grouper) jobs() []Job {
 
 // around are the groups that a node's log may tell of: those with logs in its folder or below, else in the next one above.
 func (g *grouper) around(e *entry) []*group {
-	for f := e.home; f != nil && len(g.groups) > 1; f = f.up {
+	for f := e.folder; f != nil && len(g.groups) > 1; f = f.up {
 		var out []*group
 		for _, x := range g.groups {
-			if slices.ContainsFunc(x.homes, func(h *folder) bool { return h.below(f) }) {
+			if slices.ContainsFunc(x.folders, func(h *folder) bool { return h.below(f) }) {
 				out = append(out, x)
 			}
 		}
@@ -479,8 +479,8 @@ func (x *group) work() string {
 
 // common is the folder that all logs of a group are in or below.
 func (x *group) common() *folder {
-	f := x.homes[0]
-	for _, h := range x.homes[1:] {
+	f := x.folders[0]
+	for _, h := range x.folders[1:] {
 		for !h.below(f) {
 			f = f.up
 		}
