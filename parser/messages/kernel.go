@@ -9,7 +9,9 @@ import (
 //
 // The kernel writes kB for KiB. A comm is the name of a thread, cut to 15 bytes: "pt_main_thread", "ray::WorkerDict.".
 // Who invoked the OOM killer merely asked for a page; the victim is the one of the "Killed process" line.
-var kernelPatterns = []table{oomKillerPatterns, kernelNeighbours}
+var kernelPatterns = by(kernel, oomKillerPatterns, kernelNeighbours)
+
+var kernel = pattern.Program{Name: "kernel", Authority: pattern.Killed, Node: true}
 
 // oomKillerPatterns are the lines of one report of the OOM killer, in the order in which it prints them.
 func oomKillerPatterns() []pattern.Pattern {
