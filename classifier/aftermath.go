@@ -118,7 +118,7 @@ func uncaught(e *event) bool {
 func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
 		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
-			(x.Kind == parser.Exception || x.facts.gaveUp) {
+			(x.Kind == parser.Exception || x.pattern.GaveUp) {
 			return true
 		}
 	}

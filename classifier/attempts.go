@@ -12,7 +12,7 @@ import (
 func (j *job) assignAttempts() {
 	byPID := map[string]attempts{} // of all processes under ""
 	for _, e := range j.events {
-		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || e.facts.scheduler != "" {
+		if e.Kind != parser.OOMKill || e.Role != parser.Suspicion || e.pattern.Scheduler != "" {
 			continue
 		}
 		byPID[""] = byPID[""].with(e)
@@ -25,7 +25,7 @@ func (j *job) assignAttempts() {
 	}
 	told := map[*file]bool{} // inputs with the word of a scheduler or of the kernel about a kill
 	for _, e := range j.events {
-		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (e.facts.scheduler != "" || e.facts.program == "kernel") {
+		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (e.pattern.Scheduler != "" || e.pattern.Program.Name == "kernel") {
 			told[e.file] = true
 		}
 	}
@@ -33,8 +33,8 @@ func (j *job) assignAttempts() {
 		if e.file.Attempt > 0 || !told[e.file] {
 			continue
 		}
-		pid, ok := "", e.facts.scheduler != ""
-		if !ok && e.facts.program == "kernel" && e.Kind == parser.OOMKill {
+		pid, ok := "", e.pattern.Scheduler != ""
+		if !ok && e.pattern.Program.Name == "kernel" && e.Kind == parser.OOMKill {
 			pid = e.fields["pid"]
 			ok = pid != ""
 		}

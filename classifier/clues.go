@@ -44,11 +44,11 @@ func (c *Collector) Clues() Clues {
 			out.Head = out.Head || fields["framework"] != "" || fields["world_size"] != ""
 		}
 		for _, e := range f.Events {
-			switch said := factsOf(e.Pattern); {
-			case said.ofNode:
+			if e.pattern.Node {
 				about++
 				continue
-			case said.program == "slurm":
+			}
+			if e.pattern.Scheduler == "slurm" {
 				jobs[jobOf(e.Fields)] = true
 			}
 			if e.Role != parser.Context {

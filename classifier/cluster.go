@@ -71,9 +71,9 @@ func incompatible(a, b *event) bool {
 		return true // one ran out of host memory, the other one of a device's
 	}
 	for _, x := range [][2]string{
-		{a.facts.allocator, b.facts.allocator},
-		{a.facts.scheduler, b.facts.scheduler},
-		{a.facts.vendor, b.facts.vendor},
+		{a.pattern.Allocator, b.pattern.Allocator},
+		{a.pattern.Scheduler, b.pattern.Scheduler},
+		{a.pattern.Vendor, b.pattern.Vendor},
 		{a.deviceOf(), b.deviceOf()},
 	} {
 		if x[0] != x[1] && x[0] != "" && x[1] != "" {
@@ -267,3 +267,20 @@ func renamed(e, x *event) bool {
 // stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
 // record when they come to it. Buffers that flush late are out by more.
 const stampNoise = 5 * time.Second
+
+// deviceOf is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
+// and one for HIP do not run as one job.
+func (e *event) deviceOf() string {
+	switch e.pattern.Allocator {
+	case "torch":
+		before, _, ok := strings.Cut(e.Text, " out of memory. Tried to allocate")
+		if word := before[strings.LastIndexAny(before, " '\"")+1:]; ok && word == strings.ToUpper(word) {
+			return word
+		}
+	case "xla":
+		if e.pattern.Device == "" && strings.Contains(e.Text, "GPU_") {
+			return "GPU"
+		}
+	}
+	return e.pattern.Device
+}

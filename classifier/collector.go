@@ -115,6 +115,9 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	return o
 }
 
+// rayDeadActor is one line of several that describe a dead actor.
+const rayDeadActor = "ray.actor_died_fields"
+
 // learnFailed learns whose failure an event is: by the header of a remote traceback, or by Ray's lines about a dead actor.
 func (f *file) learnFailed(o *parser.Event) {
 	if o.Trace != nil && o.Trace.Origin != nil {
@@ -139,7 +142,7 @@ func (f *file) followAttempt(o *parser.Event) {
 	case o.Role == parser.Evidence && f.Requeued:
 		f.beginAttempt()
 		f.Failed = true
-	case factsOf(o.Pattern).ends:
+	case patternOf(o.Pattern).Ends:
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.Failed = true
@@ -149,7 +152,7 @@ func (f *file) followAttempt(o *parser.Event) {
 // inContext is an event with what was known when it was read.
 func (f *file) inContext(o parser.Event) *event {
 	e := &event{
-		Event: o, file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.stepsNow(), Since: f.Clocks[o.Header.Launched()],
+		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.stepsNow(), Since: f.Clocks[o.Header.Launched()],
 		Progress: f.Progress, LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
 	}
 	if e.When.IsZero() {
@@ -189,7 +192,7 @@ func reclassify(o *parser.Event) {
 	for _, f := range o.Trace.Frames {
 		for _, place := range []string{"multiprocessing/synchronize.py", "multiprocessing/heap.py", "shared_memory.py", "multiprocessing/reductions.py"} {
 			if strings.HasSuffix(strings.ReplaceAll(f.File, "\\", "/"), place) || strings.Contains(o.Text, "/dev/shm") {
-				o.Kind, o.Role, o.Pattern = parser.SHMExhausted, parser.Evidence, exceptionOfShm
+				o.Kind, o.Role, o.Pattern = parser.SHMExhausted, parser.Evidence, "shm.traceback"
 				o.Fields = parser.Fields{"errno": "28"}
 				return
 			}

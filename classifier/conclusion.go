@@ -107,7 +107,7 @@ const hostFullPercent = 95
 func (c *cluster) chooseRoot() *event {
 	best := c.evidence[0]
 	for _, e := range c.evidence[1:] {
-		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.facts.authority > best.facts.authority {
+		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.pattern.Authority > best.pattern.Authority {
 			best = e
 		}
 	}

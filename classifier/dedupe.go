@@ -6,12 +6,19 @@ import (
 	"oomscan/parser"
 )
 
+// Messages whose place among others matters.
+const (
+	rayAdvice    = "ray.memory_advice"       // the end of the text in which Ray's memory monitor reports a kill
+	kubeMemory   = "kubernetes.memory_limit" // the memory of the limits or requests that stand above it
+	kubeLimits   = "kubernetes.limits"
+	kubeRequests = "kubernetes.requests"
+)
+
 // dedupe copies the events of one input, drops doubles and gives details to the evidence they belong to.
 func dedupe(f *file) []*event {
 	var out []*event
 	for _, e := range f.Events {
 		c := *e
-		c.facts = factsOf(e.Pattern)
 		c.fields = parser.Fields{}
 		complete(c.fields, e.Fields)
 		if !mergeDuplicate(out, &c) {
@@ -61,7 +68,7 @@ func repeated(events []*event, advice *event) bool {
 		if e.Pattern == rayAdvice {
 			return e.At.Offset > advice.At.Offset
 		}
-		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && e.facts.program == "ray"
+		return e.Kind == parser.OOMKill && e.Role == parser.Evidence && e.pattern.Program.Name == "ray"
 	})
 }
 

@@ -79,13 +79,13 @@ func (f *file) launch(r *Run, v votes) {
 // frames reads the tracebacks: whose files do they pass through.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
-		said := factsOf(e.Pattern)
-		v.add(said.framework, 1)
-		r.Launcher = outermost(r.Launcher, said.launcher)
-		if isServer(said.framework) {
-			set(&r.Engine, said.framework)
+		p := e.pattern
+		v.add(p.Framework, 1)
+		r.Launcher = outermost(r.Launcher, p.Launcher)
+		if isServer(p.Framework) {
+			set(&r.Engine, p.Framework)
 		}
-		if said.program == "slurm" {
+		if p.Scheduler == "slurm" {
 			set(&r.JobID, jobOf(e.Fields))
 		}
 		// an engine's own failure: it is a bare server, unless something else turns out to run it

@@ -14,7 +14,7 @@ import (
 // lines are the evidence of an incident, the root first.
 func (c *conclusion) lines(v phase.Verdict, in *Incident) []Evidence {
 	e := c.root
-	out := []Evidence{{At: e.At, Text: clean(e.Text, 400), Why: reason(e), Pattern: e.Pattern}}
+	out := []Evidence{{At: e.At, Text: clean(e.Text, 400), Why: reason(e), Pattern: e.Pattern, Fields: e.fields}}
 	if v.Frame != nil && c.trace != nil {
 		out = append(out, Evidence{
 			At:   parser.Position{Source: c.tracedBy.At.Source, Line: c.trace.Line},
@@ -23,12 +23,12 @@ func (c *conclusion) lines(v phase.Verdict, in *Incident) []Evidence {
 	}
 	for _, d := range e.details {
 		if len(out) < maxEvidence {
-			out = append(out, Evidence{At: d.At, Text: clean(d.Text, 300), Why: "gives figures", Pattern: d.Pattern})
+			out = append(out, Evidence{At: d.At, Text: clean(d.Text, 300), Why: "gives figures", Pattern: d.Pattern, Fields: d.fields})
 		}
 	}
 	for _, x := range c.evidence {
 		if x != e && len(out) < maxEvidence && (x.Pattern != e.Pattern || x.file != e.file) {
-			out = append(out, Evidence{At: x.At, Text: clean(x.Text, 300), Why: "reports the same failure", Pattern: x.Pattern})
+			out = append(out, Evidence{At: x.At, Text: clean(x.Text, 300), Why: "reports the same failure", Pattern: x.Pattern, Fields: x.fields})
 		}
 	}
 	return out

@@ -165,7 +165,7 @@ func (c *conclusion) rootFacts() Root {
 	}
 	id := c.rootIdentity(fields)
 	r := Root{
-		At: e.At, Pattern: e.Pattern, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
+		At: e.At, Pattern: e.Pattern, Fields: fields, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
 		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
 	}
@@ -197,7 +197,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 		j.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
 	}
 	id.Host = cmp.Or(id.Host, j.hostOf(e, id.Rank))
-	if e.facts.program == "spawn" && id.Rank < 0 && j.oneNode() {
+	if e.pattern.Program.Name == "spawn" && id.Rank < 0 && j.oneNode() {
 		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
 	}
 	if kill && id.PID <= 0 {
@@ -227,7 +227,7 @@ func (j *job) hostOf(e *event, rank int) string {
 	if h := j.srunHost(e, rank); h != "" {
 		return h
 	}
-	if e.facts.launcher == "k8s" { // the description of one pod
+	if e.pattern.Launcher == "k8s" { // the description of one pod
 		if h := onlyHost([]*file{e.file}); h != "" {
 			return h
 		}

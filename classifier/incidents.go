@@ -89,14 +89,14 @@ func (j *job) dropOtherJobs() {
 	known := sync.OnceValue(j.knowsJob) // no event that tells it is dropped
 	j.events = slices.DeleteFunc(j.events, func(e *event) bool {
 		job := e.fields["job"]
-		return e.facts.program == "kernel" && job != "" && !sameJob(job, j.run.JobID) && known()
+		return e.pattern.Program.Name == "kernel" && job != "" && !sameJob(job, j.run.JobID) && known()
 	})
 }
 
 // knowsJob says whether the job id stands in another source than the kernel's own words.
 func (j *job) knowsJob() bool {
 	for _, e := range j.events {
-		if e.facts.program != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
+		if e.pattern.Program.Name != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
 			return true
 		}
 	}

@@ -94,11 +94,11 @@ func newIndex(j *job) *index {
 		if e.fields["pid"] != "" {
 			x.withPID = append(x.withPID, e)
 		}
-		if e.facts.program == "slurm" && e.fields["task"] != "" {
+		if e.pattern.Scheduler == "slurm" && e.fields["task"] != "" {
 			x.slurm = append(x.slurm, e)
 		}
-		x.elastic = x.elastic || e.facts.launcher == "torchrun"
-		if e.facts.child != "" && e.fields[e.facts.child] != "" {
+		x.elastic = x.elastic || e.pattern.Launcher == "torchrun"
+		if e.pattern.Child != "" && e.fields[e.pattern.Child] != "" {
 			r := run{e.file, e.Attempt}
 			x.failed[r] = appendFailure(x.failed[r], e)
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+
+	"oomscan/parser"
 )
 
 // failure is what a launcher says of a process that ended.
@@ -174,7 +176,7 @@ func listed(list string, n int) bool {
 // srunTask is the one task of the step that srun says ran out of memory.
 func (c *cluster) srunTask() (int, bool) {
 	for _, e := range c.evidence {
-		if n, err := strconv.Atoi(e.fields["task"]); err == nil && e.facts.namesTask {
+		if n, err := strconv.Atoi(e.fields["task"]); err == nil && e.Role == parser.Evidence && e.pattern.Scheduler == "slurm" {
 			return n, true
 		}
 	}

@@ -173,6 +173,9 @@ func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
 	return phase.FromDriver(t.Frames)
 }
 
+// daskMemory is a kill by Dask itself, whose workers run anything.
+const daskMemory = "dask.memory"
+
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
 func (c *conclusion) byContext() phase.Verdict {
 	e := c.root

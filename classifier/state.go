@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"oomscan/parser"
+	"oomscan/parser/messages"
 	"oomscan/parser/obs"
+	"oomscan/parser/pattern"
 )
 
 // file is what one input told.
@@ -62,6 +64,7 @@ type timer struct {
 // event is an event with what was known when it was read.
 type event struct {
 	parser.Event
+	pattern  *pattern.Pattern // that it matched
 	file     *file
 	Attempt  int
 	Steps    int    // training steps reported before it, in its file
@@ -77,9 +80,16 @@ type event struct {
 	Clock    string
 	fields   parser.Fields // Event.Fields, completed by details beside it; of a result in the making, like what follows
 	details  []*event
-	facts    facts
 	cluster  *cluster // whose evidence it is
 	figures  figures
+}
+
+// patternOf is the pattern of that name. Observations that another version wrote may name one that this one does not have.
+func patternOf(name string) *pattern.Pattern {
+	if p := messages.ByName(name); p != nil {
+		return p
+	}
+	return &pattern.Pattern{}
 }
 
 func (c *Collector) file(name string) *file {
@@ -122,7 +132,7 @@ func (p Packed) Unpack() *Collector {
 	for _, f := range c.files {
 		f.makeMaps()
 		for _, e := range f.Events {
-			e.file = f
+			e.file, e.pattern = f, patternOf(e.Pattern)
 		}
 	}
 	return c

@@ -94,15 +94,17 @@ type Evidence struct {
 	At      parser.Position
 	Text    string
 	Why     string
-	Pattern string // the name of the message; empty for a frame of a stack
+	Pattern string        // the name of the message; empty for a frame of a stack
+	Fields  parser.Fields // that the pattern read
 }
 
 // Root is the first true evidence of an incident. Byte quantities that were not printed are nil.
 type Root struct {
 	At      parser.Position
-	Pattern string    // the name of the message; see parser.Event
-	Time    time.Time // zero: unknown
-	Clock   string    // see envelope.Header
+	Pattern string        // the name of the message; see parser.Event
+	Fields  parser.Fields // of the message, completed by further reports of the same failure
+	Time    time.Time     // zero: unknown
+	Clock   string        // see envelope.Header
 	Host    string
 	Rank    *int
 	Device  *int

@@ -153,7 +153,7 @@ func TestEnoughIsSaidOfWhatIsModelled(t *testing.T) {
 		"a request that nobody explains may not be the batch's": {run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.actor.micro-batch-size", "untold"},
 		"the engine's own estimate": {
 			run("vllm", "max_model_len", "131072"),
-			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Message: "the estimated maximum model length is 73840."}},
+			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf(kvNeeded)},
 			"vllm.max-model-len", "yes",
 		},
 	} {
@@ -175,9 +175,8 @@ func TestOneSequencesCacheIsCheckedAgainstTheModel(t *testing.T) {
 	ask := func(name string, needed float64) string {
 		r := run("vllm", "max_model_len", "131072")
 		r.Engine, r.Model.Name = "vllm", name
-		in := &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{
-			Message: "To serve at least one request with the models's max seq len (131072), (20.00 GiB KV cache is needed", Requested: gibs(needed),
-		}}
+		in := &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf(kvNeeded)}
+		in.Root.Requested = gibs(needed)
 		return strings.Join(For(r, in).Findings, "\n")
 	}
 	assert.Contains(t, ask("Qwen/Qwen3-14B", 20), "2 x 40 layers x 8 key-value heads x 128 x 2 bytes = 163,840 bytes a token (sizes from the model's name)")

@@ -499,7 +499,7 @@ func outsidePool(ctx *Context, _ string) verdict {
 // longSequence says that one sequence of the planned length needs more cache than there is.
 func longSequence(ctx *Context, _ string) verdict {
 	r := ctx.root
-	if _, ok := plannedLength(ctx.text); !ok || ctx.incident.Kind != parser.KVCache || !ctx.is("kv_sizing") {
+	if _, ok := plannedLength(ctx); !ok || ctx.incident.Kind != parser.KVCache || !ctx.is("kv_sizing") {
 		return verdict{}
 	}
 	short, ok := ctx.shortfall()
@@ -510,7 +510,7 @@ func longSequence(ctx *Context, _ string) verdict {
 }
 
 func lengthEstimate(ctx *Context, _ string) verdict {
-	_, ok := estimatedLength(ctx.text)
+	_, ok := estimatedLength(ctx)
 	return verdict{truthOf(ok), "the engine printed how long a sequence would fit"}
 }
 

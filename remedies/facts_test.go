@@ -40,7 +40,7 @@ func TestPatternsThatFactsAndGuidesAskForExist(t *testing.T) {
 		lessThanDesired, cacheRanFull, inSleepAllocator, cudaLibrary, limitReached, dataLoader, ncclSegment, pinned, evicted, saverMargin, graphCapture, sampler, prefill, decode,
 		npu, tpu, rayMonitor,
 	} {
-		for _, name := range s.patterns {
+		for _, name := range slices.Concat(s.patterns, s.read.patterns) {
 			assert.NotNil(t, messages.ByName(name), name)
 		}
 	}

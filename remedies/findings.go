@@ -71,7 +71,7 @@ func oneSequence(ctx *Context) string {
 		return ""
 	}
 	r := ctx.root
-	tokens, _ := plannedLength(r.Message)
+	tokens, _ := plannedLength(ctx)
 	return fmt.Sprintf("One sequence of %s tokens takes %s: %s.", memory.Thousands(tokens), classifier.GiB(*r.Requested), words)
 }
 
@@ -79,7 +79,7 @@ func oneSequence(ctx *Context) string {
 // one sequence agrees with it; 0 where it does not, or where a size is unknown.
 func oneToken(ctx *Context) (each int64, words string) {
 	r := ctx.root
-	tokens, ok := plannedLength(r.Message)
+	tokens, ok := plannedLength(ctx)
 	if ctx.incident.Kind != parser.KVCache || r.Requested == nil || !ok || latentAttention(ctx) {
 		return 0, ""
 	}

@@ -3,22 +3,32 @@ package remedies
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 )
 
 // sign is a fact that a message tells, or functions of the failing stack.
 type sign struct {
 	patterns []string // by which the message is recognised
-	texts    []string // words of a message that no field of its pattern carries, in lower case
+	read     fieldValue
+	texts    []string // parts of messages by many programs, in lower case
 	frames   []string // parts of functions, in lower case
 	near     int      // how many of the innermost frames are asked
 	why      string
 	not      string // why it is not so; empty: without the sign nobody can tell
 }
 
+// fieldValue is what one of the patterns must have read under a key. Without a key it asks for nothing.
+type fieldValue struct {
+	key, value string
+	patterns   []string
+}
+
+func (f fieldValue) seen(ctx *Context) bool {
+	return f.key != "" && readField(ctx, f.key, f.patterns...) == f.value
+}
+
 func (s sign) seen(ctx *Context) bool {
-	return slices.ContainsFunc(s.patterns, ctx.recognised) || ctx.messageContains(s.texts...) || ctx.stackContains(s.near, s.frames...)
+	return slices.ContainsFunc(s.patterns, ctx.recognised) || s.read.seen(ctx) || ctx.messageContains(s.texts...) || ctx.stackContains(s.near, s.frames...)
 }
 
 func (s sign) ask(ctx *Context, _ string) verdict {
@@ -42,10 +52,10 @@ var (
 		why:      "the failing allocation went through a sleep-mode allocator",
 	}
 	cudaLibrary = sign{patterns: []string{"cuda.library_alloc", "cuda.library_init", "cuda.cudnn_disguised"}}
-	// The kernel writes "Memory cgroup out of memory" where a group's limit was reached, "Out of memory" where the node's was.
+	// The kernel names the cgroup where a group's limit was reached and none where the node was full.
 	limitReached = sign{
-		patterns: []string{"slurm.oom_kill", "kernel.constraint", "kernel.cgroup"},
-		texts:    []string{"memory cgroup out of memory", "out_of_memory"}, // the latter is the state of Slurm's job
+		patterns: []string{"slurm.oom_kill", "slurm.job_state", "slurm.sacct", "slurm.mail", "kernel.constraint", "kernel.cgroup"},
+		read:     fieldValue{"scope", "cgroup", []string{"kernel.killed", "kernel.killed_cut", "kernel.sacrifice", "kernel.report"}},
 	}
 	dataLoader = sign{patterns: []string{
 		"dataloader.killed", "dataloader.bus_error", "dataloader.bus_line", "dataloader.signal", "dataloader.exited", "dataloader.gone", "dataloader.pin_memory",
@@ -69,12 +79,15 @@ var (
 		why:    "it failed while CUDA graphs were captured",
 	}
 	sampler = sign{
-		texts: []string{"warming up sampler"}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
+		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}
-	prefill = sign{texts: []string{"prefill out of memory"}, frames: []string{"forward_extend", "prefill"}, near: 40, why: "it failed while prompts were processed"}
-	decode  = sign{
-		patterns: []string{"sglang.retract_all"}, texts: []string{"decode out of memory"}, frames: []string{"forward_decode"}, near: 40,
+	prefill = sign{
+		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,
+		why: "it failed while prompts were processed",
+	}
+	decode = sign{
+		patterns: []string{"sglang.retract_all"}, read: fieldValue{"method", "Decode", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_decode"}, near: 40,
 		why: "it failed while tokens were generated",
 	}
 	// torch_npu's allocator has a variable of its own; XLA's settings for GPUs mean nothing to a TPU.
@@ -86,30 +99,28 @@ var (
 	}
 )
 
-// What engines print of themselves and no field of an incident carries (vllm/v1/worker/gpu_worker.py,
-// gpu_model_runner.py, v1/core/kv_cache_utils.py).
-var (
-	shareText  = expression(`desired gpu memory utilization \((0?\.[0-9]{1,6}|1(?:\.0)?), `)
-	seqsText   = expression(`warming up sampler with ([0-9]{1,6}) dummy requests`)
-	lengthText = expression(`max seq len \(([0-9]{1,9})\)`)
-	// Since 0.8.4 vLLM prints the length that it reckons would fit, before 0.11 how many tokens the cache holds
-	// (vllm/worker/worker.py).
-	estimateText = expression(`(?:estimated maximum model length is |tokens that can be stored in kv cache \()([0-9][0-9,]{0,11})`)
-)
+// readField is what one of the patterns read under a key, from the message or a line of the evidence; "" when none did.
+func readField(ctx *Context, key string, patterns ...string) string {
+	if v := ctx.root.Fields[key]; v != "" && slices.Contains(patterns, ctx.root.Pattern) {
+		return v
+	}
+	for _, e := range ctx.incident.Evidence {
+		if v := e.Fields[key]; v != "" && slices.Contains(patterns, e.Pattern) {
+			return v
+		}
+	}
+	return ""
+}
 
 // plannedLength is the sequence for which an engine found no room.
-func plannedLength(text string) (tokens int64, ok bool) { return number(lengthText(), text) }
+func plannedLength(ctx *Context) (tokens int64, ok bool) {
+	return parseInt(readField(ctx, "tokens", "vllm.kv_needed", "vllm.max_len_blocks"))
+}
 
-// estimatedLength is the longest sequence for which an engine says that it has room.
-func estimatedLength(text string) (tokens int64, ok bool) { return number(estimateText(), text) }
-
-// number is the first group of an expression, found in a text.
-func number(re *regexp.Regexp, text string) (n int64, ok bool) {
-	m := re.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	return parseInt(strings.ReplaceAll(m[1], ",", ""))
+// estimatedLength is the longest sequence for which an engine says that it has room: its own estimate, or before vLLM 0.11
+// how many tokens the cache holds.
+func estimatedLength(ctx *Context) (tokens int64, ok bool) {
+	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks"))
 }
 
 // expression is a regular expression that is compiled when it is first asked for: most runs need few of them.

@@ -332,8 +332,8 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 	const message = "the engine's own message"
 	switch last := lastWord(p.Key); {
 	case strings.HasSuffix(last, "gpu_memory_utilization"):
-		if m := shareText().FindStringSubmatch(ctx.text); m != nil {
-			return m[1], message
+		if share := readField(ctx, "fraction", "vllm.free_memory"); share != "" {
+			return share, message
 		}
 		for _, name := range []string{"vllm.usage", "vllm.budget"} {
 			if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok && g.Fields["fraction"] != "" {
@@ -341,11 +341,11 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 			}
 		}
 	case strings.HasSuffix(last, "max_num_seqs"):
-		if m := seqsText().FindStringSubmatch(ctx.text); m != nil {
-			return m[1], message
+		if n := readField(ctx, "count", "vllm.warm_up"); n != "" {
+			return n, message
 		}
 	case p.Next == "fit_length":
-		if n, ok := plannedLength(ctx.root.Message); ok {
+		if n, ok := plannedLength(ctx); ok {
 			return itoa(n), message
 		}
 	case p.Next == "host_memory":

@@ -355,7 +355,7 @@ func (q *paramQuery) longest() (low int64, how string) {
 
 // estimated is the length that fits as the engine estimates it, or as the sizes that it prints tell.
 func (q *paramQuery) estimated() proposedValue {
-	n, ok := estimatedLength(q.text)
+	n, ok := estimatedLength(q.Context)
 	if !ok {
 		return q.shorter()
 	}

@@ -176,7 +176,7 @@ func TestNextValues(t *testing.T) {
 		{"SGLang's prefill", run("sglang", "chunked_prefill_size", "4096"), gpuOOM("rollout"), "sglang.chunked-prefill", "--chunked-prefill-size", "2048"},
 		{
 			"vLLM's own estimate", run("vllm", "max_model_len", "131072"),
-			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Message: "Based on the available memory, the estimated maximum model length is 73840. Try"}},
+			&classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf(kvNeeded)},
 			"vllm.max-model-len", "--max-model-len", "73840",
 		},
 		{

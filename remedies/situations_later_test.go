@@ -49,7 +49,11 @@ func laterSituations() []situation {
 		in.Shortfall = &short
 		return in
 	}
-	said := func(in *classifier.Incident, m string) *classifier.Incident { in.Root.Message = m; return in }
+	said := func(in *classifier.Incident, m string) *classifier.Incident {
+		r := rootOf(m)
+		in.Root.Message, in.Root.Pattern, in.Root.Fields = r.Message, r.Pattern, r.Fields
+		return in
+	}
 	driver := func(phase string) *classifier.Incident {
 		return with(&classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: phase}, func(r *classifier.Root) {
 			r.Message, r.Trace = "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", wakes
@@ -89,16 +93,16 @@ func laterSituations() []situation {
 		},
 		{
 			thread: hub + "vllm-project/vllm/issues/34076", run: as(vllm("max_seq_len", "262144", "gpu_memory_utilization", "0.9"), "", "vllm", "Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8"),
-			in:    needs("max seq len (262144), (24.0 GiB KV cache is needed, which is larger than the available KV cache memory (3.18 GiB). Based on the available memory, the estimated maximum model length is 34736.", 24, 3.18),
+			in:    needs("To serve at least one request with the models's max seq len (262144), (24.0 GiB KV cache is needed, which is larger than the available KV cache memory (3.18 GiB). Based on the available memory, the estimated maximum model length is 34736.", 24, 3.18),
 			right: []string{"max_model_len = 34736"}, wrong: down, notable: "98,304 bytes a token",
 		},
 		{
 			thread: hub + "Alex8791-cyber/cognithor/pull/318", run: vllm("gpu_memory_utilization", "0.95"),
-			in:    with(recognised("vllm.free_memory", cache(desired+" (0.95, 30.25 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(30.12), gibs(31.84), gibs(30.25) }),
+			in:    with(recognised("vllm.free_memory", cache("Free memory on device (30.12/31.84 GiB) on startup is less than desired GPU memory utilization (0.95, 30.25 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(30.12), gibs(31.84), gibs(30.25) }),
 			right: down, wrong: append([]string{"max_model_len down"}, up...),
 		},
 		{
-			thread: hub + "vllm-project/llm-compressor/pull/2319", run: vllm(), in: with(recognised("vllm.free_memory", cache(desired+" (0.9, 71.20 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(61.2), gibs(79.11), gibs(71.2) }),
+			thread: hub + "vllm-project/llm-compressor/pull/2319", run: vllm(), in: with(recognised("vllm.free_memory", cache("Free memory on device (61.2/79.11 GiB) on startup is less than desired GPU memory utilization (0.9, 71.20 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(61.2), gibs(79.11), gibs(71.2) }),
 			right: []string{"gpu_memory_utilization = 0.75"}, wrong: up,
 		},
 		{

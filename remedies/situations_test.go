@@ -118,7 +118,7 @@ func idle(in *classifier.Incident, allocated, unallocated float64) *classifier.I
 }
 
 func cache(message string) *classifier.Incident {
-	return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Message: message}}
+	return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf(message)}
 }
 
 func killed(phase, message string) *classifier.Incident {

@@ -1,13 +1,20 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
 // accelPatterns are the allocators of accelerators other than NVIDIA's and AMD's: Intel XPU, Ascend NPU, Apple MPS,
 // Habana HPU.
-var accelPatterns = []table{xpuPatterns, npuPatterns, otherAccelPatterns}
+var accelPatterns = slices.Concat(
+	by(pattern.Program{Name: "xpu", Framework: "torch", Allocator: "xpu", Vendor: "xpu"}, xpuPatterns),
+	by(pattern.Program{Name: "npu", Framework: "torch", Allocator: "npu", Vendor: "npu"}, npuPatterns),
+	by(pattern.Program{Name: "mps", Allocator: "mps", Vendor: "mps"}, mpsPatterns),
+	by(pattern.Program{Name: "hpu", Allocator: "hpu", Vendor: "hpu"}, hpuPatterns),
+)
 
 func xpuPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
@@ -174,7 +181,8 @@ func npuPatterns() []pattern.Pattern {
 	}
 }
 
-func otherAccelPatterns() []pattern.Pattern {
+// mpsPatterns are those of PyTorch's allocator on Apple devices, and of Metal below it and below others.
+func mpsPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "mps.command_buffer",
@@ -190,6 +198,7 @@ func otherAccelPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "mps.oom",
+			Program:  pattern.Program{Name: "mps", Framework: "torch", Allocator: "mps", Vendor: "mps"},
 			Literals: []string{"MPS backend out of memory"},
 			Expr: `MPS backend out of memory \(MPS allocated: (?<allocated_sz>` + torchSize + `)(?:, other allocations: (?<others_sz>` + torchSize + `))?` +
 				`(?:, max allowed: (?<allowed_sz>` + torchSize + `))?(?:\)\. Tried to allocate (?<requested_sz>` + torchSize + `))?`,
@@ -215,6 +224,12 @@ func otherAccelPatterns() []pattern.Pattern {
 			Match:   []pattern.Sample{{Line: "RuntimeError: Invalid buffer size: 58.00 GB", Want: parser.Fields{"requested": "62277025792"}}},
 			NoMatch: []string{"ValueError: Invalid buffer size: 0"},
 		},
+	}
+}
+
+// hpuPatterns are those of Habana's bridge to PyTorch.
+func hpuPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "hpu.oom",
 			Literals: []string{"MODULE:PT_DEVMEM"},

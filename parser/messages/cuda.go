@@ -7,7 +7,10 @@ import (
 
 // cudaPatterns are the CUDA and HIP runtime, driver and libraries, in the spellings of whoever checks their status.
 // None of them prints figures. What runs out can be pinned host memory too: the text is the same, only the stack tells.
-var cudaPatterns = []table{cudaRuntimePatterns, cudaLibraryPatterns}
+var cudaPatterns = by(pattern.Program{Name: "cuda", Framework: "torch", Vendor: "cuda"}, cudaRuntimePatterns, cudaLibraryPatterns)
+
+// anyCUDA prints what every user of CUDA prints.
+var anyCUDA = pattern.Program{Name: "cuda", Vendor: "cuda"}
 
 func cudaRuntimePatterns() []pattern.Pattern {
 	return []pattern.Pattern{
@@ -66,6 +69,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "cuda.malloc",
+			Program:  anyCUDA,
 			Literals: []string{"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory", "to cudaMalloc ", "emory for requested buffer of size "},
 			Expr: `(?<!on device \d{1,4}: )(?<![\w(])cudaMalloc (?:retry )?failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes.{0,20}(?:error 2 |out of memory)` +
 				`|Failed to allocate memory for requested buffer of size (?<requested_b>\d{1,19})`,
@@ -94,7 +98,8 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			},
 		},
 		{
-			Name: "cuda.enum",
+			Name:    "cuda.enum",
+			Program: anyCUDA,
 			Literals: []string{
 				"CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "hipErrorOutOfMemory", "hipErrorMemoryAllocation", "RMM_ERROR_OUT_OF_MEMORY",
 			},

@@ -1,12 +1,20 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
-// cumemPatterns are the messages of allocators that are plugged under torch: vLLM's cumem, torch_memory_saver and
+// sleepPatterns are the messages of allocators that are plugged under torch: vLLM's cumem, torch_memory_saver and
 // vllm-ascend's camem. They know no figures of torch.
+var sleepPatterns = slices.Concat(
+	by(vllm, cumemPatterns),
+	by(pattern.Program{Name: "tms", Vendor: "cuda"}, saverPatterns),
+	by(pattern.Program{Name: "ascend", Vendor: "npu"}, camemPatterns),
+)
+
 func cumemPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
@@ -32,6 +40,12 @@ func cumemPatterns() []pattern.Pattern {
 			Source: "vLLM, csrc/cumem_allocator.cpp: what the same macro prints when it goes on after a failed allocation",
 			Match:  []pattern.Sample{{Line: "CUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:122", Want: parser.Fields{}}},
 		},
+	}
+}
+
+// saverPatterns are those of torch_memory_saver.
+func saverPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "tms.resume",
 			Literals: []string{"[torch_memory_saver.cpp] "},
@@ -79,6 +93,12 @@ func cumemPatterns() []pattern.Pattern {
 			Source: "torch_memory_saver, csrc/core.cpp: no host memory for the copy of a paused region",
 			Match:  []pattern.Sample{{Line: "[torch_memory_saver.cpp] mmap cpu_backup failed errno=12 size=4294967296", Want: parser.Fields{"errno": "12"}}},
 		},
+	}
+}
+
+// camemPatterns are those of vllm-ascend.
+func camemPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "ascend.camem",
 			Literals: []string{"(OOM: Out of Memory, allocation failed)"},

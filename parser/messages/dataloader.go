@@ -10,7 +10,9 @@ import (
 // A worker that died of SIGKILL is what the kernel's OOM killer leaves behind, and what everybody else who sends that
 // signal leaves behind as well. A bus error in a worker is different: it comes from a page of /dev/shm that could not
 // be backed.
-func dataloaderPatterns() []pattern.Pattern {
+var dataloaderPatterns = append(by(pattern.Program{Name: "dataloader", Framework: "torch"}, loaderPatterns), poolPatterns)
+
+func loaderPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "dataloader.killed",
@@ -105,6 +107,12 @@ func dataloaderPatterns() []pattern.Pattern {
 			Match:   []pattern.Sample{{Line: `ERROR: Unexpected segmentation fault encountered in worker.`, Want: parser.Fields{"signal": "segmentation fault"}}},
 			NoMatch: []string{`ERROR: Unexpected bus error encountered in worker.`},
 		},
+	}
+}
+
+// poolPatterns are those of other pools of worker processes.
+func poolPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "datasets.map_died",
 			Literals: []string{"One of the subprocesses has abruptly died during map operation"},

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
@@ -10,7 +12,16 @@ import (
 //
 // A child that died of SIGKILL is a suspicion of the OOM killer, unless the launcher says that the signal was its own
 // (reason=launcher). A bus error is a suspicion of /dev/shm. Everything else follows from what the child printed.
-var elasticPatterns = []table{torchrunPatterns, lightningPatterns, spawnPatterns, mpiPatterns}
+var elasticPatterns = slices.Concat(
+	by(torchrun, torchrunPatterns),
+	by(pattern.Program{Name: "lightning", Child: "rank"}, lightningPatterns),
+	by(pattern.Program{Name: "spawn", Framework: "torch"}, spawnPatterns),
+	[]table{deepspeedDeaths},
+	by(pattern.Program{Name: "python", Child: "local_rank"}, subprocessPatterns),
+	[]table{mpiPatterns},
+)
+
+var torchrun = pattern.Program{Name: "elastic", Framework: "torch", Launcher: "torchrun", Child: "local_rank"}
 
 // lightningPatterns are the launcher of Lightning's DDP strategy, which runs rank 0 itself.
 func lightningPatterns() []pattern.Pattern {
@@ -65,6 +76,7 @@ func torchrunPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "elastic.failed",
+			GaveUp:   true,
 			Literals: []string{"failed (exitcode: "},
 			Expr:     `failed \(exitcode: (?!(?:-9|137|-7|135)\))(?<exitcode>-?\d+)\)(?: local_rank: (?<local_rank>\d+) \(pid: (?<pid>\d+)\))?(?: of (?:binary|fn): (?<cmd>\S{1,300}))?`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: elastic,
@@ -169,6 +181,7 @@ func torchrunPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "elastic.child_failed",
+			Ends:     true,
 			Literals: []string{"errors.ChildFailedError", "elastic.rendezvous.api.Rendezvous"},
 			Expr:     `(?:errors\.ChildFailedError|elastic\.rendezvous\.api\.Rendezvous\w{1,30}Error)(?::|\s*$)`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
@@ -195,11 +208,9 @@ func torchrunPatterns() []pattern.Pattern {
 	}
 }
 
-// spawnPatterns are Python launchers: torch.multiprocessing.spawn, DeepSpeed, subprocess.
+// spawnPatterns are those of torch.multiprocessing.spawn.
 func spawnPatterns() []pattern.Pattern {
 	const spawn = "torch 1.4-2.11 torch/multiprocessing/spawn.py; the index is the process's, 0 to nprocs-1"
-	const deepspeed = "DeepSpeed 0.3-0.18 deepspeed/launcher/launch.py; torch 1.7-1.8 torch/distributed/launch.py"
-	const subprocess = "CPython 3.5-3.14 Lib/subprocess.py CalledProcessError"
 	return []pattern.Pattern{
 		{
 			Name:     "spawn.sigkill",
@@ -232,6 +243,13 @@ func spawnPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`process 5 terminated with signal SIGKILL`},
 		},
+	}
+}
+
+// deepspeedDeaths are those of DeepSpeed's launcher.
+func deepspeedDeaths() []pattern.Pattern {
+	const deepspeed = "DeepSpeed 0.3-0.18 deepspeed/launcher/launch.py; torch 1.7-1.8 torch/distributed/launch.py"
+	return []pattern.Pattern{
 		{
 			// Printed for every sibling that was still healthy.
 			Name:     "deepspeed.killing",
@@ -266,6 +284,13 @@ func spawnPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`Process 4411 exits with return code = 0`, `['python', 'train.py'] exits with return code = -9`},
 		},
+	}
+}
+
+// subprocessPatterns are those of Python's subprocess, which launchers start their processes with.
+func subprocessPatterns() []pattern.Pattern {
+	const subprocess = "CPython 3.5-3.14 Lib/subprocess.py CalledProcessError"
+	return []pattern.Pattern{
 		{
 			Name:     "python.child_sigkill",
 			Literals: []string{"<Signals.SIGKILL: 9>", "returned non-zero exit status "},

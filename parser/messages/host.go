@@ -13,6 +13,7 @@ func pythonHostPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "host.torch_cpu",
+			Program:  pattern.Program{Name: "torch", Framework: "torch"},
 			Literals: []string{"DefaultCPUAllocator: "},
 			Expr:     `DefaultCPUAllocator: (?:can't allocate memory|not enough memory)(?:: you tried to (?:re)?allocate (?<requested_b>\d{1,19})(?! ?GB| ?\d))?`,
 			Kind:     parser.HostOOM, Role: parser.Evidence,
@@ -29,6 +30,7 @@ func pythonHostPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "host.torch_th",
+			Program:  pattern.Program{Name: "torch", Framework: "torch"},
 			Literals: []string{"$ Torch: not enough memory"},
 			Expr:     `\$ Torch: not enough memory: you tried to (?:re)?allocate (?:0|(?<requested_gib>[1-9]\d{0,7}))GB`,
 			Kind:     parser.HostOOM, Role: parser.Evidence,

@@ -11,6 +11,7 @@ func hydraCorePatterns() []pattern.Pattern {
 		{
 			// Hydra's main, which starts verl and others: printed as the driver ends.
 			Name:     "hydracore.job_failed",
+			Ends:     true,
 			Literals: []string{"Error executing job with overrides: ["},
 			Expr:     `^Error executing job with overrides: \[`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,

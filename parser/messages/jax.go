@@ -1,12 +1,18 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
 // jaxPatterns are JAX, XLA and TensorFlow.
-var jaxPatterns = []table{xlaPatterns, tensorflowPatterns}
+var jaxPatterns = slices.Concat(
+	by(pattern.Program{Name: "xla", Allocator: "xla"}, xlaPatterns),
+	by(pattern.Program{Name: "tf", Allocator: "xla"}, tensorflowPatterns),
+	by(pattern.Program{Name: "paddle", Allocator: "paddle"}, paddlePatterns),
+)
 
 func xlaPatterns() []pattern.Pattern {
 	const status = `(?:RESOURCE_EXHAUSTED|[Rr]esource exhausted|Resource Exhausted): `
@@ -35,6 +41,7 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "xla.hbm",
+			Program:  pattern.Program{Name: "xla", Allocator: "xla", Device: "TPU"},
 			Literals: []string{"Ran out of memory in memory space"},
 			Expr:     `Ran out of memory in memory space (?!vmem|smem|sflag|cmem)\w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
@@ -164,6 +171,12 @@ func tensorflowPatterns() []pattern.Pattern {
 				Want: parser.Fields{"library": "tensorflow"},
 			}},
 		},
+	}
+}
+
+// paddlePatterns are those of PaddlePaddle.
+func paddlePatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "paddle.oom",
 			Literals: []string{"Out of memory error on "},

@@ -9,7 +9,9 @@ import (
 //
 // The kernel writes kB for KiB. A comm is the name of a thread, cut to 15 bytes: "pt_main_thread", "ray::WorkerDict.".
 // Who invoked the OOM killer merely asked for a page; the victim is the one of the "Killed process" line.
-var kernelPatterns = []table{oomKillerPatterns, kernelNeighbours}
+var kernelPatterns = by(kernel, oomKillerPatterns, kernelNeighbours)
+
+var kernel = pattern.Program{Name: "kernel", Authority: pattern.Killed, Node: true}
 
 // oomKillerPatterns are the lines of one report of the OOM killer, in the order in which it prints them.
 func oomKillerPatterns() []pattern.Pattern {
@@ -51,12 +53,12 @@ func oomKillerPatterns() []pattern.Pattern {
 		{
 			Name:     "kernel.killed",
 			Literals: []string{"Killed process "},
-			Expr:     `Killed process (?<pid>\d+)(?:,? UID \d+,)? \((?<comm>.{1,64}?)\)(?:,? UID:? ?\d+,)?,? total-vm:(?<total_vm_kib>\d+)kB(?:, anon-rss:(?<anon_rss_kib>\d+)kB)?(?:, file-rss:(?<file_rss_kib>\d+)kB)?(?:, shmem-rss:(?<shmem_rss_kib>\d+)kB)?`,
+			Expr:     `(?<=Memory (?<scope>cgroup) out of memory(?: \(\w{1,40}\))?: |)Killed process (?<pid>\d+)(?:,? UID \d+,)? \((?<comm>.{1,64}?)\)(?:,? UID:? ?\d+,)?,? total-vm:(?<total_vm_kib>\d+)kB(?:, anon-rss:(?<anon_rss_kib>\d+)kB)?(?:, file-rss:(?<file_rss_kib>\d+)kB)?(?:, shmem-rss:(?<shmem_rss_kib>\d+)kB)?`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: oomKill,
 			Match: []pattern.Sample{
 				{
 					Line: `Memory cgroup out of memory: Killed process 104850 (python) total-vm:96760932kB, anon-rss:44817324kB, file-rss:41216kB, shmem-rss:0kB, UID:20417 pgtables:141080kB oom_score_adj:0`,
-					Want: parser.Fields{"pid": "104850", "comm": "python", "total_vm": "99083194368", "anon_rss": "45892939776", "file_rss": "42205184", "shmem_rss": "0"},
+					Want: parser.Fields{"scope": "cgroup", "pid": "104850", "comm": "python", "total_vm": "99083194368", "anon_rss": "45892939776", "file_rss": "42205184", "shmem_rss": "0"},
 				},
 				{
 					Line: `Killed process 1221 (allocate) total-vm:2257144kB, anon-rss:2009128kB, file-rss:4kB`,
@@ -76,19 +78,19 @@ func oomKillerPatterns() []pattern.Pattern {
 		{
 			Name:     "kernel.killed_cut",
 			Literals: []string{"ut of memory: Killed process ", "): Killed process "},
-			Expr:     `ut of memory(?: \(\w{1,40}\))?: Killed process (?<pid>\d+)(?: \((?<comm>.{1,64}?)\))?(?!.{0,80}total-vm:)`,
+			Expr:     `(?<=Memory (?<scope>cgroup) o|)ut of memory(?: \(\w{1,40}\))?: Killed process (?<pid>\d+)(?: \((?<comm>.{1,64}?)\))?(?!.{0,80}total-vm:)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: oomKill + ": cut by a syslog relay or a paste",
-			Match:   []pattern.Sample{{Line: `Memory cgroup out of memory: Killed process 3141592 (gitlab-shell)`, Want: parser.Fields{"pid": "3141592", "comm": "gitlab-shell"}}},
+			Match:   []pattern.Sample{{Line: `Memory cgroup out of memory: Killed process 3141592 (gitlab-shell)`, Want: parser.Fields{"scope": "cgroup", "pid": "3141592", "comm": "gitlab-shell"}}},
 			NoMatch: []string{`Memory cgroup out of memory: Killed process 1 (python) total-vm:8kB, anon-rss:4kB, file-rss:0kB`},
 		},
 		{
 			// The process is the chosen one; the next line names the victim, which may be a child of it.
 			Name:     "kernel.sacrifice",
 			Literals: []string{" or sacrifice child"},
-			Expr:     `ut of memory(?: \(\w{1,40}\))?: [Kk]ill process (?<pid>\d+) \((?<comm>.{1,64}?)\) (?:score \d+ )?or sacrifice child`,
+			Expr:     `(?<=Memory (?<scope>cgroup) o|)ut of memory(?: \(\w{1,40}\))?: [Kk]ill process (?<pid>\d+) \((?<comm>.{1,64}?)\) (?:score \d+ )?or sacrifice child`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Linux 2.6.36-4.19 mm/oom_kill.c",
 			Match: []pattern.Sample{
-				{Line: `Memory cgroup out of memory: Kill process 31790 (python) score 1001 or sacrifice child`, Want: parser.Fields{"pid": "31790", "comm": "python"}},
+				{Line: `Memory cgroup out of memory: Kill process 31790 (python) score 1001 or sacrifice child`, Want: parser.Fields{"scope": "cgroup", "pid": "31790", "comm": "python"}},
 				{Line: `Out of memory: Kill process 1221 (allocate) score 241 or sacrifice child`, Want: parser.Fields{"pid": "1221", "comm": "allocate"}},
 			},
 		},

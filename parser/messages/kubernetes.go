@@ -61,6 +61,7 @@ func kubernetesPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "docker.memory_limit",
+			Program:  pattern.Program{Name: "docker"},
 			Literals: []string{"  \"Memory\": "},
 			Expr:     `  "Memory": (?<limit_b>[1-9]\d{6,15})\b`,
 			Kind:     parser.OOMKill, Role: parser.Detail,

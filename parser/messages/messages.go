@@ -12,33 +12,50 @@ import (
 // table makes the patterns of one kind of message of one program.
 type table = func() []pattern.Pattern
 
+// by are the tables of one program. A message that another one prints, or that proves less, states its own Program.
+func by(p pattern.Program, tables ...table) []table {
+	out := make([]table, len(tables))
+	for i, t := range tables {
+		out[i] = func() []pattern.Pattern {
+			patterns := t()
+			for i := range patterns {
+				if patterns[i].Program == (pattern.Program{}) {
+					patterns[i].Program = p
+				}
+			}
+			return patterns
+		}
+	}
+	return out
+}
+
 // tables are in the order in which patterns are tried: the specific before the general.
 var tables = [][]table{
 	vetoPatterns,
 	// who kills
 	slurmPatterns, kernelPatterns,
-	{systemdPatterns},
+	systemdPatterns,
 	rayPatterns,
 	{shellPatterns},
-	{kubernetesPatterns},
-	{schedulerPatterns},
+	by(pattern.Program{Name: "kubernetes", Launcher: "k8s"}, kubernetesPatterns),
+	schedulerPatterns,
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
-	{trtllmPatterns},
+	by(pattern.Program{Name: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
 	{tgiPatterns},
 	// allocators and drivers
 	torchPatterns, accelPatterns,
-	{cumemPatterns},
+	sleepPatterns,
 	ncclPatterns,
-	{shmPatterns},
+	shmPatterns,
 	cudaPatterns,
 	jaxPatterns,
-	{ggmlPatterns},
-	{nativePatterns},
+	by(pattern.Program{Name: "ggml", Allocator: "ggml"}, ggmlPatterns),
+	nativePatterns,
 	hostPatterns,
 	// who died of what
 	elasticPatterns,
-	{dataloaderPatterns},
+	dataloaderPatterns,
 	// what the run runs on
 	{gpuPatterns},
 	// frameworks: markers, identities, recoveries
@@ -61,18 +78,21 @@ var All = sync.OnceValue(func() []pattern.Pattern {
 	return all
 })
 
-// ByName returns the pattern of that name, nil when there is none.
-func ByName(name string) *pattern.Pattern {
-	if i, ok := byName()[name]; ok {
-		return &All()[i]
-	}
-	return nil
+// reports are what package traceback reads from several lines: no line alone matches.
+var reports = []pattern.Pattern{
+	{Name: "kernel.report", Program: kernel},
+	{Name: "elastic.block", Program: torchrun, Ends: true},
 }
 
-var byName = sync.OnceValue(func() map[string]int {
-	m := make(map[string]int, len(All()))
-	for i := range All() {
-		m[All()[i].Name] = i
+// ByName returns the pattern of that name, nil when there is none.
+func ByName(name string) *pattern.Pattern { return byName()[name] }
+
+var byName = sync.OnceValue(func() map[string]*pattern.Pattern {
+	m := make(map[string]*pattern.Pattern, len(All())+len(reports))
+	for _, list := range [][]pattern.Pattern{All(), reports} {
+		for i := range list {
+			m[list[i].Name] = &list[i]
+		}
 	}
 	return m
 })

@@ -7,7 +7,9 @@ import (
 
 // nativePatterns are those of libraries that ask the CUDA driver themselves: TensorRT and TensorRT-LLM, bitsandbytes,
 // cupy, rmm.
-func nativePatterns() []pattern.Pattern {
+var nativePatterns = by(pattern.Program{Name: "tensorrt", Allocator: "tensorrt", Vendor: "cuda"}, libraryPatterns)
+
+func libraryPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "trtllm.runtime",
@@ -57,6 +59,7 @@ func nativePatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "bitsandbytes.status",
+			Program:  pattern.Program{Name: "bitsandbytes", Vendor: "cuda"},
 			Literals: []string{"Error out of memory at line "},
 			Expr:     `Error out of memory at line \d{1,6} in file `,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
@@ -65,6 +68,7 @@ func nativePatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "cupy.oom",
+			Program:  pattern.Program{Name: "cupy", Vendor: "cuda"},
 			Literals: []string{"ut of memory allocating ", "ut of memory to allocate "},
 			Expr: `[Oo]ut of memory (?:allocating (?<requested_b>\d[\d,]{0,24}) bytes \(allocated so far: (?<allocated_b>\d[\d,]{0,24}) bytes(?:, limit set to: (?<limit_b>\d[\d,]{0,24}) bytes)?` +
 				`|to allocate (?<requested_b>\d{1,19}) bytes \(total (?<allocated_b>\d{1,19}) bytes)\)`,
@@ -80,6 +84,7 @@ func nativePatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "rmm.pool",
+			Program:  pattern.Program{Name: "rmm", Vendor: "cuda"},
 			Literals: []string{"RMM failure at"},
 			Expr:     `RMM failure at ?:.{1,400}?[Mm]aximum pool size exceeded(?: \(failed to allocate (?<requested_sz>` + torchSize + `)\))?`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
@@ -10,7 +12,12 @@ import (
 // NCCL tells an allocation failure twice: a line with the CUDA error, then one with the size. The second alone proves
 // nothing, because a call that failed for any other reason prints it as well. Everything that torch says around it is
 // the consequence of a failure that may be on another rank.
-var ncclPatterns = []table{ncclMemoryPatterns, ncclErrorPatterns, watchdogPatterns}
+var ncclPatterns = slices.Concat(
+	by(pattern.Program{Name: "nccl", Framework: "torch", Vendor: "cuda"}, ncclMemoryPatterns, ncclErrorPatterns),
+	by(pattern.Program{Name: "c10d", Framework: "torch"}, c10dPatterns),
+	by(pattern.Program{Name: "hccl", Vendor: "npu"}, hcclPatterns),
+	by(pattern.Program{Name: "c10d", Framework: "torch"}, watchdogPatterns),
+)
 
 // ncclMemoryPatterns are allocations that the library could not make, on the GPU, in host memory or in /dev/shm.
 func ncclMemoryPatterns() []pattern.Pattern {
@@ -235,6 +242,12 @@ func ncclErrorPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.1.0.7<0>`},
 		},
+	}
+}
+
+// c10dPatterns are torch.distributed's own errors.
+func c10dPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			// When the watchdog died of memory itself, the allocator's pattern has the line.
 			Name:     "c10d.watchdog_terminated",
@@ -333,6 +346,12 @@ func ncclErrorPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`[c10d] The client socket has failed to connect to [localhost]:29500 (errno: 99 - Cannot assign requested address).`},
 		},
+	}
+}
+
+// hcclPatterns are those of Huawei's collective library.
+func hcclPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "hccl.code",
 			Literals: []string{"EI0002: ", "EI0006: "},

@@ -10,7 +10,7 @@ import (
 // Ray writes "GB" for 2^30 bytes. Of a kill, "used" and "limit" are those of the node (or of Ray's cgroup), "process" is
 // what the killed worker used, "cmd" the task or actor method that Ray names. The class OutOfMemoryError is Ray's own
 // here and says nothing of a GPU; a RayTaskError line repeats its cause and proves nothing.
-var rayPatterns = []table{rayMonitor, rayObjectStore, rayDeaths, rayIdentity}
+var rayPatterns = by(pattern.Program{Name: "ray", Launcher: "ray"}, rayMonitor, rayObjectStore, rayDeaths, rayIdentity)
 
 // rayMonitor is the memory monitor, which kills workers before the kernel would.
 func rayMonitor() []pattern.Pattern {
@@ -351,6 +351,7 @@ func rayDeaths() []pattern.Pattern {
 		},
 		{
 			Name:     "ray.job_failed",
+			Ends:     true,
 			Literals: []string{"Job 'raysubmit_", "Job \"raysubmit_"},
 			Expr:     `Job ['"](?<job_name>[\w.-]{1,80})['"] failed`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,

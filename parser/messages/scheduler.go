@@ -1,13 +1,22 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
 // schedulerPatterns are batch systems other than Slurm and Kubernetes, and the task systems that watch their workers'
 // memory themselves: PBS and Torque, LSF, HTCondor, Google's training jobs, Dask, Spark.
-func schedulerPatterns() []pattern.Pattern {
+var schedulerPatterns = slices.Concat(
+	by(pattern.Program{Name: "pbs", Scheduler: "pbs"}, pbsPatterns),
+	by(pattern.Program{Name: "lsf", Scheduler: "lsf"}, lsfPatterns),
+	by(pattern.Program{Name: "condor", Scheduler: "condor"}, condorPatterns),
+	[]table{taskPatterns},
+)
+
+func pbsPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "pbs.memory",
@@ -33,6 +42,11 @@ func schedulerPatterns() []pattern.Pattern {
 			Match:   []pattern.Sample{{Line: "=>> PBS: job killed: walltime 3610 exceeded limit 3600", Want: parser.Fields{"method": "walltime", "reason": "cancelled"}}},
 			NoMatch: []string{"=>> PBS: job killed: mem 38427376kb exceeded limit 33554432kb"},
 		},
+	}
+}
+
+func lsfPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "lsf.memory",
 			Literals: []string{"TERM_MEMLIMIT: "},
@@ -48,6 +62,11 @@ func schedulerPatterns() []pattern.Pattern {
 			Source: "IBM Spectrum LSF 8-10: limits of time, and people",
 			Match:  []pattern.Sample{{Line: "TERM_RUNLIMIT: job killed after reaching LSF run time limit.", Want: parser.Fields{"reason": "cancelled"}}, {Line: "TERM_OWNER: job killed by owner.", Want: parser.Fields{"reason": "cancelled"}}},
 		},
+	}
+}
+
+func condorPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "condor.memory",
 			Literals: []string{"memory limit of "},
@@ -58,6 +77,12 @@ func schedulerPatterns() []pattern.Pattern {
 				Want: parser.Fields{"limit": "8589934592", "used": "8598323200"},
 			}},
 		},
+	}
+}
+
+// taskPatterns are task systems that watch their workers' memory.
+func taskPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "google.replica",
 			Literals: []string{"ran out-of-memory and exited", "Replicas low on memory: "},

@@ -8,7 +8,10 @@ import (
 // sglangPatterns are the words of SGLang: its token pool, its start-up, its requests for new weights.
 //
 // SGLang writes "GB" for 2^30 bytes, with one exception (sglang.hicache).
-var sglangPatterns = []table{sglangPool, sglangInit, sglangPressure, sglangDeaths, sglangGauges, sglangMarkers}
+var sglangPatterns = by(
+	pattern.Program{Name: "sglang", Framework: "sglang"},
+	sglangPool, sglangInit, sglangPressure, sglangDeaths, sglangGauges, sglangMarkers,
+)
 
 // sglangPool are failures of the token pool while requests are served.
 func sglangPool() []pattern.Pattern {

@@ -9,7 +9,9 @@ import (
 //
 // "No space left on device" is a full disk unless the path says otherwise: POSIX shared memory names have one slash at
 // the front and none behind it, torch's begin with /torch_ and hold the pid of their maker.
-func shmPatterns() []pattern.Pattern {
+var shmPatterns = append(by(torch, torchSharedMemory), otherSharedMemory)
+
+func torchSharedMemory() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "torch.shm",
@@ -98,6 +100,12 @@ func shmPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`RuntimeError: unable to open shared memory object </torch_88_1> in read-write mode: Too many open files (24)`},
 		},
+	}
+}
+
+// otherSharedMemory are those of other programs that share memory between processes.
+func otherSharedMemory() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "python.shm_enospc",
 			Literals: []string{"[Errno 28] No space left on device: "},

@@ -9,7 +9,18 @@ import (
 //
 // Nodes and tasks are as printed: "node[01-04]", "3,10-11". A job id is the job's own, never an array's ("17", where
 // squeue says "15_2"), except in sacct tables, which print "15_2".
-var slurmPatterns = []table{slurmMemoryPatterns, slurmCancelPatterns, slurmExitPatterns}
+var slurmPatterns = by(
+	pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Counted},
+	slurmMemoryPatterns, slurmCancelPatterns, slurmExitPatterns,
+)
+
+// slurmdbd is Slurm's accounting of the job, sacct its table of any jobs; slurmd and slurmctld are the daemons' logs.
+var (
+	slurmdbd  = pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Accounted}
+	sacct     = pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Accounted, Node: true}
+	slurmd    = pattern.Program{Name: "slurmd", Node: true}
+	slurmctld = pattern.Program{Name: "slurmctld", Node: true}
+)
 
 // slurmMemoryPatterns are kills and limits that Slurm itself puts down to memory.
 func slurmMemoryPatterns() []pattern.Pattern {
@@ -101,6 +112,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.job_state",
+			Program:  slurmdbd,
 			Literals: []string{"JobState=OUT_OF_MEMORY", "State: OUT_OF_MEMORY"},
 			Expr:     `(?:^\s*JobId=(?<job>\d+)\b.{0,1500}?)?(?:JobState=|\bState: )OUT_OF_MEMORY`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: state + "; scontrol show job, seff",
@@ -126,6 +138,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.exit_125",
+			Program:  slurmdbd,
 			Literals: []string{"ExitCode=0:125"},
 			Expr:     `ExitCode=0:125\b`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
@@ -135,6 +148,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.sacct",
+			Program:  sacct,
 			Literals: []string{"OUT_OF_ME+", "OUT_OF_MEMORY"},
 			Expr:     `^\s*(?<job>\d{1,10}(?:_\d{1,7})?)(?:\+\d+)?(?:\.(?<step>\w{1,16}))?[ |\t](?:.{0,300}[ |\t])?OUT_OF_ME(?:MORY(?=[ |\t]|\s*$)|\+)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: state + "; sacct, whose column cuts the word",
@@ -150,6 +164,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.mail",
+			Program:  sacct,
 			Literals: []string{"Slurm Job_id="},
 			Expr:     `Slurm Job_id=(?<job>\d+) .{0,300}?, OUT_OF_MEMORY`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Slurm 20.02-26.05 src/slurmctld/agent.c: the subject of MailProg",
@@ -158,6 +173,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurmctld.oom",
+			Program:  slurmctld,
 			Literals: []string{" OOM failure"},
 			Expr:     `JobId=(?:\d+_\d+\()?(?<job>\d+)\)?(?:\+\d+)?(?:\(\d+\))? OOM failure`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Slurm 18.08-26.05 src/slurmctld/job_mgr.c _job_complete",
@@ -280,6 +296,7 @@ func slurmCancelPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurmctld.requeue",
+			Program:  slurmctld,
 			Literals: []string{"equeue job JobId=", "equeuing JobId=", "equeue JobId="},
 			Expr:     `[Rr]equeu(?:e job|e|ing) JobId=(?:\d+_\d+\()?(?<job>\d+)`,
 			Kind:     parser.Restart, Role: parser.Context,
@@ -297,7 +314,7 @@ func slurmExitPatterns() []pattern.Pattern {
 	const (
 		task   = `(?<![\w.\[\],-])(?<node>[\w.\[\],-]{1,253}): tasks? (?<task>[\d,-]{1,256}): `
 		source = "Slurm 2.2-26.05 src/srun/launch.c"
-		slurmd = "Slurm src/slurmd/slurmstepd/mgr.c"
+		daemon = "Slurm src/slurmd/slurmstepd/mgr.c"
 	)
 	return []pattern.Pattern{
 		{
@@ -339,9 +356,10 @@ func slurmExitPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurmd.task_killed",
+			Program:  slurmd,
 			Literals: []string{"exited. Killed by signal ", ") exited with exit code "},
 			Expr:     `task (?<task>\d+) \((?<pid>\d+)\) exited(?:\. Killed by signal (?<signal>9)\b| with exit code (?<exitcode>137)\b)`,
-			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: slurmd,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: daemon,
 			Match: []pattern.Sample{
 				{Line: `task 3 (7578) exited. Killed by signal 9.`, Want: parser.Fields{"task": "3", "pid": "7578", "signal": "9"}},
 				{Line: `task 0 (7578) exited with exit code 137.`, Want: parser.Fields{"task": "0", "pid": "7578", "exitcode": "137"}},
@@ -350,9 +368,10 @@ func slurmExitPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurmd.task_exited",
+			Program:  slurmd,
 			Literals: []string{"exited. Killed by signal ", ") exited with exit code "},
 			Expr:     `task (?<task>\d+) \((?<pid>\d+)\) exited(?:\. Killed by signal (?!9\b)(?<signal>\d+)| with exit code (?!0\b|137\b)(?<exitcode>\d+))`,
-			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: slurmd,
+			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: daemon,
 			Match:   []pattern.Sample{{Line: `task 1 (7579) exited with exit code 1.`, Want: parser.Fields{"task": "1", "pid": "7579", "exitcode": "1"}}},
 			NoMatch: []string{`task 0 (7578) exited with exit code 0.`, `task 3 (7578) exited. Killed by signal 9.`},
 		},

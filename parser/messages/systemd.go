@@ -1,15 +1,22 @@
 package messages
 
 import (
+	"slices"
+
 	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
 // systemdPatterns are systemd's word on its units, and the killers in user space: systemd-oomd and earlyoom. The unit
 // or cgroup is in field path.
-func systemdPatterns() []pattern.Pattern {
+var systemdPatterns = slices.Concat(
+	by(pattern.Program{Name: "systemd", Authority: pattern.Counted, Node: true}, unitPatterns),
+	by(pattern.Program{Name: "oomd", Node: true}, oomdPatterns),
+	by(pattern.Program{Name: "earlyoom", Node: true}, earlyoomPatterns),
+)
+
+func unitPatterns() []pattern.Pattern {
 	const service = "systemd 237-258 src/core/unit.c, service.c"
-	const oomd = "systemd 247-258 src/oom/oomd-manager.c; 'Marked' since 258"
 	return []pattern.Pattern{
 		{
 			Name:     "systemd.oom_kill",
@@ -53,6 +60,13 @@ func systemdPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`trainer.service: Main process exited, code=killed, status=9/KILL`, `x.service: Main process exited, code=exited, status=0/SUCCESS`},
 		},
+	}
+}
+
+// oomdPatterns and earlyoomPatterns are the killers in user space.
+func oomdPatterns() []pattern.Pattern {
+	const oomd = "systemd 247-258 src/oom/oomd-manager.c; 'Marked' since 258"
+	return []pattern.Pattern{
 		{
 			Name:     "oomd.pressure",
 			Literals: []string{" due to memory pressure for "},
@@ -74,6 +88,11 @@ func systemdPatterns() []pattern.Pattern {
 				{Line: `Killed /user.slice/user-1002.slice/app-trainer.service due to memory used (22369452032) / total (24681861120) and swap used (8589910016) / total (8589930496) being more than 90.00%`, Want: parser.Fields{"path": "/user.slice/user-1002.slice/app-trainer.service", "used": "22369452032", "total": "24681861120"}},
 			},
 		},
+	}
+}
+
+func earlyoomPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			Name:     "earlyoom.kill",
 			Literals: []string{"sending SIGTERM to process ", "sending SIGKILL to process "},

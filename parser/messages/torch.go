@@ -13,7 +13,9 @@ const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
 //
 // The word in front of "out of memory" names the device (CUDA, HIP, MUSA, MLU ...) and is missing in the header that
 // all devices share, so it is left open; XPU and NPU word the rest differently and have patterns of their own.
-var torchPatterns = []table{torchMarkers, torchAllocatorPatterns, torchNeighbourPatterns}
+var torchPatterns = by(torch, torchMarkers, torchAllocatorPatterns, torchNeighbourPatterns)
+
+var torch = pattern.Program{Name: "torch", Framework: "torch", Allocator: "torch", Vendor: "cuda"}
 
 // torchMarkers tell where torch itself is when it reports that an allocation failed and goes on. They stand before the
 // patterns of the failure, which the same line holds.

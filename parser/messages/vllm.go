@@ -6,7 +6,9 @@ import (
 )
 
 // vllmPatterns are the words of vLLM, V0 and V1: the sizing of its KV cache, its start-up, the deaths of its processes.
-var vllmPatterns = []table{vllmSizing, vllmPressure, vllmDeaths, vllmGauges, vllmMarkers}
+var vllmPatterns = by(vllm, vllmSizing, vllmPressure, vllmDeaths, vllmGauges, vllmMarkers)
+
+var vllm = pattern.Program{Name: "vllm", Framework: "vllm"}
 
 // vllmSizing are refusals to start because the KV cache does not fit, and out of memory while warming up.
 func vllmSizing() []pattern.Pattern {

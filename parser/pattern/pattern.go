@@ -17,6 +17,31 @@ import (
 	"oomscan/parser"
 )
 
+// Program is who prints a message and what that alone proves. Of a program about which nothing more is known it is zero.
+type Program struct {
+	Name      string
+	Framework string    // that runs wherever the message is printed
+	Launcher  string    // that runs there
+	Scheduler string    // the batch system that prints it; a job has one
+	Allocator string    // the library whose allocator failed; the ranks of a job have one
+	Vendor    string    // of the devices; CUDA and ROCm print the same words
+	Device    string    // kind of device, where only one prints the message
+	Child     string    // of a launcher that reports how its processes ended: the field that names the process
+	Authority Authority // of its reports of kills
+	Node      bool      // logs for a node or a cluster, about any job there
+}
+
+// Authority ranks who reports a kill: of several reports of one kill, the highest is the root.
+type Authority int8
+
+// The authorities.
+const (
+	Accounted Authority = iota - 2 // in the books of a scheduler
+	Counted                        // found by who counts kills afterwards
+	Noticed                        // by who lost a process
+	Killed                         // by the killer itself
+)
+
 // Pattern is one message of one program: what it looks like, what it yields, where it comes from, and the lines that
 // prove it. Exactly one of Kind, Marker, Gauge and Veto says what a match yields.
 //
@@ -29,6 +54,7 @@ import (
 // A group that took no part in the match, or took nothing, yields no field.
 type Pattern struct {
 	Name string // "program.message", unique
+	Program
 	// Literals are case-sensitive: every match of Expr contains at least one of them, and Expr is never tried on a message
 	// without one. They have at least 6 bytes; choose what healthy logs seldom hold (under 1 % of lines).
 	Literals []string
@@ -46,7 +72,9 @@ type Pattern struct {
 	Gauge  bool   // a Gauge
 	// Common is set on a Marker "step" or "phase" whose lines may be a good part of a healthy log. Fewer of them are kept.
 	Common bool
-	Veto   bool // looks like memory trouble and is none: no event comes from this message
+	// Ends is set where a launcher reports that the attempt failed, GaveUp where the whole job died of it.
+	Ends, GaveUp bool
+	Veto         bool // looks like memory trouble and is none: no event comes from this message
 	// Whole is set on a Veto whose match at the beginning of a message speaks for all of it, however long it is.
 	Whole bool
 
