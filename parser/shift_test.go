@@ -1,8 +1,9 @@
 package parser
 
 import (
-	"oomscan/parser/traceback"
 	"testing"
+
+	"oomscan/parser/traceback"
 
 	"github.com/stretchr/testify/assert"
 )

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"oomscan/parser/stream"
 	"path"
 	"strconv"
 	"strings"
 	"time"
+
+	"oomscan/parser/stream"
 
 	"golang.org/x/sys/unix"
 )
