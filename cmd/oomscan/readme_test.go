@@ -79,5 +79,5 @@ func TestTheCheckRunsTheReadmesTestCommand(t *testing.T) {
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	assert.Equal(t, "go test ./...\n", string(out))
-	assert.Contains(t, string(raw), "\n$tests\n")
+	assert.Contains(t, string(raw), "\n$tests >")
 }

@@ -137,7 +137,7 @@ func TestOnARealSlurm(t *testing.T) {
 
 	t.Run("a job that the kernel kills", func(t *testing.T) {
 		if !s.kills {
-			t.Skip("no control groups for memory on this machine")
+			skip(t, "no control groups for memory on this machine")
 		}
 		dir := home(t, user1)
 		job := s.submit(user1, dir, hog, node, "--mem=50M")
@@ -316,7 +316,7 @@ func TestOnARealSlurm(t *testing.T) {
 	})
 	t.Run("the kernel's word on an earlier run", func(t *testing.T) {
 		if !s.kills {
-			t.Skip("no control groups for memory on this machine")
+			skip(t, "no control groups for memory on this machine")
 		}
 		dir := home(t, user1)
 		script := "[ -n \"$SLURM_RESTART_COUNT\" ] && { echo second; exit 0; }; " + hog + "; scontrol requeue $SLURM_JOB_ID; sleep 100"
