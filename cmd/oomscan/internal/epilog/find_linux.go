@@ -34,9 +34,9 @@ type finder struct {
 	uid      uint32
 	names    *Names
 	workDir  string
-	asked    bool // scontrol has told what it knows, or may not be asked
+	asked    bool // scontrol was asked, or may not be
 	beside   Beside
-	started  time.Time // zero: not told
+	started  time.Time // zero: unknown
 	entries  int       // of folders, looked at so far
 	problems []string
 }
