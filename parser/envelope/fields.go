@@ -27,6 +27,7 @@ var fields = map[string]field{
 	"fill":     {first: blank, call: takeFill},
 	"pad":      {first: blank, least: 1, call: takePad},
 	"left":     {class: blank, most: 4},
+	"right":    {first: blank | digit, least: 1, call: takeRight},
 	"digits":   {class: digit, least: 1, most: 9},
 	"word":     {class: word, least: 1, most: 64},
 	"launcher": {class: hostname, least: 1, most: 128},
@@ -170,6 +171,13 @@ func takePad(m *matcher, column int) bool {
 func takeFill(m *matcher, column int) bool {
 	m.while(blank, max(0, column-len(m.taken())))
 	return true
+}
+
+// takeRight takes a number at the right of a column of that width.
+func takeRight(m *matcher, width int) bool {
+	n := m.while(blank, width-1)
+	run := m.while(digit, width-len(n))
+	return len(run) > 0 && len(n)+len(run) == width
 }
 
 // takeStructured takes RFC 5424's structured data: "-" or [id name="value" ...] elements, in whose values a backslash

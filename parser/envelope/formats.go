@@ -25,6 +25,8 @@ type prefix struct {
 	behind       []step  // the steps behind it
 	next         byteSet // the bytes that may stand behind it, or second where there is no such literal
 	lead         slot    // the level or time that it begins with
+	named        bool    // it begins with the name of a host, a pod or a service
+	end          byteSet // the bytes that may stand behind that name
 }
 
 // prefixes are all formats, in the order in which they are tried: launchers and collectors put theirs around all that a
@@ -74,6 +76,10 @@ func newPrefix(f *format, program bool) *prefix {
 	if into := p.steps[0].field.into; p.steps[0].kind == call && (into == slotLevel || into == slotTime) {
 		p.lead = into
 	}
+	if p.steps[0].field.class == hostname {
+		p.named = true
+		followBytes(p.steps[1:], &p.end)
+	}
 	if p.start == "" {
 		secondBytes(p.steps, &p.next)
 	} else {
@@ -90,8 +96,12 @@ func (p *prefix) mayBeSecond(c byte) bool {
 	return p.next.has(c)
 }
 
-// mayBegin says quickly of most lines that they do not have this prefix.
-func (p *prefix) mayBegin(b []byte) bool {
+// mayBegin says quickly of most lines that they do not have this prefix. behind is the byte behind the name that b begins
+// with, 0 at the end.
+func (p *prefix) mayBegin(b []byte, behind byte) bool {
+	if p.named && !p.end.has(behind) {
+		return false
+	}
 	at := max(1, len(p.start))
 	if len(b) > at && !p.next.has(b[at]) {
 		return false

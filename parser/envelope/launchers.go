@@ -158,7 +158,7 @@ var launchers = []format{
 	},
 	{
 		name: "cat -n", writer: "cat -n: six columns and a tab",
-		template: " {    {digits:1-1}|   {digits:2-2}|  {digits:3-3}| {digits:4-4}|{digits:5-5}}\t",
+		template: " {right:5}\t",
 		match:    []sample{{"   123\ttext", `text`, ``}},
 		noMatch:  []string{"311860\t45.2\tray::WorkerDict", "   12\ttext"},
 	},

@@ -74,9 +74,11 @@ func (p *peeler) one(b []byte) *format {
 		return p.labelledRecord(b)
 	}
 	p.whole = b
+	rest := scanner{b}
+	rest.while(hostname, len(b))
 	missing := nowhere // a level or a time that the line does not begin with
 	for _, x := range candidates(b) {
-		if p.inner && x.outer || x.lead != nowhere && x.lead == missing || !x.mayBegin(b) {
+		if p.inner && x.outer || x.lead != nowhere && x.lead == missing || !x.mayBegin(b, rest.peek()) {
 			continue
 		}
 		p.b, p.found = b[len(x.start):], 0

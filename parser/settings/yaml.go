@@ -128,9 +128,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 
 // item takes the line of a list's entry. What is nested in it has no path and is left out.
 func (y *yamlBlock) item(r *Reader, indent int, text string) bool {
-	for n := len(y.parents); n > 0 && y.parents[n-1].indent > indent; n-- {
-		y.pop(r)
-	}
+	y.leave(r, indent+1)
 	n := len(y.parents)
 	if n == 0 {
 		return false

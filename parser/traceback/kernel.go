@@ -2,6 +2,7 @@ package traceback
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"oomscan/parser/ascii"
@@ -67,7 +68,7 @@ type KernelReport struct {
 	stats   memcgStats
 	inStats bool
 	pending *KernelKill // announced, not yet confirmed by a `Killed process` line
-	waits   int         // lines left for that
+	left    int         // lines in which that may come
 	group   bool        // the whole control group is being killed: further victims share the report
 	used    bool        // the report had its victim
 	lines   int
@@ -93,7 +94,7 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 	}
 	body = body[len(stampLead().Find(body)):]
 	if k.pending != nil {
-		if k.waits--; k.waits < 0 {
+		if k.left--; k.left < 0 {
 			k.emitPending()
 		}
 	}
@@ -153,7 +154,7 @@ func (k *KernelReport) Close() []KernelKill {
 }
 
 func (k *KernelReport) reset() {
-	*k = KernelReport{done: k.done, pending: k.pending, waits: k.waits}
+	*k = KernelReport{done: k.done, pending: k.pending, left: k.left}
 	k.report = newKill()
 }
 
@@ -308,7 +309,7 @@ func newVictim(line int) *KernelKill {
 }
 
 // await keeps a victim that a `Killed process` line should confirm.
-func (k *KernelReport) await(p *KernelKill) { k.pending, k.waits = p, maxPendingGap }
+func (k *KernelReport) await(p *KernelKill) { k.pending, k.left = p, maxPendingGap }
 
 func (k *KernelReport) emitPending() {
 	if p := k.pending; p != nil {
@@ -326,12 +327,7 @@ func (k *KernelReport) emit(p *KernelKill) {
 	p.Tasks, p.TaskCount = k.tasks.sorted(), k.tasks.seen
 	for _, path := range []string{p.TaskMemcg, p.OOMMemcg} {
 		if m := slurmJob().FindStringSubmatch(path); m != nil {
-			if p.Job == "" {
-				p.Job = m[1]
-			}
-			if p.Step == "" {
-				p.Step = m[2]
-			}
+			p.Job, p.Step = cmp.Or(p.Job, m[1]), cmp.Or(p.Step, m[2])
 			if n, err := strconv.Atoi(m[3]); err == nil && p.Task < 0 && m[2] != "" && m[2][0] <= '9' {
 				p.Task = n
 			}
@@ -354,15 +350,9 @@ func between(b []byte) string {
 
 // pathAfter returns the value behind key up to the next comma.
 func pathAfter(b []byte, key string) string {
-	i := bytes.Index(b, []byte(","+key))
-	if i < 0 {
-		return ""
-	}
-	b = b[i+1+len(key):]
-	if j := bytes.IndexByte(b, ','); j >= 0 {
-		b = b[:j]
-	}
-	return clip(b, maxKernelPath)
+	_, rest, _ := bytes.Cut(b, []byte(","+key))
+	path, _, _ := bytes.Cut(rest, []byte(","))
+	return clip(path, maxKernelPath)
 }
 
 // kilobytes reads `label` and a number of kB, as bytes.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-
-	"oomscan/parser/ascii"
 )
 
 const (
@@ -133,13 +131,8 @@ var statNames = map[string]stat{
 // line reads one `name value` line. It says false for what is no such line: the statistics are over.
 func (m *memcgStats) line(body []byte) bool {
 	name, value, ok := bytes.Cut(body, []byte(" "))
-	if !ok || len(name) == 0 {
+	if !ok || !isName(name) {
 		return false
-	}
-	for _, c := range name {
-		if !ascii.IsWord(c) {
-			return false
-		}
 	}
 	n, size := leadingInt64(value)
 	if size == 0 || size != len(value) {

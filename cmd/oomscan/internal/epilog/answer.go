@@ -20,7 +20,7 @@ type request struct {
 	Version  string
 	Kernel   string // the kernel's log about this job
 	Marks    []mark // of earlier runs
-	Asked    bool   // scontrol has told what it knows
+	Asked    bool   // scontrol was asked, or may not be
 	Reporter bool   // this node reports on the logs, not only on what it alone can see
 	Dry      bool   // write nothing, and answer with the report's text
 	Width    int    // columns of that text; 0: as in a file

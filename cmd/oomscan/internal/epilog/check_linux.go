@@ -109,7 +109,7 @@ func (c *Check) configuration() {
 	}
 	cfg, err := loadConfig(path)
 	if err != nil {
-		c.say(bad, "configuration", "%v; until that is mended the hook does nothing", err)
+		c.say(bad, "configuration", "%v; until this is fixed the hook does nothing", err)
 		return
 	}
 	c.hook.config = cfg
@@ -176,7 +176,7 @@ func (c *Check) slurm() {
 		}
 	}
 	if hooks == 0 {
-		c.say(bad, "Epilog", "none of Slurm's hooks leads to oomscan: `oomscan epilog --install /etc/oomscan` tells the line")
+		c.say(bad, "Epilog", "none of Slurm's hooks leads to oomscan: `oomscan epilog --install /etc/oomscan` prints the line for slurm.conf")
 	}
 	if user := first("SlurmdUser"); user != "" && !strings.HasPrefix(user, "root") {
 		c.say(bad, "SlurmdUser", "%s: only root can read the logs of all users", user)
@@ -215,7 +215,7 @@ func (c *Check) kernel() {
 	k.group = nil // as for a job that is in it
 	begin := time.Now()
 	if err := readKernel(kernelFile, k); err != nil {
-		c.say(bad, "kernel's log", "%s: %s: OOM kills are told by Slurm alone, without figures", kernelFile, why(err))
+		c.say(bad, "kernel's log", "%s: %s: OOM kills are known from Slurm alone, without figures", kernelFile, why(err))
 		return
 	}
 	c.say(good, "kernel's log", "%s, read in %d ms", kernelFile, time.Since(begin).Milliseconds())
@@ -313,7 +313,7 @@ func lines(text string) string {
 // owner is the user and group of a job as scontrol prints them.
 const owner = `^(.+)\((\d+)\)$`
 
-// ask makes the job that the hook would be told of from what scontrol tells an administrator. The paths there are half
+// ask makes the job that Slurm would describe to the hook, from what scontrol shows an administrator. The paths there are half
 // expanded already.
 func (c *Check) ask(id string) (Job, error) {
 	path, err := tool(c.hook.config.Scontrol, "scontrol")
@@ -322,17 +322,17 @@ func (c *Check) ask(id string) (Job, error) {
 	}
 	out, err := c.hook.slurmTool(checkLimit, path, "show", "job", "-o", id)
 	if err != nil {
-		return Job{}, fmt.Errorf("scontrol show job: %w: it is forgotten some minutes after its end", err)
+		return Job{}, fmt.Errorf("scontrol show job: %w: Slurm forgets a job MinJobAge seconds after its end", err)
 	}
 	m := regexp.MustCompile(` UserId=\S+?\((\d+)\)`).FindStringSubmatch(string(out))
 	if m == nil {
-		return Job{}, errors.New("scontrol told no user")
+		return Job{}, errors.New("scontrol names no user")
 	}
 	number, _ := strconv.ParseUint(id, 10, 32)
 	uid, _ := strconv.ParseUint(m[1], 10, 32)
 	rec, ok := jobRecord(string(out), uint32(number), uint32(uid))
 	if !ok {
-		return Job{}, errors.New("scontrol told nothing of this job")
+		return Job{}, errors.New("scontrol has no record of this job")
 	}
 	host, _ := os.Hostname()
 	env := map[string]string{

@@ -161,7 +161,7 @@ func (w *worker) find(f *finder, patterns []string) {
 			if name := expand(p, f.names, false); path.Base(name) != "null" {
 				w.trouble(name, err)
 			}
-		case slices.ContainsFunc(w.logs, func(o *logFile) bool { return o.stat.Dev == l.stat.Dev && o.stat.Ino == l.stat.Ino }):
+		case slices.ContainsFunc(w.logs, func(o *logFile) bool { return o.inode() == l.inode() }):
 			l.Close()
 		default:
 			w.logs = append(w.logs, l)
@@ -177,7 +177,7 @@ func (w *worker) find(f *finder, patterns []string) {
 func (w *worker) more(f *finder, patterns []string, list []Finding) (changed bool) {
 	wrong := len(list) > 0 || w.scan.ended || w.Job.Failed() || !w.Reporter
 	left := 0
-	for _, l := range f.near(w.logs, patterns, w.Config.Budget.Files-len(w.logs)) {
+	for _, l := range f.near(w.logs, patterns, max(0, w.Config.Budget.Files-len(w.logs))) {
 		switch {
 		case !l.own && !wrong:
 		case w.meter.check() != nil:

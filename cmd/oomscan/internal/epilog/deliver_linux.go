@@ -66,7 +66,7 @@ func (h *Hook) report(result string, a *answer) {
 // maxLog is how large the hook's own log grows before it is moved aside.
 const maxLog = 16 << 20
 
-// logLine writes a line of printable characters to the log. Nobody hears of a failure.
+// logLine writes a line of printable characters to the log. Failures are ignored: there is nowhere to report them.
 func logLine(c *Config, line string) {
 	line = plain(line, 4000)
 	switch c.Log {

@@ -8,7 +8,7 @@
 //     for it no longer than the deadline, and makes the deliveries that belong to root: counters, a spool folder, the
 //     accounting's comment, a log of its own. Whatever happens, it ends with status 0 and has printed nothing.
 //   - The child (child_linux.go) is the same program, started anew as the job's user with the user's groups. It finds the logs
-//     (find_linux.go), opens them with care (open_linux.go), reads them within a budget (budget_linux.go, view_linux.go), and writes the report
+//     (find_linux.go), opens them safely (open_linux.go), reads them within a budget (budget_linux.go, view_linux.go), and writes the report
 //     (write_linux.go). Its answer to the parent is a small document that the parent takes for what it is: the user's word.
 //
 // Facts about Slurm that this package builds on were tried on 22.05 and read in the sources up to 26.05; comments name

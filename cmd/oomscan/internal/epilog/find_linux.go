@@ -27,6 +27,9 @@ type logFile struct {
 	guess bool // the job's own output, but other names fit the pattern as well
 }
 
+// inode tells a file from all others.
+func (l *logFile) inode() [2]uint64 { return [2]uint64{uint64(l.stat.Dev), l.stat.Ino} }
+
 func (l *logFile) modified() time.Time { return time.Unix(l.stat.Mtim.Unix()) }
 
 // finder looks for a job's files, as the job's user.
@@ -34,9 +37,9 @@ type finder struct {
 	uid      uint32
 	names    *Names
 	workDir  string
-	asked    bool // scontrol has told what it knows, or may not be asked
+	asked    bool // scontrol was asked, or may not be
 	beside   Beside
-	started  time.Time // zero: not told
+	started  time.Time // zero: unknown
 	entries  int       // of folders, looked at so far
 	problems []string
 }
@@ -81,7 +84,7 @@ func (f *finder) output(pattern string) (*logFile, error) {
 	if !f.asked && !settles(last) {
 		return nil, errUnsure
 	}
-	return f.search(wild, settles(last))
+	return f.match(wild, settles(last))
 }
 
 // candidates are the names that a pattern may have become, the likeliest first, if all of it is known. A job that is told
@@ -89,7 +92,7 @@ func (f *finder) output(pattern string) (*logFile, error) {
 func (f *finder) candidates(pattern string) []string {
 	alone := *f.names
 	if alone.Task == "" {
-		alone.Array, alone.Task = strconv.FormatUint(uint64(alone.Job), 10), noTask
+		alone.Array, alone.Task = f.id(), noTask
 	}
 	byNode := alone
 	byNode.Host = alone.Node
@@ -110,21 +113,21 @@ func (f *finder) open(path string) (*logFile, error) {
 	if path == "/dev/null" {
 		return nil, errKind
 	}
-	file, st, err := openFile(unix.AT_FDCWD, path, f.uid, true)
+	file, st, err := openFile(path, f.uid, true)
 	if err != nil {
 		return nil, err
 	}
 	return &logFile{File: file, path: path, stat: *st, own: true}, nil
 }
 
-// search finds the file that fits a path with unknown parts in its last element. Without the job's number in it, others
+// match finds the file that fits a path with unknown parts in its last element. Without the job's number in it, others
 // may fit as well: then only a lone one counts, and only if it was written when the job ended.
-func (f *finder) search(wild string, settled bool) (*logFile, error) {
+func (f *finder) match(wild string, settled bool) (*logFile, error) {
 	dir, base := path.Split(wild)
 	if strings.Contains(dir, unknown) {
 		return nil, errUnsure
 	}
-	names, err := f.list(unix.AT_FDCWD, dir)
+	names, err := f.list(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +158,9 @@ func (f *finder) search(wild string, settled bool) (*logFile, error) {
 	return found, nil
 }
 
-// list is the names in a folder, as many as may still be looked at, in order. It follows no link at the end of the path
-// below a folder's descriptor.
-func (f *finder) list(at int, dir string) ([]string, error) {
-	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK | unix.O_CLOEXEC
-	if at != unix.AT_FDCWD {
-		flags |= unix.O_NOFOLLOW
-	}
-	fd, err := unix.Openat(at, dir, flags, 0)
+// list is the names in a folder, as many as may still be looked at, in order.
+func (f *finder) list(dir string) ([]string, error) {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -201,78 +199,28 @@ func (f *finder) folders(logs []*logFile, patterns []string) (dirs []string) {
 // the job ran. The job's own come first, then those written last. Files that the patterns of the job's own output fit are
 // other jobs' and left out.
 func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
-	id := strconv.FormatUint(uint64(f.names.Job), 10)
-	begun := f.started
+	s := &search{finder: f, begun: f.started, most: 4 * most, seen: map[[2]uint64]bool{}}
 	switch {
-	case !begun.IsZero():
+	case !s.begun.IsZero():
 	case len(logs) > 0:
-		begun = born(logs[0].File)
+		s.begun = born(logs[0].File)
 	default:
-		begun = time.Now().Add(-recently)
+		s.begun = time.Now().Add(-recently)
 	}
-	var others []string // what siblings of this job call their logs
 	for _, p := range patterns {
 		if p == "" {
-			others = append(others, siblings("slurm-%j.out"), siblings("slurm-%A_%a.out"))
-		} else if s := path.Base(siblings(p)); strings.Trim(s, unknown) != "" {
-			others = append(others, s)
+			s.others = append(s.others, siblings("slurm-%j.out"), siblings("slurm-%A_%a.out"))
+		} else if name := path.Base(siblings(p)); strings.Trim(name, unknown) != "" {
+			s.others = append(s.others, name)
 		}
 	}
-	var out []*logFile
-	seen := map[[2]uint64]bool{}
 	for _, l := range logs {
-		seen[[2]uint64{uint64(l.stat.Dev), l.stat.Ino}] = true
-	}
-	add := func(dir, name string) {
-		file, st, err := openFile(unix.AT_FDCWD, name, f.uid, false)
-		if err != nil {
-			return
-		}
-		l := &logFile{File: file, path: name, stat: *st, own: f.mine(strings.TrimPrefix(name, dir), id)}
-		key := [2]uint64{uint64(st.Dev), st.Ino}
-		head := make([]byte, 8<<10)
-		n, _ := file.ReadAt(head, 0)
-		if seen[key] || l.modified().Before(begun.Add(-time.Second)) || n == 0 || !source.IsLog(head[:n]) {
-			l.Close()
-			return
-		}
-		seen[key] = true
-		out = append(out, l)
-	}
-	var walk func(top, dir string, depth int)
-	walk = func(top, dir string, depth int) {
-		names, err := f.list(unix.AT_FDCWD, dir)
-		if err != nil {
-			return
-		}
-		for _, n := range names {
-			if strings.HasPrefix(n, ".") || strings.Contains(n, ".oomscan.") {
-				continue
-			}
-			full := dir + "/" + n
-			var st unix.Stat_t
-			if err := unix.Fstatat(unix.AT_FDCWD, full, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Uid != f.uid {
-				continue
-			}
-			switch st.Mode & unix.S_IFMT {
-			case unix.S_IFDIR:
-				if depth < maxDepth && (depth > 0 || f.fits(f.beside.Folders, n)) {
-					walk(top, full, depth+1)
-				}
-			case unix.S_IFREG:
-				if depth == 0 && !f.fits(f.beside.Files, n) || !f.mine(n, id) && slices.ContainsFunc(others, func(o string) bool { return matches(o, n) }) {
-					continue
-				}
-				if len(out) < 4*most {
-					add(top, full)
-				}
-			}
-		}
+		s.seen[l.inode()] = true
 	}
 	for _, d := range f.folders(logs, patterns) {
-		walk(d, strings.TrimSuffix(d, "/"), 0)
+		s.walk(d, strings.TrimSuffix(d, "/"), 0)
 	}
-	slices.SortStableFunc(out, func(a, b *logFile) int {
+	slices.SortStableFunc(s.found, func(a, b *logFile) int {
 		if a.own != b.own {
 			if a.own {
 				return -1
@@ -281,21 +229,79 @@ func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
 		}
 		return cmp.Or(b.modified().Compare(a.modified()), strings.Compare(a.path, b.path))
 	})
-	for _, l := range out[min(len(out), most):] {
+	for _, l := range s.found[min(len(s.found), most):] {
 		l.Close()
 	}
-	return out[:min(len(out), most)]
+	return s.found[:min(len(s.found), most)]
 }
+
+// search is one search for the files beside a job's logs.
+type search struct {
+	*finder
+	begun  time.Time
+	others []string           // what siblings of this job call their logs
+	seen   map[[2]uint64]bool // by inode
+	found  []*logFile
+	most   int
+}
+
+// walk searches a folder, and those in it that the configuration names. top is the folder of a log.
+func (s *search) walk(top, dir string, depth int) {
+	names, err := s.list(dir)
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		if strings.HasPrefix(n, ".") || strings.Contains(n, ".oomscan.") {
+			continue
+		}
+		full := dir + "/" + n
+		var st unix.Stat_t
+		if err := unix.Fstatat(unix.AT_FDCWD, full, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Uid != s.uid {
+			continue
+		}
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFDIR:
+			if depth < maxDepth && (depth > 0 || s.fits(s.beside.Folders, n)) {
+				s.walk(top, full, depth+1)
+			}
+		case unix.S_IFREG:
+			sibling := !s.mine(n) && slices.ContainsFunc(s.others, func(o string) bool { return matches(o, n) })
+			if (depth > 0 || s.fits(s.beside.Files, n)) && !sibling && len(s.found) < s.most {
+				s.add(top, full)
+			}
+		}
+	}
+}
+
+// add opens a file and keeps it if it is a log that was written while the job ran.
+func (s *search) add(top, name string) {
+	file, st, err := openFile(name, s.uid, false)
+	if err != nil {
+		return
+	}
+	l := &logFile{File: file, path: name, stat: *st, own: s.mine(strings.TrimPrefix(name, top))}
+	head := make([]byte, 8<<10)
+	n, _ := file.ReadAt(head, 0)
+	if s.seen[l.inode()] || l.modified().Before(s.begun.Add(-time.Second)) || n == 0 || !source.IsLog(head[:n]) {
+		l.Close()
+		return
+	}
+	s.seen[l.inode()] = true
+	s.found = append(s.found, l)
+}
+
+// id is the job's number.
+func (f *finder) id() string { return strconv.FormatUint(uint64(f.names.Job), 10) }
 
 // fits says whether a name fits one of the patterns of the configuration.
 func (f *finder) fits(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if strings.Contains(p, "%j") {
-			id := strconv.FormatUint(uint64(f.names.Job), 10)
 			if p == "*%j*" {
-				return numbered(name, id)
+				return numbered(name, f.id())
 			}
-			p = strings.ReplaceAll(p, "%j", id)
+			p = strings.ReplaceAll(p, "%j", f.id())
 		}
 		ok, _ := path.Match(p, name)
 		return ok
@@ -303,8 +309,8 @@ func (f *finder) fits(patterns []string, name string) bool {
 }
 
 // mine says whether the job's number, or that of its array and task, stands in a name.
-func (f *finder) mine(name, id string) bool {
-	return numbered(name, id) || f.names.Task != "" && f.names.Task != noTask && numbered(name, f.names.Array+"_"+f.names.Task)
+func (f *finder) mine(name string) bool {
+	return numbered(name, f.id()) || f.names.Task != "" && f.names.Task != noTask && numbered(name, f.names.Array+"_"+f.names.Task)
 }
 
 // numbered says whether a number stands in a name as a number, not as a part of a longer one. One or two digits are

@@ -30,7 +30,7 @@ type Hook struct {
 }
 
 // Run does all of the hook's work. It prints nothing but for a TaskEpilog's finding, to stderr, and it always returns or ends
-// the process with status 0 within the deadline: when it panics, when it is told to end, and when what it waits for does not come.
+// the process with status 0 within the deadline: when it panics, on a signal, and when what it waits for does not come.
 func (h *Hook) Run() {
 	h.began = time.Now()
 	defer func() {
@@ -53,7 +53,7 @@ func (h *Hook) Run() {
 func (h *Hook) abandon(why string) {
 	h.children.kill()
 	done := make(chan struct{})
-	go func() { // whom the log hangs
+	go func() { // writing to the log may hang
 		defer close(done)
 		logLine(&h.config, fmt.Sprintf("job=%d abandoned after %d ms: %s", h.job.ID, time.Since(h.began).Milliseconds(), plain(why, 100)))
 	}()
@@ -111,7 +111,7 @@ func (h *Hook) onController() {
 	h.deliver(&a, nil)
 }
 
-// killed is the finding when nothing but Slurm or the kernel has spoken.
+// killed is the finding when only Slurm or the kernel reports a kill.
 func killed() Finding {
 	return Finding{Verdict: "memory", Kind: "oom_kill", Phase: "unknown", Framework: "unknown", Rank: -1}
 }

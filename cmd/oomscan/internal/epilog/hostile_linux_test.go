@@ -496,6 +496,19 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// TestMoreLogsThanTheBudgetHasFiles has two logs of the job's own where one file may be read.
+func TestMoreLogsThanTheBudgetHasFiles(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.set("budget: {files: 1}")
+	s.file("job.err", oomLine, user1)
+	s.file("job.out", "step 1\n", user1)
+	s.env["SLURM_JOB_STDOUT"] = s.dir + "/job.out"
+	o := s.run()
+	assert.Contains(t, o.log, "result=memory")
+	assert.NotContains(t, o.log, "trouble=")
+}
+
 // flood writes so many reports of memory running out, little by little: what this process holds counts for what it starts.
 func (s *stage) flood(name string, reports int) {
 	s.t.Helper()

@@ -16,7 +16,7 @@ const (
 	inTask       = "epilog_task"      // TaskEpilog=: the job's user, when a task or the batch script is over
 )
 
-// Job is what Slurm's environment tells of the job that ended.
+// Job is what Slurm's environment says about the job that ended.
 type Job struct {
 	Context  string
 	ID       uint32
@@ -29,7 +29,7 @@ type Job struct {
 	Node     string // this node's name in Slurm
 	First    string // the first node of the job, where the batch script ran
 	Names    Names
-	Started  time.Time // zero: not told (before 23.02)
+	Started  time.Time // zero: unknown (before 23.02)
 	Restarts int
 
 	// ExitCode and DerivedEC are status words as of wait(2), of the batch script and of the worst step. Both are 0 also
@@ -124,7 +124,7 @@ const sigOOM = 253
 // OutOfMemory says whether Slurm itself says that memory ran out.
 func (j *Job) OutOfMemory() bool { return j.ExitCode == sigOOM || j.DerivedEC == sigOOM }
 
-// Failed says whether a status tells of a failure. Not failed tells nothing: see Job.ExitCode.
+// Failed says whether a status is that of a failure. A job without one may have failed all the same: see Job.ExitCode.
 func (j *Job) Failed() bool { return j.ExitCode != 0 || j.DerivedEC != 0 }
 
 // status prints a status word as scontrol does.

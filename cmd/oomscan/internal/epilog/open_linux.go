@@ -24,26 +24,26 @@ var kernelFiles = []int64{
 }
 
 // openFile opens a log for reading: a regular file of that user, on a file system that holds files. It neither waits nor
-// has effects, whatever the path leads to: FIFO, device, terminal. Call it as the user; dir is a folder's descriptor that
-// a relative path is below of, links says that a symbolic link at the end of the path is followed.
-func openFile(dir int, path string, uid uint32, links bool) (*os.File, *unix.Stat_t, error) {
+// has effects, whatever the path leads to: FIFO, device, terminal. Call it as the user; links says that
+// a symbolic link at the end of the path is followed.
+func openFile(path string, uid uint32, links bool) (*os.File, *unix.Stat_t, error) {
 	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	if !links {
 		flags |= unix.O_NOFOLLOW
 	}
 	// A look before: to open a device is an effect of its own.
 	var st unix.Stat_t
-	look := unix.AT_SYMLINK_NOFOLLOW
+	stat := unix.Lstat
 	if links {
-		look = 0
+		stat = unix.Stat
 	}
-	if err := unix.Fstatat(dir, path, &st, look); err != nil {
+	if err := stat(path, &st); err != nil {
 		return nil, nil, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, nil, errKind
 	}
-	fd, err := unix.Openat(dir, path, flags, 0)
+	fd, err := unix.Open(path, flags, 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -45,7 +45,7 @@ func (c *capped) Write(p []byte) (int, error) {
 
 // execute runs a program in a session of its own, with a fixed environment and pipes of its own, and kills it after the
 // limit. It returns what it wrote to its standard output. A program that does not even die then, in a file system that
-// hangs, is left behind: it holds nothing of ours that somebody waits for.
+// hangs, is left behind: nothing that the hook waits for depends on it.
 func (h *Hook) execute(limit time.Duration, cmd *exec.Cmd, most int) ([]byte, error) {
 	// The signal at the parent's death is tied to the thread that started the child.
 	runtime.LockOSThread()
@@ -182,7 +182,7 @@ func (h *Hook) scontrol() (record, error) {
 	}
 	r, ok := jobRecord(string(out), h.job.ID, h.job.UID)
 	if !ok {
-		return record{}, errors.New("it told nothing of this job")
+		return record{}, errors.New("it has no record of this job")
 	}
 	return r, nil
 }

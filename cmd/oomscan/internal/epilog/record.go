@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// record is what `scontrol show job -o ID` tells that nothing else knows.
+// record is what only `scontrol show job -o ID` knows.
 type record struct {
 	Array, Task string // of an array's task; empty in other jobs
 	Name        string

@@ -20,7 +20,7 @@ import (
 const slurmWord = "Slurm's exit codes"
 
 // scan reads one job's logs: the same way as the command does, parser to classifier to report, but through descriptors
-// that were opened with care and a meter.
+// that [openFile] checked, and within a budget.
 type scan struct {
 	meter     *meter
 	collector *classifier.Collector

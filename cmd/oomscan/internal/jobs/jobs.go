@@ -2,7 +2,7 @@
 // nothing.
 //
 // What one person calls one job stays one: several jobs need a reason. The reasons are, in this order, the job ids in the
-// names of files and folders, the ids that the scheduler told the logs, and folders that each hold a run. Folders of
+// names of files and folders, the ids that the scheduler wrote into the logs, and folders that each hold a run. Folders of
 // ranks, nodes, roles and attempts are part of a run, and so are Ray's sessions and torchrun's attempts. Tasks of an array
 // are jobs of their own; the components of a heterogeneous job and the attempts of a requeued one are one job.
 package jobs
@@ -25,7 +25,7 @@ type Log struct {
 // Job is one run.
 type Job struct {
 	Name string // the scheduler's id, else the folder, else the log; unique among the jobs
-	ID   string // the scheduler's id, with the array's task; empty when nothing tells it
+	ID   string // the scheduler's id, with the array's task; empty when unknown
 	Why  string // a part of a sentence: what keeps these logs together
 	Logs []int  // places in the list that was given, in its order
 	// Aliases are the ids by which others may speak of this job: for an array's task the one that the kernel knows.
@@ -59,7 +59,7 @@ const (
 	whyShared = "a log beside several jobs that names none as its own"
 )
 
-// entry is a log with what its name tells.
+// entry is a log with what its name says.
 type entry struct {
 	*classifier.Clues
 	i      int
@@ -82,7 +82,7 @@ type grouper struct {
 	root   *folder
 	groups []*group
 	shared []*entry        // of nodes, or of no job by themselves
-	known  map[string]bool // ids that a file's name or a log tells
+	known  map[string]bool // ids that a file's name or a log has
 }
 
 // groupFolder makes groups of a folder and all below it.
