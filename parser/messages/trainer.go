@@ -5,28 +5,6 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// phaseMarker returns the pattern of lines that say where the run is. Edge is open or close where the program prints
-// both ends of the same label, and point where a line only tells what comes next. Each of lines is a sample.
-func phaseMarker(name, phase, edge, label, source, expr string, literals []string, lines ...string) pattern.Pattern {
-	set := map[string]string{"phase": phase, "edge": edge, "label": label}
-	p := pattern.Pattern{Name: name, Literals: literals, Expr: expr, Marker: "phase", Set: set, Source: source}
-	p.Match = make([]pattern.Sample, 0, len(lines))
-	for _, l := range lines {
-		p.Match = append(p.Match, pattern.Sample{Line: l, Want: set})
-	}
-	return p
-}
-
-// stepMarker returns the pattern of lines that number a training step: the last one that ended, or the one that
-// begins. Each sample is a line and its step.
-func stepMarker(name, source, expr string, literals []string, samples ...[2]string) pattern.Pattern {
-	p := pattern.Pattern{Name: name, Literals: literals, Expr: expr, Marker: "step", Common: true, Source: source}
-	for _, s := range samples {
-		p.Match = append(p.Match, pattern.Sample{Line: s[0], Want: parser.Fields{"step": s[1]}})
-	}
-	return p
-}
-
 // trainerPatterns are the markers of trainers that several frameworks share: Hugging Face, DeepSpeed, Megatron,
 // OpenRLHF, NeMo-RL, torchtitan, Lightning. Recoveries from exhausted memory are here, too.
 var trainerPatterns = []table{trainerRecoveries, fairseqMarkers, huggingFaceMarkers, deepspeedPatterns, megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns}
@@ -121,12 +99,20 @@ func trainerRecoveries() []pattern.Pattern {
 // fairseqMarkers are those of fairseq's own log.
 func fairseqMarkers() []pattern.Pattern {
 	return []pattern.Pattern{
-		stepMarker("fairseq.step", "fairseq 0.9-0.12, logging/progress_bar.py: the logger train_inner",
-			`^epoch \d{1,6}: {1,8}\d{1,9} / \d{1,9} .{0,400}num_updates=(?<step>\d{1,9})`, []string{" num_updates="},
-			[2]string{"epoch 001:    420 / 612 loss=11.208, ppl=1103.36, wps=9906.4, ups=0.41, num_updates=420, lr=5.25e-05", "420"}),
-		stepMarker("fairseq.json_step", "fairseq, metaseq with log_format json: the logger train_inner",
-			`^\{"epoch": .{0,600}"num_updates": "(?<step>\d{1,9})"`, []string{`"num_updates": "`},
-			[2]string{`{"epoch": 1, "loss": "10.863", "ppl": "1892.50", "wps": "410381", "num_updates": "25", "lr": "4e-05", "train_wall": "52"}`, "25"}),
+		{
+			Name:     "fairseq.step",
+			Literals: []string{" num_updates="},
+			Expr:     `^epoch \d{1,6}: {1,8}\d{1,9} / \d{1,9} .{0,400}num_updates=(?<step>\d{1,9})`,
+			Marker:   "step", Common: true, Source: "fairseq 0.9-0.12, logging/progress_bar.py: the logger train_inner",
+			Match: []pattern.Sample{{Line: "epoch 001:    420 / 612 loss=11.208, ppl=1103.36, wps=9906.4, ups=0.41, num_updates=420, lr=5.25e-05", Want: parser.Fields{"step": "420"}}},
+		},
+		{
+			Name:     "fairseq.json_step",
+			Literals: []string{`"num_updates": "`},
+			Expr:     `^\{"epoch": .{0,600}"num_updates": "(?<step>\d{1,9})"`,
+			Marker:   "step", Common: true, Source: "fairseq, metaseq with log_format json: the logger train_inner",
+			Match: []pattern.Sample{{Line: `{"epoch": 1, "loss": "10.863", "ppl": "1892.50", "wps": "410381", "num_updates": "25", "lr": "4e-05", "train_wall": "52"}`, Want: parser.Fields{"step": "25"}}},
+		},
 	}
 }
 
@@ -135,42 +121,85 @@ func fairseqMarkers() []pattern.Pattern {
 func huggingFaceMarkers() []pattern.Pattern {
 	const src = "transformers 4.x-5.x, trainer.py, modeling_utils.py; datasets, arrow_dataset.py"
 	return []pattern.Pattern{
-		phaseMarker("trainer.load_weights", "init", "point", "weights", src,
-			`Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}0%`,
-			[]string{"checkpoint shards:   0%"},
-			"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]",
-			"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]"),
-		phaseMarker("trainer.datasets", "data", "point", "dataset", src,
-			`(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,
-			[]string{":   0%|   ", ": 0 examples"},
-			"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
-			"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]"),
-		phaseMarker("trainer.loss", "training", "point", "loss", "transformers 3.x-5.x, trainer_callback.py: the metrics of some steps",
-			`^\s{0,4}\{'loss': .{0,1000}'epoch': `, []string{"{'loss': "},
-			"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}",
-			"{'loss': '0.9234', 'grad_norm': '1.25', 'learning_rate': '1e-05', 'epoch': '1.38'}"),
-		phaseMarker("trainer.train", "training", "point", "train", src,
-			`\*\*\*\*\* Running training \*\*\*\*\*`, []string{"***** Running training *****"},
-			"***** Running training *****"),
-		phaseMarker("timm.train_benchmark", "training", "point", "train benchmark", "timm, benchmark.py",
-			`Running train benchmark on `, []string{"Running train benchmark on "},
-			"Running train benchmark on maxvit_base_tf_512 for 40 steps w/ input size (3, 512, 512) and batch size 256."),
-		phaseMarker("timm.inference_benchmark", "forward", "point", "inference benchmark", "timm, benchmark.py",
-			`Running inference benchmark on `, []string{"Running inference benchmark on "},
-			"Running inference benchmark on vit_large_patch14_clip_336 for 40 steps w/ input size (3, 336, 336) and batch size 256."),
-		phaseMarker("trainer.evaluate", "forward", "point", "evaluate", src,
-			`\*\*\*\*\* Running (?:[Ee]valuation|Prediction) \*\*\*\*\*`, []string{"***** Running E", "***** Running e", "***** Running Prediction"},
-			"***** Running Evaluation *****"),
-		phaseMarker("trainer.save", "checkpoint", "point", "save", src+"; accelerate; DeepSpeed",
-			`(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving )`,
-			[]string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving "},
-			"Saving model checkpoint to /out/checkpoint-500"),
-		phaseMarker("trainer.lightning_sanity", "forward", "point", "sanity check", "PyTorch Lightning 1.x-2.x, callbacks/progress",
-			`Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`, []string{"Sanity Checking"},
-			"Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),
-		phaseMarker("trainer.lightning_epoch", "training", "point", "fit", "PyTorch Lightning 1.x-2.x, callbacks/progress",
-			`\bEpoch \d{1,6}:\s{1,4}0%`, []string{":   0%|   "},
-			"Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]"),
+		{
+			Name:     "trainer.load_weights",
+			Literals: []string{"checkpoint shards:   0%"},
+			Expr:     `Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "weights"}, Source: src,
+			Match: lines(
+				"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]",
+				"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]",
+			),
+		},
+		{
+			Name:     "trainer.datasets",
+			Literals: []string{":   0%|   ", ": 0 examples"},
+			Expr:     `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
+			Match: lines(
+				"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
+				"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]",
+			),
+		},
+		{
+			Name:     "trainer.loss",
+			Literals: []string{"{'loss': "},
+			Expr:     `^\s{0,4}\{'loss': .{0,1000}'epoch': `,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "loss"}, Source: "transformers 3.x-5.x, trainer_callback.py: the metrics of some steps",
+			Match: lines(
+				"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}",
+				"{'loss': '0.9234', 'grad_norm': '1.25', 'learning_rate': '1e-05', 'epoch': '1.38'}",
+			),
+		},
+		{
+			Name:     "trainer.train",
+			Literals: []string{"***** Running training *****"},
+			Expr:     `\*\*\*\*\* Running training \*\*\*\*\*`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Match: lines("***** Running training *****"),
+		},
+		{
+			Name:     "timm.train_benchmark",
+			Literals: []string{"Running train benchmark on "},
+			Expr:     `Running train benchmark on `,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train benchmark"}, Source: "timm, benchmark.py",
+			Match: lines("Running train benchmark on maxvit_base_tf_512 for 40 steps w/ input size (3, 512, 512) and batch size 256."),
+		},
+		{
+			Name:     "timm.inference_benchmark",
+			Literals: []string{"Running inference benchmark on "},
+			Expr:     `Running inference benchmark on `,
+			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "inference benchmark"}, Source: "timm, benchmark.py",
+			Match: lines("Running inference benchmark on vit_large_patch14_clip_336 for 40 steps w/ input size (3, 336, 336) and batch size 256."),
+		},
+		{
+			Name:     "trainer.evaluate",
+			Literals: []string{"***** Running E", "***** Running e", "***** Running Prediction"},
+			Expr:     `\*\*\*\*\* Running (?:[Ee]valuation|Prediction) \*\*\*\*\*`,
+			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "evaluate"}, Source: src,
+			Match: lines("***** Running Evaluation *****"),
+		},
+		{
+			Name:     "trainer.save",
+			Literals: []string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving "},
+			Expr:     `(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving )`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: src + "; accelerate; DeepSpeed",
+			Match: lines("Saving model checkpoint to /out/checkpoint-500"),
+		},
+		{
+			Name:     "trainer.lightning_sanity",
+			Literals: []string{"Sanity Checking"},
+			Expr:     `Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "sanity check"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress",
+			Match: lines("Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),
+		},
+		{
+			Name:     "trainer.lightning_epoch",
+			Literals: []string{":   0%|   "},
+			Expr:     `\bEpoch \d{1,6}:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "fit"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress",
+			Match: lines("Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]"),
+		},
 	}
 }
 
@@ -199,19 +228,34 @@ func deepspeedPatterns() []pattern.Pattern {
 				Line: "CPU Virtual Memory:  used = 412.50 GB, percent = 82.1%", Want: parser.Fields{"used": "442918502400", "percent": "82.1"},
 			}},
 		},
-		phaseMarker("deepspeed.init", "init", "point", "optimizer", src,
-			`(?:Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage \d optimizer|Before (?:initializing optimizer states|creating fp(?:16|32) partitions)|begin bf16_optimizer)`,
-			[]string{" ZeRO stage ", "Before initializing optimizer states", "Before creating fp", "begin bf16_optimizer"},
-			"Creating torch.bfloat16 ZeRO stage 3 optimizer", "Before initializing optimizer states"),
-		phaseMarker("deepspeed.save", "checkpoint", "open", "save_checkpoint", src+"; checkpoint_engine/torch_checkpoint_engine.py",
-			`\[Torch\] Checkpoint [^\n]{1,200} is about to be saved!`, []string{" is about to be saved!"},
-			"[Torch] Checkpoint global_step400 is about to be saved!"),
-		phaseMarker("deepspeed.saved", "checkpoint", "close", "save_checkpoint", src+"; checkpoint_engine/torch_checkpoint_engine.py",
-			`\[Torch\] Checkpoint [^\n]{1,200} is ready now!`, []string{" is ready now!"},
-			"[Torch] Checkpoint global_step400 is ready now!"),
-		stepMarker("deepspeed.step", src,
-			`\bstep=(?<step>\d{1,9}), skipped=\d{1,9}, lr=`, []string{", skipped="},
-			[2]string{"step=10, skipped=0, lr=[1e-06], mom=[(0.9, 0.95)]", "10"}),
+		{
+			Name:     "deepspeed.init",
+			Literals: []string{" ZeRO stage ", "Before initializing optimizer states", "Before creating fp", "begin bf16_optimizer"},
+			Expr:     `(?:Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage \d optimizer|Before (?:initializing optimizer states|creating fp(?:16|32) partitions)|begin bf16_optimizer)`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "optimizer"}, Source: src,
+			Match: lines("Creating torch.bfloat16 ZeRO stage 3 optimizer", "Before initializing optimizer states"),
+		},
+		{
+			Name:     "deepspeed.save",
+			Literals: []string{" is about to be saved!"},
+			Expr:     `\[Torch\] Checkpoint [^\n]{1,200} is about to be saved!`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save_checkpoint"}, Source: src + "; checkpoint_engine/torch_checkpoint_engine.py",
+			Match: lines("[Torch] Checkpoint global_step400 is about to be saved!"),
+		},
+		{
+			Name:     "deepspeed.saved",
+			Literals: []string{" is ready now!"},
+			Expr:     `\[Torch\] Checkpoint [^\n]{1,200} is ready now!`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save_checkpoint"}, Source: src + "; checkpoint_engine/torch_checkpoint_engine.py",
+			Match: lines("[Torch] Checkpoint global_step400 is ready now!"),
+		},
+		{
+			Name:     "deepspeed.step",
+			Literals: []string{", skipped="},
+			Expr:     `\bstep=(?<step>\d{1,9}), skipped=\d{1,9}, lr=`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "step=10, skipped=0, lr=[1e-06], mom=[(0.9, 0.95)]", Want: parser.Fields{"step": "10"}}},
+		},
 	}
 }
 
@@ -219,11 +263,16 @@ func deepspeedPatterns() []pattern.Pattern {
 func megatronPatterns() []pattern.Pattern {
 	const src = "Megatron-LM, training/training.py, training/checkpointing.py, training/utils"
 	return []pattern.Pattern{
-		stepMarker("megatron.step", src,
-			`iteration\s{1,12}(?<step>\d{1,9})/\s{0,12}\d{1,9} \| {1,4}(?:consumed samples|consumed tokens|elapsed time per iteration)`,
-			[]string{"| consumed samples: ", "| consumed tokens: ", "| elapsed time per iteration"},
-			[2]string{" iteration       10/     500 | consumed samples: 2560 | elapsed time per iteration (ms): 1520.2 |", "10"},
-			[2]string{" iteration        4/    2000 | elapsed time per iteration (ms): 21181.4 | learning rate", "4"}),
+		{
+			Name:     "megatron.step",
+			Literals: []string{"| consumed samples: ", "| consumed tokens: ", "| elapsed time per iteration"},
+			Expr:     `iteration\s{1,12}(?<step>\d{1,9})/\s{0,12}\d{1,9} \| {1,4}(?:consumed samples|consumed tokens|elapsed time per iteration)`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{
+				{Line: " iteration       10/     500 | consumed samples: 2560 | elapsed time per iteration (ms): 1520.2 |", Want: parser.Fields{"step": "10"}},
+				{Line: " iteration        4/    2000 | elapsed time per iteration (ms): 21181.4 | learning rate", Want: parser.Fields{"step": "4"}},
+			},
+		},
 		{
 			Name:     "megatron.memory",
 			Literals: []string{"memory (MB) | allocated: "},
@@ -242,22 +291,44 @@ func megatronPatterns() []pattern.Pattern {
 			Gauge:    true, Source: src,
 			Match: []pattern.Sample{{Line: " > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312", Want: parser.Fields{"count": "4286349312"}}},
 		},
-		phaseMarker("megatron.init", "init", "point", "model", src,
-			`(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
-			[]string{" model ...", "model parallel rank (", "start to load megatron"},
-			"building GPT model ...", " > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312"),
-		phaseMarker("megatron.data", "data", "point", "dataset", src,
-			`building train, validation, and test datasets`, []string{"building train, validation, and test"},
-			"> building train, validation, and test datasets ..."),
-		phaseMarker("megatron.train", "training", "point", "train", src,
-			`\[before the start of training step\]`, []string{"[before the start of training step]"},
-			"[before the start of training step] datetime: 2025-06-19 03:04:10"),
-		phaseMarker("megatron.save", "checkpoint", "open", "save", src,
-			`saving checkpoint at iteration`, []string{"saving checkpoint at iteration"},
-			"saving checkpoint at iteration     500 to /ckpt in torch_dist format"),
-		phaseMarker("megatron.saved", "checkpoint", "close", "save", src,
-			`successfully saved checkpoint (?:from|at) iteration`, []string{"successfully saved checkpoint"},
-			"  successfully saved checkpoint from iteration     500 to /ckpt"),
+		{
+			Name:     "megatron.init",
+			Literals: []string{" model ...", "model parallel rank (", "start to load megatron"},
+			Expr:     `(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "model"}, Source: src,
+			Match: lines(
+				"building GPT model ...",
+				" > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312",
+			),
+		},
+		{
+			Name:     "megatron.data",
+			Literals: []string{"building train, validation, and test"},
+			Expr:     `building train, validation, and test datasets`,
+			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
+			Match: lines("> building train, validation, and test datasets ..."),
+		},
+		{
+			Name:     "megatron.train",
+			Literals: []string{"[before the start of training step]"},
+			Expr:     `\[before the start of training step\]`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Match: lines("[before the start of training step] datetime: 2025-06-19 03:04:10"),
+		},
+		{
+			Name:     "megatron.save",
+			Literals: []string{"saving checkpoint at iteration"},
+			Expr:     `saving checkpoint at iteration`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
+			Match: lines("saving checkpoint at iteration     500 to /ckpt in torch_dist format"),
+		},
+		{
+			Name:     "megatron.saved",
+			Literals: []string{"successfully saved checkpoint"},
+			Expr:     `successfully saved checkpoint (?:from|at) iteration`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
+			Match: lines("  successfully saved checkpoint from iteration     500 to /ckpt"),
+		},
 	}
 }
 
@@ -265,18 +336,34 @@ func megatronPatterns() []pattern.Pattern {
 func openrlhfMarkers() []pattern.Pattern {
 	const src = "OpenRLHF 0.3-0.9, trainer/ppo_trainer.py, trainer/ray/vllm_worker_wrap.py"
 	return []pattern.Pattern{
-		phaseMarker("openrlhf.train", "training", "point", "ppo_train", src,
-			`Train epoch \[\d{1,6}/\d{1,6}\]:\s{1,4}0%`, []string{"]:   0%|"},
-			"Train epoch [1/1]:   0%|          | 0/256 [00:00<05:31,  1.35s/it, pg=-0.239]"),
-		stepMarker("openrlhf.step", src,
-			`Episode \[\d{1,6}/\d{1,6}\]:\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`, []string{"Episode ["},
-			[2]string{"Episode [1/1]:   1%|          | 1/78 [09:20<11:59:11, 560.41s/it]", "1"}),
-		phaseMarker("openrlhf.experience", "logprob", "point", "make_experience", src,
-			`make_experience:?\s{1,4}0%`, []string{"make_experience"},
-			"make_experience:   0%|          | 0/16 [00:00<?, ?it/s]"),
-		phaseMarker("openrlhf.update_weight", "weight_update", "point", "update_weight", src,
-			`update weight: [\w.]{1,200}, dtype: `, []string{"update weight: "},
-			"update weight: model.embed_tokens.weight, dtype: torch.bfloat16, shape: torch.Size([152064, 3584])"),
+		{
+			Name:     "openrlhf.train",
+			Literals: []string{"]:   0%|"},
+			Expr:     `Train epoch \[\d{1,6}/\d{1,6}\]:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "ppo_train"}, Source: src,
+			Match: lines("Train epoch [1/1]:   0%|          | 0/256 [00:00<05:31,  1.35s/it, pg=-0.239]"),
+		},
+		{
+			Name:     "openrlhf.step",
+			Literals: []string{"Episode ["},
+			Expr:     `Episode \[\d{1,6}/\d{1,6}\]:\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "Episode [1/1]:   1%|          | 1/78 [09:20<11:59:11, 560.41s/it]", Want: parser.Fields{"step": "1"}}},
+		},
+		{
+			Name:     "openrlhf.experience",
+			Literals: []string{"make_experience"},
+			Expr:     `make_experience:?\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "logprob", "edge": "point", "label": "make_experience"}, Source: src,
+			Match: lines("make_experience:   0%|          | 0/16 [00:00<?, ?it/s]"),
+		},
+		{
+			Name:     "openrlhf.update_weight",
+			Literals: []string{"update weight: "},
+			Expr:     `update weight: [\w.]{1,200}, dtype: `,
+			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "point", "label": "update_weight"}, Source: src,
+			Match: lines("update weight: model.embed_tokens.weight, dtype: torch.bfloat16, shape: torch.Size([152064, 3584])"),
+		},
 	}
 }
 
@@ -285,7 +372,13 @@ func openrlhfMarkers() []pattern.Pattern {
 func nemoMarkers() []pattern.Pattern {
 	const src = "NeMo-RL 0.1-0.5, nemo_rl/algorithms/grpo.py"
 	stage := func(name, phase, words, needle, line string) pattern.Pattern {
-		return phaseMarker("nemo."+name, phase, "point", name, src, `▶ (?:`+words+`)`, []string{needle}, line)
+		return pattern.Pattern{
+			Name:     "nemo." + name,
+			Literals: []string{needle},
+			Expr:     `▶ (?:` + words + `)`,
+			Marker:   "phase", Set: parser.Fields{"phase": phase, "edge": "point", "label": name}, Source: src,
+			Match: lines(line),
+		}
 	}
 	return []pattern.Pattern{
 		stage("setup", "init", `Setting up (?:compute cluster|model|data|environment)`, "▶ Setting up", "▶ Setting up model and training..."),
@@ -298,15 +391,27 @@ func nemoMarkers() []pattern.Pattern {
 		stage("prepare_training", "training", `Preparing for training`, "▶ Preparing for training", "▶ Preparing for training..."),
 		stage("train", "training", `Training policy`, "▶ Training policy", "▶ Training policy..."),
 		stage("validate", "rollout", `Starting validation`, "▶ Starting validation", "▶ Starting validation at step 10..."),
-		stepMarker("nemo.step", src,
-			`={3,60} Step (?<step>\d{1,9})/\d{1,9} ={3,60}`, []string{"=== Step "},
-			[2]string{"========================= Step 1/500 =========================", "1"}),
-		phaseMarker("nemo.save", "checkpoint", "point", "save", src,
-			`Saving checkpoint for step \d`, []string{"Saving checkpoint for step"},
-			"Saving checkpoint for step 10..."),
-		phaseMarker("nemo.refit", "weight_update", "point", "refit", src,
-			`GPU Memory (?:before|after) (?:optimizer offload|refit)`, []string{"GPU Memory before ", "GPU Memory after "},
-			"GPU Memory after optimizer offload: 12.51GB allocated, 14.00GB reserved"),
+		{
+			Name:     "nemo.step",
+			Literals: []string{"=== Step "},
+			Expr:     `={3,60} Step (?<step>\d{1,9})/\d{1,9} ={3,60}`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "========================= Step 1/500 =========================", Want: parser.Fields{"step": "1"}}},
+		},
+		{
+			Name:     "nemo.save",
+			Literals: []string{"Saving checkpoint for step"},
+			Expr:     `Saving checkpoint for step \d`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: src,
+			Match: lines("Saving checkpoint for step 10..."),
+		},
+		{
+			Name:     "nemo.refit",
+			Literals: []string{"GPU Memory before ", "GPU Memory after "},
+			Expr:     `GPU Memory (?:before|after) (?:optimizer offload|refit)`,
+			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "point", "label": "refit"}, Source: src,
+			Match: lines("GPU Memory after optimizer offload: 12.51GB allocated, 14.00GB reserved"),
+		},
 	}
 }
 
@@ -314,9 +419,13 @@ func nemoMarkers() []pattern.Pattern {
 func torchtitanPatterns() []pattern.Pattern {
 	const src = "torchtitan 0.1-0.2, components/metrics.py, components/checkpoint.py"
 	return []pattern.Pattern{
-		stepMarker("torchtitan.step", src,
-			`\bstep: {1,6}(?<step>\d{1,9}) {1,6}loss: `, []string{"  loss: "},
-			[2]string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", "10"}),
+		{
+			Name:     "torchtitan.step",
+			Literals: []string{"  loss: "},
+			Expr:     `\bstep: {1,6}(?<step>\d{1,9}) {1,6}loss: `,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Want: parser.Fields{"step": "10"}}},
+		},
 		{
 			Name:     "torchtitan.memory",
 			Literals: []string{"%)  tps: ", "%)  wps: "},
@@ -326,14 +435,27 @@ func torchtitanPatterns() []pattern.Pattern {
 				Line: "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Want: parser.Fields{"reserved": "51002736640"},
 			}},
 		},
-		phaseMarker("torchtitan.train", "training", "point", "train", src,
-			`Training starts at step \d`, []string{"Training starts at step"}, "Training starts at step 1, with local batch size 8"),
-		phaseMarker("torchtitan.save", "checkpoint", "open", "save", src,
-			`Saving the (?:full )?checkpoint`, []string{"Saving the checkpoint", "Saving the full checkpoint"},
-			"Saving the checkpoint (or staging if async is enabled)."),
-		phaseMarker("torchtitan.saved", "checkpoint", "close", "save", src,
-			`Finished saving the checkpoint`, []string{"Finished saving the checkpoint"},
-			"Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
+		{
+			Name:     "torchtitan.train",
+			Literals: []string{"Training starts at step"},
+			Expr:     `Training starts at step \d`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Match: lines("Training starts at step 1, with local batch size 8"),
+		},
+		{
+			Name:     "torchtitan.save",
+			Literals: []string{"Saving the checkpoint", "Saving the full checkpoint"},
+			Expr:     `Saving the (?:full )?checkpoint`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
+			Match: lines("Saving the checkpoint (or staging if async is enabled)."),
+		},
+		{
+			Name:     "torchtitan.saved",
+			Literals: []string{"Finished saving the checkpoint"},
+			Expr:     `Finished saving the checkpoint`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
+			Match: lines("Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
+		},
 	}
 }
 
@@ -341,13 +463,23 @@ func torchtitanPatterns() []pattern.Pattern {
 func torchtunePatterns() []pattern.Pattern {
 	const src = "torchtune 0.3-0.6, recipes/full_finetune_distributed.py, training/checkpointing/_checkpoint_client.py"
 	return []pattern.Pattern{
-		phaseMarker("torchtune.save", "checkpoint", "open", "save", src,
-			`Saving checkpoint\. This may take some time|Getting (?:full model|optimizer) state dict\.\.\.`,
-			[]string{"Saving checkpoint. This may", " state dict..."},
-			"Saving checkpoint. This may take some time. Retrieving full model state dict...",
-			"Getting optimizer state dict...", "Getting full model state dict..."),
-		phaseMarker("torchtune.saved", "checkpoint", "close", "save", src,
-			`Saving checkpoint took \d|^Saved checkpoint in \d`, []string{"Saving checkpoint took ", "Saved checkpoint in "},
-			"Saving checkpoint took 61.20 secs", "Saved checkpoint in 61.20 seconds."),
+		{
+			Name:     "torchtune.save",
+			Literals: []string{"Saving checkpoint. This may", " state dict..."},
+			Expr:     `Saving checkpoint\. This may take some time|Getting (?:full model|optimizer) state dict\.\.\.`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
+			Match: lines(
+				"Saving checkpoint. This may take some time. Retrieving full model state dict...",
+				"Getting optimizer state dict...",
+				"Getting full model state dict...",
+			),
+		},
+		{
+			Name:     "torchtune.saved",
+			Literals: []string{"Saving checkpoint took ", "Saved checkpoint in "},
+			Expr:     `Saving checkpoint took \d|^Saved checkpoint in \d`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
+			Match: lines("Saving checkpoint took 61.20 secs", "Saved checkpoint in 61.20 seconds."),
+		},
 	}
 }
