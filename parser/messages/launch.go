@@ -164,43 +164,6 @@ func launchVersions() []pattern.Pattern {
 				{Line: "- `transformers` version: see above; transformers version: 4.47.1", Want: parser.Fields{"library": "transformers", "version": "4.47.1"}},
 			},
 		},
-		{
-			Name:     "launch.deepspeed",
-			Literals: []string{"DeepSpeed info: version="},
-			Expr:     `DeepSpeed info: version=(?<version>[\w.+]{1,40})`,
-			Marker:   "launch", Set: map[string]string{"backend": "deepspeed", "library": "deepspeed"},
-			Source: "DeepSpeed 0.3-0.18, runtime/engine.py",
-			Match: []pattern.Sample{{
-				Line: "[Rank 0] DeepSpeed info: version=0.16.4, git-hash=unknown, git-branch=unknown",
-				Want: parser.Fields{"backend": "deepspeed", "library": "deepspeed", "version": "0.16.4"},
-			}},
-		},
-		{
-			Name:     "launch.deepspeed_world",
-			Literals: []string{"Config mesh_device "},
-			Expr:     `Config mesh_device \w{1,40} world_size = (?<world_size>\d{1,6})`,
-			Marker:   "launch", Set: map[string]string{"backend": "deepspeed"},
-			Source: "DeepSpeed 0.14-0.18, runtime/config.py",
-			Match:  []pattern.Sample{{Line: "Config mesh_device None world_size = 8", Want: parser.Fields{"backend": "deepspeed", "world_size": "8"}}},
-		},
-		{
-			Name:     "launch.deepspeed_used",
-			Literals: []string{"Setting ds_accelerator to "},
-			Expr:     `Setting ds_accelerator to \w`,
-			Marker:   "launch", Set: map[string]string{"backend": "deepspeed"}, Source: "DeepSpeed, accelerator/real_accelerator.py, comm/comm.py",
-			Match: lines("Setting ds_accelerator to cuda (auto detect)"),
-		},
-		{
-			Name:     "launch.megatron_world",
-			Literals: []string{"using world size: "},
-			Expr:     `using world size: (?<world_size>\d{1,6}), data[- ]parallel`,
-			Marker:   "launch", Set: map[string]string{"backend": "megatron"},
-			Source: "Megatron-LM, training/arguments.py; slime and Relax print it too",
-			Match: []pattern.Sample{{
-				Line: "using world size: 8, data-parallel size: 1, context-parallel size: 4, tensor-model-parallel size: 2",
-				Want: parser.Fields{"backend": "megatron", "world_size": "8"},
-			}},
-		},
 	}
 }
 
@@ -280,23 +243,6 @@ func launchLaunchers() []pattern.Pattern {
 				{Line: "  nproc_per_node   : 2", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "2"}},
 				{Line: "  max_nodes        : 1", Want: parser.Fields{"launcher": "torchrun", "nodes": "1"}},
 			},
-		},
-		{
-			Name:     "launch.deepspeed_launcher",
-			Literals: []string{", num_local_procs="},
-			Expr:     `nnodes=(?<nodes>\d{1,5}), num_local_procs=(?<gpus_per_node>\d{1,4}), node_rank=(?<node_rank>\d{1,5})`,
-			Marker:   "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"},
-			Source: "DeepSpeed, launcher/launch.py",
-			Match: []pattern.Sample{{
-				Line: "nnodes=1, num_local_procs=8, node_rank=0", Want: parser.Fields{"launcher": "deepspeed", "backend": "deepspeed", "nodes": "1", "gpus_per_node": "8", "node_rank": "0"},
-			}},
-		},
-		{
-			Name:     "launch.deepspeed_spawned",
-			Literals: []string{" spawned with command: ["},
-			Expr:     `^process \d{1,9} spawned with command: \[`,
-			Marker:   "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"}, Source: "DeepSpeed 0.9-0.18, launcher/launch.py",
-			Match: lines("process 20110 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=0']"),
 		},
 		{
 			Name:     "launch.kubernetes",
@@ -422,16 +368,6 @@ func launchRanks() []pattern.Pattern {
 				{Line: "Process rank: 2, world size: 8, device: cuda:2, distributed training: True", Want: parser.Fields{"rank": "2", "world_size": "8", "device": "2"}},
 				{Line: "Process rank: 0, device: cuda:0, n_gpu: 1", Want: parser.Fields{"rank": "0", "device": "0"}},
 			},
-		},
-		{
-			Name:     "launch.deepspeed_rank",
-			Literals: []string{" spawned with command: "},
-			Expr:     `process (?<pid>\d{1,10}) spawned with command: \[.{1,400}?'--local_rank=(?<local_rank>\d{1,4})'`,
-			Marker:   "identity", Source: "DeepSpeed 0.10-0.16, launcher/launch.py",
-			Match: []pattern.Sample{{
-				Line: "process 9044 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=4', '--lr', '1e-5']", Want: parser.Fields{"pid": "9044", "local_rank": "4"},
-			}},
-			NoMatch: []string{"process 9044 exits successfully."},
 		},
 		{
 			Name:     "launch.pid_rank",

@@ -63,7 +63,9 @@ var tables = [][]table{
 	{arealPatterns},
 	slimePatterns,
 	{skyrlPatterns},
-	trainerPatterns,
+	{trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
+	deepspeedPatterns,
+	{megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns},
 	{hydraCorePatterns},
 	launchPatterns,
 }
