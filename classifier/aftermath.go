@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 )
 
 // survived says that the run went on: somebody recovered, or training steps were reported after the root.
@@ -57,7 +58,7 @@ func (c *conclusion) stepsElsewhere() bool {
 }
 
 // skips finds the words of a trainer that tells on the failure's own line that it leaves the batch out.
-var skips = expression(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
+var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
 
 // retried says that who failed tries again or goes on without, and that nothing says that it gave up.
 func (c *conclusion) retried() bool {
@@ -72,7 +73,7 @@ func (c *conclusion) retried() bool {
 }
 
 // caught finds what Python's warnings module prints: who warns has caught the error and goes on.
-var caught = expression(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
+var caught = lazyre.New(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
 
 // warned says that the failure was only told of in warnings, and that nothing died behind them.
 func (c *conclusion) warned() bool {

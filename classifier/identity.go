@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"strconv"
 
 	"oomscan/parser"
@@ -37,6 +38,18 @@ type number struct {
 
 func (i *identity) numbers() []number {
 	return []number{{"rank", &i.Rank}, {"local_rank", &i.LocalRank}, {"device", &i.Device}, {"pid", &i.PID}}
+}
+
+// identityIn is what a message's fields tell of a process.
+func identityIn(fields parser.Fields) *identity {
+	id := newIdentity()
+	id.Host = fields["host"]
+	for _, x := range id.numbers() {
+		if n, ok := fields.Int(x.field); ok {
+			*x.to = int(n)
+		}
+	}
+	return id
 }
 
 // learnHeader learns from an envelope: the time, and who the writer is.
@@ -179,12 +192,10 @@ func (f *file) learnDeath(o *parser.Event) {
 
 // learnIdentity learns from a message in which a process tells who it is, or another one does.
 func (f *file) learnIdentity(o *parser.Marker) {
-	id := newIdentity()
-	id.PID, id.Host = o.Header.PID, o.Header.Host
-	for _, x := range id.numbers() {
-		if n, ok := o.Fields.Int(x.field); ok {
-			*x.to = int(n)
-		}
+	id := identityIn(o.Fields)
+	id.Host = cmp.Or(id.Host, o.Header.Host)
+	if id.PID < 0 {
+		id.PID = o.Header.PID
 	}
 	if id.Rank < 0 {
 		id.Rank = o.Header.Rank
@@ -198,7 +209,6 @@ func (f *file) learnIdentity(o *parser.Marker) {
 		id.Group = int(n) + 1
 	}
 	if h := o.Fields["host"]; h != "" {
-		id.Host = h
 		if id.PID <= 0 && id.Rank < 0 && len(f.Launches) < maxLaunches {
 			banner := *o
 			banner.Fields = parser.Fields{"host": h}

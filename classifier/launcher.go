@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,44 +23,32 @@ func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[r
 
 // appendFailure adds what a launcher says by an event to what it said before.
 func appendFailure(out []failure, e *event) []failure {
-	id := newIdentity()
-	id.Host = e.fields["host"]
-	for _, x := range id.numbers() {
-		if n, ok := e.fields.Int(x.field); ok {
-			*x.to = int(n)
-		}
-	}
+	id := identityIn(e.fields)
 	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
 	if n, ok := e.fields.Int("exitcode"); ok {
 		x.exit = int(n)
 	}
-	merged := false
-	for i := range out {
-		if out[i].PID == x.PID && x.PID > 0 {
-			out[i].fill(id)
-			out[i].first = out[i].first || x.first
-			out[i].when = cmp.Or(out[i].when, x.when)
-			merged = true
-		}
+	i := slices.IndexFunc(out, func(y failure) bool { return y.PID == x.PID && x.PID > 0 })
+	if i < 0 {
+		return append(out, x)
 	}
-	if !merged {
-		out = append(out, x)
-	}
+	out[i].fill(id)
+	out[i].first = out[i].first || x.first
+	out[i].when = cmp.Or(out[i].when, x.when)
 	return out
 }
 
 // fillByFailure completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
 func (j *job) fillByFailure(id *identity, e *event) {
-	hit := j.failureOf(id, e)
+	j.fillFrom(id, j.failureOf(id, e))
+}
+
+// fillFrom completes an identity by what a launcher says of one process, if it says anything.
+func (j *job) fillFrom(id *identity, hit *failure) {
 	if hit == nil {
 		return
 	}
-	j.fillByLauncherOf(id, hit)
-}
-
-// fillByLauncherOf completes an identity by what a launcher says of one process.
-func (j *job) fillByLauncherOf(id *identity, hit *failure) {
 	one := hit.identity
 	if one.Rank < 0 && j.oneNode() {
 		one.Rank = one.LocalRank
@@ -126,10 +115,7 @@ func (j *job) fillBySIGKILL(id *identity, e *event) {
 			}
 		}
 	}
-	if hit == nil {
-		return
-	}
-	j.fillByLauncherOf(id, hit)
+	j.fillFrom(id, hit)
 }
 
 // fillByLauncher completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own

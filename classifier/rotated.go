@@ -2,14 +2,14 @@ package classifier
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"oomscan/parser/lazyre"
 )
 
 // rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, and dates.
-var rotated = expression(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated tells of a file's name that log rotation made what it was before, and where it stands in time among the files
 // of that name: the lower, the earlier; the file that is still written to has the highest place. A number counts only
@@ -90,9 +90,4 @@ func carry(before *file, events []*event) {
 			e.Timer, e.TimerBy, e.Marker = before.underWay(e.Header.Stream)
 		}
 	}
-}
-
-// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
-func expression(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"oomscan/classifier/phase"
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 )
 
@@ -21,31 +22,26 @@ func (c *conclusion) phase() phase.Verdict {
 	if e.Phase != "" {
 		return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "high", Why: "only that phase prints this message"}
 	}
-	if v, ok := c.byTrace(); ok {
-		return v
-	}
-	said := slices.Clone(c.evidence)
-	for _, x := range c.evidence {
-		said = append(said, x.details...)
-	}
-	for _, x := range said {
-		if x.Phase != "" && sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines {
-			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}
+	for _, tells := range []func() (phase.Verdict, bool){c.byTrace, c.byReport, c.byWords, c.byEnd, c.byCommand, c.byWitness} {
+		if v, ok := tells(); ok {
+			return v
 		}
 	}
-	if v, ok := c.byWords(); ok {
-		return v
-	}
-	if v, ok := c.byEnd(); ok {
-		return v
-	}
-	if v, ok := c.byCommand(); ok {
-		return v
-	}
-	if v, ok := c.byWitness(); ok {
-		return v
-	}
 	return c.byContext()
+}
+
+// byReport reads the messages that the same writer printed beside the root.
+func (c *conclusion) byReport() (phase.Verdict, bool) {
+	beside := slices.Clone(c.evidence)
+	for _, e := range c.evidence {
+		beside = append(beside, e.details...)
+	}
+	for _, x := range beside {
+		if x.Phase != "" && sameWriter(x, c.root) && x.At.Line-c.root.At.Line <= nearLines {
+			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}, true
+		}
+	}
+	return phase.Verdict{}, false
 }
 
 // byWords reads what the failure's message says besides, as its first print or a further one nearby has it.
@@ -54,15 +50,11 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 	if resource(e.Kind) != "gpu" {
 		return phase.Verdict{}, false
 	}
-	if v, ok := phase.FromWords(e.Text); ok {
-		return v, true
-	}
-	for _, x := range c.evidence {
-		if x == e || !sameWriter(x, e) || x.At.Line-e.At.Line > nearLines || !echo(e, x) {
-			continue
-		}
-		if v, ok := phase.FromWords(x.Text); ok {
-			return v, true
+	for _, x := range append([]*event{e}, c.evidence...) {
+		if x == e || sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines && echo(e, x) {
+			if v, ok := phase.FromWords(x.Text); ok {
+				return v, true
+			}
 		}
 	}
 	return phase.Verdict{}, false
@@ -109,7 +101,7 @@ func (c *conclusion) byTrace() (phase.Verdict, bool) {
 }
 
 // remote finds a Ray task's name in a process title: "ray::WorkerDict.actor_rollout_generate_sequences".
-var remote = expression(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
+var remote = lazyre.New(`ray::(?:([\w:\[\]=.-]{1,100})\.)?(\w{1,100})`)
 
 // byCommand reads the title or the command line of the killed process.
 func (c *conclusion) byCommand() (phase.Verdict, bool) {
@@ -162,13 +154,12 @@ func (c *conclusion) byWitness() (phase.Verdict, bool) {
 
 // phaseOf reads frames, then the remote method, then the driver's pending call.
 func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
-	if v, ok := phase.FromFrames(t.Frames); ok {
-		return v, true
+	v, ok := phase.FromFrames(t.Frames)
+	if !ok && t.Origin != nil {
+		v, ok = phase.FromMethod(t.Origin.Actor, t.Origin.Method)
 	}
-	if t.Origin != nil {
-		if v, ok := phase.FromMethod(t.Origin.Actor, t.Origin.Method); ok {
-			return v, true
-		}
+	if ok {
+		return v, true
 	}
 	return phase.FromDriver(t.Frames)
 }
@@ -179,17 +170,10 @@ const daskMemory = "dask.memory"
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
 func (c *conclusion) byContext() phase.Verdict {
 	e := c.root
-	if v, ok := c.stage(e); ok {
-		return v
-	}
-	if v, ok := c.stageOfWitness(); ok {
-		return v
-	}
-	if v, ok := c.elsewhere(); ok {
-		return v
-	}
-	if v, ok := c.byName(); ok {
-		return v
+	for _, tells := range []func() (phase.Verdict, bool){c.byStage, c.stageOfWitness, c.elsewhere, c.byName} {
+		if v, ok := tells(); ok {
+			return v
+		}
 	}
 	if e.Pattern == daskMemory {
 		return phase.Verdict{Phase: phase.Data, Confidence: phase.Low, Why: "Dask's workers process tables, unless the log says otherwise"}
@@ -208,6 +192,8 @@ func (c *conclusion) byContext() phase.Verdict {
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
 }
+
+func (c *conclusion) byStage() (phase.Verdict, bool) { return c.stage(c.root) }
 
 // stage is what was under way when an event was printed: the open timer, the last stage that was announced.
 func (c *conclusion) stage(e *event) (phase.Verdict, bool) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"oomscan/parser/lazyre"
 )
 
 // line is what a quoted source line means. Bare scripts call torch from functions of any name; the line that was running
@@ -19,12 +21,7 @@ type line struct {
 
 // reads builds a line from hints, separated by spaces, and an expression.
 func reads(hints, expr string, p Phase, by strength) line {
-	return line{hints: strings.Fields(hints), expr: lazy(expr), phase: p, by: by}
-}
-
-// lazy compiles an expression when it is first asked for: most runs meet no traceback.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	return line{hints: strings.Fields(hints), expr: lazyre.New(expr), phase: p, by: by}
 }
 
 func (l line) with(f flag) line { l.flags |= f; return l }
@@ -69,7 +66,7 @@ var lines = sync.OnceValue(func() []line {
 // call finds a call of something that is named like a model and nothing else: `model(...)`, `self.ref_model(...)`,
 // `netG(...)`, but neither `get_model(...)` nor `update_policy(...)` nor a constructor. The words in front are those that
 // tell one model of a run from another.
-var call = lazy(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
+var call = lazyre.New(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
 	`(?:(?:ref|reference|actor|student|teacher|target|base|reward|critic|policy|value|ddp|fsdp|peft|wrapped|unwrapped|draft` +
 	`|text|image|vision|audio|language|online|ema|dp|train|q|v)_)*` +
 	`(?:model|net|net[A-Z]|network|module|unet|vae|dit|transformer|critic|policy|encoder|decoder|backbone|discriminator` +

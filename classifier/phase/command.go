@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
 
 // jobs are programs that do one part of a run's work, by the names that they are given.
@@ -11,12 +13,12 @@ var jobs = []struct {
 	expr  func() *regexp.Regexp
 	phase Phase
 }{
-	{lazy(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
-	{lazy(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data},
+	{lazyre.New(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
+	{lazyre.New(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data},
 }
 
 // program finds the script or module that a command line runs.
-var program = lazy(`(?:^|\s)(?:-m\s+([\w.]{1,200})|(?:\S{0,400}/)?([\w.-]{1,200})\.(?:py|sh|R|jl)\b)`)
+var program = lazyre.New(`(?:^|\s)(?:-m\s+([\w.]{1,200})|(?:\S{0,400}/)?([\w.-]{1,200})\.(?:py|sh|R|jl)\b)`)
 
 // FromCommand tells the phase from the command line of a process that died: a converter of checkpoints, a tokenizer of
 // data. A trainer's tells nothing.

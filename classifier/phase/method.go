@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 )
 
@@ -76,7 +77,7 @@ var methods = sync.OnceValue(func() []method {
 })
 
 // dataTask recognises tasks that only prepare data, Ray Data's operators among them.
-var dataTask = lazy(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
+var dataTask = lazyre.New(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
 	`|^mapworker|tokeni[sz]e|preprocess|read_parquet|load_data|_dataset`)
 
 // roles are the prefixes that verl puts before a method when workers share a process, the longest first.
@@ -145,9 +146,9 @@ func quote(actor, name string) string {
 
 var (
 	// called finds `receiver.method(` and `receiver.method.remote(`.
-	called = lazy(`(\w+)\.(\w+)(?:\.remote)?\(`)
+	called = lazyre.New(`(\w+)\.(\w+)(?:\.remote)?\(`)
 	// byName finds the method that a driver passes by name: `method_name="broadcast_to_vllm"`.
-	byName = lazy(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
+	byName = lazyre.New(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
 )
 
 // FromDriver tells the phase from the driver's own stack, outermost frame first: the driver waits in a call such as

@@ -3,6 +3,8 @@ package phase
 import (
 	"fmt"
 	"regexp"
+
+	"oomscan/parser/lazyre"
 )
 
 // words are what a failure's own message may say of where it happened, most particular first: how TensorFlow and XLA
@@ -11,17 +13,17 @@ var words = []struct {
 	expr  func() *regexp.Regexp
 	phase Phase
 }{
-	{lazy(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
-	{lazy(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
+	{lazyre.New(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
+	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
-	{lazy(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init},
-	{lazy(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout},
-	{lazy(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init},
-	{lazy(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
-	{lazy(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
-	{lazy(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},
-	{lazy(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer},
-	{lazy(`\bjvp\(`), Forward},
+	{lazyre.New(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init},
+	{lazyre.New(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout},
+	{lazyre.New(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init},
+	{lazyre.New(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
+	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
+	{lazyre.New(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},
+	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer},
+	{lazyre.New(`\bjvp\(`), Forward},
 }
 
 // maxWords are the bytes of a message that are read: the allocator's own words behind them tell nothing of the phase.

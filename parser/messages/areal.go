@@ -15,26 +15,46 @@ func arealPatterns() []pattern.Pattern {
 		suffix = `[,:] memory allocated \(GB\): `
 	)
 	after := func(name, phase, heads string, literals []string, line string) pattern.Pattern {
-		return phaseMarker("areal."+name, phase, "point", name, src, `\b(?:`+heads+`)`+suffix, literals, line)
+		return pattern.Pattern{
+			Name:     "areal." + name,
+			Literals: literals,
+			Expr:     `\b(?:` + heads + `)` + suffix,
+			Marker:   "phase", Set: parser.Fields{"phase": phase, "edge": "point", "label": name}, Source: src,
+			Match: lines(line),
+		}
 	}
 	return []pattern.Pattern{
-		stepMarker("areal.step", src,
-			`Train step (?<step>\d{1,9})/\d{1,9} done`, []string{"Train step "},
-			[2]string{"Epoch 1/10 Step 21/58 Train step 21/580 done.", "21"}),
+		{
+			Name:     "areal.step",
+			Literals: []string{"Train step "},
+			Expr:     `Train step (?<step>\d{1,9})/\d{1,9} done`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "Epoch 1/10 Step 21/58 Train step 21/580 done.", Want: parser.Fields{"step": "21"}}},
+		},
 		after("after_values", "logprob", `critic values|recompute logp`, []string{"critic values", "recompute logp"},
 			"recompute logp, memory allocated (GB): 14.33, memory reserved (GB): 55.63, device memory used/total (GB): 73.57/79.11"),
 		after("after_ref", "training", `ref logp|compute advantages`, []string{"ref logp", "compute advantages"},
 			"Memory-Usage compute advantages: memory allocated (GB): 14.33, memory reserved (GB): 62.48"),
 		after("after_update", "weight_update", `ppo update|ppo critic update|after train step`, []string{"ppo update", "ppo critic update", "after train step"},
 			"ppo update, memory allocated (GB): 24.91, memory reserved (GB): 70.47, device memory used/total (GB): 73.40/79.11"),
-		phaseMarker("areal.init", "init", "point", "model", src,
-			`(?:Initializing device mesh with parallel (?:strategy|dims)|Applying FSDP2 (?:time: |with )|before model creation/loading`+suffix+`)`,
-			[]string{"Initializing device mesh with", "Applying FSDP2 ", "before model creation/loading"},
-			"Initializing device mesh with parallel strategy Parallel(tp=1,pp=1,dp=4,cp=1).",
-			"Initializing device mesh with parallel dims (dp=4, sp=1, tp=1, ep=1, etp=1, world_size=4).",
-			"Applying FSDP2 with N-D parallelism for 6.10 seconds"),
-		phaseMarker("areal.init_optimizer", "init", "point", "optimizer", src,
-			`Create optimizer time: `, []string{"Create optimizer time: "}, "Create optimizer time: 0.001866"),
+		{
+			Name:     "areal.init",
+			Literals: []string{"Initializing device mesh with", "Applying FSDP2 ", "before model creation/loading"},
+			Expr:     `(?:Initializing device mesh with parallel (?:strategy|dims)|Applying FSDP2 (?:time: |with )|before model creation/loading` + suffix + `)`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "model"}, Source: src,
+			Match: lines(
+				"Initializing device mesh with parallel strategy Parallel(tp=1,pp=1,dp=4,cp=1).",
+				"Initializing device mesh with parallel dims (dp=4, sp=1, tp=1, ep=1, etp=1, world_size=4).",
+				"Applying FSDP2 with N-D parallelism for 6.10 seconds",
+			),
+		},
+		{
+			Name:     "areal.init_optimizer",
+			Literals: []string{"Create optimizer time: "},
+			Expr:     `Create optimizer time: `,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "optimizer"}, Source: src,
+			Match: lines("Create optimizer time: 0.001866"),
+		},
 		{
 			Name:     "areal.ready",
 			Literals: []string{"Servers are all ready"},

@@ -246,47 +246,6 @@ func spawnPatterns() []pattern.Pattern {
 	}
 }
 
-// deepspeedDeaths are those of DeepSpeed's launcher.
-func deepspeedDeaths() []pattern.Pattern {
-	const deepspeed = "DeepSpeed 0.3-0.18 deepspeed/launcher/launch.py; torch 1.7-1.8 torch/distributed/launch.py"
-	return []pattern.Pattern{
-		{
-			// Printed for every sibling that was still healthy.
-			Name:     "deepspeed.killing",
-			Literals: []string{"Killing subprocess ", " received SIGTERM, exiting", " received SIGINT, exiting"},
-			Expr:     `(?:Killing subprocess (?<pid>\d+)\s*$|Main process received (?<signal>SIG\w{1,12}), exiting)`,
-			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "launcher"}, Source: deepspeed,
-			Match: []pattern.Sample{
-				{Line: `Killing subprocess 97`, Want: parser.Fields{"pid": "97", "reason": "launcher"}},
-				{Line: `Main process received SIGTERM, exiting`, Want: parser.Fields{"signal": "SIGTERM", "reason": "launcher"}},
-			},
-			NoMatch: []string{`Killing subprocess group`},
-		},
-		{
-			Name:     "deepspeed.sigkill",
-			Literals: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:     `(?:exits with return code = (?<exitcode>-9|137)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?<exitcode>137))(?!\d)`,
-			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: deepspeed + "; pdsh",
-			Match: []pattern.Sample{
-				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = -9`, Want: parser.Fields{"exitcode": "-9"}},
-				{Line: `pdsh@gpu-01: gpu-02: ssh exited with exit code 137`, Want: parser.Fields{"exitcode": "137", "node": "gpu-02"}},
-			},
-			NoMatch: []string{`['/usr/bin/python3', '-u', 'train.py'] exits with return code = 1`},
-		},
-		{
-			Name:     "deepspeed.exited",
-			Literals: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:     `(?:exits with return code = (?!-9\b|137\b|0\b)(?<exitcode>-?\d+)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
-			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: deepspeed + "; pdsh",
-			Match: []pattern.Sample{
-				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = 1`, Want: parser.Fields{"exitcode": "1"}},
-				{Line: `pdsh@gpu-01: gpu-02: ssh exited with exit code 1`, Want: parser.Fields{"exitcode": "1", "node": "gpu-02"}},
-			},
-			NoMatch: []string{`Process 4411 exits with return code = 0`, `['python', 'train.py'] exits with return code = -9`},
-		},
-	}
-}
-
 // subprocessPatterns are those of Python's subprocess, which launchers start their processes with.
 func subprocessPatterns() []pattern.Pattern {
 	const subprocess = "CPython 3.5-3.14 Lib/subprocess.py CalledProcessError"
@@ -324,54 +283,6 @@ func subprocessPatterns() []pattern.Pattern {
 				},
 			},
 			NoMatch: []string{`returned non-zero exit status 137.`},
-		},
-	}
-}
-
-// mpiPatterns are Open MPI, PRRTE, MPICH and Intel MPI. Open MPI 4 prints PID 0 where it does not know.
-func mpiPatterns() []pattern.Pattern {
-	const openmpi = "Open MPI 1.4-5.0 orte/tools/orterun/help-orterun.txt, PRRTE"
-	const hydra = "MPICH and Intel MPI src/pm/hydra/pm/pmiserv"
-	return []pattern.Pattern{
-		{
-			Name:     "mpi.sigkill",
-			Literals: []string{" noticed that process rank "},
-			Expr:     `noticed that process rank (?<rank>\d+) with PID (?:0\b|(?<pid>\d+)) on node (?<node>\S{1,253}) exited on signal (?<signal>9)\b`,
-			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: openmpi,
-			Match: []pattern.Sample{
-				{Line: `mpirun noticed that process rank 4 with PID 21183 on node host01 exited on signal 9 (Killed).`, Want: parser.Fields{"rank": "4", "pid": "21183", "node": "host01", "signal": "9"}},
-				{Line: `prterun noticed that process rank 0 with PID 0 on node gpu-3 exited on signal 9 (Killed).`, Want: parser.Fields{"rank": "0", "node": "gpu-3", "signal": "9"}},
-			},
-			NoMatch: []string{`mpirun noticed that process rank 0 with PID 636 on node fl98 exited on signal 11 (Segmentation fault).`},
-		},
-		{
-			Name:     "mpi.signal",
-			Literals: []string{" noticed that process rank "},
-			Expr:     `noticed that process rank (?<rank>\d+) with PID (?:0\b|(?<pid>\d+)) on node (?<node>\S{1,253}) exited on signal (?!9\b)(?<signal>\d+)`,
-			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: openmpi,
-			Match: []pattern.Sample{{Line: `mpiexec noticed that process rank 0 with PID 636 on node fl98 exited on signal 11 (Segmentation fault).`, Want: parser.Fields{"rank": "0", "pid": "636", "node": "fl98", "signal": "11"}}},
-		},
-		{
-			Name:     "hydra.sigkill",
-			Literals: []string{"KILLED BY SIGNAL: ", "=   EXIT CODE: ", "EXIT STRING: "},
-			Expr:     `(?:KILLED BY SIGNAL: (?<signal>9)\b|EXIT STRING: Killed \(signal (?<signal>9)\)|=   EXIT CODE: (?<exitcode>9|137)\s*$)`,
-			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: hydra,
-			Match: []pattern.Sample{
-				{Line: `=   KILLED BY SIGNAL: 9 (Killed)`, Want: parser.Fields{"signal": "9"}},
-				{Line: `=   EXIT CODE: 9`, Want: parser.Fields{"exitcode": "9"}},
-				{Line: `YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)`, Want: parser.Fields{"signal": "9"}},
-			},
-			NoMatch: []string{`=   EXIT CODE: 1`, `=   KILLED BY SIGNAL: 11 (Segmentation fault)`, `Process killed by signal: 9 (SIGKILL)`},
-		},
-		{
-			Name:     "hydra.where",
-			Literals: []string{" RUNNING AT "},
-			Expr:     `=   (?:RANK (?<rank>\d+) )?PID (?<pid>\d+) RUNNING AT (?<node>\S{1,253})`,
-			Kind:     parser.OOMKill, Role: parser.Detail, Source: hydra,
-			Match: []pattern.Sample{
-				{Line: `=   RANK 3 PID 1234 RUNNING AT c001-001`, Want: parser.Fields{"rank": "3", "pid": "1234", "node": "c001-001"}},
-				{Line: `=   PID 5490 RUNNING AT gn59`, Want: parser.Fields{"pid": "5490", "node": "gn59"}},
-			},
 		},
 	}
 }

@@ -8,10 +8,16 @@ import (
 // ggmlPatterns are those of llama.cpp and ggml.
 func ggmlPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
-		phaseMarker("ggml.loading", "init", "open", "model loading", "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)",
-			`^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
-			[]string{"load_tensors: ", "llama_model_loader: ", "llama_new_context_with_model: ", "llama_context: ", "llama_kv_cache"},
-			"load_tensors: loading model tensors, this can take a while... (mmap = true)", "llama_new_context_with_model: n_ctx      = 65536"),
+		{
+			Name:     "ggml.loading",
+			Literals: []string{"load_tensors: ", "llama_model_loader: ", "llama_new_context_with_model: ", "llama_context: ", "llama_kv_cache"},
+			Expr:     `^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "open", "label": "model loading"}, Source: "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)",
+			Match: lines(
+				"load_tensors: loading model tensors, this can take a while... (mmap = true)",
+				"llama_new_context_with_model: n_ctx      = 65536",
+			),
+		},
 		{
 			Name:     "ggml.serving",
 			Literals: []string{"server is listening on ", "all slots are idle"},
@@ -23,13 +29,23 @@ func ggmlPatterns() []pattern.Pattern {
 				{Line: "srv  update_slots: all slots are idle", Want: parser.Fields{"phase": "init", "edge": "close", "label": "model loading"}},
 			},
 		},
-		phaseMarker("ollama.loading", "init", "open", "model loading", "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
-			`status="llm server (?:loading model|not responding)"`, []string{`status="llm server `},
-			`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
-			`msg="waiting for server to become available" status="llm server not responding"`),
-		phaseMarker("ollama.serving", "init", "close", "model loading", "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
-			`msg="llama runner started in `, []string{`msg="llama runner started in `},
-			`time=2025-03-04T09:10:15.120Z level=INFO source=server.go:596 msg="llama runner started in 4.02 seconds"`),
+		{
+			Name:     "ollama.loading",
+			Literals: []string{`status="llm server `},
+			Expr:     `status="llm server (?:loading model|not responding)"`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "open", "label": "model loading"}, Source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
+			Match: lines(
+				`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
+				`msg="waiting for server to become available" status="llm server not responding"`,
+			),
+		},
+		{
+			Name:     "ollama.serving",
+			Literals: []string{`msg="llama runner started in `},
+			Expr:     `msg="llama runner started in `,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "close", "label": "model loading"}, Source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
+			Match: lines(`time=2025-03-04T09:10:15.120Z level=INFO source=server.go:596 msg="llama runner started in 4.02 seconds"`),
+		},
 		{
 			Name:     "ggml.malloc",
 			Literals: []string{"alloc failed: out of memory"},

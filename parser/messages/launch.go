@@ -11,22 +11,17 @@ import (
 // frameworks tells "library" and "version", "engine" or "backend". "version" is always that of "library".
 var launchPatterns = []table{launchFrameworks, launchEngines, launchVersions, launchLaunchers, launchSlurm, launchRanks, launchHosts}
 
-// launchMarker returns the pattern of lines that prove the facts in set. Each of lines is a sample without fields of
-// its own.
-func launchMarker(name string, set map[string]string, source, expr string, literals []string, lines ...string) pattern.Pattern {
-	p := pattern.Pattern{Name: "launch." + name, Literals: literals, Expr: expr, Marker: "launch", Set: set, Source: source}
-	p.Match = make([]pattern.Sample, 0, len(lines))
-	for _, l := range lines {
-		p.Match = append(p.Match, pattern.Sample{Line: l, Want: set})
-	}
-	return p
-}
-
 // launchFrameworks are the fingerprints of the outermost framework: Python modules as they stand in command lines,
 // object reprs and configuration (`_target_`), and lines only it prints.
 func launchFrameworks() []pattern.Pattern {
-	framework := func(name, source, expr string, literals []string, lines ...string) pattern.Pattern {
-		return launchMarker(name, map[string]string{"framework": name}, source, expr, literals, lines...)
+	framework := func(name, source, expr string, literals []string, samples ...string) pattern.Pattern {
+		return pattern.Pattern{
+			Name:     "launch." + name,
+			Literals: literals,
+			Expr:     expr,
+			Marker:   "launch", Set: map[string]string{"framework": name}, Source: source,
+			Match: lines(samples...),
+		}
 	}
 	return []pattern.Pattern{
 		framework("verl", "verl 0.1-0.9, trainer/main_ppo.py; EasyR1",
@@ -115,14 +110,20 @@ func launchEngines() []pattern.Pattern {
 				Want: parser.Fields{"engine": "sglang", "model": "/models/Qwen2.5-7B-Instruct"},
 			}},
 		},
-		launchMarker("vllm_used", map[string]string{"engine": "vllm"}, "vLLM, entrypoints; distributed/device_communicators/pynccl.py",
-			`(?:\bvllm\.(?:entrypoints|engine|executor|v1|worker)\.\w|vLLM is using nccl==)`,
-			[]string{"vllm.entrypoints.", "vllm.engine.", "vllm.executor.", "vllm.v1.", "vllm.worker.", "vLLM is using nccl=="},
-			"vLLM is using nccl==2.27.3", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue."),
-		launchMarker("sglang_used", map[string]string{"engine": "sglang"}, "SGLang, distributed/device_communicators/pynccl.py, launch_server.py",
-			`(?:sglang is using nccl==|\bsglang\.launch_server\b|\bsglang_router\b)`,
-			[]string{"sglang is using nccl==", "sglang.launch_server", "sglang_router"},
-			"sglang is using nccl==2.21.5", "python3 -m sglang.launch_server --mem-fraction-static 0.8"),
+		{
+			Name:     "launch.vllm_used",
+			Literals: []string{"vllm.entrypoints.", "vllm.engine.", "vllm.executor.", "vllm.v1.", "vllm.worker.", "vLLM is using nccl=="},
+			Expr:     `(?:\bvllm\.(?:entrypoints|engine|executor|v1|worker)\.\w|vLLM is using nccl==)`,
+			Marker:   "launch", Set: map[string]string{"engine": "vllm"}, Source: "vLLM, entrypoints; distributed/device_communicators/pynccl.py",
+			Match: lines("vLLM is using nccl==2.27.3", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue."),
+		},
+		{
+			Name:     "launch.sglang_used",
+			Literals: []string{"sglang is using nccl==", "sglang.launch_server", "sglang_router"},
+			Expr:     `(?:sglang is using nccl==|\bsglang\.launch_server\b|\bsglang_router\b)`,
+			Marker:   "launch", Set: map[string]string{"engine": "sglang"}, Source: "SGLang, distributed/device_communicators/pynccl.py, launch_server.py",
+			Match: lines("sglang is using nccl==2.21.5", "python3 -m sglang.launch_server --mem-fraction-static 0.8"),
+		},
 	}
 }
 
@@ -163,38 +164,6 @@ func launchVersions() []pattern.Pattern {
 				{Line: "- `transformers` version: see above; transformers version: 4.47.1", Want: parser.Fields{"library": "transformers", "version": "4.47.1"}},
 			},
 		},
-		{
-			Name:     "launch.deepspeed",
-			Literals: []string{"DeepSpeed info: version="},
-			Expr:     `DeepSpeed info: version=(?<version>[\w.+]{1,40})`,
-			Marker:   "launch", Set: map[string]string{"backend": "deepspeed", "library": "deepspeed"},
-			Source: "DeepSpeed 0.3-0.18, runtime/engine.py",
-			Match: []pattern.Sample{{
-				Line: "[Rank 0] DeepSpeed info: version=0.16.4, git-hash=unknown, git-branch=unknown",
-				Want: parser.Fields{"backend": "deepspeed", "library": "deepspeed", "version": "0.16.4"},
-			}},
-		},
-		{
-			Name:     "launch.deepspeed_world",
-			Literals: []string{"Config mesh_device "},
-			Expr:     `Config mesh_device \w{1,40} world_size = (?<world_size>\d{1,6})`,
-			Marker:   "launch", Set: map[string]string{"backend": "deepspeed"},
-			Source: "DeepSpeed 0.14-0.18, runtime/config.py",
-			Match:  []pattern.Sample{{Line: "Config mesh_device None world_size = 8", Want: parser.Fields{"backend": "deepspeed", "world_size": "8"}}},
-		},
-		launchMarker("deepspeed_used", map[string]string{"backend": "deepspeed"}, "DeepSpeed, accelerator/real_accelerator.py, comm/comm.py",
-			`Setting ds_accelerator to \w`, []string{"Setting ds_accelerator to "}, "Setting ds_accelerator to cuda (auto detect)"),
-		{
-			Name:     "launch.megatron_world",
-			Literals: []string{"using world size: "},
-			Expr:     `using world size: (?<world_size>\d{1,6}), data[- ]parallel`,
-			Marker:   "launch", Set: map[string]string{"backend": "megatron"},
-			Source: "Megatron-LM, training/arguments.py; slime and Relax print it too",
-			Match: []pattern.Sample{{
-				Line: "using world size: 8, data-parallel size: 1, context-parallel size: 4, tensor-model-parallel size: 2",
-				Want: parser.Fields{"backend": "megatron", "world_size": "8"},
-			}},
-		},
 	}
 }
 
@@ -203,14 +172,23 @@ func launchLaunchers() []pattern.Pattern {
 	ray := map[string]string{"launcher": "ray"}
 	torchrun := map[string]string{"launcher": "torchrun"}
 	return []pattern.Pattern{
-		launchMarker("ray", ray, "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py",
-			`(?:Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
-			[]string{" Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
-			"Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
-			"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)"),
-		launchMarker("ray_local", map[string]string{"launcher": "ray", "starts": "ray"}, "Ray 1.x-2.5x, python/ray/_private/worker.py: the driver starts a cluster of its own",
-			`Started a local Ray instance`, []string{"Started a local Ray instance"},
-			"Started a local Ray instance. View the dashboard at 127.0.0.1:8265"),
+		{
+			Name:     "launch.ray",
+			Literals: []string{" Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
+			Expr:     `(?:Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
+			Marker:   "launch", Set: ray, Source: "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py",
+			Match: lines(
+				"Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
+				"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)",
+			),
+		},
+		{
+			Name:     "launch.ray_local",
+			Literals: []string{"Started a local Ray instance"},
+			Expr:     `Started a local Ray instance`,
+			Marker:   "launch", Set: map[string]string{"launcher": "ray", "starts": "ray"}, Source: "Ray 1.x-2.5x, python/ray/_private/worker.py: the driver starts a cluster of its own",
+			Match: lines("Started a local Ray instance. View the dashboard at 127.0.0.1:8265"),
+		},
 		{
 			Name:     "launch.ray_job",
 			Literals: []string{"Job 'raysubmit_"},
@@ -219,16 +197,21 @@ func launchLaunchers() []pattern.Pattern {
 			Source: "Ray 2.x, dashboard/modules/job/cli.py",
 			Match:  []pattern.Sample{{Line: "Job 'raysubmit_f3KqE9ppXvZyQ2Ld' submitted successfully", Want: parser.Fields{"launcher": "ray", "job": "raysubmit_f3KqE9ppXvZyQ2Ld"}}},
 		},
-		launchMarker("torchrun", torchrun, "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors",
-			`(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process`+
-				`|torch\.distributed\.(?:elastic\.|launcher\.api|run\b)|Root Cause \(first observed failure\))`,
-			[]string{
+		{
+			Name: "launch.torchrun",
+			Literals: []string{
 				"Starting elastic_operator with", "Setting OMP_NUM_THREADS environment", "torch.distributed.elastic.", "torch.distributed.launcher.api",
 				"torch.distributed.run", "Root Cause (first observed failure)",
 			},
-			"Starting elastic_operator with launch configs:",
-			"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
-			"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default"),
+			Expr: `(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process` +
+				`|torch\.distributed\.(?:elastic\.|launcher\.api|run\b)|Root Cause \(first observed failure\))`,
+			Marker: "launch", Set: torchrun, Source: "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors",
+			Match: lines(
+				"Starting elastic_operator with launch configs:",
+				"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+				"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default",
+			),
+		},
 		{
 			// The command line; bash, `set -x` and pod specifications print it.
 			Name:     "launch.torchrun_command",
@@ -262,22 +245,16 @@ func launchLaunchers() []pattern.Pattern {
 			},
 		},
 		{
-			Name:     "launch.deepspeed_launcher",
-			Literals: []string{", num_local_procs="},
-			Expr:     `nnodes=(?<nodes>\d{1,5}), num_local_procs=(?<gpus_per_node>\d{1,4}), node_rank=(?<node_rank>\d{1,5})`,
-			Marker:   "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"},
-			Source: "DeepSpeed, launcher/launch.py",
-			Match: []pattern.Sample{{
-				Line: "nnodes=1, num_local_procs=8, node_rank=0", Want: parser.Fields{"launcher": "deepspeed", "backend": "deepspeed", "nodes": "1", "gpus_per_node": "8", "node_rank": "0"},
-			}},
+			Name:     "launch.kubernetes",
+			Literals: []string{"KUBERNETES_SERVICE_HOST=", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
+			Expr:     `(?:KUBERNETES_SERVICE_HOST=|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
+			Marker:   "launch", Set: map[string]string{"launcher": "k8s"}, Source: "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
+			Match: lines(
+				"KUBERNETES_SERVICE_HOST=10.96.0.1",
+				"Labels:           training.kubeflow.org/job-name=llama70b-sft",
+				"Controlled By:    PyTorchJob/llama70b-sft",
+			),
 		},
-		launchMarker("deepspeed_spawned", map[string]string{"launcher": "deepspeed", "backend": "deepspeed"}, "DeepSpeed 0.9-0.18, launcher/launch.py",
-			`^process \d{1,9} spawned with command: \[`, []string{" spawned with command: ["},
-			"process 20110 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=0']"),
-		launchMarker("kubernetes", map[string]string{"launcher": "k8s"}, "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
-			`(?:KUBERNETES_SERVICE_HOST=|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
-			[]string{"KUBERNETES_SERVICE_HOST=", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
-			"KUBERNETES_SERVICE_HOST=10.96.0.1", "Labels:           training.kubeflow.org/job-name=llama70b-sft", "Controlled By:    PyTorchJob/llama70b-sft"),
 	}
 }
 
@@ -302,10 +279,16 @@ func launchSlurm() []pattern.Pattern {
 			},
 			NoMatch: []string{"echo SLURM_JOB_ID=$SLURM_JOB_ID"},
 		},
-		launchMarker("slurm", slurm, src,
-			`(?:slurmstepd: error: |srun: (?:error|Job step|Force|launch)|\bslurm_script: )`,
-			[]string{"slurmstepd: error: ", "srun: error", "srun: Job step", "srun: Force", "srun: launch", "slurm_script: "},
-			"srun: error: gpu-a07: task 0: Exited with exit code 1", "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2025-01-01T00:00:00 ***"),
+		{
+			Name:     "launch.slurm",
+			Literals: []string{"slurmstepd: error: ", "srun: error", "srun: Job step", "srun: Force", "srun: launch", "slurm_script: "},
+			Expr:     `(?:slurmstepd: error: |srun: (?:error|Job step|Force|launch)|\bslurm_script: )`,
+			Marker:   "launch", Set: slurm, Source: src,
+			Match: lines(
+				"srun: error: gpu-a07: task 0: Exited with exit code 1",
+				"slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2025-01-01T00:00:00 ***",
+			),
+		},
 		{
 			Name:     "launch.slurm_size",
 			Literals: []string{"SLURM_JOB_NUM_NODES=", "SLURM_NNODES=", "SLURM_NTASKS=", "SLURM_NPROCS=", "SLURM_GPUS_ON_NODE=", "SLURM_GPUS_PER_NODE="},
@@ -385,16 +368,6 @@ func launchRanks() []pattern.Pattern {
 				{Line: "Process rank: 2, world size: 8, device: cuda:2, distributed training: True", Want: parser.Fields{"rank": "2", "world_size": "8", "device": "2"}},
 				{Line: "Process rank: 0, device: cuda:0, n_gpu: 1", Want: parser.Fields{"rank": "0", "device": "0"}},
 			},
-		},
-		{
-			Name:     "launch.deepspeed_rank",
-			Literals: []string{" spawned with command: "},
-			Expr:     `process (?<pid>\d{1,10}) spawned with command: \[.{1,400}?'--local_rank=(?<local_rank>\d{1,4})'`,
-			Marker:   "identity", Source: "DeepSpeed 0.10-0.16, launcher/launch.py",
-			Match: []pattern.Sample{{
-				Line: "process 9044 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=4', '--lr', '1e-5']", Want: parser.Fields{"pid": "9044", "local_rank": "4"},
-			}},
-			NoMatch: []string{"process 9044 exits successfully."},
 		},
 		{
 			Name:     "launch.pid_rank",

@@ -63,9 +63,20 @@ var tables = [][]table{
 	{arealPatterns},
 	slimePatterns,
 	{skyrlPatterns},
-	trainerPatterns,
+	{trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
+	deepspeedPatterns,
+	{megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns},
 	{hydraCorePatterns},
 	launchPatterns,
+}
+
+// lines are samples of a pattern that reads no fields: they yield its constant ones.
+func lines(texts ...string) []pattern.Sample {
+	samples := make([]pattern.Sample, len(texts))
+	for i, text := range texts {
+		samples[i].Line = text
+	}
+	return samples
 }
 
 // All returns every pattern, in the order in which they are tried. The first event pattern that matches a message claims it,
@@ -74,6 +85,13 @@ var All = sync.OnceValue(func() []pattern.Pattern {
 	var all []pattern.Pattern
 	for _, t := range slices.Concat(tables...) {
 		all = append(all, t()...)
+	}
+	for i := range all {
+		for j := range all[i].Match {
+			if s := &all[i].Match[j]; s.Want == nil {
+				s.Want = all[i].Set
+			}
+		}
 	}
 	return all
 })

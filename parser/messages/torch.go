@@ -21,12 +21,13 @@ var torch = pattern.Program{Name: "torch", Framework: "torch", Allocator: "torch
 // patterns of the failure, which the same line holds.
 func torchMarkers() []pattern.Pattern {
 	return []pattern.Pattern{
-		phaseMarker(
-			"torch.fsdp_clone", "checkpoint", "point", "state_dict",
-			"torch/distributed/fsdp/_state_dict_utils.py (1.12: fully_sharded_data_parallel.py): one warning a tensor that did not fit",
-			`Failed to clone\(\) tensor with name `, []string{"Failed to clone() tensor with name "},
-			"/opt/torch/distributed/fsdp/_state_dict_utils.py:312: UserWarning: Failed to clone() tensor with name lm_head.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions",
-		),
+		{
+			Name:     "torch.fsdp_clone",
+			Literals: []string{"Failed to clone() tensor with name "},
+			Expr:     `Failed to clone\(\) tensor with name `,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "state_dict"}, Source: "torch/distributed/fsdp/_state_dict_utils.py (1.12: fully_sharded_data_parallel.py): one warning a tensor that did not fit",
+			Match: lines("/opt/torch/distributed/fsdp/_state_dict_utils.py:312: UserWarning: Failed to clone() tensor with name lm_head.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions"),
+		},
 	}
 }
 

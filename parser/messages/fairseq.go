@@ -1,0 +1,26 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// fairseqMarkers are those of fairseq's own log.
+func fairseqMarkers() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "fairseq.step",
+			Literals: []string{" num_updates="},
+			Expr:     `^epoch \d{1,6}: {1,8}\d{1,9} / \d{1,9} .{0,400}num_updates=(?<step>\d{1,9})`,
+			Marker:   "step", Common: true, Source: "fairseq 0.9-0.12, logging/progress_bar.py: the logger train_inner",
+			Match: []pattern.Sample{{Line: "epoch 001:    420 / 612 loss=11.208, ppl=1103.36, wps=9906.4, ups=0.41, num_updates=420, lr=5.25e-05", Want: parser.Fields{"step": "420"}}},
+		},
+		{
+			Name:     "fairseq.json_step",
+			Literals: []string{`"num_updates": "`},
+			Expr:     `^\{"epoch": .{0,600}"num_updates": "(?<step>\d{1,9})"`,
+			Marker:   "step", Common: true, Source: "fairseq, metaseq with log_format json: the logger train_inner",
+			Match: []pattern.Sample{{Line: `{"epoch": 1, "loss": "10.863", "ppl": "1892.50", "wps": "410381", "num_updates": "25", "lr": "4e-05", "train_wall": "52"}`, Want: parser.Fields{"step": "25"}}},
+		},
+	}
+}

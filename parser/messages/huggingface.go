@@ -1,0 +1,93 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// huggingFaceMarkers are those of transformers, datasets, accelerate and of everything built on them. A bar is matched
+// at 0 % only: it marks the beginning and is not redrawn.
+func huggingFaceMarkers() []pattern.Pattern {
+	const src = "transformers 4.x-5.x, trainer.py, modeling_utils.py; datasets, arrow_dataset.py"
+	return []pattern.Pattern{
+		{
+			Name:     "trainer.load_weights",
+			Literals: []string{"checkpoint shards:   0%"},
+			Expr:     `Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "weights"}, Source: src,
+			Match: lines(
+				"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]",
+				"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]",
+			),
+		},
+		{
+			Name:     "trainer.datasets",
+			Literals: []string{":   0%|   ", ": 0 examples"},
+			Expr:     `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
+			Match: lines(
+				"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
+				"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]",
+			),
+		},
+		{
+			Name:     "trainer.loss",
+			Literals: []string{"{'loss': "},
+			Expr:     `^\s{0,4}\{'loss': .{0,1000}'epoch': `,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "loss"}, Source: "transformers 3.x-5.x, trainer_callback.py: the metrics of some steps",
+			Match: lines(
+				"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}",
+				"{'loss': '0.9234', 'grad_norm': '1.25', 'learning_rate': '1e-05', 'epoch': '1.38'}",
+			),
+		},
+		{
+			Name:     "trainer.train",
+			Literals: []string{"***** Running training *****"},
+			Expr:     `\*\*\*\*\* Running training \*\*\*\*\*`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Match: lines("***** Running training *****"),
+		},
+		{
+			Name:     "timm.train_benchmark",
+			Literals: []string{"Running train benchmark on "},
+			Expr:     `Running train benchmark on `,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train benchmark"}, Source: "timm, benchmark.py",
+			Match: lines("Running train benchmark on maxvit_base_tf_512 for 40 steps w/ input size (3, 512, 512) and batch size 256."),
+		},
+		{
+			Name:     "timm.inference_benchmark",
+			Literals: []string{"Running inference benchmark on "},
+			Expr:     `Running inference benchmark on `,
+			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "inference benchmark"}, Source: "timm, benchmark.py",
+			Match: lines("Running inference benchmark on vit_large_patch14_clip_336 for 40 steps w/ input size (3, 336, 336) and batch size 256."),
+		},
+		{
+			Name:     "trainer.evaluate",
+			Literals: []string{"***** Running E", "***** Running e", "***** Running Prediction"},
+			Expr:     `\*\*\*\*\* Running (?:[Ee]valuation|Prediction) \*\*\*\*\*`,
+			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "evaluate"}, Source: src,
+			Match: lines("***** Running Evaluation *****"),
+		},
+		{
+			Name:     "trainer.save",
+			Literals: []string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving "},
+			Expr:     `(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving )`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: src + "; accelerate; DeepSpeed",
+			Match: lines("Saving model checkpoint to /out/checkpoint-500"),
+		},
+		{
+			Name:     "trainer.lightning_sanity",
+			Literals: []string{"Sanity Checking"},
+			Expr:     `Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "sanity check"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress",
+			Match: lines("Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),
+		},
+		{
+			Name:     "trainer.lightning_epoch",
+			Literals: []string{":   0%|   "},
+			Expr:     `\bEpoch \d{1,6}:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "fit"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress",
+			Match: lines("Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]"),
+		},
+	}
+}

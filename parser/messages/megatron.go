@@ -1,0 +1,90 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// megatronPatterns are those of Megatron-LM and Megatron-Core.
+func megatronPatterns() []pattern.Pattern {
+	const src = "Megatron-LM, training/training.py, training/checkpointing.py, training/utils"
+	return []pattern.Pattern{
+		{
+			Name:     "megatron.step",
+			Literals: []string{"| consumed samples: ", "| consumed tokens: ", "| elapsed time per iteration"},
+			Expr:     `iteration\s{1,12}(?<step>\d{1,9})/\s{0,12}\d{1,9} \| {1,4}(?:consumed samples|consumed tokens|elapsed time per iteration)`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{
+				{Line: " iteration       10/     500 | consumed samples: 2560 | elapsed time per iteration (ms): 1520.2 |", Want: parser.Fields{"step": "10"}},
+				{Line: " iteration        4/    2000 | elapsed time per iteration (ms): 21181.4 | learning rate", Want: parser.Fields{"step": "4"}},
+			},
+		},
+		{
+			Name:     "megatron.memory",
+			Literals: []string{"memory (MB) | allocated: "},
+			Expr: `\[Rank (?<rank>\d{1,6})\] [^|\n]{0,60}memory \(MB\) \| allocated: (?<allocated_mib>\d+(?:\.\d+)?)` +
+				`(?: \| max allocated: (?<max_allocated_mib>\d+(?:\.\d+)?) \| reserved: (?<reserved_mib>\d+(?:\.\d+)?))?`,
+			Gauge: true, Source: src,
+			Match: []pattern.Sample{{
+				Line: "[Rank 3] (after 10 iterations) memory (MB) | allocated: 1024.0 | max allocated: 2048.5 | reserved: 4096.0 | max reserved: 4096.0",
+				Want: parser.Fields{"rank": "3", "allocated": "1073741824", "max_allocated": "2148007936", "reserved": "4294967296"},
+			}},
+		},
+		{
+			Name:     "megatron.parameters",
+			Literals: []string{"model parallel rank ("},
+			Expr:     `> number of parameters on \(tensor, pipeline\) model parallel rank \(\d{1,5}, \d{1,5}\): (?<count>\d{1,16})`,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{{Line: " > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312", Want: parser.Fields{"count": "4286349312"}}},
+		},
+		{
+			Name:     "megatron.init",
+			Literals: []string{" model ...", "model parallel rank (", "start to load megatron"},
+			Expr:     `(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
+			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "model"}, Source: src,
+			Match: lines(
+				"building GPT model ...",
+				" > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312",
+			),
+		},
+		{
+			Name:     "megatron.data",
+			Literals: []string{"building train, validation, and test"},
+			Expr:     `building train, validation, and test datasets`,
+			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
+			Match: lines("> building train, validation, and test datasets ..."),
+		},
+		{
+			Name:     "megatron.train",
+			Literals: []string{"[before the start of training step]"},
+			Expr:     `\[before the start of training step\]`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Match: lines("[before the start of training step] datetime: 2025-06-19 03:04:10"),
+		},
+		{
+			Name:     "megatron.save",
+			Literals: []string{"saving checkpoint at iteration"},
+			Expr:     `saving checkpoint at iteration`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
+			Match: lines("saving checkpoint at iteration     500 to /ckpt in torch_dist format"),
+		},
+		{
+			Name:     "megatron.saved",
+			Literals: []string{"successfully saved checkpoint"},
+			Expr:     `successfully saved checkpoint (?:from|at) iteration`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
+			Match: lines("  successfully saved checkpoint from iteration     500 to /ckpt"),
+		},
+		{
+			Name:     "launch.megatron_world",
+			Literals: []string{"using world size: "},
+			Expr:     `using world size: (?<world_size>\d{1,6}), data[- ]parallel`,
+			Marker:   "launch", Set: map[string]string{"backend": "megatron"},
+			Source: "Megatron-LM, training/arguments.py; slime and Relax print it too",
+			Match: []pattern.Sample{{
+				Line: "using world size: 8, data-parallel size: 1, context-parallel size: 4, tensor-model-parallel size: 2",
+				Want: parser.Fields{"backend": "megatron", "world_size": "8"},
+			}},
+		},
+	}
+}

@@ -1,0 +1,41 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// openrlhfMarkers are the bars of OpenRLHF, and the line its vLLM workers print for each parameter they receive.
+func openrlhfMarkers() []pattern.Pattern {
+	const src = "OpenRLHF 0.3-0.9, trainer/ppo_trainer.py, trainer/ray/vllm_worker_wrap.py"
+	return []pattern.Pattern{
+		{
+			Name:     "openrlhf.train",
+			Literals: []string{"]:   0%|"},
+			Expr:     `Train epoch \[\d{1,6}/\d{1,6}\]:\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "ppo_train"}, Source: src,
+			Match: lines("Train epoch [1/1]:   0%|          | 0/256 [00:00<05:31,  1.35s/it, pg=-0.239]"),
+		},
+		{
+			Name:     "openrlhf.step",
+			Literals: []string{"Episode ["},
+			Expr:     `Episode \[\d{1,6}/\d{1,6}\]:\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "Episode [1/1]:   1%|          | 1/78 [09:20<11:59:11, 560.41s/it]", Want: parser.Fields{"step": "1"}}},
+		},
+		{
+			Name:     "openrlhf.experience",
+			Literals: []string{"make_experience"},
+			Expr:     `make_experience:?\s{1,4}0%`,
+			Marker:   "phase", Set: parser.Fields{"phase": "logprob", "edge": "point", "label": "make_experience"}, Source: src,
+			Match: lines("make_experience:   0%|          | 0/16 [00:00<?, ?it/s]"),
+		},
+		{
+			Name:     "openrlhf.update_weight",
+			Literals: []string{"update weight: "},
+			Expr:     `update weight: [\w.]{1,200}, dtype: `,
+			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "point", "label": "update_weight"}, Source: src,
+			Match: lines("update weight: model.embed_tokens.weight, dtype: torch.bfloat16, shape: torch.Size([152064, 3584])"),
+		},
+	}
+}

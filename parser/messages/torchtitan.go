@@ -1,0 +1,50 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// torchtitanPatterns are torchtitan's step line, with the peak of reserved memory, and its checkpoints.
+func torchtitanPatterns() []pattern.Pattern {
+	const src = "torchtitan 0.1-0.2, components/metrics.py, components/checkpoint.py"
+	return []pattern.Pattern{
+		{
+			Name:     "torchtitan.step",
+			Literals: []string{"  loss: "},
+			Expr:     `\bstep: {1,6}(?<step>\d{1,9}) {1,6}loss: `,
+			Marker:   "step", Common: true, Source: src,
+			Match: []pattern.Sample{{Line: "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Want: parser.Fields{"step": "10"}}},
+		},
+		{
+			Name:     "torchtitan.memory",
+			Literals: []string{"%)  tps: ", "%)  wps: "},
+			Expr:     `  memory: {1,4}(?<reserved_sz>\d+(?:\.\d+)?GiB)\(\d{1,3}\.\d{1,2}%\)  [tw]ps: `,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{{
+				Line: "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Want: parser.Fields{"reserved": "51002736640"},
+			}},
+		},
+		{
+			Name:     "torchtitan.train",
+			Literals: []string{"Training starts at step"},
+			Expr:     `Training starts at step \d`,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Match: lines("Training starts at step 1, with local batch size 8"),
+		},
+		{
+			Name:     "torchtitan.save",
+			Literals: []string{"Saving the checkpoint", "Saving the full checkpoint"},
+			Expr:     `Saving the (?:full )?checkpoint`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
+			Match: lines("Saving the checkpoint (or staging if async is enabled)."),
+		},
+		{
+			Name:     "torchtitan.saved",
+			Literals: []string{"Finished saving the checkpoint"},
+			Expr:     `Finished saving the checkpoint`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
+			Match: lines("Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
+		},
+	}
+}
