@@ -31,6 +31,9 @@ func setupOf(ctx *Context) memory.Setup {
 	if s.Engine != "" && !s.EngineWeightBytes.Known && quantized(ctx) && !quantizedByName(ctx, &s) {
 		s.Engine = "" // its weights have fewer than two bytes, nobody knows how many
 	}
+	if s.Engine != "" && ctx.is("engine_process") && !s.Colocated.Or(false) {
+		s.Trainer = "" // it is not known to be on the engine's cards
+	}
 	if s.Trainer != "" && trainsAdapters(ctx) && !adapters(ctx, &s) {
 		s.Trainer = "" // how many parameters are trained, nothing tells
 	}
