@@ -16,6 +16,9 @@
 //  6. combine puts what the steps have found into an assessment, and rank orders the assessments (rank.go). Their
 //     changes as one block to paste are in patch.go, and what the arithmetic says beyond single items in findings.go.
 //
+// The inputs of a memory budget come from the same Context: setupOf (setup.go) reads them by the table of setup_table.go,
+// whose rows name each input's settings framework by framework.
+//
 // A further step reads the Context and the values before it, and adds a value of its own; no step changes another's.
 // What a condition means is defined once, in conditions.go: [Context] answers it for guides and for steps alike.
 //

@@ -20,16 +20,18 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		run = &classifier.Run{}
 	}
 	ctx := newContext(run, in)
+	b := budgetOf(ctx)
+	out := Checklist{Budget: b.parts, Unexplained: b.unexplained}
 	chosen := candidates(ctx, listsFor(ctx))
 	if len(chosen) == 0 {
-		return Checklist{}
+		return out
 	}
 	items := make([]assessment, len(chosen))
 	for i, c := range chosen {
 		items[i] = assess(ctx, c)
 		items[i].Order = i + 1
 	}
-	out := Checklist{Title: title(chosen[0]), StartWith: rank(items), Findings: findingsOf(ctx, items)}
+	out.Title, out.StartWith, out.Findings = title(chosen[0]), rank(items), findingsOf(ctx, items)
 	out.Patch = patchOf(items, out.StartWith)
 	for i := range items {
 		out.Remedies = append(out.Remedies, items[i].Remedy)

@@ -50,4 +50,7 @@ type Checklist struct {
 	// change expected to fit. Sentences.
 	Findings []string
 	Patch    []Patch // the changes to start with, one block per dialect
+
+	Budget      []BudgetPart // of the resource and the phase that failed; empty when it cannot be computed
+	Unexplained *int64       // what was in use beyond the budget, in bytes; nil when unknown
 }

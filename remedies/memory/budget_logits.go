@@ -80,10 +80,10 @@ func (c chain) entropy(e *estimate, forward, backward span) chain {
 	return c
 }
 
-// verlMegatron: workers/engine/megatron/transformer_impl.py, utils/megatron/tensor_parallel.py. The log-prob stage always
-// asks for the entropy.
+// verlMegatron: workers/engine/megatron/transformer_impl.py, utils/megatron/tensor_parallel.py. The actor's log-prob
+// stage always asks for the entropy, whatever its coefficient; the reference's does not.
 func (e *estimate) verlMegatron() chain {
-	if e.phase == PhaseLogProb {
+	if e.phase == PhaseLogProb && e.Entropy.Or(true) {
 		if e.ChunkedEntropy.Or(false) {
 			return chain{exactly(8), exactly(8), span{}, "fp32 logits and their clone, entropy in pieces"}
 		}

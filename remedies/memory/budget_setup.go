@@ -52,6 +52,9 @@ const (
 	RecomputeOffload   = "offload"   // full, with the kept inputs on the host
 )
 
+// OtherOptimizer has states of a size that no formula here tells.
+const OtherOptimizer = "other"
+
 // Stages of a pipeline.
 const (
 	FirstStage = "first"
@@ -82,10 +85,11 @@ type Setup struct {
 
 	WeightBytes, GradBytes Opt[float64] // of a parameter, as kept
 	OptimizerBytes         Opt[float64] // of a parameter, master copy included
-	Optimizer              string       // "adamw", "adamw_8bit", "adam_bf16", "sgd"; adamw when empty
+	Optimizer              string       // "adamw", "adamw_8bit", "adam_bf16", "sgd", OtherOptimizer; adamw when empty
 	DistributedOptimizer   Opt[bool]    // Megatron
 	Foreach                Opt[bool]    // torch's optimizers work on all parameters at once
 	OptimizerOffload       Opt[float64] // fraction of the optimizer's states on the host
+	OptimizerOnHost        Opt[bool]    // offloaded states are not brought back for the step
 	ParamOffload           Opt[bool]
 	ReshardAfterForward    Opt[bool] // FSDP; true when unknown
 	WholeModelUnit         Opt[bool] // FSDP or ZeRO without a wrap policy
@@ -118,7 +122,8 @@ type Setup struct {
 	TokenBudget Opt[int64] // of a micro-batch on a rank, when samples are packed up to it
 	LossTokens  Opt[int64] // whose logits are computed, of this micro-batch, when not all
 
-	FusedLoss, Entropy, ChunkedEntropy, EntropyCheckpointing, CompiledLoss Opt[bool]
+	FusedLoss, ChunkedEntropy, EntropyCheckpointing, CompiledLoss Opt[bool]
+	Entropy                                                       Opt[bool] // the pass computes it
 
 	Colocated                             Opt[bool] // engine and trainer share the cards
 	CardBytes, FreeAtStart                Opt[int64]

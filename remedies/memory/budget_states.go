@@ -116,13 +116,14 @@ func (e *estimate) states() {
 	}
 	idle := e.phase == PhaseRollout || e.phase == PhaseData
 	trains := slices.Contains(updates, e.phase)
-	away := e.ParamOffload.Or(false) && (idle || !slices.Contains(loadBack, e.Framework))
+	away := e.ParamOffload.Or(false) && (idle || e.OptimizerOnHost.Or(false) || !slices.Contains(loadBack, e.Framework))
 	if n, how := e.onRank(h, w); !away {
 		e.add("weights", PoolAllocated, r.weights.times(n), "%s x %s bytes", how, factor(r.weights.mid))
 	}
 	switch n, how := e.onRank(h, g); {
 	case !trains && e.Trainer != Megatron: // Megatron's buffer is made at start and stays (distributed_data_parallel.py)
 	case idle && e.ParamOffload.Or(false):
+	case e.Trainer != Megatron && e.ParamOffload.Or(false) && e.OptimizerOnHost.Or(false): // FSDP2's offload policy moves them, too
 	default:
 		e.add("gradients", PoolAllocated, r.grads.times(n), "%s x %s bytes", how, factor(r.grads.mid))
 	}
@@ -170,12 +171,12 @@ func (e *estimate) otherModels(h holding, r bytesEach) {
 // optimizerStates are there after the first step. verl loads offloaded ones before the forward pass of an update
 // (workers/engine, update_actor); DeepSpeed and Megatron step on the host.
 func (e *estimate) optimizerStates(each span, n float64, how string) {
-	if e.phase == PhaseInit {
+	if e.phase == PhaseInit || !e.have("optimizer", OnCard, input{"bytes of the optimizer's states", e.Optimizer != OtherOptimizer || e.OptimizerBytes.Known}) {
 		return
 	}
 	stay := 1 - e.OptimizerOffload.Or(0)
 	update := slices.Contains(updates, e.phase)
-	if e.Framework == VeRL && update {
+	if e.Framework == VeRL && update && !e.OptimizerOnHost.Or(false) {
 		stay = 1
 	}
 	part := ""

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"oomscan/classifier"
 )
@@ -69,4 +71,38 @@ func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name
 		}
 	}
 	return size, name, ok
+}
+
+// amounts are sizes of memory as people write them: 80GiB, 141 GB, 1.5T.
+var amounts = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([kmgt])(?:i?b)?$`)
+
+// Capacity reads an amount of memory: a size with its unit, in powers of two, or the name of a card ("H100", "A100 80GB"), of
+// which the least counts that such cards have.
+func Capacity(text string) (int64, bool) {
+	text = strings.Trim(text, `"' `)
+	if m := amounts().FindStringSubmatch(text); m != nil {
+		f, err := strconv.ParseFloat(m[1], 64)
+		shift := map[string]int{"k": 10, "m": 20, "g": 30, "t": 40}[strings.ToLower(m[2])]
+		n := f * float64(int64(1)<<shift)
+		return int64(n), err == nil && n >= 1 && n < mostPart
+	}
+	words := strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return r == ' ' || r == '-' || r == '_' })
+	var low float64
+	for _, c := range cards {
+		named := slices.Contains(words, c.name) || strings.Join(words, " ") == c.name
+		sized := c.gb == 0 || slices.Contains(words, strconv.Itoa(c.gb)+"GB") || slices.Contains(words, strconv.Itoa(c.gb)+"G")
+		if !named || !sized && c.others() {
+			continue
+		}
+		if low > 0 && low != c.low {
+			return 0, false
+		}
+		low = c.low
+	}
+	return int64(low * (1 << 30)), low > 0
+}
+
+// others says that cards of that name come in several sizes.
+func (c *card) others() bool {
+	return slices.ContainsFunc(cards, func(o card) bool { return o.name == c.name && o.gb != c.gb })
 }

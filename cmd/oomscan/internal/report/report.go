@@ -103,6 +103,8 @@ type Incident struct {
 	Remedies     []Remedy       `json:"remedies"`
 	StartWith    []string       `json:"start_with"`
 	Patch        []Patch        `json:"patch"`
+	Budget       []BudgetPart   `json:"budget"`
+	Unexplained  *int64         `json:"unexplained_bytes"`
 	Reports      []At           `json:"-"` // where its evidence stands, in order of occurrence
 }
 
@@ -198,6 +200,17 @@ type Patch struct {
 	Text   string `json:"text"`
 }
 
+// BudgetPart is what one component of the run should take in the phase that failed, and what the log measured of it.
+type BudgetPart struct {
+	Part     string `json:"part"`
+	Bytes    int64  `json:"bytes"`
+	Low      int64  `json:"low"`
+	High     int64  `json:"high"`
+	Measured *int64 `json:"measured_bytes"`
+	Resource string `json:"resource"`
+	How      string `json:"how"`
+}
+
 // Source is where a remedy comes from.
 type Source struct {
 	Guide   *string `json:"guide"`
@@ -267,7 +280,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
 		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(run, c), Findings: c.Findings,
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith, Patch: []Patch{},
-		Reports: make([]At, 0, len(c.Reports)),
+		Budget: []BudgetPart{}, Unexplained: list.Unexplained, Reports: make([]At, 0, len(c.Reports)),
 	}
 	in.Findings = slices.Concat(in.Findings, list.Findings)
 	if in.Findings == nil {
@@ -286,6 +299,9 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		in.Consequences = append(in.Consequences, Consequence{
 			Kind: string(x.Kind), File: x.At.Source, Line: x.At.Line, Rank: x.Rank, Host: str(x.Host), Time: stamp(x.Time), Message: x.Message, Count: x.Count,
 		})
+	}
+	for _, x := range list.Budget {
+		in.Budget = append(in.Budget, BudgetPart(x))
 	}
 	for _, x := range list.Patch {
 		in.Patch = append(in.Patch, Patch(x))

@@ -1,0 +1,485 @@
+package remedies
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser/traceback"
+	"oomscan/remedies/memory"
+)
+
+// setupOf is what the settings and the log tell of the run, as the inputs of a memory budget in the phase of ctx. What
+// nothing tells stays unknown.
+func setupOf(ctx *Context) memory.Setup {
+	s := memory.Setup{Framework: budgetFramework(ctx), Task: taskOf(ctx), Trainer: trainerOf(ctx), Engine: engineOf(ctx)}
+	s.Model, s.Candidates = budgetModels(ctx)
+	s.World, s.GPUsPerNode = known(ctx.gpus()), known(ctx.gpusPerNode())
+	arealParallel(ctx, &s)
+	batchOf(ctx, &s)
+	figuresOf(ctx, &s)
+	residents(ctx, &s)
+	names := dialectsOf(ctx, s.Trainer)
+	for i := range setupRows {
+		setupRows[i].read(ctx, &s, names)
+	}
+	if s.Framework == memory.VeRL && ctx.phase == "logprob" { // the actor's pass computes the entropy, the reference's does not
+		s.Entropy = known(ctx.is("role:actor"), ctx.is("role:actor") || ctx.is("role:ref"))
+	}
+	if s.Engine != "" && !s.EngineWeightBytes.Known && quantized(ctx) && !quantizedByName(ctx, &s) {
+		s.Engine = "" // its weights have fewer than two bytes, nobody knows how many
+	}
+	if s.Engine != "" && ctx.is("engine_process") && !s.Colocated.Or(false) {
+		s.Trainer = "" // it is not known to be on the engine's cards
+	}
+	if s.Trainer != "" && trainsAdapters(ctx) && !adapters(ctx, &s) {
+		s.Trainer = "" // how many parameters are trained, nothing tells
+	}
+	return s
+}
+
+// known is a value that was found, or an unknown one.
+func known[T any](v T, ok bool) memory.Opt[T] {
+	if !ok {
+		return memory.Opt[T]{}
+	}
+	return memory.Some(v)
+}
+
+// budgetFrameworks are the names that the budget has for frameworks.
+var budgetFrameworks = map[string]string{
+	"verl": memory.VeRL, "areal": memory.AReaL, "slime": memory.Slime, "relax": memory.Slime, "openrlhf": memory.OpenRLHF,
+	"trl": memory.TRL, "megatron": memory.MegatronLM,
+}
+
+// libraryUsers are frameworks without a registry entry of their own, each by a setting that only it has.
+var libraryUsers = []struct{ setting, framework string }{
+	{"training.local_batch_size", memory.TorchTitan},
+	{"activation_checkpoint.mode", memory.TorchTitan},
+	{"per_device_train_batch_size", memory.HFTrainer},
+	{"gradient_accumulation_steps", ""},
+}
+
+// budgetFramework is the framework whose formulas hold; empty where only the general ones do.
+func budgetFramework(ctx *Context) string {
+	if f := budgetFrameworks[ctx.run.Framework]; f != "" && (f != memory.TRL || taskOf(ctx) != "") {
+		return f
+	}
+	if f := ctx.run.Framework; f != "torch" && f != "deepspeed" && f != "unknown" && f != "" {
+		return ""
+	}
+	for _, l := range libraryUsers {
+		if _, ok := ctx.settings.find(l.setting, true); ok {
+			return l.framework
+		}
+	}
+	return ""
+}
+
+// tasks are kinds of training with losses of their own, by settings that only they have.
+var tasks = []struct {
+	task     string
+	settings []string
+	code     string // the trainer's file
+}{
+	{"grpo", []string{"num_generations", "max_completion_length"}, "grpo_trainer.py"},
+	{"sft", []string{"dataset_text_field", "completion_only_loss", "assistant_only_loss"}, "sft_trainer.py"},
+}
+
+// taskOf tells TRL's trainers apart. Those of preferences pack two answers into a sample, which no formula knows.
+func taskOf(ctx *Context) string {
+	if ctx.run.Framework != "trl" {
+		return ""
+	}
+	for _, t := range tasks {
+		if ctx.inFile(t.code) || slices.ContainsFunc(t.settings, func(k string) bool { _, ok := ctx.settings.find(k, true); return ok }) {
+			return t.task
+		}
+	}
+	return ""
+}
+
+// inFile says that the failing stack passes through a file.
+func (ctx *Context) inFile(name string) bool {
+	return ctx.root.Trace != nil && slices.ContainsFunc(ctx.root.Trace.Frames, func(f traceback.Frame) bool { return strings.HasSuffix(slashed(f.File), name) })
+}
+
+// trainers are the budget's names of the backends that runs have.
+var trainers = map[string]string{"fsdp": memory.FSDP1, "fsdp2": memory.FSDP2, "megatron": memory.Megatron, "ddp": memory.DDP}
+
+// zeroTrainers are the stages of ZeRO. Stage 0 shards nothing and is left out: nobody knows its states' types.
+var zeroTrainers = map[int64]string{1: memory.ZeRO1, 2: memory.ZeRO2, 3: memory.ZeRO3}
+
+// zeroStage are the spellings of DeepSpeed's stage.
+var zeroStage = []string{"zero_optimization.stage", "zero_stage", "ds.zero_stage", "zero_config.stage", "zero_optimization_stage"}
+
+// trainerOf is how the run shards its training. It is empty where nothing is trained or nothing tells.
+func trainerOf(ctx *Context) string {
+	backend := strings.ToLower(ctx.run.Backend)
+	switch ctx.run.Framework {
+	case "verl":
+		if f, ok := ctx.settings.find("actor_rollout_ref.actor.strategy", false); ok {
+			backend = strings.ToLower(strings.Trim(f.value.Value, `"'`))
+		}
+		return trainers[backend]
+	case "areal":
+		if p, ok := arealTraining(ctx); ok && p.backend != "" {
+			backend = p.backend
+		}
+		return map[string]string{"fsdp": memory.FSDP2, "fsdp2": memory.FSDP2, "megatron": memory.Megatron}[backend]
+	case "slime", "relax":
+		if backend == "" || backend == "megatron" { // FSDP is the other choice of --train-backend
+			return memory.Megatron
+		}
+		return trainers[backend]
+	case "megatron":
+		return memory.Megatron
+	case "nemo_rl":
+		if _, t := ctx.settings.flag("policy.megatron_cfg.enabled"); t == yes {
+			return memory.Megatron
+		}
+		if _, t := ctx.settings.flag("policy.dtensor_cfg.enabled"); t == yes {
+			return memory.FSDP2
+		}
+		return trainers[backend]
+	case "vllm", "sglang", "jax":
+		return ""
+	}
+	return libraryTrainer(ctx, backend)
+}
+
+// libraryTrainer is that of programs that train with DeepSpeed, FSDP or DDP.
+func libraryTrainer(ctx *Context, backend string) string {
+	world, _ := ctx.gpus()
+	if n, ok := ctx.settings.integer(zeroStage...); ok && (backend == "" || backend == "deepspeed") {
+		return zeroTrainers[n]
+	}
+	switch f, ok := ctx.settings.find("fsdp_version", true); {
+	case ok && equal(f.value.Value, "2"):
+		return memory.FSDP2
+	case ok && equal(f.value.Value, "1"):
+		return memory.FSDP1
+	case budgetFramework(ctx) == memory.TorchTitan:
+		return memory.FSDP2
+	case trainers[backend] != "":
+		return trainers[backend]
+	case backend == "" && world == 1 && ctx.run.Framework != "unknown":
+		return memory.SingleDevice
+	}
+	return ""
+}
+
+// engineOf is the inference engine, where the budget has formulas for it.
+func engineOf(ctx *Context) string {
+	e := strings.ToLower(ctx.run.Engine)
+	if isServer(ctx.run.Framework) {
+		e = ctx.run.Framework
+	}
+	switch e {
+	case "vllm":
+		return memory.VLLM
+	case "sglang":
+		return memory.SGLang
+	}
+	return ""
+}
+
+// setupDialects are the spellings that the settings of a framework are looked up in, the most particular first.
+var setupDialects = map[string][]string{
+	"verl": {"verl"}, "areal": {"areal"}, "slime": {"slime", "megatron"}, "relax": {"slime", "megatron"}, "megatron": {"megatron"},
+	"openrlhf": {"openrlhf"}, "nemo_rl": {"nemo_rl"}, "trl": {"trl", "hf", "deepspeed"}, "deepspeed": {"deepspeed", "hf"},
+	"torch": {"hf", "deepspeed", "torchtitan"}, "unknown": {"hf", "deepspeed", "torchtitan"}, "": {"hf", "deepspeed", "torchtitan"},
+}
+
+// dialectsOf are the spellings of this run: those of its framework for the pass and for the trainer first, those of its
+// engine last, and what oomscan itself calls an input.
+func dialectsOf(ctx *Context, trainer string) []string {
+	var out []string
+	for _, d := range setupDialects[ctx.run.Framework] {
+		if ctx.phase == "logprob" {
+			if ctx.is("role:ref") {
+				out = append(out, d+" ref")
+			}
+			out = append(out, d+" logprob")
+		}
+		if trainer != "" {
+			out = append(out, d+" "+strings.TrimRight(trainer, "123"))
+		}
+		out = append(out, d)
+	}
+	if e := engineOf(ctx); e != "" {
+		out = append(out, e)
+	}
+	return append(out, "oomscan")
+}
+
+// setupRow is one input of the budget: how it is read, and the settings that tell it, by dialect. The first one that can
+// be read counts. A value after "=" is the framework's default, for runs whose log does not print the setting.
+type setupRow struct {
+	input  string // what the budget calls it where it is missing; empty when it is never asked for
+	accept func(s *memory.Setup, value string) bool
+	keys   map[string]string // names, each with the default where that is documented, separated by spaces
+}
+
+func (r *setupRow) read(ctx *Context, s *memory.Setup, names []string) {
+	for _, name := range names {
+		for key := range strings.FieldsSeq(r.keys[name]) {
+			key, fallback, _ := strings.Cut(key, "=")
+			f, ok := ctx.settings.find(key, true)
+			value := fallback
+			if ok {
+				value = f.value.Value
+			}
+			if isNone(value) {
+				value = "none"
+			}
+			if (ok || fallback != "") && r.accept(s, value) {
+				return
+			}
+		}
+	}
+}
+
+// count reads a whole number of at least 1.
+func count(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, string) bool {
+	return amount(of, 1)
+}
+
+// amount reads a number of units as bytes.
+func amount(of func(*memory.Setup) *memory.Opt[int64], unit float64) func(*memory.Setup, string) bool {
+	return func(s *memory.Setup, v string) bool {
+		n, ok := parseNumber(v)
+		if ok = ok && n >= 1 && n*unit < 1<<50; ok {
+			*of(s) = memory.Some(int64(n * unit))
+		}
+		return ok
+	}
+}
+
+// capacity reads an amount of memory with its unit, 80GiB, or the name of a card.
+func capacity(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, string) bool {
+	return func(s *memory.Setup, v string) bool {
+		n, ok := memory.Capacity(v)
+		if ok {
+			*of(s) = memory.Some(n)
+		}
+		return ok
+	}
+}
+
+// share reads a part of a whole.
+func share(of func(*memory.Setup) *memory.Opt[float64]) func(*memory.Setup, string) bool {
+	return func(s *memory.Setup, v string) bool {
+		f, ok := parseNumber(v)
+		if ok = ok && f > 0 && f <= 1; ok {
+			*of(s) = memory.Some(f)
+		}
+		return ok
+	}
+}
+
+// toggle reads a switch; a flag without a value is on.
+func toggle(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
+	return func(s *memory.Setup, v string) bool {
+		on, ok := parseBool(v)
+		if ok {
+			*of(s) = memory.Some(on)
+		}
+		return ok
+	}
+}
+
+// opposite reads a switch that is on when the input is off.
+func opposite(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
+	return func(s *memory.Setup, v string) bool {
+		on, ok := parseBool(v)
+		if ok {
+			*of(s) = memory.Some(!on)
+		}
+		return ok
+	}
+}
+
+// word reads a value by what it is called.
+func word[T any](values map[string]T, set func(s *memory.Setup, v T)) func(*memory.Setup, string) bool {
+	return func(s *memory.Setup, v string) bool {
+		v = strings.ToLower(strings.Trim(v, `"' `))
+		t, ok := values[v[strings.LastIndexByte(v, '.')+1:]] // torch.bfloat16, OptimizerNames.ADAMW_BNB
+		if ok {
+			set(s, t)
+		}
+		return ok
+	}
+}
+
+// batchOf is the micro-batch of the phase: by its samples, by a budget of tokens, or by the size of the request.
+func batchOf(ctx *Context, s *memory.Setup) {
+	if l := ctx.limit; l != nil {
+		s.SequenceMax = known(l.Longest, l.Longest > 0)
+		s.TokenBudget, s.MicroBatch = known(l.Tokens, l.Budget), known(l.Samples, !l.Budget && l.Samples > 0)
+	}
+	if s.Task == "grpo" && s.MicroBatch.Known { // the head is computed for the answers alone
+		if n, ok := ctx.settings.integer("max_completion_length"); ok && n < mostTokens {
+			s.LossTokens = memory.Some(s.MicroBatch.Value * n)
+		}
+	}
+	if len(ctx.request) == 0 {
+		return
+	}
+	if r := ctx.request[0]; r.What == "logits" && (r.Seen || r.Met) && r.Low > 0 {
+		if s.LossTokens.Known {
+			s.LossTokens = memory.Some(r.High)
+			return
+		}
+		s.TokensNow = memory.Some(r.High)
+	}
+}
+
+// rolloutSamples are the settings whose product is the number of samples of a rollout batch.
+var rolloutSamples = map[string][2]string{
+	memory.VeRL: {"data.train_batch_size", "actor_rollout_ref.rollout.n"}, memory.Slime: {"rollout_batch_size", "n_samples_per_prompt"},
+}
+
+// residents are the other models and the engine beside the trainer: which are there, and where they wait.
+func residents(ctx *Context, s *memory.Setup) {
+	if s.Engine != "" && s.Trainer != "" {
+		switch ctx.holds("shares_card").truth {
+		case yes:
+			s.Colocated = memory.Some(true)
+		case no:
+			s.Colocated = memory.Some(false)
+		}
+	}
+	if _, ok := ctx.settings.find("critic.path", false); s.Framework == memory.AReaL && len(ctx.run.Config) > 0 && !ok {
+		s.Critic = memory.Some(false)
+	}
+	if keys, ok := rolloutSamples[s.Framework]; ok {
+		prompts, ok1 := ctx.settings.integer(keys[0])
+		answers, ok2 := ctx.settings.integer(keys[1])
+		s.RolloutSamples = known(prompts*answers, ok1 && ok2 && prompts < mostSize && answers < mostSize)
+	}
+	if s.Framework == memory.Slime {
+		s.ReferenceOffload = memory.Some(true) // its weights wait in pinned host memory and take the actor's place
+		if _, t := ctx.settings.flag("offload_train"); t == yes && ctx.phase == "rollout" {
+			s.ParamOffload, s.OptimizerOffload = memory.Some(true), memory.Some(1.0)
+		}
+	}
+}
+
+// figuresOf takes over what the log measured: the size of the card, what was free when the engine started, what its weights
+// took, the limit of the node's memory.
+func figuresOf(ctx *Context, s *memory.Setup) {
+	if total, _, ok := cardCapacity(ctx); ok {
+		s.CardBytes = memory.Some(total)
+	}
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights"); ok {
+		left, ok1 := g.Fields.Int("free")
+		used, ok2 := g.Fields.Int("used")
+		s.FreeAtStart = known(left+used, ok1 && ok2 && left > 0 && used > 0)
+	}
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.usage"); ok {
+		n, ok := g.Fields.Int("free")
+		s.FreeAtStart = known(n, ok && n > 0)
+	}
+	if ctx.run.Framework == s.Engine {
+		s.EngineVersion = ctx.run.FrameworkVersion
+	}
+	if n := ctx.root.Limit; n != nil && *n > 0 && ctx.resource == "host" {
+		s.NodeBytes = memory.Some(*n)
+	}
+}
+
+// quantizedByName takes over the bytes of a weight that the model's name tells.
+func quantizedByName(ctx *Context, s *memory.Setup) bool {
+	name := strings.ToLower(ctx.run.Model.Name)
+	for _, w := range slices.Sorted(maps.Keys(quantizedBytes)) {
+		if strings.Contains(name, w) {
+			s.EngineWeightBytes = memory.Some(quantizedBytes[w])
+		}
+	}
+	return s.EngineWeightBytes.Known
+}
+
+// arealPart is how AReaL spreads training or generation over GPUs.
+type arealPart struct {
+	backend string
+	ranks   map[string]int64 // by the letters of its strategies: d, t, p, c, e
+}
+
+// arealStrategy is one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1"; m was t before.
+var arealStrategy = expression(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
+
+var arealDegree = expression(`([dtpcem])([0-9]{1,4})`)
+
+func parseAReaL(text string) (arealPart, bool) {
+	m := arealStrategy().FindStringSubmatch(strings.Trim(text, `"' `))
+	if m == nil {
+		return arealPart{}, false // mixtures name attention and experts apart
+	}
+	p := arealPart{backend: m[1], ranks: map[string]int64{}}
+	for _, d := range arealDegree().FindAllStringSubmatch(m[2], -1) {
+		n, _ := strconv.ParseInt(d[2], 10, 64)
+		p.ranks[strings.Replace(d[1], "m", "t", 1)] = n
+	}
+	return p, true
+}
+
+// arealParts are the strategies of generation and of training: settings of their own, or the two parts of one.
+func arealParts(ctx *Context) (generation, training string) {
+	if f, ok := ctx.settings.find("allocation_mode", false); ok {
+		generation, training, _ = strings.Cut(strings.Trim(f.value.Value, `"' `), "+")
+	}
+	for key, to := range map[string]*string{"rollout.backend": &generation, "actor.backend": &training} {
+		if f, ok := ctx.settings.find(key, false); ok && !isNone(f.value.Value) {
+			*to = f.value.Value
+		}
+	}
+	return generation, training
+}
+
+func arealTraining(ctx *Context) (arealPart, bool) {
+	_, t := arealParts(ctx)
+	return parseAReaL(t)
+}
+
+// arealParallel takes over AReaL's strategies. Generation and training have cards of their own.
+func arealParallel(ctx *Context, s *memory.Setup) {
+	if s.Framework != memory.AReaL {
+		return
+	}
+	generation, training := arealParts(ctx)
+	if p, ok := parseAReaL(generation); ok {
+		s.EngineTP, s.EnginePP = memory.Some(max(p.ranks["t"], 1)), memory.Some(max(p.ranks["p"], 1))
+	}
+	s.World = memory.Opt[int64]{} // of the job: some of its ranks generate
+	if p, ok := parseAReaL(training); ok {
+		world := int64(1)
+		for letter, to := range map[string]*memory.Opt[int64]{"t": &s.TP, "p": &s.PP, "c": &s.CP} {
+			*to = memory.Some(max(p.ranks[letter], 1))
+			world *= to.Value
+		}
+		s.World = memory.Some(world * max(p.ranks["d"], 1))
+		s.EP = known(p.ranks["e"], p.ranks["e"] > 0)
+		s.Colocated = memory.Some(false)
+	}
+}
+
+// Overridden returns the run with further settings, which take the place of those that the log tells. A key may be the end
+// of the log's one, when no other key ends so.
+func Overridden(run *classifier.Run, values map[string]string) (*classifier.Run, error) {
+	out := *run
+	out.Config = maps.Clone(run.Config)
+	if out.Config == nil {
+		out.Config = map[string]classifier.Value{}
+	}
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		at, err := fullKey(out.Config, k)
+		if err != nil {
+			return nil, err
+		}
+		out.Config[at] = classifier.Value{Value: values[k]}
+	}
+	return &out, nil
+}

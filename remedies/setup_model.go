@@ -1,0 +1,150 @@
+package remedies
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// configNames are the names of a model's sizes in Hugging Face's config.json, and Megatron's for the same.
+var configNames = map[string][]string{
+	"model_type": nil, "vocab_size": {"padded_vocab_size"}, "hidden_size": nil, "num_hidden_layers": {"num_layers"}, "num_attention_heads": nil,
+	"num_key_value_heads": {"num_query_groups"}, "head_dim": {"kv_channels"}, "intermediate_size": {"ffn_hidden_size"}, "tie_word_embeddings": nil,
+	"num_experts": nil, "num_local_experts": nil, "n_routed_experts": nil, "num_experts_per_tok": {"moe_router_topk"}, "moe_intermediate_size": {"moe_ffn_hidden_size"},
+	"shared_expert_intermediate_size": {"moe_shared_expert_intermediate_size"}, "n_shared_experts": nil, "first_k_dense_replace": nil, "num_nextn_predict_layers": {"mtp_num_layers"},
+	"q_lora_rank": nil, "kv_lora_rank": nil, "qk_rope_head_dim": nil, "qk_nope_head_dim": nil, "v_head_dim": nil,
+}
+
+// budgetModels are the model that the run trains or serves, and further ones that it may be: by its name where a table
+// knows it and no printed size contradicts that, else by the printed sizes, else those of about the parameters that the
+// name tells.
+func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
+	sizes := ctx.model
+	printed, complete := printedModel(ctx)
+	known, ok := memory.KnownModel(ctx.run.Model.Name)
+	switch {
+	case ok && sizes.name != "" && !known.Apart, ok && sizes.name != "" && known.Experts > 0:
+		return known, nil
+	case complete:
+		if p := sizes.Parameters; p.Value > 0 && !p.Named {
+			printed.Parameters = p.Value
+		}
+		return printed, nil
+	case ok && sizes.name != "":
+		known.Intermediate = 0 // layers of other kinds: what one keeps of a token, nobody knows
+		return known, nil
+	case ok: // another model of that name
+		return memory.Model{Parameters: sizes.Parameters.Value, Vocab: sizes.Vocab.Value, Hidden: sizes.Hidden.Value}, nil
+	}
+	if p := sizes.Parameters; p.Value > 0 {
+		return memory.Model{Parameters: p.Value, Vocab: sizes.Vocab.Value, Hidden: sizes.Hidden.Value}, nil
+	}
+	if near := memory.EstimatedModels(ctx.run.Model.Name); len(near) > 0 {
+		return near[0], near[1:]
+	}
+	return memory.Model{}, nil
+}
+
+// printedModel is the model whose sizes the log prints. It is complete when nothing is missing that the parameters of a
+// layer take.
+func printedModel(ctx *Context) (m memory.Model, complete bool) {
+	config := map[string]any{}
+	for name, others := range configNames {
+		for _, key := range append([]string{name}, others...) {
+			f, ok := ctx.settings.find(key, true)
+			if !ok || len(split(f.key)) > 1 && !strings.Contains(f.key, "config") && !strings.HasPrefix(f.key, "model.") {
+				continue // of another part of the run: critic.vocab_size
+			}
+			v := strings.Trim(f.value.Value, `"'`)
+			if n, ok := parseInt(v); ok {
+				config[name] = n
+			} else if on, ok := parseBool(v); ok {
+				config[name] = on
+			} else if !isNone(v) {
+				config[name] = v
+			}
+			break
+		}
+	}
+	if _, t := ctx.settings.flag("untie_embeddings_and_output_weights"); t != unknown {
+		config["tie_word_embeddings"] = t == no
+	}
+	if _, tied := config["tie_word_embeddings"]; !tied {
+		return memory.Model{}, false // the head is a tensor of its own, or not
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return memory.Model{}, false
+	}
+	m, err = memory.ReadHFConfig(text)
+	if err != nil {
+		return memory.Model{}, false
+	}
+	return m, min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Vocab) > 0 && (m.Intermediate > 0 || m.ExpertIntermediate > 0)
+}
+
+// adapters counts the parameters of LoRA's adapters: rank x (inputs + outputs) of each adapted matrix.
+func adapters(ctx *Context, s *memory.Setup) bool {
+	rank, ok := ctx.settings.integer("lora_rank", "lora_r", "peft_lora_rank")
+	m := s.Model
+	if !ok || rank > mostSize || min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Intermediate) <= 0 || m.Experts > 0 {
+		return false
+	}
+	head := m.HeadDim
+	if head == 0 {
+		head = m.Hidden / m.Heads
+	}
+	h, q, k, f := m.Hidden, m.Heads*head, m.KVHeads*head, m.Intermediate
+	// Matrices by the order in which their inputs are counted: q, k and v share one, then the output's, gate and up, down.
+	matrices := []struct {
+		names string
+		width int64
+		input int64
+	}{{"q_proj", h + q, 1}, {"k_proj", h + k, 1}, {"v_proj", h + k, 1}, {"o_proj", q + h, 2}, {"gate_proj", h + f, 3}, {"up_proj", h + f, 3}, {"down_proj", f + h, 4}}
+	targets, told := ctx.settings.find("target_modules", true)
+	if !told {
+		targets, told = ctx.settings.find("lora_target", true)
+	}
+	all := !told || containsAny(strings.ToLower(targets.value.Value), []string{"all"})
+	sum, inputs := int64(0), int64(0)
+	for _, x := range matrices {
+		if all || strings.Contains(targets.value.Value, x.names) {
+			sum += x.width
+			inputs = max(inputs, x.input)
+		}
+	}
+	if sum == 0 {
+		return false
+	}
+	s.Adapters = memory.Some(rank * sum * m.Layers)
+	if told {
+		s.AdaptedInputs = memory.Some(inputs)
+	}
+	return true
+}
+
+// fullKey is the key of the settings that a user means: the key itself, or the only one that ends so.
+func fullKey(config map[string]classifier.Value, key string) (string, error) {
+	want, found := split(key), ""
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		have := split(k)
+		switch {
+		case fit(want, have, false) == exact:
+			return k, nil
+		case fit(want, have, false) != longer:
+		case found != "":
+			return "", fmt.Errorf("several settings end in %s: %s, %s", key, found, k)
+		default:
+			found = k
+		}
+	}
+	if found == "" {
+		return key, nil
+	}
+	return found, nil
+}
