@@ -6,6 +6,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 )
 
 // For returns the checklist for an incident of a run: first the list that the framework's guide has for its phase,
@@ -20,16 +21,17 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		run = &classifier.Run{}
 	}
 	ctx := newContext(run, in)
+	best, rivals := cause.Rank(causeInput(ctx))
 	chosen := candidates(ctx, listsFor(ctx))
 	if len(chosen) == 0 {
-		return Checklist{}
+		return Checklist{Cause: &best, Rivals: rivals}
 	}
 	items := make([]assessment, len(chosen))
 	for i, c := range chosen {
 		items[i] = assess(ctx, c)
 		items[i].Order = i + 1
 	}
-	out := Checklist{Title: title(chosen[0]), StartWith: rank(items), Findings: findingsOf(ctx, items)}
+	out := Checklist{Cause: &best, Rivals: rivals, Title: title(chosen[0]), StartWith: rank(items), Findings: findingsOf(ctx, items)}
 	out.Patch = patchOf(items, out.StartWith)
 	for i := range items {
 		out.Remedies = append(out.Remedies, items[i].Remedy)
