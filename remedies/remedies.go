@@ -32,7 +32,11 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		items[i].Order = i + 1
 	}
 	out := Checklist{Cause: &best, Rivals: rivals, Title: title(chosen[0]), StartWith: rank(items), Findings: findingsOf(ctx, items)}
-	out.Patch = patchOf(items, out.StartWith)
+	out.Proposals = proposalsFor(ctx, &best, items)
+	if len(out.Proposals) > 0 {
+		out.StartWith = startsOf(out.Proposals)
+	}
+	out.Patch = patchOf(items, out.StartWith[:min(len(out.StartWith), 1)])
 	for i := range items {
 		out.Remedies = append(out.Remedies, items[i].Remedy)
 	}

@@ -55,4 +55,6 @@ type Checklist struct {
 	// Cause is why memory ran out, nil for failures that are no exhaustion of memory; Rivals are what else it may be.
 	Cause  *cause.Cause
 	Rivals []cause.Cause
+	// Proposals are what to change, best first; each is whole, and one of them is enough.
+	Proposals []Proposal
 }

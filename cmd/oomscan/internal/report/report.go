@@ -315,6 +315,9 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		best := causeOf(list.Cause)
 		in.Cause = &best
 	}
+	for i := range list.Proposals {
+		in.Proposals = append(in.Proposals, proposalOf(&list.Proposals[i]))
+	}
 	for i := range list.Rivals {
 		in.Rivals = append(in.Rivals, causeOf(&list.Rivals[i]))
 	}
@@ -356,6 +359,17 @@ func victims(c *classifier.Incident) []Victim {
 
 func causeOf(c *cause.Cause) Why {
 	return Why{ID: c.ID, Confidence: c.Confidence, Text: c.Text, Bytes: c.Bytes, For: listOf(c.For), Against: listOf(c.Against)}
+}
+
+func proposalOf(c *remedies.Proposal) Proposal {
+	p := Proposal{
+		Remedies: listOf(c.Remedies), Changes: []Change{}, Fits: c.Fits, FitsWorstCase: c.FitsWorstCase, Frees: c.FreesBytes, Margin: c.MarginBytes,
+		WorstCase: c.WorstCase, Costs: listOf(c.Costs), Needs: listOf(c.Needs), Text: c.Text,
+	}
+	for _, x := range c.Changes {
+		p.Changes = append(p.Changes, Change(x))
+	}
+	return p
 }
 
 // listOf is never null in JSON.
