@@ -16,8 +16,9 @@ type lever struct {
 
 // levers are all kinds of changes. An item pulls the first that fits: by its topic, else by its settings.
 var levers = []lever{
-	{id: "micro-batch", topics: []string{"micro-batch"}, keys: []string{"micro_batch", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes, each smaller; results do not change when gradients are accumulated over as many more"},
-	{id: "eval-batch", keys: []string{"eval_batch_size", "eval_accumulation", "prediction_loss_only"}, costs: "a slower evaluation"},
+	{id: "micro-batch", topics: []string{"micro-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes, each smaller; results do not change when gradients are accumulated over as many more"},
+	{id: "eval-logits", keys: []string{"preprocess_logits_for_metrics", "prediction_loss_only"}},
+	{id: "eval-batch", keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "a slower evaluation"},
 	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch"}, way: "down", costs: "more passes, each smaller"},
 	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, costs: "micro-batches of varying numbers of samples"},
 	{id: "fused-loss", topics: []string{"fused-kernels", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear"}},
@@ -39,8 +40,8 @@ var levers = []lever{
 	{id: "dtype", keys: []string{"torch_dtype", "dtype"}},
 	{id: "segments", topics: []string{"expandable-segments"}},
 	{id: "split-size", topics: []string{"max-split-size"}},
-	{id: "others", topics: []string{"others"}},
-	{id: "one-device", keys: []string{"cuda_visible_devices"}},
+	{id: "others", topics: []string{"others"}, keys: []string{"other processes"}},
+	{id: "one-device", keys: []string{"cuda_visible_devices", "map_location"}},
 	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at a time"},
 	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room beside the engine"},
 	{id: "sleep", keys: []string{"free_cache_engine", "sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
@@ -64,7 +65,7 @@ var levers = []lever{
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},
 	{id: "object-store", keys: []string{"object_store_memory"}},
 	{id: "malloc", topics: []string{"tcmalloc", "jemalloc"}, keys: []string{"malloc_arena_max"}},
-	{id: "length", keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "seq_length"}, way: "down", costs: "longer samples are cut or left out"},
+	{id: "length", keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
 }
 
 // attacks are the levers against each cause, what helps first in front (memory.md). A cause that is not here, and the
@@ -76,7 +77,7 @@ var attacks = map[string][]string{
 	"optimizer_first_step":   {"optimizer-offload", "small-optimizer", "shard", "sub-group", "more-gpus", "train-tp", "adapters"},
 	"activations":            {"recompute", "micro-batch", "token-budget", "dynamic-batch", "activation-offload", "sequence-parallel", "fused-loss", "attention", "train-tp", "length"},
 	"attention_scores":       {"attention", "micro-batch", "sequence-parallel", "engine-multimodal", "engine-chunk", "length"},
-	"logits":                 {"token-budget", "micro-batch", "eval-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
+	"logits":                 {"eval-logits", "eval-batch", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
 	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
 	"one_long_sample":        {"length", "sequence-parallel", "fused-loss", "train-tp", "recompute"},
 	"budget_not_binding":     {"token-budget", "dynamic-batch", "sequence-parallel", "fused-loss", "length"},

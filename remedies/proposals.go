@@ -34,7 +34,8 @@ type option struct {
 
 // The classes of options, best first.
 const (
-	mayFit = iota
+	mayFit       = iota
+	withoutValue // nothing tells the next value
 	notAtWorst
 	tooLittle
 )
@@ -44,18 +45,10 @@ const (
 func proposalsFor(ctx *Context, best *cause.Cause, items []assessment) []Proposal {
 	order := attacks[best.ID]
 	var options []option
-	keys := map[string]bool{}
 	for _, a := range slices.Concat(items, fixesFor(ctx)) {
-		o, ok := optionOf(ctx, &a, order)
-		if !ok {
-			continue
+		if o, ok := optionOf(ctx, &a, order); ok {
+			options = append(options, o)
 		}
-		if key := changed(o.Changes); key != "" && keys[key] {
-			continue // an item before it changes the same setting
-		} else if key != "" {
-			keys[key] = true
-		}
-		options = append(options, o)
 	}
 	slices.SortStableFunc(options, func(a, b option) int {
 		if a.class != b.class {
@@ -64,7 +57,13 @@ func proposalsFor(ctx *Context, best *cause.Cause, items []assessment) []Proposa
 		return a.place - b.place
 	})
 	var out []Proposal
-	for _, o := range options[:min(len(options), mostProposals)] {
+	keys, places := map[string]bool{}, map[int]bool{}
+	for _, o := range options {
+		key := changed(o.Changes)
+		if len(out) == mostProposals || key != "" && keys[key] || o.class == withoutValue && places[o.place] {
+			continue // one before it changes the same setting, or says more of the same lever
+		}
+		keys[key], places[o.place] = true, true
 		out = append(out, o.Proposal)
 	}
 	return out
@@ -110,6 +109,8 @@ func optionOf(ctx *Context, a *assessment, order []string) (option, bool) {
 		o.class = tooLittle
 	case o.FitsWorstCase != nil && !*o.FitsWorstCase:
 		o.class = notAtWorst
+	case !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }):
+		o.class = withoutValue
 	}
 	return o, true
 }

@@ -2,7 +2,10 @@ package cause
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 )
@@ -13,6 +16,10 @@ var card = []hypothesis{
 		id: "fragmentation",
 		evidence: []weighed{
 			{proof, fragmented},
+			{hint, when("the allocator's reserve would have covered what was missing", func(in *Input) bool {
+				missing, ok := in.missing()
+				return ok && in.Idle != nil && in.Total != nil && *in.Idle >= missing && *in.Idle >= *in.Total/100
+			})},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message mentions it, as every one does"
@@ -29,7 +36,7 @@ var card = []hypothesis{
 				return fmt.Sprintf("not fragmentation, a real shortage: %s are reserved but unallocated, and %s were missing", gib(in.Idle), classifier.GiB(missing))
 			},
 			func(in *Input) string {
-				if fragmented(in) != "" || in.Idle == nil || in.Total == nil {
+				if fragmented(in) != "" || in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/100 {
 					return ""
 				}
 				return fmt.Sprintf("%s reserved but unallocated are the slack that every allocator has", gib(in.Idle))
@@ -69,6 +76,7 @@ var card = []hypothesis{
 		id: "wrong_device",
 		evidence: []weighed{
 			{proof, both(frames(60, "nn.DataParallel gathers the outputs of all cards on the first", "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py"), (*Input).gpu)},
+			{3 * proof, alike},
 			{sign, func(in *Input) string {
 				if in.Device == nil || *in.Device != 0 || in.Rank == nil || *in.Rank == 0 || in.Rank != nil && in.GPUs > 8 {
 					return ""
@@ -103,8 +111,8 @@ var card = []hypothesis{
 // roundingError is how far figures printed with two decimals of a GiB may be off.
 const roundingError = 1 << 30 / 100
 
-// usualSlack is the part of the card, one in so many, that every allocator keeps unused.
-const usualSlack = 100
+// usualSlack is the part of the card, one in so many, that allocators keep unused at a peak.
+const usualSlack = 30
 
 // missing is how much the card lacked. Printed figures that are equal hide up to their last decimal.
 func (in *Input) missing() (int64, bool) {
@@ -139,6 +147,32 @@ func foreignHolder(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("other processes hold %s, and %s were missing", gib(in.Others), gib(in.Shortfall))
+}
+
+// listed is a process in PyTorch's message.
+var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process \d+ has ([\d.]+) ([gm])ib memory in use`) })
+
+// alike says that several other processes hold about the same on one card: ranks of one job that all opened it.
+func alike(in *Input) string {
+	var low, high float64
+	found := listed().FindAllStringSubmatch(in.Text, 64)
+	for _, m := range found {
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return ""
+		}
+		if m[2] == "m" {
+			n /= 1 << 10
+		}
+		if low == 0 || n < low {
+			low = n
+		}
+		high = max(high, n)
+	}
+	if len(found) < 2 || high > 1.3*low || in.GPUs == 1 || in.Device != nil && *in.Device != 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d other processes hold about %.2f GiB each on this card: ranks of the job that opened the same one", len(found), high)
 }
 
 // outsideOfPyTorch says that much of the card is neither PyTorch's nor free, where the message does not tell whose it is.

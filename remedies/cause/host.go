@@ -42,7 +42,7 @@ var host = []hypothesis{
 		id: "host_load",
 		evidence: []weighed{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
-			{hint, both(failedIn("it failed at start-up", "init"), (*Input).host)},
+			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.GPUs > 0 && in.GPUs < 1<<10 {
@@ -90,8 +90,8 @@ var host = []hypothesis{
 	{
 		id: "limit_too_small",
 		evidence: []weighed{
-			{sign, both(when("a memory limit of the job was reached", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
-			{sign, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
+			{2 * hint, both(when("a memory limit of the job was reached", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
+			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
