@@ -9,7 +9,7 @@ import (
 type lever struct {
 	id     string
 	topics []string // of guides' items that pull it
-	keys   []string // parts of settings' names whose change pulls it
+	keys   []string // parts of settings' names whose change pulls it; behind a "=" the whole name
 	way    string   // direction of the change, or its value; any when empty
 	costs  string   // what it costs; empty: nothing worth a word
 }
@@ -19,7 +19,7 @@ var levers = []lever{
 	{id: "micro-batch", topics: []string{"micro-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes, each smaller; results do not change when gradients are accumulated over as many more"},
 	{id: "eval-logits", keys: []string{"preprocess_logits_for_metrics", "prediction_loss_only"}},
 	{id: "eval-batch", keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "a slower evaluation"},
-	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch"}, way: "down", costs: "more passes, each smaller"},
+	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch", "mb_tokens"}, way: "down", costs: "more passes, each smaller"},
 	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, costs: "micro-batches of varying numbers of samples"},
 	{id: "fused-loss", topics: []string{"fused-kernels", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear"}},
 	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}},
@@ -30,7 +30,7 @@ var levers = []lever{
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and a slower step"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "optimizer states of less precision"},
-	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls"}, costs: "more communication"},
+	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls"}, costs: "more communication"},
 	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
 	{id: "train-tp", topics: []string{"train-tp"}, keys: []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
 	{id: "adapters", keys: []string{"lora_rank", "load_in_4bit", "load_in_8bit"}, way: "set", costs: "quality: only adapters are trained, or weights are quantized"},
@@ -60,7 +60,7 @@ var levers = []lever{
 	{id: "sharded-save", keys: []string{"state_dict_type", "save_contents", "gather_16bit_weights", "save_only_model", "consolidated", "ckpt_format"}, costs: "checkpoints in pieces, merged afterwards"},
 	{id: "offload-off", keys: []string{"offload", "swap_space", "hicache_ratio", "pin_memory"}, costs: "memory of the GPUs"},
 	{id: "lazy-load", keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor"}},
-	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers"}, way: "down", costs: "slower data loading"},
+	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower data loading"},
 	{id: "host-limit", keys: []string{"mem", "mem_per_cpu", "mem_per_gpu", "limits.memory", "memory"}, way: "up", costs: "memory of the node"},
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},
 	{id: "object-store", keys: []string{"object_store_memory"}},
@@ -132,6 +132,9 @@ func (l *lever) pulled(c Change) bool {
 		last = parts[len(parts)-2]
 	}
 	return slices.ContainsFunc(l.keys, func(k string) bool {
+		if word, whole := strings.CutPrefix(k, "="); whole {
+			return last == word
+		}
 		if len(k) < 8 && !strings.HasSuffix(k, "_") { // short words mean something only alone
 			return last == k || strings.HasPrefix(last, k+"_") || strings.HasSuffix(last, "_"+k)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/remedies/cause"
 )
 
@@ -83,7 +84,7 @@ func optionOf(ctx *Context, a *assessment, order []string) (option, bool) {
 		return option{}, false
 	}
 	l := leverOf(a.topic, a.Changes)
-	if l == nil {
+	if l == nil || otherLauncher(ctx, a.Changes) {
 		return option{}, false
 	}
 	place := slices.Index(order, l.id)
@@ -113,6 +114,34 @@ func optionOf(ctx *Context, a *assessment, order []string) (option, bool) {
 		o.class = withoutValue
 	}
 	return o, true
+}
+
+// otherLauncher says that changes are for Slurm in a run that shows no sign of it.
+func otherLauncher(ctx *Context, changes []Change) bool {
+	slurm := ctx.run.Launcher == "slurm" || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, "slurm") })
+	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
+}
+
+// ruleOutExcluded marks the items that attack a cause which a figure excludes, and the allocator's where PyTorch's
+// allocator did not fail: they do not apply.
+func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) {
+	why := ""
+	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
+	case ctx.resource != "gpu" || best.ID == "fragmentation":
+		return
+	case i >= 0 && len(rivals[i].Against) > 0:
+		why = rivals[i].Against[0]
+	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
+		why = "PyTorch's allocator did not fail"
+	default:
+		return
+	}
+	for i := range items {
+		if l := leverOf(items[i].topic, items[i].Changes); l != nil && slices.Contains(attacks["fragmentation"], l.id) {
+			no := false
+			items[i].Applies, items[i].AppliesWhy = &no, why
+		}
+	}
 }
 
 // margin compares what a proposal frees with what was missing. What is said to fit leaves something over.

@@ -31,6 +31,7 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		items[i] = assess(ctx, c)
 		items[i].Order = i + 1
 	}
+	ruleOutExcluded(ctx, &best, rivals, items)
 	out := Checklist{Cause: &best, Rivals: rivals, Title: title(chosen[0]), StartWith: rank(items), Findings: findingsOf(ctx, items)}
 	out.Proposals = proposalsFor(ctx, &best, items)
 	if len(out.Proposals) > 0 {

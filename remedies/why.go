@@ -30,7 +30,7 @@ func causeInput(ctx *Context) *cause.Input {
 			}
 			return "", "", false
 		},
-		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, SharesCard: ctx.is("shares_card"),
+		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, SharesCard: mayShareCard(ctx),
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Evaluating: ctx.is("evaluating"),
@@ -68,4 +68,10 @@ func known(n int64, ok bool) *int64 {
 		return nil
 	}
 	return &n
+}
+
+// mayShareCard says that a neighbour on the card can be the job's own engine or trainer.
+func mayShareCard(ctx *Context) bool {
+	t := ctx.holds("shares_card").truth
+	return t == yes || t == unknown && colocates(ctx.run.Framework)
 }

@@ -42,6 +42,12 @@ var card = []hypothesis{
 				return fmt.Sprintf("%s reserved but unallocated are the slack that every allocator has", gib(in.Idle))
 			},
 			func(in *Input) string {
+				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" {
+					return ""
+				}
+				return "the request is one of a series of gathers, which the reserve would not cover"
+			},
+			func(in *Input) string {
 				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 				if !ok || !strings.Contains(strings.ToLower(v), "expandable_segments:true") {
 					return ""

@@ -66,7 +66,7 @@ var engines = []hypothesis{
 	{
 		id: "weight_update",
 		evidence: []weighed{
-			{proof, both(failedIn("it failed while weights went from the trainer to the engine", "weight_update"), (*Input).gpu)},
+			{2 * proof, both(failedIn("it failed while weights went from the trainer to the engine", "weight_update"), (*Input).gpu)},
 			{hint, both(failedIn("it failed while weights went from the trainer to the engine", "weight_update"), (*Input).host)},
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},

@@ -155,7 +155,7 @@ var training = []hypothesis{
 	{
 		id: "allgather_window",
 		evidence: []weighed{
-			{proof, both(frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "_alloc_padded_unsharded"), (*Input).stepGPU)},
+			{proof, both(gathers, (*Input).stepGPU)},
 		},
 		excludes: []clue{both(frames(40, "a state dict was gathered", "state_dict", "summon_full_params", "full_tensor", "save_checkpoint"), (*Input).gpu)},
 		figure:   plain("sharded parameters are whole for a moment"),
@@ -198,6 +198,7 @@ var training = []hypothesis{
 }
 
 var (
+	gathers   = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "_alloc_padded_unsharded")
 	dtypeKeys = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
 	zeroKeys  = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
