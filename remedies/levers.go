@@ -20,8 +20,8 @@ var levers = []lever{
 	{id: "eval-logits", keys: []string{"preprocess_logits_for_metrics", "prediction_loss_only"}},
 	{id: "eval-batch", keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "a slower evaluation"},
 	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch", "mb_tokens"}, way: "down", costs: "more passes, each smaller"},
-	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, costs: "micro-batches of varying numbers of samples"},
-	{id: "fused-loss", topics: []string{"fused-kernels", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear"}},
+	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, way: "on", costs: "micro-batches of varying numbers of samples"},
+	{id: "fused-loss", topics: []string{"fused-kernels", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear", "lm_head_chunk"}},
 	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}},
 	{id: "recompute", topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, keys: []string{"gradient_checkpointing", "activation_checkpointing", "recompute_granularity"}, costs: "about a quarter more time for each step"},
 	{id: "activation-offload", topics: []string{"activation-offload"}, keys: []string{"activation_offload"}, costs: "host memory, and time to copy"},
@@ -90,7 +90,7 @@ var attacks = map[string][]string{
 	"wrong_device":           {"one-device", "others"},
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp"},
 	"engine_share_too_small": {"share-up", "engine-length", "engine-tp", "engine-quantization", "engine-chunk", "engine-seqs", "eager"},
-	"engine_activation":      {"engine-seqs", "engine-chunk", "engine-multimodal", "share-down", "engine-tp"},
+	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp"},
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
 	"nccl_no_margin":         {"share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "share-down", "sleep", "optimizer-offload"},
@@ -103,10 +103,32 @@ var attacks = map[string][]string{
 	"limit_too_small":        {"host-limit", "workers", "object-store", "offload-off", "malloc"},
 }
 
+// attacksThere are the levers against a cause where a fact tells more of it than its id.
+var attacksThere = []struct {
+	cause, fact string
+	levers      []string
+}{
+	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
+	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-seqs", "engine-tp"}},
+}
+
+// leversFor are the levers against a cause, what helps first in front.
+func leversFor(ctx *Context, cause string) []string {
+	for _, a := range attacksThere {
+		if a.cause == cause && ctx.is(a.fact) {
+			return a.levers
+		}
+	}
+	return attacks[cause]
+}
+
 // leverOf is the lever that an item pulls, nil when none is known.
 func leverOf(topic string, changes []Change) *lever {
 	for i := range levers {
 		if topic != "" && slices.Contains(levers[i].topics, topic) {
+			if c := changes; levers[i].way == "on" && len(c) > 0 && c[0].To != nil && !on(*c[0].To) {
+				return nil
+			}
 			return &levers[i]
 		}
 	}

@@ -44,7 +44,7 @@ const (
 // proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. Items
 // that this run rules out are none. Without a known cause they are what the evidence supports best.
 func proposalsFor(ctx *Context, best *cause.Cause, items []assessment) []Proposal {
-	order := attacks[best.ID]
+	order := leversFor(ctx, best.ID)
 	var options []option
 	for _, a := range slices.Concat(items, fixesFor(ctx)) {
 		if o, ok := optionOf(ctx, &a, order); ok {

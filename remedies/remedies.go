@@ -34,7 +34,7 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 	ruleOutExcluded(ctx, &best, rivals, items)
 	out := Checklist{Cause: &best, Rivals: rivals, Title: title(chosen[0]), StartWith: rank(items), Findings: findingsOf(ctx, items)}
 	out.Proposals = proposalsFor(ctx, &best, items)
-	if len(out.Proposals) > 0 {
+	if len(out.Proposals) > 0 || best.Confidence != "low" { // else nothing tells what to attack
 		out.StartWith = startsOf(out.Proposals)
 	}
 	out.Patch = patchOf(items, out.StartWith[:min(len(out.StartWith), 1)])

@@ -73,5 +73,6 @@ func known(n int64, ok bool) *int64 {
 // mayShareCard says that a neighbour on the card can be the job's own engine or trainer.
 func mayShareCard(ctx *Context) bool {
 	t := ctx.holds("shares_card").truth
-	return t == yes || t == unknown && colocates(ctx.run.Framework)
+	engine := isServer(ctx.run.Engine) && !isServer(ctx.run.Framework) && ctx.run.Framework != "areal" // whose engines have cards of their own
+	return t == yes || t == unknown && (engine || colocates(ctx.run.Framework))
 }

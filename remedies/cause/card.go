@@ -16,10 +16,6 @@ var card = []hypothesis{
 		id: "fragmentation",
 		evidence: []weighed{
 			{proof, fragmented},
-			{hint, when("the allocator's reserve would have covered what was missing", func(in *Input) bool {
-				missing, ok := in.missing()
-				return ok && in.Idle != nil && in.Total != nil && *in.Idle >= missing && *in.Idle >= *in.Total/100
-			})},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message mentions it, as every one does"
@@ -36,7 +32,7 @@ var card = []hypothesis{
 				return fmt.Sprintf("not fragmentation, a real shortage: %s are reserved but unallocated, and %s were missing", gib(in.Idle), classifier.GiB(missing))
 			},
 			func(in *Input) string {
-				if fragmented(in) != "" || in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/100 {
+				if fragmented(in) != "" || in.Idle == nil || in.Total == nil {
 					return ""
 				}
 				return fmt.Sprintf("%s reserved but unallocated are the slack that every allocator has", gib(in.Idle))
@@ -83,15 +79,6 @@ var card = []hypothesis{
 		evidence: []weighed{
 			{proof, both(frames(60, "nn.DataParallel gathers the outputs of all cards on the first", "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py"), (*Input).gpu)},
 			{3 * proof, alike},
-			{sign, func(in *Input) string {
-				if in.Device == nil || *in.Device != 0 || in.Rank == nil || *in.Rank == 0 || in.Rank != nil && in.GPUs > 8 {
-					return ""
-				}
-				if in.gpu() && !in.EngineFailed && in.GPUs > 1 && in.GPUs <= 8 {
-					return fmt.Sprintf("rank %d of %d failed on GPU 0", *in.Rank, in.GPUs)
-				}
-				return ""
-			}},
 		},
 		figure: plain("processes of other ranks use this card as well"),
 	},
