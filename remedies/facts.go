@@ -72,6 +72,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"npu":               {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
 		"tpu":               {"a TPU", "not on a TPU", tpu.ask},
 		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},
+		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 
 		"ray_monitor":  {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
 		"evicted":      {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},

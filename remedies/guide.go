@@ -119,7 +119,7 @@ type Correction struct {
 	Versions string `json:"versions"`
 }
 
-//go:embed guides/*.yaml guides/manual/*.yaml
+//go:embed guides/*.yaml guides/manual/*.yaml guides/fixes/*.yaml
 var files embed.FS
 
 // Guides returns all guides, in the order of their ids. They are decoded once and shared: do not change them.
@@ -139,6 +139,9 @@ var allGuides = sync.OnceValues(func() ([]Guide, error) {
 
 // guideLoaders hold what decodes a guide when it is first asked for: a report needs a few of them.
 var guideLoaders = sync.OnceValue(func() map[string]func() (*Guide, error) { return loaders[Guide]("guides") })
+
+// fixes are the items that attack a cause where no list has one.
+var fixes = sync.OnceValues(func() (*Guide, error) { return loaders[Guide]("guides/fixes")["causes"]() })
 
 // loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
 func loaders[T any](dir string) map[string]func() (*T, error) {

@@ -6,6 +6,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 )
 
 // For returns the checklist for an incident of a run: first the list that the framework's guide has for its phase,
@@ -21,7 +22,8 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 	}
 	ctx := newContext(run, in)
 	b := budgetOf(ctx)
-	out := Checklist{Budget: b.parts, Unexplained: b.unexplained}
+	best, rivals := cause.Rank(causeInput(ctx))
+	out := Checklist{Cause: &best, Rivals: rivals, Budget: b.parts, Unexplained: b.unexplained}
 	chosen := candidates(ctx, listsFor(ctx))
 	if len(chosen) == 0 {
 		return out
@@ -31,8 +33,13 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		items[i] = assess(ctx, c)
 		items[i].Order = i + 1
 	}
+	ruleOutExcluded(ctx, &best, rivals, items)
 	out.Title, out.StartWith, out.Findings = title(chosen[0]), rank(items), findingsOf(ctx, items)
-	out.Patch = patchOf(items, out.StartWith)
+	out.Proposals = proposalsFor(ctx, &best, items)
+	if len(out.Proposals) > 0 || best.Confidence != "low" { // else nothing tells what to attack
+		out.StartWith = startsOf(out.Proposals)
+	}
+	out.Patch = patchOf(items, out.StartWith[:min(len(out.StartWith), 1)])
 	for i := range items {
 		out.Remedies = append(out.Remedies, items[i].Remedy)
 	}

@@ -6,14 +6,29 @@ import (
 	"math/bits"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/remedies/memory"
 )
 
 // shareStep is by how much an engine's share of the card moves at a time.
 const shareStep = 0.1
 
-// shareDown takes a tenth of the card from the engine, not below the parameter's floor, nor below what the engine needs.
-// Where a tenth would leave it too little, the middle of what works is taken.
+// marginOf is what a change leaves over on a card: 2 GiB, or a twentieth of a small one.
+func marginOf(total int64) int64 { return min(2<<30, total/20) }
+
+// shareFor is the part of the card that was missing, and a margin; shareStep where that is not known.
+func shareFor(q *paramQuery) (share float64, how string) {
+	short, ok := q.shortfall()
+	t := q.root.Total
+	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
+		return shareStep, ""
+	}
+	m := marginOf(*t)
+	return float64(short+m) / float64(*t), fmt.Sprintf(" for %s that were missing and %s of margin", classifier.GiB(short), classifier.GiB(m))
+}
+
+// shareDown takes what was missing from the engine, not below the parameter's floor, nor below what the engine needs.
+// Where that would leave it too little, the middle of what works is taken.
 func shareDown(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
@@ -30,7 +45,8 @@ func shareDown(q *paramQuery) proposedValue {
 	if f <= math.Max(b.low, q.floor(0.3))+1e-9 {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
-	to := f - shareStep
+	step, short := shareFor(q)
+	to := f - step
 	how := ""
 	if to < low {
 		to = low
@@ -38,17 +54,20 @@ func shareDown(q *paramQuery) proposedValue {
 			to, how = middle, fmt.Sprintf("the middle between %s (%s) and %s", fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Min(b.high, f)))
 		}
 	}
-	to = math.Ceil(to*100-1e-6) / 100
+	to = math.Floor(to*100+1e-6) / 100
+	if to < low {
+		to = math.Ceil(low*100-1e-6) / 100
+	}
 	if to > b.high {
 		to = math.Floor(b.high*100) / 100
 	}
 	if to >= f || to < b.low {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
-	out := proposedValue{to: fraction(to), how: fmt.Sprintf("%s - %s", fraction(f), fraction(f-to))}
+	out := proposedValue{to: fraction(to), how: fmt.Sprintf("%s - %s", fraction(f), fraction(f-to)) + short}
 	if how != "" {
 		out.how = how
-	} else if f-shareStep < low {
+	} else if f-step < low {
 		out.how += fmt.Sprintf(", not below %s (%s)", fraction(low), why)
 	}
 	if t := q.root.Total; t != nil && *t > 0 {
@@ -109,6 +128,11 @@ func shareUp(q *paramQuery) proposedValue {
 		hi = math.Min(hi, usualShare)
 	}
 	to := math.Min(f+shareStep, hi)
+	if b.low > f && b.low < usualShare && q.root.Requested == nil {
+		// What is there before the cache does not even fit: how much cache is wanted, nothing tells.
+		to = math.Min(math.Floor((b.low+usualShare)*50)/100, hi)
+		return proposedValue{to: fraction(to), how: fmt.Sprintf("the middle between %s (%s) and the usual %s", fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(usualShare))}
+	}
 	if b.low > f && b.low > to {
 		room, roomHow := q.cacheRoom()
 		to = math.Min(math.Ceil((b.low+room)*100-1e-6)/100, hi)

@@ -1,5 +1,7 @@
 package remedies
 
+import "oomscan/remedies/cause"
+
 // Change is one setting that a remedy changes, in the framework's own words.
 type Change struct {
 	Key       string  // canonical name for the run's version: "actor_rollout_ref.rollout.gpu_memory_utilization", "--max-tokens-per-gpu"
@@ -50,6 +52,11 @@ type Checklist struct {
 	// change expected to fit. Sentences.
 	Findings []string
 	Patch    []Patch // the changes to start with, one block per dialect
+	// Cause is why memory ran out, nil for failures that are no exhaustion of memory; Rivals are what else it may be.
+	Cause  *cause.Cause
+	Rivals []cause.Cause
+	// Proposals are what to change, best first; each is whole, and one of them is enough.
+	Proposals []Proposal
 
 	Budget      []BudgetPart // of the resource and the phase that failed; empty when it cannot be computed
 	Unexplained *int64       // what was in use beyond the budget, in bytes; nil when unknown

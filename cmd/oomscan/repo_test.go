@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"classifier/phase"},
 	{"classifier"},
 	{"remedies/memory"},
+	{"remedies/cause"},
 	{"remedies"},
 	{"cmd/oomscan/internal/jobs", "cmd/oomscan/internal/report"},
 	{"cmd/oomscan/internal/epilog"},

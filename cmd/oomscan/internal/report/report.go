@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/parser/traceback"
 	"oomscan/remedies"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -99,6 +101,10 @@ type Incident struct {
 	Shortfall    *int64         `json:"shortfall_bytes"`
 	Ledger       *memory.Ledger `json:"ledger"`
 	Findings     []string       `json:"findings"`
+	Victims      []Victim       `json:"victims"`
+	Cause        *Why           `json:"cause"`
+	Rivals       []Why          `json:"rivals"`
+	Proposals    []Proposal     `json:"proposals"`
 	Checklist    string         `json:"checklist"`
 	Remedies     []Remedy       `json:"remedies"`
 	StartWith    []string       `json:"start_with"`
@@ -106,6 +112,42 @@ type Incident struct {
 	Budget       []BudgetPart   `json:"budget"`
 	Unexplained  *int64         `json:"unexplained_bytes"`
 	Reports      []At           `json:"-"` // where its evidence stands, in order of occurrence
+}
+
+// Victim is a process that was killed for its memory.
+type Victim struct {
+	Time     *time.Time `json:"time"`
+	Host     *string    `json:"host"`
+	PID      *int       `json:"pid"`
+	Name     *string    `json:"name"`
+	Resident *int64     `json:"resident_bytes"`
+	Cgroup   *string    `json:"cgroup"`
+	File     string     `json:"file"`
+	Line     int        `json:"line"`
+}
+
+// Why is the cause of an incident: why memory ran out, or what else may be why.
+type Why struct {
+	ID         string   `json:"id"`
+	Confidence string   `json:"confidence"`
+	Text       string   `json:"text"`
+	Bytes      *int64   `json:"bytes"`
+	For        []string `json:"for"`
+	Against    []string `json:"against"`
+}
+
+// Proposal is a set of changes that go together.
+type Proposal struct {
+	Remedies      []string `json:"remedies"`
+	Changes       []Change `json:"changes"`
+	Fits          *bool    `json:"fits"`
+	FitsWorstCase *bool    `json:"fits_worst_case"`
+	Frees         *int64   `json:"frees_bytes"`
+	Margin        *int64   `json:"margin_bytes"`
+	WorstCase     string   `json:"worst_case"`
+	Costs         []string `json:"costs"`
+	Needs         []string `json:"needs"`
+	Text          string   `json:"text"`
 }
 
 // At is a line of an input.
@@ -280,7 +322,17 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
 		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(run, c), Findings: c.Findings,
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith, Patch: []Patch{},
-		Budget: []BudgetPart{}, Unexplained: list.Unexplained, Reports: make([]At, 0, len(c.Reports)),
+		Victims: victims(c), Rivals: []Why{}, Proposals: []Proposal{}, Budget: []BudgetPart{}, Unexplained: list.Unexplained, Reports: make([]At, 0, len(c.Reports)),
+	}
+	if list.Cause != nil {
+		best := causeOf(list.Cause)
+		in.Cause = &best
+	}
+	for i := range list.Proposals {
+		in.Proposals = append(in.Proposals, proposalOf(&list.Proposals[i]))
+	}
+	for i := range list.Rivals {
+		in.Rivals = append(in.Rivals, causeOf(&list.Rivals[i]))
 	}
 	in.Findings = slices.Concat(in.Findings, list.Findings)
 	if in.Findings == nil {
@@ -310,6 +362,38 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		in.Remedies = append(in.Remedies, remedy(&list.Remedies[i]))
 	}
 	return in
+}
+
+// victims are the processes that the kernel killed, as far as the incident names them.
+func victims(c *classifier.Incident) []Victim {
+	if c.Kind != parser.OOMKill || c.Verdict != classifier.Memory {
+		return []Victim{}
+	}
+	r := &c.Root
+	return []Victim{{Time: stamp(r.Time), Host: str(r.Host), PID: r.PID, Name: str(r.Process), Resident: r.ProcessBytes, File: r.At.Source, Line: r.At.Line}}
+}
+
+func causeOf(c *cause.Cause) Why {
+	return Why{ID: c.ID, Confidence: c.Confidence, Text: c.Text, Bytes: c.Bytes, For: listOf(c.For), Against: listOf(c.Against)}
+}
+
+func proposalOf(c *remedies.Proposal) Proposal {
+	p := Proposal{
+		Remedies: listOf(c.Remedies), Changes: []Change{}, Fits: c.Fits, FitsWorstCase: c.FitsWorstCase, Frees: c.FreesBytes, Margin: c.MarginBytes,
+		WorstCase: c.WorstCase, Costs: listOf(c.Costs), Needs: listOf(c.Needs), Text: c.Text,
+	}
+	for _, x := range c.Changes {
+		p.Changes = append(p.Changes, Change(x))
+	}
+	return p
+}
+
+// listOf is never null in JSON.
+func listOf(texts []string) []string {
+	if texts == nil {
+		return []string{}
+	}
+	return texts
 }
 
 func root(c *classifier.Root) Root {

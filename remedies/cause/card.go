@@ -1,0 +1,197 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"oomscan/classifier"
+)
+
+// card are the causes that lie in how the card's memory is held, whatever runs on it.
+var card = []hypothesis{
+	{
+		id: "fragmentation",
+		evidence: []weighed{
+			{proof, fragmented},
+			{hint, func(in *Input) string {
+				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
+					return "PyTorch's message mentions it, as every one does"
+				}
+				return ""
+			}},
+		},
+		excludes: []clue{
+			func(in *Input) string {
+				missing, ok := in.missing()
+				if !ok || in.Idle == nil || *in.Idle >= missing {
+					return ""
+				}
+				return fmt.Sprintf("not fragmentation, a real shortage: %s are reserved but unallocated, and %s were missing", gib(in.Idle), classifier.GiB(missing))
+			},
+			func(in *Input) string {
+				if fragmented(in) != "" || in.Idle == nil || in.Total == nil {
+					return ""
+				}
+				return fmt.Sprintf("%s reserved but unallocated are the slack that every allocator has", gib(in.Idle))
+			},
+			func(in *Input) string {
+				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" {
+					return ""
+				}
+				return "the request is one of a series of gathers, which the reserve would not cover"
+			},
+			func(in *Input) string {
+				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+				if !ok || !strings.Contains(strings.ToLower(v), "expandable_segments:true") {
+					return ""
+				}
+				return key + " has expandable segments already"
+			},
+		},
+		figure: func(in *Input) (string, *int64) {
+			missing, ok := in.missing()
+			if !ok || in.Idle == nil {
+				return "the allocator's free memory is in pieces", in.Idle
+			}
+			return fmt.Sprintf("fragmentation: %s are reserved but unallocated, in pieces, and %s were missing", gib(in.Idle), classifier.GiB(missing)), in.Idle
+		},
+	},
+	{
+		id:       "foreign_process",
+		evidence: []weighed{{2 * proof, foreignHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}},
+		excludes: []clue{ownFills},
+		figure: func(in *Input) (string, *int64) {
+			switch {
+			case in.Others != nil:
+				return fmt.Sprintf("other processes hold %s of this card", gib(in.Others)), in.Others
+			case in.LessThanDesired && in.Total != nil && in.Free != nil:
+				n := *in.Total - *in.Free
+				return fmt.Sprintf("%s of the card's %s were taken before the engine started", classifier.GiB(n), gib(in.Total)), &n
+			}
+			return "others hold memory of this card", nil
+		},
+	},
+	{
+		id: "wrong_device",
+		evidence: []weighed{
+			{proof, both(frames(60, "nn.DataParallel gathers the outputs of all cards on the first", "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py"), (*Input).gpu)},
+			{3 * proof, alike},
+		},
+		figure: plain("processes of other ranks use this card as well"),
+	},
+	{
+		id: "nccl_no_margin",
+		evidence: []weighed{
+			{2 * proof, when("NCCL itself found no memory", func(in *Input) bool { return in.Kind == "nccl_oom" })},
+			{hint, when("NCCL failed", func(in *Input) bool { return in.Kind == "nccl_failure" })},
+			{sign, both(failedIn("it failed in a collective", "nccl"), (*Input).gpu)},
+		},
+		excludes: []clue{func(in *Input) string {
+			if in.Free == nil || *in.Free <= 4<<30 {
+				return ""
+			}
+			return gib(in.Free) + " were free, more than NCCL takes"
+		}},
+		figure: func(*Input) (string, *int64) {
+			return "NCCL takes its buffers outside of PyTorch, 0.7 to 1.5 GiB for each group of ranks, and too little was left", nil
+		},
+	},
+}
+
+// roundingError is how far figures printed with two decimals of a GiB may be off.
+const roundingError = 1 << 30 / 100
+
+// usualSlack is the part of the card, one in so many, that allocators keep unused at a peak.
+const usualSlack = 30
+
+// missing is how much the card lacked. Printed figures that are equal hide up to their last decimal.
+func (in *Input) missing() (int64, bool) {
+	switch {
+	case in.Shortfall != nil && *in.Shortfall > 0:
+		return max(*in.Shortfall, roundingError), true
+	case in.Requested != nil && in.Free != nil && *in.Free >= *in.Requested && *in.Free-*in.Requested <= roundingError:
+		return roundingError, true
+	}
+	return 0, false
+}
+
+// fragmented says that what PyTorch holds without using it covers what was missing, and is no usual slack.
+func fragmented(in *Input) string {
+	missing, ok := in.missing()
+	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < missing || *in.Idle < *in.Total/usualSlack ||
+		*in.Idle < *in.Requested && *in.Idle < *in.Total/10 {
+		return ""
+	}
+	return fmt.Sprintf("%s are reserved but unallocated, and %s of %s were missing", gib(in.Idle), classifier.GiB(missing), gib(in.Requested))
+}
+
+// least is what a neighbour's CUDA contexts take at most.
+const leastNeighbour = 1 << 30
+
+// foreignHolder says that others hold what was missing. The job's own engine is no stranger.
+func foreignHolder(in *Input) string {
+	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired {
+		return ""
+	}
+	if in.Total != nil && *in.Others < *in.Total/10 {
+		return ""
+	}
+	return fmt.Sprintf("other processes hold %s, and %s were missing", gib(in.Others), gib(in.Shortfall))
+}
+
+// listed is a process in PyTorch's message.
+var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process \d+ has ([\d.]+) ([gm])ib memory in use`) })
+
+// alike says that several other processes hold about the same on one card: ranks of one job that all opened it.
+func alike(in *Input) string {
+	var low, high float64
+	found := listed().FindAllStringSubmatch(in.Text, 64)
+	for _, m := range found {
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return ""
+		}
+		if m[2] == "m" {
+			n /= 1 << 10
+		}
+		if low == 0 || n < low {
+			low = n
+		}
+		high = max(high, n)
+	}
+	if len(found) < 2 || high > 1.3*low || in.GPUs == 1 || in.Device != nil && *in.Device != 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d other processes hold about %.2f GiB each on this card: ranks of the job that opened the same one", len(found), high)
+}
+
+// outsideOfPyTorch says that much of the card is neither PyTorch's nor free, where the message does not tell whose it is.
+func outsideOfPyTorch(in *Input) string {
+	if in.Process != nil || in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.Shortfall == nil || in.SharesCard {
+		return ""
+	}
+	rest := *in.Total - *in.Free - *in.Allocated - *in.Idle
+	if rest < *in.Shortfall || rest < max(4<<30, *in.Total/10) {
+		return ""
+	}
+	return fmt.Sprintf("%s of the card are neither free nor PyTorch's", classifier.GiB(rest))
+}
+
+// freeFarBelow says that an engine found much of the card taken before it had begun.
+func freeFarBelow(in *Input) string {
+	if !in.LessThanDesired || in.Free == nil || in.Total == nil || in.SharesCard || *in.Free > *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("only %s of %s were free when the engine started", gib(in.Free), gib(in.Total))
+}
+
+// ownFills says that the failed process holds the card itself.
+func ownFills(in *Input) string {
+	if in.Process == nil || in.Total == nil || *in.Process < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("the failed process itself holds %s of %s", gib(in.Process), gib(in.Total))
+}

@@ -1,0 +1,135 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// frames says that one of the innermost n frames holds one of the words.
+func frames(n int, why string, words ...string) clue {
+	return func(in *Input) string {
+		if in.passes(n, words...) {
+			return why
+		}
+		return ""
+	}
+}
+
+// passes says that one of the innermost n frames holds one of the words.
+func (in *Input) passes(n int, words ...string) bool {
+	for _, f := range in.Stack[max(0, len(in.Stack)-n):] {
+		if containsAny(f, words) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// when says something where a condition holds.
+func when(why string, holds func(in *Input) bool) clue {
+	return func(in *Input) string {
+		if holds(in) {
+			return why
+		}
+		return ""
+	}
+}
+
+// failedIn says that the run failed in one of the phases.
+func failedIn(why string, phases ...string) clue {
+	return when(why, func(in *Input) bool { return slices.Contains(phases, in.Phase) })
+}
+
+// saw says that one of the messages is in the log.
+func saw(why string, patterns ...string) clue {
+	return when(why, func(in *Input) bool {
+		return slices.ContainsFunc(in.Patterns, func(p string) bool { return slices.Contains(patterns, p) })
+	})
+}
+
+// both says the clue's reason where a condition holds as well.
+func both(c clue, holds func(in *Input) bool) clue {
+	return func(in *Input) string {
+		if !holds(in) {
+			return ""
+		}
+		return c(in)
+	}
+}
+
+// is says that a setting has one of the values.
+func is(why string, keys []string, values ...string) clue {
+	return func(in *Input) string {
+		key, v, ok := in.Setting(keys...)
+		v = strings.ToLower(strings.Trim(v, `"' `))
+		if !ok || !slices.ContainsFunc(values, func(w string) bool { return v == w }) {
+			return ""
+		}
+		return fmt.Sprintf("%s is %s%s", key, v, why)
+	}
+}
+
+// number is a setting as a number of at least 1, 0 when none is found.
+func (in *Input) number(keys ...string) int64 {
+	_, v, ok := in.Setting(keys...)
+	f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64)
+	if !ok || err != nil || f < 1 || f > 1<<40 {
+		return 0
+	}
+	return int64(f)
+}
+
+// on says that a switch is on.
+func (in *Input) on(keys ...string) bool {
+	_, v, ok := in.Setting(keys...)
+	return ok && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.Trim(v, `"' `)))
+}
+
+func (in *Input) gpu() bool  { return in.Resource == "gpu" }
+func (in *Input) host() bool { return in.Resource == "host" }
+
+// training says that a training step's part failed, in the trainer.
+func (in *Input) training() bool {
+	return in.gpu() && !in.EngineFailed && slices.Contains([]string{"forward", "backward", "training", "logprob"}, in.Phase)
+}
+
+// loading says that weights were being made or read.
+func (in *Input) loading() bool {
+	return in.Phase == "init" && (in.Place == memory.Weights || in.passes(80, loaders...) || containsAny(in.Text, []string{"loading checkpoint shards", "loading safetensors"}))
+}
+
+var loaders = []string{
+	"from_pretrained", "load_model", "load_weights", "create_weights", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "_move_model_to_device",
+	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()",
+}
+
+// sized is an amount with its arithmetic in front of it.
+func sized(format string, bytes int64, args ...any) (string, *int64) {
+	return fmt.Sprintf(format, args...) + " = " + classifier.GiB(bytes), &bytes
+}
+
+func gib(p *int64) string {
+	if p == nil {
+		return "an unknown amount"
+	}
+	return classifier.GiB(*p)
+}
+
+// plain is a figure's sentence where only the request is known.
+func plain(text string) func(in *Input) (string, *int64) {
+	return func(in *Input) (string, *int64) {
+		if in.Requested == nil || *in.Requested <= 0 {
+			return text, nil
+		}
+		return fmt.Sprintf("%s; %s were asked for", text, gib(in.Requested)), in.Requested
+	}
+}

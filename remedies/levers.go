@@ -1,0 +1,165 @@
+package remedies
+
+import (
+	"slices"
+	"strings"
+)
+
+// lever is a kind of change, whatever a program calls it.
+type lever struct {
+	id     string
+	topics []string // of guides' items that pull it
+	keys   []string // parts of settings' names whose change pulls it; behind a "=" the whole name
+	way    string   // direction of the change, or its value; any when empty
+	costs  string   // what it costs; empty: nothing worth a word
+}
+
+// levers are all kinds of changes. An item pulls the first that fits: by its topic, else by its settings.
+var levers = []lever{
+	{id: "micro-batch", topics: []string{"micro-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes, each smaller; results do not change when gradients are accumulated over as many more"},
+	{id: "eval-logits", keys: []string{"preprocess_logits_for_metrics", "prediction_loss_only"}},
+	{id: "eval-batch", keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "a slower evaluation"},
+	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch", "mb_tokens"}, way: "down", costs: "more passes, each smaller"},
+	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, way: "on", costs: "micro-batches of varying numbers of samples"},
+	{id: "fused-loss", topics: []string{"fused-kernels", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear", "lm_head_chunk"}},
+	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}},
+	{id: "recompute", topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, keys: []string{"gradient_checkpointing", "activation_checkpointing", "recompute_granularity"}, costs: "about a quarter more time for each step"},
+	{id: "activation-offload", topics: []string{"activation-offload"}, keys: []string{"activation_offload"}, costs: "host memory, and time to copy"},
+	{id: "sequence-parallel", topics: []string{"ulysses"}, keys: []string{"context_parallel", "sequence_parallel", "ulysses", "ring_attn"}, way: "up", costs: "ranks that share a sequence are fewer for the batch"},
+	{id: "attention", topics: []string{"flash-attention"}, keys: []string{"attn_implementation", "attention_backend", "flash_attn"}},
+	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and a slower step"},
+	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
+	{id: "small-optimizer", keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "optimizer states of less precision"},
+	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls"}, costs: "more communication"},
+	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
+	{id: "train-tp", topics: []string{"train-tp"}, keys: []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
+	{id: "adapters", keys: []string{"lora_rank", "load_in_4bit", "load_in_8bit"}, way: "set", costs: "quality: only adapters are trained, or weights are quantized"},
+	{id: "gather-window", keys: []string{"max_live_parameters", "overlap_comm", "prefetch_bucket_size", "limit_all_gathers", "max_reuse_distance"}, costs: "less overlap of communication and computation"},
+	{id: "buckets", keys: []string{"reduce_bucket_size", "allgather_bucket_size", "bucket_cap_mb"}, way: "down", costs: "more messages"},
+	{id: "sub-group", keys: []string{"sub_group_size"}, way: "down"},
+	{id: "dtype", keys: []string{"torch_dtype", "dtype"}},
+	{id: "segments", topics: []string{"expandable-segments"}},
+	{id: "split-size", topics: []string{"max-split-size"}},
+	{id: "others", topics: []string{"others"}, keys: []string{"other processes"}},
+	{id: "one-device", keys: []string{"cuda_visible_devices", "map_location"}},
+	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at a time"},
+	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room beside the engine"},
+	{id: "sleep", keys: []string{"free_cache_engine", "sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
+	{id: "engine-tp", topics: []string{"engine-tp"}, keys: []string{"tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine"}, way: "up", costs: "more GPUs for each engine"},
+	{id: "engine-length", topics: []string{"engine-max-len"}, keys: []string{"max_model_len", "context_length", "max_seq_len_to_capture", "session_len", "n_ctx"}, way: "down", costs: "no longer sequences than that"},
+	{id: "engine-seqs", topics: []string{"engine-max-seqs", "concurrency"}, keys: []string{"max_num_seqs", "max_running_requests", "max_batch_size"}, way: "down", costs: "fewer sequences at a time"},
+	{id: "engine-chunk", topics: []string{"engine-prefill-chunk"}, keys: []string{"max_num_batched_tokens", "chunked_prefill_size", "max_prefill_token", "max_batch_prefill_tokens", "max_num_tokens"}, way: "down", costs: "slower prefill"},
+	{id: "engine-multimodal", topics: []string{"engine-multimodal"}, keys: []string{"limit_mm", "max_pixels", "mm_processor"}},
+	{id: "graphs", topics: []string{"engine-capture-sizes"}, keys: []string{"cuda_graph_max_bs", "capture_sizes", "max_capture_size"}, costs: "slower decoding of large batches"},
+	{id: "eager", topics: []string{"engine-eager"}, keys: []string{"enforce_eager", "disable_cuda_graph"}, costs: "slower decoding"},
+	{id: "engine-quantization", topics: []string{"engine-quantization"}, keys: []string{"quantization", "kv_cache_dtype"}, costs: "quality of the quantized weights or cache"},
+	{id: "update-bucket", topics: []string{"update-bucket"}, keys: []string{"update_weights_bucket", "update_weight_buffer", "weight_chunked_mem"}, way: "down", costs: "a slower transfer of weights"},
+	{id: "update-layers", keys: []string{"layered_summon", "multi_stage_wake_up", "weight_update_mode", "ds3_gather_for_generation"}, costs: "a slower transfer of weights"},
+	{id: "saver-margin", topics: []string{"margin-down", "margin-up"}},
+	{id: "nccl", keys: []string{"nccl_"}, costs: "bandwidth of collectives"},
+	{id: "sharded-save", keys: []string{"state_dict_type", "save_contents", "gather_16bit_weights", "save_only_model", "consolidated", "ckpt_format"}, costs: "checkpoints in pieces, merged afterwards"},
+	{id: "offload-off", keys: []string{"offload", "swap_space", "hicache_ratio", "pin_memory"}, costs: "memory of the GPUs"},
+	{id: "lazy-load", keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor"}},
+	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower data loading"},
+	{id: "host-limit", keys: []string{"mem", "mem_per_cpu", "mem_per_gpu", "limits.memory", "memory"}, way: "up", costs: "memory of the node"},
+	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},
+	{id: "object-store", keys: []string{"object_store_memory"}},
+	{id: "malloc", topics: []string{"tcmalloc", "jemalloc"}, keys: []string{"malloc_arena_max"}},
+	{id: "length", keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
+}
+
+// attacks are the levers against each cause, what helps first in front (memory.md). A cause that is not here, and the
+// unknown one, leaves the order to what is known of the items.
+var attacks = map[string][]string{
+	"states_too_big":         {"shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "param-offload", "adapters"},
+	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
+	"not_sharded":            {"shard", "lazy-load", "optimizer-offload", "more-gpus", "train-tp", "param-offload"},
+	"optimizer_first_step":   {"optimizer-offload", "small-optimizer", "shard", "sub-group", "more-gpus", "train-tp", "adapters"},
+	"activations":            {"recompute", "micro-batch", "token-budget", "dynamic-batch", "activation-offload", "sequence-parallel", "fused-loss", "attention", "train-tp", "length"},
+	"attention_scores":       {"attention", "micro-batch", "sequence-parallel", "engine-multimodal", "engine-chunk", "length"},
+	"logits":                 {"eval-logits", "eval-batch", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
+	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
+	"one_long_sample":        {"length", "sequence-parallel", "fused-loss", "train-tp", "recompute"},
+	"budget_not_binding":     {"token-budget", "dynamic-batch", "sequence-parallel", "fused-loss", "length"},
+	"moe_imbalance":          {"recompute", "token-budget", "micro-batch", "train-tp", "sequence-parallel"},
+	"pipeline_in_flight":     {"recompute", "token-budget", "micro-batch", "train-tp"},
+	"allgather_window":       {"gather-window", "shard", "param-offload", "length", "micro-batch", "token-budget", "fused-loss", "sequence-parallel"},
+	"comm_buckets":           {"buckets", "gather-window", "shard"},
+	"fragmentation":          {"segments", "split-size"},
+	"foreign_process":        {"others", "one-device"},
+	"wrong_device":           {"one-device", "others"},
+	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp"},
+	"engine_share_too_small": {"share-up", "engine-length", "engine-tp", "engine-quantization", "engine-chunk", "engine-seqs", "eager"},
+	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp"},
+	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
+	"nccl_no_margin":         {"share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
+	"weight_update":          {"update-bucket", "update-layers", "share-down", "sleep", "optimizer-offload"},
+	"checkpoint_gather":      {"sharded-save", "host-limit", "offload-off"},
+	"leak_over_steps":        {"malloc", "workers"},
+	"host_offload":           {"offload-off", "host-limit", "param-offload", "malloc"},
+	"host_load":              {"lazy-load", "dtype", "host-limit"},
+	"loader_workers":         {"workers", "host-limit"},
+	"shm":                    {"shm-size", "object-store", "workers"},
+	"limit_too_small":        {"host-limit", "workers", "object-store", "offload-off", "malloc"},
+}
+
+// attacksThere are the levers against a cause where a fact tells more of it than its id.
+var attacksThere = []struct {
+	cause, fact string
+	levers      []string
+}{
+	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
+	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-seqs", "engine-tp"}},
+}
+
+// leversFor are the levers against a cause, what helps first in front.
+func leversFor(ctx *Context, cause string) []string {
+	for _, a := range attacksThere {
+		if a.cause == cause && ctx.is(a.fact) {
+			return a.levers
+		}
+	}
+	return attacks[cause]
+}
+
+// leverOf is the lever that an item pulls, nil when none is known.
+func leverOf(topic string, changes []Change) *lever {
+	for i := range levers {
+		if topic != "" && slices.Contains(levers[i].topics, topic) {
+			if c := changes; levers[i].way == "on" && len(c) > 0 && c[0].To != nil && !on(*c[0].To) {
+				return nil
+			}
+			return &levers[i]
+		}
+	}
+	for i := range levers {
+		if slices.ContainsFunc(changes, levers[i].pulled) {
+			return &levers[i]
+		}
+	}
+	return nil
+}
+
+// pulled says that a change is one of this lever.
+func (l *lever) pulled(c Change) bool {
+	if l.way != "" && c.Direction != l.way {
+		return false
+	}
+	if l.way == "set" && c.To != nil && (isNone(*c.To) || strings.EqualFold(*c.To, "false")) {
+		return false // the lever of the other way
+	}
+	parts := split(c.Key)
+	last := parts[len(parts)-1]
+	if last == "device" && len(parts) > 1 { // offload_optimizer.device
+		last = parts[len(parts)-2]
+	}
+	return slices.ContainsFunc(l.keys, func(k string) bool {
+		if word, whole := strings.CutPrefix(k, "="); whole {
+			return last == word
+		}
+		if len(k) < 8 && !strings.HasSuffix(k, "_") { // short words mean something only alone
+			return last == k || strings.HasPrefix(last, k+"_") || strings.HasSuffix(last, "_"+k)
+		}
+		return strings.Contains(last, k)
+	})
+}
