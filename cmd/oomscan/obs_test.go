@@ -435,16 +435,14 @@ func TestSecretsAtACutAreJudgedAlikeElsewhere(t *testing.T) {
 	}
 	require.Greater(t, n, 100)
 	all := observe(t, "all.obs", dir)
-	for _, format := range []string{"json", "ndjson"} {
-		_, want, _ := call(t, nil, "--each", "--format", format, dir)
-		_, got, _ := call(t, nil, "merge", "--each", "--format", format, all)
-		require.Contains(t, string(want), "***")
-		for i := 0; i+8 <= len(random); i += 4 {
-			require.NotContains(t, string(want), random[i:i+8])
-		}
-		lines := strings.Split(timeless(got), "\n")
-		for i, line := range strings.Split(timeless(want), "\n") {
-			require.Equal(t, line, lines[i], "%s, line %d", format, i)
-		}
+	_, want, _ := call(t, nil, "--each", "--format", "json", dir)
+	_, got, _ := call(t, nil, "merge", "--each", "--format", "json", all)
+	require.Contains(t, string(want), "***")
+	for i := 0; i+8 <= len(random); i += 4 {
+		require.NotContains(t, string(want), random[i:i+8])
+	}
+	lines := strings.Split(timeless(got), "\n")
+	for i, line := range strings.Split(timeless(want), "\n") {
+		require.Equal(t, line, lines[i], "line %d", i)
 	}
 }

@@ -108,7 +108,7 @@ func TestFixturesComeBackAsTheyWere(t *testing.T) {
 	require.NoError(t, err)
 	traces := 0
 	for i, path := range paths {
-		if testing.Short() && i%4 != 0 {
+		if strings.HasSuffix(path, ".json") || testing.Short() && i%4 != 0 {
 			continue
 		}
 		f, err := os.Open(path)
