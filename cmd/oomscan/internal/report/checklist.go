@@ -89,7 +89,7 @@ const itemIndent = 10
 // writeItem writes one item of the checklist. One that does not apply has one line.
 func writeItem(p *page, x *Remedy, shown bool) {
 	number := fmt.Sprintf("%c%2d%c%c", nbsp, x.Order, nbsp, nbsp)
-	number = strings.ReplaceAll(number, " ", string(nbsp))
+	number = unbroken(number)
 	at := block{indent: 4, hang: itemIndent}
 	switch {
 	case ruledOut(x):
@@ -137,7 +137,7 @@ func sectionOf(x *Remedy) []span {
 	}
 	s := "[" + x.Source.Section + "]"
 	if len(s) <= 40 {
-		s = strings.ReplaceAll(s, " ", string(nbsp))
+		s = unbroken(s)
 	}
 	return []span{{dim, "  " + s}}
 }

@@ -79,7 +79,7 @@ func when(g *glyphs, r *Report, in *Incident) []span {
 }
 
 // stepIsFact says whether the run's last step tells when the incident was: of two incidents it tells nothing, and a
-// runFacts that went on took further steps.
+// run that went on took further steps.
 func stepIsFact(r *Report) bool { return len(r.Incidents) == 1 && !r.Incidents[0].Survived }
 
 // clock prints a time, with its zone where the log tells one.
@@ -88,7 +88,7 @@ func clock(t time.Time) string {
 	if _, offset := t.Zone(); offset != 0 {
 		layout += " -07:00"
 	}
-	return strings.ReplaceAll(t.Format(layout), " ", string(nbsp))
+	return unbroken(t.Format(layout))
 }
 
 // who is the process that failed first, nothing when the log does not tell.

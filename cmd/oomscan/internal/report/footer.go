@@ -7,24 +7,23 @@ import (
 
 // writeNone says calmly that nothing was found, what that rests on, and where else to look.
 func writeNone(p *page, r *Report) {
-	word, ground := " NO MEMORY INCIDENT ", badgeCalm
+	word, ground := "NO MEMORY INCIDENT", badgeCalm
 	text := "no message of memory running out in " + count(r.Stats.Lines, "line", "lines")
 	hint := "If the job died all the same: the reason may stand in a file that was not given, such as those of other ranks and " +
 		"nodes, the scheduler's own, or the node's dmesg."
 	failed := failures(r)
 	switch {
 	case len(failed) > 0 && len(failed) == len(r.Inputs):
-		word, ground, text = " NO ANSWER ", badgeSuspect, "nothing could be read to its end, and nothing was found before"
+		word, ground, text = "NO ANSWER", badgeSuspect, "nothing could be read to its end, and nothing was found before"
 		hint = ""
 	case len(failed) > 0:
 		ground = badgeSuspect
 		text += fmt.Sprintf("; %s could not be read in full", count(len(failed), "input", "inputs"))
 	case r.Stats.Lines == 0 && r.Stats.Bytes == 0:
-		word, ground, text = " NOTHING TO READ ", badgeSuspect, "the input is empty"
+		word, ground, text = "NOTHING TO READ", badgeSuspect, "the input is empty"
 		hint = "Output of a job that was killed early may still have been in its buffers; look for its other files."
 	}
-	word = strings.ReplaceAll(word, " ", string(nbsp))
-	p.para(block{hang: measure(word) + 1}, span{ground, word}, span{plain, " "}, span{bold, text})
+	p.badge(ground, word, span{bold, text})
 	if hint != "" {
 		p.para(block{indent: 2, hang: 2}, span{dim, hint})
 	}
@@ -84,12 +83,11 @@ func writePartial(p *page, yes bool, failed, inputs int) {
 	if !yes {
 		return
 	}
-	word := strings.ReplaceAll(" PARTIAL ", " ", string(nbsp))
 	text := "interrupted before everything was read"
 	if failed > 0 && inputs > 1 {
 		text += fmt.Sprintf(": %s of %s not read, or not to the end", grouped(failed), count(inputs, "input", "inputs"))
 	}
-	p.para(block{hang: measure(word) + 1}, span{badgeSuspect, word}, span{plain, " "}, span{bold, text})
+	p.badge(badgeSuspect, "PARTIAL", span{bold, text})
 	p.blank()
 }
 

@@ -19,12 +19,12 @@ func writeOverview(p *page, r *Report) {
 		}
 		in := &r.Incidents[i]
 		badge, word := verdict(in)
-		parts := [][]span{{{badge, word}, {plain, " " + strings.TrimSuffix(title(in), wentOn)}}}
+		parts := [][]span{{{badge, unbroken(" " + word + " ")}, {plain, " " + strings.TrimSuffix(title(in), wentOn)}}}
 		if who := who(p.g, &Root{Rank: in.Root.Rank, Device: in.Root.Device, Host: in.Root.Host}); who != nil {
 			parts = append(parts, who)
 		}
 		parts = append(parts, []span{{plain, position(in.Root.File, in.Root.Line)}})
-		lead := strings.ReplaceAll(fmt.Sprintf("%2d. ", i+1), " ", string(nbsp))
+		lead := unbroken(fmt.Sprintf("%2d. ", i+1))
 		p.para(block{indent: 1, hang: 5, full: true, lines: 2}, append([]span{{plain, lead}}, p.g.join(parts)...)...)
 	}
 	p.rule()
@@ -41,17 +41,17 @@ func verdict(in *Incident) (ink, string) {
 	case in.Verdict != "memory":
 		badge, word = badgeSuspect, "NOT MEMORY"
 	}
-	return badge, strings.ReplaceAll(" "+word+" ", " ", string(nbsp))
+	return badge, word
 }
 
 // writeHeadline says with what certainty what ran out, and in which phase.
 func writeHeadline(p *page, in *Incident, i, n int) {
 	badge, word := verdict(in)
-	spans := []span{{badge, word}, {plain, " "}, {bold, title(in)}}
+	spans := []span{{bold, title(in)}}
 	if n > 1 {
 		spans = append(spans, span{dim, fmt.Sprintf("  (%d%cof%c%d)", i+1, nbsp, nbsp, n)})
 	}
-	p.para(block{hang: measure(word) + 1}, spans...)
+	p.badge(badge, word, spans...)
 }
 
 const wentOn = "; the run went on"

@@ -74,18 +74,17 @@ func briefs(a *Answer) map[string]*Brief {
 
 // writeJobsHeadline counts the jobs.
 func writeJobsHeadline(p *page, s *Summary) {
-	word, ground := " OUT OF MEMORY ", badgeMemory
+	word, ground := "OUT OF MEMORY", badgeMemory
 	text := fmt.Sprintf("in %s of %s", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
 	switch {
 	case s.Memory == 0 && s.Suspect > 0:
-		word, ground, text = " SUSPECTS ", badgeSuspect, fmt.Sprintf("in %s of %s, nothing proven", grouped(s.Suspect), count(s.Jobs, "job", "jobs"))
+		word, ground, text = "SUSPECTS", badgeSuspect, fmt.Sprintf("in %s of %s, nothing proven", grouped(s.Suspect), count(s.Jobs, "job", "jobs"))
 	case s.Memory == 0 && s.Survived > 0:
-		word, ground, text = " SURVIVED ", badgeSurvived, fmt.Sprintf("%s of %s went on", grouped(s.Survived), count(s.Jobs, "job", "jobs"))
+		word, ground, text = "SURVIVED", badgeSurvived, fmt.Sprintf("%s of %s went on", grouped(s.Survived), count(s.Jobs, "job", "jobs"))
 	case s.Memory == 0:
-		word, ground, text = " NO MEMORY INCIDENT ", badgeCalm, "in "+count(s.Jobs, "job", "jobs")
+		word, ground, text = "NO MEMORY INCIDENT", badgeCalm, "in "+count(s.Jobs, "job", "jobs")
 	}
-	word = strings.ReplaceAll(word, " ", string(nbsp))
-	p.para(block{hang: measure(word) + 1}, span{ground, word}, span{plain, " "}, span{bold, text})
+	p.badge(ground, word, span{bold, text})
 	var parts [][]span
 	for _, x := range []struct {
 		n    int
@@ -127,7 +126,7 @@ func writeJobsTable(p *page, a *Answer) {
 	for _, r := range rows {
 		beside = beside || strings.HasPrefix(r.cells[0], "(")
 		if r.word != last && (last != "" || r.word != "") {
-			p.para(block{indent: 1}, span{r.badge, strings.ReplaceAll(" "+r.word+" ", " ", string(nbsp))})
+			p.para(block{indent: 1}, span{r.badge, unbroken(" " + r.word + " ")})
 		}
 		last = r.word
 		writeTableLine(p, r, width)
@@ -169,7 +168,7 @@ func (b *Brief) row() row {
 		name = "(" + b.Job + ")"
 	}
 	return row{
-		badge: badge, word: strings.TrimSpace(strings.ReplaceAll(word, string(nbsp), " ")),
+		badge: badge, word: word,
 		cells: [6]string{name, unknownless(b.Framework), kind, unknownless(c.Phase), strings.Join(who, " "), shortfall},
 		inks:  [6]ink{bold, plain, plain, plain, plain, short},
 	}
@@ -209,12 +208,7 @@ func columnsOf(rows []row, width int) [6]int {
 func writeTableLine(p *page, r row, width [6]int) {
 	var spans []span
 	for i, c := range r.cells {
-		c = strings.ReplaceAll(c, " ", string(nbsp))
-		if i == 0 {
-			c = lastColumns(p.g, c, width[i])
-		} else if measure(c) > width[i] {
-			c = firstColumns(p.g, c, width[i])
-		}
+		c = cut(p.g, unbroken(c), width[i], i == 0)
 		if i < len(width)-1 {
 			c = pad(c, width[i]+2)
 		} else {
@@ -225,23 +219,21 @@ func writeTableLine(p *page, r row, width [6]int) {
 	p.para(block{indent: 2, hang: 2, lines: 1, full: true}, spans...)
 }
 
-// lastColumns is the end of a text that is too long.
-func lastColumns(g *glyphs, s string, n int) string {
-	runes := []rune(s)
+// cut shortens a text to n columns: it keeps the end or the beginning, with a sign where something is left out.
+func cut(g *glyphs, s string, n int, end bool) string {
 	if measure(s) <= n {
 		return s
 	}
-	for len(runes) > 0 && measure(g.ellipsis+string(runes)) > n {
-		runes = runes[1:]
-	}
-	return g.ellipsis + string(runes)
-}
-
-// firstColumns is the beginning of a text that is too long.
-func firstColumns(g *glyphs, s string, n int) string {
 	runes := []rune(s)
-	for len(runes) > 0 && measure(string(runes)+g.ellipsis) > n {
-		runes = runes[:len(runes)-1]
+	for len(runes) > 0 && measure(g.ellipsis+string(runes)) > n {
+		if end {
+			runes = runes[1:]
+		} else {
+			runes = runes[:len(runes)-1]
+		}
+	}
+	if end {
+		return g.ellipsis + string(runes)
 	}
 	return string(runes) + g.ellipsis
 }
@@ -319,7 +311,7 @@ func writeCounts(p *page, s *Summary) {
 				parts = append(parts, []span{{dim, fmt.Sprintf("%d more", len(keys)-i)}})
 				break
 			}
-			parts = append(parts, []span{{plain, strings.ReplaceAll(k, " ", string(nbsp)) + string(nbsp)}, {bold, grouped(x.of[k])}})
+			parts = append(parts, []span{{plain, unbroken(k) + string(nbsp)}, {bold, grouped(x.of[k])}})
 		}
 		if len(parts) > 0 {
 			p.row(x.label, p.g.join(parts)...)

@@ -81,7 +81,7 @@ func JSON(w io.Writer, r *Report) error {
 	return d.flush()
 }
 
-// writeReport writes the fields of a report.
+// report writes the fields of a report.
 func (d *document) report(r *Report) {
 	d.field("schema", r.Schema)
 	d.field("version", r.Version)

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// writePart is one stretch of a memory bar.
+// part is one stretch of a memory bar.
 type part struct {
 	ink   ink
 	label string
@@ -208,11 +208,11 @@ func writeBar(p *page, parts []part, capacity int64, request *int64) {
 		if drawn < over {
 			line = strings.Repeat(p.g.over, max(0, room-whole-1)) + p.g.beyond
 		}
-		mark = append(mark, span{short, line + strings.ReplaceAll(shortMark, " ", string(nbsp))})
+		mark = append(mark, span{short, line + unbroken(shortMark)})
 	}
 	const label = "the request "
 	if start >= len(label) {
-		p.para(block{indent: barIndent + start - len(label), full: true}, append([]span{{dim, strings.ReplaceAll(label, " ", string(nbsp))}}, mark...)...)
+		p.para(block{indent: barIndent + start - len(label), full: true}, append([]span{{dim, unbroken(label)}}, mark...)...)
 		return
 	}
 	p.para(block{indent: barIndent + start, full: true}, mark...)
@@ -263,7 +263,7 @@ func writeLegend(p *page, parts []part, capacity int64) {
 		p.para(
 			block{indent: barIndent, hang: barIndent + 2, full: true},
 			span{x.ink, p.g.bar[x.ink]}, span{plain, " " + pad(x.label, labels) + pad("", 2+figures-measure(figure)) + figure},
-			span{dim, strings.ReplaceAll(fmt.Sprintf("%5.0f %%", 100*float64(x.bytes)/float64(capacity)), " ", string(nbsp))},
+			span{dim, unbroken(fmt.Sprintf("%5.0f %%", 100*float64(x.bytes)/float64(capacity)))},
 		)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // NewNDJSON returns the reporter of one incident a line, each with the job it belongs to: its name among several, else
 // the id that the log tells. A line with "update" takes the place of an earlier one of its id. Where not everything was
-// writeRead as a whole, a last line with "end" says so.
+// read as a whole, a last line with "end" says so.
 func NewNDJSON(o Output) Reporter { return &ndjson{out: o.Writer, sums: map[string]uint64{}} }
 
 type ndjson struct {

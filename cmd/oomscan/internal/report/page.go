@@ -189,6 +189,12 @@ func (p *page) blank() {
 	}
 }
 
+// badge writes a headline behind a word on a coloured ground.
+func (p *page) badge(ground ink, word string, text ...span) {
+	word = unbroken(" " + word + " ")
+	p.para(block{hang: measure(word) + 1}, append([]span{{ground, word}, {plain, " "}}, text...)...)
+}
+
 // heading begins a section.
 func (p *page) heading(title string, note ...span) {
 	p.blank()

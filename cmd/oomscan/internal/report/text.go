@@ -1,8 +1,6 @@
 package report
 
-import (
-	"io"
-)
+import "io"
 
 // Style is how text is laid out.
 type Style struct {

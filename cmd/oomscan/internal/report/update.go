@@ -1,11 +1,9 @@
 package report
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // writeUpdate says in a few words what is new about an incident: further reports of the same failure, what followed, that the
-// runFacts went on. It writes nothing where nothing of that is new.
+// run went on. It writes nothing where nothing of that is new.
 func writeUpdate(p *page, in *Incident, before Snapshot) {
 	var news [][]span
 	add := func(spans ...span) { news = append(news, spans) }

@@ -78,8 +78,11 @@ func named(words map[string]string, id string) string {
 	return strings.ReplaceAll(id, "_", " ")
 }
 
+// unbroken keeps a text on one line.
+func unbroken(s string) string { return strings.ReplaceAll(s, " ", string(nbsp)) }
+
 // size prints bytes as the findings' sentences do, never broken from their unit.
-func size(n int64) string { return strings.ReplaceAll(classifier.GiB(n), " ", string(nbsp)) }
+func size(n int64) string { return unbroken(classifier.GiB(n)) }
 
 // column prints bytes for a column of figures, which must share one unit: that of the whole.
 func column(n, whole int64) string {
