@@ -1,6 +1,9 @@
 package remedies
 
 import (
+	"slices"
+	"sort"
+
 	"oomscan/remedies/memory"
 )
 
@@ -43,9 +46,11 @@ func budgetOf(ctx *Context) budget {
 	}
 	out := budget{setup: setupOf(ctx)}
 	var full memory.Budget
+	bound := false
 	for i, p := range phases {
-		if b := withRange(out.setup, p); i == 0 || b.Total(resource).Bytes > full.Total(resource).Bytes {
-			full = b
+		b, most := withRange(ctx, out.setup, p)
+		if i == 0 || b.Total(resource).Bytes > full.Total(resource).Bytes {
+			full, bound = b, most
 		}
 	}
 	out.phase = full.Phase
@@ -59,32 +64,66 @@ func budgetOf(ctx *Context) budget {
 	for _, u := range full.Unknown {
 		if u.Resource == resource {
 			out.missing = append(out.missing, u)
-			whole = whole && u.ID != "states" && u.ID != "engine" && u.ID != "engine_weights"
+			whole = whole && !slices.Contains(largeParts, u.ID)
 		}
 	}
-	if whole {
-		out.unexplained = unexplained(ctx, out.parts)
+	if rest, ok := unexplained(ctx, out.parts); ok && whole && (rest > 0 || !bound) {
+		out.unexplained = &rest
 	}
 	return out
 }
 
-// withRange is the budget of a phase. Settings tell how many tokens a micro-batch has at most. Where the failed one may have
-// had fewer, the parts that they decide are a bound: they reach down to what one token takes, and say so.
-func withRange(s memory.Setup, phase memory.Phase) memory.Budget {
-	out := s.Budget(phase)
-	if s.TokensNow.Known || s.Padded.Or(false) && s.MicroBatch.Known {
-		return out
+// largeParts are those without which the rest of a budget explains nothing.
+var largeParts = []string{
+	"states", "optimizer", "activations", "logits", "reference", "critic", "engine", "engine_weights", "kv_cache",
+	"host_processes", "host_offload", "host_loading", "host_checkpoint",
+}
+
+// inUse is what the card or the node held when the request failed, and the request.
+func inUse(ctx *Context) (int64, bool) {
+	r := ctx.root
+	switch {
+	case ctx.resource == "gpu" && r.Total != nil && r.Free != nil:
+		n := *r.Total - *r.Free
+		if r.Requested != nil {
+			n += *r.Requested
+		}
+		return n, true
+	case ctx.resource == "host" && r.Used != nil:
+		return *r.Used, true
 	}
-	s.TokensNow, s.LossTokens = memory.Some(int64(1)), memory.Opt[int64]{}
-	few := s.Budget(phase)
+	return 0, false
+}
+
+// withRange is the budget of a phase. Settings tell how many tokens a micro-batch has at most. Where the failed one may have
+// had fewer, the parts that they decide are a bound: they reach down to what one token takes, say so, and are no larger
+// than what was in use leaves room for.
+func withRange(ctx *Context, s memory.Setup, phase memory.Phase) (b memory.Budget, bound bool) {
+	most := s.WorstCase().TokensNow
+	if s.TokensNow.Known || !most.Known || s.Padded.Or(false) && s.MicroBatch.Known {
+		return s.Budget(phase), false
+	}
+	of := func(tokens int) memory.Budget {
+		v := s
+		v.TokensNow = memory.Some(int64(tokens))
+		if v.LossTokens.Known {
+			v.LossTokens.Value = max(s.LossTokens.Value*int64(tokens)/most.Value, 1)
+		}
+		return v.Budget(phase)
+	}
+	tokens := int(most.Value)
+	if n, ok := inUse(ctx); ok && ctx.resource == "gpu" && of(1).Total(memory.OnCard).Bytes <= n {
+		tokens = sort.Search(tokens, func(t int) bool { return of(t+1).Total(memory.OnCard).Bytes > n })
+	}
+	few, out := of(1), of(tokens)
 	for i := range out.Parts {
 		p := &out.Parts[i]
 		q, _ := few.Part(p.ID) // nothing where one token takes none
 		if q.Bytes < p.Bytes {
-			p.Low, p.How = min(p.Low, q.Low), "at most "+p.How
+			p.Low, p.How, bound = min(p.Low, q.Low), "at most "+p.How, true
 		}
 	}
-	return out
+	return out, bound
 }
 
 // readingParts are the parts that engines tell of at their start, by the ledger's names.
@@ -109,27 +148,14 @@ func measuredParts(ctx *Context) map[string]*int64 {
 }
 
 // unexplained is what was in use beyond the sum of the parts.
-func unexplained(ctx *Context, parts []BudgetPart) *int64 {
-	r := ctx.root
-	var used int64
-	switch {
-	case ctx.resource == "gpu" && r.Total != nil && r.Free != nil:
-		used = *r.Total - *r.Free
-		if r.Requested != nil {
-			used += *r.Requested
-		}
-	case ctx.resource == "host" && r.Used != nil:
-		used = *r.Used
-	default:
-		return nil
-	}
+func unexplained(ctx *Context, parts []BudgetPart) (rest int64, ok bool) {
+	rest, ok = inUse(ctx)
 	for _, p := range parts {
 		if p.Measured != nil {
-			used -= *p.Measured
+			rest -= *p.Measured
 		} else {
-			used -= p.Bytes
+			rest -= p.Bytes
 		}
 	}
-	used = max(used, 0)
-	return &used
+	return max(rest, 0), ok
 }

@@ -24,6 +24,7 @@ type Context struct {
 	facts    map[string]verdict
 	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
+	given    *memory.Model        // the user's, which takes the place of the one that the run names; nil when there is none
 }
 
 // newContext gathers what is known. Each line reads only what those before it have found.

@@ -28,7 +28,7 @@ func setupOf(ctx *Context) memory.Setup {
 	if s.Framework == memory.VeRL && ctx.phase == "logprob" { // the actor's pass computes the entropy, the reference's does not
 		s.Entropy = known(ctx.is("role:actor"), ctx.is("role:actor") || ctx.is("role:ref"))
 	}
-	if s.Engine != "" && !s.EngineWeightBytes.Known && quantized(ctx) && !quantizedByName(ctx, &s) {
+	if s.Engine != "" && !s.EngineWeightBytes.Known && !quantizedByName(ctx, &s) && quantized(ctx) {
 		s.Engine = "" // its weights have fewer than two bytes, nobody knows how many
 	}
 	if s.Engine != "" && ctx.is("engine_process") && !s.Colocated.Or(false) {
@@ -391,9 +391,17 @@ func figuresOf(ctx *Context, s *memory.Setup) {
 	}
 }
 
+// published8Bit are models whose publishers offer them in fp8, without saying so in the name.
+var published8Bit = []string{"deepseek-v3", "deepseek-r1", "kimi-k2"}
+
 // quantizedByName takes over the bytes of a weight that the model's name tells.
 func quantizedByName(ctx *Context, s *memory.Setup) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
+	for _, w := range published8Bit {
+		if strings.Contains(name, w) && !strings.Contains(name, "bf16") && !strings.Contains(name, "distill") {
+			s.EngineWeightBytes = memory.Some(1.0)
+		}
+	}
 	for _, w := range slices.Sorted(maps.Keys(quantizedBytes)) {
 		if strings.Contains(name, w) {
 			s.EngineWeightBytes = memory.Some(quantizedBytes[w])

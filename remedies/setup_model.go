@@ -24,6 +24,9 @@ var configNames = map[string][]string{
 // knows it and no printed size contradicts that, else by the printed sizes, else those of about the parameters that the
 // name tells.
 func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
+	if ctx.given != nil {
+		return *ctx.given, nil
+	}
 	sizes := ctx.model
 	printed, complete := printedModel(ctx)
 	known, ok := memory.KnownModel(ctx.run.Model.Name)
@@ -128,7 +131,8 @@ func adapters(ctx *Context, s *memory.Setup) bool {
 	return true
 }
 
-// fullKey is the key of the settings that a user means: the key itself, or the only one that ends so.
+// fullKey is the key of the settings that a user means: the key itself, or the only one that ends so. A key that is the end of
+// another is the same setting, printed without what stands around it.
 func fullKey(config map[string]classifier.Value, key string) (string, error) {
 	want, found := split(key), ""
 	for _, k := range slices.Sorted(maps.Keys(config)) {
@@ -136,8 +140,8 @@ func fullKey(config map[string]classifier.Value, key string) (string, error) {
 		switch {
 		case fit(want, have, false) == exact:
 			return k, nil
-		case fit(want, have, false) != longer:
-		case found != "":
+		case fit(want, have, false) != longer, found != "" && fit(split(found), have, false) == longer:
+		case found != "" && fit(have, split(found), false) != longer:
 			return "", fmt.Errorf("several settings end in %s: %s, %s", key, found, k)
 		default:
 			found = k

@@ -181,7 +181,7 @@ var setupRows = []setupRow{
 		s.Critic = memory.Some(critic)
 		return true
 	}, map[string]string{"verl": "algorithm.adv_estimator", "slime": "advantage_estimator", "openrlhf": "advantage_estimator algo.advantage.estimator"}},
-	{"", toggle(func(s *setup) *optBit { return &s.Critic }), map[string]string{"oomscan": "critic"}},
+	{"whether a critic is trained on the same cards", toggle(func(s *setup) *optBit { return &s.Critic }), map[string]string{"oomscan": "critic"}},
 
 	// What a pass computes.
 	{"", word(recomputations, func(s *setup, r string) { s.Recompute = r }), map[string]string{
@@ -222,7 +222,7 @@ var setupRows = []setupRow{
 	{"", toggle(func(s *setup) *optBit { return &s.MoEFused }), map[string]string{"megatron": "moe_permute_fusion"}},
 	{"", either(func(s *setup) *optBit { return &s.Dropout }), map[string]string{"megatron": "hidden_dropout"}},
 	{"", opposite(func(s *setup) *optBit { return &s.Padded }), map[string]string{"verl": "actor_rollout_ref.model.use_remove_padding"}},
-	{"tokens of a micro-batch (samples and lengths, or a token budget)", count(func(s *setup) *optInt { return &s.TokensNow }), map[string]string{"oomscan": "micro_batch_tokens"}},
+	{batchInput, count(func(s *setup) *optInt { return &s.TokensNow }), map[string]string{"oomscan": "micro_batch_tokens"}},
 	{"longest sample", count(func(s *setup) *optInt { return &s.SequenceMax }), map[string]string{"oomscan": "longest_sample"}},
 
 	// The loss.
@@ -293,7 +293,8 @@ var setupRows = []setupRow{
 	{"size of the card", capacity(func(s *setup) *optInt { return &s.CardBytes }), map[string]string{"oomscan": "card"}},
 
 	// The node.
-	{"Ray's object store or the node's memory", capacity(func(s *setup) *optInt { return &s.NodeBytes }), map[string]string{"oomscan": "node_memory --mem"}},
+	{"", capacity(func(s *setup) *optInt { return &s.NodeBytes }), map[string]string{"oomscan": "--mem"}}, // Slurm's, of the job on a node
+	{"Ray's object store or the node's memory", capacity(func(s *setup) *optInt { return &s.NodeBytes }), map[string]string{"oomscan": "node_memory"}},
 	{"", amount(func(s *setup) *optInt { return &s.ObjectStoreBytes }, 1), map[string]string{"oomscan": "object_store_memory"}},
 	{"", count(func(s *setup) *optInt { return &s.LoaderWorkers }), map[string]string{"verl": "data.dataloader_num_workers", "hf": "dataloader_num_workers"}},
 	{"memory of a loader worker", capacity(func(s *setup) *optInt { return &s.LoaderWorkerBytes }), map[string]string{"oomscan": "loader_worker_memory"}},

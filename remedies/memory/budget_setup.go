@@ -17,6 +17,14 @@ func (o Opt[T]) Or(other T) T {
 	return other
 }
 
+// Pointer is a pointer to the value, nil when it is unknown.
+func (o Opt[T]) Pointer() *T {
+	if !o.Known {
+		return nil
+	}
+	return &o.Value
+}
+
 // Frameworks, trainers and engines that the budget has formulas for. Others get the general ones, with wider ranges.
 const (
 	VeRL       = "verl"

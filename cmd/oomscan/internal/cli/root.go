@@ -126,7 +126,7 @@ More: oomscan help TOPIC, with TOPIC one of
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on reading what is written to the paths, until\ninterrupted")
 	logFlags(cmd.Flags(), &o)
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
-	cmd.AddCommand(guideCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
+	cmd.AddCommand(guideCmd(s), planCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
 	cmd.SetHelpCommand(helpCmd(s))
 	return cmd
 }

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies"
+)
+
+// PlanSchema names the JSON contract of a plan.
+const PlanSchema = "oomscan.plan/v1"
+
+// Plan is a run's memory budget, before and after a change. Its keys are always present.
+type Plan struct {
+	Schema    string            `json:"schema"`
+	Version   string            `json:"version"`
+	Framework *string           `json:"framework"`
+	Trainer   *string           `json:"trainer"`
+	Engine    *string           `json:"engine"`
+	Model     *string           `json:"model"`
+	Card      *int64            `json:"card_bytes"`
+	Node      *int64            `json:"node_bytes"`
+	Changes   map[string]string `json:"changes"`
+	Before    []PlanPhase       `json:"before"`
+	After     []PlanPhase       `json:"after"` // nothing was changed when empty
+	Missing   []PlanMissing     `json:"missing"`
+}
+
+// PlanPhase is what one phase takes of a card and of a node.
+type PlanPhase struct {
+	Phase string  `json:"phase"`
+	Card  PlanSum `json:"card"`
+	Node  PlanSum `json:"node"`
+}
+
+// PlanSum is the sum of the parts that could be computed. Fits is null where the range or a missing part leaves it open.
+type PlanSum struct {
+	Bytes int64        `json:"bytes"`
+	Low   int64        `json:"low"`
+	High  int64        `json:"high"`
+	Whole bool         `json:"complete"` // no large part is missing
+	Fits  *bool        `json:"fits"`
+	Parts []BudgetPart `json:"parts"`
+}
+
+// PlanMissing is an input that nothing tells, and the settings that would.
+type PlanMissing struct {
+	Input    string   `json:"input"`
+	Parts    []string `json:"parts"`
+	Settings []string `json:"settings"`
+}
+
+// NewPlan makes the page of a plan; after is nil when nothing was changed.
+func NewPlan(version string, before remedies.Plan, after *remedies.Plan, changes map[string]string) *Plan {
+	p := &Plan{
+		Schema: PlanSchema, Version: version, Framework: str(before.Framework), Trainer: str(before.Trainer), Engine: str(before.Engine), Model: str(before.Model),
+		Card: before.Card, Node: before.Node, Changes: changes, Before: planPhases(&before), After: []PlanPhase{}, Missing: []PlanMissing{},
+	}
+	if p.Changes == nil {
+		p.Changes = map[string]string{}
+	}
+	missing := before.Missing
+	if after != nil {
+		p.After, missing = planPhases(after), after.Missing
+	}
+	for _, m := range missing {
+		p.Missing = append(p.Missing, PlanMissing(m))
+	}
+	mask(reflect.ValueOf(p))
+	return p
+}
+
+func planPhases(plan *remedies.Plan) []PlanPhase {
+	out := []PlanPhase{}
+	for _, x := range plan.Phases {
+		out = append(out, PlanPhase{x.Phase, planSum(&x.Card), planSum(&x.Node)})
+	}
+	return out
+}
+
+func planSum(s *remedies.PlanSum) PlanSum {
+	out := PlanSum{Bytes: s.Bytes, Low: s.Low, High: s.High, Whole: s.Whole, Fits: s.Fits, Parts: []BudgetPart{}}
+	for _, p := range s.Parts {
+		out.Parts = append(out.Parts, BudgetPart(p))
+	}
+	return out
+}
+
+// PlanFormats are the ways to print a plan.
+func PlanFormats() map[string]func(io.Writer, *Plan, Style) error {
+	return map[string]func(io.Writer, *Plan, Style) error{"text": planText, "json": planJSON}
+}
+
+func planJSON(w io.Writer, p *Plan, _ Style) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(p)
+}
+
+// planText lays a plan out for people.
+func planText(w io.Writer, p *Plan, st Style) error {
+	return write(w, st, func(pg *page) {
+		name := []string{}
+		for _, s := range []*string{p.Framework, p.Trainer, p.Engine, p.Model} {
+			if s != nil && *s != "unknown" && !slices.Contains(name, *s) {
+				name = append(name, *s)
+			}
+		}
+		pg.para(block{indent: 1}, span{bold, "MEMORY BUDGET"}, span{plain, "  " + strings.Join(name, ", ")})
+		pg.para(block{indent: 1}, span{dim, "Estimated from the settings, with the longest samples that they allow."})
+		for _, k := range slices.Sorted(maps.Keys(p.Changes)) {
+			pg.para(block{indent: 1, hang: 4}, span{plain, "After: "}, span{code, k + "=" + p.Changes[k]})
+		}
+		writePlanTable(pg, p, "Each GPU", p.Card, func(x *PlanPhase) *PlanSum { return &x.Card })
+		writePlanTable(pg, p, "Each node, host memory", p.Node, func(x *PlanPhase) *PlanSum { return &x.Node })
+		writePlanParts(pg, p)
+		writePlanMissing(pg, p)
+	})
+}
+
+// planBar is how many columns the bar of a phase has.
+const planBar = 24
+
+// writePlanTable is a line and a bar for each phase, and another for what the change makes of it.
+func writePlanTable(pg *page, p *Plan, title string, size *int64, of func(*PlanPhase) *PlanSum) {
+	note := "  size unknown"
+	if size != nil {
+		note = "  " + classifier.GiB(*size)
+	}
+	full := int64(0)
+	for _, list := range [][]PlanPhase{p.Before, p.After} {
+		for i := range list {
+			full = max(full, of(&list[i]).Bytes)
+		}
+	}
+	if full == 0 {
+		return
+	}
+	if size != nil {
+		full = *size
+	}
+	pg.heading(title, span{dim, note})
+	pg.line(2, flatten([]span{{dim, fmt.Sprintf("%-14s %-*s %7s  %-15s %s", "", planBar, "", "GiB", "range", "fits")}}))
+	for i := range p.Before {
+		x := &p.Before[i]
+		writePlanLine(pg, strings.ReplaceAll(x.Phase, "_", " "), of(x), full)
+		k := slices.IndexFunc(p.After, func(y PlanPhase) bool { return y.Phase == x.Phase })
+		if k >= 0 {
+			writePlanLine(pg, "  after", of(&p.After[k]), full)
+		}
+	}
+}
+
+// writePlanLine is one phase. What could not be computed comes on top of the sum, and a plus sign says so.
+func writePlanLine(pg *page, name string, s *PlanSum, full int64) {
+	n := min(int(s.Bytes*planBar/full), planBar)
+	bar := strings.Repeat(pg.g.bar[partAllocated], n) + strings.Repeat(pg.g.bar[partFree], planBar-n)
+	fits, k := "unsure", dim
+	switch {
+	case s.Fits != nil && *s.Fits:
+		fits, k = "yes", good
+	case s.Fits != nil:
+		fits, k = "no", short
+	}
+	more := " "
+	if !s.Whole {
+		more = "+"
+	}
+	pg.line(2, flatten([]span{
+		{plain, fmt.Sprintf("%-14s ", name)},
+		{partAllocated, bar},
+		{plain, fmt.Sprintf(" %7s%s %-15s ", gib(s.Bytes), more, gib(s.Low)+" to "+gib(s.High))},
+		{k, fits},
+	}))
+}
+
+// writePlanParts lists the parts of the fullest phase of a card.
+func writePlanParts(pg *page, p *Plan) {
+	list, when := p.Before, ""
+	if len(p.After) > 0 {
+		list, when = p.After, ", after the change"
+	}
+	if len(list) == 0 {
+		return
+	}
+	x := slices.MaxFunc(list, func(a, b PlanPhase) int { return int((a.Card.Bytes - b.Card.Bytes) >> 20) })
+	pg.heading("Fullest phase of a GPU: "+strings.ReplaceAll(x.Phase, "_", " "), span{dim, when})
+	for _, part := range x.Card.Parts {
+		label := strings.ReplaceAll(fmt.Sprintf("%-21s %6s  ", strings.ReplaceAll(part.Part, "_", " "), gib(part.Bytes)), " ", string(nbsp))
+		pg.para(block{indent: 2, hang: 32}, span{plain, label}, span{dim, part.How})
+	}
+}
+
+// writePlanMissing says which inputs are unknown and how to give them.
+func writePlanMissing(pg *page, p *Plan) {
+	if len(p.Missing) == 0 {
+		return
+	}
+	pg.heading("Not counted", span{dim, "  give these, and it will be"})
+	for _, m := range p.Missing {
+		pg.para(block{indent: 2, hang: 4}, span{plain, m.Input}, span{dim, " (for " + strings.ReplaceAll(strings.Join(m.Parts, ", "), "_", " ") + ")"})
+		if len(m.Settings) == 0 {
+			continue
+		}
+		how := "--set " + strings.Join(m.Settings, ", ")
+		if m.Input == "sizes of the model" {
+			how = "--model config.json, or " + how
+		}
+		pg.para(block{indent: 6, hang: 12}, span{code, how})
+	}
+}
+
+// gib is a number of GiB with one decimal.
+func gib(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<30)) }

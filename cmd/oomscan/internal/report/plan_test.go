@@ -1,0 +1,64 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/remedies"
+)
+
+func planOf(bytes int64) remedies.Plan {
+	card, fits := int64(80)<<30, bytes < 80<<30
+	sum := remedies.PlanSum{
+		Low: bytes / 2, Bytes: bytes, High: 2 * bytes, Whole: fits, Fits: &fits,
+		Parts: []remedies.BudgetPart{{Part: "engine_weights", Bytes: bytes, Resource: "gpu", How: "8 parameters x 2 bytes"}},
+	}
+	return remedies.Plan{
+		Framework: "verl", Trainer: "fsdp2", Card: &card, Phases: []remedies.PlanPhase{{Phase: "weight_update", Card: sum}},
+		Missing: []remedies.Missing{{Input: "size of the card", Parts: []string{"kv_cache"}, Settings: []string{"card"}}},
+	}
+}
+
+func TestAPlanIsATableWithBars(t *testing.T) {
+	t.Parallel()
+	after := planOf(20 << 30)
+	p := NewPlan("v", planOf(160<<30), &after, map[string]string{"micro_batch": "1"})
+	var out bytes.Buffer
+	require.NoError(t, PlanFormats()["text"](&out, p, Style{Width: 80, ASCII: true}))
+	assert.Equal(t, ` MEMORY BUDGET  verl, fsdp2
+ Estimated from the settings, with the longest samples that they allow.
+ After: micro_batch=1
+
+  Each GPU  80.00 GiB
+                                              GiB  range           fits
+  weight update  ########################   160.0+ 80.0 to 320.0   no
+    after        ######..................    20.0  10.0 to 40.0    yes
+
+  Fullest phase of a GPU: weight update, after the change
+  engine weights          20.0  8 parameters x 2 bytes
+
+  Not counted  give these, and it will be
+  size of the card (for kv cache)
+      --set card
+`, out.String())
+	for line := range strings.Lines(out.String()) {
+		assert.LessOrEqual(t, len(line), 81, line)
+	}
+}
+
+func TestAPlansJSONHasAllKeys(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, PlanFormats()["json"](&out, NewPlan("v", remedies.Plan{}, nil, nil), Style{}))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	assert.Equal(t, map[string]any{
+		"schema": PlanSchema, "version": "v", "framework": nil, "trainer": nil, "engine": nil, "model": nil, "card_bytes": nil, "node_bytes": nil,
+		"changes": map[string]any{}, "before": []any{}, "after": []any{}, "missing": []any{},
+	}, got)
+}

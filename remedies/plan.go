@@ -1,0 +1,205 @@
+package remedies
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/remedies/memory"
+)
+
+// Plan is the memory budget of a run in each of its phases, with the largest micro-batch that its settings allow.
+type Plan struct {
+	Framework, Trainer, Engine, Model string // as the budget knows them; empty when unknown
+	Card, Node                        *int64 // bytes of a card and of a node, nil when unknown
+	Phases                            []PlanPhase
+	Missing                           []Missing
+}
+
+// PlanPhase is what one phase takes of a card and of a node.
+type PlanPhase struct {
+	Phase      string
+	Card, Node PlanSum
+}
+
+// PlanSum is what all parts of a resource take together. Whole says that no large part is missing.
+type PlanSum struct {
+	Low, Bytes, High int64
+	Whole            bool
+	Fits             *bool // nil where the range or a missing part leaves it open, or where the size is unknown
+	Parts            []BudgetPart
+}
+
+// Missing is an input that nothing tells.
+type Missing struct {
+	Input    string
+	Parts    []string // that cannot be computed without it
+	Settings []string // that would tell it, in the run's dialect; empty when no single one does
+}
+
+// modelInputs are the budget's words for what a model's configuration tells.
+var modelInputs = []string{"model sizes or number of parameters", "number of parameters", "sizes of the model's layers", "vocabulary"}
+
+// PlanOf computes the budget of a run. The model, where it is given, takes the place of the one that the run names.
+func PlanOf(run *classifier.Run, incidents []classifier.Incident, model *memory.Model) Plan {
+	var out Plan
+	for _, phase := range memory.Phases {
+		ctx := newContext(run, planIncident(run, incidents, phase))
+		ctx.given = model
+		s := setupOf(ctx)
+		if phase == memory.Phases[0] {
+			out.Framework, out.Trainer, out.Engine, out.Model = run.Framework, s.Trainer, s.Engine, s.Model.Name
+			out.Card, out.Node = s.CardBytes.Pointer(), s.NodeBytes.Pointer()
+		}
+		if !runs(s, phase) {
+			continue
+		}
+		b := s.WorstCase().Budget(phase)
+		out.Phases = append(out.Phases, PlanPhase{string(phase), planSum(b, "gpu", s.CardBytes), planSum(b, "host", s.NodeBytes)})
+		for _, u := range b.Unknown {
+			for _, input := range u.Missing {
+				out.miss(input, u.ID, inputSettings(ctx, &s, input))
+			}
+		}
+	}
+	return out
+}
+
+// planIncident stands for the moment that is planned. It lends the run's own failure the place in the log, and the size of
+// the card that its message prints.
+func planIncident(run *classifier.Run, incidents []classifier.Incident, phase memory.Phase) *classifier.Incident {
+	in := &classifier.Incident{Kind: parser.GPUOOM, Resource: "gpu", Phase: string(phase)}
+	for i := range incidents {
+		if r := &incidents[i].Root; incidents[i].Kind == parser.GPUOOM && r.Total != nil {
+			in.Root.At, in.Root.Total = r.At, r.Total
+			return in
+		}
+	}
+	if n := len(run.Gauges); n > 0 {
+		in.Root.At = parser.Position{Source: run.Gauges[n-1].At.Source, Line: math.MaxInt}
+	}
+	return in
+}
+
+// runs says that a run has a phase at all.
+func runs(s memory.Setup, phase memory.Phase) bool {
+	switch phase {
+	case memory.PhaseInit:
+		return s.Trainer != "" || s.Engine != ""
+	case memory.PhaseRollout:
+		return s.Engine != ""
+	case memory.PhaseWeightUpdate:
+		return s.Engine != "" && s.Trainer != ""
+	case memory.PhaseLogProb:
+		return s.Trainer != "" && (s.Task == "grpo" || slices.Contains([]string{memory.VeRL, memory.AReaL, memory.Slime, memory.OpenRLHF}, s.Framework))
+	case memory.PhaseData:
+		return false
+	}
+	return s.Trainer != ""
+}
+
+// planSum adds the parts of a resource up and says whether they fit.
+func planSum(b memory.Budget, resource string, size memory.Opt[int64]) PlanSum {
+	on := budgetResources[resource]
+	t := b.Total(on)
+	out := PlanSum{Low: t.Low, Bytes: t.Bytes, High: t.High, Whole: true, Parts: []BudgetPart{}}
+	for _, p := range b.Parts {
+		if p.Resource == on {
+			out.Parts = append(out.Parts, BudgetPart{Part: p.ID, Bytes: p.Bytes, Low: p.Low, High: p.High, Resource: resource, How: p.How})
+		}
+	}
+	for _, u := range b.Unknown {
+		if u.Resource == on {
+			out.Whole = out.Whole && !slices.Contains(largeParts, u.ID)
+		}
+	}
+	switch fits, no := true, false; {
+	case !size.Known:
+	case t.Low > size.Value:
+		out.Fits = &no
+	case t.High <= size.Value && out.Whole:
+		out.Fits = &fits
+	}
+	return out
+}
+
+// miss notes that a part lacks an input.
+func (p *Plan) miss(input, part string, settings []string) {
+	if slices.Contains(modelInputs, input) {
+		input = "sizes of the model"
+	}
+	i := slices.IndexFunc(p.Missing, func(m Missing) bool { return m.Input == input })
+	if i < 0 {
+		i = len(p.Missing)
+		p.Missing = append(p.Missing, Missing{Input: input, Settings: settings})
+	}
+	if m := &p.Missing[i]; !slices.Contains(m.Parts, part) {
+		m.Parts = append(m.Parts, part)
+	}
+}
+
+// batchInput is the budget's word for the size of a micro-batch.
+const batchInput = "tokens of a micro-batch (samples and lengths, or a token budget)"
+
+// batchSettings are those that limit the micro-batch of this phase.
+func batchSettings(ctx *Context) []string {
+	out := []string{}
+	for _, b := range bounds()[ctx.run.Framework] {
+		if b.phases != nil && !slices.Contains(b.phases, ctx.phase) || len(b.when) > 0 && !ctx.allTrue(b.when) || b.samples == "" {
+			continue
+		}
+		out = append(out, strings.TrimLeft(b.samples, "-"))
+		for _, names := range b.lengths {
+			out = append(out, names[0])
+		}
+		break
+	}
+	return out
+}
+
+// modelSettings are those that name the model.
+func modelSettings(ctx *Context) []string {
+	switch ctx.run.Framework {
+	case "verl":
+		return []string{"actor_rollout_ref.model.path"}
+	case "slime", "relax":
+		return []string{"hf_checkpoint"}
+	case "openrlhf":
+		return []string{"pretrain"}
+	case "vllm", "sglang":
+		return []string{"model_path"}
+	}
+	return []string{"model_name_or_path"}
+}
+
+// inputSettings are the settings that tell an input of the budget in the run's dialect, oomscan's own word for it last.
+func inputSettings(ctx *Context, s *memory.Setup, input string) []string {
+	out := []string{}
+	if input == batchInput {
+		out = batchSettings(ctx)
+	}
+	for i := range setupRows {
+		if setupRows[i].input != input {
+			continue
+		}
+		for _, d := range dialectsOf(ctx, s.Trainer) {
+			for key := range strings.FieldsSeq(setupRows[i].keys[d]) {
+				key, _, _ = strings.Cut(key, "=")
+				if !slices.Contains(out, key) {
+					out = append(out, key)
+				}
+			}
+		}
+	}
+	if slices.Contains(modelInputs, input) {
+		return modelSettings(ctx)
+	}
+	return out
+}
+
+// OwnInput says that a setting is oomscan's own word for a fact of the run, and no setting that the run has.
+func OwnInput(key string) bool {
+	return slices.ContainsFunc(setupRows, func(r setupRow) bool { return slices.Contains(strings.Fields(r.keys["oomscan"]), key) })
+}
