@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func incompatible(a, b *event) bool {
 		{a.pattern.Allocator, b.pattern.Allocator},
 		{a.pattern.Scheduler, b.pattern.Scheduler},
 		{a.pattern.Vendor, b.pattern.Vendor},
-		{a.deviceOf(), b.deviceOf()},
+		{a.platform(), b.platform()},
 	} {
 		if x[0] != x[1] && x[0] != "" && x[1] != "" {
 			return true
@@ -268,19 +269,6 @@ func renamed(e, x *event) bool {
 // record when they come to it. Buffers that flush late are out by more.
 const stampNoise = 5 * time.Second
 
-// deviceOf is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
+// platform is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
 // and one for HIP do not run as one job.
-func (e *event) deviceOf() string {
-	switch e.pattern.Allocator {
-	case "torch":
-		before, _, ok := strings.Cut(e.Text, " out of memory. Tried to allocate")
-		if word := before[strings.LastIndexAny(before, " '\"")+1:]; ok && word == strings.ToUpper(word) {
-			return word
-		}
-	case "xla":
-		if e.pattern.Device == "" && strings.Contains(e.Text, "GPU_") {
-			return "GPU"
-		}
-	}
-	return e.pattern.Device
-}
+func (e *event) platform() string { return cmp.Or(e.pattern.Device, e.fields["platform"]) }

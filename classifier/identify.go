@@ -209,7 +209,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
 		id.Rank = int(n) // srun names one task: its rank in the step
 	}
-	if (resource(e.Kind) != "gpu" || e.deviceOf() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+	if (resource(e.Kind) != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
 		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	return id
