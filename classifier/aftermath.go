@@ -8,12 +8,12 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// survived says that the run went on: somebody recovered, or training steps were reported after the root.
+// survived reports whether the run went on: somebody recovered, or training steps were reported after the root.
 func (c *conclusion) survived() bool {
 	f, last := c.root.file, c.evidence[0]
 	for _, e := range c.evidence {
 		if e.file == f && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
-			last = e // a controller tells of the same failure again when it has decided to go on
+			last = e // a controller repeats the failure once it has decided to go on
 		}
 	}
 	end := f.Steps
@@ -37,7 +37,7 @@ func (c *conclusion) survived() bool {
 	return false
 }
 
-// stepsElsewhere says that training steps were reported after a kill had been noticed, in a log that is not the
+// stepsElsewhere reports whether training steps were reported after a kill had been noticed, in a log that is not the
 // kernel's.
 func (c *conclusion) stepsElsewhere() bool {
 	if c.root.Kind != parser.OOMKill || c.root.file.Steps > 0 {
@@ -57,10 +57,10 @@ func (c *conclusion) stepsElsewhere() bool {
 	return false
 }
 
-// skips finds the words of a trainer that tells on the failure's own line that it leaves the batch out.
+// skips finds a trainer that leaves the batch out, on the line of the failure itself.
 var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
 
-// retried says that who failed tries again or goes on without, and that nothing says that it gave up.
+// retried reports whether the failed process tries again or goes on without the batch, and nothing died afterwards.
 func (c *conclusion) retried() bool {
 	retries := false
 	for _, e := range c.evidence {
@@ -75,19 +75,19 @@ func (c *conclusion) retried() bool {
 // caught finds what Python's warnings module prints: who warns has caught the error and goes on.
 var caught = lazyre.New(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
 
-// warned says that the failure was only told of in warnings, and that nothing died behind them.
+// warned reports whether only warnings mention the failure, and nothing died behind them.
 func (c *conclusion) warned() bool {
 	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return !caught().MatchString(e.Text) }) && !c.diedAfter()
 }
 
-// diedAfter says that something in the input ended behind the root.
+// diedAfter reports whether something in the input ended behind the root.
 func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
 		return x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
 }
 
-// goesOn says that the input shows progress after an event (bars that count on, losses) and then nothing that died: a
+// goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *conclusion) goesOn(e *event) bool {
 	if uncaught(e) && e.file.ProgressAt-e.At.Offset < outputBuffer {
@@ -108,14 +108,14 @@ func (c *conclusion) goesOn(e *event) bool {
 // C library, twice over.
 const outputBuffer = 16 << 10
 
-// uncaught says that nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
+// uncaught reports whether nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
 // who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on.
 func uncaught(e *event) bool {
 	t := e.Trace
 	return t != nil && t.Origin == nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
 }
 
-// fatalAfter says that the job died after e all the same, without another step.
+// fatalAfter reports whether the job died after e all the same, without another step.
 func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
 		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
@@ -154,7 +154,7 @@ func (c *conclusion) consequences() []Consequence {
 	return out
 }
 
-// follows says whether an event belongs to what the root set off.
+// follows reports whether an event belongs to what the root set off.
 func (c *conclusion) follows(e *event) bool {
 	switch e.Role {
 	case parser.Consequence, parser.Suspicion:

@@ -6,9 +6,9 @@ import (
 	"oomscan/parser"
 )
 
-// assignAttempts puts what a batch scheduler or the kernel says of a kill into the attempt in which the job's launcher saw a
-// process die of SIGKILL. Both write to an input of their own, which tells nothing of attempts; without the launcher's
-// word the kill would be taken for the first attempt's.
+// assignAttempts puts the reports of a kill by a batch scheduler or the kernel into the attempt in which the job's launcher saw a
+// process die of SIGKILL. Both write to an input of their own, which knows no attempts: without the
+// launcher's report the kill would count for the first one.
 func (j *job) assignAttempts() {
 	byPID := map[string]attempts{} // of all processes under ""
 	for _, e := range j.events {
@@ -23,14 +23,14 @@ func (j *job) assignAttempts() {
 	if len(byPID) == 0 {
 		return
 	}
-	told := map[*file]bool{} // inputs with the word of a scheduler or of the kernel about a kill
+	reported := map[*file]bool{} // inputs in which a scheduler or the kernel reports a kill
 	for _, e := range j.events {
 		if e.Kind == parser.OOMKill && e.Role == parser.Evidence && (e.pattern.Scheduler != "" || e.pattern.Program.Name == "kernel") {
-			told[e.file] = true
+			reported[e.file] = true
 		}
 	}
 	for _, e := range j.events {
-		if e.file.Attempt > 0 || !told[e.file] {
+		if e.file.Attempt > 0 || !reported[e.file] {
 			continue
 		}
 		pid, ok := "", e.pattern.Scheduler != ""
@@ -55,7 +55,7 @@ func (s attempts) with(e *event) attempts {
 	return append(s, r)
 }
 
-// outside is the only attempt that the inputs other than f tell of.
+// outside is the only attempt in the inputs other than f.
 func (s attempts) outside(f *file) (attempt int, ok bool) {
 	for _, r := range s {
 		switch {

@@ -36,7 +36,7 @@ func (f *file) noteStamp(h *envelope.Header) {
 	}
 }
 
-// resolveTime gives an event that tells its time itself, as Slurm's word of a cancelled step does, that time's stamp.
+// resolveTime stamps an event with the time in its own message, as Slurm prints it for a cancelled step.
 func resolveTime(o *parser.Event) {
 	if !o.Header.Time.IsZero() || o.Kind != parser.JobCancelled {
 		return
@@ -46,9 +46,9 @@ func resolveTime(o *parser.Event) {
 	}
 }
 
-// otherDays says that two events of different labels cannot be those of one job: when the one was over, the other's
-// writer had long been elsewhere in time. Where nothing tells when the earlier one was over, a month between the last
-// stamps before them tells the same, unless both went through the same code.
+// otherDays reports whether two events of different labels cannot be those of one job: when the one was over, the other's
+// writer had long been elsewhere in time. Where the end of the earlier one is unknown, a month between the last
+// stamps before them proves the same, unless both went through the same code.
 func otherDays(a, b *event) bool {
 	if a.file != b.file || a.Attempt != b.Attempt || a.Header.Launched() == b.Header.Launched() {
 		return false
@@ -99,7 +99,7 @@ func yearless(t time.Time) time.Time {
 	return time.Date(2000, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// sharesCode says that the tracebacks of two failures go through the same code outside of installed libraries.
+// sharesCode reports whether the tracebacks of two failures go through the same code outside of installed libraries.
 func sharesCode(a, b *event) bool {
 	other := ownCode(b.Trace)
 	for f := range ownCode(a.Trace) {

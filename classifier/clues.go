@@ -7,31 +7,31 @@ import (
 	"oomscan/parser"
 )
 
-// Clues are what a log tells about the job that wrote it, for those who sort logs by jobs.
+// Clues identify the job that wrote a log, for those who sort logs by jobs.
 type Clues struct {
 	// Jobs are the ids that the scheduler gave the writer, as it, its shell or Slurm's step daemon print them: sorted,
-	// without steps and leading zeros. None when the log tells of more than a few: then it speaks of others' jobs.
+	// without steps and leading zeros. None when the log names more than a few: then those are others' jobs.
 	Jobs []string
 	// Hosts are the nodes that the log names as its own, sorted.
 	Hosts []string
-	// Ranks are the global ranks that wrote it or that it tells of, sorted.
+	// Ranks are the global ranks that wrote it or that it names, sorted.
 	Ranks []int
-	// PIDs are processes that the log tells of, sorted.
+	// PIDs are processes that the log names, sorted.
 	PIDs []int
-	// Node says that the log is a node's or a scheduler's and not a job's: what it tells may be about any job there.
+	// Node is set where the log is a node's or a scheduler's and not a job's: its events may be about any job there.
 	Node bool
-	// Head says that a run begins or is driven here: a training framework introduces itself, or steps are counted.
+	// Head is set where a run begins or is driven: a training framework introduces itself, or steps are counted.
 	Head bool
 }
 
-// maxOwnJobs is how many jobs one run may have been given: AReaL submits its servers and its trainers apart, and tells of
+// maxOwnJobs is how many jobs one run may have been given: AReaL submits its servers and its trainers apart, and names
 // both.
 const maxOwnJobs = 4
 
 // maxCluePIDs bounds the processes of one log: a node of a job runs some dozens.
 const maxCluePIDs = 1024
 
-// Clues tells what the logs that were added so far say of their job. Ask before logs are merged.
+// Clues returns the clues in the logs that were added so far. Call it before logs are merged.
 func (c *Collector) Clues() Clues {
 	var out Clues
 	jobs, hosts, ranks, pids := map[string]bool{}, map[string]bool{}, map[int]bool{}, map[int]bool{}

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,13 +34,13 @@ func (c *cluster) add(e *event) {
 // maxTraced bounds the tracebacks with which a new one is compared.
 const maxTraced = 4
 
-// unlikeTraced says that a traceback has no code in common with those that told of the cluster so far.
+// unlikeTraced reports whether a traceback has no code in common with those in the cluster so far.
 func (c *cluster) unlikeTraced(t *traceback.Trace) bool {
 	x := c.job.index
 	return !slices.ContainsFunc(c.traced, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
 }
 
-// otherProgram says that e's traceback is that of another program than the cluster's. A driver that repeats what a worker
+// otherProgram reports whether e's traceback is that of another program than the cluster's. A driver that repeats what a worker
 // printed goes through code of its own, and the worker's other ranks go through the worker's.
 func (c *cluster) otherProgram(e *event) bool {
 	t := c.job.traceOf(e)
@@ -49,7 +50,7 @@ func (c *cluster) otherProgram(e *event) bool {
 	return !slices.ContainsFunc(c.traced, func(x *event) bool { return !c.job.differentPrograms(x, e, c.job.traceOf(x), t) })
 }
 
-// accepts says whether e tells of the same incident as the cluster: it does unless another program failed there, or the
+// accepts reports whether e belongs to the incident of the cluster: it does unless another program failed there, or the
 // run went on between them and failed in another way.
 func (c *cluster) accepts(e *event) bool {
 	if first := c.evidence[0]; labelled(first, e) && (incompatible(first, e) || otherDays(first, e)) {
@@ -65,7 +66,7 @@ func (c *cluster) accepts(e *event) bool {
 	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
 }
 
-// incompatible says that what two writers tell cannot be one failure, whatever their programs are.
+// incompatible reports whether two reports cannot be of one failure, whatever their programs are.
 func incompatible(a, b *event) bool {
 	if memoryOf(a) != memoryOf(b) {
 		return true // one ran out of host memory, the other one of a device's
@@ -74,7 +75,7 @@ func incompatible(a, b *event) bool {
 		{a.pattern.Allocator, b.pattern.Allocator},
 		{a.pattern.Scheduler, b.pattern.Scheduler},
 		{a.pattern.Vendor, b.pattern.Vendor},
-		{a.deviceOf(), b.deviceOf()},
+		{a.platform(), b.platform()},
 	} {
 		if x[0] != x[1] && x[0] != "" && x[1] != "" {
 			return true
@@ -91,10 +92,10 @@ func incompatible(a, b *event) bool {
 	return okA && okB && memoryOf(a) == "gpu" && 50*max(t-u, u-t) > max(t, u) // cards of different sizes
 }
 
-// refused says that an allocator was denied a request whose size it tells.
+// refused reports whether an allocator was denied a request whose size it prints.
 func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["requested"] != "" }
 
-// differentPrograms says that two failures are those of different programs: different writers whose tracebacks have none of
+// differentPrograms reports whether two failures are those of different programs: different writers whose tracebacks have none of
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
 func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
@@ -104,7 +105,7 @@ func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
 	return !oneCard(a, b)
 }
 
-// oneCard says that two failures may be about the same device: its number and size are the same, as far as they are told,
+// oneCard reports whether two failures may be about the same device: its number and size are the same, as far as they are known,
 // and it could hold both processes.
 func oneCard(a, b *event) bool {
 	if a.figures.device != b.figures.device || a.figures.total != b.figures.total {
@@ -116,12 +117,12 @@ func oneCard(a, b *event) bool {
 	return !known || !first || !second || held+more <= total
 }
 
-// hasWriter says that a labelled writer's earlier evidence is in the cluster.
+// hasWriter reports whether a labelled writer's earlier evidence is in the cluster.
 func (c *cluster) hasWriter(e *event) bool {
 	return e.Header.Stream != "" && c.writers[writerOf(e)]
 }
 
-// labelled says that two events of one input come from different writers, both of which say who they are.
+// labelled reports whether two events of one input come from different writers, both of which say who they are.
 func labelled(a, b *event) bool {
 	s, t := a.Header.Stream, b.Header.Stream
 	return a.file == b.file && s != "" && t != "" && s != t
@@ -187,7 +188,7 @@ func libraries(t *traceback.Trace) map[string]bool {
 // common are packages that say nothing about what a program is.
 var common = map[string]bool{"torch": true, "ray": true, "hydra": true, "numpy": true}
 
-// progress says whether the run went on between two events of one input.
+// progress reports whether the run went on between two events of one input.
 func (c *cluster) progress(a, b *event) bool {
 	if c.ownSteps(a, b) {
 		return true
@@ -200,7 +201,7 @@ func (c *cluster) progress(a, b *event) bool {
 	return false
 }
 
-// concerns says that a recovery may be this cluster's: its writer failed in it, or did not fail at all and speaks for
+// concerns reports whether a recovery may be this cluster's: its writer failed in it, or did not fail at all and speaks for
 // others.
 func (c *cluster) concerns(recovery *event) bool {
 	other := false
@@ -231,7 +232,7 @@ func (c *cluster) places() []parser.Position {
 	return out
 }
 
-// earlier says that a happened before b although it is listed after it: both lines carry a time of the same clock.
+// earlier reports whether a happened before b although it is listed after it: both lines carry a time of the same clock.
 func earlier(a, b *event) bool {
 	if a.Header.Time.IsZero() || b.Header.Time.IsZero() || a.Header.Clock != b.Header.Clock {
 		return false
@@ -253,12 +254,12 @@ func resource(k parser.Kind) string {
 	return "gpu"
 }
 
-// echo says that two events are two prints of one failure: the same figures.
+// echo reports whether two events are two prints of one failure: the same figures.
 func echo(a, b *event) bool {
 	return a.Kind == b.Kind && a.figures.requested != "" && a.figures == b.figures
 }
 
-// renamed says that x is what CUDA made of a refusal of the driver, or of what stands in front of it: an error of another name.
+// renamed reports whether x is what CUDA made of a refusal of the driver, or of what stands in front of it: an error of another name.
 func renamed(e, x *event) bool {
 	return e.Kind == parser.GPUDriverOOM && e.Trace == nil && x.Kind == parser.Exception && strings.Contains(x.Text, "CUDA error: ") &&
 		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
@@ -268,19 +269,6 @@ func renamed(e, x *event) bool {
 // record when they come to it. Buffers that flush late are out by more.
 const stampNoise = 5 * time.Second
 
-// deviceOf is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
+// platform is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
 // and one for HIP do not run as one job.
-func (e *event) deviceOf() string {
-	switch e.pattern.Allocator {
-	case "torch":
-		before, _, ok := strings.Cut(e.Text, " out of memory. Tried to allocate")
-		if word := before[strings.LastIndexAny(before, " '\"")+1:]; ok && word == strings.ToUpper(word) {
-			return word
-		}
-	case "xla":
-		if e.pattern.Device == "" && strings.Contains(e.Text, "GPU_") {
-			return "GPU"
-		}
-	}
-	return e.pattern.Device
-}
+func (e *event) platform() string { return cmp.Or(e.pattern.Device, e.fields["platform"]) }

@@ -22,11 +22,11 @@ const (
 	maxAttempts   = 1000
 	// Only hostile inputs reach these: events of all patterns together, and bytes of their texts and tracebacks. Beyond
 	// the first, only the first few events of a pattern are kept; beyond the second, they are kept with short texts.
-	maxEvents = 2048
-	maxHeld   = 6 << 20
-	fewEvents = 16
-	shortText = 256
-	fewRetold = 8
+	maxEvents   = 2048
+	maxHeld     = 6 << 20
+	fewEvents   = 16
+	shortText   = 256
+	fewRepeated = 8
 )
 
 // A Collector folds the observations of one job, from any number of inputs and in any order of inputs, into what
@@ -48,7 +48,7 @@ func (c *Collector) Add(o parser.Observation) {
 	c.Compact(o)
 }
 
-// Compact folds one observation and returns as much of it as another collector needs to be told the same: of what is only
+// Compact folds one observation and returns as much of it as another collector needs for the same result: of what is only
 // counted, no texts and no traceback.
 func (c *Collector) Compact(o parser.Observation) parser.Observation {
 	switch o := o.(type) {
@@ -132,7 +132,7 @@ func (f *file) learnFailed(o *parser.Event) {
 	}
 }
 
-// followAttempt notes that an attempt failed or ended, and begins the next one where a launcher says so.
+// followAttempt notes that an attempt failed or ended, and begins the next one where a launcher announces it.
 func (f *file) followAttempt(o *parser.Event) {
 	switch {
 	case o.Kind == parser.Restart:
@@ -162,7 +162,7 @@ func (f *file) inContext(o parser.Event) *event {
 	return e
 }
 
-// originOf is a traceback that only tells whose it is, nil when the whole one does not.
+// originOf is a traceback reduced to its origin, nil when it has none.
 func originOf(t *traceback.Trace) *traceback.Trace {
 	if t == nil || t.Origin == nil {
 		return nil
@@ -170,7 +170,7 @@ func originOf(t *traceback.Trace) *traceback.Trace {
 	return &traceback.Trace{Origin: t.Origin}
 }
 
-// counted is what counts of an event that is not kept: who told it, what it is, and what it says of others.
+// counted is what counts of an event that is not kept: its writer, its kind, and the processes that it names.
 func counted(o parser.Event) parser.Event {
 	o.Text, o.Phase, o.Trace = "", "", hideTrace(originOf(o.Trace))
 	fields := parser.Fields{}
@@ -183,7 +183,7 @@ func counted(o parser.Event) parser.Event {
 	return o
 }
 
-// reclassify decides what an exception is whose words do not tell: a full device is a disk, unless the traceback goes
+// reclassify decides what an ambiguous exception is: a full device is a disk, unless the traceback goes
 // through shared memory.
 func reclassify(o *parser.Event) {
 	if o.Kind != parser.Exception || o.Trace == nil || !strings.Contains(o.Text, "No space left on device") {
@@ -234,7 +234,7 @@ func (f *file) beginAttempt() {
 	}
 }
 
-// clearInit forgets who announced the start-up: training steps come after it, and an engine that is started anew says so.
+// clearInit forgets who announced the start-up: training steps come after it, and an engine that is started anew announces it.
 func (f *file) clearInit() {
 	for _, s := range f.Streams {
 		if s.Phase != nil && s.Phase.Fields["phase"] == phase.Init {
@@ -243,7 +243,7 @@ func (f *file) clearInit() {
 	}
 }
 
-// underWay tells the innermost open timer and the last phase marker for a writer: its own, else those of the writers
+// underWay returns the innermost open timer and the last phase marker for a writer: its own, else those of the writers
 // that print them for all (rank 0, the driver).
 func (f *file) underWay(stream string) (name, by string, marker *parser.Marker) {
 	if s, ok := f.Streams[stream]; ok {
@@ -272,9 +272,9 @@ func (c *Collector) setting(o parser.Setting) {
 	f.noteStamp(&o.Header)
 	switch o.Form {
 	case "pprint", "megatron":
-		// a dict of a few keys is no program's configuration told again
-		if old, told := f.Settings[o.Key]; told && old.Form == o.Form && (f.Ended || f.Failed) {
-			if f.Repeated++; f.Repeated >= fewRetold {
+		// a dict of a few keys is no program's whole configuration printed again
+		if old, known := f.Settings[o.Key]; known && old.Form == o.Form && (f.Ended || f.Failed) {
+			if f.Repeated++; f.Repeated >= fewRepeated {
 				f.beginAttempt()
 			}
 		}
@@ -351,7 +351,7 @@ func (f *file) step(o *parser.Marker) {
 	}
 }
 
-// begins says that a marker is of a run that starts or goes on, not of one that ended.
+// begins reports whether a marker is of a run that starts or goes on, not of one that ended.
 func begins(o *parser.Marker) bool {
 	switch o.Name {
 	case "step", "ready":

@@ -34,7 +34,7 @@ func (c *cluster) conclude(next int) *conclusion {
 	return out
 }
 
-// incident says what a cluster means.
+// incident describes what a cluster means.
 func (c *conclusion) incident() Incident {
 	in := Incident{
 		Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places(), Survived: c.survived(), Repeats: len(c.evidence) - 1,
@@ -76,8 +76,8 @@ func (c *conclusion) shortfall(in *Incident) *int64 {
 	return new(*request - *free)
 }
 
-// hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up when the log last
-// told it.
+// hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up at the last
+// reading.
 func (c *conclusion) hostFull() (Evidence, bool) {
 	if !c.suspect || resource(c.evidence[0].Kind) != "host" {
 		return Evidence{}, false
@@ -102,7 +102,7 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 // hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
 const hostFullPercent = 95
 
-// chooseRoot picks the root: the first evidence, by time where the log tells it. Of several reports of one kill the
+// chooseRoot picks the root: the first evidence, by time where it is known. Of several reports of one kill the
 // kernel's is the first-hand one.
 func (c *cluster) chooseRoot() *event {
 	best := c.evidence[0]
@@ -119,13 +119,13 @@ func (c *cluster) chooseRoot() *event {
 	return best
 }
 
-// nameless says that neither a label nor a stamp of its own tells whose print a failure is: somebody else's log may
+// nameless reports whether a failure's line has neither a label nor a stamp of its own: somebody else's log may
 // quote it, and its place in time is that of the last stamp before it.
 func (e *event) nameless() bool {
 	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
 }
 
-// pinned says that a driver's failure was about pinned host memory, which prints the same words.
+// pinned reports whether a driver's failure was about pinned host memory, which prints the same words.
 func (c *conclusion) pinned() bool {
 	if c.root.Kind != parser.GPUDriverOOM || c.trace == nil {
 		return false

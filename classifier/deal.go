@@ -6,14 +6,14 @@ import (
 	"oomscan/parser"
 )
 
-// Victim is whom an event of a node's log is about, as far as the line tells. Empty and 0 are unknown.
+// Victim is whom an event of a node's log is about, as far as the line names it. Empty and 0 are unknown.
 type Victim struct {
 	Job  string // the scheduler's id
 	PID  int
 	Host string
 }
 
-// Deal takes logs that tell of several jobs apart. For each event, owner names the job that it is about, as a place in the
+// Deal splits logs of several jobs. For each event, owner names the job that it is about, as a place in the
 // caller's list, or a negative number; it is asked for those alone that name a job or a process. What belongs to such an
 // event (details of the same kill) goes with it. The second result has everything that nobody owns. Both share what they
 // hold with c, which must not be added to afterwards.
@@ -46,10 +46,10 @@ func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest
 // nobody owns an event.
 const nobody = -1
 
-// owners tells for each event of a log whose it is.
+// owners returns the owner of each event of a log.
 func (f *file) owners(owner func(Victim) int) []int {
 	to := make([]int, len(f.Events))
-	byPID := map[string]int{} // a kill is told in several lines, and one of them names the job
+	byPID := map[string]int{} // a kill is reported in several lines, one of which names the job
 	for i, e := range f.Events {
 		to[i] = nobody
 		if v := (Victim{Job: jobOf(e.Fields), Host: e.Header.Host}); v.Job != "" {

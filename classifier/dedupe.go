@@ -46,7 +46,7 @@ func complete(to, from parser.Fields) {
 	}
 }
 
-// withoutAdvice drops such ends of texts that are told elsewhere.
+// withoutAdvice drops the ends of texts whose kill is reported elsewhere.
 func withoutAdvice(events []*event) []*event {
 	if !slices.ContainsFunc(events, func(e *event) bool { return e.Pattern == rayAdvice }) {
 		return events
@@ -60,9 +60,9 @@ func withoutAdvice(events []*event) []*event {
 	return kept
 }
 
-// repeated says that the kill which that end speaks of is told by another event: by words of Ray's that say more, or by
-// the same end further down, of which the stage is known as well. A driver repeats the text, and only of the first copy in a
-// log that was cut at its head is more lost; the job's status stands above it there, so that it may seem another attempt's.
+// repeated reports whether another event reports the kill of that end: a fuller message of Ray, or the same end further
+// down, where the stage is known as well. A driver repeats the text. The first copy in a log without its head has lost most,
+// and may seem another attempt's because of the job's status above it.
 func repeated(events []*event, advice *event) bool {
 	return slices.ContainsFunc(events, func(e *event) bool {
 		if e.Pattern == rayAdvice {
@@ -72,7 +72,7 @@ func repeated(events []*event, advice *event) bool {
 	})
 }
 
-// requested says that what kubectl prints of a container's memory is what it asked for: no limit.
+// requested reports whether what kubectl prints of a container's memory is what it asked for: no limit.
 func requested(before []*event, d *event) bool {
 	if d.Pattern != kubeMemory {
 		return false

@@ -10,7 +10,7 @@ import (
 	"oomscan/parser"
 )
 
-// describe tells what the inputs say of the run as a whole.
+// describe gathers what the inputs say of the run as a whole.
 func describe(files []*file, o Overrides) Run {
 	r := Run{Framework: "unknown", Config: map[string]Value{}}
 	v := votes{}
@@ -91,7 +91,7 @@ func (r *Run) engineFromGauges(readings []Gauge) {
 	}
 }
 
-// set takes over a value that is not known yet.
+// set sets a value that is not known yet.
 func set(to *string, v string) {
 	if *to == "" {
 		*to = v

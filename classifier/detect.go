@@ -31,7 +31,7 @@ func (v votes) addSettings(config map[string]Value) {
 	}
 }
 
-// winner is the outermost framework that anything tells.
+// winner is the outermost framework with any evidence.
 func (v votes) winner() string {
 	for _, least := range []int{2, 1} {
 		for i := range programs {
@@ -108,7 +108,7 @@ func (f *file) frames(r *Run, v votes) {
 // stackPrograms are the programs whose files a stack passes through; empty when none is known.
 type stackPrograms struct{ framework, trainer, engine string }
 
-// programsOf tells whose files a stack passes through. A framework that runs the job goes before the libraries below it,
+// programsOf finds whose files a stack passes through. A framework that runs the job goes before the libraries below it,
 // and of several the outermost counts. Folders above an installed package say nothing: virtual environments are often
 // named after what is installed in them.
 func programsOf(frames []traceback.Frame) stackPrograms {

@@ -34,7 +34,7 @@ func (c *conclusion) lines(v phase.Verdict, in *Incident) []Evidence {
 	return out
 }
 
-// reason says what a root line proves.
+// reason is what a root line proves.
 func reason(e *event) string {
 	switch e.Kind {
 	case parser.GPUOOM:

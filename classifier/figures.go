@@ -34,14 +34,14 @@ func (c *conclusion) joined() parser.Fields {
 	return out
 }
 
-// reprint says that b prints once more, right behind it, what a printed, and tells the device, which a does not.
+// reprint reports whether b prints once more, right behind it, what a printed, and adds the device.
 func reprint(a, b *event) bool {
 	f := b.figures
 	f.device = ""
 	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Line-a.At.Line <= nearLines
 }
 
-// readFigures takes over the quantities of a failure's fields.
+// readFigures reads the quantities among a failure's fields.
 func (r *Root) readFigures(fields parser.Fields) {
 	ownProcess(fields)
 	rawLimit(fields)

@@ -40,7 +40,7 @@ func (c *Collector) hideHeader(h *envelope.Header) {
 	}
 }
 
-// Bounds of the texts that a collector remembers to hold no credential: labels, and what markers say, are told again and
+// Bounds of the texts that a collector remembers to hold no credential: labels and the texts of markers occur again and
 // again.
 const (
 	maxKnown     = 1024

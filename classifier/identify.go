@@ -8,7 +8,7 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// identify tells which process an event is about, joining what its own line says with what the job's other lines say of
+// identify finds which process an event is about, from its own line and from the job's other lines about
 // the same process. Unknown numbers are -1, an unknown host is "".
 func (j *job) identify(e *event) identity {
 	id := ownIdentity(e)
@@ -64,7 +64,7 @@ func ownIdentity(e *event) identity {
 	return id
 }
 
-// bareEngine says that the job is an inference server: its tensor-parallel rank is the rank.
+// bareEngine reports whether the job is an inference server: its tensor-parallel rank is the rank.
 func (j *job) bareEngine() bool {
 	return isServer(j.run.Framework)
 }
@@ -87,7 +87,7 @@ func (j *job) complete(id *identity, f *file, task int) {
 	}
 	look(f)
 	if id.PID <= 0 && id.Rank < 0 && f.Selves == 1 {
-		id.fill(f.Self) // the log of one process, which told who it is
+		id.fill(f.Self) // the log of one process, which identifies itself
 	}
 	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
 		// where every process of a node sees all of its devices, their numbers are the local ranks
@@ -118,7 +118,7 @@ func (j *job) complete(id *identity, f *file, task int) {
 }
 
 // driverHost is the address of the node of the Ray driver that wrote an input: that of any process whose label names
-// none, told elsewhere, when all that are told agree.
+// none, named elsewhere, when all that are named agree.
 func (f *file) driverHost() string {
 	host := ""
 	for k, id := range f.Identities {
@@ -133,7 +133,7 @@ func (f *file) driverHost() string {
 	return host
 }
 
-// oneNode says that the job is known to run on one node.
+// oneNode reports whether the job is known to run on one node.
 func (j *job) oneNode() bool {
 	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
 }
@@ -185,7 +185,7 @@ func (c *conclusion) rootFacts() Root {
 	return r
 }
 
-// rootIdentity tells which process the root is about, by all that the job's logs say of it.
+// rootIdentity finds which process the root is about, from all of the job's logs.
 func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	e, j := c.root, c.job
 	kill := e.Kind == parser.OOMKill
@@ -209,7 +209,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
 		id.Rank = int(n) // srun names one task: its rank in the step
 	}
-	if (resource(e.Kind) != "gpu" || e.deviceOf() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+	if (resource(e.Kind) != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
 		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	return id
@@ -249,12 +249,12 @@ func (j *job) parentRank(pid, attempt int) int {
 	return -1
 }
 
-// sameWriter says that two events of one input come from one process, as far as their envelopes tell.
+// sameWriter reports whether two events of one input come from one process, as far as their envelopes show.
 func sameWriter(a, b *event) bool {
 	return a.file == b.file && a.Header.Stream == b.Header.Stream && a.Header.PID == b.Header.PID
 }
 
-// traceOfRoot is the adopted trace when it tells of the same process as the root.
+// traceOfRoot is the adopted trace when it is of the same process as the root.
 func (c *conclusion) traceOfRoot() *traceback.Trace {
 	if c.tracedBy == c.root || echo(c.root, c.tracedBy) {
 		return c.trace

@@ -14,17 +14,17 @@ type identKey struct {
 	Key  string
 }
 
-// identity is what the log told of one process: -1 and "" are unknown.
+// identity is what the log says of one process: -1 and "" are unknown.
 type identity struct {
 	Rank, LocalRank, Device, PID int
 	Host                         string
-	// engine is the rank in an inference engine and one more, 0 when not told.
+	// engine is the rank in an inference engine and one more, 0 when unknown.
 	Engine int
-	// group is the size of the process group that rank counts in, 0 when not told. Only the largest group's is the rank in
+	// group is the size of the process group that rank counts in, 0 when unknown. Only the largest group's is the rank in
 	// the whole job: engines and tensor-parallel groups count their own.
 	Group int
 	Here  bool // its label names no address: Ray prints those of other nodes than the driver's only
-	Mixed bool // several ranks share this key: rank tells nothing
+	Mixed bool // several ranks share this key: rank is meaningless
 }
 
 // newIdentity is that of a process of which nothing is known.
@@ -70,7 +70,7 @@ func (f *file) learnHeader(h *envelope.Header) {
 	}
 }
 
-// learnWriter notes the rank that a logger names, for the label of its process where that tells no pid.
+// learnWriter notes the rank that a logger names, for the label of its process where that has no pid.
 func (f *file) learnWriter(h *envelope.Header) {
 	if h.Rank < 0 || h.PID > 0 || h.Process == "" {
 		return
@@ -80,7 +80,7 @@ func (f *file) learnWriter(h *envelope.Header) {
 	}
 }
 
-// learnLabel notes the process that a launcher gave a label. Where it gave it twice, the label tells nothing.
+// learnLabel notes the process that a launcher gave a label. Where it gave it twice, the label identifies nobody.
 func (f *file) learnLabel(label string, id *identity) {
 	key := identKey{"label", label}
 	if have, ok := f.Identities[key]; ok {
@@ -92,14 +92,14 @@ func (f *file) learnLabel(label string, id *identity) {
 	}
 }
 
-// fillByLabel completes an identity by what a launcher told of the process with that label.
+// fillByLabel completes an identity by what a launcher printed of the process with that label.
 func (id *identity) fillByLabel(f *file, label string) {
 	if have, ok := f.Identities[identKey{"label", label}]; ok && !have.Mixed && id.PID <= 0 {
 		id.PID = have.PID
 	}
 }
 
-// learn joins what is told of one process under its pid and its rank.
+// learn stores what is known of one process under its pid and its rank.
 func (f *file) learn(id *identity) {
 	keys := make([]identKey, 0, 2)
 	if id.PID > 0 {
@@ -152,7 +152,7 @@ func (f *file) rankOn(host string, local int) int {
 	return -1
 }
 
-// fill takes over what is not known yet.
+// fill adds what is not known yet.
 func (i *identity) fill(from *identity) {
 	switch {
 	case i.Mixed || from.Mixed:
@@ -190,7 +190,7 @@ func (f *file) learnDeath(o *parser.Event) {
 	}
 }
 
-// learnIdentity learns from a message in which a process tells who it is, or another one does.
+// learnIdentity learns from a message that identifies its process or another one.
 func (f *file) learnIdentity(o *parser.Marker) {
 	id := identityIn(o.Fields)
 	id.Host = cmp.Or(id.Host, o.Header.Host)
@@ -217,7 +217,7 @@ func (f *file) learnIdentity(o *parser.Marker) {
 	}
 	if l := o.Fields["label"]; l != "" && id.PID > 0 {
 		f.learnLabel(l, id)
-		return // somebody else tells it
+		return // another process printed it
 	}
 	f.learn(id)
 	if o.Header.Task >= 0 && id.PID > 0 {
@@ -234,7 +234,7 @@ func (f *file) learnIdentity(o *parser.Marker) {
 	}
 }
 
-// fillFrom takes over what an input told under a key.
+// fillFrom adds what an input says under a key.
 func (id *identity) fillFrom(f *file, kind string, key int) {
 	have, ok := f.Identities[identKey{kind, strconv.Itoa(key)}]
 	if !ok {

@@ -32,7 +32,7 @@ type Result struct {
 
 // Overrides are what the user knows better than the log.
 type Overrides struct {
-	Framework string           // a design word; empty: detect it
+	Framework string           // one of the stable ids; empty: detect it
 	Settings  []parser.Setting // settings that the log does not print; those it prints win
 }
 
@@ -86,14 +86,14 @@ func (j *job) dropOtherJobs() {
 	if j.run.JobID == "" {
 		return
 	}
-	known := sync.OnceValue(j.knowsJob) // no event that tells it is dropped
+	known := sync.OnceValue(j.knowsJob) // no event that names it is dropped
 	j.events = slices.DeleteFunc(j.events, func(e *event) bool {
 		job := e.fields["job"]
 		return e.pattern.Program.Name == "kernel" && job != "" && !sameJob(job, j.run.JobID) && known()
 	})
 }
 
-// knowsJob says whether the job id stands in another source than the kernel's own words.
+// knowsJob reports whether the job id stands in another source than the kernel's log.
 func (j *job) knowsJob() bool {
 	for _, e := range j.events {
 		if e.pattern.Program.Name != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
@@ -222,7 +222,7 @@ func (j *job) suspicion() *cluster {
 	return &cluster{job: j, evidence: kills, suspect: true}
 }
 
-// cancelled says that the scheduler's word explains a kill: it ended the job for a reason of its own, or it cancelled
+// cancelled reports whether the scheduler explains a kill: it ended the job for a reason of its own, or it cancelled
 // something before. A cancellation without a reason that comes later is a consequence, as under --kill-on-bad-exit.
 func (j *job) cancelled(kill *event) bool {
 	for _, e := range j.events {
@@ -236,7 +236,7 @@ func (j *job) cancelled(kill *event) bool {
 	return false
 }
 
-// technical says that an exception only passes on that a process died or the job ends.
+// technical reports whether an exception only follows from the death of a process or the end of the job.
 func technical(e *event) bool {
 	class := e.fields["class"]
 	if i := strings.LastIndexByte(class, '.'); i >= 0 {

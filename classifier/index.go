@@ -18,12 +18,12 @@ type index struct {
 	evidences map[*file][]*event  // and of one input
 	recovered []*event
 	recovery  map[*file][]*event // the same, of one input
-	kills     []*event           // of which a process died: by the kernel, or by its parent's word
+	kills     []*event           // of which a process died: by the report of the kernel or of its parent
 	followers []*event           // what may be a consequence
-	witnesses []*event           // evidence and suspicions that tell a phase
+	witnesses []*event           // evidence and suspicions that prove a phase
 	suspected []*event           // suspicions of a kill
-	withPID   []*event           // whose fields tell a process
-	slurm     []*event           // that tell a task
+	withPID   []*event           // whose fields name a process
+	slurm     []*event           // that name a task
 	elastic   bool               // torchrun starts the processes
 
 	traces    map[*event]*traceback.Trace // see [job.traceOf]
@@ -45,7 +45,7 @@ type writer struct {
 
 func writerOf(e *event) writer { return writer{e.file, e.Header.Stream} }
 
-// run is an attempt as an input tells of it.
+// run is an attempt in an input.
 type run struct {
 	file    *file
 	attempt int
@@ -138,7 +138,7 @@ func (x *index) numbers(set map[string]bool) []int {
 	return out
 }
 
-// apart says that two tracebacks have none of their programs' own code in common, as far as both tell of it. One through
+// apart reports whether two tracebacks have none of their programs' own code in common, as far as both show it. One through
 // libraries alone names the program by them.
 func (c *code) apart(d *code) bool {
 	if len(c.own) > 0 && len(d.own) > 0 {
@@ -148,7 +148,7 @@ func (c *code) apart(d *code) bool {
 		disjoint(c.libraries, d.own) && disjoint(c.libraries, d.libraries)
 }
 
-// disjoint says that two lists in ascending order have nothing in common.
+// disjoint reports whether two lists in ascending order have nothing in common.
 func disjoint(a, b []int) bool {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

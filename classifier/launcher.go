@@ -56,7 +56,7 @@ func (j *job) fillFrom(id *identity, hit *failure) {
 	id.fill(&one)
 }
 
-// diedEarlier says that the launchers of two nodes noticed the end of a's process before that of b's. Their logs carry
+// diedEarlier reports whether the launchers of two nodes noticed the end of a's process before that of b's. Their logs carry
 // no times but those.
 func (j *job) diedEarlier(a, b *event) bool {
 	if a.file == b.file || !a.Header.Time.IsZero() || !b.Header.Time.IsZero() {
@@ -143,7 +143,7 @@ func (j *job) srunHost(e *event, rank int) string {
 	return ""
 }
 
-// listed says that a number is in a list as Slurm writes it: "3,10-11".
+// listed reports whether a number is in a list as Slurm writes it: "3,10-11".
 func listed(list string, n int) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		from, to, ranged := strings.Cut(part, "-")

@@ -2,7 +2,7 @@ package classifier
 
 import "oomscan/parser"
 
-// Rename gives an input of that name another one, in every place that it told of. A name that nothing is known of is
+// Rename gives an input of that name another one, in every position. A name that nothing is known of is
 // left alone; what was known of the new name is forgotten.
 func (c *Collector) Rename(from, to string) {
 	f, ok := c.files[from]

@@ -11,7 +11,7 @@ import (
 // rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, and dates.
 var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
-// Rotated tells of a file's name that log rotation made what it was before, and where it stands in time among the files
+// Rotated returns the name that a file had before log rotation, and where it stands in time among the files
 // of that name: the lower, the earlier; the file that is still written to has the highest place. A number counts only
 // behind a name that has an ending: train.log.2, but not run.2.
 func Rotated(name string) (log string, place int) {
@@ -41,7 +41,7 @@ func Rotated(name string) (log string, place int) {
 	return m[1], n
 }
 
-// numbered says that a digit stands behind a dot or a hyphen: most names hold none, and most folders no rotated file.
+// numbered reports whether a digit stands behind a dot or a hyphen: most names hold none, and most folders no rotated file.
 func numbered(name string) bool {
 	for i := 1; i < len(name); i++ {
 		if c := name[i]; c >= '0' && c <= '9' && (name[i-1] == '.' || name[i-1] == '-') {
@@ -54,7 +54,7 @@ func numbered(name string) bool {
 // byTime orders the names of inputs: the files of a rotated log from the oldest to the newest, everything else by name.
 func byTime(a, b string) int { return placeOf(a).compare(placeOf(b)) }
 
-// placed is a name and what [Rotated] tells of it.
+// placed is a name and what [Rotated] returns of it.
 type placed struct {
 	name, log string
 	place     int
@@ -69,15 +69,15 @@ func (p placed) compare(q placed) int {
 	return cmp.Or(cmp.Compare(p.log, q.log), cmp.Compare(p.place, q.place), cmp.Compare(p.name, q.name))
 }
 
-// continues says that a log goes on where another was when it was rotated.
+// continues reports whether a log goes on where another was when it was rotated.
 func continues(f, before *file) bool {
 	a, i := Rotated(before.Name)
 	b, j := Rotated(f.Name)
 	return a == b && i < j
 }
 
-// carry tells the events of a log that was rotated what was under way at the end of the file before, where the log itself
-// says nothing: the step and the phase.
+// carry sets in the events of a log that was rotated what was under way at the end of the file before, where the log itself
+// does not say it: the step and the phase.
 func carry(before *file, events []*event) {
 	for _, e := range events {
 		if e.Attempt > 0 {

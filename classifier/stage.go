@@ -44,7 +44,7 @@ func (c *conclusion) byReport() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byWords reads what the failure's message says besides, as its first print or a further one nearby has it.
+// byWords reads the rest of the failure's message, as its first print or a further one nearby has it.
 func (c *conclusion) byWords() (phase.Verdict, bool) {
 	e := c.root
 	if resource(e.Kind) != "gpu" {
@@ -60,7 +60,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byEnd reads how the program that failed ended, where it says so right behind the failure.
+// byEnd reads how the program that failed ended, where that is printed right behind the failure.
 func (c *conclusion) byEnd() (phase.Verdict, bool) {
 	e := c.root
 	for _, x := range c.job.index.byFile[e.file] {
@@ -212,7 +212,7 @@ func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	}, true
 }
 
-// cannotSpeakFor says that a labelled writer cannot speak for another one: it had a failure of its own, which is another
+// cannotSpeakFor reports whether a labelled writer cannot speak for another one: it had a failure of its own, which is another
 // incident.
 func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
@@ -226,7 +226,7 @@ func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	return false
 }
 
-// sharedLog says that the log is not one program's: another labelled writer had an incident of its own.
+// sharedLog reports whether the log is not one program's: another labelled writer had an incident of its own.
 func (c *conclusion) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
 		return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt && labelled(x, e)
@@ -251,7 +251,7 @@ func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// started says that a marker of the start is out of date: another input of the attempt tells of a later stage. A job
+// started reports whether a marker of the start is out of date: another input of the attempt is at a later stage. A job
 // starts once, and a clock need not be on every line.
 func (c *conclusion) started(m *parser.Marker) bool {
 	if m.Fields["phase"] != phase.Init {

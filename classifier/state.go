@@ -10,7 +10,7 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// file is what one input told.
+// file is what one input says.
 type file struct {
 	Name       string
 	Events     []*event
@@ -25,10 +25,10 @@ type file struct {
 	Labels     map[string]bool         // process labels seen
 
 	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
-	Repeated   int       // settings that were told again since then
+	Repeated   int       // settings that were printed again since then
 	Requeued   bool      // Slurm said that the job starts anew: the next failure is a new attempt's
 	Failed     bool      // something failed: a trainer that prints its settings after that was started again
-	Self       *identity // who writes this input, when unlabelled lines tell of one process only
+	Self       *identity // who writes this input, when unlabelled lines identify one process only
 	Selves     int
 	Marks      int   // timers and phases seen: their order, for a line may hold several
 	Attempt    int   // how often a launcher started its workers anew
@@ -40,7 +40,7 @@ type file struct {
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // where the last one stands
 	Counted    int               // the highest count of such a sign
-	Dead       int               // pid of an actor whose death is being told, by the writer deadBy
+	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any
 	Ready      bool      // an engine said that it serves requests
@@ -138,7 +138,7 @@ func (p Packed) Unpack() *Collector {
 	return c
 }
 
-// Merge takes over what another collector of the same job holds. Both must hold different inputs; where one input was
+// Merge adds what another collector of the same job holds. Both must hold different inputs; where one input was
 // read by both, the other's view wins. The other collector must not be used afterwards.
 func (c *Collector) Merge(other *Collector) { maps.Copy(c.files, other.files) }
 

@@ -39,7 +39,7 @@ func (f *file) stepsNow() []int {
 	return out
 }
 
-// ownSteps says whether a training step was reported between two events of one input that may be their program's. Where
+// ownSteps reports whether a training step was reported between two events of one input that may be their program's. Where
 // every line says who wrote it, the steps of a writer that failed in another way, as another program, are not: logs of
 // several programs are put together by launchers, too.
 func (c *cluster) ownSteps(a, b *event) bool {
@@ -60,7 +60,7 @@ func (c *cluster) ownSteps(a, b *event) bool {
 	return false
 }
 
-// otherJobs says that the programs behind two launchers' labels differ: some of their failures cannot be those of one.
+// otherJobs reports whether the programs behind two launchers' labels differ: some of their failures cannot be those of one.
 func (c *cluster) otherJobs(label string, events ...*event) bool {
 	return label != "" && !slices.ContainsFunc(events, func(e *event) bool {
 		own := e.Header.Launched()
@@ -68,7 +68,7 @@ func (c *cluster) otherJobs(label string, events ...*event) bool {
 	})
 }
 
-// differ says that the writers behind two labels of one input failed in ways that no one program does.
+// differ reports whether the writers behind two labels of one input failed in ways that no one program does.
 func (j *job) differ(f *file, one, other string) bool {
 	pair := couple{f, one, other}
 	yes, known := j.index.different[pair]
@@ -94,7 +94,7 @@ func (j *job) compare(f *file, one, other string) bool {
 	})
 }
 
-// unrelated says that two failures cannot be those of one program.
+// unrelated reports whether two failures cannot be those of one program.
 func (j *job) unrelated(a, b *event) bool {
 	if incompatible(a, b) || otherDays(a, b) {
 		return true

@@ -40,7 +40,7 @@ func summary(in *Incident) string {
 	return b.String() + "."
 }
 
-// suspected tells what happened where memory is only suspected, and what is not known of it.
+// suspected returns what happened where memory is only suspected, and what is not known of it.
 func suspected(kind parser.Kind) (what, why string) {
 	switch kind {
 	case parser.SHMExhausted:

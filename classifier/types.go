@@ -18,12 +18,12 @@ const (
 	Other   Verdict = "other"
 )
 
-// Value is one setting of the run and where the log told it.
+// Value is one setting of the run and where it stands in the log.
 type Value struct {
 	Value string
 	At    parser.Position
 	Form  string // which kind of dump it was read from; see parser.Setting
-	// Earlier are the other values that were told before it, the last ones, in order: the run may have been started with
+	// Earlier are the other values that were printed before it, the last ones, in order: the run may have been started with
 	// them, or overridden them.
 	Earlier []Told
 }
@@ -37,7 +37,7 @@ type Told struct {
 // maxTold is how many earlier values of one setting are kept.
 const maxTold = 4
 
-// after is the value with those that were told before it. An empty old value was never told.
+// after is the value with those that were printed before it. An empty old value was never printed.
 func (v Value) after(old Value) Value {
 	told := old.Earlier
 	if old.At != (parser.Position{}) && old.Value != v.Value {
@@ -50,16 +50,16 @@ func (v Value) after(old Value) Value {
 	return v
 }
 
-// Model is what the log tells of the model. Unknown values are nil or empty.
+// Model is what the log says of the model. Unknown values are nil or empty.
 type Model struct {
 	Name                                                      string
 	Parameters, VocabSize, HiddenSize, Layers, AttentionHeads *int64
 	DType                                                     string
 }
 
-// Run is what the log tells of the job as a whole. Empty strings and nil mean that the log does not tell.
+// Run is what the log says of the job as a whole. Empty strings and nil are unknown.
 type Run struct {
-	Framework        string // a design word; "unknown" when nothing tells
+	Framework        string // one of the stable ids; "unknown" without evidence
 	FrameworkVersion string
 	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
 	Engine           string // vllm, sglang, hf
@@ -146,7 +146,7 @@ type Incident struct {
 	Verdict    Verdict
 	Kind       parser.Kind
 	Resource   string // gpu, host, shm
-	Phase      string // a design word
+	Phase      string // one of package phase
 	Confidence string // of the phase: high, medium, low
 	PhaseWhy   string // one sentence: why this phase
 	Survived   bool

@@ -96,7 +96,7 @@ func quoted(at *location, library bool) *line {
 	return nil
 }
 
-// entersClosure tells an optimizer that calls back: `loss = closure()` in torch/optim, and Lightning's closures.
+// entersClosure finds an optimizer that calls back: `loss = closure()` in torch/optim, and Lightning's closures.
 func entersClosure(at *location) bool {
 	return at.fn == "closure" || at.fn == "_wrap_closure" || strings.Contains(at.code, "closure(")
 }

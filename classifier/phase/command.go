@@ -2,17 +2,13 @@ package phase
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"oomscan/parser/lazyre"
 )
 
 // jobs are programs that do one part of a run's work, by the names that they are given.
-var jobs = []struct {
-	expr  func() *regexp.Regexp
-	phase Phase
-}{
+var jobs = []meaning{
 	{lazyre.New(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
 	{lazyre.New(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data},
 }
@@ -20,21 +16,16 @@ var jobs = []struct {
 // program finds the script or module that a command line runs.
 var program = lazyre.New(`(?:^|\s)(?:-m\s+([\w.]{1,200})|(?:\S{0,400}/)?([\w.-]{1,200})\.(?:py|sh|R|jl)\b)`)
 
-// FromCommand tells the phase from the command line of a process that died: a converter of checkpoints, a tokenizer of
-// data. A trainer's tells nothing.
+// FromCommand finds the phase from the command line of a process that died: a converter of checkpoints, a tokenizer of
+// data. A trainer's gives no verdict.
 func FromCommand(line string) (Verdict, bool) {
 	m := program().FindStringSubmatch(head(line, maxCode))
 	if m == nil {
 		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
-	name := strings.ToLower(m[1] + m[2])
-	for _, j := range jobs {
-		if j.expr().MatchString(name) {
-			return Verdict{
-				Phase: j.phase, Confidence: Medium,
-				Why: fmt.Sprintf("The process ran `%s`: %s.", show(m[1]+m[2]), means(j.phase)),
-			}, true
-		}
+	p, found := firstOf(jobs, strings.ToLower(m[1]+m[2]))
+	if found == "" {
+		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
-	return Verdict{Phase: Unknown, Confidence: Low}, false
+	return Verdict{Phase: p, Confidence: Medium, Why: fmt.Sprintf("The process ran `%s`: %s.", show(m[1]+m[2]), means(p))}, true
 }

@@ -63,7 +63,7 @@ var timers = sync.OnceValue(func() map[string]struct {
 	}
 })
 
-// FromTimer tells the phase from the name of a timer that was started and not ended, in any of the frameworks' forms:
+// FromTimer finds the phase from the name of a timer that was started and not ended, in any of the frameworks' forms:
 // `ref_log_probs`, `timing_s/old_log_prob`, `recompute logp`, `prepare_for_generation/transfer_and_update_weights`. The
 // caller picks the innermost open timer.
 func FromTimer(name string) (Verdict, bool) {
@@ -92,7 +92,7 @@ var engineLabels = []string{
 	"sglanggenerationworker", "apiserver",
 }
 
-// FromLabel tells the phase from the label of a process, such as Ray's `(vLLMHttpServer pid=7)` or `EngineCore_0`. An
+// FromLabel finds the phase from the label of a process, such as Ray's `(vLLMHttpServer pid=7)` or `EngineCore_0`. An
 // engine generates once it said that it is ready, and starts up before. Trainers run every phase in one process and
 // give no verdict. All verdicts are hints.
 func FromLabel(label string, ready bool) (Verdict, bool) {
@@ -122,7 +122,7 @@ func FromLabel(label string, ready bool) (Verdict, bool) {
 	return Verdict{Phase: Unknown, Confidence: Low}, false
 }
 
-// files are beginnings of log file names and what writes them. Engine is told apart by readiness.
+// files are beginnings of log file names and what writes them. The phase of an engine follows from its readiness.
 var files = []struct {
 	prefix string
 	phase  Phase // empty: an inference engine
@@ -142,7 +142,7 @@ var files = []struct {
 	{"dataloader", Data},
 }
 
-// FromFile tells the phase from the name of the log file, when nothing inside it does: AReaL writes `llm_server.log` and
+// FromFile finds the phase from the name of the log file, when nothing inside it does: AReaL writes `llm_server.log` and
 // `trainer.log`, or one file per role. All verdicts are hints; ready as in FromLabel.
 func FromFile(name string, ready bool) (Verdict, bool) {
 	base := strings.ToLower(path.Base(clean(name)))

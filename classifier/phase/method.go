@@ -10,7 +10,7 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// method says what a remote method does. Names that several frameworks use for different things are told apart by the
+// method says what a remote method does. Names that several frameworks use for different things are distinguished by the
 // actor.
 type method struct {
 	names  []string
@@ -86,7 +86,7 @@ var roles = []string{
 	"async_", "_",
 }
 
-// FromMethod tells the phase from the remote method that was running, as Ray names it in `ray::Actor.method()`. The
+// FromMethod finds the phase from the remote method that was running, as Ray names it in `ray::Actor.method()`. The
 // actor may be empty, or the method may carry it. Methods that run through several phases give a hint or nothing.
 func FromMethod(actor, name string) (Verdict, bool) {
 	actor, name = head(actor, maxCode), strings.TrimSuffix(head(name, maxCode), "()")
@@ -151,7 +151,7 @@ var (
 	byName = lazyre.New(`(?:method_name\s*=\s*|run_method\w*\(\s*|execute_all\w*\(\s*|collective_rpc\(\s*)["'](\w+)["']`)
 )
 
-// FromDriver tells the phase from the driver's own stack, outermost frame first: the driver waits in a call such as
+// FromDriver finds the phase from the driver's own stack, outermost frame first: the driver waits in a call such as
 // `self.actor_rollout_wg.update_actor(batch)`, and its quoted line names the method. The innermost line that names a
 // known method decides; confidence is medium at most, for the call may have been one of several that were pending.
 func FromDriver(frames []traceback.Frame) (Verdict, bool) {

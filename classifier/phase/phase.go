@@ -1,4 +1,4 @@
-// Package phase tells in which part of a training run a failure happened: from a Python stack, from the name of the
+// Package phase finds in which part of a training run a failure happened: from a Python stack, from the name of the
 // remote method that was pending, from an open timer, from a process label or from the name of a log file.
 //
 // A stack says most. It is walked from the outermost frame to the innermost while two things are kept: the job that was
@@ -54,7 +54,7 @@ func (s strength) confidence() string {
 	}
 }
 
-// part tells a phase that is a part of a training step from one that is a job of its own.
+// part reports whether a phase is a part of a training step and not a job of its own.
 func part(p Phase) bool { return p == Forward || p == Backward || p == Optimizer }
 
 const (

@@ -13,7 +13,7 @@ const (
 	Forward      Phase = "forward"
 	Backward     Phase = "backward"
 	Optimizer    Phase = "optimizer"
-	Training     Phase = "training" // inside a training step, which part cannot be told
+	Training     Phase = "training" // inside a training step, which part is unknown
 	WeightUpdate Phase = "weight_update"
 	NCCL         Phase = "nccl" // inside a collective or the set-up of a communicator
 	Checkpoint   Phase = "checkpoint"

@@ -32,7 +32,7 @@ const (
 	alone flag = 1 << iota
 	// yields: counts only while frames further out gave hints at most.
 	yields
-	// mover: brings state to or from the device for whatever phase runs, so that a module's .to() below it tells nothing.
+	// mover: brings state to or from the device for whatever phase runs, so that a module's .to() below it means nothing.
 	mover
 	// opaque: a library whose quoted lines must not be read as if a user had written them.
 	opaque
@@ -112,12 +112,12 @@ func (x *rule) matches(at *location) bool {
 	return x.code == "" || strings.Contains(at.code, x.code)
 }
 
-// ends tells whether the folders of the rule are the last folders of the path.
+// ends reports whether the folders of the rule are the last folders of the path.
 func (x *rule) ends(comps []string) bool {
 	return len(comps) >= len(x.dirs) && same(x.dirs, comps[len(comps)-len(x.dirs):])
 }
 
-// below tells whether the folders of the rule occur anywhere in the path.
+// below reports whether the folders of the rule occur anywhere in the path.
 func (x *rule) below(comps []string) bool {
 	for i := len(comps) - len(x.dirs); i >= 0; i-- {
 		if same(x.dirs, comps[i:i+len(x.dirs)]) {
@@ -166,7 +166,7 @@ func fits(pattern, name string) bool {
 }
 
 // rules holds every table, the outermost software first: the first rule that matches a frame is the one that counts, so
-// a framework's word about its own files comes before a general one.
+// a framework's rules for its own files come before general ones.
 var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),

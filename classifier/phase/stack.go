@@ -25,7 +25,7 @@ type walk struct {
 	moved bool // below a frame that only moves state
 }
 
-// FromFrames tells the phase from a Python stack, outermost frame first. It gives false when no frame means anything,
+// FromFrames finds the phase from a Python stack, outermost frame first. It gives false when no frame means anything,
 // or when only frames that every phase shares are to be seen.
 //
 // The message of the failure is not known here: an allocation that failed inside NCCL is for the caller to see. Frames
@@ -53,7 +53,7 @@ func (w *walk) visit(f *traceback.Frame, at *location, x *rule) {
 	if x != nil {
 		flags = x.flags
 		w.moved = w.moved || flags&mover != 0
-		if x.phase != "" && w.hears(flags) {
+		if x.phase != "" && w.counts(flags) {
 			w.take(sign{phase: x.phase, by: x.by, frame: f, note: x.note})
 		}
 	}
@@ -72,14 +72,14 @@ func (w *walk) read(f *traceback.Frame, at *location, x *rule, library bool) {
 		return
 	}
 	c := quoted(at, library)
-	if c == nil || !w.hears(c.flags) {
+	if c == nil || !w.counts(c.flags) {
 		return
 	}
 	w.take(sign{phase: c.phase, by: c.by, frame: f, code: true})
 }
 
-// hears says whether a rule of such flags counts after what the frames further out said.
-func (w *walk) hears(flags flag) bool {
+// counts reports whether a rule of such flags counts after what the frames further out said.
+func (w *walk) counts(flags flag) bool {
 	silent := !w.job.set() && !w.part.set() && !w.moved
 	hints := !w.moved && (!w.job.set() || w.job.by == weak) && (!w.part.set() || w.part.by == weak)
 	return (flags&alone == 0 || silent) && (flags&yields == 0 || hints)
@@ -109,7 +109,7 @@ func (w *walk) take(s sign) {
 	w.job, w.part, w.again = s, sign{}, false
 }
 
-// replaces tells whether a job met further in takes the place of the one met further out.
+// replaces reports whether a job met further in takes the place of the one met further out.
 func (w *walk) replaces(s sign) bool {
 	switch {
 	case s.by == weak && w.job.by > weak:

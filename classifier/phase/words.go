@@ -7,12 +7,25 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// words are what a failure's own message may say of where it happened, most particular first: how TensorFlow and XLA
-// name the nodes of a graph that they derived, and how trainers that caught the failure put it.
-var words = []struct {
+// meaning is what a text means that an expression finds.
+type meaning struct {
 	expr  func() *regexp.Regexp
 	phase Phase
-}{
+}
+
+// firstOf is the phase of the first expression that finds something, and what it found.
+func firstOf(list []meaning, text string) (p Phase, found string) {
+	for _, m := range list {
+		if found := m.expr().FindString(text); found != "" {
+			return m.phase, found
+		}
+	}
+	return Unknown, ""
+}
+
+// words are what a failure's own message may say of where it happened, most particular first: how TensorFlow and XLA
+// name the nodes of a graph that they derived, and how trainers that caught the failure put it.
+var words = []meaning{
 	{lazyre.New(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
 	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(`), Backward},
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
@@ -26,19 +39,15 @@ var words = []struct {
 	{lazyre.New(`\bjvp\(`), Forward},
 }
 
-// maxWords are the bytes of a message that are read: the allocator's own words behind them tell nothing of the phase.
+// maxWords are the bytes of a message that are read: the allocator's own words behind them do not show the phase.
 const maxWords = 1 << 10
 
-// FromWords tells the phase from the message of a failure, where it says more than that memory ran out.
+// FromWords finds the phase from the message of a failure, where it says more than that memory ran out.
 func FromWords(message string) (Verdict, bool) {
 	message = head(message, maxWords)
-	for _, w := range words {
-		if m := w.expr().FindString(message); m != "" {
-			return Verdict{
-				Phase: w.phase, Confidence: Medium,
-				Why: fmt.Sprintf("The message itself says `%s`: %s.", show(m), means(w.phase)),
-			}, true
-		}
+	p, found := firstOf(words, message)
+	if found == "" {
+		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
-	return Verdict{Phase: Unknown, Confidence: Low}, false
+	return Verdict{Phase: p, Confidence: Medium, Why: fmt.Sprintf("The message itself says `%s`: %s.", show(found), means(p))}, true
 }

@@ -89,13 +89,13 @@ func xlaPatterns() []pattern.Pattern {
 		{
 			Name:     "xla.bfc",
 			Literals: []string{"ran out of memory trying to allocate "},
-			Expr: `Allocator \((?:GPU_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
+			Expr: `Allocator \((?:(?<platform>GPU)_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
 				`(?! with freed_by_count)`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the failure itself is reported apart; there is no blank before \"requested by op\"",
 			Match: []pattern.Sample{
-				{Line: "Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op ", Want: parser.Fields{"device": "0", "requested": "52428800000"}},
-				{Line: "Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.00GiB.  Current allocation summary follows.", Want: parser.Fields{"device": "1", "requested": "1073741824"}},
+				{Line: "Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op ", Want: parser.Fields{"platform": "GPU", "device": "0", "requested": "52428800000"}},
+				{Line: "Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.00GiB.  Current allocation summary follows.", Want: parser.Fields{"platform": "GPU", "device": "1", "requested": "1073741824"}},
 			},
 			NoMatch: []string{
 				"Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
@@ -145,14 +145,14 @@ func tensorflowPatterns() []pattern.Pattern {
 		{
 			Name:     "tf.tensor",
 			Literals: []string{"OOM when allocating tensor"},
-			Expr:     `OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:GPU:(?<device>\d{1,4}))?`,
+			Expr:     `OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "tensorflow"},
 			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
 			Match: []pattern.Sample{
 				{
 					Line: "ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
-					Want: parser.Fields{"library": "tensorflow", "device": "1"},
+					Want: parser.Fields{"library": "tensorflow", "platform": "GPU", "device": "1"},
 				},
 			},
 			NoMatch: []string{

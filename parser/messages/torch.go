@@ -36,7 +36,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		{
 			Name:     "torch.oom.paren",
 			Literals: []string{"ut of memory. Tried to allocate "},
-			Expr: `(?<!XPU |NPU )[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `) ?\([A-Z]{2,6} (?<device>\d{1,4})` +
+			Expr: `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `) ?\([A-Z]{2,6} (?<device>\d{1,4})` +
 				`(?:; (?<total_sz>` + torchSize + `) total capacity)?(?:; (?<allocated_sz>` + torchSize + `) already allocated)?` +
 				`(?:; (?<free_sz>` + torchSize + `) free)?(?:; (?<allowed_sz>` + torchSize + `) allowed)?` +
 				`(?:; (?:(?<reserved_unallocated_sz>` + torchSize + `) cached|(?<reserved_sz>` + torchSize + `) reserved in total))?`,
@@ -45,19 +45,19 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: "RuntimeError: CUDA out of memory. Tried to allocate 1.12 MiB (GPU 0; 22.00 GiB total capacity; 15.50 GiB already allocated; 3.50 MiB free; 512.00 MiB cached)",
-					Want: parser.Fields{"requested": "1174405", "device": "0", "total": "23622320128", "allocated": "16642998272", "free": "3670016", "reserved_unallocated": "536870912"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "1174405", "device": "0", "total": "23622320128", "allocated": "16642998272", "free": "3670016", "reserved_unallocated": "536870912"},
 				},
 				{
 					Line: "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 3; 79.00 GiB total capacity; 70.00 GiB already allocated; 1.00 GiB free; 75.00 GiB allowed; 72.00 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
-					Want: parser.Fields{"requested": "2147483648", "device": "3", "total": "84825604096", "allocated": "75161927680", "free": "1073741824", "allowed": "80530636800", "reserved": "77309411328"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "2147483648", "device": "3", "total": "84825604096", "allocated": "75161927680", "free": "1073741824", "allowed": "80530636800", "reserved": "77309411328"},
 				},
 				{
 					Line: "Error: CUDA out of memory. Tried to allocate 8.00 GiB (GPU 0; 8.00 GiB total capacity; 0 bytes already allocated; 7.50 GiB free; 0 bytes reserved in total by Pytorch)",
-					Want: parser.Fields{"requested": "8589934592", "device": "0", "total": "8589934592", "allocated": "0", "free": "8053063680", "reserved": "0"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "8589934592", "device": "0", "total": "8589934592", "allocated": "0", "free": "8053063680", "reserved": "0"},
 				},
 				{
 					Line: "loss=5.46]RuntimeError: HIP out of memory. Tried to allocate 20.00 MiB (GPU 1; 10.00 GiB total capacity",
-					Want: parser.Fields{"requested": "20971520", "device": "1", "total": "10737418240"},
+					Want: parser.Fields{"platform": "HIP", "requested": "20971520", "device": "1", "total": "10737418240"},
 				},
 			},
 			NoMatch: []string{
@@ -69,7 +69,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		{
 			Name:     "torch.oom.of_which",
 			Literals: []string{"ut of memory. Tried to allocate "},
-			Expr: `(?<!XPU |NPU )[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
+			Expr: `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
 				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of (?<total_sz>` + torchSize + `))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
 				`(?:(?=\. Process (?<gpu_pid>\d{1,10}) has ` + torchSize + ` memory in use(?!\.? (?:Process|Including)))|)` +
 				`(?:\. (?:Including non-PyTorch memory, this process has (?<process_sz>` + torchSize + `)|Process \d{1,10} has (?<others_sum_sz>` + torchSize + `)) memory in use){0,256}` +
@@ -82,27 +82,27 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{ // torch 2.3 prints the index as a byte, which few logs keep
 					Line: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU  has a total capacity of 47.50 GiB of which 1.25 GiB is free. Including non-PyTorch memory, this process has 46.00 GiB memory in use. Of the allocated memory 44.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
-					Want: parser.Fields{"requested": "3221225472", "total": "51002736640", "free": "1342177280", "process": "49392123904", "allocated": "47244640256", "reserved_unallocated": "1073741824"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "3221225472", "total": "51002736640", "free": "1342177280", "process": "49392123904", "allocated": "47244640256", "reserved_unallocated": "1073741824"},
 				},
 				{
 					Line: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU \x01 has a total capacity of 47.50 GiB of which 1.25 GiB is free.",
-					Want: parser.Fields{"requested": "3221225472", "total": "51002736640", "free": "1342177280"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "3221225472", "total": "51002736640", "free": "1342177280"},
 				},
 				{
 					Line: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 5 has a total capacty of 79.00 GiB of which 19.00 MiB is free. Process 2240113 has 78.50 GiB memory in use. Of the allocated memory 75.00 GiB is allocated by PyTorch, and 1.50 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
-					Want: parser.Fields{"requested": "33554432", "device": "5", "total": "84825604096", "free": "19922944", "gpu_pid": "2240113", "others": "84288733184", "allocated": "80530636800", "reserved_unallocated": "1610612736"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "33554432", "device": "5", "total": "84825604096", "free": "19922944", "gpu_pid": "2240113", "others": "84288733184", "allocated": "80530636800", "reserved_unallocated": "1610612736"},
 				},
 				{
 					Line: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 5.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 2.00 GiB is free. Process 71 has 10.00 GiB memory in use. Including non-PyTorch memory, this process has 60.00 GiB memory in use. Process 72 has 8.00 GiB memory in use. 76.00 GiB allowed; Of the allocated memory 50.00 GiB is allocated by PyTorch, with 1.00 GiB allocated in private pools (e.g., CUDA Graphs), and 512.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
-					Want: parser.Fields{"requested": "5368709120", "device": "0", "total": "85899345920", "free": "2147483648", "others": "19327352832", "process": "64424509440", "allowed": "81604378624", "allocated": "53687091200", "private_pools": "1073741824", "reserved_unallocated": "536870912"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "5368709120", "device": "0", "total": "85899345920", "free": "2147483648", "others": "19327352832", "process": "64424509440", "allowed": "81604378624", "allocated": "53687091200", "private_pools": "1073741824", "reserved_unallocated": "536870912"},
 				},
 				{
 					Line: "HIP out of memory. Tried to allocate 1024.00 KiB. GPU 0 has a total capacity of 64.00 GiB of which 0 bytes is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
-					Want: parser.Fields{"requested": "1048576", "device": "0", "total": "68719476736", "free": "0", "allocated": "64424509440", "reserved_unallocated": "0"},
+					Want: parser.Fields{"platform": "HIP", "requested": "1048576", "device": "0", "total": "68719476736", "free": "0", "allocated": "64424509440", "reserved_unallocated": "0"},
 				},
 				{
 					Line: "RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free. Process 9 has 79.00 GiB memory in use.",
-					Want: parser.Fields{"requested": "1073741824", "device": "0", "total": "85899345920", "free": "536870912", "gpu_pid": "9", "others": "84825604096"},
+					Want: parser.Fields{"platform": "CUDA", "requested": "1073741824", "device": "0", "total": "85899345920", "free": "536870912", "gpu_pid": "9", "others": "84825604096"},
 				},
 				{Line: "Out of memory. Tried to allocate 2.00 GiB", Want: parser.Fields{"requested": "2147483648"}},
 			},
