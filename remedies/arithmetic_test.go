@@ -62,7 +62,7 @@ func TestFieldNoteReenacted(t *testing.T) {
 	offload := pick(t, c, "verl.offload.fsdp")
 	assert.Equal(t, "True", toOf(offload, "actor_rollout_ref.actor.fsdp_config.param_offload"))
 	assert.Equal(t, "True", toOf(offload, "actor_rollout_ref.actor.fsdp_config.optimizer_offload"))
-	assert.Equal(t, "0.5", toOf(pick(t, c, "verl.rollout.gpu-memory-utilization"), "actor_rollout_ref.rollout.gpu_memory_utilization"))
+	assert.Equal(t, "0.38", toOf(pick(t, c, "verl.rollout.gpu-memory-utilization"), "actor_rollout_ref.rollout.gpu_memory_utilization"))
 	response := pick(t, c, "field-note.max-response-length")
 	assert.Equal(t, "512", toOf(response, "data.max_response_length"))
 	assert.NotContains(t, c.StartWith, response.ID, "a last resort")
@@ -147,7 +147,7 @@ func TestEnoughIsSaidOfWhatIsModelled(t *testing.T) {
 		want string // yes, no, untold
 	}{
 		"a tenth of the card covers what was missing":           {run("verl", share, "0.6"), wake(2), "verl.rollout.gpu-memory-utilization", "yes"},
-		"a tenth of the card does not":                          {run("verl", share, "0.6"), wake(12), "verl.rollout.gpu-memory-utilization", "no"},
+		"what was missing and a margin does":                    {run("verl", share, "0.6"), wake(12), "verl.rollout.gpu-memory-utilization", "yes"},
 		"a sleeping engine gives nothing back":                  {run("verl", share, "0.6", "actor_rollout_ref.rollout.free_cache_engine", "True"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.rollout.gpu-memory-utilization", "untold"},
 		"activations are not modelled":                          {run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.gradient-checkpointing", "untold"},
 		"a request that nobody explains may not be the batch's": {run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8"), with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) }), "verl.actor.micro-batch-size", "untold"},
@@ -257,7 +257,7 @@ func TestEvaluationHasABatchOfItsOwn(t *testing.T) {
 
 	in.Root.Trace = frames("/x/transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)")
 	c = For(r, in)
-	assert.Equal(t, "torch.batch", c.StartWith[0])
+	assert.Equal(t, "torch.checkpointing", c.StartWith[0])
 	assert.False(t, *pick(t, c, "torch.eval-batch").Applies)
 }
 

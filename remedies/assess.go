@@ -21,6 +21,7 @@ type decision struct {
 	applies   truth
 	why       string
 	supported bool // a fact of the incident speaks for it
+	doubtful  bool // something it needs is not known to be there
 }
 
 // assessment is a remedy with what decides whether to start with it.
@@ -28,6 +29,7 @@ type assessment struct {
 	Remedy
 	own       bool
 	supported bool
+	doubtful  bool
 	movable   bool   // a value is known and another one is to be had
 	topic     string // of the item
 	late      bool   // only tells more, or is a last resort: nothing to start with
@@ -43,7 +45,7 @@ func assess(ctx *Context, c candidate) assessment {
 // combine puts together what the steps have found.
 func combine(c candidate, changes []change, e estimate, d decision) assessment {
 	it := c.item
-	a := assessment{own: c.own, supported: d.supported, topic: it.Topic, late: it.Effect == "diagnose" || it.LastResort}
+	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, late: it.Effect == "diagnose" || it.LastResort}
 	_, a.movable = movable(changes)
 	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it), Source: sourceOf(c.guide, it)}
 	for i, ch := range open(changes) {
@@ -106,23 +108,23 @@ func room(c *Change) string {
 // check goes from what rules an item out to what speaks for it.
 func check(ctx *Context, c candidate, changes []change, e estimate) decision {
 	if why := ruledOut(ctx, c.item, changes, e); why != "" {
-		return decision{no, why, false}
+		return decision{applies: no, why: why}
 	}
 	if doubtful(ctx, c.item.Requires) {
-		return decision{}
+		return decision{doubtful: true}
 	}
 	if v, ok := decidesSize(ctx, changes); ok {
-		return decision{yes, v.why, true}
+		return decision{applies: yes, why: v.why, supported: true}
 	}
 	if v, ok := ctx.confirmed(c.item.Supports); ok {
-		return decision{yes, v.why, true}
+		return decision{applies: yes, why: v.why, supported: true}
 	}
 	why, canMove := movable(changes)
 	if c.own && canMove {
-		return decision{yes, why, false}
+		return decision{applies: yes, why: why}
 	}
 	if v := ctx.holds("shares_card"); canMove && ctx.resource == "gpu" && slices.Contains(cardTopics, c.item.Topic) && v.truth == yes {
-		return decision{yes, v.why, false}
+		return decision{applies: yes, why: v.why}
 	}
 	return decision{}
 }

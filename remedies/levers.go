@@ -44,7 +44,7 @@ var levers = []lever{
 	{id: "one-device", keys: []string{"cuda_visible_devices", "map_location"}},
 	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at a time"},
 	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room beside the engine"},
-	{id: "sleep", keys: []string{"free_cache_engine", "sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
+	{id: "sleep", keys: []string{"free_cache_engine", "sleep", "enable_sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
 	{id: "engine-tp", topics: []string{"engine-tp"}, keys: []string{"tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine"}, way: "up", costs: "more GPUs for each engine"},
 	{id: "engine-length", topics: []string{"engine-max-len"}, keys: []string{"max_model_len", "context_length", "max_seq_len_to_capture", "session_len", "n_ctx"}, way: "down", costs: "no longer sequences than that"},
 	{id: "engine-seqs", topics: []string{"engine-max-seqs", "concurrency"}, keys: []string{"max_num_seqs", "max_running_requests", "max_batch_size"}, way: "down", costs: "fewer sequences at a time"},
@@ -56,6 +56,7 @@ var levers = []lever{
 	{id: "update-bucket", topics: []string{"update-bucket"}, keys: []string{"update_weights_bucket", "update_weight_buffer", "weight_chunked_mem"}, way: "down", costs: "a slower transfer of weights"},
 	{id: "update-layers", keys: []string{"layered_summon", "multi_stage_wake_up", "weight_update_mode", "ds3_gather_for_generation"}, costs: "a slower transfer of weights"},
 	{id: "saver-margin", topics: []string{"margin-down", "margin-up"}},
+	{id: "prealloc", keys: []string{"xla_python_client", "xla_client_mem"}},
 	{id: "nccl", keys: []string{"nccl_"}, costs: "bandwidth of collectives"},
 	{id: "sharded-save", keys: []string{"state_dict_type", "save_contents", "gather_16bit_weights", "save_only_model", "consolidated", "ckpt_format"}, costs: "checkpoints in pieces, merged afterwards"},
 	{id: "offload-off", keys: []string{"offload", "swap_space", "hicache_ratio", "pin_memory"}, costs: "memory of the GPUs"},
@@ -75,7 +76,7 @@ var attacks = map[string][]string{
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"shard", "lazy-load", "optimizer-offload", "more-gpus", "train-tp", "param-offload"},
 	"optimizer_first_step":   {"optimizer-offload", "small-optimizer", "shard", "sub-group", "more-gpus", "train-tp", "adapters"},
-	"activations":            {"recompute", "micro-batch", "token-budget", "dynamic-batch", "activation-offload", "sequence-parallel", "fused-loss", "attention", "train-tp", "length"},
+	"activations":            {"recompute", "prealloc", "micro-batch", "token-budget", "dynamic-batch", "activation-offload", "sequence-parallel", "fused-loss", "attention", "train-tp", "length"},
 	"attention_scores":       {"attention", "micro-batch", "sequence-parallel", "engine-multimodal", "engine-chunk", "length"},
 	"logits":                 {"eval-logits", "eval-batch", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
 	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
@@ -83,16 +84,16 @@ var attacks = map[string][]string{
 	"budget_not_binding":     {"token-budget", "dynamic-batch", "sequence-parallel", "fused-loss", "length"},
 	"moe_imbalance":          {"recompute", "token-budget", "micro-batch", "train-tp", "sequence-parallel"},
 	"pipeline_in_flight":     {"recompute", "token-budget", "micro-batch", "train-tp"},
-	"allgather_window":       {"gather-window", "shard", "param-offload", "length", "micro-batch", "token-budget", "fused-loss", "sequence-parallel"},
+	"allgather_window":       {"gather-window", "update-layers", "shard", "param-offload", "token-budget", "micro-batch", "fused-loss", "sequence-parallel", "length"},
 	"comm_buckets":           {"buckets", "gather-window", "shard"},
 	"fragmentation":          {"segments", "split-size"},
-	"foreign_process":        {"others", "one-device"},
+	"foreign_process":        {"prealloc", "others", "one-device"},
 	"wrong_device":           {"one-device", "others"},
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp"},
-	"engine_share_too_small": {"share-up", "engine-length", "engine-tp", "engine-quantization", "engine-chunk", "engine-seqs", "eager"},
+	"engine_share_too_small": {"share-up", "engine-length", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp"},
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
-	"nccl_no_margin":         {"share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
+	"nccl_no_margin":         {"prealloc", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "share-down", "sleep", "optimizer-offload"},
 	"checkpoint_gather":      {"sharded-save", "host-limit", "offload-off"},
 	"leak_over_steps":        {"malloc", "workers"},
@@ -126,7 +127,7 @@ func leversFor(ctx *Context, cause string) []string {
 func leverOf(topic string, changes []Change) *lever {
 	for i := range levers {
 		if topic != "" && slices.Contains(levers[i].topics, topic) {
-			if c := changes; levers[i].way == "on" && len(c) > 0 && c[0].To != nil && !on(*c[0].To) {
+			if c := changes; len(c) > 0 && !levers[i].goes(&c[0]) {
 				return nil
 			}
 			return &levers[i]
@@ -138,6 +139,17 @@ func leverOf(topic string, changes []Change) *lever {
 		}
 	}
 	return nil
+}
+
+// goes says that a change of an item with the lever's topic goes the lever's way: there are items that take a value back.
+func (l *lever) goes(c *Change) bool {
+	switch l.way {
+	case "on":
+		return c.To == nil || on(*c.To)
+	case "up", "down":
+		return c.Direction == l.way || c.To == nil
+	}
+	return true
 }
 
 // pulled says that a change is one of this lever.

@@ -93,7 +93,7 @@ var (
 	// torch_npu's allocator has a variable of its own; XLA's settings for GPUs mean nothing to a TPU.
 	// transformers' Trainer joins the outputs of all batches (trainer_pt_utils.py): the batch's size changes nothing.
 	joinedEvaluation = sign{
-		frames: []string{"nested_concat", "nested_gather", "pad_across_processes", "torch_pad_and_concatenate"}, near: 12,
+		frames: []string{"nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"}, near: 12,
 		why: "the evaluation keeps the logits of all its batches, whatever the size of one", not: "no outputs of several batches were joined",
 	}
 	npu        = sign{patterns: []string{"npu.oom", "npu.oom_workspace", "npu.oom_rejected", "npu.oom_device"}, why: "the device is an NPU", not: "the device is no NPU"}

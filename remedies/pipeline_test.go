@@ -92,12 +92,12 @@ func TestAnItemIsDecidedByWhatSpeaksAgainstItFirst(t *testing.T) {
 		want    decision
 	}{
 		"nothing is known":                {Item{}, nil, decision{}},
-		"a fact speaks for it":            {Item{Supports: []string{"phase:logprob"}}, nil, decision{yes, "it failed in the log-probability pass", true}},
-		"it decides the request's size":   {Item{}, size, decision{yes, "the request is logits: k decides its size", true}},
-		"both":                            {Item{Supports: []string{"phase:logprob"}}, size, decision{yes, "the request is logits: k decides its size", true}},
-		"it is for another resource":      {Item{Resources: []string{"shm"}, Supports: []string{"phase:logprob"}}, size, decision{no, "it is for shared memory", false}},
-		"what it needs may not be there":  {Item{Requires: []string{"moe"}}, size, decision{}},
-		"what it needs is certainly away": {Item{Requires: []string{"kv_sizing"}}, size, decision{no, "no engine failed to size its cache", false}},
+		"a fact speaks for it":            {Item{Supports: []string{"phase:logprob"}}, nil, decision{yes, "it failed in the log-probability pass", true, false}},
+		"it decides the request's size":   {Item{}, size, decision{yes, "the request is logits: k decides its size", true, false}},
+		"both":                            {Item{Supports: []string{"phase:logprob"}}, size, decision{yes, "the request is logits: k decides its size", true, false}},
+		"it is for another resource":      {Item{Resources: []string{"shm"}, Supports: []string{"phase:logprob"}}, size, decision{no, "it is for shared memory", false, false}},
+		"what it needs may not be there":  {Item{Requires: []string{"moe"}}, size, decision{doubtful: true}},
+		"what it needs is certainly away": {Item{Requires: []string{"kv_sizing"}}, size, decision{no, "no engine failed to size its cache", false, false}},
 	} {
 		ctx := newContext(run("verl"), gpuOOM("logprob"))
 		ctx.request = test.request

@@ -29,43 +29,91 @@ const mostProposals = 5
 // option is an item that attacks the cause, with its place in the order of the proposals.
 type option struct {
 	Proposal
-	place int // of its lever among those against the cause
-	class int // what is known to fail stands behind what may fit
+	lever     string
+	class     int // what is known to fail stands behind what may fit
+	place     int // of its lever among those against the cause
+	supported bool
 }
 
 // The classes of options, best first.
 const (
 	mayFit       = iota
-	withoutValue // nothing tells the next value
+	unknownNow   // the log does not tell the value now
+	withoutValue // nor the next one
 	notAtWorst
 	tooLittle
 )
 
 // proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. Items
-// that this run rules out are none. Without a known cause they are what the evidence supports best.
-func proposalsFor(ctx *Context, best *cause.Cause, items []assessment) []Proposal {
+// that this run rules out are none, nor those that do nothing against the cause. Where that is a guess, what the evidence
+// supports comes first, and other items last.
+func proposalsFor(ctx *Context, best *cause.Cause, items []assessment) []option {
+	return optionsFor(ctx, best, items, best.Confidence == "low")
+}
+
+// optionsFor is proposalsFor for a cause that is a guess, or is not.
+func optionsFor(ctx *Context, best *cause.Cause, items []assessment, guess bool) []option {
 	order := leversFor(ctx, best.ID)
+	started := rank(items)
 	var options []option
 	for _, a := range slices.Concat(items, fixesFor(ctx)) {
-		if o, ok := optionOf(ctx, &a, order); ok {
-			options = append(options, o)
+		o, ok := optionOf(ctx, &a)
+		if !ok {
+			continue
+		}
+		o.place = slices.Index(order, o.lever)
+		if o.place < 0 {
+			at := slices.Index(started, a.ID)
+			if at < 0 || !guess && (o.lever != "" || !a.supported) {
+				continue
+			}
+			o.place = len(order) + at
+		}
+		options = append(options, o)
+	}
+	if len(options) == 0 && !guess && best.Confidence != "high" {
+		return optionsFor(ctx, best, items, true) // nothing attacks it: what the evidence supports
+	}
+	options = nameFixes(options)
+	if !slices.ContainsFunc(options, func(o option) bool { return o.FitsWorstCase != nil && *o.FitsWorstCase }) {
+		for i := range options {
+			if options[i].class == notAtWorst { // nothing is known to do better
+				options[i].class = mayFit
+			}
 		}
 	}
 	slices.SortStableFunc(options, func(a, b option) int {
-		if a.class != b.class {
+		switch {
+		case a.class != b.class:
 			return a.class - b.class
+		case guess && a.supported != b.supported:
+			return map[bool]int{true: -1, false: 1}[a.supported]
 		}
 		return a.place - b.place
 	})
-	var out []Proposal
-	keys, places := map[string]bool{}, map[int]bool{}
+	var out []option
+	keys, levers := map[string]bool{}, map[string]bool{}
 	for _, o := range options {
 		key := changed(o.Changes)
-		if len(out) == mostProposals || key != "" && keys[key] || o.class == withoutValue && places[o.place] {
+		if len(out) == mostProposals || key != "" && keys[key] || o.class == withoutValue && o.lever != "" && levers[o.lever] {
 			continue // one before it changes the same setting, or says more of the same lever
 		}
-		keys[key], places[o.place] = true, true
-		out = append(out, o.Proposal)
+		keys[key], levers[o.lever] = true, true
+		out = append(out, o)
+	}
+	return out
+}
+
+// nameFixes gives a fix the name of the list's item that pulls the same lever in words alone, and leaves that out.
+func nameFixes(options []option) []option {
+	var out []option
+	for _, o := range options {
+		inWords := len(o.Remedies) > 0 && len(o.Changes) == 0 && o.lever != ""
+		i := slices.IndexFunc(options, func(f option) bool { return f.lever == o.lever && len(f.Remedies) == 0 })
+		if inWords && i >= 0 {
+			o.Changes, o.class = options[i].Changes, options[i].class
+		}
+		out = append(out, o)
 	}
 	return out
 }
@@ -78,26 +126,21 @@ func changed(changes []Change) string {
 	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
 }
 
-// optionOf makes an option of an item, when it attacks the cause and the run does not rule it out.
-func optionOf(ctx *Context, a *assessment, order []string) (option, bool) {
-	if a.Applies != nil && !*a.Applies || a.late && len(a.Changes) == 0 {
+// optionOf makes an option of an item, when the run does not rule it out.
+func optionOf(ctx *Context, a *assessment) (option, bool) {
+	if a.Applies != nil && !*a.Applies || a.late || otherLauncher(ctx, a.Changes) {
 		return option{}, false
 	}
-	l := leverOf(a.topic, a.Changes)
-	if l == nil || otherLauncher(ctx, a.Changes) {
-		return option{}, false
-	}
-	place := slices.Index(order, l.id)
-	if place < 0 {
-		return option{}, false
-	}
-	o := option{place: place}
+	o := option{supported: a.supported}
 	o.Proposal = Proposal{Changes: a.Changes, FreesBytes: a.Freed, Fits: a.Enough}
-	if a.ID != "" && a.Order > 0 {
+	if a.Order > 0 {
 		o.Remedies = []string{a.ID}
 	}
-	if l.costs != "" {
-		o.Costs = []string{l.costs}
+	if l := leverOf(a.topic, a.Changes); l != nil {
+		o.lever = l.id
+		if l.costs != "" {
+			o.Costs = []string{l.costs}
+		}
 	}
 	if a.Caution != "" {
 		o.Needs = []string{a.Caution}
@@ -105,20 +148,30 @@ func optionOf(ctx *Context, a *assessment, order []string) (option, bool) {
 	margin(ctx, &o.Proposal)
 	worstCase(ctx, &o.Proposal)
 	o.Text = textOf(a, &o.Proposal)
-	switch {
-	case o.Fits != nil && !*o.Fits:
-		o.class = tooLittle
-	case o.FitsWorstCase != nil && !*o.FitsWorstCase:
-		o.class = notAtWorst
-	case !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }):
-		o.class = withoutValue
-	}
+	o.class = classOf(a, &o.Proposal)
 	return o, true
+}
+
+// classOf says how much is known of a proposal.
+func classOf(a *assessment, p *Proposal) int {
+	switch {
+	case p.Fits != nil && !*p.Fits:
+		return tooLittle
+	case p.FitsWorstCase != nil && !*p.FitsWorstCase:
+		return notAtWorst
+	case a.doubtful:
+		return withoutValue
+	case a.supported || a.movable:
+		return mayFit
+	case slices.ContainsFunc(p.Changes, func(c Change) bool { return c.To != nil }):
+		return unknownNow
+	}
+	return withoutValue
 }
 
 // otherLauncher says that changes are for Slurm in a run that shows no sign of it.
 func otherLauncher(ctx *Context, changes []Change) bool {
-	slurm := ctx.run.Launcher == "slurm" || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, "slurm") })
+	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
 }
 
@@ -200,17 +253,24 @@ func textOf(a *assessment, p *Proposal) string {
 	return s
 }
 
-// startsOf are the items that the proposals are made of, best first.
-func startsOf(proposals []Proposal) []string {
-	var out []string
-	for _, p := range proposals {
-		for _, id := range p.Remedies {
-			if len(out) < mostStarts && !slices.Contains(out, id) {
-				out = append(out, id)
+// startsOf are the items that the proposals are made of, best first: those that this run speaks for, and a few of the
+// others where there are none.
+func startsOf(options []option) []string {
+	var sure, open []string
+	for _, o := range options {
+		for _, id := range o.Remedies {
+			switch {
+			case o.class == mayFit && len(sure) < mostStarts:
+				sure = append(sure, id)
+			case len(open) < fewStarts:
+				open = append(open, id)
 			}
 		}
 	}
-	return out
+	if len(sure) > 0 {
+		return sure
+	}
+	return open
 }
 
 // fixesFor are the fixes that the causes bring themselves, for programs whose lists lack them.

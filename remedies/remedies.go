@@ -34,12 +34,18 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 		items[i].Order = i + 1
 	}
 	ruleOutExcluded(ctx, &best, rivals, items)
-	out.Title, out.StartWith, out.Findings = title(chosen[0]), rank(items), findingsOf(ctx, items)
-	out.Proposals = proposalsFor(ctx, &best, items)
-	if len(out.Proposals) > 0 || best.Confidence != "low" { // else nothing tells what to attack
-		out.StartWith = startsOf(out.Proposals)
+	out.Title, out.Findings = title(chosen[0]), findingsOf(ctx, items)
+	options := proposalsFor(ctx, &best, items)
+	for i := range options {
+		out.Proposals = append(out.Proposals, options[i].Proposal)
 	}
-	out.Patch = patchOf(items, out.StartWith[:min(len(out.StartWith), 1)])
+	out.StartWith = startsOf(options)
+	if len(options) == 0 && best.ID == cause.Unknown { // only what tells more
+		out.StartWith = rank(items)
+	}
+	for i := 0; i < len(out.StartWith) && len(out.Patch) == 0; i++ { // proposals are alternatives: never two in one block
+		out.Patch = patchOf(items, out.StartWith[i:i+1])
+	}
 	for i := range items {
 		out.Remedies = append(out.Remedies, items[i].Remedy)
 	}

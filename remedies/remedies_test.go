@@ -32,7 +32,9 @@ func TestEveryPhaseAndResourceHasAChecklist(t *testing.T) {
 					assert.Equal(t, r.Applies != nil, r.AppliesWhy != "", r.ID)
 				}
 				require.LessOrEqual(t, len(c.StartWith), 4)
-				require.NotEmpty(t, c.StartWith, "%s %s %s", fw, phase, res)
+				if res != "host" && c.Cause.Confidence != "high" { // a list may have nothing against a cause that is sure, and only Slurm's limits
+					require.NotEmpty(t, c.StartWith, "%s %s %s", fw, phase, res)
+				}
 				for _, id := range c.StartWith {
 					r := pick(t, c, id)
 					assert.False(t, r.Applies != nil && !*r.Applies, id)
@@ -224,7 +226,7 @@ func TestStartWith(t *testing.T) {
 	})
 	t.Run("nothing known: the head of the phase's list", func(t *testing.T) {
 		t.Parallel()
-		assert.Equal(t, []string{"areal.training.max-tokens-per-mb", "areal.training.gradient-checkpointing"}, For(run("areal"), gpuOOM("training")).StartWith)
+		assert.Equal(t, []string{"areal.training.gradient-checkpointing", "areal.training.max-tokens-per-mb"}, For(run("areal"), gpuOOM("training")).StartWith)
 	})
 }
 

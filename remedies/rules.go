@@ -113,8 +113,15 @@ func halve(q *paramQuery, n int64) proposedValue {
 	if n <= low {
 		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
 	}
-	to := max(n/2, low)
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 2 = %d", n, n/2) + clamped(n/2, to, "the least that makes sense")}
+	k, why := 1, ""
+	if r := q.root; q.is("profile_run") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > *r.Free {
+		// The engine plans for as many as it is told: the request grows with them.
+		ratio := float64(*r.Requested) / float64(*r.Free)
+		k, why = int(math.Ceil(math.Log2(ratio))), fmt.Sprintf("%s asked / %s free = %.2f: ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio)
+	}
+	raw := n >> min(k, 62)
+	to := max(raw, low)
+	return proposedValue{to: itoa(to), how: why + fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), raw) + clamped(raw, to, "the least that makes sense")}
 }
 
 func clamped(raw, to int64, why string) string {

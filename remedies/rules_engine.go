@@ -13,8 +13,8 @@ import (
 // shareStep is by how much an engine's share of the card moves at a time.
 const shareStep = 0.1
 
-// marginOf is what a change leaves over on a card: 2 GiB, or a twentieth of a small one.
-func marginOf(total int64) int64 { return min(2<<30, total/20) }
+// marginOf is what a change leaves over on a card: a twentieth of it.
+func marginOf(total int64) int64 { return total / 20 }
 
 // shareFor is the part of the card that was missing, and a margin; shareStep where that is not known.
 func shareFor(q *paramQuery) (share float64, how string) {
@@ -54,10 +54,10 @@ func shareDown(q *paramQuery) proposedValue {
 			to, how = middle, fmt.Sprintf("the middle between %s (%s) and %s", fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Min(b.high, f)))
 		}
 	}
-	to = math.Floor(to*100+1e-6) / 100
-	if to < low {
-		to = math.Ceil(low*100-1e-6) / 100
+	if how == "" { // less is safer, as long as the engine has what it needs
+		to = math.Max(math.Floor(to*100+1e-6)/100, low)
 	}
+	to = math.Ceil(to*100-1e-6) / 100
 	if to > b.high {
 		to = math.Floor(b.high*100) / 100
 	}

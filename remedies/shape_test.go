@@ -187,7 +187,7 @@ func TestTheBandOfAServingEngine(t *testing.T) {
 	card.Fields["card"], card.Fields["gb"] = "A100", "80"
 	named.Gauges = []classifier.Gauge{card, reading("vllm.kv_available", map[string]float64{"available": -2})}
 	up := pick(t, For(named, late(cache(noBlocks))), "vllm.utilization-up")
-	assert.Equal(t, "0.6", toOf(up, "--gpu-memory-utilization"))
+	assert.Equal(t, "0.71", toOf(up, "--gpu-memory-utilization"))
 	short := late(cache(noBlocks))
 	short.Root.Requested, short.Shortfall = gibs(12), gibs(9)
 	up = pick(t, For(named, short), "vllm.utilization-up")

@@ -136,7 +136,7 @@ func foreignHolder(in *Input) string {
 	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired {
 		return ""
 	}
-	if in.Total != nil && *in.Others < *in.Total/10 {
+	if in.Total != nil && *in.Others < *in.Total/10 || in.listsItself() {
 		return ""
 	}
 	return fmt.Sprintf("other processes hold %s, and %s were missing", gib(in.Others), gib(in.Shortfall))
@@ -145,10 +145,27 @@ func foreignHolder(in *Input) string {
 // listed is a process in PyTorch's message.
 var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process \d+ has ([\d.]+) ([gm])ib memory in use`) })
 
+// listsItself says that the process which the message lists as another is the failing one: inside a container PyTorch does
+// not know its own pid. It holds what this process has allocated, and a context.
+func (in *Input) listsItself() bool {
+	const context = 2 << 30
+	if in.Process != nil {
+		return false
+	}
+	if in.Allocated == nil {
+		return true // nothing tells whose it is
+	}
+	own := *in.Allocated
+	if in.Idle != nil {
+		own += *in.Idle
+	}
+	return *in.Others >= own-roundingError && *in.Others <= own+context
+}
+
 // alike says that several other processes hold about the same on one card: ranks of one job that all opened it.
 func alike(in *Input) string {
 	var low, high float64
-	found := listed().FindAllStringSubmatch(in.Text, 64)
+	found := listed().FindAllStringSubmatch(in.Message, 64)
 	for _, m := range found {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {

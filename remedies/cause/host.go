@@ -30,7 +30,7 @@ var host = []hypothesis{
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, manyWorkers},
 		},
-		excludes: []clue{failedIn("no data is loaded in this phase", "init", "rollout", "weight_update", "checkpoint")},
+		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint")},
 		figure: func(in *Input) (string, *int64) {
 			if n := in.number(workerKeys...); n > 0 && in.GPUs > 1 {
 				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with data of its own", in.GPUs, n, in.GPUs*n), nil
@@ -75,8 +75,8 @@ var host = []hypothesis{
 	{
 		id: "leak_over_steps",
 		evidence: []weighed{
-			{hint, func(in *Input) string {
-				if in.LastStep == nil || *in.LastStep < 100 || !in.host() || in.Phase == "checkpoint" {
+			{sign, func(in *Input) string {
+				if in.LastStep == nil || *in.LastStep < 50 || !in.host() || in.Phase == "checkpoint" {
 					return ""
 				}
 				return fmt.Sprintf("%d steps fitted before", *in.LastStep)

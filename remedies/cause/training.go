@@ -198,7 +198,7 @@ var training = []hypothesis{
 }
 
 var (
-	gathers   = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "_alloc_padded_unsharded")
+	gathers   = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
 	dtypeKeys = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
 	zeroKeys  = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
@@ -208,7 +208,7 @@ func trimmed(s string) string { return strings.TrimSuffix(s, ".") }
 func (in *Input) gpuOptimizer() bool { return in.gpu() && in.Phase == "optimizer" }
 func (in *Input) trainerGPU() bool   { return in.gpu() && !in.EngineFailed }
 func (in *Input) stepGPU() bool {
-	return in.trainerGPU() && slices.Contains([]string{"forward", "backward", "training", "logprob", "optimizer"}, in.Phase)
+	return in.trainerGPU() && slices.Contains([]string{"forward", "backward", "training", "logprob", "optimizer", "rollout"}, in.Phase)
 }
 
 // loadingAnywhere says that weights were read, on the card or on the host.
