@@ -88,7 +88,10 @@ func phaseOf(ctx *Context) string {
 }
 
 // isServer says that an engine is an inference server of its own.
-func isServer(engine string) bool { return engine == "vllm" || engine == "sglang" }
+func isServer(engine string) bool {
+	p := classifier.FrameworkByID(engine)
+	return p.Is(classifier.Engine)
+}
 
 func resourceOf(k parser.Kind) string {
 	switch k {

@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -287,14 +286,9 @@ func others(ctx *Context, _ string) verdict {
 	return verdict{truthOf(o > context && (!ok || o >= short)), why}
 }
 
-// colocates says that a framework may put trainer and engine on one card.
-func colocates(framework string) bool {
-	return slices.Contains([]string{"verl", "relax", "slime", "trl", "openrlhf", "nemo_rl"}, framework)
-}
-
 // coTenant is others where the neighbour is expected: a framework that puts trainer and engine on one card.
 func coTenant(ctx *Context, _ string) verdict {
-	if colocates(ctx.run.Framework) {
+	if classifier.FrameworkByID(ctx.run.Framework).Colocate {
 		return ctx.holds("others")
 	}
 	return verdict{no, "this framework does not share a card between trainer and engine"}
@@ -303,7 +297,7 @@ func coTenant(ctx *Context, _ string) verdict {
 // stray says that a process which has no business there holds so much of a trainer's card that nothing else matters: more
 // than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
 func stray(ctx *Context, _ string) verdict {
-	if !slices.Contains([]string{"torch", "deepspeed", "megatron", "areal", "unknown", ""}, ctx.run.Framework) {
+	if p := classifier.FrameworkByID(ctx.run.Framework); p.Colocate || p.Is(classifier.Engine) {
 		return verdict{no, "trainer and engine may share the card"}
 	}
 	r := ctx.root

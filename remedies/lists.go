@@ -1,6 +1,11 @@
 package remedies
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"oomscan/classifier"
+)
 
 // choice is a list that goes into the answer.
 type choice struct {
@@ -11,14 +16,7 @@ type choice struct {
 
 // guideOf returns the guide of a framework; PyTorch's for those that have none.
 func guideOf(framework string) *Guide {
-	name := framework
-	if name == "nemo_rl" {
-		name = "nemo-rl"
-	}
-	if g := guide(name); g != nil && g.Framework == framework && framework != "unknown" {
-		return g
-	}
-	return guide("torch")
+	return guide(cmp.Or(classifier.FrameworkByID(framework).Guide, "torch"))
 }
 
 // listsFor picks the lists in the order they are printed.
@@ -74,7 +72,7 @@ func extraGuides(ctx *Context, name string) []string {
 		if isServer(engine) && engine != name {
 			return []string{engine}
 		}
-	case backend == "deepspeed" && slices.Contains([]string{"torch", "trl", "openrlhf"}, name), backend == "megatron" && name == "torch":
+	case backend == "deepspeed" && name != backend, backend == "megatron" && name == "torch":
 		return []string{backend}
 	}
 	return nil
