@@ -61,6 +61,7 @@ type Model struct {
 type Run struct {
 	Framework        string // a design word; "unknown" when nothing tells
 	FrameworkVersion string
+	Application      string // whose settings the user changes, where that is not the framework: llamafactory, ollama ...
 	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
 	Engine           string // vllm, sglang, hf
 	Launcher         string // slurm, ray, torchrun, k8s, none
