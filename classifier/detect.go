@@ -70,6 +70,7 @@ func (f *file) launch(r *Run, v votes) {
 		set(&r.Backend, g["backend"])
 		set(&r.JobID, jobOf(g))
 		r.Launcher = outermost(r.Launcher, g["launcher"])
+		r.scheduledBy(g["launcher"])
 		if g["framework"] != "" {
 			set(&r.FrameworkVersion, g["version"])
 		}
@@ -80,6 +81,17 @@ func (f *file) launch(r *Run, v votes) {
 	}
 }
 
+// scheduledBy notes a batch system or a cluster that the log shows. Under Ray or torchrun it is not the launcher, but memory is
+// still asked of it. Kubernetes may run another's nodes as pods, whose limit then counts.
+func (r *Run) scheduledBy(name string) {
+	switch name {
+	case "k8s":
+		r.Scheduler = name
+	case "slurm", "pbs", "lsf", "condor":
+		set(&r.Scheduler, name)
+	}
+}
+
 // frames reads the tracebacks: whose files do they pass through.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
@@ -87,6 +99,8 @@ func (f *file) frames(r *Run, v votes) {
 		v.add(p.Framework, 1)
 		v.add(p.Application, 2)
 		r.Launcher = outermost(r.Launcher, p.Launcher)
+		r.scheduledBy(p.Launcher)
+		r.scheduledBy(p.Scheduler)
 		if isServer(p.Framework) {
 			set(&r.Engine, p.Framework)
 		}

@@ -300,6 +300,11 @@ func FrameworkByID(id string) Program {
 	return Program{}
 }
 
+// IsTorch says that a framework is PyTorch or built on it.
+func IsTorch(id string) bool {
+	return is(id, Framework) && !programs[place(id)].NoTorch
+}
+
 // outermost is the one of two launchers that starts the other. What is no launcher starts nothing.
 func outermost(a, b string) string {
 	if !is(b, Launcher) || is(a, Launcher) && place(a) < place(b) {

@@ -65,6 +65,7 @@ type Run struct {
 	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
 	Engine           string // vllm, sglang, hf
 	Launcher         string // slurm, ray, torchrun, k8s, none
+	Scheduler        string // gives the job its host memory: k8s, slurm, pbs, lsf, condor
 	JobID            string
 	WorldSize        *int
 	Nodes            *int

@@ -108,6 +108,12 @@ func (ctx *Context) recognised(pattern string) bool {
 	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
 }
 
+// recognisedAs says whether the name of a pattern that recognised the message or a line of the evidence begins so.
+func (ctx *Context) recognisedAs(prefix string) bool {
+	return strings.HasPrefix(ctx.root.Pattern, prefix) ||
+		slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, prefix) })
+}
+
 // messageContains says whether the evidence holds one of the texts, given in lower case.
 func (ctx *Context) messageContains(texts ...string) bool { return containsAny(ctx.text, texts) }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -303,7 +302,7 @@ func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 // asWritten is the key and the surface of a parameter as the log writes the setting that was found for it.
 func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
 	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
-	framework := classifier.FrameworkByID(ctx.run.Framework)
+	framework := programOf(ctx.run)
 	if f.rank == longer && strings.Contains(plain, ".") && len(split(p.Key)) == 1 {
 		if d := framework.Dialect; d == "hydra" || d == "yaml" { // an engine's setting, as the framework around it writes it
 			key, syntax = plain, d

@@ -193,7 +193,7 @@ func TestNextValues(t *testing.T) {
 			&classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(120 << 30)}}, "slurm-host.mem", "--mem-per-gpu", "45G",
 		},
 		{
-			"the limit that was enforced", run("unknown"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(128 << 30)}},
+			"the limit that was enforced", &classifier.Run{Framework: "unknown", Scheduler: "slurm"}, &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(128 << 30)}},
 			"slurm-host.mem", "--mem", "192G",
 		},
 	} {
