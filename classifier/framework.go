@@ -292,6 +292,17 @@ func Frameworks() []string {
 	return ids
 }
 
+// Applications returns the ids of the applications that a run may have.
+func Applications() []string {
+	var ids []string
+	for i := range programs {
+		if programs[i].Is(Application) {
+			ids = append(ids, programs[i].ID)
+		}
+	}
+	return ids
+}
+
 // FrameworkByID returns what is known of a framework or an application; of an unknown one nothing.
 func FrameworkByID(id string) Program {
 	if is(id, Framework) || is(id, Application) {

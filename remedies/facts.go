@@ -24,7 +24,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 	facts = map[string]fact{
 		"backend":   {"the %s backend", "a backend other than %s", backend},
 		"engine":    {"the %s engine", "an engine other than %s", func(ctx *Context, w string) verdict { return named(strings.ToLower(ctx.run.Engine), w, "engine") }},
-		"launcher":  {"started by %s", "not started by %s", func(ctx *Context, w string) verdict { return named(ctx.run.Launcher, w, "launcher") }},
+		"launcher":  {"started by %s", "not started by %s", launcher},
 		"framework": {"the %s framework", "a framework other than %s", func(ctx *Context, w string) verdict { return named(ctx.run.Framework, w, "framework") }},
 		"role":      {"the %s fails", "not when only the %s fails", role},
 		"resource": {"%s memory ran out", "not %s memory", func(ctx *Context, w string) verdict {
@@ -109,6 +109,14 @@ func named(have, want, what string) verdict {
 		return verdict{}
 	}
 	return verdict{truthOf(have == want), fmt.Sprintf("the %s is %s", what, have)}
+}
+
+// launcher says who started the job. A scheduler behind Ray or torchrun counts, too.
+func launcher(ctx *Context, word string) verdict {
+	if ctx.run.Scheduler == word {
+		return verdict{yes, "the job runs under " + word}
+	}
+	return named(ctx.run.Launcher, word, "launcher")
 }
 
 func backend(ctx *Context, word string) verdict {
@@ -294,6 +302,8 @@ func otherAllocator(ctx *Context, _ string) verdict {
 // Windows, and under cudaMallocAsync; and that two programs let them grow without being asked.
 func fixedSegments(ctx *Context, _ string) verdict {
 	switch {
+	case ctx.is("npu"):
+		return verdict{} // torch_npu kept the message of PyTorch 2.0
 	case ctx.messageContains("reserved in total by pytorch"):
 		return verdict{yes, "the message is one of PyTorch before 2.1, whose segments cannot grow"}
 	case ctx.messageContains("would exceed allowed memory"):
