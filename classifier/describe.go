@@ -30,12 +30,14 @@ func describe(files []*file, o Overrides) Run {
 		}
 	}
 	v.addSettings(r.Config)
-	r.Framework = v.winner()
+	r.Framework = v.winner(Framework)
 	if r.Framework == "unknown" && is(r.Backend, Framework) {
 		r.Framework = r.Backend
 	}
 	if o.Framework != "" {
 		r.Framework = o.Framework
+	} else if p := v.winner(Framework | Application); is(p, Application) {
+		r.Application = p
 	}
 	r.engineFromConfig()
 	if r.Engine == "" && isServer(r.Framework) {

@@ -31,11 +31,11 @@ func (v votes) addSettings(config map[string]Value) {
 	}
 }
 
-// winner is the outermost framework with any evidence.
-func (v votes) winner() string {
+// winner is the outermost program of any of the roles that anything tells.
+func (v votes) winner(roles Role) string {
 	for _, least := range []int{2, 1} {
 		for i := range programs {
-			if v[programs[i].ID] >= least {
+			if programs[i].Roles&roles != 0 && v[programs[i].ID] >= least {
 				return programs[i].ID
 			}
 		}
@@ -49,6 +49,9 @@ func (f *file) writers(r *Run, v votes) {
 		v.add(frameworkOfActor(labelClass(l)), 2)
 		set(&r.Engine, engineOf(l))
 	}
+	for id := range f.Writers {
+		v.add(id, 2)
+	}
 }
 
 // launch reads the lines in which programs introduce themselves.
@@ -56,6 +59,7 @@ func (f *file) launch(r *Run, v votes) {
 	for _, m := range f.Launches {
 		g := m.Fields
 		v.add(g["framework"], 3)
+		v.add(g["application"], 3)
 		if isServer(g["engine"]) {
 			v.add(g["engine"], 1) // a bare server, unless something else turns out to run it
 		}
@@ -66,6 +70,7 @@ func (f *file) launch(r *Run, v votes) {
 		set(&r.Backend, g["backend"])
 		set(&r.JobID, jobOf(g))
 		r.Launcher = outermost(r.Launcher, g["launcher"])
+		r.scheduledBy(g["launcher"])
 		if g["framework"] != "" {
 			set(&r.FrameworkVersion, g["version"])
 		}
@@ -76,12 +81,26 @@ func (f *file) launch(r *Run, v votes) {
 	}
 }
 
+// scheduledBy notes a batch system or a cluster that the log shows. Under Ray or torchrun it is not the launcher, but memory is
+// still asked of it. Kubernetes may run another's nodes as pods, whose limit then counts.
+func (r *Run) scheduledBy(name string) {
+	switch name {
+	case "k8s":
+		r.Scheduler = name
+	case "slurm", "pbs", "lsf", "condor":
+		set(&r.Scheduler, name)
+	}
+}
+
 // frames reads the tracebacks: whose files do they pass through.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
 		p := e.pattern
 		v.add(p.Framework, 1)
+		v.add(p.Application, 2)
 		r.Launcher = outermost(r.Launcher, p.Launcher)
+		r.scheduledBy(p.Launcher)
+		r.scheduledBy(p.Scheduler)
 		if isServer(p.Framework) {
 			set(&r.Engine, p.Framework)
 		}
@@ -99,6 +118,7 @@ func (f *file) frames(r *Run, v votes) {
 		for t, n := e.Trace, 0; t != nil && n < 4; t, n = t.Cause, n+1 {
 			through := programsOf(t.Frames)
 			v.add(through.framework, 3)
+			v.add(through.application, 3)
 			set(&r.Backend, through.trainer)
 			set(&r.Engine, through.engine)
 		}
@@ -106,7 +126,7 @@ func (f *file) frames(r *Run, v votes) {
 }
 
 // stackPrograms are the programs whose files a stack passes through; empty when none is known.
-type stackPrograms struct{ framework, trainer, engine string }
+type stackPrograms struct{ framework, application, trainer, engine string }
 
 // programsOf finds whose files a stack passes through. A framework that runs the job goes before the libraries below it,
 // and of several the outermost counts. Folders above an installed package say nothing: virtual environments are often
@@ -123,6 +143,9 @@ func programsOf(frames []traceback.Frame) stackPrograms {
 		case library == "" || place(p.ID) < place(library) && !(isServer(library) && isServer(p.ID)):
 			library = p.ID // a server may be built on another's code, as SGLang was on vLLM's: the outer one runs
 		}
+		if p := applicationOfFile(path); p != nil && (out.application == "" || place(p.ID) < place(out.application)) {
+			out.application = p.ID
+		}
 		file := "/" + strings.Join(path, "/")
 		out.trainer = foremost(out.trainer, file, Trainer)
 		if !isServer(out.engine) {
@@ -137,19 +160,28 @@ func programsOf(frames []traceback.Frame) stackPrograms {
 // decides, so that a checkout below a folder of another framework's name is read right.
 func programOfFile(path []string) *Program {
 	if len(path) > 1 && path[0] == phase.Installed {
-		return programWith(func(p Package) bool { return p.Name == path[1] })
+		return programWith(Framework, func(p Package) bool { return p.Name == path[1] })
 	}
+	return moduleOwner(Framework, path)
+}
+
+// applicationOfFile is the application to one of whose modules a file belongs, nil when none is known. Modules count in
+// installed packages, too: transformers is a library to everybody but those who run its Trainer.
+func applicationOfFile(path []string) *Program { return moduleOwner(Application, path) }
+
+// moduleOwner is the program of a role that has the innermost of a path's folders as a package with the module below it.
+func moduleOwner(role Role, path []string) *Program {
 	for i := len(path) - 2; i >= 0; i-- {
-		if p := programWith(func(p Package) bool { return p.Name == path[i] && slices.Contains(p.Modules, path[i+1]) }); p != nil {
+		if p := programWith(role, func(p Package) bool { return p.Name == path[i] && slices.Contains(p.Modules, path[i+1]) }); p != nil {
 			return p
 		}
 	}
 	return nil
 }
 
-func programWith(match func(Package) bool) *Program {
+func programWith(role Role, match func(Package) bool) *Program {
 	for i := range programs {
-		if slices.ContainsFunc(programs[i].Packages, match) {
+		if programs[i].Is(role) && slices.ContainsFunc(programs[i].Packages, match) {
 			return &programs[i]
 		}
 	}

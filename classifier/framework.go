@@ -11,9 +11,12 @@ type Role uint8
 // The roles. The registry's order decides between programs of one role: the earlier one contains the later one.
 const (
 	Framework Role = 1 << iota // runs the job; the user follows its guide
-	Trainer                    // shards and trains the model: Run.Backend
-	Engine                     // generates: Run.Engine
-	Launcher                   // starts the processes: Run.Launcher
+	// An Application is what the user starts and configures, around a framework or with memory of its own: its guide goes
+	// before the framework's. Run.Framework stays what it is built on.
+	Application
+	Trainer  // shards and trains the model: Run.Backend
+	Engine   // generates: Run.Engine
+	Launcher // starts the processes: Run.Launcher
 )
 
 // Package is a Python package and some of the modules in it. In a checkout any folder may have the package's name, so
@@ -29,12 +32,14 @@ type Program struct {
 	Name     string // as its makers write it
 	Roles    Role
 	Library  bool      // a framework that counts only where none that builds on it shows
-	Guide    string    // id of the guide of a framework
+	Guide    string    // id of the guide of a framework or an application
 	Dialect  string    // how its settings are written, by the words of the guides' surfaces; empty: in several ways
 	Colocate bool      // a framework whose trainer and engine may share a GPU
+	NoTorch  bool      // has an allocator of its own: advice about PyTorch's does not help
 	Packages []Package // whose frames show that the framework runs
 	Files    []string  // parts of paths that show which trainer or engine runs
-	Actors   []string  // classes of Ray actors that only this framework has
+	Loggers  []string  // first words of the names of its loggers
+	Actors   []string  // classes of Ray actors and labels of processes that only this program has
 	Workers  []string  // beginnings of the labels of an engine's processes
 	Keys     []string  // parts of names of settings that only this framework has
 }
@@ -45,6 +50,10 @@ func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 // programs is the registry. Frameworks that run a job stand before those that they build on: the first one for which
 // there is evidence is the run's. A new framework is one entry here, its rules in package phase, and its guide.
 var programs = []Program{
+	{
+		ID: "easyr1", Name: "EasyR1", Roles: Application, Guide: "easyr1", Dialect: "yaml", Colocate: true, // a fork of verl with settings of its own
+		Keys: []string{"micro_batch_size_per_device_for_update", "micro_batch_size_per_device_for_experience"},
+	},
 	{
 		ID: "relax", Name: "Relax", Roles: Framework, Guide: "relax", Dialect: "flag", Colocate: true,
 		Packages: []Package{{"relax", []string{"backends", "components", "core", "distributed", "engine", "entrypoints", "utils"}}},
@@ -95,6 +104,48 @@ var programs = []Program{
 		Keys: []string{"policy.generation.vllm_cfg", "policy.dtensor_cfg", "policy.megatron_cfg"},
 	},
 	{
+		ID: "roll", Name: "ROLL", Roles: Application, Guide: "roll", Dialect: "yaml", Colocate: true,
+		Packages: []Package{{"roll", []string{"pipeline", "distributed", "third_party", "models", "utils", "configs", "datasets"}}},
+		Keys:     []string{"actor_train.strategy_args", "actor_train.training_args", "actor_infer.strategy_args"},
+	},
+	{
+		ID: "skyrl", Name: "SkyRL", Roles: Application, Guide: "skyrl", Dialect: "hydra", Colocate: true,
+		Packages: []Package{
+			{"skyrl", []string{"train", "backends", "tinker", "utils", "tx"}},
+			{"skyrl_train", []string{"trainer.py", "workers", "utils", "entrypoints", "inference_engines", "distributed", "generators", "weight_sync", "fully_async_trainer.py", "models", "model_wrapper.py"}},
+		},
+		Actors: []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "skyrl_entrypoint"},
+		Keys:   []string{"trainer.micro_forward_batch_size_per_gpu", "trainer.micro_train_batch_size_per_gpu"},
+	},
+	{
+		ID: "prime_rl", Name: "prime-rl", Roles: Application, Guide: "prime-rl", Dialect: "flag",
+		Packages: []Package{{"prime_rl", []string{"trainer", "orchestrator", "inference", "utils", "entrypoints"}}},
+	},
+	{
+		ID: "llamafactory", Name: "LLaMA-Factory", Roles: Application, Guide: "llamafactory", Dialect: "yaml",
+		Packages: []Package{
+			{"llamafactory", []string{"train", "model", "data", "hparams", "cli.py", "launcher.py", "chat", "eval", "extras", "webui", "api"}},
+			{"llmtuner", []string{"train", "model", "data", "hparams", "extras", "chat", "tuner"}}, // before 0.8
+		},
+		Loggers: []string{"llamafactory", "llmtuner"},
+	},
+	{
+		ID: "swift", Name: "ms-swift", Roles: Application, Guide: "ms-swift", Dialect: "flag", Colocate: true,
+		Packages: []Package{{"swift", []string{"trainers", "pipelines", "megatron", "llm", "rlhf_trainers", "plugin", "tuners", "cli", "arguments", "model", "template"}}},
+	},
+	{
+		ID: "axolotl", Name: "axolotl", Roles: Application, Guide: "axolotl", Dialect: "yaml",
+		Packages: []Package{{"axolotl", []string{"cli", "train.py", "core", "utils", "monkeypatch", "integrations", "kernels", "loaders", "prompters.py"}}},
+		Loggers:  []string{"axolotl"},
+	},
+	{
+		ID: "unsloth", Name: "Unsloth", Roles: Application, Guide: "unsloth", Colocate: true,
+		Packages: []Package{
+			{"unsloth", []string{"models", "kernels", "save.py", "trainer.py", "tokenizer_utils.py", "utils", "dataprep"}},
+			{"unsloth_zoo", []string{"gradient_checkpointing.py", "vllm_utils.py", "rl_replacements.py", "saving_utils.py", "loss_utils.py", "compiler.py", "utils.py", "patching_utils.py"}},
+		},
+	},
+	{
 		ID: "trl", Name: "TRL", Roles: Framework, Guide: "trl", Colocate: true,
 		Packages: []Package{
 			{"trl", []string{"trainer", "generation", "extras", "models", "scripts"}},
@@ -104,6 +155,33 @@ var programs = []Program{
 			}}, // TRL's trainers, rewritten
 		},
 	},
+	{
+		ID: "torchtune", Name: "torchtune", Roles: Application, Guide: "torchtune", Dialect: "yaml",
+		Packages: []Package{{"torchtune", []string{"_cli", "training", "modules", "models", "rlhf", "generation", "datasets", "data", "utils"}}},
+		Loggers:  []string{"torchtune"},
+	},
+	{
+		ID: "torchtitan", Name: "TorchTitan", Roles: Application | Trainer, Guide: "torchtitan", Dialect: "flag",
+		Packages: []Package{{"torchtitan", []string{"train.py", "models", "components", "distributed", "experiments", "tools", "trainer.py", "config"}}},
+		Files:    []string{"engine/torchtitan/"},
+	},
+	{
+		ID: "comfyui", Name: "ComfyUI", Roles: Application, Guide: "comfyui", Dialect: "flag",
+		Packages: []Package{
+			{"comfy", []string{"model_management.py", "samplers.py", "sample.py", "sd.py", "ldm", "model_base.py", "ops.py", "model_patcher.py", "k_diffusion", "utils.py"}},
+			{"ComfyUI", []string{"execution.py", "nodes.py", "main.py", "comfy", "comfy_extras", "custom_nodes"}},
+		},
+	},
+	{
+		ID: "tgi", Name: "Text Generation Inference", Roles: Application, Guide: "tgi", Dialect: "flag",
+		Packages: []Package{{"text_generation_server", []string{"server.py", "cli.py", "models", "layers", "utils", "interceptor.py", "tracing.py"}}},
+	},
+	{
+		ID: "lmdeploy", Name: "LMDeploy", Roles: Application, Guide: "lmdeploy", Dialect: "flag",
+		Packages: []Package{{"lmdeploy", []string{"pytorch", "serve", "turbomind", "cli", "pipeline.py", "api.py", "lite"}}},
+		Loggers:  []string{"lmdeploy"},
+	},
+	{ID: "triton", Name: "Triton Inference Server", Roles: Application, Guide: "triton", NoTorch: true},
 	{
 		ID: "vllm", Name: "vLLM", Roles: Framework | Engine, Library: true, Guide: "vllm", Dialect: "flag",
 		Packages: []Package{{"vllm", []string{"v1", "worker", "engine", "executor", "entrypoints", "model_executor"}}},
@@ -115,8 +193,25 @@ var programs = []Program{
 		Packages: []Package{{"sglang", []string{"srt", "launch_server.py"}}},
 		Files:    []string{"/sglang/", "sglang_rollout", "fsdp_sglang.py", "megatron_sglang.py", "sglang_utils/", "sglang_remote.py"},
 	},
-	{ID: "trtllm", Name: "TensorRT-LLM", Roles: Engine},
+	{
+		ID: "trtllm", Name: "TensorRT-LLM", Roles: Application | Engine, Guide: "trtllm", Dialect: "flag",
+		Packages: []Package{{"tensorrt_llm", []string{"_torch", "executor", "runtime", "llmapi", "commands", "serve", "builder.py", "hlapi", "models"}}},
+		Loggers:  []string{"TRT-LLM"},
+	},
+	{ID: "ollama", Name: "Ollama", Roles: Application, Guide: "ollama", NoTorch: true, Actors: []string{"ollama"}},
+	{ID: "llamacpp", Name: "llama.cpp", Roles: Application, Guide: "llamacpp", Dialect: "flag", NoTorch: true, Actors: []string{"llama-server", "llama-cli"}},
 	{ID: "hf", Name: "Hugging Face Transformers", Roles: Engine, Files: []string{"transformers/generation/", "hf_rollout.py"}},
+	{
+		ID: "hf_trainer", Name: "Hugging Face Trainer", Roles: Application, Guide: "hf-trainer", Dialect: "flag",
+		Packages: []Package{{"transformers", []string{"trainer.py", "trainer_seq2seq.py", "training_args.py", "trainer_pt_utils.py"}}},
+	},
+	{
+		ID: "diffusers", Name: "Diffusers", Roles: Application, Guide: "diffusers",
+		Packages: []Package{
+			{"diffusers", []string{"pipelines", "models", "schedulers", "loaders", "examples", "utils", "hooks"}},
+			{"sd-scripts", []string{"train_network.py", "flux_train.py", "sdxl_train.py", "library", "networks"}},
+		},
+	},
 	{
 		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
 		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "__init__.py"}}},
@@ -131,10 +226,25 @@ var programs = []Program{
 		},
 	},
 	{
-		ID: "jax", Name: "JAX", Roles: Framework, Library: true, Guide: "jax",
+		ID: "lightning", Name: "PyTorch Lightning", Roles: Application, Guide: "lightning",
+		Packages: []Package{
+			{"pytorch_lightning", []string{"trainer", "core", "loops", "strategies", "plugins", "callbacks", "utilities", "overrides", "accelerators"}},
+			{"lightning", []string{"pytorch", "fabric"}},
+			{"lightning_fabric", []string{"strategies", "plugins", "wrappers.py"}},
+		},
+	},
+	{
+		ID: "jax", Name: "JAX", Roles: Framework, Library: true, Guide: "jax", NoTorch: true,
 		Packages: []Package{
 			{"jax", []string{"_src", "experimental", "interpreters"}},
 			{"flax", []string{"linen", "training", "nnx", "core"}},
+		},
+	},
+	{
+		ID: "tensorflow", Name: "TensorFlow", Roles: Application, Guide: "tensorflow", NoTorch: true,
+		Packages: []Package{
+			{"tensorflow", []string{"python", "core", "compiler"}},
+			{"keras", []string{"src", "engine", "utils"}},
 		},
 	},
 	{
@@ -142,7 +252,6 @@ var programs = []Program{
 		Packages: []Package{{"torch", []string{"nn", "autograd", "optim", "utils", "distributed", "cuda", "_tensor.py"}}},
 	},
 	{ID: "veomni", Name: "VeOmni", Roles: Trainer, Files: []string{"engine/veomni/"}},
-	{ID: "torchtitan", Name: "TorchTitan", Roles: Trainer, Files: []string{"engine/torchtitan/"}},
 	{ID: "automodel", Name: "NeMo AutoModel", Roles: Trainer, Files: []string{"engine/automodel/"}},
 	{ID: "mindspeed", Name: "MindSpeed", Roles: Trainer, Files: []string{"engine/mindspeed/"}},
 	{ID: "archon", Name: "Archon", Roles: Trainer, Files: []string{"/archon_"}},
@@ -183,12 +292,28 @@ func Frameworks() []string {
 	return ids
 }
 
-// FrameworkByID returns what is known of a framework; of an unknown one nothing.
+// Applications returns the ids of the applications that a run may have.
+func Applications() []string {
+	var ids []string
+	for i := range programs {
+		if programs[i].Is(Application) {
+			ids = append(ids, programs[i].ID)
+		}
+	}
+	return ids
+}
+
+// FrameworkByID returns what is known of a framework or an application; of an unknown one nothing.
 func FrameworkByID(id string) Program {
-	if is(id, Framework) {
+	if is(id, Framework) || is(id, Application) {
 		return programs[place(id)]
 	}
 	return Program{}
+}
+
+// IsTorch says that a framework is PyTorch or built on it.
+func IsTorch(id string) bool {
+	return is(id, Framework) && !programs[place(id)].NoTorch
 }
 
 // outermost is the one of two launchers that starts the other. What is no launcher starts nothing.
@@ -199,7 +324,21 @@ func outermost(a, b string) string {
 	return b
 }
 
-// frameworkOfActor is the framework that has a class of Ray actors, "" when none alone has it.
+// programOfLogger is the program that has a logger of that name, "" when none is known.
+func programOfLogger(name string) string {
+	first := name
+	if i := strings.IndexAny(name, ".:/"); i >= 0 {
+		first = name[:i]
+	}
+	for i := range programs {
+		if slices.Contains(programs[i].Loggers, first) {
+			return programs[i].ID
+		}
+	}
+	return ""
+}
+
+// frameworkOfActor is the program that has a class of Ray actors, "" when none alone has it.
 func frameworkOfActor(class string) string {
 	for i := range programs {
 		if slices.Contains(programs[i].Actors, class) {

@@ -63,6 +63,9 @@ func (f *file) learnHeader(h *envelope.Header) {
 			f.Labels[l] = true
 		}
 	}
+	if id := programOfLogger(h.Logger); id != "" {
+		f.Writers[id] = true
+	}
 	f.learnWriter(h)
 	here := h.Actor != "" && h.Host == ""
 	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here || h.TP >= 0) {

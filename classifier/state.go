@@ -23,6 +23,7 @@ type file struct {
 	Launches   []parser.Marker
 	Gauges     map[string]parser.Gauge // last reading per name and writer
 	Labels     map[string]bool         // process labels seen
+	Writers    map[string]bool         // programs whose loggers were seen
 
 	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
 	Repeated   int       // settings that were printed again since then
@@ -110,6 +111,7 @@ func (f *file) makeMaps() {
 	makeMap(&f.Identities)
 	makeMap(&f.Gauges)
 	makeMap(&f.Labels)
+	makeMap(&f.Writers)
 	makeMap(&f.Clocks)
 }
 

@@ -61,9 +61,11 @@ type Model struct {
 type Run struct {
 	Framework        string // one of the stable ids; "unknown" without evidence
 	FrameworkVersion string
+	Application      string // whose settings the user changes, where that is not the framework: llamafactory, ollama ...
 	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
 	Engine           string // vllm, sglang, hf
 	Launcher         string // slurm, ray, torchrun, k8s, none
+	Scheduler        string // gives the job its host memory: k8s, slurm, pbs, lsf, condor
 	JobID            string
 	WorldSize        *int
 	Nodes            *int

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"oomscan/classifier/phase"
 )
 
 // candidate is an item of a list that may go into the answer.
@@ -202,13 +204,6 @@ func certain(phase string, acts []string) bool {
 	return true
 }
 
-// phaseTexts are phases in words of a sentence.
-var phaseTexts = map[string]string{
-	"init": "start-up", "rollout": "the rollout", "logprob": "the log-probability pass", "forward": "the forward pass", "backward": "the backward pass",
-	"optimizer": "the optimizer step", "training": "the training step", "weight_update": "the weight update", "nccl": "a collective",
-	"checkpoint": "a checkpoint", "data": "data loading",
-}
-
 // acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
 func acts(in []string, failed string) string {
 	if len(in) > 2 {
@@ -218,16 +213,19 @@ func acts(in []string, failed string) string {
 }
 
 func resourceNames(res []string) string {
-	return inNames(res, map[string]string{"gpu": "GPU", "shm": "shared"}, " or ")
+	names := map[string]string{"gpu": "GPU", "shm": "shared"}
+	return joined(res, " or ", func(id string) string { return names[id] })
 }
 
-func phaseNames(phases []string) string { return inNames(phases, phaseTexts, ", ") }
+func phaseNames(phases []string) string {
+	return joined(phases, ", ", func(id string) string { return phase.ByID(id).Name })
+}
 
-// inNames joins words by the names that they have; those without one stay as they are.
-func inNames(words []string, names map[string]string, sep string) string {
+// joined joins words by the names that they have; those without one stay as they are.
+func joined(words []string, sep string, name func(id string) string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = cmp.Or(names[w], w)
+		out[i] = cmp.Or(name(w), w)
 	}
 	return strings.Join(out, sep)
 }

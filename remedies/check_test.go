@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier/phase"
 )
 
 // The checks of what guides and manuals hold are tests: both are a part of the program, and a report need not repeat them.
@@ -47,7 +49,7 @@ type fault struct{ near, what string }
 
 // The words that a guide may use; the design's, in its order.
 var (
-	phaseWords    = []string{"init", "rollout", "logprob", "forward", "backward", "optimizer", "training", "weight_update", "nccl", "checkpoint", "data", "unknown"}
+	phaseWords    = append(phase.Known(), phase.Unknown)
 	resourceWords = []string{"gpu", "host", "shm"}
 	kindWords     = []string{"gpu_oom", "gpu_driver_oom", "kv_cache", "nccl_oom", "nccl_failure", "host_oom", "oom_kill", "shm_exhausted"}
 	surfaces      = []string{"hydra", "yaml", "flag", "python", "env", "sbatch", "shell"}

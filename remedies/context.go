@@ -89,7 +89,10 @@ func phaseOf(ctx *Context) string {
 }
 
 // isServer says that an engine is an inference server of its own.
-func isServer(engine string) bool { return engine == "vllm" || engine == "sglang" }
+func isServer(engine string) bool {
+	p := classifier.FrameworkByID(engine)
+	return p.Is(classifier.Engine)
+}
 
 func resourceOf(k parser.Kind) string {
 	switch k {
@@ -104,6 +107,12 @@ func resourceOf(k parser.Kind) string {
 // recognised says whether a pattern recognised the message or a line of the evidence.
 func (ctx *Context) recognised(pattern string) bool {
 	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
+}
+
+// recognisedAs says whether the name of a pattern that recognised the message or a line of the evidence begins so.
+func (ctx *Context) recognisedAs(prefix string) bool {
+	return strings.HasPrefix(ctx.root.Pattern, prefix) ||
+		slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, prefix) })
 }
 
 // messageContains says whether the evidence holds one of the texts, given in lower case.

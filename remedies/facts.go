@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
 
@@ -23,7 +24,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 	facts = map[string]fact{
 		"backend":   {"the %s backend", "a backend other than %s", backend},
 		"engine":    {"the %s engine", "an engine other than %s", func(ctx *Context, w string) verdict { return named(strings.ToLower(ctx.run.Engine), w, "engine") }},
-		"launcher":  {"started by %s", "not started by %s", func(ctx *Context, w string) verdict { return named(ctx.run.Launcher, w, "launcher") }},
+		"launcher":  {"started by %s", "not started by %s", launcher},
 		"framework": {"the %s framework", "a framework other than %s", func(ctx *Context, w string) verdict { return named(ctx.run.Framework, w, "framework") }},
 		"role":      {"the %s fails", "not when only the %s fails", role},
 		"resource": {"%s memory ran out", "not %s memory", func(ctx *Context, w string) verdict {
@@ -40,6 +41,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"set": {"%s is set", "%s is not set", isSet},
 
 		"dynamic_batch":    {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
+		"other_allocator":  {"an allocator other than PyTorch's", "PyTorch's allocator", otherAllocator},
+		"fixed_segments":   {"PyTorch's segments cannot grow, or grow already", "PyTorch's segments can grow", fixedSegments},
+		"zero3":            {"ZeRO stage 3", "a ZeRO stage below 3", zero3},
+		"weights_loaded":   {"the engine failed after its weights were loaded", "the engine failed while it loaded its weights", weightsLoaded},
+		"data_parallel":    {"one process works with several GPUs (DataParallel)", "one process for each GPU", dataParallel},
+		"vae":              {"it failed in the VAE", "not in the VAE", vae.ask},
 		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
 		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
 		"fragmented":       {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},
@@ -76,6 +83,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 
 		"ray_monitor":  {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
 		"evicted":      {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
+		"node_full":    {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
 		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
 		"pin_memory":   {"pinned host memory was asked for", "no pinned host memory was asked for", pinned.ask},
@@ -101,6 +109,14 @@ func named(have, want, what string) verdict {
 		return verdict{}
 	}
 	return verdict{truthOf(have == want), fmt.Sprintf("the %s is %s", what, have)}
+}
+
+// launcher says who started the job. A scheduler behind Ray or torchrun counts, too.
+func launcher(ctx *Context, word string) verdict {
+	if ctx.run.Scheduler == word {
+		return verdict{yes, "the job runs under " + word}
+	}
+	return named(ctx.run.Launcher, word, "launcher")
 }
 
 func backend(ctx *Context, word string) verdict {
@@ -265,6 +281,79 @@ func fragmented(ctx *Context, _ string) verdict {
 	return verdict{yes, why}
 }
 
+// foreign are beginnings of the names of messages whose allocators are not PyTorch's.
+var foreign = []string{"ggml.", "ollama.", "paddle.", "xla.", "tf.", "tensorrt.", "trtllm.", "rmm.", "cupy.", "onnxruntime."}
+
+// otherAllocator says that the memory which ran out is not PyTorch's: the program has an allocator of its own, or the message
+// is one of another library's and nothing says that PyTorch was there.
+func otherAllocator(ctx *Context, _ string) verdict {
+	p := programOf(ctx.run)
+	if p.NoTorch {
+		return verdict{yes, p.Name + " has an allocator of its own"}
+	}
+	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
+	if said && !classifier.IsTorch(ctx.run.Framework) {
+		return verdict{yes, "the allocator that failed is not PyTorch's"}
+	}
+	return verdict{no, "PyTorch allocates the memory"}
+}
+
+// fixedSegments says that PyTorch's segments cannot be let grow: before 2.1, whose message still told the reserved total, on
+// Windows, and under cudaMallocAsync; and that two programs let them grow without being asked.
+func fixedSegments(ctx *Context, _ string) verdict {
+	switch {
+	case ctx.is("npu"):
+		return verdict{} // torch_npu kept the message of PyTorch 2.0
+	case ctx.messageContains("reserved in total by pytorch"):
+		return verdict{yes, "the message is one of PyTorch before 2.1, whose segments cannot grow"}
+	case ctx.messageContains("would exceed allowed memory"):
+		return verdict{yes, "cudaMallocAsync is the allocator, which has no segments"}
+	case ctx.run.Application == "axolotl", ctx.run.Application == "unsloth":
+		return verdict{yes, programOf(ctx.run).Name + " switches it on itself"}
+	}
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return strings.Contains(f.File, `:\`) }) {
+		return verdict{yes, "segments cannot grow on Windows"}
+	}
+	if ctx.run.Framework == "torch" {
+		if in, ok := versionIn(ctx.run.FrameworkVersion, "<2.1"); ok && in {
+			return verdict{yes, "segments cannot grow before PyTorch 2.1"}
+		}
+	}
+	return verdict{}
+}
+
+// zero3 says that the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
+func zero3(ctx *Context, _ string) verdict {
+	if n, ok := ctx.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ok {
+		return verdict{truthOf(n == 3), fmt.Sprintf("the ZeRO stage is %d", n)}
+	}
+	f, ok := ctx.settings.find("deepspeed", true)
+	if !ok {
+		return verdict{}
+	}
+	name := strings.ToLower(f.value.Value)
+	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+}
+
+// weightsLoaded says that an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
+// not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
+func weightsLoaded(ctx *Context, _ string) verdict {
+	if ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
+		return verdict{no, "the weights were not loaded yet"}
+	}
+	return verdict{yes, "the weights were loaded"}
+}
+
+// dataParallel says that the failing stack passes through DataParallel, which gathers outputs on its first card.
+func dataParallel(ctx *Context, _ string) verdict {
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return containsAny(f.File, []string{"nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py"})
+	}) {
+		return verdict{yes, "one process works with several GPUs and gathers their outputs on the first"}
+	}
+	return verdict{no, "no DataParallel in the stack"}
+}
+
 // others says that other processes hold at least what was missing, and more than the CUDA contexts that any
 // neighbour leaves there.
 func others(ctx *Context, _ string) verdict {
@@ -287,14 +376,9 @@ func others(ctx *Context, _ string) verdict {
 	return verdict{truthOf(o > context && (!ok || o >= short)), why}
 }
 
-// colocates says that a framework may put trainer and engine on one card.
-func colocates(framework string) bool {
-	return slices.Contains([]string{"verl", "relax", "slime", "trl", "openrlhf", "nemo_rl"}, framework)
-}
-
 // coTenant is others where the neighbour is expected: a framework that puts trainer and engine on one card.
 func coTenant(ctx *Context, _ string) verdict {
-	if colocates(ctx.run.Framework) {
+	if programOf(ctx.run).Colocate {
 		return ctx.holds("others")
 	}
 	return verdict{no, "this framework does not share a card between trainer and engine"}
@@ -303,7 +387,7 @@ func coTenant(ctx *Context, _ string) verdict {
 // stray says that a process which has no business there holds so much of a trainer's card that nothing else matters: more
 // than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
 func stray(ctx *Context, _ string) verdict {
-	if !slices.Contains([]string{"torch", "deepspeed", "megatron", "areal", "unknown", ""}, ctx.run.Framework) {
+	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) {
 		return verdict{no, "trainer and engine may share the card"}
 	}
 	r := ctx.root
@@ -515,7 +599,23 @@ func lengthEstimate(ctx *Context, _ string) verdict {
 	return verdict{truthOf(ok), "the engine printed how long a sequence would fit"}
 }
 
+// nodeFull says that the kernel found the whole machine full: no limit was reached, and none can be raised (mm/oom_kill.c,
+// dump_oom_summary). Kernels 5.0 and 5.1 print CONSTRAINT_NONE for groups, too, so that the group's name decides.
+func nodeFull(ctx *Context, _ string) verdict {
+	const full = "the machine itself was full, no limit of the job was reached"
+	switch {
+	case ctx.messageContains("oom_memcg=", "memory cgroup out of memory"):
+		return verdict{no, "a control group reached its limit"}
+	case ctx.messageContains("global_oom"), evicted.seen(ctx), ctx.recognisedAs("kernel.") && ctx.messageContains("out of memory: kill"):
+		return verdict{yes, full}
+	}
+	return verdict{}
+}
+
 func cgroup(ctx *Context, _ string) verdict {
+	if v := ctx.holds("node_full"); v.truth == yes {
+		return verdict{no, v.why}
+	}
 	if limitReached.seen(ctx) {
 		return verdict{yes, "a memory limit of the job was reached"}
 	}

@@ -1,6 +1,11 @@
 package remedies
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"oomscan/classifier"
+)
 
 // choice is a list that goes into the answer.
 type choice struct {
@@ -9,21 +14,23 @@ type choice struct {
 	own   bool // for this phase, as opposed to general advice
 }
 
-// guideOf returns the guide of a framework; PyTorch's for those that have none.
-func guideOf(framework string) *Guide {
-	name := framework
-	if name == "nemo_rl" {
-		name = "nemo-rl"
+// programOf is the program whose settings the user changes: the application around the framework, or the framework.
+func programOf(run *classifier.Run) classifier.Program {
+	return classifier.FrameworkByID(cmp.Or(run.Application, run.Framework))
+}
+
+// guideOf returns the guide of a run's program. Without one it is PyTorch's where PyTorch's allocator may have spoken, else
+// the few words that hold for any program.
+func guideOf(ctx *Context) *Guide {
+	if ctx.is("other_allocator") {
+		return guide(cmp.Or(programOf(ctx.run).Guide, "card"))
 	}
-	if g := guide(name); g != nil && g.Framework == framework && framework != "unknown" {
-		return g
-	}
-	return guide("torch")
+	return guide(cmp.Or(programOf(ctx.run).Guide, "torch"))
 }
 
 // listsFor picks the lists in the order they are printed.
 func listsFor(ctx *Context) []choice {
-	own := guideOf(ctx.run.Framework)
+	own := guideOf(ctx)
 	if own == nil {
 		return nil
 	}
@@ -74,7 +81,10 @@ func extraGuides(ctx *Context, name string) []string {
 		if isServer(engine) && engine != name {
 			return []string{engine}
 		}
-	case backend == "deepspeed" && slices.Contains([]string{"torch", "trl", "openrlhf"}, name), backend == "megatron" && name == "torch":
+		if backend == "deepspeed" && ctx.run.Application != "" {
+			return []string{backend}
+		}
+	case backend == "deepspeed" && name != backend, backend == "megatron" && name == "torch":
 		return []string{backend}
 	}
 	return nil
@@ -86,13 +96,51 @@ func hostGuides(ctx *Context) []string {
 	if ctx.is("ray_monitor") {
 		out = append(out, "ray-memory")
 	}
-	if ctx.run.Launcher == "k8s" {
-		return append(out, "kubernetes")
+	if owner := hostOwner(ctx); owner != "" {
+		return append(out, owner)
 	}
-	if len(out) > 0 && ctx.run.Launcher != "slurm" && !ctx.is("cgroup") {
+	if len(out) > 0 && !ctx.is("cgroup") {
 		return out
 	}
-	return append(out, "slurm-host")
+	return append(out, "host")
+}
+
+// hostOwners are the guides of those who give a job its host memory, and what shows that one of them did: parts of the paths
+// of control groups, and beginnings of the names of messages. What runs inside of another stands first: a pod's group may
+// lie below a container's.
+var hostOwners = []struct {
+	guide, launcher string
+	groups          []string
+	messages        []string
+	settings        []string
+}{
+	{"kubernetes", "k8s", []string{"/kubepods"}, []string{"kubernetes.oom_killed", "kubernetes.evicted", "kubernetes.system_oom"}, nil},
+	{"slurm-host", "slurm", []string{"/slurm", "slurmstepd.scope"}, []string{"slurm."}, []string{"--mem", "--mem-per-cpu", "--mem-per-gpu", "ReqMem", "Memory requested"}},
+	{"pbs", "pbs", []string{"/pbs_jobs.service/", "/pbspro", "/torque/"}, []string{"pbs."}, nil},
+	{"lsf", "lsf", []string{"/lsf/"}, []string{"lsf."}, nil},
+	{"condor", "condor", []string{"/htcondor/", "/condor.service/"}, []string{"condor."}, nil},
+	{"docker", "docker", []string{"/docker/", "/docker-", "/libpod-"}, []string{"docker."}, nil},
+}
+
+// hostOwner is the guide of whoever gave the job its host memory, "" when nothing tells: who is named in the failure, then
+// the batch system of the job, then a setting that only one of them has.
+func hostOwner(ctx *Context) string {
+	for i := range hostOwners {
+		if o := &hostOwners[i]; ctx.messageContains(o.groups...) || slices.ContainsFunc(o.messages, ctx.recognisedAs) {
+			return o.guide
+		}
+	}
+	for i := range hostOwners {
+		if o := &hostOwners[i]; o.launcher == ctx.run.Scheduler || o.launcher == ctx.run.Launcher {
+			return o.guide
+		}
+	}
+	for i := range hostOwners {
+		if o := &hostOwners[i]; slices.ContainsFunc(o.settings, func(key string) bool { return isSet(ctx, key).truth == yes }) {
+			return o.guide
+		}
+	}
+	return ""
 }
 
 // matchingLists returns a guide's lists for the incident: those that name its kind, else those that name its phase.
@@ -143,7 +191,7 @@ func generalLists(ctx *Context, g *Guide) []choice {
 // cardLists is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation. Its list
 // for evaluation is for failures there.
 func cardLists(ctx *Context) []choice {
-	if ctx.run.Framework == "jax" {
+	if ctx.is("other_allocator") {
 		return nil
 	}
 	g := guide("torch")

@@ -299,14 +299,12 @@ func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 	return nil
 }
 
-// dialects are the surfaces of frameworks whose settings are dotted paths.
-var dialects = map[string]string{"verl": "hydra", "nemo_rl": "hydra", "areal": "yaml"}
-
 // asWritten is the key and the surface of a parameter as the log writes the setting that was found for it.
 func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
 	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
+	framework := programOf(ctx.run)
 	if f.rank == longer && strings.Contains(plain, ".") && len(split(p.Key)) == 1 {
-		if d, ok := dialects[ctx.run.Framework]; ok { // an engine's setting, as the framework around it writes it
+		if d := framework.Dialect; d == "hydra" || d == "yaml" { // an engine's setting, as the framework around it writes it
 			key, syntax = plain, d
 		} else if form == "yaml" {
 			key, syntax = plain, "yaml"
@@ -314,7 +312,7 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 			key, syntax = plain, "hydra"
 		}
 	}
-	own := slices.Contains([]string{"torch", "unknown", "deepspeed"}, ctx.run.Framework)
+	own := framework.Dialect == "" && (framework.Library || framework.ID == "")
 	switch {
 	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
 		return f.key, "python" // a script of one's own: as it writes it itself

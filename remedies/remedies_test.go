@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,9 +15,7 @@ import (
 
 func TestEveryPhaseAndResourceHasAChecklist(t *testing.T) {
 	t.Parallel()
-	for _, fw := range []string{
-		"verl", "areal", "relax", "slime", "openrlhf", "trl", "nemo_rl", "deepspeed", "megatron", "torch", "vllm", "sglang", "jax", "unknown", "", "gpt-neox",
-	} {
+	for _, fw := range append(append(classifier.Frameworks(), classifier.Applications()...), "unknown", "", "gpt-neox") {
 		for _, phase := range phaseWords {
 			for res, kind := range map[string]parser.Kind{"gpu": parser.GPUOOM, "host": parser.HostOOM, "shm": parser.SHMExhausted} {
 				c := For(run(fw), &classifier.Incident{Kind: kind, Resource: res, Phase: phase})
@@ -111,6 +110,82 @@ func TestHostListFollowsWhoEnforcedTheLimit(t *testing.T) {
 	k8s := run("torch")
 	k8s.Launcher = "k8s"
 	assert.Equal(t, "kubernetes.limit", For(k8s, kill("kubernetes.oom_killed")).StartWith[0])
+
+	underRay := run("verl")
+	underRay.Launcher, underRay.Scheduler = "ray", "slurm"
+	assert.NotEmpty(t, pick(t, For(underRay, kill("kernel.killed")), "slurm-host.mem"), "Slurm stands behind Ray")
+}
+
+func TestNoSchedulerIsAdvisedWhereAnotherGivesTheMemory(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, text, scheduler, guide string }{
+		{"a pod's group under Slurm's words", "oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/kubepods/burstable/pod1/c0,task=python", "slurm", "kubernetes"},
+		{"a container", "oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/docker/4f1c,task=python", "", "docker"},
+		{"PBS", "=>> PBS: job killed: mem 2kb exceeded limit 1kb", "pbs", "pbs"},
+		{"LSF", "TERM_MEMLIMIT: job killed", "lsf", "lsf"},
+		{"HTCondor", "Job has gone over cgroup memory limit", "condor", "condor"},
+		{"nobody known", "Memory cgroup out of memory: Killed process 1 (python)", "", "host"},
+	} {
+		in := &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "training", Root: classifier.Root{Pattern: "kernel.killed", Message: test.text}}
+		for _, r := range For(&classifier.Run{Framework: "torch", Scheduler: test.scheduler}, in).Remedies {
+			assert.True(t, strings.HasPrefix(r.ID, test.guide+"."), "%s: %s", test.name, r.ID)
+		}
+	}
+}
+
+func TestALimitIsNotRaisedWhereTheMachineWasFull(t *testing.T) {
+	t.Parallel()
+	full := "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/slurm/uid_1/job_2/step_0,task=python"
+	in := &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Pattern: "kernel.killed", Message: full}}
+	c := For(&classifier.Run{Framework: "torch", Scheduler: "slurm"}, in)
+	assert.NotContains(t, c.StartWith, "slurm-host.mem")
+	assert.Contains(t, c.StartWith, "slurm-host.node")
+}
+
+func TestPyTorchIsAdvisedOnlyWhereItsAllocatorSpoke(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		application, framework, pattern string
+		torch                           bool
+	}{
+		{"hf_trainer", "torch", "torch.oom.of_which", true},
+		{"tgi", "torch", "torch.oom.of_which", true},
+		{"trtllm", "torch", "torch.oom.of_which", true},
+		{"trtllm", "unknown", "tensorrt.requested", false},
+		{"llamacpp", "unknown", "ggml.malloc", false},
+		{"ollama", "torch", "cuda.error", false},
+		{"tensorflow", "unknown", "tf.tensor", false},
+		{"", "jax", "xla.exhausted", false},
+		{"", "unknown", "rmm.pool", false},
+		{"", "unknown", "torch.oom.of_which", true},
+	} {
+		in := gpuOOM("forward")
+		in.Root.Pattern = test.pattern
+		c := For(&classifier.Run{Framework: test.framework, Application: test.application}, in)
+		require.NotEmpty(t, c.Remedies)
+		has := slices.ContainsFunc(c.Remedies, func(r Remedy) bool { return strings.HasPrefix(r.ID, "torch.") })
+		assert.Equal(t, test.torch, has, "%+v", test)
+	}
+}
+
+func TestSegmentsAreNotLetGrowWhereTheyCannot(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		run  *classifier.Run
+		text string
+	}{
+		{"before PyTorch 2.1", run("torch"), "9.2 GiB reserved in total by PyTorch"},
+		{"cudaMallocAsync", run("torch"), "Allocation on device 0 would exceed allowed memory"},
+		{"axolotl switches it on itself", &classifier.Run{Framework: "torch", Application: "axolotl"}, ""},
+	} {
+		in := with(gpuOOM("backward"), func(r *classifier.Root) {
+			r.Requested, r.Free, r.Total, r.ReservedUnallocated, r.Message = gibs(2), gibs(1), gibs(40), gibs(8), test.text
+		})
+		r := pick(t, For(test.run, in), "torch.card.expandable-segments")
+		require.NotNil(t, r.Applies, test.name)
+		assert.False(t, *r.Applies, "%s: %s", test.name, r.AppliesWhy)
+	}
 }
 
 func TestApplies(t *testing.T) {

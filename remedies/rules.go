@@ -33,6 +33,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
 		"halve":               whole(halve),
 		"halve_micro":         whole(halveMicro),
+		"accumulate":          whole(accumulate),
 		"halve_micro_divisor": whole(halveMicroDivisor),
 		"halve_micro_global":  whole(halveMicroGlobal),
 		"budget_verl":         whole(budgetVerl),
@@ -177,6 +178,26 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 		how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(int64(float64(*q.root.Requested)*float64(before)/float64(m))))
 	}
 	return proposedValue{to: itoa(to), how: how}
+}
+
+// microBatches are what trainers call the samples of one pass on one GPU.
+var microBatches = []string{"per_device_train_batch_size", "micro_batch_size", "micro_train_batch_size_per_gpu", "train_batch_size", "Batch size per device", "batch_size"}
+
+// accumulate makes up for a micro-batch that halveMicro makes smaller, so that a step sees as many samples as before.
+func accumulate(q *paramQuery, n int64) proposedValue {
+	m, ok := q.settings.integer(microBatches...)
+	if !ok || m < 1 || m > mostSamples || n > mostSamples {
+		return proposedValue{}
+	}
+	k, _ := q.halvings()
+	to := max(m>>min(k, 62), 1)
+	switch {
+	case m == 1:
+		return atBound("the batch is 1 already, so %s stays", q.p.Key)
+	case m%to != 0:
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(n * (m / to)), how: fmt.Sprintf("%d x %d / %d = %d, for as many samples a step", n, m, to, n*(m/to))}
 }
 
 // halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel

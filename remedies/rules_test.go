@@ -186,6 +186,10 @@ func TestNextValues(t *testing.T) {
 			}},
 			"vllm.utilization-fit", "--gpu-memory-utilization", "0.45",
 		},
+		{
+			"accumulation makes up for a batch that is halved twice", run("hf_trainer", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4"),
+			with(gpuOOM("forward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(6), gibs(2), gibs(80) }), "hf-trainer.batch", "--gradient_accumulation_steps", "16",
+		},
 		{"Slurm's request", run("unknown", "--mem", "96G"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "data"}, "slurm-host.mem", "--mem", "144G"},
 		{"Slurm's request in MiB", run("unknown", "--mem", "65536"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host"}, "slurm-host.mem", "--mem", "96G"},
 		{
@@ -193,7 +197,7 @@ func TestNextValues(t *testing.T) {
 			&classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(120 << 30)}}, "slurm-host.mem", "--mem-per-gpu", "45G",
 		},
 		{
-			"the limit that was enforced", run("unknown"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(128 << 30)}},
+			"the limit that was enforced", &classifier.Run{Framework: "unknown", Scheduler: "slurm"}, &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(128 << 30)}},
 			"slurm-host.mem", "--mem", "192G",
 		},
 	} {

@@ -34,7 +34,7 @@ func stateBytes(ctx *Context, c *change) (freed int64, how string, ok bool) {
 	key := strings.Join(split(c.Key), ".")
 	share := func(bytes int64, what string) (int64, string, bool) {
 		n := bytes * params.Value / ranks
-		return n, fmt.Sprintf("%s: %d bytes x %.3g parameters%s / %d GPUs = %s per GPU", what, bytes, float64(params.Value), fromName(params), ranks, classifier.GiB(n)), true
+		return n, fmt.Sprintf("%s: %d bytes x %.3g parameters%s / %d GPUs = %s per GPU", what, bytes, float64(params.Value), fromName(params), ranks, classifier.GiB(n)), n > 0
 	}
 	switch {
 	case strings.HasSuffix(key, "offload_optimizer.device") && *c.To == "cpu", strings.HasSuffix(key, "adam_offload") && on(*c.To):

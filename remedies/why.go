@@ -74,5 +74,5 @@ func pointer(n int64, ok bool) *int64 {
 func mayShareCard(ctx *Context) bool {
 	t := ctx.holds("shares_card").truth
 	engine := isServer(ctx.run.Engine) && !isServer(ctx.run.Framework) && ctx.run.Framework != "areal" // whose engines have cards of their own
-	return t == yes || t == unknown && (engine || colocates(ctx.run.Framework))
+	return t == yes || t == unknown && (engine || programOf(ctx.run).Colocate)
 }

@@ -10,7 +10,7 @@ import (
 // jaxPatterns are JAX, XLA and TensorFlow.
 var jaxPatterns = slices.Concat(
 	by(pattern.Program{Name: "xla", Allocator: "xla"}, xlaPatterns),
-	by(pattern.Program{Name: "tf", Allocator: "xla"}, tensorflowPatterns),
+	by(pattern.Program{Name: "tf", Application: "tensorflow", Allocator: "xla"}, tensorflowPatterns),
 	by(pattern.Program{Name: "paddle", Allocator: "paddle"}, paddlePatterns),
 )
 

@@ -9,7 +9,7 @@ import (
 //
 // A framework is claimed by its own modules and entry points only. A line that names a library used by several
 // frameworks tells "library" and "version", "engine" or "backend". "version" is always that of "library".
-var launchPatterns = []table{launchFrameworks, launchEngines, launchVersions, launchLaunchers, launchSlurm, launchRanks, launchHosts}
+var launchPatterns = []table{launchFrameworks, launchApplications, launchEngines, launchVersions, launchLaunchers, launchSlurm, launchRanks, launchHosts}
 
 // launchFrameworks are the fingerprints of the outermost framework: Python modules as they stand in command lines,
 // object reprs and configuration (`_target_`), and lines only it prints.
@@ -74,6 +74,82 @@ func launchFrameworks() []pattern.Pattern {
 			[]string{"jaxlib.", "jax.errors.", "JAX process: ", "JAX local devices: "},
 			"jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.",
 			"JAX process: 0 / 1"),
+	}
+}
+
+// launchApplications are what programs print of themselves where no traceback tells: banners, entry points, log prefixes.
+func launchApplications() []pattern.Pattern {
+	application := func(name, source, expr string, literals []string, samples ...string) pattern.Pattern {
+		return pattern.Pattern{
+			Name:     "launch." + name,
+			Literals: literals,
+			Expr:     expr,
+			Marker:   "launch", Set: map[string]string{"application": name}, Source: source,
+			Match: lines(samples...),
+		}
+	}
+	return []pattern.Pattern{
+		application("ollama", "Ollama 0.1-0.33, server/sched.go, llm/server.go, server/routes.go",
+			`\bsource=(?:sched|server|routes|llama_server|gpu|memory)\.go:\d|msg="(?:starting (?:llama[- ]server|runner)|llama runner started in )`,
+			[]string{" source=sched.go:", " source=server.go:", " source=routes.go:", " source=llama_server.go:", " source=gpu.go:", " source=memory.go:", `msg="starting `, `msg="llama runner `},
+			`time=2026-03-04T09:10:08.511Z level=INFO source=sched.go:715 msg="new model will fit in available VRAM, loading"`),
+		application("llamacpp", "llama.cpp 2023-2026, src/llama-model-loader.cpp, common/common.cpp, tools/server",
+			`^(?:\w{1,40}: )?(?:llama_model_loader: loaded meta data|(?:llm_)?load_tensors: |common_init_from_params: |common_fit_params: |llama_params_fit: |build_info: b\d)|^srv {2,6}load_model: `,
+			[]string{"llama_model_loader: loaded", "load_tensors: ", "common_init_from_params: ", "common_fit_params: ", "llama_params_fit: ", "build_info: b", "srv    load_model: "},
+			"llama_model_loader: loaded meta data with 32 key-value pairs and 707 tensors from /srv/m.gguf", "load_tensors: offloaded 33/33 layers to GPU",
+			"main: build_info: b10488-1f2e3d4c", "srv    load_model: loading model '/srv/m.gguf'"),
+		application("trtllm", "TensorRT-LLM 0.5-1.x, cpp/tensorrt_llm/common/logger.h, tensorrt_llm/logger.py, commands/serve.py",
+			`^\[TensorRT-LLM\]\[|\btrtllm-(?:serve|build|bench|llmapi-launch)\b`,
+			[]string{"[TensorRT-LLM][", "trtllm-serve", "trtllm-build", "trtllm-bench", "trtllm-llmapi-launch"},
+			"[TensorRT-LLM][INFO] Engine version 0.12.0 found in the config file", "+ trtllm-serve /models/q --tp_size 4"),
+		application("triton", "Triton Inference Server 20.x-26.x, src/main.cc, core/src/model_repository_manager.cc",
+			`\btritonserver --|TRITONBACKEND_\w|/opt/tritonserver/backends/|successfully (?:loaded|unloaded) '[^']{1,200}' version \d`,
+			[]string{"tritonserver --", "TRITONBACKEND_", "/opt/tritonserver/backends/", "successfully loaded '", "successfully unloaded '"},
+			"+ tritonserver --model-repository=/models", "TRITONBACKEND_ModelInstanceInitialize: resnet_0_0 (GPU device 0)"),
+		application("tgi", "Text Generation Inference 0.9-3.x, launcher/src/main.rs, router/src/server.rs",
+			`(?:^|\s)text_generation_(?:launcher|router)\b`, []string{"text_generation_launcher", "text_generation_router"},
+			"text_generation_launcher: Sharding model on 2 processes"),
+		application("lmdeploy", "LMDeploy 0.2-0.16, lmdeploy/cli, src/turbomind/utils/logger.cc",
+			`^\[TM\]\[(?:INFO|WARNING|ERROR|FATAL)\]|\blmdeploy (?:serve|chat|lite) \w`, []string{"[TM][INFO]", "[TM][WARNING]", "[TM][ERROR]", "[TM][FATAL]", "lmdeploy serve ", "lmdeploy chat ", "lmdeploy lite "},
+			"[TM][INFO] [BlockManager] block_size = 2.000 MB", "+ lmdeploy serve api_server /models/q --tp 2"),
+		application("llamafactory", "LLaMA-Factory 0.5-0.9, src/llamafactory/cli.py",
+			`\bllamafactory-cli (?:train|export|chat|api|webui)\b|\bllamafactory/launcher\.py\b`, []string{"llamafactory-cli ", "llamafactory/launcher.py"},
+			"+ llamafactory-cli train examples/train_lora/llama3_lora_sft.yaml"),
+		application("swift", "ms-swift 2.x-4.x, swift/utils/logger.py, swift/cli",
+			`^\[(?:INFO|WARNING|ERROR):swift\] |(?:^|\s)(?:swift|megatron) (?:sft|pt|rlhf) --\w`, []string{"[INFO:swift] ", "[WARNING:swift] ", "[ERROR:swift] ", "swift sft --", "swift pt --", "swift rlhf --", "megatron sft --", "megatron pt --", "megatron rlhf --"},
+			"[INFO:swift] Global seed set to 42", "+ swift sft --model Qwen/Qwen2.5-7B-Instruct"),
+		application("axolotl", "axolotl 0.4-0.18, axolotl/cli",
+			`\baxolotl\.cli\.\w|(?:^|\s)axolotl (?:train|preprocess|inference) \S{1,200}\.ya?ml`, []string{"axolotl.cli.", "axolotl train ", "axolotl preprocess ", "axolotl inference "},
+			"+ accelerate launch -m axolotl.cli.train config.yml", "+ axolotl train examples/llama-3/qlora.yml"),
+		application("unsloth", "Unsloth 2024-2026, unsloth/models/loader.py, unsloth_zoo/vllm_utils.py",
+			`==\(\(={4}\)\)== {1,3}Unsloth|^Unsloth: \w`, []string{"==((====))==  Unsloth", "==((====))== Unsloth", "Unsloth: "},
+			"==((====))==  Unsloth 2026.8.19: Fast Llama patching. Transformers: 5.1.0.", "Unsloth: Will smartly offload gradients to save VRAM!"),
+		application("lightning", "PyTorch Lightning 1.x-2.x, trainer/setup.py, utilities/rank_zero.py",
+			`^GPU available: (?:True|False)(?: \(\w{1,8}\))?, used: |^LOCAL_RANK: \d{1,4} - CUDA_VISIBLE_DEVICES: \[`, []string{"GPU available: ", " - CUDA_VISIBLE_DEVICES: ["},
+			"GPU available: True (cuda), used: True", "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1]"),
+		application("torchtune", "torchtune 0.1-0.7, torchtune/_cli",
+			`(?:^|\s)tune run \S{1,200} --config\b|\btorchtune\.(?:utils|training)\._?\w`, []string{"tune run ", "torchtune.utils.", "torchtune.training."},
+			"+ tune run full_finetune_single_device --config llama3/8B_full_single_device", "  _component_: torchtune.training.FullModelHFCheckpointer"),
+		application("torchtitan", "TorchTitan 0.1-0.2, torchtitan/tools/logging.py",
+			`^\[titan\] \d{4}-|\btorchtitan\.train\b|--job\.config_file[= ]`, []string{"[titan] ", "torchtitan.train", "--job.config_file"},
+			"[titan] 2026-06-30 03:02:40,431 - root - INFO - Starting job: Llama 3 8B training", "+ torchrun --nproc_per_node=8 -m torchtitan.train --job.config_file ./x.toml"),
+		application("roll", "ROLL 0.1-0.3, examples/start_rlvr_pipeline.py",
+			`\bstart_(?:rlvr|agentic|dpo|sft|distill|reward_fl)\w{0,20}_pipeline\b|\broll\.(?:pipeline|distributed)\.\w`,
+			[]string{"start_rlvr", "start_agentic", "start_dpo", "start_sft", "start_distill", "start_reward_fl", "roll.pipeline.", "roll.distributed."},
+			"+ python examples/start_rlvr_pipeline.py --config_path qwen2.5-7B", "repr=<roll.distributed.executor.worker.Worker object at 0x7f>"),
+		application("skyrl", "SkyRL 0.1-0.4, skyrl_train/entrypoints/main_base.py, skyrl/train",
+			`\bskyrl_(?:train|entrypoint)\b|\bskyrl\.(?:train|backends)\.\w`, []string{"skyrl_train", "skyrl_entrypoint", "skyrl.train.", "skyrl.backends."},
+			"+ uv run -m skyrl_train.entrypoints.main_base trainer.epochs=2", "skyrl.train.trainer:train:450 - Started"),
+		application("prime_rl", "prime-rl 0.2-0.8, src/prime_rl",
+			`\bPRIME-RL::\w|\bprime_rl[./]\w`, []string{"PRIME-RL::", "prime_rl.", "prime_rl/"},
+			"PRIME-RL::Trainer", "+ torchrun src/prime_rl/trainer/rl/train.py"),
+		application("comfyui", "ComfyUI 0.2-0.10, main.py, comfy/model_management.py, execution.py",
+			`^Total VRAM \d{1,8} MB, total RAM \d{1,9} MB|^!!! Exception during processing !!!|^Got an OOM, unloading all loaded models\.`,
+			[]string{"Total VRAM ", "!!! Exception during processing !!!", "Got an OOM, unloading all loaded models."},
+			"Total VRAM 24564 MB, total RAM 64000 MB", "!!! Exception during processing !!! Allocation on device"),
+		application("hf_trainer", "transformers 4.x-5.x, trainer.py: the banner above the first step",
+			`^\s{0,4}Number of trainable parameters = [\d,]{1,20}\s*$`, []string{"Number of trainable parameters = "},
+			"  Number of trainable parameters = 8,030,261,248"),
 	}
 }
 

@@ -41,7 +41,7 @@ var tables = [][]table{
 	schedulerPatterns,
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
-	by(pattern.Program{Name: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
+	by(pattern.Program{Name: "trtllm", Application: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
 	{tgiPatterns},
 	// allocators and drivers
 	torchPatterns, accelPatterns,
@@ -50,7 +50,7 @@ var tables = [][]table{
 	shmPatterns,
 	cudaPatterns,
 	jaxPatterns,
-	by(pattern.Program{Name: "ggml", Allocator: "ggml"}, ggmlPatterns),
+	by(pattern.Program{Name: "ggml", Application: "llamacpp", Allocator: "ggml"}, ggmlPatterns),
 	nativePatterns,
 	hostPatterns,
 	// who died of what

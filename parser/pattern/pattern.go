@@ -20,15 +20,17 @@ import (
 // Program is who prints a message and what that alone proves. Of a program about which nothing more is known it is zero.
 type Program struct {
 	Name      string
-	Framework string    // that runs wherever the message is printed
-	Launcher  string    // that runs there
-	Scheduler string    // the batch system that prints it; a job has one
-	Allocator string    // the library whose allocator failed; the ranks of a job have one
-	Vendor    string    // of the devices; CUDA and ROCm print the same words
-	Device    string    // kind of device, where only one prints the message
-	Child     string    // of a launcher that reports how its processes ended: the field that names the process
-	Authority Authority // of its reports of kills
-	Node      bool      // logs for a node or a cluster, about any job there
+	Framework string // that runs wherever the message is printed
+	Launcher  string // that runs there
+	Scheduler string // the batch system that prints it; a job has one
+	// Application that prints it, where the user configures that and not a framework.
+	Application string
+	Allocator   string    // the library whose allocator failed; the ranks of a job have one
+	Vendor      string    // of the devices; CUDA and ROCm print the same words
+	Device      string    // kind of device, where only one prints the message
+	Child       string    // of a launcher that reports how its processes ended: the field that names the process
+	Authority   Authority // of its reports of kills
+	Node        bool      // logs for a node or a cluster, about any job there
 }
 
 // Authority ranks who reports a kill: of several reports of one kill, the highest is the root.
