@@ -320,6 +320,9 @@ func batchOf(ctx *Context, s *memory.Setup) {
 		s.SequenceMax = known(l.Longest, l.Longest > 0)
 		s.TokenBudget, s.MicroBatch = known(l.Tokens, l.Budget), known(l.Samples, !l.Budget && l.Samples > 0)
 	}
+	if c := s.CP.Or(1); s.Framework == memory.AReaL && s.TokenBudget.Known { // cut into parts after it is packed (areal/engine/fsdp_engine.py)
+		s.TokenBudget.Value = ceilDiv(s.TokenBudget.Value, c)
+	}
 	if s.Task == "grpo" && s.MicroBatch.Known { // the head is computed for the answers alone
 		if n, ok := ctx.settings.integer("max_completion_length"); ok && n < mostTokens {
 			s.LossTokens = memory.Some(s.MicroBatch.Value * n)

@@ -69,7 +69,7 @@ func TestSettingsOfEveryDialectBecomeTheSameInputs(t *testing.T) {
 		), "backward", func(s *memory.Setup) {
 			s.Framework, s.Trainer, s.World, s.TP, s.PP, s.CP = memory.AReaL, memory.FSDP2, four, one, one, two
 			s.EngineTP, s.EnginePP, s.Colocated, s.EngineShare = two, one, off, memory.Some(0.8)
-			s.TokenBudget, s.Recompute, s.WeightBytes, s.Optimizer = memory.Some(int64(16384)), memory.RecomputeFull, memory.Some(2.0), "adam_bf16"
+			s.TokenBudget, s.Recompute, s.WeightBytes, s.Optimizer = memory.Some(int64(8192)), memory.RecomputeFull, memory.Some(2.0), "adam_bf16"
 			s.Reference, s.Critic = off, off
 		}},
 		"OpenRLHF": {run(
