@@ -82,7 +82,7 @@ var (
 		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}
-	vae = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole picture at full resolution"}
+	vae     = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole picture at full resolution"}
 	prefill = sign{
 		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,
 		why: "it failed while prompts were processed",
