@@ -54,9 +54,9 @@ func TestFieldNoteReenacted(t *testing.T) {
 	c := For(r, in)
 
 	micro := pick(t, c, "verl.actor.micro-batch-size")
-	assert.Equal(t, "8", toOf(micro, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"))
+	assert.Equal(t, "4", toOf(micro, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"))
 	how := micro.Changes[0].ComputedFrom
-	for _, step := range []string{"17.66 GiB asked / 4.97 GiB free = 3.55", "32 / 4 = 8", "16 would still ask for 8.83 GiB", "divides the 64 samples"} {
+	for _, step := range []string{"17.66 GiB asked / 4.97 GiB free = 3.55", "at full length it asks for 27.81 GiB", "32 / 8 = 4", "8 fits this batch, 4.41 GiB, but not full length", "divides the 64 samples"} {
 		assert.Contains(t, how, step)
 	}
 	offload := pick(t, c, "verl.offload.fsdp")

@@ -8,6 +8,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/parser/traceback"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -252,33 +253,20 @@ func engineProcess(ctx *Context, _ string) verdict {
 }
 
 // fragmented says that what PyTorch holds without using it would have covered what was missing, and that it is more
-// than the slack every allocator has (5 % of the card).
+// than the slack every allocator has.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
-	if r.Total == nil || *r.Total <= 0 {
+	in := &cause.Input{Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall())}
+	if in.Idle == nil || in.Total == nil || *in.Total <= 0 || in.Shortfall == nil && (in.Requested == nil || in.Free == nil) {
 		return verdict{}
 	}
-	unused := int64(0)
-	switch {
-	case r.ReservedUnallocated != nil:
-		unused = *r.ReservedUnallocated
-	case r.Reserved != nil && r.Allocated != nil && *r.Reserved >= *r.Allocated:
-		unused = *r.Reserved - *r.Allocated // messages before PyTorch 2.1 print the sum
-	default:
-		return verdict{}
+	if why := cause.Fragmented(in); why != "" {
+		return verdict{yes, why}
 	}
-	short, ok := ctx.shortfall()
-	if !ok {
-		if r.Requested != nil && r.Free != nil {
-			return verdict{no, "free memory covered the request"}
-		}
-		return verdict{}
+	if in.Shortfall == nil {
+		return verdict{no, "free memory covered the request"}
 	}
-	why := fmt.Sprintf("PyTorch held %s without using it, and %s were missing", classifier.GiB(unused), classifier.GiB(short))
-	if unused < short || unused < *r.Total/20 {
-		return verdict{no, why + ": no sign of fragmentation"}
-	}
-	return verdict{yes, why}
+	return verdict{no, fmt.Sprintf("PyTorch held %s without using it, and %s were missing: no sign of fragmentation", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
 }
 
 // foreign are beginnings of the names of messages whose allocators are not PyTorch's.

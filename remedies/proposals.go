@@ -46,14 +46,20 @@ const (
 
 // proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. Items
 // that this run rules out are none, nor those that do nothing against the cause. Where that is a guess, what the evidence
-// supports comes first, and other items last.
-func proposalsFor(ctx *Context, best *cause.Cause, items []assessment) []option {
-	return optionsFor(ctx, best, items, best.Confidence == "low")
+// supports comes first, and other items last; where nothing attacks it, what attacks the next rival.
+func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) []option {
+	out := optionsFor(ctx, leversFor(ctx, best.ID), best, items)
+	for i := 0; i < len(rivals) && len(out) == 0; i++ {
+		if r := &rivals[i]; len(r.Against) == 0 && r.Confidence != "low" {
+			out = optionsFor(ctx, leversFor(ctx, r.ID), r, items)
+		}
+	}
+	return out
 }
 
-// optionsFor is proposalsFor for a cause that is a guess, or is not.
-func optionsFor(ctx *Context, best *cause.Cause, items []assessment, guess bool) []option {
-	order := leversFor(ctx, best.ID)
+// optionsFor is proposalsFor for levers in an order.
+func optionsFor(ctx *Context, order []string, best *cause.Cause, items []assessment) []option {
+	guess := best.Confidence == "low"
 	started := rank(items)
 	var options []option
 	for _, a := range slices.Concat(items, fixesFor(ctx)) {
@@ -72,7 +78,7 @@ func optionsFor(ctx *Context, best *cause.Cause, items []assessment, guess bool)
 		options = append(options, o)
 	}
 	if len(options) == 0 && !guess && best.Confidence != "high" {
-		return optionsFor(ctx, best, items, true) // nothing attacks it: what the evidence supports
+		return optionsFor(ctx, order, &cause.Cause{Confidence: "low"}, items) // nothing attacks it: what the evidence supports
 	}
 	options = nameFixes(options)
 	if !slices.ContainsFunc(options, func(o option) bool { return o.FitsWorstCase != nil && *o.FitsWorstCase }) {

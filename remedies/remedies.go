@@ -35,7 +35,7 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 	}
 	ruleOutExcluded(ctx, &best, rivals, items)
 	out.Title, out.Findings = title(chosen[0]), findingsOf(ctx, items)
-	options := proposalsFor(ctx, &best, items)
+	options := proposalsFor(ctx, &best, rivals, items)
 	for i := range options {
 		out.Proposals = append(out.Proposals, options[i].Proposal)
 	}

@@ -163,19 +163,40 @@ func times(k int) string {
 	return fmt.Sprintf("halve %d times", k)
 }
 
-// halveMicro halves a micro-batch until the request fits.
+// halvingsAtFullLength is how often the batch must be halved for samples of the longest length to fit as well; false where
+// that is not known, or where not even one such sample fits.
+func (q *paramQuery) halvingsAtFullLength() (k int, asks int64, ok bool) {
+	l, r := q.limit, q.root
+	if l == nil || l.Budget || l.Samples < 2 || !sameKey(l.Key, q.p.Key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
+		return 0, 0, false
+	}
+	full := float64(*r.Requested) / float64(q.request[0].High) * float64(l.Tokens)
+	k = int(math.Ceil(math.Log2(full / float64(*r.Free))))
+	return k, int64(full), l.Samples>>min(max(k, 0), 62) >= 1
+}
+
+// halveMicro halves a micro-batch until the request fits, also when all samples have the longest length that the settings
+// allow.
 func halveMicro(q *paramQuery, m int64) proposedValue {
 	if m <= q.least(1) {
 		return atBound("%s is %d already", q.p.Key, m)
 	}
 	k, how := q.halvings()
+	if n, asks, ok := q.halvingsAtFullLength(); ok && n > k {
+		k, how = n, how+fmt.Sprintf(" for this batch; at full length it asks for %s, so %s", classifier.GiB(asks), times(n))
+	}
 	to := max(m>>min(k, 62), q.least(1))
 	if how != "" {
 		how += ": "
 	}
 	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
 	if before := m >> min(k-1, 62); k > 1 && before > to {
-		how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(int64(float64(*q.root.Requested)*float64(before)/float64(m))))
+		asks := int64(float64(*q.root.Requested) * float64(before) / float64(m))
+		if asks <= *q.root.Free {
+			how += fmt.Sprintf(" (%d fits this batch, %s, but not full length)", before, classifier.GiB(asks))
+		} else {
+			how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(asks))
+		}
 	}
 	return proposedValue{to: itoa(to), how: how}
 }

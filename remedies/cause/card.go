@@ -15,7 +15,7 @@ var card = []hypothesis{
 	{
 		id: "fragmentation",
 		evidence: []weighed{
-			{proof, fragmented},
+			{proof, Fragmented},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message mentions it, as every one does"
@@ -32,7 +32,7 @@ var card = []hypothesis{
 				return fmt.Sprintf("not fragmentation, a real shortage: %s are reserved but unallocated, and %s were missing", gib(in.Idle), classifier.GiB(missing))
 			},
 			func(in *Input) string {
-				if fragmented(in) != "" || in.Idle == nil || in.Total == nil {
+				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
 					return ""
 				}
 				return fmt.Sprintf("%s reserved but unallocated are the slack that every allocator has", gib(in.Idle))
@@ -118,8 +118,8 @@ func (in *Input) missing() (int64, bool) {
 	return 0, false
 }
 
-// fragmented says that what PyTorch holds without using it covers what was missing, and is no usual slack.
-func fragmented(in *Input) string {
+// Fragmented says that what PyTorch holds without using it covers what was missing, and is no usual slack.
+func Fragmented(in *Input) string {
 	missing, ok := in.missing()
 	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < missing || *in.Idle < *in.Total/usualSlack ||
 		*in.Idle < *in.Requested && *in.Idle < *in.Total/10 {
