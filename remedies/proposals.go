@@ -26,6 +26,9 @@ type Proposal struct {
 // mostProposals is how many a reader is shown.
 const mostProposals = 5
 
+// fewProposals are too few to choose from: then what attacks the rivals of the cause is an alternative.
+const fewProposals = 2
+
 // option is an item that attacks the cause, with its place in the order of the proposals.
 type option struct {
 	Proposal
@@ -49,11 +52,21 @@ const (
 // supports comes first, and other items last; where nothing attacks it, what attacks the next rival.
 func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) []option {
 	out := optionsFor(ctx, leversFor(ctx, best.ID), best, items)
-	for i := 0; i < len(rivals) && len(out) == 0; i++ {
-		if r := &rivals[i]; len(r.Against) == 0 && r.Confidence != "low" {
-			out = optionsFor(ctx, leversFor(ctx, r.ID), r, items)
+	for i := range rivals {
+		r := &rivals[i]
+		if len(r.Against) > 0 || r.Confidence == "low" {
+			continue
+		}
+		for _, o := range optionsFor(ctx, leversFor(ctx, r.ID), r, items) {
+			same := func(p option) bool {
+				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
+			}
+			if len(out) < fewProposals && !slices.ContainsFunc(out, same) {
+				out = append(out, o)
+			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
 	return out
 }
 
