@@ -9,6 +9,7 @@ package literal
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // healthy.txt
 	"encoding/binary"
 	"fmt"
@@ -77,7 +78,7 @@ type place struct {
 func NewFinder(literals []string) (*Finder, error) {
 	f := &Finder{literals: slices.Clone(literals), filter: new([1<<filterBits + entriesLen - 1]byte)}
 	choose := newChooser()
-	var grams []registered
+	grams := make([]registered, 0, 8*len(literals))
 	for id, lit := range literals {
 		if len(lit) < MinLen || len(lit) > MaxLen || strings.Contains(lit, "\n") {
 			return nil, fmt.Errorf("literal %d %q: it must have %d to %d bytes and no line feed", id, lit, MinLen, MaxLen)
@@ -104,15 +105,7 @@ type registered struct {
 
 // register fills the filter and the map.
 func (f *Finder) register(grams []registered) {
-	slices.SortStableFunc(grams, func(a, b registered) int {
-		switch {
-		case a.gram < b.gram:
-			return -1
-		case a.gram > b.gram:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(grams, func(a, b registered) int { return cmp.Compare(a.gram, b.gram) })
 	size := uint8(4)
 	for 1<<size < 2*len(grams) {
 		size++
@@ -161,13 +154,17 @@ var healthy string
 
 // chooser picks the grams of literals that healthy logs hold least often.
 type chooser struct {
-	seen [1 << filterBits]uint16 // how often the grams of [healthy] fall on each filter entry
+	seen [1 << filterBits]uint8 // how often the grams of [healthy] fall on each filter entry, as far as it counts
 }
 
 func newChooser() *chooser {
 	c := new(chooser)
-	for at := range len(healthy) - gramLen {
-		c.seen[gramOf(healthy[at:])*hashMul>>filterShift]++
+	gram := uint64(0)
+	for i := range len(healthy) {
+		gram = gram>>8 | uint64(healthy[i])<<(gramBits-8)
+		if n := &c.seen[gram*hashMul>>filterShift]; *n < math.MaxUint8 {
+			*n++
+		}
 	}
 	return c
 }
