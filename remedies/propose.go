@@ -118,11 +118,11 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 			c.To = &p.Value
 		}
 	case !found && (absolute[p.Next] || p.Next == "cap" && aboveValue(p.Default, p.Value)):
-		if v := rules()[p.Next](&paramQuery{ctx, p, "None"}); v.to != "" {
+		if v := nextValue(&paramQuery{ctx, p, "None"}); v.to != "" {
 			c.To, c.ComputedFrom = &v.to, v.how
 		}
 	case found && p.Next != "":
-		v := rules()[p.Next](&paramQuery{ctx, p, *c.From})
+		v := nextValue(&paramQuery{ctx, p, *c.From})
 		if v.bound != "" {
 			c.satisfied = v.bound
 		} else if v.to != "" && allowed(p, *c.From, v.to) {

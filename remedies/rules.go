@@ -62,6 +62,14 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	}
 })
 
+// nextValue asks the rule of a parameter. A rule that does not exist proposes nothing: the guides' check names it.
+func nextValue(q *paramQuery) proposedValue {
+	if rule := rules()[q.p.Next]; rule != nil {
+		return rule(q)
+	}
+	return proposedValue{}
+}
+
 // whole is a rule for settings that are whole numbers of at least 1. Of other values it says nothing.
 func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) proposedValue {
 	return func(q *paramQuery) proposedValue {

@@ -101,7 +101,7 @@ func (r *ring) push(size int) *entry {
 	return e
 }
 
-// deferred holds what one input has told and nobody has needed to know yet.
+// deferred holds the lines and observations of one input that only an event makes matter.
 type deferred struct {
 	rings  [kinds]ring
 	seq    uint64

@@ -4,15 +4,8 @@ import (
 	"oomscan/parser"
 )
 
-// Peek emits what was deferred, for nothing had failed, and what the unfinished last line says, should it end here: a writer
-// that stops in the middle of a line, or printed its last words without a newline, is heard without waiting for more. The
-// reader's state does not change: all of it is emitted again when its time comes.
-func (r *Reader) Peek(emit func(parser.Observation)) {
-	r.PeekDeferred(emit)
-	r.PeekTail(emit)
-}
-
-// PeekDeferred is the first half of [Reader.Peek], for an input that goes on and on.
+// PeekDeferred emits what was deferred, for nothing had failed. The reader's state does not change: all of it is emitted again when
+// its time comes.
 func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
 	replays := newReplayReader(r.messages.source, r.table, r.maxLine, emit)
 	r.deferred.inOrder(r.describes(), func(e *entry) {
@@ -24,7 +17,8 @@ func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
 	})
 }
 
-// PeekTail is the second half of [Reader.Peek]: what the unfinished last line says.
+// PeekTail emits what the unfinished last line says, should it end here: a writer that stops in the middle of a line, or printed its
+// last words without a newline, is heard without waiting for more. What it says is emitted again once the line is complete.
 func (r *Reader) PeekTail(emit func(parser.Observation)) {
 	r.applyMarks()
 	c := &r.cutter

@@ -36,7 +36,7 @@ func TestToLookAheadChangesNothing(t *testing.T) {
 			return all
 		}
 		want := scan(len(b), func(*Reader) {})
-		assert.Equal(t, want, scan(97, func(s *Reader) { s.Peek(func(parser.Observation) {}) }), path)
+		assert.Equal(t, want, scan(97, func(s *Reader) { s.PeekDeferred(func(parser.Observation) {}); s.PeekTail(func(parser.Observation) {}) }), path)
 		assert.Equal(t, want, scan(353, func(s *Reader) { s.Rest() }), path)
 	}
 }

@@ -282,7 +282,7 @@ func (r *Reader) observe(o parser.Observation) {
 	r.emit(o)
 }
 
-// endLead emits what the beginning of the input has told.
+// endLead emits what was deferred at the beginning of the input.
 func (r *Reader) endLead() {
 	r.flush(0)
 	r.led = true

@@ -51,7 +51,7 @@ func (r *messageReader) flush() {
 	}
 }
 
-// finish emits what a writer's open reports have told so far.
+// finish emits what a writer's open reports hold so far.
 func (r *messageReader) finish(w *writer) {
 	r.kills(r.source, w.header, w.kernel.Close())
 	r.failures(r.source, w.header, w.elastic.Close())

@@ -28,7 +28,7 @@ type writer struct {
 	seen      int    // tick of the last message
 	held      int    // bytes kept, about
 
-	introduced bool // its line prefix told which process it is
+	introduced bool // its line prefix says which process it is, and that was emitted
 }
 
 // followUp is a pattern that follows on another one, and the lines on which it is tried.
