@@ -6,6 +6,7 @@ import (
 
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/traceback"
 )
 
 // survived reports whether the run went on: somebody recovered, or training steps were reported after the root.
@@ -90,7 +91,7 @@ func (c *conclusion) diedAfter() bool {
 // goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *conclusion) goesOn(e *event) bool {
-	if uncaught(e) && e.file.ProgressAt-e.At.Offset < outputBuffer {
+	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer {
 		return false // what is printed behind it had waited in the buffer of standard output
 	}
 	if e.file.Progress-e.Progress < 3 || e.Attempt != e.file.Attempt {
@@ -110,8 +111,7 @@ const outputBuffer = 16 << 10
 
 // uncaught reports whether nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
 // who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on.
-func uncaught(e *event) bool {
-	t := e.Trace
+func uncaught(t *traceback.Trace) bool {
 	return t != nil && t.Origin == nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
 }
 

@@ -56,10 +56,10 @@ func (c *cluster) accepts(e *event) bool {
 	if first := c.evidence[0]; labelled(first, e) && (incompatible(first, e) || otherDays(first, e)) {
 		return false
 	}
-	if c.otherProgram(e) {
+	last := c.evidence[len(c.evidence)-1]
+	if c.otherProgram(e) || otherGroup(c.evidence[0], e) || otherStorm(last, e) {
 		return false
 	}
-	last := c.evidence[len(c.evidence)-1]
 	if last.file != e.file || !c.progress(last, e) {
 		return true
 	}
@@ -90,6 +90,26 @@ func incompatible(a, b *event) bool {
 	t, okA := a.fields.Int("total")
 	u, okB := b.fields.Int("total")
 	return okA && okB && memoryOf(a) == "gpu" && 50*max(t-u, u-t) > max(t, u) // cards of different sizes
+}
+
+// otherGroup reports whether two kills were for the limits of different control groups: two containers, two jobs. The steps of
+// a job share its limit.
+func otherGroup(a, b *event) bool {
+	group := func(e *event) string {
+		if e.Kind != parser.OOMKill || e.fields["scope"] != "cgroup" {
+			return ""
+		}
+		path, _, _ := strings.Cut(e.fields["path"], "/step_")
+		return path
+	}
+	x, y := group(a), group(b)
+	return x != "" && y != "" && x != y
+}
+
+// otherStorm reports whether a node's killer killed again more than an hour later.
+func otherStorm(a, b *event) bool {
+	kills := a.Kind == parser.OOMKill && b.Kind == parser.OOMKill && a.pattern.Node && b.pattern.Node
+	return kills && a.file == b.file && !a.Header.Time.IsZero() && a.Header.Clock == b.Header.Clock && b.Header.Time.Sub(a.Header.Time) > time.Hour
 }
 
 // refused reports whether an allocator was denied a request whose size it prints.

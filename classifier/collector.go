@@ -20,6 +20,7 @@ const (
 	maxLaunches   = 256
 	maxGauges     = 256
 	maxAttempts   = 1000
+	maxCounted    = 64 // of what progress is counted
 	// Only hostile inputs reach these: events of all patterns together, and bytes of their texts and tracebacks. Beyond
 	// the first, only the first few events of a pattern are kept; beyond the second, they are kept with short texts.
 	maxEvents   = 2048
@@ -67,8 +68,12 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 		f := c.file(o.At.Source)
 		f.learnHeader(&o.Header)
 		key := o.Name + "\x00" + o.Header.Stream
+		if pid := o.Fields["pid"]; pid != "" { // a row of a table
+			key += "\x00" + o.Fields["device"] + "\x00" + pid
+		}
 		if _, ok := f.Gauges[key]; ok || len(f.Gauges) < maxGauges {
 			f.Gauges[key] = o
+			f.Trends[key] = f.Trends[key].with(&o)
 		}
 		return o
 	}
@@ -146,6 +151,7 @@ func (f *file) followAttempt(o *parser.Event) {
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.Failed = true
+		f.Over = f.Over || o.Header.Stream == "" && uncaught(o.Trace)
 	}
 }
 
@@ -228,7 +234,7 @@ func (f *file) beginAttempt() {
 	for i := range f.Steppers {
 		f.Steppers[i].Last = -1
 	}
-	f.Ready, f.Ended, f.Failed, f.Requeued, f.Repeated = false, false, false, false, 0
+	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated = false, false, false, false, false, 0
 	for _, s := range f.Streams {
 		s.Timers, s.Phase = nil, nil
 	}
@@ -303,7 +309,7 @@ func (c *Collector) marker(o *parser.Marker) {
 		o.Text = "" // nobody quotes it
 	}
 	f.Marks++
-	if f.Ended && begins(o) {
+	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && o.Fields["starts"] == "server" {
 		f.beginAttempt()
 	}
 	switch o.Name {
@@ -311,10 +317,7 @@ func (c *Collector) marker(o *parser.Marker) {
 		f.step(o)
 	case "progress":
 		n, counts := o.Fields.Int("count")
-		counts = counts && int(n) > f.Counted && n < maxCount
-		if counts {
-			f.Counted = int(n)
-		}
+		counts = counts && n < maxCount && f.count(o.Fields["of"], int(n))
 		if counts || o.Fields["served"] != "" {
 			f.Progress++
 			f.ProgressAt = o.At.Offset
@@ -336,6 +339,16 @@ func (c *Collector) marker(o *parser.Marker) {
 
 // maxCount bounds the numbers of steps: larger ones are something else.
 const maxCount = 1 << 40
+
+// count notes how far something has come and reports whether that is further than before.
+func (f *file) count(of string, n int) bool {
+	last, known := f.Counted[of]
+	if n <= last || !known && len(f.Counted) >= maxCounted {
+		return false
+	}
+	f.Counted[short(of)] = n
+	return true
+}
 
 // step counts a training step, once.
 func (f *file) step(o *parser.Marker) {
@@ -364,6 +377,11 @@ func begins(o *parser.Marker) bool {
 		return o.Fields["starts"] != ""
 	}
 	return false
+}
+
+// starts reports whether a marker can only be of a program that starts anew: a command, a banner, weights that are loaded.
+func starts(o *parser.Marker) bool {
+	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
 }
 
 func (s *streamState) timer(name, edge string, at int) {

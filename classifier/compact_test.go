@@ -78,7 +78,7 @@ func TestOfTextsBeyondTheBoundLittleIsPassedOn(t *testing.T) {
 	}
 	one, two := NewCollector(), NewCollector()
 	for i := range 60 {
-		for k := range 40 {
+		for k := range 5 {
 			o := one.Compact(parser.Event{
 				At: parser.Position{Source: "a", Line: 50*i + k}, Pattern: fmt.Sprint("p", i), Kind: parser.Exception, Role: parser.Context,
 				Text: long, Fields: parser.Fields{"class": long}, Trace: trace,

@@ -24,9 +24,14 @@ type conclusion struct {
 // conclude picks the root of a cluster and the traceback that belongs to it.
 func (c *cluster) conclude(next int) *conclusion {
 	out := &conclusion{cluster: c, root: c.chooseRoot(), next: next}
+	if out.root.Kind != parser.OOMKill { // what announced the failure is no further one
+		c.evidence = slices.DeleteFunc(c.evidence, func(e *event) bool {
+			return e.Kind == out.root.Kind && e.pattern.Authority < out.root.pattern.Authority
+		})
+	}
 	out.tracedBy = out.root
-	if out.root.Trace == nil {
-		if e := out.adoptTrace(); e != nil {
+	if out.root.Trace == nil || out.root.Pattern == classAlone { // a class alone has the driver's, and the worker's may be cut
+		if e := out.adoptTrace(); e != nil && (out.root.Trace == nil || e.Trace.EndLine == 0) {
 			out.tracedBy = e
 		}
 	}
@@ -55,10 +60,11 @@ func (c *conclusion) incident() Incident {
 	in.Phase, in.Confidence, in.PhaseWhy = v.Phase, v.Confidence, v.Why
 	in.Shortfall = c.shortfall(&in)
 	in.Findings = c.findings(&in)
-	in.Evidence = c.lines(v, &in)
+	in.Evidence = c.lines(v)
 	if proven {
 		in.Evidence = append(in.Evidence, full)
 	}
+	in.Kill, in.Killed = c.kill(&in), c.killed(&in)
 	in.Summary = summary(&in)
 	return in
 }
@@ -88,15 +94,32 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 			used, err := strconv.ParseFloat(g.Fields["percent"], 64)
 			total, known := g.Fields.Int("host_total")
 			left, told := g.Fields.Int("host_available")
+			if n, ok := g.Fields.Int("used"); ok && known && !told {
+				left, told = total-n, true
+			}
 			if err != nil && known && told && total > 0 {
 				used, err = 100*(1-float64(left)/float64(total)), nil
 			}
 			if err == nil && used >= hostFullPercent && used <= 100 {
 				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: fmt.Sprintf("%.0f %% of the host's memory was in use", used)}, true
 			}
+			if why := momentsOverflow(&g, f.Trends[name], used); err == nil && why != "" {
+				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: why}, true
+			}
 		}
 	}
 	return Evidence{}, false
+}
+
+// momentsOverflow says that DeepSpeed could not have made Adam's two moments: each takes as much of the host as the copy in
+// 32 bits took that it made before (runtime/zero/stage3.py), and less was left. It reads the memory of the host only at its
+// start unless it is told otherwise, and what grows and falls is no start.
+func momentsOverflow(g *parser.Gauge, t Trend, percent float64) string {
+	grown, left := t.Last-t.First, int64(float64(t.Last)*(100/percent-1))
+	if g.Name != "deepspeed.host_memory" || t.Falls > 0 || grown < 16<<30 || 2*grown <= left {
+		return ""
+	}
+	return fmt.Sprintf("the host had %s left, and Adam's two moments take twice the %s that its copy of the weights took", GiB(left), GiB(grown))
 }
 
 // hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
@@ -107,7 +130,7 @@ const hostFullPercent = 95
 func (c *cluster) chooseRoot() *event {
 	best := c.evidence[0]
 	for _, e := range c.evidence[1:] {
-		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == parser.OOMKill && best.Kind == parser.OOMKill && e.pattern.Authority > best.pattern.Authority {
+		if earlier(e, best) || c.job.diedEarlier(e, best) || e.Kind == best.Kind && e.pattern.Authority > best.pattern.Authority {
 			best = e
 		}
 	}
@@ -177,10 +200,12 @@ func (c *conclusion) traceScore(e *event) int {
 		return 4
 	case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception, renamed(root, e):
 		return 3
-	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line > root.At.Line && e.At.Line-root.At.Line <= abortLines:
+	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= abortLines:
 		return 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
 	case e.Role == parser.Evidence && e.Kind == root.Kind && e.file == root.file && (e.cluster == c.cluster || e.cluster == nil && !labelled(root, e)):
 		return 2
+	case e.Trace.EndLine == 0 && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= reprintLines:
+		return 1 // its end was cut off
 	case root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
 		return 1
 	}

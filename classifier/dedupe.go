@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"slices"
 
 	"oomscan/parser"
@@ -12,6 +13,7 @@ const (
 	kubeMemory   = "kubernetes.memory_limit" // the memory of the limits or requests that stand above it
 	kubeLimits   = "kubernetes.limits"
 	kubeRequests = "kubernetes.requests"
+	kernelVictim = "kernel.constraint" // whom the kernel is about to kill
 )
 
 // dedupe copies the events of one input, drops doubles and gives details to the evidence they belong to.
@@ -105,6 +107,7 @@ func mergeDuplicate(out []*event, e *event) bool {
 			continue
 		}
 		complete(o.fields, e.fields)
+		o.Trace = cmp.Or(o.Trace, e.Trace)
 		return true
 	}
 	return false
@@ -125,6 +128,8 @@ func ownerOf(events []*event, d *event) *event {
 		dist := e.At.Line - d.At.Line
 		same := e.Header.Stream == d.Header.Stream
 		switch {
+		case d.Pattern == kernelVictim && e.fields["pid"] != "" && d.fields["pid"] != e.fields["pid"]:
+			continue // it stands before its own kill
 		case !same && d.Kind != parser.OOMKill:
 			continue
 		case dist <= 0 && -dist <= reach: // the last one before wins

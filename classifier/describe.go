@@ -23,6 +23,11 @@ func describe(files []*file, o Overrides) Run {
 		f.launch(&r, v)
 		readings := f.readings()
 		r.Gauges = append(r.Gauges, readings...)
+		for _, key := range slices.Sorted(maps.Keys(f.Trends)) {
+			if t := f.Trends[key]; t.grows() {
+				r.Growth = append(r.Growth, t)
+			}
+		}
 		f.frames(&r, v)
 		r.engineFromGauges(readings)
 		if f.LastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.LastStep) {
@@ -34,9 +39,12 @@ func describe(files []*file, o Overrides) Run {
 	if r.Framework == "unknown" && is(r.Backend, Framework) {
 		r.Framework = r.Backend
 	}
-	if o.Framework != "" {
+	switch p := cmp.Or(v.unlisted(), v.winner(Framework|Application)); {
+	case o.Framework != "" && place(o.Framework) < 0:
+		r.Application = o.Framework
+	case o.Framework != "":
 		r.Framework = o.Framework
-	} else if p := v.winner(Framework | Application); is(p, Application) {
+	case is(p, Application), v[p] > 0 && place(p) < 0:
 		r.Application = p
 	}
 	r.engineFromConfig()
@@ -71,8 +79,10 @@ func jobOf(f parser.Fields) string {
 	return strings.TrimLeft(j, "0") // slurmd's spool directories pad it
 }
 
-// engineFromConfig reads the engine and the backend from settings that name them.
+// engineFromConfig reads the engine and the backend from settings that name them. Where none names the backend, settings of one
+// backend alone do: nobody overrides those of another. A dump of all settings has both.
 func (r *Run) engineFromConfig() {
+	sections := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(r.Config)) { // of several, always the same one wins
 		val := strings.ToLower(r.Config[key].Value)
 		switch {
@@ -80,6 +90,15 @@ func (r *Run) engineFromConfig() {
 			r.Engine = val
 		case strings.HasSuffix(key, "actor.strategy") && val != "" && val != "none":
 			r.Backend = val
+		case strings.Contains(key, "actor.fsdp_config."):
+			sections["fsdp"] = true
+		case strings.Contains(key, "actor.megatron."):
+			sections["megatron"] = true
+		}
+	}
+	if len(sections) == 1 {
+		for backend := range sections {
+			set(&r.Backend, backend)
 		}
 	}
 }
@@ -127,8 +146,14 @@ func (r *Run) lookup(names ...string) (Value, bool) {
 	return Value{}, false
 }
 
+// modelNames are the settings that name the model which is trained or served, framework by framework; the first wins.
+var modelNames = []string{
+	"actor_rollout_ref.model.path", "trainer.policy.model.path", "policy.model_name", "actor.path", "model_name_or_path", "model_path", "pretrain", "hf_checkpoint",
+	"base_model", "model.path", "model.partial_pretrain", "model.name", "model",
+}
+
 func (r *Run) modelFromConfig() {
-	if v, ok := r.lookup("actor_rollout_ref.model.path", "model_name_or_path", "model_path", "pretrain", "hf_checkpoint", "model"); ok && v.Value != "None" {
+	if v, ok := r.lookup(modelNames...); ok && v.Value != "None" {
 		set(&r.Model.Name, v.Value)
 	}
 	for _, t := range []struct {
@@ -158,7 +183,7 @@ func (r *Run) sizesFromConfig() {
 	}{
 		{&r.Nodes, []string{"trainer.nnodes", "cluster.num_nodes", "actor_num_nodes", "nnodes"}},
 		{&r.GPUsPerNode, []string{"trainer.n_gpus_per_node", "cluster.gpus_per_node", "actor_num_gpus_per_node", "num_gpus_per_node", "nproc_per_node", "nproc-per-node"}},
-		{&r.WorldSize, []string{"world_size"}},
+		{&r.WorldSize, []string{"world_size", "dist_world_size"}},
 	} {
 		if v, ok := r.lookup(t.names...); ok {
 			setInt(t.to, v.Value)

@@ -43,6 +43,16 @@ func (v votes) winner(roles Role) string {
 	return "unknown"
 }
 
+// unlisted is the program that evidence names and the registry lacks: patterns of a user's own may name one.
+func (v votes) unlisted() string {
+	for _, id := range slices.Sorted(maps.Keys(v)) {
+		if place(id) < 0 {
+			return id
+		}
+	}
+	return ""
+}
+
 // writers reads the labels of processes.
 func (f *file) writers(r *Run, v votes) {
 	for _, l := range slices.Sorted(maps.Keys(f.Labels)) { // of several engines, always the same one wins
@@ -50,6 +60,10 @@ func (f *file) writers(r *Run, v votes) {
 		set(&r.Engine, engineOf(l))
 	}
 	for id := range f.Writers {
+		if isServer(id) {
+			set(&r.Engine, id)
+			continue
+		}
 		v.add(id, 2)
 	}
 }
@@ -87,7 +101,7 @@ func (r *Run) scheduledBy(name string) {
 	switch name {
 	case "k8s":
 		r.Scheduler = name
-	case "slurm", "pbs", "lsf", "condor":
+	case "slurm", "pbs", "lsf", "sge", "condor":
 		set(&r.Scheduler, name)
 	}
 }
@@ -97,7 +111,7 @@ func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
 		p := e.pattern
 		v.add(p.Framework, 1)
-		v.add(p.Application, 2)
+		v.add(cmp.Or(p.Application, e.Fields["application"]), 2)
 		r.Launcher = outermost(r.Launcher, p.Launcher)
 		r.scheduledBy(p.Launcher)
 		r.scheduledBy(p.Scheduler)
@@ -108,7 +122,7 @@ func (f *file) frames(r *Run, v votes) {
 			set(&r.JobID, jobOf(e.Fields))
 		}
 		// an engine's own failure: it is a bare server, unless something else turns out to run it
-		v.add(cmp.Or(engineOf(e.Header.Process), engineOf(e.Header.Actor)), 1)
+		v.add(cmp.Or(engineOf(e.Header.Process), engineOf(e.Header.Actor), programOfLogger(e.Header.Logger, e.Header.Clock)), 1)
 		if e.Trace == nil {
 			continue
 		}

@@ -38,7 +38,8 @@ type Program struct {
 	NoTorch  bool      // has an allocator of its own: advice about PyTorch's does not help
 	Packages []Package // whose frames show that the framework runs
 	Files    []string  // parts of paths that show which trainer or engine runs
-	Loggers  []string  // first words of the names of its loggers
+	Loggers  []string  // words in what its loggers name: modules, files, functions
+	Clock    string    // of the stamps that only its logger writes
 	Actors   []string  // classes of Ray actors and labels of processes that only this program has
 	Workers  []string  // beginnings of the labels of an engine's processes
 	Keys     []string  // parts of names of settings that only this framework has
@@ -114,7 +115,7 @@ var programs = []Program{
 			{"skyrl", []string{"train", "backends", "tinker", "utils", "tx"}},
 			{"skyrl_train", []string{"trainer.py", "workers", "utils", "entrypoints", "inference_engines", "distributed", "generators", "weight_sync", "fully_async_trainer.py", "models", "model_wrapper.py"}},
 		},
-		Actors: []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "skyrl_entrypoint"},
+		Actors: []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "MegatronPolicyWorkerBase", "MegatronRefWorkerBase", "MegatronCriticWorkerBase", "skyrl_entrypoint"},
 		Keys:   []string{"trainer.micro_forward_batch_size_per_gpu", "trainer.micro_train_batch_size_per_gpu"},
 	},
 	{
@@ -173,20 +174,24 @@ var programs = []Program{
 		},
 	},
 	{
-		ID: "tgi", Name: "Text Generation Inference", Roles: Application, Guide: "tgi", Dialect: "flag",
+		ID: "tgi", Name: "Text Generation Inference", Roles: Application | Engine, Guide: "tgi", Dialect: "flag",
 		Packages: []Package{{"text_generation_server", []string{"server.py", "cli.py", "models", "layers", "utils", "interceptor.py", "tracing.py"}}},
 	},
 	{
-		ID: "lmdeploy", Name: "LMDeploy", Roles: Application, Guide: "lmdeploy", Dialect: "flag",
+		ID: "lmdeploy", Name: "LMDeploy", Roles: Application | Engine, Guide: "lmdeploy", Dialect: "flag",
 		Packages: []Package{{"lmdeploy", []string{"pytorch", "serve", "turbomind", "cli", "pipeline.py", "api.py", "lite"}}},
 		Loggers:  []string{"lmdeploy"},
 	},
 	{ID: "triton", Name: "Triton Inference Server", Roles: Application, Guide: "triton", NoTorch: true},
 	{
 		ID: "vllm", Name: "vLLM", Roles: Framework | Engine, Library: true, Guide: "vllm", Dialect: "flag",
-		Packages: []Package{{"vllm", []string{"v1", "worker", "engine", "executor", "entrypoints", "model_executor"}}},
-		Files:    []string{"/vllm/", "vllm_rollout", "fsdp_vllm.py", "megatron_vllm.py", "vllm_engine", "vllm_generation.py"},
-		Workers:  []string{"VllmWorker", "EngineCore", "RayWorkerWrapper"}, // "EngineCore_DP1"; vllm/executor/ray_utils.py
+		Packages: []Package{
+			{"vllm", []string{"v1", "worker", "engine", "executor", "entrypoints", "model_executor"}},
+			{"vllm_ascend", []string{"worker", "attention", "ops", "distributed", "quantization", "models", "spec_decode"}},
+		},
+		Files:   []string{"/vllm/", "/vllm_ascend/", "vllm_rollout", "fsdp_vllm.py", "megatron_vllm.py", "vllm_engine", "vllm_generation.py"},
+		Workers: []string{"VllmWorker", "EngineCore", "RayWorkerWrapper", "Worker_DP", "Worker_PP", "Worker_TP", "Worker_EP"}, // "EngineCore_DP1", "Worker_TP7_EP7"; vllm/executor/ray_utils.py
+		Clock:   "vllm",
 	},
 	{
 		ID: "sglang", Name: "SGLang", Roles: Framework | Engine, Library: true, Guide: "sglang", Dialect: "flag",
@@ -198,8 +203,8 @@ var programs = []Program{
 		Packages: []Package{{"tensorrt_llm", []string{"_torch", "executor", "runtime", "llmapi", "commands", "serve", "builder.py", "hlapi", "models"}}},
 		Loggers:  []string{"TRT-LLM"},
 	},
-	{ID: "ollama", Name: "Ollama", Roles: Application, Guide: "ollama", NoTorch: true, Actors: []string{"ollama"}},
-	{ID: "llamacpp", Name: "llama.cpp", Roles: Application, Guide: "llamacpp", Dialect: "flag", NoTorch: true, Actors: []string{"llama-server", "llama-cli"}},
+	{ID: "ollama", Name: "Ollama", Roles: Application | Engine, Guide: "ollama", NoTorch: true, Actors: []string{"ollama"}},
+	{ID: "llamacpp", Name: "llama.cpp", Roles: Application | Engine, Guide: "llamacpp", Dialect: "flag", NoTorch: true, Actors: []string{"llama-server", "llama-cli"}},
 	{ID: "hf", Name: "Hugging Face Transformers", Roles: Engine, Files: []string{"transformers/generation/", "hf_rollout.py"}},
 	{
 		ID: "hf_trainer", Name: "Hugging Face Trainer", Roles: Application, Guide: "hf-trainer", Dialect: "flag",
@@ -214,8 +219,9 @@ var programs = []Program{
 	},
 	{
 		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
-		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "__init__.py"}}},
+		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "launcher", "__init__.py"}}},
 		Files:    []string{"/deepspeed/"},
+		Loggers:  []string{"sigkill_handler", "log_dist", "see_memory_usage"},
 	},
 	{
 		ID: "megatron", Name: "Megatron-LM", Roles: Framework | Trainer, Library: true, Guide: "megatron", Dialect: "flag",
@@ -224,6 +230,7 @@ var programs = []Program{
 			"megatron_workers.py", "megatron_actor.py", "megatron_engine.py", "engine/megatron/", "megatron_utils/", "backends/megatron/",
 			"/megatron/core/", "/megatron/training", "megatron_policy_worker",
 		},
+		Keys: []string{"accumulate_allreduce_grads_in_fp32"},
 	},
 	{
 		ID: "lightning", Name: "PyTorch Lightning", Roles: Application, Guide: "lightning",
@@ -281,22 +288,11 @@ func is(id string, roles Role) bool {
 // isServer says that a program is an inference server: an engine that also runs on its own.
 func isServer(id string) bool { return is(id, Framework|Engine) }
 
-// Frameworks returns the ids of the frameworks that a run may have, besides "unknown".
-func Frameworks() []string {
+// IDs returns the ids of the programs that have all of the roles, in the order of the registry.
+func IDs(roles Role) []string {
 	var ids []string
 	for i := range programs {
-		if programs[i].Is(Framework) {
-			ids = append(ids, programs[i].ID)
-		}
-	}
-	return ids
-}
-
-// Applications returns the ids of the applications that a run may have.
-func Applications() []string {
-	var ids []string
-	for i := range programs {
-		if programs[i].Is(Application) {
+		if programs[i].Is(roles) {
 			ids = append(ids, programs[i].ID)
 		}
 	}
@@ -324,15 +320,13 @@ func outermost(a, b string) string {
 	return b
 }
 
-// programOfLogger is the program that has a logger of that name, "" when none is known.
-func programOfLogger(name string) string {
-	first := name
-	if i := strings.IndexAny(name, ".:/"); i >= 0 {
-		first = name[:i]
-	}
+// programOfLogger is the program that has a logger of that name or writes stamps of that clock, "" when none is known.
+func programOfLogger(name, clock string) string {
+	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".:/", c) })
 	for i := range programs {
-		if slices.Contains(programs[i].Loggers, first) {
-			return programs[i].ID
+		p := &programs[i]
+		if p.Clock != "" && p.Clock == clock || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.Loggers, w) }) {
+			return p.ID
 		}
 	}
 	return ""

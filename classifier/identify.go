@@ -2,7 +2,9 @@ package classifier
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/traceback"
@@ -85,9 +87,11 @@ func (j *job) complete(id *identity, f *file, task int) {
 			}
 		}
 	}
-	look(f)
-	if id.PID <= 0 && id.Rank < 0 && f.Selves == 1 {
-		id.fill(f.Self) // the log of one process, which identifies itself
+	for _, g := range append([]*file{f}, j.before[f]...) {
+		look(g)
+		if id.PID <= 0 && id.Rank < 0 && g.Selves == 1 {
+			id.fill(g.Self) // the log of one process, which identifies itself
+		}
 	}
 	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
 		// where every process of a node sees all of its devices, their numbers are the local ranks
@@ -95,8 +99,14 @@ func (j *job) complete(id *identity, f *file, task int) {
 			id.fill(have)
 		}
 	}
-	if id.Rank < 0 && id.LocalRank >= 0 && id.Host != "" {
+	if id.Rank < 0 && id.LocalRank >= 0 {
 		id.Rank = f.rankOn(id.Host, id.LocalRank)
+	}
+	if id.Rank < 0 && id.LocalRank >= 0 && len(j.files) == 1 {
+		node, per := j.number("NODE_RANK", "GROUP_RANK", "SLURM_NODEID"), j.number("NPROC_PER_NODE", "GPUS_PER_NODE", "LOCAL_WORLD_SIZE")
+		if node >= 0 && id.LocalRank < per {
+			id.Rank = node*per + id.LocalRank
+		}
 	}
 	if id.Rank < 0 && id.Device >= 0 && j.oneNode() {
 		// where every process sees all devices of the one node, a device has one rank
@@ -115,6 +125,17 @@ func (j *job) complete(id *identity, f *file, task int) {
 	if id.Host == "" && id.Here && j.run.Launcher == "ray" {
 		id.Host = f.driverHost()
 	}
+}
+
+// number is the number that the first of these settings has that is printed and had no other value, -1 when none has one.
+func (j *job) number(keys ...string) int {
+	for _, key := range keys {
+		v, ok := j.run.Config[key]
+		if n, err := strconv.Atoi(v.Value); ok && err == nil && n >= 0 && len(v.Earlier) == 0 {
+			return n
+		}
+	}
+	return -1
 }
 
 // driverHost is the address of the node of the Ray driver that wrote an input: that of any process whose label names
@@ -167,7 +188,7 @@ func (c *conclusion) rootFacts() Root {
 	r := Root{
 		At: e.At, Pattern: e.Pattern, Fields: fields, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
-		Stream: e.Header.Stream, Tasks: tasks(fields["tasks"]),
+		Stream: e.Header.Stream, Tasks: c.processes(),
 	}
 	if id.PID > 0 {
 		r.PID = &id.PID
@@ -192,6 +213,10 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	probe := *e
 	probe.fields, probe.Trace = fields, c.traceOfRoot()
 	id := j.identify(&probe)
+	if again := c.namedPrint(); again != nil {
+		writer := j.identify(again)
+		id.fill(&writer)
+	}
 	j.fillByFailure(&id, e)
 	if kill && id.PID > 0 && (id.Rank < 0 || id.Host == "") || !kill && id.Host == "" {
 		j.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
@@ -209,10 +234,46 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
 		id.Rank = int(n) // srun names one task: its rank in the step
 	}
+	if id.Device < 0 && len(j.files) == 1 { // where a process sees one device, that is its
+		id.Device = j.number("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
+	}
 	if (resource(e.Kind) != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
 		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	return id
+}
+
+// namedPrint is another print of the root's failure that tells the process where the root's line does not, nil when there is
+// none, or two processes printed these figures. torchrun adds the rank to what a process raises last, and only to that.
+func (c *conclusion) namedPrint() *event {
+	e := c.root
+	if e.Header.Stream != "" {
+		return nil
+	}
+	if c.raisedAgain() {
+		return c.tracedBy
+	}
+	var found *event
+	for _, x := range c.evidence {
+		if x.file != e.file || x.Header.Stream == "" || e.fields["free"] == "" || !echo(e, x) {
+			continue
+		}
+		if found != nil && found.Header.Stream != x.Header.Stream {
+			return nil
+		}
+		found = x
+	}
+	return found
+}
+
+// raisedAgain reports whether the root is a bare line of a C++ library, and the adopted traceback raises its text at once.
+// Where several processes printed such a line, none of them tells whose the traceback is.
+func (c *conclusion) raisedAgain() bool {
+	e, by := c.root, c.tracedBy
+	if by == e || by.file != e.file || by.Trace.Line <= e.At.Line || by.Trace.Line-e.At.Line > nearLines || !strings.HasSuffix(by.Text, "Error: "+e.Text) {
+		return false
+	}
+	return !slices.ContainsFunc(c.evidence, func(x *event) bool { return x != e && x.Text == e.Text })
 }
 
 // hostOf is the node of the process that printed an event, by what other lines say, "" when none does.

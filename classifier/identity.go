@@ -18,6 +18,7 @@ type identKey struct {
 type identity struct {
 	Rank, LocalRank, Device, PID int
 	Host                         string
+	Method                       string // that runs in it, as Ray names it
 	// engine is the rank in an inference engine and one more, 0 when unknown.
 	Engine int
 	// group is the size of the process group that rank counts in, 0 when unknown. Only the largest group's is the rank in
@@ -43,7 +44,7 @@ func (i *identity) numbers() []number {
 // identityIn is what a message's fields tell of a process.
 func identityIn(fields parser.Fields) *identity {
 	id := newIdentity()
-	id.Host = fields["host"]
+	id.Host, id.Method = fields["host"], fields["method"]
 	for _, x := range id.numbers() {
 		if n, ok := fields.Int(x.field); ok {
 			*x.to = int(n)
@@ -63,8 +64,11 @@ func (f *file) learnHeader(h *envelope.Header) {
 			f.Labels[l] = true
 		}
 	}
-	if id := programOfLogger(h.Logger); id != "" {
+	if id := programOfLogger(h.Logger, h.Clock); id != "" {
 		f.Writers[id] = true
+	}
+	if h.TP >= 0 && h.Process == "" {
+		f.Writers["sglang"] = true // its stamps end with the ranks in the engine
 	}
 	f.learnWriter(h)
 	here := h.Actor != "" && h.Host == ""
@@ -143,16 +147,22 @@ func seat(host string, local int) identKey {
 }
 
 // rankOn is the rank that a launcher gave the process with that local rank on a host, -1 when none says how many
-// processes a node has.
+// processes a node has, or several nodes have the same name.
 func (f *file) rankOn(host string, local int) int {
+	rank := -1
 	for _, m := range f.Launches {
 		node, ok := m.Fields.Int("node_rank")
 		per, known := m.Fields.Int("gpus_per_node")
-		if ok && known && m.Header.Host == host && int64(local) < per {
-			return int(node*per) + local
+		if !ok || !known || m.Header.Host != host || int64(local) >= per {
+			continue
+		}
+		if n := int(node*per) + local; rank < 0 || n == rank {
+			rank = n
+		} else {
+			return -1
 		}
 	}
-	return -1
+	return rank
 }
 
 // fill adds what is not known yet.
@@ -176,9 +186,7 @@ func (i *identity) fill(from *identity) {
 	if i.Engine == 0 {
 		i.Engine = from.Engine
 	}
-	if i.Host == "" {
-		i.Host = from.Host
-	}
+	i.Host, i.Method = cmp.Or(i.Host, from.Host), cmp.Or(i.Method, from.Method)
 	i.Here = i.Here || from.Here
 }
 
@@ -228,7 +236,7 @@ func (f *file) learnIdentity(o *parser.Marker) {
 			have.fill(id)
 		}
 	}
-	if o.Header.Stream == "" && (id.PID > 0 || id.Rank >= 0 && id.Group > 0) {
+	if o.Header.Collected() && (id.PID > 0 || id.Rank >= 0 && id.Group > 0) {
 		if f.Self == nil || f.Self.PID != id.PID || f.Self.Rank != id.Rank {
 			f.Selves++
 			f.Self = newIdentity()

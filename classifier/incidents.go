@@ -28,6 +28,7 @@ const (
 type Result struct {
 	Run       Run
 	Incidents []Incident // in order of occurrence
+	EndedBy   []Ending   // where there are no incidents
 }
 
 // Overrides are what the user knows better than the log.
@@ -42,19 +43,51 @@ func (c *Collector) Result() Result { return c.ResultWith(Overrides{}) }
 // ResultWith is Result with what the user knows better.
 func (c *Collector) ResultWith(o Overrides) Result {
 	files := c.sorted()
-	j := &job{files: files, run: describe(files, o)}
+	j := &job{files: files, before: map[*file][]*file{}, run: describe(files, o)}
 	for i, f := range files {
 		events := dedupe(f)
 		if i > 0 && continues(f, files[i-1]) {
 			carry(files[i-1], events)
+			j.before[f] = append([]*file{files[i-1]}, j.before[files[i-1]]...)
 		}
 		j.events = append(j.events, events...)
 	}
 	j.dropOtherJobs()
 	j.assignAttempts()
+	j.takeClasses()
 	j.index = newIndex(j)
-	return Result{Run: j.run, Incidents: j.incidents()}
+	r := Result{Run: j.run, Incidents: j.incidents()}
+	if len(r.Incidents) == 0 {
+		r.EndedBy = j.ended()
+	}
+	return r
 }
+
+// takeClasses takes exceptions that can mean nothing but memory for failures where no message tells of one. Of those that a
+// driver passes on, the innermost is printed last.
+func (j *job) takeClasses() {
+	proven := map[int]bool{}
+	for _, e := range j.events {
+		proven[e.Attempt] = proven[e.Attempt] || e.Role == parser.Evidence
+	}
+	last := map[writer]*event{}
+	for _, e := range j.events {
+		if e.Pattern != classAlone || proven[e.Attempt] || e.Trace == nil && strings.HasPrefix(e.fields["class"], "torch.") {
+			continue
+		}
+		if old := last[writerOf(e)]; old != nil && e.At.Line-old.At.Line <= chainLines {
+			old.Kind, old.Role = parser.Exception, parser.Context
+		}
+		e.Kind, e.Role = parser.GPUOOM, parser.Evidence
+		last[writerOf(e)] = e
+	}
+}
+
+// classAlone is an exception's class without the message. A driver repeats it within chainLines.
+const (
+	classAlone = "torch.oom.alone"
+	chainLines = 24
+)
 
 // sorted returns the inputs in an order that does not depend on how they were given.
 func (c *Collector) sorted() []*file {
@@ -76,6 +109,7 @@ func (c *Collector) sorted() []*file {
 // job is a result in the making.
 type job struct {
 	files  []*file
+	before map[*file][]*file // the files that one goes on from, the latest first
 	run    Run
 	events []*event
 	index  *index // of the events, once they are settled
@@ -243,7 +277,7 @@ func technical(e *event) bool {
 		class = class[i+1:]
 	}
 	switch class {
-	case "ChildFailedError", "CalledProcessError", "SystemExit", "KeyboardInterrupt", "BrokenPipeError", "ConnectionResetError",
+	case "", "ChildFailedError", "CalledProcessError", "SystemExit", "KeyboardInterrupt", "BrokenPipeError", "ConnectionResetError",
 		"ConnectionRefusedError", "ConnectionError", "ConnectionAbortedError", "EOFError", "ActorDiedError", "RayActorError",
 		"WorkerCrashedError", "SignalException", "ProcessExitedException", "BrokenProcessPool", "RayTaskError",
 		"EngineDeadError", "TerminatedWorkerError", "RemoteDisconnected":

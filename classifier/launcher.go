@@ -18,6 +18,9 @@ type failure struct {
 	exit  int    // exit status, negative: killed by that signal
 }
 
+// mayBeKilled reports whether a process can have died of SIGKILL: one that exits by itself has not.
+func (x *failure) mayBeKilled() bool { return x.exit <= 0 || x.exit == 128+9 }
+
 // failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
 func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[run{f, attempt}] }
 
@@ -95,7 +98,7 @@ func (j *job) failureOf(id *identity, e *event) *failure {
 			hit = x
 		}
 	}
-	if hit == nil && len(fs) == 1 && id.PID <= 0 && id.Rank < 0 && id.Device < 0 {
+	if hit == nil && len(fs) == 1 && id.PID <= 0 && id.Rank < 0 && id.Device < 0 && (e.Kind != parser.OOMKill || fs[0].mayBeKilled()) {
 		hit = &fs[0]
 	}
 	return hit

@@ -8,12 +8,12 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, and dates.
-var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+// rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, split's letters, and dates.
+var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z])|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated returns the name that a file had before log rotation, and where it stands in time among the files
 // of that name: the lower, the earlier; the file that is still written to has the highest place. A number counts only
-// behind a name that has an ending: train.log.2, but not run.2.
+// behind a name that has an ending: train.log.2, but not run.2. Of a log that was split, the parts are train.log.aa, train.log.ab and so on.
 func Rotated(name string) (log string, place int) {
 	const now = 1 << 62
 	if !numbered(name) {
@@ -28,7 +28,10 @@ func Rotated(name string) (log string, place int) {
 		if strings.LastIndexByte(base, '.') <= 0 {
 			return name, now
 		}
-		n, _ := strconv.Atoi(m[2])
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			return m[1], int(m[2][1]) // letters count up with time
+		}
 		return m[1], now - 1 - n // the number counts up with age
 	}
 	day := strings.Map(func(r rune) rune {
@@ -41,10 +44,11 @@ func Rotated(name string) (log string, place int) {
 	return m[1], n
 }
 
-// numbered reports whether a digit stands behind a dot or a hyphen: most names hold none, and most folders no rotated file.
+// numbered reports whether a digit stands behind a dot or a hyphen, or split's letters do: most names hold none, and most folders no rotated
+// file.
 func numbered(name string) bool {
 	for i := 1; i < len(name); i++ {
-		if c := name[i]; c >= '0' && c <= '9' && (name[i-1] == '.' || name[i-1] == '-') {
+		if c := name[i]; (c >= '0' && c <= '9' || c == 'a') && (name[i-1] == '.' || name[i-1] == '-') {
 			return true
 		}
 	}

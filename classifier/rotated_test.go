@@ -19,6 +19,7 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"x.log-20261101", "x.log-20261102.gz", "x.log"},
 		{"x.log.2026-11-01", "x.log.2026-11-01_10-00", "x.log.2026-11-02", "x.log"},
 		{"a.tar!x.log.1", "a.tar!x.log"},
+		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
 		{"run.1", "run.2"}, // no ending: numbers of runs
 		{"x.log.2026", "x.log.9999"},
 		{"v1.2", "v1.3"},

@@ -22,7 +22,7 @@ func (c *conclusion) phase() phase.Verdict {
 	if e.Phase != "" {
 		return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "high", Why: "only that phase prints this message"}
 	}
-	for _, tells := range []func() (phase.Verdict, bool){c.byTrace, c.byReport, c.byWords, c.byEnd, c.byCommand, c.byWitness} {
+	for _, tells := range []func() (phase.Verdict, bool){c.byTrace, c.byReport, c.byWords, c.byEnd, c.byCommand, c.byMethod, c.byWitness} {
 		if v, ok := tells(); ok {
 			return v
 		}
@@ -32,13 +32,11 @@ func (c *conclusion) phase() phase.Verdict {
 
 // byReport reads the messages that the same writer printed beside the root.
 func (c *conclusion) byReport() (phase.Verdict, bool) {
-	beside := slices.Clone(c.evidence)
 	for _, e := range c.evidence {
-		beside = append(beside, e.details...)
-	}
-	for _, x := range beside {
-		if x.Phase != "" && sameWriter(x, c.root) && x.At.Line-c.root.At.Line <= nearLines {
-			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}, true
+		for _, x := range append([]*event{e}, e.details...) {
+			if x.Phase != "" && sameWriter(x, c.root) && x.At.Line-e.At.Line <= nearLines {
+				return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}, true
+			}
 		}
 	}
 	return phase.Verdict{}, false
@@ -60,7 +58,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byEnd reads how the program that failed ended, where that is printed right behind the failure.
+// byEnd reads how the program that failed ended or went on, where that is printed right behind the failure.
 func (c *conclusion) byEnd() (phase.Verdict, bool) {
 	e := c.root
 	for _, x := range c.job.index.byFile[e.file] {
@@ -68,7 +66,13 @@ func (c *conclusion) byEnd() (phase.Verdict, bool) {
 		if behind > nearLines {
 			break
 		}
-		if behind > 0 && x.Role == parser.Consequence && x.Phase != "" && sameWriter(x, e) && x.Attempt == e.Attempt {
+		if behind <= 0 || x.Role != parser.Consequence && x.Kind != parser.Recovered || !sameWriter(x, e) || x.Attempt != e.Attempt {
+			continue
+		}
+		if v, ok := phase.FromMethod(x.fields["comm"], x.fields["method"]); ok && x.fields["method"] != "" {
+			return v, true
+		}
+		if x.Phase != "" {
 			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase ends so: " + clean(x.Text, 100)}, true
 		}
 	}
@@ -126,6 +130,19 @@ func (c *conclusion) byCommand() (phase.Verdict, bool) {
 	}
 	if c.root.Kind == parser.OOMKill {
 		return phase.FromCommand(c.joined()["cmd"])
+	}
+	return phase.Verdict{}, false
+}
+
+// byMethod reads the remote method that other lines name for the process.
+func (c *conclusion) byMethod() (phase.Verdict, bool) {
+	id := ownIdentity(c.root)
+	if id.PID > 0 {
+		id.fillFrom(c.root.file, "pid", id.PID)
+	}
+	if m := remote().FindStringSubmatch(id.Method); m != nil {
+		v, ok := phase.FromMethod(m[1], m[2])
+		return v, ok && v.Confidence != phase.Low
 	}
 	return phase.Verdict{}, false
 }
@@ -208,7 +225,7 @@ func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	}
 	return phase.Verdict{
 		Phase: phase.Phase(m.Fields["phase"]), Confidence: phase.Medium,
-		Why: fmt.Sprintf("the last stage that the log announced before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
+		Why: fmt.Sprintf("the last stage logged before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
 	}, true
 }
 
@@ -244,7 +261,7 @@ func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 			continue
 		}
 		if v, ok := c.stage(x); ok {
-			v.Why = fmt.Sprintf("where %s noticed the kill: %s", x.At, v.Why)
+			v.Why = fmt.Sprintf("at %s, which noticed the kill: %s", x.At, v.Why)
 			return v, true
 		}
 	}
@@ -290,7 +307,7 @@ func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.LastStep < 0) {
 			return phase.Verdict{
 				Phase: m.Fields["phase"], Confidence: phase.Low,
-				Why: fmt.Sprintf("the last stage that %s announced: %s", m.At, clean(m.Text, 100)),
+				Why: fmt.Sprintf("the last stage logged, %s: %s", m.At, clean(m.Text, 100)),
 			}, true
 		}
 	}

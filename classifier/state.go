@@ -22,9 +22,11 @@ type file struct {
 	Identities map[identKey]*identity
 	Launches   []parser.Marker
 	Gauges     map[string]parser.Gauge // last reading per name and writer
+	Trends     map[string]Trend        // how those went that are printed again and again
 	Labels     map[string]bool         // process labels seen
 	Writers    map[string]bool         // programs whose loggers were seen
 
+	Over       bool      // the one program that writes here died of an exception that nobody caught
 	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
 	Repeated   int       // settings that were printed again since then
 	Requeued   bool      // Slurm said that the job starts anew: the next failure is a new attempt's
@@ -40,7 +42,7 @@ type file struct {
 	Ticks      int               // stamped lines that had one
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // where the last one stands
-	Counted    int               // the highest count of such a sign
+	Counted    map[string]int    // the highest count of such signs, by what is counted
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any
@@ -110,9 +112,11 @@ func (f *file) makeMaps() {
 	makeMap(&f.Streams)
 	makeMap(&f.Identities)
 	makeMap(&f.Gauges)
+	makeMap(&f.Trends)
 	makeMap(&f.Labels)
 	makeMap(&f.Writers)
 	makeMap(&f.Clocks)
+	makeMap(&f.Counted)
 }
 
 func makeMap[K comparable, V any](m *map[K]V) {

@@ -21,17 +21,17 @@ func summary(in *Incident) string {
 	r := &in.Root
 	switch {
 	case r.Requested != nil && r.Free != nil && in.Kind != parser.KVCache:
-		fmt.Fprintf(&b, ": %s asked for, %s free", GiB(*r.Requested), GiB(*r.Free))
+		fmt.Fprintf(&b, ": tried to allocate %s, %s free", GiB(*r.Requested), GiB(*r.Free))
 		if r.Total != nil {
 			fmt.Fprintf(&b, " of %s", GiB(*r.Total))
 		}
 	case r.Requested != nil:
-		fmt.Fprintf(&b, ": %s asked for", GiB(*r.Requested))
+		fmt.Fprintf(&b, ": tried to allocate %s", GiB(*r.Requested))
 	case r.Total != nil && in.Resource == "host":
 		fmt.Fprintf(&b, " at a limit of %s", GiB(*r.Total))
 	}
 	if in.Survived {
-		b.WriteString("; the run went on")
+		b.WriteString("; the program went on")
 	}
 	if in.Verdict == Suspect {
 		_, why := suspected(in.Kind)
@@ -44,13 +44,13 @@ func summary(in *Incident) string {
 func suspected(kind parser.Kind) (what, why string) {
 	switch kind {
 	case parser.SHMExhausted:
-		return "A process died of a bus error", "nothing says why, perhaps because /dev/shm was full"
+		return "A process died of a bus error", "perhaps because /dev/shm was full"
 	case parser.HostOOM:
-		return "An allocation of host memory failed", "nothing says that the host had no more"
+		return "A host memory allocation failed", "nothing shows that the host was full"
 	case parser.GPUOOM, parser.GPUDriverOOM:
-		return "A GPU operation failed", "nothing says why, perhaps because GPU memory ran out"
+		return "A GPU operation failed", "perhaps because the GPU was out of memory"
 	}
-	return "A process was killed by SIGKILL", "nothing says why, perhaps because the host ran out of memory"
+	return "A process was killed with SIGKILL", "perhaps because the host was out of memory"
 }
 
 func what(in *Incident) string {
@@ -60,22 +60,22 @@ func what(in *Incident) string {
 	}
 	switch in.Kind {
 	case parser.GPUOOM:
-		return "GPU memory ran out"
+		return "GPU out of memory"
 	case parser.GPUDriverOOM:
-		return "GPU memory ran out at the driver"
+		return "The GPU driver reported out of memory"
 	case parser.KVCache:
-		return "The inference engine has no room for its KV cache"
+		return "No room for the KV cache"
 	case parser.NCCLOOM:
 		if in.Resource == "shm" {
-			return "NCCL found no room in /dev/shm"
+			return "NCCL could not allocate in /dev/shm"
 		}
-		return "NCCL found no GPU memory for its buffers"
+		return "NCCL could not allocate GPU memory"
 	case parser.HostOOM:
-		return "Host memory ran out"
+		return "Host out of memory"
 	case parser.OOMKill:
-		return "Host memory ran out and a process was killed"
+		return "A process was killed: host out of memory"
 	case parser.SHMExhausted:
-		return "Shared memory (/dev/shm) ran full"
+		return "/dev/shm is full"
 	}
 	return "Memory ran out"
 }

@@ -65,7 +65,7 @@ type Run struct {
 	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
 	Engine           string // vllm, sglang, hf
 	Launcher         string // slurm, ray, torchrun, k8s, none
-	Scheduler        string // gives the job its host memory: k8s, slurm, pbs, lsf, condor
+	Scheduler        string // gives the job its host memory: k8s, slurm, pbs, lsf, sge, condor
 	JobID            string
 	WorldSize        *int
 	Nodes            *int
@@ -74,6 +74,41 @@ type Run struct {
 	Config           map[string]Value // keys as the log writes them; the last writing wins
 	LastStep         *int
 	Gauges           []Gauge // the last reading of each kind and writer, in order of sources and lines
+	Growth           []Trend // readings that grew and never fell
+}
+
+// Trend is how a reading went that was printed again and again.
+type Trend struct {
+	Name                string // of the pattern that read it
+	Count, Rises, Falls int
+	First, Last         int64 // bytes
+}
+
+// with is the trend with one more reading.
+func (t Trend) with(g *parser.Gauge) Trend {
+	n, ok := g.Fields.Int("allocated")
+	if !ok {
+		n, ok = g.Fields.Int("used")
+	}
+	switch {
+	case !ok || n <= 0:
+		return t
+	case t.Count == 0:
+		return Trend{Name: g.Name, Count: 1, First: n, Last: n}
+	case n > t.Last:
+		t.Rises++
+	case n < t.Last:
+		t.Falls++
+	}
+	t.Count, t.Last = t.Count+1, n
+	return t
+}
+
+// grows says that a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, and
+// a cache that fills up stops.
+func (t Trend) grows() bool {
+	const least = 5
+	return t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
 }
 
 // Gauge is a reading of memory that a program printed while all was well.
@@ -84,7 +119,7 @@ type Gauge struct {
 	Fields parser.Fields // bytes, by the names of package parser
 }
 
-// Task is a process in the kernel's table of them.
+// Task is a process with what it held: of the kernel's table, or of Ray's list.
 type Task struct {
 	PID  int
 	Name string
@@ -121,8 +156,8 @@ type Root struct {
 	// Reserved is all that PyTorch had reserved, allocated or not, as messages before 2.1 print it.
 	Reserved *int64
 
-	// Of a control group whose limit was reached: anonymous memory, page cache, shared memory with tmpfs, and the largest
-	// processes of the kernel's table.
+	// Of a control group whose limit was reached: anonymous memory, page cache, shared memory with tmpfs.
+	// Tasks are the node's processes as they were reported, the largest first.
 	Anon, File, Shmem *int64
 	Tasks             []Task
 
@@ -155,6 +190,8 @@ type Incident struct {
 	Summary    string // one sentence for people
 	Evidence   []Evidence
 	Root       Root
+	Kill       Kill     // of a process, for its memory
+	Killed     []Killed // by it, in order of occurrence
 	// Reports are the places of all evidence, in order of occurrence, the root's among them: what else is found out about
 	// an incident may give it another root, but it goes on holding these.
 	Reports      []parser.Position

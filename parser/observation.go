@@ -16,7 +16,7 @@ type Position struct {
 
 func (p Position) String() string { return p.Source + ":" + strconv.Itoa(p.Line) }
 
-// Kind is what an event is about. The first ten are the words of reports; the others never become an incident by
+// Kind is what an event is about. [Kinds] are the words of reports; the others never become an incident by
 // themselves.
 type Kind string
 
@@ -34,11 +34,18 @@ const (
 	ProcessExit   Kind = "process_exit"   // a process ended; who and with which status
 )
 
+// Kinds returns the kinds of incidents: the words of reports.
+func Kinds() []Kind {
+	return []Kind{GPUOOM, GPUDriverOOM, KVCache, NCCLOOM, NCCLFailure, HostOOM, OOMKill, SHMExhausted, IllegalAccess, ProcessExit}
+}
+
 // The kinds that only help to understand the others.
 const (
 	// JobCancelled is the scheduler's word that it ended the job. Field "reason" is one of time_limit, preemption,
 	// requeue, node_failure, signal, task_failure, failed, hardware or cancelled.
 	JobCancelled Kind = "job_cancelled"
+	// DiskFull is a write that found the disk full or the user's quota used up.
+	DiskFull Kind = "disk_full"
 	// Exception is a Python exception that no pattern claims.
 	Exception Kind = "exception"
 	// Restart says that a launcher starts its workers anew.
@@ -72,7 +79,8 @@ const (
 // processes), private_pools, allowed, limit, used, available, anon_rss, file_rss, shmem_rss, anon, file, shmem (of a
 // control group), total_vm, needed. tasks holds the kernel's largest processes, a line each: pid, resident bytes, name.
 // Others: rank, local_rank, task, device, pid, ppid, host, comm, cmd, exitcode, signal, step, job, count, tokens,
-// tokens_available, tasks (lines of pid, resident bytes and name), method, fraction, threshold, node, pids, reason, time, path, errno, library, version.
+// tokens_available, tasks (lines of pid, resident bytes and name), method, fraction, threshold, node, pids, reason, time, path, errno, library, version,
+// application (the program that a pattern of the user's own is about).
 type Fields map[string]string
 
 // Int returns the integer under key.
@@ -87,7 +95,7 @@ func (f Fields) Int(key string) (int64, bool) {
 
 // Observation is what a [Parser] emits: an [Event], a [Setting], a [Marker] or a [Gauge]. All of them own their text. The
 // fields of markers and gauges may be those of others, too, and are not to be changed.
-type Observation interface{ observation() }
+type Observation interface{ Place() Position }
 
 // Event says that something failed, was killed, was cancelled or recovered.
 type Event struct {
@@ -137,7 +145,8 @@ type Gauge struct {
 	Text   string
 }
 
-func (Event) observation()   {}
-func (Setting) observation() {}
-func (Marker) observation()  {}
-func (Gauge) observation()   {}
+// Place is where in its input an observation was made.
+func (o Event) Place() Position   { return o.At }
+func (o Setting) Place() Position { return o.At }
+func (o Marker) Place() Position  { return o.At }
+func (o Gauge) Place() Position   { return o.At }

@@ -56,7 +56,7 @@ func TestFieldNoteReenacted(t *testing.T) {
 	micro := pick(t, c, "verl.actor.micro-batch-size")
 	assert.Equal(t, "4", toOf(micro, "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"))
 	how := micro.Changes[0].ComputedFrom
-	for _, step := range []string{"17.66 GiB asked / 4.97 GiB free = 3.55", "at full length it asks for 27.81 GiB", "32 / 8 = 4", "8 fits this batch, 4.41 GiB, but not full length", "divides the 64 samples"} {
+	for _, step := range []string{"17.66 GiB requested / 4.97 GiB free = 3.55", "at full length it asks for 27.81 GiB", "32 / 8 = 4", "8 fits this batch, 4.41 GiB, but not full length", "divides the 64 samples"} {
 		assert.Contains(t, how, step)
 	}
 	offload := pick(t, c, "verl.offload.fsdp")
@@ -76,7 +76,7 @@ func TestFieldNoteReenacted(t *testing.T) {
 
 	told := strings.Join(c.Findings, "\n")
 	assert.Contains(t, told, "31,200 tokens x 151,936 vocabulary x 4 bytes")
-	assert.Contains(t, told, "975 for each of the 32 samples")
+	assert.Contains(t, told, "micro-batch of 32 x 975 tokens")
 
 	r, in = fieldNote()
 	assert.NotContains(t, strings.Join(For(r, in).Findings, "\n"), "vocabulary", "a log that names no vocabulary explains nothing")
@@ -106,7 +106,7 @@ func TestALimitThatIsNotAppliedIsNotLowered(t *testing.T) {
 		assert.False(t, *budget.Applies)
 		assert.Contains(t, budget.AppliesWhy, "about 61,000 tokens, 7 times its limit --max-tokens-per-gpu = 8192")
 		assert.NotContains(t, c.StartWith, budget.ID)
-		assert.Contains(t, strings.Join(c.Findings, "\n"), "the limit is not being applied, lowering it will not help")
+		assert.Contains(t, strings.Join(c.Findings, "\n"), "the limit is not being applied, so lowering it does not help")
 
 		c = For(r, fail(8192))
 		budget = pick(t, c, fw+".max-tokens-per-gpu")
@@ -190,8 +190,7 @@ func TestStatesThatAreLoadedBackAreNotCalledEnough(t *testing.T) {
 	r, in := fieldNote("vocab_size", "151936")
 	r.Model.Name = "Qwen/Qwen2.5-7B"
 	offload := pick(t, For(r, in), "verl.offload.fsdp")
-	require.NotNil(t, offload.Freed)
-	assert.Nil(t, offload.Enough, "verl loads parameters and state for the actor's update")
+	assert.Nil(t, offload.Freed, "verl loads parameters and state for the actor's update")
 	in.Phase = "weight_update"
 	offload = pick(t, For(r, in), "verl.offload.fsdp")
 	require.NotNil(t, offload.Enough)
@@ -211,13 +210,13 @@ func TestStatesAreCountedByStrategyAndRanks(t *testing.T) {
 		id    string
 		freed int64 // 0: unknown
 	}{
-		"the optimizer's state under ZeRO": {world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_optimizer.device", "none"), 8, "Qwen2.5-7B"), "deepspeed.offload-optimizer", 12 * p / 8},
+		"the optimizer's state under ZeRO": {world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_optimizer.device", "none"), 8, "Qwen2.5-7B"), "deepspeed.offload-optimizer", 16 * p / 8}, // and the fp32 gradients of the step
 		"gradients of stage 2":             {world(run("deepspeed", "zero_optimization.stage", "1"), 4, "Qwen2.5-7B"), "deepspeed.stage", 2 * (p / 4 * 3)},
 		"weights of stage 3":               {world(run("deepspeed", "zero_optimization.stage", "2"), 4, "Qwen2.5-7B"), "deepspeed.stage", 2 * (p / 4 * 3)},
 		"weights that stage 2 does not split": {
 			world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_param.device", "none"), 4, "Qwen2.5-7B"), "deepspeed.offload-param", 0,
 		},
-		"OpenRLHF's flag":        {world(run("openrlhf", "--adam_offload", "False", "--zero_stage", "3"), 8, "Qwen/Qwen2.5-7B"), "openrlhf.adam-offload", 12 * p / 8},
+		"OpenRLHF's flag":        {world(run("openrlhf", "--adam_offload", "False", "--zero_stage", "3"), 8, "Qwen/Qwen2.5-7B"), "openrlhf.adam-offload", 16 * p / 8},
 		"nobody knows the model": {world(run("deepspeed", "zero_optimization.stage", "1"), 4, "x"), "deepspeed.stage", 0},
 		"adapters have few states": {
 			world(run("deepspeed", "zero_optimization.stage", "2", "zero_optimization.offload_optimizer.device", "none", "lora_rank", "64"), 8, "Qwen2.5-7B"), "deepspeed.offload-optimizer", 0,
@@ -233,7 +232,7 @@ func TestStatesAreCountedByStrategyAndRanks(t *testing.T) {
 				return
 			}
 			require.NotNil(t, got.Freed)
-			assert.InDelta(t, c.freed, *got.Freed, 16)
+			assert.InEpsilon(t, c.freed, *got.Freed, .01)
 			require.NotNil(t, got.Enough)
 			assert.Equal(t, *got.Freed >= 8*gib, *got.Enough)
 		})
@@ -253,7 +252,7 @@ func TestEvaluationHasABatchOfItsOwn(t *testing.T) {
 	assert.Equal(t, "torch.eval-batch", c.StartWith[0])
 	assert.Equal(t, "2", toOf(pick(t, c, "torch.eval-batch"), "per_device_eval_batch_size"))
 	assert.False(t, *pick(t, c, "torch.batch").Applies)
-	assert.Contains(t, strings.Join(c.Findings, "\n"), "more than the 32,768 that the settings allow (8 x (4,096))")
+	assert.Contains(t, strings.Join(c.Findings, "\n"), "the settings allow only 32,768, 8 x (4,096)")
 
 	in.Root.Trace = frames("/x/transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)")
 	c = For(r, in)
@@ -271,10 +270,9 @@ func TestAnOffloadNeedsTheHostsMemory(t *testing.T) {
 	}
 	plenty := ask("1000G")
 	assert.True(t, *plenty.Applies)
-	assert.Contains(t, plenty.Changes[1].ComputedFrom, "costs 366.16 GiB of host memory on a node of 8")
 	scarce := ask("256G")
 	assert.False(t, *scarce.Applies)
-	assert.Contains(t, scarce.AppliesWhy, "and the job asks for 256.00 GiB")
+	assert.Contains(t, scarce.AppliesWhy, "and there are 256.00 GiB")
 }
 
 func TestAStrayProcessRulesSmallerBatchesOut(t *testing.T) {
@@ -319,6 +317,6 @@ func TestAPassMayFollowTheBudgetOfTraining(t *testing.T) {
 	}
 	c := ask("8192")
 	assert.NotContains(t, strings.Join(c.Findings, "\n"), "not being applied", "the actor's own pass follows the budget of training")
-	assert.Contains(t, strings.Join(c.Findings, "\n"), "16,384 tokens x 151,936 vocabulary x 4 bytes, which is --max-tokens-per-gpu")
-	assert.Contains(t, strings.Join(ask("16384").Findings, "\n"), "which is --log-probs-max-tokens-per-gpu")
+	assert.Contains(t, strings.Join(c.Findings, "\n"), "16,384 tokens x 151,936 vocabulary x 4 bytes = 9.27 GiB; that is exactly --max-tokens-per-gpu")
+	assert.Contains(t, strings.Join(ask("16384").Findings, "\n"), "that is exactly --log-probs-max-tokens-per-gpu")
 }

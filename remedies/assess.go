@@ -34,25 +34,26 @@ type assessment struct {
 	doubtful  bool
 	movable   bool   // a value is known and another one is to be had
 	topic     string // of the item
-	late      bool   // only tells more, or is a last resort: nothing to start with
+	result    outcome
+	late      bool // only tells more, or is a last resort: nothing to start with
 }
 
 // assess takes an item through the pipeline: its changes, what they are expected to do, and whether it applies.
 func assess(ctx *Context, c candidate) assessment {
 	changes := propose(ctx, c.names, c.item)
-	e := estimateOf(ctx, c.item, open(changes))
+	e := estimateOf(ctx, open(changes))
 	return combine(c, changes, e, check(ctx, c, changes, e))
 }
 
 // combine puts together what the steps have found.
 func combine(c candidate, changes []change, e estimate, d decision) assessment {
 	it := c.item
-	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, late: it.Effect == "diagnose" || it.LastResort}
+	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort}
 	_, a.movable = movable(changes)
-	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: caution(it), Source: sourceOf(c.guide, it)}
-	for i, ch := range open(changes) {
-		if i == e.howOf && ch.ComputedFrom == "" {
-			ch.ComputedFrom = e.how
+	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: it.Caution, Source: sourceOf(c.guide, it)}
+	for _, ch := range open(changes) {
+		if ch.To != nil && ch.ComputedFrom == "" {
+			ch.ComputedFrom, e.how = e.how, ""
 		}
 		a.Changes = append(a.Changes, ch.Change)
 		if ch.note != "" {
@@ -137,10 +138,10 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 		return strings.Join(done, "; ")
 	}
 	if res := orGPU(it.Resources); !slices.Contains(res, ctx.resource) {
-		return fmt.Sprintf("it is for %s memory", resourceNames(res))
+		return fmt.Sprintf("for %s memory", resourceNames(res))
 	}
 	if it.Effect == "host" && ctx.resource == "gpu" {
-		return "it saves host memory only"
+		return "saves host memory only"
 	}
 	if v, bad := ctx.denied(it.Requires); bad {
 		return v.why
@@ -160,11 +161,14 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		return v.why
 	}
+	if it.Topic == "engine-share-down" && engineAsleep(ctx) {
+		return "the engine sleeps while this phase runs: its share is not on the card"
+	}
 	if v := ctx.holds("stray"); v.truth == yes && (it.Effect == "frees" || it.Effect == "shrinks") && it.Topic != "others" {
 		return v.why
 	}
-	if why := hostShort(ctx, it.Topic, e.freed); why != "" {
-		return why
+	if e.noHosts != "" {
+		return e.noHosts
 	}
 	return limitNotApplied(ctx, changes)
 }
@@ -207,9 +211,9 @@ func certain(phase string, acts []string) bool {
 // acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
 func acts(in []string, failed string) string {
 	if len(in) > 2 {
-		return "it does nothing for " + phaseNames([]string{failed})
+		return "no effect in " + phaseNames([]string{failed})
 	}
-	return "it acts in " + phaseNames(in)
+	return "only for " + phaseNames(in)
 }
 
 func resourceNames(res []string) string {
@@ -228,20 +232,4 @@ func joined(words []string, sep string, name func(id string) string) string {
 		out[i] = cmp.Or(name(w), w)
 	}
 	return strings.Join(out, sep)
-}
-
-// caution joins an item's own warning with what its guide got wrong.
-func caution(it *Item) string {
-	parts := make([]string, 0, 1+len(it.Corrections))
-	if it.Caution != "" {
-		parts = append(parts, it.Caution)
-	}
-	for _, c := range it.Corrections {
-		t := fmt.Sprintf("The guide says: %s. In fact: %s.", strings.TrimSuffix(c.Says, "."), strings.TrimSuffix(c.Is, "."))
-		if c.Versions != "" {
-			t = strings.TrimSuffix(t, ".") + " (" + c.Versions + ")."
-		}
-		parts = append(parts, t)
-	}
-	return strings.Join(parts, " ")
 }

@@ -59,28 +59,28 @@ func TestSharesStayWithinWhatWorks(t *testing.T) {
 			capture(1, .2), "sglang.mem-fraction-down", "--mem-fraction-static", "0.92", "the middle between 0.9 (70.00 GiB of weights",
 		},
 		"room for one sequence of the context": {
-			serve("sglang", []string{"mem_fraction_static", "0.95", "context_length", "32768"}, reading("sglang.mem_weights", map[string]float64{"used": 60, "free": 18}),
+			serve("sglang", []string{"mem_fraction_static", "0.95", "context_length", "49152"}, reading("sglang.mem_weights", map[string]float64{"used": 60, "free": 18}),
 				reading("sglang.mem_kv_pool", map[string]float64{"used": 14, "tokens": 65536})),
-			capture(1, .2), "sglang.mem-fraction-down", "--mem-fraction-static", "0.9", "32,768 tokens",
+			capture(1, .2), "sglang.mem-fraction-down", "--mem-fraction-static", "0.91", "49,152 tokens",
 		},
 		"weights that nearly fill the card: no value works": {
 			serve("sglang", []string{"mem_fraction_static", "0.98"}, reading("sglang.mem_weights", map[string]float64{"used": 76, "free": 2})),
 			capture(2, .2), "sglang.mem-fraction-down", "--mem-fraction-static", "-", "no value of",
 		},
-		"a cache that a tenth more would hold": {
+		"what a cache lacks, and a margin": {
 			serve("vllm", []string{"gpu_memory_utilization", "0.7"}, reading("vllm.budget", map[string]float64{"total": 80})),
-			tooSmall(10, 4), "vllm.utilization-up", "--gpu-memory-utilization", "0.8", "0.7 + 0.1",
+			tooSmall(10, 4), "vllm.utilization-up", "--gpu-memory-utilization", "0.8", "6.00 GiB that the cache lacks",
 		},
-		"a cache that needs more than a tenth": {
+		"what a cache lacks, up to the usual share": {
 			serve("vllm", []string{"gpu_memory_utilization", "0.7"}, reading("vllm.budget", map[string]float64{"total": 80})),
-			tooSmall(16, 2), "vllm.utilization-up", "--gpu-memory-utilization", "0.88", "14.00 GiB that the cache lacks",
+			tooSmall(16, 2), "vllm.utilization-up", "--gpu-memory-utilization", "0.9", "14.00 GiB that the cache lacks",
 		},
 		"a cache that no share holds": {
 			serve("vllm", []string{"gpu_memory_utilization", "0.85"}, reading("vllm.budget", map[string]float64{"total": 80})),
 			tooSmall(20, 8), "vllm.utilization-up", "--gpu-memory-utilization", "-", "more tensor parallelism, quantized weights or a shorter context do",
 		},
 		"without the card's size nothing is ruled out": {
-			serve("vllm", []string{"gpu_memory_utilization", "0.85"}), tooSmall(20, 8), "vllm.utilization-up", "--gpu-memory-utilization", "0.9", "0.85 + 0.05",
+			serve("vllm", []string{"gpu_memory_utilization", "0.85"}), tooSmall(20, 8), "vllm.utilization-up", "--gpu-memory-utilization", "0.9", "0.85 + 0.05, a first guess",
 		},
 		"what was free at the start is less than the weights": {
 			serve("vllm", []string{"gpu_memory_utilization", "0.9"}, reading("vllm.weights", map[string]float64{"used": 60})),

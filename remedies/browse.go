@@ -46,14 +46,10 @@ type Entry struct {
 }
 
 // Browse returns a guide as far as q asks for it: the lists for the phase and the resource, then the general ones, each
-// in the guide's order and whole, and the manual without what is about other phases only. It fails when there is no
-// such guide.
-func Browse(id string, q Query) (*Browsed, error) {
-	load, ok := guideLoaders()[id]
-	if !ok {
-		return nil, fmt.Errorf("there is no guide %q", id)
-	}
-	g, err := load()
+// in the guide's order and whole, and the manual without what is about other phases only. It fails when neither the built-in
+// guides nor the user's own have that id.
+func Browse(id string, q Query, own ...Guide) (*Browsed, error) {
+	g, err := find(id, own)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +68,17 @@ func Browse(id string, q Query) (*Browsed, error) {
 		}
 	}
 	return b, nil
+}
+
+// find returns the guide with that id.
+func find(id string, own []Guide) (*Guide, error) {
+	if i := slices.IndexFunc(own, func(g Guide) bool { return g.ID == id }); i >= 0 {
+		return &own[i], nil
+	}
+	if load, ok := guideLoaders()[id]; ok {
+		return load()
+	}
+	return nil, fmt.Errorf("there is no guide %q", id)
 }
 
 // wants says whether a list belongs to what is asked for.

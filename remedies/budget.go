@@ -44,7 +44,7 @@ func budgetOf(ctx *Context) budget {
 	if resource == "" || len(phases) == 0 || ctx.is("role:critic") || ctx.is("role:reward") {
 		return budget{}
 	}
-	out := budget{setup: setupOf(ctx)}
+	out := budget{setup: ctx.setup}
 	var full memory.Budget
 	bound := false
 	for i, p := range phases {

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,11 +25,37 @@ type Context struct {
 	facts    map[string]verdict
 	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
+	setup    memory.Setup         // the inputs of the run's budget
 	given    *memory.Model        // the user's, which takes the place of the one that the run names; nil when there is none
+}
+
+// asOf is the run with the settings that held when it failed: a later attempt in the same log may print others.
+func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
+	before := func(at parser.Position) bool { return at.Source == root.At.Source && at.Line < root.At.Line }
+	then := map[string]classifier.Value{}
+	for key, v := range run.Config {
+		if v.At.Source != root.At.Source || before(v.At) {
+			continue
+		}
+		for i := len(v.Earlier) - 1; i >= 0; i-- {
+			if e := v.Earlier[i]; before(e.At) {
+				then[key] = classifier.Value{Value: e.Value, At: e.At, Form: v.Form, Earlier: v.Earlier[:i]}
+				break
+			}
+		}
+	}
+	if len(then) == 0 {
+		return run
+	}
+	out := *run
+	out.Config = maps.Clone(run.Config)
+	maps.Copy(out.Config, then)
+	return &out
 }
 
 // newContext gathers what is known. Each line reads only what those before it have found.
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
+	run = asOf(run, &in.Root)
 	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: in.Resource}
 	if ctx.resource == "" {
 		ctx.resource = resourceOf(in.Kind)
@@ -40,6 +67,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.facts = factsOf(ctx)
 	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)
+	ctx.setup = setupOf(ctx)
 	return ctx
 }
 
@@ -82,7 +110,7 @@ func phaseOf(ctx *Context) string {
 	if k := ctx.incident.Kind; k == parser.NCCLOOM || k == parser.NCCLFailure {
 		return "nccl" // whatever surrounds it, the levers are those of the collective library
 	}
-	if (phase == "training" || phase == "unknown") && ctx.is("engine_process") && isServer(ctx.run.Engine) {
+	if (phase == "training" || phase == "unknown") && ctx.is("engine_process") && (isServer(ctx.run.Engine) || isServer(programOf(ctx.run).ID)) {
 		return "rollout" // an inference engine trains nothing
 	}
 	return phase
@@ -163,7 +191,7 @@ func (ctx *Context) gpusPerNode() (int64, bool) {
 	return 0, false
 }
 
-// shortfall is how many bytes were missing.
+// shortfall is how many bytes was missing.
 func (ctx *Context) shortfall() (int64, bool) {
 	if s := ctx.incident.Shortfall; s != nil {
 		return *s, *s > 0

@@ -9,12 +9,16 @@
 //     what the failed request can have been (request.go, limits.go, shape.go): logits of 8 x 3,071 tokens.
 //  2. listsFor chooses the guides' lists for that phase and resource (lists.go), and candidates takes the items from them.
 //  3. propose fills in the parameters of each item (propose.go): the log's value 8, and a next one by a rule that the
-//     guide names (rules*.go; feasible.go has the range of an engine's share): 4, as half of the request fits.
-//  4. estimateOf says what these changes free and whether that is enough (effect.go, states.go): 13.92 GiB become 6.96,
-//     and 7.61 were free.
+//     guide names (rules*.go; feasible.go has the range of an engine's share): 2, for 4 fits this batch alone.
+//  4. estimateOf says what these changes free and whether that is enough: outcomeOf (outcome.go) computes the run's memory
+//     budget once more with the changed settings; effect.go adds what rules reckon themselves. 13.92 GiB become 3.48, and
+//     7.61 was free.
 //  5. check says whether the item applies and why (assess.go): a fact rules it out, or one speaks for it.
-//  6. combine puts what the steps have found into an assessment, and rank orders the assessments (rank.go). Their
-//     changes as one block to paste are in patch.go, and what the arithmetic says beyond single items in findings.go.
+//  6. combine puts together what the steps have found, an assessment, and rank orders the assessments (rank.go).
+//  7. proposalsFor picks those that attack the cause and orders them (proposals.go): what fits with a margin first, the
+//     smallest pair where nothing is enough alone, nothing that would only move the failure. weigh.go says in sentences
+//     what each does now, at full length and elsewhere, and what it costs. The first one as a block to paste is in
+//     patch.go, and what the arithmetic says beyond single items in findings.go.
 //
 // The inputs of a memory budget come from the same Context: setupOf (setup.go) reads them by the table of setup_table.go,
 // whose rows name each input's settings framework by framework.

@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,32 +17,61 @@ type effect struct {
 	why    string // the comparison
 }
 
-// estimate is what an item is expected to do: the most that one of its changes frees, and whether one of them is enough.
+// estimate is what an item is expected to do: the most that its changes free, and whether that is enough.
 type estimate struct {
 	effect
-	how   string // the arithmetic of recomputation
-	howOf int    // the change that it is about
+	how     string // the formula of the budget's part that changes most
+	noHosts string // why a node has too little memory for it; empty when it has enough, or when nobody knows
+	result  outcome
 }
 
-// estimateOf estimates what the changes of an item do.
-func estimateOf(ctx *Context, it *Item, changes []change) estimate {
+// estimateOf estimates what the changes of an item do together: by the budget and by the rules' own arithmetic.
+func estimateOf(ctx *Context, changes []change) estimate {
 	var effects []effect
+	plain := make([]Change, len(changes))
 	for i := range changes {
+		plain[i] = changes[i].Change
 		if e := effectOf(ctx, &changes[i]); e.freed != nil || e.enough != unknown {
 			effects = append(effects, e)
 		}
 	}
-	out := estimate{howOf: -1}
-	if it.Topic == "gradient-checkpointing" {
-		if e, how, ok := recomputationEffect(ctx); ok {
-			if i := slices.IndexFunc(changes, func(c change) bool { return c.To != nil }); i >= 0 {
-				effects = append(effects, e)
-				out.how, out.howOf = how, i
-			}
-		}
+	if ctx.incident.Kind == parser.KVCache {
+		return estimate{effect: best(effects, len(changes))}
+	}
+	o := outcomeOf(ctx, plain)
+	out := estimate{how: o.how, result: o}
+	if o.movesTo == memory.OnNode {
+		out.noHosts = o.moves
+	}
+	if e := o.effect(ctx); e.freed != nil {
+		effects, changes = append(effects, e), nil // the budget knows all changes at once
 	}
 	out.effect = best(effects, len(changes))
 	return out
+}
+
+// effect says whether what was missing is there.
+func (o *outcome) effect(ctx *Context) effect {
+	e := effect{freed: o.frees}
+	r := ctx.root
+	short, ok := ctx.shortfall()
+	switch {
+	case e.freed == nil:
+	case o.asks != nil && r.Free != nil:
+		printed := memory.Printed(*r.Free, r.Message)
+		if *o.asks <= printed.Low {
+			e.enough = yes
+			e.why = fmt.Sprintf("the request becomes %s, and %s was free", classifier.GiB(*o.asks), classifier.GiB(*r.Free))
+		} else if less := o.lessActivations(ctx); less > 0 && *o.asks <= printed.Low+less { // they shrink with it
+			all := *o.frees + less
+			e.freed, e.enough = &all, yes
+			e.why = fmt.Sprintf("the request becomes %s, activations give back at least %s, and %s was free", classifier.GiB(*o.asks), classifier.GiB(less), classifier.GiB(*r.Free))
+		}
+	case o.asks == nil && ok && ctx.incident.Kind == parser.GPUOOM:
+		e.enough = truthOf(*e.freed >= short)
+		e.why = fmt.Sprintf("it frees about %s, %s was missing", classifier.GiB(*e.freed), classifier.GiB(short))
+	}
+	return e
 }
 
 // best is what an item frees and whether it is enough, of the effects of its changes.
@@ -63,140 +91,85 @@ func best(effects []effect, changes int) effect {
 	return out
 }
 
+// asleepFrees is what an engine beside the trainer gives back when it is put to sleep, less what it keeps for its graphs and
+// contexts; nil where it sleeps already, or nobody knows what it holds.
+func asleepFrees(ctx *Context) *int64 {
+	const keeps = 8 << 30
+	others := ctx.root.OtherProcesses
+	if others == nil || *others <= keeps || ctx.is("engine_process") || !mayShareCard(ctx) || engineAwake(ctx) == yes || engineAsleep(ctx) {
+		return nil
+	}
+	n := *others - keeps
+	return &n
+}
+
 // sameKey says that two names are the same setting.
 func sameKey(a, b string) bool { return slices.Equal(split(a), split(b)) }
 
-// effectOf models a change: a request that grows with the tokens of a micro-batch shrinks with them; shares, buffers and
-// states are freed as the rules computed.
+// effectOf is what one change does by the arithmetic of its rule: shares and buffers are freed as the rule computed.
 func effectOf(ctx *Context, c *change) effect {
-	if c.To == nil {
+	switch {
+	case c.To == nil:
 		return effect{}
-	}
-	if ctx.incident.Kind == parser.KVCache {
+	case ctx.incident.Kind == parser.KVCache:
 		return cacheEffect(ctx, c)
-	}
-	if by, ok := shrinkFactor(ctx, c); ok {
-		return smallerRequest(ctx, by)
-	}
-	if c.freed == nil || !onCard(ctx, c) {
+	case c.freed == nil, *c.freed <= 0, ctx.root.Total != nil && *c.freed > *ctx.root.Total:
 		return effect{}
-	}
-	if t := ctx.root.Total; t != nil && *c.freed > *t {
-		return effect{} // more than the card holds: something about the run is not as it seems
+	case c.parameter.Next == "bucket": // a smaller one helps when it is what failed: the budget knows
+		return effect{freed: c.freed}
+	case engineAwake(ctx) != yes: // an engine that sleeps gives nothing back
+		return effect{}
 	}
 	e := effect{freed: c.freed}
-	if c.parameter.Next == "bucket" {
-		// A buffer is one tensor: a smaller one helps when it is what failed, else it is not known to be there.
-		if v, ok := decidesSize(ctx, []change{*c}); ok && ctx.root.Requested != nil {
-			to, _ := parseNumber(*c.To)
-			from, _ := parseNumber(*c.From)
-			e = smallerRequest(ctx, to/from)
-			e.why = strings.TrimSuffix(v.why+"; "+e.why, "; ")
-		}
-		return e
-	}
-	if c.parameter.Next == "offload_state" && ctx.run.Framework == "verl" && slices.Contains(training, ctx.phase) {
-		return e // verl loads them back for the actor's update (workers/fsdp_workers.py, update_actor)
-	}
 	if short, ok := ctx.shortfall(); ok && ctx.incident.Kind == parser.GPUOOM {
 		e.enough = truthOf(*c.freed >= short)
-		e.why = fmt.Sprintf("it frees about %s, %s were missing", classifier.GiB(*c.freed), classifier.GiB(short))
+		e.why = fmt.Sprintf("it frees about %s, %s was missing", classifier.GiB(*c.freed), classifier.GiB(short))
 	}
 	return e
-}
-
-// recomputationEffect is what switching recomputation on is expected to save.
-func recomputationEffect(ctx *Context) (e effect, how string, ok bool) {
-	saved, how, ok := recomputationSaves(ctx)
-	if !ok {
-		return effect{}, "", false
-	}
-	e.freed = &saved.Low
-	if short, ok := ctx.shortfall(); ok && saved.Low >= short {
-		e.enough = yes
-		e.why = fmt.Sprintf("it saves at least %s, %s were missing", classifier.GiB(saved.Low), classifier.GiB(short))
-	}
-	return e, how, true
-}
-
-// shrinkFactor is the factor by which a change makes the failed request smaller, when that is known to grow with the tokens
-// of a micro-batch and the change acts on these.
-func shrinkFactor(ctx *Context, c *change) (float64, bool) {
-	list := ctx.request
-	if len(list) == 0 || list[0].Low <= 0 || !list[0].Seen && !list[0].Met || c.From == nil {
-		return 0, false
-	}
-	from, ok1 := parseNumber(*c.From)
-	to, ok2 := parseNumber(*c.To)
-	if !ok1 || !ok2 || from <= 0 || to <= 0 {
-		return 0, false
-	}
-	l := ctx.limit
-	switch c.parameter.Next {
-	case "halve_micro", "halve_micro_divisor":
-		return to / from, l != nil && !l.Budget && sameKey(l.Key, c.parameter.Key) && to < from
-	case "budget_verl", "budget_areal", "budget_tokens":
-		// The micro-batch may have been below its budget; what counts is how it compares with the new one.
-		if l == nil || !l.Budget || !sameKey(l.Key, c.parameter.Key) || list[0].Over {
-			return 0, false
-		}
-		return to / float64(list[0].Low), to < float64(list[0].Low)
-	case "budget_start":
-		return to / float64(list[0].Low), to < float64(list[0].Low)
-	case "ulysses":
-		// A budget of tokens is one per GPU, however many share a sequence.
-		return from / to, to > from && (l == nil || !l.Budget)
-	}
-	return 0, false
-}
-
-// smallerRequest compares the request, made smaller by a factor, with what was free.
-func smallerRequest(ctx *Context, by float64) effect {
-	r := ctx.root
-	asks := int64(math.Ceil(float64(*r.Requested) * by))
-	freed := *r.Requested - asks
-	e := effect{freed: &freed}
-	if r.Free == nil {
-		return e
-	}
-	printed := memory.Printed(*r.Free, r.Message)
-	if asks <= printed.Low {
-		e.enough = yes
-		e.why = fmt.Sprintf("the request becomes %s, and %s were free", classifier.GiB(asks), classifier.GiB(*r.Free))
-		return e
-	}
-	// The other activations of the micro-batch shrink with it.
-	if less := int64(float64(leastActivations(ctx)) * (1 - by)); less > 0 && asks <= printed.Low+less {
-		all := freed + less
-		e.freed, e.enough = &all, yes
-		e.why = fmt.Sprintf("the request becomes %s, activations give back at least %s, and %s were free", classifier.GiB(asks), classifier.GiB(less), classifier.GiB(*r.Free))
-	}
-	return e
-}
-
-// onCard says that what a change takes from is on the card in the phase that failed: an engine that sleeps while the
-// model trains gives nothing back, and states that are loaded for the step are there.
-func onCard(ctx *Context, c *change) bool {
-	switch c.parameter.Next {
-	case "share_down", "share_fit":
-		return engineAwake(ctx) == yes
-	case "offload_state":
-		return ctx.phase != "forward" && ctx.phase != "backward"
-	}
-	return true
 }
 
 // engineAwake says whether the inference engine holds its share of the card in the phase that failed.
 func engineAwake(ctx *Context) truth {
 	switch ctx.phase {
-	case "init", "rollout", "weight_update", "nccl":
+	case "init", "rollout", "weight_update":
 		return yes
 	}
 	if ctx.is("engine_process") {
 		return yes
 	}
 	_, sleeps := ctx.settings.flag("actor_rollout_ref.rollout.free_cache_engine", "vllm_enable_sleep_mode", "vllm_enable_sleep", "vllm.enable_sleep", "offload_rollout")
+	trains := ctx.phase == "logprob" || slices.Contains(training, ctx.phase)
+	if sleeps == unknown && trains && ctx.root.ProcessBytes != nil && slices.Contains(sleepers, programOf(ctx.run).ID) && ctx.is("shares_card") {
+		return no
+	}
 	return -sleeps
+}
+
+// sleepers put an engine that shares the trainer's cards to sleep while they train, unless told otherwise: where the message
+// says whose the card is, that is believed
+// (verl/trainer/config/rollout/rollout.yaml, free_cache_engine; EasyR1's verl/workers/rollout/vllm_rollout_spmd.py;
+// slime/utils/arguments.py, offload_rollout under colocate; nemo_rl/algorithms/grpo.py, finish_generation).
+var sleepers = []string{"verl", "easyr1", "slime", "relax", "nemo_rl"}
+
+// engineAsleep says that the trainer failed while the engine on its card had given its memory back: nothing is held that was
+// missing, or far less than the share of an engine that is awake.
+func engineAsleep(ctx *Context) bool {
+	others, short := ctx.root.OtherProcesses, ctx.incident.Shortfall
+	if share, ok := awakeShare(ctx); ok && mayShareCard(ctx) && others != nil && engineAwake(ctx) != yes {
+		return *others < share/2
+	}
+	return engineAwake(ctx) == no && !(others != nil && short != nil && *others >= *short)
+}
+
+// awakeShare is what the run's engine holds of a card while it is awake.
+func awakeShare(ctx *Context) (int64, bool) {
+	for _, key := range []string{"gpu_memory_utilization", "mem_fraction_static"} {
+		if f, ok := ctx.settings.find(key, true); ok && ctx.root.Total != nil {
+			share, ok := parseNumber(f.value.Value)
+			return int64(share * float64(*ctx.root.Total)), ok && share > 0 && share <= 1
+		}
+	}
+	return 0, false
 }
 
 // cacheEffect models changes for an engine whose cache did not fit.
@@ -205,7 +178,7 @@ func cacheEffect(ctx *Context, c *change) effect {
 	if ctx.is("less_than_desired") {
 		if to, ok := parseNumber(*c.To); ok && c.parameter.Next == "share_fit" && r.Free != nil && r.Total != nil {
 			takes := int64(to * float64(*r.Total))
-			return effect{enough: truthOf(takes <= *r.Free), why: fmt.Sprintf("it takes %s, and %s were free", classifier.GiB(takes), classifier.GiB(*r.Free))}
+			return effect{enough: truthOf(takes <= *r.Free), why: fmt.Sprintf("it takes %s, and %s was free", classifier.GiB(takes), classifier.GiB(*r.Free))}
 		}
 		return effect{}
 	}
@@ -228,7 +201,7 @@ func cacheEffect(ctx *Context, c *change) effect {
 			return effect{}
 		}
 		gain := int64((to - from) * float64(total))
-		return effect{freed: &gain, enough: truthOf(gain >= short), why: fmt.Sprintf("it adds %s%s, %s were missing", classifier.GiB(gain), by, classifier.GiB(short))}
+		return effect{freed: &gain, enough: truthOf(gain >= short), why: fmt.Sprintf("it adds %s%s, %s was missing", classifier.GiB(gain), by, classifier.GiB(short))}
 	case "double_tp":
 		have := *r.Requested - short
 		if need := *r.Requested / 2; have > 0 && need <= have && !latentAttention(ctx) {

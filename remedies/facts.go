@@ -23,11 +23,16 @@ var facts map[string]fact
 
 func init() { // facts ask conditions, and these ask facts: a variable's value may not refer to itself
 	facts = map[string]fact{
-		"backend":   {"the %s backend", "a backend other than %s", backend},
-		"engine":    {"the %s engine", "an engine other than %s", func(ctx *Context, w string) verdict { return named(strings.ToLower(ctx.run.Engine), w, "engine") }},
-		"launcher":  {"started by %s", "not started by %s", launcher},
-		"framework": {"the %s framework", "a framework other than %s", func(ctx *Context, w string) verdict { return named(ctx.run.Framework, w, "framework") }},
-		"role":      {"the %s fails", "not when only the %s fails", role},
+		"backend":  {"the %s backend", "a backend other than %s", backend},
+		"engine":   {"the %s engine", "an engine other than %s", func(ctx *Context, w string) verdict { return named(strings.ToLower(ctx.run.Engine), w, "engine") }},
+		"launcher": {"started by %s", "not started by %s", launcher},
+		"framework": {"the %s framework", "a framework other than %s", func(ctx *Context, w string) verdict {
+			if ctx.run.Application == w {
+				return verdict{yes, "the program is " + programOf(ctx.run).Name}
+			}
+			return named(ctx.run.Framework, w, "framework")
+		}},
+		"role": {"the %s fails", "not when only the %s fails", role},
 		"resource": {"%s memory ran out", "not %s memory", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.resource == w), resourceNames([]string{ctx.resource}) + " memory ran out"}
 		}},
@@ -39,14 +44,37 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.recognised(w)), "the log has the message " + w}
 		}},
+		"names": {"the failure names %s", "the failure does not name %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.messageContains(w)), "the failure names " + w}
+		}},
 		"set": {"%s is set", "%s is not set", isSet},
 
-		"dynamic_batch":    {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
-		"other_allocator":  {"an allocator other than PyTorch's", "PyTorch's allocator", otherAllocator},
-		"fixed_segments":   {"PyTorch's segments cannot grow, or grow already", "PyTorch's segments can grow", fixedSegments},
-		"zero3":            {"ZeRO stage 3", "a ZeRO stage below 3", zero3},
-		"weights_loaded":   {"the engine failed after its weights were loaded", "the engine failed while it loaded its weights", weightsLoaded},
-		"data_parallel":    {"one process works with several GPUs (DataParallel)", "one process for each GPU", dataParallel},
+		"dynamic_batch":   {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
+		"other_allocator": {"an allocator other than PyTorch's", "PyTorch's allocator", otherAllocator},
+		"fixed_segments":  {"PyTorch's segments cannot grow, or grow already", "PyTorch's segments can grow", fixedSegments},
+		"fixed_allocator": {"PyTorch's allocator takes no settings", "PyTorch's allocator takes settings", fixedAllocator.ask},
+		"unsharded":       {"every GPU holds the whole model", "the model is split over the GPUs", unsharded},
+		"offload_file":    {"a DeepSpeed configuration that offloads, by its name", "no DeepSpeed configuration that offloads, by its name", offloadFile},
+		"zero3":           {"ZeRO stage 3", "a ZeRO stage below 3", zero3},
+		"loading_weights": {"a trainer's weights were being read or moved to the card", "not while a trainer's weights were read", loadingWeights.ask},
+		"weights_loaded":  {"the engine failed after its weights were loaded", "the engine failed while it loaded its weights", weightsLoaded},
+		"data_parallel":   {"one process works with several GPUs (DataParallel)", "one process for each GPU", dataParallel},
+		"vision":          {"it failed in a vision tower, or in a run that measures one", "not in a vision tower", vision},
+		"foreach_step":    {"the optimizer works on all parameters at once", "the optimizer works on one parameter at a time", foreachStep.ask},
+		"in_no_grad":      {"gradients are off already", "gradients are on", inNoGrad},
+		"growing": {"what is allocated grows from step to step", "what is allocated does not grow", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(len(ctx.run.Growth) > 0), "what is in use grows from reading to reading"}
+		}},
+		"jax_pool": {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
+		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
+			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
+		}},
+		"picture": {"it failed while a picture was encoded", "no picture was encoded", func(ctx *Context, _ string) verdict {
+			return read(ctx, "ggml.image", "it failed while a picture was encoded")
+		}},
+		"sixteen_bits":     {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"moved_whole":      {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
+		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
 		"vae":              {"it failed in the VAE", "not in the VAE", vae.ask},
 		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
 		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
@@ -64,13 +92,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"moves_peak":       {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},
-		"kv_runtime":        {"a serving engine's cache ran full", "not when a serving engine's cache ran full", kvRuntime},
+		"kv_runtime":        {"a serving engine's cache was full", "not when a serving engine's cache was full", kvRuntime},
 		"less_than_desired": {"less memory was free than the engine was told to take", "not when less memory was free than the engine was told to take", lessThanDesired.ask},
 		"length_estimate":   {"the engine printed how long a sequence would fit", "the engine printed no length that would fit", lengthEstimate},
 		"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache", longSequence},
 		"saver_margin":      {"torch_memory_saver refused the request because of its margin", "not when torch_memory_saver refused the request because of its margin", saverMargin.ask},
 		"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache", beforeCache},
 		"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
+		"chunked_profile":   {"the profiling run does not depend on the longest sequence", "the profiling run has sequences of the greatest length", chunkedProfile},
 		"serving":           {"an engine ran out while it served", "not while an engine served", serving},
 		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", graphCapture.ask},
 		"sampler":           {"the sampler's buffers did not fit", "not in the sampler", sampler.ask},
@@ -87,9 +116,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"node_full":    {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
 		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
-		"pin_memory":   {"pinned host memory was asked for", "no pinned host memory was asked for", pinned.ask},
+		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
+		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
 		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
-		"full_state":   {"a checkpoint was being put together", "no checkpoint was being put together", fullState},
+		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
 }
 
@@ -110,6 +140,12 @@ func named(have, want, what string) verdict {
 		return verdict{}
 	}
 	return verdict{truthOf(have == want), fmt.Sprintf("the %s is %s", what, have)}
+}
+
+// passesThrough says that the failing stack passes through a file whose path has one of the parts.
+func (ctx *Context) passesThrough(parts ...string) bool {
+	t := ctx.root.Trace
+	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return containsAny(slashed(f.File), parts) })
 }
 
 // launcher says who started the job. A scheduler behind Ray or torchrun counts, too.
@@ -186,7 +222,7 @@ func isSet(ctx *Context, word string) verdict {
 }
 
 func dynamicBatch(ctx *Context, _ string) verdict {
-	f, t := ctx.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", "use_dynamic_batch_size", "use_dynamic_batch", "train.dynamic_batch_enable", "policy.dynamic_batching.enabled")
+	f, t := ctx.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", "data.use_dynamic_bsz", "use_dynamic_batch_size", "use_dynamic_batch", "train.dynamic_batch_enable", "policy.dynamic_batching.enabled")
 	if t == unknown {
 		return verdict{}
 	}
@@ -237,7 +273,7 @@ func engineProcess(ctx *Context, _ string) verdict {
 	if containsAny(strings.ToLower(ctx.root.Process), []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor"}) {
 		return verdict{yes, "the engine's process " + ctx.root.Process + " failed"}
 	}
-	if isServer(ctx.run.Framework) {
+	if isServer(programOf(ctx.run).ID) {
 		return verdict{yes, "the program is an inference engine"}
 	}
 	t := ctx.root.Trace
@@ -266,7 +302,7 @@ func fragmented(ctx *Context, _ string) verdict {
 	if in.Shortfall == nil {
 		return verdict{no, "free memory covered the request"}
 	}
-	return verdict{no, fmt.Sprintf("PyTorch held %s without using it, and %s were missing: no sign of fragmentation", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
+	return verdict{no, fmt.Sprintf("PyTorch held %s without using it, and %s was missing: no sign of fragmentation", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
 }
 
 // foreign are beginnings of the names of messages whose allocators are not PyTorch's.
@@ -317,10 +353,31 @@ func zero3(ctx *Context, _ string) verdict {
 	}
 	f, ok := ctx.settings.find("deepspeed", true)
 	if !ok {
-		return verdict{}
+		if f, ok = ctx.settings.find("deepspeed_config", true); !ok {
+			return verdict{}
+		}
 	}
 	name := strings.ToLower(f.value.Value)
 	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+}
+
+// unsharded says that several GPUs train and nothing splits the model over them.
+func unsharded(ctx *Context, _ string) verdict {
+	n, ok := ctx.gpus()
+	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && !ctx.settings.has("deepspeed") && !ctx.settings.has("fsdp") && isSet(ctx, "zero_stage").truth != yes {
+		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}
+	}
+	return verdict{}
+}
+
+// offloadFile says that the run was given a DeepSpeed configuration whose name speaks of offloading.
+func offloadFile(ctx *Context, _ string) verdict {
+	for _, key := range []string{"deepspeed", "deepspeed_config"} {
+		if f, ok := ctx.settings.find(key, true); ok && strings.Contains(strings.ToLower(f.value.Value), "offload") {
+			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+		}
+	}
+	return verdict{}
 }
 
 // weightsLoaded says that an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
@@ -334,9 +391,7 @@ func weightsLoaded(ctx *Context, _ string) verdict {
 
 // dataParallel says that the failing stack passes through DataParallel, which gathers outputs on its first card.
 func dataParallel(ctx *Context, _ string) verdict {
-	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
-		return containsAny(f.File, []string{"nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py"})
-	}) {
+	if ctx.passesThrough("nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py") {
 		return verdict{yes, "one process works with several GPUs and gathers their outputs on the first"}
 	}
 	return verdict{no, "no DataParallel in the stack"}
@@ -347,9 +402,15 @@ func dataParallel(ctx *Context, _ string) verdict {
 func others(ctx *Context, _ string) verdict {
 	const context = 1 << 30
 	r := ctx.root
+	holder := &cause.Input{
+		PID: r.PID, Device: r.Device, Listed: listedProcesses(ctx), Allocated: r.Allocated, Idle: idleReserve(ctx), Total: r.Total,
+		Shortfall: pointer(ctx.shortfall()), SharesCard: mayShareCard(ctx),
+	}
 	switch {
 	case ctx.is("less_than_desired"):
 		return ctx.holds("less_than_desired")
+	case cause.ListedHolder(holder) != "":
+		return verdict{yes, cause.ListedHolder(holder)}
 	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:
 		return verdict{no, "the message lists no other process on this card"}
 	case r.OtherProcesses == nil, r.ProcessBytes == nil:
@@ -357,9 +418,9 @@ func others(ctx *Context, _ string) verdict {
 	}
 	o := *r.OtherProcesses
 	short, ok := ctx.shortfall()
-	why := fmt.Sprintf("other processes hold %s of this card", classifier.GiB(o))
+	why := fmt.Sprintf("other processes hold %s on this GPU", classifier.GiB(o))
 	if ok {
-		why += fmt.Sprintf(", and %s were missing", classifier.GiB(short))
+		why += fmt.Sprintf(", and %s was missing", classifier.GiB(short))
 	}
 	return verdict{truthOf(o > context && (!ok || o >= short)), why}
 }
@@ -423,7 +484,7 @@ func oversized(ctx *Context, _ string) verdict {
 	}
 	return verdict{
 		truthOf(*r.Requested > *r.Total),
-		fmt.Sprintf("%s were asked for on a card of %s: what only frees memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(*r.Total)),
+		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(*r.Total)),
 	}
 }
 
@@ -504,7 +565,7 @@ func kvRuntime(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.KVCache {
 		return verdict{no, "no cache ran full"}
 	}
-	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine ran full"}
+	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine was full"}
 }
 
 // Functions of an engine's start: those that measure its activations, and those that run once the cache is there.
@@ -543,6 +604,18 @@ func profileRun(ctx *Context, _ string) verdict {
 		return verdict{yes, "it failed in the run that measures the engine's activations: its size is what the engine is told to plan for"}
 	}
 	return verdict{no, "it did not fail in the engine's profiling run"}
+}
+
+// chunkedProfile says that vLLM failed in a profiling run whose tokens the longest sequence does not decide: prompts are cut
+// into chunks, as V1 does unless it is told otherwise, or pictures are measured (vllm/worker/model_runner.py, profile_run).
+func chunkedProfile(ctx *Context, _ string) verdict {
+	if !ctx.is("profile_run") || ctx.is("enable_chunked_prefill=False") {
+		return verdict{}
+	}
+	if ctx.passesThrough("/vllm/v1/") || ctx.is("vision") || ctx.is("enable_chunked_prefill=True") {
+		return verdict{yes, "the profiling run does not depend on the longest sequence"}
+	}
+	return verdict{}
 }
 
 // serving says that an engine which was up failed while it worked: what it leaves beside its cache was too little.
@@ -623,7 +696,7 @@ func dataWorkers(ctx *Context, _ string) verdict {
 // fullState says that a checkpoint gathers the whole model in one place.
 func fullState(ctx *Context, _ string) verdict {
 	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
-		return verdict{yes, "a checkpoint was being put together"}
+		return verdict{yes, "a checkpoint was being gathered"}
 	}
 	return verdict{}
 }
@@ -633,8 +706,92 @@ func evaluating(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
 		return verdict{}
 	}
-	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate") {
+	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ") {
 		return verdict{yes, "it failed in evaluation, which has a batch of its own"}
 	}
 	return verdict{no, "it did not fail in evaluation"}
+}
+
+// sixteenBits says that the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
+func sixteenBits(ctx *Context, _ string) verdict {
+	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
+		return verdict{no, "more is allocated than the weights take in 16 bits"}
+	}
+	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
+	for _, key := range []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"} {
+		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {
+			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+		}
+	}
+	if ctx.stackContains(40, "dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half") {
+		return verdict{yes, "the code that failed loads in 16 bits"}
+	}
+	return verdict{}
+}
+
+// movedWhole says that code moves a model that it has just loaded to one card.
+func movedWhole(ctx *Context, _ string) verdict {
+	if ctx.stackContains(40, "from_pretrained(") && ctx.stackContains(12, ".cuda(", "cuda return self._apply", ".to(device", "to return self._apply") && !ctx.is("launcher:torchrun") {
+		return verdict{yes, "the model is moved whole to one card"}
+	}
+	return verdict{}
+}
+
+// hasSwitch says that the model or its program knows a setting that recomputes activations: models of transformers do, and
+// whatever prints one.
+func hasSwitch(ctx *Context, _ string) verdict {
+	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp"} {
+		if v := isSet(ctx, key); v.truth == yes {
+			return v
+		}
+	}
+	if ctx.run.Framework != "torch" && ctx.run.Framework != "unknown" || ctx.model.name != "" {
+		return verdict{yes, "its trainer has a switch for it"}
+	}
+	if ctx.passesThrough("/transformers/", "/models/llama", "attention", "train_ft") {
+		return verdict{yes, "the model is one of transformers"}
+	}
+	return verdict{}
+}
+
+// read says that the run printed a reading.
+func read(ctx *Context, gauge, why string) verdict {
+	if slices.ContainsFunc(ctx.run.Gauges, func(g classifier.Gauge) bool { return g.Name == gauge }) {
+		return verdict{yes, why}
+	}
+	return verdict{}
+}
+
+// vision says that the failing stack passes through a model's vision tower, or through the run in which an engine measures
+// what pictures take.
+func vision(ctx *Context, _ string) verdict {
+	const why = "images take memory for each of their patches"
+	parts := []string{"visual", "vision", "/vit", "mllama", "_vl/", "_vl.py", "encode_image", "image_encoder", "multimodal", "mm_encoder", "enc_dec_model_runner"}
+	if ctx.stackContains(30, parts...) {
+		return verdict{yes, why}
+	}
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames[max(0, len(t.Frames)-12):], func(f traceback.Frame) bool { return containsAny(slashed(f.File), parts) }) {
+		return verdict{yes, why}
+	}
+	return verdict{}
+}
+
+// inNoGrad says that no gradients are computed: the stack passes through PyTorch's context for that or through the
+// evaluation of a trainer that sees to it, or the program is ComfyUI, which never trains.
+func inNoGrad(ctx *Context, _ string) verdict {
+	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
+		return verdict{yes, "gradients are off already"}
+	}
+	if ctx.passesThrough("torch/utils/_contextlib.py", "/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
+		return verdict{yes, "gradients are off already"}
+	}
+	return verdict{}
+}
+
+// nominalParameters are the model's, or what its name tells.
+func nominalParameters(ctx *Context) memory.Figure {
+	if n, ok := memory.NominalParameters(ctx.run.Model.Name); ok && ctx.model.Parameters.Value == 0 {
+		return memory.Figure{Value: n, Named: true}
+	}
+	return ctx.model.Parameters
 }

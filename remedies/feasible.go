@@ -16,6 +16,7 @@ import (
 type feasibleRange struct {
 	low, high       float64
 	lowHow, highHow string
+	cache           bool // the lower end holds the cache of one sequence
 }
 
 func (b *feasibleRange) empty() bool { return b.low > b.high }
@@ -51,12 +52,40 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 			b.atLeast(share, how)
 		}
 	}
+	b.oneSequence(ctx)
+	b.besideOthers(ctx)
 	r := ctx.root
 	short, ok := ctx.shortfall()
 	if ok && r.Total != nil && *r.Total > 0 && ctx.incident.Kind == parser.GPUOOM && ctx.is("engine_process") && !ctx.is("before_cache") {
 		b.atMost(f-float64(short)/float64(*r.Total), classifier.GiB(short)+" more outside of it")
 	}
 	return b
+}
+
+// besideOthers leaves out of the share what other programs hold of the card.
+func (b *feasibleRange) besideOthers(ctx *Context) {
+	total, r := ctx.root.Total, ctx.root
+	if total == nil || *total <= 0 || mayShareCard(ctx) || ctx.incident.Kind != parser.GPUOOM {
+		return
+	}
+	n := deref(r.OtherProcesses)
+	if idle := idleReserve(ctx); n == 0 && r.ProcessBytes == nil && r.Allocated != nil && idle != nil && r.Free != nil {
+		n = *total - *r.Free - *r.Allocated - *idle
+	}
+	const contexts = 4 << 30
+	if n > contexts && n < *total {
+		b.atMost(float64(*total-n)/float64(*total), fmt.Sprintf("%s less the %s that other programs hold", classifier.GiB(*total), classifier.GiB(n)))
+	}
+}
+
+// oneSequence adds the cache of one sequence to a lower end that holds none: engines do not start with less.
+func (b *feasibleRange) oneSequence(ctx *Context) {
+	total, _, ok1 := cardCapacity(ctx)
+	one, how, ok2 := ctx.setup.OneSequence()
+	if b.low > 0 && !b.cache && ok1 && ok2 && one < total {
+		b.low, b.cache = b.low+float64(one)/float64(total), true
+		b.lowHow += fmt.Sprintf(" and %s for the cache of one sequence (%s)", classifier.GiB(one), how)
+	}
 }
 
 // engineShare says that a setting is the share of the card that an inference engine takes.
@@ -90,6 +119,7 @@ func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 	tokens, ok2 := pool.Fields.Int("tokens")
 	if ok1 && ok2 && tokens >= length && used > 0 {
 		one := float64(used) / float64(tokens) * float64(length)
+		b.cache = true
 		b.atLeast((float64(weights)+one)/before, how+fmt.Sprintf(" and %s of cache for %s tokens", classifier.GiB(int64(one)), memory.Thousands(length)))
 	}
 	return true
@@ -106,9 +136,10 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 	r := ctx.root
 	taken := ctx.is("less_than_desired")
 	if taken && r.Free != nil {
-		b.atMost(float64(*r.Free)/t, classifier.GiB(*r.Free)+" that were free at the start")
+		b.atMost(float64(*r.Free)/t, classifier.GiB(*r.Free)+" that was free at the start")
 	}
 	if short, ok := ctx.shortfall(); ok && !taken && ctx.incident.Kind == parser.KVCache && r.Requested != nil {
+		b.cache = true
 		b.atLeast(f+float64(short)/t, fmt.Sprintf("%s that the cache lacks beside the %s of the share now", classifier.GiB(short), fraction(f)))
 	}
 	if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.profile"); ok {
@@ -136,7 +167,7 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 		free, ok1 := g.Fields.Int("free")
 		graphs, ok2 := g.Fields.Int("graphs")
 		if ok1 && ok2 && free > 0 && graphs >= 0 && free > graphs {
-			b.atMost(float64(free-graphs)/t, fmt.Sprintf("%s that were free at the start less %s of CUDA graphs (%s)", classifier.GiB(free), classifier.GiB(graphs), g.At))
+			b.atMost(float64(free-graphs)/t, fmt.Sprintf("%s that was free at the start less %s of CUDA graphs (%s)", classifier.GiB(free), classifier.GiB(graphs), g.At))
 		}
 	}
 }

@@ -60,7 +60,7 @@ func engineParts(ctx *Context) string {
 		parts[i] = p.Name + " " + classifier.GiB(p.Bytes)
 	}
 	first := &l.Engine[0]
-	return fmt.Sprintf("The engine told at its start what it holds: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
+	return fmt.Sprintf("At start-up the engine reported: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
 }
 
 // oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for

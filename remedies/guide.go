@@ -122,8 +122,12 @@ type Correction struct {
 //go:embed guides/*.yaml guides/manual/*.yaml guides/fixes/*.yaml
 var files embed.FS
 
-// Guides returns all guides, in the order of their ids. They are decoded once and shared: do not change them.
-func Guides() ([]Guide, error) { return allGuides() }
+// Guides returns all guides, in the order of their ids, and behind them the user's own. The built-in ones are decoded once and
+// shared: do not change them.
+func Guides(own ...Guide) ([]Guide, error) {
+	all, err := allGuides()
+	return slices.Concat(all, own), err
+}
 
 var allGuides = sync.OnceValues(func() ([]Guide, error) {
 	var out []Guide

@@ -16,6 +16,9 @@ import (
 // what this part of YAML lacks. Errors begin with the file and the line.
 func decodeText(name string, text []byte, to any) error {
 	r := &textReader{lines: strings.Split(string(text), "\n")}
+	if !r.more() {
+		return fmt.Errorf("%s:1: there is nothing in it", name)
+	}
 	r.block(r.indent())
 	if r.err == nil && r.more() {
 		r.fail("this line fits nowhere")
@@ -38,6 +41,7 @@ type textReader struct {
 	at    int // the line that is read next
 	json  []byte
 	err   error // the first mistake, in line at
+	depth int   // of brackets
 }
 
 func (r *textReader) fail(what string) {
@@ -208,8 +212,16 @@ func (r *textReader) value(s, until string) (rest string) {
 	return s[end:]
 }
 
+// maxBrackets is how deep brackets are nested: a list of maps of lists.
+const maxBrackets = 8
+
 // flow reads a list or a map in brackets.
 func (r *textReader) flow(s string) (rest string) {
+	if r.depth++; r.depth > maxBrackets {
+		r.fail("brackets are nested too deep")
+		return ""
+	}
+	defer func() { r.depth-- }()
 	open, end := s[0], byte(']')
 	if open == '{' {
 		end = '}'

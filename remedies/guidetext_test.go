@@ -49,9 +49,24 @@ func TestWhatGuidesMayNotHoldIsAnErrorWithItsLine(t *testing.T) {
 		"id: g\nlists:\n  - {id: a, items: [,]": "g.yaml:3: a value is missing",
 		"id: g\nlists:\n  - {A: a}\n":           "g.yaml:3: no key in braces",
 		"id: g\ndocument: perhaps\n":            "g.yaml:1:",
+		"id: " + strings.Repeat("[", 1<<18):     "g.yaml:1: brackets are nested too deep",
 	} {
 		err := decodeText("g.yaml", []byte(text), &Guide{})
 		require.Error(t, err, text)
 		assert.True(t, strings.HasPrefix(err.Error(), want), "%s: %v", text, err)
 	}
+}
+
+func FuzzReadGuide(f *testing.F) {
+	f.Add([]byte(acme))
+	f.Add([]byte("- a\n- {b: [c, 'd', \"e\"]}\n"))
+	f.Add([]byte("id: >-\n  a\n\n  b\nlists:\n"))
+	f.Add([]byte("\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if g, err := ReadGuide("acme.yaml", text); err == nil {
+			assert.Equal(t, "acme", g.ID)
+		} else {
+			assert.True(t, strings.HasPrefix(err.Error(), "acme.yaml:"), err)
+		}
+	})
 }

@@ -50,6 +50,7 @@ var (
 	verlLengths = [][]string{{"data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length"}, {"data.max_response_length", "actor_rollout_ref.rollout.response_length"}}
 	verlParts   = []string{"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size"}
 	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
+	sftLengths  = [][]string{{"data.max_length"}} // verl/trainer/sft_trainer.py
 	training    = []string{"training", "forward", "backward", "optimizer"}
 	// The actor's own old log-probabilities follow the budget of training, those of other models have one of their own
 	// (remedies.md part 2.3; slime/utils/arguments.py).
@@ -66,6 +67,8 @@ var (
 var bounds = sync.OnceValue(func() map[string][]bound {
 	return map[string][]bound{
 		"verl": {
+			{phases: training, when: []string{"data.use_dynamic_bsz=True"}, budget: "data.max_token_len_per_gpu", lengths: sftLengths},
+			{phases: training, unless: []string{"data.use_dynamic_bsz=True"}, samples: "data.micro_batch_size_per_gpu", lengths: sftLengths},
 			{when: []string{"role:critic", "critic.use_dynamic_bsz=True"}, budget: "critic.ppo_max_token_len_per_gpu", lengths: verlLengths},
 			{when: []string{"role:critic"}, samples: "critic.ppo_micro_batch_size_per_gpu", lengths: verlLengths},
 			{phases: []string{"logprob"}, when: []string{"role:ref", "dynamic_batch"}, budget: "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", lengths: verlLengths},
@@ -93,7 +96,7 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
 		},
 		"megatron":  {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
-		"torch":     {{samples: "per_device_train_batch_size", lengths: hfLengths}},
+		"torch":     {{samples: "per_device_train_batch_size", lengths: hfLengths}, {samples: "device_batch_size", lengths: [][]string{{"sequence_length", "block_size"}}}},
 		"deepspeed": {{samples: "train_micro_batch_size_per_gpu", lengths: hfLengths}, {samples: "per_device_train_batch_size", lengths: hfLengths}},
 	}
 })

@@ -14,9 +14,13 @@ type choice struct {
 	own   bool // for this phase, as opposed to general advice
 }
 
-// programOf is the program whose settings the user changes: the application around the framework, or the framework.
+// programOf is the program whose settings the user changes: the application around the framework, or the framework. Of an
+// application that only a user's pattern names, nothing is known.
 func programOf(run *classifier.Run) classifier.Program {
-	return classifier.FrameworkByID(cmp.Or(run.Application, run.Framework))
+	if p := classifier.FrameworkByID(run.Application); p.ID != "" {
+		return p
+	}
+	return classifier.FrameworkByID(run.Framework)
 }
 
 // guideOf returns the guide of a run's program. Without one it is PyTorch's where PyTorch's allocator may have spoken, else
@@ -28,8 +32,19 @@ func guideOf(ctx *Context) *Guide {
 	return guide(cmp.Or(programOf(ctx.run).Guide, "torch"))
 }
 
-// listsFor picks the lists in the order they are printed.
-func listsFor(ctx *Context) []choice {
+// listsFor picks the lists in the order they are printed. Those of the user's own guides for the run's program stand first.
+func listsFor(ctx *Context, own []Guide) []choice {
+	var out []choice
+	for i := range own {
+		if g := &own[i]; g.Framework == ctx.run.Application || g.Framework == ctx.run.Framework {
+			out = append(append(out, matchingLists(ctx, g)...), generalLists(ctx, g)...)
+		}
+	}
+	return append(out, builtinLists(ctx)...)
+}
+
+// builtinLists are those of the guides that are a part of the program.
+func builtinLists(ctx *Context) []choice {
 	own := guideOf(ctx)
 	if own == nil {
 		return nil
@@ -93,7 +108,7 @@ func extraGuides(ctx *Context, name string) []string {
 // hostGuides are those of whoever enforced the limit.
 func hostGuides(ctx *Context) []string {
 	var out []string
-	if ctx.is("ray_monitor") {
+	if ctx.is("ray_monitor") || ctx.is("object_store") {
 		out = append(out, "ray-memory")
 	}
 	if owner := hostOwner(ctx); owner != "" {
@@ -174,14 +189,16 @@ func matchingLists(ctx *Context, g *Guide) []choice {
 	return byPhase
 }
 
-// generalLists returns a guide's general lists for the resource.
+// generalLists returns a guide's general lists for the resource, and for the phase where they name some.
 func generalLists(ctx *Context, g *Guide) []choice {
 	if g == nil {
 		return nil
 	}
 	var out []choice
 	for i := range g.Lists {
-		if l := &g.Lists[i]; l.General && slices.Contains(l.Resources, ctx.resource) && (len(l.Kinds) == 0 || slices.Contains(l.Kinds, string(ctx.incident.Kind))) {
+		l := &g.Lists[i]
+		if l.General && slices.Contains(l.Resources, ctx.resource) && (len(l.Kinds) == 0 || slices.Contains(l.Kinds, string(ctx.incident.Kind))) &&
+			(len(l.Phases) == 0 || slices.Contains(l.Phases, ctx.phase)) {
 			out = append(out, choice{g, l, false})
 		}
 	}

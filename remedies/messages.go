@@ -64,7 +64,11 @@ var (
 		patterns: []string{"nccl.shm_segment", "nccl.shm_extend", "nccl.shm_map", "nccl.shm_peer", "nccl.shm_register", "nccl.posix_fallocate"},
 		why:      "NCCL could not get a shared memory segment",
 	}
-	pinned  = sign{texts: []string{"pin_memory", "pinned", "cudahostalloc"}, why: "pinned host memory was asked for"}
+	objectStore = sign{
+		patterns: []string{"ray.object_store_full", "ray.object_store_pinned"},
+		why:      "Ray's object store is full", not: "Ray's object store is not what was full",
+	}
+	pinned  = sign{texts: []string{"pin_memory", "pinned", "cudahostalloc"}, why: "pinned host memory was requested"}
 	evicted = sign{
 		patterns: []string{"kubernetes.evicted"},
 		why:      "the node ran out of memory and the pod was evicted; its own limit was not reached", not: "no pod was evicted",
@@ -82,8 +86,12 @@ var (
 		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}
-	vae     = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole picture at full resolution"}
-	prefill = sign{
+	foreachStep    = sign{frames: []string{"_multi_tensor_", "_foreach_"}, near: 6, why: "the optimizer makes intermediates of all parameters at once", not: "no such step is in the stack"}
+	fixedAllocator = sign{texts: []string{"ib cached)"}, why: "the message is one of PyTorch before 1.4, whose allocator takes no settings", not: "the message is not one of PyTorch before 1.4"}
+	// What an optimizer keeps does not exist yet.
+	loadingWeights = sign{frames: []string{"from_pretrained", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "convert return", "_apply"}, near: 6, why: "the weights were being read or moved to the card"}
+	vae            = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole picture at full resolution"}
+	prefill        = sign{
 		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,
 		why: "it failed while prompts were processed",
 	}

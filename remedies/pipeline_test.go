@@ -16,7 +16,7 @@ func TestNoStepChangesTheContext(t *testing.T) {
 	r.Engine, r.Backend = "vllm", "fsdp"
 	in := with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(3), gibs(1), gibs(80) })
 	ctx := newContext(r, in)
-	chosen := candidates(ctx, listsFor(ctx))
+	chosen := candidates(ctx, listsFor(ctx, nil))
 	require.NotEmpty(t, chosen)
 	var items []assessment
 	for _, c := range chosen {
@@ -95,7 +95,7 @@ func TestAnItemIsDecidedByWhatSpeaksAgainstItFirst(t *testing.T) {
 		"a fact speaks for it":            {Item{Supports: []string{"phase:logprob"}}, nil, decision{yes, "it failed in the log-probability pass", true, false}},
 		"it decides the request's size":   {Item{}, size, decision{yes, "the request is logits: k decides its size", true, false}},
 		"both":                            {Item{Supports: []string{"phase:logprob"}}, size, decision{yes, "the request is logits: k decides its size", true, false}},
-		"it is for another resource":      {Item{Resources: []string{"shm"}, Supports: []string{"phase:logprob"}}, size, decision{no, "it is for shared memory", false, false}},
+		"it is for another resource":      {Item{Resources: []string{"shm"}, Supports: []string{"phase:logprob"}}, size, decision{no, "for shared memory", false, false}},
 		"what it needs may not be there":  {Item{Requires: []string{"moe"}}, size, decision{doubtful: true}},
 		"what it needs is certainly away": {Item{Requires: []string{"kv_sizing"}}, size, decision{no, "no engine failed to size its cache", false, false}},
 	} {

@@ -168,6 +168,12 @@ func modelSettings(ctx *Context) []string {
 		return []string{"hf_checkpoint"}
 	case "openrlhf":
 		return []string{"pretrain"}
+	case "nemo_rl":
+		return []string{"policy.model_name"}
+	case "skyrl":
+		return []string{"trainer.policy.model.path"}
+	case "areal":
+		return []string{"actor.path"}
 	case "vllm", "sglang":
 		return []string{"model_path"}
 	}

@@ -1,7 +1,6 @@
 package remedies
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,14 +12,16 @@ import (
 // Proposal is a set of changes that go together, and what they are expected to do in the failing phase.
 type Proposal struct {
 	Remedies      []string // items of the checklist that it is made of; empty for what no list has
+	Title         string   // what to do, in words
 	Changes       []Change
 	Fits          *bool // now; nil when a figure is missing
 	FitsWorstCase *bool // at the longest samples that the settings allow
 	FreesBytes    *int64
 	MarginBytes   *int64 // what is left over once it fits
 	WorstCase     string
+	WhyNot        string // why a smaller change is not enough, empty when none was weighed
 	Costs, Needs  []string
-	Text          string
+	Text          string // what it does, in sentences with figures
 }
 
 // mostProposals is how many a reader is shown.
@@ -32,6 +33,7 @@ const fewProposals = 2
 // option is an item that attacks the cause, with its place in the order of the proposals.
 type option struct {
 	Proposal
+	id        string // of its item
 	lever     string
 	class     int // what is known to fail stands behind what may fit
 	place     int // of its lever among those against the cause
@@ -40,7 +42,8 @@ type option struct {
 
 // The classes of options, best first.
 const (
-	mayFit       = iota
+	fits = iota // now, and also at full length, with a margin
+	mayFit
 	unknownNow   // the log does not tell the value now
 	withoutValue // nor the next one
 	notAtWorst
@@ -51,47 +54,97 @@ const (
 // that this run rules out are none, nor those that do nothing against the cause. Where that is a guess, what the evidence
 // supports comes first, and other items last; where nothing attacks it, what attacks the next rival.
 func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) []option {
-	out := optionsFor(ctx, leversFor(ctx, best.ID), best, items)
+	all := optionsOf(ctx, items)
+	out := optionsFor(leversFor(ctx, best.ID), best, items, all)
 	for i := range rivals {
 		r := &rivals[i]
 		if len(r.Against) > 0 || r.Confidence == "low" {
 			continue
 		}
-		for _, o := range optionsFor(ctx, leversFor(ctx, r.ID), r, items) {
+		for _, o := range optionsFor(leversFor(ctx, r.ID), r, items, all) {
 			same := func(p option) bool {
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
-			if len(out) < fewProposals && !slices.ContainsFunc(out, same) {
+			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // nobody cuts samples on a suspicion
 				out = append(out, o)
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
+	if set, ok := smallestSet(ctx, out); ok {
+		out = slices.Insert(out, 0, set)
+		out = out[:min(len(out), mostProposals)]
+	}
 	return out
 }
 
-// optionsFor is proposalsFor for levers in an order.
-func optionsFor(ctx *Context, order []string, best *cause.Cause, items []assessment) []option {
+// optionsOf are the options of the lists' items and of the fixes that no list has.
+func optionsOf(ctx *Context, items []assessment) []option {
+	var out []option
+	for _, a := range slices.Concat(items, fixesFor(ctx)) {
+		if a.Order == 0 && (isRuledOut(&a, items) || isListed(&a, items)) {
+			continue
+		}
+		for _, part := range alone(ctx, a) {
+			if o, ok := optionOf(ctx, &part); ok {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// isRuledOut reports whether a list has the same as a fix, and the run rules it out there.
+func isRuledOut(fix *assessment, items []assessment) bool {
+	return fix.topic != "" && slices.ContainsFunc(items, func(a assessment) bool { return a.topic == fix.topic && a.Applies != nil && !*a.Applies })
+}
+
+// isListed reports whether an item of a list pulls the lever of a fix, with a value: it has the program's own name for it.
+func isListed(fix *assessment, items []assessment) bool {
+	l := leverOf(fix.topic, fix.Changes)
+	return l != nil && slices.ContainsFunc(items, func(a assessment) bool {
+		return leverOf(a.topic, a.Changes) == l && (a.Applies == nil || *a.Applies) && !a.late && len(a.Changes) > 0 && a.Changes[0].To != nil
+	})
+}
+
+// alone takes an item apart whose changes are whole each: of several offloads that could stay on the GPUs, one may do.
+func alone(ctx *Context, a assessment) []assessment {
+	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
+		return []assessment{a}
+	}
+	var out []assessment
+	for _, c := range a.Changes {
+		one := a
+		one.Changes, one.Freed, one.Enough, one.result = []Change{c}, nil, nil, outcomeOf(ctx, []Change{c})
+		out = append(out, one)
+	}
+	return out
+}
+
+// optionsFor picks from options those that the levers pull, in their order.
+func optionsFor(order []string, best *cause.Cause, items []assessment, all []option) []option {
 	guess := best.Confidence == "low"
 	started := rank(items)
 	var options []option
-	for _, a := range slices.Concat(items, fixesFor(ctx)) {
-		o, ok := optionOf(ctx, &a)
-		if !ok {
-			continue
-		}
+	for _, o := range all {
 		o.place = slices.Index(order, o.lever)
 		if o.place < 0 {
-			at := slices.Index(started, a.ID)
-			if at < 0 || !guess && (o.lever != "" || !a.supported) {
+			at := slices.Index(started, o.id)
+			if at < 0 || !guess && (o.lever != "" || !o.supported) {
 				continue
 			}
 			o.place = len(order) + at
 		}
+		if o.lever == "share-down" && best.ID == "foreign_process" {
+			o.class = max(o.class, withoutValue) // it leaves the cause where it is
+		}
+		if o.class == unknownNow && o.place == 0 && best.Confidence == "high" {
+			o.class = mayFit // what attacks a cause that is proved comes first, set or not
+		}
 		options = append(options, o)
 	}
 	if len(options) == 0 && !guess && best.Confidence != "high" {
-		return optionsFor(ctx, order, &cause.Cause{Confidence: "low"}, items) // nothing attacks it: what the evidence supports
+		return optionsFor(order, &cause.Cause{Confidence: "low"}, items, all) // nothing attacks it: what the evidence supports
 	}
 	options = nameFixes(options)
 	if !slices.ContainsFunc(options, func(o option) bool { return o.FitsWorstCase != nil && *o.FitsWorstCase }) {
@@ -105,7 +158,7 @@ func optionsFor(ctx *Context, order []string, best *cause.Cause, items []assessm
 		switch {
 		case a.class != b.class:
 			return a.class - b.class
-		case guess && a.supported != b.supported:
+		case (guess || a.class == withoutValue) && a.supported != b.supported:
 			return map[bool]int{true: -1, false: 1}[a.supported]
 		}
 		return a.place - b.place
@@ -114,13 +167,42 @@ func optionsFor(ctx *Context, order []string, best *cause.Cause, items []assessm
 	keys, levers := map[string]bool{}, map[string]bool{}
 	for _, o := range options {
 		key := changed(o.Changes)
-		if len(out) == mostProposals || key != "" && keys[key] || o.class == withoutValue && o.lever != "" && levers[o.lever] {
+		if len(out) == mostProposals || key != "" && keys[key] || levers[o.lever] && (o.class == withoutValue || o.lever == "offload-off") {
 			continue // one before it changes the same setting, or says more of the same lever
 		}
-		keys[key], levers[o.lever] = true, true
+		keys[key], levers[o.lever] = true, o.lever != ""
 		out = append(out, o)
 	}
 	return out
+}
+
+// smallestSet is the first pair of options that are enough together, where none is enough alone.
+func smallestSet(ctx *Context, options []option) (option, bool) {
+	short, ok := ctx.shortfall()
+	if !ok || slices.ContainsFunc(options, func(o option) bool { return o.class == fits || o.Fits != nil && *o.Fits }) {
+		return option{}, false
+	}
+	for j := range options {
+		for i := range j {
+			a, b := &options[i], &options[j]
+			if a.Fits == nil || b.Fits == nil || a.lever == b.lever {
+				continue // what it brings is not known
+			}
+			o := outcomeOf(ctx, slices.Concat(a.Changes, b.Changes))
+			if o.frees == nil || o.moves != "" || *o.frees < short {
+				continue
+			}
+			set := option{lever: a.lever + " " + b.lever, class: fits}
+			set.Proposal = Proposal{
+				Remedies: slices.Concat(a.Remedies, b.Remedies), Title: a.Title + "; " + b.Title, Changes: slices.Concat(a.Changes, b.Changes),
+				Costs: slices.Concat(a.Costs, b.Costs), Needs: slices.Concat(a.Needs, b.Needs),
+			}
+			set.weigh(ctx, &o, o.effect(ctx))
+			set.Text = "Neither is enough alone. " + textOf(ctx, &set.Proposal, &o)
+			return set, true
+		}
+	}
+	return option{}, false
 }
 
 // nameFixes gives a fix the name of the list's item that pulls the same lever in words alone, and leaves that out.
@@ -145,35 +227,66 @@ func changed(changes []Change) string {
 	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
 }
 
-// optionOf makes an option of an item, when the run does not rule it out.
+// optionOf makes an option of an item, when the run does not rule it out and it does not move the failure elsewhere.
 func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if a.Applies != nil && !*a.Applies || a.late || otherLauncher(ctx, a.Changes) {
 		return option{}, false
 	}
-	o := option{supported: a.supported}
-	o.Proposal = Proposal{Changes: a.Changes, FreesBytes: a.Freed, Fits: a.Enough}
+	result := a.result
+	if result.moves != "" {
+		return option{}, false
+	}
+	o := option{id: a.ID, supported: a.supported}
+	o.Proposal = Proposal{Title: a.Title, Changes: a.Changes}
 	if a.Order > 0 {
 		o.Remedies = []string{a.ID}
 	}
+	costs := ""
 	if l := leverOf(a.topic, a.Changes); l != nil {
-		o.lever = l.id
-		if l.costs != "" {
-			o.Costs = []string{l.costs}
-		}
+		o.lever, costs = l.id, l.costs
 	}
 	if a.Caution != "" {
 		o.Needs = []string{a.Caution}
 	}
-	margin(ctx, &o.Proposal)
-	worstCase(ctx, &o.Proposal)
-	o.Text = textOf(a, &o.Proposal)
-	o.class = classOf(a, &o.Proposal)
+	if n := atTheNode(ctx, a.Changes); n != "" {
+		o.Needs = append(o.Needs, n)
+	}
+	e := effect{freed: a.Freed, why: a.EnoughWhy}
+	if a.Enough != nil {
+		e.enough = truthOf(*a.Enough)
+	}
+	if o.lever == "sleep" && e.freed == nil {
+		result.frees = asleepFrees(ctx)
+	}
+	if e.freed == nil && e.enough == unknown {
+		e = result.effect(ctx)
+	}
+	o.weigh(ctx, &result, e)
+	o.Costs = costsOf(ctx, o.lever, costs, a.Changes, &result)
+	o.WhyNot = lessIsNotEnough(ctx, a.Changes)
+	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
+		o.Text = sentence(e.why)
+	}
+	o.class = classOf(ctx, a, &o.Proposal, o.lever)
 	return o, true
 }
 
+// dear are the levers that take more GPUs: that they fit does not put them before cheaper ones.
+var dear = []string{"more-gpus", "engine-tp", "train-tp"}
+
+// withoutTrainersSettings says that a program need not know what trainers are told.
+func withoutTrainersSettings(ctx *Context) bool {
+	p := programOf(ctx.run)
+	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
+}
+
 // classOf says how much is known of a proposal.
-func classOf(a *assessment, p *Proposal) int {
+func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	switch {
+	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx) && !slices.Contains(dear, lever):
+		return fits
+	case !slices.ContainsFunc(p.Changes, func(c Change) bool { return c.To != nil }):
+		return withoutValue
 	case p.Fits != nil && !*p.Fits:
 		return tooLittle
 	case p.FitsWorstCase != nil && !*p.FitsWorstCase:
@@ -182,10 +295,10 @@ func classOf(a *assessment, p *Proposal) int {
 		return withoutValue
 	case a.supported || a.movable:
 		return mayFit
-	case slices.ContainsFunc(p.Changes, func(c Change) bool { return c.To != nil }):
-		return unknownNow
+	case a.Order == 0 && p.Changes[0].From == nil && withoutTrainersSettings(ctx):
+		return withoutValue // of no list: the program may not know it
 	}
-	return withoutValue
+	return unknownNow
 }
 
 // otherLauncher says that changes are for Slurm in a run that shows no sign of it.
@@ -194,82 +307,36 @@ func otherLauncher(ctx *Context, changes []Change) bool {
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
 }
 
-// ruleOutExcluded marks the items that attack a cause which a figure excludes, and the allocator's where PyTorch's
-// allocator did not fail: they do not apply.
+// ruleOutExcluded marks the items that cannot help because of what the causes say: they do not apply.
 func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) {
-	why := ""
-	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
-	case ctx.resource != "gpu" || best.ID == "fragmentation":
-		return
-	case i >= 0 && len(rivals[i].Against) > 0:
-		why = rivals[i].Against[0]
-	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
-		why = "PyTorch's allocator did not fail"
-	default:
-		return
+	if why := notFragmented(ctx, best, rivals); why != "" {
+		ruleOut(items, attacks["fragmentation"], why)
 	}
+	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" {
+		ruleOut(items, v.levers, v.why)
+	}
+}
+
+func ruleOut(items []assessment, levers []string, why string) {
+	no := false
 	for i := range items {
-		if l := leverOf(items[i].topic, items[i].Changes); l != nil && slices.Contains(attacks["fragmentation"], l.id) {
-			no := false
+		if l := leverOf(items[i].topic, items[i].Changes); l != nil && slices.Contains(levers, l.id) {
 			items[i].Applies, items[i].AppliesWhy = &no, why
 		}
 	}
 }
 
-// margin compares what a proposal frees with what was missing. What is said to fit leaves something over.
-func margin(ctx *Context, p *Proposal) {
-	short, ok := ctx.shortfall()
-	if p.FreesBytes == nil || !ok {
-		return
+// notFragmented says why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
+func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string {
+	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
+	case ctx.resource != "gpu" || best.ID == "fragmentation":
+		return ""
+	case i >= 0 && len(rivals[i].Against) > 0:
+		return rivals[i].Against[0]
+	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
+		return "PyTorch's allocator did not fail"
 	}
-	left := *p.FreesBytes - short
-	if p.Fits != nil && *p.Fits && left < 0 {
-		return
-	}
-	p.MarginBytes = &left
-	if left < 0 {
-		fits := false
-		p.Fits = &fits
-	}
-}
-
-// worstCase asks whether a smaller micro-batch still fits when all of its samples have the longest length.
-func worstCase(ctx *Context, p *Proposal) {
-	l, r := ctx.limit, ctx.root
-	if len(ctx.request) == 0 || ctx.request[0].Low <= 0 || l == nil || r.Free == nil || r.Requested == nil {
-		return
-	}
-	i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.To != nil && sameKey(c.Key, l.Key) })
-	if i < 0 {
-		return
-	}
-	to, ok := parseInt(*p.Changes[i].To)
-	if !ok || to < 1 || to > mostTokens {
-		return
-	}
-	tokens := max(to, l.Longest)
-	if !l.Budget {
-		if l.Samples < 1 {
-			return
-		}
-		tokens = ceilDiv(l.Tokens*to, l.Samples)
-	}
-	asks := int64(float64(*r.Requested) / float64(ctx.request[0].High) * float64(tokens))
-	fits := asks <= *r.Free
-	p.FitsWorstCase = &fits
-	p.WorstCase = fmt.Sprintf("at full length, %d tokens, the request is %s, and %s were free", tokens, classifier.GiB(asks), classifier.GiB(*r.Free))
-}
-
-// textOf says a proposal in a sentence.
-func textOf(a *assessment, p *Proposal) string {
-	s := a.Title
-	switch {
-	case a.EnoughWhy != "":
-		s += ": " + a.EnoughWhy
-	case p.FreesBytes != nil && p.MarginBytes != nil:
-		s += fmt.Sprintf(": it frees about %s", classifier.GiB(*p.FreesBytes))
-	}
-	return s
+	return ""
 }
 
 // startsOf are the items that the proposals are made of, best first: those that this run speaks for, and a few of the
@@ -279,7 +346,7 @@ func startsOf(options []option) []string {
 	for _, o := range options {
 		for _, id := range o.Remedies {
 			switch {
-			case o.class == mayFit && len(sure) < mostStarts:
+			case o.class <= mayFit && len(sure) < mostStarts:
 				sure = append(sure, id)
 			case len(open) < fewStarts:
 				open = append(open, id)

@@ -88,7 +88,7 @@ func satisfied(changes []change) []string {
 }
 
 // absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true}
 
 // aboveValue says that what a setting is when nobody sets it is larger than the value that is advised.
 func aboveValue(byDefault, advised string) bool {
@@ -134,11 +134,6 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	}
 	if c.To == nil {
 		return c, true
-	}
-	if c.freed == nil {
-		if n, how, ok := stateBytes(ctx, &c); ok {
-			c.freed, c.ComputedFrom = &n, cmp.Or(c.ComputedFrom, how)
-		}
 	}
 	if !found && !p.Plus {
 		c.missing = unknownToVersion(ctx, c.Key)
@@ -348,13 +343,14 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		}
 	case p.Next == "host_memory":
 		limit := ctx.root.Limit
-		if limit == nil || *limit < 1<<20 || !ctx.is("cgroup") {
+		if limit == nil || *limit < 1<<20 || !ctx.is("cgroup") && !ctx.is("ray_monitor") {
 			return "", ""
 		}
+		unit := cmp.Or(p.Value, "G")
 		if *limit%(1<<30) == 0 {
-			return itoa(*limit>>30) + "G", "the limit that was enforced"
+			return itoa(*limit>>30) + unit, "the limit that was enforced"
 		}
-		return itoa(*limit>>20) + "M", "the limit that was enforced"
+		return itoa(*limit>>20) + strings.NewReplacer("G", "M", "g", "m").Replace(unit), "the limit that was enforced"
 	}
 	return "", ""
 }
@@ -411,6 +407,8 @@ func snippet(c *Change, plus bool) string {
 		return key + " " + to
 	case "env":
 		return "export " + key + "=" + to
+	case "words": // of what no program reads
+		return ""
 	case "sbatch":
 		return "#SBATCH " + key + "=" + to
 	case "python":

@@ -12,8 +12,9 @@ import (
 // For returns the checklist for an incident of a run: first the list that the framework's guide has for its phase,
 // then those of the engine and of the other programs involved, then the guide's general list without what was already
 // there. Every list keeps its order. The result is empty for failures that are no exhaustion of memory, and owns its
-// memory except for the guides' texts. Neither argument may be changed meanwhile; both may be nil.
-func For(run *classifier.Run, in *classifier.Incident) Checklist {
+// memory except for the guides' texts. Neither argument may be changed meanwhile; both may be nil. The lists of the user's own
+// guides stand before the built-in ones.
+func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	if in == nil || in.Kind == parser.IllegalAccess || in.Kind == parser.ProcessExit {
 		return Checklist{}
 	}
@@ -24,7 +25,7 @@ func For(run *classifier.Run, in *classifier.Incident) Checklist {
 	b := budgetOf(ctx)
 	best, rivals := cause.Rank(causeInput(ctx))
 	out := Checklist{Cause: &best, Rivals: rivals, Budget: b.parts, Unexplained: b.unexplained}
-	chosen := candidates(ctx, listsFor(ctx))
+	chosen := candidates(ctx, listsFor(ctx, own))
 	if len(chosen) == 0 {
 		return out
 	}

@@ -61,6 +61,7 @@ var places = []struct {
 	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
+		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
 	}},
 	{memory.Attention, []string{"eager_attention", "attn_weights", "attention_scores", "unfused", "core_attention", "baddbmm"}},
 	{memory.Gather, []string{
@@ -152,7 +153,7 @@ func placeOf(file, code string, through bool) memory.Place {
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {
-		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "torch.float)", "dtype=torch.float,"}) {
+		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "float_conversion", "torch.float)", "dtype=torch.float,"}) {
 			return memory.Yes
 		}
 	}

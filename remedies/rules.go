@@ -1,9 +1,11 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,8 +59,15 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"prefill_chunk":       prefillChunk,
 		"fit_length":          fitLength,
 		"bucket":              whole(bucket),
+		"prefill_tgi":         whole(prefillTGI),
+		"total_tgi":           whole(totalTGI),
+		"side":                whole(side),
+		"context":             whole(contextLength),
+		"layers":              whole(layersThatFit),
+		"fewer_layers":        whole(fewerLayers),
 		"allocator":           allocator,
 		"host_memory":         hostMemory,
+		"object_store":        objectStoreMemory,
 	}
 })
 
@@ -83,12 +92,12 @@ func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) 
 
 func (q *paramQuery) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
 
-// least is the parameter's lower bound, or d when it has none.
-func (q *paramQuery) least(d int64) int64 {
+// least is the parameter's lower bound, 1 when it has none.
+func (q *paramQuery) least() int64 {
 	if n, ok := parseInt(q.p.Min); ok {
 		return n
 	}
-	return d
+	return 1
 }
 
 func (q *paramQuery) most(d float64) float64 {
@@ -118,7 +127,7 @@ func atBound(format string, args ...any) proposedValue {
 
 // halve goes half way down, not below the parameter's minimum.
 func halve(q *paramQuery, n int64) proposedValue {
-	low := q.least(1)
+	low := q.least()
 	if n <= low {
 		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
 	}
@@ -126,7 +135,7 @@ func halve(q *paramQuery, n int64) proposedValue {
 	if r := q.root; q.is("profile_run") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > *r.Free {
 		// The engine plans for as many as it is told: the request grows with them.
 		ratio := float64(*r.Requested) / float64(*r.Free)
-		k, why = int(math.Ceil(math.Log2(ratio))), fmt.Sprintf("%s asked / %s free = %.2f: ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio)
+		k, why = int(math.Ceil(math.Log2(ratio))), fmt.Sprintf("%s requested / %s free = %.2f: ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio)
 	}
 	raw := n >> min(k, 62)
 	to := max(raw, low)
@@ -158,7 +167,7 @@ func (q *paramQuery) halvings() (k int, how string) {
 	}
 	ratio := float64(*r.Requested) / float64(*r.Free)
 	k = max(1, int(math.Ceil(math.Log2(ratio))))
-	return k, fmt.Sprintf("%s asked / %s free = %.2f, so ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + times(k)
+	return k, fmt.Sprintf("%s requested / %s free = %.2f, so ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + times(k)
 }
 
 func times(k int) string {
@@ -171,29 +180,29 @@ func times(k int) string {
 	return fmt.Sprintf("halve %d times", k)
 }
 
-// halvingsAtFullLength is how often the batch must be halved for samples of the longest length to fit as well; false where
-// that is not known, or where not even one such sample fits.
-func (q *paramQuery) halvingsAtFullLength() (k int, asks int64, ok bool) {
+// halvingsAtFullLength is how often the batch must be halved for samples of the longest length to fit as well, or for one
+// sample to be left; false where that is not known.
+func (q *paramQuery) halvingsAtFullLength(key string) (k int, asks int64, ok bool) {
 	l, r := q.limit, q.root
-	if l == nil || l.Budget || l.Samples < 2 || !sameKey(l.Key, q.p.Key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
+	if l == nil || l.Budget || l.Samples < 2 || !sameKey(l.Key, key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
 		return 0, 0, false
 	}
 	full := float64(*r.Requested) / float64(q.request[0].High) * float64(l.Tokens)
 	k = int(math.Ceil(math.Log2(full / float64(*r.Free))))
-	return k, int64(full), l.Samples>>min(max(k, 0), 62) >= 1
+	return min(max(k, 0), bits.Len64(uint64(l.Samples))-1), int64(full), true
 }
 
 // halveMicro halves a micro-batch until the request fits, also when all samples have the longest length that the settings
 // allow.
 func halveMicro(q *paramQuery, m int64) proposedValue {
-	if m <= q.least(1) {
+	if m <= q.least() {
 		return atBound("%s is %d already", q.p.Key, m)
 	}
 	k, how := q.halvings()
-	if n, asks, ok := q.halvingsAtFullLength(); ok && n > k {
+	if n, asks, ok := q.halvingsAtFullLength(q.p.Key); ok && n > k {
 		k, how = n, how+fmt.Sprintf(" for this batch; at full length it asks for %s, so %s", classifier.GiB(asks), times(n))
 	}
-	to := max(m>>min(k, 62), q.least(1))
+	to := max(m>>min(k, 62), q.least())
 	if how != "" {
 		how += ": "
 	}
@@ -210,15 +219,22 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 }
 
 // microBatches are what trainers call the samples of one pass on one GPU.
-var microBatches = []string{"per_device_train_batch_size", "micro_batch_size", "micro_train_batch_size_per_gpu", "train_batch_size", "Batch size per device", "batch_size"}
+var microBatches = []string{"per_device_train_batch_size", "micro_batch_size", "micro_train_batch_size_per_gpu", "train_batch_size", "Instantaneous batch size per device", "Batch size per device", "batch_size"}
 
 // accumulate makes up for a micro-batch that halveMicro makes smaller, so that a step sees as many samples as before.
 func accumulate(q *paramQuery, n int64) proposedValue {
-	m, ok := q.settings.integer(microBatches...)
-	if !ok || m < 1 || m > mostSamples || n > mostSamples {
+	i := slices.IndexFunc(microBatches, func(name string) bool { _, ok := q.settings.integer(name); return ok })
+	if i < 0 || n > mostSamples {
+		return proposedValue{}
+	}
+	m, _ := q.settings.integer(microBatches[i])
+	if m > mostSamples {
 		return proposedValue{}
 	}
 	k, _ := q.halvings()
+	if full, _, ok := q.halvingsAtFullLength(microBatches[i]); ok {
+		k = max(k, full)
+	}
 	to := max(m>>min(k, 62), 1)
 	switch {
 	case m == 1:
@@ -226,7 +242,7 @@ func accumulate(q *paramQuery, n int64) proposedValue {
 	case m%to != 0:
 		return proposedValue{}
 	}
-	return proposedValue{to: itoa(n * (m / to)), how: fmt.Sprintf("%d x %d / %d = %d, for as many samples a step", n, m, to, n*(m/to))}
+	return proposedValue{to: itoa(n * (m / to)), how: fmt.Sprintf("%d x %d / %d = %d, for the same number of samples per step", n, m, to, n*(m/to))}
 }
 
 // halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel
@@ -343,7 +359,7 @@ func raiseStage(q *paramQuery) proposedValue {
 func chunk(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	start, okStart := parseInt(q.p.Value)
-	if isNone(q.cur) || ok && n <= 0 {
+	if isNone(q.cur) || strings.Trim(q.cur, `"'`) == "disabled" || ok && n <= 0 {
 		if !okStart {
 			return proposedValue{}
 		}
@@ -447,9 +463,81 @@ func (q *paramQuery) shorter() proposedValue {
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
+// prefillTGI is half of the prompt tokens of a step, not less than one prompt: TGI refuses that (launcher/src/main.rs).
+func prefillTGI(q *paramQuery, n int64) proposedValue {
+	return downTo(q, n, "max_input_tokens", "max_input_length")
+}
+
+// totalTGI is half of the tokens of a batch, not less than one request.
+func totalTGI(q *paramQuery, n int64) proposedValue { return downTo(q, n, "max_total_tokens") }
+
+// downTo is half of a value, not below that of another setting.
+func downTo(q *paramQuery, n int64, names ...string) proposedValue {
+	least, ok := q.settings.integer(names...)
+	if ok && n <= least {
+		return atBound("%s is %d already, and %s is %d", q.p.Key, n, names[0], least)
+	}
+	v := halve(q, n)
+	if to, isInt := parseInt(v.to); ok && isInt && to < least {
+		return proposedValue{to: itoa(least), how: fmt.Sprintf("%s, not below %s", v.how, names[0])}
+	}
+	return v
+}
+
+// contextLength is half of a context's length. Where nobody chose it, it is the length that the model was trained for: then
+// a usual one is taken.
+func contextLength(q *paramQuery, n int64) proposedValue {
+	const usual = 8192
+	_, chosen := q.settings.integer("ctx_size", "c")
+	if trained, ok := q.settings.integer("n_ctx_train"); ok && trained == n && n > 2*usual && !chosen {
+		return proposedValue{to: itoa(usual), how: "so far the length that the model was trained for; this is enough for most conversations"}
+	}
+	return halve(q, n)
+}
+
+// layersThatFit are the layers whose weights fit into what llama.cpp found free, where the buffer for all of them was refused.
+func layersThatFit(q *paramQuery, _ int64) proposedValue {
+	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
+	card, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
+	plan, ok2 := memory.Reading(q.run, q.incident, "ggml.layers")
+	if !ok1 || !ok2 || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") {
+		return proposedValue{}
+	}
+	free, _ := card.Fields.Int("free")
+	layers, _ := plan.Fields.Int("count")
+	to := (free - beside) * layers / *q.root.Requested
+	if to < 1 || layers < 1 || layers > 1<<12 || free > 1<<50 || to >= layers {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), classifier.GiB(*q.root.Requested), layers)}
+}
+
+// fewerLayers is a tenth of the layers less than Ollama planned with, and at least one.
+func fewerLayers(_ *paramQuery, n int64) proposedValue {
+	const most = 1 << 10 // no model has more: the log is wrong
+	if n > most {
+		return proposedValue{}
+	}
+	to := n - max(n/10, 1)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
+}
+
+// side is a picture's side with a fifth less or what was free for the request, whose size follows the area, in steps of 32.
+func side(q *paramQuery, n int64) proposedValue {
+	const step = 32
+	ratio, how := 0.8, "a fifth less"
+	if r := q.root; r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > 0 {
+		if fit := math.Sqrt(float64(*r.Free) / float64(*r.Requested)); fit < ratio {
+			ratio, how = fit, fmt.Sprintf("the square root of %s free / %s requested", classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+		}
+	}
+	to := int64(float64(n)*ratio) / step * step
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s, in steps of %d: the area of a picture decides", how, step)}
+}
+
 // bucket goes to the next smaller power of two.
 func bucket(q *paramQuery, n int64) proposedValue {
-	low := q.least(1)
+	low := q.least()
 	if n <= max(low, 1) {
 		return atBound("%s is %d already", q.p.Key, n)
 	}
@@ -491,22 +579,39 @@ func allocator(q *paramQuery) proposedValue {
 	return proposedValue{to: strings.Join(append(kept, q.p.Value), ","), how: "added to what is set"}
 }
 
-// hostMemory asks Slurm for half as much again, in steps that people write: of 8 GiB for a node, of one for a part of it.
+// hostMemory asks for half as much again, in steps that people write: of 8 GiB for a node, of 4 for a small container, of one
+// for a part of it.
 func hostMemory(q *paramQuery) proposedValue {
 	now, ok := parseSize(q.cur)
 	if !ok {
 		return proposedValue{}
 	}
 	step := int64(8)
-	if strings.Contains(q.p.Key, "-per-") { // of a processor or a GPU
+	switch {
+	case strings.Contains(q.p.Key, "-per-"): // of a processor or a GPU
 		step = 1
+	case now < 16<<30:
+		step = 4
 	}
 	to := ceilDiv(now+now/2, step<<30) * step
-	return proposedValue{to: itoa(to) + "G", how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
+	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
+}
+
+// objectStoreMemory doubles Ray's store, or makes it four times the object for which there was no room.
+func objectStoreMemory(q *paramQuery) proposedValue {
+	if n, ok := q.int(); ok && n < 1<<50 {
+		return proposedValue{to: itoa(2 * n), how: "twice as much as now"}
+	}
+	r := q.root.Requested
+	if r == nil || *r < 1<<30 || *r > 1<<45 {
+		return proposedValue{}
+	}
+	to := ceilDiv(4**r, 1<<30) << 30
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("room for four objects like the one of %s", classifier.GiB(*r))}
 }
 
 // size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).
-var size = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:i?b|n|c)?$`)
+var size = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:ib?|b|n|c)?$`)
 
 func parseSize(v string) (int64, bool) {
 	m := size().FindStringSubmatch(strings.Trim(v, `"' `))

@@ -4,32 +4,64 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/remedies/memory"
 )
 
-// shareStep is by how much an engine's share of the card moves at a time.
-const shareStep = 0.1
+// firstGuess is by how much an engine's share of the card moves where the log does not tell what was missing.
+const firstGuess = 0.1
 
 // marginOf is what a change leaves over on a card: a twentieth of it.
 func marginOf(total int64) int64 { return total / 20 }
 
-// shareFor is the part of the card that was missing, and a margin; shareStep where that is not known.
-func shareFor(q *paramQuery) (share float64, how string) {
+// shareFor is the part of a share that was missing, and a margin; a first guess where that is not known.
+func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	short, ok := q.shortfall()
 	t := q.root.Total
 	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
-		return shareStep, ""
+		if v, ok := parseNumber(q.p.Value); ok && v > 0 && v < f && ofWhatIsFree(q.p.Key) {
+			return f - v, ", the document's value: the log does not show how much was missing"
+		}
+		return firstGuess, ", a first guess: the log does not show how much was missing"
 	}
+	base, of := shareBase(q)
 	m := marginOf(*t)
-	return float64(short+m) / float64(*t), fmt.Sprintf(" for %s that were missing and %s of margin", classifier.GiB(short), classifier.GiB(m))
+	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
+}
+
+// freeShares are settings that share out what is free once the weights are loaded, not the card (TensorRT-LLM
+// kv_cache_config, lmdeploy's documents).
+var freeShares = []string{"free_gpu_memory_fraction", "free_gpu_mem_fraction", "cache_max_entry_count"}
+
+func ofWhatIsFree(key string) bool {
+	name := strings.Join(split(key), "_")
+	return slices.ContainsFunc(freeShares, func(k string) bool { return strings.HasSuffix(name, k) })
+}
+
+// shareBase is what a share is a share of: the card, or what the weights leave of it.
+func shareBase(q *paramQuery) (base int64, of string) {
+	t := *q.root.Total
+	if !ofWhatIsFree(q.p.Key) {
+		return t, ""
+	}
+	weights, how, ok := q.weightShare()
+	if !ok || weights >= 1 {
+		return t, ""
+	}
+	base = int64(float64(t) * (1 - weights))
+	return base, fmt.Sprintf(", of the %s that %s leave", classifier.GiB(base), how)
 }
 
 // shareDown takes what was missing from the engine, not below the parameter's floor, nor below what the engine needs.
 // Where that would leave it too little, the middle of what works is taken.
 func shareDown(q *paramQuery) proposedValue {
+	if n, ok := q.int(); ok && n > 1 { // a number of sequences: LMDeploy before 0.1
+		return halve(q, n)
+	}
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
 		return proposedValue{}
@@ -39,13 +71,16 @@ func shareDown(q *paramQuery) proposedValue {
 		return proposedValue{bound: b.none(q.p.Key)}
 	}
 	low, why := q.floor(0.3), "the floor of this advice"
-	if spare := b.low * 1.1; spare > low { // what is counted exactly needs a tenth for what is not
-		low, why = spare, "1.1 x "+b.lowHow
+	if need := b.low; need > low {
+		low, why = need, b.lowHow
+		if !b.cache { // how much cache one sequence takes, nothing tells
+			low, why = need*1.1, "1.1 x "+b.lowHow
+		}
 	}
 	if f <= math.Max(b.low, q.floor(0.3))+1e-9 {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
-	step, short := shareFor(q)
+	step, short := shareFor(q, f)
 	to := f - step
 	how := ""
 	if to < low {
@@ -71,7 +106,8 @@ func shareDown(q *paramQuery) proposedValue {
 		out.how += fmt.Sprintf(", not below %s (%s)", fraction(low), why)
 	}
 	if t := q.root.Total; t != nil && *t > 0 {
-		freed := int64(math.Round((f - to) * float64(*t)))
+		base, _ := shareBase(q)
+		freed := int64(math.Round((f - to) * float64(base)))
 		out.freed = &freed
 		out.how += fmt.Sprintf(": gives back %s of %s", classifier.GiB(freed), classifier.GiB(*t))
 	}
@@ -108,8 +144,8 @@ func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
 // usualShare is the share that engines take by default; only what is there already goes beyond it.
 const usualShare = 0.9
 
-// shareUp gives the engine a tenth of the card more, up to the usual share, and to the parameter's maximum from there or
-// where the engine needs it.
+// shareUp gives the engine what its cache lacks and a margin, up to the usual share, and to the parameter's maximum where
+// the engine needs it. Where nothing tells what is lacking, a tenth of the card is a first guess.
 func shareUp(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
@@ -124,21 +160,28 @@ func shareUp(q *paramQuery) proposedValue {
 	if f >= hi-1e-9 {
 		return atBound("%s is %s already; more leaves no room for anything else", q.p.Key, fraction(f))
 	}
+	usual := hi
 	if f < usualShare-1e-9 && b.low <= usualShare {
-		hi = math.Min(hi, usualShare)
+		usual = math.Min(hi, usualShare)
 	}
-	to := math.Min(f+shareStep, hi)
-	if b.low > f && b.low < usualShare && q.root.Requested == nil {
+	if b.low > f && b.low < usualShare && q.root.Requested == nil && !b.cache {
 		// What is there before the cache does not even fit: how much cache is wanted, nothing tells.
-		to = math.Min(math.Floor((b.low+usualShare)*50)/100, hi)
+		to := math.Min(math.Floor((b.low+usualShare)*50)/100, usual)
 		return proposedValue{to: fraction(to), how: fmt.Sprintf("the middle between %s (%s) and the usual %s", fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(usualShare))}
 	}
-	if b.low > f && b.low > to {
-		room, roomHow := q.cacheRoom()
-		to = math.Min(math.Ceil((b.low+room)*100-1e-6)/100, hi)
-		return proposedValue{to: fraction(to), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
+	if b.low > f {
+		room, roomHow := 0.0, ""
+		if !b.cache {
+			room, roomHow = q.cacheRoom()
+		}
+		if total, _, ok := cardCapacity(q.Context); ok {
+			room, roomHow = room+float64(min(marginOf(total), 2<<30))/float64(total), roomHow+", and a margin"
+		}
+		to := math.Max(math.Min(math.Ceil((b.low+room)*100-1e-6)/100, usual), math.Ceil(b.low*100-1e-6)/100)
+		return proposedValue{to: fraction(math.Min(to, hi)), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
 	}
-	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s", fraction(f), fraction(to-f))}
+	to := math.Min(f+firstGuess, usual)
+	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
 }
 
 // leastRoom is the share of the card that a cache of a size that nothing tells is given.
@@ -177,23 +220,12 @@ func shareFit(q *paramQuery) proposedValue {
 	return proposedValue{to: fraction(to), how: how}
 }
 
-// offloadState moves the optimizer's state: a master copy and Adam's two moments, 12 bytes per parameter, split over
-// the ranks.
+// offloadState switches an offload on.
 func offloadState(q *paramQuery) proposedValue {
 	if on, ok := parseBool(q.cur); ok && on {
 		return atBound("%s is %s already", q.p.Key, q.cur)
 	}
-	out := proposedValue{to: q.p.Value}
-	params := q.model.Parameters
-	world, _ := q.gpus()
-	if params.Value > 0 && params.Value < 1<<50 && world > 0 && !trainsAdapters(q.Context) {
-		freed := adamBytes * params.Value / world
-		out.freed, out.how = &freed, fmt.Sprintf("%d bytes x %.3g parameters%s / %d GPUs = %s per GPU", adamBytes, float64(params.Value), fromName(params), world, classifier.GiB(freed))
-		if need, gpus, ok := hostNeed(q.Context, freed); ok {
-			out.how += fmt.Sprintf("; costs %s of host memory on a node of %d", classifier.GiB(need), gpus)
-		}
-	}
-	return out
+	return proposedValue{to: q.p.Value}
 }
 
 // concurrency takes the guide's step, 256 to 200, and powers of two below it.

@@ -29,7 +29,10 @@ func splits(n, heads, kv int64) bool {
 // doubleTP doubles an engine's tensor parallel size within one node.
 func doubleTP(q *paramQuery, n int64) proposedValue {
 	per, ok := q.gpusPerNode()
-	if !ok || n > per {
+	if !ok {
+		return tpForWeights(q, n)
+	}
+	if n > per {
 		return proposedValue{}
 	}
 	heads, kv := q.heads()
@@ -40,6 +43,23 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
 	}
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
+}
+
+// tpForWeights is the least tensor parallel size with which the weights fit and leave something for the rest, where nothing
+// tells how many GPUs there are.
+func tpForWeights(q *paramQuery, n int64) proposedValue {
+	const mostWeights, mostGPUs = 0.85, 64
+	share, how, ok := q.weightShare()
+	if !ok || share <= mostWeights {
+		return proposedValue{}
+	}
+	to := n
+	for ; share*float64(n) > mostWeights*float64(to) && to < mostGPUs; to *= 2 {
+	}
+	if heads, kv := q.heads(); to > mostGPUs || !splits(to, heads, kv) {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s; over %d GPUs they take %.0f %% of each", how, to, 100*share*float64(n)/float64(to))}
 }
 
 // ulysses takes the next sequence-parallel size above the current one that divides the heads and the ranks.
@@ -105,12 +125,12 @@ var (
 )
 
 // shift halves the data-parallel degree d of a layout and doubles the degree named by the letter; same GPUs.
-func shift(layout string, letter byte) (out string, now, to int64, ok bool) {
+func shift(layout string, letter byte) (out string, to int64, ok bool) {
 	dims := dimension().FindAllStringSubmatch(layout, -1)
 	if letter == 't' && strings.Contains(layout, "m") {
 		letter = 'm' // the first releases wrote m for tensor parallelism
 	}
-	now = 1
+	to = 2
 	var b strings.Builder
 	seen := false
 	for _, d := range dims {
@@ -118,19 +138,19 @@ func shift(layout string, letter byte) (out string, now, to int64, ok bool) {
 		switch d[1][0] {
 		case 'd':
 			if n < 2 || n%2 != 0 {
-				return "", 0, 0, false
+				return "", 0, false
 			}
 			n /= 2
 		case letter:
-			now, seen = n, true
 			n *= 2
+			to, seen = n, true
 		}
 		fmt.Fprintf(&b, "%s%d", d[1], n)
 	}
 	if !seen {
 		fmt.Fprintf(&b, "%c2", letter)
 	}
-	return b.String(), now, 2 * now, strings.Contains(layout, "d")
+	return b.String(), to, strings.Contains(layout, "d")
 }
 
 // cutLayouts cuts AReaL's way of writing who gets which GPUs at the signs between its parts, "+" for parts of their own
@@ -162,7 +182,7 @@ func allocationTP(q *paramQuery) proposedValue {
 		if m == nil {
 			continue
 		}
-		layout, _, tp, ok := shift(m[2], 't')
+		layout, tp, ok := shift(m[2], 't')
 		if !ok {
 			return atBound("%s is %s: no data parallelism is left to turn into tensor parallelism", q.p.Key, shown(q.cur))
 		}
@@ -184,7 +204,7 @@ func backendCP(q *paramQuery) proposedValue {
 	if m == nil || serverPart().MatchString(strings.TrimSpace(parts[last])) {
 		return proposedValue{}
 	}
-	layout, _, cp, ok := shift(m[2], 'c')
+	layout, cp, ok := shift(m[2], 'c')
 	if !ok {
 		return atBound("%s is %s: no data parallelism is left to turn into context parallelism", q.p.Key, shown(q.cur))
 	}

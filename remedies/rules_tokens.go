@@ -142,5 +142,5 @@ func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 		n = l.Tokens
 	}
 	fit := int64(math.Floor(float64(n) * (float64(*r.Free) / float64(*r.Requested))))
-	return fit, fmt.Sprintf("%d tokens asked for %s, %s were free: room for %d", n, classifier.GiB(*r.Requested), classifier.GiB(*r.Free), fit), true
+	return fit, fmt.Sprintf("%d tokens needed %s, %s was free: room for %d", n, classifier.GiB(*r.Requested), classifier.GiB(*r.Free), fit), true
 }

@@ -16,8 +16,8 @@ type Hit struct {
 // Search finds a word in the names of all guides' parameters, under every spelling, then in the items' titles and
 // texts. Letters' case does not matter, and neither does whether words are joined by - or _ or a dot: mem_fraction
 // finds --sglang-mem-fraction-static. The result is in the order of the guides and their items.
-func Search(word string) ([]Hit, error) {
-	gs, err := Guides()
+func Search(word string, own ...Guide) ([]Hit, error) {
+	gs, err := Guides(own...)
 	if err != nil {
 		return nil, err
 	}

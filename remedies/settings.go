@@ -179,6 +179,12 @@ func parseBool(v string) (value, ok bool) {
 	return false, false
 }
 
+// on says that a switch is written as on; a flag without a value is.
+func on(v string) bool {
+	b, ok := parseBool(v)
+	return ok && b
+}
+
 // equal says that two written values mean the same.
 func equal(a, b string) bool {
 	if x, ok := parseNumber(a); ok {

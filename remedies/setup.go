@@ -422,15 +422,13 @@ type arealPart struct {
 // arealStrategy is one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1"; m was t before.
 var arealStrategy = expression(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
 
-var arealDegree = expression(`([dtpcem])([0-9]{1,4})`)
-
 func parseAReaL(text string) (arealPart, bool) {
 	m := arealStrategy().FindStringSubmatch(strings.Trim(text, `"' `))
 	if m == nil {
 		return arealPart{}, false // mixtures name attention and experts apart
 	}
 	p := arealPart{backend: m[1], ranks: map[string]int64{}}
-	for _, d := range arealDegree().FindAllStringSubmatch(m[2], -1) {
+	for _, d := range dimension().FindAllStringSubmatch(m[2], -1) {
 		n, _ := strconv.ParseInt(d[2], 10, 64)
 		p.ranks[strings.Replace(d[1], "m", "t", 1)] = n
 	}

@@ -91,6 +91,22 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 	return m, min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Vocab) > 0 && (m.Intermediate > 0 || m.ExpertIntermediate > 0)
 }
 
+// trainsAdapters says that adapters are trained, not the model: there are no states of all its parameters.
+func trainsAdapters(ctx *Context) bool {
+	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank"} {
+		if n, ok := ctx.settings.integer(k); ok && n > 0 {
+			return true
+		}
+	}
+	for _, k := range []string{"use_peft", "use_lora", "load_in_4bit", "load_in_8bit", "qlora"} {
+		if _, t := ctx.settings.flag(k); t == yes {
+			return true
+		}
+	}
+	f, ok := ctx.settings.find("finetuning_type", true)
+	return ok && strings.EqualFold(f.value.Value, "lora")
+}
+
 // adapters counts the parameters of LoRA's adapters: rank x (inputs + outputs) of each adapted matrix.
 func adapters(ctx *Context, s *memory.Setup) bool {
 	rank, ok := ctx.settings.integer("lora_rank", "lora_r", "peft_lora_rank")

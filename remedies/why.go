@@ -10,7 +10,14 @@ import (
 func causeInput(ctx *Context) *cause.Input {
 	r, in := ctx.root, ctx.incident
 	place, _ := failedPlace(ctx)
-	gpus, _ := ctx.gpus()
+	gpus, ok := ctx.gpus()
+	if !ok {
+		gpus, _ = ctx.settings.integer("num_processes", "nproc_per_node")
+	}
+	holders := make([]cause.Holder, 0, len(r.Tasks))
+	for _, t := range r.Tasks {
+		holders = append(holders, cause.Holder{Name: t.Name, Bytes: t.RSS})
+	}
 	patterns := []string{r.Pattern}
 	for i := range in.Evidence {
 		patterns = append(patterns, in.Evidence[i].Pattern)
@@ -18,10 +25,10 @@ func causeInput(ctx *Context) *cause.Input {
 	return &cause.Input{
 		Framework: ctx.run.Framework, Backend: ctx.run.Backend, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
 		Patterns: patterns, Message: strings.ToLower(r.Message), Text: ctx.text, Stack: wholeStack(ctx),
-		Rank: r.Rank, Device: r.Device, LastStep: ctx.run.LastStep,
+		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),
 		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: r.Limit, Shortfall: pointer(ctx.shortfall()), SHMUsed: r.Shmem,
-		Request: ctx.request, Place: place, Tokens: ctx.limit, Parameters: ctx.model.Parameters, GPUs: gpus,
+		Request: ctx.request, Place: place, Tokens: ctx.limit, Parameters: nominalParameters(ctx), GPUs: gpus, PerNode: perNode(ctx, gpus), Holders: holders, Growth: ctx.run.Growth,
 		Setting: func(names ...string) (string, string, bool) {
 			for _, n := range names {
 				if f, ok := ctx.settings.find(n, true); ok && !isNone(f.value.Value) {
@@ -30,13 +37,40 @@ func causeInput(ctx *Context) *cause.Input {
 			}
 			return "", "", false
 		},
-		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, SharesCard: mayShareCard(ctx),
+		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx),
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
-		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Evaluating: ctx.is("evaluating"),
+		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Evaluating: ctx.is("evaluating"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx), SleepPool: ctx.is("sleep_allocator"),
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
+		Unsharded: ctx.is("unsharded"),
 	}
+}
+
+// perNode is how many of the ranks run on one node, 0 when nobody can tell.
+func perNode(ctx *Context, ranks int64) int64 {
+	const usual = 8 // GPUs of a node: so few ranks are on one, unless the log names more nodes
+	if n, ok := ctx.gpusPerNode(); ok {
+		return n
+	}
+	if n := ctx.run.Nodes; n == nil && ranks <= usual || n != nil && *n == 1 {
+		return ranks
+	}
+	return 0
+}
+
+// listedProcesses are those that nvidia-smi lists on cards.
+func listedProcesses(ctx *Context) []cause.Listed {
+	var out []cause.Listed
+	for _, g := range ctx.run.Gauges {
+		device, ok1 := g.Fields.Int("device")
+		pid, ok2 := g.Fields.Int("pid")
+		if used, ok := g.Fields.Int("used"); ok && ok1 && ok2 && g.Name == "smi.process" {
+			behind := g.At.Source == ctx.root.At.Source && g.At.Line > ctx.root.At.Line
+			out = append(out, cause.Listed{Device: int(device), PID: int(pid), Name: g.Fields["comm"], Bytes: used, Afterwards: behind})
+		}
+	}
+	return out
 }
 
 // wholeStack are the frames of the failing stack with their files, in lower case.
@@ -72,6 +106,13 @@ func pointer(n int64, ok bool) *int64 {
 
 // mayShareCard says that a neighbour on the card can be the job's own engine or trainer.
 func mayShareCard(ctx *Context) bool {
+	r := ctx.root
+	if share, ok := awakeShare(ctx); ok && r.OtherProcesses != nil && *r.OtherProcesses > share+share/4 && !ctx.is("engine_process") {
+		in := cause.Input{Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
+		if !in.ListsItself() {
+			return false // more than the job's own engine takes
+		}
+	}
 	t := ctx.holds("shares_card").truth
 	engine := isServer(ctx.run.Engine) && !isServer(ctx.run.Framework) && ctx.run.Framework != "areal" // whose engines have cards of their own
 	return t == yes || t == unknown && (engine || programOf(ctx.run).Colocate)

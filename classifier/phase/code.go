@@ -56,6 +56,7 @@ var lines = sync.OnceValue(func() []line {
 		reads("next(", `(?i)\bnext\(.{0,60}(?:iter|loader|data)`, Data, weak),
 		reads("load_ read_ np. ataset( oader( okenizer( to_pandas( json.", `(?i)\bload_dataset\(|\bload_from_disk\(|\bread_(?:csv|parquet|json|table)\(|\bnp\.(?:load|memmap|fromfile)\(`+
 			`|\b\w*Dataset\(|\b\w*DataLoader\(|\btokenizer\(|\.to_pandas\(|\bjson\.loads?\(`, Data, weak),
+		reads("orward_backward", `\bforward_backward\w{0,20}\(`, Training, weak),
 		reads("rain", `(?i)\b\w*train(?:ing)?_?(?:one_)?step\w*\(`, Training, weak),
 		reads("step", `(?i)\b(?:eval|valid(?:ation)?)_?step\w*\(`, Forward, weak),
 		reads("F. functional.", `\b(?:F|functional)\.(?:cross_entropy|log_softmax|softmax|nll_loss)\(`, Forward, weak),
@@ -68,7 +69,7 @@ var lines = sync.OnceValue(func() []line {
 // tell one model of a run from another.
 var call = lazyre.New(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
 	`(?:(?:ref|reference|actor|student|teacher|target|base|reward|critic|policy|value|ddp|fsdp|peft|wrapped|unwrapped|draft` +
-	`|text|image|vision|audio|language|online|ema|dp|train|q|v)_)*` +
+	`|text|image|vision|audio|language|online|ema|dp|q|v)_)*` +
 	`(?:model|net|net[A-Z]|network|module|unet|vae|dit|transformer|critic|policy|encoder|decoder|backbone|discriminator` +
 	`|model_engine|forward)(?:_?\d)?\(`)
 

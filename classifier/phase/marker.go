@@ -53,10 +53,14 @@ var timers = sync.OnceValue(func() map[string]struct {
 		// SkyRL
 		"fwd_logprobs_values_reward": {LogProb, decisive}, "train_critic_and_policy": {Training, decisive},
 		"policy_train": {Training, decisive}, "compute_advantages_and_returns": {Training, weak},
-		"sync_weights_to_inference_engines": {WeightUpdate, decisive}, "setup_policy_and_generator": {Init, decisive},
+		"sync_weights_to_inference_engines": {WeightUpdate, decisive}, "sync_weights": {WeightUpdate, decisive}, "setup_policy_and_generator": {Init, decisive},
 		"init_weight_sync_state": {WeightUpdate, decisive}, "update_ref_with_policy": {WeightUpdate, strong},
 		"load_checkpoints": {Checkpoint, decisive}, "save_checkpoints": {Checkpoint, decisive}, "save_hf_model": {Checkpoint, decisive},
-		"convert_to_training_input": {Data, weak},
+		"convert_to_training_input": {Data, weak}, "data_loading": {Data, strong},
+
+		// miles
+		"update_weights_implementation": {WeightUpdate, decisive}, "finalize_and_resume_engines": {WeightUpdate, strong},
+		"eval_rollout": {Rollout, strong},
 
 		"data_preprocess": {Data, strong}, "data_processing": {Data, strong}, "train_get_data": {Data, weak},
 		"eval": {Rollout, weak},

@@ -14,15 +14,15 @@ import (
 // actor.
 type method struct {
 	names  []string
-	heads  []string // beginnings of names
+	globs  []string // patterns of names
 	actors []string // pieces of the actor's name, lower case; empty: any actor
 	phase  Phase
 	by     strength
 }
 
 func m(names string, p Phase, by strength) method {
-	whole, heads := splitNames(names)
-	return method{names: whole, heads: heads, phase: p, by: by}
+	whole, globs := splitNames(names)
+	return method{names: whole, globs: globs, phase: p, by: by}
 }
 
 // of restricts a method to actors whose names hold one of these pieces.
@@ -37,12 +37,15 @@ const engineActors = "httpserver engine llm vllm sglang rollout generation"
 var methods = sync.OnceValue(func() []method {
 	return []method{
 		m("init_model init_model_from_pretrained init_workers init_worker_group initialize init_critic_model "+
-			"create_engine launch_server build_*", Init, decisive),
+			"init_worker_process_group init_engine create_model create_engine launch_server build_*", Init, decisive),
 		m("__init__ init setup", Init, strong),
 
+		m("resume_kv_cache onload_kv", Rollout, strong),
 		m("update_weights* update_weight* upload_weights sync_rollout_weights sync_weights* sync_hf_weight "+
 			"sync_model_to_* sync_model_from_* execute_checkpoint_engine "+
-			"broadcast_to_vllm broadcast_weights* stream_weights* recv_weight* refit_policy_generation "+
+			"broadcast_to_vllm broadcast_to_inference_engines broadcast_weights* broadcast_parameter* init_weight_sync_state "+
+			"pull_weights onload_weights post_process_weights begin_weight_update end_weight_update update_from_disk "+
+			"setup_model_update start_model_update update_parameter_in_bucket load_lora_adapter_from_* save_weights_for_sampler stream_weights* recv_weight* refit_policy_generation "+
 			"init_weights_update_group prepare_weights_for_ipc offload_before_refit offload_after_refit "+
 			"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights", WeightUpdate, decisive),
 		m("wake_up wakeup sleep resume* release*", WeightUpdate, strong).of(engineActors + " workerdict"),
@@ -52,11 +55,13 @@ var methods = sync.OnceValue(func() []method {
 		m("compute_log_prob* compute_ref_log_prob* compute_old_log_prob* compute_logp compute_ref_logp get_logprobs "+
 			"get_reference_policy_logprobs prepare_for_lp_inference infer_batch forward_only make_experience* "+
 			"compute_actor_log_prob train_log_probs recompute_logp", LogProb, decisive),
-		m("compute_values compute_rm_score compute_reward_score get_values get_reward* forward_batch", LogProb, strong),
+		m("compute_values compute_rm_score compute_rewards compute_reward_score get_values get_reward* forward_batch", LogProb, strong),
 		m("forward execute_batch", LogProb, strong).of("modelactor modelrayactor model ref reward critic policy rayactor"),
 
 		m("update_actor update_critic update_policy update_rm train_mini_batch train_batch train_lm train_rw train_dpo "+
-			"ppo_update ppo_train training_step prepare_for_training train_step", Training, decisive),
+			"ppo_update ppo_train forward_backward forward_backward_from_data training_step prepare_for_training train_step", Training, decisive),
+		m("optim_step optimizer_step optimizer_zero_grad", Optimizer, decisive),
+		m("reload_states backload_to_gpu load_states", Training, weak),
 		m("train async_train", Training, strong).of("policyworker policy_worker policy"),
 		// In slime and Relax the log-probability passes run inside the same method.
 		m("train async_train train_actor train_critic train_async train_hybrid fit", Training, weak).
@@ -68,7 +73,9 @@ var methods = sync.OnceValue(func() []method {
 			of(engineActors + " agentloop"),
 		m("generate", Rollout, weak),
 
-		m("save_checkpoint load_checkpoint save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",
+		m("evaluate_lm evaluate_rw evaluate_dpo val_step", Forward, strong),
+
+		m("save_checkpoint load_checkpoint do_checkpoint save_hf_model save_merged_weights save_sampler_checkpoint finalize_pending_saves save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",
 			Checkpoint, decisive),
 		m("save load", Checkpoint, weak),
 
@@ -83,7 +90,7 @@ var dataTask = lazyre.New(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w
 // roles are the prefixes that verl puts before a method when workers share a process, the longest first.
 var roles = []string{
 	"actor_rollout_ref_", "actor_rollout_", "actor_", "rollout_", "ref_", "critic_", "rm_", "reward_", "teacher_",
-	"async_", "_",
+	"async_", "fit_", "_",
 }
 
 // FromMethod finds the phase from the remote method that was running, as Ray names it in `ray::Actor.method()`. The
@@ -134,7 +141,7 @@ func spellings(name string) func(yield func(string) bool) {
 
 func (x *method) fits(actor, name string) bool {
 	ours := len(x.actors) == 0 || slices.ContainsFunc(x.actors, func(a string) bool { return strings.Contains(actor, a) })
-	return ours && named(name, x.names, x.heads)
+	return ours && named(name, x.names, x.globs)
 }
 
 func quote(actor, name string) string {

@@ -16,8 +16,8 @@ type rule struct {
 	dirs  []string // components in front of base, each may hold a * within
 	base  string   // file name, may hold a *; empty: any file below dirs, at any depth
 	glob  bool     // base holds a *
-	funcs []string // function names; with heads empty too: any function
-	heads []string // beginnings of function names
+	funcs []string // function names; with globs empty too: any function
+	globs []string // patterns of function names
 	code  string   // what the quoted line must contain; empty: anything
 	phase Phase    // empty: the frame carries no phase
 	by    strength
@@ -39,12 +39,12 @@ const (
 )
 
 // r builds a rule. A pattern that ends in / matches every file below that folder. Functions are separated by spaces;
-// a trailing * stands for any rest.
+// a * stands for any part.
 func r(pattern, funcs string, p Phase, by strength) rule {
 	comps := strings.Split(pattern, "/")
 	last := len(comps) - 1
 	x := rule{dirs: comps[:last], base: comps[last], glob: strings.Contains(comps[last], "*"), phase: p, by: by}
-	x.funcs, x.heads = splitNames(funcs)
+	x.funcs, x.globs = splitNames(funcs)
 	return x
 }
 
@@ -128,24 +128,23 @@ func (x *rule) below(comps []string) bool {
 }
 
 func (x *rule) names(fn string) bool {
-	return len(x.funcs) == 0 && len(x.heads) == 0 || named(fn, x.funcs, x.heads)
+	return len(x.funcs) == 0 && len(x.globs) == 0 || named(fn, x.funcs, x.globs)
 }
 
-// splitNames takes a list of names apart: whole ones, and beginnings that were written with a trailing *.
-func splitNames(list string) (whole, heads []string) {
+// splitNames takes a list of names apart: whole ones, and patterns with a *.
+func splitNames(list string) (whole, globs []string) {
 	for _, n := range strings.Fields(list) {
-		if h, ok := strings.CutSuffix(n, "*"); ok {
-			heads = append(heads, h)
+		if strings.Contains(n, "*") {
+			globs = append(globs, n)
 		} else {
 			whole = append(whole, n)
 		}
 	}
-	return whole, heads
+	return whole, globs
 }
 
-func named(name string, whole, heads []string) bool {
-	return slices.Contains(whole, name) ||
-		slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(name, h) })
+func named(name string, whole, globs []string) bool {
+	return slices.Contains(whole, name) || slices.ContainsFunc(globs, func(g string) bool { return fits(g, name) })
 }
 
 func same(patterns, comps []string) bool {
@@ -170,7 +169,7 @@ func fits(pattern, name string) bool {
 var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),
-		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), trlRules(), nemoRules(),
+		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), skyrlRules(), trlRules(), nemoRules(),
 		vllmRules(), sglangRules(), trtllmRules(),
 		deepspeedRules(), megatronRules(), jaxRules(),
 		trainerRules(), torchRules(), anyRules(),

@@ -24,12 +24,14 @@ func slimeRules() []rule {
 		r("backends/*/loss.py", "policy_loss_function loss_function value_loss_function sft_loss_function", Forward, strong),
 		shared("backends/*/loss.py", "").with(opaque),
 		r("backends/*/initialize.py", "", Init, decisive),
-		r("backends/*/checkpoint*.py", "", Checkpoint, decisive),
+		r("backends/*/*checkpoint*.py", "", Checkpoint, decisive),
+		r("backends/*/hf_to_megatron/", "", Init, decisive),
 		r("backends/*/update_weight/*.py", "", WeightUpdate, decisive),
 		r("backends/*/update_weight_utils.py", "", WeightUpdate, decisive),
 		r("backends/sglang_utils/*.py", "init launch_server_process _wait_server_healthy __init__", Init, strong),
-		r("backends/sglang_utils/*.py", "update_weights* resume_memory_occupation release_memory_occupation",
-			WeightUpdate, strong),
+		r("backends/sglang_utils/*.py", "update_weights* init_weights_update_group pull_weights onload_weights post_process_weights "+
+			"resume_memory_occupation release_memory_occupation", WeightUpdate, strong),
+		r("backends/sglang_utils/*.py", "onload_kv", Rollout, strong).says("it wakes the engine's KV cache"),
 		r("slime/utils/reloadable_process_group.py", "reload_process_groups", Training, strong).
 			says("it re-creates the communicators that were torn down for the rollout"),
 		shared("slime/utils/ppo_utils.py", "").with(opaque), // log-probabilities of the pass around it

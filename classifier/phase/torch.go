@@ -89,7 +89,8 @@ func anyRules() []rule {
 		r("*", "save_checkpoint load_checkpoint save_ckpt load_ckpt resume_checkpoint resume_from_checkpoint "+
 			"load_from_checkpoint restore_checkpoint save_model", Checkpoint, strong),
 		r("*", "optimizer_step", Optimizer, weak),
-		r("*", "backward", Backward, weak),
+		r("*", "*forward_backward* *forward_and_backward* *fwd_bwd*", Training, weak),
+		r("*", "backward *_backward *_bwd", Backward, weak),
 		r("*", "forward", Forward, weak),
 		r("*", "train_step training_step train_one_step train_batch train_one_batch train_epoch train_one_epoch "+
 			"_fast_inner_training_loop", Training, weak),
@@ -97,7 +98,7 @@ func anyRules() []rule {
 			says("an evaluation"),
 		r("*", "collate* tokenize* preprocess* __getitem__ __getitems__ load_dataset load_data build_dataset "+
 			"make_dataset prepare_dataset get_dataset read_data build_dataloader get_dataloader", Data, weak),
-		r("*", "build_model create_model get_model load_model init_model setup_model make_model load_pretrained* "+
+		r("*", "build_model create_model get_model load_model init_model setup_model setup make_model load_pretrained* "+
 			"create_train_state init_train_state", Init, weak),
 		r("*", "update_weights_from* update_weights_via* update_named_param* update_flattened_params update_weight_cuda_ipc "+
 			"receive_weights* receive_state_dict sync_model_to_rollout sync_model_from_actor", WeightUpdate, strong),

@@ -20,8 +20,7 @@ func trainerRules() []rule {
 		r("*rainer*.py", "_prepare_dataset", Data, strong),
 		r("*rainer*.py", "_wrap_model create_optimizer create_optimizer_and_scheduler create_accelerator_and_postprocess "+
 			"_move_model_to_device", Init, strong),
-		r("transformers/trainer*.py", "__init__", Init, strong),
-		r("trl/trainer/*.py", "__init__", Init, strong),
+		r("*rainer*.py", "__init__", Init, strong),
 
 		// ROLL: a worker's methods are the stages of its pipelines; megatron's forward_step serves all of them.
 		r("roll/pipeline/", "compute_log_probs", LogProb, decisive),
@@ -38,6 +37,10 @@ func trainerRules() []rule {
 		r("text_generation_server/server.py", "Prefill Decode", Rollout, strong),
 		r("text_generation_server/models/", "generate_token", Rollout, strong),
 
+		// Chainer's optimizers run the loss themselves.
+		r("chainer/variable.py", "backward _backward_main", Backward, decisive),
+		r("chainer/training/updaters/", "", Training, strong),
+
 		r("accelerate/accelerator.py", "backward", Backward, weak),
 		r("accelerate/utils/deepspeed.py", "backward", Backward, weak),
 		r("accelerate/utils/deepspeed.py", "step", Optimizer, strong),
@@ -49,6 +52,7 @@ func trainerRules() []rule {
 		r("accelerate/utils/modeling.py", "set_module_tensor_to_device load_checkpoint_in_model", Init, decisive),
 		r("accelerate/utils/fsdp_utils.py", "save_fsdp_* load_fsdp_*", Checkpoint, strong),
 		r("accelerate/utils/fsdp_utils.py", "fsdp2_*", Init, strong),
+		r("*.py", "fsdp2_load_full_state_dict", Init, strong), // verl's, which others copied
 		r("accelerate/data_loader.py", "__iter__ __next__", Data, weak),
 		r("peft/*.py", "from_pretrained get_peft_model", Init, strong),
 		r("diffusers/pipelines/", "__call__", Rollout, weak),
@@ -57,6 +61,8 @@ func trainerRules() []rule {
 		r("comfy/sd.py", "decode decode_tiled encode", Rollout, weak),
 		r("modules/sd_samplers*.py", "", Rollout, weak), // stable-diffusion-webui
 		r("diffusers/*/*.py", "from_pretrained", Init, decisive),
+		r("faster_whisper/transcribe.py", "__init__", Init, strong).says("a model of CTranslate2 is loaded"),
+		r("faster_whisper/transcribe.py", "generate_segments generate_with_fallback encode detect_language* forward", Rollout, strong),
 		r("ultralytics/utils/autobatch.py", "", Init, strong).says("a batch size is being probed"),
 		r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
 

@@ -55,7 +55,9 @@ func verlRules() []rule {
 		// Rollout engines.
 		r("workers/rollout/*/bucketed_weight_transfer.py", "", WeightUpdate, decisive),
 		r("workers/rollout/*/utils.py", "update_weights*", WeightUpdate, decisive),
-		r("workers/rollout/", "update_weights* update_params resume wake_up", WeightUpdate, decisive),
+		r("workers/rollout/", "resume_kv_cache", Rollout, strong).says("it wakes the engine's KV cache"),
+		r("workers/rollout/", "update_weights* _update_weights* _apply_buffer_updates* update_params resume resume_memory_occupation wake_up",
+			WeightUpdate, decisive),
 		r("workers/rollout/", "__init__ _init_inference_engine launch_server run_server init_*", Init, decisive),
 		r("workers/rollout/", "generate generate_sequences _generate* _batch_level_generate* _req_level_generate* "+
 			"_async_rollout* chat_completion*", Rollout, decisive),
@@ -66,6 +68,9 @@ func verlRules() []rule {
 			says("it brings the optimizer state back to the GPU"),
 		r("utils/megatron_utils.py", "load_megatron_optimizer load_megatron_copy_params", Optimizer, strong).
 			says("it brings the optimizer state back to the GPU"),
+		r("workers/engine/*/utils.py", "load_*_optimizer", Optimizer, strong).
+			says("it brings the optimizer state back to the GPU"),
+		shared("workers/engine/*/utils.py", "load_*_model_to_gpu offload_*").with(mover),
 		r("utils/fsdp_utils.py", "layered_summon_lora_params collect_lora_params", WeightUpdate, strong),
 		r("utils/megatron_utils.py", "per_tensor_generator", WeightUpdate, decisive),
 		shared("verl/utils/fsdp_utils.py", "load_fsdp* offload_fsdp*").with(mover),

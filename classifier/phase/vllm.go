@@ -32,7 +32,7 @@ func vllmRules() []rule {
 		r("vllm/entrypoints/llm.py", "__init__", Init, strong),
 		r("vllm/entrypoints/llm.py", "generate chat beam_search _run_engine encode embed score", Rollout, strong),
 		r("vllm/engine/llm_engine.py", "__init__ from_engine_args _initialize_kv_caches", Init, strong),
-		r("vllm/engine/llm_engine.py", "step", Rollout, strong),
+		r("vllm/engine/*llm_engine.py", "step step_async engine_step", Rollout, strong),
 		r("vllm/v1/engine/llm_engine.py", "__init__ from_engine_args from_vllm_config", Init, strong),
 		r("vllm/v1/engine/llm_engine.py", "step", Rollout, strong),
 		r("vllm/v1/engine/async_llm.py", "__init__ from_engine_args from_vllm_config", Init, strong),

@@ -95,10 +95,12 @@ func TestAllCasesInOneCall(t *testing.T) {
 	for c, js := range jobs {
 		assert.Len(t, js, 1, c)
 	}
-	assert.Len(t, jobs, len(folders))
+	nodes := len(doc.Unattributed) // a node's own journal is no job's
+	assert.LessOrEqual(t, nodes, 1)
+	assert.Len(t, jobs, len(folders)-nodes)
 	assert.Equal(t, len(doc.Jobs), doc.Summary.Jobs)
 	assert.Equal(t, doc.Summary.Jobs, doc.Summary.Memory+doc.Summary.Suspect+doc.Summary.Survived+doc.Summary.Healthy)
-	assert.Len(t, doc.Summary.First, doc.Summary.Jobs-doc.Summary.Healthy)
+	assert.Len(t, doc.Summary.First, doc.Summary.Jobs-doc.Summary.Healthy+nodes)
 }
 
 // archive lays out four jobs in a folder: one whose own log and the kernel's tell of a kill, one of whose end the kernel
@@ -211,17 +213,94 @@ func TestSeveralJobsInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestFilesGivenByTheirNamesAreOneJob(t *testing.T) {
+func TestFilesWhoseNamesCarryJobIDsAreJobsAlsoWhenNamed(t *testing.T) {
 	t.Parallel()
 	dir := archive(t)
 	paths, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
+	_, doc := several(t, paths...)
+	assert.Equal(t, 4, doc.Summary.Jobs)
+	_, named := several(t, filepath.Join(dir, "slurm-771.err"), filepath.Join(dir, "slurm-772.out"))
+	assert.Equal(t, 2, named.Summary.Jobs)
+}
+
+func TestOtherFilesGivenByTheirNamesAreOneJob(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var paths []string
+	for _, id := range []string{"771", "772"} {
+		paths = append(paths, filepath.Join(dir, "run"+id[2:]+".log"))
+		appendTo(t, paths[len(paths)-1], "SLURM_JOB_ID="+id+"\n"+oomLine+"\n")
+	}
 	_, out, errs := answer(t, append([]string{"--format", "json"}, paths...)...)
 	var r report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
-	assert.Len(t, r.Inputs, len(paths))
-	assert.Contains(t, errs, "771, 772, 773, ...: 4 jobs by their logs, read as one")
+	assert.Len(t, r.Inputs, 2)
+	assert.Contains(t, errs, "771, 772: the logs look like 2 jobs and are read as one")
 	assert.Contains(t, errs, "hint: give the folder")
+}
+
+func TestJobsAreChosenAndSorted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, x := range []struct{ id, stamp, host string }{{"1", "2026-05-01 10:00:00", "n1"}, {"2", "2026-05-03 10:00:00", "n2"}, {"3", "2026-05-02 10:00:00", "n1"}} {
+		appendTo(t, filepath.Join(dir, "slurm-"+x.id+".err"), "SLURMD_NODENAME="+x.host+"\n"+x.stamp+",000 ERROR "+oomLine+"\n")
+	}
+	appendTo(t, filepath.Join(dir, "slurm-4.err"), "OSError: [Errno 28] No space left on device: '/dev/shm/torch_1'\n")
+	table := func(args ...string) []string {
+		t.Helper()
+		_, out, _ := answer(t, append(args, dir)...)
+		out, _, _ = strings.Cut(out, "Jobs with incidents")
+		var ids []string
+		for _, m := range regexp.MustCompile(`(?m)^  (\d)  `).FindAllStringSubmatch(out, -1) {
+			ids = append(ids, m[1])
+		}
+		return ids
+	}
+	assert.Equal(t, []string{"1", "2", "3", "4"}, table("--sort", "name"))
+	assert.Equal(t, []string{"2", "3", "1", "4"}, table("--sort", "time"), "the latest first; what has no time last")
+	assert.Equal(t, []string{"4"}, table("--kind", "shm_exhausted"))
+	assert.Equal(t, []string{"2", "3"}, table("--since", "2026-05-02", "--sort", "time"))
+	for _, args := range [][]string{{"--since", "yesterday"}, {"--sort", "colour"}, {"--kind", "oom"}} {
+		status, out, errs := answer(t, append(args, dir)...)
+		assert.Equal(t, 2, status, args)
+		assert.Empty(t, out, args)
+		assert.Regexp(t, `^oomscan: .*\nhint: .*\n$`, errs, args)
+	}
+}
+
+func TestAFolderForTheOutputGetsAReportAJob(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json"} {
+		dir := filepath.Join(t.TempDir(), "reports") + "/"
+		status, out, errs := answer(t, "-o", dir, "--format", format, archive(t))
+		assert.Equal(t, 1, status)
+		assert.Contains(t, out, "OUT OF MEMORY  in 3 of 4 jobs")
+		assert.Contains(t, errs, "wrote 5 reports into "+dir)
+		files, err := filepath.Glob(dir + "77*." + map[string]string{"text": "txt", "json": "json"}[format])
+		require.NoError(t, err)
+		assert.Len(t, files, 4)
+		text, err := os.ReadFile(files[2])
+		require.NoError(t, err)
+		assert.Contains(t, string(text), map[string]string{"text": "OUT OF MEMORY  GPU", "json": "gpu_oom"}[format])
+	}
+}
+
+// TestAFolderOfPagesHasAnIndexThatLinksToEach follows each link of the overview.
+func TestAFolderOfPagesHasAnIndexThatLinksToEach(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/"
+	_, _, errs := answer(t, "-o", dir, "--format", "html", archive(t))
+	assert.Contains(t, errs, "wrote 5 reports into "+dir)
+	index, err := os.ReadFile(dir + "index.html")
+	require.NoError(t, err)
+	links := regexp.MustCompile(`href="\./([^"]+)"`).FindAllStringSubmatch(string(index), -1)
+	require.Len(t, links, 4, "a row for each job with an incident, and one for the node's log")
+	for _, l := range links {
+		page, err := os.ReadFile(dir + l[1])
+		require.NoError(t, err)
+		assert.Contains(t, string(page), "<article>")
+	}
 }
 
 func TestLinesOfSeveralJobsNameThem(t *testing.T) {

@@ -104,13 +104,10 @@ func unpacked(t testing.TB, path string) string {
 	return string(text)
 }
 
-// TestAllCasesAreJudgedAlikeElsewhere merges the observations of every case.
-func TestAllCasesAreJudgedAlikeElsewhere(t *testing.T) {
+// TestCasesAreJudgedAlikeElsewhere merges the observations of cases.
+func TestCasesAreJudgedAlikeElsewhere(t *testing.T) {
 	t.Parallel()
-	for i, dir := range caseFolders(t) {
-		if testing.Short() && i%16 != 0 {
-			continue
-		}
+	for _, dir := range sample(caseFolders(t), 3) {
 		t.Run(kindAndName(dir), func(t *testing.T) {
 			t.Parallel()
 			var paths []string
@@ -415,21 +412,20 @@ func TestSecretsAtACutAreJudgedAlikeElsewhere(t *testing.T) {
 		"setting": "{'trainer.name': '%',\n 'trainer.nodes': 2}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
 		"stage":   "INFO: starting rollout % \nbefore init vllm rollout %\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n",
 	}
-	dir, n, step := t.TempDir(), 0, 25
+	dir, n := t.TempDir(), 0
 	if testing.Short() { // the race detector makes it slow
-		step, edges = 50, edges[len(edges)/2:]
+		edges = edges[len(edges)/2:]
 	}
 	for name, shape := range shapes {
 		begin := strings.IndexByte(shape, '%') - strings.LastIndexByte(shape[:strings.IndexByte(shape, '%')], '\n') - 1
 		for _, edge := range edges {
 			for k, key := range keys {
-				for back := -2; back < 48; back += step {
-					fill := max(0, edge-begin-back)
-					text := strings.Repeat("word ", fill/5) + strings.Repeat("w", fill%5) + " " + key + " and more"
-					path := filepath.Join(dir, fmt.Sprintf("%s.%d.%d.%d.log", name, edge, k, back+2))
-					require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(shape, "%", text)), 0o600))
-					n++
-				}
+				back := (n*7)%50 - 2 // another one for each
+				fill := max(0, edge-begin-back)
+				text := strings.Repeat("word ", fill/5) + strings.Repeat("w", fill%5) + " " + key + " and more"
+				path := filepath.Join(dir, fmt.Sprintf("%s.%d.%d.log", name, edge, k))
+				require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(shape, "%", text)), 0o600))
+				n++
 			}
 		}
 	}

@@ -34,13 +34,21 @@ type screen struct {
 // onScreen starts the command on a terminal of so many columns. Its standard output is no terminal.
 func onScreen(t *testing.T, dir string, columns uint16, args ...string) *screen {
 	t.Helper()
+	return onScreenFrom(t, nil, dir, columns, args...)
+}
+
+// onScreenFrom is onScreen with a standard input.
+func onScreenFrom(t *testing.T, stdin *os.File, dir string, columns uint16, args ...string) *screen {
+	t.Helper()
 	exe, err := exec.LookPath("oomscan") // of [TestMain]
 	require.NoError(t, err)
 	ours, theirs, err := pty.Open()
 	require.NoError(t, err)
 	require.NoError(t, pty.Setsize(ours, &pty.Winsize{Rows: 24, Cols: columns}))
 	s := &screen{T: t, cmd: exec.Command(exe, args...), tty: ours, gone: make(chan struct{})}
-	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = dir, &s.out, theirs
+	if s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = dir, &s.out, theirs; stdin != nil {
+		s.cmd.Stdin = stdin
+	}
 	s.cmd.Env = append(os.Environ(), "TERM=xterm")
 	require.NoError(t, s.cmd.Start())
 	require.NoError(t, theirs.Close())
@@ -72,7 +80,7 @@ func (s *screen) written() string {
 func (s *screen) last(text string) (line string) {
 	s.Helper()
 	require.Eventually(s, func() bool {
-		for _, l := range regexp.MustCompile("\r|\x1b\\[J|\n").Split(s.written(), -1) {
+		for _, l := range regexp.MustCompile("\r|\x1b\\[2K|\n").Split(s.written(), -1) {
 			if strings.Contains(l, text) {
 				line = l
 			}
@@ -119,8 +127,8 @@ func TestProgressIsShownOnATerminalAndTakenAway(t *testing.T) {
 			}
 			require.NoError(t, w.Close())
 			assert.Equal(t, 1, s.end())
-			assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[J"), "%q", s.written())
-			assert.Contains(t, s.out.String(), "CUDA out of memory")
+			assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[2K"), "%q", s.written())
+			assert.Contains(t, s.out.String(), "OUT OF MEMORY")
 			assert.NotContains(t, s.out.String(), "files [")
 		})
 	}
@@ -134,7 +142,7 @@ func TestProgressFollowsTheSizeOfTheTerminal(t *testing.T) {
 	assert.Greater(t, len(s.last("1/2 files")), 100)
 	require.NoError(t, pty.Setsize(s.tty, &pty.Winsize{Rows: 24, Cols: 70}))
 	// the line that the terminal has broken in two by now is taken away as a whole
-	require.Eventually(t, func() bool { return strings.Contains(s.written(), "\r\x1b[1A\x1b[J") }, deadline, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(s.written(), "\r\x1b[2K\x1b[1A\x1b[2K") }, deadline, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return len(s.last("1/2 files")) < 70 }, deadline, 20*time.Millisecond)
 	require.NoError(t, w.Close())
 	s.end()
@@ -178,18 +186,20 @@ func TestAnInterruptTellsWhatWasRead(t *testing.T) {
 			s.last("1/2 files")
 			require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
 			assert.Equal(t, 130, s.end())
-			assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[J"), "%q", s.written())
+			assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[2K"), "%q", s.written())
 			out := s.out.String()
-			assert.Contains(t, out, "CUDA out of memory")
 			switch format {
 			case "json":
+				assert.Contains(t, out, "CUDA out of memory")
 				assert.Contains(t, out, `"partial": true`)
 				return
 			case "ndjson":
+				assert.Contains(t, out, "CUDA out of memory")
 				assert.True(t, strings.HasSuffix(out, `{"end":true,"partial":true,"inputs":[{"name":"pipe","bytes":0,"lines":0,"truncated_lines":0,"error":"interrupted, not read to its end"}]}`+"\n"), "%s", out)
 				return
 			}
 			assert.True(t, strings.HasPrefix(out, " PARTIAL  interrupted before everything was read: 1 of 2 inputs not read, or not to the end\n"), "%.300s", out)
+			assert.Contains(t, out, "Tried to allocate")
 			assert.Contains(t, out, "pipe: interrupted, not read to its end")
 		})
 	}
@@ -209,4 +219,42 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	}()
 	assert.Equal(t, -1, s.end(), "by the signal")
 	assert.Empty(t, s.out.String())
+}
+
+// TestAStatusLineShowsWhileAPipeWaits records a session: the screen says what was read, the line gives way to the incident, and
+// Ctrl-C is the end of the input.
+func TestAStatusLineShowsWhileAPipeWaits(t *testing.T) {
+	t.Parallel()
+	read, in, err := os.Pipe()
+	require.NoError(t, err)
+	defer in.Close()
+	s := onScreenFrom(t, read, t.TempDir(), 80)
+	require.NoError(t, read.Close())
+	s.last("stdin: waiting for input")
+	_, err = in.WriteString(strings.Repeat("a line\n", 99) + "step:118 - actor/loss:0.5\n")
+	require.NoError(t, err)
+	assert.Equal(t, "stdin: 100 lines, step 118, no out-of-memory error so far", s.last("stdin: 100 lines"))
+	_, err = in.WriteString(oomLine + "\n")
+	require.NoError(t, err)
+	s.last("1 incident")
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
+	assert.Equal(t, 1, s.end())
+	assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[2K"), "%q", s.written())
+	assert.NotContains(t, s.written(), "\x1b[J")
+	assert.Contains(t, s.out.String(), "OUT OF MEMORY")
+	assert.NotContains(t, s.out.String(), "interrupted")
+	assert.NotContains(t, s.out.String(), "so far")
+}
+
+func TestAStatusLineShowsWhileFilesAreFollowed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	appendTo(t, filepath.Join(dir, "a.log"), "a line\n")
+	appendTo(t, filepath.Join(dir, "b.log"), "a line\n")
+	s := onScreen(t, dir, 40, "--follow", "a.log", "b.log")
+	line := s.last("2 files: 2 lines")
+	assert.Equal(t, "2 files: 2 lines, no out-of-memory erro", line, "as much as the terminal has room for")
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
+	assert.Zero(t, s.end())
+	assert.True(t, strings.HasSuffix(s.written(), "\r\x1b[2K"), "%q", s.written())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,8 +15,11 @@ import (
 	"oomscan/cmd/oomscan/internal/cli"
 )
 
-// shown is the log whose report the README shows, from its first line to its first empty one.
-const shown = "fixtures/cases/gpu_oom/verl-fsdp-backward-after-160-steps/train.log"
+// shown are the logs whose report the README shows, down to the first change.
+const shown = "fixtures/cases/gpu_oom/verl-one-step-off-logprob-entropy/oso_32b-1184233.*"
+
+// aLog is one of them.
+const aLog = "../../fixtures/cases/gpu_oom/verl-one-step-off-logprob-entropy/oso_32b-1184233.err"
 
 func readme(t *testing.T) string {
 	t.Helper()
@@ -28,8 +32,11 @@ func readme(t *testing.T) string {
 func TestReadmeShowsARealReport(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	cli.Main([]string{"../../" + shown}, cli.Streams{In: os.Stdin, Out: &out, Err: &errs, Env: func(string) string { return "" }, InTerminal: true})
-	want, _, found := strings.Cut(out.String(), "\n\n")
+	logs, err := filepath.Glob("../../" + shown)
+	require.NoError(t, err)
+	env := func(name string) string { return map[string]string{"COLUMNS": "80"}[name] }
+	cli.Main(logs, cli.Streams{In: os.Stdin, Out: &out, Err: &errs, Env: env, InTerminal: true})
+	want, _, found := strings.Cut(out.String(), "\n\n OR INSTEAD")
 	require.True(t, found)
 	want += "\n"
 	before, rest, ok := strings.Cut(readme(t), "```text\n")

@@ -15,7 +15,7 @@ import (
 // layers is the house, from the ground up: a package may import, of ours, only those of lower layers.
 var layers = [][]string{
 	{"parser/ascii", "parser/lazyre", "parser/literal"},
-	{"parser/envelope", "parser/secret", "parser/source", "parser/traceback"},
+	{"parser/envelope", "parser/secret", "parser/secret/secrettest", "parser/source", "parser/traceback"},
 	{"parser/settings", "parser"},
 	{"parser/pattern", "parser/sample", "parser/obs"},
 	{"parser/messages"},
@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"remedies/memory"},
 	{"remedies/cause"},
 	{"remedies"},
-	{"cmd/oomscan/internal/jobs", "cmd/oomscan/internal/report"},
+	{"cmd/oomscan/internal/jobs", "cmd/oomscan/internal/pack", "cmd/oomscan/internal/report"},
 	{"cmd/oomscan/internal/epilog"},
 	{"cmd/oomscan/internal/cli"},
 	{"cmd/oomscan", "cmd/corpus"},

@@ -9,9 +9,6 @@ func clean(b []byte) []byte {
 	b = dropLead(b)
 	b = bytes.TrimSuffix(b, []byte{'\r'})
 	orphans := hasOrphans(b)
-	if bare(b, orphans) {
-		return b
-	}
 	i := nextEscape(b, orphans)
 	if i < 0 {
 		return b
@@ -36,22 +33,6 @@ func dropLead(b []byte) []byte {
 
 // spelled are the written-out forms of ESC. They count only in front of a '['.
 var spelled = [...]string{`\u001b[`, `\u001B[`, `\x1b[`, `\x1B[`, `\033[`, `^[[`}
-
-// bare says that nothing in b is to be taken out. Each sequence has an ESC, or a bracket behind one of a few bytes.
-func bare(b []byte, orphans bool) bool {
-	if orphans || bytes.IndexByte(b, 0x1b) >= 0 {
-		return false
-	}
-	for i := 0; ; i++ {
-		j := bytes.IndexByte(b[i:], '[')
-		if j < 0 {
-			return true
-		}
-		if i += j; i > 0 && (b[i-1] == 'b' || b[i-1] == 'B' || b[i-1] == '3' || b[i-1] == '[') {
-			return false
-		}
-	}
-}
 
 // nextEscape finds the next byte that begins something to take out: an ESC, or what has a bracket as an orphan or at the end
 // of a spelled-out ESC.

@@ -11,8 +11,7 @@ type field struct {
 	into        slot
 	class       class // of a run
 	first       class // what it must begin with, if that is not the class
-	second      class // of a call: what must follow that, 0 when anything may
-	least, most int   // a call may take nothing when least is 0; one with most 1 takes a byte
+	least, most int   // a call may take nothing when least is 0
 	check       func(run []byte) bool
 	call        func(m *matcher, most int) bool
 }
@@ -47,21 +46,22 @@ var fields = map[string]field{
 	"tag":        {class: word | slash, least: 1, most: 64, check: isTag},
 
 	// Times.
-	"time":     {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
-	"day":      {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
-	"date":     {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
-	"utc":      {into: slotTime, first: digit, second: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
-	"monthday": {into: slotTime, first: upper, second: lower, least: 1, call: timeIn(syslogLayout)},
-	"syslog":   {into: slotTime, first: upper, second: letters, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
+	"time":     {first: digit, least: 1, call: timeThat(func(stamp) bool { return true })},
+	"day":      {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision >= toDay })},
+	"date":     {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.precision == toYear })},
+	"utc":      {first: digit, least: 1, call: timeThat(func(st stamp) bool { return st.sep == 'T' && st.clock == clockISO })},
+	"epoch":    {first: digit, least: 1, call: func(m *matcher, _ int) bool { return m.keepTime(m.epoch()) }},
+	"monthday": {first: upper, least: 1, call: timeIn(syslogLayout)},
+	"syslog":   {first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
 	"uptime":   {first: digit, least: 1, call: takeUptime},
 	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
 	"glogtime": {first: digit, least: 1, call: timeIn(glogLayouts...)},
 	"c10time":  {first: digit, least: 1, call: timeIn(c10Layout)},
 
 	// Levels.
-	"level":    {into: slotLevel, first: upper, second: upper, least: 1, call: takeLevel},
+	"level":    {first: upper, least: 1, call: takeLevel},
 	"letter":   {first: upper, least: 1, most: 1, call: takeLetter},
-	"severity": {first: lower, second: lower, least: 1, call: takeSeverity},
+	"severity": {first: lower, least: 1, call: takeSeverity},
 	"priority": {first: digit, least: 1, call: takePriority},
 
 	// Numbers.
@@ -116,9 +116,17 @@ var fields = map[string]field{
 var checks = map[string]func(*matcher) bool{
 	"blank": func(m *matcher) bool { return len(m.b) == 0 || m.b[0] == ' ' },
 	"date": func(m *matcher) bool {
+		s := m.scanner
+		if year, ok := s.fixed(4); ok && year/100 == 20 && s.lit(":") {
+			return true // the year of the stamp, not a task
+		}
 		return len(m.b) <= len("CEST 2025") && len(m.b) > 0 && is(m.b[len(m.b)-1], digit)
 	},
-	"frame":     func(m *matcher) bool { return bytes.HasPrefix(m.b, []byte("File ")) || m.peek() == '/' },
+	"arrow": func(m *matcher) bool {
+		return bytes.HasPrefix(m.b, []byte(" File ")) || bytes.HasPrefix(m.b, []byte(" /")) || bytes.HasPrefix(m.b, []byte(">>"))
+	},
+	"bytes":     func(m *matcher) bool { return bytes.HasPrefix(m.b, []byte(" byte")) },
+	"row":       func(m *matcher) bool { return bytes.HasSuffix(bytes.TrimRight(m.b, " "), []byte("|")) },
 	"listing":   isListing,
 	"measure":   isMeasure,
 	"message":   func(m *matcher) bool { return !bytes.HasPrefix(m.b, []byte("NCCL ")) },
@@ -236,9 +244,6 @@ type triedTime struct {
 }
 
 func (m *matcher) timeOnce() (stamp, bool) {
-	if len(m.b) == 0 {
-		return stamp{}, false
-	}
 	if t := &m.tried; t.at != &m.b[0] {
 		s := m.scanner
 		t.at = &m.b[0]
@@ -256,9 +261,6 @@ func takeLevel(m *matcher, _ int) bool {
 }
 
 func takeLetter(m *matcher, _ int) bool {
-	if len(m.b) == 0 {
-		return false
-	}
 	lv := levelOf(m.b[:1])
 	m.skip(1)
 	m.keep(slotLevel, int(lv))

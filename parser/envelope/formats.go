@@ -21,12 +21,6 @@ type prefix struct {
 	program      bool // written by the program or its runtime
 	outer        bool // never behind a program's
 	steps, label []step
-	start        string  // the literal that every line with this prefix begins with
-	behind       []step  // the steps behind it
-	next         byteSet // the bytes that may stand behind it, or second where there is no such literal
-	lead         slot    // the level or time that it begins with
-	named        bool    // it begins with the name of a host, a pod or a service
-	end          byteSet // the bytes that may stand behind that name
 }
 
 // prefixes are all formats, in the order in which they are tried: launchers and collectors put theirs around all that a
@@ -41,9 +35,8 @@ var prefixes = func() (all []*prefix) {
 	return all
 }()
 
-// byFirst has the prefixes that may begin with a byte. Half of them begin with a bracket: behindBracket has those by the
-// byte behind it.
-var byFirst, behindBracket = func() (first, second [256][]*prefix) {
+// byFirst has the prefixes that may begin with a byte.
+var byFirst = func() (first [256][]*prefix) {
 	for _, p := range prefixes {
 		var set byteSet
 		firstBytes(p.steps, &set)
@@ -51,60 +44,11 @@ var byFirst, behindBracket = func() (first, second [256][]*prefix) {
 			if set.has(byte(c)) {
 				first[c] = append(first[c], p)
 			}
-			if set.has('[') && p.mayBeSecond(byte(c)) {
-				second[c] = append(second[c], p)
-			}
 		}
 	}
-	return first, second
+	return first
 }()
 
-// candidates are the prefixes that b may have. b is not empty.
-func candidates(b []byte) []*prefix {
-	if b[0] == '[' && len(b) > 1 {
-		return behindBracket[b[1]]
-	}
-	return byFirst[b[0]]
-}
-
 func newPrefix(f *format, program bool) *prefix {
-	p := &prefix{format: f, program: program, outer: !program && !f.anywhere, steps: compile(f.template), label: compile(f.label)}
-	p.behind = p.steps
-	if p.steps[0].kind == literal {
-		p.start, p.behind = p.steps[0].lit, p.steps[1:]
-	}
-	if into := p.steps[0].field.into; p.steps[0].kind == call && (into == slotLevel || into == slotTime) {
-		p.lead = into
-	}
-	if p.steps[0].field.class == hostname {
-		p.named = true
-		followBytes(p.steps[1:], &p.end)
-	}
-	if p.start == "" {
-		secondBytes(p.steps, &p.next)
-	} else {
-		followBytes(p.behind, &p.next)
-	}
-	return p
-}
-
-// mayBeSecond says whether c may be the second byte of a line with this prefix.
-func (p *prefix) mayBeSecond(c byte) bool {
-	if len(p.start) > 1 {
-		return p.start[1] == c
-	}
-	return p.next.has(c)
-}
-
-// mayBegin says quickly of most lines that they do not have this prefix. behind is the byte behind the name that b begins
-// with, 0 at the end.
-func (p *prefix) mayBegin(b []byte, behind byte) bool {
-	if p.named && !p.end.has(behind) {
-		return false
-	}
-	at := max(1, len(p.start))
-	if len(b) > at && !p.next.has(b[at]) {
-		return false
-	}
-	return len(b) >= len(p.start) && string(b[:len(p.start)]) == p.start
+	return &prefix{format: f, program: program, outer: !program && !f.anywhere, steps: compile(f.template), label: compile(f.label)}
 }

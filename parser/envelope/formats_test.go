@@ -95,9 +95,26 @@ func TestFormatsHaveNamesOfTheirOwn(t *testing.T) {
 
 func TestRecordsArePeeled(t *testing.T) {
 	t.Parallel()
+	half := strings.Repeat("half", dockerPart/4)
 	checkSamples(t, []sample{
 		{`{"log":"  File \"x\"\n","stream":"stderr","time":"2025-06-01T10:00:00.1Z"}`, `  File "x"`, `iso=2025-06-01T10:00:00.1; stream=cstderr`},
-		{`{"log":"half","stream":"stdout","time":"2025-06-01T10:00:00Z"}`, `half`, `iso=2025-06-01T10:00:00; partial; stream=cstdout`},
+		{`{"log":"half","stream":"stdout","time":"2025-06-01T10:00:00Z"}`, `half`, `iso=2025-06-01T10:00:00; stream=cstdout`},
+		{`{"log":"` + half + `","stream":"stdout","time":"2025-06-01T10:00:00Z"}`, half, `iso=2025-06-01T10:00:00; partial; stream=cstdout`},
+		{`{"time":"2025-06-01T10:00:00Z","stream":"stderr","logtag":"P","log":"half"}`, `half`, `iso=2025-06-01T10:00:00; partial; stream=cstderr`},
+		{`{"time":"2025-06-01T10:00:00Z","stream":"stderr","logtag":"F","log":"` + half + `"}`, half, `iso=2025-06-01T10:00:00; stream=cstderr`},
+		{`{"source":"stderr","log":"half","partial_message":"true","partial_id":"4f","partial_ordinal":"1","partial_last":"false"}`, `half`, `partial; stream=cstderr`},
+		{`{"source":"stderr","log":"half","partial_message":"true","partial_id":"4f","partial_ordinal":"2","partial_last":"true"}`, `half`, `stream=cstderr`},
+		{`{"time":"2025-06-01T10:00:00Z","stream":"stderr","logtag":"F","log":"{\"log\":\"text\\n\",\"stream\":\"stdout\"}"}`, `text`, `iso=2025-06-01T10:00:00; stream=cstderr|cstdout`},
+		{`{"__time__":1748772000,"__source__":"10.1.2.3","content":"text"}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"labels":{"app":"train"},"line":"text","timestamp":"2025-06-01T10:00:00Z"}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"insertId":"1","severity":"ERROR","textPayload":"text","timestamp":"2025-06-01T10:00:00Z"}`, `text`, `iso=2025-06-01T10:00:00; level=E`},
+		{`{"jsonPayload":{"message":"text"},"timestamp":"2025-06-01T10:00:00Z"}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"id":"AZ","attributes":{"timestamp":"2025-06-01T10:00:00Z","host":"gpu-7","message":"text"}}`, `text`, `iso=2025-06-01T10:00:00; host=gpu-7`},
+		{`{"timeUnixNano":"1748772000000000000","body":{"stringValue":"text"}}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"preview":false,"result":{"_raw":"text","_time":"2025-06-01T10:00:00Z"}}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"timestamp":1748772000000,"message":"text","ingestionTime":1748772000001}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"_index":"x","_source":{"@timestamp":"2025-06-01T10:00:00Z","message":"text"}}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`time="2025-06-01T10:00:00Z" level=error msg="a \"b\"\tc" pod=x`, "a \"b\"\tc", `iso=2025-06-01T10:00:00; level=E`},
 		{`{"log":"\u001b[36m(W pid=1)\u001b[0m x\u2588\ud83d\ude80\n","stream":"stderr","time":"2025-06-01T10:00:00Z"}`, `x█🚀`, `iso=2025-06-01T10:00:00; pid=1; process=W; stream=cstderr|pW 1 `},
 		{`{"t":"2025-06-01T10:00:00Z","lvl":"ERROR","rank":3,"host":"n7","msg":"gone","exc":"Traceback\n  x"}`, "gone\nTraceback\n  x", `iso=2025-06-01T10:00:00; level=E; host=n7; rank=3; stream=r3`},
 		{`{"asctime":"2025-06-01 10:00:00,123","levelname":"ERROR","message":"gone"}`, `gone`, `local=2025-06-01T10:00:00.123; level=E`},
@@ -105,7 +122,7 @@ func TestRecordsArePeeled(t *testing.T) {
 			`{"asctime":"2025-06-01T10:00:00","levelname":"ERROR","rank":3,"process":88,"hostname":"node-7","message":"gone","exc_info":"Traceback\n  x"}`,
 			"gone\nTraceback\n  x", `local=2025-06-01T10:00:00; level=E; host=node-7; rank=3; pid=88; stream=r3`,
 		},
-		{`{"level":"error","ts":1748772000.25,"msg":"gone","error":{"type":"E","message":"why","stack_trace":"where"}}`, "gone\nwhy\nwhere", `iso=2025-06-01T10:00:00; level=E`},
+		{`{"level":"error","ts":1748772000.25,"msg":"gone","error":{"type":"E","message":"why","stack_trace":"where"}}`, "gone\nwhy\nwhere", `iso=2025-06-01T10:00:00.25; level=E`},
 		{`{"__REALTIME_TIMESTAMP":"1748772000000000","MESSAGE":"gone"}`, `gone`, `iso=2025-06-01T10:00:00`},
 	})
 }

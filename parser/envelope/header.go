@@ -52,7 +52,8 @@ type Header struct {
 	Logger string
 	// Repeats is the n of Ray's "[repeated nx across cluster]", 0 when there is none.
 	Repeats int
-	// Partial says that a container runtime split the line here: the next line of the same stream continues it.
+	// Partial is set if a container runtime split the line here: the next line of the same stream continues it. Then only the
+	// runtime's prefix was taken off; the whole is to be peeled again, by [PeelInherit].
 	Partial bool
 	// Stream distinguishes the writers of one source: two lines belong together only when source and
 	// Stream are equal. It is made of the labels (process and pid, rank, task, container), never of times or levels.
@@ -67,6 +68,17 @@ var unknown = Header{
 
 // NewHeader returns a header that knows nothing.
 func NewHeader() Header { return unknown }
+
+// Collected says that no label tells the process: there is none, or only that of a container or a file, which whoever collected the log
+// put before all that a program printed.
+func (h *Header) Collected() bool {
+	for label := range strings.SplitSeq(h.Stream, labelSep) {
+		if label != "" && label[0] != classContainer && label[0] != classFile {
+			return false
+		}
+	}
+	return true
+}
 
 // Launched is the label that whoever started several programs put before the line (`[rank3]: `, `3: `, a container's or
 // a host's name): a part of Stream, the same for all processes below it. It is empty for a line that has none, and for

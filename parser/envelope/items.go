@@ -130,7 +130,7 @@ func (m *matcher) placeItem(t scanner) (done, ok bool) {
 		m.scanner = t
 		return true, m.gap()
 	}
-	known := isPlaceLine(name) || leveled && len(name) > 0 && bytes.HasPrefix(t.b, []byte(" >> "))
+	known := isPlaceLine(name) || leveled && (len(name) > 0 && bytes.HasPrefix(t.b, []byte(" >> ")) || isDotted(name) && bytes.HasPrefix(t.b, []byte(" - ")))
 	if u := t; leveled && !known && all(name, word) && u.lit(" ") {
 		if _, ok := u.number(1, 9); ok && bytes.HasPrefix(u.b, []byte(" -- ")) {
 			t, known = u, true

@@ -20,6 +20,17 @@ var launchers = []format{
 		noMatch: []string{`[rank 3/8] torch`, `[rank-0]: Saving model to /x`, `rank0: text`},
 	},
 	{
+		name: "rank in words", writer: "launchers and loggers of users' own",
+		template: `{{rank|Rank|RANK}{?:|=}{+}{rank} \||({rank|Rank|RANK} {rank})|{rank|Rank|RANK} {rank}:}{? }`, label: "r{rank}",
+		match: []sample{
+			{`rank:  3 |   File "x"`, `  File "x"`, `rank=3; stream=r3`},
+			{`rank: 11 | text`, `text`, `rank=11; stream=r11`},
+			{`(rank 1) text`, `text`, `rank=1; stream=r1`},
+			{`Rank 7: text`, `text`, `rank=7; stream=r7`},
+		},
+		noMatch: []string{`rank 3 of 8`, `(rank 1 of 8) text`, `Rank 3 failed`, `ranks: 3 |`},
+	},
+	{
 		name: "kubectl --prefix", writer: "kubectl logs --prefix",
 		template: `[pod/{host}/{container}]{_}`, label: "c{host} {name}",
 		match:   []sample{{`[pod/job-0/main] text`, `text`, `host=job-0; stream=cjob-0 main`}},
@@ -122,7 +133,7 @@ var launchers = []format{
 		name: "ts", writer: "ts(1) of moreutils, which puts the stamp alone in front",
 		template: `{monthday} {!date}`,
 		match:    []sample{{`Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, `syslog=0000-06-01T10:00:00`}},
-		noMatch:  []string{`Jun  1 10:00:00 2025`, `Mon Apr 28 08:00:03 UTC 2025 starting`},
+		noMatch:  []string{`Jun  1 10:00:00 2025`, `Jun  1 10:00:00 2025: text`, `Mon Apr 28 08:00:03 UTC 2025 starting`},
 	},
 	{
 		name: "RFC 5424", writer: "syslog daemons and forwarders",
@@ -164,10 +175,39 @@ var launchers = []format{
 	},
 	{
 		// Loguru's arrow at a frame stays.
-		name: "quote", writer: "mails and issues",
-		template: `> {!frame}`,
-		match:    []sample{{`> > text`, `text`, ``}},
-		noMatch:  []string{`> File "x"`, `>>> x`},
+		name: "quote", writer: "mails and issues; some without a blank",
+		template: `>{!arrow}{odd}`,
+		match: []sample{
+			{`> > text`, `text`, ``},
+			{`>text`, `text`, ``},
+			{`> >  File "x"`, `  File "x"`, ``},
+			{`>   File "x"`, `  File "x"`, ``},
+			{`>  File "x"`, `  File "x"`, ``},
+		},
+		noMatch: []string{`> File "x"`, `>>> x`},
+	},
+	{
+		name: "seconds since 1970", writer: "collectors and scripts; also in milliseconds, microseconds, nanoseconds",
+		template: `{[{epoch}]|{epoch}}{!bytes}{_}`,
+		match: []sample{
+			{`1748772000   text`, `  text`, `iso=2025-06-01T10:00:00`},
+			{`1748772000.123 text`, `text`, `iso=2025-06-01T10:00:00.123`},
+			{`1748772000123 text`, `text`, `iso=2025-06-01T10:00:00.123`},
+			{`[1748772000.123] text`, `text`, `iso=2025-06-01T10:00:00.123`},
+		},
+		noMatch: []string{`1748772000 bytes`, `2147483648 x`, `17487720001 x`, `1748772000: x`},
+	},
+	{
+		name: "bar", writer: "terminals and forums that quote a log",
+		template: `\|{!row}{_}`,
+		match:    []sample{{`|   File "x"`, `  File "x"`, ``}},
+		noMatch:  []string{`| GPU  Name |`, `||x`},
+	},
+	{
+		name: "pm2", writer: "pm2 logs: id and name, padded to the longest",
+		template: `{digits:1-4}\|{container}{*}\|{_}`, label: "c{name}",
+		match:   []sample{{`0|app  |   text`, `  text`, `stream=capp`}},
+		noMatch: []string{`0|1|2`, `12|train-grpo`},
 	},
 	{
 		name: "dmesg -x", writer: "dmesg --decode",
@@ -182,13 +222,15 @@ var launchers = []format{
 		noMatch: []string{`P0`, `P0: text`},
 	},
 	{
-		name: "grep -n", writer: "grep -n over several logs",
-		template: `{logfile}{:{digits}:|-{digits}-}`, label: "f{name}",
+		name: "grep", writer: "grep over several logs, with -n or without; tail and scripts put a blank behind the colon",
+		template: `{logfile}{:{digits}:|-{digits}-|:{odd}}`, label: "f{name}",
 		match: []sample{
 			{`logs/slurm-1.err:123:  text`, `  text`, `stream=flogs/slurm-1.err`},
 			{`a.log-7-text`, `text`, `stream=fa.log`},
+			{`train.log:  File "x"`, `  File "x"`, `stream=ftrain.log`},
+			{`train.log: text`, `text`, `stream=ftrain.log`},
 		},
-		noMatch: []string{`a.log:x`, `a.log-7:text`},
+		noMatch: []string{`a.log-7:text`},
 	},
 	{
 		name: "docker compose", writer: "docker compose: service and ordinal, padded to the longest",

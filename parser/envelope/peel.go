@@ -46,8 +46,8 @@ type peeler struct {
 func (p *peeler) peel(line []byte) []byte {
 	p.h, p.precision, p.depth, p.inner = unknown, 0, 0, false
 	p.header, p.tried.at = &p.h, nil
-	b := dropLead(line)
-	for range maxDepth {
+	b := fromHTML(dropLead(line))
+	for !p.h.Partial && p.depth < maxDepth {
 		text, ok := p.record(b)
 		if !ok {
 			break
@@ -56,9 +56,12 @@ func (p *peeler) peel(line []byte) []byte {
 		p.depth++
 	}
 	b = clean(b)
-	for p.depth < maxDepth && p.one(b) != nil {
+	for !p.h.Partial && p.depth < maxDepth && p.one(b) != nil {
 		b = p.b
 		p.depth++
+	}
+	if p.h.Partial {
+		return b // its own prefixes are read when it is whole
 	}
 	b = p.repeated(b)
 	p.peekRank(b)
@@ -74,18 +77,8 @@ func (p *peeler) one(b []byte) *format {
 		return p.labelledRecord(b)
 	}
 	p.whole = b
-	rest := scanner{b}
-	rest.while(hostname, len(b))
-	missing := nowhere // a level or a time that the line does not begin with
-	for _, x := range candidates(b) {
-		if p.inner && x.outer || x.lead != nowhere && x.lead == missing || !x.mayBegin(b, rest.peek()) {
-			continue
-		}
-		p.b, p.found = b[len(x.start):], 0
-		if !p.match(x.behind) {
-			if x.lead != nowhere && len(p.b) == len(b) {
-				missing = x.lead
-			}
+	for _, x := range byFirst[b[0]] {
+		if p.inner && x.outer || !p.try(x.steps) {
 			continue
 		}
 		p.inner = p.inner || x.program
@@ -221,27 +214,6 @@ func (p *peeler) word(b []byte) string {
 		p.words[s] = s
 	}
 	return s
-}
-
-// Plain says that whatever [Peel] makes of the line or of its segments is a piece of the line, and that it is a whole
-// message. It may say no of a line of which that is true.
-func Plain(line []byte) bool {
-	b := dropLead(line)
-	return (len(b) == 0 || b[0] != '{') && !bytes.Contains(b, []byte(`{"`)) && bare(b, hasOrphans(b)) && !bytes.Contains(b, []byte(" P "))
-}
-
-// MayEnd says whether a message of a [Plain] line may end where rest begins, which is not empty: before a carriage return, a
-// torn-in label or the note of Ray's log deduplicator. It may say yes of a place where none does.
-func MayEnd(rest []byte) bool {
-	switch rest[0] {
-	case '\r':
-		return true
-	case '(':
-		return bytes.Contains(rest[:min(len(rest), 2*maxLabel)], []byte(" pid="))
-	case '[':
-		return bytes.HasPrefix(rest, []byte("[rank")) || bytes.HasPrefix(rest, []byte(note))
-	}
-	return is(rest[0], blank) && bytes.HasPrefix(rest[1:], []byte(note))
 }
 
 // PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand

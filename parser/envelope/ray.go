@@ -63,10 +63,10 @@ func (p *peeler) repeated(b []byte) []byte {
 	if end == 0 || b[end-1] != ']' && b[end-1] != ')' {
 		return b // searching for the note from behind takes longer than all else
 	}
-	if !bytes.Contains(b, []byte(note)) {
-		return b // searching from the front is far faster
-	}
 	i := bytes.LastIndex(b, []byte(note))
+	if i < 0 {
+		return b
+	}
 	s := scanner{b[i+len(note):]}
 	n, ok := s.number(1, 9)
 	if !ok || !s.lit("x across ") {

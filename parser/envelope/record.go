@@ -3,8 +3,8 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -12,32 +12,30 @@ import (
 // maxRecord bounds a record that is decoded. Container runtimes cut at 16 KiB; a longer line is some program's JSON.
 const maxRecord = 256 << 10
 
-// record takes a whole line that is a JSON record of a log: docker's json-file driver (log, stream, time), fluent
-// forwarders, journalctl -o json, structured loggers (message, levelname, asctime). The text needs company that only a
-// log has, so that a program's own JSON stays what it is.
+// messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
+var messageKeys = [...]string{"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue"}
+
+// wrappers are the objects in which records of collectors keep their text, and some of them more.
+var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "content", "resource", "labels", "kubernetes"}
+
+// dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
+const dockerPart = 16 << 10
+
+// record takes a whole line that is a record of a log: JSON of Docker's json-file driver (log, stream, time), of the collectors that
+// [messageKeys] and [wrappers] are taken from, of journalctl -o json and of structured loggers (message, levelname, asctime); or
+// logfmt with the same keys. The text needs company that only a log has, so that a program's own JSON stays what it is.
 func (p *peeler) record(b []byte) ([]byte, bool) {
-	if len(b) < 2 || len(b) > maxRecord || b[0] != '{' || b[1] != '"' && b[1] != ' ' {
+	fields := recordFields(b)
+	if fields == nil {
 		return nil, false
 	}
-	if !bytes.Contains(b, []byte(`"log"`)) && !bytes.Contains(b, []byte(`"m`)) && !bytes.Contains(b, []byte(`"MESSAGE"`)) {
-		return nil, false
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(b, &fields) != nil {
-		return nil, false
-	}
-	text, isDocker := fields["log"]
-	for _, key := range [...]string{"message", "msg", "MESSAGE"} {
-		if text == nil {
-			text = fields[key]
-		}
-	}
-	if len(text) < 2 || text[0] != '"' {
-		return nil, false
-	}
+	text := messageOf(fields)
 	st, timed := recordTime(fields)
 	stream, streamed := fields["stream"]
-	if !timed && !streamed {
+	if source := string(fields["source"]); source == `"stdout"` || source == `"stderr"` {
+		stream, streamed = fields["source"], true // Docker's fluentd driver
+	}
+	if text == nil || !timed && !streamed {
 		return nil, false
 	}
 	if timed {
@@ -48,18 +46,118 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 			p.h.Level = lv
 		}
 	}
-	if streamed {
-		p.label(append([]byte{classContainer}, unquote(stream)...))
+	if label := unquote(stream); len(label) > 0 {
+		p.label(append([]byte{classContainer}, label...))
 	}
 	p.who(fields)
 	out := append(unquote(text), trouble(fields, 0)...)
-	if isDocker {
-		cut, whole := bytes.CutSuffix(out, []byte{'\n'})
-		out, p.h.Partial = cut, p.h.Partial || !whole
-	} else {
-		out = bytes.TrimSuffix(out, []byte{'\n'})
+	cut, whole := bytes.CutSuffix(out, []byte{'\n'})
+	p.h.Partial = p.h.Partial || !whole && isPart(fields, len(out))
+	return cut, true
+}
+
+// recordFields are the fields of a line that is a record, nil when it is none.
+func recordFields(b []byte) map[string]json.RawMessage {
+	if len(b) < 2 || len(b) > maxRecord {
+		return nil
 	}
-	return out, true
+	if b[0] != '{' {
+		return logfmt(b)
+	}
+	if b[1] != '"' && b[1] != ' ' || !hasMessageKey(b) {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(b, &fields) != nil {
+		return nil
+	}
+	for _, key := range wrappers {
+		var inner map[string]json.RawMessage
+		if raw := fields[key]; len(raw) > 0 && raw[0] == '{' && json.Unmarshal(raw, &inner) == nil {
+			delete(fields, key)
+			for k, v := range inner {
+				if _, ok := fields[k]; !ok {
+					fields[k] = v
+				}
+			}
+		}
+	}
+	return fields
+}
+
+func hasMessageKey(b []byte) bool {
+	for _, key := range messageKeys {
+		if i := bytes.Index(b, []byte(key)); i > 0 && b[i-1] == '"' {
+			return true
+		}
+	}
+	return false
+}
+
+// messageOf is the text of a record, nil when it has none. What stands beside a role was said in a chat.
+func messageOf(fields map[string]json.RawMessage) json.RawMessage {
+	for _, key := range messageKeys {
+		text := fields[key]
+		if len(text) < 2 || text[0] != '"' {
+			continue
+		}
+		if _, chat := fields["role"]; chat && key == "content" {
+			continue
+		}
+		return text
+	}
+	return nil
+}
+
+// isPart says whether more of a record's text comes in the next one. Docker's json-file driver says so by leaving the newline out,
+// as the last line of a program may, too: then the length tells.
+func isPart(fields map[string]json.RawMessage, size int) bool {
+	for _, t := range [...]struct{ key, part string }{{"logtag", "P"}, {"partial_message", "true"}, {"CONTAINER_PARTIAL_MESSAGE", "true"}} {
+		if v, ok := fields[t.key]; ok {
+			return string(bytes.Trim(v, `"`)) == t.part && string(bytes.Trim(fields["partial_last"], `"`)) != "true"
+		}
+	}
+	_, docker := fields["log"]
+	return docker && size >= dockerPart
+}
+
+// logfmt reads a line of key=value pairs, with quotes around values that hold blanks. It begins with a time or a level. Where a program
+// names its source file (Go's slog does), the pairs are its own and part of the message.
+func logfmt(b []byte) map[string]json.RawMessage {
+	switch key, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte{'='}); string(key) {
+	default:
+		return nil
+	case "time", "ts", "t", "timestamp", "level", "lvl":
+	}
+	fields := map[string]json.RawMessage{}
+	for s := (scanner{b}); len(s.b) > 0; s.blanks() {
+		name := s.while(word|dash|dot, maxLabel)
+		if len(name) == 0 || !s.lit("=") || string(name) == "source" {
+			return nil
+		}
+		if s.peek() != '"' {
+			n := bytes.IndexByte(s.b, ' ')
+			if n < 0 {
+				n = len(s.b)
+			}
+			fields[string(name)] = slices.Concat([]byte{'"'}, s.b[:n], []byte{'"'})
+			s.skip(n)
+			continue
+		}
+		n := 1
+		for n < len(s.b) && s.b[n] != '"' {
+			if s.b[n] == '\\' {
+				n++
+			}
+			n++
+		}
+		if n >= len(s.b) {
+			return nil
+		}
+		fields[string(name)] = s.b[:n+1]
+		s.skip(n + 1)
+	}
+	return fields
 }
 
 // trouble returns what loggers keep of an exception beside the message, each piece on lines of its own: exc_info
@@ -111,32 +209,24 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 	}
 }
 
+// timeKeys are where records keep their time.
+var timeKeys = [...]string{
+	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
+}
+
 // recordTime reads the time of a record.
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {
-	for _, key := range [...]string{"time", "timestamp", "ts", "asctime", "@timestamp", "t"} {
+	for _, key := range timeKeys {
 		s := scanner{bytes.Trim(fields[key], `"`)}
 		if st, ok := s.stamp(); ok && len(s.b) == 0 {
 			return st, true
 		}
-	}
-	for _, key := range [...]string{"ts", "time", "timestamp"} { // seconds since 1970, with a fraction (zap, bunyan's kin)
-		s := scanner{fields[key]}
-		if sec, ok := s.fixed(9); ok {
-			if last, ok := s.fixed(1); ok && (len(s.b) == 0 || s.peek() == '.') {
-				return stamp{t: unixMicro((int64(sec)*10 + int64(last)) * 1e6), clock: clockISO, precision: toYear}, true
-			}
+		if st, ok := s.epoch(); ok && len(s.b) == 0 {
+			return st, true
 		}
-	}
-	// journalctl -o json: microseconds since 1970, as a string.
-	s := scanner{bytes.Trim(fields["__REALTIME_TIMESTAMP"], `"`)}
-	if sec, ok := s.fixed(9); ok && len(s.b) == 7 && all(s.b, digit) {
-		micro := int64(sec)*1e7 + int64(atoi(s.b))
-		return stamp{t: unixMicro(micro), clock: clockISO, precision: toYear}, true
 	}
 	return stamp{}, false
 }
-
-func unixMicro(n int64) time.Time { return time.UnixMicro(n).UTC() }
 
 // unquote decodes a JSON string that is known to be valid. Unlike encoding/json it keeps bytes that are no UTF-8: they
 // are the program's, and a decoder that widens them would shift every offset.

@@ -65,10 +65,10 @@ var classOf = func() (of [256]class) {
 	return of
 }()
 
-// is says whether c is of class k.
+// is reports whether c is of class k.
 func is(c byte, k class) bool { return classOf[c]&k != 0 }
 
-// all says whether b is not empty and wholly of class k.
+// all reports whether b is not empty and wholly of class k.
 func all(b []byte, k class) bool {
 	for _, c := range b {
 		if !is(c, k) {
@@ -78,7 +78,7 @@ func all(b []byte, k class) bool {
 	return len(b) > 0
 }
 
-// some says whether a byte of b is of class k.
+// some reports whether a byte of b is of class k.
 func some(b []byte, k class) bool {
 	for _, c := range b {
 		if is(c, k) {

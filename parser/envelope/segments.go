@@ -68,9 +68,6 @@ func nextLabel(b []byte) int {
 func nextRank(b []byte) int {
 	from := 1
 	for range maxTears {
-		if from >= len(b) {
-			return 0
-		}
 		i := bytes.Index(b[from:], []byte("[rank"))
 		if i < 0 {
 			return 0
@@ -89,35 +86,17 @@ func nextRank(b []byte) int {
 func nextRay(b []byte) int {
 	from := 1
 	for range maxTears {
-		if from >= len(b) {
-			return 0
-		}
-		i := pidAt(b, from)
+		i := bytes.Index(b[from:], []byte(" pid="))
 		if i < 0 {
 			return 0
 		}
+		i += from
 		if at := labelStart(b, i); at > 0 {
 			return at
 		}
 		from = i + 1
 	}
 	return 0
-}
-
-// pidAt returns where " pid=" stands at from or behind it, -1 when it does not. Blanks and letters are in every word: to
-// look for the sign is faster.
-func pidAt(b []byte, from int) int {
-	const text = " pid="
-	for at := from; ; at++ {
-		i := bytes.IndexByte(b[at:], '=')
-		if i < 0 {
-			return -1
-		}
-		at += i
-		if start := at + 1 - len(text); start >= from && string(b[start:at+1]) == text {
-			return start
-		}
-	}
 }
 
 // labelStart finds the torn-in Ray label around the " pid=" at pid: one that parses, and that does not merely quote a

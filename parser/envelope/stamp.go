@@ -269,3 +269,29 @@ func isDate(y, m, d int) bool {
 	}
 	return m >= 1 && m <= 12 && d >= 1 && d <= days
 }
+
+// Seconds since 1970 between which a number is taken for a time, and no size: 2008 to 2036.
+const leastEpoch, mostEpoch = 1_200_000_000, 2_100_000_000
+
+// epoch takes a time in seconds since 1970, with a fraction or none, or in milliseconds, microseconds or nanoseconds.
+func (s *scanner) epoch() (stamp, bool) {
+	t := *s
+	high, ok := t.fixed(9)
+	low, last := t.fixed(1)
+	sec := int64(high)*10 + int64(low)
+	if !ok || !last || sec < leastEpoch || sec > mostEpoch {
+		return stamp{}, false
+	}
+	rest := t.while(digit, 10)
+	if len(rest) == 0 && t.lit(".") {
+		rest = t.while(digit, 9)
+	} else if len(rest) != 0 && len(rest) != 3 && len(rest) != 6 && len(rest) != 9 {
+		return stamp{}, false
+	}
+	nano := atoi(rest)
+	for range 9 - len(rest) {
+		nano *= 10
+	}
+	*s = t
+	return stamp{t: time.Unix(sec, int64(nano)).UTC(), clock: clockISO, precision: toYear}, true
+}

@@ -1,9 +1,7 @@
 package envelope
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -352,7 +350,7 @@ func (s *byteSet) addAll(k class) {
 	}
 }
 
-// firstBytes adds the bytes with which a text can begin that fits the steps. It says whether the empty text fits, too.
+// firstBytes adds the bytes with which a text can begin that fits the steps. It reports whether the empty text fits, too.
 func firstBytes(steps []step, set *byteSet) (empty bool) {
 	for i := range steps {
 		s := &steps[i]
@@ -378,53 +376,4 @@ func firstBytes(steps []step, set *byteSet) (empty bool) {
 		}
 	}
 	return true
-}
-
-// followBytes adds the bytes that can stand where the steps begin: any, when they fit the empty text.
-func followBytes(steps []step, set *byteSet) {
-	if firstBytes(steps, set) {
-		set.addAll(anyByte)
-	}
-}
-
-// secondBytes adds the bytes that can stand second in a text that fits the steps.
-func secondBytes(steps []step, set *byteSet) {
-	for i := range steps {
-		s, rest := &steps[i], steps[i+1:]
-		more := false // a text that fits may have nothing of this step
-		switch s.kind {
-		case literal:
-			if len(s.lit) > 1 {
-				set.add(s.lit[1])
-			} else {
-				followBytes(rest, set)
-			}
-		case number, run:
-			set.addAll(s.field.class)
-			if s.field.least < 2 {
-				followBytes(rest, set)
-			}
-			more = s.field.least == 0
-		case call:
-			if s.field.most == 1 {
-				followBytes(rest, set)
-			} else {
-				set.addAll(cmp.Or(s.field.second, anyByte))
-			}
-		case choice:
-			if s.repeated {
-				set.addAll(anyByte)
-			}
-			for i := range s.alts {
-				secondBytes(slices.Concat(s.alts[i].steps, rest), set)
-			}
-			more = s.optional
-		case refusal:
-			more = true
-		}
-		if !more {
-			return
-		}
-	}
-	set.addAll(anyByte)
 }

@@ -28,7 +28,8 @@ const (
 	wholeLen = stride + gramLen - 1 // a text of this length holds a whole gram wherever the stride falls
 
 	loadLen   = 8                           // a gram is loaded together with the three bytes after it
-	blockLen  = 15 * stride                 // bytes between two branches of the filter
+	partLen   = 5 * stride                  // bytes whose grams are looked at one by one if one of them passes the filter
+	blockLen  = 3 * partLen                 // bytes between two branches of the filter
 	blockText = blockLen - stride + loadLen // bytes that a block loads
 
 	// Filter entries are loaded four at a time and all but the first are thrown away: the loads then join without a
@@ -49,9 +50,8 @@ const MaxEscape = 32
 
 // Finder finds literals in text. It does not change once built and serves any number of goroutines.
 //
-// A literal of 8 bytes or more is found wherever it occurs. A shorter one is found only as a word: after a delimiter (an ASCII
-// byte other than a letter, digit or underscore, the end of a color escape, or the edge of the text) and, if it has 6 bytes,
-// before one too.
+// A literal of 8 bytes or more is found wherever it occurs. A shorter one is found only as a word: after a delimiter (a blank or
+// ASCII punctuation, the end of a color escape, or the edge of the text) and, if it has 6 bytes, before one too.
 type Finder struct {
 	literals []string
 	longest  int
@@ -133,8 +133,8 @@ func (f *Finder) register(grams []registered) {
 // severalGrams is the fingerprint of an entry to which several registered grams hash.
 const severalGrams = 0xff
 
-// fingerprint tells grams of one filter entry apart, by bits of the hash that the entry's index does not hold. It is neither 0 nor
-// severalGrams.
+// fingerprint distinguishes the grams of one filter entry, by bits of the hash that the entry's index does not hold. It is
+// neither 0 nor severalGrams.
 func fingerprint(hash uint64) byte { return 1 + byte(hash>>(filterShift-7)&0x7f) }
 
 // placesOf returns where a gram sits in literals.
@@ -184,7 +184,7 @@ func (c *chooser) rarest(lit string, r int) int {
 // commonBytes is more than [commonBytesIn] returns.
 const commonBytes = 3*gramLen + 1
 
-// commonBytesIn tells grams apart that the sample does not hold: numbers, spaces and lower-case letters are the most common.
+// commonBytesIn ranks grams that the sample does not hold: numbers, spaces and lower-case letters are the most common.
 func commonBytesIn(gram string) (n int) {
 	for _, c := range []byte(gram) {
 		switch {
@@ -217,10 +217,6 @@ func appendWord(grams []registered, lit string, id int32) []registered {
 	return grams
 }
 
-// Longest returns the length of the longest literal. To find what starts in [lo, hi) of a stream, [Finder.Scan] needs the
-// bytes from lo-MaxEscape to hi+Longest().
-func (f *Finder) Longest() int { return f.longest }
-
 // Hit is an occurrence of a literal.
 type Hit struct {
 	Pos int // offset of its first byte
@@ -228,7 +224,8 @@ type Hit struct {
 }
 
 // Scan appends the occurrences that start in [lo, hi) to hits, each once. Those of one line come together and the lines in
-// order; within a line the order is not defined. It allocates only what hits needs.
+// order; within a line the order is not defined. The text before lo and behind hi must be there as far as it is needed:
+// [MaxEscape] bytes and the longest literal. It allocates only what hits needs.
 func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
 	end := min(hi+f.longest, len(text)) // a gram at the end of a literal may lie behind hi
 	filter := f.filter
@@ -236,23 +233,27 @@ func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
 	for rest := text[min(x, end):end]; len(rest) >= blockText; rest = rest[blockLen:] {
 		t := (*[blockText]byte)(rest)
 		// A helper function around each load would cost a fifth of the speed (Go 1.26).
-		any := binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[0:8])*hashMul>>filterShift:]) |
+		first := binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[0:8])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[4:12])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[8:16])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[12:20])*hashMul>>filterShift:]) |
-			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[16:24])*hashMul>>filterShift:]) |
-			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[20:28])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[16:24])*hashMul>>filterShift:])
+		second := binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[20:28])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[24:32])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[28:36])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[32:40])*hashMul>>filterShift:]) |
-			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[36:44])*hashMul>>filterShift:]) |
-			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[40:48])*hashMul>>filterShift:]) |
+			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[36:44])*hashMul>>filterShift:])
+		third := binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[40:48])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[44:52])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[48:56])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[52:60])*hashMul>>filterShift:]) |
 			binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[56:64])*hashMul>>filterShift:])
-		if any&0xff != 0 {
-			hits = f.block(text, end-len(rest), lo, hi, hits)
+		if (first|second|third)&0xff != 0 {
+			for i, entries := range [...]uint32{first, second, third} {
+				if entries&0xff != 0 {
+					hits = f.part(text, end-len(rest)+i*partLen, lo, hi, hits)
+				}
+			}
 		}
 		x = end - len(rest) + blockLen
 	}
@@ -262,9 +263,9 @@ func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
 	return hits
 }
 
-// block looks at each gram of a block in which one passed the filter.
-func (f *Finder) block(text []byte, x, lo, hi int, hits []Hit) []Hit {
-	for end := x + blockLen; x < end; x += stride {
+// part looks at each gram of a third of a block in which one passed the filter.
+func (f *Finder) part(text []byte, x, lo, hi int, hits []Hit) []Hit {
+	for end := x + partLen; x < end; x += stride {
 		hash := load(text[x:]) * hashMul
 		if entry := f.filter[hash>>filterShift]; entry != 0 && (entry == fingerprint(hash) || entry == severalGrams) {
 			hits = f.gram(text, x, lo, hi, hits)
@@ -289,7 +290,7 @@ func (f *Finder) gram(text []byte, x, lo, hi int, hits []Hit) []Hit {
 	return hits
 }
 
-// at says whether a literal stands at start, delimited as its length asks for.
+// at reports whether a literal stands at start, delimited as its length asks for.
 func (f *Finder) at(text []byte, start, id int) bool {
 	lit := f.literals[id]
 	end := start + len(lit)
@@ -302,7 +303,7 @@ func (f *Finder) at(text []byte, start, id int) bool {
 	return beginsWord(text, start) && (!endsWord(lit) || end == len(text) || isDelimiter(text[end]))
 }
 
-// endsWord says that a literal is so short that a delimiter must follow it.
+// endsWord reports whether a literal is so short that a delimiter must follow it.
 func endsWord(lit string) bool { return len(lit) < wholeLen-1 }
 
 func load(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
@@ -326,8 +327,8 @@ func gramOf(s string) uint64 {
 // escapeEnds are the last bytes of the control sequences that stand before words: colors and "erase the line".
 const escapeEnds = "mK"
 
-// beginsWord says that no letter, digit or underscore of the same word stands before start: a delimiter does, or the last byte
-// of a control sequence. Some programs lose the sequence's escape byte, so it may be missing.
+// beginsWord reports whether no letter, digit or underscore of the same word stands before start: a delimiter does, or the last
+// byte of a control sequence. Some programs lose the sequence's escape byte, so it may be missing.
 func beginsWord(text []byte, start int) bool {
 	if start == 0 || isDelimiter(text[start-1]) {
 		return true
@@ -350,7 +351,14 @@ var delimiters = func() string {
 	return string(all)
 }()
 
-// isDelimiter says whether c ends a word. Bytes of other scripts do not.
+// isDelimiter reports whether c ends a word. Bytes of other scripts do not, nor do control characters that text does not hold: each
+// delimiter costs a gram for each word.
 func isDelimiter(c byte) bool {
-	return c < 0x80 && c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
+	switch {
+	case c < ' ':
+		return strings.IndexByte("\x00\t\n\r\x1b", c) >= 0
+	case c == '_' || c >= 0x7f:
+		return false
+	}
+	return (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
 }

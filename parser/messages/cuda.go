@@ -5,6 +5,9 @@ import (
 	"oomscan/parser/pattern"
 )
 
+// xgboostSize is a size as XGBoost prints it: old versions count bytes.
+const xgboostSize = `\d{1,19}(?:\.\d{1,6})?(?:[KMGT]?B)?`
+
 // cudaPatterns are the CUDA and HIP runtime, driver and libraries, in the spellings of whoever checks their status.
 // None of them prints figures. What runs out can be pinned host memory too: the text is the same, only the stack tells.
 var cudaPatterns = by(pattern.Program{Name: "cuda", Framework: "torch", Vendor: "cuda"}, cudaRuntimePatterns, cudaLibraryPatterns)
@@ -47,19 +50,22 @@ func cudaRuntimePatterns() []pattern.Pattern {
 		{
 			Name: "cuda.located",
 			Literals: []string{
-				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
+				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "rror 2: out of memory", "rror 2, out of memory", "failed with error out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
 			},
 			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
-				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error 2 out of memory` +
+				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error (?:2 )?out of memory|(?: CUDA)? [Ee]rror 2[:,] out of memory` +
 				`| failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4}))?)`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime",
+			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad",
 			Match: []pattern.Sample{
 				{Line: "CUDA error 2 at ggml-cuda.cu:3853: out of memory", Want: parser.Fields{}},
 				{Line: "CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory", Want: parser.Fields{}},
 				{Line: "RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'out of memory'", Want: parser.Fields{}},
 				{Line: "RuntimeError: CUDA driver error (csrc/jit/handle.hpp:80): 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)", Want: parser.Fields{}},
 				{Line: "cuda failed with error 2 out of memory. use CUDA_LAUNCH_BLOCKING=1 to get correct traceback.", Want: parser.Fields{}},
+				{Line: "RuntimeError: CUDA failed with error out of memory", Want: parser.Fields{}},
+				{Line: "Warp CUDA error 2: out of memory (in function wp_alloc_device_async, /warp/native/warp.cu:769)", Want: parser.Fields{}},
+				{Line: "RuntimeError: CUDA Error 2, out of memory", Want: parser.Fields{}},
 				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1"}},
 			},
 			NoMatch: []string{
@@ -70,17 +76,30 @@ func cudaRuntimePatterns() []pattern.Pattern {
 		{
 			Name:     "cuda.malloc",
 			Program:  anyCUDA,
-			Literals: []string{"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory", "to cudaMalloc ", "emory for requested buffer of size "},
-			Expr: `(?<!on device \d{1,4}: )(?<![\w(])cudaMalloc (?:retry )?failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes.{0,20}(?:error 2 |out of memory)` +
+			Literals: []string{" failed: out of memory", "to cudaMalloc ", "(cudaMalloc error out of memory", "emory for requested buffer of size "},
+			Expr: `(?<!on device \d{1,4}: )(?<![\w(])(?:cudaMalloc (?:retry )?|cuMem\w{1,30} )failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes(?: on device (?<device>\d{1,4}))?.{0,20}(?:error 2 |out of memory)` +
+				`|alloc fail type \w{1,40} dev (?<device>\d{1,4}) .{1,120}? size (?<requested_b>\d{1,19}) bytes \(cudaMalloc error out of memory` +
 				`|Failed to allocate memory for requested buffer of size (?<requested_b>\d{1,19})`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; ONNX Runtime, core/framework/bfc_arena.cc",
+			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; PyCUDA; ONNX Runtime, core/framework/bfc_arena.cc",
 			Match: []pattern.Sample{
 				{Line: "mxnet.base.MXNetError: [10:22:33] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory", Want: parser.Fields{}},
 				{Line: "details: Error: 'failed to cudaMalloc 1610612736 bytes (error 2 out of memory)", Want: parser.Fields{"requested": "1610612736"}},
+				{Line: "Error: 'err == cudaSuccess' failed: Failed to cudaMalloc 536870912 bytes on device 1 (error 2 out of memory", Want: parser.Fields{"requested": "536870912", "device": "1"}},
+				{Line: "StandardGpuResources: alloc fail type FlatData dev 2 space Device stream 0 size 2764800000 bytes (cudaMalloc error out of memory [2])", Want: parser.Fields{"requested": "2764800000", "device": "2"}},
+				{Line: "pycuda._driver.MemoryError: cuMemAlloc failed: out of memory", Want: parser.Fields{}},
 				{Line: "onnxruntime/core/framework/bfc_arena.cc:342 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 1073741824", Want: parser.Fields{"requested": "1073741824"}},
 			},
 			NoMatch: []string{"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8.00 MiB on device 1: cudaMalloc failed: out of memory"},
+		},
+		{
+			Name:     "mxnet.gradient",
+			Program:  anyCUDA,
+			Literals: []string{"Operator: _backward_"},
+			Expr:     `^Operator: _backward_\w`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Detail, Phase: "backward",
+			Source: "MXNet 1.x, engine/threaded_engine.h: a line beside the failure",
+			Match:  lines("Operator: _backward_Convolution"),
 		},
 		{
 			Name:     "cuda.thc",
@@ -95,6 +114,31 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			NoMatch: []string{
 				"RuntimeError: cuda runtime error (59) : device-side assert triggered at /pytorch/aten/src/THC/THCCachingHostAllocator.cpp:265",
 				"THCudaCheck FAIL file=THCGeneral.cpp line=663 error=11 : invalid argument",
+			},
+		},
+		{
+			Name:     "xgboost.oom",
+			Program:  anyCUDA,
+			Literals: []string{"Memory allocation error on worker "},
+			Expr: `Memory allocation error on worker (?<rank>\d{1,6}): (?:std::bad_alloc: )?(?:cuda|hip|\[CUDA)` +
+				`(?:.{1,200}?- Free memory: (?<free_sz>` + xgboostSize + `).{1,8}- Requested memory: (?<requested_sz>` + xgboostSize + `))?`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "XGBoost 0.9-3.x, src/common/device_helpers.cuh, device_vector.cu",
+			Match: []pattern.Sample{
+				{Line: "xgboost.core.XGBoostError: [11:17:11] /workspace/src/common/device_vector.cu:23: Memory allocation error on worker 0: std::bad_alloc: cudaErrorMemoryAllocation: out of memory", Want: parser.Fields{"rank": "0"}},
+				{Line: `Exception: "XGBoostError('[11:17:11] /workspace/src/common/device_vector.cu:23: Memory allocation error on worker 3: std::bad_alloc: cudaErrorMemoryAllocation: out of memory\\n- Free memory: 53.5GB\\n- Requested memory: 64GB\\n`, Want: parser.Fields{"rank": "3", "free": "57445187584", "requested": "68719476736"}},
+			},
+			Also: []string{"cuda.enum"},
+		},
+		{
+			Name:  "xgboost.figures",
+			After: []string{"xgboost.oom"}, Within: 2,
+			Expr: `^- (?:Free memory: (?<free_sz>` + xgboostSize + `)|Requested memory: (?<requested_sz>` + xgboostSize + `))\s*$`,
+			Kind: parser.GPUDriverOOM, Role: parser.Detail,
+			Source: "XGBoost 0.9-3.x, src/common/device_helpers.cuh, device_vector.cu",
+			Match: []pattern.Sample{
+				{Line: "- Free memory: 53.5GB", Want: parser.Fields{"free": "57445187584"}},
+				{Line: "- Requested memory: 9582842880", Want: parser.Fields{"requested": "9582842880"}},
 			},
 		},
 		{
@@ -212,13 +256,13 @@ func cudaLibraryPatterns() []pattern.Pattern {
 		{
 			Name:     "cuda.hami",
 			Literals: []string{"cuMemoryAllocate failed res=2", "[HAMI-core ERROR"},
-			Expr: `\[HAMI-core ERROR (?:\(pid:(?<pid>\d{1,10}) )?[^\]]{1,200}\]: (?:cuMemoryAllocate failed res=2\b|Device (?<device>\d{1,4}) OOM (?<used_b>\d{1,19}) / (?<limit_b>\d{1,19}))` +
+			Expr: `\[HAMI-core ERROR (?:\(pid:(?<pid>\d{1,10}) )?[^\]]{1,200}\]: (?:cuMemoryAllocate failed res=2\b|Device (?<device>\d{1,4}) OOM (?<used_b>\d{1,19}) / (?<total_b>\d{1,19}))` +
 				`|cuMemoryAllocate failed res=2\b`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "HAMi-core, allocator.c: the share of the card that the container may use [HAMi issue 585]",
 			Match: []pattern.Sample{
 				{Line: "[HAMI-core ERROR (pid:7 thread=140360328144640 allocator.c:115)]: cuMemoryAllocate failed res=2", Want: parser.Fields{"pid": "7"}},
-				{Line: "[HAMI-core ERROR (pid:9 thread=1 allocator.c:51)]: Device 0 OOM 17179869184 / 16106127360", Want: parser.Fields{"pid": "9", "device": "0", "used": "17179869184", "limit": "16106127360"}},
+				{Line: "[HAMI-core ERROR (pid:9 thread=1 allocator.c:51)]: Device 0 OOM 17179869184 / 16106127360", Want: parser.Fields{"pid": "9", "device": "0", "used": "17179869184", "total": "16106127360"}},
 			},
 		},
 	}

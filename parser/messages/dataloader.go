@@ -140,6 +140,13 @@ func poolPatterns() []pattern.Pattern {
 			Match:  []pattern.Sample{{Line: `concurrent.futures.process.BrokenProcessPool: A child process terminated abruptly, the process pool is not usable anymore`, Want: parser.Fields{}}},
 		},
 		{
+			Name:     "batchgenerators.worker_gone",
+			Literals: []string{"or because it was killed by your OS due to running out of RAM"},
+			Expr:     `background processes is missing\. .{1,120}or because it was killed by your OS due to running out of RAM`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Phase: "data", Source: "batchgenerators 0.24, nnU-Net 2 preprocessing: any end of a worker looks so",
+			Match: lines("One of your background processes is missing. This could be because of an error (look for an error message) or because it was killed by your OS due to running out of RAM. If you don't see an error message, out of RAM is likely the problem."),
+		},
+		{
 			// The exit codes are on the same line or on one of their own; once told, they decide.
 			Name:     "loky.terminated",
 			Literals: []string{"worker process managed by the executor was unexpectedly terminated"},

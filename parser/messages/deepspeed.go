@@ -106,10 +106,13 @@ func deepspeedLaunch() []pattern.Pattern {
 		},
 		{
 			Name:     "launch.deepspeed_spawned",
-			Literals: []string{" spawned with command: ["},
-			Expr:     `^process \d{1,9} spawned with command: \[`,
-			Marker:   "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"}, Source: "DeepSpeed 0.9-0.18, launcher/launch.py",
-			Match: lines("process 20110 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=0']"),
+			Literals: []string{" spawned with command: [", "-m deepspeed.launcher."},
+			Expr:     `^process \d{1,9} spawned with command: \[|-m deepspeed\.launcher\.\w`,
+			Marker:   "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed", "framework": "deepspeed"}, Source: "DeepSpeed 0.3-0.18, launcher/launch.py, runner.py",
+			Match: lines(
+				"process 20110 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=0']",
+				"cmd = /usr/bin/python3 -u -m deepspeed.launcher.launch --world_info=eyJsb2NhbGhvc3QiOiBbMF19 train.py",
+			),
 		},
 		{
 			Name:     "launch.deepspeed_rank",
@@ -143,10 +146,10 @@ func deepspeedDeaths() []pattern.Pattern {
 		{
 			Name:     "deepspeed.sigkill",
 			Literals: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:     `(?:exits with return code = (?<exitcode>-9|137)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?<exitcode>137))(?!\d)`,
+			Expr:     `(?:(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,2000}?)?exits with return code = (?<exitcode>-9|137)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?<exitcode>137))(?!\d)`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: deepspeed + "; pdsh",
 			Match: []pattern.Sample{
-				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = -9`, Want: parser.Fields{"exitcode": "-9"}},
+				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = -9`, Want: parser.Fields{"exitcode": "-9", "local_rank": "7"}},
 				{Line: `pdsh@gpu-01: gpu-02: ssh exited with exit code 137`, Want: parser.Fields{"exitcode": "137", "node": "gpu-02"}},
 			},
 			NoMatch: []string{`['/usr/bin/python3', '-u', 'train.py'] exits with return code = 1`},
@@ -154,10 +157,10 @@ func deepspeedDeaths() []pattern.Pattern {
 		{
 			Name:     "deepspeed.exited",
 			Literals: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:     `(?:exits with return code = (?!-9\b|137\b|0\b)(?<exitcode>-?\d+)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
+			Expr:     `(?:(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,2000}?)?exits with return code = (?!-9\b|137\b|0\b)(?<exitcode>-?\d+)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: deepspeed + "; pdsh",
 			Match: []pattern.Sample{
-				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = 1`, Want: parser.Fields{"exitcode": "1"}},
+				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = 1`, Want: parser.Fields{"exitcode": "1", "local_rank": "7"}},
 				{Line: `pdsh@gpu-01: gpu-02: ssh exited with exit code 1`, Want: parser.Fields{"exitcode": "1", "node": "gpu-02"}},
 			},
 			NoMatch: []string{`Process 4411 exits with return code = 0`, `['python', 'train.py'] exits with return code = -9`},

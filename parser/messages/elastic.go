@@ -16,7 +16,7 @@ var elasticPatterns = slices.Concat(
 	by(torchrun, torchrunPatterns),
 	by(pattern.Program{Name: "lightning", Child: "rank"}, lightningPatterns),
 	by(pattern.Program{Name: "spawn", Framework: "torch"}, spawnPatterns),
-	[]table{deepspeedDeaths},
+	by(pattern.Program{Name: "deepspeed", Child: "local_rank"}, deepspeedDeaths),
 	by(pattern.Program{Name: "python", Child: "local_rank"}, subprocessPatterns),
 	[]table{mpiPatterns},
 )

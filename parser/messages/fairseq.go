@@ -5,6 +5,27 @@ import (
 	"oomscan/parser/pattern"
 )
 
+// fairseqRecoveries are the failures that fairseq's trainer caught. In optimization it gives up.
+func fairseqRecoveries() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "fairseq.recovered",
+			Literals: []string{"attempting to recover from OOM"},
+			Expr:     `attempting to recover from OOM in forward/backward pass`,
+			Kind:     parser.Recovered, Role: parser.Context, Phase: "training", Source: "fairseq 0.6-0.12, trainer.py train_step",
+			Match:   lines("attempting to recover from OOM in forward/backward pass"),
+			NoMatch: []string{"attempting to recover from OOM by a restart"},
+		},
+		{
+			Name:     "fairseq.optimization",
+			Literals: []string{"OOM during optimization, irrecoverable"},
+			Expr:     `OOM during optimization, irrecoverable`,
+			Kind:     parser.GPUOOM, Role: parser.Detail, Phase: "optimizer", Source: "fairseq 0.6-0.12, trainer.py train_step",
+			Match: lines("OOM during optimization, irrecoverable"),
+		},
+	}
+}
+
 // fairseqMarkers are those of fairseq's own log.
 func fairseqMarkers() []pattern.Pattern {
 	return []pattern.Pattern{

@@ -19,6 +19,24 @@ func ggmlPatterns() []pattern.Pattern {
 			),
 		},
 		{
+			Name:     "ggml.device",
+			Literals: []string{": using device "},
+			Expr:     `: using device (?:CUDA|ROCm|Vulkan|SYCL|MUSA)(?<device>\d{1,3}) \(.{1,100}\) - (?<free_mib>\d{1,8}) MiB free`,
+			Gauge:    true, Source: "llama.cpp 2025, src/llama.cpp llama_model_load_from_file_impl",
+			Match: []pattern.Sample{
+				{Line: "llama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 4080) - 15420 MiB free", Want: parser.Fields{"device": "0", "free": "16169041920"}},
+				{Line: "llama_model_load_from_file_impl: using device ROCm1 (AMD Radeon RX 7900 XTX) (0000:03:00.0) - 24510 MiB free", Want: parser.Fields{"device": "1", "free": "25700597760"}},
+			},
+		},
+		{
+			Name:     "ggml.layers",
+			Literals: []string{" layers to GPU"},
+			Expr:     `load_tensors: offloaded (?<count>\d{1,5})/\d{1,5} layers to GPU`,
+			Gauge:    true, Source: "llama.cpp, src/llama-model.cpp load_tensors",
+			Match:   []pattern.Sample{{Line: "load_tensors: offloaded 65/65 layers to GPU", Want: parser.Fields{"count": "65"}}},
+			NoMatch: []string{"load_tensors: offloading 64 repeating layers to GPU"},
+		},
+		{
 			Name:     "ggml.serving",
 			Literals: []string{"server is listening on ", "all slots are idle"},
 			Expr:     `main: server is listening on |update_slots: all slots are idle`,
@@ -58,12 +76,23 @@ func ggmlPatterns() []pattern.Pattern {
 			}},
 		},
 		{
+			Name:     "ggml.vulkan",
+			Literals: []string{"ggml_vulkan: Device memory allocation of size "},
+			Expr:     `ggml_vulkan: Device memory allocation of size (?<requested_b>\d{1,19}) failed`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Detail,
+			Source: "ggml, src/ggml-vulkan/ggml-vulkan.cpp: smaller pieces or host memory may be tried next",
+			Match:  []pattern.Sample{{Line: "ggml_vulkan: Device memory allocation of size 1073741824 failed.", Want: parser.Fields{"requested": "1073741824"}}},
+		},
+		{
 			Name:     "ggml.place",
 			Literals: []string{"current device: "},
-			Expr:     `^\s{0,8}current device: (?<device>\d{1,4}), in function \w{1,120} at `,
+			Expr:     `^\s{0,8}current device: (?<device>\d{1,4})(?:, in function \w{1,120} at |\s*$)`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Detail,
 			Source: "ggml, src/ggml-cuda/ggml-cuda.cu ggml_cuda_error: the line below the error",
-			Match:  []pattern.Sample{{Line: "  current device: 2, in function alloc at /src/llama.cpp/ggml/src/ggml-cuda/ggml-cuda.cu:441", Want: parser.Fields{"device": "2"}}},
+			Match: []pattern.Sample{
+				{Line: "  current device: 2, in function alloc at /src/llama.cpp/ggml/src/ggml-cuda/ggml-cuda.cu:441", Want: parser.Fields{"device": "2"}},
+				{Line: "current device: 0", Want: parser.Fields{"device": "0"}},
+			},
 		},
 		{
 			// The loader passes on what it could not do; a buffer of the graph or the cache may be refused later, too.
@@ -84,6 +113,23 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "ggml.prompt_cache",
+			Literals: []string{"prompt cache update: "},
+			Expr:     `prompt cache update: \d{1,9} prompts, (?<used_mib>\d{1,9}(?:\.\d{1,6})?) MiB`,
+			Gauge:    true, Source: "llama.cpp since October 2025, tools/server/server-task.cpp",
+			Match: []pattern.Sample{{
+				Line: "srv  get_availabl: prompt cache update: 9044 prompts, 2410.500 MiB (limits: 8192.000 MiB, 8192 tokens)", Want: parser.Fields{"used": "2527592448"},
+			}},
+		},
+		{
+			Name:     "ggml.image",
+			Literals: []string{"encoding image or slice"},
+			Expr:     `\bencoding image or slice\.\.\.`,
+			Gauge:    true, Source: "llama.cpp, tools/mtmd/mtmd-helper.cpp",
+			Match:   []pattern.Sample{{Line: "encoding image or slice...", Want: parser.Fields{}}},
+			NoMatch: []string{"image slice encoded in 120 ms"},
+		},
+		{
 			Name:     "ggml.load_host",
 			Literals: []string{"error loading model: "},
 			Expr:     `error loading model: (?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
@@ -95,12 +141,12 @@ func ggmlPatterns() []pattern.Pattern {
 		{
 			// What was being made when a buffer was refused, said behind it: it has other causes, too.
 			Name:     "ggml.not_loaded",
-			Literals: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate "},
+			Literals: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate ", `msg="Load failed"`, "msg=load request=", `msg="load request`},
 			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
-				`|panic: unable to load model: ` +
+				`|panic: unable to load model: |(?:time=\S{1,40} level=[A-Z]{4,5} source=\w{1,20}\.go:\d{1,5} )?msg=(?:"Load failed"|"?load request"?=?"\{Operation:(?:fit|alloc|commit))` +
 				`|\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
 			Kind: parser.GPUDriverOOM, Role: parser.Detail, Phase: "init",
-			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go",
+			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go, runner/ollamarunner/runner.go, server/sched.go",
 			Match: []pattern.Sample{
 				{Line: "llama_load_model_from_file: failed to load model", Want: parser.Fields{}},
 				{Line: "llama_model_load_from_file_impl: failed to load model", Want: parser.Fields{}},
@@ -111,6 +157,8 @@ func ggmlPatterns() []pattern.Pattern {
 				{Line: "llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers", Want: parser.Fields{}},
 				{Line: "llama_new_context_with_model: failed to allocate compute buffers", Want: parser.Fields{}},
 				{Line: "llama_kv_cache_init: failed to allocate buffer for kv cache", Want: parser.Fields{}},
+				{Line: `time=2025-12-02T17:06:47.184-05:00 level=INFO source=runner.go:1271 msg=load request="{Operation:alloc LoraPath:[] Parallel:1 BatchSize:512`, Want: parser.Fields{}},
+				{Line: `time=2025-12-02T17:06:48.804-05:00 level=INFO source=sched.go:470 msg="Load failed" model=/models/sha256-aabd error="failed to commit memory"`, Want: parser.Fields{}},
 			},
 			NoMatch: []string{
 				"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
@@ -138,11 +186,15 @@ func ggmlPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "ggml.buffer_host",
-			Literals: []string{"failed to allocate CPU", "unable to allocate CPU"},
-			Expr:     `(?<!error loading model: )(?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
+			Literals: []string{"failed to allocate CPU", "unable to allocate CPU", "cpu_buffer_type_alloc_buffer: failed to allocate buffer"},
+			Expr:     `(?:(?<!error loading model: )(?:failed|unable) to allocate CPU\w{0,12} buffer|cpu_buffer_type_alloc_buffer: failed to allocate buffer)(?: of size (?<requested_b>\d{1,19}))?`,
 			Kind:     parser.HostOOM, Role: parser.Evidence,
 			Source: "ggml, src/ggml-alloc.c and ggml-backend.cpp",
-			Match:  []pattern.Sample{{Line: "ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 34359738368", Want: parser.Fields{"requested": "34359738368"}}},
+			Match: []pattern.Sample{
+				{Line: "ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 34359738368", Want: parser.Fields{"requested": "34359738368"}},
+				{Line: "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 805306368032", Want: parser.Fields{"requested": "805306368032"}},
+			},
+			NoMatch: []string{"llama_kv_cache_init: failed to allocate buffer for kv cache"},
 		},
 	}
 }

@@ -23,5 +23,61 @@ func gpuPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{"NVIDIA GeForce RTX 4090 D", "the NVIDIA Apex library", "NVIDIA A1000"},
 		},
+		{
+			// One process on one card: the readings of a table are told apart by both.
+			Name:     "smi.process",
+			Literals: []string{"      C   ", "    C+G   "},
+			Expr:     `^\|\s{1,6}(?<device>\d{1,3})\s{1,6}(?:(?:N/A|\d{1,3})\s{1,6}(?:N/A|\d{1,3})\s{1,9})?(?<pid>\d{1,10})\s{1,9}(?:C|C\+G)\s{1,4}(?<comm>\S.{0,100}?)\s{1,80}(?<used_mib>\d{1,7})MiB \|`,
+			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of processes",
+			Match: []pattern.Sample{
+				{Line: "|    0   N/A  N/A     20110      C   tritonserver                              66790MiB |", Want: parser.Fields{"device": "0", "pid": "20110", "comm": "tritonserver", "used": "70034391040"}},
+				{Line: "|    1     28831    C+G   /opt/conda/bin/python                        7641MiB |", Want: parser.Fields{"device": "1", "pid": "28831", "comm": "/opt/conda/bin/python", "used": "8012169216"}},
+				{Line: "|    0    7    0       4711      C   [Not Found]                                 9722MiB |", Want: parser.Fields{"device": "0", "pid": "4711", "comm": "[Not Found]", "used": "10194255872"}},
+			},
+			NoMatch: []string{
+				"|    0   N/A  N/A      1873      C   /opt/conda/bin/python                        N/A |",
+				"| N/A   33C    P8             10W /  400W |   66802MiB /  81920MiB |      0%      Default |",
+			},
+		},
+		{
+			Name:     "reading.card",
+			Literals: []string{"allocated "},
+			Expr:     `\ballocated (?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,
+			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated",
+			Match: []pattern.Sample{
+				{Line: "step 3 allocated 2.91 GiB", Want: parser.Fields{"allocated": "3124588708"}},
+				{Line: "mem allocated 4412 MB, loss 1.2", Want: parser.Fields{"allocated": "4626317312"}},
+			},
+			NoMatch: []string{"Of the allocated memory 67.60 GiB is allocated by PyTorch"},
+		},
+		{
+			Name:     "reading.card_named",
+			Literals: []string{"mem_allocated", "memory_allocated"},
+			Expr:     `\bmem(?:ory)?_allocated[ =:]{1,3}(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,
+			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated",
+			Match:   []pattern.Sample{{Line: "[Epoch 1] mem_allocated: 4412 MB", Want: parser.Fields{"allocated": "4626317312"}}},
+			NoMatch: []string{"perf/max_memory_allocated_gb:61.2"},
+		},
+		{
+			Name:     "reading.host",
+			Literals: []string{"perf/cpu_memory_used_gb"},
+			Expr:     `perf/cpu_memory_used_gb[:=] ?(?<used_gib>\d{1,6}(?:\.\d{1,6})?)`,
+			Gauge:    true, Source: "verl, workers/fsdp_workers.py: what the node uses after each step",
+			Match:   []pattern.Sample{{Line: "step:5 - perf/cpu_memory_used_gb:196.0", Want: parser.Fields{"used": "210453397504"}}},
+			NoMatch: []string{"perf/max_memory_reserved_gb:52.1"},
+		},
+		{
+			Name:     "reading.node",
+			Literals: []string{"host memory", "Host memory", "CPU memory", "system memory", "System memory", "RAM usage", "RAM used"},
+			Expr: `\b(?:(?:[Hh]ost|CPU|[Ss]ystem) memory(?: used| usage)?|RAM (?:used|usage))[:=]? {1,4}(?<used_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)(?: of | ?/ ?)` +
+				`(?<host_total_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)`,
+			Gauge: true, Source: "programs of all kinds: what their node uses",
+			Match: []pattern.Sample{
+				{Line: "[rank0] host memory used 1402.8 GiB of 2015.0 GiB (104 of 163 files)", Want: parser.Fields{"used": "1506245030707", "host_total": "2163589775360"}},
+				{Line: "step 40 | CPU memory: 243.1GB / 251.8GB", Want: parser.Fields{"used": "261026637414", "host_total": "270368191283"}},
+				{Line: "RAM usage: 61 GiB/64 GiB", Want: parser.Fields{"used": "65498251264", "host_total": "68719476736"}},
+			},
+			NoMatch: []string{"GPU memory used 70.1 GiB of 79.2 GiB", "host memory is full", "pinned host memory 4.0 GiB"},
+		},
 	}
 }

@@ -70,12 +70,13 @@ func pythonHostPatterns() []pattern.Pattern {
 		{
 			Name:     "host.memory_error",
 			Literals: []string{"MemoryError"},
-			Expr: `^\s{0,8}MemoryError:?\s*(?:$|Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own
-				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice)|#)\S`,
+			Expr: `^\s{0,8}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError:?\s*(?:$|Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own
+				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice|cuMem)|#)\S`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",
 			Match: []pattern.Sample{
 				{Line: "MemoryError", Want: parser.Fields{}},
+				{Line: "numpy.core._exceptions._ArrayMemoryError", Want: parser.Fields{}},
 				{Line: "MemoryErrorTraceback (most recent call last):", Want: parser.Fields{}},
 				{Line: "MemoryError: Unable to allocate internal buffer.", Want: parser.Fields{}},
 				{Line: "lmdb.MemoryError: /data/train.lmdb: Cannot allocate memory", Want: parser.Fields{}},
@@ -195,6 +196,22 @@ func nativeHostPatterns() []pattern.Pattern {
 			NoMatch: []string{"CUDA out of memory! reduce the batch size"},
 		},
 		{
+			Name:     "host.science",
+			Literals: []string{"Could not allocate memory", "cannot allocate vector of size ", "Out of Memory Error: failed to ", " bytes for array "},
+			Expr: `(?:mujoco\.FatalError|engine error): Could not allocate memory|^Error: cannot allocate vector of size (?<requested_sz>[\d.]{1,16} [KMG]b)` +
+				`|Out of Memory Error: failed to (?:allocate data|pin block) of size (?<requested_sz>` + torchSize + `) \((?<used_sz>` + torchSize + `)/(?<limit_sz>` + torchSize + `) used\)` +
+				`|ERROR on proc \d{1,9}: Failed to (?:re)?allocate (?<requested_b>\d{1,19}) bytes for array `,
+			Kind: parser.HostOOM, Role: parser.Evidence,
+			Source: "MuJoCo, engine_io.c; R, main/memory.c; DuckDB, which keeps to its own memory_limit; LAMMPS, memory.cpp",
+			Match: []pattern.Sample{
+				{Line: "mujoco.FatalError: Could not allocate memory", Want: parser.Fields{}},
+				{Line: "Error: cannot allocate vector of size 12.3 Gb", Want: parser.Fields{"requested": "13207024435"}},
+				{Line: "duckdb.duckdb.OutOfMemoryException: Out of Memory Error: failed to pin block of size 256.0 KiB (1.8 GiB/2.0 GiB used)", Want: parser.Fields{"requested": "262144", "used": "1932735283", "limit": "2147483648"}},
+				{Line: "ERROR on proc 0: Failed to allocate 34359738368 bytes for array atom:x (src/memory.cpp:66)", Want: parser.Fields{"requested": "34359738368"}},
+			},
+			NoMatch: []string{"mujoco.FatalError: mj_stackAlloc: out of memory, stack overflow at mj_collision, line 290"}, // its own arena
+		},
+		{
 			Name:     "host.opencv",
 			Literals: []string{"OutOfMemoryError"},
 			Expr:     `Failed to allocate (?<requested_b>\d{1,19}) bytes(?:\)| in function).{0,60}OutOfMemoryError`,
@@ -265,14 +282,16 @@ func runtimeHostPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "host.yarn",
-			Literals: []string{"killed by YARN for exceeding", "beyond physical memory limits"},
-			Expr: `(?:Container killed by YARN for exceeding (?:physical )?memory limits\.|beyond physical memory limits\. Current usage:)` +
+			Literals: []string{"killed by YARN for exceeding", "beyond physical memory limit", "beyond virtual memory limit", "beyond the 'PHYSICAL' memory limit", "beyond the 'VIRTUAL' memory limit"},
+			Expr: `(?:(?<=\bLost executor \d{1,6} on (?<host>[\w.-]{1,253}): |)Container killed by YARN for exceeding (?:physical |virtual )?memory limits\.|beyond (?:physical|virtual|the '[PV][A-Z]{5,7}') memory limits?\. Current usage:)` +
 				`(?: (?<used_sz>\d{1,9}(?:\.\d{1,4})? ?[KMGT]?i?B) of (?<limit_sz>\d{1,9}(?:\.\d{1,4})? ?[KMGT]?i?B) physical memory used)?`,
 			Kind: parser.OOMKill, Role: parser.Evidence,
 			Source: "Spark on YARN; Hadoop's ContainersMonitorImpl",
 			Match: []pattern.Sample{
 				{Line: "ExecutorLostFailure Reason: Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used. Consider boosting spark.yarn.executor.memoryOverhead.", Want: parser.Fields{"used": "5905580032", "limit": "5905580032"}},
 				{Line: "Container [pid=77,containerID=container_1_2_01_3] is running beyond physical memory limits. Current usage: 2.5 GB of 2 GB physical memory used; 4.0 GB of 4.2 GB virtual memory used. Killing container.", Want: parser.Fields{"used": "2684354560", "limit": "2147483648"}},
+				{Line: "Container [pid=77,containerID=container_1_2_01_3] is running 18632704B beyond the 'PHYSICAL' memory limit. Current usage: 2.5 GB of 2 GB physical memory used; 4.0 GB of 4.2 GB virtual memory used. Killing container.", Want: parser.Fields{"used": "2684354560", "limit": "2147483648"}},
+				{Line: "Lost executor 9 on node7.example.org: Container killed by YARN for exceeding memory limits. 7.2 GB of 4.2 GB virtual memory used. Consider boosting spark.yarn.executor.memoryOverhead.", Want: parser.Fields{"host": "node7.example.org"}},
 			},
 		},
 	}

@@ -12,12 +12,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "trainer.load_weights",
-			Literals: []string{"checkpoint shards:   0%"},
-			Expr:     `Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}0%`,
+			Literals: []string{"checkpoint shards: "},
+			Expr:     `Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}\d{1,2}%`,
 			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "weights"}, Source: src,
 			Match: lines(
 				"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]",
 				"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]",
+				"Loading checkpoint shards:  43%|####3     | 13/30 [02:08<02:40,  9.1s/it]",
 			),
 		},
 		{
@@ -44,7 +45,7 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Name:     "trainer.train",
 			Literals: []string{"***** Running training *****"},
 			Expr:     `\*\*\*\*\* Running training \*\*\*\*\*`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
+			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train", "starts": "trainer"}, Source: src,
 			Match: lines("***** Running training *****"),
 		},
 		{

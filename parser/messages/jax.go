@@ -10,7 +10,7 @@ import (
 // jaxPatterns are JAX, XLA and TensorFlow.
 var jaxPatterns = slices.Concat(
 	by(pattern.Program{Name: "xla", Allocator: "xla"}, xlaPatterns),
-	by(pattern.Program{Name: "tf", Application: "tensorflow", Allocator: "xla"}, tensorflowPatterns),
+	by(pattern.Program{Name: "tf", Application: "tensorflow", Allocator: "xla"}, tensorflowPatterns, nodePatterns),
 	by(pattern.Program{Name: "paddle", Allocator: "paddle"}, paddlePatterns),
 )
 
@@ -21,8 +21,8 @@ func xlaPatterns() []pattern.Pattern {
 			Name:     "xla.exhausted",
 			Literals: []string{"RESOURCE_EXHAUSTED: ", "esource exhausted: ", "Resource Exhausted: "},
 			Expr: status + `(?:(?:[\w: ]{1,60}: )?Out of memory (?:while trying to allocate|allocating) (?<requested_sz>` + torchSize + `)` +
-				`|Failed to allocate request for ` + torchSize + ` \((?<requested_b>\d{1,19})B\) on device ordinal (?<device>\d{1,4})` +
-				`|Out of memory(?! (?:while trying to allocate|allocating) ` + torchSize + `))`,
+				`|[Ff]ailed to allocate (?<requested_b>\d{1,19}) bytes(?! for new)|Failed to allocate request for ` + torchSize + ` \((?<requested_b>\d{1,19})B\) on device ordinal (?<device>\d{1,4})` +
+				`|Out(?: of)?\s*$|Out of memory(?! (?:while trying to allocate|allocating) ` + torchSize + `))`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "xla"},
 			Source: "jaxlib (XlaRuntimeError, JaxRuntimeError), XLA's pjrt_stream_executor_client.cc; \"Resource exhausted\" in old TensorFlow",
@@ -32,12 +32,26 @@ func xlaPatterns() []pattern.Pattern {
 				{Line: "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1.50GiB.", Want: parser.Fields{"library": "xla", "requested": "1610612736"}},
 				{Line: "ValueError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.50GiB (1610612736B) on device ordinal 3", Want: parser.Fields{"library": "xla", "requested": "1610612736", "device": "3"}},
 				{Line: "RuntimeError: Resource exhausted: Out of memory allocating 1073741824 bytes.", Want: parser.Fields{"library": "xla", "requested": "1073741824"}},
+				{Line: "RuntimeError: RESOURCE_EXHAUSTED: failed to allocate 1225195446464 bytes", Want: parser.Fields{"library": "xla", "requested": "1225195446464"}},
 				{Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", Want: parser.Fields{"library": "xla"}},
+				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out ", Want: parser.Fields{"library": "xla"}},
 			},
 			NoMatch: []string{
 				"grpc.RpcError: RESOURCE_EXHAUSTED: Received message larger than max (5242880 vs. 4194304)",
 				"RESOURCE_EXHAUSTED: Quota exceeded for requests per minute",
 			},
+		},
+		{
+			Name:  "xla.wrapped",
+			After: []string{"xla.exhausted"}, Within: 1,
+			Expr: `^(?:of )?(?:memory )?(?:while )?(?:trying )?(?:to )?(?:allocate|allocating) (?<requested_sz>` + torchSize + `)`,
+			Kind: parser.GPUOOM, Role: parser.Detail,
+			Source: "the message of xla.exhausted as terminals and viewers of fixed width wrap it",
+			Match: []pattern.Sample{
+				{Line: "of memory while trying to allocate 12884901888 bytes.", Want: parser.Fields{"requested": "12884901888"}},
+				{Line: "memory allocating 1073741824 bytes.", Want: parser.Fields{"requested": "1073741824"}},
+			},
+			NoMatch: []string{"Failed to allocate 12 bytes"},
 		},
 		{
 			Name:     "xla.hbm",
@@ -54,6 +68,17 @@ func xlaPatterns() []pattern.Pattern {
 				Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
 				Want: parser.Fields{"library": "xla", "needed": "23085449216", "total": "16642998272"},
 			}},
+		},
+		{
+			Name:     "xla.pool",
+			Literals: []string{"XLA backend allocating"},
+			Expr:     `XLA backend allocating (?<pool_b>\d{1,15}) bytes on device (?<device>\d{1,4}) for BFCAllocator`,
+			Gauge:    true, Source: "XLA, pjrt/gpu_device.cc, gpu/gpu_helpers.cc: what JAX takes of a card up front",
+			Match: []pattern.Sample{{
+				Line: "2022-09-20 08:11:09.771 I external/org_tensorflow/tensorflow/compiler/xla/pjrt/gpu_device.cc:171] XLA backend allocating 12693012480 bytes on device 0 for BFCAllocator.",
+				Want: parser.Fields{"device": "0", "pool": "12693012480"},
+			}},
+			NoMatch: []string{"XLA backend will use up to 12693012480 bytes on device 0 for CollectiveBFCAllocator."},
 		},
 		{
 			Name:     "xla.tpu_allocate",
@@ -88,13 +113,14 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "xla.bfc",
-			Literals: []string{"ran out of memory trying to allocate "},
-			Expr: `Allocator \((?:(?<platform>GPU)_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) ran out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
+			Literals: []string{"an out of memory trying to allocate "},
+			Expr: `(?:Allocator \((?:(?<platform>GPU)_(?<device>\d{1,4})|\w{1,32})_\w{1,16}\) r|(?:^|\] )R)an out of memory trying to allocate (?:` + torchSize + ` ?\(rounded to (?<requested_b>\d{1,19})\)|(?<requested_sz>` + torchSize + `))` +
 				`(?! with freed_by_count)`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the failure itself is reported apart; there is no blank before \"requested by op\"",
 			Match: []pattern.Sample{
 				{Line: "Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op ", Want: parser.Fields{"platform": "GPU", "device": "0", "requested": "52428800000"}},
+				{Line: "Ran out of memory trying to allocate 39.81MiB.  See logs for memory state.", Want: parser.Fields{"requested": "41743811"}},
 				{Line: "Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.00GiB.  Current allocation summary follows.", Want: parser.Fields{"platform": "GPU", "device": "1", "requested": "1073741824"}},
 			},
 			NoMatch: []string{
@@ -114,11 +140,14 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "xla.on_host",
-			Literals: []string{"bytes on host: "},
-			Expr:     `ailed to alloc(?:ate)? (?<requested_b>\d{1,19}) bytes on host: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
+			Literals: []string{"bytes on host: ", "could not allocate pinned host memory of size: "},
+			Expr:     `ailed to alloc(?:ate)? (?<requested_b>\d{1,19}) bytes on host: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)|could not allocate pinned host memory of size: (?<requested_b>\d{1,19})`,
 			Kind:     parser.HostOOM, Role: parser.Suspicion,
 			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc HostAllocate: pinned memory of the host; a smaller piece may still be had",
-			Match:  []pattern.Sample{{Line: "failed to alloc 1073741824 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Want: parser.Fields{"requested": "1073741824"}}},
+			Match: []pattern.Sample{
+				{Line: "failed to alloc 1073741824 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Want: parser.Fields{"requested": "1073741824"}},
+				{Line: "could not allocate pinned host memory of size: 4294967296", Want: parser.Fields{"requested": "4294967296"}},
+			},
 		},
 		{
 			Name:     "xla.constant",
@@ -144,12 +173,13 @@ func tensorflowPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "tf.tensor",
-			Literals: []string{"OOM when allocating tensor"},
-			Expr:     `OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
+			Literals: []string{"OOM when allocating tensor", "ResourceExhaustedError: failed to allocate memory"},
+			Expr:     `ResourceExhaustedError: failed to allocate memory|OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "tensorflow"},
 			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
 			Match: []pattern.Sample{
+				{Line: "ResourceExhaustedError: failed to allocate memory", Want: parser.Fields{"library": "tensorflow"}},
 				{
 					Line: "ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
 					Want: parser.Fields{"library": "tensorflow", "platform": "GPU", "device": "1"},
@@ -171,6 +201,40 @@ func tensorflowPatterns() []pattern.Pattern {
 				Want: parser.Fields{"library": "tensorflow"},
 			}},
 		},
+	}
+}
+
+// nodePatterns are the node of the graph whose kernel asked for the memory: its name tells what made it.
+func nodePatterns() []pattern.Pattern {
+	const node = `(?:\[\[(?:\{\{)?node |Detected at node:? '?)[^\s']{0,300}?`
+	named := func(name, phase, expr string, noMatch string, samples ...string) pattern.Pattern {
+		return pattern.Pattern{
+			Name:     name,
+			Literals: []string{"[[node ", "[[{{node ", "Detected at node", "[operator < "},
+			Expr:     expr,
+			Kind:     parser.GPUOOM, Role: parser.Detail, Phase: phase,
+			Source: "TensorFlow 1-2, common_runtime/executor.cc; PaddlePaddle, framework/operator.cc: a line beside the failure",
+			Match:  lines(samples...), NoMatch: []string{noMatch},
+		}
+	}
+	return []pattern.Pattern{
+		named("op.gradient", "backward",
+			node+`(?:\bgradients(?:_\d+)?/|gradient_tape/|_grad/|Backprop(?:Input|Filter)\b)|\[operator < \w{1,60}_grad > error\]`,
+			" [[node model/conv2d_3/Conv2D (defined at train.py:88) ]]",
+			"\t [[node training/Adam/gradients/bert/encoder/layer_3/MatMul_grad/MatMul_1 (defined at train.py:88) ]]",
+			"Detected at node 'gradient_tape/model/conv2d_3/Conv2D/Conv2DBackpropFilter' defined at (most recent call last):",
+			"  [operator < conv2d_grad > error]"),
+		named("op.optimizer", "optimizer", node+`(?:\b(?:Resource)?Apply[A-Z]\w{1,40}|/update_\w)`,
+			" [[node Adam/gradients/dense/MatMul_grad/MatMul (defined at train.py:88) ]]",
+			"\t [[{{node Adam/update_bert/embeddings/word_embeddings/ApplyAdam}}]]",
+			"Detected at node 'Adam/Adam/update_3/ResourceApplyAdam' defined at (most recent call last):"),
+		named("op.restore", "checkpoint", node+`(?<=[ '{/])save(?:_\d+)?/(?:Assign|Restore|Save)`,
+			" [[node bert/saver_layer/MatMul]]",
+			"\t [[{{node save/Assign_412}}]]", "\t [[node save_1/RestoreV2 (defined at run.py:12) ]]"),
+		named("op.initial", "init", node+`(?<!save(?:_\d+)?)/(?:Initializer/\w|Assign\b)`,
+			"\t [[{{node save/Assign_412}}]]",
+			"\t [[{{node bert/embeddings/word_embeddings/Adam/Assign}}]]",
+			"\t [[node dense/kernel/Initializer/random_uniform/RandomUniform (defined at run.py:12) ]]"),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Who invoked the OOM killer merely asked for a page; the victim is the one of the "Killed process" line.
 var kernelPatterns = by(kernel, oomKillerPatterns, kernelNeighbours)
 
-var kernel = pattern.Program{Name: "kernel", Authority: pattern.Killed, Node: true}
+var kernel = pattern.Program{Name: "kernel", Authority: pattern.Killed, Node: true, Killer: "kernel"}
 
 // oomKillerPatterns are the lines of one report of the OOM killer, in the order in which it prints them.
 func oomKillerPatterns() []pattern.Pattern {
@@ -22,12 +22,12 @@ func oomKillerPatterns() []pattern.Pattern {
 		{
 			Name:     "kernel.invoked",
 			Literals: []string{" invoked oom-killer: "},
-			Expr:     `(?:^|kernel: ?(?:\[[ \d.]{5,20}\] ?)?|\d\] )(?!kernel)(?<comm>\S.{0,14}?) invoked oom-killer: `,
+			Expr:     `(?:^|kernel: ?(?:\[[ \d.]{5,20}\] ?)?|\d\] )(?!kernel)(?<trigger>\S.{0,14}?) invoked oom-killer: `,
 			Kind:     parser.OOMKill, Role: parser.Detail, Source: oomKill,
 			Match: []pattern.Sample{
-				{Line: `python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0`, Want: parser.Fields{"comm": "python3"}},
-				{Line: `ray::IDLE_Spill invoked oom-killer: gfp_mask=0x201da, order=0, oomkilladj=0`, Want: parser.Fields{"comm": "ray::IDLE_Spill"}},
-				{Line: `kernel: pt_main_thread invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), nodemask=(null), order=0, oom_score_adj=0`, Want: parser.Fields{"comm": "pt_main_thread"}},
+				{Line: `python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0`, Want: parser.Fields{"trigger": "python3"}},
+				{Line: `ray::IDLE_Spill invoked oom-killer: gfp_mask=0x201da, order=0, oomkilladj=0`, Want: parser.Fields{"trigger": "ray::IDLE_Spill"}},
+				{Line: `kernel: pt_main_thread invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), nodemask=(null), order=0, oom_score_adj=0`, Want: parser.Fields{"trigger": "pt_main_thread"}},
 			},
 		},
 		{
@@ -77,11 +77,24 @@ func oomKillerPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "kernel.killed_cut",
-			Literals: []string{"ut of memory: Killed process ", "): Killed process "},
-			Expr:     `(?<=Memory (?<scope>cgroup) o|)ut of memory(?: \(\w{1,40}\))?: Killed process (?<pid>\d+)(?: \((?<comm>.{1,64}?)\))?(?!.{0,80}total-vm:)`,
-			Kind:     parser.OOMKill, Role: parser.Evidence, Source: oomKill + ": cut by a syslog relay or a paste",
-			Match:   []pattern.Sample{{Line: `Memory cgroup out of memory: Killed process 3141592 (gitlab-shell)`, Want: parser.Fields{"scope": "cgroup", "pid": "3141592", "comm": "gitlab-shell"}}},
+			Literals: []string{"ut of memory: Killed process ", "Out of Memory: Killed process ", "): Killed process "},
+			Expr:     `(?<=Memory (?<scope>cgroup) o|)ut of [mM]emory(?: \(\w{1,40}\))?: Killed process (?<pid>\d+)(?: \((?<comm>.{1,64}?)\))?(?!.{0,80}total-vm:)`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: oomKill + ": cut by a syslog relay or a paste; the whole of it in Linux 2.4-2.6.18",
+			Match: []pattern.Sample{
+				{Line: `Memory cgroup out of memory: Killed process 3141592 (gitlab-shell)`, Want: parser.Fields{"scope": "cgroup", "pid": "3141592", "comm": "gitlab-shell"}},
+				{Line: `Out of Memory: Killed process 11902 (matlab).`, Want: parser.Fields{"pid": "11902", "comm": "matlab"}},
+			},
 			NoMatch: []string{`Memory cgroup out of memory: Killed process 1 (python) total-vm:8kB, anon-rss:4kB, file-rss:0kB`},
+		},
+		{
+			Name:     "kernel.freebsd",
+			Literals: []string{", was killed: "},
+			Expr:     `\bpid (?<pid>\d+) \((?<comm>.{1,64}?)\)(?:, jid \d+)?, uid \d+, was killed: (?:out of swap space|failed to reclaim memory|a thread waited too long to allocate a page)`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "FreeBSD 8-15, sys/vm/vm_pageout.c",
+			Match: []pattern.Sample{
+				{Line: `pid 2094 (python3.9), jid 0, uid 1001, was killed: out of swap space`, Want: parser.Fields{"pid": "2094", "comm": "python3.9"}},
+				{Line: `pid 2094 (python), uid 1001, was killed: failed to reclaim memory`, Want: parser.Fields{"pid": "2094", "comm": "python"}},
+			},
 		},
 		{
 			// The process is the chosen one; the next line names the victim, which may be a child of it.

@@ -13,18 +13,21 @@ func kubernetesPatterns() []pattern.Pattern {
 		{
 			// "OOMKilled": false is what every healthy container says.
 			Name:     "kubernetes.oom_killed",
-			Literals: []string{"OOMKilled"},
-			Expr:     `(?:[Rr]eason"?\\?"?: *\\?"?OOMKilled\b|"OOMKilled": ?true|OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
+			Literals: []string{"OOMKilled", `"reason": "OOM Killed"`},
+			Expr:     `(?:[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|"OOMKilled": ?true|OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: runtime + "; Argo",
 			Match: []pattern.Sample{
 				{Line: `      Reason:       OOMKilled`, Want: parser.Fields{}},
 				{Line: `        "reason": "OOMKilled",`, Want: parser.Fields{}},
+				{Line: `                    "reason": "OOM Killed",`, Want: parser.Fields{}},
 				{Line: `            "OOMKilled": true,`, Want: parser.Fields{}},
 				{Line: `sft-worker-0                       0/1     OOMKilled          2 (31s ago)   5m`, Want: parser.Fields{"pod": "sft-worker-0"}},
 				{Line: `sft-worker-3     0/1     OOMKilled   0          12m`, Want: parser.Fields{"pod": "sft-worker-3"}},
+				{Line: `task train-0 exited: exit code 137, reason OOMKilled, memory limit 400 GB`, Want: parser.Fields{}},
 				{Line: `Error: OOMKilled (exit code 137)`, Want: parser.Fields{"exitcode": "137"}},
 			},
 			NoMatch: []string{
+				`If the pod's status shows reason OOMKilled, raise its limit.`,
 				`            "OOMKilled": false,`, `If the pod is OOMKilled, raise its limit`,
 				`kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} 0`,
 			},
@@ -32,16 +35,18 @@ func kubernetesPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "kubernetes.system_oom",
-			Literals: []string{"System OOM encountered", `"OOMKilling"`},
-			Expr:     `(?:System OOM encountered, victim process: (?<comm>[^,\s]{1,64})(?:, pid: (?<pid>\d+))?|"reason": ?"OOMKilling")`,
-			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "kubelet pkg/kubelet/oom/oom_watcher_linux.go; node-problem-detector config/kernel-monitor.json",
+			Literals: []string{"System OOM encountered", "Created an OOM event in container"},
+			Expr:     `(?:System OOM encountered, victim process: (?<comm>[^,\s]{1,64})(?:, pid: (?<pid>\d+))?|\bCreated an OOM event in container ")`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "kubelet pkg/kubelet/oom/oom_watcher_linux.go, cAdvisor manager/manager.go",
 			Match: []pattern.Sample{
 				{Line: `Warning  SystemOOM  6m57s  kubelet  System OOM encountered, victim process: python3, pid: 3419`, Want: parser.Fields{"comm": "python3", "pid": "3419"}},
-				{Line: `  "reason": "OOMKilling",`, Want: parser.Fields{}},
+				{Line: `Created an OOM event in container "/" at 2017-10-10 17:41:58.169863432 +0000 UTC`, Want: parser.Fields{}},
 			},
+			NoMatch: []string{`  "reason": "OOMKilling",`}, // the event's message holds the kernel's words; node-problem-detector's rules name the reason too
 		},
 		{
 			Name:     "kubernetes.evicted",
+			Program:  pattern.Program{Name: "kubernetes", Launcher: "k8s", Killer: "kubelet"},
 			Literals: []string{"low on resource: memory"},
 			Expr:     `node was low on resource: memory(?:\. Threshold quantity: \S{1,30}, available: (?<available_sz>\d+(?:[KMGTPE]i)?)(?=[.,\s]))?(?:.{0,200}?Container \S{1,253} was using (?<used_sz>\d+(?:[KMGTPE]i)?)(?=[.,\s]))?`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "kubelet pkg/kubelet/eviction/helpers.go; the threshold since 1.27",
@@ -60,6 +65,19 @@ func kubernetesPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{{Line: `Pod The node had condition: [MemoryPressure].`, Want: parser.Fields{}}},
 		},
 		{
+			Name:     "container.oom",
+			Program:  pattern.Program{Name: "docker"},
+			Literals: []string{"container oom ", "Container killed due to memory usage", `Exit Message: "OOM Killed"`},
+			Expr:     `\bcontainer oom [0-9a-f]{12,64} \(|OutOfMemoryError: Container killed due to memory usage|Exit Message: "OOM Killed"`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "docker events; AWS Batch and ECS, the reason of a stopped task; Nomad, drivers/docker",
+			Match: lines(
+				"2024-02-02T10:10:10.123456789Z container oom 4f1c0d8c7a7b (image=trainer:latest, name=trainer)",
+				"Container reason: OutOfMemoryError: Container killed due to memory usage",
+				`2024-03-03T10:00:00Z  Terminated  Exit Code: 137, Exit Message: "OOM Killed"`,
+			),
+			Also: []string{"kubernetes.exit_137"},
+		},
+		{
 			Name:     "docker.memory_limit",
 			Program:  pattern.Program{Name: "docker"},
 			Literals: []string{"  \"Memory\": "},
@@ -72,26 +90,28 @@ func kubernetesPatterns() []pattern.Pattern {
 		{
 			Name: "kubernetes.exit_137",
 			Literals: []string{
-				"Exit Code: ", "exit code 137", "exit code: 137", "xitCode: ", `xitCode":`, "with code 137", "status 137", "Exited (137)",
+				"Exit Code: ", "exit code 137", "exit code: 137", "xitCode: ", `xitCode":`, "with code 137", "status 137", "Exited (137)", "xitCode:137",
 			},
-			Expr: `(?:Exit Code: {1,12}(?<exitcode>137)\b|[Ee]xitCode"?: ?(?<exitcode>137)\b|(?<!\) |ssh )(?:terminated|completed|finished|failed|exited) with (?:non-zero )?(?:exit )?(?:code|status):? (?<exitcode>137)\b|Exited \((?<exitcode>137)\)|" ?, exit code: (?<exitcode>137)\b)`,
-			Kind: parser.OOMKill, Role: parser.Suspicion, Source: runtime + "; docker ps, docker compose, GitHub Actions, SageMaker's training jobs",
+			Expr: `(?:Exit Code: {1,12}(?<exitcode>137)\b|[Ee]xitCode"?: ?(?<exitcode>137)\b|(?<!\) |ssh )(?:terminated|completed|finished|failed|exited) with (?:non-zero )?(?:exit )?(?:code|status):? (?<exitcode>137)\b|^Exited with code (?<exitcode>137)\b|Exited \((?<exitcode>137)\)|" ?, exit code: (?<exitcode>137)\b)`,
+			Kind: parser.OOMKill, Role: parser.Suspicion, Source: runtime + "; docker ps, docker compose, GitHub Actions, CircleCI, SageMaker's training jobs",
 			Match: []pattern.Sample{
 				{Line: `      Exit Code:    137`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `command terminated with exit code 137`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `trainer-1 exited with code 137`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `4f1c2a  trainer:latest  "python train.py"  Exited (137) 2 minutes ago`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `"exitCode": 137,`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `Exited with code 137`, Want: parser.Fields{"exitcode": "137"}},
+				{Line: `ExitCode:137,`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `Process completed with exit code 137.`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `Command "/opt/conda/bin/python3.10 train.py", exit code: 137`, Want: parser.Fields{"exitcode": "137"}},
 			},
-			NoMatch: []string{`      Exit Code:    1`, `srun: error: node02: task 2: Exited with exit code 137`, `exited with code 1370`, `task 0 (7578) exited with exit code 137.`},
+			NoMatch: []string{`      Exit Code:    1`, `Exited with exit code 137.`, `srun: error: node02: task 2: Exited with exit code 137`, `exited with code 1370`, `task 0 (7578) exited with exit code 137.`},
 		},
 		{
 			// Stands below Limits: and below Requests: alike. A reader must look at the header above.
 			Name:     "kubernetes.memory_limit",
 			Literals: []string{"    memory: ", `    "memory": `},
-			Expr:     `^\s*    "?memory"?: +"?(?<limit_sz>\d+(?:\.\d+)?[KMGTPE]i)"?,?\s*$`,
+			Expr:     `^\s*    "?memory"?: +"?(?<limit_sz>\d+(?:\.\d+)?[KMGTPE]i?)"?,?\s*$`,
 			Kind:     parser.OOMKill, Role: parser.Detail, Source: "kubectl describe pod, kubectl get -o yaml; Ki, Mi, Gi are powers of 1024",
 			Match: []pattern.Sample{
 				{Line: `      memory:          900Gi`, Want: parser.Fields{"limit": "966367641600"}},

@@ -3,9 +3,11 @@
 package messages
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
+	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
@@ -37,7 +39,7 @@ var tables = [][]table{
 	systemdPatterns,
 	rayPatterns,
 	{shellPatterns},
-	by(pattern.Program{Name: "kubernetes", Launcher: "k8s"}, kubernetesPatterns),
+	by(pattern.Program{Name: "kubernetes", Launcher: "k8s", Killer: "kernel"}, kubernetesPatterns),
 	schedulerPatterns,
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
@@ -48,6 +50,7 @@ var tables = [][]table{
 	sleepPatterns,
 	ncclPatterns,
 	shmPatterns,
+	{diskPatterns},
 	cudaPatterns,
 	jaxPatterns,
 	by(pattern.Program{Name: "ggml", Application: "llamacpp", Allocator: "ggml"}, ggmlPatterns),
@@ -63,7 +66,7 @@ var tables = [][]table{
 	{arealPatterns},
 	slimePatterns,
 	{skyrlPatterns},
-	{trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
+	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
 	deepspeedPatterns,
 	{megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns},
 	{hydraCorePatterns},
@@ -89,7 +92,8 @@ var All = sync.OnceValue(func() []pattern.Pattern {
 	for i := range all {
 		for j := range all[i].Match {
 			if s := &all[i].Match[j]; s.Want == nil {
-				s.Want = all[i].Set
+				s.Want = parser.Fields{}
+				maps.Copy(s.Want, all[i].Set)
 			}
 		}
 	}

@@ -42,10 +42,9 @@ func TestPatterns(t *testing.T) {
 			require.Regexp(t, patternName, p.Name)
 			require.False(t, seen[p.Name], "name is taken")
 			seen[p.Name] = true
+			assert.Empty(t, p.Prove())
 			m := pattern.Matcher{Pattern: p}
-			require.NoError(t, m.Compile())
 			assert.NotEmpty(t, p.Source, "say which program, version and file prints this")
-			assert.NotEmpty(t, p.Match, "a pattern without a sample proves nothing")
 			assert.True(t, phases[p.Phase], "phase %q", p.Phase)
 			yields := 0
 			for _, y := range []bool{p.Kind != "", p.Marker != "", p.Gauge, p.Veto} {
@@ -54,26 +53,8 @@ func TestPatterns(t *testing.T) {
 				}
 			}
 			assert.Equal(t, 1, yields, "exactly one of Kind, Marker, Gauge, Veto")
-			assert.Equal(t, p.Kind != "", p.Role != "", "events have a role, nothing else has")
-			require.True(t, len(p.Literals) > 0 || len(p.After) > 0 && p.Within > 0, "nothing leads to this pattern")
 			for _, a := range p.After {
 				assert.True(t, slices.ContainsFunc(all, func(q pattern.Pattern) bool { return q.Name == a && len(q.Literals) > 0 }), "After: no pattern %q with literals", a)
-			}
-			for _, n := range p.Literals {
-				assert.GreaterOrEqual(t, len(n), 6, "literal %q is too short to be rare", n)
-			}
-			for _, s := range p.Match {
-				got, ok := m.FieldsOf([]rune(s.Line))
-				if !assert.True(t, ok, "must match %q", s.Line) {
-					continue
-				}
-				assert.Equal(t, s.Want, got, "fields of %q", s.Line)
-				assert.True(t, len(p.Literals) == 0 || containsAny(s.Line, p.Literals), "no literal in %q", s.Line)
-				assert.True(t, p.MayMatch([]byte(s.Line)), "holds none of Requires: %q", s.Line)
-			}
-			for _, l := range p.NoMatch {
-				_, ok := m.FieldsOf([]rune(l))
-				assert.False(t, ok, "must not match %q", l)
 			}
 			for _, l := range healthy {
 				if p.Marker != "" || p.Gauge {
@@ -92,7 +73,7 @@ func TestPatternsDoNotOverlap(t *testing.T) {
 	all := matchers()
 	for i := range all {
 		p := &all[i]
-		if p.Marker != "" || p.Gauge {
+		if p.Marker != "" || p.Gauge || isForm(p.Pattern) {
 			continue
 		}
 		for _, s := range p.Match {
@@ -132,3 +113,6 @@ func TestByName(t *testing.T) {
 	assert.Equal(t, "shell.killed", ByName("shell.killed").Name)
 	assert.Nil(t, ByName("shell.unheard_of"))
 }
+
+// isForm reports whether a pattern is a veto by the form of a message, which is tried whatever words the message holds.
+func isForm(p *pattern.Pattern) bool { return p.Veto && len(p.Literals) == 0 }

@@ -5,8 +5,8 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// nativePatterns are those of libraries that ask the CUDA driver themselves: TensorRT and TensorRT-LLM, bitsandbytes,
-// cupy, rmm.
+// nativePatterns are those of libraries that ask the driver of the GPU themselves: TensorRT and TensorRT-LLM, bitsandbytes,
+// cupy, rmm, simulators and others.
 var nativePatterns = by(pattern.Program{Name: "tensorrt", Allocator: "tensorrt", Vendor: "cuda"}, libraryPatterns)
 
 func libraryPatterns() []pattern.Pattern {
@@ -83,6 +83,58 @@ func libraryPatterns() []pattern.Pattern {
 			NoMatch: []string{"cc1plus: out of memory allocating 65536 bytes after a total of 4096 bytes"},
 		},
 		{
+			Name:    "gpu.check",
+			Program: anyCUDA,
+			Literals: []string{
+				"== cudaSuccess (2 vs. 0)", "cudaSuccess. 2 vs 0.", "CUDA: out of memory", "Gpu API call) out of memory", "MemorySpace named \"", "emory Object Allocation Failure",
+				"CL_MEM_OBJECT_ALLOCATION_FAILURE", "ERROR_OUT_OF_DEVICE_MEMORY",
+			},
+			Expr: `cudaSuccess\. 2 vs 0\. Error at: .{1,300}: out of memory|Check failed: .{1,120}?(?:== cudaSuccess \(2 vs\. 0\)(?:\s*$| {1,2}out of memory)|: CUDA: out of memory)|\(-217:Gpu API call\) out of memory` +
+				`|Allocation using MemorySpace named "(?:Cuda|HIP|SYCL)\w{0,20}" failed` +
+				`|rror: Memory Object Allocation Failure|(?:failed|returned|error)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|VkResult: (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "Caffe, Caffe2, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim",
+			Match: lines(
+				"F0612 15:04:22.410962 12345 syncedmem.cpp:78] Check failed: error == cudaSuccess (2 vs. 0)  out of memory",
+				"Check failed: (cudaMalloc(&gpu_ptr_, size_)) == cudaSuccess (2 vs. 0) ",
+				"RuntimeError: [enforce fail at event_gpu.cc:17] error == cudaSuccess. 2 vs 0. Error at: /pytorch/caffe2/core/event_gpu.cc:17: out of memory ",
+				"dgl._ffi.base.DGLError: [12:34:56] /opt/dgl/src/runtime/cuda/cuda_device_api.cc:97: Check failed: e == cudaSuccess || e == cudaErrorCudartUnloading: CUDA: out of memory",
+				"cv2.error: OpenCV(4.5.5) /opencv/modules/core/src/cuda/gpu_mat.cu:116: error: (-217:Gpu API call) out of memory in function 'allocate'",
+				`Kokkos failed to allocate memory for label "x".  Allocation using MemorySpace named "Cuda" failed with the following error:  Allocation of size 8 G failed, likely due to insufficient memory.`,
+				"lightgbm.basic.LightGBMError: Memory Object Allocation Failure",
+				"[Error] [carb.graphics-vulkan.plugin] VkResult: ERROR_OUT_OF_DEVICE_MEMORY",
+			),
+			NoMatch: []string{
+				"VK_ERROR_OUT_OF_DEVICE_MEMORY = -2,", "#define CL_MEM_OBJECT_ALLOCATION_FAILURE -4",
+				"Check failed: error == cudaSuccess (77 vs. 0)  an illegal memory access was encountered",
+			},
+		},
+		caffeFrame("caffe.backward", "backward", `(?:Backward(?:_[cg]pu)?|BackwardFromTo)`, "    @     0x7fd08b3eb296  caffe::ConvolutionLayer<>::Backward_gpu()"),
+		caffeFrame("caffe.forward", "forward", `Forward(?:_[cg]pu|FromTo|Prefilled)?`, "   @     0x7fd08b3eb296  caffe::ConvolutionLayer<>::Forward_gpu()", "    @           0x58e171  caffe::Net<>::ForwardPrefilled()"),
+		caffeFrame("caffe.update", "optimizer", `(?:ApplyUpdate|ComputeUpdateValue)`, "    @     0x7fcc1fa2b22a  caffe::SGDSolver<>::ApplyUpdate()"),
+		caffeFrame("caffe.init", "init", `(?:Init\w{0,20}|LayerSetUp)`, "    @     0x7fcc1fa76272  caffe::Net<>::Init()", "    @     0x7fcc1f981168  caffe::BasePrefetchingDataLayer<>::LayerSetUp()"),
+		{
+			// PhysX gives the status of the driver, which is 700 after an illegal access.
+			Name:     "gpu.sized",
+			Program:  anyCUDA,
+			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", " bytes on device "},
+			Expr: `DeviceMemoryAllocator fail to allocate memory (?<requested_b>\d{1,19}) bytes!! Result = 2\b|Out of GPU memory trying to allocate (?<requested_sz>` + torchSize + `)|^(?:ERROR: )?(?:LoadError: )?Out of GPU memory\s*$|^\s{0,8}\[\d{1,6}\] CUDA\.OutOfGPUMemoryError\(` +
+				`|Device\(id:(?<device>\d{1,4})\) memory isn't enough and alloc failed(?:.{1,400}?alloc size: (?<requested_b>\d{1,19})B)?` +
+				`|(?:Failed to|Can't) allocate (?<requested_b>\d{1,19}) bytes on device (?:'cuda:)?(?<device>\d{1,4})`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
+			Source: "PhysX (Isaac Gym, Isaac Sim), PxgCudaMemoryAllocator.cpp; CUDA.jl, pool.jl; MindSpore, mem_reuse; Warp, context.py; DALI, mm/malloc_resource",
+			Match: []pattern.Sample{
+				{Line: "PxgCudaDeviceMemoryAllocator fail to allocate memory 100663296 bytes!! Result = 2", Want: parser.Fields{"requested": "100663296"}},
+				{Line: "ERROR: LoadError: Out of GPU memory trying to allocate 1.000 GiB", Want: parser.Fields{"requested": "1073741824"}},
+				{Line: "ERROR: Out of GPU memory", Want: parser.Fields{}},
+				{Line: "     [6] CUDA.OutOfGPUMemoryError(sz::Int64)", Want: parser.Fields{}},
+				{Line: "RuntimeError: Device(id:0) memory isn't enough and alloc failed, kernel name: Default/AdamWeightDecay-op1, alloc size: 1073741824B.", Want: parser.Fields{"device": "0", "requested": "1073741824"}},
+				{Line: "RuntimeError: Failed to allocate 536870912 bytes on device 'cuda:1'", Want: parser.Fields{"device": "1", "requested": "536870912"}},
+				{Line: "Can't allocate 268435456 bytes on device 0.", Want: parser.Fields{"device": "0", "requested": "268435456"}},
+			},
+			NoMatch: []string{"PxgCudaDeviceMemoryAllocator fail to allocate memory 12 bytes!! Result = 700", "RuntimeError: Failed to allocate 64 bytes on device 'cpu'"},
+		},
+		{
 			Name:     "rmm.pool",
 			Program:  pattern.Program{Name: "rmm", Vendor: "cuda"},
 			Literals: []string{"RMM failure at"},
@@ -95,5 +147,18 @@ func libraryPatterns() []pattern.Pattern {
 				Want: parser.Fields{"library": "rmm", "requested": "2147483648"},
 			}},
 		},
+	}
+}
+
+// caffeFrame is a frame of the stack that glog prints below a failed check, the innermost first.
+func caffeFrame(name, phase, functions string, samples ...string) pattern.Pattern {
+	return pattern.Pattern{
+		Name:     name,
+		Program:  anyCUDA,
+		Literals: []string{"  caffe::"},
+		Expr:     `^\s{0,8}@\s{1,20}0x[0-9a-f]{1,16}  caffe::\w{1,60}(?:<[^>]{0,40}>)?::` + functions + `\(`,
+		Kind:     parser.GPUDriverOOM, Role: parser.Detail, Phase: phase,
+		Source: "Caffe, src/caffe/net.cpp, solver.cpp, layers; glog, src/signalhandler.cc",
+		Match:  lines(samples...), NoMatch: []string{"    @     0x7fcc1fa1e2f0  caffe::SyncedMemory::to_gpu()"},
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Ray writes "GB" for 2^30 bytes. Of a kill, "used" and "limit" are those of the node (or of Ray's cgroup), "process" is
 // what the killed worker used, "cmd" the task or actor method that Ray names. The class OutOfMemoryError is Ray's own
 // here and says nothing of a GPU; a RayTaskError line repeats its cause and proves nothing.
-var rayPatterns = by(pattern.Program{Name: "ray", Launcher: "ray"}, rayMonitor, rayObjectStore, rayDeaths, rayIdentity)
+var rayPatterns = by(pattern.Program{Name: "ray", Launcher: "ray", Killer: "ray"}, rayMonitor, rayObjectStore, rayDeaths, rayIdentity)
 
 // rayMonitor is the memory monitor, which kills workers before the kernel would.
 func rayMonitor() []pattern.Pattern {
@@ -302,6 +302,18 @@ func rayDeaths() []pattern.Pattern {
 			NoMatch: []string{"DataLoader worker (pid 912) exited unexpectedly with exit code 1."},
 		},
 		{
+			Name:     "rlinf.failed",
+			Literals: []string{"Exception occurred while running "},
+			Expr:     `Exception occurred while running (?<comm>\w{1,80})'s function (?<method>\w{1,80}): exception is `,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Source: "RLinf, rlinf/scheduler/worker/worker_group.py",
+			Match: []pattern.Sample{{
+				Line: "Exception occurred while running RolloutWorker's function sync_model_from_actor: exception is The actor died unexpectedly before finishing this task.",
+				Want: parser.Fields{"comm": "RolloutWorker", "method": "sync_model_from_actor"},
+			}},
+			Also: []string{"ray.actor_died"},
+		},
+		{
 			Name: "ray.actor_died",
 			Literals: []string{
 				"The actor died unexpectedly before finishing", "The actor died because of an error raised in its creation",
@@ -384,24 +396,24 @@ func rayDeaths() []pattern.Pattern {
 	}
 }
 
-// rayIdentity joins a pid with its address, and where the actor's repr tells it, with its rank.
+// rayIdentity joins a pid with its address and its method, and where the actor's repr tells it, with its rank.
 func rayIdentity() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "ray.task_identity",
 			Literals: []string{"() (pid="},
-			Expr: `ray::[^\n()]{1,200}\(\) \(pid=(?<pid>\d{1,10}), ip=(?<host>[0-9a-fA-F.:]{2,45})` +
+			Expr: `(?<method>ray::[^\n()]{1,200})\(\) \(pid=(?<pid>\d{1,10}), ip=(?<host>[0-9a-fA-F.:]{2,45})` +
 				`(?:, actor_id=[0-9a-f]{1,64})?(?:, repr=[^\n()]{0,200}\[rank=(?<rank>\d{1,6})\])?`,
 			Marker: "identity",
 			Source: "Ray 2.x, python/ray/exceptions.py RayTaskError; NeMo-RL workers tell their rank in repr",
 			Match: []pattern.Sample{
 				{
 					Line: "ray::WorkerDict.actor_rollout_update_actor() (pid=311860, ip=10.20.4.17, actor_id=adecfce0, repr=<verl.single_controller.ray.base.WorkerDict object at 0x7f>)",
-					Want: parser.Fields{"pid": "311860", "host": "10.20.4.17"},
+					Want: parser.Fields{"pid": "311860", "host": "10.20.4.17", "method": "ray::WorkerDict.actor_rollout_update_actor"},
 				},
 				{
 					Line: "ray::lm_policy-0-9:MegatronPolicyWorker.save_checkpoint() (pid=41122, ip=10.65.3.71, actor_id=7ec6f9, repr=MegatronPolicyWorker[rank=9])",
-					Want: parser.Fields{"pid": "41122", "host": "10.65.3.71", "rank": "9"},
+					Want: parser.Fields{"pid": "41122", "host": "10.65.3.71", "rank": "9", "method": "ray::lm_policy-0-9:MegatronPolicyWorker.save_checkpoint"},
 				},
 			},
 			NoMatch: []string{"ray::WorkerDict.init_model()"},

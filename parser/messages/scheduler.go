@@ -8,11 +8,13 @@ import (
 )
 
 // schedulerPatterns are batch systems other than Slurm and Kubernetes, and the task systems that watch their workers'
-// memory themselves: PBS and Torque, LSF, HTCondor, Google's training jobs, Dask, Spark.
+// memory themselves: PBS and Torque, LSF, Grid Engine, Flux, HTCondor, Google's training jobs, Dask, Spark.
 var schedulerPatterns = slices.Concat(
-	by(pattern.Program{Name: "pbs", Scheduler: "pbs"}, pbsPatterns),
-	by(pattern.Program{Name: "lsf", Scheduler: "lsf"}, lsfPatterns),
-	by(pattern.Program{Name: "condor", Scheduler: "condor"}, condorPatterns),
+	by(pattern.Program{Name: "pbs", Scheduler: "pbs", Killer: "pbs"}, pbsPatterns),
+	by(pattern.Program{Name: "lsf", Scheduler: "lsf", Killer: "lsf"}, lsfPatterns),
+	by(pattern.Program{Name: "sge", Scheduler: "sge", Killer: "sge"}, sgePatterns),
+	by(pattern.Program{Name: "flux", Scheduler: "flux", Killer: "kernel"}, fluxPatterns),
+	by(pattern.Program{Name: "condor", Scheduler: "condor", Killer: "condor"}, condorPatterns),
 	[]table{taskPatterns},
 )
 
@@ -20,16 +22,17 @@ func pbsPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "pbs.memory",
-			Literals: []string{"PBS: job killed: ", "exceeded a memory resource limit"},
+			Literals: []string{"PBS: job killed: ", "exceeded a memory resource limit", "exceeded MEM usage hard limit"},
 			Expr: `PBS: job killed: (?:p?v?mem)(?: job total)? (?:(?<used_kib>\d{1,15}) ?kb|(?<used_b>\d{1,19})) exceeded limit (?:(?<limit_kib>\d{1,15}) ?kb|(?<limit_b>\d{1,19}))` +
-				`|Job exceeded a memory resource limit \(vmem, pvmem, etc\.\)`,
+				`|Job exceeded a memory resource limit \(vmem, pvmem, etc\.\)|^job \d{1,12}\S{0,80} exceeded MEM usage hard limit \(\d`,
 			Kind: parser.OOMKill, Role: parser.Evidence,
-			Source: "OpenPBS and PBS Pro, src/resmom/linux/mom_mach.c; Torque, mails of the server",
+			Source: "OpenPBS and PBS Pro, src/resmom/linux/mom_mach.c; Torque and Moab, mails of the server",
 			Match: []pattern.Sample{
 				{Line: "=>> PBS: job killed: mem 38427376kb exceeded limit 33554432kb", Want: parser.Fields{"used": "39349633024", "limit": "34359738368"}},
 				{Line: "=>> PBS: job killed: mem job total 115343361 kb exceeded limit 115343360 kb", Want: parser.Fields{"used": "118111601664", "limit": "118111600640"}},
 				{Line: "=>> PBS: job killed: vmem 3372163072 exceeded limit 2147483648", Want: parser.Fields{"used": "3372163072", "limit": "2147483648"}},
 				{Line: "Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted", Want: parser.Fields{}},
+				{Line: "job 3132467 exceeded MEM usage hard limit (2528 > 1126)", Want: parser.Fields{}},
 			},
 			NoMatch: []string{"=>> PBS: job killed: walltime 3610 exceeded limit 3600", "=>> PBS: job killed: ncpus 3.1 exceeded limit 1 (sum)"},
 		},
@@ -45,12 +48,25 @@ func pbsPatterns() []pattern.Pattern {
 	}
 }
 
+func fluxPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "flux.memory",
+		Literals: []string{"oom: Memory cgroup out of memory: killed "},
+		Expr:     `\boom: Memory cgroup out of memory: killed (?<count>\d{1,6}) tasks?(?: on (?<host>[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}))?`,
+		Kind:     parser.OOMKill, Role: parser.Evidence, Source: "flux-core, src/shell/oom.c",
+		Match: []pattern.Sample{
+			{Line: "flux-shell[0]: ERROR: oom: Memory cgroup out of memory: killed 1 task on node7.", Want: parser.Fields{"count": "1", "host": "node7"}},
+			{Line: "oom: Memory cgroup out of memory: killed 3 tasks.", Want: parser.Fields{"count": "3"}},
+		},
+	}}
+}
+
 func lsfPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "lsf.memory",
-			Literals: []string{"TERM_MEMLIMIT: "},
-			Expr:     `TERM_MEMLIMIT: job killed after reaching LSF memory usage limit`,
+			Literals: []string{"job killed after reaching LSF memory usage limit"},
+			Expr:     `(?:TERM_MEMLIMIT: |Exited; )job killed after reaching LSF memory usage limit`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "IBM Spectrum LSF 8-10, the report at the end of a job's output",
 			Match: []pattern.Sample{{Line: "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.", Want: parser.Fields{}}},
 		},
@@ -61,6 +77,29 @@ func lsfPatterns() []pattern.Pattern {
 			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "cancelled"},
 			Source: "IBM Spectrum LSF 8-10: limits of time, and people",
 			Match:  []pattern.Sample{{Line: "TERM_RUNLIMIT: job killed after reaching LSF run time limit.", Want: parser.Fields{"reason": "cancelled"}}, {Line: "TERM_OWNER: job killed by owner.", Want: parser.Fields{"reason": "cancelled"}}},
+		},
+	}
+}
+
+func sgePatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "sge.memory",
+			Literals: []string{"job hard limit \"", "job soft limit \""},
+			Expr:     `job (?<job>\d{1,12})(?:\.\d{1,9})? exceeds job (?:hard|soft) limit "[hs]_(?:vmem|rss|data)" of queue "[^"@]{1,100}@?(?<node>[\w.-]{0,253})" \((?<used_b>\d{1,19})(?:\.\d+)? > limit:(?<limit_b>\d{1,19})`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Grid Engine 6-8 and its forks, daemons/execd/reaper_execd.c, in the messages of the host",
+			Match: []pattern.Sample{{
+				Line: `05/11/2021 10:22:33|  main|node12|W|job 71231 exceeds job hard limit "h_vmem" of queue "all.q@node12" (34560000000.00000 > limit:34359738368.00000) - sending SIGKILL`,
+				Want: parser.Fields{"job": "71231", "node": "node12", "used": "34560000000", "limit": "34359738368"},
+			}},
+			NoMatch: []string{`job 71231 exceeds job hard limit "h_cpu" of queue "all.q@node12" (90000.00000 > limit:86400.00000) - sending SIGKILL`},
+		},
+		{
+			Name:     "sge.sigkill",
+			Literals: []string{"died through signal KILL (9)"},
+			Expr:     `\bjob (?<job>\d{1,12})(?:\.\d{1,9})? died through signal KILL \((?<signal>9)\)`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: "Grid Engine, the mail at the end of a job",
+			Match: []pattern.Sample{{Line: "job 71231.1 died through signal KILL (9)", Want: parser.Fields{"job": "71231", "signal": "9"}}},
 		},
 	}
 }
@@ -76,6 +115,14 @@ func condorPatterns() []pattern.Pattern {
 				Line: "Error from slot1@node-3: Job has gone over cgroup memory limit of 8192 megabytes. Peak usage: 8200 megabytes.  Consider resubmitting with a higher request_memory.",
 				Want: parser.Fields{"limit": "8589934592", "used": "8598323200"},
 			}},
+		},
+		{
+			// Each site gives its own unit.
+			Name:     "condor.hold",
+			Literals: []string{"put on hold by SYSTEM_PERIODIC_HOLD due to memory"},
+			Expr:     `\bput on hold by SYSTEM_PERIODIC_HOLD due to memory usage \d`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "HTCondor at OSG sites, SYSTEM_PERIODIC_HOLD_REASON; DAGMan's log repeats it",
+			Match: lines("Hold reason: Job in status 2 put on hold by SYSTEM_PERIODIC_HOLD due to memory usage 3000000."),
 		},
 	}
 }

@@ -63,11 +63,14 @@ func sglangPool() []pattern.Pattern {
 		},
 		{
 			Name:     "sglang.retract_all",
-			Literals: []string{"even after retracting all other requests"},
-			Expr:     `Out of memory even after retracting all other requests`,
+			Literals: []string{"even after retracting all other requests", "No space left for only one request"},
+			Expr:     `Out of memory even after retracting all other requests|Error: No space left for only one request`,
 			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "rollout",
-			Source:  "SGLang 0.4-0.5, managers/schedule_batch.py",
-			Match:   []pattern.Sample{{Line: "ValueError: Out of memory even after retracting all other requests in the decode batch.", Want: parser.Fields{}}},
+			Source: "SGLang 0.4-0.5, managers/schedule_batch.py",
+			Match: lines(
+				"ValueError: Out of memory even after retracting all other requests in the decode batch.",
+				"AssertionError: No space left for only one request, self.token_to_kv_pool_allocator.available_size()=0",
+			),
 			NoMatch: []string{"KV cache pool is full. Retract requests. #retracted_reqs: 2, #new_token_ratio: 0.5512 -> 0.7210"},
 		},
 		{

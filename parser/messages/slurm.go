@@ -10,7 +10,7 @@ import (
 // Nodes and tasks are as printed: "node[01-04]", "3,10-11". A job id is the job's own, never an array's ("17", where
 // squeue says "15_2"), except in sacct tables, which print "15_2".
 var slurmPatterns = by(
-	pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Counted},
+	pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Counted, Killer: "kernel"},
 	slurmMemoryPatterns, slurmCancelPatterns, slurmExitPatterns,
 )
 

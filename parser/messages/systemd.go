@@ -7,12 +7,13 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// systemdPatterns are systemd's word on its units, and the killers in user space: systemd-oomd and earlyoom. The unit
+// systemdPatterns are systemd's word on its units, and the killers in user space: systemd-oomd, earlyoom and nohang. The unit
 // or cgroup is in field path.
 var systemdPatterns = slices.Concat(
-	by(pattern.Program{Name: "systemd", Authority: pattern.Counted, Node: true}, unitPatterns),
-	by(pattern.Program{Name: "oomd", Node: true}, oomdPatterns),
-	by(pattern.Program{Name: "earlyoom", Node: true}, earlyoomPatterns),
+	by(pattern.Program{Name: "systemd", Authority: pattern.Counted, Node: true, Killer: "kernel"}, unitPatterns),
+	by(pattern.Program{Name: "oomd", Node: true, Killer: "systemd-oomd"}, oomdPatterns),
+	by(pattern.Program{Name: "earlyoom", Node: true, Killer: "earlyoom"}, earlyoomPatterns),
+	by(pattern.Program{Name: "nohang", Node: true, Killer: "nohang"}, nohangPatterns),
 )
 
 func unitPatterns() []pattern.Pattern {
@@ -88,6 +89,17 @@ func oomdPatterns() []pattern.Pattern {
 				{Line: `Killed /user.slice/user-1002.slice/app-trainer.service due to memory used (22369452032) / total (24681861120) and swap used (8589910016) / total (8589930496) being more than 90.00%`, Want: parser.Fields{"path": "/user.slice/user-1002.slice/app-trainer.service", "used": "22369452032", "total": "24681861120"}},
 			},
 		},
+		{
+			Name:     "oomd.cut",
+			Literals: []string{"Killed /", "Marked /"},
+			Expr:     `^(?:systemd-oomd\[\d{1,9}\]: )?(?:Killed|Marked) (?<path>/(?:user|system|machine)\.slice/\S{1,400})(?: (?:for killing )?(?:due|due to|due to \w{1,16}(?: \w{1,16})?))?\s*$`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: oomd + ": cut by a pager or a paste",
+			Match: []pattern.Sample{
+				{Line: `Killed /user.slice/user-1000.slice/user@1000.service/app.slice/vte-spawn-7f1.sco`, Want: parser.Fields{"path": "/user.slice/user-1000.slice/user@1000.service/app.slice/vte-spawn-7f1.sco"}},
+				{Line: `Killed /system.slice/trainer.service due to memory pres`, Want: parser.Fields{"path": "/system.slice/trainer.service"}},
+			},
+			NoMatch: []string{`Killed /home/u/run.sh`, `Killed /system.slice/trainer.service by hand of root`},
+		},
 	}
 }
 
@@ -111,6 +123,27 @@ func earlyoomPatterns() []pattern.Pattern {
 			Kind:     parser.OOMKill, Role: parser.Detail, Source: "earlyoom 1.3-1.8 main.c",
 			Match:   []pattern.Sample{{Line: `low memory! at or below SIGTERM limits: mem 10.00%, swap 10.00%`, Want: parser.Fields{}}},
 			NoMatch: []string{`mem avail:  1024 of 64000 MiB (1.60%), swap free:    0 of    0 MiB (0.00%)`},
+		},
+	}
+}
+
+// nohangPatterns are the lines of one kill: nohang prints the status of a process when it ends it.
+func nohangPatterns() []pattern.Pattern {
+	const nohang = "nohang 0.1-0.3, nohang/nohang implement_corrective_action"
+	return []pattern.Pattern{
+		{
+			Name:     "nohang.victim",
+			Literals: []string{", EUID: "},
+			Expr:     `^\s{0,4}PID: {1,12}(?<pid>\d{1,9}), name: (?<comm>.{1,64}?), state: .{1,40}?, EUID: `,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: nohang,
+			Match: []pattern.Sample{{Line: "  PID:       23152, name: Privileged Cont, state: S (sleeping), EUID: 1000, SID: 1122 (xfce4-session), lifetime: 1h", Want: parser.Fields{"pid": "23152", "comm": "Privileged Cont"}}},
+		},
+		{
+			Name:     "nohang.signal",
+			Literals: []string{" to the victim"},
+			Expr:     `^\s{0,4}Sending (?<signal>SIGTERM|SIGKILL) to the victim`,
+			Kind:     parser.OOMKill, Role: parser.Detail, Source: nohang,
+			Match: []pattern.Sample{{Line: "  Sending SIGTERM to the victim", Want: parser.Fields{"signal": "SIGTERM"}}},
 		},
 	}
 }

@@ -36,6 +36,19 @@ func tgiPatterns() []pattern.Pattern {
 			),
 		},
 		{
+			// The shards' own error is not always passed on.
+			Name:     "tgi.warmup",
+			Literals: []string{"Not enough memory to handle "},
+			Expr:     `Warmup\(Generation\("Not enough memory to handle (?:(?<tokens>\d{1,9}) total tokens with )?\d{1,9} prefill tokens\.`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Source: "Text Generation Inference 0.9-3.x, router/src/main.rs: what a shard answered to the warm-up (server/text_generation_server/models/flash_causal_lm.py)",
+			Match: []pattern.Sample{
+				{Line: "Error: Warmup(Generation(\"Not enough memory to handle 16000 total tokens with 2 prefill tokens. You need to decrease `--max-batch-total-tokens` or `--max-batch-prefill-tokens`\"))", Want: parser.Fields{"tokens": "16000"}},
+				{Line: "Error: Backend(Warmup(Generation(\"Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`\")))", Want: parser.Fields{}},
+			},
+			NoMatch: []string{"RuntimeError: Not enough memory to handle 32768 prefill tokens. You need to decrease `--max-batch-prefill-tokens`"},
+		},
+		{
 			Name:     "tgi.shard_cannot_start",
 			Literals: []string{"Error: Shard", " failed to start"},
 			Expr:     `^Error: ShardCannotStart\s*$|text_generation_launcher: Shard (?<rank>\d{1,4}) failed to start|^Shard (?<rank>\d{1,4}) failed to start\s*$`,

@@ -70,13 +70,13 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Name:     "torch.oom.of_which",
 			Literals: []string{"ut of memory. Tried to allocate "},
 			Expr: `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
-				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of (?<total_sz>` + torchSize + `))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
+				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of(?: (?<total_sz>` + torchSize + `)| [\d.]{0,12}$))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
 				`(?:(?=\. Process (?<gpu_pid>\d{1,10}) has ` + torchSize + ` memory in use(?!\.? (?:Process|Including)))|)` +
 				`(?:\. (?:Including non-PyTorch memory, this process has (?<process_sz>` + torchSize + `)|Process \d{1,10} has (?<others_sum_sz>` + torchSize + `)) memory in use){0,256}` +
 				`(?:\. (?<allowed_sz>` + torchSize + `) allowed)?` +
-				`(?:[.;] Of the allocated memory (?<allocated_sz>` + torchSize + `) is allocated by PyTorch,?)?` +
+				`(?:[.;] Of the allocated memory (?<allocated_sz>` + torchSize + `) is allocated by(?: PyTorch,?)?)?` +
 				`(?: with (?<private_pools_sz>` + torchSize + `) allocated in private pools \([^)]{0,64}\),)?` +
-				`(?: and (?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but unallocated)?`,
+				`(?: and (?<reserved_unallocated_sz>` + torchSize + `) is reserved by)?`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch 2.1 (\"capacty\") to 2.10, c10/cuda/CUDACachingAllocator.cpp; private pools from 2.4, allowed from about 2.6; pids are those of the host's process table",
 			Match: []pattern.Sample{
@@ -87,6 +87,10 @@ func torchAllocatorPatterns() []pattern.Pattern {
 				{
 					Line: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU \x01 has a total capacity of 47.50 GiB of which 1.25 GiB is free.",
 					Want: parser.Fields{"platform": "CUDA", "requested": "3221225472", "total": "51002736640", "free": "1342177280"},
+				},
+				{
+					Line: "[rank4]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 4 has a total capacity of 40.00 GiB of which 1.00 GiB is free. Process 3679748 has 38.50 GiB memory in use. Of the allocated memory 36.00 GiB is allocated by PyTorc",
+					Want: parser.Fields{"platform": "CUDA", "requested": "1610612736", "device": "4", "total": "42949672960", "free": "1073741824", "gpu_pid": "3679748", "others": "41339060224", "allocated": "38654705664"},
 				},
 				{
 					Line: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 5 has a total capacty of 79.00 GiB of which 19.00 MiB is free. Process 2240113 has 78.50 GiB memory in use. Of the allocated memory 75.00 GiB is allocated by PyTorch, and 1.50 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
@@ -104,6 +108,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 					Line: "RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free. Process 9 has 79.00 GiB memory in use.",
 					Want: parser.Fields{"platform": "CUDA", "requested": "1073741824", "device": "0", "total": "85899345920", "free": "536870912", "gpu_pid": "9", "others": "84825604096"},
 				},
+				{Line: "Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 7 has a total capacity of 80.", Want: parser.Fields{"platform": "CUDA", "requested": "2147483648", "device": "7"}},
 				{Line: "Out of memory. Tried to allocate 2.00 GiB", Want: parser.Fields{"requested": "2147483648"}},
 			},
 			NoMatch: []string{
@@ -159,7 +164,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		{
 			Name:     "torch.oom.class",
 			Literals: []string{"OutOfMemoryError: ", "c10::OutOfMemoryError"},
-			Expr: `(?:torch\.(?:cuda\.)?OutOfMemoryError: (?![A-Z]{0,6} ?[Oo]ut of memory\. Tried to allocate (?:` + torchSize + `|more than)|Allocation on device \d+ would|[NX]PU out of memory|MPS backend|.{0,100}out of resource)` +
+			Expr: `(?:torch\.(?:cuda\.)?OutOfMemoryError: (?!Caught \w+ in |[A-Z]{0,6} ?[Oo]ut of memory\. Tried to allocate (?:` + torchSize + `|more than)|Allocation on device \d+ would|[NX]PU out of memory|MPS backend|.{0,100}out of resource)` +
 				`|instance of 'c10::OutOfMemoryError')`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch, torch/csrc/Exceptions.cpp: torch.cuda.OutOfMemoryError 1.13-2.3, torch.OutOfMemoryError since 2.4, with a message that is cut or that someone replaced",
@@ -176,6 +181,32 @@ func torchAllocatorPatterns() []pattern.Pattern {
 				"No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
 				"torch.OutOfMemoryError: NPU out of memory. device id: 3",
 			},
+		},
+		{
+			Name:     "torch.replica",
+			Literals: []string{" in replica "},
+			Expr:     `\bCaught RuntimeError in replica \d{1,4} on device (?<device>\d{1,4})`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Detail,
+			Source: "PyTorch 1.2-2.x, torch/nn/parallel/parallel_apply.py: the original's traceback stands below",
+			Match:  []pattern.Sample{{Line: "RuntimeError: Caught RuntimeError in replica 1 on device 2.", Want: parser.Fields{"device": "2"}}},
+		},
+		{
+			// Without the allocator's line, which was cut away: the classifier takes it for the failure where nothing else is one.
+			Name:     "torch.oom.alone",
+			Literals: []string{"OutOfMemoryError", "ResourceExhaustedError ", "!!! Allocation on device"},
+			Expr: `(?:\b(?<class>RayTaskError)\(OutOfMemoryError\): ray::[^\n()]{1,200}(?:\(\) \(pid=(?<pid>\d{1,10}), ip=(?<host>[0-9a-fA-F.:]{2,45}))?|^(?<class>(?:torch|torch\.cuda|cupy\.cuda\.memory)\.OutOfMemoryError)\s*$` +
+				`|\b(?<class>OutOfMemoryError): Caught OutOfMemoryError in replica \d{1,4} on device (?<device>\d{1,4})|^(?<class>OutOfMemoryError|ResourceExhaustedError)\s+Traceback \(most recent call last\)|!!! Exception during processing !!! (?<class>Allocation) on device\s*$)`,
+			Kind: parser.Exception, Role: parser.Context,
+			Source: "Ray 2.x, python/ray/exceptions.py RayTaskError; IPython, core/ultratb.py; ComfyUI, execution.py, before its traceback; an exception without a message",
+			Match: []pattern.Sample{
+				{Line: "ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=1, ip=10.0.0.1)", Want: parser.Fields{"class": "RayTaskError", "pid": "1", "host": "10.0.0.1"}},
+				{Line: "torch.OutOfMemoryError", Want: parser.Fields{"class": "torch.OutOfMemoryError"}},
+				{Line: "torch.OutOfMemoryError: Caught OutOfMemoryError in replica 0 on device 2.", Want: parser.Fields{"class": "OutOfMemoryError", "device": "2"}},
+				{Line: "OutOfMemoryError                          Traceback (most recent call last)", Want: parser.Fields{"class": "OutOfMemoryError"}},
+				{Line: "ResourceExhaustedError                    Traceback (most recent call last)", Want: parser.Fields{"class": "ResourceExhaustedError"}},
+				{Line: "!!! Exception during processing !!! Allocation on device ", Want: parser.Fields{"class": "Allocation"}},
+			},
+			NoMatch: []string{"    except torch.OutOfMemoryError:", "raise OutOfMemoryError", "RayTaskError(OutOfMemoryError): what does it mean?", "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."},
 		},
 		{
 			Name:     "torch.oom.cut",

@@ -53,26 +53,27 @@ func trainerRecoveries() []pattern.Pattern {
 		{
 			Name: "trainer.oom_retried",
 			Literals: []string{
-				"etrying after OOM", "etrying after CUDA", "attempting to recover from OOM", "ran out of memory, retrying batch",
+				"etrying after OOM", "etrying after CUDA", "ran out of memory, retrying batch",
 				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM - batch removed", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
 				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "batch size to", "batch_size to", ", skipping", ", retrying",
+				"etrying with tiled ", "etermined largest batch size: ",
 			},
 			Requires: []string{"OOM", "out of memory", "atch"}, // requests are retried, too
-			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)|attempting to recover from OOM` +
+			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)` +
 				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models` +
 				`|\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b.{0,160}\bout of memory` +
 				`|\bOOM\b.{0,80}\b[Ss]kipping (?:this )?batch\b|\bcuda OOM - batch removed` +
 				`|\bout of memory\b.{0,1500}\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b` +
 				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch[ _-]?size` +
+				`|[Rr]an out of memory when [^,]{1,60}, retrying with tiled |\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
 			Kind: parser.Recovered, Role: parser.Context,
-			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); common wording of user code",
+			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on), sd.py; lm-eval, models/huggingface.py; common wording of user code",
 			Match: []pattern.Sample{
 				{Line: "Got an OOM, unloading all loaded models.", Want: parser.Fields{}},
 				{Line: "OOM in all workers, skipping update", Want: parser.Fields{}},
 				{Line: "| WARNING: ran out of memory, retrying batch", Want: parser.Fields{}},
-				{Line: "attempting to recover from OOM in forward/backward pass", Want: parser.Fields{}},
 				{Line: "Retrying after OOM (attempt 2/3)", Want: parser.Fields{}},
 				{Line: "Decreasing batch size to: 8.", Want: parser.Fields{}},
 				{Line: "2025-06-01 10:00:00 | WARNING | OOM on batch 17, skipping", Want: parser.Fields{}},
@@ -83,6 +84,9 @@ func trainerRecoveries() []pattern.Pattern {
 				{Line: "CUDA out of memory at step 12, skipping this sample", Want: parser.Fields{}},
 				{Line: "OutOfMemoryError caught, halving batch size to 4 and retrying", Want: parser.Fields{}},
 				{Line: "Retrying with batch size 4", Want: parser.Fields{}},
+				{Line: "Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.", Want: parser.Fields{}},
+				{Line: " Skipping batch", Want: parser.Fields{}},
+				{Line: "Determined largest batch size: 8", Want: parser.Fields{}},
 			},
 			NoMatch: []string{
 				"use gradient checkpointing to avoid OOM", "oom_retry=True", "try reducing the batch size to fit", "Connection reset, retrying in 5 s",

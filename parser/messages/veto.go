@@ -8,7 +8,13 @@ import (
 // vetoPatterns are lines that look like memory trouble and are none. A veto stops every event of its message, so each
 // one is worded to keep clear of real failures: a line that carries an allocator's figures is vetoed only where the
 // surroundings prove it quoted.
-var vetoPatterns = []table{limitVetoes, handledVetoes, mentionVetoes}
+var vetoPatterns = []table{limitVetoes, handledVetoes, mentionVetoes, sampleVetoes, formVetoes}
+
+// oomWords are the words of a memory error that people and programs quote.
+const oomWords = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? out of memory|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
+
+// notItsOwn fails where a record has an error of its own beside the text that it quotes.
+const notItsOwn = `(?!.{0,8000}?(?<!\\)["'](?:error|err|exception|exc_info|detail|reason|message|msg|stack_?trace|traceback)["']: ?["'][^"']{0,400}?` + oomWords + `)`
 
 // limitVetoes are limits of something other than memory that use its words.
 func limitVetoes() []pattern.Pattern {
@@ -16,8 +22,8 @@ func limitVetoes() []pattern.Pattern {
 		{
 			// Code rewards run generated programs in a sandbox and print how these fail.
 			Name:     "veto.sandbox",
-			Literals: []string{"sandbox", "Sandbox"},
-			Expr:     `(?i)sandbox.{0,400}(?:MemoryError|bad_alloc|Killed|Cannot allocate memory|out of memory|SIGKILL)`,
+			Literals: []string{"sandbox", "Sandbox", "run_status", "run_result", "compile_result"},
+			Expr:     `(?i)['"](?:run|compile)_(?:status|result)['"]: |(?<![/\w.-])sandbox(?:_\w{1,12})?['"]?[:\]]?\s(?:[^:]{0,60}\bstd(?:err|out)|(?:\w{1,12} )?(?:output|results?|response|returned|verdict|execution|test case|killed))\b.{0,400}(?:MemoryError|bad_alloc|Killed|Cannot allocate memory|out of memory|SIGKILL)`,
 			Veto:     true,
 			Source:   "reward functions that execute code: verl's sandbox_fusion, prime_code; SandboxFusion",
 			Also:     []string{"host.bad_alloc"},
@@ -128,30 +134,14 @@ func handledVetoes() []pattern.Pattern {
 	}
 }
 
-// mentionVetoes are lines that speak of memory errors: settings, counters, advice, source code, quotations, samples.
+// mentionVetoes are lines that speak of memory errors: counters, advice, questions, quotations.
 func mentionVetoes() []pattern.Pattern {
 	const mention = `(?:torch\.(?:cuda\.)?OutOfMemoryError|RuntimeError: |CUDA |cuda |HIP |NPU |XPU |[Oo]ut of memory|OOM|MemoryError|std::bad_alloc|RESOURCE_EXHAUSTED|CUBLAS_STATUS_ALLOC)`
-	const words = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? out of memory|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
 	return []pattern.Pattern{
-		{
-			Name: "veto.option",
-			Literals: []string{
-				"oom_kill_step", "oom-kill-step", "oom-kill-disable", "oom_retry", "oom_dump_memory_history", "tokens_to_oom",
-				"OOMPolicy=", "OOMScoreAdjust=", "vm.panic_on_oom", "vm.oom_kill_allocating_task",
-			},
-			Expr:   `\b(?:oom[_-]kill[_-]step|oom-kill-disable|oom_retry|oom_dump_memory_history|\w{0,24}tokens_to_oom|OOMPolicy=|OOMScoreAdjust=|vm\.panic_on_oom|vm\.oom_kill_allocating_task)`,
-			Veto:   true,
-			Source: "settings of launchers, systemd, docker and the kernel, echoed",
-			Match: []pattern.Sample{
-				{Line: "[rank2] model on cuda:2, 13.4 GiB allocated, 79.1 GiB total, oom_retry=True", Want: parser.Fields{}},
-				{Line: "+ docker run --oom-kill-disable --shm-size=16g trainer", Want: parser.Fields{}},
-			},
-			NoMatch: []string{"python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0"},
-		},
 		{
 			Name:     "veto.zero_counter",
 			Literals: []string{"OOMKilled", "oom_kill 0", "oom_kill: 0", "oom_group_kill 0", "num_oom", "CUDA OOMs: 0", "oom_rate", "oom_count", "mem/oom", "oom=False"},
-			Expr:     `(?<![\w-])OOMKilled['"]?\s{0,4}[=:]\s{0,4}[Ff]alse\b|(?<![\w-])(?:(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w)`,
+			Expr:     `^(?!.{0,4000}?` + oomWords + `).{0,4000}?(?:(?<![\w-])OOMKilled['"]?\s{0,4}[=:]\s{0,4}[Ff]alse\b|(?<![\w-])(?:(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w))`,
 			Veto:     true,
 			Source:   "docker inspect, cgroup memory.events, torch.cuda.memory_summary, metrics: nothing was counted",
 			Match: []pattern.Sample{
@@ -180,9 +170,10 @@ func mentionVetoes() []pattern.Pattern {
 				"CUDA out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED",
 				"CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr: `(?=` + words + `)(?<=\b(?:[Ii]f (?:you|it|this|the \w{1,20}|your \w{1,20})|[Ii]n case|[Ww]hen you|[Yy]ou (?:may|might|can|will|could)|(?:may|might|could|can|would|will) (?:also |still |otherwise )?(?:cause|run|result|lead|trigger|go|hit|be|get|raise|occur)|[Tt]o (?:avoid|prevent|reduce|fix|handle|debug)|(?:[Aa]void|[Pp]revent)(?:s|ing)?|[Ww]ithout|risk of|[Nn]o more)` +
-				`\b[^.:;']{0,80})` + words + `(?!\. Tried to allocate)(?! [Kk]illed)`,
-			Also:   []string{"veto.code", "cuda.error", "torch.oom.class"},
+			Expr: `(?=` + oomWords + `)(?!.{0,90}\. Tried to allocate \d)(?<!` + oomWords + `.{0,400})(?<=\b(?:[Ii]f (?:you|it|this|the \w{1,20}|your \w{1,20}) (?:hits?|gets?|sees?|runs? into|encounters?|faces?|has|have|causes?|reports?|fails? with|results? in|raises?)|[Ii]n case of|[Ww]hen you (?:hit|get|see|run into|encounter)` +
+				`|(?:may|might|could|can|would|will)(?: also| still| otherwise)? (?:cause|run|result|lead|trigger|go|hit|be|get|see|raise|occur)(?: in| to| into)?|[Tt]o (?:avoid|prevent|reduce|fix|handle|debug)|(?:[Aa]void|[Pp]revent)(?:s|ing)?|risk of|[Nn]o more)` +
+				`(?: (?:a|an|the|any|some|such|more|potential|possible|GPU))?[ ("'` + "`" + `]{1,3})` + oomWords + `(?:: ` + oomWords + `)?(?! [Kk]illed)(?!.{0,400}` + oomWords + `)`,
+			Also:   []string{"cuda.error", "torch.oom.class"},
 			Veto:   true,
 			Source: "help texts, warnings, comments: a conditional in front of the words",
 			Match: []pattern.Sample{
@@ -207,8 +198,7 @@ func mentionVetoes() []pattern.Pattern {
 				"CUDA out of memory", "HIP out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError: ",
 				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr: `(?=` + words + `)(?<=\b(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to)|[Ww]hat (?:does|is|causes)|(?:I|you|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))` +
-				`\b[^.:;']{0,60})` + words,
+			Expr:   `(?=` + oomWords + `)(?<!` + oomWords + `.{0,400})(?<=\b(?:(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to))\b[^.:;,']{0,60}|(?:[Ww]hat (?:does|is|causes)|(?:I|you|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))(?: (?:a|an|the|this|that))? ))` + oomWords,
 			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "questions of people: prompts and samples that a rollout prints over several lines, chat models' answers",
@@ -222,13 +212,32 @@ func mentionVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			// The kernel quotes nobody, and a record has a colon or a sign in front of its text.
+			Name:     "veto.kernel_quoted",
+			Literals: []string{"ill process ", "illed process ", "invoked oom-killer"},
+			Expr:     `\w ["'“‘` + "`" + `](?:[^"'“”’` + "`" + `]{0,40}[Oo]ut of memory(?: \(\w{1,40}\))?: )?(?:Kill(?:ed)? process \d|[\w:.-]{1,16} invoked oom-killer)`,
+			Veto:     true,
+			Also:     []string{"kernel.sacrifice", "kernel.killed", "kernel.invoked"},
+			Source:   "prose about a kernel's log: the message in quotation marks within a sentence",
+			Match: lines(
+				`I see the message "Out of memory: Kill process 4312 (python) score 911 or sacrifice child" in the syslog of yesterday.`,
+				`The kernel said 'Killed process 3312 (python) total-vm:96760932kB, anon-rss:44817324kB, file-rss:41216kB' last week.`,
+				`dmesg showed “python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0”`,
+			),
+			NoMatch: []string{
+				`"MESSAGE" : "Out of memory: Killed process 41 (python) total-vm:1kB"`,
+				`level=warning msg="Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB"`,
+				`Out of memory: Killed process 41 (python "x") total-vm:1kB`,
+			},
+		},
+		{
 			Name: "veto.quoted",
 			Literals: []string{
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
 				"MemoryError: ", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory", "'out of memory' in", "\"out of memory\" in",
 			},
 			Expr: "`" + mention + "[^`]{0,120}`|" + `["“]CUDA out of memory["”]|["']out of memory["'] in (?:str|e\b|err)` +
-				`|^\s{0,8}(?:[*•-]|\d{1,2}[.)]|\|) {1,4}["'“]?(?!.{0,120}Tried to allocate \d)` + mention + `[^|]{0,80}(?: [-–—=|>]|["”` + "`" + `]|: (?:lower|reduce|try|use|set|usually|start)\b)`,
+				`|^\s{0,8}(?:[*•-]|\d{1,2}[.)]|\|) {1,4}(?!.{0,120}Tried to allocate \d)(?:["“]` + mention + `[^"”]{0,80}["”]|` + mention + `[^|]{0,80}(?: [-–—=|>]|:) (?:lower|reduce|decrease|increase|try|use|enable|set|check|see|usually|means|start)\b)`,
 			Also:   []string{"torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "READMEs and troubleshooting lists: the message in backticks, in quotation marks, or heading a list item",
@@ -246,28 +255,12 @@ func mentionVetoes() []pattern.Pattern {
 				"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 512.00 MiB is free.'",
 			},
 		},
-		{
-			Name:     "veto.code",
-			Literals: []string{"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "annot allocate memory", "RESOURCE_EXHAUSTED", "CUDA_ERROR_OUT_OF_MEMORY", "_STATUS_ALLOC_FAILED"},
-			Expr: `^(?>(?:-{1,8}>|[│❱]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?(?:#{1,6} (?!There is insufficient)|// |\+{1,3} (?:echo|grep|cat|#)|(?:raise|except|elif|if|assert|print|warnings\.warn|(?:logger|logging|log)\.\w{1,12}|catch|throw|echo|grep|rg)[ (]).{0,400}?` +
-				words,
-			Also:   []string{"torch.oom.of_which", "torch.oom.class", "cuda.error"},
-			Veto:   true,
-			Source: "source lines in tracebacks and listings, comments, traced shell commands",
-			Match: []pattern.Sample{
-				{Line: `    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`, Want: parser.Fields{}},
-				{Line: "    except torch.cuda.OutOfMemoryError: # retry below", Want: parser.Fields{}},
-				{Line: `---> 12     if "CUDA error: out of memory" in str(e):`, Want: parser.Fields{}},
-				{Line: "+ echo 'RuntimeError: CUDA error: out of memory means too big a batch'", Want: parser.Fields{}},
-			},
-			NoMatch: []string{
-				"RuntimeError: CUDA error: out of memory",
-				"terminate called after throwing an instance of 'std::bad_alloc'",
-				"# There is insufficient memory for the Java Runtime Environment to continue.",
-				"    error: CUDA out of memory. Tried to allocate 2.00 GiB",
-				"return code 1, RuntimeError: CUDA error: out of memory",
-			},
-		},
+	}
+}
+
+// sampleVetoes are texts that a run prints because they are its data: prompts, completions, requests, what tools printed.
+func sampleVetoes() []pattern.Pattern {
+	return []pattern.Pattern{
 		{
 			// Trainers print prompts, completions and rewards as tables. A panel of one column may hold the program's
 			// own exception.
@@ -275,7 +268,7 @@ func mentionVetoes() []pattern.Pattern {
 			Literals: []string{
 				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
 			},
-			Expr:   `^\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
+			Expr:   `^(?!.{0,2000}[│┃]\s*(?!-?\d{1,6}\.\d{1,6}\s)(?:[\w.-]{0,60}\d[\w.-]{0,60}|FAILED|ERROR|[Ff]ailed|[Ee]rror)\s*[│┃])\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
 			Also:   []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
 			Veto:   true,
 			Source: "rich tables: TRL print_prompt_completions_sample and others",
@@ -293,9 +286,9 @@ func mentionVetoes() []pattern.Pattern {
 				"'role': '", `"role": "`, `"role":"`, `\"role\":`,
 				"'prompt': '", `'prompt': "`, "'prompt': [", `"prompt": "`, `"prompt": [`, `"prompt": {`, `"prompt":"`, `"prompt":[`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
 			},
-			Expr: `^.{0,300}?(?:(?:Receive|Finish): obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
+			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
 				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
-				`|^.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion))`,
+				`|.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion)))(?<!` + oomWords + `.{0,4000})`,
 			Veto:   true,
 			Whole:  true,
 			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
@@ -319,15 +312,16 @@ func mentionVetoes() []pattern.Pattern {
 		{
 			// Agents that work on software run commands, and what these print is the agent's reading.
 			Name:     "veto.tool_output",
-			Requires: []string{"bservation", "BSERVATION", "ool_re", "ool re", "ool_out", "ool out", "Tool Re", "Tool Out"},
+			Requires: []string{"bservation", "BSERVATION", "Thought", "Final Answer", "ool_re", "ool re", "ool_out", "ool out", "Tool Re", "Tool Out"},
 			Literals: []string{
 				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
 				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED",
 			},
-			Expr: `^(?>.{0,300}?(?:\b[Oo]bservations?|\bOBSERVATIONS?|\b[Tt]ool[ _][Rr]e(?:sponse|sult)s?|\b[Tt]ool[ _][Oo]utputs?)\b['"]?(?: \d{1,6}| \([^()]{0,80}\))?\s?[:=>\]]).{0,8000}?` +
-				`(?:` + words + `|[Oo]ut of memory|oom-kill|OOM Killed|Killed process)`,
+			Expr: `^(?>[\[{ ]{0,3}(?:</?tool_re(?:sponse|sult)s?|(?:[Tt]rajectory|[Tt]urn|[Ss]tep)[ _]?\d{1,6}\]?:? observations?` +
+				`|(?:(?:[Tt]rajectory|[Tt]urn|[Ss]tep)[ _]?\d{1,6}\]?:? )?['"]?(?:OBSERVATIONS?|Observations?|[Tt]ool[ _](?:[Rr]esponse|[Rr]esult|[Oo]utput)s?|Thought|Final Answer))['"]?(?: \d{1,6}| \([^()]{0,80}\))?\s?[:=>\]]).{0,8000}?` +
+				`(?:` + oomWords + `|[Oo]ut of memory|oom-kill|OOM Killed|Killed process)`,
 			Also: []string{
-				"veto.code", "veto.question", "veto.advice", "veto.quoted", "veto.sample", "host.numpy", "host.enomem", "kernel.killed", "cuda.error",
+				"veto.question", "veto.advice", "veto.quoted", "veto.sample", "host.numpy", "host.enomem", "kernel.killed", "cuda.error",
 				"torch.oom.of_which",
 			},
 			Veto:   true,
@@ -353,8 +347,8 @@ func mentionVetoes() []pattern.Pattern {
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
 				"MemoryError", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr: `^(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["'])).{0,8000}?` +
-				words,
+			Expr: `^` + notItsOwn + `(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["'])).{0,8000}?` +
+				oomWords,
 			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request"},
 			Veto:   true,
 			Source: "chat templates and message lists: rollouts print the samples themselves, and coding data holds whole tracebacks",

@@ -86,6 +86,17 @@ func vllmSizing() []pattern.Pattern {
 			NoMatch: []string{"Available KV cache memory: 11.27 GiB", `    raise ValueError("To serve at least one request with the models's max seq len "`},
 		},
 		{
+			// The refusal itself follows, unless the log is cut.
+			Name:     "vllm.kv_negative",
+			Program:  pattern.Program{Name: "vllm", Framework: "vllm", Authority: pattern.Counted},
+			Literals: []string{"vailable KV cache memory: -"},
+			Expr:     `[Aa]vailable KV cache memory: (?<available_sz>-\d+(?:\.\d+)? ?GiB)`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source:  "vLLM V1, v1/worker/gpu_worker.py: weights and activations alone are larger than the share",
+			Match:   []pattern.Sample{{Line: "Available KV cache memory: -3.50 GiB", Want: parser.Fields{"available": "-3758096384"}}},
+			NoMatch: []string{"Available KV cache memory: 11.27 GiB"},
+		},
+		{
 			// Terminals and log viewers of fixed width break the sentence anywhere.
 			Name:  "vllm.kv_needed_rest",
 			After: []string{"vllm.kv_needed"}, Within: 2,

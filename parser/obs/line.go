@@ -41,6 +41,7 @@ type read struct {
 	Bytes     int64  `json:"bytes"`
 	Lines     int    `json:"lines"`
 	Truncated int    `json:"truncated_lines"`
+	Quoted    int    `json:"quoted_lines,omitempty"`
 	Error     string `json:"error,omitempty"`
 	Digest    string `json:"digest,omitempty"`
 }

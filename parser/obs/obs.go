@@ -42,6 +42,7 @@ type Read struct {
 	Bytes     int64
 	Lines     int
 	Truncated int    // lines that were too long to be read whole
+	Quoted    int    // messages of failures that are text of printed samples
 	Error     string // why it was not read to its end; empty: it was
 	// Digest tells logs of the same name apart: texts that differ say that the logs differ. Empty when nobody knows.
 	Digest string

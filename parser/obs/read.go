@@ -267,11 +267,11 @@ func (d *decoder) input(l *line) error {
 
 // done ends a log.
 func (d *decoder) done(r *read) error {
-	if r.Bytes < 0 || r.Lines < 0 || r.Truncated < 0 {
+	if r.Bytes < 0 || r.Lines < 0 || r.Truncated < 0 || r.Quoted < 0 {
 		return errors.New("a count is negative")
 	}
 	out := Read{
-		Name: d.name, In: d.inside, Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Error: d.texts.in(r.Error, maxText),
+		Name: d.name, In: d.inside, Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: d.texts.in(r.Error, maxText),
 		Digest: hex.EncodeToString(d.digest.Sum(nil)),
 	}
 	if d.texts.err == nil {
@@ -316,11 +316,7 @@ func (d *decoder) named(number int) (link, error) {
 
 // The words that an event may hold.
 var (
-	kinds = []parser.Kind{
-		parser.GPUOOM, parser.GPUDriverOOM, parser.KVCache, parser.NCCLOOM, parser.NCCLFailure, parser.HostOOM, parser.OOMKill,
-		parser.SHMExhausted, parser.IllegalAccess, parser.ProcessExit, parser.JobCancelled, parser.Exception, parser.Restart,
-		parser.Recovered, parser.Pressure,
-	}
+	kinds = append(parser.Kinds(), parser.JobCancelled, parser.DiskFull, parser.Exception, parser.Restart, parser.Recovered, parser.Pressure)
 	roles = []parser.Role{parser.Evidence, parser.Detail, parser.Suspicion, parser.Consequence, parser.Context}
 )
 

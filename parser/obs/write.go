@@ -87,38 +87,36 @@ func NewLog(out io.Writer, name, in string) *Log {
 
 // Add writes an observation of this log. It takes what a parser emits; a failure of the writer is told by [Log.Close].
 func (l *Log) Add(o parser.Observation) {
+	at := o.Place()
+	x := line{Line: max(0, at.Line), Offset: max(0, at.Offset)}
 	switch o := o.(type) {
 	case parser.Event:
-		name := l.texts.out(o.Pattern, maxName)
-		l.put(&line{
-			Event: &name, Kind: string(o.Kind), Role: string(o.Role), Phase: l.texts.out(o.Phase, maxName), Line: max(0, o.At.Line), Offset: max(0, o.At.Offset),
-			From: l.from(&o.Header), Fields: l.fieldsOut(o.Fields), Text: l.texts.out(o.Text, maxText), Trace: l.trace(o.Trace),
-		})
+		x.Event, x.Kind, x.Role, x.Phase = l.name(o.Pattern), string(o.Kind), string(o.Role), l.texts.out(o.Phase, maxName)
+		x.From, x.Trace = l.from(&o.Header), l.trace(o.Trace)
+		x.Fields, x.Text = l.fieldsOut(o.Fields), l.texts.out(o.Text, maxText)
 	case parser.Setting:
-		key := l.texts.out(o.Key, maxName)
-		l.put(&line{
-			Setting: &key, Line: max(0, o.At.Line), Offset: max(0, o.At.Offset), From: l.from(&o.Header),
-			Value: l.texts.out(o.Value, maxValue), Form: l.texts.out(o.Form, maxName),
-		})
+		x.Setting, x.From = l.name(o.Key), l.from(&o.Header)
+		x.Value, x.Form = l.texts.out(o.Value, maxValue), l.texts.out(o.Form, maxName)
 	case parser.Marker:
-		name := l.texts.out(o.Name, maxName)
-		l.put(&line{
-			Marker: &name, Line: max(0, o.At.Line), Offset: max(0, o.At.Offset), From: l.from(&o.Header),
-			Fields: l.fieldsOut(o.Fields), Text: l.texts.out(o.Text, maxText),
-		})
+		x.Marker, x.From = l.name(o.Name), l.from(&o.Header)
+		x.Fields, x.Text = l.fieldsOut(o.Fields), l.texts.out(o.Text, maxText)
 	case parser.Gauge:
-		name := l.texts.out(o.Name, maxName)
-		l.put(&line{
-			Gauge: &name, Line: max(0, o.At.Line), Offset: max(0, o.At.Offset), From: l.from(&o.Header),
-			Fields: l.fieldsOut(o.Fields), Text: l.texts.out(o.Text, maxText),
-		})
+		x.Gauge, x.From = l.name(o.Name), l.from(&o.Header)
+		x.Fields, x.Text = l.fieldsOut(o.Fields), l.texts.out(o.Text, maxText)
 	}
+	l.put(&x)
+}
+
+// name is a name as a line has it.
+func (l *Log) name(s string) *string {
+	s = l.texts.out(s, maxName)
+	return &s
 }
 
 // Close ends the log and returns the first error of the writer. The names in r count nothing: they are known.
 func (l *Log) Close(r Read) error {
 	l.put(&line{Read: &read{
-		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
+		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
 	}})
 	l.flush()
 	return l.werr

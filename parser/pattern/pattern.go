@@ -1,4 +1,4 @@
-// Package pattern says what one message of one program looks like and what a match yields.
+// Package pattern describes what one message of one program looks like and what a match yields.
 package pattern
 
 import (
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -31,6 +32,7 @@ type Program struct {
 	Child       string    // of a launcher that reports how its processes ended: the field that names the process
 	Authority   Authority // of its reports of kills
 	Node        bool      // logs for a node or a cluster, about any job there
+	Killer      string    // who kills, where the program reports kills for memory: kernel, ray, kubelet ...
 }
 
 // Authority ranks who reports a kill: of several reports of one kill, the highest is the root.
@@ -45,9 +47,9 @@ const (
 )
 
 // Pattern is one message of one program: what it looks like, what it yields, where it comes from, and the lines that
-// prove it. Exactly one of Kind, Marker, Gauge and Veto says what a match yields.
+// prove it. Exactly one of Kind, Marker, Gauge and Veto decides what a match yields.
 //
-// A named group of Expr becomes a field of that name. A suffix of the name tells the unit and is dropped:
+// A named group of Expr becomes a field of that name. A suffix of the name is the unit and is dropped:
 //
 //	x_sz   number and unit, KB/MB/GB meaning powers of 1024   x_dsz  the same, meaning powers of 1000
 //	x_b    bytes   x_kib, x_mib, x_gib  number of KiB, MiB, GiB
@@ -58,7 +60,8 @@ type Pattern struct {
 	Name string // "program.message", unique
 	Program
 	// Literals are case-sensitive: every match of Expr contains at least one of them, and Expr is never tried on a message
-	// without one. They have at least 6 bytes; choose what healthy logs seldom hold (under 1 % of lines).
+	// without one. They have at least 6 bytes; choose what healthy logs seldom hold (under 1 % of lines). A Veto without them is tried on
+	// each message that an event pattern matches.
 	Literals []string
 	// Expr is a regexp2 expression, tried on one message without its line prefix (a line cut at \r, of at most
 	// [MaxMessage] bytes). It should begin with a literal and must not nest unbounded repeats.
@@ -77,7 +80,7 @@ type Pattern struct {
 	// Ends is set where a launcher reports that the attempt failed, GaveUp where the whole job died of it.
 	Ends, GaveUp bool
 	Veto         bool // looks like memory trouble and is none: no event comes from this message
-	// Whole is set on a Veto whose match at the beginning of a message speaks for all of it, however long it is.
+	// Whole is set on a Veto whose match at the beginning of a message holds for all of it, however long it is.
 	Whole bool
 
 	// After names a pattern that must have matched at most Within lines before, by the same writer. Such a pattern needs no
@@ -108,6 +111,10 @@ const MaxMessage = 16 << 10
 // time, and so much longer than any match: a process that waits for a processor must not lose events.
 const matchTimeout = 3 * time.Second
 
+// maxTimeouts is how often a pattern may run into matchTimeout before it is tried no more: a log may hold a million lines like the
+// first one.
+const maxTimeouts = 3
+
 // Matcher matches one [Pattern]. Its expression is compiled when it is first needed: most runs need few of them. It serves any
 // number of goroutines.
 type Matcher struct {
@@ -117,6 +124,7 @@ type Matcher struct {
 	err       error
 	groups    []group // those with names
 	sums      bool    // one of them adds up
+	timeouts  atomic.Int32
 }
 
 // Compile compiles the expression, once.
@@ -142,8 +150,8 @@ func (m *Matcher) Compile() error {
 // FieldsOf tries the pattern on a message (see [Runes]) and returns its fields, which may be the pattern's own where it yields no
 // event. A time-out counts as no match.
 func (m *Matcher) FieldsOf(text []rune) (parser.Fields, bool) {
-	if m.Compile() != nil {
-		return nil, false // the table's test compiles every expression: not reached
+	if !m.usable() {
+		return nil, false
 	}
 	if len(m.groups) == 0 {
 		if !m.Matches(text) {
@@ -175,13 +183,13 @@ func (m *Matcher) FieldsOf(text []rune) (parser.Fields, bool) {
 		}
 		return false
 	})
-	return f, f != nil && err == nil
+	return f, m.inTime(err) && f != nil
 }
 
 // matchSums is FieldsOf for a pattern that adds up what a group captured.
 func (m *Matcher) matchSums(text []rune) (parser.Fields, bool) {
 	found, err := m.re.FindRunesMatch(text)
-	if err != nil || found == nil {
+	if !m.inTime(err) || found == nil {
 		return nil, false
 	}
 	f := make(parser.Fields, len(m.Set)+len(m.groups))
@@ -203,13 +211,24 @@ func (m *Matcher) matchSums(text []rune) (parser.Fields, bool) {
 	return f, true
 }
 
-// Matches says whether the pattern matches a message. A time-out counts as no match.
+// Matches reports whether the pattern matches a message. A time-out counts as no match.
 func (m *Matcher) Matches(text []rune) bool {
-	if m.Compile() != nil {
+	if !m.usable() {
 		return false
 	}
 	ok, err := m.re.MatchRunes(text)
-	return ok && err == nil
+	return m.inTime(err) && ok
+}
+
+// usable reports whether the expression compiles, which the proof of a pattern settles, and has not run out of time too often.
+func (m *Matcher) usable() bool { return m.Compile() == nil && m.timeouts.Load() < maxTimeouts }
+
+// inTime counts a time-out, the only error of a match.
+func (m *Matcher) inTime(err error) bool {
+	if err != nil {
+		m.timeouts.Add(1)
+	}
+	return err == nil
 }
 
 // sumOf adds up sizes.
@@ -225,12 +244,27 @@ func sumOf(captures []regexp2.Capture) (string, bool) {
 	return strconv.FormatInt(n, 10), true
 }
 
-// isNamed says whether a group has a name of its own.
+// isNamed reports whether a group has a name of its own.
 func isNamed(name string) bool { return name != "" && (name[0] < '0' || name[0] > '9') }
 
-// MayMatch says whether a message holds one of the literals that the pattern requires.
+// MayMatch reports whether a message holds one of the literals that the pattern requires.
 func (p *Pattern) MayMatch(message []byte) bool {
-	return len(p.Requires) == 0 || slices.ContainsFunc(p.Requires, func(lit string) bool { return bytes.Contains(message, []byte(lit)) })
+	return len(p.Requires) == 0 || holdsOne(message, p.Requires)
+}
+
+func holdsOne(message []byte, literals []string) bool {
+	return slices.ContainsFunc(literals, func(lit string) bool { return bytes.Contains(message, []byte(lit)) })
+}
+
+// Vetoes are the patterns that are a Veto.
+type Vetoes []*Matcher
+
+// Match reports whether one of them matches a message (see [Runes]). Few messages come so far, and the search for the literals of
+// the other patterns is faster without those of vetoes.
+func (v Vetoes) Match(message []byte, text []rune) bool {
+	return slices.ContainsFunc(v, func(m *Matcher) bool {
+		return (len(m.Literals) == 0 || holdsOne(message, m.Literals)) && m.MayMatch(message) && m.Matches(text)
+	})
 }
 
 // group is a named group of an expression, which becomes a field.
@@ -239,6 +273,14 @@ type group struct {
 	key    string // of the field
 	unit   string
 	sum    bool // of all its captures
+}
+
+// Key is the name of the field that a group of that name becomes, "" for a group without a name.
+func Key(name string) string {
+	if !isNamed(name) {
+		return ""
+	}
+	return groupOf(0, name).key
 }
 
 func groupOf(number int, name string) group {

@@ -1,7 +1,9 @@
 package pattern
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,4 +82,30 @@ func TestParseSize(t *testing.T) {
 		_, ok := ParseSize(text, true)
 		assert.False(t, ok, text)
 	}
+}
+
+func TestAnExpressionThatRunsOutOfTimeIsGivenUp(t *testing.T) {
+	t.Parallel()
+	m := Matcher{Pattern: &Pattern{Name: "a.b", Expr: `^(?:a|aa){1,200}b$`}}
+	require.NoError(t, m.Compile())
+	m.re.MatchTimeout = time.Millisecond
+	require.True(t, m.Matches([]rune("ab")))
+	for range maxTimeouts {
+		assert.False(t, m.Matches([]rune(strings.Repeat("a", 200))))
+	}
+	assert.False(t, m.Matches([]rune("ab")), "it is tried no more")
+}
+
+func TestBounded(t *testing.T) {
+	t.Parallel()
+	for expr, want := range map[string]bool{
+		`pool (?<need_sz>[\d.]{1,9} [KMG]iB)`: true, `a?b{2}c{1,3}`: true, `[*+]\+\*`: true, `^(?:x|y)$`: true,
+		`a*`: false, `a+?b`: false, `(?:ab{1,2}){2,}`: false, `(?=.*x)y`: false, `(?:a|(b|c+))`: false, `\d+`: false, `(?>a*)`: false,
+	} {
+		got, err := Bounded(expr)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, expr)
+	}
+	_, err := Bounded(`(`)
+	assert.Error(t, err)
 }

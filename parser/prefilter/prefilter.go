@@ -13,7 +13,6 @@ import (
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/literal"
-	"oomscan/parser/messages"
 	"oomscan/parser/pattern"
 	"oomscan/parser/sample"
 )
@@ -45,9 +44,9 @@ type Result struct {
 // Stretch is a part of a log, by offsets. The line that From is in begins at Line.
 type Stretch struct{ Line, From, To int64 }
 
-// Search looks at a stretch of in with so many workers. maxLine is the length of a line that counts as long. It says Found where in
-// cannot be read, so that who reads it meets the error.
-func Search(in io.ReaderAt, part Stretch, workers, maxLine int) Result {
+// Search looks at a stretch of in with so many workers. maxLine is the length of a line that counts as long. The result is Found
+// where in cannot be read, so that the reader meets the error.
+func (t *Table) Search(in io.ReaderAt, part Stretch, workers, maxLine int) Result {
 	from, to := part.From, part.To
 	n := int((to - from + blockSize - 1) / blockSize)
 	blocks := make([]counts, n)
@@ -55,7 +54,7 @@ func Search(in io.ReaderAt, part Stretch, workers, maxLine int) Result {
 	var wg sync.WaitGroup
 	for range min(max(workers, 1), n) {
 		wg.Go(func() {
-			s := searcher{table: builtin(), in: in, end: to, maxLine: maxLine}
+			s := searcher{table: t, in: in, end: to, maxLine: maxLine}
 			for k := next.take(); k < n && !found.any(); k = next.take() {
 				begin := from + int64(k)*blockSize
 				c, ok := s.block(begin, min(begin+blockSize, to))
@@ -123,7 +122,7 @@ func sum(blocks []counts, part Stretch, maxLine int) Result {
 
 // searcher is what one worker needs.
 type searcher struct {
-	table   *table
+	table   *Table
 	in      io.ReaderAt
 	end     int64 // of the stretch
 	maxLine int
@@ -157,7 +156,7 @@ func (s *searcher) block(from, to int64) (c counts, ok bool) {
 	return s.search(text, int(from-lo), int(to-lo))
 }
 
-// unfaulted calls do and says whether it ran to its end: it did not if memory faulted.
+// unfaulted calls do and reports whether it ran to its end: it did not if memory faulted.
 func unfaulted(do func()) (ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -174,6 +173,9 @@ func unfaulted(do func()) (ok bool) {
 // search looks for events in text[lo:hi] and counts its lines.
 func (s *searcher) search(text []byte, lo, hi int) (c counts, ok bool) {
 	c.size = hi - lo
+	if bytes.IndexByte(text[lo:hi], 0) >= 0 {
+		return counts{}, false // a hole may stand within a literal
+	}
 	for at := lo; at < hi; at += searchStep {
 		end := min(at+searchStep, hi)
 		s.hits = s.table.finder.Scan(text, at, end, s.hits[:0])
@@ -243,9 +245,9 @@ func (s *searcher) line(text []byte, pos int) (end int, ok bool) {
 // srunChunk is the length from which on `srun -l` may have cut a line; see package stream.
 const srunChunk = 1024
 
-// event says whether a message may be an event.
+// event reports whether a message may be an event.
 func (s *searcher) event(body []byte) bool {
-	if marked, _ := sample.Last(body); marked {
+	if mark, _ := sample.Last(body); mark >= 0 {
 		return false
 	}
 	s.inLine = s.table.finder.Scan(body, 0, len(body), s.inLine[:0])
@@ -264,28 +266,19 @@ func (s *searcher) event(body []byte) bool {
 				s.runes = pattern.Runes(s.runes, body)
 			}
 			if p.Matches(s.runes) {
-				return !s.isVetoed(body)
+				return !s.table.vetoes.Match(body, s.runes)
 			}
 		}
 	}
 	return false
 }
 
-// isVetoed says whether a veto matches a message that looks like an event, as package stream would say.
-func (s *searcher) isVetoed(body []byte) bool {
-	return slices.ContainsFunc(s.table.vetoes, func(i int32) bool {
-		p := &s.table.patterns[i]
-		return slices.ContainsFunc(p.Literals, func(lit string) bool { return bytes.Contains(body, []byte(lit)) }) &&
-			p.MayMatch(body) && p.Matches(s.runes)
-	})
-}
-
-// table holds the literals of events alone.
-type table struct {
+// Table holds the literals of events alone. It serves any number of goroutines.
+type Table struct {
 	finder   *literal.Finder
 	patterns []pattern.Matcher
 	literals []use
-	vetoes   []int32
+	vetoes   pattern.Vetoes
 }
 
 // use is what a literal is good for.
@@ -294,13 +287,12 @@ type use struct {
 	report   bool // it opens a report of several lines
 }
 
-var builtin = sync.OnceValue(func() *table { return newTable(messages.All()) })
-
 // reports open the reports of several lines that become events without a pattern.
 var reports = []string{" invoked oom-killer: ", "oom-kill:constraint=", "ChildFailedError", "observed failure):"}
 
-func newTable(all []pattern.Pattern) *table {
-	t := &table{patterns: make([]pattern.Matcher, len(all))}
+// NewTable returns the table of all patterns of a scan. It fails if a literal cannot be searched for.
+func NewTable(all []pattern.Pattern) (*Table, error) {
+	t := &Table{patterns: make([]pattern.Matcher, len(all))}
 	ids := map[string]int{}
 	var texts []string
 	id := func(lit string) int {
@@ -312,13 +304,19 @@ func newTable(all []pattern.Pattern) *table {
 		}
 		return i
 	}
+	leads := map[string]bool{} // patterns that an event may follow
+	for i := range all {
+		for _, leader := range all[i].After {
+			leads[leader] = leads[leader] || all[i].Kind != ""
+		}
+	}
 	for i := range all {
 		t.patterns[i].Pattern = &all[i]
 		if all[i].Veto {
-			t.vetoes = append(t.vetoes, int32(i))
+			t.vetoes = append(t.vetoes, &t.patterns[i])
 		}
-		if !matters(all, &all[i]) {
-			continue
+		if p := &all[i]; p.Kind == parser.Pressure || p.Kind == "" && (p.Veto || !leads[p.Name]) {
+			continue // a shortage that the program handled, or nothing that an event may follow
 		}
 		for _, lit := range all[i].Literals {
 			u := &t.literals[id(lit)]
@@ -328,19 +326,12 @@ func newTable(all []pattern.Pattern) *table {
 	for _, lit := range reports {
 		t.literals[id(lit)].report = true
 	}
-	f, err := literal.NewFinder(texts)
-	if err != nil {
-		panic("prefilter: the pattern table cannot be searched: " + err.Error()) // the table's test checks every literal
+	for _, lit := range slices.Clone(texts) {
+		for _, escaped := range envelope.Escaped(lit) {
+			id(escaped)
+		}
 	}
-	t.finder = f
-	return t
-}
-
-// matters says whether a match makes the whole log worth reading: an event does, but for a shortage that the program handled, and
-// so does what an event may follow.
-func matters(all []pattern.Pattern, p *pattern.Pattern) bool {
-	if p.Kind != "" {
-		return p.Kind != parser.Pressure
-	}
-	return !p.Veto && slices.ContainsFunc(all, func(q pattern.Pattern) bool { return q.Kind != "" && slices.Contains(q.After, p.Name) })
+	var err error
+	t.finder, err = literal.NewFinder(texts)
+	return t, err
 }

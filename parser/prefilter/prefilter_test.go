@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,8 +17,16 @@ const (
 	filler = "(TaskRunner pid=3901) step:12 - actor/entropy:0.281 - critic/score/mean:0.9637\n"
 )
 
+var builtin = sync.OnceValue(func() *Table {
+	t, err := NewTable(messages.All())
+	if err != nil {
+		panic(err)
+	}
+	return t
+})
+
 func search(text string, workers int) Result {
-	return Search(strings.NewReader(text), Stretch{To: int64(len(text))}, workers, 64<<10)
+	return builtin().Search(strings.NewReader(text), Stretch{To: int64(len(text))}, workers, 64<<10)
 }
 
 func TestSearchFindsWhatMayBeAnEvent(t *testing.T) {
@@ -131,7 +140,7 @@ func TestSearchLooksThroughWindows(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []string{"", oom + "\n"} {
 		text := []byte(strings.Repeat(filler, 3*blockSize/len(filler)) + tail)
-		got := Search(windows{bytes.NewReader(text), text}, Stretch{To: int64(len(text))}, 2, 64<<10)
+		got := builtin().Search(windows{bytes.NewReader(text), text}, Stretch{To: int64(len(text))}, 2, 64<<10)
 		assert.Equal(t, search(string(text), 2), got)
 		assert.Equal(t, tail != "", got.Found)
 	}
@@ -143,8 +152,8 @@ func (broken) ReadAt([]byte, int64) (int, error) { return 0, errors.New("stale f
 
 func TestSearchLeavesErrorsToTheReader(t *testing.T) {
 	t.Parallel()
-	assert.True(t, Search(broken{}, Stretch{To: 10}, 1, 64<<10).Found)
-	assert.True(t, Search(strings.NewReader(filler), Stretch{To: int64(len(filler)) + 1}, 1, 64<<10).Found, "a file that became shorter")
+	assert.True(t, builtin().Search(broken{}, Stretch{To: 10}, 1, 64<<10).Found)
+	assert.True(t, builtin().Search(strings.NewReader(filler), Stretch{To: int64(len(filler)) + 1}, 1, 64<<10).Found, "a file that became shorter")
 }
 
 func TestOtherPanicsAreNoFaults(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package sample tells which messages are text of a printed sample. Training on text prints text: prompts, completions, "training
-// examples". Datasets about programming hold complete out-of-memory messages, and none of them happened here. So what stands
-// between the marks of a chat template, or behind the tags under which frameworks print a sample, is not read.
+// Package sample recognizes the messages that are text of a printed sample. Training on text prints text: prompts, completions,
+// "training examples". Datasets about programming hold complete out-of-memory messages, and none of them happened here. So what
+// stands between the marks of a chat template, or behind the tags under which frameworks print a sample, is not read.
 package sample
 
 import (
@@ -24,8 +24,8 @@ type Mark struct {
 	Searched bool // rare enough in healthy logs, and long enough, to be searched for
 }
 
-// Marks of chat templates (ChatML, Llama 3, Mistral), the tags of verl's printed samples (workers/reward_manager) and
-// the headings of LLaMA-Factory's (data/processor).
+// Marks of chat templates (ChatML, Llama 3, Mistral, Gemma), of reasoning and of what tools printed, the tags of verl's printed
+// samples (workers/reward_manager) and the headings of LLaMA-Factory's (data/processor).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
@@ -33,62 +33,132 @@ var Marks = []Mark{
 	{"<|eot_id|>", false, true},
 	{"<|end_of_text|>", false, true},
 	{"<|endoftext|>", false, true},
-	{"[INST]", true, false},
-	{"[/INST]", true, false},
+	{"[INST]", true, true},
+	{"[/INST]", true, true},
 	{"</s>", false, false},
 	{"[prompt] ", true, true},
-	{"[response] ", true, true},
+	{response, true, true},
 	{"[ground_truth] ", false, true},
 	{"[score] ", false, true},
 	{"label_ids:", false, true},
+	{"<start_of_turn>", true, true},
+	{"<end_of_turn>", false, true},
+	{"<think>", true, true},
+	{"</think>", false, true},
+	{"<tool_response>", true, true},
+	{"</tool_response>", false, true},
 }
 
-// Tracker follows the marks of one writer. Its zero value is outside of any sample; otherwise it is the place of the mark that opened
-// the sample.
+// Openers begin a quotation whose end is sure: the author of a commit as git log prints it, with the message indented below; a block
+// of code in reStructuredText, likewise; and a traceback in a string of Python, up to the closing quotes.
+var Openers = []string{author, code, text}
+
+const (
+	author = "Author: "
+	code   = ".. code"
+	text   = `"""Traceback (`
+)
+
+// Tracker follows the marks of one writer. Its zero value is outside of any sample; otherwise it is the place of the mark that
+// opened the sample.
 type Tracker struct {
 	line   int
 	offset int64
+	opener string // of a quotation
 }
 
-// Over says that the sample does not reach to a place. The last long line ends at longEnds.
+// Quotes says whether the sample is a quotation. No later line makes what it holds a failure.
+func (t Tracker) Quotes() bool { return t.opener != "" }
+
+// Place is where a message stands.
+type Place int8
+
+// The places.
+const (
+	Outside Place = iota
+	Inside        // of a sample that nothing has closed so far
+	Marked        // holds a mark: what stood inside of a sample before was text of it
+)
+
+// Over reports whether the sample ends before a place. The last long line ends at longEnds.
 func (t Tracker) Over(line int, offset, longEnds int64) bool {
 	return line-t.line > MaxLines || t.offset < longEnds && offset-t.offset > maxBytes
 }
 
-// Covers says whether the writer's next message is part of a printed sample. The last long line ends at longEnds.
-func (t *Tracker) Covers(at parser.Position, longEnds int64, body []byte, h *envelope.Header) bool {
-	marked, opens := Last(body)
+// Place says where the writer's next message stands. The last long line ends at longEnds. A record of a logger, a sign that the run
+// goes on, which counts tells, and the closing quote of a text over several lines end a sample that has no closing mark.
+func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *envelope.Header, counts func([]byte) bool) Place {
+	mark, opens := Last(body)
+	opener := openerOf(body)
 	switch {
-	case marked:
+	case mark >= 0:
+		inside := *t != Tracker{}
 		*t = Tracker{}
-		if opens {
-			*t = Tracker{at.Line, at.Offset}
+		if opens && (inside || !bytes.HasPrefix(body, []byte(response))) {
+			*t = Tracker{line: at.Line, offset: at.Offset}
 		}
-		return true
+		return Marked
+	case opener != "" && (*t == Tracker{} || t.Quotes()):
+		*t = Tracker{at.Line, at.Offset, opener}
+		return Marked
 	case *t == Tracker{}:
-		return false
-	case t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() || bytes.Contains(body, []byte("%|")):
-		*t = Tracker{} // a logger's record or a progress bar is no sample's text
-		return false
+		return Outside
+	case t.Quotes() && t.holds(body) && !t.Over(at.Line, at.Offset, longEnds):
+		return Inside
+	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() || isQuote(body) || counts(body):
+		*t = Tracker{}
+		return Outside
 	}
-	return true
+	return Inside
+}
+
+// openerOf returns what begins a quotation in a message, which a diff may hold.
+func openerOf(body []byte) string {
+	line := bytes.TrimSpace(bytes.TrimLeft(body, "+-"))
+	switch {
+	case bytes.HasPrefix(line, []byte(author)) && bytes.HasSuffix(line, []byte(">")): // an address ends it
+		return author
+	case bytes.HasPrefix(line, []byte(code)) && bytes.Contains(line, []byte("::")):
+		return code
+	case bytes.Index(line, []byte(text)) > 0: // a report of another process may stand in such quotes on lines of their own
+		return text
+	}
+	return ""
+}
+
+// holds says whether a message belongs to the quotation.
+func (t Tracker) holds(body []byte) bool {
+	line := bytes.TrimLeft(body, "+-")
+	if t.opener == text {
+		return !bytes.Contains(line, []byte(text[:3]))
+	}
+	return len(bytes.TrimSpace(line)) == 0 || line[0] == ' ' ||
+		t.opener == author && (bytes.HasPrefix(line, []byte("Commit")) || bytes.HasPrefix(line, []byte("Date: ")) || bytes.HasPrefix(line, []byte("AuthorDate: ")))
+}
+
+// isQuote says whether a message is nothing but a closing quote.
+func isQuote(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return len(body) == 1 && (body[0] == '\'' || body[0] == '"')
 }
 
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
-	seconds = "|/Iprgs"
+	seconds = "|/Iprgste"
 	// labelIDs is the one mark that does not.
 	labelIDs = "label_ids:"
+	// response opens a sample only behind a prompt: loggers use the word too.
+	response = "[response] "
 )
 
-// Last says whether a message holds marks, and whether the last of them opens a sample.
-func Last(body []byte) (marked, opens bool) {
-	last := -1
+// Last returns where the last mark of a message stands, -1 where it holds none, and whether that mark opens a sample.
+func Last(body []byte) (last int, opens bool) {
+	last = -1
 	if bytes.Contains(body, []byte(labelIDs[len("label"):])) { // an underscore is rarer than its letters
 		last = bytes.LastIndex(body, []byte(labelIDs))
-		marked = last >= 0
 	}
 	for _, bracket := range []byte("<[") { // most messages have few of them
+		var q quotes
 		for at := 0; ; at++ {
 			i := bytes.IndexByte(body[at:], bracket)
 			if i < 0 {
@@ -98,11 +168,43 @@ func Last(body []byte) (marked, opens bool) {
 				continue
 			}
 			for _, m := range Marks {
-				if bytes.HasPrefix(body[at:], []byte(m.Text)) {
-					marked, opens, last = true, m.Opens, at
+				if bytes.HasPrefix(body[at:], []byte(m.Text)) && !m.isName(body[at:]) && !q.around(body, at) {
+					last, opens = at, m.Opens
 				}
 			}
 		}
 	}
-	return marked, opens
+	return last, opens
 }
+
+// isName says that a token stands for itself, as in a list of a tokenizer's special tokens: where it opens a turn, it stands before
+// a role.
+func (m *Mark) isName(text []byte) bool {
+	rest := text[len(m.Text):]
+	return m.Opens && strings.HasSuffix(m.Text, "|>") && (len(rest) == 0 || rest[0]|0x20 < 'a' || rest[0]|0x20 > 'z')
+}
+
+// quotes finds the quoted texts of a message, from its beginning on.
+type quotes struct {
+	read int
+	open byte // 0: outside
+}
+
+// around says whether a place is in quotes that end on the message's own line. A mark there is part of a value, as in a template or a
+// list of texts, and opens nothing.
+func (q *quotes) around(body []byte, at int) bool {
+	for ; q.read < at; q.read++ {
+		c := body[q.read]
+		switch {
+		case c == '\\':
+			q.read++
+		case q.open == c:
+			q.open = 0
+		case q.open == 0 && (c == '"' || c == '`' || c == '\'' && (q.read == 0 || !isLetter(body[q.read-1]))):
+			q.open = c
+		}
+	}
+	return q.open != 0 && bytes.IndexByte(body[at:], q.open) >= 0
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -1,8 +1,8 @@
 package sample
 
 import (
-	"bytes"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,17 +24,46 @@ func TestTheLastMarkOpensOrCloses(t *testing.T) {
 		var b []byte
 		for range r.IntN(6) {
 			b = append(b, Marks[r.IntN(len(Marks))].Text...)
-			b = b[:len(b)-r.IntN(2)]
+			b = append(b[:len(b)-r.IntN(2)], "user"[:4*r.IntN(2)]...)
 			b = append(b, strings.Repeat("[<|_i", r.IntN(3))...)
 		}
 		last, opens := -1, false
 		for _, m := range Marks {
-			if i := bytes.LastIndex(b, []byte(m.Text)); i > last {
-				last, opens = i, m.Opens
+			role := ""
+			if m.Opens && strings.HasSuffix(m.Text, "|>") {
+				role = "[a-z]"
+			}
+			if all := regexp.MustCompile(regexp.QuoteMeta(m.Text)+role).FindAllIndex(b, -1); len(all) > 0 && all[len(all)-1][0] > last {
+				last, opens = all[len(all)-1][0], m.Opens
 			}
 		}
-		marked, got := Last(b)
-		assert.Equal(t, last >= 0, marked, "%q", b)
+		mark, got := Last(b)
+		assert.Equal(t, last, mark, "%q", b)
 		assert.Equal(t, opens, got, "%q", b)
+	}
+}
+
+func TestAMarkInAValueIsNoMark(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		`chat_template="<|im_start|>user"`,
+		`{'bos': '<|im_start|>user', 'eos': '<|im_end|>'}`,
+		"the template `[INST] x [/INST]` is used",
+		`texts: ["<|im_start|>user\nsay \"hi\" to <|im_end|>"]`,
+		"bos_token = <|im_start|>",
+	} {
+		mark, _ := Last([]byte(line))
+		assert.Negative(t, mark, line)
+	}
+	for line, want := range map[string]bool{
+		"I don't know <|im_end|>":                    false,
+		"example_format: '<|im_start|>system":        true,
+		"don't <|im_start|>user can't":               true,
+		"<|im_start|>assistant":                      true,
+		"say 'hello' <|eot_id|><|start_header_id|>u": true,
+	} {
+		mark, opens := Last([]byte(line))
+		assert.GreaterOrEqual(t, mark, 0, line)
+		assert.Equal(t, want, opens, line)
 	}
 }

@@ -3,6 +3,7 @@ package secret_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -96,6 +97,16 @@ func BenchmarkTextOfAnErrorMessage(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {
 		secret.Text(s)
+	}
+}
+
+// TestTimeIsLinear masks long runs of what a credential may begin with.
+func TestTimeIsLinear(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key "} {
+		begin := time.Now()
+		secret.Stable(strings.Repeat(unit, 40_000/len(unit)))
+		assert.Less(t, time.Since(begin), 2*time.Second, unit)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 var programs = set(`
 	torchrun accelerate deepspeed vllm srun sbatch mpirun mpiexec ray sglang llamafactory-cli swift tune litgpt axolotl yolo
 	composer colossalai areal trl openrlhf llama-server llama-cli trtllm-serve trtllm-build nemo lightning apptainer
-	singularity docker podman uv`)
+	singularity docker podman uv nnUNetv2_plan_and_preprocess nnUNetv2_preprocess nnUNetv2_train text-generation-launcher lmdeploy
+	llama-bench llama-run`)
 
 // wrappers may stand in front of a program.
 var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
@@ -237,6 +238,9 @@ func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
 func (w *walker) line(r *Reader, s string) bool {
 	s = strings.TrimRight(s, " ")
 	rest, more := strings.CutSuffix(s, `\`)
+	if !more {
+		rest, more = strings.CutSuffix(s, " ^") // of Windows
+	}
 	words, whole := shellWords(rest)
 	w.words(r, words)
 	return more && whole

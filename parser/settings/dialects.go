@@ -15,6 +15,11 @@ type dialect struct {
 // dialects are tried in this order. The first one that claims a line has it.
 var dialects = [...]dialect{
 	{
+		name: "map of Go", long: true, read: (*Reader).goMap,
+		sample: `msg="server config" env="map[CUDA_VISIBLE_DEVICES: OLLAMA_NUM_PARALLEL:2 OLLAMA_HOST:http://127.0.0.1:11434]"`,
+		want:   []string{"OLLAMA_NUM_PARALLEL=2", "OLLAMA_HOST=http://127.0.0.1:11434"},
+	},
+	{
 		name: "vLLM's engine", long: true, read: (*Reader).startEngine,
 		sample: "Initializing a V1 LLM engine (v0.8.5) with config: model='Qwen/Qwen3-8B', tensor_parallel_size=4",
 		want:   []string{"model=Qwen/Qwen3-8B", "tensor_parallel_size=4"},
@@ -65,14 +70,14 @@ var dialects = [...]dialect{
 		want:   []string{"micro_batch_size=1", "train_micro_batch_size_per_gpu=1"},
 	},
 	{
-		name: "box of two columns", read: (*Reader).boxed,
-		sample: "│ train_loop_config/batch_size               2 │",
-		want:   []string{"train_loop_config/batch_size=2"},
+		name: "box or table of two columns", read: (*Reader).boxed,
+		sample: "│ train_loop_config/batch_size               2 │\n┃ seq_length ┃ 8192 ┃\n| num_workers | 8 |\n│ micro_batch_size: 2 │",
+		want:   []string{"train_loop_config/batch_size=2", "seq_length=8192", "num_workers=8", "micro_batch_size=2"},
 	},
 	{
 		name: "transformers' Trainer", read: (*Reader).trainer,
-		sample: "  Instantaneous batch size per device = 8",
-		want:   []string{"Instantaneous batch size per device=8"},
+		sample: "  Instantaneous batch size per device = 8\n" + `O^O/ \_/ \    Batch size per device = 2 | Gradient Accumulation steps = 4`,
+		want:   []string{"Instantaneous batch size per device=8", "Batch size per device=2", "Gradient Accumulation steps=4"},
 	},
 	{
 		name: "job script's banner", read: (*Reader).banner,

@@ -7,9 +7,6 @@ import (
 
 // environment reads variables: `export X=1`, `declare -x X="1"`, `+ X=1` of a traced shell, and a line of env's output.
 func (r *Reader) environment(text []byte) bool {
-	if bytes.IndexByte(text, '=') < 0 {
-		return false
-	}
 	s := string(bytes.TrimLeft(text, " \t"))
 	traced := strings.HasPrefix(s, "+")
 	if traced {
@@ -46,6 +43,24 @@ func (r *Reader) environment(text []byte) bool {
 		return false // a sentence or pairs that begin with a variable
 	default:
 		r.variable(name, strings.Trim(value, `"'`))
+	}
+	return true
+}
+
+// goMap reads the environment that a program in Go prints as a map, as Ollama does at its start: env="map[A:1 B:x C:]".
+func (r *Reader) goMap(text []byte) bool {
+	_, rest, ok := bytes.Cut(text, []byte(`env="map[`))
+	if !ok {
+		return false
+	}
+	inner, _, ok := bytes.Cut(rest, []byte("]\""))
+	if !ok {
+		return false
+	}
+	for word := range strings.FieldsSeq(string(inner)) {
+		if name, value, ok := strings.Cut(word, ":"); ok && isVariable(name) {
+			r.variable(name, value)
+		}
 	}
 	return true
 }

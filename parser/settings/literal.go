@@ -17,7 +17,7 @@ type literal struct {
 	form         string
 	stack        []frame
 	path         []byte // the dotted keys of the open mappings
-	noLabel      bool   // no label says that this is a configuration: metrics look the same
+	noLabel      bool   // no label shows that this is a configuration: metrics look the same
 	unknownLabel bool   // a label of unknown words stands in front: nothing is reported before a known setting was read
 	held         []Pair // what is kept back until then
 	confirmed    bool   // a known setting is among them

@@ -72,8 +72,10 @@ func (r *Reader) assignment(s string) bool {
 	if !ok {
 		name, value, ok = strings.Cut(s, ": ")
 	}
-	if i := strings.LastIndex(name, ": "); i >= 0 {
-		name = name[i+2:]
+	for _, mark := range []string{": ", " - "} { // a label, the name of a logger
+		if i := strings.LastIndex(name, mark); i >= 0 {
+			name = name[i+len(mark):]
+		}
 	}
 	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `'"`)
 	if !ok || len(s) > 120 || strings.Count(name, " ") > 4 || !scalar(value) {
@@ -181,12 +183,19 @@ func valueEnd(s string, i int) int {
 			return end // an object, as its repr
 		}
 	}
+	open := 0 // brackets of the value itself, as in gpu[01-04]
 	for j := i; j < len(s); j++ {
 		switch s[j] {
-		case ' ', '\t', ';', '|', ')', ']', '}':
+		case ' ', '\t', ';', '|':
 			return j
+		case '[', '(', '{':
+			open++
+		case ')', ']', '}':
+			if open--; open < 0 {
+				return j
+			}
 		case ',':
-			if j+1 == len(s) || ascii.IsBlank(s[j+1]) || !ascii.IsDigit(s[j+1]) {
+			if open == 0 && (j+1 == len(s) || ascii.IsBlank(s[j+1]) || !ascii.IsDigit(s[j+1])) {
 				return j
 			}
 		}

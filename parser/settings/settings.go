@@ -83,13 +83,19 @@ type dump interface {
 	feed(r *Reader, text []byte) (fits, more bool)
 	// end reports what is still pending.
 	end(r *Reader)
-	// hasReported says whether the dump has reported a setting.
+	// hasReported reports whether the dump has reported a setting.
 	hasReported() bool
 }
 
 // Feed offers one line without its envelope: leading blanks kept, no line feed. It returns the settings that are
 // complete with this line; the slice is valid until the next call of Feed or Close.
 func (r *Reader) Feed(line int, text []byte) []Pair {
+	r.read(line, text)
+	hide(r.out, text)
+	return r.out
+}
+
+func (r *Reader) read(line int, text []byte) {
 	r.clear()
 	r.line = line
 	text = trimEnd(text)
@@ -102,13 +108,12 @@ func (r *Reader) Feed(line int, text []byte) []Pair {
 	r.beginning(text)
 	if r.open != nil {
 		if r.advance(text) {
-			return r.out
+			return
 		}
 	}
 	if len(text) > 0 && Worth(text) {
 		r.scan(text)
 	}
-	return r.out
 }
 
 // beginning notes whether this is the first line of the input with contents, behind comments and blank lines. Only
@@ -216,6 +221,21 @@ func (r *Reader) emit(key, value string, line int, form string) {
 	r.count++
 	// copies: a part of a long line would keep all of it alive
 	r.out = append(r.out, Pair{Key: strings.Clone(key), Value: strings.Clone(value), Line: line, Form: form})
+}
+
+// hide masks the values that only the rest of their line shows to be credentials: the argument of a command, the second pair
+// of a cookie.
+func hide(pairs []Pair, text []byte) {
+	if len(pairs) == 0 {
+		return
+	}
+	line := string(text)
+	masked := secret.Stable(line)
+	for i := range pairs {
+		if v := strings.TrimSuffix(pairs[i].Value, "..."); strings.Contains(line, v) && !strings.Contains(masked, v) {
+			pairs[i].Value = secret.Mask
+		}
+	}
 }
 
 // isSecret reports whether a setting's value must not leave the log. Of a value that holds a credential nothing is kept.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -87,21 +88,14 @@ func longShape(text []byte) bool {
 	return i >= 2+longLeast && i < len(text) && text[i] == ' '
 }
 
-// boxed reads a row of a box of two columns, as Ray Train prints the configuration of a trainer and Ray Tune a trial's:
-// "│ train_loop_config/batch_size      2 │". Its other boxes hold results.
+// boxed reads a row of a box of two columns or of a table, as rich, tabulate and Ray Train print configurations:
+// "│ train_loop_config/batch_size      2 │", "| batch_size | 2 |", "│ batch_size: 2 │". Other boxes hold results.
 func (r *Reader) boxed(text []byte) bool {
-	const bar = "│"
-	if bytes.IndexByte(text, bar[0]) < 0 { // most lines
+	text = bytes.TrimSpace(text)
+	if len(text) > MaxKey+MaxValue || !isBoxed(text) {
 		return false
 	}
-	s, ok := strings.CutPrefix(strings.TrimSpace(string(text)), bar)
-	if !ok {
-		return false
-	}
-	if s, ok = strings.CutSuffix(s, bar); !ok || strings.Contains(s, bar) {
-		return false
-	}
-	f := strings.Fields(s)
+	f := strings.Fields(boxMarks.Replace(string(text)))
 	if len(f) != 2 || len(f[0]) > 90 || strings.ContainsAny(f[0], "=:'\"()") {
 		return false
 	}
@@ -110,6 +104,18 @@ func (r *Reader) boxed(text []byte) bool {
 	}
 	r.emit(f[0], f[1], r.line, Pairs)
 	return true
+}
+
+// bars are what rows of boxes and tables begin and end with.
+var bars = [][]byte{[]byte("│"), []byte("┃"), []byte("|")}
+
+// boxMarks part a name from its value.
+var boxMarks = strings.NewReplacer("│", " ", "┃", " ", "|", " ", ": ", " ", " = ", " ")
+
+// isBoxed reports whether a line stands between bars.
+func isBoxed(text []byte) bool {
+	return slices.ContainsFunc(bars, func(bar []byte) bool { return bytes.HasPrefix(text, bar) }) &&
+		slices.ContainsFunc(bars, func(bar []byte) bool { return bytes.HasSuffix(text, bar) })
 }
 
 // row reports a row, and the parts of a value that is itself a list of pairs (DeepSpeed prints its sub-configurations
@@ -163,25 +169,32 @@ var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes
 // bannerAsked must stand beside them: a banner that reports what is in use is no setting.
 var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per task", "request", "number of"}
 
-// trainer reads the list that transformers' Trainer prints: `  Instantaneous batch size per device = 8`.
+// drawing are the strokes of Unsloth's sloth.
+const drawing = `O^/\_|-" `
+
+// trainer reads the list that transformers' Trainer prints: `  Instantaneous batch size per device = 8`, and Unsloth's, which
+// stands beside a drawing: `O^O/ \_/ \    Batch size per device = 2 | Gradient accumulation steps = 4`.
 func (r *Reader) trainer(text []byte) bool {
-	i := bytes.LastIndex(text, []byte(" = "))
-	if i <= 0 {
+	i := bytes.Index(text, []byte(" = "))
+	if i < 0 {
 		return false
 	}
 	s := string(text)
-	if len(s)-len(strings.TrimLeft(s, " ")) > 3 || !strings.HasPrefix(s, "  ") && !strings.Contains(s[:i], ">>   ") {
+	i = strings.LastIndex(s[:i], "  ") + 2
+	lead := strings.TrimSpace(s[:max(0, i)])
+	if i < 2 || lead == "" && i > 3 || !strings.HasSuffix(lead, ">>") && strings.Trim(lead, drawing) != "" {
 		return false
 	}
-	name, value := strings.TrimRight(s[:i], " "), s[i+3:]
-	if k := strings.LastIndex(name, "  "); k >= 0 {
-		name = name[k+2:]
+	found := false
+	for part := range strings.SplitSeq(s[i:], " | ") {
+		name, value, _ := strings.Cut(part, " = ")
+		name = strings.TrimSpace(name)
+		if name != "" && len(name) <= 90 && ascii.IsUpper(name[0]) && !strings.ContainsAny(name, "\"'[]{}") && plainNumber(value) {
+			r.emit(name, value, r.line, Pairs)
+			found = true
+		}
 	}
-	if name == "" || len(name) > 90 || !ascii.IsUpper(name[0]) || strings.ContainsAny(name, "=\"'[]{}") || !plainNumber(value) {
-		return false
-	}
-	r.emit(name, value, r.line, Pairs)
-	return true
+	return found
 }
 
 // banner reads a job script's banner: what it asked for.

@@ -14,7 +14,7 @@ func Worth(text []byte) bool {
 		return len(text) > 0 && text[len(text)-1] == '{'
 	}
 	switch text[len(text)-1] {
-	case '{', '(', '\\':
+	case '{', '(', '\\', '^':
 		return true
 	}
 	if bytes.IndexByte(text, '=') >= 0 {
@@ -26,7 +26,7 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if longShape(text) || bytes.HasPrefix(text, boxBar) {
+	if longShape(text) || isBoxed(text) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)
@@ -36,7 +36,6 @@ var (
 	dots   = []byte("....")
 	dashes = []byte("--")
 	bar    = []byte(" | ")
-	boxBar = []byte("│ ")
 
 	// progressBar stands in every line of tqdm's, which are many and hold no settings.
 	progressBar = []byte("%|")

@@ -5,9 +5,11 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -145,13 +147,18 @@ func (w *walk) zip(at place, r io.ReaderAt, size int64) {
 	dir.left = -1
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions()...))
 	zr.RegisterDecompressor(zstd.ZipMethodPKWare, zstd.ZipDecompressor(zstdOptions()...))
+	if overlap(zr.File) {
+		w.problem(at.name, fmt.Errorf("%w zip: its members overlap; none is read", ErrDamaged), "")
+		return
+	}
+	var spent int64
 	for _, f := range zr.File {
 		if !w.entry(at.name) {
 			return
 		}
 		name := strings.ReplaceAll(f.Name, `\`, "/")
 		if f.Mode().IsRegular() && !strings.HasSuffix(name, "/") && !hidden(name) {
-			w.zipMember(place{w.member(at.name, name), at.depth, true}, f)
+			spent += w.zipMember(place{w.member(at.name, name), at.depth, true}, f, spent)
 		}
 		if w.stop {
 			return
@@ -159,10 +166,30 @@ func (w *walk) zip(at place, r io.ReaderAt, size int64) {
 	}
 }
 
-func (w *walk) zipMember(at place, f *zip.File) {
+// overlap says whether members of a zip share data, as only a bomb's do.
+func overlap(files []*zip.File) bool {
+	type span struct{ from, to int64 }
+	spans := make([]span, 0, len(files))
+	for _, f := range files {
+		if from, err := f.DataOffset(); err == nil && f.CompressedSize64 > 0 {
+			spans = append(spans, span{from, from + int64(f.CompressedSize64)})
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(spans); i++ {
+		if spans[i].from < spans[i-1].to {
+			return true
+		}
+	}
+	return false
+}
+
+// zipMember reads a member. Members that expand beyond the ratio share what is free of it in an archive: spent is what those before
+// took of that, the result what this one does.
+func (w *walk) zipMember(at place, f *zip.File, spent int64) int64 {
 	if f.Flags&1 != 0 {
 		w.problem(at.name, errors.New("encrypted"), "unpack it with its password first")
-		return
+		return 0
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -172,10 +199,14 @@ func (w *walk) zipMember(at place, f *zip.File) {
 			err = verdict("zip", 0, err)
 		}
 		w.problem(at.name, err, "")
-		return
+		return 0
 	}
 	defer r.Close()
 	taken := func() int64 { return int64(f.CompressedSize64) }
-	l := &layer{walk: w, format: "zip", src: r, taken: taken}
+	l := &layer{walk: w, format: "zip", src: r, taken: taken, spent: spent}
 	w.stream(at, bufio.NewReaderSize(checked{l, w.unpacker.Check}, sniffLen))
+	if l.out/w.unpacker.Limits.Ratio > taken() {
+		return l.out
+	}
+	return 0
 }

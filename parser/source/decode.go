@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bufio"
 	"compress/bzip2"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // decoders open what is compressed, by the name that [sniff] gives the format. Each reads all members or frames that
 // follow each other, in the caller's goroutine. An archive needs none.
 var decoders = map[string]func(io.Reader) (io.Reader, error){
-	"gzip":  func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"gzip":  newGzip,
 	"bzip2": func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil },
 	"xz":    func(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxWindow) },
 	"lz4": func(r io.Reader) (io.Reader, error) {
@@ -29,6 +30,39 @@ var decoders = map[string]func(io.Reader) (io.Reader, error){
 		}
 		return z.IOReadCloser(), nil
 	},
+}
+
+// gzipMembers reads the members of a gzip stream one by one: what follows on the last one is none, however short it is.
+type gzipMembers struct {
+	*gzip.Reader
+	src *bufio.Reader
+}
+
+func newGzip(r io.Reader) (io.Reader, error) {
+	src := bufio.NewReader(r)
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &gzipMembers{z, src}, nil
+}
+
+func (g *gzipMembers) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	next, err := g.src.Peek(2)
+	switch {
+	case len(next) == 0:
+		return n, err
+	case string(next) != "\x1f\x8b":
+		return n, gzip.ErrHeader
+	}
+	err = g.Reset(g.src)
+	g.Multistream(false)
+	return n, err
 }
 
 func zstdOptions() []zstd.DOption {
@@ -46,7 +80,7 @@ func verdict(format string, out int64, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, xz.ErrBuf):
 		return fmt.Errorf("%w: the %s data ends in the middle; what was there is read", ErrCut, format)
 	case out > 0 && foreign(err):
-		return fmt.Errorf("%w: behind the end of the %s data; it is not read", ErrTrailing, format)
+		return fmt.Errorf("%w: behind the end of the %s data, which was read whole; it is not read", ErrTrailing, format)
 	case errors.Is(err, xz.ErrMemlimit), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fmt.Errorf("%w: the %s data needs more than %s of memory to unpack", ErrLimit, format, amount(maxWindow))
 	}

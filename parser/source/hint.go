@@ -72,7 +72,7 @@ func nearest(path string) (string, bool) {
 // Closest returns the word that a misspelt one most likely means, ok=false when none is near: more than a quarter of
 // its letters wrong is another word, not a slip. Case alone is no difference.
 func Closest(name string, among []string) (best string, ok bool) {
-	limit := max(1, len(name)/4) + 1
+	limit := min(max(1, len(name)/4)+1, max(1, len(name))) // of a name of one letter, nothing would be left
 	least := limit
 	for _, n := range among {
 		d := limit

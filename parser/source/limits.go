@@ -6,14 +6,17 @@ import (
 	"io"
 )
 
-// Limits bound what an archive may make of its bytes. They hold for each input of the command line, and for each file
-// of a folder, on its own.
+// Limits bound what an archive may make of its bytes. All but Total hold for each input of the command line, and for each
+// file of a folder, on its own.
 type Limits struct {
 	// Depth is how many archives and compressed files may be inside each other. An archive and the compression around it
 	// count as one: a.zip!b.tar.gz!c.log.gz is three deep.
 	Depth int
 	// Expanded is how many bytes the decompressors of one input may give, all of them together.
 	Expanded int64
+	// Total is how many bytes the decompressors of all inputs of an [Unpacker] may give together: a folder may hold any number
+	// of archives, each below Expanded.
+	Total int64
 	// Ratio is how many bytes a compressed one may become, behind the first 64 MiB of a stream or a zip's member: the
 	// same line again and again shrinks that much.
 	Ratio int64
@@ -24,7 +27,7 @@ type Limits struct {
 // DefaultLimits are far above what a job leaves and far below what fills a day. The best that gzip can do is about 1:1030,
 // on zeros; logs shrink to a twentieth, those of one endless progress bar to a two-hundredth.
 func DefaultLimits() Limits {
-	return Limits{Depth: 5, Expanded: 64 << 30, Ratio: 1000, Members: 100_000}
+	return Limits{Depth: 5, Expanded: 64 << 30, Total: 1 << 40, Ratio: 1000, Members: 100_000}
 }
 
 // Limits that have no flag.
@@ -59,6 +62,7 @@ type layer struct {
 	below  *counter     // what the decompressor reads; nil for a zip's member
 	taken  func() int64 // compressed bytes so far
 	out    int64
+	spent  int64 // of freeRatio, by others of the archive
 	err    error
 }
 
@@ -70,6 +74,7 @@ func (l *layer) Read(p []byte) (int, error) {
 	l.out += int64(n)
 	l.walk.expanded += int64(n)
 	limits := &l.walk.unpacker.Limits
+	total := l.walk.unpacker.expanded.Add(int64(n))
 	switch {
 	case err != nil && err != io.EOF && l.below != nil && l.below.err != nil:
 		l.err = l.below.err // whatever the decompressor made of it
@@ -78,9 +83,12 @@ func (l *layer) Read(p []byte) (int, error) {
 	case l.walk.expanded > limits.Expanded:
 		l.err = fmt.Errorf("%w: expands to more than %s (--max-expanded); what follows is not read", ErrLimit, amount(limits.Expanded))
 		l.walk.stop, l.walk.over = true, l.err
+	case total > limits.Total:
+		l.err = fmt.Errorf("%w: all inputs together expand to more than %s (--max-total); what follows is not read", ErrLimit, amount(limits.Total))
+		l.walk.stop, l.walk.over = true, l.err
 	case err != nil:
 		l.err = err
-	case l.out > freeRatio && l.out/limits.Ratio > l.taken():
+	case l.out > freeRatio-l.spent && l.out/limits.Ratio > l.taken():
 		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio); the rest of it is not read", ErrLimit, limits.Ratio)
 	}
 	return n, l.err

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -18,7 +19,7 @@ type kind uint8
 
 const (
 	text kind = iota
-	wide      // UTF-16
+	wide      // text that a [Decoder] turns into lines: UTF-16 and others
 	ownReport
 	observations // that oomscan wrote to be merged
 	compressed
@@ -66,6 +67,9 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
+// maxHole is how large a file that begins with a hole may be for the hole to be read to its end.
+const maxHole = 64 << 20
+
 // sniffOpen detects what is in the size bytes of a file from an offset on.
 func sniffOpen(f *os.File, from, size int64) (content, error) {
 	b := make([]byte, sniffLen)
@@ -73,16 +77,19 @@ func sniffOpen(f *os.File, from, size int64) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	if n == sniffLen && allZero(b) && size > sniffLen {
-		// A log that was truncated while its writer kept its offset begins with a hole. The end shows what it is.
+	switch {
+	case n < sniffLen || !allZero(b):
+	case size > maxHole: // its end shows what it is
 		if n, err = readAt(f, b, from+size-sniffLen); err != nil {
 			return content{}, err
 		}
-		b = bytes.TrimLeft(b[:n], "\x00")
-		n = len(b)
-		if n == 0 {
+		if b = bytes.TrimLeft(b[:n], "\x00"); len(b) == 0 {
 			return content{kind: binaryData}, nil
 		}
+		return sniff(b), nil
+	default:
+		_, what, err := skipHole(bufio.NewReaderSize(io.NewSectionReader(f, from, size), sniffLen))
+		return what, err
 	}
 	return sniff(b[:n]), nil
 }
@@ -112,13 +119,40 @@ func sniff(b []byte) content {
 	if c := structured(b); c.format != "" {
 		return c
 	}
+	if format := damaged(b); format != "" {
+		return content{compressed, format}
+	}
 	if bytes.HasPrefix(b, []byte(observed)) {
 		return content{kind: observations}
 	}
 	if isReport(b) {
 		return content{kind: ownReport}
 	}
-	return content{kind: letters(b)}
+	if k := letters(b); k != text || NewDecoder(b) == nil {
+		return content{kind: k}
+	}
+	return content{kind: wide}
+}
+
+// damaged recognizes compressed data of which one of the first bytes is wrong. Its other bytes are none that a text begins with.
+func damaged(b []byte) string {
+	for _, m := range magics {
+		if m.kind != compressed || m.at > 0 || len(m.bytes) < 4 || len(b) < len(m.bytes) {
+			continue
+		}
+		wrong, control := 0, false
+		for i := range len(m.bytes) {
+			if b[i] != m.bytes[i] {
+				wrong++
+			} else {
+				control = control || b[i] < ' ' || b[i] > '~'
+			}
+		}
+		if wrong == 1 && control {
+			return m.format
+		}
+	}
+	return ""
 }
 
 // Form is how a stream is to be read.
@@ -127,7 +161,7 @@ type Form uint8
 // The forms of a stream.
 const (
 	Plain  Form = iota // as it is
-	Wide               // by a [UTF16]
+	Wide               // by a [Decoder]
 	Packed             // by an [Unpacker]; observations too
 )
 
@@ -166,20 +200,33 @@ func wideText(b []byte) bool {
 	return !bytes.HasPrefix(decoded, []byte{0}) && letters(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 
-// letters distinguishes text from other data by how its bytes are spread.
+// leastHole is how many NULs in a row are a hole in a text: numbers have fewer.
+const leastHole = 16
+
+// letters distinguishes text from other data by how its bytes are spread. Holes are nothing's bytes.
 func letters(b []byte) kind {
-	var zero, control, high int
+	n := len(b)
+	var zero, run, control, high int
 	for _, c := range b {
-		switch {
-		case c == 0:
+		if c == 0 {
 			zero++
+			run++
+			continue
+		}
+		if run >= leastHole {
+			zero, n = zero-run, n-run
+		}
+		run = 0
+		switch {
 		case c >= 0x80:
 			high++
 		case c == 0x7f, c < 0x20 && (c < '\a' || c > '\r') && c != 0x1b:
 			control++
 		}
 	}
-	n := len(b)
+	if run >= leastHole {
+		zero, n = zero-run, n-run
+	}
 	switch {
 	case (zero+control)*100 > 30*n:
 		return binaryData

@@ -21,6 +21,8 @@ func TestLogsAreText(t *testing.T) {
 		"backspaces":          strings.Repeat("10%\b\b\b", 90),
 		"NUL before lines":    strings.Repeat("\x00ERROR: worker is killed by signal: Bus error. \n", 9),
 		"NUL in every word":   strings.Repeat("abc\x00", 99),
+		"hole behind text":    "step 1\n" + strings.Repeat("\x00", 6000) + "step 2\n",
+		"hole up to the end":  "step 1\n" + strings.Repeat("\x00", 8000),
 		"GBK":                 strings.Repeat("\xc4\xda\xb4\xe6\xb2\xbb\xd7\xe3\n", 50),
 		"Latin-1":             strings.Repeat("Zugriffsverletzung f\xfcr \xe4", 50),
 		"broken UTF-8":        strings.Repeat("\xe2\x96", 500),

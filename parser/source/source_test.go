@@ -61,6 +61,8 @@ func TestListOfAFolderIsRecursiveInNameOrder(t *testing.T) {
 		".git/config": "x", ".hidden": "x", "CVS/Entries": "x", "node1/.cache/x.log": "x",
 		"model.bin": elf, "old.gz": gzipMagic, "old.7z": sevenZip, "ps.log": "\xff\xfeh\x00i\x00",
 		"report.txt":  " OUT OF MEMORY  GPU memory ran out\n  what      gpu_oom: x\n",
+		"page.txt":    " OUT OF MEMORY  GPU 0 (rank 3)\n Tried to allocate 2 GiB.\n\n WHY   logits\n",
+		"pages.txt":   "  1.  SURVIVED  GPU 0  a.log:3\n  2.  OUT OF MEMORY  GPU 0  a.log:9\n\n",
 		"report.json": "{\n  \"schema\": \"oomscan.report/v1\",\n",
 	})
 	require.NoError(t, os.Symlink(root, filepath.Join(root, "node1", "loop")))
@@ -72,7 +74,7 @@ func TestListOfAFolderIsRecursiveInNameOrder(t *testing.T) {
 	require.Len(t, problems, 1)
 	assert.True(t, problems[0].Note, "files that are no logs are no failure")
 	assert.Equal(t, root, problems[0].Name)
-	assert.EqualError(t, problems[0].Err, "passed over 1 binary file and 1 compressed file and 2 reports of oomscan")
+	assert.EqualError(t, problems[0].Err, "passed over 1 binary file and 1 compressed file and 4 reports of oomscan")
 	assert.Contains(t, problems[0].Hint, "7z")
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -26,6 +27,8 @@ type Unpacker struct {
 
 	// Turn is called before an input takes memory that others may have to wait for, and may wait itself. It may be nil.
 	Turn func(Input)
+
+	expanded atomic.Int64 // by the decompressors of all inputs
 
 	held sync.Mutex // by the input whose zip files are in memory: one at a time keeps the sum bounded
 }
@@ -253,7 +256,7 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 	case observations:
 		w.observations(at.name, r, found)
 	case wide:
-		w.log(at.name, newUTF16Reader(r), found)
+		w.log(at.name, newDecodingReader(r, NewDecoder(head)), found)
 	case ownReport:
 		if found {
 			w.skipped.Reports++

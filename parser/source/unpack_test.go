@@ -268,6 +268,10 @@ func TestDamageEndsNoMoreThanItMust(t *testing.T) {
 		"bzip2 cut":            {bzipped + half(bzipped), "x: hello\n", 1, []string{"cut short: the bzip2 data"}},
 		"gzip cut in its head": {gz(t, lines)[:5], "", 0, []string{"cut short: the gzip data"}},
 		"gzip, then garbage":   {gz(t, lines) + "garbage that is no gzip", "x: a line", 1, []string{"something else follows the data: behind the end of the gzip data"}},
+		"gzip, then a word":    {gz(t, lines) + "end\n", "x: a line", 1, []string{"something else follows the data: behind the end of the gzip data, which was read whole"}},
+		"gzip, then NULs":      {gz(t, lines) + strings.Repeat("\x00", 512), "x: a line", 1, []string{"something else follows the data: behind the end of the gzip data, which was read whole"}},
+		"lz4, first byte":      {"\x05" + lz4ed(t, lines)[1:], "", 0, []string{"damaged lz4 data"}},
+		"zip with overlaps":    {overlapping(t), "", 0, []string{"damaged zip: its members overlap"}},
 		"zstd, then garbage":   {zst(t, lines) + "garbage that is no zstd", "x: a line", 1, []string{"something else follows the data: behind the end of the zstd data"}},
 		"xz, then garbage":     {xzed(t, lines) + "garbage that is no xz", "x: a line", 1, []string{"something else follows the data: behind the end of the xz data"}},
 		"lz4, then garbage":    {lz4ed(t, lines) + "garbage that is no lz4", "x: a line", 1, []string{"something else follows the data: behind the end of the lz4 data"}},
@@ -299,9 +303,19 @@ func TestDamageEndsNoMoreThanItMust(t *testing.T) {
 	}
 }
 
+// overlapping is a zip with two members that have the same data.
+func overlapping(t *testing.T) string {
+	t.Helper()
+	z := []byte(zippedUp(t, member{"a.log", "first\n"}, member{"b.log", "other\n"}))
+	second := bytes.LastIndex(z, []byte("PK\x01\x02"))
+	const offset = 42 // of where a member begins, in its entry of the directory
+	copy(z[second+offset:], []byte{0, 0, 0, 0})
+	return string(z)
+}
+
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, Limits{Depth: 5, Expanded: 64 << 30, Ratio: 1000, Members: 100_000}, DefaultLimits())
+	assert.Equal(t, Limits{Depth: 5, Expanded: 64 << 30, Total: 1 << 40, Ratio: 1000, Members: 100_000}, DefaultLimits())
 }
 
 func TestDepthIsBounded(t *testing.T) {
@@ -350,6 +364,29 @@ func TestExpansionIsBounded(t *testing.T) {
 		})
 	}
 	assert.Empty(t, walkFile(t, tarred(t, member{"a", big}, member{"b", big}), small).problems, "nothing is expanded here")
+}
+
+// TestAllInputsTogetherAreBounded walks inputs, each of which expands to less than it may.
+func TestAllInputsTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	limits := DefaultLimits()
+	limits.Total = 100 << 10
+	u := &Unpacker{Limits: limits}
+	var seen, refused int
+	for range 3 {
+		u.Stdin = strings.NewReader(gz(t, strings.Repeat("0123456789abcde\n", 4<<10)))
+		u.Walk(Input{Name: Stdin}, Visits{Log: func(_ string, r io.Reader) {
+			b, err := io.ReadAll(r)
+			seen += len(b)
+			if err != nil {
+				refused++
+				assert.ErrorIs(t, err, ErrLimit)
+				assert.ErrorContains(t, err, "all inputs together expand to more than 100 KiB (--max-total)")
+			}
+		}})
+	}
+	assert.Equal(t, 2, refused, "the second ends in its midst, the third at its beginning")
+	assert.Less(t, seen, 164<<10)
 }
 
 // bomb is a gzip of so many MiB of the same line.
@@ -618,7 +655,7 @@ func FuzzWalk(f *testing.F) {
 	f.Add(bzipped)
 	f.Add(zippedUp(f, member{"a", "b"}))
 	f.Fuzz(func(t *testing.T, data string) {
-		limits := Limits{Depth: 3, Expanded: 4 << 20, Ratio: 100, Members: 20}
+		limits := Limits{Depth: 3, Expanded: 4 << 20, Total: 1 << 40, Ratio: 100, Members: 20}
 		n, _ := counted(data, limits)
 		assert.LessOrEqual(t, n, int64(len(data))*21+8<<20)
 	})

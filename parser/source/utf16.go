@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/binary"
-	"io"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -61,34 +60,4 @@ func (d *UTF16) Close(dst []byte) []byte {
 	}
 	d.odd, d.high = nil, 0
 	return dst
-}
-
-// utf16Reader decodes what it reads.
-type utf16Reader struct {
-	src  io.Reader
-	dec  UTF16
-	in   []byte
-	out  []byte // decoded
-	rest []byte // of out, not given yet
-	err  error
-}
-
-func newUTF16Reader(r io.Reader) *utf16Reader { return &utf16Reader{src: r, in: make([]byte, 32<<10)} }
-
-func (r *utf16Reader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		var n int
-		n, r.err = r.src.Read(r.in)
-		r.out = r.dec.Append(r.out[:0], r.in[:n])
-		if r.err != nil {
-			r.out = r.dec.Close(r.out)
-		}
-		r.rest = r.out
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
 }

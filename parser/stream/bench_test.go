@@ -48,11 +48,11 @@ func tracebackLog() []byte {
 	return bytes.Repeat([]byte(one), 2000)
 }
 
-func scanBench(b *testing.B, t *table, text []byte) {
+func scanBench(b *testing.B, t *Table, text []byte) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s := newReader("bench", t, func(parser.Observation) {})
+		s := NewReader("bench", func(parser.Observation) {}, Patterns(t))
 		_, _ = s.Write(text)
 		s.Close()
 	}
@@ -76,7 +76,8 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		newTable(messages.All())
+		_, err := NewTable(messages.All())
+		require.NoError(b, err)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 )
 
 // window is a stretch of an input, text[from:to], with its literals. It ends where a line does, or within a long line. The text
-// around it is there too: what may still be needed of the window before, and in a long line what tells how its next part ends.
+// around it is there too: what may still be needed of the window before, and in a long line what shows where its next part ends.
 type window struct {
 	text     []byte
 	base     int64 // offset of text[0] in the input
@@ -35,11 +35,12 @@ type window struct {
 
 // cutter cuts an input into windows. It needs to know nothing of what they say, and so may run ahead of who reads them.
 type cutter struct {
-	table   *table
+	table   *Table
 	maxLine int
 	buf     []byte
 	base    int64 // offset of buf[0] in the input
 	from    int   // where the next window begins
+	holes   bool  // text was left out: offsets are those of the text
 	hits    []literal.Hit
 }
 
@@ -59,13 +60,13 @@ func (c *cutter) space(want int) []byte {
 	return c.buf[len(c.buf):cap(c.buf)]
 }
 
-// ahead is how many bytes are needed to tell that a line is long and how its next part ends.
+// ahead is how many bytes it takes to see that a line is long and where its next part ends.
 func (c *cutter) ahead() int { return max(c.maxLine+1, minTake+longAhead) }
 
 // cut takes n more bytes and returns the window up to where it is complete. It is not ok while no line is.
 func (c *cutter) cut(n int) (w window, ok bool) {
 	old := len(c.buf)
-	c.buf = c.buf[:old+n]
+	c.buf = c.buf[:old+c.fill(c.buf[old:old+n])]
 	end := c.from
 	if bytes.IndexByte(c.buf[old:], '\n') >= 0 { // much faster than to search backwards in vain
 		end = old + bytes.LastIndexByte(c.buf[old:], '\n') + 1
@@ -77,6 +78,27 @@ func (c *cutter) cut(n int) (w window, ok bool) {
 		return window{}, false
 	}
 	return c.upTo(end), true
+}
+
+// fill takes the holes out of new text and returns how much is left. A file has holes where its writer went on at its offset after
+// it was truncated, where a network file system lost a block, and where power failed.
+func (c *cutter) fill(text []byte) int {
+	hole := bytes.IndexByte(text, 0)
+	if hole < 0 {
+		return len(text)
+	}
+	c.holes = true
+	kept := hole
+	for rest := text[hole:]; len(rest) > 0; {
+		rest = bytes.TrimLeft(rest, "\x00")
+		n := bytes.IndexByte(rest, 0)
+		if n < 0 {
+			n = len(rest)
+		}
+		kept += copy(text[kept:], rest[:n])
+		rest = rest[n:]
+	}
+	return kept
 }
 
 // rest returns the last window.

@@ -7,10 +7,10 @@ import (
 	"oomscan/parser/envelope"
 )
 
-// Most of what a healthy log tells of its run it tells again and again: the phase, the step, who somebody is, how much memory
-// is free. It matters once something fails. Until then such lines are kept unread, and observations of lines that were read
-// anyway are kept too: the latest of each kind. An event lets all of them be read and emitted first, in the order in which they
-// came.
+// Most of what a healthy log prints of its run it repeats all the time: the phase, the step, which process is which, how much
+// memory is free. It matters once something fails. Until then such lines are kept unread, and observations of lines that were
+// read anyway are kept too: the latest of each kind. An event lets all of them be read and emitted first, in the order in which
+// they came.
 
 // kinds of deferred entries: one for each fate that keeps, and what only observations are.
 const (
@@ -29,8 +29,8 @@ const (
 	kinds
 )
 
-// keepOf is how many entries of each kind are kept. Of the common phases enough for the last words of 64 writers: the others
-// speak for one whose own are further back.
+// keepOf is how many entries of each kind are kept. Of the common phases enough for the last lines of 64 writers: those
+// of the others serve for one whose own are further back.
 var keepOf = [kinds]int{
 	sampleMarkKind: 160, identityKind: 4096, phaseKind: 256, timerKind: 256, startKind: 256, stepKind: 64, gaugeKind: 64,
 	commonPhaseKind: 64, commonStepKind: 64, exceptionKind: 64, settingKind: 4096, pressureKind: 64,

@@ -45,14 +45,14 @@ func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(pa
 func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	from := r.base + int64(r.done)
 	to, inLine, ok := r.cutAfter(in, size-tailBytes)
-	if !ok || r.failed || len(r.messages.cuts) > 0 || inLine && r.long == nil {
+	if !ok || r.failed || r.cutter.holes || r.messages.indent > 0 || len(r.messages.cuts) > 0 || inLine && r.long == nil {
 		return
 	}
 	begun := from
 	if r.long != nil {
 		begun -= int64(r.maxLine) // it is counted as a long line once more
 	}
-	skipped := prefilter.Search(in, prefilter.Stretch{Line: begun, From: from, To: to}, workers, r.maxLine)
+	skipped := r.table.skips().Search(in, prefilter.Stretch{Line: begun, From: from, To: to}, workers, r.maxLine)
 	if skipped.Found || inLine && skipped.Lines > 0 {
 		return
 	}

@@ -17,9 +17,12 @@ func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
 	})
 }
 
-// PeekTail emits what the unfinished last line says, should it end here: a writer that stops in the middle of a line, or printed its
-// last words without a newline, is heard without waiting for more. What it says is emitted again once the line is complete.
+// PeekTail emits what waits for a later line, and what the unfinished last line holds, as if the input ended here: a writer may stop
+// in the middle of a line, or print its last one without a newline. The same is emitted again once more is known.
 func (r *Reader) PeekTail(emit func(parser.Observation)) {
+	for _, o := range r.fence.held {
+		emit(o.Observation)
+	}
 	r.applyMarks()
 	c := &r.cutter
 	if rest := c.buf[c.from:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine {
@@ -27,11 +30,13 @@ func (r *Reader) PeekTail(emit func(parser.Observation)) {
 	}
 }
 
-// Open says whether the input ends in a line without newline, as far as it was fed.
-func (r *Reader) Open() bool { return r.cutter.from < len(r.cutter.buf) || r.long != nil }
+// Open reports whether the input ends, as far as it was fed, in a line without newline or in a block that later lines explain.
+func (r *Reader) Open() bool {
+	return r.fence.until > 0 || r.cutter.from < len(r.cutter.buf) || r.long != nil
+}
 
-// Rest gives back the memory that reading takes, for an input that is silent for now: thousands of them may be open. What is fed
-// later is read as if nothing had happened.
+// Rest gives back the memory that reading takes, for an input that does not grow for now: thousands of them may be open. What is
+// fed later is read as if nothing had happened.
 func (r *Reader) Rest() {
 	r.cutter.moveTo(cutter{})
 	r.buf = nil

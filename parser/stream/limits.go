@@ -24,3 +24,6 @@ func LineLimit(bytes int) Option {
 	}
 	return func(s *Reader) { s.maxLine = bytes }
 }
+
+// Patterns are the messages that are looked for; without them, those that oomscan knows itself.
+func Patterns(t *Table) Option { return func(r *Reader) { r.table = t } }

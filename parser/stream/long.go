@@ -15,9 +15,10 @@ const (
 	overlap    = 1 << 10        // bytes before a part that are read again with it
 )
 
-// beginLong reads the beginning of a long line in any case: it says who writes all of it.
+// beginLong reads the beginning of a long line in any case: its prefix names the writer of all of it.
 func (r *Reader) beginLong() {
 	r.stats.Truncated++
+	r.release(false)
 	at := r.done
 	end := at + maxExcerpt
 	if i := bytes.IndexByte(r.buf[at:end], '\r'); i >= 0 {
@@ -27,7 +28,7 @@ func (r *Reader) beginLong() {
 	r.messages.noLiteral = false
 	r.messages.line(r.line, r.base+int64(at), r.buf[at:end], false)
 	header := r.messages.outer
-	r.long = &header
+	r.long, r.alone = &header, false
 	r.messages.longLineEnds = inLongLine
 	r.done = end
 }
@@ -72,7 +73,7 @@ func (r *Reader) readLong(end int, last bool, spots *[]literal.Hit) bool {
 // endLong ends the long line at an offset.
 func (r *Reader) endLong(at int64) {
 	r.messages.endOfLine()
-	r.long = nil
+	r.long, r.alone = nil, false
 	r.messages.longLineEnds = at
 }
 

@@ -22,7 +22,7 @@ func (r *messageReader) find(body []byte) []int {
 	return r.literals
 }
 
-// match tries the patterns whose literals the message holds, and those that follow on an earlier match. It says whether an
+// match tries the patterns whose literals the message holds, and those that follow on an earlier match. It reports whether an
 // event pattern or a veto claimed it.
 func (r *messageReader) match(at parser.Position, body []byte, h envelope.Header, w *writer, trace *traceback.Trace) bool {
 	r.candidates = r.table.candidates(r.candidates[:0], r.literals)
@@ -53,10 +53,9 @@ func (r *messageReader) match(at parser.Position, body []byte, h envelope.Header
 	return claimed
 }
 
-// matchText tries the candidates on one text: the first event wins unless a veto speaks against it, markers and gauges are
+// matchText tries the candidates on one text: the first event wins unless a veto matches too, markers and gauges are
 // independent. Vetoes cost far more than the patterns that they guard, for they look around, so they are tried only on a
-// message that an event pattern matched, or that ends a traceback: there they also claim what would else be an exception that
-// no pattern knows.
+// message that an event pattern matched.
 func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.Header, w *writer, trace *traceback.Trace) bool {
 	r.runes = r.runes[:0]
 	set := hashOf(r.candidates)
@@ -73,7 +72,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 		}
 		if p.Kind != "" && !checked {
 			checked = true
-			if r.isVetoed(body) {
+			if r.table.vetoes.Match(body, r.text(body)) {
 				claimed = true
 				continue
 			}
@@ -98,7 +97,14 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			Text: clip(body), Trace: trace,
 		})
 	}
-	return claimed || trace != nil && !checked && r.isVetoed(body)
+	return claimed
+}
+
+// isVetoed reports whether a veto matches the beginning of a message.
+func (r *messageReader) isVetoed(body []byte) bool {
+	head := body[:min(len(body), pattern.MaxMessage)]
+	r.runes = r.runes[:0]
+	return r.table.vetoes.Match(head, r.text(head))
 }
 
 // observationOf is what a match yields that is no event.
@@ -109,17 +115,7 @@ func observationOf(p *pattern.Pattern, at parser.Position, body []byte, h envelo
 	return parser.Gauge{At: at, Header: h, Name: p.Name, Fields: f, Text: clip(body)}
 }
 
-// isVetoed says whether a veto among the candidates matches the message.
-func (r *messageReader) isVetoed(body []byte) bool {
-	for _, i := range r.candidates {
-		if p := &r.table.patterns[i]; p.Veto && p.MayMatch(body) && p.Matches(r.text(body)) {
-			return true
-		}
-	}
-	return false
-}
-
-// isQuotation says whether the beginning of a message, which holds these literals, makes all of it a quotation.
+// isQuotation reports whether the beginning of a message, which holds these literals, makes all of it a quotation.
 func (r *messageReader) isQuotation(body []byte, literals []int) bool {
 	head := body[:min(len(body), pattern.MaxMessage)]
 	for _, id := range literals {
@@ -137,7 +133,7 @@ func (r *messageReader) isQuotation(body []byte, literals []int) bool {
 	return false
 }
 
-// hashOf tells sets of candidates apart (FNV-1a).
+// hashOf is the hash of a set of candidates (FNV-1a).
 func hashOf(candidates []int32) uint64 {
 	h := uint64(14695981039346656037)
 	for _, i := range candidates {

@@ -10,22 +10,24 @@ import (
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/literal"
+	"oomscan/parser/sample"
 	"oomscan/parser/settings"
 	"oomscan/parser/traceback"
 )
 
 // Limits of what a reader keeps in memory.
 const (
-	maxWriters    = 4096    // writers told apart in one input; beyond that, those that were silent longest are forgotten
+	maxWriters    = 4096    // writers that one input may have; beyond that, those that were idle longest are forgotten
 	maxHeld       = 8 << 20 // bytes that all writers together keep of what they have begun; beyond that, the same
 	maxText       = 4 << 10 // bytes of a message that an observation keeps
 	maxPending    = 64 << 10
 	maxFollowUps  = 32
-	maxAlike      = 2048 // events of messages with the same candidates: more tell nothing new, and each costs a match
+	maxAlike      = 2048 // events of messages with the same candidates: more add nothing, and each costs a match
 	maxCandidates = 1024 // sets of candidates that are counted
 	staleAfter    = 1000 // messages of others after which a writer's open report is given up
 	quietAfter    = 24   // the same, when only a further line of a message might come
-	maxNames      = 8    // writers whose names are looked for in a line before its prefix is stripped
+	maxIndent     = 64
+	maxNames      = 8 // writers whose names are looked for in a line before its prefix is stripped
 )
 
 // Quoted begins the lines that oomscan itself wrote into a log. They quote other lines and are not read, not even by an open
@@ -40,11 +42,11 @@ var quoted = []byte(Quoted)
 // childCommand is in an exception that quotes the whole command of a child that failed, as accelerate launch ends with.
 var childCommand = []byte("Error: Command '['")
 
-// messageReader reads the messages of the lines that matter of one input, in order. It keeps the state of each writer: of each
-// process that the line prefixes tell apart.
+// messageReader reads the messages of one input, in order, from the lines that matter. It keeps the state of each writer, which
+// is a process as the line prefixes distinguish them.
 type messageReader struct {
 	source  string
-	table   *table
+	table   *Table
 	emit    func(parser.Observation)
 	writers map[string]*writer
 	open    map[*writer]struct{} // writers with an open report
@@ -59,36 +61,38 @@ type messageReader struct {
 	runes      []rune
 	alike      map[uint64]int // events emitted, by the patterns that were candidates
 
+	indent       int  // blanks that every line begins with
 	now          int  // line being read
 	noLiteral    bool // it holds no literal
-	replaying    bool // the lines were deferred: they only tell where the run is
+	replaying    bool // the lines were deferred: they only show where the run is
 	replayed     map[string]replayed
 	tick         int // messages read: a line may hold many
 	watched      watch
 	nextExpiry   int   // tick at which the next open report may be stale
 	held         int   // bytes that all writers keep
 	maxLine      int   // bytes of a line that is read as a whole
+	quoted       int   // events that samples hold
 	longLineEnds int64 // offset of the end of the last longer line, or inLongLine
 }
 
-// inLongLine says that the line that is being read is longer than is read as a whole.
+// inLongLine is the end of the last longer line while it is being read.
 const inLongLine = math.MaxInt64
 
-func newMessageReader(source string, t *table, maxLine int, emit func(parser.Observation)) *messageReader {
+func newMessageReader(source string, t *Table, maxLine int, emit func(parser.Observation)) *messageReader {
 	return &messageReader{
-		source: source, table: t, emit: emit, alike: map[uint64]int{}, maxLine: maxLine,
+		source: source, table: t, emit: emit, alike: map[uint64]int{}, maxLine: maxLine, indent: maxIndent,
 		writers: map[string]*writer{}, open: map[*writer]struct{}{}, cuts: map[string]*cut{},
 	}
 }
 
-// needsEveryLine says whether the line at this place must be looked at even if it holds no literal.
+// needsEveryLine reports whether the line at this place must be looked at even if it holds no literal.
 func (r *messageReader) needsEveryLine(line int, offset int64) bool {
 	return len(r.open) > 0 || len(r.cuts) > 0 || r.inHead(line, offset) || r.watched.covers(line, offset)
 }
 
-// mayContinue says whether a line without a literal might be of a writer with an open report. To strip the line's prefix would
-// tell for sure; to look for the writer's name is far cheaper. header is nil for a line: the pieces of a long one may leave the
-// name to its first segment.
+// mayContinue reports whether a line without a literal might be of a writer with an open report. Only its prefix would show that
+// for sure; to look for the writer's name is far cheaper. header is nil for a line: the pieces of a long one may leave the name
+// to its first segment.
 func (r *messageReader) mayContinue(raw []byte, header *envelope.Header) bool {
 	if len(r.open) == 0 {
 		return len(r.cuts) > 0
@@ -110,7 +114,7 @@ func (r *messageReader) skipLine() {
 	r.expireIdle()
 }
 
-// inHead says whether a place is in the part of the input in which every line is read.
+// inHead reports whether a place is in the part of the input in which every line is read.
 func (r *messageReader) inHead(line int, offset int64) bool {
 	return line <= r.table.headLines && offset < headBytes
 }
@@ -121,6 +125,7 @@ func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) 
 	at := parser.Position{Source: r.source, Line: num, Offset: offset}
 	if !continued {
 		r.inLine = false
+		raw = r.unindent(at, raw)
 		if len(r.cuts) > 0 {
 			r.expireCuts(false)
 		}
@@ -130,6 +135,37 @@ func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) 
 		}
 	}
 	r.segments(at, raw)
+}
+
+// unindent takes the blanks off that every line of a quoted log begins with. Numbers are right-aligned for other reasons, and some
+// programs begin their lines with one blank.
+func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
+	if r.indent == 0 {
+		return raw
+	}
+	n := len(raw) - len(bytes.TrimLeft(raw, " \t"))
+	if bytes.HasPrefix(raw[n:], []byte(`File "`)) {
+		n = max(n-2, 0) // a frame of a traceback has two blanks of its own
+	}
+	switch {
+	case n == len(raw):
+		return nil
+	case !r.inHead(at.Line, at.Offset):
+		if r.indent == maxIndent {
+			r.indent = 0 // nothing was read from the beginning on
+		}
+	case n == 0, n == 1 && raw[0] == ' ', isNumbered(raw[n:]):
+		r.indent = 0
+	default:
+		r.indent = min(r.indent, n)
+	}
+	return raw[min(n, r.indent):]
+}
+
+// isNumbered says whether a line begins with its number, or its task's.
+func isNumbered(raw []byte) bool {
+	rest := bytes.TrimLeft(raw, "0123456789")
+	return len(rest) < len(raw) && (bytes.HasPrefix(rest, []byte(": ")) || bytes.HasPrefix(rest, []byte{'\t'}))
 }
 
 // segments reads the messages of a line: several writers or states of a progress bar may share it.
@@ -176,7 +212,7 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 	}
 }
 
-// endOfLine says that the physical line is over.
+// endOfLine ends the physical line.
 func (r *messageReader) endOfLine() { r.inLine = false }
 
 // message reads one message of one writer.
@@ -194,16 +230,20 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 	}
 	r.tick++
 	w := r.writer(&h)
-	body, ok := w.join(body, &h)
+	whole, ok := w.join(body, &h)
 	if !ok {
 		r.weigh(w)
 		return
+	}
+	if whole != nil {
+		body, h = r.peeler.PeelInherit(whole, h)
+		w = r.writer(&h)
 	}
 	if rec := recordOf(&h); rec != (record{}) && rec != w.record {
 		w.trace.EndMessage()
 		w.record = rec
 	}
-	if w.sample.Covers(at, r.longLineEnds, body, &h) || r.isQuotation(body, r.find(body)) {
+	if r.inSample(at, body, h, w) || r.isQuotation(body, r.find(body)) {
 		r.track(w)
 		return
 	}
@@ -242,21 +282,27 @@ func (r *messageReader) mark(e *entry) {
 			body, h = r.peeler.PeelInherit(seg, outer)
 		}
 		at := parser.Position{Line: e.line, Offset: e.place}
-		r.writer(&h).sample.Covers(at, r.longLineEnds, body, &h)
+		if r.writers[h.Stream] == nil {
+			if mark, _ := sample.Last(body); mark < 0 {
+				return true // it has no sample that the message could end
+			}
+		}
+		w := r.writer(&h)
+		r.settle(w, w.sample.Place(at, r.longLineEnds, body, &h, counts), body)
 		return true
 	})
 }
 
-// saysNothing says that a message without a literal is of no open report and no sign of progress.
+// saysNothing reports whether a message without a literal belongs to no open report or sample and is no sign of progress.
 func (r *messageReader) saysNothing(at parser.Position, body []byte, h *envelope.Header) bool {
 	w := r.writers[h.Stream]
-	if w != nil && (len(w.pending) > 0 || r.isOpen(w)) {
+	if w != nil && (len(w.pending) > 0 || r.isOpen(w) || w.sample != (sample.Tracker{})) {
 		return false
 	}
-	return !r.watched.covers(at.Line, at.Offset) || !r.mayTell(body, w)
+	return !r.watched.covers(at.Line, at.Offset) || !r.mayTell(body)
 }
 
-// event matches a message, and makes an exception that no pattern claims an event of its own.
+// event matches a message, and makes an exception that no pattern claims and no veto matches an event of its own.
 func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header, w *writer, state traceback.State) {
 	var trace *traceback.Trace
 	if state == traceback.Final || state == traceback.Continuation {
@@ -264,7 +310,7 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 		h = inherit(h, &w.opened)
 	}
 	claimed := r.match(at, body, h, w, trace)
-	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" {
+	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" && !r.isVetoed(body) {
 		r.emit(parser.Event{
 			At: at, Header: h, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
 			Fields: parser.Fields{"class": trace.Exception}, Text: clip(body), Trace: trace,
@@ -272,10 +318,10 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 	}
 }
 
-// introduce notes which process a writer is where its line prefix alone says so, at the beginning of an input: structured
-// loggers put rank, host and pid on their records, and a later one may name only one of them.
+// introduce notes which process a writer is where its line prefix alone says so, at the beginning of an input: loggers put
+// rank, pid and host on their records, and a later one may name only one of them. What has a label may count its own ranks.
 func (r *messageReader) introduce(at parser.Position, h envelope.Header, w *writer) {
-	if w.introduced || h.Rank < 0 || h.PID <= 0 || h.Host == "" || !r.inHead(at.Line, at.Offset) {
+	if w.introduced || h.Rank < 0 || h.PID <= 0 || h.Host == "" && h.Process != "" || !r.inHead(at.Line, at.Offset) {
 		return
 	}
 	w.introduced = true
@@ -313,13 +359,14 @@ func (r *messageReader) emitSettings(h envelope.Header, pairs []settings.Pair) {
 	}
 }
 
-// peek emits what an unfinished line says and keeps nothing of it.
+// peek emits what an unfinished line holds and keeps no state of it.
 func (r *messageReader) peek(num int, offset int64, raw []byte, emit func(parser.Observation)) {
 	q := *r
 	q.emit = emit
 	q.literals, q.candidates, q.runes, q.hits = nil, nil, nil, nil
 	q.alike = maps.Clone(r.alike)
 	first := !r.inLine
+	raw = q.unindent(parser.Position{Line: num, Offset: offset}, raw)
 	envelope.Segments(raw, func(seg []byte) bool {
 		var body []byte
 		var h envelope.Header
@@ -335,7 +382,7 @@ func (r *messageReader) peek(num int, offset int64, raw []byte, emit func(parser
 			trace, copied.followUps, copied.sample = w.trace.Snapshot(), slices.Clone(w.followUps), w.sample
 		}
 		at := parser.Position{Source: r.source, Line: num, Offset: offset}
-		if literals := q.find(body); !copied.sample.Covers(at, q.longLineEnds, body, &h) && !q.isQuotation(body, literals) {
+		if literals := q.find(body); copied.sample.Place(at, q.longLineEnds, body, &h, counts) == sample.Outside && !q.isQuotation(body, literals) {
 			q.match(at, body, h, &copied, trace)
 		}
 		return true

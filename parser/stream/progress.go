@@ -2,12 +2,12 @@ package stream
 
 import (
 	"bytes"
-	"regexp"
+	"slices"
 	"strconv"
-	"sync"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/sample"
 )
 
@@ -38,115 +38,77 @@ func (w watch) covers(line int, offset int64) bool {
 	return w.line > 0 && line > w.line && line <= w.line+watchLines && offset <= w.offset+watchBytes
 }
 
-// mayCount says whether text may hold a sign of progress: most lines do not, and to tell that is cheap.
+// mayCount says whether text may hold a sign of progress: many lines do not, and to tell that is cheap.
 func mayCount(text []byte) bool {
+	return holdsFraction(text) || slices.ContainsFunc(signs, func(sign []byte) bool { return bytes.Contains(text, sign) })
+}
+
+// holdsFraction reports whether a number stands before a slash and a number that is not 0 behind it.
+func holdsFraction(text []byte) bool {
 	for rest := text; ; {
-		i := bytes.IndexByte(rest, '|')
-		if i < 0 || i+2 >= len(rest) {
-			break
+		before, behind, ok := bytes.Cut(rest, []byte("/"))
+		if !ok {
+			return false
 		}
-		if rest[i+1] == ' ' && rest[i+2] >= '0' && rest[i+2] <= '9' {
+		rest = behind
+		before, behind = bytes.TrimRight(before, " "), bytes.TrimLeft(behind, " ")
+		if len(before) > 0 && isDigit(before[len(before)-1]) && len(behind) > 0 && isDigit(behind[0]) && string(behind[:run(behind)]) != "0" {
 			return true
 		}
-		rest = rest[i+1:]
 	}
-	return bytes.Contains(text, []byte("loss")) || bytes.Contains(text, post)
+}
+
+// signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
+var signs = [][]byte{
+	[]byte("it ["), []byte("oss"), []byte("cc"), []byte("ppl"), []byte("eward"), []byte("lr"), []byte("eta"), []byte("ETA"),
+	[]byte("t/s"), []byte("s/it"), []byte("s/step"), post,
 }
 
 // post begins a request that asks for work, in the access logs of HTTP servers. Others only ask how the server is.
 var post = []byte(`"POST /`)
 
-// A sign is in one of these forms: a bar of tqdm that is under way, a dict of metrics with an epoch, as the transformers
-// Trainer prints it, whatever else tells the loss of a numbered step, and an answered request. Lines of metrics are long and
-// many, and so what they count is read without an expression; see step.go.
-type signs struct{ epoch, answer *regexp.Regexp }
-
-var counters = sync.OnceValue(func() signs {
-	return signs{
-		regexp.MustCompile(`^\s*\{'loss': .{0,400}'epoch': '?(\d{1,6}(?:\.\d{1,6})?)`),
-		regexp.MustCompile(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`),
-	}
-})
+// answer finds an answered request and how its status begins.
+var answer = lazyre.New(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`)
 
 // maxSign is how many bytes of a message are looked at.
-const maxSign = 1 << 10
+const maxSign = 4 << 10
 
-// watch reads a message for signs of progress.
+// watch reads a message for signs of progress: steps that are counted (see step.go), and answered requests.
 func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header) {
-	if count, answer := r.sign(body); count != "" {
-		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": count}, Text: clip(body)})
-	} else if answer != 0 {
-		r.answered(at, body, h, answer == '5')
+	if count, counted, status := r.sign(body); counted {
+		fields := parser.Fields{"count": string(count.n), "of": count.word + "/" + string(count.total)}
+		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: fields, Text: clip(body)})
+	} else if status != 0 {
+		r.answered(at, body, h, status == '5')
 	}
 }
 
 // sign is what a message counts, or how the status of its answer begins.
-func (r *messageReader) sign(body []byte) (count string, answer byte) {
+func (r *messageReader) sign(body []byte) (count counter, counted bool, status byte) {
 	body = body[:min(len(body), maxSign)]
-	if count = countIn(body); count != "" || !bytes.Contains(body, post) {
-		return count, 0
+	if bytes.Contains(body, post) {
+		if !r.watched.denied && !bytes.Contains(body, []byte(`" 5`)) {
+			return counter{}, false, 0 // it would tell nothing
+		}
+		if m := answer().FindSubmatch(body); m != nil {
+			return counter{}, false, m[1][0]
+		}
 	}
-	if !r.watched.denied && !bytes.Contains(body, []byte(`" 5`)) {
-		return "", 0 // it would tell nothing
-	}
-	if m := counters().answer.FindSubmatch(body); m != nil {
-		answer = m[1][0]
-	}
-	return "", answer
+	count, counted = countIn(body)
+	return count, counted, 0
 }
 
-// mayTell says whether a message without a literal may be a sign of progress, or a part of its writer's sample. w is nil for
-// a writer of whom nothing is known.
-func (r *messageReader) mayTell(body []byte, w *writer) bool {
-	if w != nil && w.sample != (sample.Tracker{}) {
+// mayTell reports whether a message without a literal may be a sign of progress, or open a sample.
+func (r *messageReader) mayTell(body []byte) bool {
+	if mark, _ := sample.Last(body); mark >= 0 {
 		return true
 	}
-	if marked, _ := sample.Last(body); marked {
-		return true
-	}
-	count, answer := r.sign(body)
-	return count != "" || answer != 0
-}
-
-// countIn is what a message counts, empty when it counts nothing.
-func countIn(body []byte) string {
-	if bar := barIn(body); bar != nil {
-		return string(bar)
-	}
-	if lossIn(body, 0) < 0 {
-		return ""
-	}
-	if head := bytes.TrimLeft(body, " \t\r\n\f\v"); bytes.HasPrefix(head, []byte("{'loss': ")) {
-		if m := counters().epoch.FindSubmatch(body); m != nil {
-			if epoch, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
-				return strconv.Itoa(int(epoch * 1e6))
-			}
-			return ""
-		}
-	}
-	return string(stepIn(body))
-}
-
-// barIn is how far a bar has come: the number in "| 12/300 [".
-func barIn(body []byte) []byte {
-	for rest := body; ; {
-		i := bytes.Index(rest, []byte("| "))
-		if i < 0 {
-			return nil
-		}
-		rest = rest[i+2:]
-		n := digits(rest)
-		if n == 0 || n == len(rest) || rest[n] != '/' {
-			continue
-		}
-		if all := digits(rest[n+1:]); all > 0 && bytes.HasPrefix(rest[n+1+all:], []byte(" [")) {
-			return rest[:n]
-		}
-	}
+	_, counted, status := r.sign(body)
+	return counted || status != 0
 }
 
 // answered follows a server's access log. A server that denied one request and then does what others ask for outlived the
-// failure. One that says yes before the work is done, as for a stream, never denies: that tells nothing.
+// failure. One that answers before the work is done, as for a stream, never denies: that proves nothing.
 func (r *messageReader) answered(at parser.Position, body []byte, h envelope.Header, denied bool) {
 	w := &r.watched
 	switch {

@@ -14,7 +14,7 @@ import (
 )
 
 // Of a log in which nothing fails, only the beginning and the end describe the run. So [ReadFile] can leave out what is between
-// them, and a reader that has read it says nothing of it.
+// them, and a reader that has read it emits nothing of it.
 const (
 	leadBytes = 4 << 20
 	tailBytes = 1 << 20
@@ -25,17 +25,18 @@ type Stats struct {
 	Bytes     int64
 	Lines     int // a last line without newline counts
 	Truncated int // lines longer than the limit, read in parts (see [LineLimit])
+	Quoted    int // messages of failures that are text of printed samples
 }
 
 // A Reader turns the bytes of one input into observations. Feed it with [Reader.ReadFrom] or [Reader.Write] in any chunks, then
 // [Reader.Close] it: the chunking never changes what it emits. It keeps one block of the input and what its open reports need,
 // however long the input or its lines are. A Reader serves one goroutine.
 type Reader struct {
-	table    *table
+	table    *Table
 	messages *messageReader
 	replays  *messageReader // reads deferred lines
 	deferred *deferred
-	emit     func(parser.Observation)
+	sink     func(parser.Observation)
 
 	cutter cutter
 	buf    []byte        // the text of the window that is read
@@ -44,8 +45,13 @@ type Reader struct {
 	hits   []literal.Hit // of literals that are not
 
 	line    int              // number of the line in which done is, 1-based
+	sampled int              // line up to which a sample may reach
+	ends    int              // lines since its mark that may have ended it
+	opener  []byte           // what stands before the mark that opened it
+	alone   bool             // no other sample is open
 	led     bool             // the beginning of the input is over
 	failed  bool             // something failed: all of the input matters
+	fence   fence            // in which it failed, where a run prints blocks of text
 	long    *envelope.Header // of the first segment of the long line that is being read; nil outside of one
 	stats   Stats
 	maxLine int // bytes of a line that is read as a whole
@@ -53,17 +59,17 @@ type Reader struct {
 
 // NewReader returns a reader for the input of that name.
 func NewReader(name string, emit func(parser.Observation), options ...Option) *Reader {
-	return newReader(name, builtin(), emit, options...)
-}
-
-func newReader(name string, t *table, emit func(parser.Observation), options ...Option) *Reader {
-	r := &Reader{table: t, deferred: newDeferred(), emit: emit, line: 1, maxLine: DefaultLine}
+	r := &Reader{deferred: newDeferred(), sink: emit, line: 1, maxLine: DefaultLine}
 	for _, set := range options {
 		set(r)
 	}
+	if r.table == nil {
+		r.table = builtin()
+	}
+	t := r.table
 	r.cutter = cutter{table: t, maxLine: r.maxLine}
 	r.messages = newMessageReader(name, t, r.maxLine, r.observe)
-	r.replays = newReplayReader(name, t, r.maxLine, emit)
+	r.replays = newReplayReader(name, t, r.maxLine, r.emit)
 	return r
 }
 
@@ -123,13 +129,15 @@ func (r *Reader) Close() Stats {
 	}
 	r.messages.flush()
 	r.flush(r.describes())
+	r.release(false)
+	st.Quoted = r.messages.quoted
 	return st
 }
 
 // Stats returns what was read so far.
 func (r *Reader) Stats() Stats {
 	st := r.stats
-	st.Lines = r.line
+	st.Lines, st.Quoted = r.line, r.messages.quoted
 	return st
 }
 
@@ -157,7 +165,7 @@ func (r *Reader) consume(w window) {
 			}
 			continue
 		}
-		if !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
+		if r.line > r.sampled && r.fence.until == 0 && !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
 			r.leap(w.to, spots)
 		}
 		if r.done < w.to {
@@ -227,19 +235,31 @@ func (r *Reader) fates(spots *[]literal.Hit, end int) (f fate) {
 	return f
 }
 
-// deliver lets a line, or a part of a long one, meet its fate.
+// deliver reads, keeps or ignores a line, or a part of a long one.
 func (r *Reader) deliver(from, to int, f fate) {
 	m, raw, offset := r.messages, r.buf[from:to], r.base+int64(from)
 	if !r.led && offset >= leadBytes {
 		r.endLead()
 	}
 	r.deferred.place = offset
+	if end := r.fence.until; end > 0 && (r.line > end || r.fence.read(raw)) {
+		r.release(r.line <= end)
+	}
+	if f&keepSampleMark != 0 {
+		r.followMark(raw)
+	}
 	watched, head := m.watched.covers(r.line, offset), m.inHead(r.line, offset)
 	switch {
 	case f&read != 0, head, watched && mayCount(raw):
 	case f != 0 && (len(raw) > maxDeferredLine || isChunk(raw)): // too long to wait, or the rest of it is on another line
 	case m.mayContinue(raw, r.long):
 	default:
+		if f&keepSampleMark == 0 && r.line <= r.sampled && mayEndSample(raw) {
+			f |= keepSampleMark
+			if r.ends++; r.ends == maxEnds {
+				r.sampled = 0
+			}
+		}
 		if f != 0 {
 			r.deferred.keepLine(f, r.line, raw, r.long)
 		}
@@ -253,7 +273,7 @@ func (r *Reader) deliver(from, to int, f fate) {
 		r.deferred.keepLine(f, r.line, raw, r.long)
 		r.deferred.marked = r.deferred.seq // it is read now
 	}
-	// Of a JSON record, only what is decoded tells whether it holds a literal.
+	// A JSON record must be decoded to see whether it holds a literal.
 	m.noLiteral = f == 0 && !head && (!watched || bytes.IndexByte(raw, '{') < 0)
 	m.line(r.line, offset, raw, r.long != nil)
 }
@@ -275,10 +295,12 @@ func (r *Reader) observe(o parser.Observation) {
 	if r.deferred.keepMade(o, !r.led) {
 		return
 	}
-	if _, ok := o.(parser.Event); ok {
-		r.failed = true
-	}
+	e, ok := o.(parser.Event)
+	r.failed = r.failed || ok
 	r.flush(0)
+	if ok {
+		r.findFence(e.Header.Stream)
+	}
 	r.emit(o)
 }
 

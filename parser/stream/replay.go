@@ -17,8 +17,8 @@ type replayed struct {
 	pending string
 }
 
-// newReplayReader returns a reader of deferred lines. They only tell where the run is, so it follows no reports.
-func newReplayReader(source string, t *table, maxLine int, emit func(parser.Observation)) *messageReader {
+// newReplayReader returns a reader of deferred lines. They only show where the run is, so it follows no reports.
+func newReplayReader(source string, t *Table, maxLine int, emit func(parser.Observation)) *messageReader {
 	r := newMessageReader(source, t, maxLine, emit)
 	r.replaying, r.replayed = true, map[string]replayed{}
 	return r
@@ -45,9 +45,12 @@ func (r *messageReader) replay(at parser.Position, body []byte, h envelope.Heade
 			r.begin(h.Stream, now, at)
 			return
 		}
-		body, now.pending = []byte(now.pending), ""
+		r.begin(h.Stream, replayed{sample: now.sample}, at)
+		body, h = r.peeler.PeelInherit([]byte(now.pending), h)
+		was = r.replayed[h.Stream]
+		now = was
 	}
-	inSample := now.sample.Covers(at, r.longLineEnds, body, &h)
+	inSample := now.sample.Place(at, r.longLineEnds, body, &h, counts) != sample.Outside
 	if now != was {
 		r.begin(h.Stream, now, at)
 	}

@@ -10,11 +10,12 @@ import (
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/pattern"
+	"oomscan/parser/sample"
 	"oomscan/parser/traceback"
 )
 
 // kernelWords are in each line that opens a report of the kernel's OOM killer, of old kernels and new.
-var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte("Kill process ")}
+var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte("Kill process "), []byte(" killed as a result of limit of ")}
 
 // reports feeds the assemblers of a writer's reports over several lines, and emits those that are complete.
 func (r *messageReader) reports(at parser.Position, body []byte, h envelope.Header, w *writer) {
@@ -30,11 +31,11 @@ func (r *messageReader) reports(at parser.Position, body []byte, h envelope.Head
 	r.failures(at.Source, h, w.elastic.Take())
 }
 
-// repeatsKernel says that a veto speaks against a line of a report: somebody repeats the kernel's words.
+// repeatsKernel reports whether a veto matches a line of a report: another program repeats the kernel's words.
 func (r *messageReader) repeatsKernel(body []byte) bool {
 	r.runes = r.runes[:0]
-	r.candidates = r.table.candidates(r.candidates[:0], r.literals)
-	return r.isVetoed(body[:min(len(body), pattern.MaxMessage)])
+	head := body[:min(len(body), pattern.MaxMessage)]
+	return r.table.vetoes.Match(head, r.text(head))
 }
 
 // flush finishes what is open: the input ends here.
@@ -53,16 +54,26 @@ func (r *messageReader) flush() {
 
 // finish emits what a writer's open reports hold so far.
 func (r *messageReader) finish(w *writer) {
+	r.settle(w, sample.Outside, nil)
 	r.kills(r.source, w.header, w.kernel.Close())
 	r.failures(r.source, w.header, w.elastic.Close())
+	if t := w.trace.Close(); t != nil { // its end was cut off
+		r.emit(parser.Event{
+			At: parser.Position{Source: r.source, Line: t.Line}, Header: w.opened, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
+			Fields: parser.Fields{}, Text: t.Message, Trace: t,
+		})
+	}
 	r.emitSettings(w.header, w.settings.Close())
 }
 
-// kills emits what the kernel's report says of its victims.
+// kills emits the victims of the kernel's report.
 func (r *messageReader) kills(source string, h envelope.Header, kills []traceback.KernelKill) {
 	for i := range kills {
 		k := &kills[i]
-		f := parser.Fields{"pid": strconv.Itoa(k.PID)}
+		f, text := parser.Fields{}, "the kernel's OOM killer was invoked by "+k.TriggerComm
+		if k.PID > 0 {
+			f["pid"], text = strconv.Itoa(k.PID), "the kernel's OOM killer ended process "+strconv.Itoa(k.PID)+" ("+k.Comm+")"
+		}
 		for _, t := range []struct {
 			key   string
 			value int64
@@ -96,7 +107,7 @@ func (r *messageReader) kills(source string, h envelope.Header, kills []tracebac
 		}
 		r.emit(parser.Event{
 			At: parser.Position{Source: source, Line: k.Line}, Header: h, Pattern: "kernel.report", Kind: parser.OOMKill, Role: parser.Evidence, Fields: f,
-			Text: "the kernel's OOM killer ended process " + strconv.Itoa(k.PID) + " (" + k.Comm + ")",
+			Text: text,
 		})
 	}
 }

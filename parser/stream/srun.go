@@ -53,7 +53,7 @@ func (r *messageReader) rejoin(at parser.Position, raw []byte) (parser.Position,
 	return at, raw, true
 }
 
-// isChunk says whether a line is a labelled one that srun may have cut.
+// isChunk reports whether a line is a labelled one that srun may have cut.
 func isChunk(raw []byte) bool {
 	if len(raw) < srunChunk {
 		return false

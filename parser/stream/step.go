@@ -2,117 +2,182 @@ package stream
 
 import (
 	"bytes"
-	"unicode/utf8"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// What trainers print of a step is a number behind a word for it, and its loss further on in the line:
+// What trainers print of a step is a number, behind a word for it or before the number of all steps, and in most formats a
+// measure beside it:
 //
-//	step:12 - actor/loss:0.1    Epoch: [0][  11/5005] ... Loss 6.9e+00    Train Epoch: 1 [640/60000 (1%)] Loss: 2.3
+//	step:12 - actor/loss:0.1    Epoch: [0][  11/5005] ... Loss 6.9e+00    [batch=12/900]:    2% ━━ 12/900 2.1it/s
 //
-// All of it in letters of either case.
+// Words are in letters of either case.
 
-// maxApart is how many characters may stand between the number and the loss.
-const maxApart = 400
+// stepWords are the words before a number, each with an s behind it or not.
+var stepWords = []string{"step", "iter", "iteration", "batch", "update", "rollout", "epoch"}
 
-// stepWords are the words before a number, each as a whole or with an s behind it. The first word may lead to another one.
-var stepWords = []string{"step", "iter", "iteration", "batch", "update"}
+// measures are the words before a number that only who works prints.
+var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta"}
 
-// stepIn is the number of the step whose loss a message tells, nil when it tells none.
-func stepIn(body []byte) []byte {
-	inWord := false
-	for i, c := range body {
-		begins := !inWord
-		inWord = isWord(c)
-		if !begins || !inWord {
+// initials begin the measures.
+const initials = "lapre"
+
+// rates stand behind a number.
+var rates = []string{"it/s", "s/it", "ms/step", "s/step"}
+
+// counter is a number that may count steps. It holds pieces of the message.
+type counter struct {
+	n     []byte
+	total []byte // of how many, empty where that is not printed
+	word  string // before the number
+	bar   bool   // it stands in a bar of tqdm, or of one that looks alike
+}
+
+// shows reports whether a counter shows that work goes on. A word alone is on many other lines.
+func (c *counter) shows(measured func() bool) bool {
+	return c.bar || c.word != "" && len(c.total) > 0 || (c.word != "" || len(c.total) > 0) && measured()
+}
+
+// countIn is what a message counts. An epoch is only counted where nothing in it is.
+func countIn(body []byte) (best counter, ok bool) {
+	if n, ok := epochIn(body); ok {
+		return counter{n: []byte(n), word: "epoch"}, true
+	}
+	known, yes := false, false
+	measured := func() bool {
+		if !known {
+			known, yes = true, isMeasured(body)
+		}
+		return yes
+	}
+	for i := 0; i < len(body); i++ {
+		if !isDigit(body[i]) {
 			continue
 		}
-		var rest []byte
-		switch c | 0x20 {
-		case 'e':
-			rest = behindEpoch(body[i:])
-		case 'g', 's', 'i', 'b', 'u':
-			rest = behindWord(body[i:])
+		c, size := counterAt(body, i)
+		if c.shows(measured) {
+			if c.bar || c.word != "" && c.word != "epoch" {
+				return c, true
+			}
+			if !ok || c.word == "" {
+				best, ok = c, true // the innermost stands last
+			}
 		}
-		if n := digits(rest); n > 0 && (n == len(rest) || !isWord(rest[n])) && lossBehind(rest[n:]) {
-			return rest[:n]
-		}
+		i += size
 	}
-	return nil
+	return best, ok
 }
 
-// behindWord is what follows on a word for a step and what separates it from its number, nil when there is none.
-func behindWord(b []byte) []byte {
-	if rest, ok := cutFold(b, "global"); ok && len(rest) > 0 && (rest[0] == '_' || rest[0] == ' ') {
-		b = rest[1:]
-	}
-	for _, word := range stepWords {
-		rest, ok := cutFold(b, word)
-		if !ok {
-			continue
-		}
-		if len(rest) > 0 && rest[0]|0x20 == 's' {
-			rest = rest[1:]
-		}
-		if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
-			rest = rest[1:]
-		}
-		n := 0
-		for n < len(rest) && n < 3 && bytes.IndexByte([]byte(" :=["), rest[n]) >= 0 {
-			n++
-		}
-		if n > 0 && digits(rest[n:]) > 0 {
-			return rest[n:]
-		}
-	}
-	return nil
+// counts reports whether a message counts something.
+func counts(body []byte) bool {
+	_, ok := countIn(body)
+	return ok
 }
 
-// behindEpoch is what follows on an epoch in brackets, or before one: [0][  11/5005], [1/1](12/19994), 1 [640/60000.
-func behindEpoch(b []byte) []byte {
-	rest, ok := cutFold(b, "epoch")
-	if !ok {
-		return nil
+// counterAt reads the number that begins at i, and how long it is. A number that counts nothing shows nothing.
+func counterAt(body []byte, i int) (c counter, size int) {
+	n := digits(body[i:])
+	if n == 0 || i > 0 && (isWord(body[i-1]) || body[i-1] == '/' || body[i-1] == '.') {
+		return counter{}, run(body[i:])
 	}
-	rest = skip(rest, ":", 1)
-	if in := skip(rest, " ", 1); len(in) > 0 && in[0] == '[' {
-		in = number(in[1:])
-		if len(in) > 0 && in[0] == '/' {
-			in = number(in[1:])
+	c = counter{n: body[i : i+n], word: wordBefore(body[:i])}
+	rest := fraction(body[i+n:])
+	if len(rest) < len(body)-i-n {
+		c.word = "" // no step, unless it is one of so many
+	}
+	if tail, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("/")); ok {
+		tail = bytes.TrimLeft(tail, " ")
+		if all := digits(tail); all > 0 && !bytes.HasPrefix(tail[all:], []byte("/")) && atMost(c.n, tail[:all]) {
+			c.total, rest = tail[:all], fraction(tail[all:])
 		}
-		if len(in) == 0 || in[0] != ']' {
-			return nil
-		}
-		in = skip(in[1:], " ", 1)
-		if len(in) == 0 || in[0] != '[' && in[0] != '(' {
-			return nil
-		}
-		return skip(in[1:], " ", 6)
+	} else if c.bar = bytes.HasPrefix(rest, []byte("it [")); c.bar {
+		return c, n
+	} else if len(rest) > 0 && (isWord(rest[0]) || rest[0] == '%') {
+		c.word = "" // a part of a word, or of the whole
 	}
-	if len(rest) == 0 || rest[0] != ' ' {
-		return nil
+	if clock, ok := bytes.CutPrefix(rest, []byte(" [")); ok && len(c.total) > 0 {
+		size := digits(clock)
+		c.bar = size > 0 && bytes.HasPrefix(clock[size:], []byte(":"))
 	}
-	if rest = number(rest[1:]); !bytes.HasPrefix(rest, []byte(" [")) {
-		return nil
-	}
-	return skip(rest[2:], " ", 6)
+	return c, n
 }
 
-// number is what follows on a number of at most six digits, nil when there is none.
-func number(b []byte) []byte {
-	if n := digits(b); n > 0 && n <= 6 {
-		return b[n:]
+// wordBefore is the word for a step that stands before a number, empty when none does. Only marks stand between.
+func wordBefore(b []byte) string {
+	end := len(b)
+	for end > 0 && strings.IndexByte(" :=[(\"'#", b[end-1]) >= 0 {
+		end--
 	}
-	return nil
+	begin := end
+	for begin > 0 && isLetter(b[begin-1]) && end-begin <= len("iterations") {
+		begin--
+	}
+	if begin == end || end == len(b) {
+		return ""
+	}
+	word := b[begin:end]
+	if word[len(word)-1]|0x20 == 's' {
+		word = word[:len(word)-1]
+	}
+	for _, w := range stepWords {
+		if rest, ok := cutFold(word, w); ok && len(rest) == 0 {
+			return w
+		}
+	}
+	return ""
 }
 
-// skip is what follows on at most so many bytes of a kind.
-func skip(b []byte, kind string, most int) []byte {
-	for range most {
-		if len(b) > 0 && b[0] == kind[0] {
-			b = b[1:]
-		}
+// fraction is what follows on the decimals of a number.
+func fraction(b []byte) []byte {
+	if len(b) > 1 && b[0] == '.' && isDigit(b[1]) {
+		return b[1+digits(b[1:]):]
 	}
 	return b
+}
+
+// atMost reports whether the first number is no larger than the second, and the second is no single step.
+func atMost(n, all []byte) bool {
+	x, err := strconv.Atoi(string(n))
+	y, err2 := strconv.Atoi(string(all))
+	return err == nil && err2 == nil && x <= y && y > 1
+}
+
+// epochIn is the epoch in a dict of metrics, as the transformers Trainer prints it, in millionths.
+func epochIn(body []byte) (string, bool) {
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t"), []byte("{'")) || !bytes.Contains(body, []byte("'loss': ")) {
+		return "", false
+	}
+	_, value, ok := bytes.Cut(body, []byte("'epoch': "))
+	value = bytes.TrimPrefix(value, []byte("'"))
+	n := digits(value)
+	epoch, err := strconv.ParseFloat(string(value[:len(value)-len(fraction(value[n:]))]), 64)
+	return strconv.Itoa(int(epoch * 1e6)), ok && n > 0 && err == nil
+}
+
+// isMeasured reports whether a message tells a measure with its value.
+func isMeasured(body []byte) bool {
+	for i, c := range body {
+		if i > 0 && isLetter(body[i-1]) || strings.IndexByte(initials, c|0x20) < 0 {
+			continue
+		}
+		for _, word := range measures {
+			if rest, ok := cutFold(body[i:], word); ok && isValue(rest) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(rates, func(rate string) bool { return bytes.Contains(body, []byte(rate)) })
+}
+
+// isValue reports whether a number follows, behind what separates it from its name and at most a word: "loss train: 2.3".
+func isValue(b []byte) bool {
+	rest := bytes.TrimLeft(b, " :=\"'[")
+	if word := bytes.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' }); word > 0 && rest[word] == ':' {
+		rest = bytes.TrimLeft(rest[word:], ": ")
+	}
+	rest = bytes.TrimPrefix(rest, []byte("-"))
+	return len(b)-len(rest) > 0 && len(rest) > 0 && isDigit(rest[0])
 }
 
 // cutFold is what follows on a word in letters of either case.
@@ -130,55 +195,23 @@ func cutFold(b []byte, word string) ([]byte, bool) {
 
 // digits is how many digits a text begins with, 0 when there are more than nine.
 func digits(b []byte) int {
-	n := 0
-	for n < len(b) && n <= 9 && b[n] >= '0' && b[n] <= '9' {
-		n++
+	if n := run(b); n <= 9 {
+		return n
 	}
-	if n > 9 {
-		return 0
+	return 0
+}
+
+// run is how many digits a text begins with.
+func run(b []byte) int {
+	n := 0
+	for n < len(b) && isDigit(b[n]) {
+		n++
 	}
 	return n
 }
 
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
-}
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lossIn is where the word stands next, -1 for nowhere.
-func lossIn(body []byte, from int) int {
-	for i := from; i+4 <= len(body); i++ {
-		if body[i]|0x20 == 'l' && body[i+1]|0x20 == 'o' && body[i+2]|0x20 == 's' && body[i+3]|0x20 == 's' {
-			return i
-		}
-	}
-	return -1
-}
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// lossBehind says whether a loss and its value stand close enough behind the number of a step, on its line.
-func lossBehind(rest []byte) bool {
-	for at := lossIn(rest, 0); at >= 0; at = lossIn(rest, at+1) {
-		between := rest[:at]
-		if utf8.RuneCount(between) > maxApart || bytes.IndexByte(between, '\n') >= 0 {
-			return false
-		}
-		if valued(rest[at+len("loss"):]) {
-			return true
-		}
-	}
-	return false
-}
-
-// valued says whether a number follows, behind what separates it from its name.
-func valued(b []byte) bool {
-	if len(b) > 0 && (b[0] == '"' || b[0] == '\'') {
-		b = b[1:]
-	}
-	n := 0
-	for n < len(b) && n < 3 && (b[n] == ' ' || b[n] == ':' || b[n] == '=') {
-		n++
-	}
-	if b = b[n:]; n > 0 && len(b) > 0 && b[0] == '-' {
-		b = b[1:]
-	}
-	return n > 0 && len(b) > 0 && b[0] >= '0' && b[0] <= '9'
-}
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }

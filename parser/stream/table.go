@@ -4,9 +4,11 @@ import (
 	"slices"
 	"sync"
 
+	"oomscan/parser/envelope"
 	"oomscan/parser/literal"
 	"oomscan/parser/messages"
 	"oomscan/parser/pattern"
+	"oomscan/parser/prefilter"
 	"oomscan/parser/sample"
 )
 
@@ -16,7 +18,7 @@ type fate uint16
 const (
 	// read: the line is read now.
 	read fate = 1 << iota
-	// The others only tell where the run is, again and again. The latest lines of each kind are kept and read when an event
+	// Lines of the others only show where the run is. The latest lines of each kind are kept and read when an event
 	// makes them matter; see deferred.
 	keepSampleMark
 	keepIdentity
@@ -29,13 +31,15 @@ const (
 	keepCommonStep
 )
 
-// table is the pattern table, compiled for reading.
-type table struct {
+// Table is a pattern table, compiled for reading. It serves any number of readers.
+type Table struct {
 	finder    *literal.Finder
 	patterns  []pattern.Matcher
 	literals  []literalUse
+	vetoes    pattern.Vetoes
 	followers [][]int32 // by pattern, those that are tried on the lines after it
 	headLines int
+	skips     func() *prefilter.Table // of the same patterns; large inputs alone need it
 }
 
 // literalUse is what a literal is good for.
@@ -46,11 +50,19 @@ type literalUse struct {
 	settings bool // it opens a dump of settings
 }
 
-// builtin is the table of all messages, for all readers.
-var builtin = sync.OnceValue(func() *table { return newTable(messages.All()) })
+// builtin is the table of the messages that oomscan knows itself, for all readers that are given no other.
+var builtin = sync.OnceValue(func() *Table {
+	t, err := NewTable(messages.All())
+	if err != nil {
+		panic("stream: the pattern table cannot be searched: " + err.Error()) // TestPatterns checks every literal
+	}
+	return t
+})
 
-func newTable(patterns []pattern.Pattern) *table {
-	t := &table{headLines: headLines, patterns: make([]pattern.Matcher, len(patterns)), followers: make([][]int32, len(patterns))}
+// NewTable returns the table of patterns, which are tried in their order and must not change. It fails if a literal cannot be
+// searched for.
+func NewTable(patterns []pattern.Pattern) (*Table, error) {
+	t := &Table{headLines: headLines, patterns: make([]pattern.Matcher, len(patterns)), followers: make([][]int32, len(patterns))}
 	ids := map[string]int{}
 	use := func(lit string) *literalUse {
 		i, ok := ids[lit]
@@ -74,6 +86,12 @@ func newTable(patterns []pattern.Pattern) *table {
 		}
 	}
 	for i := range patterns {
+		if patterns[i].Veto {
+			t.vetoes = append(t.vetoes, &t.patterns[i])
+			if !patterns[i].Whole {
+				continue
+			}
+		}
 		for _, lit := range patterns[i].Literals {
 			u := use(lit)
 			u.patterns = append(u.patterns, int32(i))
@@ -93,23 +111,35 @@ func newTable(patterns []pattern.Pattern) *table {
 			use(m.Text).fate |= keepSampleMark
 		}
 	}
+	for _, opener := range sample.Openers {
+		use(opener).fate |= keepSampleMark
+	}
+	for i := range t.literals { // those that are added have nothing to escape
+		if t.literals[i].fate&read == 0 {
+			continue
+		}
+		for _, escaped := range envelope.Escaped(t.literals[i].text) {
+			use(escaped).fate |= read
+		}
+	}
 	texts := make([]string, len(t.literals))
 	for i := range t.literals {
 		texts[i] = t.literals[i].text
 	}
-	f, err := literal.NewFinder(texts)
-	if err != nil {
-		panic("stream: the pattern table cannot be searched: " + err.Error()) // TestPatterns checks every literal
-	}
-	t.finder = f
-	return t
+	t.skips = sync.OnceValue(func() *prefilter.Table {
+		skips, _ := prefilter.NewTable(patterns) // its literals are some of those below
+		return skips
+	})
+	var err error
+	t.finder, err = literal.NewFinder(texts)
+	return t, err
 }
 
 // fateOf says what becomes of the lines that a pattern might match.
 func fateOf(p *pattern.Pattern, leads bool) fate {
 	switch {
 	case p.Veto:
-		return 0 // it matters on an event's line, which has a literal of its own
+		return 0 // it matters only on lines that are read for another literal
 	case leads || p.Kind != "":
 		return read
 	case p.Gauge:
@@ -137,7 +167,7 @@ func fateOfMarker(name string) fate {
 }
 
 // candidates appends the patterns that have a literal among those of a message, ascending.
-func (t *table) candidates(to []int32, literals []int) []int32 {
+func (t *Table) candidates(to []int32, literals []int) []int32 {
 	for _, id := range literals {
 		to = append(to, t.literals[id].patterns...)
 	}

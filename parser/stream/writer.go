@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/sample"
 	"oomscan/parser/settings"
@@ -16,7 +17,7 @@ import (
 type writer struct {
 	trace     traceback.Assembler
 	settings  settings.Reader
-	kernel    *traceback.KernelReport // nil for a writer who never said anything like it, as most
+	kernel    *traceback.KernelReport // nil for a writer who never began one, as most
 	elastic   traceback.ElasticBlock
 	header    envelope.Header // of the last line
 	record    record          // of the last line
@@ -24,11 +25,12 @@ type writer struct {
 	followUps []followUp      // patterns that wait for the next lines
 	name      []byte          // a word of the line prefix that stands in each of the writer's lines; empty: none is known
 	sample    sample.Tracker
-	pending   []byte // a record that the container runtime split
-	seen      int    // tick of the last message
-	held      int    // bytes kept, about
+	withheld  []parser.Event // of the sample that is open
+	pending   []byte         // a record that the container runtime split
+	seen      int            // tick of the last message
+	held      int            // bytes kept, about
 
-	introduced bool // its line prefix says which process it is, and that was emitted
+	introduced bool // its line prefix names its process, and that was emitted
 }
 
 // followUp is a pattern that follows on another one, and the lines on which it is tried.
@@ -41,7 +43,7 @@ type followUp struct {
 // perLine is how many messages a line may hold before it counts as several.
 const perLine = 64
 
-// record tells the records of one logger apart: lines with the same stamp and place are one record. The zero value is a
+// record identifies a record of one logger: lines with the same stamp and place are one record. The zero value is a
 // line without a stamp, which continues whatever came before.
 type record struct {
 	time   int64
@@ -70,10 +72,11 @@ func (r *messageReader) writer(h *envelope.Header) *writer {
 	return w
 }
 
-// join puts a record together that the container runtime split. It is not ok while more of the record must come.
+// join puts a line together that the container runtime split. whole is nil unless the line was split and this is the end of it. It is
+// not ok while more of the line must come.
 func (w *writer) join(body []byte, h *envelope.Header) (whole []byte, ok bool) {
 	if !h.Partial && len(w.pending) == 0 {
-		return body, true
+		return nil, true
 	}
 	if len(w.pending)+len(body) <= maxPending {
 		w.pending = append(w.pending, body...)
@@ -95,7 +98,7 @@ func (r *messageReader) weigh(w *writer) {
 	}
 }
 
-// forget finishes and drops the writers that were silent longest, until no more than so many writers with so many bytes
+// forget finishes and drops the writers that were idle longest, until no more than so many writers with so many bytes
 // are left.
 func (r *messageReader) forget(writers, held int) {
 	type silent struct {
@@ -129,13 +132,13 @@ func (r *messageReader) track(w *writer) {
 	r.expireIdle()
 }
 
-// mayFollowUp says that a pattern waits for a line of the writer.
+// mayFollowUp reports whether a pattern waits for a line of the writer.
 func (w *writer) mayFollowUp(line, tick int) bool {
 	n := len(w.followUps)
 	return n > 0 && w.followUps[n-1].until >= line && w.followUps[n-1].tick >= tick
 }
 
-// isBuilding says that a report of the writer is sure to go on.
+// isBuilding reports whether a report of the writer is sure to go on.
 func (w *writer) isBuilding() bool {
 	return w.trace.Building() || w.settings.Open() || w.kernel.Open() || w.elastic.Open()
 }
@@ -164,7 +167,7 @@ func nameIn(labels string) []byte {
 	return []byte(longest)
 }
 
-// expireIdle gives up the open reports of writers that fell silent while others went on: of each as soon as it has been silent
+// expireIdle gives up the open reports of writers that stopped while others went on: of each as soon as it has been idle
 // for long enough.
 func (r *messageReader) expireIdle() {
 	if len(r.open) == 0 || r.tick < r.nextExpiry {

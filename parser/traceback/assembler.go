@@ -80,21 +80,21 @@ func (a *Assembler) Feed(number int, text []byte) State {
 // [Header] that ended the traceback before it; nil otherwise. It is never changed again, the caller may keep it.
 func (a *Assembler) Trace() *Trace { return a.out }
 
-// Open says that lines are still expected: of a traceback, of its message, or of one that it caused. The caller then feeds
+// Open reports whether lines are still expected: of a traceback, of its message, or of one that it caused. The caller then feeds
 // the next lines of the stream even when they hold nothing else of interest.
 func (a *Assembler) Open() bool { return !a.Idle() || a.state == ended }
 
-// Building says that a traceback is under construction: more of it must come. Open without Building only waits for a
+// Building reports whether a traceback is under construction: more of it must come. Open without Building only waits for a
 // further line of a message, or for a traceback that it caused.
 func (a *Assembler) Building() bool { return a.state&open != 0 }
 
-// Idle says that nothing that came before has to do with the next line, unless that is the sentence that chains a
+// Idle reports whether nothing that came before has to do with the next line, unless that is the sentence that chains a
 // traceback to the last one.
 func (a *Assembler) Idle() bool {
 	return a.state&^(idle|ended) == 0 && a.draft == nil && a.fatal == ""
 }
 
-// EndMessage says that the next line begins a new record, as its envelope shows: it continues no message.
+// EndMessage ends the open message: the next line begins a new record, as its envelope shows.
 // An open traceback stays open, for loggers repeat their envelope before every line of one.
 func (a *Assembler) EndMessage() {
 	if a.state&messages != 0 {

@@ -48,11 +48,11 @@ func (d *draft) base() int {
 	return max(d.frameAt-2, 0)
 }
 
-// flat says that the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
+// flat reports whether the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
 // then only recognised by its place.
 func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 }
 
-// count counts a line and says whether the traceback may still go on.
+// count counts a line and reports whether the traceback may still go on.
 func (d *draft) count(size int) bool {
 	d.lines++
 	d.bytes += size

@@ -63,7 +63,7 @@ var elasticHeadings = map[string]elasticHeading{
 	"Root Cause:":                          {root: true, old: true},
 }
 
-// Feed offers one line without its envelope, leading blanks kept, and says whether it belongs to a failure block.
+// Feed offers one line without its envelope, leading blanks kept, and reports whether it belongs to a failure block.
 func (b *ElasticBlock) Feed(line int, text []byte) bool {
 	b.done = nil
 	body, indent := split(text)
@@ -82,7 +82,7 @@ func (b *ElasticBlock) Feed(line int, text []byte) bool {
 	return b.inside(line, body, indent)
 }
 
-// Open says that a block is under way.
+// Open reports whether a block is under way.
 func (b *ElasticBlock) Open() bool { return b.state != elasticNone }
 
 // Held is about how many bytes the block keeps until the next line.

@@ -12,6 +12,7 @@ import (
 const (
 	maxKernelPath  = 512
 	maxComm        = 64
+	maxTrigger     = 16    // bytes of the name in front of "invoked oom-killer", which the kernel cuts to 15
 	maxKernelLines = 20000 // fed lines that one report may take: task tables run to thousands of rows
 	maxPendingGap  = 16    // lines between the constraint and the kill it announces
 	maxKernelKills = 64    // kills kept until Take
@@ -32,8 +33,8 @@ type KernelTask struct {
 // KernelKill is one process that the kernel's out-of-memory killer ended, with what its report said about the control
 // group. All quantities are bytes, [Unknown] when not printed. Texts are copies, capped; pids are the host's.
 type KernelKill struct {
-	Line       int // 1-based: the `Killed process` line, or the constraint line when none followed
-	PID        int
+	Line       int    // 1-based: the `Killed process` line, or the constraint line when none followed
+	PID        int    // 0 when the report ends in front of the line that names the victim
 	Comm       string // at most 15 bytes by the kernel's cut; may be a thread's name
 	UID        int    // -1 unknown
 	TotalVM    int64
@@ -83,10 +84,11 @@ var (
 	killProc   = []byte("Kill process ")
 	statsFor   = []byte("Memory cgroup stats for ")
 	taskIn     = []byte("Task in ")
+	asResult   = []byte(" killed as a result of limit of ")
 	slurmJob   = lazyre.New(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
 )
 
-// Feed offers one line and says whether it belongs to an out-of-memory report.
+// Feed offers one line and reports whether it belongs to an out-of-memory report.
 func (k *KernelReport) Feed(line int, text []byte) bool {
 	body, _ := split(text)
 	if len(body) > 2<<10 {
@@ -104,8 +106,8 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 		}
 	}
 	switch {
-	case bytes.Contains(body, invoked):
-		k.begin(body)
+	case bytes.Contains(body, invoked) && bytes.Index(body, invoked) < maxTrigger:
+		k.begin(line, body)
 	case bytes.Contains(body, constraint):
 		k.constrained(line, body)
 	case isKilled(body):
@@ -116,15 +118,18 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 	case bytes.Contains(body, []byte("are going to be killed due to memory.oom.group set")):
 		k.group = true
 	case k.active && !k.used:
-		return k.inside(body)
+		return k.inside(line, body)
+	case bytes.HasPrefix(body, taskIn) && bytes.Contains(body, asResult):
+		k.ensure()
+		return k.inside(line, body)
 	default:
 		return false
 	}
 	return true
 }
 
-// Open says that the report's victim, or the line that confirms it, is still to come. A nil report is never open, holds nothing
-// and may be closed.
+// Open reports whether the report's victim, or the line that confirms it, is still to come. A nil report is never open, holds
+// nothing and may be closed.
 func (k *KernelReport) Open() bool { return k != nil && (k.active && !k.used || k.pending != nil) }
 
 // Held is about how many bytes the report keeps until the next line.
@@ -148,6 +153,9 @@ func (k *KernelReport) Close() []KernelKill {
 		return nil
 	}
 	k.emitPending()
+	if k.active && !k.used && k.report.Line > 0 { // the line that names the victim was cut off
+		k.emit(newVictim(k.report.Line))
+	}
 	d := k.Take()
 	*k = KernelReport{}
 	return d
@@ -166,10 +174,10 @@ func newKill() KernelKill {
 }
 
 // begin opens a report at `python invoked oom-killer: gfp_mask=..`.
-func (k *KernelReport) begin(body []byte) {
+func (k *KernelReport) begin(line int, body []byte) {
 	k.emitPending()
 	k.reset()
-	k.active = true
+	k.active, k.report.Line = true, line
 	comm, _, _ := bytes.Cut(body, invoked)
 	k.report.TriggerComm = clip(bytes.TrimSpace(comm), maxComm)
 }
@@ -261,7 +269,7 @@ func (k *KernelReport) killed(line int, body []byte) {
 }
 
 // inside reads the report's other lines.
-func (k *KernelReport) inside(body []byte) bool {
+func (k *KernelReport) inside(line int, body []byte) bool {
 	if k.inStats && k.stats.line(body) {
 		return true
 	}
@@ -280,10 +288,11 @@ func (k *KernelReport) inside(body []byte) bool {
 		k.inStats = true
 		k.stats.heading(body[len(statsFor):])
 	case bytes.HasPrefix(body, taskIn):
-		task, limit, ok := bytes.Cut(body[len(taskIn):], []byte(" killed as a result of limit of "))
+		task, limit, ok := bytes.Cut(body[len(taskIn):], asResult)
 		if !ok {
 			return false
 		}
+		k.report.Line = cmp.Or(k.report.Line, line)
 		k.report.TaskMemcg, k.report.OOMMemcg = clip(task, maxKernelPath), clip(limit, maxKernelPath)
 		k.report.Memcg = true
 	default:

@@ -77,7 +77,7 @@ func TestKernelReportForms(t *testing.T) {
 		{"no limit is no number", "x invoked oom-killer: y\nmemory: usage 8kB, limit 9007199254740988kB, failcnt 1\n" + killed, []string{"3 7 b 1024 true -1 "}},
 		{"time left in front", "[ 4359.029763] x invoked oom-killer: y\n[ 4359.029909] memory: usage 8kB, limit 16kB, failcnt 40\n[ 4359.029910] " + killed, []string{"3 7 b 1024 true 16384 "}},
 		{"a launcher's words", "INFO Killed process 7 (worker)", nil},
-		{"report without victim", "x invoked oom-killer: y\nmemory: usage 8kB, limit 16kB, failcnt 40", nil},
+		{"report without its last lines", "x invoked oom-killer: y\nmemory: usage 8kB, limit 16kB, failcnt 40", []string{"1 0  -1 true 16384 "}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func split(text []byte) (body []byte, indent int) {
 	return text[indent:], indent
 }
 
-// isEnd says that a byte at the end of a line carries no text.
+// isEnd reports whether a byte at the end of a line carries no text.
 func isEnd(c byte) bool { return ascii.IsBlank(c) || c == '\r' || c == '\n' || c == 0 }
 
 // head returns the front of a line, as much of it as is looked at.
@@ -210,7 +210,7 @@ func className(name []byte, dotted, colon bool) certainty {
 	return notException
 }
 
-// isCamel says that a capital follows a small letter: "BrokenProcessPool", but neither "Epoch" nor "GPUs" nor "WARNING".
+// isCamel reports whether a capital follows a small letter: "BrokenProcessPool", but neither "Epoch" nor "GPUs" nor "WARNING".
 func isCamel(name []byte) bool {
 	for i := 1; i < len(name); i++ {
 		if ascii.IsUpper(name[i]) && ascii.IsLower(name[i-1]) {

@@ -72,7 +72,7 @@ func parseNotebookFile(b []byte) (f Frame, ok bool) {
 	return Frame{File: clip(where[:colon], maxPath), Line: n, Func: funcName(fn)}, true
 }
 
-// isSourceName says that the front of a frame of IPython 7 is a file or a cell.
+// isSourceName reports whether the front of a frame of IPython 7 is a file or a cell.
 func isSourceName(b []byte) bool {
 	for _, s := range []string{".py", ".pyx", ".pxi", ".pyc"} {
 		if bytes.HasSuffix(b, []byte(s)) {

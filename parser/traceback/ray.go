@@ -62,7 +62,7 @@ func parseEcho(body []byte) (o *Origin, ok bool) {
 	return &Origin{Actor: clip(actor, maxFunc), Method: clip(method, maxFunc), Rank: -1}, true
 }
 
-// isName says that b is an identifier.
+// isName reports whether b is an identifier.
 func isName(b []byte) bool {
 	for _, c := range b {
 		if !ascii.IsWord(c) {

@@ -47,7 +47,7 @@ type Trace struct {
 	Exception string  // class as printed: "torch.OutOfMemoryError"; empty when the message has none
 	Message   string  // first line of the message, without the class
 	Origin    *Origin // nil for a local traceback
-	// Reversed says that the frames were printed innermost first, as faulthandler does; Frames are in the usual order all
+	// Reversed is set if the frames were printed innermost first, as faulthandler does; Frames are in the usual order all
 	// the same. Exception is then "Fatal Python error" for the thread that crashed, and empty for the others.
 	Reversed bool
 	// Cause is the traceback printed just before, tied by "The above exception was the direct cause of" or "During

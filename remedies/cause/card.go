@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ var card = []hypothesis{
 		id: "fragmentation",
 		evidence: []weighed{
 			{proof, Fragmented},
+			{2 * proof, mostlyHoles},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message mentions it, as every one does"
@@ -29,20 +31,21 @@ var card = []hypothesis{
 				if !ok || in.Idle == nil || *in.Idle >= missing {
 					return ""
 				}
-				return fmt.Sprintf("not fragmentation, a real shortage: %s are reserved but unallocated, and %s were missing", gib(in.Idle), classifier.GiB(missing))
+				return fmt.Sprintf("not fragmentation, a real shortage: %s is reserved but unallocated, and %s was missing", gib(in.Idle), classifier.GiB(missing))
 			},
 			func(in *Input) string {
 				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
 					return ""
 				}
-				return fmt.Sprintf("%s reserved but unallocated are the slack that every allocator has", gib(in.Idle))
+				return fmt.Sprintf("%s reserved but unallocated is normal for PyTorch's allocator", gib(in.Idle))
 			},
 			func(in *Input) string {
-				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" {
+				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" && in.Phase != "checkpoint" {
 					return ""
 				}
-				return "the request is one of a series of gathers, which the reserve would not cover"
+				return "the request is one of a series, which the reserve would not cover"
 			},
+			frames(12, "the outputs of all batches are joined, and each batch asks for more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
 			func(in *Input) string {
 				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 				if !ok || !strings.Contains(strings.ToLower(v), "expandable_segments:true") {
@@ -56,22 +59,22 @@ var card = []hypothesis{
 			if !ok || in.Idle == nil {
 				return "the allocator's free memory is in pieces", in.Idle
 			}
-			return fmt.Sprintf("fragmentation: %s are reserved but unallocated, in pieces, and %s were missing", gib(in.Idle), classifier.GiB(missing)), in.Idle
+			return fmt.Sprintf("fragmentation: %s is reserved but unallocated, in pieces, and %s was missing", gib(in.Idle), classifier.GiB(missing)), in.Idle
 		},
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}},
 		excludes: []clue{ownFills},
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case in.Others != nil:
-				return fmt.Sprintf("other processes hold %s of this card", gib(in.Others)), in.Others
+				return fmt.Sprintf("other processes hold %s on this GPU", gib(in.Others)), in.Others
 			case in.LessThanDesired && in.Total != nil && in.Free != nil:
 				n := *in.Total - *in.Free
-				return fmt.Sprintf("%s of the card's %s were taken before the engine started", classifier.GiB(n), gib(in.Total)), &n
+				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
 			}
-			return "others hold memory of this card", nil
+			return "other processes hold memory on this GPU", nil
 		},
 	},
 	{
@@ -79,13 +82,15 @@ var card = []hypothesis{
 		evidence: []weighed{
 			{proof, both(frames(60, "nn.DataParallel gathers the outputs of all cards on the first", "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py"), (*Input).gpu)},
 			{3 * proof, alike},
+			{3 * proof, otherRanksCard},
+			{3 * proof, listedTwice},
 		},
-		figure: plain("processes of other ranks use this card as well"),
+		figure: plain("processes of other ranks also use this GPU"),
 	},
 	{
 		id: "nccl_no_margin",
 		evidence: []weighed{
-			{2 * proof, when("NCCL itself found no memory", func(in *Input) bool { return in.Kind == "nccl_oom" })},
+			{2 * proof, both(when("NCCL itself found no memory", func(in *Input) bool { return in.Kind == "nccl_oom" }), (*Input).gpu)},
 			{hint, when("NCCL failed", func(in *Input) bool { return in.Kind == "nccl_failure" })},
 			{sign, both(failedIn("it failed in a collective", "nccl"), (*Input).gpu)},
 		},
@@ -93,10 +98,10 @@ var card = []hypothesis{
 			if in.Free == nil || *in.Free <= 4<<30 {
 				return ""
 			}
-			return gib(in.Free) + " were free, more than NCCL takes"
-		}},
+			return gib(in.Free) + " was free, more than NCCL takes"
+		}, when("it is /dev/shm that was full", func(in *Input) bool { return in.Resource == "shm" })},
 		figure: func(*Input) (string, *int64) {
-			return "NCCL takes its buffers outside of PyTorch, 0.7 to 1.5 GiB for each group of ranks, and too little was left", nil
+			return "NCCL allocates its buffers outside PyTorch, 0.7 to 1.5 GiB per group of ranks, and too little was left", nil
 		},
 	},
 }
@@ -125,7 +130,29 @@ func Fragmented(in *Input) string {
 		*in.Idle < *in.Requested && *in.Idle < *in.Total/10 {
 		return ""
 	}
-	return fmt.Sprintf("%s are reserved but unallocated, and %s of %s were missing", gib(in.Idle), classifier.GiB(missing), gib(in.Requested))
+	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), classifier.GiB(missing), gib(in.Requested))
+}
+
+// series are the frames of requests that more of their kind follow, which the reserve would not cover.
+var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
+
+// mostlyHoles says that what PyTorch holds without using it is many times what was missing, and much of the card.
+func mostlyHoles(in *Input) string {
+	missing, ok := in.missing()
+	if Fragmented(in) == "" || !ok || *in.Idle < 10*missing || *in.Idle < *in.Total/10 || in.passes(10, series...) {
+		return ""
+	}
+	return "it is many times what was missing"
+}
+
+// otherRanksCard says that a rank failed on a card that is not its own, beside several other processes: they all opened the
+// same one.
+func otherRanksCard(in *Input) string {
+	others := listed().FindAllString(in.Message, 64)
+	if in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("rank %d failed on card %d, where %d other processes hold memory, too", *in.Rank, *in.Device, len(others))
 }
 
 // least is what a neighbour's CUDA contexts take at most.
@@ -136,30 +163,20 @@ func foreignHolder(in *Input) string {
 	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired {
 		return ""
 	}
-	if in.Total != nil && *in.Others < *in.Total/10 || in.listsItself() {
+	if in.Total != nil && *in.Others < *in.Total/10 || in.ListsItself() {
 		return ""
 	}
-	return fmt.Sprintf("other processes hold %s, and %s were missing", gib(in.Others), gib(in.Shortfall))
+	return fmt.Sprintf("other processes hold %s, and %s was missing", gib(in.Others), gib(in.Shortfall))
 }
 
 // listed is a process in PyTorch's message.
 var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process \d+ has ([\d.]+) ([gm])ib memory in use`) })
 
-// listsItself says that the process which the message lists as another is the failing one: inside a container PyTorch does
-// not know its own pid. It holds what this process has allocated, and a context.
-func (in *Input) listsItself() bool {
-	const context = 2 << 30
-	if in.Process != nil {
-		return false
-	}
-	if in.Allocated == nil {
-		return true // nothing tells whose it is
-	}
-	own := *in.Allocated
-	if in.Idle != nil {
-		own += *in.Idle
-	}
-	return *in.Others >= own-roundingError && *in.Others <= own+context
+// ListsItself says that the process which the message lists as another is the failing one: inside a container PyTorch does
+// not know its own pid, and says nothing of it, or less than it has allocated.
+func (in *Input) ListsItself() bool {
+	unknown := in.Process == nil || in.Allocated != nil && *in.Process < *in.Allocated
+	return unknown && in.Others != nil && in.isOwn(*in.Others)
 }
 
 // alike says that several other processes hold about the same on one card: ranks of one job that all opened it.
@@ -185,6 +202,53 @@ func alike(in *Input) string {
 	return fmt.Sprintf("%d other processes hold about %.2f GiB each on this card: ranks of the job that opened the same one", len(found), high)
 }
 
+// listedTwice says that nvidia-smi lists processes on the failed card that also work on another one: ranks that opened a
+// context on a card that is not theirs.
+func listedTwice(in *Input) string {
+	var most int64
+	pids := map[int]bool{}
+	for _, a := range in.Listed {
+		elsewhere := func(b Listed) bool { return b.PID == a.PID && b.Device != a.Device && b.Bytes > a.Bytes }
+		if in.Device != nil && a.Device == *in.Device && slices.ContainsFunc(in.Listed, elsewhere) {
+			pids[a.PID], most = true, max(most, a.Bytes)
+		}
+	}
+	if len(pids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("nvidia-smi lists %d processes with up to %s each on this card that work on other cards", len(pids), classifier.GiB(most))
+}
+
+// ListedHolder says that nvidia-smi lists another process on the failed card that holds what was missing.
+func ListedHolder(in *Input) string {
+	if in.SharesCard || listedTwice(in) != "" {
+		return ""
+	}
+	for _, p := range in.Listed {
+		own := in.PID != nil && p.PID == *in.PID || !p.Afterwards && in.isOwn(p.Bytes)
+		switch {
+		case own, in.Device != nil && p.Device != *in.Device, p.Bytes < leastNeighbour:
+		case in.Shortfall != nil && p.Bytes < *in.Shortfall, in.Total != nil && p.Bytes < *in.Total/10:
+		default:
+			return fmt.Sprintf("nvidia-smi lists process %d (%s) on this card with %s", p.PID, p.Name, classifier.GiB(p.Bytes))
+		}
+	}
+	return ""
+}
+
+// isOwn says that a process which holds so much can be the failed one: it holds what PyTorch has reserved, and a context.
+func (in *Input) isOwn(bytes int64) bool {
+	const context = 2 << 30
+	if in.Allocated == nil {
+		return true // nothing tells whose it is
+	}
+	own := *in.Allocated
+	if in.Idle != nil {
+		own += *in.Idle
+	}
+	return bytes >= own-roundingError && bytes <= own+context
+}
+
 // outsideOfPyTorch says that much of the card is neither PyTorch's nor free, where the message does not tell whose it is.
 func outsideOfPyTorch(in *Input) string {
 	if in.Process != nil || in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.Shortfall == nil || in.SharesCard {
@@ -202,7 +266,7 @@ func freeFarBelow(in *Input) string {
 	if !in.LessThanDesired || in.Free == nil || in.Total == nil || in.SharesCard || *in.Free > *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("only %s of %s were free when the engine started", gib(in.Free), gib(in.Total))
+	return fmt.Sprintf("only %s of %s was free when the engine started", gib(in.Free), gib(in.Total))
 }
 
 // ownFills says that the failed process holds the card itself.

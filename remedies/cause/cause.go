@@ -9,6 +9,7 @@ package cause
 import (
 	"slices"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -33,23 +34,42 @@ type Input struct {
 	Message                                        string   // of the root, in lower case
 	Text                                           string   // message and evidence, in lower case
 	Stack                                          []string // file, function and code of each frame, in lower case, the innermost last
-	Rank, Device, LastStep                         *int
+	Rank, Device, LastStep, PID                    *int
 	Requested, Total, Free, Allocated, Idle        *int64 // Idle is reserved by PyTorch and not allocated
 	Process, Others, HostLimit, Shortfall, SHMUsed *int64
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first
 	Place                                          memory.Place
+	Holders                                        []Holder // the largest processes of the node, the largest first
+	Listed                                         []Listed // the processes of nvidia-smi's table
+	Growth                                         []classifier.Trend
 	Tokens                                         *memory.Limit
 	Parameters                                     memory.Figure
-	GPUs                                           int64 // of the training world; 0 when unknown
+	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	// Setting returns the first setting that is found under one of the names.
 	Setting func(names ...string) (key, value string, ok bool)
 
-	EngineFailed, EngineAwake, SharesCard     bool
+	EngineFailed, SharesCard                  bool
+	EngineAwake, EngineAsleep                 bool // neither: nobody can tell
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	GraphCapture, Profiling, BeforeCache      bool
-	Sampler, Serving, Evaluating              bool
+	Sampler, Serving, Evaluating, Picture     bool // Picture: it failed while one was encoded
 	Quantized, Adapters, SleepPool            bool
 	LimitReached, RayMonitor, DataWorkers     bool
+	Unsharded                                 bool // every GPU holds the whole model
+}
+
+// Holder is a process with what it held.
+type Holder struct {
+	Name  string
+	Bytes int64
+}
+
+// Listed is a process of a card as nvidia-smi lists it.
+type Listed struct {
+	Device, PID int
+	Name        string
+	Bytes       int64
+	Afterwards  bool // the table stands behind the failure: what it lists has survived that
 }
 
 // clue returns why something is so, as a clause without a period, and nothing when it is not so or nobody can tell.
@@ -109,7 +129,7 @@ func Rank(in *Input) (best Cause, rivals []Cause) {
 		}
 	}
 	slices.SortStableFunc(supported, func(a, b weighedCause) int { return b.weight - a.weight })
-	best = Cause{ID: Unknown, Confidence: "low", Text: "The log does not tell what took the memory."}
+	best = Cause{ID: Unknown, Confidence: "low", Text: "The log does not show what took the memory."}
 	for i, c := range supported {
 		if i == 0 {
 			best = c.Cause

@@ -1,11 +1,13 @@
 package cause
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -15,7 +17,7 @@ func number(n int) *int { return &n }
 
 // failure is an input on a card of 80 GiB, or on a host.
 func failure(resource, phase string, set ...func(*Input)) *Input {
-	in := &Input{Resource: resource, Phase: phase, Kind: "gpu_oom", GPUs: 8, Setting: func(...string) (string, string, bool) { return "", "", false }}
+	in := &Input{Resource: resource, Phase: phase, Kind: "gpu_oom", GPUs: 8, PerNode: 8, Setting: func(...string) (string, string, bool) { return "", "", false }}
 	if resource == "gpu" {
 		in.Total, in.Free, in.Requested, in.Shortfall = bytes(80), bytes(1), bytes(3), bytes(2)
 		in.Process, in.Allocated, in.Idle = bytes(79), bytes(77), bytes(.3)
@@ -49,6 +51,31 @@ func request(e memory.Explanation) func(*Input) {
 // parameters sets the model's size and the number of GPUs.
 func parameters(n, gpus int64) func(*Input) {
 	return func(in *Input) { in.Parameters.Value, in.GPUs = n, gpus }
+}
+
+// listing is nvidia-smi's table of a process on cards 0, 1 and so on; card 0 failed.
+func listing(bytes ...int64) func(*Input) {
+	return func(in *Input) {
+		in.Device = number(0)
+		for i, n := range bytes {
+			in.Listed = append(in.Listed, Listed{Device: i, PID: 100, Name: "python", Bytes: n, Afterwards: true})
+		}
+	}
+}
+
+// unnamed leaves out whose the card's memory is.
+func unnamed(in *Input) { in.Process, in.Allocated, in.Idle = nil, nil, nil }
+
+// holes are enough to cover what was missing.
+func holes(in *Input) { in.Idle, in.Shortfall, in.Requested = bytes(8), bytes(6), bytes(7) }
+
+// context is llama.cpp's, of 131,072 tokens and so many layers with 1,024 keys and values.
+func context(layers int) func(*Input) {
+	return func(in *Input) {
+		for k, v := range map[string]int{"n_ctx": 131072, "n_layer": layers, "n_embd_k_gqa": 1024, "n_embd_v_gqa": 1024} {
+			setting(k, strconv.Itoa(v))(in)
+		}
+	}
 }
 
 func at(p memory.Place) func(*Input) { return func(in *Input) { in.Place = p } }
@@ -116,6 +143,143 @@ func TestEachCauseIsProvedAndRefuted(t *testing.T) {
 	}
 }
 
+// grown is a reading that went from 4 to 9 GiB.
+func grown(name string) func(*Input) {
+	return func(in *Input) {
+		in.Growth = []classifier.Trend{{Name: name, Count: 7, Rises: 6, First: 4 << 30, Last: 9 << 30}}
+	}
+}
+
+func tokens(n int64) func(*Input) {
+	return func(in *Input) { in.Tokens = &memory.Limit{Tokens: n, Longest: n, Budget: true} }
+}
+
+func saying(pattern string) func(*Input) {
+	return func(in *Input) { in.Patterns = append(in.Patterns, pattern) }
+}
+
+func TestWhatElseProvesACause(t *testing.T) {
+	t.Parallel()
+	engine := func(in *Input) { in.EngineFailed = true }
+	asks := func(gib float64) func(*Input) { return func(in *Input) { in.Requested = bytes(gib) } }
+	on := func(rank, device int) func(*Input) {
+		return func(in *Input) {
+			in.Rank, in.Device = number(rank), number(device)
+			in.Message = "process 11 has 23.00 gib memory in use. process 12 has 6.00 gib memory in use."
+		}
+	}
+	limit := func(gib float64) func(*Input) {
+		return func(in *Input) { in.LimitReached, in.DataWorkers, in.HostLimit = true, true, bytes(gib) }
+	}
+	largest := func(names ...string) func(*Input) {
+		return func(in *Input) {
+			for i, n := range names {
+				in.Holders = append(in.Holders, Holder{n, 100 << 30 >> (2 * i)})
+			}
+		}
+	}
+	for _, c := range []struct {
+		name, id      string
+		proves, looks *Input
+	}{
+		{
+			"no dtype in the code that loads", "wrong_dtype", failure("gpu", "init", stack(`a.py main model = am.from_pretrained("x", device_map="auto").cuda()`)),
+			failure("gpu", "init", stack(`a.py main model = am.from_pretrained("x", torch_dtype=torch.bfloat16).cuda()`)),
+		},
+		{
+			"more than a share while loading", "not_sharded", failure("gpu", "init", stack("a.py load_model"), parameters(40e9, 8), func(in *Input) { in.Allocated = bytes(70) }),
+			failure("gpu", "init", stack("a.py load_model"), parameters(40e9, 8), func(in *Input) { in.Allocated = bytes(15) }),
+		},
+		{"attention that asks for much of the card", "attention_scores", failure("gpu", "forward", stack("a.py scaled_dot_product_attention"), asks(30)), failure("gpu", "forward", stack("a.py fused_attention"), asks(30))},
+		{"a picture's patches", "attention_scores", failure("gpu", "rollout", engine, asks(38), func(in *Input) { in.Picture = true }), failure("gpu", "rollout", engine, asks(1), func(in *Input) { in.Picture = true })},
+		{
+			"a gather where layers are recomputed", "allgather_window", failure("gpu", "backward", stack("x.py foreach_all_gather"), setting("activation_checkpointing", "true")),
+			failure("gpu", "backward", stack("x.py foreach_all_gather"), setting("activation_checkpointing", "false")),
+		},
+		{"an engine's warm-up", "engine_activation", failure("gpu", "init", engine, stack("flash_causal_lm.py warmup")), failure("gpu", "init", stack("scheduler.py warmup"))},
+		{"a buffer to compute in", "engine_activation", failure("gpu", "init", engine, func(in *Input) { in.Text = "ggml_gallocr_reserve_n: failed" }), failure("gpu", "init", engine, func(in *Input) { in.Text = "unable to allocate cuda0 buffer" })},
+		{
+			"a share of the card in an engine", "engine_share_too_large", failure("gpu", "unknown", engine, setting("cache_max_entry_count", "0.5"), func(in *Input) { in.Kind = "gpu_driver_oom" }),
+			failure("gpu", "unknown", setting("cache_max_entry_count", "0.5"), func(in *Input) { in.Kind = "gpu_driver_oom" }),
+		},
+		{
+			"an engine that is awake beside the trainer", "engine_share_too_large", failure("gpu", "backward", func(in *Input) { in.SharesCard, in.Others = true, bytes(40) }),
+			failure("gpu", "backward", func(in *Input) { in.SharesCard, in.EngineAsleep, in.Others = true, true, bytes(2.6) }),
+		},
+		{"states of EasyR1 on the host", "host_offload", failure("host", "logprob", setting("offload_params", "true")), failure("host", "logprob", setting("offload_params", "false"))},
+		{"an engine that wakes", "engine_share_too_large", failure("gpu", "weight_update", stack("cumem.py wake_up", "cumem.py create_and_map")), failure("gpu", "weight_update", stack("cumem.py wake_up", "w.py update_weights"))},
+		{"mostly holes", "fragmentation", failure("gpu", "weight_update", func(in *Input) { in.Idle, in.Shortfall = bytes(10), bytes(.1) }, stack("x.py load_weights_from")), failure("gpu", "weight_update", func(in *Input) { in.Idle = bytes(1) })},
+		{
+			"a process that PyTorch cannot know as itself", "logits", failure("gpu", "forward", request(memory.Explanation{What: "logits", Seen: true, Met: true, Text: "6,570 tokens."}), func(in *Input) { in.Process, in.Others, in.Allocated = bytes(0), bytes(78), bytes(77) }),
+			failure("gpu", "forward", request(memory.Explanation{What: "logits", Seen: true, Met: true, Text: "6,570 tokens."}), func(in *Input) { in.Process, in.Others, in.Allocated = bytes(0), bytes(60), bytes(18) }),
+		},
+		{
+			"nvidia-smi lists a rank on two cards", "wrong_device", failure("gpu", "backward", listing(1<<30, 30<<30)), failure("gpu", "backward", listing(30<<30, 1<<30)),
+		},
+		{
+			"nvidia-smi lists another program", "foreign_process", failure("gpu", "unknown", unnamed, listing(60<<30)),
+			failure("gpu", "unknown", unnamed, listing(60<<30), func(in *Input) { in.PID = number(100) }),
+		},
+		{
+			"nvidia-smi lists the failed process before it fails", "foreign_process", failure("gpu", "unknown", unnamed, listing(60<<30)),
+			failure("gpu", "unknown", unnamed, listing(60<<30), func(in *Input) { in.Allocated, in.Listed[0].Afterwards = bytes(59), false }),
+		},
+		{
+			"a cache as long as the context", "engine_share_too_small", failure("host", "init", context(32), func(in *Input) { in.Requested = bytes(16) }),
+			failure("host", "init", context(32), func(in *Input) { in.Requested = bytes(7) }),
+		},
+		{
+			"all tokens of a batch", "engine_share_too_small", failure("gpu", "init", engine, func(in *Input) { in.Text = "handle 16000 total tokens with 2 prefill tokens" }),
+			failure("gpu", "init", engine, func(in *Input) { in.Text = "handle 4096 prefill tokens" }),
+		},
+		{
+			"a tensor as long as the batch", "activations", failure("gpu", "unknown", setting("batch_size", "256"), func(in *Input) { in.Message = "tensor with shape[256,64,224,224]" }),
+			failure("gpu", "unknown", setting("batch_size", "256"), func(in *Input) { in.Message = "tensor with shape[64,256,224,224]" }),
+		},
+		{
+			"the outputs of all batches", "logits", failure("gpu", "forward", holes, stack("trainer_pt_utils.py nested_concat")), failure("gpu", "forward", holes, stack("trainer.py training_step")),
+		},
+		{"weights that llama.cpp cannot load", "states_too_big", failure("gpu", "init", engine, saying("ggml.load")), failure("gpu", "init", engine, saying("ggml.buffer"), stack("x.py capture_model"), func(in *Input) { in.GraphCapture = true })},
+		{"another rank's card", "wrong_device", failure("gpu", "init", on(3, 0)), failure("gpu", "init", on(0, 0))},
+		{
+			"the innermost frames compute the entropy", "entropy_chain", failure("gpu", "logprob", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("a.py logprobs", "f.py entropy_from_logits")),
+			failure("gpu", "logprob", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("f.py entropy_from_logits", "a.py x", "a.py logprobs")),
+		},
+		{
+			"a gradient that no layer is wide enough for", "logits", failure("gpu", "backward", asks(23), tokens(40960)), failure("gpu", "backward", asks(.9), tokens(40960)),
+		},
+		{
+			"whole states in the optimizer's step", "not_sharded", failure("gpu", "optimizer", parameters(6e9, 8), stack("adamw.py _init_group"), func(in *Input) { in.Allocated = bytes(77) }),
+			failure("gpu", "optimizer", parameters(6e9, 8), stack("adamw.py _init_group"), func(in *Input) { in.Allocated = bytes(20) }),
+		},
+		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
+		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},
+		{
+			"a neighbour", "foreign_process", failure("gpu", "forward", func(in *Input) { in.Process, in.Others, in.Allocated = bytes(20), bytes(59), bytes(19) }),
+			failure("gpu", "forward", func(in *Input) { in.Process, in.Others, in.Allocated = bytes(0), bytes(79), bytes(78) }),
+		},
+		{
+			"clones of a state dict are a series", "checkpoint_gather", failure("gpu", "checkpoint", func(in *Input) { in.Idle, in.Shortfall, in.Requested = bytes(4), bytes(.2), bytes(.5) }),
+			failure("gpu", "forward", func(in *Input) { in.Idle, in.Shortfall, in.Requested = bytes(4), bytes(.2), bytes(.5) }),
+		},
+		{"a full state at the end", "checkpoint_gather", failure("host", "unknown", setting("fsdp_state_dict_type", "FULL_STATE_DICT")), failure("host", "unknown", setting("fsdp_state_dict_type", "SHARDED_STATE_DICT"))},
+		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
+		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
+		{"a tiny limit", "limit_too_small", failure("host", "data", limit(8)), failure("host", "data", limit(480))},
+		{"the card's readings grow", "leak_over_steps", failure("gpu", "forward", grown("reading.card")), failure("gpu", "init", grown("reading.card"))},
+		{"the host's readings grow", "leak_over_steps", failure("host", "training", grown("reading.host")), failure("host", "training", grown("reading.card"))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			best, _ := Rank(c.proves)
+			assert.Equal(t, c.id, best.ID, best.For)
+			assert.NotEmpty(t, best.Text)
+			best, _ = Rank(c.looks)
+			assert.NotEqual(t, c.id, best.ID, best.For)
+		})
+	}
+}
+
 func TestEveryCauseHasARowOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -133,7 +297,7 @@ func TestAFigureThatSpeaksAgainstACauseExcludesIt(t *testing.T) {
 	assert.Equal(t, "activations", best.ID)
 	require.Len(t, rivals, 1)
 	assert.Equal(t, "fragmentation", rivals[0].ID)
-	assert.Equal(t, []string{"not fragmentation, a real shortage: 307.2 MiB are reserved but unallocated, and 2.00 GiB were missing"}, rivals[0].Against[:1])
+	assert.Equal(t, []string{"not fragmentation, a real shortage: 307.2 MiB is reserved but unallocated, and 2.00 GiB was missing"}, rivals[0].Against[:1])
 	assert.Equal(t, "low", rivals[0].Confidence)
 }
 
@@ -143,4 +307,29 @@ func TestNothingSpeaksForAnything(t *testing.T) {
 	assert.Equal(t, Unknown, best.ID)
 	assert.Equal(t, "low", best.Confidence)
 	assert.Empty(t, rivals)
+}
+
+// TestHostFiguresAreOfOneNode has two nodes: a limit and a kill are one node's.
+func TestHostFiguresAreOfOneNode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		gpus, node   int64
+		load, states string
+	}{
+		{"two nodes", 16, 8, "8 ranks of a node x 7,000,000,000 parameters x 2 bytes = 104.31 GiB", "16 bytes x 7,000,000,000 parameters / 2 nodes = 52.15 GiB"},
+		{"one node", 8, 8, "8 ranks of a node", "16 bytes x 7,000,000,000 parameters = 104.31 GiB"},
+		{"nobody knows", 16, 0, "into host RAM", "fill host RAM"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			size := func(in *Input) { in.Parameters.Value, in.GPUs, in.PerNode = 7e9, c.gpus, c.node }
+			load, _ := Rank(failure("host", "init", stack("a.py from_pretrained"), size))
+			assert.Equal(t, "host_load", load.ID)
+			assert.Contains(t, load.Text, c.load)
+			states, _ := Rank(failure("host", "optimizer", setting("optimizer_offload", "true"), size))
+			assert.Equal(t, "host_offload", states.ID)
+			assert.Contains(t, states.Text, c.states)
+		})
+	}
 }

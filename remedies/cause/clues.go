@@ -130,6 +130,6 @@ func plain(text string) func(in *Input) (string, *int64) {
 		if in.Requested == nil || *in.Requested <= 0 {
 			return text, nil
 		}
-		return fmt.Sprintf("%s; %s were asked for", text, gib(in.Requested)), in.Requested
+		return fmt.Sprintf("%s (failed request: %s)", text, gib(in.Requested)), in.Requested
 	}
 }

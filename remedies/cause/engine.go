@@ -2,6 +2,8 @@ package cause
 
 import (
 	"fmt"
+	"math"
+	"strings"
 )
 
 // engines are the causes that lie in an inference engine, and in what a trainer and its engine do with one card.
@@ -10,10 +12,15 @@ var engines = []hypothesis{
 		id: "engine_share_too_small",
 		evidence: []weighed{
 			{2 * proof, when("the engine found no room for its KV cache", func(in *Input) bool { return in.NoRoomForCache })},
-			{sign, when("the cache of a serving engine ran full", func(in *Input) bool { return in.CacheRan })},
+			{proof, contextCache},
+			{2 * proof, when("the cache for all tokens of a batch did not fit", func(in *Input) bool { return strings.Contains(in.Text, "total tokens with") })},
+			{sign, when("the cache of a serving engine was full", func(in *Input) bool { return in.CacheRan })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.Requested == nil || in.Shortfall == nil {
+				if in.Requested != nil && contextCache(in) != "" {
+					return "the KV cache is allocated for the whole context: " + gib(in.Requested), in.Requested
+				}
 				return "the engine's share leaves no room for its KV cache", nil
 			}
 			return fmt.Sprintf("the KV cache needs %s, %s more than the engine's share leaves", gib(in.Requested), gib(in.Shortfall)), in.Requested
@@ -32,23 +39,33 @@ var engines = []hypothesis{
 			{proof, when("it failed in the run that measures the engine's activations", func(in *Input) bool { return in.Profiling })},
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
+			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
+			{proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
+			{proof, both(when("the buffer that the engine computes in did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
-		figure: plain("what the engine computes in one step does not fit beside weights and KV cache"),
+		figure: plain("the activations of one engine step do not fit beside weights and KV cache"),
 	},
 	{
 		id: "engine_share_too_large",
 		evidence: []weighed{
 			{proof, when("less memory was free than the engine was told to take", func(in *Input) bool { return in.LessThanDesired })},
 			{proof, func(in *Input) string {
-				if !in.SharesCard || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
+				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
 					return ""
 				}
-				return fmt.Sprintf("the engine on the same card holds up to %s, and %s were missing", gib(in.Others), gib(in.Shortfall))
+				return fmt.Sprintf("the engine on the same card holds up to %s, and %s was missing", gib(in.Others), gib(in.Shortfall))
 			}},
 			{sign, both(when("trainer and engine share the card, and the engine is awake", func(in *Input) bool { return in.SharesCard && in.EngineAwake && !in.NoRoomForCache }), (*Input).gpu)},
-			{sign, both(frames(40, "the engine failed when it woke", "wake_up", "resume_memory", "resume_kv"), (*Input).gpu)},
+			{sign, both(wakes, (*Input).gpu)},
 			{sign, saw("the engine's memory could not be mapped again", "vllm.cumem", "tms.resume", "tms.fatal")},
+			{sign, func(in *Input) string {
+				key, v, ok := in.Setting(shareKeys...)
+				if !ok || !in.engineGPU() || in.Kind != "gpu_driver_oom" || in.NoRoomForCache {
+					return ""
+				}
+				return fmt.Sprintf("%s is %s, and the engine found too little beside its cache", key, v)
+			}},
 			{sign, when("the engine failed while it served, with its cache in place", func(in *Input) bool { return in.Serving })},
 			{sign, both(when("it failed at the engine's start, with its cache in place", func(in *Input) bool { return in.Phase == "init" && in.EngineFailed && in.GraphCapture }), (*Input).gpu)},
 		},
@@ -56,11 +73,11 @@ var engines = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
-				return fmt.Sprintf("the engine is told to take more than the %s of %s that were free", gib(in.Free), gib(in.Total)), in.Free
+				return fmt.Sprintf("the engine was told to take more than the %s of %s that was free", gib(in.Free), gib(in.Total)), in.Free
 			case in.Shortfall != nil:
-				return fmt.Sprintf("the engine's share of the card leaves %s too little for what lies outside of it", gib(in.Shortfall)), in.Shortfall
+				return fmt.Sprintf("the engine's share of the GPU leaves %s too little for everything else", gib(in.Shortfall)), in.Shortfall
 			}
-			return "the engine's share of the card leaves too little for what lies outside of it", nil
+			return "the engine's share of the GPU leaves too little for everything else", nil
 		},
 	},
 	{
@@ -70,8 +87,28 @@ var engines = []hypothesis{
 			{hint, both(failedIn("it failed while weights went from the trainer to the engine", "weight_update"), (*Input).host)},
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
-		figure: plain("weights are gathered for the engine beside both sides' memory"),
+		excludes: []clue{both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") })},
+		figure:   plain("weights are gathered for the engine while trainer and engine both hold memory"),
 	},
+}
+
+var (
+	wakes     = frames(40, "the engine failed when it woke", "wake_up", "resume_memory", "resume_kv")
+	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
+)
+
+// contextCache says that llama.cpp could not allocate its cache: it says so itself, or the request is 16 bits for each value
+// of all layers, as long as the context (src/llama-kv-cache.cpp).
+func contextCache(in *Input) string {
+	if strings.Contains(in.Text, "failed to allocate buffer for kv cache") {
+		return "the cache for the whole context did not fit"
+	}
+	length, layers := in.number("n_ctx"), in.number("n_layer")
+	k, v := in.number("n_embd_k_gqa"), in.number("n_embd_v_gqa")
+	if n := float64(length) * float64(layers) * float64(k+v) * 2; in.Requested == nil || n <= 0 || math.Abs(float64(*in.Requested)-n) > n/100 {
+		return ""
+	}
+	return fmt.Sprintf("%d tokens of context x %d layers x (%d + %d) x 2 bytes are the %s", length, layers, k, v, gib(in.Requested))
 }
 
 func (in *Input) engineGPU() bool { return in.gpu() && in.EngineFailed }

@@ -2,6 +2,8 @@ package cause
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"oomscan/classifier"
 )
@@ -9,10 +11,16 @@ import (
 // host are the causes that lie in the memory of a node.
 var host = []hypothesis{
 	{
-		id:       "shm",
-		evidence: []weighed{{2 * proof, when("/dev/shm is full", func(in *Input) bool { return in.Resource == "shm" })}},
+		id: "shm",
+		evidence: []weighed{
+			{2 * proof, when("/dev/shm is full", func(in *Input) bool { return in.Resource == "shm" })},
+			{2 * proof, when("Ray's object store, which lies in /dev/shm, is full", (*Input).storeFull)},
+		},
 		figure: func(in *Input) (string, *int64) {
-			return "/dev/shm is full, which has a limit of its own", in.SHMUsed
+			if in.storeFull() {
+				return plain("Ray's object store is full of objects that are still in use")(in)
+			}
+			return "/dev/shm is full; it has its own size limit", in.SHMUsed
 		},
 	},
 	{
@@ -20,8 +28,9 @@ var host = []hypothesis{
 		evidence: []weighed{
 			{proof, failedIn("it failed while a checkpoint was saved", "checkpoint")},
 			{sign, both(frames(12, "the stack ends in the gathering of a state dict", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
+			{sign + 2*hint, both(is(": one rank puts the whole state together", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
-		figure: plain("a checkpoint is put together in one place"),
+		figure: plain("the full checkpoint is gathered in one place"),
 	},
 	{
 		id: "loader_workers",
@@ -29,13 +38,14 @@ var host = []hypothesis{
 			{2 * proof, when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers && in.Resource == "host" })},
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, manyWorkers},
+			{sign, driverHolds},
 		},
-		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint")},
+		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
 			if n := in.number(workerKeys...); n > 0 && in.GPUs > 1 {
 				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with data of its own", in.GPUs, n, in.GPUs*n), nil
 			}
-			return "data loader workers fill the node's memory", nil
+			return "data loader workers fill host RAM", nil
 		},
 	},
 	{
@@ -45,10 +55,10 @@ var host = []hypothesis{
 			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
-			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.GPUs > 0 && in.GPUs < 1<<10 {
-				return sized("every rank reads the whole model: %d ranks x %s parameters x 2 bytes", 2*p*in.GPUs, in.GPUs, in.Parameters)
+			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 0 && in.PerNode < 1<<10 {
+				return sized("every rank loads the whole model: %d ranks of a node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, in.Parameters)
 			}
-			return "every rank reads the whole model into the node's memory", nil
+			return "every rank loads the whole model into host RAM", nil
 		},
 	},
 	{
@@ -63,13 +73,31 @@ var host = []hypothesis{
 				}
 				return ""
 			}, (*Input).host)},
-			{hint, both(saw("pinned host memory was asked for", "host.npu_pinned", "tms.cpu_backup", "sglang.hicache"), (*Input).host)},
+			{sign + 2*hint, both(func(in *Input) string {
+				key, v, ok := in.Setting("deepspeed", "deepspeed_config")
+				if !ok || !strings.Contains(strings.ToLower(v), "offload") {
+					return ""
+				}
+				return fmt.Sprintf("%s is %s: states of the model live in the node's memory", key, v)
+			}, (*Input).host)},
+			{sign, both(func(in *Input) string {
+				if containsAny(in.Text, []string{"load_states", "offload_states"}) {
+					return "the worker moved states between the card and the node's memory"
+				}
+				return ""
+			}, (*Input).host)},
+			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup", "sglang.hicache"), (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
-			if p := in.Parameters.Value; p > 0 && p < 1<<40 {
-				return sized("offloaded states: up to 16 bytes x %s parameters over the nodes", 16*p, in.Parameters)
+			p := in.Parameters.Value
+			switch nodes := in.nodes(); {
+			case p <= 0 || p >= 1<<40:
+			case nodes > 1:
+				return sized("offloaded states: up to 16 bytes x %s parameters / %d nodes", 16*p/nodes, in.Parameters, nodes)
+			case nodes == 1:
+				return sized("offloaded states: up to 16 bytes x %s parameters", 16*p, in.Parameters)
 			}
-			return "states that were offloaded from the GPUs fill the node's memory", nil
+			return "states offloaded from the GPUs fill host RAM", nil
 		},
 	},
 	{
@@ -81,9 +109,14 @@ var host = []hypothesis{
 				}
 				return fmt.Sprintf("%d steps fitted before", *in.LastStep)
 			}},
+			{2 * proof, growing},
 		},
-		excludes: []clue{when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers })},
-		figure: func(*Input) (string, *int64) {
+		excludes: []clue{when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
+		figure: func(in *Input) (string, *int64) {
+			if t, ok := in.growth(); ok {
+				n := (t.Last - t.First) / int64(t.Count-1)
+				return fmt.Sprintf("memory grows by %s from reading to reading: %s to %s in %d readings", classifier.GiB(n), classifier.GiB(t.First), classifier.GiB(t.Last), t.Count), &n
+			}
 			return "memory grows from step to step", nil
 		},
 	},
@@ -92,24 +125,74 @@ var host = []hypothesis{
 		evidence: []weighed{
 			{2 * hint, both(when("a memory limit of the job was reached", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
+			{sign, tinyLimit},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.HostLimit == nil {
-				return "the node's or the job's memory is too small for what runs there", nil
+				return "the node or the job has too little memory for what runs there", nil
 			}
 			return "the limit of " + classifier.GiB(*in.HostLimit) + " was reached", in.HostLimit
 		},
 	},
 }
 
+func (in *Input) storeFull() bool {
+	return in.host() && saw("full", "ray.object_store_full", "ray.object_store_pinned")(in) != ""
+}
+
+// oneLargeRequest is one allocation that no number of workers explains.
+func oneLargeRequest(in *Input) string {
+	if in.Requested == nil || *in.Requested < 32<<30 {
+		return ""
+	}
+	return fmt.Sprintf("one allocation alone asks for %s", classifier.GiB(*in.Requested))
+}
+
 var (
 	workerKeys  = []string{"dataloader_num_workers", "num_workers", "dataloader_workers", "data.num_workers", "workers"}
 	offloadKeys = []string{
 		"optimizer_offload", "param_offload", "offload_optimizer.device", "offload_param.device", "adam_offload", "optimizer_cpu_offload", "offload_train", "fsdp_offload_params", "cpu_offload",
-		"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device",
+		"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device", "offload_params", "offload_optimizer", "enable_cpu_offload", "offload_after_step", "ref.offload",
+		"ref_reward_offload", "enable_offload", "offload_policy",
 	}
 )
+
+// growth is the reading of the memory that ran out which grew.
+func (in *Input) growth() (classifier.Trend, bool) {
+	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "deepspeed.memory", "megatron.memory"}, "host": {"reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
+	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
+	if i < 0 || in.Phase == "init" || in.Phase == "checkpoint" {
+		return classifier.Trend{}, false
+	}
+	return in.Growth[i], true
+}
+
+// growing says that what is in use grew from reading to reading.
+func growing(in *Input) string {
+	t, ok := in.growth()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("what is in use never fell in %d readings and grew from %s to %s", t.Count, classifier.GiB(t.First), classifier.GiB(t.Last))
+}
+
+// tinyLimit says that the limit is less than what one training process takes.
+func tinyLimit(in *Input) string {
+	const least = 12 << 30
+	if !in.host() || in.EngineFailed || !in.LimitReached || in.HostLimit == nil || *in.HostLimit >= least {
+		return ""
+	}
+	return "the limit of " + gib(in.HostLimit) + " is less than what a training process and its loaders take"
+}
+
+// driverHolds says that the process which hands out a rollout's data holds the most.
+func driverHolds(in *Input) string {
+	if len(in.Holders) < 2 || !containsAny(strings.ToLower(in.Holders[0].Name), []string{"taskrunner", "main_task", "rolloutmanager"}) || in.Holders[0].Bytes < 2*in.Holders[1].Bytes {
+		return ""
+	}
+	return fmt.Sprintf("%s, which holds the rollout's data, has %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
+}
 
 // manyWorkers says that data loaders run enough processes to matter.
 func manyWorkers(in *Input) string {
@@ -118,4 +201,12 @@ func manyWorkers(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)
+}
+
+// nodes is how many nodes train, 0 when that is unknown.
+func (in *Input) nodes() int64 {
+	if in.PerNode <= 0 || in.GPUs < in.PerNode {
+		return 0
+	}
+	return in.GPUs / in.PerNode
 }

@@ -16,6 +16,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float"), (*Input).loadingAnywhere)},
 			{proof, loadedTwice},
+			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 		},
 		excludes: []clue{
 			when("the weights are quantized", func(in *Input) bool { return in.Quantized }),
@@ -27,6 +28,8 @@ var training = []hypothesis{
 		id: "not_sharded",
 		evidence: []weighed{
 			{proof, wholeModel},
+			{proof + hint, moreThanAShare},
+			{2*proof + hint, wholeStates},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
 		},
@@ -51,6 +54,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, statesExceedCard},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
+			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
 			{hint, both(failedIn("the optimizer's step adds to the states", "optimizer"), (*Input).gpu)},
 			{hint, both(failedIn("it failed at start-up", "init"), (*Input).gpu)},
 		},
@@ -60,7 +64,7 @@ var training = []hypothesis{
 				return in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
 			}),
 		},
-		figure: weightsFigure(2, "weights in 16 bits alone"),
+		figure: weightsFigure(2, "the weights alone, in 16 bits"),
 	},
 	{
 		id: "budget_not_binding",
@@ -95,7 +99,8 @@ var training = []hypothesis{
 	{
 		id: "entropy_chain",
 		evidence: []weighed{
-			{proof, both(frames(6, "the stack ends in the entropy over the vocabulary", "entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"), (*Input).trainerGPU)},
+			{sign + hint, both(frames(2, "the innermost frames compute the entropy over the vocabulary", entropies...), (*Input).trainerGPU)},
+			{proof, both(frames(6, "the stack ends in the entropy over the vocabulary", entropies...), (*Input).trainerGPU)},
 			{proof - 1, both(frames(6, "the stack ends in a copy of the logits", "logits.clone()"), (*Input).trainerGPU)},
 		},
 		figure: requestFigure("the entropy keeps further copies of the logits"),
@@ -109,6 +114,7 @@ var training = []hypothesis{
 				}
 				return ""
 			}},
+			{sign + 2*hint, both(widerThanLayers, (*Input).training)},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are turned into float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
 			{sign, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
@@ -128,9 +134,11 @@ var training = []hypothesis{
 				}
 				return ""
 			}},
+			{2 * proof, both(when("it failed while a picture was encoded, whose patches attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
 			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn"), (*Input).gpu)},
-			{sign, both(frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention"), (*Input).gpu)},
+			{sign, both(fallback, (*Input).gpu)},
+			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
 		figure: requestFigure("attention scores, heads x length x length"),
 	},
@@ -139,7 +147,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(frames(6, "the stack ends in the experts or the dispatch of tokens to them", "permute", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/experts", "moe_layer", "sparsemoeblock", "experts.py"), (*Input).training)},
 		},
-		figure: plain("one rank's experts got more tokens than it has room for"),
+		figure: plain("one rank's experts received more tokens than fit"),
 	},
 	{
 		id: "pipeline_in_flight",
@@ -157,8 +165,13 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(gathers, (*Input).stepGPU)},
 		},
-		excludes: []clue{both(frames(40, "a state dict was gathered", "state_dict", "summon_full_params", "full_tensor", "save_checkpoint"), (*Input).gpu)},
-		figure:   plain("sharded parameters are whole for a moment"),
+		excludes: []clue{
+			both(frames(40, "a state dict was gathered", "state_dict", "summon_full_params", "full_tensor", "save_checkpoint"), (*Input).gpu),
+			both(keepsActivations, func(in *Input) bool {
+				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
+			}),
+		},
+		figure: plain("sharded parameters are gathered whole for a moment"),
 	},
 	{
 		id: "comm_buckets",
@@ -184,8 +197,10 @@ var training = []hypothesis{
 			}, (*Input).training)},
 			{sign, both(when("it failed where activations are kept", func(in *Input) bool { return slices.Contains([]string{"forward", "backward", "training"}, in.Phase) }), (*Input).training)},
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
-			{hint, both(is(": every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false"), (*Input).training)},
-			{hint, both(frames(4, "the stack ends in a layer", "mlp", "norm.py", "layernorm", "rmsnorm", "attention", "gelu", "silu", "conv.py", "linear.py", "dropout"), (*Input).training)},
+			{proof, both(frames(4, "the stack ends in the cache of keys and values, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
+			{sign, batchOfTensor},
+			{hint, both(keepsActivations, (*Input).training)},
+			{hint, both(frames(4, "the stack ends in a layer", "mlp", "norm.py", "layernorm", "rmsnorm", "attention", "gelu", "silu", "conv.py", "linear.py", "dropout"), func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 		},
 		excludes: []clue{
 			when("the request is one of the model's parameters", func(in *Input) bool {
@@ -198,7 +213,9 @@ var training = []hypothesis{
 }
 
 var (
+	entropies = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"}
 	gathers   = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
+	fallback  = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
 	dtypeKeys = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
 	zeroKeys  = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
@@ -222,10 +239,53 @@ func (in *Input) oneSample() bool {
 // loadedTwice says that more is allocated while the weights load than they take in 16 bits.
 func loadedTwice(in *Input) string {
 	p := in.Parameters.Value
-	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters || in.GPUs > 1 {
+	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters {
 		return ""
 	}
 	return fmt.Sprintf("%s are allocated while the weights load, and in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
+}
+
+// loadsByDefault says that the code which failed loads a model and names no dtype: transformers before 5 then takes float32.
+func loadsByDefault(in *Input) string {
+	for _, f := range in.Stack {
+		if strings.Contains(f, "from_pretrained(") && strings.Contains(f, `"`) && !containsAny(f, []string{"dtype", "load_in_", "quantization", "half()"}) {
+			return "from_pretrained is called without a dtype, which is float32 before transformers 5"
+		}
+	}
+	return ""
+}
+
+// batchOfTensor says that the failed tensor is as long as the batch: TensorFlow prints its shape.
+func batchOfTensor(in *Input) string {
+	batch := in.number("batch_size")
+	if batch < 2 || !in.gpu() || !strings.Contains(in.Message, fmt.Sprintf("with shape[%d,", batch)) {
+		return ""
+	}
+	return fmt.Sprintf("the first size of the failed tensor is the batch of %d", batch)
+}
+
+// keepsActivations says that recomputation is off.
+func keepsActivations(in *Input) string {
+	return is(": every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false")(in)
+}
+
+// moreThanAShare says that one of several GPUs holds far more than its share of a model that does not fit into one.
+func moreThanAShare(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
+		2*p < *in.Total*9/10 || *in.Allocated < 4*p/in.GPUs {
+		return ""
+	}
+	return fmt.Sprintf("this card holds %s while the model is loaded, and a share of 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
+}
+
+// wholeStates says that the optimizer's step finds almost all of the model's states on one of several GPUs.
+func wholeStates(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("this card holds %s in the optimizer's step, %d bytes a parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 
 // wholeModel says that one request has the size of the whole model although ranks share it.
@@ -240,10 +300,27 @@ func wholeModel(in *Input) string {
 // statesExceedCard says that the weights alone, in 16 bits, do not fit into the card of one GPU.
 func statesExceedCard(in *Input) string {
 	p := in.Parameters.Value
-	if p <= 0 || !in.loading() || !in.gpu() || in.Total == nil || in.Quantized || in.EngineFailed || in.GPUs > 1 || 2*p < *in.Total*9/10 {
+	if in.EngineFailed {
+		p /= max(in.number("tensor_parallel_size", "tp_size"), 1)
+	}
+	if p <= 0 || !in.loading() || !in.gpu() || in.Total == nil || in.Quantized || !in.EngineFailed && in.GPUs > 1 || 2*p < *in.Total*9/10 {
 		return ""
 	}
 	return fmt.Sprintf("the weights take %s in 16 bits, and the card has %s", classifier.GiB(2*p), gib(in.Total))
+}
+
+// widerThanLayers says that a gradient takes more for each token of the micro-batch than the widest layer of any model: only
+// the vocabulary is so wide.
+func widerThanLayers(in *Input) string {
+	const widest = 256 << 10 // bytes: 64k elements of four
+	if in.Requested == nil || in.Tokens == nil || in.Tokens.Tokens < 1024 || in.Place != memory.Unnamed || len(in.Request) > 0 && in.Request[0].Over {
+		return ""
+	}
+	each := *in.Requested / max(in.Tokens.Tokens, in.Tokens.Longest)
+	if each < widest {
+		return ""
+	}
+	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(max(in.Tokens.Tokens, in.Tokens.Longest)), each>>10)
 }
 
 // requestFigure takes the arithmetic of the request where it is known.
@@ -261,7 +338,7 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		p := in.Parameters.Value
 		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters {
-			return plain(what + " take more than there is")(in)
+			return plain(strings.TrimSuffix(what, ", in 16 bits") + " take more than the GPU has")(in)
 		}
 		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)
 		if bytes == 4 {
@@ -275,10 +352,13 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 func optimizerFigure(in *Input) (string, *int64) {
 	p := in.Parameters.Value
 	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
-		return fmt.Sprintf("Adam's states appear in the first step: %s / 4 bytes = %.2fe9 parameters, one float32 state of each", gib(r), float64(*r)/4e9), r
+		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = %.2fe9 parameters, one float32 state of each", gib(r), float64(*r)/4e9), r
+	}
+	if p > 0 && p < 1<<45 && in.Unsharded && !in.Adapters {
+		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, in.Parameters)
 	}
 	if p > 0 && p < 1<<45 && in.GPUs > 0 && !in.Adapters {
-		return sized("Adam's two moments appear in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, in.Parameters, in.GPUs)
+		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, in.Parameters, in.GPUs)
 	}
-	return plain("the optimizer's states appear in its first step")(in)
+	return plain("the optimizer allocates its states in its first step")(in)
 }

@@ -80,16 +80,6 @@ func (b Budget) Part(id string) (BudgetPart, bool) {
 	return b.Parts[i], true
 }
 
-// Needs names the inputs that a phase's budget lacks, each once.
-func (s Setup) Needs(phase Phase) []string {
-	var out []string
-	for _, u := range s.Budget(phase).Unknown {
-		out = append(out, u.Missing...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // Budget computes the parts of a phase. Where the model or the pipeline stage is one of several, the fullest card of the
 // first model counts, and the ranges hold the others.
 func (s Setup) Budget(phase Phase) Budget {

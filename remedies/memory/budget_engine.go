@@ -9,9 +9,9 @@ import (
 // trainerPhases are the phases in which an engine on the same cards may sleep.
 var trainerPhases = []Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}
 
-// KVBytesPerToken is what the KV cache of one engine rank takes of a token: keys and values of every layer. Ranks beyond
+// kvBytesPerToken is what the KV cache of one engine rank takes of a token: keys and values of every layer. Ranks beyond
 // the KV heads hold copies; latent attention is whole on every rank.
-func KVBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
+func kvBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
 	tp, pp = max(tp, 1), max(pp, 1)
 	layers := float64(m.Layers) / float64(pp)
 	switch {
@@ -139,7 +139,7 @@ func (e *estimate) vllmCache(weights float64, act span) {
 
 // OneSequence is the KV cache that the longest sequence an engine accepts needs. Engines do not start with less.
 func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
-	each, ok := KVBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
+	each, ok := kvBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
 	if !ok || !s.MaxModelLen.Known {
 		return 0, "", false
 	}

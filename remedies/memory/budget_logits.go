@@ -2,9 +2,6 @@ package memory
 
 import "slices"
 
-// LogitsCopy is one copy of the logits: tokens x vocabulary x bytes of an element. A failed request is often exactly this.
-func LogitsCopy(tokens, vocab, bytes int64) int64 { return tokens * vocab * bytes }
-
 // chain is what the logits and what is computed from them take at the peak, in bytes per token and column of the
 // vocabulary on this rank.
 type chain struct {
@@ -128,6 +125,12 @@ func (e *estimate) slime() chain {
 
 // lossTokens are those whose logits are computed: all of the micro-batch, unless told otherwise (TRL takes completions).
 func (e *estimate) lossTokens() int64 { return e.LossTokens.Or(e.tokens().Or(0)) }
+
+// Loss is what the logits and what is computed from them take in a phase, at its fullest moment or not.
+func (s Setup) Loss(phase Phase) Range {
+	size, _ := (&estimate{Setup: s, phase: phase}).logits()
+	return Range{int64(size.low), int64(size.mid), int64(size.high)}
+}
 
 // logits is the size of the chain in this phase and how it comes about; nothing on stages without the head.
 func (e *estimate) logits() (size span, how string) {

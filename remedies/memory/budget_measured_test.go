@@ -65,7 +65,7 @@ func change(s Setup, f func(*Setup)) Setup {
 // cached are the tokens that fit into a KV cache of so many bytes.
 func cached(bytes float64) func(Setup) Range {
 	return func(s Setup) Range {
-		each, _ := KVBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
+		each, _ := kvBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
 		n := int64(bytes / each)
 		return Range{n, n, n}
 	}

@@ -164,6 +164,16 @@ func (m *Model) parameters() Opt[float64] {
 // nominal is the size that a name tells: "7B", "0.5b".
 var nominal = expression(`(?i)(?:^|[-_/ ])([0-9]{1,3}(?:\.[0-9]{1,2})?)b(?:$|[-_/. ])`)
 
+// NominalParameters is what a model's name tells of its size: "7B" is 7e9.
+func NominalParameters(name string) (int64, bool) {
+	found := nominal().FindStringSubmatch(name)
+	if found == nil {
+		return 0, false
+	}
+	billions, err := strconv.ParseFloat(found[1], 64)
+	return int64(billions * 1e9), err == nil && billions > 0
+}
+
 // EstimatedModels are the plain models of the table that a name may be of, the closest first: the one that it tells, or
 // those of about the parameters that it tells. A budget of them all has the range that not knowing the model leaves.
 func EstimatedModels(name string) []Model {

@@ -99,7 +99,7 @@ func device(in *classifier.Incident) *Ledger {
 		if r.Allocated != nil && l.ReservedUnallocated != nil {
 			rest := *r.ProcessBytes - *r.Allocated - *l.ReservedUnallocated
 			if rest < -3*slack {
-				l.contradict("this process holds %s, less than the %s that PyTorch counts in it", classifier.GiB(*r.ProcessBytes), classifier.GiB(*r.Allocated+*l.ReservedUnallocated))
+				l.contradict("the message gives %s for the whole process, but %s for PyTorch alone", classifier.GiB(*r.ProcessBytes), classifier.GiB(*r.Allocated+*l.ReservedUnallocated))
 				return l
 			}
 			rest = max(rest, 0)

@@ -48,7 +48,7 @@ func TestTheLedgerClosesOrSaysWhatContradicts(t *testing.T) {
 		},
 		"more in PyTorch than in its process": {
 			root:          classifier.Root{Total: gib(80), Free: gib(2), ProcessBytes: gib(60), Allocated: gib(60), ReservedUnallocated: gib(10)},
-			contradiction: "this process holds 60.00 GiB, less than the 70.00 GiB that PyTorch counts in it",
+			contradiction: "the message gives 60.00 GiB for the whole process, but 70.00 GiB for PyTorch alone",
 		},
 		"parts beyond the capacity": {
 			root:          classifier.Root{Total: gib(40), Free: gib(10), ProcessBytes: gib(35)},

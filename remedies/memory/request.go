@@ -140,7 +140,7 @@ func (r *Request) states(size Interval) []Explanation {
 		}
 		out = append(out, Explanation{
 			What: s.What, Met: true, Seen: r.Place != Unnamed && len(s.Places) > 0, Key: s.Key,
-			Text: fmt.Sprintf("The %s asked for are %s: %s = %s.", GiB(r.Bytes), s.What, s.How, GiB(s.Bytes)),
+			Text: fmt.Sprintf("%s: %s = %s.", s.What, s.How, GiB(s.Bytes)),
 		})
 	}
 	return out
@@ -249,47 +249,50 @@ func (r *Request) tell(e *Explanation) string {
 	if e.Met {
 		n = l.Tokens
 	}
-	verb := "are the logits"
+	what := "logits"
 	if !e.Seen && !e.Met {
-		verb = "may be logits"
+		what = "probably logits"
+	}
+	if e.Bytes == 4 {
+		what += " in float32"
+	} else {
+		what += " in 16 bits"
 	}
 	about := "about "
 	if e.Low == e.High || e.Met {
 		about = ""
 	}
-	vocab := r.Vocab.String()
+	vocab := r.Vocab.String() + " vocabulary"
 	if r.VocabOf != "" {
-		vocab = "(" + r.VocabOf + ")"
+		vocab = "(" + r.VocabOf + ") vocabulary"
 	}
-	s := fmt.Sprintf("The %s asked for %s: %s%s tokens x %s vocabulary", GiB(r.Bytes), verb, about, Thousands(n), vocab)
 	if r.Vocab.Named {
-		s += " (from the model's name)"
+		vocab += " (from the model's name)"
 	}
-	s += fmt.Sprintf(" x %d bytes", e.Bytes)
-	if about != "" {
-		s += fmt.Sprintf("; the printed decimals leave %s to %s tokens", Thousands(e.Low), Thousands(e.High))
-	}
+	s := fmt.Sprintf("%s: %s%s tokens x %s x %d bytes = %s", what, about, Thousands(n), vocab, e.Bytes, GiB(r.Bytes))
 	switch {
 	case l == nil || l.Tokens <= 0:
 	case e.Met && l.Budget:
-		s += fmt.Sprintf(", which is %s", l.Key)
+		s += fmt.Sprintf("; that is exactly %s", l.Key)
 	case e.Met:
-		s += fmt.Sprintf(", all that the settings allow (%s)", l.How)
+		s += fmt.Sprintf("; that is all that the settings allow, %s", l.How)
 	case e.Over:
 		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
 		if l.Longest > 0 && e.High <= l.Longest {
-			s += fmt.Sprintf("one sample alone may have %s tokens, and a sample is not cut; lowering the limit will not help", Thousands(l.Longest))
+			s += fmt.Sprintf("one sample alone can have %s tokens and is never split, so lowering the limit does not help", Thousands(l.Longest))
 		} else {
-			s += "the limit is not being applied, lowering it will not help"
+			s += "the limit is not being applied, so lowering it does not help"
 		}
 	case l.Budget:
-		s += fmt.Sprintf(", of %s = %s", l.Key, l.Value)
+		s += fmt.Sprintf(" (%s = %s)", l.Key, l.Value)
 	case e.Low > l.Tokens:
-		s += fmt.Sprintf(", more than the %s that the settings allow (%s)", Thousands(l.Tokens), l.How)
+		s += fmt.Sprintf("; the settings allow only %s, %s", Thousands(l.Tokens), l.How)
+	case l.Samples > 1 && l.Longest > 0:
+		s += fmt.Sprintf(" (micro-batch of %s x %s tokens; the settings allow up to %s)", Thousands(l.Samples), Thousands(n/l.Samples), Thousands(l.Longest))
 	case l.Samples > 1:
-		s += fmt.Sprintf(", %s for each of the %s samples of a micro-batch", Thousands(n/l.Samples), Thousands(l.Samples))
+		s += fmt.Sprintf(" (micro-batch of %s x %s tokens)", Thousands(l.Samples), Thousands(n/l.Samples))
 	default:
-		s += fmt.Sprintf(", of at most %s (%s)", Thousands(l.Tokens), l.How)
+		s += fmt.Sprintf("; the settings allow up to %s, %s", Thousands(l.Tokens), l.How)
 	}
 	return s + "."
 }
@@ -314,7 +317,7 @@ func (r *Request) activations(size Interval) []Explanation {
 			if parts == 2 {
 				wide = "2 x "
 			}
-			e.Text = fmt.Sprintf("The %s asked for are activations of a feed-forward layer: about %s tokens x %s%s intermediate size x 2 bytes.", GiB(r.Bytes), Thousands(n), wide, r.Inner)
+			e.Text = fmt.Sprintf("activations of a feed-forward layer: about %s tokens x %s%s intermediate size x 2 bytes = %s.", Thousands(n), wide, r.Inner, GiB(r.Bytes))
 			return []Explanation{e}
 		}
 	case r.Place == Attention && r.Heads.Value > 0 && r.Limit != nil && r.Limit.Samples > 0:
@@ -329,8 +332,8 @@ func (r *Request) activations(size Interval) []Explanation {
 			}
 			return []Explanation{{
 				What: "attention", Seen: true, Bytes: width,
-				Text: fmt.Sprintf("The %s asked for fit attention scores that are built in full: %d samples x %s heads x %s x %s tokens x %d bytes; they grow with the square of the length, which flash attention avoids.",
-					GiB(r.Bytes), r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width),
+				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length, and flash attention never builds them.",
+					r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
 			}}
 		}
 	}
@@ -342,13 +345,13 @@ func Words(list []Explanation) string {
 	if len(list) == 0 {
 		return ""
 	}
-	s := list[0].Text
+	s := "The request: " + list[0].Text
 	for i := range list[1:] {
 		o := &list[i+1]
 		if rank(o) < rank(&list[0])-1 || o.Low == 0 || o.What != list[0].What {
 			continue
 		}
-		return strings.TrimSuffix(s, ".") + fmt.Sprintf(" (in elements of %d bytes: about %s tokens).", o.Bytes, Thousands(rough(o.Low, o.High)))
+		return strings.TrimSuffix(s, ".") + fmt.Sprintf(" (or about %s tokens in elements of %d bytes).", Thousands(rough(o.Low, o.High)), o.Bytes)
 	}
 	return s
 }

@@ -56,7 +56,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Vocab, r.Limit = Figure{Value: 151936}, &Limit{Key: "micro", Value: "32", Tokens: 32 * 1536, Samples: 32, How: "32 x (512 + 1,024)"}
 			}),
 			"logits",
-			[]string{"may be logits", "31,200 tokens x 151,936 vocabulary x 4 bytes", "975 for each of the 32 samples"},
+			[]string{"probably logits", "31,200 tokens x 151,936 vocabulary x 4 bytes", "micro-batch of 32 x 975 tokens"},
 			false,
 		},
 		"no vocabulary, no explanation": {asked(17.66, func(r *Request) { r.Limit = &Limit{Tokens: 49152} }), "", nil, false},
@@ -66,7 +66,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "32768", Tokens: 32768, Budget: true}
 			}),
 			"logits",
-			[]string{"are the logits: 32,768 tokens", "which is --max-tokens-per-gpu"},
+			[]string{"logits in float32: 32,768 tokens", "that is exactly --max-tokens-per-gpu"},
 			false,
 		},
 		"a limit that is not applied": {
@@ -75,7 +75,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true}
 			}),
 			"logits",
-			[]string{"about 61,000 tokens", "7 times --max-tokens-per-gpu = 8192", "not being applied, lowering it will not help"},
+			[]string{"about 61,000 tokens", "7 times --max-tokens-per-gpu = 8192", "not being applied, so lowering it does not help"},
 			true,
 		},
 		"one sample longer than the limit": {
@@ -84,7 +84,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true, Longest: 65536}
 			}),
 			"logits",
-			[]string{"one sample alone may have 65,536 tokens"},
+			[]string{"one sample alone can have 65,536 tokens"},
 			true,
 		},
 		"elements of two bytes would be over, of four not": {
@@ -102,7 +102,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--micro-batch-size", Value: "4", Tokens: 32768, Samples: 4, Longest: 8192, How: "4 x (8,192)"}
 			}),
 			"logits",
-			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes, all that the settings allow (4 x (8,192))"},
+			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes = 7.83 GiB; that is all that the settings allow, 4 x (8,192)"},
 			false,
 		},
 		"too many tokens for the settings, and no stack that names logits": {

@@ -111,14 +111,14 @@ func (r *Request) parameters(size Interval) []Explanation {
 		return nil
 	}
 	var list []tensor
-	widths, verb := []int64{2, 4}, "are %s in one piece"
+	widths, what := []int64{2, 4}, "%s in one piece"
 	switch {
 	case r.Place == Gather:
 		list = slices.Concat(s.matrices(), s.units())
 	case r.Place == Weights && r.Fresh:
-		list, verb = s.matrices(), "fit %s as it is created"
+		list, what = s.matrices(), "%s as it is created"
 	case r.Place == Optimizer && r.Fresh:
-		widths, verb = []int64{4, 2}, "fit one of Adam's moments for %s, created in the first step"
+		widths, what = []int64{4, 2}, "one of Adam's moments for %s, created in the first step"
 		switch {
 		case s.Flat:
 			list = split(s.units(), s.Ranks)
@@ -144,7 +144,7 @@ func (r *Request) parameters(size Interval) []Explanation {
 			}
 			out = append(out, Explanation{
 				What: "parameter", Met: true, Seen: true, Bytes: width,
-				Text: fmt.Sprintf("The %s asked for "+verb+": %s x %d bytes = %s%s.", GiB(r.Bytes), t.what, t.how, width, GiB(low), from),
+				Text: fmt.Sprintf(what+": %s x %d bytes = %s%s.", t.what, t.how, width, GiB(low), from),
 			})
 		}
 	}
@@ -153,29 +153,4 @@ func (r *Request) parameters(size Interval) []Explanation {
 		return nil
 	}
 	return out
-}
-
-// Kept is what a training pass keeps of one token for the backward pass in one layer, in bytes of tensors of two bytes: at
-// least what every implementation has to keep (the inputs of norms and matrices, queries, keys, values, the output of
-// attention, gate, up and their product), at most what unfused ones keep besides (norms in four bytes, rotated copies, the
-// activation); Input is what recomputation keeps instead. It is false for models with experts and where a size is unknown.
-// Scores of attention that are built in full come on top.
-func (s *Shape) Kept() (kept Interval, input int64, ok bool) {
-	h, i, q, kv := s.Hidden.Value, s.Inner.Value, s.Heads.Value*s.HeadDim.Value, s.KVHeads.Value*s.HeadDim.Value
-	if min(h, i, q, kv) <= 0 || max(h, i, q, kv) > 1<<20 || s.Experts.Value > 1 {
-		return Interval{}, 0, false
-	}
-	return Interval{2 * (4*h + 2*q + 2*kv + 3*i), 2 * (12*h + 3*q + 4*kv + 4*i)}, 2 * h, true
-}
-
-// Recomputed is what full recomputation saves of so many tokens: what all layers keep less their inputs, and less the one
-// layer that is recomputed at a time. It is false where it saves nothing.
-func (s *Shape) Recomputed(tokens Interval) (saved Interval, ok bool) {
-	kept, input, ok := s.Kept()
-	n := s.Layers.Value
-	if !ok || n < 2 || n > 1<<12 || tokens.Low < 1 || tokens.High > 1<<30 {
-		return Interval{}, false
-	}
-	saved = Interval{tokens.Low * (n*(kept.Low-input) - kept.High), tokens.High * (n*(kept.High-input) - kept.Low)}
-	return saved, saved.Low > 0
 }

@@ -59,6 +59,10 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 		if x.shared && len(rep.Incidents) == 0 {
 			return nil
 		}
+		b := rep.Brief(x.name, x.series, x.batch)
+		if a.Total++; a.Several && !j.query.Takes(&b) {
+			return nil
+		}
 		memory = memory || rep.Memory()
 		if failed != nil {
 			return nil // the status is wanted all the same
@@ -69,12 +73,16 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 			}
 		}
 		if a.Several {
-			b := rep.Brief(x.name, x.series, x.batch)
 			b.Node = x.shared
 			a.Briefs = append(a.Briefs, b)
 			at[b.Job] = x
 		}
 		job := x.with(rep)
+		if j.folder != nil {
+			if err := j.folder.write(&job); err != nil {
+				return err
+			}
+		}
 		return j.reporter.Job(&job)
 	})
 	if err = cmp.Or(failed, err); err != nil {
@@ -82,6 +90,11 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 	}
 	a.Summary = report.Summarize(a.Briefs)
 	a.Stats.DurationMS = time.Since(j.begin).Milliseconds()
+	if j.folder != nil {
+		if err := j.folder.done(a); err != nil {
+			return memory, err
+		}
+	}
 	return memory, j.reporter.End()
 }
 
@@ -92,7 +105,7 @@ func (x *job) with(rep *report.Report) report.Job {
 
 // total counts what was read. A log beside several jobs is among the results of each that it tells of.
 func (j *scan) total(list []job) *report.Answer {
-	a := &report.Answer{Version: version(), Several: len(list) > 1, Live: j.state.any(), Partial: j.interrupted(), Again: j.again()}
+	a := &report.Answer{Version: version(), Several: len(list) > 1, Live: j.state.any(), Partial: j.interrupted(), Again: j.again(), Sort: j.options.sort, All: j.options.all}
 	seen := map[string]bool{}
 	for i := range list {
 		for _, p := range list[i].results {
@@ -164,17 +177,25 @@ func (j *scan) again() string {
 	if j.options.each {
 		words = append(words, "--each")
 	}
+	for _, p := range j.options.rules {
+		words = append(words, "--rules", shellWord(p))
+	}
 	for i, p := range j.paths {
 		if i == most {
 			words = append(words, "...")
 			break
 		}
-		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") != "" {
-			p = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
-		}
-		words = append(words, p)
+		words = append(words, shellWord(p))
 	}
 	return strings.Join(words, " ")
+}
+
+// shellWord is a path as a shell takes it.
+func shellWord(p string) string {
+	if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") != "" {
+		return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+	}
+	return p
 }
 
 // unread says that an input could not be read to its end.
@@ -214,7 +235,7 @@ func (j *scan) group(results []logResult) []job {
 	if own < 2 {
 		return []job{{results: results}} // in the order in which they were given
 	}
-	if j.named(results) {
+	if j.named(results) && !differentIDs(found[:own]) {
 		j.tellJobs(found[:own])
 		return []job{{results: results}}
 	}
@@ -235,7 +256,18 @@ func (j *scan) group(results []logResult) []job {
 	return list
 }
 
-// named says that the user gave each log by its name: such are one job, whatever they are called.
+// differentIDs says that the names of files carry the ids of at least two jobs.
+func differentIDs(found []jobs.Job) bool {
+	n := 0
+	for _, f := range found {
+		if f.Why == jobs.ByName {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// named says that the user gave each log by its name: such are one job, unless their names carry different job ids.
 func (j *scan) named(results []logResult) bool {
 	given := map[string]bool{}
 	for _, p := range j.paths {
@@ -257,8 +289,8 @@ func (j *scan) tellJobs(found []jobs.Job) {
 		names = append(names, "...")
 	}
 	complain(j.streams.Err, problem{
-		where: strings.Join(names, ", "), what: fmt.Sprintf("%d jobs by their logs, read as one: each log was given by its name", len(found)),
-		hint: "give the folder to have them told apart, or --each to make every input a job",
+		where: strings.Join(names, ", "), what: fmt.Sprintf("the logs look like %d jobs and are read as one, because each was given by its name", len(found)),
+		hint: "give the folder to tell them apart, or --each to make every input a job",
 	})
 }
 
@@ -367,7 +399,7 @@ func (j *scan) report(results []logResult) report.Report {
 		inputs = append(inputs, results[i].input)
 	}
 	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
-	rep := report.New(version(), inputs, res)
+	rep := report.New(version(), inputs, res, j.options.pack.Guides...)
 	rep.Partial = j.interrupted()
 	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
 	return rep

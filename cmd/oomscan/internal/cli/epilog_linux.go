@@ -128,6 +128,15 @@ Into slurm.conf, on every node and the controller, then `+"`scontrol reconfigure
 Where Epilog=/etc/slurm/epilog.d/* is set already, link it there instead:
 
   ln -s %[1]s /etc/slurm/epilog.d/50-oomscan
-`, printable(written[0]))
+
+To check it on a node:  %[2]s epilog --check
+To remove it:           take the line out of slurm.conf (or the link out of
+                        epilog.d), scontrol reconfigure, rm -r %[3]s
+`, printable(written[0]), printable(program), printable(filepath.Dir(written[0])))
+	if why := epilog.Unreachable(program); why != "" {
+		complain(s.Err, problem{
+			where: program, what: "users cannot start it: " + why, hint: "the hook reads a job's logs as its user; copy oomscan to a place such as /usr/local/bin and run this again from there",
+		})
+	}
 	return nil
 }

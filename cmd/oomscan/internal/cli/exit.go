@@ -8,52 +8,63 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
+	"unicode"
 
 	"oomscan/parser/source"
 )
 
 // Exit statuses.
 const (
-	exitClean       = 0   // no incident with verdict memory (suspects are printed all the same)
-	exitMemory      = 1   // at least one
-	exitTrouble     = 2   // usage error, or an input could not be read and nothing was found in the rest
-	exitInterrupted = 130 // interrupted by the user; what was read until then is reported
+	exitClean        = 0   // no incident with verdict memory (suspects are printed all the same)
+	exitMemory       = 1   // at least one
+	exitNothingFound = 1   // a search in the guides or rules found nothing
+	exitTrouble      = 2   // usage error, or an input could not be read and nothing was found in the rest
+	exitInterrupted  = 130 // interrupted by the user; what was read until then is reported
 )
 
 // problem is an error with a word on what to do next.
 type problem struct {
 	where string // input, flag or command; may be empty
-	what  string
+	what  string // may have several lines, as the hint may
 	hint  string
+	// status is the exit status, where it is not exitTrouble.
+	status int
 }
 
 func (p problem) Error() string {
 	if p.where == "" {
 		return p.what
 	}
-	return p.where + ": " + p.what
+	return spoken(p.where) + ": " + p.what
 }
 
 // complain writes an error as every message of this program is written: `oomscan: WHERE: WHAT`, then a hint.
 func complain(w io.Writer, err error) {
-	fmt.Fprintf(w, "oomscan: %s\n", printable(err.Error()))
+	text := "oomscan: " + err.Error()
 	var p problem
 	if errors.As(err, &p) && p.hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", printable(p.hint))
+		text += "\nhint: " + p.hint
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(w, printable(line))
 	}
 }
 
 // printable keeps names of files from writing control codes to the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '?'
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// notify returns a channel that the first interrupt closes; the second one ends the process. It keeps a broken pipe from
+// lastWait is how long the process may take to answer after an interrupt, wherever it is.
+const lastWait = 10 * time.Second
+
+// notify returns a channel that the first interrupt closes; the second one ends the process, or time does. It keeps a broken pipe from
 // killing the process: a reader that had enough is no error.
 func notify() <-chan struct{} {
 	signal.Ignore(syscall.SIGPIPE)
@@ -63,6 +74,8 @@ func notify() <-chan struct{} {
 		<-c
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		close(done)
+		time.Sleep(lastWait)
+		os.Exit(exitInterrupted)
 	}()
 	return done
 }

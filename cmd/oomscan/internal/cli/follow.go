@@ -66,7 +66,7 @@ func (j *scan) follow(paths []string) ([]logResult, error) {
 		return results, nil
 	}
 	for _, name := range s.Awaited {
-		complain(j.streams.Err, problem{where: name, what: "nothing to read yet", hint: "it is read as soon as there is"})
+		complain(j.streams.Err, problem{where: name, what: "not there yet", hint: "waiting for it"})
 	}
 	if n := len(s.Logs); n > j.options.open {
 		what := fmt.Sprintf("%d files, of which %d are kept open (--max-open); the others are opened when they grow", n, j.options.open)
@@ -108,7 +108,8 @@ func (j *scan) ownOutput() func(fs.FileInfo) bool {
 // loop waits for what happens. It ends when the user interrupts or nobody reads what is written.
 func (f *following) loop() error {
 	var reads <-chan time.Time // nil: there is nothing to read
-	polls, reports := time.NewTimer(poll), time.NewTimer(0)
+	polls, reports, draws := time.NewTimer(poll), time.NewTimer(0), f.status.ticks()
+	defer f.status.hide()
 	for {
 		if reads == nil && (len(f.dirty) > 0 || f.newFiles) {
 			reads = time.After(beat)
@@ -137,6 +138,8 @@ func (f *following) loop() error {
 			if err := f.report(f.known); err != nil {
 				return err
 			}
+		case <-draws:
+			f.status.show(f.statusOf(slices.Collect(maps.Values(f.logs))))
 		case <-f.streams.Interrupt:
 			return nil
 		}
@@ -183,7 +186,7 @@ func (f *following) look() source.Sight {
 		}
 	}
 	for _, l := range s.Logs {
-		f.logs[l] = newTailedLog(l.Name, f.options.lineLimit())
+		f.logs[l] = newTailedLog(l.Name, f.options.reading())
 		f.dirty[l] = true
 	}
 	if f.begun {
@@ -312,7 +315,7 @@ func (f *following) fetch(l *source.Log, buf []byte) (total int, more bool, err 
 		g.failure = nil
 		if g.scanner.Stats().Bytes == 0 && g.wide == nil {
 			if form, _ := source.Begins(buf[:n]); form == source.Wide {
-				g.wide = new(source.UTF16)
+				g.wide = source.NewDecoder(buf[:n])
 			}
 		}
 		g.feed(buf[:n])

@@ -1,7 +1,12 @@
 package cli
 
 import (
+	"cmp"
+	"net/url"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"oomscan/cmd/oomscan/internal/report"
 )
@@ -21,6 +26,11 @@ func formats() map[string]format {
 		defaultFormat: {reporter: report.NewText},
 		"json":        {reporter: report.NewJSON},
 		"ndjson":      {reporter: report.NewNDJSON},
+		"html":        {reporter: report.NewHTML},
+		"markdown":    {reporter: report.NewMarkdown},
+		"sarif":       {reporter: report.NewSARIF},
+		"junit":       {reporter: report.NewJUnit},
+		"prom":        {reporter: report.NewProm},
 		formatObs:     {run: (*options).observe},
 	}
 }
@@ -39,7 +49,13 @@ func formatNames(merging bool) []string {
 
 // style is how text is laid out for this output.
 func (o *options) style(s Streams) report.Style {
-	st := report.Style{Width: s.Width}
+	st := report.Style{Width: s.Width, Full: o.full, ASCII: !s.OutTerminal || o.output != "" || s.Env("TERM") == "dumb" || !utf8Locale(s.Env)}
+	if n, err := strconv.Atoi(s.Env("COLUMNS")); err == nil && n > 0 && !s.OutTerminal {
+		st.Width = n
+	}
+	if s.OutTerminal && o.output == "" && showsLinks(s.Env) {
+		st.Link = fileLink
+	}
 	switch o.color {
 	case "always":
 		st.Color = true
@@ -47,4 +63,29 @@ func (o *options) style(s Streams) report.Style {
 		st.Color = s.OutTerminal && o.output == "" && s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb"
 	}
 	return st
+}
+
+// utf8Locale says whether the locale's characters are UTF-8 (setlocale(3): the first of these that is set decides).
+func utf8Locale(env func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
+// showsLinks says whether the terminal is known to show OSC 8 links. Others may print them as text.
+func showsLinks(env func(string) string) bool {
+	if env("TMUX") != "" || env("STY") != "" {
+		return false // the multiplexer decides, and does not say
+	}
+	vte, _ := strconv.Atoi(env("VTE_VERSION"))
+	return vte >= 5000 || env("KITTY_WINDOW_ID") != "" || env("WT_SESSION") != "" ||
+		slices.Contains([]string{"iTerm.app", "WezTerm", "vscode", "ghostty"}, env("TERM_PROGRAM"))
+}
+
+// fileLink is the address of a log, empty for a member of an archive, which no program can open by its name.
+func fileLink(name string) string {
+	path, err := filepath.Abs(name)
+	if err != nil || strings.Contains(name, "!") || name == "-" {
+		return ""
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }

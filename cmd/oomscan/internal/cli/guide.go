@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +13,6 @@ import (
 	"oomscan/classifier/phase"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
-	"oomscan/parser/source"
 	"oomscan/remedies"
 )
 
@@ -43,7 +42,7 @@ var phaseNames = sync.OnceValue(func() map[string]string {
 })
 
 // guideCmd shows the guides themselves.
-func guideCmd(s Streams) *cobra.Command {
+func guideCmd(s Streams, status *int) *cobra.Command {
 	var o guideOptions
 	cmd := &cobra.Command{
 		Use:   "guide [NAME]",
@@ -61,8 +60,8 @@ of each parameter, computed, and what is already so.`,
   oomscan guide areal --phase training --set train_dataset.max_length=1024 \
           --set gconfig.max_new_tokens=3072
   oomscan guide --search mem_fraction`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.guide(args, s) },
+		Args: atMostOne("NAME"),
+		RunE: func(_ *cobra.Command, args []string) (err error) { *status, err = o.guide(args, s); return err },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.phase, "phase", "", "only this phase: "+columns(phases, 44))
@@ -70,6 +69,7 @@ of each parameter, computed, and what is already so.`,
 	f.StringVar(&o.search, "search", "", "find a `WORD` in the parameters and items of all guides")
 	f.StringArrayVar(&o.set, "set", nil, "a setting of the run, `KEY=VALUE`; may be repeated")
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML, or a log)")
+	packFlag(f, &o.options)
 	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(guideFormats, "|"))
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
 	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|"))
@@ -77,60 +77,65 @@ of each parameter, computed, and what is already so.`,
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return guideNames(), cobra.ShellCompDirectiveNoFileComp
+		return o.names(), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }
 
-// guide prints what was asked for.
-func (o *guideOptions) guide(args []string, s Streams) (err error) {
-	if err := o.words(); err != nil {
-		return err
+// guide prints what was asked for, and returns the exit status: a search that finds nothing has one of its own.
+func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
+	if err := cmp.Or(o.words(), o.readPacks(s)); err != nil {
+		return exitTrouble, err
 	}
 	var q remedies.Query
 	if len(args) > 0 {
-		if !slices.Contains(guideNames(), args[0]) {
-			return noGuide(args[0])
+		name, ok := resolve(args[0], o.names())
+		if !ok {
+			return exitTrouble, o.noGuide(args[0])
 		}
+		args = []string{name}
 		if q, err = o.query(); err != nil {
-			return err
+			return exitTrouble, err
 		}
 	}
-	out, done, err := o.sink(s)
+	out, done, err := o.sink(s, true)
 	if err != nil {
-		return err
+		return exitTrouble, err
 	}
 	defer func() {
 		if e := done(); err == nil && e != nil {
 			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
 		}
 	}()
-	page, err := o.page(args, q)
+	page, found, err := o.page(args, q)
 	if err != nil {
-		return err
+		return exitTrouble, err
 	}
-	return report.GuideFormats()[o.format](out, page, o.style(s))
+	if !found {
+		status = exitNothingFound
+	}
+	return status, report.GuideFormats()[o.format](out, page, o.style(s))
 }
 
-// page is what was asked for.
-func (o *guideOptions) page(args []string, q remedies.Query) (*report.GuidePage, error) {
+// page is what was asked for, and whether a search found anything.
+func (o *guideOptions) page(args []string, q remedies.Query) (page *report.GuidePage, found bool, err error) {
 	switch {
 	case o.search != "":
-		hits, err := remedies.Search(o.search)
+		hits, err := remedies.Search(o.search, o.pack.Guides...)
 		if len(args) > 0 {
 			hits = slices.DeleteFunc(hits, func(h remedies.Hit) bool { return h.Guide.ID != args[0] })
 		}
-		return report.GuideSearch(o.search, hits), err
+		return report.GuideSearch(o.search, hits), len(hits) > 0, err
 	case len(args) == 0:
-		gs, err := remedies.Guides()
-		return report.GuideIndex(gs), err
+		gs, err := remedies.Guides(o.pack.Guides...)
+		return report.GuideIndex(gs), true, err
 	}
-	b, err := remedies.Browse(args[0], q)
+	b, err := remedies.Browse(args[0], q, o.pack.Guides...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	g := report.NewGuide(b, q)
-	return g.Page(), nil
+	return g.Page(), true, nil
 }
 
 // words checks the flags' words, and puts the report's own for those that guides use.
@@ -146,8 +151,8 @@ func (o *guideOptions) words() error {
 	if strings.EqualFold(o.resource, "cpu") {
 		o.resource = "host"
 	}
-	return oneOf(choice{"--phase", o.phase, phases}, choice{"--resource", o.resource, resources}, choice{"--format", o.format, guideFormats},
-		choice{"--color", o.color, colors})
+	return oneOf(choice{"--phase", &o.phase, phases}, choice{"--resource", &o.resource, resources}, choice{"--format", &o.format, guideFormats},
+		choice{"--color", &o.color, colors})
 }
 
 // query is what the flags ask for.
@@ -173,9 +178,9 @@ func (o *guideOptions) query() (remedies.Query, error) {
 	return q, nil
 }
 
-// guideNames are the guides there are.
-func guideNames() []string {
-	gs, _ := remedies.Guides() // the tests decode all of them
+// names are the guides there are.
+func (o *guideOptions) names() []string {
+	gs, _ := remedies.Guides(o.pack.Guides...) // the tests decode all of them
 	names := make([]string, len(gs))
 	for i := range gs {
 		names[i] = gs[i].ID
@@ -184,11 +189,10 @@ func guideNames() []string {
 }
 
 // noGuide is the complaint about a name that no guide has.
-func noGuide(name string) error {
-	names := guideNames()
-	hint := "one of " + strings.Join(names, ", ")
-	if near, ok := source.Closest(name, names); ok {
-		hint = fmt.Sprintf("did you mean %q? There are %s", near, strings.Join(names, ", "))
+func (o *guideOptions) noGuide(name string) error {
+	hint := hintFor(name, o.names(), "oomscan guide lists them")
+	if topic, ok := resolve(name, topics()); ok {
+		hint += "\nsee also: oomscan help " + topic
 	}
 	return problem{where: "guide " + name, what: "there is no guide of that name", hint: hint}
 }

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"embed"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"oomscan/parser/source"
 )
 
 // topicFiles are the help topics: a file a topic.
@@ -59,9 +56,5 @@ func noTopic(root *cobra.Command, word string) error {
 			names = append(names, c.Name())
 		}
 	}
-	hint := "one of " + strings.Join(names, ", ")
-	if near, ok := source.Closest(word, names); ok {
-		hint = fmt.Sprintf("did you mean %q? There are %s", near, strings.Join(names, ", "))
-	}
-	return problem{where: "help " + word, what: "no such command or topic", hint: hint}
+	return problem{where: "help " + word, what: "no such command or topic", hint: hintFor(word, names, "")}
 }

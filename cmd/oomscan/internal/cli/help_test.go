@@ -45,7 +45,7 @@ func flagsOf(cmd *cobra.Command) map[string]*pflag.Flag {
 
 // eachTopic calls a test with the text of each topic, as the command shows it.
 func eachTopic(t *testing.T, test func(t *testing.T, name, text string)) {
-	require.Len(t, topics(), 7)
+	require.Len(t, topics(), 8)
 	for _, name := range topics() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -150,8 +152,11 @@ func (j *scan) unlisted(problems []source.Problem, others bool) []logResult {
 			continue
 		}
 		hint := q.Hint
+		if near, ok := source.Closest(q.Name, j.options.commands); hint == "" && ok && errors.Is(q.Err, fs.ErrNotExist) {
+			hint = fmt.Sprintf("did you mean the command \"oomscan %s\"?", near)
+		}
 		if hint == "" && others {
-			hint = "it is missing in the report; the other inputs are read"
+			hint = "the report does not cover it; the other inputs are read"
 		}
 		what := cause(q.Err)
 		complain(j.streams.Err, problem{where: q.Name, what: what, hint: hint})

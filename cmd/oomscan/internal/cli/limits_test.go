@@ -15,17 +15,16 @@ func TestSizesOfFlags(t *testing.T) {
 	for s, want := range map[string]int64{
 		"0": 0, "17": 17, "17B": 17, "1K": 1 << 10, "500M": 500 << 20, "500MB": 500 << 20, "500MiB": 500 << 20, "64g": 64 << 30, "2 TiB": 2 << 40, "1P": 1 << 50,
 	} {
-		var b bytesFlag
+		var b source.Size
 		require.NoError(t, b.Set(s), s)
 		assert.EqualValues(t, want, b, s)
 	}
 	for _, s := range []string{"", "G", "-1", "1.5G", "1X", "1KM", "9223372036854775807K", "99999999999999999999"} {
-		var b bytesFlag
+		var b source.Size
 		assert.Error(t, b.Set(s), s)
 	}
 	for n, want := range map[int64]string{0: "0", 1023: "1023", 1 << 10: "1K", 64 << 30: "64G", 1<<20 + 1: "1048577"} {
-		b := bytesFlag(n)
-		assert.Equal(t, want, b.String())
+		assert.Equal(t, want, source.Size(n).String())
 	}
 }
 
@@ -37,11 +36,11 @@ func TestLimitsThatLetNothingThroughAreRefused(t *testing.T) {
 		return &o
 	}
 	require.NoError(t, defaults().checkLimits())
-	assert.Equal(t, source.Limits{Depth: 5, Expanded: 64 << 30, Ratio: 1000, Members: 100_000}, defaults().limits)
+	assert.Equal(t, source.Limits{Depth: 5, Expanded: 64 << 30, Total: 1 << 40, Ratio: 1000, Members: 100_000}, defaults().limits)
 	assert.Equal(t, 256, defaults().open)
 	assert.EqualValues(t, 64<<10, defaults().line)
 	for _, f := range []func(*options){
-		func(o *options) { o.limits.Depth = 0 }, func(o *options) { o.limits.Expanded = 0 }, func(o *options) { o.limits.Ratio = -1 },
+		func(o *options) { o.limits.Depth = 0 }, func(o *options) { o.limits.Expanded = 0 }, func(o *options) { o.limits.Total = 0 }, func(o *options) { o.limits.Ratio = -1 },
 		func(o *options) { o.limits.Members = 0 }, func(o *options) { o.open = 0 },
 		func(o *options) { o.line = 0 }, func(o *options) { o.line = 8<<10 - 1 }, func(o *options) { o.line = 16<<20 + 1 },
 	} {

@@ -31,7 +31,7 @@ A FILE may be a folder or an archive: the files of observations in it are read.
   oomscan merge /shared/*.obs`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.check(s); err != nil {
 				return err
 			}
 			if len(args) == 0 && s.InTerminal {
@@ -99,7 +99,7 @@ func (r *recorder) Log(string) func(parser.Observation) {
 
 // Done ends a log.
 func (r *recorder) Done(x obs.Read, whole bool) {
-	in := report.Input{Name: x.Name, Bytes: x.Bytes, Lines: x.Lines, Truncated: x.Truncated}
+	in := report.Input{Name: x.Name, Bytes: x.Bytes, Lines: x.Lines, Truncated: x.Truncated, Quoted: x.Quoted}
 	hint := "so it was when it was scanned"
 	if !whole {
 		x.Error, hint = "its observations end in the middle", "see what is said of "+r.name

@@ -31,11 +31,14 @@ func (o *options) checkObs() error {
 
 // observe writes the observations of all inputs instead of a report, for [options.merge].
 func (o *options) observe(paths []string, s Streams) (int, error) {
+	if o.follow {
+		return exitTrouble, problem{where: "--format obs", what: "is written when all is read, and --follow reads on", hint: "leave --follow out"}
+	}
 	if s.OutTerminal && (o.output == "" || o.output == "-") && !o.quiet {
 		return exitTrouble, problem{where: "--format obs", what: "is packed and nothing for a terminal", hint: "write it to a file with -o"}
 	}
 	inputs, problems := source.List(paths)
-	out, closeOut, err := o.sink(s)
+	out, closeOut, err := o.sink(s, false)
 	if err != nil {
 		return exitTrouble, err
 	}
@@ -128,7 +131,7 @@ func (j *observer) log(out io.Writer, name, from string) *obs.Log {
 
 // read is what observations hold about an input besides.
 func read(in *report.Input, digest string) obs.Read {
-	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Digest: digest}
+	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Quoted: in.Quoted, Digest: digest}
 	if in.Error != nil {
 		r.Error = *in.Error
 	}

@@ -62,6 +62,7 @@ reference=true, critic=false. What is missing is listed, with how to give it.`,
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
 	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|"))
 	f.StringVar(&o.job, "job", "", "of several jobs, plan for the one with this `NAME`,\nor whose name ends so")
+	packFlag(f, &o.options)
 	limitFlags(f, &o.options)
 	for name, words := range map[string][]string{"format": planFormats, "color": colors, "framework": frameworks} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
@@ -72,7 +73,10 @@ reference=true, critic=false. What is missing is listed, with how to give it.`,
 // plan prints the budget of the run that the paths and the flags describe.
 func (o *planOptions) plan(paths []string, s Streams) (err error) {
 	o.jobs = min(runtime.GOMAXPROCS(0), maxJobs)
-	if err := oneOf(choice{"--format", o.format, planFormats}, choice{"--color", o.color, colors}, choice{"--framework", o.framework, frameworks}); err != nil {
+	if err := o.readPacks(s); err != nil {
+		return err
+	}
+	if err := oneOf(choice{"--format", &o.format, planFormats}, choice{"--color", &o.color, colors}, choice{"--framework", &o.framework, o.frameworks()}); err != nil {
 		return err
 	}
 	if err := o.checkLimits(); err != nil {
@@ -101,7 +105,7 @@ func (o *planOptions) plan(paths []string, s Streams) (err error) {
 	if err != nil {
 		return problem{where: "--set", what: err.Error(), hint: "write the key in full"}
 	}
-	out, done, err := o.sink(s)
+	out, done, err := o.sink(s, true)
 	if err != nil {
 		return err
 	}

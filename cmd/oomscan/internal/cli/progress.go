@@ -152,11 +152,8 @@ func erase(w io.Writer, shown, width int) {
 	if shown == 0 {
 		return
 	}
-	text := "\r"
-	if up := (shown - 1) / max(width, 1); up > 0 {
-		text = fmt.Sprintf("\r\x1b[%dA", up)
-	}
-	_, _ = io.WriteString(w, text+"\x1b[J")
+	const line, up = "\r\x1b[2K", "\x1b[1A\x1b[2K"
+	_, _ = io.WriteString(w, line+strings.Repeat(up, (shown-1)/max(width, 1)))
 }
 
 // meter counts what is read of one input.

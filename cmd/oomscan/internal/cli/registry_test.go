@@ -20,7 +20,7 @@ func TestGuidesAndFrameworksKnowEachOther(t *testing.T) {
 			assert.Equal(t, g.Framework, classifier.FrameworkByID(g.Framework).ID, "guide %s: add its framework to classifier/framework.go", g.ID)
 		}
 	}
-	for _, id := range append(classifier.Frameworks(), classifier.Applications()...) {
+	for _, id := range append(classifier.IDs(classifier.Framework), classifier.IDs(classifier.Application)...) {
 		want := classifier.FrameworkByID(id).Guide
 		assert.True(t, slices.ContainsFunc(guides, func(g remedies.Guide) bool { return g.ID == want && g.Framework == id }),
 			"%s: there is no guide %q that says framework: %s", id, want, id)

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +11,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/jobs"
+	"oomscan/cmd/oomscan/internal/pack"
+	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser/source"
 )
 
@@ -23,10 +29,14 @@ type options struct {
 	format    string
 	output    string
 	color     string
+	full      bool
+	noPager   bool
 	framework string
 	runConfig string
-	prefix    string // of the names in observations
-	merging   bool   // inputs are observations, not logs
+	rules     []string  // paths of packs
+	pack      pack.Pack // what they hold
+	prefix    string    // of the names in observations
+	merging   bool      // inputs are observations, not logs
 	jobs      int
 	limits    source.Limits
 	follow    bool
@@ -36,12 +46,18 @@ type options struct {
 	each      bool
 	oneJob    bool
 	job       string
+	sort      string
+	all       bool
+	kind      string
+	host      string
+	since     string
+	commands  []string // the names of the commands, for who mistypes one
 }
 
 // colors and frameworks are the words that --color and --framework take.
 var (
 	colors     = []string{"auto", "always", "never"}
-	frameworks = classifier.Frameworks()
+	frameworks = classifier.IDs(classifier.Framework)
 )
 
 // Main runs the program and returns its exit status.
@@ -52,9 +68,6 @@ func Main(args []string, s Streams) int {
 	status := exitClean
 	cmd := root(s, &status)
 	cmd.SetArgs(args)
-	cmd.SetIn(s.In)
-	cmd.SetOut(s.Out)
-	cmd.SetErr(s.Err)
 	if err := cmd.Execute(); err != nil {
 		if brokenPipe(err) {
 			return status
@@ -64,7 +77,7 @@ func Main(args []string, s Streams) int {
 			err = problem{what: err.Error(), hint: "oomscan --help lists the flags"}
 		}
 		complain(s.Err, err)
-		return exitTrouble
+		return cmp.Or(p.status, exitTrouble)
 	}
 	return status
 }
@@ -73,23 +86,24 @@ func root(s Streams, status *int) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "oomscan [flags] [PATH ...]",
-		Short: "Say what ran out of memory in a job's logs, when, who first, and what to change",
+		Short: "Say why a job ran out of memory, and what to change first",
 		Long: `oomscan reads the logs of a dead or dying machine-learning job and says what ran
-out of memory, in which phase, which rank first, how much was missing, and what
-to change: the checklist of the framework's own out-of-memory guide, filled in
-with the run's values.
+out of memory, in which phase, which rank first, how much was missing, why, and
+what to change first. The checklist of the framework's own out-of-memory guide
+follows, filled in with the run's values.
 
-A folder is read with everything below it, and what is packed (gzip, zstd, xz,
-bzip2, lz4, tar, zip, in each other) is read without unpacking it to disk.
-Without paths, or for the path -, standard input is read as it comes. With
---follow, files and folders are read on as they grow.
+A folder is read with everything below it. Archives and compressed files (gzip,
+zstd, xz, bzip2, lz4, tar, zip, nested) are read without unpacking them to disk.
+Without paths, or for the path -, standard input is read as it arrives. With
+--follow, files and folders are read as they grow.
 
-Files given by their names are one job. What is found in folders and archives may
-be several: by job ids in the names of files and folders, by ids in the logs, or
-by folders that each hold a run. Then a table of the jobs comes first.
+Files given by their names are one job, unless the names carry different job ids.
+What is found in folders and archives may be several: by job ids in the names of
+files and folders, by ids in the logs, or by folders that each hold a run. Then a
+table of the jobs is shown, and --job NAME reports on one.
 
-Exit status: 0 no memory incident, 1 at least one, 2 wrong usage, or an input
-could not be read and nothing was found in the rest, 130 a scan was interrupted.
+Exit status: 0 no memory incident; 1 at least one; 2 wrong usage, or an input
+could not be read and nothing was found in the rest; 130 the scan was interrupted.
 
 More: oomscan help TOPIC, with TOPIC one of
 ` + strings.Join(topics(), ", ") + ".",
@@ -104,7 +118,7 @@ More: oomscan help TOPIC, with TOPIC one of
 		SilenceUsage:  true,
 		Version:       version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.check(s); err != nil {
 				return err
 			}
 			if len(args) == 0 && s.InTerminal {
@@ -126,8 +140,17 @@ More: oomscan help TOPIC, with TOPIC one of
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on reading what is written to the paths, until\ninterrupted")
 	logFlags(cmd.Flags(), &o)
 	cmd.Flags().StringVar(&o.prefix, "prefix", "", "with --format obs: `TEXT` to put before the names of\nlogs, such as the node's")
-	cmd.AddCommand(guideCmd(s), planCmd(s), rulesCmd(s), epilogCmd(s), mergeCmd(s, status))
+	cmd.AddCommand(guideCmd(s, status), planCmd(s), rulesCmd(s), explainCmd(s), epilogCmd(s), mergeCmd(s, status), schemaCmd(s), manCmd(s), skillCmd(s), mcpCmd(s), versionCmd(s))
+	for _, c := range cmd.Commands() {
+		o.commands = append(o.commands, c.Name())
+	}
 	cmd.SetHelpCommand(helpCmd(s))
+	cmd.SetIn(s.In)
+	cmd.SetOut(s.Out)
+	cmd.SetErr(s.Err)
+	cmd.InitDefaultCompletionCmd() // it prints to where the command does by now
+	describeCompletion(cmd)
+	suggestFlags(cmd)
 	return cmd
 }
 
@@ -136,21 +159,48 @@ func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	names := formatNames(o.merging)
 	f.StringVar(&o.format, "format", defaultFormat, "output: "+strings.Join(names, "|"))
-	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output;\na folder (DIR/) gets a report for each job")
+	f.BoolVar(&o.full, "full", false, "show everything: reasons, figures, traceback, log lines")
+	f.BoolVar(&o.noPager, "no-pager", false, "do not show a long report through $PAGER")
 	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+"\n(auto honours NO_COLOR)")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
+	packFlag(f, o)
 	f.IntVar(&o.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "processors to search with; they change the time only")
 	f.BoolVar(&o.each, "each", false, "every input is a job of its own")
 	f.BoolVar(&o.oneJob, "one-job", false, "all inputs are one job")
 	f.StringVar(&o.job, "job", "", "of several jobs, report on the one with this `NAME`,\nor whose name ends so")
+	f.BoolVar(&o.all, "all", false, "list every job with incidents")
+	f.StringVar(&o.sort, "sort", "", "order of several jobs: "+columns(report.Sorts(), 30))
+	f.StringVar(&o.kind, "kind", "", "of several jobs, only those with this kind of\nincident: "+columns(kindNames, 41))
+	f.StringVar(&o.host, "host", "", "of several jobs, only those with an incident on `HOST`")
+	f.StringVar(&o.since, "since", "", "of several jobs, only those with an incident since\n`TIME`: 2026-05-24, 2026-05-24T19:00, 36h or 7d ago")
 	cmd.MarkFlagsMutuallyExclusive("each", "one-job")
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, o)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
-	for name, words := range map[string][]string{"format": names, "color": colors, "framework": frameworks} {
+	for name, words := range map[string][]string{
+		"format": names, "color": colors, "framework": frameworks, "sort": report.Sorts(), "kind": kindNames,
+	} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
+	_ = cmd.RegisterFlagCompletionFunc("job", func(_ *cobra.Command, paths []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return jobsByName(paths), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// jobsByName are the jobs that the names of files tell apart.
+func jobsByName(paths []string) []string {
+	inputs, _ := source.List(paths)
+	logs := make([]jobs.Log, len(inputs))
+	for i := range inputs {
+		logs[i].Name = inputs[i].Name
+	}
+	var names []string
+	for _, j := range jobs.Group(logs) {
+		names = append(names, j.Name)
+	}
+	return names
 }
 
 // columns lists the words that a flag takes in lines of at most so many columns.
@@ -171,33 +221,16 @@ func columns(list []string, most int) string {
 	return b.String()
 }
 
-// choice is a flag's value and the words that it takes. An empty value is always one.
-type choice struct {
-	flag, value string
-	words       []string
-}
-
-// oneOf refuses words that a flag does not take.
-func oneOf(choices ...choice) error {
-	for _, t := range choices {
-		if t.value == "" || slices.Contains(t.words, t.value) {
-			continue
-		}
-		hint := "one of " + strings.Join(t.words, ", ")
-		if near, ok := source.Closest(t.value, t.words); ok {
-			hint = fmt.Sprintf("did you mean %q? It takes %s", near, hint)
-		}
-		return problem{where: t.flag, what: fmt.Sprintf("unknown value %q", t.value), hint: hint}
+// check refuses what no flag takes, and reads the packs: they add words that a flag may take.
+func (o *options) check(s Streams) error {
+	if err := o.readPacks(s); err != nil {
+		return err
 	}
-	return nil
-}
-
-// check refuses what no flag takes.
-func (o *options) check() error {
 	if o.format == "" || o.color == "" {
 		return problem{where: "--format, --color", what: "need a value", hint: "leave them out for text and auto"}
 	}
-	if err := oneOf(choice{"--format", o.format, formatNames(o.merging)}, choice{"--color", o.color, colors}, choice{"--framework", o.framework, frameworks}); err != nil {
+	if err := oneOf(choice{"--format", &o.format, formatNames(o.merging)}, choice{"--color", &o.color, colors}, choice{"--framework", &o.framework, o.frameworks()},
+		choice{"--sort", &o.sort, report.Sorts()}, choice{"--kind", &o.kind, kindNames}); err != nil {
 		return err
 	}
 	if o.jobs < 1 {
@@ -207,6 +240,37 @@ func (o *options) check() error {
 		return err
 	}
 	return o.checkLimits()
+}
+
+// frameworks are the words of --framework, those of packs among them.
+func (o *options) frameworks() []string { return slices.Concat(frameworks, o.pack.Programs()) }
+
+// query is which of several jobs are reported.
+func (o *options) query(now time.Time) (report.JobQuery, error) {
+	since, err := timeOf(o.since, now)
+	return report.JobQuery{Kind: o.kind, Host: o.host, Since: since}, err
+}
+
+// timeOf reads a time of --since: a date, a date with a time of day, or how long ago. Times without a zone are local.
+func timeOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	ago := text
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil {
+			ago = strconv.Itoa(24*n) + "h"
+		}
+	}
+	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, problem{where: "--since", what: fmt.Sprintf("%q is neither a time nor a duration", text), hint: "2026-05-24, 2026-05-24T19:00, 36h or 7d"}
 }
 
 // maxJobs bounds the processors that are used unless the user says otherwise: a log is read faster than most disks are
@@ -221,10 +285,13 @@ func version() string {
 	return "(devel)"
 }
 
-// sink opens where the report goes.
-func (o *options) sink(s Streams) (io.Writer, func() error, error) {
+// sink opens where the report goes. On a terminal, text that is complete before it is shown goes through the pager.
+func (o *options) sink(s Streams, complete bool) (io.Writer, func() error, error) {
 	if o.quiet {
 		return io.Discard, func() error { return nil }, nil
+	}
+	if p := o.pagerFor(s); p != nil && complete && o.output == "" && o.format == defaultFormat {
+		return p, p.Close, nil
 	}
 	if o.output == "" || o.output == "-" {
 		return s.Out, func() error { return nil }, nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -8,47 +9,85 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/envelope"
-	"oomscan/parser/messages"
 	"oomscan/parser/pattern"
 	"oomscan/parser/stream"
 )
 
+// rulesOptions are the flags of the rules command.
+type rulesOptions struct{ options }
+
+// fewRules is how many rules are shown in full without being asked.
+const fewRules = 3
+
 // rulesCmd shows what is recognised.
 func rulesCmd(s Streams) *cobra.Command {
+	var o rulesOptions
 	cmd := &cobra.Command{
-		Use:   "rules [NAME ...]",
+		Use:   "rules [WORD ...]",
 		Short: "List the messages that are recognised, or show some in full",
-		Long: `rules lists the messages that oomscan recognises: name, what a match yields, and the program
-that prints it. With names (or the beginnings of names) it shows these in full, with the lines that
-prove them. "rules try LINE" shows what is read out of a line.`,
+		Long: `rules lists the messages that oomscan recognises: the name of the rule, what the message
+means, and the program that prints it. With words it lists the rules whose name, meaning or
+program contains one of them. Up to three rules are shown in full: the pattern, and lines that
+it matches.
+
+With --rules or $OOMSCAN_RULES the rules of your own are among them; oomscan help rules
+says how to write some.
+
+The exit status is 1 when no rule is found.`,
+		Example: `  oomscan rules deepspeed
+  oomscan rules --kind shm_exhausted
+  oomscan rules --full torch.oom
+  oomscan rules try 'RuntimeError: CUDA out of memory. Tried to allocate 1.15 GiB'
+  oomscan rules check ~/oomscan-rules`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all := messages.All()
-			slices.SortFunc(all, func(a, b pattern.Pattern) int { return strings.Compare(a.Name, b.Name) })
-			found := false
-			for i := range all {
-				p := &all[i]
-				switch {
-				case len(args) == 0:
-					fmt.Fprintf(s.Out, "%-34s %-28s %s\n", p.Name, yields(p), printable(p.Source))
-				case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(p.Name, a) }):
-					found = true
-					showPattern(s.Out, p)
-				}
+			if err := cmp.Or(oneOf(choice{"--kind", &o.kind, kindNames}), o.readPacks(s)); err != nil {
+				return err
 			}
-			if len(args) > 0 && !found {
-				return problem{where: args[0], what: "no rule of that name", hint: "oomscan rules lists them all"}
+			found := o.find(args)
+			if len(found) == 0 {
+				return o.noRule(args)
+			}
+			if o.full || len(found) <= fewRules {
+				for i := range found {
+					showRule(s.Out, &found[i])
+				}
+				return nil
+			}
+			listRules(s, found)
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return o.names(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().StringVar(&o.kind, "kind", "", "only rules about this kind of failure:\n"+columns(kindNames, 50))
+	cmd.Flags().BoolVar(&o.full, "full", false, "show every rule in full")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames, cobra.ShellCompDirectiveNoFileComp))
+	packFlag(cmd.Flags(), &o.options)
+	cmd.AddCommand(tryCmd(s), checkCmd(s))
+	return cmd
+}
+
+// tryCmd shows what is read out of a line.
+func tryCmd(s Streams) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "try LINE",
+		Short: "Show what is read from a line (- reads lines from standard input)",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return problem{where: "rules try", what: "takes one line in quotes", hint: "oomscan rules try 'LINE', or oomscan rules try - to read lines from standard input"}
 			}
 			return nil
 		},
-	}
-	cmd.AddCommand(&cobra.Command{
-		Use:   "try LINE",
-		Short: "Show what is read out of a line (- reads lines from standard input)",
-		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.readPacks(s); err != nil {
+				return err
+			}
 			text := []byte(args[0])
 			if args[0] == "-" {
 				var err error
@@ -56,38 +95,103 @@ prove them. "rules try LINE" shows what is read out of a line.`,
 					return err
 				}
 			}
-			return try(s.Out, text)
+			return o.try(s.Out, text)
 		},
-	})
+	}
+	packFlag(cmd.Flags(), &o)
 	return cmd
 }
 
-// yields says in words what a match of p is.
-func yields(p *pattern.Pattern) string {
-	switch {
-	case p.Veto:
-		return "nothing: only looks like it"
-	case p.Marker != "":
-		return "marker " + p.Marker
-	case p.Gauge:
-		return "gauge"
-	}
-	return string(p.Role) + " of " + string(p.Kind)
+// kindNames are the kinds of failures.
+var kindNames = report.Kinds()
+
+// sorted are all rules by name.
+func (o *rulesOptions) sorted() []pattern.Pattern {
+	all := o.pack.All()
+	slices.SortFunc(all, func(a, b pattern.Pattern) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
-func showPattern(w io.Writer, p *pattern.Pattern) {
-	fmt.Fprintf(w, "%s: %s\n  printed by  %s\n  needles     %q\n  expression  %s\n", p.Name, yields(p), p.Source, p.Literals, p.Expr)
+func (o *rulesOptions) names() []string {
+	var names []string
+	for _, p := range o.sorted() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// find returns the rules of the kind that contain one of the words.
+func (o *rulesOptions) find(words []string) []pattern.Pattern {
+	return slices.DeleteFunc(o.sorted(), func(p pattern.Pattern) bool {
+		text := folded(strings.Join([]string{p.Name, meaning(&p), p.Source}, "\n"))
+		contains := func(word string) bool { return strings.Contains(text, folded(word)) }
+		return o.kind != "" && string(p.Kind) != o.kind || len(words) > 0 && !slices.ContainsFunc(words, contains)
+	})
+}
+
+// noRule is the complaint about words that are in no rule.
+func (o *rulesOptions) noRule(words []string) error {
+	p := problem{where: "rules", what: "none found", hint: "oomscan rules lists them all", status: exitNothingFound}
+	if len(words) > 0 {
+		p.where, p.what = strings.Join(words, " "), "no rule has this in its name, meaning or program"
+		names := append(o.names(), "check", "try")
+		for _, name := range names {
+			program, _, _ := strings.Cut(name, ".")
+			names = append(names, program)
+		}
+		p.hint = hintFor(words[0], names, p.hint)
+	}
+	return p
+}
+
+// meaning says in a few words what a message means that a rule recognises.
+func meaning(p *pattern.Pattern) string {
+	switch {
+	case p.Veto:
+		return "ignored"
+	case p.Marker != "":
+		return "progress: " + p.Marker
+	case p.Gauge:
+		return "memory reading"
+	case p.Role == parser.Evidence:
+		return string(p.Kind)
+	}
+	return fmt.Sprintf("%s (%s)", p.Kind, p.Role)
+}
+
+// listRules writes a line a rule.
+func listRules(s Streams, rules []pattern.Pattern) {
+	const line = "%-30s  %-28s  %s\n"
+	fmt.Fprintf(s.Out, line, "RULE", "MEANING", "PRINTED BY")
+	room := max(cmp.Or(s.Width, 100)-62, 18)
+	for i := range rules {
+		p := &rules[i]
+		by := printable(p.Source)
+		if len(by) > room {
+			by = by[:room-3] + "..."
+		}
+		fmt.Fprintf(s.Out, line, p.Name, meaning(p), by)
+	}
+	fmt.Fprintf(s.Out, "\n%d rules. oomscan rules NAME shows one in full.\n", len(rules))
+}
+
+// showRule writes a rule in full.
+func showRule(w io.Writer, p *pattern.Pattern) {
+	fmt.Fprintf(w, "%s: %s\n  printed by  %s\n  literals    %q\n  pattern     %s\n", p.Name, meaning(p), p.Source, p.Literals, p.Expr)
 	for _, m := range p.Match {
-		fmt.Fprintf(w, "  reads       %s\n  as          %s\n", printable(m.Line), fields(m.Want))
+		fmt.Fprintf(w, "  matches     %s\n", printable(m.Line))
+		if len(m.Want) > 0 {
+			fmt.Fprintf(w, "  fields      %s\n", fields(m.Want))
+		}
 	}
 	for _, n := range p.NoMatch {
-		fmt.Fprintf(w, "  leaves      %s\n", printable(n))
+		fmt.Fprintf(w, "  not         %s\n", printable(n))
 	}
 	fmt.Fprintln(w)
 }
 
 // try prints the envelope of each line and what the parser makes of the text.
-func try(w io.Writer, text []byte) error {
+func (o *options) try(w io.Writer, text []byte) error {
 	for line := range strings.Lines(string(text)) {
 		body, h := envelope.Peel([]byte(strings.TrimRight(line, "\r\n")))
 		fmt.Fprintf(w, "message  %s\n", printable(string(body)))
@@ -108,9 +212,9 @@ func try(w io.Writer, text []byte) error {
 		case parser.Gauge:
 			fmt.Fprintf(w, "gauge    line %d: %s %s\n", o.At.Line, o.Name, fields(o.Fields))
 		}
-	})
+	}, o.pack.Options()...)
 	if n == 0 {
-		fmt.Fprintln(w, "nothing is read out of it")
+		fmt.Fprintln(w, "no rule matches")
 	}
 	return err
 }

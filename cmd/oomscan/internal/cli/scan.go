@@ -1,12 +1,19 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/goccy/go-yaml"
+	yamlparser "github.com/goccy/go-yaml/parser"
 
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
@@ -15,14 +22,23 @@ import (
 	"oomscan/parser/stream"
 )
 
+// gcPercent lets a scan, whose live memory is a few megabytes, collect garbage half as often as Go does by default. A large input
+// makes garbage for so long that memory counts more: it has longGCPercent.
+const (
+	gcPercent     = 200
+	longGCPercent = 100
+)
+
 // run answers a call: the paths become inputs, the inputs results of logs, the results jobs, and each job a report.
 func (o *options) run(paths []string, s Streams) (int, error) {
-	j, err := o.start(s)
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	piped := slices.Equal(paths, []string{source.Stdin})
+	j, err := o.start(s, o.follow || piped)
 	if err != nil {
 		return exitTrouble, err
 	}
 	j.paths = paths
-	if o.follow && !slices.Equal(paths, []string{source.Stdin}) {
+	if o.follow && !piped {
 		return j.finish(j.follow(paths))
 	}
 	list := source.List
@@ -53,8 +69,11 @@ type scan struct {
 	extra    []parser.Setting // of --run-config
 	begin    time.Time
 	paths    []string // of the command line
+	query    report.JobQuery
+	folder   *folder // of -o DIR/; nil: all reports go to out
 
-	progress *progress // nil: nobody reads along
+	progress *progress   // nil: nobody reads along
+	status   *statusLine // nil: the same
 	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
 	followed bool
 
@@ -114,9 +133,21 @@ func (p *logResult) jobClues() classifier.Clues {
 }
 
 // start opens the output and reads what the user tells beside the logs. What it opened is closed by [scan.finish].
-func (o *options) start(s Streams) (*scan, error) {
+func (o *options) start(s Streams, live bool) (*scan, error) {
 	begin := time.Now()
-	out, closeOut, err := o.sink(s)
+	query, err := o.query(begin)
+	if err != nil {
+		return nil, err
+	}
+	var dir *folder
+	table := *o
+	if o.isOutputFolder() && !o.quiet {
+		if dir, err = o.newFolder(s); err != nil {
+			return nil, err
+		}
+		table.output, table.format = "", defaultFormat // the table of the jobs goes to standard output
+	}
+	out, closeOut, err := table.sink(s, !live)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +155,15 @@ func (o *options) start(s Streams) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &scan{options: o, streams: s, out: out, close: closeOut, extra: extra, begin: begin}
-	j.reporter = formats()[o.format].reporter(report.Output{Writer: out, Style: o.style(s)})
+	status := o.newStatusLine(s)
+	if status != nil {
+		s.Err = status.above(s.Err)
+		if s.OutTerminal && out == s.Out {
+			out = status.above(out)
+		}
+	}
+	j := &scan{options: o, streams: s, out: out, close: closeOut, extra: extra, begin: begin, status: status, query: query, folder: dir}
+	j.reporter = formats()[table.format].reporter(report.Output{Writer: out, Style: table.style(s)})
 	j.state.out, _ = j.reporter.(report.Live)
 	return j, nil
 }
@@ -215,10 +253,11 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 			emit(o)
 		}
 	}
-	limit := j.options.lineLimit()
+	options := j.options.reading()
 	if f, from, size := regular(r); size >= minParts {
+		debug.SetGCPercent(longGCPercent)
 		in := interruptibleAt{source.NewView(f, from, size), j.streams.Interrupt, m}
-		st, err = stream.ReadFile(name, in, size, workers, add, limit)
+		st, err = stream.ReadFile(name, in, size, workers, add, options...)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
 		if _, plain := r.(*os.File); !plain {
@@ -228,10 +267,10 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		if room == nil {
 			room = new(stream.Buffer)
 		}
-		st, err = room.Read(name, in, add, limit)
+		st, err = room.Read(name, in, add, options...)
 		j.rooms.Put(room)
 	}
-	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated}, err
+	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated, Quoted: st.Quoted}, err
 }
 
 // regular tells a regular file, where its reader is in it, and how much is left; 0 for everything else.
@@ -251,16 +290,37 @@ func regular(r io.Reader) (f *os.File, from, left int64) {
 	return f, from, st.Size() - from
 }
 
+// mostConfig is how large a file with settings may be; a log that prints them is larger than that only if it is long.
+const mostConfig = 256 << 20
+
+var (
+	errNoFile = errors.New("no regular file")
+	errTooBig = errors.New("larger than " + size(mostConfig))
+)
+
 // settings reads --run-config.
 func (o *options) settings() ([]parser.Setting, error) {
 	if o.runConfig == "" {
 		return nil, nil
 	}
-	f, err := os.Open(o.runConfig)
+	info, err := os.Stat(o.runConfig)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		err = errNoFile
+	case err == nil && info.Size() > mostConfig:
+		err = errTooBig
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(o.runConfig)
+	}
 	if err != nil {
 		return nil, problem{where: o.runConfig, what: cause(err), hint: "--run-config takes the run's YAML or a log that prints it"}
 	}
 	defer f.Close()
+	if err := checkYAML(f); err != nil {
+		return nil, problem{where: o.runConfig, what: "is not valid YAML\n" + strings.TrimSpace(yaml.FormatError(err, false, true)), hint: "a log that prints the configuration will do, too"}
+	}
 	var out []parser.Setting
 	_, err = stream.Read(o.runConfig, f, func(ob parser.Observation) {
 		if s, ok := ob.(parser.Setting); ok {
@@ -271,7 +331,26 @@ func (o *options) settings() ([]parser.Setting, error) {
 		return nil, problem{where: o.runConfig, what: cause(err)}
 	}
 	if len(out) == 0 {
-		return nil, problem{where: o.runConfig, what: "holds no settings", hint: "--run-config takes the run's YAML or a log that prints it"}
+		return nil, problem{where: o.runConfig, what: "no settings found", hint: "--run-config takes the run's YAML or a log that prints it"}
 	}
 	return out, nil
 }
+
+// checkYAML says what is wrong with a file whose name says that it is YAML. The file is left at its beginning.
+func checkYAML(f *os.File) error {
+	if ext := filepath.Ext(f.Name()); ext != ".yaml" && ext != ".yml" {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxYAML))
+	if err != nil || len(text) == maxYAML {
+		return nil // reading it for the settings says what is wrong
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = yamlparser.ParseBytes(text, 0)
+	return err
+}
+
+// maxYAML bounds the configuration that is checked.
+const maxYAML = 4 << 20

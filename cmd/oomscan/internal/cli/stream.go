@@ -18,9 +18,9 @@ func (j *scan) stream() (results []logResult, err error) {
 	if form == source.Packed {
 		return j.unpack(&chunkReader{head: head, err: end, chunks: chunks, free: free, done: j.streams.Interrupt}, 1), nil
 	}
-	log := newTailedLog(source.Stdin, j.options.lineLimit())
+	log := newTailedLog(source.Stdin, j.options.reading())
 	if form == source.Wide {
-		log.wide = new(source.UTF16)
+		log.wide = source.NewDecoder(head)
 	}
 	l := newLive(j)
 	feed := func(p []byte) {
@@ -36,7 +36,8 @@ func (j *scan) stream() (results []logResult, err error) {
 		return []logResult{log.result()}
 	}
 	feed(head)
-	reports := time.NewTimer(l.wait())
+	reports, draws := time.NewTimer(l.wait()), j.status.ticks()
+	defer j.status.hide()
 	for end == nil && err == nil {
 		select {
 		case b, ok := <-chunks:
@@ -51,8 +52,10 @@ func (j *scan) stream() (results []logResult, err error) {
 			}
 		case <-reports.C:
 			err = l.report(known)
+		case <-draws:
+			j.status.show(j.statusOf([]*tailedLog{log}))
 		case <-j.streams.Interrupt:
-			end = errInterrupted
+			end, j.followed = io.EOF, true // who writes may go on: the user has seen enough
 		}
 		reports.Reset(l.wait())
 	}
@@ -111,7 +114,7 @@ func (j *scan) read() (<-chan chunk, chan<- []byte) {
 // head reads the first bytes of standard input, as many as it takes to tell what it is, and no longer than the stream
 // is silent: a log is answered as it comes. It returns why there are no more.
 func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form source.Form, err error) {
-	timer := time.NewTimer(idle)
+	timer, draws := time.NewTimer(idle), j.status.ticks()
 	defer timer.Stop()
 	for {
 		select {
@@ -134,8 +137,11 @@ func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form 
 				return head, form, nil
 			}
 			timer.Reset(idle)
+		case <-draws:
+			j.status.show("stdin: waiting for input")
 		case <-j.streams.Interrupt:
-			return head, form, errInterrupted
+			j.followed = true
+			return head, form, io.EOF
 		}
 	}
 }

@@ -21,7 +21,8 @@ type streamState struct {
 
 // reported is an incident that was reported.
 type reported struct {
-	id     string // of the first report: what is found out later may give the incident another root and id
+	id     string    // of the first report: what is found out later may give the incident another root and id
+	first  report.At // its root then
 	before report.Snapshot
 	at     time.Time
 	round  int // in which it was last seen
@@ -71,7 +72,7 @@ func (s *streamState) printNew(r *report.Report, all bool) error {
 		x := s.match(&in)
 		isNew := x == nil
 		if isNew {
-			x = &reported{id: in.ID}
+			x = &reported{id: in.ID, first: report.At{File: in.Root.File, Line: in.Root.Line}}
 			s.all = append(s.all, x)
 		}
 		x.round = s.round
@@ -83,7 +84,7 @@ func (s *streamState) printNew(r *report.Report, all bool) error {
 			continue
 		}
 		before := x.before
-		in.ID, x.before = x.id, in.Snapshot()
+		in.ID, in.First, x.before = x.id, x.first, in.Snapshot()
 		wrote, err := true, error(nil)
 		if isNew {
 			err = s.out.Incident(r, &in)

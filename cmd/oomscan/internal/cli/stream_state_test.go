@@ -31,7 +31,7 @@ func followed(in report.Incident, kind string, line, count int) report.Incident 
 // newState is the state of a stream that is reported in a format, and what was written.
 func newState(format string) (*streamState, *bytes.Buffer) {
 	var b bytes.Buffer
-	return &streamState{out: formats()[format].reporter(report.Output{Writer: &b}).(report.Live)}, &b
+	return &streamState{out: formats()[format].reporter(report.Output{Writer: &b, Style: report.Style{ASCII: true}}).(report.Live)}, &b
 }
 
 // lines are the ids of the lines of ndjson that were written, those of updates with a + before them.
@@ -108,20 +108,43 @@ func TestTextTellsWhatHasCome(t *testing.T) {
 	t.Parallel()
 	p, b := newState("text")
 	tell(t, p, true, failure("x", 5))
-	assert.Equal(t, 1, strings.Count(b.String(), "GPU memory ran out"))
+	assert.Equal(t, 1, strings.Count(b.String(), "OUT OF MEMORY"))
 	b.Reset()
 	in := followed(failure("x", 5, 6, 7), "process_exit", 9, 3)
 	tell(t, p, true, in)
-	assert.Equal(t, "  update    a.log:5 (gpu_oom): 2 more reports of the same failure, process ended 3x at a.log:9\n", b.String())
+	assert.Equal(t, "  update    a.log:5 (gpu_oom): same error 2 more times, process ended 3x at a.log:9\n", b.String())
 	b.Reset()
 	in.Consequences[0].Count = 4
 	in.Survived = true
 	tell(t, p, true, in)
-	assert.Equal(t, "  update    a.log:5 (gpu_oom): process ended, the run went on\n", b.String())
+	assert.Equal(t, "  update    a.log:5 (gpu_oom): process ended, survived: the run went on\n", b.String())
 	b.Reset()
 	in.Findings = []string{"a sentence"}
 	tell(t, p, true, in)
 	assert.Empty(t, b.String(), "what people would not notice is told in the final answer alone")
+}
+
+func TestAnUpdateSaysTheChangedPartsUnderTheFirstName(t *testing.T) {
+	t.Parallel()
+	p, b := newState("text")
+	in := failure("x", 5)
+	in.Verdict, in.Root.File = "memory", "a.log"
+	tell(t, p, true, in)
+	b.Reset()
+	in.Root.File, in.Root.Line = "dmesg.txt", 77 // the kernel's log tells more
+	in.Root.PID, in.Root.OwnBytes, in.Root.Host = new(4711), new(int64(3<<30)), new("node7")
+	in.Cause = &report.Why{ID: "host_load", Text: "Every rank loads the whole model."}
+	in.Proposals = []report.Proposal{{Changes: []report.Change{{Key: "low_cpu_mem", To: new("true")}}}}
+	tell(t, p, true, in)
+	assert.Equal(t, `  update    a.log:5 (gpu_oom)
+  process   pid 4711 on node7
+  figures   the process held 3 GiB
+  why       Every rank loads the whole model.
+  try first low_cpu_mem=true
+`, strings.ReplaceAll(b.String(), "\u00a0", " "))
+	b.Reset()
+	tell(t, p, true, in)
+	assert.Empty(t, b.String(), "nothing is new")
 }
 
 func TestWhatIsProvenNowIsTold(t *testing.T) {

@@ -12,10 +12,10 @@ type Streams struct {
 	In       *os.File
 	Out, Err io.Writer
 	Env      func(string) string
-	// OutTerminal and InTerminal say whether a person sits there; Width is the columns of the terminal that Out is, 0
-	// when it is none.
+	// OutTerminal and InTerminal say whether a person sits there; Width and Height are the columns and lines of the terminal that
+	// Out is, 0 when it is none.
 	OutTerminal, InTerminal, ErrTerminal bool
-	Width                                int
+	Width, Height                        int
 	ErrWidth                             func() int      // the columns of the terminal that Err is, as it is now
 	Interrupt                            <-chan struct{} // closed when the user interrupts; nil: never
 }
@@ -35,8 +35,8 @@ func OS() Streams {
 	}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		s.OutTerminal = true
-		if w, _, err := term.GetSize(fd); err == nil {
-			s.Width = w
+		if w, h, err := term.GetSize(fd); err == nil {
+			s.Width, s.Height = w, h
 		}
 	}
 	return s

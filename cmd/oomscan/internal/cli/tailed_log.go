@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
@@ -14,17 +16,21 @@ type tailedLog struct {
 	collector *classifier.Collector
 	scanner   *stream.Reader // of the content that is there now
 	events    int            // so far: without any, there is nothing to report
+	evidence  bool           // one of them is evidence
+	lines     int            // that were read, whole ones
+	step      int            // the last one that was reported, -1 before any
+	stepLines int            // how many lines had been read when it was looked for
 	before    stream.Stats   // of the contents that were there earlier
 	view      *classifier.Collector
-	wide      *source.UTF16 // it is in UTF-16
+	wide      source.Decoder // nil: it is read as it is
 	out       []byte
 	failure   *string // why it cannot be read at the moment
-	limit     stream.Option
+	options   []stream.Option
 }
 
-func newTailedLog(name string, limit stream.Option) *tailedLog {
-	g := &tailedLog{name: name, collector: classifier.NewCollector(), limit: limit}
-	g.scanner = stream.NewReader(name, g.add, limit)
+func newTailedLog(name string, options []stream.Option) *tailedLog {
+	g := &tailedLog{name: name, collector: classifier.NewCollector(), options: options, step: -1}
+	g.scanner = stream.NewReader(name, g.add, options...)
 	return g
 }
 
@@ -32,14 +38,34 @@ func (g *tailedLog) add(o parser.Observation) { g.addTo(g.collector, o) }
 
 // addTo adds an observation to a collector, behind what earlier contents held.
 func (g *tailedLog) addTo(c *classifier.Collector, o parser.Observation) {
-	if _, ok := o.(parser.Event); ok {
+	if e, ok := o.(parser.Event); ok {
 		g.events++
+		g.evidence = g.evidence || e.Role == parser.Evidence
 	}
+	g.noteStep(o)
 	c.Add(parser.Shift(o, g.before.Lines, g.before.Bytes))
+}
+
+func (g *tailedLog) noteStep(o parser.Observation) {
+	if m, ok := o.(parser.Marker); ok && m.Name == "step" {
+		if n, ok := m.Fields.Int("step"); ok {
+			g.step = int(n)
+		}
+	}
+}
+
+// lastStep is the last step that was reported, -1 before any. Until something fails, the reader defers what tells of progress only.
+func (g *tailedLog) lastStep() int {
+	if g.lines != g.stepLines {
+		g.stepLines = g.lines
+		g.scanner.PeekDeferred(g.noteStep)
+	}
+	return g.step
 }
 
 // feed reads on.
 func (g *tailedLog) feed(p []byte) {
+	g.lines += bytes.Count(p, []byte("\n"))
 	g.view = nil
 	if g.wide != nil {
 		g.out = g.wide.Append(g.out[:0], p)
@@ -88,8 +114,9 @@ func (g *tailedLog) anew() {
 	g.before.Bytes += st.Bytes
 	g.before.Lines += st.Lines
 	g.before.Truncated += st.Truncated
+	g.before.Quoted += st.Quoted
 	g.wide = nil
-	g.scanner = stream.NewReader(g.name, g.add, g.limit)
+	g.scanner = stream.NewReader(g.name, g.add, g.options...)
 }
 
 // end finishes the content and returns what was read of it.
@@ -112,7 +139,7 @@ func (g *tailedLog) result() logResult { return g.resultOf(g.scanner.Stats()) }
 
 func (g *tailedLog) resultOf(st stream.Stats) logResult {
 	p := logResult{collector: g.collector, input: report.Input{
-		Name: g.name, Bytes: g.before.Bytes + st.Bytes, Lines: g.before.Lines + st.Lines, Truncated: g.before.Truncated + st.Truncated, Error: g.failure,
+		Name: g.name, Bytes: g.before.Bytes + st.Bytes, Lines: g.before.Lines + st.Lines, Truncated: g.before.Truncated + st.Truncated, Quoted: g.before.Quoted + st.Quoted, Error: g.failure,
 	}}
 	if g.view != nil {
 		p.collector = g.view

@@ -53,6 +53,7 @@ type answer struct {
 	Troubles []string        `json:"troubles"`
 	Marks    []mark          `json:"marks"`
 	Text     string          `json:"text"`     // of a dry run
+	Short    []string        `json:"short"`    // the short report
 	Document json.RawMessage `json:"document"` // where it was asked for
 }
 
@@ -71,16 +72,14 @@ const (
 	maxFindings = 100
 	maxTroubles = 20
 	maxFiles    = 1000
+	maxShort    = 4 // lines
 )
 
 // The words that a finding may have, and nothing else: counters and comments are made of them.
 var (
-	kinds = []string{
-		string(parser.GPUOOM), string(parser.GPUDriverOOM), string(parser.KVCache), string(parser.NCCLOOM), string(parser.NCCLFailure),
-		string(parser.HostOOM), string(parser.OOMKill), string(parser.SHMExhausted), string(parser.IllegalAccess), string(parser.ProcessExit),
-	}
+	kinds      = parser.Kinds()
 	phases     = append(phase.Known(), phase.Unknown)
-	frameworks = append(classifier.Frameworks(), "unknown")
+	frameworks = append(classifier.IDs(classifier.Framework), "unknown")
 	verdicts   = []string{string(classifier.Memory), string(classifier.Suspect)}
 )
 
@@ -94,7 +93,7 @@ func readAnswer(data []byte) (answer, error) {
 		return answer{}, fmt.Errorf("no answer: %w", err)
 	}
 	a.Findings = slices.DeleteFunc(a.Findings[:min(len(a.Findings), maxFindings)], func(f Finding) bool {
-		return !slices.Contains(verdicts, f.Verdict) || !slices.Contains(kinds, f.Kind) || !slices.Contains(phases, f.Phase) ||
+		return !slices.Contains(verdicts, f.Verdict) || !slices.Contains(kinds, parser.Kind(f.Kind)) || !slices.Contains(phases, f.Phase) ||
 			!slices.Contains(frameworks, f.Framework) || f.Requested < 0 || f.Free < 0 || f.Rank < -1
 	})
 	a.Files, a.Troubles = a.Files[:min(len(a.Files), maxFiles)], a.Troubles[:min(len(a.Troubles), maxTroubles)]
@@ -103,7 +102,7 @@ func readAnswer(data []byte) (answer, error) {
 			list[i] = plain(list[i], 300)
 		}
 	}
-	a.Report = plain(a.Report, 300)
+	a.Report, a.Short = plain(a.Report, 300), a.Short[:min(len(a.Short), maxShort)]
 	a.Marks = slices.DeleteFunc(a.Marks[:min(len(a.Marks), 4)], func(m mark) bool { return m.Size < 0 || len(m.Last) > lastLen })
 	if a.Document != nil {
 		var r report.Report
@@ -157,7 +156,7 @@ func (f Finding) String() string {
 		fmt.Fprintf(&b, " on rank %d", f.Rank)
 	}
 	if f.Requested > 0 {
-		fmt.Fprintf(&b, " - %s asked for - %s free", classifier.GiB(f.Requested), classifier.GiB(f.Free))
+		fmt.Fprintf(&b, " - tried to allocate %s - %s free", classifier.GiB(f.Requested), classifier.GiB(f.Free))
 	}
 	if f.Survived {
 		b.WriteString(" - survived")

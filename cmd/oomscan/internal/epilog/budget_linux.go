@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"oomscan/parser/stream"
 )
 
 // Why reading stopped early.
@@ -25,6 +27,8 @@ type meter struct {
 	left   int64       // bytes
 	full   atomic.Bool // too much memory is in use
 	stop   chan struct{}
+	// options are those of the reader: the messages to look for.
+	options []stream.Option
 }
 
 func newMeter(b Budget) *meter {

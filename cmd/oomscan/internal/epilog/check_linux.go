@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"oomscan/cmd/oomscan/internal/pack"
 )
 
 // Check tells an administrator whether the hook would work on this machine, and what it would do for a job. It changes
@@ -129,11 +131,21 @@ func (c *Check) configuration() {
 			c.say(good, about, "%s", place)
 		}
 	}
+	if cfg.Rules != off {
+		if p, faults := pack.Load([]string{cfg.Rules}); len(faults) > 0 {
+			c.say(bad, "rules", "%v; until this is fixed the hook does without", faults[0])
+		} else {
+			c.say(good, "rules", "%s: %d patterns, %d guides", cfg.Rules, len(p.Patterns), len(p.Guides))
+		}
+	}
 	if cfg.Sacctmgr != off {
 		if path, err := tool(cfg.Sacctmgr, "sacctmgr"); err != nil {
 			c.say(bad, "sacctmgr", "%v", err)
 		} else {
 			c.say(good, "sacctmgr", "%s", path)
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), "sacct")); err != nil {
+				c.say(bad, "sacct", "%v: nothing is written where an AdminComment cannot be read", err)
+			}
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"oomscan/classifier"
+	"oomscan/cmd/oomscan/internal/pack"
 	"oomscan/cmd/oomscan/internal/report"
 )
 
@@ -78,9 +79,22 @@ func serve(r *request) answer {
 	m := newMeter(r.Config.Budget)
 	defer m.close()
 	w := &worker{request: r, uid: uint32(os.Geteuid()), meter: m, scan: newScan(m, r.Job.ID)}
+	w.rules()
 	w.run()
 	w.answer.Millis = time.Since(m.began).Milliseconds()
 	return w.answer
+}
+
+// rules reads the pack of the configuration. Without it, as when it has a fault, the built-in messages are looked for.
+func (w *worker) rules() {
+	if w.Config.Rules == off {
+		return
+	}
+	p, faults := pack.Load([]string{w.Config.Rules})
+	if len(faults) > 0 {
+		w.trouble("rules", faults[0])
+	}
+	w.meter.options, w.scan.guides = p.Options(), p.Guides
 }
 
 // worker is the work on one request.
@@ -210,9 +224,10 @@ func (w *worker) deliver(rep *report.Report) {
 		return // only proofs from the other nodes
 	}
 	var text, doc bytes.Buffer
-	if err := report.Text(&text, rep, report.Style{Width: w.Width}); err != nil {
+	if err := report.Text(&text, rep, report.Style{Width: w.Width, ASCII: true}); err != nil {
 		return
 	}
+	w.answer.Short = report.Short(rep)
 	text.WriteString(footer(&w.Job, w.scan.notes, time.Now()))
 	if w.Document || w.Config.JSON {
 		if err := report.JSON(&doc, rep); err != nil {
@@ -246,7 +261,7 @@ func (w *worker) deliver(rep *report.Report) {
 		}
 	}
 	if w.Config.Append && memory(w.answer.Findings) && w.Reporter {
-		if err := appendTo(log, quote(text.String(), w.answer.Report)); err != nil {
+		if err := appendTo(log, quote(w.answer.Short, w.answer.Report)); err != nil {
 			w.trouble(log.path, fmt.Errorf("nothing appended: %w", err))
 		} else if st, err := log.Stat(); err == nil && len(w.answer.Marks) > 0 {
 			log.stat.Size = st.Size() // the next run begins behind it

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"oomscan/parser/source"
 )
 
 // DefaultConfig is where the configuration is looked for when the hook was given no other place.
@@ -35,8 +36,10 @@ type Config struct {
 	Suspects bool     `yaml:"suspects"`
 	Beside   Beside   `yaml:"beside"`
 	AllNodes bool     `yaml:"all_nodes"`
+	Rules    string   `yaml:"rules"`
 	Scontrol string   `yaml:"scontrol"`
 	Sacctmgr string   `yaml:"sacctmgr"`
+	Comment  string   `yaml:"admin_comment"`
 	Textfile string   `yaml:"textfile"`
 	Spool    string   `yaml:"spool"`
 	Log      string   `yaml:"log"`
@@ -54,27 +57,29 @@ type Beside struct {
 
 // Budget bounds what one job's logs may cost.
 type Budget struct {
-	Wall   Duration `yaml:"wall" json:"wall"`
-	CPU    Duration `yaml:"cpu" json:"cpu"`
-	Bytes  Size     `yaml:"bytes" json:"bytes"`   // of all files together
-	Head   Size     `yaml:"head" json:"head"`     // of a file that is longer than head and tail
-	Tail   Size     `yaml:"tail" json:"tail"`     // the same
-	Files  int      `yaml:"files" json:"files"`   // the job's own and those beside
-	Memory Size     `yaml:"memory" json:"memory"` // of the child
+	Wall   Duration    `yaml:"wall" json:"wall"`
+	CPU    Duration    `yaml:"cpu" json:"cpu"`
+	Bytes  source.Size `yaml:"bytes" json:"bytes"`   // of all files together
+	Head   source.Size `yaml:"head" json:"head"`     // of a file that is longer than head and tail
+	Tail   source.Size `yaml:"tail" json:"tail"`     // the same
+	Files  int         `yaml:"files" json:"files"`   // the job's own and those beside
+	Memory source.Size `yaml:"memory" json:"memory"` // of the child
 }
 
 // The words of the settings that are a choice.
 const (
-	off    = "off"
-	beside = "beside"
-	auto   = "auto"
-	syslog = "syslog"
+	off       = "off"
+	beside    = "beside"
+	auto      = "auto"
+	syslog    = "syslog"
+	leaving   = "leave"
+	appending = "append"
 )
 
 // Defaults are what holds without a configuration.
 func Defaults() Config {
 	return Config{
-		Report: beside, Suspects: true, Scontrol: auto, Sacctmgr: off, Textfile: off, Spool: off, Log: syslog,
+		Report: beside, Suspects: true, Rules: off, Scontrol: auto, Sacctmgr: off, Comment: leaving, Textfile: off, Spool: off, Log: syslog,
 		Beside: Beside{
 			Files:   []string{"*.log", "*.err", "*.out"},
 			Folders: []string{"log", "logs", "*%j*"},
@@ -128,7 +133,7 @@ func (c *Config) check() error {
 	}
 	errs := []error{
 		word("report", c.Report, beside, off), place("scontrol", c.Scontrol, auto, off), place("sacctmgr", c.Sacctmgr, auto, off),
-		place("textfile", c.Textfile, off), place("spool", c.Spool, off), place("log", c.Log, syslog, off),
+		word("admin_comment", c.Comment, leaving, appending), place("textfile", c.Textfile, off), place("rules", c.Rules, off), place("spool", c.Spool, off), place("log", c.Log, syslog, off),
 	}
 	if c.Textfile != off && !strings.HasSuffix(c.Textfile, ".prom") {
 		errs = append(errs, fmt.Errorf("textfile: %q does not end in .prom: node_exporter would not read it", c.Textfile))
@@ -172,34 +177,3 @@ func (d *Duration) UnmarshalText(b []byte) error {
 
 // MarshalText is the inverse.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// Size is a number of bytes that YAML writes as 64M, in units of 1024.
-type Size int64
-
-// UnmarshalText reads a number with one of the letters K, M, G and T behind it, or none.
-func (s *Size) UnmarshalText(b []byte) error {
-	text := strings.TrimSpace(string(b))
-	digits := strings.TrimRight(text, "KMGT")
-	shift := 0
-	if unit := text[len(digits):]; unit != "" {
-		if len(unit) > 1 {
-			return fmt.Errorf("%q is no size such as 64M", text)
-		}
-		shift = 10 * (1 + strings.Index("KMGT", unit))
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64>>shift {
-		return fmt.Errorf("%q is no size such as 64M", text)
-	}
-	*s = Size(n << shift)
-	return nil
-}
-
-// MarshalText is the inverse.
-func (s Size) MarshalText() ([]byte, error) {
-	n, unit := int64(s), ""
-	for i := 0; i < 4 && n >= 1024 && n%1024 == 0; i++ {
-		n, unit = n/1024, "KMGT"[i:i+1]
-	}
-	return []byte(strconv.FormatInt(n, 10) + unit), nil
-}

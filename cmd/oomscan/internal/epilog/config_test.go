@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser/source"
 )
 
 func TestTheSampleShowsTheDefaults(t *testing.T) {
@@ -61,7 +63,7 @@ func TestAConfigurationSetsWhatItSays(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, c.Append)
 	assert.Equal(t, "off", c.Scontrol)
-	assert.Equal(t, Size(8<<20), c.Budget.Tail)
+	assert.Equal(t, source.Size(8<<20), c.Budget.Tail)
 	assert.Equal(t, Duration(500*time.Millisecond), c.Budget.Wall)
 	assert.Equal(t, Defaults().Budget.Head, c.Budget.Head, "what is not said keeps its default")
 	assert.True(t, c.skips("bench", 5))

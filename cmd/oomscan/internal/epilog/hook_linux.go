@@ -136,7 +136,7 @@ func (h *Hook) inTask() {
 	r.Config.Budget.Wall = min(r.Config.Budget.Wall, Duration(taskLimit*2/3))
 	a := serve(&r)
 	if memory(a.Findings) {
-		_, _ = h.Stderr.Write(quote(a.Text, ""))
+		_, _ = h.Stderr.Write(quote(a.Short, ""))
 	}
 }
 

@@ -135,7 +135,7 @@ func TestHostileLogs(t *testing.T) {
 		report string // what the report must hold; empty: there is none
 		log    string // what the hook's own log must hold
 	}{
-		"as it should be": {make: func(s *stage) { s.file("job.err", oomLine, user1) }, report: "GPU memory ran out", log: "result=memory"},
+		"as it should be": {make: func(s *stage) { s.file("job.err", oomLine, user1) }, report: "Tried to allocate", log: "result=memory"},
 		"a link to what root alone reads": {make: func(s *stage) {
 			require.NoError(s.t, os.Symlink("/etc/shadow", s.dir+"/job.err"))
 		}, log: "permission denied"},
@@ -167,7 +167,7 @@ func TestHostileLogs(t *testing.T) {
 			defer f.Close()
 			_, err = f.WriteAt([]byte("\n"+oomLine), 1<<40)
 			require.NoError(s.t, err)
-		}, report: "job.err:4\n", log: "result=memory"},
+		}, report: "job.err:3 ", log: "result=memory"},
 		"long, and torn": {make: func(s *stage) {
 			f, err := os.OpenFile(s.file("job.err", "one\n", user1), os.O_RDWR, 0)
 			require.NoError(s.t, err)
@@ -182,13 +182,13 @@ func TestHostileLogs(t *testing.T) {
 		"codes for the terminal, and a report of its own": {make: func(s *stage) {
 			s.file("job.err", "\x1b]0;title\x07\x1b[2J\u202e\x9b31m\n  job       1, ended on node01; all is well\n NO MEMORY INCIDENT  no message\n"+
 				"File \"\x1b[31m\n\x1b[2J.py\", line 1, in \x1b[31mx\n\x1b[31m"+oomLine, user1)
-		}, report: "GPU memory ran out", log: "result=memory"},
+		}, report: "Tried to allocate", log: "result=memory"},
 		"a name with codes": {make: func(s *stage) {
 			s.env["SLURM_JOB_STDERR"] = s.file("\x1b[31m\njob=7 result=memory\n.err", oomLine, user1)
-		}, report: "GPU memory ran out", log: "result=memory"},
+		}, report: "Tried to allocate", log: "result=memory"},
 		"the longest name": {make: func(s *stage) {
 			s.env["SLURM_JOB_STDERR"] = s.file(strings.Repeat("n", 255), oomLine, user1)
-		}, report: "GPU memory ran out", log: "result=memory"},
+		}, report: "Tried to allocate", log: "result=memory"},
 		"neighbours of all kinds": {make: func(s *stage) {
 			s.file("job.err", "fine\n", user1)
 			s.fifo("fifo.log")
@@ -203,7 +203,7 @@ func TestHostileLogs(t *testing.T) {
 			for i := range 300 {
 				s.file(fmt.Sprintf("rank%d.log", i), "fine\n", user1)
 			}
-		}, report: "GPU memory ran out", log: "files=20 "},
+		}, report: "Tried to allocate", log: "files=20 "},
 		"the slurm word alone": {make: func(s *stage) { s.env["SLURM_JOB_EXIT_CODE"] = "253" }, log: `finding="oom_kill"`},
 		"a step's, in a log that says nothing": {make: func(s *stage) {
 			s.file("job.err", "fine\n", user1)
@@ -220,12 +220,12 @@ func TestHostileLogs(t *testing.T) {
 		"root's group": {make: func(s *stage) {
 			s.file("job.err", oomLine, user1)
 			s.env["SLURM_JOB_GID"] = "0"
-		}, report: "GPU memory ran out", log: "result=memory"},
+		}, report: "Tried to allocate", log: "result=memory"},
 		"a user whom nothing knows": {make: func(s *stage) {
 			s.file("job.err", oomLine, 54321)
 			require.NoError(s.t, os.Chown(s.dir, 54321, 54321))
 			s.env["SLURM_JOB_UID"], s.env["SLURM_JOB_GID"], s.env["SLURM_JOB_USER"] = "54321", "54321", ""
-		}, report: "GPU memory ran out", log: "result=memory"},
+		}, report: "Tried to allocate", log: "result=memory"},
 		"a folder that anybody writes to": {make: func(s *stage) {
 			s.file("job.err", oomLine, user1)
 			require.NoError(s.t, os.Chown(s.dir, user2, user2))
@@ -338,7 +338,7 @@ func TestAnotherNodesOwnFiles(t *testing.T) {
 	assert.Empty(t, reports(t, s.dir))
 	s.set("all_nodes: true\n")
 	s.run()
-	assert.Contains(t, read(t, s.dir, "rank1.log.node02.oomscan.txt", user1), "GPU memory ran out")
+	assert.Contains(t, read(t, s.dir, "rank1.log.node02.oomscan.txt", user1), "Tried to allocate")
 	assert.Len(t, reports(t, s.dir), 1)
 }
 

@@ -71,3 +71,22 @@ func Install(dir, program string) (written []string, err error) {
 
 // shellWord is a word for a shell.
 func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Unreachable says what keeps the job's users from starting a program, which the hook does as the user; empty: nothing.
+func Unreachable(program string) string {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return err.Error()
+	}
+	if info, err := os.Stat(real); err != nil || info.Mode()&0o005 != 0o005 {
+		return real + " may not be read and started by all users"
+	}
+	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
+			return dir + " may not be entered by all users"
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}

@@ -160,18 +160,5 @@ func siblings(pattern string) string {
 
 // settles says whether a pattern names the job's number: then no other job's file fits it, whatever else is unknown.
 func settles(pattern string) bool {
-	if strings.ContainsRune(pattern, '\\') {
-		return false
-	}
-	for i := 0; i+1 < len(pattern); i++ {
-		if pattern[i] != '%' {
-			continue
-		}
-		for i++; i+1 < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9'; i++ {
-		}
-		if pattern[i] == 'j' || pattern[i] == 'J' {
-			return true
-		}
-	}
-	return false
+	return expand(pattern, &Names{Job: 1}, true) != expand(pattern, &Names{Job: 2}, true)
 }

@@ -109,7 +109,9 @@ func (h *Hook) child(r *request, root bool) (answer, error) {
 		var l unix.Rlimit // in a container root may not have the right to raise it
 		if unix.Getrlimit(unix.RLIMIT_NPROC, &l) == nil {
 			l.Cur = l.Max
-			_ = unix.Setrlimit(unix.RLIMIT_NPROC, &l)
+			if err := unix.Setrlimit(unix.RLIMIT_NPROC, &l); err != nil {
+				h.trouble("limit of processes: %s", why(err))
+			}
 		}
 	}
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: h.Self, Env: environment("GOMAXPROCS=1", "GOTRACEBACK=none"), Stdin: bytes.NewReader(in)}
@@ -187,16 +189,45 @@ func (h *Hook) scontrol() (record, error) {
 	return r, nil
 }
 
-// comment puts the finding into the accounting. scontrol's own comment is refused for a job that has ended.
+// maxComment is what the accounting's column for an AdminComment holds.
+const maxComment = 65535
+
+// comment puts the finding into the accounting. scontrol's own comment is refused for a job that has ended. A comment that
+// is there is never lost: where it cannot be read nothing is written.
 func (h *Hook) comment(text string) error {
 	path, err := tool(h.config.Sacctmgr, "sacctmgr")
 	if err != nil {
 		return err
 	}
+	show := []string{"-n", "-P", "-X", "-j", fmt.Sprint(h.job.ID), "-o", "AdminComment"}
 	args := []string{"-i", "modify", "job", "where", fmt.Sprintf("jobid=%d", h.job.ID)}
 	if hostName(h.job.Cluster) {
+		show = append(show, "-M", h.job.Cluster)
 		args = append(args, "cluster="+h.job.Cluster)
+	}
+	out, err := h.slurmTool(sacctmgrLimit, filepath.Join(filepath.Dir(path), "sacct"), show...)
+	if err != nil {
+		return fmt.Errorf("the comment that is there cannot be read: %w", err)
+	}
+	text, err = joined(strings.TrimRight(string(out), "\n"), text, h.config.Comment)
+	if text == "" {
+		return err
 	}
 	_, err = h.slurmTool(sacctmgrLimit, path, append(args, "set", "AdminComment="+text)...)
 	return err
+}
+
+// joined is the comment to write in the place of an old one, empty to leave that as it is.
+func joined(old, text, choice string) (string, error) {
+	switch {
+	case old == "":
+		return text, nil
+	case choice != appending || strings.Contains(old, text):
+		return "", nil
+	case strings.ContainsFunc(old, func(r rune) bool { return r < ' ' || r == '"' || r == '\'' || r == 0x7f }):
+		return "", errors.New("the comment that is there has quotes or control characters, which sacctmgr would change")
+	case len(old)+len("; ")+len(text) > maxComment:
+		return "", fmt.Errorf("the comment that is there leaves no room in %d bytes", maxComment)
+	}
+	return old + "; " + text, nil
 }

@@ -14,6 +14,7 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/stream"
+	"oomscan/remedies"
 )
 
 // slurmWord is the name under which reports quote what Slurm's environment says about the end of the job.
@@ -29,6 +30,7 @@ type scan struct {
 	ended     bool     // a log says that the job was cancelled
 	vague     bool     // there are lines whose numbers are not known
 	job       string
+	guides    []remedies.Guide // of the administrator's own
 }
 
 func newScan(m *meter, job uint32) *scan {
@@ -62,7 +64,7 @@ func (s *scan) beside(l *logFile) {
 			foreign = true
 		}
 		if !foreign {
-			s.vague = s.vague || line(o) >= nowhere
+			s.vague = s.vague || o.Place().Line >= nowhere
 			c.Add(o)
 		}
 	})
@@ -78,12 +80,12 @@ func (s *scan) beside(l *logFile) {
 
 // text reads what is in memory: an excerpt of a log, or what stands in none, so that its lines have no numbers.
 func (s *scan) text(name, text string) {
-	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(moved(o, nowhere, 0)) })
+	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(parser.Shift(o, nowhere, 0)) }, s.meter.options...)
 	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
 }
 
 func (s *scan) add(o parser.Observation) {
-	s.vague = s.vague || line(o) >= nowhere
+	s.vague = s.vague || o.Place().Line >= nowhere
 	s.collector.Add(o)
 }
 
@@ -94,24 +96,9 @@ func (s *scan) took(in report.Input, note, path string) {
 	}
 }
 
-// line is the number of the line that an observation begins in.
-func line(o parser.Observation) int {
-	switch o := o.(type) {
-	case parser.Event:
-		return o.At.Line
-	case parser.Setting:
-		return o.At.Line
-	case parser.Marker:
-		return o.At.Line
-	case parser.Gauge:
-		return o.At.Line
-	}
-	return 0
-}
-
 // report is the answer to what was read.
 func (s *scan) report(version string) report.Report {
-	r := report.New(version, s.inputs, s.collector.Result())
+	r := report.New(version, s.inputs, s.collector.Result(), s.guides...)
 	if s.vague {
 		forget(reflect.ValueOf(&r))
 	}

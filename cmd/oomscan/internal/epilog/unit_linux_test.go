@@ -47,7 +47,7 @@ func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 	f := look(t, text)
 	whole := int64(len(text))
 	for _, tail := range []int64{500, 1234, 4000, 9999, whole / 2, whole} {
-		m := newMeter(Budget{Wall: Duration(time.Minute), CPU: Duration(time.Hour), Bytes: 1 << 30, Head: 700, Tail: Size(tail), Memory: 1 << 30})
+		m := newMeter(Budget{Wall: Duration(time.Minute), CPU: Duration(time.Hour), Bytes: 1 << 30, Head: 700, Tail: source.Size(tail), Memory: 1 << 30})
 		seen := 0
 		in, note := m.file("log", f, 0, whole, func(o parser.Observation) {
 			if e, ok := o.(parser.Event); ok && e.Kind == parser.GPUOOM {
@@ -63,7 +63,7 @@ func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 		assert.LessOrEqual(t, in.Lines, 400)
 
 		// Where counting costs too much the lines have no numbers, and none is wrong.
-		m = newMeter(Budget{Wall: Duration(time.Minute), CPU: Duration(time.Hour), Bytes: Size(700 + tail + 100), Head: 700, Tail: Size(tail), Memory: 1 << 30})
+		m = newMeter(Budget{Wall: Duration(time.Minute), CPU: Duration(time.Hour), Bytes: source.Size(700 + tail + 100), Head: 700, Tail: source.Size(tail), Memory: 1 << 30})
 		s := newScan(m, 1)
 		s.log(&logFile{File: f, path: "log", stat: statOf(t, f)}, 0)
 		m.close()
@@ -106,10 +106,11 @@ func TestReportsAreNoLogs(t *testing.T) {
 		assert.False(t, source.IsLog([]byte(w.answer.Text)), "%s", w.answer.Text)
 		assert.False(t, source.IsLog(w.answer.Document))
 		var seen []parser.Observation
-		_, err := stream.Read("log", strings.NewReader(string(quote(w.answer.Text, "x"))), func(o parser.Observation) { seen = append(seen, o) })
+		_, err := stream.Read("log", strings.NewReader(string(quote(w.answer.Short, "x"))), func(o parser.Observation) { seen = append(seen, o) })
 		require.NoError(t, err)
 		assert.Empty(t, seen)
-		assert.LessOrEqual(t, strings.Count(string(quote(w.answer.Text, "x")), "\n"), maxAppended+2)
+		assert.Equal(t, 6, strings.Count(string(quote(w.answer.Short, "x")), "\n"), "five lines, and the end of the log's last one")
+		assert.Regexp(t, `^\noomscan\| what  .+\noomscan\| when  .+\noomscan\| why   .+\noomscan\| fix   .+\noomscan\| whole report: x\n$`, string(quote(w.answer.Short, "x")))
 	}
 }
 
@@ -169,22 +170,51 @@ oomscan_incidents_total{verdict="memory",kind="oom_kill",phase="unknown",framewo
 	assert.Equal(t, s, readSeries(s.text()))
 }
 
-// TestTheAccountingsComment lets a program stand for sacctmgr.
+// TestTheAccountingsComment lets programs stand for sacctmgr and sacct.
 func TestTheAccountingsComment(t *testing.T) {
 	t.Parallel()
+	const finding = "oomscan: gpu_oom (torch) - tried to allocate 2.00 GiB - 1.00 GiB free"
+	for name, c := range map[string]struct{ sacct, choice, want string }{
+		"none there":             {"echo", "leave", finding},
+		"left":                   {"echo JS1:data==", "leave", ""},
+		"appended":               {"echo JS1:data==", "append", "JS1:data==; " + finding},
+		"appended once":          {"echo 'JS1:data==; " + finding + "'", "append", ""},
+		"no room":                {"head -c 65500 /dev/zero | tr '\\0' x", "append", ""},
+		"quotes":                 {`echo '{"a":1}'`, "append", ""},
+		"it cannot be read":      {"echo lost connection; exit 1", "append", ""},
+		"it cannot be read, too": {"exit 1", "leave", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args, env := comment(t, c.sacct, c.choice)
+			if c.want == "" {
+				assert.Empty(t, args)
+				return
+			}
+			assert.Equal(t, "-i|modify|job|where|jobid=ID|cluster=hostile|set|AdminComment="+c.want, args)
+			assert.NotContains(t, env, "SLURM_JOB", "nothing of the job's environment")
+		})
+	}
+}
+
+// comment runs the hook with a program for sacct and returns what sacctmgr was called with.
+func comment(t *testing.T, sacct, choice string) (args, env string) {
+	t.Helper()
 	s := newStage(t)
 	said := filepath.Join(s.etc, "said")
 	tool := filepath.Join(s.etc, "sacctmgr")
 	require.NoError(t, os.WriteFile(tool, []byte("#!/bin/sh\nprintf '%s|' \"$@\" > "+said+"\nenv >> "+said+"\necho noise\n"), 0o755))
-	s.set("sacctmgr: " + tool + "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(s.etc, "sacct"), []byte("#!/bin/sh\n"+sacct+"\n"), 0o755))
+	s.set("sacctmgr: " + tool + "\nadmin_comment: " + choice + "\n")
 	s.file("job.err", oomLine, user1)
 	s.run()
 	b, err := os.ReadFile(said)
+	if os.IsNotExist(err) {
+		return "", ""
+	}
 	require.NoError(t, err)
 	end := strings.LastIndex(string(b), "|")
-	args, env := string(b[:end]), string(b[end:])
-	assert.Equal(t, "-i|modify|job|where|jobid="+s.env["SLURM_JOB_ID"]+"|cluster=hostile|set|AdminComment=oomscan: gpu_oom (torch) - 2.00 GiB asked for - 1.00 GiB free", args)
-	assert.NotContains(t, env, "SLURM_JOB", "nothing of the job's environment")
+	return strings.ReplaceAll(string(b[:end]), s.env["SLURM_JOB_ID"], "ID"), string(b[end:])
 }
 
 // TestInstall writes what slurm.conf can name, and no file where Slurm would run it.
@@ -206,6 +236,22 @@ func TestInstall(t *testing.T) {
 	assert.Len(t, written, 1, "a configuration stays as it is")
 	_, err = Install(filepath.Join(t.TempDir(), "epilog.d"), "/usr/bin/oomscan")
 	assert.ErrorContains(t, err, "link the wrapper")
+}
+
+func TestAProgramThatUsersCannotStartIsNoticed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	private := filepath.Join(dir, "private")
+	require.NoError(t, os.Mkdir(private, 0o700))
+	program := filepath.Join(private, "oomscan")
+	require.NoError(t, os.WriteFile(program, nil, 0o755))
+	assert.Contains(t, Unreachable(program), private+" may not be entered")
+	require.NoError(t, os.Chmod(private, 0o755))
+	require.NoError(t, os.Chmod(program, 0o700))
+	assert.Contains(t, Unreachable(program), "may not be read and started")
+	assert.NotEmpty(t, Unreachable(filepath.Join(dir, "missing")))
+	assert.Empty(t, Unreachable("/bin/sh"))
 }
 
 func TestALimitIsOnlyLowered(t *testing.T) {

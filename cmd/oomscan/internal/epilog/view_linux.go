@@ -19,7 +19,6 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
 	"oomscan/parser/stream"
-	"oomscan/parser/traceback"
 )
 
 // nowhere is added to the number of a line that is not known, so that the lines of a file stay in order until the report
@@ -38,9 +37,10 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 			shift += nowhere
 		}
 		r := m.reader(io.NewSectionReader(f, from, to-from))
-		st, err := stream.Read(name, r, func(o parser.Observation) { emit(moved(o, shift, from)) })
+		st, err := stream.Read(name, r, func(o parser.Observation) { emit(parser.Shift(o, shift, from)) }, m.options...)
 		in.Bytes += st.Bytes
 		in.Truncated += st.Truncated
+		in.Quoted += st.Quoted
 		in.Lines += st.Lines
 		lines += st.Lines
 		if to != end && !endsLine(f, to) {
@@ -163,43 +163,6 @@ func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
 		from = end
 	}
 	return data, true
-}
-
-// moved is an observation so many lines and bytes further down.
-func moved(o parser.Observation, lines int, offset int64) parser.Observation {
-	move := func(p *parser.Position) {
-		p.Line += lines
-		p.Offset += offset
-	}
-	switch o := o.(type) {
-	case parser.Event:
-		move(&o.At)
-		o.Trace = movedTrace(o.Trace, lines)
-		return o
-	case parser.Setting:
-		move(&o.At)
-		return o
-	case parser.Marker:
-		move(&o.At)
-		return o
-	case parser.Gauge:
-		move(&o.At)
-		return o
-	}
-	return o
-}
-
-func movedTrace(t *traceback.Trace, lines int) *traceback.Trace {
-	if t == nil || lines == 0 {
-		return t
-	}
-	out := *t
-	out.Line += lines
-	if out.EndLine > 0 {
-		out.EndLine += lines
-	}
-	out.Cause = movedTrace(t.Cause, lines)
-	return &out
 }
 
 // unnumbered is a number at or above [nowhere] where sentences quote a line.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"oomscan/parser/stream"
@@ -76,8 +76,9 @@ func create(dir int, name string, mode uint32, data []byte) error {
 	if err != nil {
 		return createNamed(dir, name, mode, data) // not on every file system
 	}
-	defer unix.Close(fd)
-	if err = fill(fd, mode, data); err != nil {
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	if err = fill(f, mode, data); err != nil {
 		return err
 	}
 	err = unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
@@ -94,8 +95,9 @@ func createNamed(dir int, name string, mode uint32, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
-	if err = fill(fd, mode, data); err == nil {
+	f := os.NewFile(uintptr(fd), temp)
+	defer f.Close()
+	if err = fill(f, mode, data); err == nil {
 		if err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE); err == nil {
 			return nil
 		}
@@ -108,42 +110,26 @@ func createNamed(dir int, name string, mode uint32, data []byte) error {
 }
 
 // fill writes a new file. A full disk or a quota shows here or when it is closed.
-func fill(fd int, mode uint32, data []byte) error {
-	if err := unix.Fchmod(fd, mode); err != nil {
+func fill(f *os.File, mode uint32, data []byte) error {
+	if err := f.Chmod(os.FileMode(mode)); err != nil {
 		return err
 	}
-	for len(data) > 0 {
-		n, err := unix.Write(fd, data)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return unix.ENOSPC
-		}
-		data = data[n:]
-	}
-	return nil
+	_, err := f.Write(data)
+	return err
 }
 
-// maxAppended is how many lines of a report are appended to a log.
-const maxAppended = 40
+// maxAppended is how many bytes a line has that is appended to a log.
+const maxAppended = 300
 
-// quote makes lines that no later scan reads out of a report: its first ones, and where the rest is.
-func quote(text, rest string) []byte {
+// quote makes lines that no later scan reads as a log: a short report, and where the whole one is.
+func quote(short []string, whole string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('\n') // the last line of the log may have no end
-	n := 0
-	for line := range strings.Lines(text) {
-		if n++; n > maxAppended {
-			break
-		}
-		b.WriteString(stream.Quoted + strings.TrimRight(line, "\n") + "\n")
+	if whole != "" {
+		short = append(short[:len(short):len(short)], "whole report: "+whole)
 	}
-	if rest != "" {
-		b.WriteString(stream.Quoted + "all of it: " + plain(rest, 300) + "\n")
+	for _, line := range short {
+		b.WriteString(stream.Quoted + plain(line, maxAppended) + "\n")
 	}
 	return b.Bytes()
 }

@@ -50,13 +50,14 @@ func Group(logs []Log) []Job {
 
 // What keeps the logs of a job together.
 const (
-	whyName   = "the job id in the names"
-	whyDir    = "the job id of the folder"
-	whyLog    = "the job id that the logs tell"
-	whyFolder = "the folder"
-	whyRest   = "what is left in the folder"
-	whyNodes  = "logs of nodes alone"
-	whyShared = "a log beside several jobs that names none as its own"
+	// ByName is the reason of files whose names carry the same job id.
+	ByName    = "job id in the file names"
+	whyDir    = "job id of the folder"
+	whyLog    = "job id in the logs"
+	whyFolder = "folder"
+	whyRest   = "the rest of the folder"
+	whyNodes  = "logs of nodes only"
+	whyShared = "a log that several jobs share"
 )
 
 // entry is a log with what its name says.
@@ -101,7 +102,7 @@ func (g *grouper) groupFolder(f *folder) {
 // none by themselves.
 func (g *grouper) groupByID(f *folder, entries []*entry, beside bool) {
 	accept(entries)
-	keyed, loose := g.keyed(f, entries)
+	keyed, loose := g.keyed(entries)
 	var rest []*entry
 	claims := claimants(keyed)
 	for _, e := range loose {
@@ -139,10 +140,10 @@ func (g *grouper) groupByID(f *folder, entries []*entry, beside bool) {
 }
 
 // keyed makes groups of the logs whose names or folders carry an id, and returns the others. Those of nodes are put aside.
-func (g *grouper) keyed(f *folder, entries []*entry) (out []*group, loose []*entry) {
+func (g *grouper) keyed(entries []*entry) (out []*group, loose []*entry) {
 	byKey := map[string]*group{}
 	for _, e := range entries {
-		key, why := e.id.key(), whyName
+		key, why := e.id.key(), ByName
 		if dir := g.folderID(e.folder); dir != "" && !e.id.sure {
 			key, why = dir, whyDir
 		}

@@ -2,32 +2,64 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// writeNone says calmly that nothing was found, what that rests on, and where else to look.
+// writeNone says that nothing was found and what that rests on, then what the log shows about the end, or where else to look.
 func writeNone(p *page, r *Report) {
-	word, ground := "NO MEMORY INCIDENT", badgeCalm
-	text := "no message of memory running out in " + count(r.Stats.Lines, "line", "lines")
-	hint := "If the job died all the same: the reason may stand in a file that was not given, such as those of other ranks and " +
-		"nodes, the scheduler's own, or the node's dmesg."
+	word, ground := badgeWordNone, badgeCalm
+	text := noneText(r)
 	failed := failures(r)
+	hint := true
 	switch {
 	case len(failed) > 0 && len(failed) == len(r.Inputs):
-		word, ground, text = "NO ANSWER", badgeSuspect, "nothing could be read to its end, and nothing was found before"
-		hint = ""
+		word, ground, text = badgeWordUnread, badgeSuspect, wordNothingRead
+		if r.Stats.Lines > 0 {
+			text = wordUnfinished
+		}
+		hint = false
 	case len(failed) > 0:
 		ground = badgeSuspect
-		text += fmt.Sprintf("; %s could not be read in full", count(len(failed), "input", "inputs"))
+		text += notInFull(len(failed))
 	case r.Stats.Lines == 0 && r.Stats.Bytes == 0:
-		word, ground, text = "NOTHING TO READ", badgeSuspect, "the input is empty"
-		hint = "Output of a job that was killed early may still have been in its buffers; look for its other files."
+		word, ground, text = badgeWordEmpty, badgeSuspect, wordEmpty
 	}
 	p.badge(ground, word, span{bold, text})
-	if hint != "" {
-		p.para(block{indent: 2, hang: 2}, span{dim, hint})
+	switch {
+	case len(r.EndedBy) > 0:
+		writeEndedBy(p, r.EndedBy)
+	case hint:
+		writeNextPlaces(p, r)
 	}
 	p.blank()
+}
+
+// writeEndedBy says what the log shows about the end of the job.
+func writeEndedBy(p *page, list []Ending) {
+	p.heading(wordEnd)
+	for i := range list {
+		e := &list[i]
+		p.para(block{indent: 4, hang: 6}, span{bold, named(endingWords, e.What)}, span{dim, "  " + position(e.File, e.Line)})
+		p.para(block{indent: 6, hang: 6, lines: 2}, span{dim, e.Text})
+	}
+}
+
+// writeNextPlaces says where to look when the log does not show what ended the job.
+func writeNextPlaces(p *page, r *Report) {
+	p.heading(wordLookNext)
+	list := nextPlaces[""]
+	if known := nextPlaces[deref(r.Run.Launcher)]; deref(r.Run.Launcher) != "" && known != nil {
+		list = append(slices.Clone(known), list[0])
+	}
+	for _, x := range list {
+		command := strings.ReplaceAll(x.Command, " JOB ", " "+jobID(r)+" ")
+		if command == "" {
+			p.para(block{indent: 4, hang: 6}, span{plain, x.Reading})
+			continue
+		}
+		p.para(block{indent: 4, hang: 6}, span{code, command}, span{dim, "  " + x.Reading})
+	}
 }
 
 func failures(r *Report) []Input {
@@ -36,17 +68,21 @@ func failures(r *Report) []Input {
 
 // writeFooter says once what the run was, what was read, and what could not be.
 func writeFooter(p *page, r *Report) {
-	p.row("run", runFacts(p.g, r)...)
+	p.row(labelRun, runFacts(p.g, r)...)
 	if m := deref(r.Run.Model.Name); m != "" {
-		p.row("model", span{plain, m})
+		p.row(labelModel, span{plain, m})
 	}
 	failed := failures(r)
 	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
-		cut := 0
+		cut, quoted := 0, 0
 		for i := range r.Inputs {
 			cut += r.Inputs[i].Truncated
+			quoted += r.Inputs[i].Quoted
 		}
 		writeRead(p, inputs(r.Inputs), cut, r.Version, r.Stats)
+		if quoted > 0 {
+			p.row(labelQuoted, span{plain, quotedText(quoted)})
+		}
 	}
 	writeErrors(p, failed)
 }
@@ -58,7 +94,7 @@ func writeErrors(p *page, failed []Input) {
 	for _, in := range failed {
 		same[*in.Error]++
 	}
-	label, rows, listed := "errors", 0, map[string]bool{}
+	label, rows, listed := labelErrors, 0, map[string]bool{}
 	for i, in := range failed {
 		n := same[*in.Error]
 		if n > few && listed[*in.Error] {
@@ -83,11 +119,11 @@ func writePartial(p *page, yes bool, failed, inputs int) {
 	if !yes {
 		return
 	}
-	text := "interrupted before everything was read"
+	text := wordInterrupted
 	if failed > 0 && inputs > 1 {
-		text += fmt.Sprintf(": %s of %s not read, or not to the end", grouped(failed), count(inputs, "input", "inputs"))
+		text += notToTheEnd(failed, inputs)
 	}
-	p.badge(badgeSuspect, "PARTIAL", span{bold, text})
+	p.badge(badgeSuspect, badgeWordPartial, span{bold, text})
 	p.blank()
 }
 
@@ -99,9 +135,7 @@ func runFacts(g *glyphs, r *Report) []span {
 	if c.Framework != "" && c.Framework != "unknown" {
 		parts = append(parts, []span{{bold, strings.TrimSpace(c.Framework + " " + deref(c.FrameworkVersion))}})
 	}
-	for _, x := range []struct{ label, value string }{
-		{"", deref(c.Backend)}, {"engine ", deref(c.Engine)}, {"launched by ", deref(c.Launcher)}, {"job ", deref(c.JobID)},
-	} {
+	for _, x := range runWords(c) {
 		if x.value != "" && x.value != "none" && x.value != c.Framework {
 			add("%s%s", x.label, x.value)
 		}
@@ -113,7 +147,7 @@ func runFacts(g *glyphs, r *Report) []span {
 		add("%s", count(*c.WorldSize, "rank", "ranks"))
 	}
 	if c.LastStep != nil && !stepIsFact(r) {
-		add("last step%c%d", nbsp, *c.LastStep)
+		add("%s", lastStepText(*c.LastStep))
 	}
 	return g.join(parts)
 }
@@ -122,16 +156,15 @@ func runFacts(g *glyphs, r *Report) []span {
 func writeRead(p *page, what string, truncated int, version string, st Stats) {
 	parts := [][]span{{{plain, what}}, {{plain, count(st.Lines, "line", "lines")}}, {{plain, size(st.Bytes)}}}
 	if truncated > 0 {
-		parts = append(parts, []span{{plain, count(truncated, "line", "lines") + " too long to be read whole (--max-line)"}})
+		parts = append(parts, []span{{plain, tooLong(truncated)}})
 	}
-	by := strings.TrimSpace("oomscan " + version)
-	p.row("read", p.g.join(append(parts, []span{{dim, fmt.Sprintf("%s in %s", by, duration(st.DurationMS))}}))...)
+	p.row(labelRead, p.g.join(append(parts, []span{{dim, readBy(version, st.DurationMS)}}))...)
 }
 
 // inputs names what was read.
 func inputs(ins []Input) string {
 	if len(ins) == 1 && ins[0].Name == "-" {
-		return "standard input"
+		return "stdin"
 	}
 	if len(ins) == 1 {
 		return ins[0].Name

@@ -7,8 +7,12 @@ import (
 	"oomscan/remedies"
 )
 
-// GuideSchema names the JSON contract of a guide.
-const GuideSchema = "oomscan.guide/v1"
+// The names of the JSON contracts of a guide, of the list of guides and of a search in them.
+const (
+	GuideSchema  = "oomscan.guide/v1"
+	guidesSchema = "oomscan.guides/v1"
+	searchSchema = "oomscan.search/v1"
+)
 
 // Guide is a guide, or the part of it that was asked for. Like a report it is plain values, and its keys are always
 // present.

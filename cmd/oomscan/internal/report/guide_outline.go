@@ -55,11 +55,7 @@ func GuideFormats() map[string]func(io.Writer, *GuidePage, Style) error {
 }
 
 func guideJSON(w io.Writer, g *GuidePage, _ Style) error {
-	text, err := encode(withoutNil(reflect.ValueOf(g.document)).Interface(), "")
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	return err
+	return writeJSON(w, withoutNil(reflect.ValueOf(g.document)).Interface(), "  ")
 }
 
 // Page returns what is shown of a guide: where a phase or a resource was asked for, the lists and what the guide says about
@@ -73,56 +69,56 @@ func (g *Guide) Page() *GuidePage {
 			page.sections = append(page.sections, section{title: title, entries: entries})
 		}
 	}
-	add("Which one is it?", entries(g.Diagnosis, func(x *remedies.Sign) entry {
+	add(wordWhichOne, entries(g.Diagnosis, func(x *remedies.Sign) entry {
 		return entry{title: x.Where, notes: inSection(x.Section), lines: []line{
-			{label: "seen as", text: x.Symptom}, {label: "mostly", text: x.Cause}, {label: "first", text: x.First},
+			{label: labelSymptom, text: x.Symptom}, {label: labelUsual, text: x.Cause}, {label: labelFirst, text: x.First},
 		}}
 	}))
 	for i := range g.Lists {
 		l := &g.Lists[i]
 		s := section{title: l.Heading, entries: entries(l.Items, guideEntry)}
 		if l.General {
-			s.note = "for all phases"
+			s.note = wordAllPhases
 		}
 		page.sections = append(page.sections, s)
 	}
 	if len(g.Lists) == 0 {
-		add("Lists", []entry{{title: "The guide has no list for that."}})
+		add(wordLists, []entry{{title: wordNoList}})
 	}
-	add("Parameters", entries(kept(g.Parameters, func(x *remedies.Explained) bool { return about(x.Phases) }), func(x *remedies.Explained) entry {
+	add(wordParameters, entries(kept(g.Parameters, func(x *remedies.Explained) bool { return about(x.Phases) }), func(x *remedies.Explained) entry {
 		return entry{code: x.Key, notes: inSection(x.Section), lines: slices.Concat(
 			[]line{{text: x.Meaning}, {text: x.Constraint}, spelled(x.Key, x.Spellings), {text: x.URL, kind: link}}, corrected(x.Corrections))}
 	}))
-	add("Finding out more", entries(kept(g.Steps, func(x *remedies.Step) bool { return about(x.Phases) }), func(x *remedies.Step) entry {
+	add(wordDebugging, entries(kept(g.Steps, func(x *remedies.Step) bool { return about(x.Phases) }), func(x *remedies.Step) entry {
 		return entry{title: x.Title, notes: inSection(x.Section), lines: slices.Concat(
 			[]line{{text: x.Detail}, {text: x.Snippet, syntax: x.Syntax, kind: pasted}, careful(x.Caution)}, corrected(x.Corrections))}
 	}))
 	if all {
 		g.wholeGuide(add)
 	}
-	add("Worth knowing", entries(kept(g.Notes, func(x *remedies.Note) bool { return about(x.Phases) }), func(x *remedies.Note) entry {
+	add(wordKnowing, entries(kept(g.Notes, func(x *remedies.Note) bool { return about(x.Phases) }), func(x *remedies.Note) entry {
 		return entry{title: x.Title, notes: inSection(x.Section), lines: slices.Concat(
 			[]line{{text: x.Text}, {text: x.Snippet, syntax: x.Syntax, kind: pasted}, {text: x.URL, kind: link}}, corrected(x.Corrections))}
 	}))
 	if !all && len(g.Templates)+len(g.Steps)+len(g.Notes)+len(g.Messages) > 0 {
-		page.closing = []line{{label: "the whole guide, with its debugging steps, templates and tables:", text: "oomscan guide " + g.Guide.ID}}
+		page.closing = []line{{label: labelWhole, text: commandGuide + g.Guide.ID}}
 	}
 	return page
 }
 
 // wholeGuide adds the sections that belong to no phase.
 func (g *Guide) wholeGuide(add func(title string, entries []entry)) {
-	add("Templates", entries(g.Templates, func(x *remedies.Template) entry {
+	add(wordTemplates, entries(g.Templates, func(x *remedies.Template) entry {
 		return entry{title: x.Title, notes: inSection(x.Section), lines: slices.Concat(
 			[]line{{text: x.Detail}, {text: x.Snippet, syntax: x.Syntax, kind: pasted}}, corrected(x.Corrections))}
 	}))
-	add("Messages", entries(g.Messages, func(x *remedies.Message) entry {
+	add(wordMessages, entries(g.Messages, func(x *remedies.Message) entry {
 		return entry{code: x.Text, notes: []string{x.Kind}, lines: slices.Concat([]line{{text: x.Means}, {text: x.Do}}, corrected(x.Corrections))}
 	}))
-	add("In short", entries(g.Goals, func(x *remedies.Goal) entry {
+	add(wordInShort, entries(g.Goals, func(x *remedies.Goal) entry {
 		return entry{title: x.Goal, lines: []line{{text: x.Use, kind: pasted}}}
 	}))
-	add("Before and after", entries(g.Compared, func(x *remedies.Compared) entry {
+	add(wordCompared, entries(g.Compared, func(x *remedies.Compared) entry {
 		return entry{code: x.Key, notes: []string{x.Before + " -> " + x.After}, lines: []line{{text: x.Effect}}}
 	}))
 }
@@ -131,19 +127,19 @@ func (g *Guide) wholeGuide(add func(title string, entries []entry)) {
 func guideEntry(x *GuideItem) entry {
 	e := entry{number: x.Order, title: x.Title}
 	if x.LastResort {
-		e.notes = append(e.notes, "last resort")
+		e.notes = append(e.notes, wordLastResort)
 	}
 	if x.Addition {
-		e.notes = append(e.notes, "not in the document")
+		e.notes = append(e.notes, wordNotInGuide)
 	}
 	e.notes = append(e.notes, inSection(x.Source.Section)...)
 	if x.Applies != nil && !*x.Applies {
-		e.lines = append(e.lines, line{label: "already so or ruled out:", text: closed(x.AppliesWhy)})
+		e.lines = append(e.lines, line{label: labelNotHere, text: closed(x.AppliesWhy)})
 	}
 	e.lines = append(e.lines, line{text: x.Snippet, syntax: x.Syntax, kind: pasted})
 	for i := range x.Changes {
 		if c := &x.Changes[i]; c.ComputedFrom != "" && c.To != nil {
-			e.lines = append(e.lines, line{label: "why " + clip(*c.To) + ":", text: closed(c.ComputedFrom)})
+			e.lines = append(e.lines, line{label: whyTo(clip(*c.To)), text: closed(c.ComputedFrom)})
 		}
 	}
 	for i := range x.Parameters {
@@ -155,7 +151,7 @@ func guideEntry(x *GuideItem) entry {
 	}
 	without := func(s *string) bool { return strings.HasPrefix(*s, "not ") || strings.HasPrefix(*s, "never ") }
 	needs := kept(x.Needs, func(s *string) bool { return !without(s) })
-	e.lines = append(e.lines, line{text: x.Detail}, line{text: x.Why}, line{label: "needs", text: strings.Join(needs, "; ")},
+	e.lines = append(e.lines, line{text: x.Detail}, line{text: x.Why}, line{label: labelNeeds, text: strings.Join(needs, "; ")},
 		line{text: strings.Join(kept(x.Needs, without), "; ")}, careful(x.Caution))
 	e.lines = append(e.lines, corrected(x.Corrections)...)
 	return e
@@ -167,7 +163,7 @@ func bounds(x *GuideParameter, named bool) line {
 	for _, b := range []struct {
 		word string
 		v    *string
-	}{{"default", x.Default}, {"at least", x.Min}, {"at most", x.Max}} {
+	}{{"default", x.Default}, {labelAtLeast, x.Min}, {labelAtMost, x.Max}} {
 		if b.v != nil {
 			parts = append(parts, b.word+" "+*b.v)
 		}
@@ -192,20 +188,16 @@ func spelled(key string, list []remedies.Spelling) line {
 		}
 		names = append(names, name)
 	}
-	return line{label: "also written", text: strings.Join(names, ", ")}
+	return line{label: labelSpelled, text: strings.Join(names, ", ")}
 }
 
-func careful(text string) line { return line{label: "careful:", text: text, kind: warning} }
+func careful(text string) line { return line{label: labelCareful, text: text, kind: warning} }
 
 // corrected says where the document is wrong.
 func corrected(list []remedies.Correction) []line {
 	var out []line
-	for _, c := range list {
-		text := "the document says " + strings.TrimSuffix(c.Says, ".") + "; in fact " + strings.TrimSuffix(c.Is, ".")
-		if c.Versions != "" {
-			text += " (" + c.Versions + ")"
-		}
-		out = append(out, line{label: "corrected:", text: text + ". [" + c.ID + "]", kind: warning})
+	for i := range list {
+		out = append(out, line{label: labelCorrect, text: correctedText(&list[i]), kind: warning})
 	}
 	return out
 }
@@ -237,10 +229,23 @@ func kept[T any](list []T, pass func(*T) bool) []T {
 
 func known(s *string) bool { return *s != "" }
 
+// guideIndex is the JSON of all guides' heads.
+type guideIndex struct {
+	Schema string      `json:"schema"`
+	Guides []GuideHead `json:"guides"`
+}
+
+// guideSearch is the JSON of what a search found.
+type guideSearch struct {
+	Schema string      `json:"schema"`
+	Search string      `json:"search"`
+	Hits   []SearchHit `json:"hits"`
+}
+
 // GuideIndex returns what guides there are: the documents first, then the lists made of official documents.
 func GuideIndex(gs []remedies.Guide) *GuidePage {
 	heads := make([]GuideHead, len(gs))
-	sections := []section{{title: "Guides"}, {title: "Short lists, made of official documents"}}
+	sections := []section{{title: wordGuides}, {title: wordShortLists}}
 	for i := range gs {
 		g := &gs[i]
 		heads[i] = headOf(g)
@@ -250,11 +255,8 @@ func GuideIndex(gs []remedies.Guide) *GuidePage {
 		}
 		s.entries = append(s.entries, entry{code: g.ID, notes: kept([]string{g.Title, covers(g)}, known)})
 	}
-	return &GuidePage{sections: sections, document: struct {
-		Schema string      `json:"schema"`
-		Guides []GuideHead `json:"guides"`
-	}{"oomscan.guides/v1", heads}, closing: []line{
-		{label: "one of them:", text: "oomscan guide verl --phase backward"}, {label: "a parameter in all of them:", text: "oomscan guide --search mem_fraction"},
+	return &GuidePage{sections: sections, document: guideIndex{guidesSchema, heads}, closing: []line{
+		{label: labelOneGuide, text: exampleGuide}, {label: labelSearch, text: exampleSearch},
 	}}
 }
 
@@ -308,13 +310,9 @@ func GuideSearch(word string, hits []remedies.Hit) *GuidePage {
 			s.entries = append(s.entries, entry{code: strings.Join(x.Names, ", "), lines: []line{lists}})
 		}
 	}
-	page := &GuidePage{sections: sections, document: struct {
-		Schema string      `json:"schema"`
-		Search string      `json:"search"`
-		Hits   []SearchHit `json:"hits"`
-	}{"oomscan.search/v1", word, found}}
+	page := &GuidePage{sections: sections, document: guideSearch{searchSchema, word, found}}
 	if len(found) == 0 {
-		page.closing = []line{{text: "nothing in any guide"}}
+		page.closing = []line{{text: wordNothingFound}}
 	}
 	return page
 }

@@ -32,9 +32,9 @@ func guideText(w io.Writer, g *GuidePage, st Style) error {
 
 // writeGuideHead says what document it is.
 func writeGuideHead(p *page, g *Guide) {
-	kind := "list made of official documents"
+	kind := wordOfficialList
 	if g.Guide.Document {
-		kind = "guide"
+		kind = wordGuide
 	}
 	p.para(block{indent: 1, hang: 2}, span{badgeCalm, " " + g.Guide.ID + " "}, span{bold, "  " + g.Guide.Title}, span{dim, "  " + kind})
 	for _, x := range []struct{ label, text string }{

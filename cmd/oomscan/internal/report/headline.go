@@ -11,7 +11,6 @@ func writeOverview(p *page, r *Report) {
 	if n < 2 {
 		return
 	}
-	p.para(block{}, span{bold, count(n, "incident", "incidents") + ", in order of occurrence"})
 	for i := range r.Incidents {
 		if i == maxOverview {
 			p.more(n-i, "incident", "incidents")
@@ -19,66 +18,113 @@ func writeOverview(p *page, r *Report) {
 		}
 		in := &r.Incidents[i]
 		badge, word := verdict(in)
-		parts := [][]span{{{badge, unbroken(" " + word + " ")}, {plain, " " + strings.TrimSuffix(title(in), wentOn)}}}
-		if who := who(p.g, &Root{Rank: in.Root.Rank, Device: in.Root.Device, Host: in.Root.Host}); who != nil {
-			parts = append(parts, who)
-		}
-		parts = append(parts, []span{{plain, position(in.Root.File, in.Root.Line)}})
 		lead := unbroken(fmt.Sprintf("%2d. ", i+1))
-		p.para(block{indent: 1, hang: 5, full: true, lines: 2}, append([]span{{plain, lead}}, p.g.join(parts)...)...)
+		p.para(block{indent: 1, hang: 5, full: true, lines: 2},
+			span{plain, lead}, span{badge, unbroken(" " + word + " ")}, span{plain, " " + subject(r, in) + "  "}, p.at(in.Root.File, in.Root.Line))
 	}
-	p.rule()
+	p.blank()
 }
 
-// verdict is how sure it is that memory ran out and whether it killed the run, as a badge.
+// verdict is how sure it is that memory ran out and whether it ended the run, as a badge.
 func verdict(in *Incident) (ink, string) {
-	badge, word := badgeMemory, "OUT OF MEMORY"
 	switch {
 	case in.Survived:
-		badge, word = badgeSurvived, "SURVIVED"
+		return badgeSurvived, badgeWordSurvived
 	case in.Verdict == "suspect":
-		badge, word = badgeSuspect, "SUSPECT, NOT PROVEN"
+		return badgeSuspect, badgeWordSuspect
 	case in.Verdict != "memory":
-		badge, word = badgeSuspect, "NOT MEMORY"
+		return badgeSuspect, badgeWordOther
 	}
-	return badge, word
+	return badgeMemory, badgeWordMemory
 }
 
-// writeHeadline says with what certainty what ran out, and in which phase.
-func writeHeadline(p *page, in *Incident, i, n int) {
+// writeHeadline says what ran out, where, and when; below it, how much was missing.
+func writeHeadline(p *page, r *Report, in *Incident, i int) {
 	badge, word := verdict(in)
-	spans := []span{{bold, title(in)}}
-	if n > 1 {
+	spans := []span{{bold, subject(r, in)}}
+	if n := len(r.Incidents); n > 1 {
 		spans = append(spans, span{dim, fmt.Sprintf("  (%d%cof%c%d)", i+1, nbsp, nbsp, n)})
 	}
 	p.badge(badge, word, spans...)
+	for _, s := range leads(r, in) {
+		p.para(block{indent: 1, hang: 1}, span{plain, s})
+	}
 }
 
-const wentOn = "; the run went on"
-
-// title is the headline's sentence. Kinds that it has no words for keep the classifier's own sentence.
-func title(in *Incident) string {
-	w, ok := kindWords()[in.Kind]
+// subject is what ran out, with its place and phase. Kinds without words of their own keep the classifier's sentence.
+func subject(r *Report, in *Incident) string {
 	if in.Verdict == "suspect" {
-		w, ok = suspectWords()[in.Kind]
+		if s := suspects()[in.Kind].subject; s != "" {
+			return withPlace(s, in)
+		}
 	}
-	if !ok {
+	s := subjects()[in.Kind]
+	switch {
+	case s == "":
 		return strings.TrimSuffix(in.Summary, ".")
+	case in.Verdict == "other":
+		return s
+	case in.Kind == "oom_kill":
+		return hostSubject(r, in)
+	case in.Resource == "shm":
+		s = subjects()["shm_exhausted"]
+	case in.Resource == "gpu" && in.Root.Device != nil:
+		gpu := fmt.Sprintf("GPU %d", *in.Root.Device)
+		if s == subjects()["gpu_oom"] {
+			s = gpu
+		} else {
+			s += " on " + gpu
+		}
 	}
-	s := w.headline
-	if in.Kind == "nccl_oom" && in.Resource == "shm" {
-		s = "A collective found no room in /dev/shm"
+	return withPlace(s, in)
+}
+
+// withPlace adds which process failed, and when.
+func withPlace(s string, in *Incident) string {
+	if x := placeText(&in.Root); x != "" {
+		s += " (" + x + ")"
 	}
-	ph := phaseWords()[in.Phase]
-	if ph != "" && (in.Kind != "nccl_oom" || in.Phase != "nccl") {
-		ph = " " + ph
-	} else {
-		ph = ""
-	}
-	s, tail, _ := strings.Cut(s, "|")
-	s += ph + tail
-	if in.Survived {
-		s += wentOn
+	switch x := phaseText(in); {
+	case x != "" && in.Confidence == "low":
+		s += ", " + x
+	case x != "":
+		s += " " + x
 	}
 	return s
 }
+
+// leads are the sentences below the headline.
+func leads(r *Report, in *Incident) []string {
+	var out []string
+	switch {
+	case in.Verdict == "suspect":
+		out = append(out, suspects()[in.Kind].meaning)
+	case in.Verdict == "memory" && in.Kind == "oom_kill":
+		out = append(out, killText(r, in))
+	}
+	switch text := requestText(in); {
+	case text != "":
+		out = append(out, text)
+	case in.Resource == "gpu" && in.Verdict == "memory" && in.Ledger == nil:
+		out = append(out, wordNoFigures)
+	}
+	if in.Survived {
+		out = append(out, wordSurvived)
+	}
+	return kept(out, func(s *string) bool { return *s != "" })
+}
+
+// phased says that the phase is known.
+func (in *Incident) phased() bool { return in.Phase != "" && in.Phase != "unknown" }
+
+// limitOf is the limit of host memory that was reached, nil when the log shows none.
+func limitOf(in *Incident) *int64 {
+	if in.Resource == "gpu" || in.Root.Limit == nil || *in.Root.Limit <= 0 {
+		return nil
+	}
+	return in.Root.Limit
+}
+
+// stepIsFact says whether the run's last step tells when the incident was: of two incidents it tells nothing, and a
+// run that went on took further steps.
+func stepIsFact(r *Report) bool { return len(r.Incidents) == 1 && !r.Incidents[0].Survived }

@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"oomscan/parser/secret"
 )
@@ -29,6 +31,11 @@ type Cause struct {
 	Rank, Device                   *int
 	Host                           string
 	Shortfall                      *int64
+	Why                            string // id of the cause, empty: unknown
+	Fix                            string // the first proposal
+	File                           string // of the root
+	Line                           int
+	Time                           *time.Time
 }
 
 // same says that two causes are the same to a person who repairs them.
@@ -61,6 +68,13 @@ func (r *Report) Brief(job, series, batch string) Brief {
 		c := Cause{
 			Verdict: in.Verdict, Kind: in.Kind, Resource: in.Resource, Phase: in.Phase, Survived: in.Survived, Times: 1,
 			Rank: in.Root.Rank, Device: in.Root.Device, Host: deref(in.Root.Host), Shortfall: in.Shortfall,
+			File: in.Root.File, Line: in.Root.Line, Time: in.Root.Time,
+		}
+		if in.Cause != nil {
+			c.Why = in.Cause.ID
+		}
+		if len(in.Proposals) > 0 {
+			c.Fix = in.Proposals[0].fix()
 		}
 		if k := slices.IndexFunc(b.Causes, func(o Cause) bool { return o.same(&c) }); k >= 0 {
 			b.Causes[k].Times++
@@ -80,6 +94,44 @@ func (r *Report) work() string {
 		}
 	}
 	return ""
+}
+
+// JobQuery chooses the jobs that are reported, by their incidents. The empty one takes all jobs.
+type JobQuery struct {
+	Kind, Host string
+	Since      time.Time
+}
+
+// Takes says whether a job has an incident of the kind, on the host and since the time that are asked for. An incident whose time the
+// log does not tell is not since any.
+func (q JobQuery) Takes(b *Brief) bool {
+	return q == JobQuery{} || slices.ContainsFunc(b.Causes, func(c Cause) bool {
+		return (q.Kind == "" || c.Kind == q.Kind) && (q.Host == "" || c.Host == q.Host || strings.HasPrefix(c.Host, q.Host+".")) &&
+			(q.Since.IsZero() || c.Time != nil && !c.Time.Before(q.Since))
+	})
+}
+
+// sorts are the orders of the table, by the words of --sort.
+var sorts = map[string]func(a, b *Brief) int{
+	"priority": func(_, _ *Brief) int { return 0 },
+	"name":     func(a, b *Brief) int { return strings.Compare(a.Job, b.Job) },
+	"kind":     func(a, b *Brief) int { return strings.Compare(a.Causes[0].Kind, b.Causes[0].Kind) },
+	"phase":    func(a, b *Brief) int { return strings.Compare(a.Causes[0].Phase, b.Causes[0].Phase) },
+	"cause":    func(a, b *Brief) int { return strings.Compare(a.Causes[0].Why, b.Causes[0].Why) },
+	"host":     func(a, b *Brief) int { return strings.Compare(a.Causes[0].Host, b.Causes[0].Host) },
+	"size":     func(a, b *Brief) int { return cmp.Compare(b.World, a.World) },
+	"time":     func(a, b *Brief) int { return stampOf(b).Compare(stampOf(a)) },
+}
+
+// Sorts are the words of --sort.
+func Sorts() []string { return slices.Sorted(maps.Keys(sorts)) }
+
+// stampOf is when a job's first incident happened, the zero time when the log does not tell.
+func stampOf(b *Brief) time.Time {
+	if t := b.Causes[0].Time; t != nil {
+		return *t
+	}
+	return time.Time{}
 }
 
 // Summary is what many jobs have in common. Its keys are always present.

@@ -18,50 +18,23 @@ const (
 	whoColumn  = 8  // the same for whose failure came first
 )
 
-// jobs writes how many jobs there are and of which kind, a table of those with incidents, what they have in common, and
-// the first reports.
+// jobs writes how many jobs there are and of which kind, a table of those with incidents, and what they have in common. The full
+// report follows where there is only one.
 func (t *textReporter) jobs() error {
 	a := t.answer
-	var first []string
-	if !a.Live {
-		first = worthAReport(a)
-	}
+	only := len(a.Summary.First) == 1 && !a.Live
 	err := write(t.Writer, t.Style, func(p *page) {
 		writePartial(p, a.Partial, len(a.Failed), a.Inputs)
-		writeJobsHeadline(p, &a.Summary)
+		writeJobsHeadline(p, a)
 		writeJobsTable(p, a)
 		writePatterns(p, &a.Summary)
 		writeCounts(p, &a.Summary)
-		writeJobsFooter(p, a, len(first))
+		writeJobsFooter(p, a, only)
 	})
-	for _, name := range first {
-		if err != nil {
-			break
-		}
-		err = write(t.Writer, t.Style, func(p *page) { writeOneOfSeveral(p, a.Remake(name)) })
+	if err == nil && only {
+		err = write(t.Writer, t.Style, func(p *page) { writeOneOfSeveral(p, a.Remake(a.Summary.First[0])) })
 	}
 	return err
-}
-
-// mostReports is how many full reports follow the table of jobs: a page or two each.
-const mostReports = 3
-
-// worthAReport picks the jobs whose full reports are shown: the first of each cause, and any when there are few.
-func worthAReport(a *Answer) []string {
-	type cause struct{ framework, verdict, kind, phase string }
-	seen := map[cause]bool{}
-	by := briefs(a)
-	var out []string
-	for _, name := range a.Summary.First {
-		b := by[name]
-		c := cause{b.Framework, b.Causes[0].Verdict, b.Causes[0].Kind, b.Causes[0].Phase}
-		if len(out) == mostReports || seen[c] && len(a.Summary.First) > mostReports {
-			continue
-		}
-		seen[c] = true
-		out = append(out, name)
-	}
-	return out
 }
 
 func briefs(a *Answer) map[string]*Brief {
@@ -73,55 +46,57 @@ func briefs(a *Answer) map[string]*Brief {
 }
 
 // writeJobsHeadline counts the jobs.
-func writeJobsHeadline(p *page, s *Summary) {
-	word, ground := "OUT OF MEMORY", badgeMemory
-	text := fmt.Sprintf("in %s of %s", grouped(s.Memory), count(s.Jobs, "job", "jobs"))
-	switch {
-	case s.Memory == 0 && s.Suspect > 0:
-		word, ground, text = "SUSPECTS", badgeSuspect, fmt.Sprintf("in %s of %s, nothing proven", grouped(s.Suspect), count(s.Jobs, "job", "jobs"))
-	case s.Memory == 0 && s.Survived > 0:
-		word, ground, text = "SURVIVED", badgeSurvived, fmt.Sprintf("%s of %s went on", grouped(s.Survived), count(s.Jobs, "job", "jobs"))
-	case s.Memory == 0:
-		word, ground, text = "NO MEMORY INCIDENT", badgeCalm, "in "+count(s.Jobs, "job", "jobs")
-	}
+func writeJobsHeadline(p *page, a *Answer) {
+	ground, word, text := jobsHeadline(&a.Summary)
 	p.badge(ground, word, span{bold, text})
 	var parts [][]span
-	for _, x := range []struct {
-		n    int
-		text string
-	}{{s.Memory, "out of memory"}, {s.Suspect, "suspect, not proven"}, {s.Survived, "survived it"}, {s.Healthy, "without an incident"}} {
-		if x.n > 0 && x.n < s.Jobs {
-			parts = append(parts, []span{{plain, grouped(x.n) + string(nbsp)}, {plain, x.text}})
-		}
+	for _, x := range jobCounts(&a.Summary) {
+		parts = append(parts, []span{{plain, x}})
 	}
 	if len(parts) > 0 {
 		p.para(block{indent: 2, hang: 2}, p.g.join(parts)...)
 	}
+	if a.Total > len(a.Briefs) {
+		p.para(block{indent: 2, hang: 2}, span{dim, matchText(len(a.Briefs), a.Total)})
+	}
 }
 
-// row is a line of the table.
+// row is a line of the table, and below it where the first failure is and what to try first.
 type row struct {
 	badge ink
 	word  string
-	cells [6]string
-	inks  [6]ink
+	cells [tableColumns]string
+	inks  [tableColumns]ink
+	place string
+	fix   string
 }
 
-var heads = [6]string{"job", "framework", "kind", "phase", "first", "short"}
+const tableColumns = 5
 
 // writeJobsTable lists the jobs with incidents, in the order in which to look at them.
 func writeJobsTable(p *page, a *Answer) {
 	by := briefs(a)
+	var list []*Brief
+	for _, name := range a.Summary.First {
+		list = append(list, by[name])
+	}
+	if order := sorts[a.Sort]; order != nil {
+		slices.SortStableFunc(list, order)
+	}
+	most := mostRows
+	if a.All {
+		most = len(list)
+	}
 	var rows []row
-	for _, name := range a.Summary.First[:min(len(a.Summary.First), mostRows)] {
-		rows = append(rows, by[name].row())
+	for _, b := range list[:min(len(list), most)] {
+		rows = append(rows, b.row())
 	}
 	if len(rows) == 0 {
 		return
 	}
 	width := columnsOf(rows, p.width-2)
 	p.blank()
-	writeTableLine(p, row{cells: heads, inks: [6]ink{dim, dim, dim, dim, dim, dim}}, width)
+	writeTableLine(p, row{cells: heads, inks: [tableColumns]ink{dim, dim, dim, dim, dim}}, width)
 	last, beside := "", false
 	for _, r := range rows {
 		beside = beside || strings.HasPrefix(r.cells[0], "(")
@@ -130,12 +105,16 @@ func writeJobsTable(p *page, a *Answer) {
 		}
 		last = r.word
 		writeTableLine(p, r, width)
+		if r.fix != "" {
+			p.para(block{indent: 4, hang: 4, lines: 1, full: true}, span{dim, labelFix}, span{code, r.fix})
+		}
+		p.para(block{indent: 4, hang: 4, lines: 1, full: true}, span{dim, labelFile + unbroken(cut(p.g, r.place, p.width-10, true))})
 	}
 	if beside {
-		p.para(block{indent: 2, hang: 4}, span{dim, "( ) is a log beside several jobs: what it tells of none of them alone"})
+		p.para(block{indent: 2, hang: 4}, span{dim, wordSharedLogs})
 	}
 	if n := len(a.Summary.First) - len(rows); n > 0 {
-		p.para(block{indent: 2, hang: 4}, span{dim, fmt.Sprintf("%s and %s with incidents: --format json or ndjson has all of them", p.g.ellipsis, count(n, "more job", "more jobs"))})
+		p.para(block{indent: 2, hang: 4}, span{dim, moreJobs(p.g, n)})
 	}
 }
 
@@ -159,18 +138,14 @@ func (b *Brief) row() row {
 	if c.Host != "" {
 		who = append(who, c.Host)
 	}
-	shortfall := ""
-	if c.Shortfall != nil {
-		shortfall = size(*c.Shortfall)
-	}
 	name := b.Job
 	if b.Node {
 		name = "(" + b.Job + ")"
 	}
 	return row{
-		badge: badge, word: word,
-		cells: [6]string{name, unknownless(b.Framework), kind, unknownless(c.Phase), strings.Join(who, " "), shortfall},
-		inks:  [6]ink{bold, plain, plain, plain, plain, short},
+		badge: badge, word: word, place: position(c.File, c.Line), fix: c.Fix,
+		cells: [tableColumns]string{name, kind, unknownless(c.Phase), unknownless(c.Why), strings.Join(who, " ")},
+		inks:  [tableColumns]ink{bold, plain, plain, plain, plain},
 	}
 }
 
@@ -184,8 +159,8 @@ func unknownless(s string) string {
 
 // columnsOf divides a width among the columns: each has what its longest cell needs; when that is too much, the names of
 // nodes and then those of jobs are cut.
-func columnsOf(rows []row, width int) [6]int {
-	var w [6]int
+func columnsOf(rows []row, width int) [tableColumns]int {
+	var w [tableColumns]int
 	sum := 2 * (len(w) - 1)
 	for i := range w {
 		w[i] = measure(heads[i])
@@ -205,14 +180,12 @@ func columnsOf(rows []row, width int) [6]int {
 }
 
 // writeTableLine writes one line of the table. Of a job's name the end is kept, of everything else the beginning.
-func writeTableLine(p *page, r row, width [6]int) {
+func writeTableLine(p *page, r row, width [tableColumns]int) {
 	var spans []span
 	for i, c := range r.cells {
 		c = cut(p.g, unbroken(c), width[i], i == 0)
 		if i < len(width)-1 {
 			c = pad(c, width[i]+2)
-		} else {
-			c = pad("", width[i]-measure(c)) + c
 		}
 		spans = append(spans, span{r.inks[i], c})
 	}
@@ -225,6 +198,13 @@ func cut(g *glyphs, s string, n int, end bool) string {
 		return s
 	}
 	runes := []rune(s)
+	if most := 8 * n; len(runes) > most { // whatever combines, no more is looked at
+		if end {
+			runes = runes[len(runes)-most:]
+		} else {
+			runes = runes[:most]
+		}
+	}
 	for len(runes) > 0 && measure(g.ellipsis+string(runes)) > n {
 		if end {
 			runes = runes[1:]
@@ -243,55 +223,45 @@ func writePatterns(p *page, s *Summary) {
 	if len(s.Repeats)+len(s.Places) == 0 {
 		return
 	}
-	p.heading("Again and again")
-	for i, r := range s.Repeats {
+	p.heading(wordRepeated)
+	list := together(s.Repeats)
+	for i, r := range list {
 		if i == mostLines {
-			p.more(len(s.Repeats)-i, "of this kind", "of this kind")
+			p.more(len(list)-i, wordOfThese, wordOfThese)
 			break
 		}
-		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, r.text(p)})
+		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, r.text(p.g)})
 	}
 	for i, x := range s.Places {
 		if i == mostLines {
-			p.more(len(s.Places)-i, "place", "places")
+			p.more(len(s.Places)-i, wordPlace, wordPlaces)
 			break
 		}
-		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, x.text(p)})
+		p.para(block{indent: 4, hang: 6, lines: 3}, span{dim, p.g.bullet + " "}, span{plain, x.text(p.g)})
 	}
 }
 
-func (r *Repeat) text(p *page) string {
-	cause := r.Kind
-	if r.Phase != "" && r.Phase != "unknown" {
-		cause += " in " + r.Phase
+// together makes one entry of restarted jobs that failed the same way.
+func together(list []Repeat) []Repeat {
+	type way struct{ kind, phase string }
+	jobs := map[way][]string{}
+	for _, r := range list {
+		if r.How == "restarted" {
+			jobs[way{r.Kind, r.Phase}] = append(jobs[way{r.Kind, r.Phase}], r.Jobs...)
+		}
 	}
-	switch r.How {
-	case "restarted":
-		return fmt.Sprintf("Job %s was started again and died %d times of the same: %s.", r.Work, r.Times, cause)
-	case "array":
-		return fmt.Sprintf("%d of %d tasks of array %s died of the same: %s (%s).", r.Times, r.Of, r.Work, cause, some(p.g, r.Jobs))
+	var out []Repeat
+	for _, r := range list {
+		same := jobs[way{r.Kind, r.Phase}]
+		switch {
+		case r.How != "restarted" || len(same) == 1:
+			out = append(out, r)
+		case r.Jobs[0] == same[0]:
+			r.Jobs = same
+			out = append(out, r)
+		}
 	}
-	each := fmt.Sprintf("%d times", r.Times)
-	if r.Times == r.Of {
-		each = "each time"
-	}
-	return fmt.Sprintf("%s was submitted %d times and died of the same %s: %s (jobs %s).", r.Work, r.Of, each, cause, some(p.g, r.Jobs))
-}
-
-func (x *Place) text(p *page) string {
-	what := "Host " + x.Host
-	if x.Device != nil {
-		what = fmt.Sprintf("GPU %d of host %s", *x.Device, x.Host)
-	}
-	return fmt.Sprintf("%s: memory ran out there first in %d of %s (jobs %s).", what, len(x.Jobs), count(x.Of, "job that tells", "jobs that tell"), some(p.g, x.Jobs))
-}
-
-// some names the first few.
-func some(g *glyphs, names []string) string {
-	if len(names) <= mostNames {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:mostNames], ", ") + fmt.Sprintf(" %s and %d more", g.ellipsis, len(names)-mostNames)
+	return out
 }
 
 // writeCounts are the jobs by kind, phase, framework and host.
@@ -299,7 +269,7 @@ func writeCounts(p *page, s *Summary) {
 	if len(s.First) == 0 {
 		return
 	}
-	p.heading("Jobs with incidents")
+	p.heading(wordHurt)
 	for _, x := range []struct {
 		label string
 		of    map[string]int
@@ -320,19 +290,12 @@ func writeCounts(p *page, s *Summary) {
 }
 
 // writeJobsFooter says what was read, what could not be, and how to see more.
-func writeJobsFooter(p *page, a *Answer, shown int) {
+func writeJobsFooter(p *page, a *Answer, only bool) {
 	p.blank()
 	writeRead(p, count(a.Inputs, "input", "inputs"), a.Truncated, a.Version, a.Stats)
 	writeErrors(p, a.Failed)
-	if n := len(a.Summary.First); n > 0 {
-		text := fmt.Sprintf("%s below, the first of each cause; the others: ", count(shown, "report", "reports"))
-		switch shown {
-		case 0:
-			text = "all of their reports are above; one alone: "
-		case n:
-			text = "all of their reports are below; one alone: "
-		}
-		p.row("reports", span{plain, text}, span{code, a.Again})
+	if len(a.Summary.First) > 0 && !only {
+		p.row(labelOneJob, span{code, a.Again})
 	}
 }
 
@@ -340,7 +303,7 @@ func writeJobsFooter(p *page, a *Answer, shown int) {
 func writeOneOfSeveral(p *page, j Job) {
 	p.gap = false
 	p.rule()
-	p.para(block{full: true}, span{bold, "job " + j.Name}, span{dim, ", kept together by " + j.Why})
+	p.para(block{full: true}, span{bold, wordJob + j.Name}, span{dim, groupedBy(j.Why)})
 	p.blank()
 	writeReport(p, j.Report)
 }

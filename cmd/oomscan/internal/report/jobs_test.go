@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,35 @@ func TestRepeats(t *testing.T) {
 		}
 		assert.Equal(t, c.want, got, c.name)
 	}
+}
+
+func TestManyRestartedJobsAreOneSentence(t *testing.T) {
+	t.Parallel()
+	var jobs []Brief
+	for i := range 50 {
+		jobs = append(jobs, brief(fmt.Sprint(4000+i), "", "", func(b *Brief) { b.Causes[0].Times = 2 }))
+	}
+	var b bytes.Buffer
+	text := NewText(Output{&b, Style{Width: 120}})
+	require.NoError(t, text.Begin(&Answer{Several: true, Live: true, Briefs: jobs, Summary: Summarize(jobs)}))
+	require.NoError(t, text.End())
+	assert.Contains(t, b.String(), "50 jobs were restarted and failed the same way: gpu_oom in backward (4000, 4001,")
+	assert.Equal(t, 1, strings.Count(b.String(), "the same way"))
+}
+
+func TestJobsAreChosenByOneOfTheirIncidents(t *testing.T) {
+	t.Parallel()
+	b := brief("1", "", "n1.cluster")
+	b.Causes = append(b.Causes, Cause{Kind: "oom_kill", Host: "n2"})
+	for q, want := range map[JobQuery]bool{
+		{}: true, {Kind: "gpu_oom"}: true, {Kind: "kv_cache"}: false, {Host: "n1"}: true, {Host: "n1.cluster"}: true, {Host: "n"}: false,
+		{Kind: "gpu_oom", Host: "n2"}: false, {Kind: "oom_kill", Host: "n2"}: true, {Since: time.Unix(1, 0)}: false,
+	} {
+		assert.Equal(t, want, q.Takes(&b), q)
+	}
+	healthy := well("2", "")
+	assert.True(t, JobQuery{}.Takes(&healthy))
+	assert.False(t, JobQuery{Kind: "gpu_oom"}.Takes(&healthy))
 }
 
 func TestPlaces(t *testing.T) {

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"oomscan/parser/secret"
 )
@@ -92,6 +95,7 @@ func (d *document) report(r *Report) {
 		d.element(&r.Incidents[i])
 	}
 	d.endList()
+	d.field("ended_by", r.EndedBy)
 	d.field("partial", r.Partial)
 	d.field("stats", r.Stats)
 }
@@ -167,7 +171,7 @@ func (d *document) key(name string) {
 func (d *document) value(v any, indent string) {
 	if d.err == nil {
 		var text []byte
-		if text, d.err = encode(v, indent[1:]); d.err == nil {
+		if text, d.err = encode(v, indent[1:], "  "); d.err == nil {
 			_, d.err = d.out.Write(text)
 		}
 	}
@@ -179,12 +183,40 @@ func (d *document) write(s string) {
 	}
 }
 
-// encode is v as indented JSON without a line end. All lines but the first begin with the indent.
-func encode(v any, indent string) ([]byte, error) {
+// encode is v as JSON without a line end, indented by steps of indent. All lines but the first begin with the prefix.
+// Codes that control a terminal are escaped, also those that JSON permits.
+func encode(v any, prefix, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent(indent, "  ")
+	enc.SetIndent(prefix, indent)
 	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if !bytes.ContainsFunc(text, isCode) {
+		return text, err
+	}
+	out := make([]byte, 0, len(text)+64)
+	for _, r := range string(text) {
+		if isCode(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out, err
+}
+
+// writeJSON writes v and a line end. Without an indent it is one line.
+func writeJSON(w io.Writer, v any, indent string) error {
+	text, err := encode(v, "", indent)
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	return err
+}
+
+// isCode says that r controls a terminal: DEL, C1, and what changes the direction of writing. In JSON such codes stand in
+// strings only, as the encoder escapes all others.
+func isCode(r rune) bool {
+	return r >= 0x7f && (r < 0xa0 || unicode.Is(unicode.Bidi_Control, r))
 }

@@ -10,17 +10,22 @@ import (
 
 	"oomscan/parser"
 	"oomscan/parser/messages"
+	"oomscan/remedies/memory"
 )
 
-func TestWhatToDoFirstStandsOnTheFirstScreen(t *testing.T) {
+func TestTheFixStandsWithinTwelveLinesAndTheAnswerWithinForty(t *testing.T) {
 	t.Parallel()
 	for name, r := range samples(t) {
-		if len(r.Incidents) != 1 || len(r.Incidents[0].StartWith) == 0 {
+		if len(r.Incidents) != 1 || len(r.Incidents[0].Proposals) == 0 || r.Incidents[0].Verdict != "memory" {
 			continue
 		}
 		lines := strings.Split(text(t, r, Style{Width: 80}), "\n")
-		n := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "1. ") })
-		assert.True(t, n >= 0 && n < 24, "%s: line %d", name, n+1)
+		at := func(heading string) int {
+			return slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, " "+heading) })
+		}
+		fix := max(at(wordTry), at(wordTrySurvived))
+		assert.True(t, fix >= 0 && fix < 12, "%s: line %d", name, fix+1)
+		assert.LessOrEqual(t, at(wordChecklist), 41, name)
 	}
 }
 
@@ -45,7 +50,7 @@ func TestInputsAreNamedByTheShortestEndThatTellsThemApart(t *testing.T) {
 	t.Parallel()
 	r := &Report{Inputs: []Input{{Name: "/logs/a/train.log"}, {Name: "/logs/b/train.log"}, {Name: "job.tar.gz!n0/stderr.log"}, {Name: "-"}, {Name: "dir/"}, {Name: "train.log"}}}
 	assert.Equal(t, map[string]string{
-		"/logs/a/train.log": "a/train.log", "/logs/b/train.log": "b/train.log", "job.tar.gz!n0/stderr.log": "stderr.log", "-": "-", "dir/": "dir/",
+		"/logs/a/train.log": "a/train.log", "/logs/b/train.log": "b/train.log", "job.tar.gz!n0/stderr.log": "stderr.log", "-": "stdin", "dir/": "dir/",
 		"train.log": "train.log",
 	}, tails(r))
 	r.Incidents = []Incident{{
@@ -74,7 +79,7 @@ func TestASuspicionSaysHowToConfirmIt(t *testing.T) {
 	id, host, pid, k8s := "4242", "node02", 77, "k8s"
 	r := &Report{Run: Run{JobID: &id}, Incidents: []Incident{{Verdict: "suspect", Kind: "oom_kill", Resource: "host", Root: Root{Host: &host, PID: &pid}}}}
 	got := text(t, r, Style{Width: 80})
-	for _, want := range []string{"SUSPECT, NOT PROVEN", "sacct -j 4242 ", "dmesg", "On node02", "pid 77"} {
+	for _, want := range []string{badgeWordSuspect, "sacct -j 4242 ", "dmesg", "On node02", "pid 77"} {
 		assert.Contains(t, got, want)
 	}
 	id = "1; rm -rf ~"
@@ -84,17 +89,15 @@ func TestASuspicionSaysHowToConfirmIt(t *testing.T) {
 	r.Incidents[0].Resource, r.Incidents[0].Kind = "shm", "shm_exhausted"
 	assert.Contains(t, text(t, r, Style{Width: 80}), "df -h /dev/shm")
 	r.Incidents[0].Verdict = "memory"
-	assert.NotContains(t, text(t, r, Style{Width: 80}), "confirm")
+	assert.NotContains(t, text(t, r, Style{Width: 80}), wordConfirm)
 }
 
-func TestWhatIsNotKnownHasNoRow(t *testing.T) {
+func TestWhatTheLogDoesNotTellIsSaid(t *testing.T) {
 	t.Parallel()
 	r := &Report{Incidents: []Incident{{Verdict: "memory", Kind: "host_oom", Resource: "host", Phase: "unknown", Root: Root{File: "a.log", Line: 3}}}}
 	got := text(t, r, Style{Width: 80})
-	for _, label := range []string{"  when ", "  who first", "  how much", "  phase by"} {
-		assert.NotContains(t, got, label)
-	}
-	assert.Contains(t, got, "not told  the phase, which process it was, any figures\n")
+	assert.Contains(t, got, "not in the log   the phase, which process failed, memory figures\n")
+	assert.NotContains(t, got, labelPhase)
 }
 
 func TestTheUseOfAHostIsDrawnAgainstItsLimit(t *testing.T) {
@@ -102,49 +105,121 @@ func TestTheUseOfAHostIsDrawnAgainstItsLimit(t *testing.T) {
 	limit, use, own := int64(100<<30), int64(90<<30), int64(60<<30)
 	in := Incident{Verdict: "memory", Kind: "oom_kill", Resource: "host", Root: Root{Limit: &limit, Used: &use, OwnBytes: &own}}
 	got := text(t, &Report{Incidents: []Incident{in}}, Style{Width: 80})
-	assert.Contains(t, got, "90.00 GiB in use of 100.00 GiB")
-	for _, want := range []string{"the killed process  60.00 GiB   60 %", "others              30.00 GiB   30 %", "free                10.00 GiB   10 %"} {
-		assert.Contains(t, got, want)
-	}
+	assert.Contains(t, got, "60.00 the killed process")
+	assert.Contains(t, got, "30.00 others")
+	assert.Contains(t, got, "10.00 free")
 	use = 101 << 30
 	assert.NotContains(t, text(t, &Report{Incidents: []Incident{in}}, Style{Width: 80}), " free")
+}
+
+func TestAKillSaysWhoseLimitWasReached(t *testing.T) {
+	t.Parallel()
+	limit, job, host := int64(480<<30), "61877", "gpu31"
+	for of, want := range map[string]string{
+		"job":       "host RAM: job 61877 reached its own limit, 480 GiB, on gpu31",
+		"container": "host RAM: the container reached its limit, 480 GiB, on gpu31",
+		"group":     "host RAM: a control group reached its limit, 480 GiB, on gpu31",
+		"node":      "host RAM: the whole node was full on gpu31",
+		"":          "host RAM on gpu31",
+	} {
+		r := &Report{Run: Run{JobID: &job}, Incidents: []Incident{{Verdict: "memory", Kind: "oom_kill", Resource: "host", Root: Root{Limit: &limit, Host: &host, LimitOf: &of}}}}
+		assert.Contains(t, strings.ReplaceAll(text(t, r, Style{Width: 100}), string(nbsp), " "), " "+want+"\n")
+	}
 }
 
 func TestSeveralIncidentsBeginWithAnOverview(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(text(t, samples(t)["two"], Style{Width: 120}), "\n")
 	require.Greater(t, len(lines), 3)
-	assert.Contains(t, lines[0], "2 incidents")
-	assert.Contains(t, lines[1], "1.  SURVIVED ")
-	assert.Contains(t, lines[2], "2.  OUT OF MEMORY ")
+	assert.Contains(t, lines[0], "1.  OUT OF MEMORY ")
+	assert.Contains(t, lines[1], "2.  OUT OF MEMORY ")
 }
 
-func TestAnItemThatDoesNotApplyHasOneLine(t *testing.T) {
+func TestItemsThatDoNotApplyAreFoldedByReason(t *testing.T) {
 	t.Parallel()
-	no, long := false, strings.Repeat("because of this and that ", 20)
+	no := false
+	item := func(n int, why string) Remedy {
+		return Remedy{Order: n, Title: "An item", Applies: &no, AppliesWhy: why, Caution: "careful", Changes: []Change{{Key: "k", Snippet: "k=1"}}}
+	}
 	r := &Report{Incidents: []Incident{{Verdict: "memory", Kind: "gpu_oom", Remedies: []Remedy{
-		{Order: 1, ID: "a", Title: "First item", Applies: &no, AppliesWhy: long, Caution: "careful", Changes: []Change{{Key: "k", Snippet: "k=1"}}},
-		{Order: 2, ID: "b", Title: "Second item"},
+		item(1, "it is off"), {Order: 2, ID: "b", Title: "Second item"}, item(3, "the actor failed"), item(4, "the actor failed"), item(5, "the actor failed"),
 	}}}}
 	got := text(t, r, Style{Width: 80})
-	assert.Regexp(t, `First item: because[^\n]+…\n +2  Second item\n`, got)
+	assert.Contains(t, got, "      2  Second item\n     4 do not apply: actor failed (3); off\n")
+	assert.NotContains(t, got, "careful")
+	assert.Contains(t, text(t, r, Style{Width: 80, Full: true}), "It is off.\n")
 }
 
-func TestTheReasonOfAFirstItemIsNotThatItsValueCanMove(t *testing.T) {
+func TestWhatIsPastedIsNeverBroken(t *testing.T) {
 	t.Parallel()
-	from, yes := "8", true
-	x := &Remedy{Applies: &yes, AppliesWhy: "8 so far, and it can go down", Why: "activations grow with it.", Changes: []Change{{Key: "k", From: &from}}}
-	assert.Equal(t, "Activations grow with it.", because(x))
-	x.AppliesWhy = "it failed in data loading"
-	assert.Equal(t, "It failed in data loading.", because(x))
-	assert.Empty(t, because(&Remedy{}))
+	long := "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=2 actor_rollout_ref.actor.use_dynamic_bsz=True"
+	r := &Report{Incidents: []Incident{{Verdict: "memory", Kind: "gpu_oom", Proposals: []Proposal{{Changes: []Change{{Key: "k", Snippet: long}}, Text: "t"}}}}}
+	assert.Contains(t, text(t, r, Style{Width: 60}), "\n   "+long+"\n")
+}
+
+func TestPlacesAreLinksWhereTheTerminalShowsThem(t *testing.T) {
+	t.Parallel()
+	r := &Report{Inputs: []Input{{Name: "logs/a.log"}}, Incidents: []Incident{{Verdict: "memory", Kind: "gpu_oom", Root: Root{File: "logs/a.log", Line: 3}}}}
+	linked := text(t, r, Style{Width: 80, Link: func(name string) string { return "file:///" + name }})
+	assert.Contains(t, linked, "\x1b]8;;file:///logs/a.log\x1b\\a.log:3\x1b]8;;\x1b\\")
+	assert.NotContains(t, text(t, r, Style{Width: 80}), "\x1b")
 }
 
 func TestEverySuspicionHasWordsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, p := range messages.All() {
 		if p.Role == parser.Suspicion {
-			assert.Contains(t, suspectWords(), string(p.Kind), p.Name)
+			assert.Contains(t, suspects(), string(p.Kind), p.Name)
 		}
+	}
+}
+
+// TestTheJobInACommandIsOneWord gives a job an id that a shell would run: commands of the page are there to be pasted.
+func TestTheJobInACommandIsOneWord(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"4711_3": "sacct -j 4711_3 ", "1;reboot": "sacct -j JOBID ", "": "sacct -j JOBID "} {
+		r := Report{Run: Run{Launcher: new("slurm"), JobID: new(id)}, Inputs: []Input{{Name: "a.log"}}, Stats: Stats{Lines: 1, Bytes: 1}}
+		out := text(t, &r, Style{Width: 100})
+		assert.Contains(t, out, want)
+	}
+}
+
+// TestWhatCouldNotBeReadIsSaidOnce has an incident beside an input that failed.
+func TestWhatCouldNotBeReadIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	for _, truncated := range []int{0, 1} {
+		r := Report{
+			Incidents: []Incident{{Kind: "gpu_oom"}},
+			Inputs:    []Input{{Name: "a.log", Truncated: truncated}, {Name: "b.log", Error: new("permission denied")}},
+			Stats:     Stats{Lines: 1, Bytes: 1},
+		}
+		out := text(t, &r, Style{Width: 100})
+		assert.Equal(t, 1, strings.Count(out, "b.log: permission denied"), out)
+	}
+}
+
+// TestAProposalWithNothingToTypeNamesTheNextCommand has what is known of a run decide which command that is.
+func TestAProposalWithNothingToTypeNamesTheNextCommand(t *testing.T) {
+	t.Parallel()
+	others := int64(1 << 30)
+	for want, r := range map[string]*Report{
+		"Next: df -h /dev/shm":                       {Incidents: []Incident{{Resource: "shm"}}},
+		"Next: ps -eo pid,rss,args":                  {Incidents: []Incident{{Resource: "host"}}},
+		"Next: kubectl top pod POD":                  {Run: Run{Launcher: new("k8s")}, Incidents: []Incident{{Resource: "host"}}},
+		"Next: sacct -j 4242 ":                       {Run: Run{Launcher: new("slurm"), JobID: new("4242")}, Incidents: []Incident{{Resource: "host"}}},
+		"Next: nvidia-smi --query-compute-apps=":     {Run: Run{Framework: "torch"}, Incidents: []Incident{{Resource: "gpu", Ledger: &memory.Ledger{OtherProcesses: &others}}}},
+		"Next: jax.profiler.":                        {Run: Run{Framework: "jax"}, Incidents: []Incident{{Resource: "gpu"}}},
+		"Next: torch.cuda.memory._record_memory_":    {Run: Run{Framework: "torch"}, Incidents: []Incident{{Resource: "gpu"}}},
+		"Next: oomscan --run-config run.yaml LOGS":   {Run: Run{Framework: "verl"}, Incidents: []Incident{{Resource: "gpu"}}},
+		"Next: oomscan plan LOGS --set ":             {Run: Run{Framework: "vllm", Config: map[string]Setting{"model": {Value: "m"}}}, Incidents: []Incident{{Resource: "gpu"}}},
+		"Next: nvidia-smi --query-gpu=timestamp,mem": {Run: Run{Framework: "unknown"}, Incidents: []Incident{{Resource: "gpu"}}},
+	} {
+		in := &r.Incidents[0]
+		in.Verdict, in.Kind, in.Remedies = "memory", "gpu_oom", []Remedy{{Title: "An item"}}
+		assert.Contains(t, text(t, r, Style{Width: 100}), want)
+		in.Proposals = []Proposal{{Title: "Use a smaller batch"}}
+		assert.Contains(t, text(t, r, Style{Width: 100}), want)
+		in.Proposals[0].Changes = []Change{{Key: "batch", Direction: "down"}}
+		assert.NotContains(t, text(t, r, Style{Width: 100}), wordNext)
 	}
 }

@@ -9,42 +9,49 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// part is one stretch of a memory bar.
+// part is one stretch of a memory bar. Without a label of its own it has the word for its ink.
 type part struct {
 	ink   ink
 	label string
 	bytes int64
 }
 
-// writeMemory draws where the memory was: the device's ledger, or a host's use against its limit.
+// writeMemory shows where the memory was: the host's as a table of who held it where the log names processes, else as a bar.
 func writeMemory(p *page, in *Incident) {
-	if in.Resource == "host" {
-		writeHostMemory(p, in)
+	if in.Resource == "host" && writeHolders(p, in) {
 		return
+	}
+	if name, parts, capacity := memoryParts(in); len(parts) > 1 {
+		writeBar(p, name, parts, capacity)
+	}
+}
+
+// memoryParts is what the card or the host's limit is called, how it was used, and its size; no parts where the log does not
+// show that.
+func memoryParts(in *Incident) (string, []part, int64) {
+	if in.Resource == "host" {
+		limit := in.Root.Limit
+		if limit == nil {
+			limit = in.Root.Total
+		}
+		if limit == nil || *limit <= 0 {
+			return "", nil, 0
+		}
+		return wordHost, hostParts(in, *limit), *limit
 	}
 	l := in.Ledger
 	if l == nil || l.Capacity == nil || l.Free == nil || *l.Capacity <= 0 || *l.Free < 0 || *l.Free > *l.Capacity {
-		return
+		return "", nil, 0
 	}
 	parts, sound := ledgerParts(l, in.Root.OwnBytes)
-	contradiction := deref(l.Contradiction)
-	if contradiction != "" || !sound {
-		parts = []part{{partAllocated, "in use (capacity minus free)", *l.Capacity - *l.Free}, {partFree, "free", *l.Free}}
+	if l.Contradiction != nil || !sound {
+		parts = []part{{partAllocated, wordInUseShort, *l.Capacity - *l.Free}, {partFree, "", *l.Free}}
 	}
-	name := "GPU memory"
+	name := "GPU"
 	if in.Root.Device != nil {
-		name = fmt.Sprintf("Memory of GPU %d", *in.Root.Device)
+		name = fmt.Sprintf("GPU %d", *in.Root.Device)
 	}
-	p.heading(name, span{dim, " (" + size(*l.Capacity) + ") when the request failed"})
-	writeBar(p, parts, *l.Capacity, l.Requested)
-	writeLegend(p, parts, *l.Capacity)
-	noted := slices.ContainsFunc(in.Findings, func(f string) bool { return strings.Contains(f, "contradict") })
-	switch {
-	case contradiction != "" && noted, contradiction == "" && !sound:
-		p.para(block{indent: 4, hang: 4}, span{plain, "The printed parts contradict each other, so only what is free is drawn."})
-	case contradiction != "":
-		p.para(block{indent: 4, hang: 4}, span{plain, "The printed figures contradict each other, so only what is free is drawn: " + strings.TrimSuffix(contradiction, ".") + "."})
-	}
+	return name, parts, *l.Capacity
 }
 
 // ledgerParts are the ledger's parts in the order of the bar. It gives false when they do not fit into the capacity.
@@ -61,24 +68,24 @@ func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
 			parts = append(parts, part{k, label, *n})
 		}
 	}
-	add(partAllocated, "allocated by PyTorch", l.Allocated)
-	add(partReserved, "reserved by PyTorch, unallocated", l.ReservedUnallocated)
-	rest, label := l.ProcessRest, "rest of this process (CUDA context, NCCL ...)"
+	add(partAllocated, "", l.Allocated)
+	add(partReserved, "", l.ReservedUnallocated)
+	rest, label := l.ProcessRest, ""
 	if rest == nil && own != nil {
 		// The process's total is known but not all of its parts: what the known parts leave is its rest.
 		n := *own
 		for _, x := range []*int64{l.Allocated, l.ReservedUnallocated} {
 			if x != nil {
-				n, label = n-*x, "rest of this process"
+				n, label = n-*x, wordRest
 			}
 		}
 		if len(parts) == 0 {
-			label = "this process"
+			label = wordThisProcess
 		}
 		rest = &n
 	}
 	add(partProcess, label, rest)
-	add(partOthers, "other processes", l.OtherProcesses)
+	add(partOthers, "", l.OtherProcesses)
 	sum += float64(*l.Free)
 	left := float64(*l.Capacity) - sum
 	if left < -float64(max(l.Rounding, *l.Capacity/1000)) {
@@ -86,47 +93,146 @@ func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
 	}
 	// What the figures leave open is worth a stretch of its own when it is more than their rounding.
 	if left > float64(max(l.Rounding, *l.Capacity/1000)) {
-		label := "not explained by the log"
+		label := ""
 		if len(parts) == 0 {
-			label = "in use, by whom is not printed"
+			label = wordInUse
 		}
 		parts = append(parts, part{partUnknown, label, int64(left)})
 	}
-	return append(parts, part{partFree, "free", *l.Free}), sound
+	return append(parts, part{partFree, "", *l.Free}), sound
 }
 
-// writeHostMemory draws the use of a host's memory against its limit, as far as it is known.
-func writeHostMemory(p *page, in *Incident) {
-	r := &in.Root
-	limit := r.Limit
-	if limit == nil {
-		limit = r.Total
+// writeHolders lists the processes that held the host's memory, the largest first, and how the limit was used up. It gives
+// false when the log names no process with its size.
+func writeHolders(p *page, in *Incident) bool {
+	rows := holders(in)
+	if len(rows) == 0 {
+		return false
 	}
-	if limit == nil || *limit <= 0 {
-		return
+	unit, per := unitFor(rows[0].Bytes)
+	p.section(wordHolders, span{dim, "  " + unit})
+	width := 0
+	for _, x := range rows[:min(len(rows), maxHolders)] {
+		width = max(width, measure(x.Name))
 	}
-	parts := hostParts(in, *limit)
-	if len(parts) == 0 {
-		return
+	width = min(width, p.prose-30)
+	for i, x := range rows {
+		if i == maxHolders {
+			p.more(len(rows)-i, wordProcess, wordProcesses)
+			break
+		}
+		p.para(block{indent: 3, hang: 5, lines: 1}, span{plain, pad(cut(p.g, unbroken(x.Name), width, false), width)},
+			span{bold, fmt.Sprintf("%c%c%8.1f", nbsp, nbsp, float64(x.Bytes)/per)}, span{dim, pad("", 3) + x.Note})
 	}
-	name := "Host memory"
-	if h := deref(r.Host); h != "" {
-		name += " of " + h
+	if l := in.Ledger; l != nil && limitOf(in) != nil && l.Contradiction == nil && l.Anon != nil && l.Shmem != nil && l.File != nil && l.Unexplained != nil {
+		writeSum(p, *limitOf(in), []part{{0, wordProcesses, *l.Anon}, {0, wordShm, *l.Shmem}, {0, wordPageCache, *l.File}, {0, wordKernel, *l.Unexplained}})
 	}
-	p.heading(name, span{dim, " against its limit"})
-	writeBar(p, parts, *limit, nil)
-	writeLegend(p, parts, *limit)
+	return true
+}
+
+// unitFor is the unit in which a list is printed whose largest entry has n bytes, and its bytes.
+func unitFor(n int64) (name string, bytes float64) {
+	if n < 1<<30 {
+		return "MiB", 1 << 20
+	}
+	return "GiB", 1 << 30
+}
+
+// holder is a process and the memory that it held.
+type holder struct {
+	Name  string
+	Bytes int64
+	Note  string
+}
+
+// holders are the victims of a kill and the largest processes beside them.
+func holders(in *Incident) []holder {
+	killed := map[int]bool{}
+	var out []holder
+	add := func(name string, pid *int, bytes int64, note string) {
+		if pid != nil {
+			name = strings.TrimSpace(fmt.Sprintf("%s %d", name, *pid))
+		}
+		out = append(out, holder{name, bytes, note})
+	}
+	for i := range in.Victims {
+		v := &in.Victims[i]
+		if v.Resident == nil || *v.Resident <= 0 {
+			continue
+		}
+		note := wordKilled
+		if v.PID != nil {
+			killed[*v.PID] = true
+			if in.Root.PID != nil && *in.Root.PID == *v.PID && in.Root.Rank != nil {
+				note += fmt.Sprintf(" (rank %d)", *in.Root.Rank)
+			}
+		}
+		add(deref(v.Name), v.PID, *v.Resident, note)
+	}
+	for _, g := range othersByName(in, killed) {
+		if g.count == 1 {
+			add(g.name, g.pid, g.bytes, "")
+		} else {
+			out = append(out, holder{fmt.Sprintf("%s, %s", g.name, others(g.count)), g.bytes, ""})
+		}
+	}
+	if len(out) < 2 {
+		return nil // one process alone is in the headline
+	}
+	return out
+}
+
+// processGroup is processes of one name.
+type processGroup struct {
+	name  string
+	pid   *int // of the first
+	count int
+	bytes int64
+}
+
+// othersByName are the largest processes that were not killed, those of one name together, in the order of the first of each.
+func othersByName(in *Incident, killed map[int]bool) []processGroup {
+	var out []processGroup
+	if in.Ledger == nil {
+		return nil
+	}
+	for _, x := range in.Ledger.Tasks {
+		if x.PID != nil && killed[*x.PID] {
+			continue
+		}
+		i := slices.IndexFunc(out, func(g processGroup) bool { return g.name == x.Name })
+		if i < 0 {
+			out = append(out, processGroup{name: x.Name, pid: x.PID})
+			i = len(out) - 1
+		}
+		out[i].count++
+		out[i].bytes += x.Bytes
+	}
+	return out
+}
+
+// writeSum is the limit as a sum of its parts.
+func writeSum(p *page, limit int64, parts []part) {
+	_, per := unitFor(limit)
+	spans := []span{{bold, fmt.Sprintf("%.0f", float64(limit)/per)}, {plain, " = "}}
+	for i, x := range parts {
+		if i > 0 {
+			spans = append(spans, span{plain, " + "})
+		}
+		spans = append(spans, span{plain, unbroken(fmt.Sprintf("%.1f %s", float64(x.bytes)/per, x.word()))})
+	}
+	p.para(block{indent: 3, hang: 5}, spans...)
 }
 
 // hostParts are the parts of a host's memory in the order of the bar, none when nothing but the limit is known.
 func hostParts(in *Incident, limit int64) []part {
-	r, process := &in.Root, "this process"
+	r, process := &in.Root, wordThisProcess
 	if in.Kind == "oom_kill" {
-		process = "the killed process"
+		process = wordKilledProcess
 	}
 	taken := int64(-1)
 	switch {
-	case used(in) != nil:
+	case r.Used != nil && *r.Used >= 0:
 		taken = min(*r.Used, limit) // the limit may be overshot for a moment
 	case r.Free != nil && *r.Free >= 0 && *r.Free <= limit:
 		taken = limit - *r.Free
@@ -139,83 +245,51 @@ func hostParts(in *Incident, limit int64) []part {
 	l := in.Ledger
 	switch {
 	case l != nil && l.Contradiction == nil && l.Anon != nil && l.Shmem != nil && l.File != nil && l.Unexplained != nil && l.Free != nil:
-		heaps := []part{{partAllocated, "processes' own memory (anonymous)", *l.Anon}}
+		heaps := []part{{partAllocated, wordProcesses, *l.Anon}}
 		if own > 0 && own <= *l.Anon {
-			heaps = []part{{partAllocated, process, own}, {partUnknown, "other processes' own memory", *l.Anon - own}}
+			heaps = []part{{partAllocated, process, own}, {partUnknown, wordOtherProcesses, *l.Anon - own}}
 		}
 		parts = append(heaps, []part{
-			{partReserved, "shared memory (/dev/shm, tmpfs)", *l.Shmem},
-			{partOthers, "page cache", *l.File},
-			{partProcess, "the kernel's own", *l.Unexplained},
-			{partFree, "free", *l.Free},
+			{partReserved, wordShm, *l.Shmem},
+			{partOthers, wordPageCache, *l.File},
+			{partProcess, wordKernel, *l.Unexplained},
+			{partFree, "", *l.Free},
 		}...)
 	case taken >= 0 && own > 0 && own <= taken:
-		parts = []part{{partAllocated, process, own}, {partOthers, "others", taken - own}, {partFree, "free", limit - taken}}
+		parts = []part{{partAllocated, process, own}, {partOthers, wordOthers, taken - own}, {partFree, "", limit - taken}}
 	case taken >= 0:
-		parts = []part{{partAllocated, "in use", taken}, {partFree, "free", limit - taken}}
+		parts = []part{{partAllocated, wordInUseShort, taken}, {partFree, "", limit - taken}}
 	case own > 0:
-		parts = []part{{partAllocated, process, own}, {partUnknown, "others, or free: not printed", limit - own}}
+		parts = []part{{partAllocated, process, own}, {partUnknown, wordOthersOrFree, limit - own}}
 	}
 	return slices.DeleteFunc(parts, func(x part) bool { return x.bytes == 0 })
 }
 
-// barIndent is where the bar and its legend begin, and shortMark what stands beside a request that overshoots.
-const (
-	barIndent = 4
-	shortMark = " too much"
-)
-
-// writeBar draws the parts to scale, and under it the request: as far as it fits into what is free, and how far it
-// overshoots. An overshoot of more than a third of the capacity ends in an arrow.
-func writeBar(p *page, parts []part, capacity int64, request *int64) {
-	room := p.prose - barIndent
-	free := 0.0
-	if n := len(parts); n > 0 && parts[n-1].ink == partFree {
-		free = float64(parts[n-1].bytes)
-	}
-	over := 0.0
-	if request != nil && *request > 0 {
-		over = max(0, float64(*request)-free)
-	}
-	drawn := min(over, float64(capacity)/3)
-	if over > 0 {
-		room -= len(shortMark)
-	}
-	whole := max(4, int(math.Round(float64(room)*float64(capacity)/(float64(capacity)+drawn))))
-	if over > 0 {
-		whole = min(whole, room-1)
-	}
-	cells := share(parts, whole)
-	var spans []span
-	start := whole
+// writeBar draws the parts to scale behind their name, and says below what each sign stands for.
+func writeBar(p *page, name string, parts []part, capacity int64) {
+	p.blank()
+	indent := 1 + measure(name) + 2
+	whole := column(capacity, capacity)
+	cells := share(parts, max(8, min(p.prose, maxBar)-indent-measure(whole)-2))
+	spans := []span{{bold, unbroken(name + "  ")}}
 	for i, x := range parts {
 		spans = append(spans, span{x.ink, strings.Repeat(p.g.bar[x.ink], cells[i])})
-		if x.ink == partFree {
-			start = whole - cells[i]
-		}
 	}
-	p.para(block{indent: barIndent, full: true}, spans...)
-	if request == nil || *request <= 0 {
-		return
+	p.para(block{indent: 1, hang: 1, full: true}, append(spans, span{plain, unbroken("  " + whole)})...)
+	var legend [][]span
+	for _, x := range parts {
+		figure := strings.TrimSuffix(column(x.bytes, capacity), string(nbsp)+"GiB")
+		legend = append(legend, []span{{dim, "["}, {x.ink, p.g.bar[x.ink]}, {dim, "]" + string(nbsp)}, {plain, unbroken(figure + " " + x.word())}})
 	}
-	within := whole - start
-	if over == 0 && free > 0 {
-		within = max(1, int(math.Round(float64(within)*float64(*request)/free)))
+	p.para(block{indent: indent, hang: indent}, p.g.spaced(legend)...)
+}
+
+// word names a part.
+func (x *part) word() string {
+	if x.label != "" {
+		return x.label
 	}
-	mark := []span{{bold, strings.Repeat(p.g.within, within)}}
-	if over > 0 {
-		line := strings.Repeat(p.g.over, max(1, room-whole))
-		if drawn < over {
-			line = strings.Repeat(p.g.over, max(0, room-whole-1)) + p.g.beyond
-		}
-		mark = append(mark, span{short, line + unbroken(shortMark)})
-	}
-	const label = "the request "
-	if start >= len(label) {
-		p.para(block{indent: barIndent + start - len(label), full: true}, append([]span{{dim, unbroken(label)}}, mark...)...)
-		return
-	}
-	p.para(block{indent: barIndent + start, full: true}, mark...)
+	return partWords[x.ink]
 }
 
 // share divides cells among the parts by size. Every part gets at least one, so that nothing known is invisible.
@@ -248,22 +322,4 @@ func share(parts []part, cells int) []int {
 		done--
 	}
 	return out
-}
-
-// writeLegend lists the parts with their figures right-aligned.
-func writeLegend(p *page, parts []part, capacity int64) {
-	labels, figures := 0, 0
-	for _, x := range parts {
-		labels = max(labels, measure(x.label))
-		figures = max(figures, measure(column(x.bytes, capacity)))
-	}
-	labels = min(labels, p.width-barIndent-2-2-figures-6)
-	for _, x := range parts {
-		figure := column(x.bytes, capacity)
-		p.para(
-			block{indent: barIndent, hang: barIndent + 2, full: true},
-			span{x.ink, p.g.bar[x.ink]}, span{plain, " " + pad(x.label, labels) + pad("", 2+figures-measure(figure)) + figure},
-			span{dim, unbroken(fmt.Sprintf("%5.0f %%", 100*float64(x.bytes)/float64(capacity)))},
-		)
-	}
 }

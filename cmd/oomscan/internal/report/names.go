@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"oomscan/parser/source"
 )
 
 // maxTail is how many of its last parts a name is shortened to at most, and maxNames how many names are compared;
@@ -28,12 +30,16 @@ func tails(r *Report) map[string]string {
 	for i := range r.Incidents {
 		in := &r.Incidents[i]
 		add(in.Root.File)
+		add(in.First.File)
 		for k := range in.Evidence {
 			add(in.Evidence[k].File)
 		}
 		for k := range in.Consequences {
 			add(in.Consequences[k].File)
 		}
+	}
+	for i := range r.EndedBy {
+		add(r.EndedBy[i].File)
 	}
 	seen := map[string]int{}
 	for s := range names {
@@ -47,7 +53,10 @@ func tails(r *Report) map[string]string {
 	}
 	out := make(map[string]string, len(names))
 	for s := range names {
-		out[s] = s
+		if out[s] = s; s == source.Stdin {
+			out[s] = "stdin"
+			continue
+		}
 		for n := 1; n <= maxTail; n++ {
 			if t := tail(s, n); seen[t] == 1 {
 				out[s] = t
@@ -71,6 +80,18 @@ func tail(s string, n int) string {
 	return s[end+1:]
 }
 
+// links are the addresses of what a report mentions, by short names; nil without a function that knows them.
+func links(r *Report, link func(string) string) map[string]string {
+	if link == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for full, short := range tails(r) {
+		out[short] = link(full)
+	}
+	return out
+}
+
 // withShortNames is r with short names of the inputs in its incidents.
 func withShortNames(r *Report) *Report {
 	short := tails(r)
@@ -82,8 +103,9 @@ func withShortNames(r *Report) *Report {
 		return words(s, name)
 	}
 	out := *r
+	out.EndedBy = mapped(r.EndedBy, func(e *Ending) { e.File = name(e.File) })
 	out.Incidents = mapped(r.Incidents, func(in *Incident) {
-		in.Root.File = name(in.Root.File)
+		in.Root.File, in.First.File = name(in.Root.File), name(in.First.File)
 		in.PhaseWhy = sentence(in.PhaseWhy)
 		in.Findings = mapped(in.Findings, func(s *string) { *s = sentence(*s) })
 		in.Evidence = mapped(in.Evidence, func(e *Evidence) { e.File = name(e.File) })

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"hash/fnv"
 	"io"
 	"reflect"
@@ -16,6 +15,20 @@ type ndjson struct {
 	out    io.Writer
 	answer *Answer
 	sums   map[string]uint64 // of the lines that were written live, by the incidents' ids
+}
+
+// ndjsonIncident is the line of an incident.
+type ndjsonIncident struct {
+	Job *string `json:"job"`
+	*Incident
+	Update bool `json:"update"`
+}
+
+// ndjsonEnd is the last line, where not everything was read as a whole.
+type ndjsonEnd struct {
+	End     bool    `json:"end"`
+	Partial bool    `json:"partial"`
+	Inputs  []Input `json:"inputs"`
 }
 
 // Begin implements [Reporter].
@@ -41,11 +54,7 @@ func (n *ndjson) End() error {
 	}
 	odd := append([]Input{}, n.answer.Odd...)
 	mask(reflect.ValueOf(&odd))
-	return writeJSONLine(n.out, struct {
-		End     bool    `json:"end"`
-		Partial bool    `json:"partial"`
-		Inputs  []Input `json:"inputs"`
-	}{true, n.answer.Partial, odd})
+	return writeJSON(n.out, ndjsonEnd{true, n.answer.Partial, odd}, "")
 }
 
 // Incident implements [Live].
@@ -75,16 +84,5 @@ func incidentLine(w io.Writer, r *Report, in *Incident, update bool) error {
 	if r.Job != "" {
 		job = &r.Job
 	}
-	return writeJSONLine(w, struct {
-		Job *string `json:"job"`
-		*Incident
-		Update bool `json:"update"`
-	}{job, in, update})
-}
-
-// writeJSONLine writes v as one line of JSON.
-func writeJSONLine(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return writeJSON(w, ndjsonIncident{job, in, update}, "")
 }

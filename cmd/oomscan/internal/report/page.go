@@ -17,9 +17,11 @@ const (
 	plain ink = iota
 	bold
 	dim
-	short // what is missing
-	good  // a new value; all is well
-	code  // to be pasted
+	short   // what is missing
+	good    // a new value; all is well
+	code    // to be pasted: never broken over lines
+	address // a URL: never broken over lines
+	place   // file:line of an input
 	badgeMemory
 	badgeSuspect
 	badgeSurvived
@@ -42,6 +44,7 @@ var palette = sync.OnceValue(func() map[ink][]color.Attribute {
 		short:         {color.Bold, color.FgRed},
 		good:          {color.Bold, color.FgGreen},
 		code:          {color.FgCyan},
+		address:       {color.Faint},
 		badgeMemory:   {color.Bold, color.FgHiWhite, color.BgRed},
 		badgeSuspect:  {color.FgBlack, color.BgYellow},
 		badgeSurvived: {color.FgBlack, color.BgCyan},
@@ -65,7 +68,6 @@ type span struct {
 type glyphs struct {
 	bullet, pointer, star, plus, minus, arrow, times, ellipsis, separator, rule string
 	bar                                                                         map[ink]string
-	within, over, beyond                                                        string // the request against what is free
 }
 
 var unicodeGlyphs = glyphs{
@@ -73,7 +75,6 @@ var unicodeGlyphs = glyphs{
 	bar: map[ink]string{
 		partAllocated: "█", partReserved: "▓", partProcess: "▒", partOthers: "▚", partFree: "·", partUnknown: "░",
 	},
-	within: "─", over: "━", beyond: "▶",
 }
 
 var asciiGlyphs = glyphs{
@@ -81,7 +82,6 @@ var asciiGlyphs = glyphs{
 	bar: map[ink]string{
 		partAllocated: "#", partReserved: "=", partProcess: "+", partOthers: "%", partFree: ".", partUnknown: ":",
 	},
-	within: "-", over: "!", beyond: ">",
 }
 
 // page is a text that is being written.
@@ -90,13 +90,16 @@ type page struct {
 	width  int
 	prose  int // columns of running text
 	g      *glyphs
-	colors map[ink]*color.Color // nil: without colour
-	gap    bool                 // the last line is empty
+	colors map[ink]*color.Color     // nil: without colour
+	gap    bool                     // the last line is empty
+	full   bool                     // everything that is known, not the answer alone
+	link   func(name string) string // see [Style]
+	links  map[string]string        // addresses of the inputs by their short names; none: the terminal shows no links
 }
 
 func newPage(st Style) *page {
-	p := &page{width: st.Width, g: &unicodeGlyphs, gap: true}
-	if st.ASCII || st.Width == 0 {
+	p := &page{width: st.Width, g: &unicodeGlyphs, gap: true, full: st.Full, link: st.Link}
+	if st.ASCII {
 		p.g = &asciiGlyphs
 	}
 	if p.width == 0 {
@@ -170,11 +173,14 @@ func (p *page) line(indent int, l []glyph) {
 			}
 			piece.WriteRune(g.r)
 		}
+		text := piece.String()
 		if c := p.colors[l[0].ink]; c != nil {
-			p.buf.WriteString(c.Sprint(piece.String()))
-		} else {
-			p.buf.WriteString(piece.String())
+			text = c.Sprint(text)
 		}
+		if l[0].ink == place {
+			text = p.linked(text)
+		}
+		p.buf.WriteString(text)
 		l = l[n:]
 	}
 	p.buf.WriteByte('\n')
@@ -193,6 +199,28 @@ func (p *page) blank() {
 func (p *page) badge(ground ink, word string, text ...span) {
 	word = unbroken(" " + word + " ")
 	p.para(block{hang: measure(word) + 1}, append([]span{{ground, word}, {plain, " "}}, text...)...)
+}
+
+// section begins a section of an incident.
+func (p *page) section(title string, note ...span) {
+	p.blank()
+	p.para(block{indent: 1, hang: 3}, append([]span{{ink: bold, text: title}}, note...)...)
+}
+
+// at is a place in a log.
+func (p *page) at(file string, line int) span { return span{place, position(file, line)} }
+
+// linked makes a place a link (OSC 8) to its file, where the terminal shows links.
+func (p *page) linked(text string) string {
+	name := text
+	if i := strings.LastIndexByte(text, ':'); i > 0 {
+		name = text[:i]
+	}
+	to := p.links[name]
+	if to == "" {
+		return text
+	}
+	return "\x1b]8;;" + to + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
 // heading begins a section.
@@ -226,6 +254,18 @@ func (p *page) rowOf(lines int, label string, spans ...span) {
 // more says how many entries of a list are not shown.
 func (p *page) more(n int, one, many string) {
 	p.para(block{indent: 4, hang: 6}, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(n, "more "+one, "more "+many))})
+}
+
+// spaced puts two columns between parts.
+func (g *glyphs) spaced(parts [][]span) []span {
+	var out []span
+	for i, part := range parts {
+		if i > 0 {
+			out = append(out, span{plain, "  "})
+		}
+		out = append(out, part...)
+	}
+	return out
 }
 
 // join puts the separator between parts.

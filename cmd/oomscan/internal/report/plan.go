@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -98,10 +97,7 @@ func PlanFormats() map[string]func(io.Writer, *Plan, Style) error {
 }
 
 func planJSON(w io.Writer, p *Plan, _ Style) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(p)
+	return writeJSON(w, p, "  ")
 }
 
 // planText lays a plan out for people.
@@ -113,13 +109,13 @@ func planText(w io.Writer, p *Plan, st Style) error {
 				name = append(name, *s)
 			}
 		}
-		pg.para(block{indent: 1}, span{bold, "MEMORY BUDGET"}, span{plain, "  " + strings.Join(name, ", ")})
-		pg.para(block{indent: 1}, span{dim, "Estimated from the settings, with the longest samples that they allow."})
+		pg.para(block{indent: 1}, span{bold, wordPlan}, span{plain, "  " + strings.Join(name, ", ")})
+		pg.para(block{indent: 1}, span{dim, wordEstimated})
 		for _, k := range slices.Sorted(maps.Keys(p.Changes)) {
-			pg.para(block{indent: 1, hang: 4}, span{plain, "After: "}, span{code, k + "=" + p.Changes[k]})
+			pg.para(block{indent: 1, hang: 4}, span{plain, labelChanged}, span{code, k + "=" + p.Changes[k]})
 		}
-		writePlanTable(pg, p, "Each GPU", p.Card, func(x *PlanPhase) *PlanSum { return &x.Card })
-		writePlanTable(pg, p, "Each node, host memory", p.Node, func(x *PlanPhase) *PlanSum { return &x.Node })
+		writePlanTable(pg, p, wordEachGPU, p.Card, func(x *PlanPhase) *PlanSum { return &x.Card })
+		writePlanTable(pg, p, wordEachNode, p.Node, func(x *PlanPhase) *PlanSum { return &x.Node })
 		writePlanParts(pg, p)
 		writePlanMissing(pg, p)
 	})
@@ -130,7 +126,7 @@ const planBar = 24
 
 // writePlanTable is a line and a bar for each phase, and another for what the change makes of it.
 func writePlanTable(pg *page, p *Plan, title string, size *int64, of func(*PlanPhase) *PlanSum) {
-	note := "  size unknown"
+	note := "  " + wordSizeUnknown
 	if size != nil {
 		note = "  " + classifier.GiB(*size)
 	}
@@ -153,7 +149,7 @@ func writePlanTable(pg *page, p *Plan, title string, size *int64, of func(*PlanP
 		writePlanLine(pg, strings.ReplaceAll(x.Phase, "_", " "), of(x), full)
 		k := slices.IndexFunc(p.After, func(y PlanPhase) bool { return y.Phase == x.Phase })
 		if k >= 0 {
-			writePlanLine(pg, "  after", of(&p.After[k]), full)
+			writePlanLine(pg, labelAfterward, of(&p.After[k]), full)
 		}
 	}
 }
@@ -162,12 +158,12 @@ func writePlanTable(pg *page, p *Plan, title string, size *int64, of func(*PlanP
 func writePlanLine(pg *page, name string, s *PlanSum, full int64) {
 	n := min(int(s.Bytes*planBar/full), planBar)
 	bar := strings.Repeat(pg.g.bar[partAllocated], n) + strings.Repeat(pg.g.bar[partFree], planBar-n)
-	fits, k := "unsure", dim
+	fits, k := fitsUnsure, dim
 	switch {
 	case s.Fits != nil && *s.Fits:
-		fits, k = "yes", good
+		fits, k = fitsYes, good
 	case s.Fits != nil:
-		fits, k = "no", short
+		fits, k = fitsNo, short
 	}
 	more := " "
 	if !s.Whole {
@@ -185,13 +181,13 @@ func writePlanLine(pg *page, name string, s *PlanSum, full int64) {
 func writePlanParts(pg *page, p *Plan) {
 	list, when := p.Before, ""
 	if len(p.After) > 0 {
-		list, when = p.After, ", after the change"
+		list, when = p.After, wordAfterChange
 	}
 	if len(list) == 0 {
 		return
 	}
 	x := slices.MaxFunc(list, func(a, b PlanPhase) int { return int((a.Card.Bytes - b.Card.Bytes) >> 20) })
-	pg.heading("Fullest phase of a GPU: "+strings.ReplaceAll(x.Phase, "_", " "), span{dim, when})
+	pg.heading(wordFullest+strings.ReplaceAll(x.Phase, "_", " "), span{dim, when})
 	for _, part := range x.Card.Parts {
 		label := strings.ReplaceAll(fmt.Sprintf("%-21s %6s  ", strings.ReplaceAll(part.Part, "_", " "), gib(part.Bytes)), " ", string(nbsp))
 		pg.para(block{indent: 2, hang: 32}, span{plain, label}, span{dim, part.How})
@@ -203,15 +199,15 @@ func writePlanMissing(pg *page, p *Plan) {
 	if len(p.Missing) == 0 {
 		return
 	}
-	pg.heading("Not counted", span{dim, "  give these, and it will be"})
+	pg.heading(wordNotCounted, span{dim, wordToCount})
 	for _, m := range p.Missing {
-		pg.para(block{indent: 2, hang: 4}, span{plain, m.Input}, span{dim, " (for " + strings.ReplaceAll(strings.Join(m.Parts, ", "), "_", " ") + ")"})
+		pg.para(block{indent: 2, hang: 4}, span{plain, m.Input}, span{dim, neededFor(m.Parts)})
 		if len(m.Settings) == 0 {
 			continue
 		}
 		how := "--set " + strings.Join(m.Settings, ", ")
-		if m.Input == "sizes of the model" {
-			how = "--model config.json, or " + how
+		if m.Input == modelSizes {
+			how = modelFlag + how
 		}
 		pg.para(block{indent: 6, hang: 12}, span{code, how})
 	}

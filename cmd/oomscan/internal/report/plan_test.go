@@ -42,7 +42,7 @@ func TestAPlanIsATableWithBars(t *testing.T) {
   Fullest phase of a GPU: weight update, after the change
   engine weights          20.0  8 parameters x 2 bytes
 
-  Not counted  give these, and it will be
+  Not counted  pass these to include it
   size of the card (for kv cache)
       --set card
 `, out.String())

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"oomscan/classifier"
-	"oomscan/parser"
 	"oomscan/parser/traceback"
 	"oomscan/remedies"
 	"oomscan/remedies/cause"
@@ -26,10 +25,20 @@ type Report struct {
 	Inputs    []Input    `json:"inputs"`
 	Run       Run        `json:"run"`
 	Incidents []Incident `json:"incidents"`
+	EndedBy   []Ending   `json:"ended_by"` // what else may have ended the job, where there are no incidents
 	// Partial says that the user did not wait for the end: what was read by then is in the report.
-	Partial bool   `json:"partial"`
-	Stats   Stats  `json:"stats"`
-	Job     string `json:"-"` // its name among several jobs; empty: it is the only one
+	Partial bool               `json:"partial"`
+	Stats   Stats              `json:"stats"`
+	Job     string             `json:"-"` // its name among several jobs; empty: it is the only one
+	Growth  []classifier.Trend `json:"-"` // readings of memory that grew and never fell
+}
+
+// Ending is something that the log shows about the end of a job: information, no verdict.
+type Ending struct {
+	What string `json:"what"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }
 
 // Input is one file, folder member or stream that was read.
@@ -38,6 +47,7 @@ type Input struct {
 	Bytes     int64   `json:"bytes"`
 	Lines     int     `json:"lines"`
 	Truncated int     `json:"truncated_lines"`
+	Quoted    int     `json:"quoted_lines,omitempty"` // messages of failures that are text of printed samples
 	Error     *string `json:"error"`
 }
 
@@ -112,6 +122,7 @@ type Incident struct {
 	Budget       []BudgetPart   `json:"budget"`
 	Unexplained  *int64         `json:"unexplained_bytes"`
 	Reports      []At           `json:"-"` // where its evidence stands, in order of occurrence
+	First        At             `json:"-"` // the root when the incident was first reported; empty: this is the first time
 }
 
 // Victim is a process that was killed for its memory.
@@ -139,12 +150,14 @@ type Why struct {
 // Proposal is a set of changes that go together.
 type Proposal struct {
 	Remedies      []string `json:"remedies"`
+	Title         string   `json:"title"`
 	Changes       []Change `json:"changes"`
 	Fits          *bool    `json:"fits"`
 	FitsWorstCase *bool    `json:"fits_worst_case"`
 	Frees         *int64   `json:"frees_bytes"`
 	Margin        *int64   `json:"margin_bytes"`
 	WorstCase     string   `json:"worst_case"`
+	WhyNot        string   `json:"why_not"`
 	Costs         []string `json:"costs"`
 	Needs         []string `json:"needs"`
 	Text          string   `json:"text"`
@@ -184,7 +197,9 @@ type Root struct {
 	OwnBytes *int64     `json:"process_bytes"`
 	Others   *int64     `json:"other_process_bytes"`
 	Limit    *int64     `json:"limit_bytes"`
-	Used     *int64     `json:"-"` // of what Limit bounds, when memory ran out; for the text
+	KilledBy *string    `json:"killed_by"` // kernel, ray, kubelet ...: who killed the process for its memory
+	LimitOf  *string    `json:"limit_of"`  // job, container, group or node: whose memory was full
+	Used     *int64     `json:"-"`         // of what Limit bounds, when memory ran out; for the text
 	Trace    []Frame    `json:"traceback"`
 }
 
@@ -267,9 +282,10 @@ type Stats struct {
 	DurationMS int64 `json:"duration_ms"`
 }
 
-// New joins a classification with its remedies. It masks the secrets in every string: no renderer can show one.
-func New(version string, inputs []Input, res classifier.Result) Report {
-	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run)}
+// New joins a classification with its remedies; guides are the user's own. It masks the secrets in every string: no renderer can
+// show one.
+func New(version string, inputs []Input, res classifier.Result, guides ...remedies.Guide) Report {
+	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run), Growth: res.Run.Growth}
 	if r.Inputs == nil {
 		r.Inputs = []Input{}
 	}
@@ -279,7 +295,11 @@ func New(version string, inputs []Input, res classifier.Result) Report {
 	}
 	r.Incidents = make([]Incident, len(res.Incidents))
 	for i := range res.Incidents {
-		r.Incidents[i] = incident(&res.Run, &res.Incidents[i])
+		r.Incidents[i] = incident(&res.Run, &res.Incidents[i], guides)
+	}
+	r.EndedBy = []Ending{}
+	for _, e := range res.EndedBy {
+		r.EndedBy = append(r.EndedBy, Ending{What: e.What, File: e.At.Source, Line: e.At.Line, Text: e.Text})
 	}
 	mask(reflect.ValueOf(&r))
 	return r
@@ -315,8 +335,8 @@ func run(c classifier.Run) Run {
 	return r
 }
 
-func incident(run *classifier.Run, c *classifier.Incident) Incident {
-	list := remedies.For(run, c)
+func incident(run *classifier.Run, c *classifier.Incident, guides []remedies.Guide) Incident {
+	list := remedies.For(run, c, guides...)
 	in := Incident{
 		ID: c.ID, Verdict: string(c.Verdict), Kind: string(c.Kind), Resource: c.Resource, Phase: c.Phase, Confidence: c.Confidence,
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
@@ -324,6 +344,7 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith, Patch: []Patch{},
 		Victims: victims(c), Rivals: []Why{}, Proposals: []Proposal{}, Budget: []BudgetPart{}, Unexplained: list.Unexplained, Reports: make([]At, 0, len(c.Reports)),
 	}
+	in.Root.KilledBy, in.Root.LimitOf = str(c.Kill.By), str(c.Kill.Limit)
 	if list.Cause != nil {
 		best := causeOf(list.Cause)
 		in.Cause = &best
@@ -364,13 +385,18 @@ func incident(run *classifier.Run, c *classifier.Incident) Incident {
 	return in
 }
 
-// victims are the processes that the kernel killed, as far as the incident names them.
+// victims are the processes that were killed, as far as the incident names them.
 func victims(c *classifier.Incident) []Victim {
-	if c.Kind != parser.OOMKill || c.Verdict != classifier.Memory {
-		return []Victim{}
+	out := []Victim{}
+	for i := range c.Killed {
+		k := &c.Killed[i]
+		v := Victim{Time: stamp(k.Time), Host: str(k.Host), Name: str(k.Name), Resident: k.Resident, Cgroup: str(k.Group), File: k.At.Source, Line: k.At.Line}
+		if k.PID > 0 {
+			v.PID = &k.PID
+		}
+		out = append(out, v)
 	}
-	r := &c.Root
-	return []Victim{{Time: stamp(r.Time), Host: str(r.Host), PID: r.PID, Name: str(r.Process), Resident: r.ProcessBytes, File: r.At.Source, Line: r.At.Line}}
+	return out
 }
 
 func causeOf(c *cause.Cause) Why {
@@ -379,8 +405,8 @@ func causeOf(c *cause.Cause) Why {
 
 func proposalOf(c *remedies.Proposal) Proposal {
 	p := Proposal{
-		Remedies: listOf(c.Remedies), Changes: []Change{}, Fits: c.Fits, FitsWorstCase: c.FitsWorstCase, Frees: c.FreesBytes, Margin: c.MarginBytes,
-		WorstCase: c.WorstCase, Costs: listOf(c.Costs), Needs: listOf(c.Needs), Text: c.Text,
+		Remedies: listOf(c.Remedies), Title: c.Title, Changes: []Change{}, Fits: c.Fits, FitsWorstCase: c.FitsWorstCase, Frees: c.FreesBytes, Margin: c.MarginBytes,
+		WorstCase: c.WorstCase, WhyNot: c.WhyNot, Costs: listOf(c.Costs), Needs: listOf(c.Needs), Text: c.Text,
 	}
 	for _, x := range c.Changes {
 		p.Changes = append(p.Changes, Change(x))

@@ -44,7 +44,11 @@ type Answer struct {
 	// What follows is known at the end, and only of several jobs.
 	Briefs  []Brief
 	Summary Summary
+	Total   int                   // jobs that were found, of which Briefs may be a choice
+	Sort    string                // of the table, a word of Sorts; empty: priority
+	All     bool                  // the table has every job
 	Again   string                // the command line that shows one of the jobs, NAME in the place of its name
+	Pages   map[string]string     // files with the jobs' reports, beside this one; nil: the reports are in this one
 	Remake  func(name string) Job // makes the report of a job again: only one report is kept at a time
 }
 
@@ -62,11 +66,15 @@ type Snapshot struct {
 	Survived bool
 	Repeats  int
 	Followed map[string]int // consequences by kind
+	Answer   []Fact
 }
+
+// Fact is a part of an incident's answer in words.
+type Fact struct{ Label, Text string }
 
 // Snapshot returns what an incident tells now.
 func (in *Incident) Snapshot() Snapshot {
-	s := Snapshot{Verdict: in.Verdict, Survived: in.Survived, Repeats: in.Repeats, Followed: map[string]int{}}
+	s := Snapshot{Verdict: in.Verdict, Survived: in.Survived, Repeats: in.Repeats, Followed: map[string]int{}, Answer: in.answer()}
 	for _, k := range groups(in.Consequences) {
 		s.Followed[k.first.Kind] = k.count
 	}

@@ -1,24 +1,46 @@
 package report
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
 // Style is how text is laid out.
 type Style struct {
 	// Color says that SGR codes may be written. They are the only difference between text with and without colour.
 	Color bool
-	// Width is how many columns a line may have. Zero means that no terminal reads along: lines are laid out for 100
-	// columns and drawn with ASCII alone, which survives mail, issue trackers and a POSIX locale. Less than 40 is
-	// treated as 40.
+	// Width is how many columns a line may have. Zero means 100, less than 40 is treated as 40. Prose is never wider than 100;
+	// what is to be pasted or clicked is never broken.
 	Width int
-	// ASCII asks for drawing without other characters on a terminal, too. Text that comes from logs stays as it is.
+	// ASCII asks for drawing with ASCII alone, which survives mail, issue trackers and a POSIX locale. Text that comes from logs
+	// stays as it is.
 	ASCII bool
+	// Full asks for everything that is known: reasons, figures, traceback and the log's own lines, not the answer alone.
+	Full bool
+	// Link returns the address of an input, empty for none. Nil: the terminal shows no links.
+	Link func(name string) string
 }
 
 // Bounds of the layout, in columns.
 const (
 	defaultWidth = 100
 	minWidth     = 40
-	maxProse     = 112 // longer lines of prose are hard to read; paths and code use the full width
+	maxProse     = 100 // longer lines of prose are hard to read
+	maxBar       = 80
+)
+
+// Lists longer than these are cut, with a line that says so.
+const (
+	maxProposals    = 3
+	maxChanges      = 8
+	maxPasted       = 12
+	maxHolders      = 6
+	maxAfter        = 3
+	maxConsequences = 8
+	maxChecklist    = 80
+	maxLines        = 12
+	maxProblems     = 12
+	maxOverview     = 12
 )
 
 // NewText returns the reporter of text for people. Of several jobs it writes a table and the first reports.
@@ -97,29 +119,35 @@ func (t *textReporter) endUpdates() error {
 	return err
 }
 
-// Text writes the report for people: what ran out, when, who first, how much was missing and what to do first, in this
-// order; then what followed, the guide's checklist, the traceback, and what was read. Every list and every string has a
-// bound, and is shown without control and format characters. The only errors are those of w.
+// Text writes the report for people: what ran out, how much was missing, why, and what to change first, in this order; then
+// the evidence and the guide's checklist. Every list and every string has a bound, and is shown without control and format
+// characters. The only errors are those of w.
 func Text(w io.Writer, r *Report, st Style) error {
 	return write(w, st, func(p *page) { writeReport(p, r) })
 }
 
 func writeReport(p *page, r *Report) {
-	r = withShortNames(r)
+	short := withShortNames(r)
+	p.links = links(r, p.link)
 	writePartial(p, r.Partial, len(failures(r)), len(r.Inputs))
-	writeOverview(p, r)
-	for i := range r.Incidents {
-		if i > 0 {
-			p.rule()
-		}
-		writeIncident(p, r, i)
-	}
 	if len(r.Incidents) == 0 {
 		writeNone(p, r)
-	} else {
-		p.rule()
+		writeFooter(p, r)
+		return
 	}
-	writeFooter(p, r)
+	writeOverview(p, short)
+	for i := range short.Incidents {
+		if i > 0 {
+			p.blank()
+			p.blank()
+		}
+		if i > 0 && !p.full {
+			writeShort(p, short, i)
+		} else {
+			writeIncident(p, short, i)
+		}
+	}
+	writeEnding(p, short)
 }
 
 // write lays a page out and writes it at once.
@@ -134,43 +162,19 @@ func write(w io.Writer, st Style, fill func(*page)) error {
 func writeAlone(p *page, r *Report, in *Incident) {
 	one := *r
 	one.Incidents = []Incident{*in}
-	writeIncident(p, &one, 0)
+	writeIncident(p, withShortNames(&one), 0)
 	p.rule()
 }
 
-// writeEnding writes what stands once below the incidents.
+// writeEnding is what stands once below the incidents: what could not be read, and the closing line.
 func writeEnding(p *page, r *Report) {
-	writePartial(p, r.Partial, len(failures(r)), len(r.Inputs))
-	writeFooter(p, r)
-}
-
-// writeIncident writes one incident, from its answer down to the lines it rests on.
-func writeIncident(p *page, r *Report, i int) {
-	in := &r.Incidents[i]
-	writeHeadline(p, in, i, len(r.Incidents))
-	writeFacts(p, r, in)
-	writeMemory(p, in)
-	writeFindings(p, in)
-	writeConfirm(p, r, in)
-	writeStart(p, in)
-	writePatch(p, in)
-	writeFollowed(p, in)
-	writeChecklist(p, in)
-	writeTrace(p, in)
-	writeMessage(p, in)
-}
-
-// writeFindings are sentences about the figures, under the bar that shows them.
-func writeFindings(p *page, in *Incident) {
-	if len(in.Findings) == 0 {
-		return
-	}
 	p.blank()
-	for i, f := range in.Findings {
-		if i == maxFindings {
-			p.more(len(in.Findings)-i, "finding", "findings")
-			break
-		}
-		p.para(block{indent: 4, hang: 6, lines: 6}, span{dim, p.g.bullet + " "}, span{plain, f})
+	if p.full || slices.ContainsFunc(r.Inputs, func(in Input) bool { return in.Truncated > 0 }) {
+		writeFooter(p, r)
+	} else {
+		writeErrors(p, failures(r))
+	}
+	if s := closing(r); s != "" {
+		p.para(block{indent: 1, hang: 3, full: true}, span{bold, s})
 	}
 }

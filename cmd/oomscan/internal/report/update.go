@@ -1,14 +1,39 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// writeUpdate says in a few words what is new about an incident: further reports of the same failure, what followed, that the
-// run went on. It writes nothing where nothing of that is new.
+// writeUpdate says what is new about an incident, under the name that it was first printed with: the parts of the answer that
+// have changed, more of the same error, what happened afterwards. It writes nothing where nothing of that is new.
 func writeUpdate(p *page, in *Incident, before Snapshot) {
-	var news [][]span
+	changed := slices.DeleteFunc(in.answer(), func(f Fact) bool { return slices.Contains(before.Answer, f) })
+	afterwards := in.afterwards(p, before)
+	if len(changed)+len(afterwards) == 0 {
+		return
+	}
+	first := in.First
+	if first.File == "" {
+		first = At{in.Root.File, in.Root.Line}
+	}
+	name := []span{{plain, position(first.File, first.Line)}, {dim, " (" + in.Kind + ")"}}
+	if len(changed) == 0 {
+		p.row(labelUpdate, slices.Concat(name, []span{{dim, ": "}}, p.g.join(afterwards))...)
+		return
+	}
+	p.row(labelUpdate, name...)
+	for _, f := range changed {
+		p.row(f.Label, span{plain, f.Text})
+	}
+	p.row(labelThen, p.g.join(afterwards)...)
+}
+
+// afterwards is what has happened since: more of the same error, what followed, whether the run went on.
+func (in *Incident) afterwards(p *page, before Snapshot) (news [][]span) {
 	add := func(spans ...span) { news = append(news, spans) }
 	if n := in.Repeats - before.Repeats; n > 0 {
-		add(span{bold, count(n, "more report", "more reports")}, span{plain, " of the same failure"})
+		add(span{plain, sameErrorTimes(n)})
 	}
 	shown := 0
 	for _, k := range groups(in.Consequences) {
@@ -26,14 +51,12 @@ func writeUpdate(p *page, in *Incident, before Snapshot) {
 		}
 		add(spans...)
 	}
-	if in.Survived && !before.Survived {
-		add(span{good, "the run went on"})
+	if in.Survived != before.Survived {
+		text := wordWentOn
+		if before.Survived {
+			text = wordDidNotGoOn
+		}
+		add(span{good, text})
 	}
-	if before.Survived && !in.Survived {
-		add(span{plain, "the run did not go on"})
-	}
-	if len(news) > 0 {
-		spans := []span{{plain, position(in.Root.File, in.Root.Line)}, {dim, " (" + in.Kind + "): "}}
-		p.row("update", append(spans, p.g.join(news)...)...)
-	}
+	return news
 }

@@ -1,74 +1,430 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser/source"
 )
 
-// Lists longer than these are cut, with a line that says so.
+// Every word that a report says of its own stands in this file: headings, labels, and the sentences that are filled in with
+// a run's figures. The other files of the package lay out; a test looks for sentences there.
+
+// Headings and labels.
 const (
-	maxFindings     = 12
-	maxConsequences = 8
-	maxChecklist    = 60
-	maxStart        = 6
-	maxChanges      = 8
-	maxPatch        = 24
-	maxFrames       = 6
-	maxEvidence     = 6
-	maxProblems     = 12
-	maxOverview     = 12
+	wordWhy         = "WHY"
+	wordConfirm     = "CONFIRM FIRST"
+	wordTry         = "TRY THIS FIRST"
+	wordTrySuspect  = "IF IT WAS MEMORY, TRY THIS FIRST"
+	wordTrySurvived = "SO THAT IT DOES NOT HAPPEN AGAIN"
+	wordInstead     = "OR INSTEAD"
+	wordHolders     = "WHO HELD IT"
+	wordEvidence    = "EVIDENCE"
+	wordChecklist   = "CHECKLIST"
+	wordBudget      = "WHERE THE MEMORY SHOULD BE"
+	wordFindings    = "FIGURES"
+	wordRivals      = "WHAT ELSE IT COULD BE"
+	wordTrace       = "TRACEBACK"
+	wordLog         = "IN THE LOG"
+
+	labelPhase         = "phase: "
+	labelAfter         = "afterwards"
+	labelConfidence    = " confidence"
+	labelRun           = "run"
+	labelMissing       = "not in the log"
+	labelFigures       = "figures disagree"
+	labelSteps         = "last step"
+	wordInnermost      = ", innermost last"
+	wordCosts          = "Costs: "
+	wordFirst          = "Note: "
+	wordNext           = "Next: "
+	wordWas            = "# was "
+	wordNow            = "now "
+	wordProcess        = "process"
+	wordProcesses      = "processes"
+	wordHost           = "host RAM"
+	wordRest           = "rest of this process"
+	wordThisProcess    = "this process"
+	wordKilledProcess  = "the killed process"
+	wordOtherProcesses = "other processes"
+	wordInUse          = "in use, the log does not say by whom"
+	wordInUseShort     = "in use"
+	wordShm            = "/dev/shm"
+	wordPageCache      = "page cache"
+	wordKernel         = "not itemised"
+	wordOthersOrFree   = "others or free"
+	wordOthers         = "others"
+	wordNotGPU         = "This is not GPU memory."
+	wordNotProven      = "The log does not prove that memory ran out."
+	wordSurvived       = "The program caught the error and went on."
+	wordNoFigures      = "The log has no memory figures for it."
+	wordOvershot       = "The request alone is larger than the whole card."
+	wordKilled         = "killed"
+	wordMoreInFull     = "--full shows everything"
+	wordUnknown        = "The log does not show what took the memory."
+	wordNoFix          = "NO SINGLE FIX FOUND"
+	wordNotSetNow      = ", not set now"
+	wordStarred        = "recommended above"
+	wordFullLength     = "full length"
+	wordNoProposal     = "The log does not show which single change would help. Work through the checklist below from the top."
+	wordCut            = "Cut here: an issue can hold no more. The HTML report has everything."
+	wordEvidenceFolded = "Evidence"
+	wordAlso           = "Also possible: "
 )
 
-// kindWords says in a headline what happened, and beside the kind's name what that means.
-var kindWords = sync.OnceValue(func() map[string]struct{ headline, meaning string } {
-	return map[string]struct{ headline, meaning string }{
-		"gpu_oom":        {"GPU memory ran out", "the GPU allocator could not serve a request"},
-		"gpu_driver_oom": {"GPU memory ran out at the driver", "the driver or a library had no GPU memory left"},
-		"kv_cache":       {"The inference engine has no room for its KV cache", "the engine's share of GPU memory is too small"},
-		"nccl_oom":       {"A collective found no memory for its buffers", "the collective library's own allocation failed"},
-		"nccl_failure":   {"A collective failed", "it gave up or timed out; memory is not proven"},
-		"host_oom":       {"Host memory ran out", "an allocation of host memory (RAM) failed"},
-		"oom_kill":       {"Host memory ran out and a process was killed", "a process was killed for want of host memory (RAM)"},
-		"shm_exhausted":  {"Shared memory (/dev/shm) ran full", "host memory with a limit of its own"},
-		"illegal_access": {"A GPU program touched memory that is not its own", "a programming error: no memory ran out"},
-		"process_exit":   {"A process ended", "its end is known, its reason is not"},
+// badges say how sure it is that memory ran out, and whether that ended the run.
+const (
+	badgeWordMemory   = "OUT OF MEMORY"
+	badgeWordSurvived = "SURVIVED"
+	badgeWordSuspect  = "SUSPECTED"
+	badgeWordOther    = "NOT MEMORY"
+)
+
+// sureness qualifies a cause by its confidence.
+var sureness = map[string]string{"medium": "Probably: ", "low": "Perhaps: "}
+
+// subjects say what ran out, by kind; a place and a phase follow. For suspects they say what happened and what that may mean.
+var subjects = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"gpu_oom": "GPU memory", "gpu_driver_oom": "GPU memory", "kv_cache": "no room for the KV cache", "nccl_oom": "NCCL could not allocate GPU memory",
+		"host_oom": "host RAM", "oom_kill": "host RAM", "shm_exhausted": "/dev/shm is full", "nccl_failure": "an NCCL call failed",
+		"illegal_access": "illegal memory access: a bug in GPU code, not a lack of memory", "process_exit": "a process ended",
 	}
 })
 
-// suspectWords replace the headlines of what is only suspected; the phase stands in the place of the bar.
-var suspectWords = sync.OnceValue(func() map[string]struct{ headline, meaning string } {
-	return map[string]struct{ headline, meaning string }{
-		"oom_kill":       {"A process was killed|, perhaps because host memory ran out", "SIGKILL, which time limits and people send, too"},
-		"host_oom":       {"An allocation of host memory failed|, perhaps because there was no more", "a refusal that a limit of the driver explains, too"},
-		"gpu_oom":        {"A GPU operation failed|, perhaps because GPU memory ran out", "an error that has other causes, too"},
-		"gpu_driver_oom": {"A GPU operation failed|, perhaps because GPU memory ran out", "an error that has other causes, too"},
-		"shm_exhausted":  {"A process died of a bus error|, perhaps because /dev/shm ran full", "SIGBUS without a reason in the log"},
+var suspects = sync.OnceValue(func() map[string]struct{ subject, meaning string } {
+	return map[string]struct{ subject, meaning string }{
+		"oom_kill":       {"a process was killed, perhaps for lack of host RAM", "It got SIGKILL; a time limit, scancel or preemption also does that."},
+		"host_oom":       {"an allocation of host memory failed", "A limit on locked memory (ulimit -l) also does that."},
+		"gpu_oom":        {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
+		"gpu_driver_oom": {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
+		"shm_exhausted":  {"a process died of a bus error, perhaps because /dev/shm was full", "It got SIGBUS, and the log gives no reason."},
+		"nccl_failure":   {"an NCCL call failed", "It failed or timed out; nothing shows that memory ran out."},
 	}
 })
 
+// phases say when, behind what ran out.
 var phaseWords = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"init": "during start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the forward pass",
+		"init": "at start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the forward pass",
 		"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
-		"weight_update": "during the weight update", "nccl": "inside a collective", "checkpoint": "while checkpointing", "data": "in data loading",
+		"weight_update": "during the weight update", "nccl": "in a collective", "checkpoint": "while saving or loading a checkpoint",
+		"data": "in data loading",
 	}
 })
-
-var resourceWords = map[string]string{"gpu": "GPU memory", "host": "host memory", "shm": "/dev/shm"}
 
 // consequenceWords name what followed.
 var consequenceWords = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"gpu_oom": "GPU memory ran out", "gpu_driver_oom": "GPU memory ran out at the driver", "kv_cache": "no room for the KV cache",
-		"nccl_oom": "collective library out of memory", "nccl_failure": "collective failed or timed out", "host_oom": "host allocation failed",
+		"gpu_oom": "out of GPU memory", "gpu_driver_oom": "out of GPU memory", "kv_cache": "no room for the KV cache",
+		"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL failed or timed out", "host_oom": "host allocation failed",
 		"oom_kill": "process killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "process ended",
-		"job_cancelled": "job cancelled", "exception": "exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "memory pressure",
+		"job_cancelled": "job cancelled", "exception": "exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
 	}
 })
+
+// killers name who kills for memory; see classifier.Kill.
+var killers = map[string]string{
+	"kernel": "The kernel's OOM killer", "ray": "Ray's memory monitor", "kubelet": "The kubelet", "systemd-oomd": "systemd-oomd", "earlyoom": "earlyoom",
+	"pbs": "PBS", "lsf": "LSF", "sge": "Grid Engine", "condor": "HTCondor",
+}
+
+// partWords name the parts of a memory bar.
+var partWords = map[ink]string{
+	partAllocated: "tensors", partReserved: "reserved but unused", partProcess: "CUDA and NCCL", partOthers: "other processes", partFree: "free",
+	partUnknown: "unexplained",
+}
+
+// verbs say in which direction a setting goes.
+var verbs = map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}
+
+// requestText says what was asked for and what there was.
+func requestText(in *Incident) string {
+	r := &in.Root
+	if r.Request == nil {
+		return ""
+	}
+	var b strings.Builder
+	if in.Kind == "kv_cache" {
+		fmt.Fprintf(&b, "It needs %s of KV cache", size(*r.Request))
+		if in.Shortfall != nil {
+			fmt.Fprintf(&b, "; %s is left: %s short", size(*r.Request-*in.Shortfall), size(*in.Shortfall))
+		}
+		return b.String() + "."
+	}
+	fmt.Fprintf(&b, "Tried to allocate %s", size(*r.Request))
+	switch {
+	case r.Free != nil && r.Total != nil:
+		fmt.Fprintf(&b, "; %s free", sizeOf(*r.Free, *r.Total))
+	case r.Free != nil:
+		fmt.Fprintf(&b, "; %s free", size(*r.Free))
+	case r.Total != nil:
+		fmt.Fprintf(&b, "; the card has %s", size(*r.Total))
+	}
+	if in.Shortfall != nil {
+		fmt.Fprintf(&b, ": %s short", size(*in.Shortfall))
+	}
+	b.WriteByte('.')
+	if in.Resource == "gpu" && r.Total != nil && *r.Request > *r.Total {
+		b.WriteString(" " + wordOvershot)
+	}
+	return b.String()
+}
+
+// killText says who killed what, and when.
+func killText(r *Report, in *Incident) string {
+	by := killers[deref(in.Root.KilledBy)]
+	victim := victimText(&in.Root)
+	var b strings.Builder
+	if by == "" {
+		fmt.Fprintf(&b, "Killed: %s", victim)
+	} else {
+		fmt.Fprintf(&b, "%s killed %s", by, victim)
+	}
+	if in.Root.Time != nil {
+		b.WriteString(" at " + clock(*in.Root.Time))
+	}
+	switch ph := phaseText(in); {
+	case ph != "" && (in.Root.Time != nil || in.Confidence == "low"):
+		b.WriteString(", " + ph)
+	case ph != "":
+		b.WriteString(" " + ph)
+	}
+	if r.Run.LastStep != nil && stepIsFact(r) {
+		fmt.Fprintf(&b, " (last step %d)", *r.Run.LastStep)
+	}
+	return b.String() + ". " + wordNotGPU
+}
+
+// victimText names a killed process by rank, name and pid.
+func victimText(x *Root) string {
+	var known []string
+	if p := deref(x.Process); p != "" {
+		known = append(known, p)
+	}
+	if x.PID != nil {
+		known = append(known, fmt.Sprintf("pid %d", *x.PID))
+	}
+	if x.Rank != nil {
+		known = append([]string{fmt.Sprintf("rank %d", *x.Rank)}, known...)
+	}
+	switch len(known) {
+	case 0:
+		return "a process"
+	case 1:
+		return known[0]
+	}
+	return fmt.Sprintf("%s (%s)", known[0], strings.Join(known[1:], ", "))
+}
+
+// hostSubject says whose host memory was full.
+func hostSubject(r *Report, in *Incident) string {
+	of := ""
+	if n := limitOf(in); n != nil {
+		of = ", " + size(*n) + ","
+	}
+	on := ""
+	if h := deref(in.Root.Host); h != "" {
+		on = " on " + h
+	}
+	switch deref(in.Root.LimitOf) {
+	case "job":
+		job := "the job"
+		if id := deref(r.Run.JobID); id != "" {
+			job = "job " + id
+		}
+		return strings.TrimSuffix(fmt.Sprintf("host RAM: %s reached its own limit%s%s", job, of, on), ",")
+	case "container":
+		return strings.TrimSuffix(fmt.Sprintf("host RAM: the container reached its limit%s%s", of, on), ",")
+	case "group":
+		return strings.TrimSuffix(fmt.Sprintf("host RAM: a control group reached its limit%s%s", of, on), ",")
+	case "node":
+		return "host RAM: the whole node was full" + on
+	}
+	return "host RAM" + on
+}
+
+// phaseText says when it happened, probably where that is a guess.
+func phaseText(in *Incident) string {
+	w := phaseWords()[in.Phase]
+	if w == "" || in.Kind == "nccl_oom" && in.Phase == "nccl" {
+		return ""
+	}
+	if in.Confidence == "low" {
+		return "probably " + w
+	}
+	return w
+}
+
+// placeText names the process that failed first, as far as the log tells: its rank and host, else its pid.
+func placeText(x *Root) string {
+	var parts []string
+	if x.Rank != nil {
+		parts = append(parts, fmt.Sprintf("rank %d", *x.Rank))
+	}
+	if h := deref(x.Host); h != "" {
+		parts = append(parts, h)
+	}
+	if len(parts) == 0 && x.PID != nil {
+		parts = append(parts, fmt.Sprintf("pid %d", *x.PID))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// missing lists what the log does not tell of an incident.
+func missing(in *Incident) string {
+	var out []string
+	if !in.phased() {
+		out = append(out, "the phase")
+	}
+	x := &in.Root
+	if x.Rank == nil && x.PID == nil && x.Device == nil && deref(x.Host) == "" {
+		out = append(out, "which process failed")
+	}
+	if requestText(in) == "" && limitOf(in) == nil && x.Used == nil && x.OwnBytes == nil {
+		out = append(out, "memory figures")
+	}
+	return strings.Join(out, ", ")
+}
+
+// check is a command that settles a suspicion, and how to read what it prints.
+type check struct{ Command, Reading string }
+
+// checks are the commands that settle a suspicion.
+func checks(r *Report, in *Incident) []check {
+	switch {
+	case in.Resource == "shm":
+		return []check{{"df -h /dev/shm", "In the job's container or on its node, while it runs. If it is full, or has only the 64 MB that Docker gives it, that confirms it."}}
+	case in.Resource == "gpu":
+		return []check{{"nvidia-smi --loop=1", "On its node, until it fails: a GPU with almost nothing free confirms it."}}
+	case in.Kind == "host_oom":
+		return []check{{"free -g; ulimit -l", "On its node, while it runs. Less available than the request, or a limit on locked memory below it, confirms it."}}
+	}
+	var out []check
+	if deref(r.Run.Launcher) == "k8s" {
+		out = append(out, check{"kubectl describe pod POD", "Last State with reason OOMKilled, or an eviction for memory, confirms it."})
+	} else {
+		out = append(out, check{
+			"sacct -j " + jobID(r) + " --format=JobID,State,ExitCode,MaxRSS,ReqMem",
+			"OUT_OF_MEMORY, or MaxRSS close to ReqMem, confirms it. TIMEOUT, CANCELLED, PREEMPTED or NODE_FAIL explains the kill without it.",
+		})
+	}
+	where := "On the node"
+	if h := deref(in.Root.Host); h != "" {
+		where = "On " + h
+	}
+	what := "the job's process"
+	if in.Root.PID != nil {
+		what = "pid " + strconv.Itoa(*in.Root.PID)
+	}
+	return append(out, check{
+		"dmesg -T | grep -iE 'oom-kill|killed process'", where + ", as root: a line about " + what + " at that time confirms it.",
+	})
+}
+
+// jobID is the job's id if it can be pasted into a shell, else a word in its place: it comes from a log.
+func jobID(r *Report) string {
+	id := deref(r.Run.JobID)
+	if id == "" || len(id) > 40 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.+") != "" {
+		return "JOBID"
+	}
+	return id
+}
+
+// killedInAll says how many processes a storm of kills took.
+func killedInAll(n int) string { return count(n, "process", "processes") + " killed in all" }
+
+// doNotApply introduces the reasons why items of a checklist do not apply.
+func doNotApply(n int) string {
+	if n == 1 {
+		return "1 does not apply: "
+	}
+	return fmt.Sprintf("%d do not apply: ", n)
+}
+
+// others counts further processes of a name.
+func others(n int) string { return count(n, "other", "others") }
+
+// heldText says how much of a host's limit the processes of the killed one's name held, empty where the log does not show that.
+func heldText(in *Incident) string {
+	limit, n, bytes := limitOf(in), 0, int64(0)
+	if in.Resource != "host" || in.Ledger == nil || limit == nil {
+		return ""
+	}
+	for _, x := range in.Ledger.Tasks {
+		if x.Name == deref(in.Root.Process) {
+			n, bytes = n+1, bytes+x.Bytes
+		}
+	}
+	if n < 2 && len(in.Ledger.Tasks) > 0 {
+		x := in.Ledger.Tasks[0]
+		if own := in.Root.OwnBytes; own != nil && x.Bytes > 2*(*own) && x.Bytes <= *limit {
+			return fmt.Sprintf("%s holds %s, the killed process %s: ", x.Name, sizeOf(x.Bytes, *limit), size(*own))
+		}
+	}
+	if n < 2 || bytes > *limit {
+		return ""
+	}
+	return fmt.Sprintf("%d %s processes hold %s (%.0f %%): ", n, deref(in.Root.Process), size(bytes), 100*float64(bytes)/float64(*limit))
+}
+
+// sameError says how often the first failure was reported again.
+func sameError(n int) string {
+	return sameErrorTimes(n) + " (another rank, or raised again)"
+}
+
+func sameErrorTimes(n int) string { return "same error " + count(n, "more time", "more times") }
+
+// against says in few words why an item does not apply: settings by their last word.
+func against(why string) string {
+	for _, filler := range []string{"it is ", "the "} {
+		why = strings.TrimPrefix(why, filler)
+	}
+	return words(why, lastPart)
+}
+
+// closing is the report's last line: how many incidents, the first change, and where the first one stands.
+func closing(r *Report) string {
+	n := len(r.Incidents)
+	if n == 0 {
+		return ""
+	}
+	in := &r.Incidents[0]
+	file := in.Root.File
+	if file == source.Stdin {
+		file = "stdin"
+	}
+	parts := []string{position(file, in.Root.Line)}
+	if len(in.Proposals) > 0 && len(in.Proposals[0].Changes) > 0 {
+		fix := in.Proposals[0].fix()
+		if strings.Contains(fix, "=") {
+			fix = "fix " + fix
+		}
+		parts = append([]string{fix}, parts...)
+	}
+	return count(n, "incident", "incidents") + ": " + strings.Join(parts, ", ")
+}
+
+// fix is a proposal in a few words: what to set, which setting to move, or what it says; empty when it says nothing.
+func (x *Proposal) fix() string {
+	var parts []string
+	for _, c := range x.Changes {
+		switch {
+		case c.Key == "":
+		case c.To != nil && *c.To == c.Snippet, c.To != nil && strings.Contains(*c.To, " "):
+			parts = append(parts, strings.ReplaceAll(c.Snippet, "\n", " "))
+		case c.To != nil:
+			parts = append(parts, c.Key+"="+*c.To)
+		default:
+			parts = append(parts, strings.TrimSuffix(cmp.Or(verbs[c.Direction], verbs["set"]), " it")+" "+c.Key)
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), cmp.Or(x.Text, x.Title))
+}
 
 // named is the word for an identifier, or the identifier itself when there is none.
 func named(words map[string]string, id string) string {
@@ -81,8 +437,23 @@ func named(words map[string]string, id string) string {
 // unbroken keeps a text on one line.
 func unbroken(s string) string { return strings.ReplaceAll(s, " ", string(nbsp)) }
 
-// size prints bytes as the findings' sentences do, never broken from their unit.
-func size(n int64) string { return unbroken(classifier.GiB(n)) }
+// size prints bytes as the findings' sentences do, without decimals that say nothing, never broken from their unit.
+func size(n int64) string {
+	figure, unit, _ := strings.Cut(classifier.GiB(n), " ")
+	if whole, decimals, ok := strings.Cut(figure, "."); ok && strings.Trim(decimals, "0") == "" {
+		figure = whole
+	}
+	return figure + string(nbsp) + unit
+}
+
+// sizeOf prints a part and its whole, with one unit where both have the same.
+func sizeOf(part, whole int64) string {
+	if part >= 1<<30 && whole >= 1<<30 {
+		figure, _, _ := strings.Cut(size(part), string(nbsp))
+		return figure + unbroken(" of ") + size(whole)
+	}
+	return size(part) + " of " + size(whole)
+}
 
 // column prints bytes for a column of figures, which must share one unit: that of the whole.
 func column(n, whole int64) string {
@@ -131,3 +502,32 @@ func deref(s *string) string {
 	}
 	return *s
 }
+
+// gist says in three lines what an incident is, why, and what to try first, for viewers that show a few lines of plain text.
+func gist(in *Incident) []string {
+	lines := []string{in.Summary}
+	if in.Cause != nil && in.Cause.ID != "unknown" {
+		lines = append(lines, whyText(in))
+	}
+	if len(in.Proposals) > 0 {
+		lines = append(lines, tryHeading(in)+": "+in.Proposals[0].fix())
+	}
+	return lines
+}
+
+// Names in reports for CI servers.
+const (
+	wordOnlyJob    = "job"
+	wordNoIncident = "no incident"
+)
+
+// promHelp says what each counter counts.
+var promHelp = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"oomscan_incidents_total":     "Incidents that the logs show.",
+		"oomscan_jobs_total":          "Jobs whose logs were read.",
+		"oomscan_inputs_total":        "Logs that were read.",
+		"oomscan_unread_inputs_total": "Logs that could not be read to their end.",
+		"oomscan_read_bytes_total":    "Bytes of logs that were read.",
+	}
+})

@@ -27,6 +27,9 @@ type glyph struct {
 	ink ink
 }
 
+// cutOff ends a text that is too long.
+var cutOff = []glyph{{r: ' ', w: 1, ink: dim}, {r: '.', w: 1, ink: dim}, {r: '.', w: 1, ink: dim}, {r: '.', w: 1, ink: dim}}
+
 // flatten makes glyphs of spans. It is where all text passes on its way to the screen, so it is where what could
 // control a terminal is taken out: C0 and C1 controls, ESC among them, format characters (bidi overrides, zero-width
 // characters, tags), variation selectors, piles of combining marks, and bytes that are no UTF-8. What is white space
@@ -37,7 +40,7 @@ func flatten(spans []span) []glyph {
 	for _, x := range spans {
 		for _, r := range x.text {
 			if len(out) >= maxText {
-				return append(out, glyph{' ', 1, dim}, glyph{'.', 1, dim}, glyph{'.', 1, dim}, glyph{'.', 1, dim})
+				return append(out, cutOff...)
 			}
 			r = safe(r)
 			if r < 0 {
@@ -109,17 +112,27 @@ func fit(gs []glyph, room int) int {
 // joints are the characters behind which a long word may be broken, the best ones first.
 var joints = []string{"/\\,;&", "=:?", "_-."}
 
-// breakAt finds the best break at or before n. A word that fits on the next line goes there as a whole.
+// breakAt finds the best break at or before n. A word that fits on the next line goes there as a whole. What is to be pasted
+// or clicked is longer than the line rather than broken.
 func breakAt(gs []glyph, n, next int) int {
-	if gs[n].r == ' ' {
+	if gs[n].breaks() {
 		return n
 	}
 	space := 0
 	for i := n; i > 0; i-- {
-		if gs[i-1].r == ' ' {
+		if gs[i-1].breaks() {
 			space = i
 			break
 		}
+	}
+	if gs[n].whole() {
+		if space > 0 && !allSpace(gs[:space]) {
+			return space
+		}
+		for n < len(gs) && gs[n].whole() {
+			n++
+		}
+		return n
 	}
 	blankBefore := space == 0 || allSpace(gs[:space])
 	if !blankBefore && wordFits(gs[space:], next) {
@@ -140,6 +153,12 @@ func breakAt(gs []glyph, n, next int) int {
 	}
 	return n
 }
+
+// breaks says that a line may end before the glyph.
+func (g *glyph) breaks() bool { return g.r == ' ' && !g.whole() }
+
+// whole says that the glyph belongs to a text that is never broken.
+func (g *glyph) whole() bool { return g.ink == code || g.ink == address }
 
 func allSpace(gs []glyph) bool {
 	for _, g := range gs {

@@ -1,0 +1,42 @@
+package classifier
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTheModelIsNamedByTheSettingOfEachFramework(t *testing.T) {
+	t.Parallel()
+	const model = "Qwen/Qwen2.5-7B"
+	for _, key := range []string{
+		"actor_rollout_ref.model.path", "trainer.policy.model.path", "policy.model_name", "actor.path", "--model_name_or_path", "worker.actor.model.model_path", "--pretrain", "hf_checkpoint",
+		"base_model", "model.path", "model.name",
+	} {
+		name := func(value string) string {
+			r := Run{Config: map[string]Value{key: {Value: value}}}
+			r.modelFromConfig()
+			return r.Model.Name
+		}
+		assert.Equal(t, model, name(model), key)
+		assert.NotEqual(t, "None", name("None"), key)
+	}
+}
+
+func TestTheBackendIsNamedOrHasTheOnlySettings(t *testing.T) {
+	t.Parallel()
+	const actor = "actor_rollout_ref.actor."
+	for want, keys := range map[string][]string{
+		"fsdp":     {actor + "fsdp_config.param_offload"},
+		"megatron": {actor + "megatron.param_offload"},
+		"fsdp2":    {actor + "fsdp_config.param_offload", actor + "megatron.param_offload", actor + "strategy"},
+		"":         {actor + "fsdp_config.param_offload", actor + "megatron.param_offload"},
+	} {
+		r := Run{Config: map[string]Value{}}
+		for _, k := range keys {
+			r.Config[k] = Value{Value: "fsdp2"}
+		}
+		r.engineFromConfig()
+		assert.Equal(t, want, r.Backend, keys)
+	}
+}

@@ -1,0 +1,162 @@
+package classifier
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// trainerSteps are the lines of one step, by the trainer that prints them. N is the number of the step.
+var trainerSteps = map[string]string{
+	"transformers":              "{'loss': 0.9234, 'grad_norm': 1.25, 'learning_rate': 1e-05, 'epoch': 0.#}\n",
+	"transformers 5":            "{'loss': '0.9234', 'grad_norm': '1.25', 'learning_rate': '1e-05', 'epoch': '0.#'}\n",
+	"TRL's GRPO":                "{'num_tokens': 123456.0, 'completions/mean_length': 256.0, 'reward': 0.25, 'kl': 0.001, 'loss': 0.0012, 'grad_norm': 0.3, 'epoch': 0.#}\n",
+	"ms-swift":                  "{'loss': 1.23, 'token_acc': 0.7, 'learning_rate': 1e-05, 'memory(GiB)': 70.1, 'train_speed(iter/s)': 0.1, 'epoch': 0.#, 'global_step/max_steps': '#/900'}\n",
+	"tqdm":                      " 40%|████      | #/900 [4:33:55<6:34:49, 21.19s/it]\n",
+	"tqdm with decimals":        " 40%|████      | #.0/900 [4:33:55<6:34:49, 21.19s/it]\n",
+	"tqdm without a total":      "#it [00:12,  3.51it/s]\n",
+	"tqdm in a narrow window":   "training:  40% #/900 [04:33<06:34,  2.19s/it]\n",
+	"Lightning":                 "Epoch 0:  12%|█2        | #/900 [00:30<03:40,  2.00it/s, v_num=0, train_loss=2.310]\n",
+	"Lightning with rich":       "Epoch 0/9 ━━━━━━━╸━━━━━━━━ #/900 0:00:30 • 0:03:40 2.00it/s v_num: 0 train_loss: 2.310\n",
+	"Megatron":                  " [2025-06-01 10:00:00] iteration        #/     900 | consumed samples:  384 | elapsed time per iteration (ms): 1234.5 | learning rate: 1.000E-06 | global batch size:  32 | lm loss: 1.04E+01 | loss scale: 1.0 |\n",
+	"GPT-NeoX":                  " samples/sec: 20.1 | iteration        #/  320000 | elapsed time per iteration (ms): 1590.1 | learning rate: 1.2E-04 | lm_loss: 1.03E+01 | loss scale: 4096.0 |\n",
+	"torchtitan":                "[rank0]:[titan] 2025-06-01 10:00:00,123 - root - INFO - step:  #  loss:  7.2578  grad_norm:  1.31  memory: 40.94GiB(51.7%)  tps: 6,412  tflops: 330.3  mfu: 33.4%\n",
+	"DeepSpeed":                 "[2025-06-01 10:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=#, skipped=0, lr=[1e-06], mom=[(0.9, 0.95)]\n",
+	"DeepSpeed's pipeline":      "steps: # loss: 8.4375 iter time (s): 0.331 samples/sec: 96.6\n",
+	"nanotron":                  "06/01/2025 10:00:00 [INFO|DP=0|PP=0|TP=0]: iteration: # / 900 | consumed_tokens: 1.2M | elapsed_time_per_iteration_ms: 320 | tokens_per_sec: 1.2M | lm_loss: 10.2 | lr: 0.0003\n",
+	"verl":                      "(TaskRunner pid=4242) step:# - global_seqlen/min:1000 - global_seqlen/max:4000 - actor/entropy:0.25 - actor/pg_loss:0.012 - actor/grad_norm:0.2 - timing_s/step:90.1\n",
+	"slime":                     "[2025-06-01 10:00:00] model.py:505 - step #: {'train/loss': 0.00096, 'train/grad_norm': 0.19, 'train/step': #}\n",
+	"slime's rollouts":          "[2025-06-01 10:00:00] data.py:201 - rollout #: {'rollout/raw_reward': 0.31, 'rollout/response_lengths': 2012.5, 'rollout/log_probs': -0.31}\n",
+	"AReaL":                     "20250601-10:00:00.123 StatsLogger INFO: Epoch 1/10 Step #/580 Train step #/5800 done.\n",
+	"OpenRLHF":                  "Train epoch [1/1]:   2%|2         | #/900 [01:20<1:59:11, 60.41s/it, loss=0.7, act_loss=0.1]\n",
+	"fairseq":                   "2021-06-01 10:00:00 | INFO | train_inner | epoch 001:    # / 900 loss=11.208, ppl=1103.36, wps=9906.4, ups=0.41, num_updates=#, lr=5.25e-05\n",
+	"fairseq as JSON":           "2021-06-01 10:00:00 | INFO | train_inner | {\"epoch\": 1, \"update\": 0.1, \"loss\": \"10.863\", \"num_updates\": \"#\", \"lr\": \"4e-05\"}\n",
+	"NeMo 2":                    "Training epoch 0, iteration #/899 | lr: 2.9e-05 | global_batch_size: 8 | global_step: # | reduced_train_loss: 1.203 | train_step_timing in s: 3.1\n",
+	"NeMo RL":                   "========================= Step #/900 =========================\n",
+	"Composer":                  "[batch=#/900]:\n\t Train time/batch: #\n\t Train time/token: 819200\n\t Train loss/train/total: 2.3105\n",
+	"Composer's bar":            "train          Epoch   0:    2%|                         | #/900 [00:10<20:00,  2.10s/ba, loss/train/total=2.3105]\n",
+	"keras":                     "#/900 [====>.........................] - ETA: 1:10 - loss: 0.5231 - accuracy: 0.9012\n",
+	"keras 3":                   "\x1b[1m#/900\x1b[0m \x1b[32m━━━━\x1b[0m\x1b[37m━━━━━━━━━━━━━━━━\x1b[0m \x1b[1m10s\x1b[0m 20ms/step - accuracy: 0.5012 - loss: 2.3105\n",
+	"keras without bars":        "Epoch #/900\n900/900 - 12s - loss: 0.5231 - accuracy: 0.9012 - 12s/epoch - 13ms/step\n",
+	"accelerate's examples":     "06/01/2025 10:00:00 - INFO - __main__ - epoch 0 step #: train_loss 2.3105 lr 1e-5\n",
+	"diffusers":                 "Steps:   2%|2         | #/900 [00:10<20:00,  1.10it/s, lr=1e-5, step_loss=0.0231]\n",
+	"kohya":                     "steps:   2%|2         | #/900 [00:10<20:00,  1.10it/s, avr_loss=0.0931]\n",
+	"MMEngine":                  "06/01 10:00:00 - mmengine - INFO - Epoch(train)  [1][  #/7330]  lr: 2.0e-03  eta: 1:02:03  time: 0.31  data_time: 0.01  memory: 4012  loss: 1.2034\n",
+	"MMEngine by iterations":    "06/01 10:00:00 - mmengine - INFO - Iter(train) [    #/160000]  lr: 1.0e-02  eta: 6:02:03  time: 0.31  memory: 9012  loss: 2.2034\n",
+	"mmcv":                      "2021-06-01 10:00:00,123 - mmdet - INFO - Epoch [1][#/7330]\tlr: 2.000e-03, eta: 1:02:03, time: 0.31, memory: 4012, loss: 1.2034\n",
+	"detectron2":                "[06/01 10:00:00 d2.utils.events]:  eta: 1:00:00  iter: #  total_loss: 4.517  loss_cls: 3.1  time: 0.31  lr: 0.0001  max_mem: 4012M\n",
+	"torchvision's references":  "Epoch: [0]  [  #/5005]  eta: 1:00:00  lr: 0.1  img/s: 120.1  loss: 6.9 (7.0)  acc1: 0.1 (0.1)  time: 0.31  max mem: 4012\n",
+	"torch's ImageNet example":  "Epoch: [0][  #/5005]\tTime  0.231 ( 0.340)\tData  0.001 ( 0.010)\tLoss 6.9e+00 (7.0e+00)\n",
+	"timm":                      "Train: 0 [   #/1251 (  4%)]  Loss: 6.94 (6.94)  Time: 0.31s, 412.3/s  LR: 1.0e-05\n",
+	"torch's MNIST example":     "Train Epoch: 1 [#/60000 (1%)]\tLoss: 2.305400\n",
+	"Ultralytics":               "      1/100      2.1G      1.231      3.021      1.412         41        640:   2%|2         | #/900 [00:10<00:41,  2.10it/s]\n",
+	"Ultralytics since 8.3.200": "      1/100      2.1G      1.231      3.021      1.412         41        640: 2% ──────────── #/900 2.1it/s 10.1s<6:41\n",
+	"torchtune":                 "1|#|Loss: 1.2345:   2%|2         | #/900 [00:10<20:00,  1.10it/s]\n",
+	"litgpt":                    "Epoch 1 | iter # step # | loss train: 2.310, val: n/a | iter time: 321.10 ms (step)\n",
+	"nanoGPT":                   "iter #: loss 3.4012, time 230.12ms, mfu 21.20%\n",
+	"llm.c":                     "step    #/18865 | loss 7.901234 (+nanz)| norm 3.1012 (+nanz)| lr 1.2e-04 | 230.12 ms | 51.0% bf16 MFU | 412012 tok/s\n",
+	"MaxText":                   "completed step: #, seconds: 3.201, TFLOP/s/device: 101.2, Tokens/s/device: 1280.1, total_weights: 8192, loss: 8.201\n",
+	"OLMo":                      "2025-06-01 10:00:00\tn1:0\tolmo.train:967\tINFO\t[step=#/739328]\n    train/CrossEntropyLoss=10.21\n    throughput/total_tokens=4,194,304\n",
+	"xtuner":                    "2025-06-01 10:00:00.123 | INFO | xtuner:fit:412 - [Train] (Epoch 1) Step #/900  lr: 0.000020  loss: 1.203  grad_norm: 1.2  max_memory: 40.1GB\n",
+	"Coqui TTS":                 "   --> STEP: #/406 -- GLOBAL_STEP: #\n     | > loss: 2.3105  (2.3105)\n     | > step_time: 0.31\n",
+	"icefall":                   "2025-06-01 10:00:00,123 INFO [train.py:917] (0/4) Epoch 1, batch #, loss[loss=7.21, simple_loss=6.5, over 4012.00 frames. ], tot_loss[loss=7.3], batch size: 12, lr: 3.00e-03\n",
+	"OpenNMT":                   "[2021-06-01 10:00:00,123 INFO] Step #/100000; acc:   3.11; ppl: 8123.1; xent: 9.00; lr: 0.00001; 4012/4312 tok/s;     31 sec\n",
+	"PaddleNLP":                 "[2025-06-01 10:00:00,123] [    INFO] - loss: 7.21, learning_rate: 1e-05, global_step: #, interval_runtime: 1.2, interval_steps_per_second: 0.8, epoch: 0.1\n",
+	"PaddleDetection":           "[06/01 10:00:00] ppdet.engine INFO: Epoch: [0] [  #/900] learning_rate: 0.0001 loss_cls: 1.2 loss: 7.21 eta: 1:00:00 batch_cost: 0.3 ips: 12.1\n",
+	"a loop of the user's own":  "[Epoch 3] [Batch #/900] [D loss: 0.4121] [G loss: 1.2031]\n",
+}
+
+// TestEveryTrainersStepsShowThatARunGoesOn prints the steps of trainers behind a failure that was caught, and then before it alone.
+func TestEveryTrainersStepsShowThatARunGoesOn(t *testing.T) {
+	t.Parallel()
+	const caught = "Traceback (most recent call last):\n  File \"/home/u/loop.py\", line 61, in one_step\n    loss.backward()\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	for name, step := range trainerSteps {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steps := func(from, to int) string {
+				var b strings.Builder
+				for i := from; i < to; i++ {
+					b.WriteString(strings.ReplaceAll(step, "#", fmt.Sprint(i)))
+				}
+				return b.String()
+			}
+			for _, c := range []struct {
+				log  string
+				want bool
+			}{{steps(111, 140) + caught + steps(141, 180), true}, {steps(111, 140) + caught, false}} {
+				got := read(t, map[string]string{"x.log": c.log}).Incidents
+				require.Len(t, got, 1)
+				assert.Equal(t, c.want, got[0].Survived)
+			}
+		})
+	}
+}
+
+// TestWhatOthersPrintBehindAFailureIsNoRecovery keeps a run dead whatever its surroundings print.
+func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
+	t.Parallel()
+	const died = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 90, in <module>\n    main()\n" +
+		"  File \"/home/u/train.py\", line 61, in main\n    loss.backward()\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	worker := label("(WorkerDict pid=7, ip=10.0.0.2) ", died)
+	for name, log := range map[string]string{
+		"the upload of a log":               died + "wandb: uploading artifact run-x 1/4 files\nwandb: | 0.012 MB of 0.012 MB uploaded\nwandb: Run history:\nwandb: train/loss 1\nwandb: Run summary:\nwandb: train/loss 2.31\nwandb: step 140\n",
+		"the history of metrics":            died + "wandb:\nwandb: Run summary:\nwandb:         train/epoch 1.0\nwandb:   train/global_step 140\nwandb:          train/loss 2.3105\n",
+		"a quotation of a success":          died + "> step 141 loss 2.3\n> step 142 loss 2.2\n> step 143 loss 2.1\n> step 144 loss 2.0\n",
+		"a script that packs up":            died + strings.Repeat("Compressing objects: 100% (12/12), done.\n", 3) + "rsync: 1/3 2/3 3/3\n",
+		"a download of another program":     died + "model-1.safetensors:  10%|1         | 110M/1.1G [00:01<00:10, 101MB/s]\nmodel-1.safetensors:  20%|2         | 220M/1.1G [00:02<00:09, 101MB/s]\nmodel-1.safetensors:  30%|3         | 330M/1.1G [00:03<00:08, 101MB/s]\n",
+		"another rank's bar before it dies": worker + "(WorkerDict pid=8, ip=10.0.0.2)  40%|####      | 1/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  50%|####      | 2/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  60%|####      | 3/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  70%|####      | 4/9 [00:01<00:09,  1.19s/it]\nTraceback (most recent call last):\n  File \"/w/main.py\", line 9, in main\n    ray.get(task)\nray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.update_actor() (pid=7, ip=10.0.0.2)\n",
+		"a retry that fails, too":           strings.ReplaceAll(died, "2.00 GiB.", "2.00 GiB.") + "Retrying with batch size 4\n" + died,
+		"a request that is retried":         died + "urllib3: Retrying (Retry(total=2)) after connection broken\nRetrying in 5 seconds\n",
+		"a batch that a library skips":      died + "INFO dataset: skipping batch of 3 corrupt files\n",
+		"advice on the batch size":          died + "hint: reduce the batch size to 4 and try again\n",
+		"a log that is shown once more":     died + "==> last lines of train.log <==\nstep 138 loss 2.4\nstep 139 loss 2.4\nstep 140 loss 2.3\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"x.log": log}).Incidents
+			require.NotEmpty(t, got)
+			for _, in := range got {
+				assert.False(t, in.Survived)
+			}
+		})
+	}
+}
+
+// TestWhoCatchesAFailureGoesOn reads what programs print who retry, skip or fall back.
+func TestWhoCatchesAFailureGoesOn(t *testing.T) {
+	t.Parallel()
+	const oom = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free."
+	steps := ""
+	for i := 141; i < 150; i++ {
+		steps += fmt.Sprintf("step %d loss 2.31\n", i)
+	}
+	for name, log := range map[string]string{
+		"a batch that is skipped":               "WARNING: OOM in forward, skipping batch 17 (" + oom + ")\n" + steps,
+		"a batch that was skipped":              "[warn] torch.OutOfMemoryError: " + oom + " Skipped batch 17.\n" + steps,
+		"a sample that is dropped":              "torch.OutOfMemoryError: " + oom + "\nDropping this sample and continuing.\n" + steps,
+		"fairseq's retry":                       "| WARNING: OOM in all workers, skipping update\n" + "RuntimeError: " + oom + "\n| WARNING: attempting to recover from OOM in forward/backward pass\n" + steps,
+		"accelerate's finder":                   "torch.OutOfMemoryError: " + oom + "\nDecreasing batch size to: 8.\n",
+		"the Trainer's finder":                  "torch.OutOfMemoryError: " + oom + "\nTrying again with batch size 4\n{'loss': 2.3, 'epoch': 0.01}\n{'loss': 2.2, 'epoch': 0.02}\n{'loss': 2.1, 'epoch': 0.03}\n{'loss': 2.1, 'epoch': 0.04}\n",
+		"Lightning's tuner":                     "Batch size 64 failed, trying batch size 32\n" + "torch.OutOfMemoryError: " + oom + "\nBatch size 32 failed, trying batch size 16\nFinished batch size finder, will continue with full run using batch size 16\n",
+		"lm-eval's finder":                      "torch.OutOfMemoryError: " + oom + "\nPassed argument batch_size = auto. Detecting largest batch size\nDetermined largest batch size: 8\n",
+		"a loader without pipeline parallelism": "Failed to load with pipeline parallelism: " + oom + " Retrying without it.\nModel loaded successfully on 8 GPUs\n" + steps,
+		"a cache that is emptied":               "torch.OutOfMemoryError: " + oom + "\nCaught OOM, clearing the cache and retrying\n" + steps,
+		"a fallback to the CPU":                 "torch.OutOfMemoryError: " + oom + "\nFalling back to CPU for the merge\n" + steps,
+		"an autotuner's candidate":              "Benchmarking config 3 failed: " + oom + "\nBest config: block=64, 1.2 ms\n" + steps,
+		"ComfyUI's tiled decoder":               "torch.OutOfMemoryError: " + oom + "\nWarning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\nPrompt executed in 41.20 seconds\n",
+		"a server's answer":                     "ERROR: request failed: " + oom + "\n" + `INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 500 Internal Server Error` + "\n" + strings.Repeat(`INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 200 OK`+"\n", 4),
+		"Optuna's next trial":                   "[W 2025-06-01 10:00:00,123] Trial 5 failed with parameters: {'bs': 64} because of the following error: OutOfMemoryError('" + oom + "').\n[I 2025-06-01 10:10:00,123] Trial 6 finished with value: 0.67 and parameters: {'bs': 16}. Best is trial 6 with value: 0.67.\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"x.log": "step 139 loss 2.4\nstep 140 loss 2.4\n" + log}).Incidents
+			require.Len(t, got, 1)
+			assert.True(t, got[0].Survived)
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package classifier
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLaterLinesCompleteAFailure reads phase, rank, host and pid from what is printed behind the first message.
+func TestLaterLinesCompleteAFailure(t *testing.T) {
+	t.Parallel()
+	const (
+		oom       = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free."
+		class     = "torch.OutOfMemoryError: " + oom + "\n"
+		head      = "Traceback (most recent call last):\n"
+		backward  = "  File \"/w/loop.py\", line 61, in one\n    loss.backward()\n  File \"/opt/lib/python3.11/site-packages/torch/_tensor.py\", line 581, in backward\n    torch.autograd.backward(\n"
+		optimizer = "  File \"/opt/lib/python3.11/site-packages/torch/optim/adamw.py\", line 243, in step\n    adamw(\n"
+	)
+	for name, c := range map[string]struct {
+		log, phase, host string
+		rank, pid        int
+		line             int
+	}{
+		"a bare message, then its traceback": {"ERROR step failed: " + oom + "\n" + head + backward + class, "backward", "", -1, -1, 1},
+		"a repr before the traceback": {
+			"Worker got an exception: OutOfMemoryError('" + oom + "')\n" + head + optimizer + class, "optimizer", "", -1, -1, 1,
+		},
+		"Ray's failed task behind the worker's line": {
+			"(WorkerDict pid=207, ip=10.0.0.2) " + class + head + "  File \"/w/main.py\", line 9, in main\n    ray.get(x)\n" +
+				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=207, ip=10.0.0.2, actor_id=ab, repr=<x>)\n" + backward + class,
+			"backward", "10.0.0.2", -1, 207, 1,
+		},
+		"Ray's FAILED line without a traceback": {
+			"(WorkerDict pid=207, ip=10.0.0.2) " + class + "ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_compute_log_prob() (pid=207, ip=10.0.0.2, actor_id=ab, repr=<x>)\n",
+			"logprob", "10.0.0.2", -1, 207, 1,
+		},
+		"a task that an executor reports as failed": {
+			"(PolicyWorker pid=31, ip=10.0.0.3) " + class + "2026-01-02 10:00:00,123 ERROR worker.py:12 -- FAILED task ray::PolicyWorker.train_step() (pid=31, ip=10.0.0.3)\n",
+			"training", "10.0.0.3", -1, 31, 1,
+		},
+		"a driver whose pending call names the method": {
+			"(WorkerDict pid=207, ip=10.0.0.2) " + class + head + "  File \"/w/ray_trainer.py\", line 90, in fit\n    out = self.actor_rollout_wg.generate_sequences(batch)\n" +
+				"  File \"/opt/lib/python3.11/site-packages/ray/_private/worker.py\", line 930, in get_objects\n    raise value.as_instanceof_cause()\n" +
+				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_generate_sequences() (pid=207, ip=10.0.0.2)\n",
+			"rollout", "10.0.0.2", -1, 207, 1,
+		},
+		"the same figures behind a rank's label": {head + backward + class + label("[rank5]: ", head+backward+class), "backward", "", 5, -1, 6},
+		"the same figures behind the labels of two ranks": {
+			head + backward + class + label("[rank5]: ", head+backward+class) + label("[rank6]: ", head+backward+class), "backward", "", -1, -1, 6,
+		},
+		"a wrapper above the original": {
+			head + "  File \"/w/train.py\", line 9, in <module>\n    run()\n" +
+				"torch.OutOfMemoryError: Caught OutOfMemoryError in replica 0 on device 3.\nOriginal " + head +
+				"  File \"/w/model.py\", line 30, in forward\n    return self.net(x)\n  File \"/opt/lib/python3.11/site-packages/torch/nn/modules/linear.py\", line 125, in forward\n    return F.linear(input, self.weight, self.bias)\n" + class,
+			"forward", "", -1, -1, 10,
+		},
+		"a server of remote calls": {
+			"ERROR rpc: On WorkerInfo(id=3, name=worker3):\nOutOfMemoryError('" + oom + "')\n" + head + backward + class, "backward", "", -1, -1, 2,
+		},
+		"torchrun's failure table": {
+			label("[rank11]: ", head+backward+class) + "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n======\ntrain.py FAILED\n------\nFailures:\n  <NO_OTHER_FAILURES>\n------\n" +
+				"Root Cause (first observed failure):\n[0]:\n  time      : 2025-02-05_01:02:51\n  host      : n17\n  rank      : 11 (local_rank: 3)\n  exitcode  : 1 (pid: 907695)\n" +
+				"  error_file: <N/A>\n  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html\n======\n",
+			"backward", "n17", 11, 907695, 6,
+		},
+		"DeepSpeed's launcher behind pdsh": {
+			label("node17: ", head+backward+class) + "node17: [2025-06-01 10:00:00,123] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 907695\n" +
+				"node17: [2025-06-01 10:00:00,123] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py'] exits with return code = 1\n",
+			"backward", "node17", -1, -1, 6,
+		},
+		"faulthandler's reversed stack": {
+			"what():  " + oom + "\nFatal Python error: Aborted\n\nCurrent thread 0x00007f12 (most recent call first):\n" +
+				"  File \"/opt/lib/python3.11/site-packages/torch/autograd/__init__.py\", line 200 in backward\n  File \"/opt/lib/python3.11/site-packages/torch/_tensor.py\", line 487 in backward\n" +
+				"  File \"/w/loop.py\", line 61 in one\n", "backward", "", -1, -1, 1,
+		},
+		"a pid that a later line ties to a rank": {
+			"2025-06-01 10:00:00,123 [PID:4711] ERROR " + class + "2025-06-01 10:00:01,123 [PID:4711] [RANK:5] INFO shutting down\n", "unknown", "", 5, 4711, 1,
+		},
+		"a traceback whose beginning was cut": {backward + class, "backward", "", -1, -1, 5},
+		"a traceback whose end was cut":       {"ERROR " + oom + "\n" + head + backward, "backward", "", -1, -1, 1},
+		"a second traceback through the driver": {
+			"(Actor pid=31, ip=10.0.0.3) step failed: " + oom + "\n" + head + "  File \"/w/driver.py\", line 4, in loop\n    ray.get(refs)\n" +
+				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::Actor.run() (pid=31, ip=10.0.0.3)\n" + optimizer + class,
+			"optimizer", "10.0.0.3", -1, 31, 1,
+		},
+		"an error of the engine above the original": {
+			"ERROR 06-01 10:00:00 [core.py:500] EngineCore failed to start.\nERROR 06-01 10:00:00 [core.py:500] " + head +
+				"ERROR 06-01 10:00:00 [core.py:500]   File \"/opt/lib/python3.11/site-packages/vllm/v1/engine/core.py\", line 70, in __init__\n" +
+				"ERROR 06-01 10:00:00 [core.py:500]     self._initialize_kv_caches(config)\n" +
+				"ERROR 06-01 10:00:00 [core.py:500] " + class +
+				head + "  File \"/opt/lib/python3.11/site-packages/vllm/entrypoints/openai/api_server.py\", line 9, in <module>\n    run()\n" +
+				"RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}\n",
+			"init", "", -1, -1, 5,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			r := got[0].Root
+			value := func(n *int) int {
+				if n == nil {
+					return -1
+				}
+				return *n
+			}
+			assert.Equal(t, c.phase, got[0].Phase, got[0].PhaseWhy)
+			assert.Equal(t, [3]int{c.rank, c.pid, c.line}, [3]int{value(r.Rank), value(r.PID), r.At.Line}, "rank, pid, line")
+			assert.Equal(t, c.host, r.Host)
+			assert.NotNil(t, r.Requested)
+		})
+	}
+}

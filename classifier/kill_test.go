@@ -1,0 +1,63 @@
+package classifier
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAKillSaysByWhomAndWhoseMemoryWasFull(t *testing.T) {
+	t.Parallel()
+	const killed = "Killed process 101 (python) total-vm:9kB, anon-rss:45892939kB, file-rss:42205kB, shmem-rss:0kB"
+	constraint := func(kind, groups string) string {
+		return "kernel: oom-kill:constraint=" + kind + ",nodemask=(null),cpuset=/,mems_allowed=0" + groups + ",task=python,pid=101,uid=1\n"
+	}
+	for name, c := range map[string]struct {
+		log  string
+		want Kill
+	}{
+		"the kernel, for a job's limit": {
+			"kernel: python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n" +
+				constraint("CONSTRAINT_MEMCG", ",oom_memcg=/slurm/uid_1/job_77,task_memcg=/slurm/uid_1/job_77/step_0") + "kernel: Memory cgroup out of memory: " + killed + "\n",
+			Kill{"kernel", "job"},
+		},
+		"the kernel, for a container's limit": {
+			"kernel: python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n" +
+				constraint("CONSTRAINT_MEMCG", ",oom_memcg=/kubepods/pod1/c0,task_memcg=/kubepods/pod1/c0") + "kernel: Memory cgroup out of memory: " + killed + "\n",
+			Kill{"kernel", "container"},
+		},
+		"the kernel, for the node": {
+			"kernel: python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n" +
+				constraint("CONSTRAINT_NONE", ",global_oom,task_memcg=/slurm/uid_1/job_77/step_0") + "kernel: Out of memory: " + killed + "\n",
+			Kill{"kernel", "node"},
+		},
+		"the kernel, whose limit is cut away": {"kernel: " + killed + "\n", Kill{By: "kernel"}},
+		"Slurm counts what the kernel did":    {"slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.\n", Kill{By: "kernel"}},
+		"the kubelet":                         {"The node was low on resource: memory. Threshold quantity: 100Mi, available: 40Mi. Container main was using 9Gi, request is 1Gi.\n", Kill{By: "kubelet"}},
+		"nobody killed":                       {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", Kill{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, c.want, got[0].Kill)
+		})
+	}
+}
+
+func TestAStormNamesEveryVictimOnce(t *testing.T) {
+	t.Parallel()
+	log := "May 24 19:24:07 gpu31 kernel: Out of memory: Killed process 101 (python) total-vm:9kB, anon-rss:45892939kB, file-rss:0kB, shmem-rss:0kB\n" +
+		"May 24 19:24:09 gpu31 kernel: Out of memory: Killed process 102 (python) total-vm:9kB, anon-rss:44892939kB, file-rss:0kB, shmem-rss:0kB\n" +
+		"May 24 19:24:11 gpu31 kernel: Out of memory: Killed process 103 (raylet) total-vm:9kB, anon-rss:4892939kB, file-rss:0kB, shmem-rss:0kB\n" +
+		"May 24 19:24:11 gpu31 kernel: oom_reaper: reaped process 103 (raylet), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB\n"
+	got := read(t, map[string]string{"dmesg.txt": log}).Incidents
+	require.Len(t, got, 1)
+	var pids []int
+	for _, k := range got[0].Killed {
+		pids = append(pids, k.PID)
+		assert.NotNil(t, k.Resident, k.PID)
+	}
+	assert.Equal(t, []int{101, 102, 103}, pids)
+}

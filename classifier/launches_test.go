@@ -1,0 +1,50 @@
+package classifier
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLaunchesInOneFileAreAttempts counts the incidents of launches that were appended to one file.
+func TestLaunchesInOneFileAreAttempts(t *testing.T) {
+	t.Parallel()
+	oom := func(size string) string {
+		return "Traceback (most recent call last):\n  File \"/w/train.py\", line 90, in <module>\n    main()\n  File \"/w/train.py\", line 61, in main\n    loss.backward()\n" +
+			"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + size + " GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	}
+	const (
+		failed = "E0205 01:02:51.000000 22 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 9) of binary: /usr/bin/python\n" +
+			"torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
+		banner  = "***** Running training *****\n  Num examples = 900\n"
+		command = "+ torchrun --nproc_per_node=8 train.py\n"
+	)
+	for name, c := range map[string]struct {
+		log     string
+		want    int
+		repeats []int
+	}{
+		"two ranks of one launch":                {label("[rank0]: ", oom("2.00")) + label("[rank1]: ", oom("2.00")), 1, []int{1}},
+		"two ranks that ask for different sizes": {label("[rank0]: ", oom("2.00")) + label("[rank1]: ", oom("2.50")) + failed, 1, []int{1}},
+		"one failure printed twice":              {oom("2.00") + oom("2.00"), 1, []int{1}},
+		"a launcher's end and another start":     {command + oom("2.00") + failed + command + oom("3.00") + failed, 2, []int{0, 0}},
+		"a script that is started by hand again": {"$ python train.py --batch 8\n" + oom("2.00") + "$ python train.py --batch 4\n" + oom("1.50"), 2, []int{0, 0}},
+		"a prompt with user and host":            {"u@n1:~/w$ python train.py\n" + oom("2.00") + "u@n1:~/w$ python train.py --bf16\n" + oom("1.50"), 2, []int{0, 0}},
+		"set -x":                                 {"+ python train.py --batch 8\n" + oom("2.00") + "+ python train.py --batch 4\n" + oom("1.50"), 2, []int{0, 0}},
+		"the Trainer's banner twice":             {banner + oom("2.00") + banner + oom("1.50"), 2, []int{0, 0}},
+		"a loading bar at nought again":          {"Loading checkpoint shards:   0%|          | 0/4 [00:00<?, ?it/s]\n" + oom("2.00") + "Loading checkpoint shards:   0%|          | 0/4 [00:00<?, ?it/s]\n" + oom("1.50"), 2, []int{0, 0}},
+		"accelerate's and DeepSpeed's end":       {command + oom("2.00") + "[2025-06-01 10:00:00,123] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', 'train.py'] exits with return code = 1\n" + command + oom("1.50"), 2, []int{0, 0}},
+		"a job that Slurm requeues":              {oom("2.00") + "slurmstepd: error: *** JOB 4242 ON n1 CANCELLED AT 2026-01-01T06:00:18 DUE TO JOB REQUEUE ***\n" + oom("1.50"), 2, []int{0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, c.want)
+			for i, in := range got {
+				assert.Equal(t, c.repeats[i], in.Repeats)
+				assert.False(t, in.Survived)
+			}
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package classifier
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/parser"
+)
+
+func TestOnlyWhatRisesAndNeverFallsGrows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib   []int64
+		grows bool
+	}{
+		"a leak":                  {[]int64{4, 5, 6, 7, 8, 9}, true},
+		"a leak with a pause":     {[]int64{4, 5, 5, 6, 7, 8}, true},
+		"too few readings":        {[]int64{4, 6, 8, 10}, false},
+		"a sawtooth":              {[]int64{4, 9, 4, 9, 5, 10}, false},
+		"a cache that fills up":   {[]int64{4, 8, 9, 9, 9, 9}, false},
+		"less than a tenth":       {[]int64{100, 101, 102, 103, 104, 105}, false},
+		"a reading that is bare":  {[]int64{4, 0, 5, 6, 7, 8}, true},
+		"constant after the load": {[]int64{40, 40, 40, 40, 40}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trend Trend
+			for _, n := range c.gib {
+				trend = trend.with(&parser.Gauge{Name: "reading.card", Fields: parser.Fields{"allocated": strconv.FormatInt(n<<30, 10)}})
+			}
+			assert.Equal(t, c.grows, trend.grows())
+		})
+	}
+}
+
+func TestAdamsMomentsThatTheHostCannotHold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gauge   string
+		trend   Trend
+		percent float64
+		proves  bool
+	}{
+		"twice the copy is more than is left": {"deepspeed.host_memory", Trend{First: 413 << 30, Last: 701 << 30}, 69.6, true},
+		"twice the copy fits":                 {"deepspeed.host_memory", Trend{First: 413 << 30, Last: 701 << 30}, 45, false},
+		"readings of a step":                  {"deepspeed.host_memory", Trend{First: 413 << 30, Last: 701 << 30, Falls: 1}, 69.6, false},
+		"another program's reading":           {"reading.host", Trend{First: 413 << 30, Last: 701 << 30}, 69.6, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.proves, momentsOverflow(&parser.Gauge{Name: c.gauge}, c.trend, c.percent) != "")
+		})
+	}
+}

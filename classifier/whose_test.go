@@ -1,0 +1,110 @@
+package classifier
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// refused is what torch prints of a failure on a device; unnumbered, what CUDA does.
+const (
+	refusedOn3 = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	unnumbered = "RuntimeError: CUDA error: out of memory\n"
+	module     = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 90, in <module>\n    main()\n"
+)
+
+// TestRanksAsProgramsWriteThem reads the failing process from labels, wrappers, launchers' lines and the environment. -1 is
+// unknown.
+func TestRanksAsProgramsWriteThem(t *testing.T) {
+	t.Parallel()
+	table := func(rank, local, pid string) string {
+		return "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n" + strings.Repeat("=", 60) + "\ntrain.py FAILED\n" + strings.Repeat("-", 60) +
+			"\nFailures:\n  <NO_OTHER_FAILURES>\n" + strings.Repeat("-", 60) + "\nRoot Cause (first observed failure):\n[0]:\n  time      : 2025-02-05_01:02:51\n  host      : n17\n" +
+			"  rank      : " + rank + " (local_rank: " + local + ")\n  exitcode  : 1 (pid: " + pid + ")\n  error_file: <N/A>\n" +
+			"  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html\n" + strings.Repeat("=", 60) + "\n"
+	}
+	engine := strings.ReplaceAll(backward, "/home/u/train.py", "/opt/lib/python3.12/site-packages/vllm/v1/worker/gpu_worker.py")
+	vllm := "INFO 06-01 10:00:00 [api_server.py:1289] vLLM API server version 0.11.0\n"
+	bare := "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:139\n"
+	raised := func(process string) string {
+		return label("("+process+") ERROR 06-02 14:31:01 [core.py:1365] ", "Traceback (most recent call last):\n"+
+			"  File \"/opt/lib/python3.12/site-packages/vllm/device_allocator/cumem.py\", line 59, in create_and_map\n    python_create_and_map(*allocation_handle)\n"+
+			"RuntimeError: "+bare)
+	}
+	for name, c := range map[string]struct {
+		log               string
+		rank, device, pid int
+		host              string
+	}{
+		"padded behind a colon, before a bar": {label("rank:  3 | ", backward), 3, 3, -1, ""},
+		"behind a colon, before a bar":        {label("rank: 11 | ", backward), 11, 3, -1, ""},
+		"in brackets behind an equals sign":   {label("[rank=5] ", backward), 5, 3, -1, ""},
+		"in brackets behind a colon":          {label("[rank: 2] ", backward), 2, 3, -1, ""},
+		"in brackets behind a blank":          {label("[Rank 6] ", backward), 6, 3, -1, ""},
+		"in capitals":                         {label("[RANK 4] ", backward), 4, 3, -1, ""},
+		"behind a word":                       {label("Rank 7: ", backward), 7, 3, -1, ""},
+		"in parentheses":                      {label("(rank 1) ", backward), 1, 3, -1, ""},
+		"a field of a logger": {
+			"2025-06-01 10:00:00,123 [rank 9] ERROR train.py:12 step failed: " + refusedOn3, 9, 3, -1, "",
+		},
+		"an engine's tensor-parallel and expert ranks": {vllm + label("(Worker_TP7_EP7 pid=4711) ", strings.ReplaceAll(engine, "GPU 3", "GPU 7")), 7, 7, 4711, ""},
+		"an engine's worker with its rank":             {vllm + label("(VllmWorker rank=3 pid=4711) ", engine), 3, 3, 4711, ""},
+		"an engine's stamp": {
+			"[2025-03-17 10:41:02] server_args=ServerArgs(model_path='/m', tp_size=8)\n[2025-03-17 10:41:14 TP7] Scheduler hit an exception: Traceback (most recent call last):\n" +
+				"  File \"/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py\", line 2215, in run_scheduler_process\n    scheduler = Scheduler(\n" +
+				strings.ReplaceAll(refusedOn3, "GPU 3", "GPU 7"), 7, 7, -1, "",
+		},
+		"a library's bare line, raised again at once": {vllm + bare + raised("EngineCore pid=48200"), -1, -1, 48200, ""},
+		"two bare lines, one of them raised again":    {vllm + bare + bare + raised("EngineCore pid=48200"), -1, -1, -1, ""},
+		"the replica of a wrapper whose original names no device": {
+			module + "RuntimeError: Caught RuntimeError in replica 1 on device 2.\nOriginal Traceback (most recent call last):\n" +
+				"  File \"/opt/lib/python3.10/site-packages/torch/nn/parallel/parallel_apply.py\", line 64, in _worker\n    output = module(*input, **kwargs)\n" + unnumbered, -1, 2, -1, "",
+		},
+		"the replica of a wrapper whose original names one": {
+			module + "torch.OutOfMemoryError: Caught OutOfMemoryError in replica 0 on device 0.\nOriginal Traceback (most recent call last):\n" +
+				"  File \"/opt/lib/python3.10/site-packages/torch/nn/parallel/parallel_apply.py\", line 64, in _worker\n    output = module(*input, **kwargs)\n" +
+				strings.ReplaceAll(refusedOn3, "GPU 3", "GPU 0"), -1, 0, -1, "",
+		},
+		"the launcher's table names rank, pid and host": {
+			backward + "E0205 01:02:51.000000 22 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 3 (pid: 907695) of binary: /usr/bin/python\n" +
+				table("11", "3", "907695"), 11, 3, 907695, "n17",
+		},
+		"the launcher's table joined by the rank of a label": {label("[rank11]: ", backward) + table("11", "3", "907695"), 11, 3, 907695, "n17"},
+		"the local rank of a label and the node's rank of the command": {
+			"+ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 train.py\n" + label("[default3]:", backward), 11, 3, -1, "",
+		},
+		"the local rank of a label and the node's rank of the environment": {
+			"NNODES=2\nNODE_RANK=1\nNPROC_PER_NODE=4\n" + label("[default3]:", backward), 7, 3, -1, "",
+		},
+		"the one visible device":                    {"CUDA_VISIBLE_DEVICES=5\n" + module + unnumbered, -1, 5, -1, ""},
+		"one of several visible devices is unknown": {"CUDA_VISIBLE_DEVICES=4,5\n" + module + unnumbered, -1, -1, -1, ""},
+		"the worker below Ray's driver": {
+			"ray.exceptions.RayTaskError(OutOfMemoryError): ray::main_task() (pid=100, ip=10.0.0.1)\n  File \"/w/verl/trainer/main_ppo.py\", line 9, in main_task\n    trainer.fit()\n" +
+				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_update_actor() (pid=207, ip=10.0.0.2, actor_id=ab, repr=<verl.WorkerDict object at 0x7f>)\n" +
+				"  File \"/w/verl/workers/fsdp_workers.py\", line 5, in update_actor\n    x()\n" + refusedOn3, -1, 3, 207, "10.0.0.2",
+		},
+		"a pid that another line ties to a rank": {
+			"(WorkerDict pid=207, ip=10.0.0.2) [Rank 13] device mesh ready\n" + label("(WorkerDict pid=207, ip=10.0.0.2) ", backward), 13, 3, 207, "10.0.0.2",
+		},
+		"a driver that quotes a worker's failure": {
+			"main() failed: worker 3 reported " + refusedOn3, -1, 3, -1, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			r := got[0].Root
+			value := func(n *int) int {
+				if n == nil {
+					return -1
+				}
+				return *n
+			}
+			assert.Equal(t, [3]int{c.rank, c.device, c.pid}, [3]int{value(r.Rank), value(r.Device), value(r.PID)}, "rank, device, pid")
+			assert.Equal(t, c.host, r.Host)
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package pack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	oom "oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// document is a file of patterns.
+type document struct {
+	name    string
+	file    *ast.File
+	entries []entry
+}
+
+// entry is a pattern as its file writes it. The help topic rules explains the keys.
+type entry struct {
+	Name       string   `yaml:"name"`
+	Program    string   `yaml:"program"`
+	Source     string   `yaml:"source"`
+	Kind       string   `yaml:"kind"`
+	Role       string   `yaml:"role"`
+	Phase      string   `yaml:"phase"`
+	Marker     string   `yaml:"marker"`
+	Ignore     bool     `yaml:"ignore"`
+	Literals   []string `yaml:"literals"`
+	Expression string   `yaml:"expression"`
+	Match      []sample `yaml:"match"`
+	NoMatch    []string `yaml:"no_match"`
+	Also       []string `yaml:"also"`
+}
+
+// sample is a line that a pattern must match, and the fields that must come out.
+type sample struct {
+	Line   string            `yaml:"line"`
+	Fields map[string]string `yaml:"fields"`
+}
+
+// parse reads a file of patterns.
+func parse(name string, text []byte) (*document, error) {
+	if line, what := excess(lexer.Tokenize(string(text))); what != "" {
+		return nil, fmt.Errorf("%s:%d: %s", name, line, what)
+	}
+	d := &document{name: name}
+	var err error
+	if d.file, err = parser.ParseBytes(text, 0); err != nil {
+		return nil, broken(name, err)
+	}
+	if len(d.file.Docs) != 1 {
+		return nil, fmt.Errorf("%s: %d documents in one file", name, len(d.file.Docs))
+	}
+	var whole struct {
+		Patterns []entry `yaml:"patterns"`
+	}
+	if err := yaml.NodeToValue(d.file.Docs[0].Body, &whole, yaml.Strict()); err != nil {
+		return nil, broken(name, err)
+	}
+	d.entries = whole.Patterns
+	if len(d.entries) == 0 {
+		return nil, fmt.Errorf("%s: no patterns in it", name)
+	}
+	return d, nil
+}
+
+// position is where an error of YAML begins: its place is said at the beginning of the line, as of all errors.
+var position = regexp.MustCompile(`^\[\d+:\d+\] `)
+
+// broken is an error of YAML, with the lines around it.
+func broken(name string, err error) error {
+	line := 1
+	if e := yaml.Error(nil); errors.As(err, &e) && e.GetToken() != nil {
+		line = e.GetToken().Position.Line
+	}
+	return fmt.Errorf("%s:%d: %s", name, line, position.ReplaceAllString(yaml.FormatError(err, false, true), ""))
+}
+
+// maxNested is how deep the parts of a pack may be nested, in brackets and on one line. The decoder of YAML takes the square of the depth.
+const maxNested = 8
+
+// excess finds what no pack needs and what could keep the decoder busy: anchors, aliases, deep nesting.
+func excess(tokens token.Tokens) (line int, what string) {
+	flow, inLine := 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, inLine = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
+			return line, "a pack has no anchors, aliases and tags; put a text that begins with & * or ! in quotes"
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType:
+			inLine++
+		}
+		if flow > maxNested || inLine > maxNested {
+			return line, "nested too deep"
+		}
+	}
+	return 0, ""
+}
+
+// fault is a fault of entry i, with its place.
+func (d *document) fault(i int, f pattern.Fault) error {
+	for _, part := range []string{"." + f.Part, ".name", ""} {
+		path, err := yaml.PathString(fmt.Sprintf("$.patterns[%d]%s", i, part))
+		if err != nil {
+			continue
+		}
+		if node, err := path.FilterFile(d.file); err == nil && node != nil {
+			return fmt.Errorf("%s:%d: %s: %s", d.name, node.GetToken().Position.Line, cmp.Or(d.entries[i].Name, "a pattern without a name"), f.What)
+		}
+	}
+	return fmt.Errorf("%s: %s: %s", d.name, d.entries[i].Name, f.What)
+}
+
+// pattern is the pattern that an entry describes.
+func (e *entry) pattern(file string) pattern.Pattern {
+	p := pattern.Pattern{
+		Name: e.Name, Program: pattern.Program{Name: e.Program}, Source: cmp.Or(e.Source, file), Literals: e.Literals, Expr: e.Expression,
+		Kind: oom.Kind(e.Kind), Marker: e.Marker, Veto: e.Ignore, Set: map[string]string{}, NoMatch: e.NoMatch, Also: e.Also,
+	}
+	if e.Kind != "" {
+		p.Role, p.Phase = oom.Role(cmp.Or(e.Role, string(oom.Evidence))), e.Phase
+	} else if e.Phase != "" {
+		p.Set["phase"] = e.Phase
+	}
+	if e.Program != "" && (e.Kind != "" || e.Marker == "launch") {
+		p.Set["application"] = e.Program // what the classifier goes by, here and where observations are merged
+	}
+	for _, s := range e.Match {
+		want := maps.Clone(p.Set)
+		maps.Copy(want, s.Fields)
+		p.Match = append(p.Match, pattern.Sample{Line: s.Line, Want: want})
+	}
+	return p
+}

@@ -1,0 +1,233 @@
+// Package pack reads what users add to oomscan: packs of patterns and guides, as files of YAML.
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"oomscan/classifier"
+	"oomscan/parser/messages"
+	"oomscan/parser/pattern"
+	"oomscan/parser/stream"
+	"oomscan/remedies"
+)
+
+// Pack is what users add. The zero value adds nothing.
+type Pack struct {
+	Patterns []pattern.Pattern
+	Guides   []remedies.Guide
+	table    *stream.Table // of these and the built-in patterns; nil: there are no others
+}
+
+// Limits of packs. Who writes one by hand comes nowhere near.
+const (
+	maxFile     = 256 << 10
+	maxFiles    = 200
+	maxPatterns = 500
+	maxTime     = 10 * time.Second // to prove them all
+)
+
+// Options make a reader look for the pack's patterns too.
+func (p *Pack) Options() []stream.Option {
+	if p.table == nil {
+		return nil
+	}
+	return []stream.Option{stream.Patterns(p.table)}
+}
+
+// All returns the pack's patterns and the built-in ones, in the order in which they are tried: whoever adds a pattern knows more
+// of the program.
+func (p *Pack) All() []pattern.Pattern { return slices.Concat(p.Patterns, messages.All()) }
+
+// Programs are those that the pack's patterns name.
+func (p *Pack) Programs() []string {
+	var ids []string
+	for i := range p.Patterns {
+		if id := p.Patterns[i].Program.Name; id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Load reads files, and the files of folders whose names end in .yaml or .yml, and proves what they hold. With faults there is no
+// pack. Each fault begins with the file and, where it has one, the line.
+func Load(paths []string) (Pack, []error) {
+	l := loader{names: map[string]string{}, until: time.Now().Add(maxTime)}
+	files, err := list(paths)
+	if err != nil {
+		return Pack{}, []error{err}
+	}
+	for _, name := range files {
+		if l.over() {
+			break
+		}
+		l.read(name)
+	}
+	if l.over() {
+		l.fault(fmt.Errorf("%s: stopped at %d patterns: more than %d in all, or more than %v to prove them", paths[0], len(l.pack.Patterns), maxPatterns, maxTime))
+	}
+	if len(l.faults) == 0 {
+		l.proveTogether()
+	}
+	if len(l.faults) > 0 {
+		return Pack{}, l.faults
+	}
+	return l.pack, nil
+}
+
+// list returns the files at paths.
+func list(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", p, errors.Unwrap(err))
+		case !info.IsDir():
+			files = append(files, p)
+			continue
+		}
+		entries, err := os.ReadDir(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, errors.Unwrap(err))
+		}
+		n := len(files)
+		for _, e := range entries {
+			if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") {
+				files = append(files, filepath.Join(p, e.Name()))
+			}
+		}
+		if len(files) == n {
+			return nil, fmt.Errorf("%s: no file in it ends in .yaml", p)
+		}
+	}
+	if len(files) > maxFiles {
+		return nil, fmt.Errorf("%d files, and %d are read at most", len(files), maxFiles)
+	}
+	return files, nil
+}
+
+// loader reads packs.
+type loader struct {
+	pack    Pack
+	sources []*document       // of each pattern
+	indexes []int             // of each pattern in its document
+	names   map[string]string // of patterns and guides, and the file that has each
+	faults  []error
+	until   time.Time
+}
+
+// over reports whether the packs take more than any that people write.
+func (l *loader) over() bool { return len(l.pack.Patterns) > maxPatterns || time.Now().After(l.until) }
+
+func (l *loader) fault(err error) { l.faults = append(l.faults, err) }
+
+// patternsFile tells a file of patterns from a guide.
+var patternsFile = regexp.MustCompile(`(?m)^patterns *:`)
+
+func (l *loader) read(name string) {
+	text, err := readFile(name)
+	switch {
+	case err != nil:
+		l.fault(fmt.Errorf("%s: %w", name, err))
+	case patternsFile.Match(text):
+		l.readPatterns(name, text)
+	default:
+		l.readGuide(name, text)
+	}
+}
+
+// readFile reads a regular file.
+func readFile(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("no regular file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
+	}
+	return text, err
+}
+
+func (l *loader) readPatterns(name string, text []byte) {
+	d, err := parse(name, text)
+	if err != nil {
+		l.fault(err)
+		return
+	}
+	for i := range d.entries {
+		if l.over() {
+			return
+		}
+		p := d.entries[i].pattern(name)
+		e := &d.entries[i]
+		faults := e.check()
+		if e.fits() {
+			faults = slices.Concat(faults, e.checkLiterals(), prove(&p))
+		}
+		for _, f := range faults {
+			l.fault(d.fault(i, f))
+		}
+		if old, taken := l.names[p.Name]; taken || messages.ByName(p.Name) != nil {
+			if !taken {
+				old = "oomscan itself"
+			}
+			l.fault(d.fault(i, pattern.Fault{Part: "name", What: fmt.Sprintf("%s has a pattern of this name: %s", old, p.Name)}))
+		}
+		l.names[p.Name] = name
+		l.pack.Patterns = append(l.pack.Patterns, p)
+		l.sources, l.indexes = append(l.sources, d), append(l.indexes, i)
+	}
+}
+
+func (l *loader) readGuide(name string, text []byte) {
+	g, err := remedies.ReadGuide(name, text)
+	if err != nil {
+		l.fault(fmt.Errorf("%w (this was read as a guide; a file of patterns has a line that begins with patterns:)", err))
+		return
+	}
+	id := "guide " + g.ID
+	if old, taken := l.names[id]; taken {
+		l.fault(fmt.Errorf("%s:1: %s has a guide of this id: %s", name, old, g.ID))
+	} else if _, err := remedies.Browse(g.ID, remedies.Query{}); err == nil {
+		l.fault(fmt.Errorf("%s:1: oomscan itself has a guide of this id: %s", name, g.ID))
+	}
+	l.names[id] = name
+	l.pack.Guides = append(l.pack.Guides, *g)
+}
+
+// proveTogether proves what depends on all files: that readers find each sample, and that each guide is for a program.
+func (l *loader) proveTogether() {
+	programs := l.pack.Programs()
+	for _, g := range l.pack.Guides {
+		if !slices.Contains(programs, g.Framework) && classifier.FrameworkByID(g.Framework).ID == "" {
+			l.fault(fmt.Errorf("%s: framework %q: oomscan knows none of this name, and no pattern says program: %[2]s", l.names["guide "+g.ID], g.Framework))
+		}
+	}
+	if len(l.pack.Patterns) == 0 {
+		return
+	}
+	table, err := stream.NewTable(l.pack.All())
+	if err != nil {
+		l.fault(err)
+		return
+	}
+	for i := range l.pack.Patterns {
+		for _, f := range table.Prove(&l.pack.Patterns[i]) {
+			l.fault(l.sources[i].fault(l.indexes[i], f))
+		}
+	}
+	l.pack.table = table
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"slices"
+	"strings"
+)
+
+// writeProposals shows the change to make first, and what would do instead: whole proposals, never mixed.
+func writeProposals(p *page, r *Report, in *Incident, full bool) {
+	if len(in.Proposals) == 0 && (in.Verdict == "other" || len(in.Remedies) == 0) {
+		return
+	}
+	p.section(tryHeading(in))
+	if len(in.Proposals) == 0 {
+		p.para(block{indent: 3, hang: 3}, span{plain, wordNoProposal})
+		writeNextStep(p, nextStep(r, in))
+	}
+	for i := range in.Proposals {
+		switch {
+		case i == 1:
+			p.section(wordInstead)
+		case i > 1:
+			p.blank()
+		}
+		if i == maxProposals && !full {
+			p.more(len(in.Proposals)-i, "alternative", "alternatives")
+			return
+		}
+		writeProposal(p, in, &in.Proposals[i], i == 0 || full)
+		if i == 0 {
+			writeNextStep(p, nextStep(r, in))
+		}
+	}
+}
+
+// writeNextStep shows the command that finds the missing figure, if there is one.
+func writeNextStep(p *page, x *check) {
+	if x == nil {
+		return
+	}
+	p.para(block{indent: 3, hang: 5, full: true}, span{dim, wordNext}, span{code, x.Command})
+	p.para(block{indent: 5, hang: 5, lines: 3}, span{plain, x.Reading})
+}
+
+// tryHeading introduces the first change.
+func tryHeading(in *Incident) string {
+	switch {
+	case len(in.Proposals) == 0:
+		return wordNoFix
+	case in.Verdict == "suspect":
+		return wordTrySuspect
+	case in.Survived:
+		return wordTrySurvived
+	}
+	return wordTry
+}
+
+// writeProposal shows what to change, what that does, and what it costs. Alternatives are shorter.
+func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
+	for i := range x.Changes {
+		if i == maxChanges {
+			p.more(len(x.Changes)-i, "change", "changes")
+			break
+		}
+		writeChange(p, &x.Changes[i])
+	}
+	at := block{indent: 3, hang: 3, lines: 4}
+	if !whole {
+		at.lines = 2
+	}
+	text := closed(x.Text)
+	if x.Frees == nil {
+		text = strings.TrimSpace(closed(x.Title) + " " + text)
+	}
+	p.para(at, span{plain, text})
+	if x.WhyNot != "" && whole {
+		p.para(at, span{plain, "(" + x.WhyNot + ")"})
+	}
+	if len(x.Changes) == 0 && whole {
+		p.para(at, span{dim, closed(detail(in, x))})
+	}
+	for _, s := range x.Needs {
+		text, command, ok := strings.Cut(s, "?  ") // a question, and the command that answers it
+		text = closed(text)
+		if ok {
+			text = strings.TrimSuffix(text, ".") + "? "
+		}
+		p.para(at, span{dim, wordFirst}, span{plain, text}, span{code, command})
+	}
+	if x.WorstCase != "" && whole && !strings.Contains(x.Text, wordFullLength) {
+		p.para(at, span{plain, closed(sentence(x.WorstCase))})
+	}
+	if len(x.Costs) > 0 {
+		p.para(at, span{dim, wordCosts}, span{plain, closed(inSentence(strings.Join(x.Costs, " ")))})
+	}
+}
+
+// inSentence begins with a small letter where a text stands behind another one. What begins with an abbreviation keeps it.
+func inSentence(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return string(s[0]|0x20) + s[1:]
+	}
+	return s
+}
+
+// detail says how to do what no setting does.
+func detail(in *Incident, x *Proposal) string {
+	i := slices.IndexFunc(in.Remedies, func(y Remedy) bool { return slices.Contains(x.Remedies, y.ID) })
+	if i < 0 {
+		return ""
+	}
+	return in.Remedies[i].Detail
+}
+
+// changeColumn is where what a setting was stands, at the latest.
+const changeColumn = 76
+
+// writeChange writes a setting as it is to be pasted, with its old value as a comment.
+func writeChange(p *page, c *Change) {
+	note := ""
+	if c.From != nil {
+		note = wordWas + clip(*c.From)
+	}
+	lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")
+	switch {
+	case c.Key == "" && c.Snippet == "":
+	case c.Snippet == "":
+		spans := []span{{code, c.Key}}
+		if v := verbs[c.Direction]; v != "" {
+			spans = append(spans, span{plain, ": " + v})
+		}
+		if c.To != nil {
+			spans = append(spans, span{plain, " to "}, span{code, clip(*c.To)})
+		}
+		spans = append(spans, span{dim, nowText(c)})
+		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)
+	case len(lines) == 1:
+		spans := []span{{code, c.Snippet}}
+		if note != "" {
+			room := min(p.width, changeColumn) - 3 - measure(c.Snippet) - measure(note)
+			spans = append(spans, span{dim, pad("", max(2, room)) + unbroken(note)})
+		}
+		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)
+	default:
+		writePasted(p, lines, 3)
+	}
+}
+
+// nowText says what a setting is now, empty where that is unknown.
+func nowText(c *Change) string {
+	switch {
+	case c.From == nil:
+		return ""
+	case *c.From == "None" || *c.From == "null" || *c.From == "":
+		return wordNotSetNow
+	}
+	return ", " + wordNow + clip(*c.From)
+}
+
+// writePasted writes the lines of a longer snippet with their own indentation.
+func writePasted(p *page, lines []string, indent int) {
+	for i, l := range lines {
+		if i == maxPasted {
+			p.para(block{indent: indent, hang: indent}, span{dim, p.g.ellipsis})
+			return
+		}
+		text := strings.TrimLeft(l, " \t")
+		in := indent + min(len(l)-len(text), 12)
+		p.para(block{indent: in, hang: in + 2, full: true, lines: 4}, span{code, text})
+	}
+}
+
+// value is from what to what a setting goes, or in which direction when the next value is not known.
+func value(g *glyphs, c *Change) []span {
+	verb := verbs[c.Direction]
+	switch {
+	case c.To != nil && c.From != nil:
+		return []span{{dim, clip(*c.From) + string(nbsp) + g.arrow + string(nbsp)}, {good, clip(*c.To)}}
+	case c.To != nil:
+		return []span{{good, clip(*c.To)}}
+	case verb == "" && c.From == nil:
+		return nil
+	case verb == "":
+		return []span{{dim, wordNow + clip(*c.From)}}
+	case c.From == nil:
+		return []span{{good, verb}}
+	}
+	return []span{{good, verb}, {dim, ", " + wordNow + clip(*c.From)}}
+}
+
+// clip bounds a value that a log wrote.
+func clip(s string) string {
+	const most = 80
+	for i := range s {
+		if i >= most {
+			return s[:i] + "..."
+		}
+	}
+	return s
+}
+
+// closed ends in a period.
+func closed(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.Contains(s, "?  ") { // a command answers
+		return s
+	}
+	return s + "."
+}
+
+// sentence begins with a capital letter, unless it begins with a name: those of settings, programs and files keep
+// their case.
+func sentence(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first = strings.TrimRight(first, ".,;:"); first == "" || ownName[first] {
+		return s
+	}
+	for i := range len(first) {
+		if c := first[i]; (c < 'a' || c > 'z') && (i == 0 || c != '\'') {
+			return s
+		}
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// ownName are programs whose names are written small everywhere.
+var ownName = map[string]bool{"verl": true, "slime": true, "torchrun": true, "dmesg": true, "sacct": true, "srun": true, "slurmstepd": true, "systemd": true, "containerd": true}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// fact is a row of the evidence: where it stands or what it is about, and what it says.
+type fact struct {
+	label span
+	text  []span
+	lines int // at most
+}
+
+// writeEvidence lists what the answer rests on: the first failure, how the phase is known, what followed, and the run.
+func writeEvidence(p *page, r *Report, in *Incident) {
+	facts := []fact{rootFact(p, in)}
+	if in.phased() {
+		facts = append(facts, fact{span{plain, labelPhase + in.Confidence + labelConfidence}, []span{{plain, reason(in)}}, 2})
+	}
+	if l := in.Ledger; l != nil && l.Contradiction != nil {
+		facts = append(facts, fact{span{plain, labelFigures}, []span{{plain, *l.Contradiction}}, 3})
+	}
+	if s := missing(in); s != "" {
+		facts = append(facts, fact{span{plain, labelMissing}, []span{{plain, s}}, 2})
+	}
+	if after := afterwards(p, in); after != nil {
+		facts = append(facts, fact{span{plain, labelAfter}, after, 2})
+	}
+	if run := runFacts(p.g, r); run != nil {
+		if m := deref(r.Run.Model.Name); m != "" {
+			run = append(run, span{dim, p.g.separator}, span{plain, m})
+		}
+		facts = append(facts, fact{span{plain, labelRun}, run, 2})
+	}
+	p.section(wordEvidence)
+	width := 0
+	for _, f := range facts {
+		width = max(width, measure(f.label.text))
+	}
+	width = min(width, p.prose*2/5)
+	for _, f := range facts {
+		if measure(f.label.text) > width {
+			p.para(block{indent: 3, hang: 5, full: true}, f.label)
+			f.label.text = ""
+		}
+		lead := f.label
+		lead.text = pad(lead.text, width+3)
+		p.para(block{indent: 3, hang: 6 + width, lines: f.lines}, append([]span{lead}, f.text...)...)
+	}
+}
+
+// rootFact is the first failure: where it stands, its own words, and how often the same was reported again.
+func rootFact(p *page, in *Incident) fact {
+	message := in.Root.Message
+	if name, rest, ok := strings.Cut(message, ": "); ok && requestText(in) != "" && len(name) < 60 && rest != "" && !strings.Contains(name, " ") {
+		message = name // its figures stand above
+	}
+	text := []span{{plain, message}}
+	switch n := len(in.Victims); {
+	case n > 1:
+		text = append(text, span{plain, ", " + killedInAll(n)})
+	case in.Repeats > 0:
+		text = append(text, span{plain, ", " + sameError(in.Repeats)})
+	}
+	return fact{p.at(in.Root.File, in.Root.Line), text, 2}
+}
+
+// reason says by what the phase is known: the frame that shows it, else the classifier's sentence.
+func reason(in *Incident) string {
+	for i := len(in.Root.Trace) - 1; i >= 0; i-- {
+		f := &in.Root.Trace[i]
+		text := fmt.Sprintf("%s:%d in %s", f.File, f.Line, f.Function)
+		if slices.ContainsFunc(in.Evidence, func(e Evidence) bool { return e.Text == text }) {
+			return fmt.Sprintf("%s in %s", f.Function, position(f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line))
+		}
+	}
+	return sentence(in.PhaseWhy)
+}
+
+// afterwards sums up what followed, by kind, in the order of the first of each; nil when nothing did.
+func afterwards(p *page, in *Incident) []span {
+	var parts [][]span
+	for i, g := range groups(in.Consequences) {
+		if i == maxAfter {
+			break
+		}
+		text := named(consequenceWords(), g.first.Kind)
+		if g.count > 1 {
+			text += fmt.Sprintf(" %s%s", grouped(g.count), p.g.times)
+		}
+		parts = append(parts, []span{{plain, text + ", "}, p.at(g.first.File, g.first.Line)})
+	}
+	return p.g.join(parts)
+}
+
+// group is the consequences of one kind.
+type group struct {
+	first *Consequence
+	count int
+}
+
+func groups(cs []Consequence) []group {
+	var out []group
+	for i := range cs {
+		c := &cs[i]
+		n := slices.IndexFunc(out, func(g group) bool { return g.first.Kind == c.Kind })
+		if n < 0 {
+			out = append(out, group{first: c})
+			n = len(out) - 1
+		}
+		out[n].count += max(1, c.Count)
+	}
+	return out
+}
+
+// clock prints a time, with its zone where the log tells one.
+func clock(t time.Time) string {
+	layout := "2006-01-02 15:04:05"
+	if _, offset := t.Zone(); offset != 0 {
+		layout += " -07:00"
+	}
+	return unbroken(t.Format(layout))
+}

@@ -1,0 +1,32 @@
+package report
+
+// writeIncident writes one incident: the answer first, then what it rests on, then the guide's checklist.
+func writeIncident(p *page, r *Report, i int) {
+	in := &r.Incidents[i]
+	writeHeadline(p, r, in, i)
+	writeWhy(p, in)
+	writeConfirm(p, r, in)
+	writeProposals(p, r, in, p.full)
+	writeMemory(p, in)
+	writeEvidence(p, r, in)
+	if p.full {
+		writeFindings(p, in)
+		writeRivals(p, in)
+		writeBudget(p, in)
+		writeTrace(p, in)
+		writeLog(p, in)
+	}
+	writeChecklist(p, in, p.full)
+}
+
+// writeShort writes an incident that stands behind another: what, why, and the first change.
+func writeShort(p *page, r *Report, i int) {
+	in := &r.Incidents[i]
+	writeHeadline(p, r, in, i)
+	writeWhy(p, in)
+	if len(in.Proposals) > 0 {
+		p.blank()
+		writeProposal(p, in, &in.Proposals[0], false)
+	}
+	p.para(block{indent: 3, hang: 5, full: true}, p.at(in.Root.File, in.Root.Line))
+}

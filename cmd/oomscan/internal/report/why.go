@@ -1,0 +1,61 @@
+package report
+
+// writeWhy says why memory ran out, as surely as the evidence allows, and what else may be why.
+func writeWhy(p *page, in *Incident) {
+	if in.Cause == nil {
+		return
+	}
+	p.blank()
+	const hang = 1 + len(wordWhy) + 3
+	lead := []span{{bold, wordWhy}, {plain, pad("", hang-1-len(wordWhy))}}
+	p.para(block{indent: 1, hang: hang, lines: 6}, append(lead, span{plain, whyText(in)})...)
+	p.para(block{indent: hang, hang: hang, lines: 2}, span{dim, alsoText(in)})
+}
+
+// whyText is the cause in a sentence, qualified by how sure it is.
+func whyText(in *Incident) string {
+	if in.Cause.ID == "unknown" {
+		return wordUnknown
+	}
+	return closed(sureness[in.Cause.Confidence] + heldText(in) + in.Cause.Text)
+}
+
+// alsoText is the first rival that nothing speaks against, empty for none.
+func alsoText(in *Incident) string {
+	for i := range in.Rivals {
+		x := &in.Rivals[i]
+		if x.Confidence != "low" && len(x.Against) == 0 && x.Text != in.Cause.Text {
+			return closed(wordAlso + x.Text)
+		}
+	}
+	return ""
+}
+
+// writeConfirm says how to find out whether a suspicion is true: nothing in the log proves it.
+func writeConfirm(p *page, r *Report, in *Incident) {
+	if in.Verdict != "suspect" {
+		return
+	}
+	p.section(wordConfirm, span{dim, "  " + wordNotProven})
+	for _, c := range checks(r, in) {
+		p.para(block{indent: 3, hang: 5, full: true}, span{code, c.Command})
+		p.para(block{indent: 5, hang: 5, lines: 3}, span{plain, c.Reading})
+	}
+}
+
+// writeRivals lists every cause that was weighed, with what speaks for and against it.
+func writeRivals(p *page, in *Incident) {
+	if in.Cause == nil {
+		return
+	}
+	p.section(wordRivals)
+	for _, x := range append([]Why{*in.Cause}, in.Rivals...) {
+		p.para(block{indent: 3, hang: 5}, span{bold, x.ID}, span{dim, " (" + x.Confidence + ")  "}, span{plain, x.Text})
+		for _, s := range x.For {
+			p.para(block{indent: 5, hang: 7}, span{good, p.g.plus + " "}, span{plain, s})
+		}
+		for _, s := range x.Against {
+			p.para(block{indent: 5, hang: 7}, span{short, p.g.minus + " "}, span{plain, s})
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/parser/secret/secrettest"
+)
+
+// TestNoKindOfSecretReachesAReport puts each kind of credential at each place into a job's log: on a line of its own, in the
+// code of a frame and in the message of the failure.
+func TestNoKindOfSecretReachesAReport(t *testing.T) {
+	t.Parallel()
+	for _, k := range sample(secrettest.Kinds(), 1) {
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			for i, p := range secrettest.Places() {
+				line := p.Line(k)
+				fmt.Fprintf(&log, `%[2]s
+[rank%[1]d]: Traceback (most recent call last):
+[rank%[1]d]:   File "/src/train%[1]d.py", line %[1]d, in main
+[rank%[1]d]:     %[2]s
+[rank%[1]d]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %[1]d.00 GiB. GPU %[1]d has a total capacity of 79.15 GiB of which 1.00 GiB is free. %[2]s
+`, i, line)
+			}
+			path := write(t, "in.log", []byte(log.String()))
+			for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "obs"} {
+				_, out, errs := call(t, nil, "--format", format, path)
+				leak := k.Leak(string(out) + string(errs))
+				at := strings.Index(string(out), leak)
+				assert.Empty(t, leak, "%s: %s", format, out[max(0, at-200):min(len(out), at+100)])
+				assert.NotEmpty(t, out, format)
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package messages
+
+import "oomscan/parser/pattern"
+
+// The names of a status that means that memory ran out. In a message they stand behind words; in a source, between its signs.
+const statusName = `(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|[A-Z]{3,10}_(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED|rocblas_status_memory_error)`
+
+// inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
+const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-])?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?`
+
+// formVetoes are the forms of text that is quoted, whatever it says: no program prints a failure of its own so. They have no
+// literals, for any event's message may be quoted.
+func formVetoes() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name: "veto.diff",
+			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/]|\t)|\+ {2,}|- {4,})`,
+			Veto: true, Source: "diff -u, git diff, git log -p",
+			Match: lines(
+				"+RuntimeError: CUDA error: out of memory",
+				`-                raise RuntimeError("CUDA error: out of memory")`,
+				"@@ -63,6 +63,7 @@ const CUresult cudaErrorMemoryAllocation = hipErrorMemoryAllocation;",
+			),
+			NoMatch: []string{"- RuntimeError: CUDA error: out of memory", "  +-+---------------- 1 ----------------", "---> 12 CUDA error: out of memory", "-9 is what it exited with", "-bash: fork: Cannot allocate memory"},
+		},
+		{
+			Name:     "veto.shell",
+			Requires: []string{"+ ", "$ "},
+			Expr:     `^\+{1,4} \S|^[\w@:~/.\[\]-]{0,60} ?\$ (?:grep|rg|sed|awk|echo|cat|printf|tail)\b`,
+			Veto:     true, Source: "set -x of a shell, and its prompt",
+			Match:   lines("+ grep -n 'CUDA error: out of memory' train.log", `$ grep -c "RuntimeError: CUDA error: out of memory" *.log`),
+			NoMatch: []string{"  + Exception Group Traceback (most recent call last):"},
+		},
+		{
+			Name:     "veto.comment",
+			Requires: []string{"// ", "/*", "<!--", "{#", ";; ", "# "},
+			Expr:     inSource + `(?:// |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|(?:srun|slurmstepd): |Killed process))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
+			Veto:     true, Source: "comments of any language, headings of Markdown",
+			Match: lines(
+				"// a caller gets CUDA error: out of memory",
+				"docs/en/faq.md:64:### RuntimeError: CUDA error: out of memory",
+				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
+			),
+			NoMatch: []string{
+				"# There is insufficient memory for the Java Runtime Environment to continue.",
+				"# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.",
+			},
+		},
+		{
+			Name:     "veto.code",
+			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "throw", "catch", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
+			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new |\w[\w:]{1,80})?\(|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
+				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
+				`|` + inSource + `(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\(.{0,20}["'(]|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)`,
+			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
+			Match: lines(
+				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
+				"    except torch.cuda.OutOfMemoryError: # retry below",
+				`---> 12     if "CUDA error: out of memory" in str(e):`,
+				`            logger.warning("Worker exceeded 95% memory budget.  Restarting")`,
+				`src/a.c:291: notify_req.message     = "Exceeded job memory limit";`,
+			),
+			NoMatch: []string{
+				"print worker: RuntimeError: CUDA error: out of memory",
+				"if rank 0 dies: RuntimeError: CUDA error: out of memory",
+				"raise in worker 3: torch.OutOfMemoryError",
+				"return code 1, RuntimeError: CUDA error: out of memory",
+				`level=error msg="RuntimeError: CUDA error: out of memory"`,
+			},
+		},
+		{
+			Name:     "veto.text_literal",
+			Requires: []string{"'", `"`},
+			Expr:     inSource + `(?<=\s{4})[rfbu]{0,2}(?:"[^"]{0,400}"|'[^']{0,400}')[,)\];]{0,3}\s*(?:#.*|//.*)?$(?<!\d [KMG]i?B.{0,400})`,
+			Veto:     true, Source: "the text of a call or a list on a line of its own",
+			Match: lines(`        "DefaultCPUAllocator: can't allocate memory",  # CPU OOM`),
+		},
+		{
+			Name:     "veto.template",
+			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "regex", "match", "alert"},
+			Expr: `\{[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(` +
+				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|alert)["']?|match\w{0,12}): ?\[?["']`,
+			Veto: true, Source: "formats and regular expressions: what a program would fill in, or look for; rules of monitors (node-problem-detector, Promtail, Prometheus)",
+			Match: lines(
+				`                f"GPU memory exceeds kill threshold {kill_threshold:.2f}. "`,
+				`      - pattern: "Out of memory: Killed process (\\d+) \((.+)\) total-vm:.*"`,
+				`      "pattern": "\\w+ invoked oom-killer: gfp_mask=.*"`,
+				`  "patterns": ["CUDA error: out of memory", "NCCL WARN"]`,
+				`  - regex: .*CUDA error: out of memory.*`,
+				`  summary: Container {{ $labels.container }} was killed: reason: OOMKilled`,
+			),
+			NoMatch: []string{"WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
+		},
+		{
+			Name:     "veto.status_name",
+			Requires: []string{"OUT_OF_MEMORY", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
+			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?["']?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?["']` + statusName + `|\{ ?["']?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,;:])|\|.{0,60}` + statusName + ` ?=>)` +
+				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b`,
+			Veto: true, Source: "tables, comparisons and declarations of a status",
+			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors"),
+			NoMatch: []string{
+				"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
+				"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
+				"RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`",
+				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED",
+				"status == 3: CUBLAS_STATUS_ALLOC_FAILED",
+			},
+		},
+		{
+			Name: "veto.grep",
+			Expr: `^[\w./+-]{1,200}\.(?:py|pyx|md|rst|c|cc|cpp|cu|cuh|h|hpp|go|rs|ts|js|sh|ya?ml|toml|ipynb)(?:[:-]\d{1,6}[:-](?:\s{2,}|\t|[-*>#|] ?)|(?<=\.(?:md|rst)):\d{1,6}:)`,
+			Veto: true, Source: "grep -n in a checkout; a place behind which a blank and a message follow is a logger's",
+			Match:   lines("docs/faq.md:12:RuntimeError: CUDA error: out of memory", "tests/test_oom.py-14-    RuntimeError: CUDA error: out of memory"),
+			NoMatch: []string{"src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory"},
+		},
+		{
+			Name:     "veto.test",
+			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", "--- ", "[ "},
+			Expr:     `^(?:E {3,}|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Veto:     true, Source: "pytest, TAP, go test, GoogleTest: what a test provokes",
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory"),
+			NoMatch: []string{"E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory"},
+		},
+		{
+			Name:     "veto.commit",
+			Requires: []string{"(#", "Subject: [PATCH"},
+			Expr:     `\(#\d{1,6}\)\s*$|^Subject: \[PATCH`,
+			Veto:     true, Source: "titles of commits and pull requests",
+			Match:   lines("* [Fix] RuntimeError: CUDA error: out of memory when loading (#1234)", "Subject: [PATCH] fix RuntimeError: CUDA error: out of memory"),
+			NoMatch: []string{"RuntimeError: CUDA error: out of memory (#3 of 8 ranks)"},
+		},
+		{
+			Name: "veto.git_log",
+			Expr: `^[0-9a-f]{7,40} [A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)`,
+			Veto: true, Source: "git log --oneline",
+			Match: lines("1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading"),
+		},
+
+		{
+			Name:     "veto.manual",
+			Requires: []string{"`"},
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`(?: |$)(?!.{0,400}Tried to allocate \\d)",
+			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence",
+			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`"),
+		},
+		{
+			Name:     "veto.record",
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected"},
+			Expr: `^` + notItsOwn + `(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?`,
+			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet",
+			Match: lines(`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`),
+			NoMatch: []string{
+				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
+			},
+		},
+		{
+			Name:     "veto.example",
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION"},
+			Expr:     `(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})`,
+			Veto:     true, Source: "an example that a program shows before it trains or serves",
+			Match:   lines(`Example prompt: "RuntimeError: CUDA error: out of memory"`),
+			NoMatch: []string{"sample 3 failed: RuntimeError: CUDA error: out of memory"},
+		},
+	}
+}

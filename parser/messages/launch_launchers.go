@@ -1,0 +1,157 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// launchLaunchers are Ray, torchrun, DeepSpeed's launcher and Kubernetes.
+func launchLaunchers() []pattern.Pattern {
+	ray := map[string]string{"launcher": "ray"}
+	torchrun := map[string]string{"launcher": "torchrun"}
+	return []pattern.Pattern{
+		{
+			Name:     "launch.ray",
+			Literals: []string{" Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
+			Expr:     `(?:Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
+			Marker:   "launch", Set: ray, Source: "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py",
+			Match: lines(
+				"Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
+				"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)",
+			),
+		},
+		{
+			Name:     "launch.ray_local",
+			Literals: []string{"Started a local Ray instance"},
+			Expr:     `Started a local Ray instance`,
+			Marker:   "launch", Set: map[string]string{"launcher": "ray", "starts": "ray"}, Source: "Ray 1.x-2.5x, python/ray/_private/worker.py: the driver starts a cluster of its own",
+			Match: lines("Started a local Ray instance. View the dashboard at 127.0.0.1:8265"),
+		},
+		{
+			Name:     "launch.ray_job",
+			Literals: []string{"Job 'raysubmit_"},
+			Expr:     `Job '(?<job>raysubmit_\w{1,40})'`,
+			Marker:   "launch", Set: ray,
+			Source: "Ray 2.x, dashboard/modules/job/cli.py",
+			Match:  []pattern.Sample{{Line: "Job 'raysubmit_f3KqE9ppXvZyQ2Ld' submitted successfully", Want: parser.Fields{"launcher": "ray", "job": "raysubmit_f3KqE9ppXvZyQ2Ld"}}},
+		},
+		{
+			Name: "launch.torchrun",
+			Literals: []string{
+				"Starting elastic_operator with", "Setting OMP_NUM_THREADS environment", "torch.distributed.elastic.", "torch.distributed.launcher.api",
+				"torch.distributed.run", "Root Cause (first observed failure)",
+			},
+			Expr: `(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process` +
+				`|torch\.distributed\.(?:elastic\.|launcher\.api|run\b)|Root Cause \(first observed failure\))`,
+			Marker: "launch", Set: torchrun, Source: "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors",
+			Match: lines(
+				"Starting elastic_operator with launch configs:",
+				"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+				"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default",
+			),
+		},
+		{
+			Name: "launch.command",
+			Literals: []string{
+				"+ python", "$ python", "# python", "+ torchrun ", "$ torchrun ", "# torchrun ", "+ accelerate ", "$ accelerate ", "# accelerate ", "+ deepspeed ", "$ deepspeed ", "# deepspeed ",
+			},
+			Expr:   `^(?:\++|(?:\([\w./-]{1,40}\) ?)?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,200}[$#]|[$])) (?:python[\d.]{0,4}|torchrun|accelerate launch|deepspeed) \S`,
+			Marker: "launch", Set: parser.Fields{"starts": "command"}, Source: "bash: a prompt, or set -x",
+			Match: lines(
+				"+ python train.py --batch 8", "$ python3 train.py", "u@n1:~/w$ torchrun --nproc_per_node=8 train.py", "(base) [u@n1 w]$ accelerate launch train.py",
+				"root@9f3c:/workspace# deepspeed train.py", "++ python3.11 -m verl.trainer.main_ppo",
+			),
+			NoMatch: []string{"# python is slow here", "see $ python", "+ pythonic style"},
+		},
+		{
+			// The command line; bash, `set -x` and pod specifications print it.
+			Name:     "launch.torchrun_command",
+			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},
+			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) (?:(?=[^\n]{0,300}?--node[-_]rank[= ](?<node_rank>\d{1,5})\b)|)[^\n]{0,200}?--nproc[-_]per[-_]node[= ](?<gpus_per_node>\d{1,4})\b`,
+			Marker:   "launch", Set: torchrun,
+			Source: "torch, distributed/run.py",
+			Match: []pattern.Sample{
+				{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "8"}},
+				{Line: "torchrun --node_rank=1 --nproc_per_node=8 train.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "8", "node_rank": "1"}},
+				{Line: "python -m torch.distributed.launch --nproc_per_node=4 --use_env t.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "4"}},
+			},
+			NoMatch: []string{"torchrun --help"},
+		},
+		{
+			Name:     "launch.torchrun_nodes",
+			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},
+			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) [^\n]{0,200}?--nnodes[= ](?<nodes>\d{1,5})\b(?!:)`,
+			Marker:   "launch", Set: torchrun,
+			Source: "torch, distributed/run.py",
+			Match:  []pattern.Sample{{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"launcher": "torchrun", "nodes": "2"}}},
+		},
+		{
+			Name:     "launch.elastic_config",
+			Literals: []string{"nproc_per_node   : ", "max_nodes        : "},
+			Expr:     `(?:nproc_per_node {1,4}: (?<gpus_per_node>\d{1,4})|max_nodes {1,12}: (?<nodes>\d{1,5}))\s*$`,
+			Marker:   "launch", Set: torchrun,
+			Source: "torch 1.9-2.1x, distributed/launcher/api.py",
+			Match: []pattern.Sample{
+				{Line: "  nproc_per_node   : 2", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "2"}},
+				{Line: "  max_nodes        : 1", Want: parser.Fields{"launcher": "torchrun", "nodes": "1"}},
+			},
+		},
+		{
+			Name:     "launch.kubernetes",
+			Literals: []string{"KUBERNETES_SERVICE_HOST=", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
+			Expr:     `(?:KUBERNETES_SERVICE_HOST=|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
+			Marker:   "launch", Set: map[string]string{"launcher": "k8s"}, Source: "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
+			Match: lines(
+				"KUBERNETES_SERVICE_HOST=10.96.0.1",
+				"Labels:           training.kubeflow.org/job-name=llama70b-sft",
+				"Controlled By:    PyTorchJob/llama70b-sft",
+			),
+		},
+	}
+}
+
+// launchSlurm are the banners and variables of Slurm jobs.
+func launchSlurm() []pattern.Pattern {
+	const src = "Slurm 2.6-26.05: variables of a job, sbatch, srun, slurmstepd"
+	slurm := map[string]string{"launcher": "slurm"}
+	return []pattern.Pattern{
+		{
+			Name: "launch.slurm_job",
+			Literals: []string{
+				"SLURM_JOB_ID=", "SLURM_JOBID=", "SLURM_JOB_ID: ", "SLURM_JOB_ID = ", "Submitted batch job ", "srun: job ", "slurmd/job", "JobId=1", "JobId=2", "JobId=3", "JobId=4", "JobId=5", "JobId=6", "JobId=7", "JobId=8", "JobId=9", "salloc: Granted job",
+			},
+			Expr:   `(?:\bSLURM_JOB_?ID(?:=|: | = )|Submitted batch job |srun: job |slurmd/job|salloc: Granted job allocation |\bJobId=)0{0,8}(?<job>[1-9]\d{0,11})\b`,
+			Marker: "launch", Set: slurm, Source: src,
+			Match: []pattern.Sample{
+				{Line: "SLURM_JOB_ID=88123", Want: parser.Fields{"launcher": "slurm", "job": "88123"}},
+				{Line: "Submitted batch job 4242", Want: parser.Fields{"launcher": "slurm", "job": "4242"}},
+				{Line: "/var/spool/slurmd/job4242/slurm_script: line 12: 9120 Killed", Want: parser.Fields{"launcher": "slurm", "job": "4242"}},
+				{Line: "/var/spool/slurmd/job00731/slurm_script: line 3: 611 Killed", Want: parser.Fields{"launcher": "slurm", "job": "731"}}, // the folder's name is padded
+				{Line: "JobId=54 JobName=wrap UserId=user(2001)", Want: parser.Fields{"launcher": "slurm", "job": "54"}},
+			},
+			NoMatch: []string{"echo SLURM_JOB_ID=$SLURM_JOB_ID"},
+		},
+		{
+			Name:     "launch.slurm",
+			Literals: []string{"slurmstepd: error: ", "srun: error", "srun: Job step", "srun: Force", "srun: launch", "slurm_script: "},
+			Expr:     `(?:slurmstepd: error: |srun: (?:error|Job step|Force|launch)|\bslurm_script: )`,
+			Marker:   "launch", Set: slurm, Source: src,
+			Match: lines(
+				"srun: error: gpu-a07: task 0: Exited with exit code 1",
+				"slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2025-01-01T00:00:00 ***",
+			),
+		},
+		{
+			Name:     "launch.slurm_size",
+			Literals: []string{"SLURM_JOB_NUM_NODES=", "SLURM_NNODES=", "SLURM_NTASKS=", "SLURM_NPROCS=", "SLURM_GPUS_ON_NODE=", "SLURM_GPUS_PER_NODE="},
+			Expr: `\bSLURM_(?:(?:JOB_NUM_NODES|NNODES)=(?<nodes>\d{1,6})|(?:NTASKS|NPROCS)=(?<world_size>\d{1,8})` +
+				`|GPUS_(?:ON|PER)_NODE=(?:[a-z]\w{0,30}:)?(?<gpus_per_node>\d{1,4}))\s*$`,
+			Marker: "launch", Set: slurm, Source: src + "; tasks are ranks only where each rank is a task",
+			Match: []pattern.Sample{
+				{Line: "SLURM_JOB_NUM_NODES=2", Want: parser.Fields{"launcher": "slurm", "nodes": "2"}},
+				{Line: "SLURM_GPUS_ON_NODE=8", Want: parser.Fields{"launcher": "slurm", "gpus_per_node": "8"}},
+			},
+			NoMatch: []string{"SLURM_NTASKS_PER_NODE=8"},
+		},
+	}
+}

@@ -1,0 +1,41 @@
+package secret_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/parser/secret"
+	"oomscan/parser/secret/secrettest"
+)
+
+// TestNoKindLeaksAtAnyPlace masks each kind of credential at each place of a log.
+func TestNoKindLeaksAtAnyPlace(t *testing.T) {
+	t.Parallel()
+	assert.Len(t, secrettest.Kinds(), 58)
+	assert.Len(t, secrettest.Places(), 11)
+	for _, k := range secrettest.Kinds() {
+		for _, p := range secrettest.Places() {
+			line := p.Line(k)
+			got := secret.Stable(line)
+			assert.Empty(t, k.Leak(got), "%s, %s: %s", k.Name, p.Name, got)
+			assert.NotEmpty(t, k.Leak(line), "%s, %s", k.Name, p.Name)
+		}
+	}
+}
+
+// FuzzAKeyIsMaskedWhateverStandsAroundIt joins texts with a credential that an issuer marks.
+func FuzzAKeyIsMaskedWhateverStandsAroundIt(f *testing.F) {
+	f.Add("token: '", "' --api-key x")
+	f.Add(`{"a": "b\n`, `\n"}`)
+	f.Add("https://me:", "@host/?sig=")
+	f.Add("Cookie: a=b; c=", "; d")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if len(before)+len(after) > 1<<12 {
+			t.Skip()
+		}
+		for _, k := range secrettest.Kinds()[:8] {
+			assert.Empty(t, k.Leak(secret.Stable(before+" "+k.Value+" "+after)), "%q %s %q", before, k.Name, after)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+// Package secrettest makes credentials of every kind, and the lines of logs that they stand in, for tests. It joins them from
+// parts, so that no scanner takes its source for a leak.
+package secrettest
+
+import "strings"
+
+// Kind is one kind of credential.
+type Kind struct {
+	Name  string // of the kind
+	Var   string // what people call the variable
+	Value string // the whole value
+	Parts string // what of the value must not be seen; several parts are separated by blanks
+	Bare  string // a line that shows the value without the variable; empty: the value itself tells what it is
+}
+
+// Key material: no part of it occurs in an ordinary log.
+const (
+	mixed = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6kM9pR2tU5wX8zA1cE4fG7iL0nO3qS6uV9xY2"
+	hex   = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+)
+
+// Kinds are 58 kinds of credentials.
+func Kinds() []Kind {
+	var list []Kind
+	add := func(name, variable, prefix, value, bare string) {
+		list = append(list, Kind{name, variable, prefix + value, value, strings.ReplaceAll(bare, "%", prefix+value)})
+	}
+	for _, k := range []struct{ name, variable, prefix, value string }{
+		{"hugging face", "HF_TOKEN", "hf" + "_", mixed[:34]},
+		{"hugging face organization", "HF_ORG", "api" + "_org_", mixed[:34]},
+		{"openai", "OPENAI_API_KEY", "sk" + "-", mixed[:48]},
+		{"openai project", "OPENAI_API_KEY", "sk" + "-proj-", mixed[:60]},
+		{"deepseek", "DEEPSEEK", "sk" + "-", hex[:32]},
+		{"anthropic", "ANTHROPIC", "sk" + "-ant-api03-", mixed[:60]},
+		{"github", "GITHUB_TOKEN", "gh" + "p_", mixed[:36]},
+		{"github app", "GITHUB_APP", "gh" + "s_", mixed[:36]},
+		{"github fine grained", "GH_PAT", "github" + "_pat_", mixed[:60]},
+		{"gitlab", "CI_TOKEN", "gl" + "pat-", mixed[:20]},
+		{"gitlab runner", "RUNNER", "gl" + "rt-", mixed[:20]},
+		{"aws id", "AWS_ACCESS_KEY_ID", "AK" + "IA", "QWERTYUIOPASDFGH"},
+		{"aws temporary id", "AWS_ID", "AS" + "IA", "QWERTYUIOPASDFGH"},
+		{"google", "GOOGLE", "AI" + "za", mixed[:35]},
+		{"google access", "GCLOUD", "ya" + "29.", mixed[:50]},
+		{"google client", "OAUTH", "GOC" + "SPX-", mixed[:28]},
+		{"alibaba", "ALI", "LT" + "AI", mixed[:20]},
+		{"wandb", "WANDB", "wandb" + "_v1_", mixed[:40]},
+		{"slack bot", "SLACK", "xo" + "xb-", mixed[:40]},
+		{"slack app", "SLACK_APP", "xa" + "pp-1-", mixed[:40]},
+		{"stripe", "STRIPE", "sk" + "_live_", mixed[:24]},
+		{"stripe restricted", "STRIPE_R", "rk" + "_live_", mixed[:24]},
+		{"stripe hook", "STRIPE_H", "wh" + "sec_", mixed[:32]},
+		{"sendgrid", "SENDGRID", "S" + "G.", mixed[:22] + "." + mixed[22:65]},
+		{"mailgun", "MAILGUN", "ke" + "y-", hex[:32]},
+		{"twilio", "TWILIO", "S" + "K", hex[:32]},
+		{"npm", "NPM", "np" + "m_", mixed[:36]},
+		{"pypi", "PYPI", "py" + "pi-AgEIcHlwaS5vcmc", mixed[:60]},
+		{"docker", "DOCKER", "dckr" + "_pat_", mixed[:27]},
+		{"nvidia", "NGC", "nv" + "api-", mixed[:64]},
+		{"databricks", "DATABRICKS", "da" + "pi", hex[:32]},
+		{"digital ocean", "DO", "dop" + "_v1_", hex[:64]},
+		{"vault", "VAULT", "hv" + "s.", mixed[:60]},
+		{"terraform", "TF", mixed[:14] + ".atlas" + "v1.", mixed[:67]},
+		{"pulumi", "PULUMI", "pu" + "l-", hex[:40]},
+		{"grafana", "GRAFANA", "gl" + "sa_", mixed[:32] + "_" + hex[:8]},
+		{"new relic", "NR", "NR" + "AK-", mixed[:27]},
+		{"linear", "LINEAR", "lin" + "_api_", mixed[:40]},
+		{"groq", "GROQ", "gs" + "k_", mixed[:52]},
+		{"replicate", "REPLICATE", "r" + "8_", mixed[:37]},
+		{"shopify", "SHOPIFY", "shp" + "at_", hex[:32]},
+		{"doppler", "DOPPLER", "dp" + ".pt.", mixed[:43]},
+		{"postman", "POSTMAN", "PM" + "AK-", hex[:24] + "-" + hex[:34]},
+		{"telegram", "TELEGRAM", "123456789" + ":AA", mixed[:33]},
+		{"azure client", "AAD", "abc8Q" + "~", mixed[:34]},
+		{"jwt", "JWT", "ey" + "JhbGciOiJIUzI1NiJ9.", mixed[:30] + "." + mixed[30:70]},
+		{"slack webhook", "HOOK", "https://hooks." + "slack.com/services/", "T" + mixed[:8] + "/B" + mixed[8:16] + "/" + mixed[16:40]},
+		{"discord webhook", "HOOK", "https://discord." + "com/api/webhooks/123456789012345678/", mixed[:68]},
+	} {
+		add(k.name, k.variable, k.prefix, k.value, "")
+	}
+	add("aws secret", "AWS_SECRET_ACCESS_KEY", "", mixed[:30]+"/+"+mixed[30:38], "aws configure set aws_secret_access_key %")
+	add("wandb, hexadecimal", "WANDB_API_KEY", "", hex[:40], "wandb login --relogin %")
+	add("azure account", "AZURE_STORAGE_KEY", "", mixed[:70]+"+/a==", "DefaultEndpointsProtocol=https;AccountName=x;Account"+"Key=%;EndpointSuffix=core.windows.net")
+	add("cookie", "COOKIE", "", mixed[:40], "Cook"+"ie: lang=en; session=%; theme=x")
+	add("password on a command line", "DB_PASSWORD", "", mixed[:16], "mysql -u root -p% -h db")
+	add("password of ssh", "SSH_PASSWORD", "", mixed[:16], "ssh"+"pass -p % ssh host")
+	add("user of curl", "API_PASSWORD", "", mixed[:16], "cur"+"l -s -u me:% https://example.com")
+	add("bearer", "ACCESS_TOKEN", "", mixed[:44], "sent Bea"+"rer %")
+	add("database", "DATABASE_PASSWORD", "", mixed[:16], "post"+"gres://me:%@db:5432/x")
+	add("private key", "PRIVATE_KEY", "", mixed[:64], "-----BEGIN OPENSSH PRIV"+"ATE KEY----- % -----END OPENSSH PRIV"+"ATE KEY-----")
+	return list
+}
+
+// Place is where a credential stands in a log.
+type Place struct {
+	Name string
+	Line func(k Kind) string
+}
+
+// Places are eleven.
+func Places() []Place {
+	form := func(name, text string) Place {
+		return Place{name, func(k Kind) string {
+			variable := k.Var
+			if k.Bare == "" {
+				variable = "x_" + strings.ToLower(variable) // the value must tell what it is
+			}
+			return strings.NewReplacer("%k", variable, "%l", strings.ToLower(variable), "%v", k.Value).Replace(text)
+		}}
+	}
+	bare := func(k Kind) string {
+		if k.Bare != "" {
+			return k.Bare
+		}
+		return k.Value
+	}
+	return []Place{
+		{"bare line", bare},
+		form("KEY=VALUE", "export %k=%v"),
+		form("JSON", `{"lr": 1e-5, "%l": "%v", "n": 2}`),
+		form("YAML", "  %l: %v"),
+		form("argv list", "['train.py', '--%l', '%v', '--lr', '1e-5']"),
+		form("URL", "GET https://example.com/v1?a=b&%l=%v&c=d"),
+		{"header", func(k Kind) string { return "> Author" + "ization: Bearer " + k.Value }},
+		form("traceback line", `    client = Client("x", %l="%v", n=1)`),
+		form("config dump", "Namespace(lr=1e-05, %l='%v', n=2)"),
+		form("environment dump", "environ({'HOME': '/root', '%k': '%v', 'PATH': '/bin'})"),
+		{"command line", func(k Kind) string {
+			return "+ " + form("", "python train.py --%l %v --lr 1e-5").Line(k) + " # " + bare(k)
+		}},
+	}
+}
+
+// Leak is a part of the credential that text shows, empty without one.
+func (k Kind) Leak(text string) string {
+	const shown = 8 // characters; fewer may be anything
+	for i := 0; i+shown <= len(k.Parts); i++ {
+		if strings.Contains(text, k.Parts[i:i+shown]) {
+			return k.Parts[i : i+shown]
+		}
+	}
+	return ""
+}

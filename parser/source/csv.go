@@ -1,0 +1,112 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// roles are what the columns of a table of log records are called, by the key of a record that they become.
+var roles = map[string][]string{
+	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body"},
+	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts"},
+	"host":    {"host", "hostname", "pod", "node"},
+}
+
+// maxRow bounds a row of a table that is kept.
+const maxRow = 1 << 20
+
+// csvColumns returns what the columns of a table of log records become, nil for any other text: its first line names a message and a time.
+func csvColumns(head []byte) (columns []string) {
+	line, _, ok := bytes.Cut(head, []byte{'\n'})
+	if !ok || len(line) > 512 || bytes.IndexByte(line, ',') < 0 {
+		return nil
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(string(line), "\xef\xbb\xbf"), "\r"), ",") {
+		name = strings.ToLower(strings.Trim(name, `" `))
+		key := ""
+		for k, names := range roles {
+			if slices.Contains(names, name) && !slices.Contains(columns, k) {
+				key = k
+			}
+		}
+		columns = append(columns, key)
+	}
+	if !slices.Contains(columns, "message") || !slices.Contains(columns, "time") {
+		return nil
+	}
+	return columns
+}
+
+// csvDecoder makes each row of a table a record on a line of its own (RFC 4180).
+type csvDecoder struct {
+	columns []string
+	row     []string
+	field   []byte
+	quoted  bool // inside of quotes
+	quote   bool // the last byte was a quote inside of quotes
+	size    int
+	body    bool // the line of the names is over
+}
+
+// Append is [Decoder.Append].
+func (d *csvDecoder) Append(dst, src []byte) []byte {
+	for _, c := range src {
+		switch {
+		case d.quote && c == '"':
+			d.quote = false
+			d.add(c)
+			continue
+		case d.quote:
+			d.quote, d.quoted = false, false
+		}
+		switch {
+		case d.quoted && c == '"':
+			d.quote = true
+		case d.quoted:
+			d.add(c)
+		case c == '"' && len(d.field) == 0:
+			d.quoted = true
+		case c == ',':
+			d.row, d.field = append(d.row, string(d.field)), d.field[:0]
+		case c == '\n':
+			dst = d.end(dst)
+		default:
+			d.add(c)
+		}
+	}
+	return dst
+}
+
+func (d *csvDecoder) add(c byte) {
+	if d.size++; d.size <= maxRow {
+		d.field = append(d.field, c)
+	}
+}
+
+// end writes a row.
+func (d *csvDecoder) end(dst []byte) []byte {
+	row := append(d.row, strings.TrimSuffix(string(d.field), "\r"))
+	d.row, d.field, d.size, d.quoted, d.quote = nil, d.field[:0], 0, false, false
+	if !d.body {
+		d.body = true
+		return append(dst, '\n')
+	}
+	record := map[string]string{"logtag": "F"}
+	for i, text := range row[:min(len(row), len(d.columns))] {
+		if key := d.columns[i]; key != "" {
+			record[key] = text
+		}
+	}
+	line, _ := json.Marshal(record)
+	return append(append(dst, line...), '\n')
+}
+
+// Close is [Decoder.Close].
+func (d *csvDecoder) Close(dst []byte) []byte {
+	if len(d.row) > 0 || len(d.field) > 0 {
+		dst = d.end(dst)
+	}
+	return dst
+}

@@ -1,0 +1,68 @@
+package source
+
+import (
+	"bytes"
+	"io"
+)
+
+// A Decoder turns the bytes of a log that was kept in another form into its lines.
+type Decoder interface {
+	// Append decodes the next bytes of the log, cut anywhere, and appends what is complete to dst.
+	Append(dst, src []byte) []byte
+	// Close appends what is left at the end.
+	Close(dst []byte) []byte
+}
+
+// NewDecoder returns a decoder for a log that begins with head, nil for one that is to be read as it is. The first 8 KiB are enough.
+func NewDecoder(head []byte) Decoder {
+	head = head[:min(len(head), sniffLen)]
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		if wideText(head) {
+			return new(UTF16)
+		}
+	case isEscaped(head):
+		return new(unescaper)
+	case isList(head):
+		return new(recordLister)
+	}
+	if columns := csvColumns(head); columns != nil {
+		return &csvDecoder{columns: columns}
+	}
+	if w := wrapOf(head); w.width > 0 {
+		return &unwrapper{wrapped: w}
+	}
+	return nil
+}
+
+// decodingReader decodes what it reads.
+type decodingReader struct {
+	src  io.Reader
+	dec  Decoder
+	in   []byte
+	out  []byte // decoded
+	rest []byte // of out, not given yet
+	err  error
+}
+
+func newDecodingReader(r io.Reader, d Decoder) *decodingReader {
+	return &decodingReader{src: r, dec: d, in: make([]byte, 32<<10)}
+}
+
+func (r *decodingReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		var n int
+		n, r.err = r.src.Read(r.in)
+		r.out = r.dec.Append(r.out[:0], r.in[:n])
+		if r.err != nil {
+			r.out = r.dec.Close(r.out)
+		}
+		r.rest = r.out
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

@@ -1,0 +1,173 @@
+package source
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"oomscan/parser/lazyre"
+)
+
+// leastEscaped is how many newlines the head of a log has that was kept as one JSON string.
+const leastEscaped = 4
+
+// isEscaped recognizes a log that is one JSON string, by itself or in a record: one line, in which newlines are escaped. Records of
+// rollouts and data sets have such lines, too; what they hold was said and did not happen.
+func isEscaped(head []byte) bool {
+	if len(head) == 0 || head[0] != '"' && !isLogRecord(head) {
+		return false
+	}
+	line, rest, _ := bytes.Cut(head, []byte{'\n'})
+	return len(rest) == 0 && bytes.Count(line, []byte(`\n`)) >= leastEscaped
+}
+
+// isLogRecord reports whether text begins a record with the output of a program, and nothing of a conversation or a sample.
+func isLogRecord(text []byte) bool {
+	return text[0] == '{' && outputKey().Match(text) && !sampleKey().Match(text)
+}
+
+var (
+	outputKey = lazyre.New(`"(?:logs?|stdout|stderr|message)": ?"`)
+	sampleKey = lazyre.New(`"(?:role|prompts?|messages|conversations?|questions?|instruction|problem|inputs?|responses?|completions?|answer|chosen|score)": ?["\[{\d]`)
+)
+
+// unescaper takes the escapes out of JSON. Each string is on lines of its own.
+type unescaper struct {
+	escape []byte // an escape that is not complete
+}
+
+// Append is [Decoder.Append].
+func (d *unescaper) Append(dst, src []byte) []byte {
+	for _, c := range src {
+		switch {
+		case len(d.escape) > 0:
+			dst = d.unescape(dst, c)
+		case c == '\\':
+			d.escape = append(d.escape, c)
+		case c == '"':
+			dst = append(dst, '\n')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// unescape takes the next byte of an escape.
+func (d *unescaper) unescape(dst []byte, c byte) []byte {
+	d.escape = append(d.escape, c)
+	if d.escape[1] == 'u' {
+		if len(d.escape) < len(`\u0000`) {
+			return dst
+		}
+		n, err := strconv.ParseUint(string(d.escape[2:]), 16, 16)
+		if err != nil {
+			n = utf8.RuneError
+		}
+		d.escape = d.escape[:0]
+		return utf8.AppendRune(dst, rune(n))
+	}
+	if i := bytes.IndexByte([]byte("ntrbf"), c); i >= 0 {
+		c = "\n\t\r\b\f"[i]
+	}
+	d.escape = d.escape[:0]
+	return append(dst, c)
+}
+
+// Close is [Decoder.Close].
+func (d *unescaper) Close(dst []byte) []byte { return append(dst, d.escape...) }
+
+// textKeys and clockKeys are what records of a list have, as tools of the clouds print them.
+var (
+	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`}
+	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`}
+)
+
+// isList recognizes a JSON document with a list of log records.
+func isList(head []byte) bool {
+	trimmed := bytes.TrimLeft(head, " \t\r\n")
+	if len(trimmed) == 0 || trimmed[0] != '[' && trimmed[0] != '{' {
+		return false
+	}
+	var d recordLister
+	compact := d.Append(nil, head)
+	has := func(key string) bool { return bytes.Contains(compact, []byte(key)) }
+	if d.broken || !slices.ContainsFunc(textKeys, has) || !slices.ContainsFunc(clockKeys, has) {
+		return false
+	}
+	line, more, _ := bytes.Cut(head, []byte{'\n'})
+	if len(bytes.TrimSpace(line)) <= len("[{") {
+		return true
+	}
+	list := bytes.Index(compact, []byte("[\n{"))
+	return len(more) == 0 && list >= 0 && slices.ContainsFunc(textKeys, func(key string) bool { return bytes.Contains(compact[list:], []byte(key)) }) ||
+		trimmed[0] == '['
+}
+
+// recordLister puts each record of a JSON document on a line of its own. What follows on a document, or is none, stays as it is.
+type recordLister struct {
+	depth   int
+	list    int // the depth of what is in the list, 0 before it
+	quoted  bool
+	escaped bool
+	broken  bool
+	last    byte // outside of strings
+}
+
+// Append is [Decoder.Append].
+func (d *recordLister) Append(dst, src []byte) []byte {
+	for i, c := range src {
+		if d.broken {
+			return append(dst, src[i:]...)
+		}
+		dst = d.next(dst, c)
+	}
+	return dst
+}
+
+// next takes one byte.
+func (d *recordLister) next(dst []byte, c byte) []byte {
+	if d.quoted {
+		d.quoted = c != '"' || d.escaped
+		d.escaped = c == '\\' && !d.escaped
+		return append(dst, c)
+	}
+	last := d.last
+	switch c {
+	case ' ', '\t', '\r', '\n':
+		return dst
+	case '"':
+		d.quoted = true
+	case '{', '[':
+		if c == '{' && last == '[' && d.list == 0 {
+			d.list = d.depth
+			dst = append(dst, '\n')
+		}
+		d.depth++
+	case '}', ']':
+		d.depth--
+	case ',':
+		if d.depth == d.list {
+			d.last = c
+			return dst
+		}
+	default:
+		d.broken = bytes.IndexByte([]byte("0123456789+-.eE:truefalsn"), c) < 0
+	}
+	if d.depth < 0 || d.depth == 0 && last == 0 && c != '{' && c != '[' {
+		d.broken = true
+	}
+	d.last = c
+	dst = append(dst, c)
+	if c == '}' && d.depth == d.list {
+		dst = append(dst, '\n')
+	}
+	if d.depth == 0 && (c == '}' || c == ']') {
+		*d = recordLister{}
+	}
+	return dst
+}
+
+// Close is [Decoder.Close].
+func (d *recordLister) Close(dst []byte) []byte { return dst }

@@ -1,0 +1,73 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+)
+
+// TestABlockThatARunPrintsIsQuoted writes a failure into a block, and something behind it.
+func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
+	t.Parallel()
+	const heredoc = "cat > expected.txt <<'EOF'\n@EOF\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a fence":                       {"step 1 loss 3\nThe user saw:\n```\n@```\nThe answer is\nstep 2 loss 2.9\n", true},
+		"a fence with a language":       {"step 1 loss 3\n```text\n@```\nstep 2 loss 2.9\n", true},
+		"a message without a traceback": {"step 1 loss 3\n```\nRuntimeError: CUDA error: out of memory\n```\nstep 2 loss 2.9\n", true},
+		"a run in a fence":              {"step 1 loss 3\n```\nstep 7 loss 1\n@step 8 loss 1\n```\nstep 2 loss 2.9\n", true},
+		"several fences":                {"step 1 loss 3\n```\n@```\nAfter a change:\n```\n@```\nstep 2 loss 2.9\n", true},
+		"a here-document":               {"step 1 loss 3\n+ " + heredoc + "step 2 loss 2.9\n", true},
+		"a bar":                         {" 1%|1 | 1/100 [00:10<01:10,  1.25it/s]\n```\n@```\n 2%|1 | 2/100 [00:20<01:10,  1.25it/s]\n", true},
+		"a writer among others":         {"[rank0]: step 1 loss 3\n[rank0]: ```\n" + strings.ReplaceAll("[rank0]: "+strings.TrimSpace(oomReport), "\n", "\n[rank0]: ") + "\n[rank1]: waiting\n[rank0]: ```\n[rank0]: step 2 loss 2.9\n", true},
+		"the input ends":                {"step 1 loss 3\n```\n@```\nWhat can I do?\n", false},
+		"another run begins":            {"step 1 loss 3\n```\n@```\nWith a smaller batch:\nstep 1 loss 3\n", false},
+		"an issue with a run":           {"I see this:\n```\nstep 1 loss 3\nstep 2 loss 2\n@```\nstep 50 loss 2 works with a smaller batch\n", false},
+		"a fence that never closes":     {"step 1 loss 3\n```\n@step 2 loss 2.9\nstep 3 loss 2.8\n", false},
+		"a failure behind a fence":      {"step 1 loss 3\n```\nprint(1)\n```\n@step 2 loss 2.9\n", false},
+		"another writer's failure":      {"[rank0]: step 1 loss 3\n[rank0]: ```\n[rank1]: " + strings.TrimSpace(oomMessage) + "\n[rank0]: ```\n[rank0]: step 2 loss 2.9\n", false},
+		"a longer line than is read":    {"step 1 loss 3\n```\n@```\n" + strings.Repeat("x", DefaultLine+1) + "\nstep 2 loss 2.9\n", false},
+		"the run goes on too late":      {"step 1 loss 3\n```\n@```\n" + strings.Repeat("and on\n", watchLines) + "step 2 loss 2.9\n", false},
+	} {
+		log := filler + strings.ReplaceAll(c.log, "@", oomReport)
+		for _, head := range []bool{true, false} {
+			at, quoted := eventLines(t, log, head)
+			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
+			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
+		}
+	}
+}
+
+// TestWhatWaitsBehindABlockKeepsItsOrder compares what is read of a failure in a block and of one outside.
+func TestWhatWaitsBehindABlockKeepsItsOrder(t *testing.T) {
+	t.Parallel()
+	log := "step 1 loss 3\n%\n" + oomReport + "%\n{'loss': 1.17, 'epoch': 0.03}\nIteration 7/10\n" + oomReport + "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\nstep:1 - actor/loss:0.1\n"
+	read := func(mark string) []string {
+		log := strings.ReplaceAll(log, "%", mark)
+		return everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("log", strings.NewReader(log), emit) })
+	}
+	same(t, read("---"), read("```"))
+}
+
+// TestALogThatStopsBehindABlockTellsWhatItHolds looks at a log that is followed, before the line that may follow on a block.
+func TestALogThatStopsBehindABlockTellsWhatItHolds(t *testing.T) {
+	t.Parallel()
+	r := NewReader("log", func(o parser.Observation) { assert.NotContains(t, fmt.Sprintf("%T", o), "Event") })
+	_, err := r.Write([]byte("step 1 loss 3\n```\n" + oomReport + "```\n"))
+	require.NoError(t, err)
+	assert.True(t, r.Open())
+	events := 0
+	r.PeekTail(func(o parser.Observation) {
+		if _, ok := o.(parser.Event); ok {
+			events++
+		}
+	})
+	assert.Equal(t, 1, events)
+}

@@ -1,0 +1,95 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
+)
+
+// A failure with a traceback and an allocator's figures, and the message alone.
+const (
+	oomMessage = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	oomReport  = "Traceback (most recent call last):\n  File \"/opt/train.py\", line 31, in <module>\n    loss.backward()\n" + oomMessage
+)
+
+// eventLines are the lines of a log's events, and how many messages were taken for text of a sample. Without a head, only literals
+// lead to a line.
+func eventLines(t *testing.T, log string, head bool) (at []int, quoted int) {
+	t.Helper()
+	table := headless()
+	if head {
+		table = builtin()
+	}
+	r := NewReader("log", func(o parser.Observation) {
+		if e, ok := o.(parser.Event); ok && e.Pattern != unclaimed {
+			at = append(at, e.At.Line)
+		}
+	}, Patterns(table))
+	_, err := r.Write([]byte(log))
+	require.NoError(t, err)
+	return at, r.Close().Quoted
+}
+
+// TestAMarkOfASampleHidesNoFailure writes a failure behind lines that hold the marks of samples.
+func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{
+		"a template in quotes":              "INFO chat_template=\"{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}\"\n" + oomMessage,
+		"special tokens of a tokenizer":     "tokenizer: {'eos_token': '<|im_end|>', 'bos_token': '<|im_start|>'}\n" + oomMessage,
+		"a token by its name":               "bos_token = <|im_start|>\n" + oomMessage,
+		"stop words without quotes":         "stop words: <|endoftext|>, <|im_start|>\n" + oomMessage,
+		"an example format on one line":     "srv  init: example_format: '<|im_start|>system\\nYou are helpful<|im_end|>\\n<|im_start|>assistant\\n'\n" + oomMessage,
+		"an example format on several":      "main: example_format: '<|im_start|>system\nYou are helpful<|im_end|>\n<|im_start|>assistant\n'\n" + oomMessage,
+		"a list of texts, as Python has it": "First rollout sample: [\"<|im_start|>user\\nhello<|im_end|>\\n<|im_start|>assistant\\n\"]\n" + oomMessage,
+		"a template of Mistral":             "chat template: '[INST] {prompt} [/INST]'\n" + oomMessage,
+		"a logger that is named response":   "[response] time 1.2s\n" + oomMessage,
+		"a logger's record behind it":       "<|im_start|>assistant\nThe answer is\n2026-05-18 09:02:33,101 INFO trainer: step done\n" + oomMessage,
+		"a progress bar behind it":          "<|im_start|>assistant\nThe answer is\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomMessage,
+		"metrics of a step behind it":       "<|im_start|>assistant\nThe answer is\n{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n" + oomMessage,
+		"a traceback with figures":          "<|im_start|>assistant\nThe answer is\n" + oomReport,
+		"a traceback behind a prompt":       "[prompt] 200 templates were loaded\n" + oomReport,
+		"a traceback behind a header":       "<|start_header_id|>assistant<|end_header_id|>\n\n" + oomReport,
+		"a traceback behind [/INST]":        "[INST] hello [/INST]\n" + oomReport,
+		"a kill that slurmstepd counts":     "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
+		"a kill by the kernel":              "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
+	} {
+		log = filler + log
+		for _, head := range []bool{true, false} {
+			at, quoted := eventLines(t, log, head)
+			assert.NotEmpty(t, at, "%s (head: %v)", name, head)
+			assert.Zero(t, quoted, "%s (head: %v)", name, head)
+		}
+	}
+}
+
+// TestAFailureInASampleIsText writes a failure into samples that end.
+func TestAFailureInASampleIsText(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{
+		"ChatML":                       "<|im_start|>user\nWhat is this?\n@<|im_end|>\n",
+		"ChatML, the answer":           "<|im_start|>assistant\nYou get\n@and so on<|im_end|>\n",
+		"Llama 3":                      "<|start_header_id|>user<|end_header_id|>\n\nWhat is this?\n@<|eot_id|>\n",
+		"Mistral":                      "<s>[INST] What is this?\n@[/INST] The card is full.</s>\n",
+		"verl's prompt":                "[prompt] What is this?\n@[response] The card is full.\n[ground_truth] full\n[score] 1.0\n",
+		"verl's response":              "[prompt] What is this?\n[response] You get\n@[ground_truth] full\n[score] 1.0\n",
+		"LLaMA-Factory's inputs":       "inputs:\n<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\nThe card is full.<|im_end|>\nlabel_ids:\n[-100, 2]\n",
+		"a sample that goes on":        "<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\n@ is your error<|endoftext|>\n",
+		"reasoning":                    "<think>\nThe user sees\n@</think>\n",
+		"what a tool printed":          "<tool_response>\n@</tool_response>\n",
+		"Gemma":                        "<start_of_turn>user\nWhat is this?\n@<end_of_turn>\n",
+		"cut, and the run goes on":     "<|im_start|>user\nWhat is this?\n@{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n",
+		"cut, and a bar goes on":       "[prompt] What is this?\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n",
+		"cut, and it is a single line": "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n",
+	} {
+		log = filler + strings.ReplaceAll(log, "@", oomReport)
+		for _, head := range []bool{true, false} {
+			at, quoted := eventLines(t, log, head)
+			assert.Empty(t, at, "%s (head: %v)", name, head)
+			assert.Positive(t, quoted, "%s (head: %v)", name, head)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package stream
+
+import (
+	"bytes"
+
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+	"oomscan/parser/sample"
+)
+
+// A printed sample may be cut before its closing mark, and what the process prints when it dies looks like the sample's text then.
+// So the reports that no line alone can fake are withheld until more is known: a mark behind them, or a run that goes on, says that
+// they were quoted. Otherwise they happened.
+
+// maxWithheld bounds the events that one writer withholds.
+const maxWithheld = 16
+
+// inSample says whether a message is text of a sample.
+func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Header, w *writer) bool {
+	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
+	r.settle(w, place, body)
+	if place != sample.Inside {
+		return place == sample.Marked
+	}
+	emit := r.emit
+	r.emit = func(o parser.Observation) {
+		e, ok := o.(parser.Event)
+		if !ok || e.Role != parser.Evidence || e.Kind == parser.Pressure {
+			return
+		}
+		r.quoted++
+		if !w.sample.Quotes() && isWhole(&e) && len(w.withheld) < maxWithheld {
+			w.withheld = append(w.withheld, e)
+		}
+	}
+	r.find(body)
+	r.event(at, body, h, w, w.trace.Feed(at.Line, body))
+	r.emit = emit
+	return true
+}
+
+// isWhole says whether an event is a traceback with an allocator's figures, or a kill as who killed tells it.
+func isWhole(e *parser.Event) bool {
+	return e.Kind == parser.OOMKill || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
+}
+
+// settle decides about what a writer withheld, once a message has ended its sample.
+func (r *messageReader) settle(w *writer, place sample.Place, body []byte) {
+	if place == sample.Inside || len(w.withheld) == 0 {
+		return
+	}
+	if place == sample.Outside && !counts(body) {
+		for i := range w.withheld {
+			r.emit(w.withheld[i])
+		}
+		r.quoted -= len(w.withheld)
+	}
+	w.withheld = nil
+}
+
+// followMark notes how far the samples may reach of which a line holds a mark. A closing mark ends the only one where it stands
+// behind the same text as the mark that opened it: then both are the same writer's. What the lines behind that may end is known.
+func (r *Reader) followMark(raw []byte) {
+	mark, opens := sample.Last(raw)
+	isOpen := r.line <= r.sampled
+	same := mark >= 0 && r.alone && bytes.Equal(raw[:mark], r.opener)
+	switch {
+	case mark < 0: // it is in a record, or quoted
+		r.alone = false
+	case !opens && !isOpen:
+		return
+	case !opens && same:
+		r.sampled = 0
+		return
+	case opens && !isOpen:
+		r.opener, r.alone = append(r.opener[:0], raw[:mark]...), true
+	case opens && !same:
+		r.alone = false
+	}
+	r.sampled, r.ends = r.line+sample.MaxLines, 0
+}
+
+// maxEnds is how many lines behind a sample's mark are kept as its possible end: more writers than that are seldom at work between.
+const maxEnds = 16
+
+// mayEndSample reports whether a line may end a sample that has no closing mark. It is cheap: what the line is, its writer's sample says.
+func mayEndSample(raw []byte) bool {
+	return hasClock(raw) || mayCount(raw) && counts(raw) || len(bytes.TrimSpace(raw)) == 1
+}
+
+// hasClock says whether a line holds a time of day near its beginning.
+func hasClock(raw []byte) bool {
+	raw = raw[:min(len(raw), 200)]
+	for at := 2; at+3 < len(raw); at++ {
+		if raw[at] == ':' && digits(raw[at-2:at]) == 2 && digits(raw[at+1:at+3]) == 2 {
+			return true
+		}
+	}
+	return false
+}

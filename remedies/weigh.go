@@ -1,0 +1,229 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// leastMargin is what a change should leave over: a twentieth of the card, at most 2 GiB.
+func leastMargin(ctx *Context) int64 {
+	if t := ctx.root.Total; t != nil && *t > 0 {
+		return min(marginOf(*t), 2<<30)
+	}
+	return 0
+}
+
+// weigh fills in what a proposal frees, whether it fits now and at the longest samples that the settings allow, and what is
+// left over then.
+func (o *option) weigh(ctx *Context, result *outcome, e effect) {
+	p := &o.Proposal
+	p.FreesBytes = e.freed
+	if e.enough != unknown {
+		is := e.enough == yes
+		p.Fits = &is
+	}
+	if short, ok := ctx.shortfall(); ok && e.freed != nil {
+		left := *e.freed - short
+		switch {
+		case left >= 0:
+			p.MarginBytes = &left
+		case p.Fits == nil || !*p.Fits: // what is said to fit by the printed figures' last digits leaves nothing over
+			is := false
+			p.MarginBytes, p.Fits = &left, &is
+		}
+	}
+	switch r := ctx.root; {
+	case result.worst != nil && r.Free != nil:
+		is := *result.worst <= *r.Free
+		p.FitsWorstCase = &is
+		if result.tokens > 0 {
+			p.WorstCase = fmt.Sprintf("at full length, %d tokens, the request is %s, and %s was free", result.tokens, classifier.GiB(*result.worst), classifier.GiB(*r.Free))
+		}
+	case p.Fits != nil && result.modelled && result.asks == nil:
+		more, ok := growth(ctx, result)
+		is := *p.Fits && p.MarginBytes != nil && *p.MarginBytes >= more
+		if ok {
+			p.FitsWorstCase = &is
+		}
+	}
+}
+
+// growth is how much more the failing phase takes at the longest samples, after the change.
+func growth(ctx *Context, result *outcome) (more int64, ok bool) {
+	phases, on := failedPhases(ctx), budgetResources[ctx.resource]
+	if len(phases) == 0 || on == "" || tokensBounded(result.after) {
+		return 0, false
+	}
+	return held(fullest(result.after.WorstCase(), phases, on), on).Bytes - held(fullest(result.after, phases, on), on).Bytes, true
+}
+
+// textOf says in sentences what a proposal does; where that cannot be computed, which figure is missing.
+func textOf(ctx *Context, p *Proposal, o *outcome) string {
+	r := ctx.root
+	fit := ""
+	if p.MarginBytes != nil && *p.MarginBytes >= 0 {
+		fit = about(*p.MarginBytes) + " to spare"
+	} else if p.MarginBytes != nil {
+		fit = about(-*p.MarginBytes) + " short"
+	}
+	switch {
+	case o.never && fit != "":
+		return fmt.Sprintf("Never builds this tensor: about %s in pieces instead of %s, %s.", about(*o.asks), classifier.GiB(*r.Requested), fit)
+	case o.asks != nil && r.Requested != nil:
+		s := fmt.Sprintf("%s -> %s", strings.TrimSuffix(classifier.GiB(*r.Requested), " GiB"), classifier.GiB(*o.asks))
+		if fit != "" {
+			s += ", " + fit
+		}
+		if w := p.FitsWorstCase; w != nil && o.tokens > 0 {
+			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
+		}
+		return s + "."
+	case ctx.resource == "host" && p.FreesBytes != nil && o.onCard > rounding:
+		return fmt.Sprintf("%s less on the node, %s more on each GPU.", about(*p.FreesBytes), about(o.onCard))
+	case ctx.resource == "host" && p.FreesBytes != nil:
+		return about(*p.FreesBytes) + " less on the node."
+	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
+		short, _ := ctx.shortfall()
+		return fmt.Sprintf("Frees about %s of the card; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
+	case p.Fits != nil, len(p.Changes) == 0:
+		return "" // an engine's own arithmetic says it, or nothing that has a figure is changed
+	}
+	return missingFigure(ctx, p, o)
+}
+
+// missingFigure says why the effect of a proposal cannot be computed, and what would tell it.
+func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
+	guess := slices.ContainsFunc(p.Changes, func(c Change) bool { return strings.HasPrefix(c.ComputedFrom, "1.5 x ") })
+	_, short := ctx.shortfall()
+	switch {
+	case guess:
+		return "The log does not show how much was missing; 1.5 times is a first guess."
+	case len(o.missing) > 0:
+		input := o.missing[0]
+		if slices.Contains(modelInputs, input) {
+			return "To see how much this frees, run: oomscan plan LOGS --model config.json"
+		}
+		if keys := inputSettings(ctx, &ctx.setup, input); len(keys) > 0 {
+			return "To see how much this frees, run: oomscan plan LOGS --set " + keys[len(keys)-1] + "=..."
+		}
+		return "The log does not show how much it frees."
+	case p.FreesBytes != nil:
+		return fmt.Sprintf("Frees about %s; the log does not show how much was missing.", about(*p.FreesBytes))
+	case !short:
+		return "The log does not show how much was missing."
+	}
+	return ""
+}
+
+// about prints bytes in GiB to the precision that an estimate has.
+func about(n int64) string {
+	switch f := float64(n) / (1 << 30); {
+	case f < .1:
+		return classifier.GiB(n)
+	case f < 10:
+		return fmt.Sprintf("%.1f GiB", f)
+	default:
+		return fmt.Sprintf("%.0f GiB", f)
+	}
+}
+
+// sentence begins with a capital and ends with a period.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	r := []rune(strings.TrimSuffix(s, "."))
+	r[0] = unicode.ToUpper(r[0])
+	return string(r) + "."
+}
+
+// costsOf are the costs of a change in sentences: passes, memory of the node and of the cards, and what its lever costs anyway.
+func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []string {
+	var out []string
+	if n := timesAsMany(changes); n > 1 && lever == "micro-batch" {
+		passes := map[string]string{"logprob": "log-prob passes"}[ctx.phase]
+		if passes == "" {
+			passes = "passes"
+		}
+		out = append(out, fmt.Sprintf("%d times as many %s.", n, passes), sameResults(ctx, changes, n))
+	} else if o.onNode > rounding {
+		s := about(o.onNode) + " more host memory on each node"
+		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
+			s += fmt.Sprintf(", %s for each of %d GPUs", about(o.onNode/g.Value), g.Value)
+		}
+		out = append(out, s+".", "Time to copy.")
+	} else if words != "" && o.onCard <= rounding {
+		out = append(out, sentence(words))
+	}
+	if o.onCard > rounding && o.frees == nil { // else the text says it
+		out = append(out, about(o.onCard)+" more on each GPU.")
+	}
+	return out
+}
+
+// timesAsMany is by how much a micro-batch shrinks, 0 where that is not whole.
+func timesAsMany(changes []Change) int64 {
+	for _, c := range changes {
+		if c.Direction != "down" || c.From == nil || c.To == nil {
+			continue
+		}
+		from, ok1 := parseInt(*c.From)
+		to, ok2 := parseInt(*c.To)
+		if ok1 && ok2 && to > 0 && from%to == 0 {
+			return from / to
+		}
+	}
+	return 0
+}
+
+// sameResults says what keeps the results as they are.
+func sameResults(ctx *Context, changes []Change, n int64) string {
+	more := slices.ContainsFunc(changes, func(c Change) bool { return c.Direction == "up" && strings.Contains(c.Key, "accumul") })
+	if more || ctx.phase == "logprob" || ctx.run.Framework == "verl" {
+		return "Results do not change."
+	}
+	return fmt.Sprintf("Same results with %d times as many gradient accumulation steps.", n)
+}
+
+// lessIsNotEnough weighs the value between, twice as large: a smaller change, which the reader may ask for.
+func lessIsNotEnough(ctx *Context, changes []Change) string {
+	r := ctx.root
+	if len(changes) == 0 || changes[0].From == nil || changes[0].To == nil || r.Free == nil || r.Requested == nil {
+		return ""
+	}
+	from, ok1 := parseInt(*changes[0].From)
+	to, ok2 := parseInt(*changes[0].To)
+	if !ok1 || !ok2 || to < 1 || to > from/4 || from > mostTokens {
+		return ""
+	}
+	larger := changes[0]
+	value := itoa(2 * to)
+	larger.To = &value
+	o := outcomeOf(ctx, []Change{larger})
+	switch {
+	case o.asks == nil:
+		return ""
+	case *o.asks > *r.Free:
+		return fmt.Sprintf("%s would still ask for %s.", value, classifier.GiB(*o.asks))
+	case o.worst != nil && *o.worst > *r.Free:
+		return fmt.Sprintf("%s fits this batch, %s, but not full length, %s.", value, classifier.GiB(*o.asks), classifier.GiB(*o.worst))
+	}
+	return ""
+}
+
+// atTheNode is the question that more memory of a Slurm node raises, as a command.
+func atTheNode(ctx *Context, changes []Change) string {
+	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" && strings.HasPrefix(c.Key, "--mem") && c.To != nil }) {
+		return ""
+	}
+	node := ctx.root.Host // comes from a log, and is pasted into a shell
+	if node == "" || len(node) > 80 || strings.Trim(node, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.-") != "" || node[0] == '-' {
+		node = "NODE"
+	}
+	return "Does the node have it?  scontrol show node " + node + " | grep RealMemory"
+}
