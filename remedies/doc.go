@@ -5,7 +5,7 @@
 // memory in the old log-prob pass, with log_prob_micro_batch_size_per_gpu=8.
 //
 //  1. newContext gathers what is known into a [Context] that nothing changes afterwards: the settings under all their
-//     spellings (settings.go), the model's sizes (model.go), the facts that guides may ask (facts.go, messages.go), and
+//     spellings (settings.go), the model's sizes (model.go), the facts that guides may ask (facts*.go, messages.go), and
 //     what the failed request can have been (request.go, limits.go, shape.go): logits of 8 x 3,071 tokens.
 //  2. listsFor chooses the guides' lists for that phase and resource (lists.go), and candidates takes the items from them.
 //  3. propose fills in the parameters of each item (propose.go): the log's value 8, and a next one by a rule that the

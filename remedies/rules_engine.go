@@ -239,3 +239,30 @@ func concurrency(q *paramQuery, n int64) proposedValue {
 	to := int64(1) << (bits.Len64(uint64(n-1)) - 1)
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
 }
+
+// layersThatFit are the layers whose weights fit into what llama.cpp found free, where the buffer for all of them was refused.
+func layersThatFit(q *paramQuery, _ int64) proposedValue {
+	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
+	card, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
+	plan, ok2 := memory.Reading(q.run, q.incident, "ggml.layers")
+	if !ok1 || !ok2 || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") {
+		return proposedValue{}
+	}
+	free, _ := card.Fields.Int("free")
+	layers, _ := plan.Fields.Int("count")
+	to := (free - beside) * layers / *q.root.Requested
+	if to < 1 || layers < 1 || layers > 1<<12 || free > 1<<50 || to >= layers {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), classifier.GiB(*q.root.Requested), layers)}
+}
+
+// fewerLayers is a tenth of the layers less than Ollama planned with, and at least one.
+func fewerLayers(_ *paramQuery, n int64) proposedValue {
+	const most = 1 << 10 // no model has more: the log is wrong
+	if n > most {
+		return proposedValue{}
+	}
+	to := n - max(n/10, 1)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
+}

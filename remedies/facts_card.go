@@ -1,0 +1,169 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser/traceback"
+	"oomscan/remedies/cause"
+)
+
+// fragmented says that what PyTorch holds without using it would have covered what was missing, and that it is more
+// than the slack every allocator has.
+func fragmented(ctx *Context, _ string) verdict {
+	r := ctx.root
+	in := &cause.Input{Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall())}
+	if in.Idle == nil || in.Total == nil || *in.Total <= 0 || in.Shortfall == nil && (in.Requested == nil || in.Free == nil) {
+		return verdict{}
+	}
+	if why := cause.Fragmented(in); why != "" {
+		return verdict{yes, why}
+	}
+	if in.Shortfall == nil {
+		return verdict{no, "free memory covered the request"}
+	}
+	return verdict{no, fmt.Sprintf("PyTorch held %s without using it, and %s was missing: no sign of fragmentation", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
+}
+
+// foreign are beginnings of the names of messages whose allocators are not PyTorch's.
+var foreign = []string{"ggml.", "ollama.", "paddle.", "xla.", "tf.", "tensorrt.", "trtllm.", "rmm.", "cupy.", "onnxruntime."}
+
+// otherAllocator says that the memory which ran out is not PyTorch's: the program has an allocator of its own, or the message
+// is one of another library's and nothing says that PyTorch was there.
+func otherAllocator(ctx *Context, _ string) verdict {
+	p := programOf(ctx.run)
+	if p.NoTorch {
+		return verdict{yes, p.Name + " has an allocator of its own"}
+	}
+	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
+	if said && !classifier.IsTorch(ctx.run.Framework) {
+		return verdict{yes, "the allocator that failed is not PyTorch's"}
+	}
+	return verdict{no, "PyTorch allocates the memory"}
+}
+
+// fixedSegments says that PyTorch's segments cannot be let grow: before 2.1, whose message still told the reserved total, on
+// Windows, and under cudaMallocAsync; and that two programs let them grow without being asked.
+func fixedSegments(ctx *Context, _ string) verdict {
+	switch {
+	case ctx.is("npu"):
+		return verdict{} // torch_npu kept the message of PyTorch 2.0
+	case ctx.messageContains("reserved in total by pytorch"):
+		return verdict{yes, "the message is one of PyTorch before 2.1, whose segments cannot grow"}
+	case ctx.messageContains("would exceed allowed memory"):
+		return verdict{yes, "cudaMallocAsync is the allocator, which has no segments"}
+	case ctx.run.Application == "axolotl", ctx.run.Application == "unsloth":
+		return verdict{yes, programOf(ctx.run).Name + " switches it on itself"}
+	}
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return strings.Contains(f.File, `:\`) }) {
+		return verdict{yes, "segments cannot grow on Windows"}
+	}
+	if ctx.run.Framework == "torch" {
+		if in, ok := versionIn(ctx.run.FrameworkVersion, "<2.1"); ok && in {
+			return verdict{yes, "segments cannot grow before PyTorch 2.1"}
+		}
+	}
+	return verdict{}
+}
+
+// others says that other processes hold at least what was missing, and more than the CUDA contexts that any
+// neighbour leaves there.
+func others(ctx *Context, _ string) verdict {
+	const context = 1 << 30
+	r := ctx.root
+	holder := &cause.Input{
+		PID: r.PID, Device: r.Device, Listed: listedProcesses(ctx), Allocated: r.Allocated, Idle: idleReserve(ctx), Total: r.Total,
+		Shortfall: pointer(ctx.shortfall()), SharesCard: mayShareCard(ctx),
+	}
+	switch {
+	case ctx.is("less_than_desired"):
+		return ctx.holds("less_than_desired")
+	case cause.ListedHolder(holder) != "":
+		return verdict{yes, cause.ListedHolder(holder)}
+	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:
+		return verdict{no, "the message lists no other process on this card"}
+	case r.OtherProcesses == nil, r.ProcessBytes == nil:
+		return verdict{} // inside a container PyTorch may list itself among the others, under a pid nobody knows
+	}
+	o := *r.OtherProcesses
+	short, ok := ctx.shortfall()
+	why := fmt.Sprintf("other processes hold %s on this GPU", classifier.GiB(o))
+	if ok {
+		why += fmt.Sprintf(", and %s was missing", classifier.GiB(short))
+	}
+	return verdict{truthOf(o > context && (!ok || o >= short)), why}
+}
+
+// coTenant is others where the neighbour is expected: a framework that puts trainer and engine on one card.
+func coTenant(ctx *Context, _ string) verdict {
+	if programOf(ctx.run).Colocate {
+		return ctx.holds("others")
+	}
+	return verdict{no, "this framework does not share a card between trainer and engine"}
+}
+
+// stray says that a process which has no business there holds so much of a trainer's card that nothing else matters: more
+// than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
+func stray(ctx *Context, _ string) verdict {
+	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) {
+		return verdict{no, "trainer and engine may share the card"}
+	}
+	r := ctx.root
+	v := ctx.holds("others")
+	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || ctx.is("less_than_desired") {
+		return verdict{no, "no other process holds what was missing"}
+	}
+	if o := *r.OtherProcesses; o < *r.Requested || o < *r.Total/10 {
+		return verdict{no, "other processes hold too little to matter"}
+	}
+	return verdict{yes, "another process holds the card: " + v.why}
+}
+
+// sharesCard says that trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
+// asynchronous ones, the others when their settings say so.
+func sharesCard(ctx *Context, _ string) verdict {
+	const together, apart = "trainer and engine share the card in this run", "trainer and engine have GPUs of their own"
+	switch ctx.run.Framework {
+	case "verl":
+		if ctx.stackContains(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(ctx.root.Process), "detach") ||
+			ctx.settings.has("async_training") || ctx.settings.has("rollout.n_gpus_per_node") {
+			return verdict{no, apart}
+		}
+		if isServer(ctx.run.Engine) {
+			return verdict{yes, together}
+		}
+	case "trl":
+		return ctx.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
+	case "slime", "relax", "openrlhf", "nemo_rl":
+		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); t {
+		case yes:
+			return verdict{yes, together}
+		case no:
+			return verdict{no, f.key + " is " + f.value.Value}
+		}
+	}
+	return verdict{}
+}
+
+// oversized says that the request alone exceeds the card.
+func oversized(ctx *Context, _ string) verdict {
+	r := ctx.root
+	if r.Requested == nil || r.Total == nil {
+		return verdict{}
+	}
+	return verdict{
+		truthOf(*r.Requested > *r.Total),
+		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(*r.Total)),
+	}
+}
+
+// limitBelowCard says that the request was refused although the card had room for it.
+func limitBelowCard(ctx *Context, _ string) verdict {
+	r := ctx.root
+	if r.Requested == nil || r.Free == nil {
+		return verdict{}
+	}
+	return verdict{truthOf(*r.Free >= *r.Requested), "the card had room for the request: a limit refused it"}
+}

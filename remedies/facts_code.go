@@ -1,0 +1,153 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/parser/traceback"
+	"oomscan/remedies/memory"
+)
+
+// passesThrough says that the failing stack passes through a file whose path has one of the parts.
+func (ctx *Context) passesThrough(parts ...string) bool {
+	t := ctx.root.Trace
+	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return containsAny(slashed(f.File), parts) })
+}
+
+// role says whose pass failed where several models share a worker: actor, critic, ref or reward.
+func role(ctx *Context, word string) verdict {
+	have := ""
+	for t, n := ctx.root.Trace, 0; t != nil && n < 4 && have == ""; t, n = t.Cause, n+1 {
+		if t.Origin != nil {
+			have = roleOf(t.Origin.Method)
+		}
+		for i := 0; i < len(t.Frames) && have == ""; i++ {
+			have = roleOf(t.Frames[i].Func)
+		}
+	}
+	return named(have, word, "failing model")
+}
+
+// roles are the models of a worker and parts of the functions that only they run. The first that fits tells.
+var roles = []struct {
+	name      string
+	functions []string
+}{
+	{"critic", []string{"update_critic", "compute_values", "critic_"}},
+	{"ref", []string{"ref_log_prob"}},
+	{"reward", []string{"compute_rm_score"}},
+	{"actor", []string{"update_actor", "update_policy", "compute_log_prob", "train_actor"}},
+}
+
+func roleOf(function string) string {
+	function = strings.ToLower(function)
+	for _, r := range roles {
+		if containsAny(function, r.functions) {
+			return r.name
+		}
+	}
+	return ""
+}
+
+// weightsLoaded says that an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
+// not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
+func weightsLoaded(ctx *Context, _ string) verdict {
+	if ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
+		return verdict{no, "the weights were not loaded yet"}
+	}
+	return verdict{yes, "the weights were loaded"}
+}
+
+// dataParallel says that the failing stack passes through DataParallel, which gathers outputs on its first card.
+func dataParallel(ctx *Context, _ string) verdict {
+	if ctx.passesThrough("nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py") {
+		return verdict{yes, "one process works with several GPUs and gathers their outputs on the first"}
+	}
+	return verdict{no, "no DataParallel in the stack"}
+}
+
+// logits says that a tensor of tokens times vocabulary failed: the head, a softmax, a loss or an entropy over it.
+func logits(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
+		return verdict{}
+	}
+	at, _ := failedPlace(ctx)
+	if at != memory.Elsewhere && at != memory.Unnamed && at != memory.Logits ||
+		!ctx.stackContains(8, "logits", "lm_head", "log_softmax", "logprobs", "log_probs", "logps", "cross_entropy", "entropy", "vocab_parallel", "logsumexp") {
+		return verdict{no, "the stack does not end in the logits"}
+	}
+	why := "the request came from the logits, the tensor of tokens times vocabulary"
+	if v := ctx.model.Vocab; v.Value > 0 {
+		why += fmt.Sprintf(" (%s)", v)
+	}
+	return verdict{yes, why}
+}
+
+// fullScores says that attention built its scores in full: samples x heads x length x length.
+func fullScores(ctx *Context, _ string) verdict {
+	if at, _ := failedPlace(ctx); at == memory.Attention {
+		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
+	}
+	return verdict{}
+}
+
+func dataWorkers(ctx *Context, _ string) verdict {
+	if ctx.phase == "data" || dataLoader.seen(ctx) {
+		return verdict{yes, "it failed in data loading"}
+	}
+	return verdict{}
+}
+
+// fullState says that a checkpoint gathers the whole model in one place.
+func fullState(ctx *Context, _ string) verdict {
+	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
+		return verdict{yes, "a checkpoint was being gathered"}
+	}
+	return verdict{}
+}
+
+// evaluating says that the failing stack passes through a trainer's evaluation.
+func evaluating(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
+		return verdict{}
+	}
+	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ") {
+		return verdict{yes, "it failed in evaluation, which has a batch of its own"}
+	}
+	return verdict{no, "it did not fail in evaluation"}
+}
+
+// movedWhole says that code moves a model that it has just loaded to one card.
+func movedWhole(ctx *Context, _ string) verdict {
+	if ctx.stackContains(40, "from_pretrained(") && ctx.stackContains(12, ".cuda(", "cuda return self._apply", ".to(device", "to return self._apply") && !ctx.is("launcher:torchrun") {
+		return verdict{yes, "the model is moved whole to one card"}
+	}
+	return verdict{}
+}
+
+// vision says that the failing stack passes through a model's vision tower, or through the run in which an engine measures
+// what pictures take.
+func vision(ctx *Context, _ string) verdict {
+	const why = "images take memory for each of their patches"
+	parts := []string{"visual", "vision", "/vit", "mllama", "_vl/", "_vl.py", "encode_image", "image_encoder", "multimodal", "mm_encoder", "enc_dec_model_runner"}
+	if ctx.stackContains(30, parts...) {
+		return verdict{yes, why}
+	}
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames[max(0, len(t.Frames)-12):], func(f traceback.Frame) bool { return containsAny(slashed(f.File), parts) }) {
+		return verdict{yes, why}
+	}
+	return verdict{}
+}
+
+// inNoGrad says that no gradients are computed: the stack passes through PyTorch's context for that or through the
+// evaluation of a trainer that sees to it, or the program is ComfyUI, which never trains.
+func inNoGrad(ctx *Context, _ string) verdict {
+	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
+		return verdict{yes, "gradients are off already"}
+	}
+	if ctx.passesThrough("torch/utils/_contextlib.py", "/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
+		return verdict{yes, "gradients are off already"}
+	}
+	return verdict{}
+}

@@ -1,0 +1,179 @@
+package remedies
+
+import (
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// sleepAllocator says that the failing process holds an allocator that takes its own pool of virtual memory: vLLM's
+// sleep mode, which asserts that expandable segments are off (vllm/device_allocator/cumem.py), or torch_memory_saver.
+func sleepAllocator(ctx *Context, _ string) verdict {
+	inEngine := ctx.is("engine_process")
+	switch ctx.run.Framework {
+	case "verl":
+		f, t := ctx.settings.flag("actor_rollout_ref.rollout.free_cache_engine")
+		in, known := versionIn(ctx.run.FrameworkVersion, ">=0.7")
+		switch {
+		case t == no:
+			return verdict{no, f.key + " is off"}
+		case ctx.run.Engine == "sglang" && !inEngine:
+			return verdict{no, "SGLang runs in processes of its own"}
+		case known && in && !inEngine:
+			return verdict{no, "since verl 0.7 the engine runs in processes of its own"}
+		case ctx.run.Engine == "vllm" && t == unknown:
+			return verdict{}
+		case ctx.run.Engine == "vllm":
+			return verdict{yes, "vLLM's sleep mode is on (" + f.key + ")"}
+		}
+	case "relax", "slime":
+		if f, t := ctx.settings.flag("offload_train"); t != unknown && !inEngine {
+			return verdict{t, fmt.Sprintf("%s is %s: torch_memory_saver holds the trainer's memory only when it is on", f.key, map[truth]string{yes: "on", no: "off"}[t])}
+		}
+	case "areal":
+		if f, t := ctx.settings.flag("enable_offload"); t != unknown {
+			return verdict{t, f.key + " decides whether torch_memory_saver is loaded"}
+		}
+	case "trl", "openrlhf":
+		if f, t := ctx.settings.flag("vllm_enable_sleep_mode", "vllm_enable_sleep", "vllm.enable_sleep"); t == yes && (ctx.run.Framework == "trl" || inEngine) {
+			return verdict{yes, f.key + " is on"}
+		}
+	}
+	if f, t := ctx.settings.flag("enable_memory_saver", "enable_sleep_mode"); t == yes && inEngine {
+		return verdict{yes, f.key + " is on"}
+	}
+	return inSleepAllocator.ask(ctx, "")
+}
+
+// engineProcess says that an inference engine's own process failed.
+func engineProcess(ctx *Context, _ string) verdict {
+	if containsAny(strings.ToLower(ctx.root.Process), []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor"}) {
+		return verdict{yes, "the engine's process " + ctx.root.Process + " failed"}
+	}
+	if isServer(programOf(ctx.run).ID) {
+		return verdict{yes, "the program is an inference engine"}
+	}
+	t := ctx.root.Trace
+	if t == nil || len(t.Frames) == 0 {
+		return verdict{}
+	}
+	for i := max(0, len(t.Frames)-12); i < len(t.Frames); i++ {
+		if containsAny(t.Frames[i].File, []string{"/vllm/", "/sglang/"}) {
+			return verdict{yes, "the stack ends inside the inference engine"}
+		}
+	}
+	return verdict{no, "the stack does not end inside an inference engine"}
+}
+
+// kvSizing says that an engine found no room for its cache when it started: it wants more, not less.
+func kvSizing(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.KVCache {
+		return verdict{no, "no engine failed to size its cache"}
+	}
+	if ctx.is("less_than_desired") || ctx.is("kv_runtime") {
+		return verdict{no, "the cache was not too small at start-up"}
+	}
+	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
+}
+
+// kvRuntime says that a serving engine ran out of cache slots.
+func kvRuntime(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.KVCache {
+		return verdict{no, "no cache ran full"}
+	}
+	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine was full"}
+}
+
+// Functions of an engine's start: those that measure its activations, and those that run once the cache is there.
+var (
+	profiling  = []string{"profile_run", "determine_num_available_blocks", "determine_available_memory"}
+	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}
+)
+
+// engineDepth is how many frames of an engine's stack are asked.
+const engineDepth = 80
+
+// beforeCache says that an engine failed before it took the rest of its share for the cache: while weights were loaded,
+// or in the run that measures activations. The share decides nothing yet (vllm/v1/worker/gpu_worker.py,
+// determine_available_memory; srt/model_executor/model_runner.py, load_model).
+func beforeCache(ctx *Context, _ string) verdict {
+	switch {
+	case ctx.incident.Kind == parser.KVCache || ctx.stackContains(engineDepth, afterCache...):
+		return verdict{no, "the cache was there"}
+	case !ctx.is("engine_process"):
+		return verdict{}
+	case ctx.stackContains(engineDepth, profiling...):
+		return verdict{yes, "the engine failed in its profiling run, before it takes its cache: its share does not matter yet"}
+	case ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weights", "load_model", "load_weights", "get_model"):
+		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+	}
+	return verdict{}
+}
+
+// profileRun says that an engine failed in the run of dummy inputs with which it measures its activations: what makes
+// that run smaller helps, and graphs are captured later (vllm/v1/worker/gpu_worker.py, determine_available_memory).
+func profileRun(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
+		return verdict{}
+	}
+	if ctx.is("before_cache") && ctx.stackContains(engineDepth, profiling...) {
+		return verdict{yes, "it failed in the run that measures the engine's activations: its size is what the engine is told to plan for"}
+	}
+	return verdict{no, "it did not fail in the engine's profiling run"}
+}
+
+// chunkedProfile says that vLLM failed in a profiling run whose tokens the longest sequence does not decide: prompts are cut
+// into chunks, as V1 does unless it is told otherwise, or pictures are measured (vllm/worker/model_runner.py, profile_run).
+func chunkedProfile(ctx *Context, _ string) verdict {
+	if !ctx.is("profile_run") || ctx.is("enable_chunked_prefill=False") {
+		return verdict{}
+	}
+	if ctx.passesThrough("/vllm/v1/") || ctx.is("vision") || ctx.is("enable_chunked_prefill=True") {
+		return verdict{yes, "the profiling run does not depend on the longest sequence"}
+	}
+	return verdict{}
+}
+
+// serving says that an engine which was up failed while it worked: what it leaves beside its cache was too little.
+func serving(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.GPUOOM || ctx.phase != "rollout" || !ctx.is("engine_process") || ctx.is("before_cache") ||
+		ctx.stackContains(engineDepth, "wake_up", "resume_memory", "update_weights") {
+		return verdict{}
+	}
+	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
+}
+
+// outsidePool says that what failed allocates outside of the pool that JAX reserves: NCCL, or another of CUDA's
+// libraries. A larger pool leaves it less.
+func outsidePool(ctx *Context, _ string) verdict {
+	const outside = "allocates outside of the pool that JAX reserves"
+	switch k := ctx.incident.Kind; {
+	case ctx.run.Framework != "jax":
+		return verdict{no, "no framework reserves a pool up front"}
+	case k == parser.NCCLOOM, k == parser.NCCLFailure:
+		return verdict{yes, "NCCL " + outside}
+	case k == parser.GPUDriverOOM, cudaLibrary.seen(ctx):
+		return verdict{yes, "what failed " + outside}
+	}
+	return verdict{no, "the pool itself ran out"}
+}
+
+// longSequence says that one sequence of the planned length needs more cache than there is.
+func longSequence(ctx *Context, _ string) verdict {
+	r := ctx.root
+	if _, ok := plannedLength(ctx); !ok || ctx.incident.Kind != parser.KVCache || !ctx.is("kv_sizing") {
+		return verdict{}
+	}
+	short, ok := ctx.shortfall()
+	if r.Requested == nil || !ok {
+		return verdict{yes, "one sequence of the planned length does not fit into the cache"}
+	}
+	return verdict{yes, fmt.Sprintf("one sequence of the planned length needs %s of cache, and there are %s", classifier.GiB(*r.Requested), classifier.GiB(max(*r.Requested-short, 0)))}
+}
+
+func lengthEstimate(ctx *Context, _ string) verdict {
+	_, ok := estimatedLength(ctx)
+	return verdict{truthOf(ok), "the engine printed how long a sequence would fit"}
+}

@@ -1,0 +1,32 @@
+package remedies
+
+import (
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// nodeFull says that the kernel found the whole machine full: no limit was reached, and none can be raised (mm/oom_kill.c,
+// dump_oom_summary). Kernels 5.0 and 5.1 print CONSTRAINT_NONE for groups, too, so that the group's name decides.
+func nodeFull(ctx *Context, _ string) verdict {
+	const full = "the machine itself was full, no limit of the job was reached"
+	switch {
+	case ctx.messageContains("oom_memcg=", "memory cgroup out of memory"):
+		return verdict{no, "a control group reached its limit"}
+	case ctx.messageContains("global_oom"), evicted.seen(ctx), ctx.recognisedAs("kernel.") && ctx.messageContains("out of memory: kill"):
+		return verdict{yes, full}
+	}
+	return verdict{}
+}
+
+func cgroup(ctx *Context, _ string) verdict {
+	if v := ctx.holds("node_full"); v.truth == yes {
+		return verdict{no, v.why}
+	}
+	if limitReached.seen(ctx) {
+		return verdict{yes, "a memory limit of the job was reached"}
+	}
+	if ctx.incident.Kind == parser.OOMKill && ctx.root.Limit != nil && !ctx.is("ray_monitor") {
+		return verdict{yes, "a limit of " + classifier.GiB(*ctx.root.Limit) + " was reached"}
+	}
+	return verdict{}
+}

@@ -1,0 +1,167 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// launcher says who started the job. A scheduler behind Ray or torchrun counts, too.
+func launcher(ctx *Context, word string) verdict {
+	if ctx.run.Scheduler == word {
+		return verdict{yes, "the job runs under " + word}
+	}
+	return named(ctx.run.Launcher, word, "launcher")
+}
+
+func backend(ctx *Context, word string) verdict {
+	have := strings.ToLower(ctx.run.Backend)
+	if f := ctx.run.Framework; have == "" && (f == "megatron" || f == "deepspeed") {
+		have = f
+	}
+	v := named(have, word, "backend")
+	if word == "fsdp" && (have == "fsdp2" || have == "fsdp") {
+		v.truth = yes
+	}
+	return v
+}
+
+// since compares the framework's release with a word such as 0.6.
+func since(ctx *Context, word string) verdict {
+	in, ok := versionIn(ctx.run.FrameworkVersion, ">="+word)
+	if !ok {
+		return verdict{}
+	}
+	return verdict{truthOf(in), fmt.Sprintf("this run uses %s %s", ctx.run.Framework, ctx.run.FrameworkVersion)}
+}
+
+// isSet says that the log has the value of a setting.
+func isSet(ctx *Context, word string) verdict {
+	f, ok := ctx.settings.find(word, true)
+	if !ok || isNone(f.value.Value) {
+		return verdict{no, word + " is not told"}
+	}
+	return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+}
+
+func dynamicBatch(ctx *Context, _ string) verdict {
+	f, t := ctx.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", "data.use_dynamic_bsz", "use_dynamic_batch_size", "use_dynamic_batch", "train.dynamic_batch_enable", "policy.dynamic_batching.enabled")
+	if t == unknown {
+		return verdict{}
+	}
+	return verdict{t, fmt.Sprintf("%s is %s", f.key, f.value.Value)}
+}
+
+// zero3 says that the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
+func zero3(ctx *Context, _ string) verdict {
+	if n, ok := ctx.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ok {
+		return verdict{truthOf(n == 3), fmt.Sprintf("the ZeRO stage is %d", n)}
+	}
+	f, ok := ctx.settings.find("deepspeed", true)
+	if !ok {
+		if f, ok = ctx.settings.find("deepspeed_config", true); !ok {
+			return verdict{}
+		}
+	}
+	name := strings.ToLower(f.value.Value)
+	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+}
+
+// unsharded says that several GPUs train and nothing splits the model over them.
+func unsharded(ctx *Context, _ string) verdict {
+	n, ok := ctx.gpus()
+	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && !ctx.settings.has("deepspeed") && !ctx.settings.has("fsdp") && isSet(ctx, "zero_stage").truth != yes {
+		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}
+	}
+	return verdict{}
+}
+
+// offloadFile says that the run was given a DeepSpeed configuration whose name speaks of offloading.
+func offloadFile(ctx *Context, _ string) verdict {
+	for _, key := range []string{"deepspeed", "deepspeed_config"} {
+		if f, ok := ctx.settings.find(key, true); ok && strings.Contains(strings.ToLower(f.value.Value), "offload") {
+			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+		}
+	}
+	return verdict{}
+}
+
+func experts(ctx *Context, _ string) verdict {
+	if n, ok := ctx.settings.integer("num_experts", "num_local_experts", "n_routed_experts"); ok {
+		return verdict{truthOf(n > 1), "the model has experts"}
+	}
+	return verdict{}
+}
+
+// movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
+// the micro-batch decides in every trainer that accumulates gradients.
+func movesPeak(*Context, string) verdict {
+	return verdict{no, "micro-batches set the peak, not this"}
+}
+
+// batchUnknown says that a step failed which holds the activations of its batch, and that the log does not tell how large
+// the batch is: nothing speaks for a smaller one but that.
+func batchUnknown(ctx *Context, _ string) verdict {
+	if ctx.phase != "forward" && ctx.phase != "backward" {
+		return verdict{}
+	}
+	for _, k := range []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_batch", "local_batch_size", "batch_size"} {
+		if isSet(ctx, k).truth == yes {
+			return verdict{no, "the batch size is told"}
+		}
+	}
+	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}
+}
+
+// sixteenBits says that the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
+func sixteenBits(ctx *Context, _ string) verdict {
+	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
+		return verdict{no, "more is allocated than the weights take in 16 bits"}
+	}
+	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
+	for _, key := range []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"} {
+		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {
+			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+		}
+	}
+	if ctx.stackContains(40, "dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half") {
+		return verdict{yes, "the code that failed loads in 16 bits"}
+	}
+	return verdict{}
+}
+
+// hasSwitch says that the model or its program knows a setting that recomputes activations: models of transformers do, and
+// whatever prints one.
+func hasSwitch(ctx *Context, _ string) verdict {
+	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp"} {
+		if v := isSet(ctx, key); v.truth == yes {
+			return v
+		}
+	}
+	if ctx.run.Framework != "torch" && ctx.run.Framework != "unknown" || ctx.model.name != "" {
+		return verdict{yes, "its trainer has a switch for it"}
+	}
+	if ctx.passesThrough("/transformers/", "/models/llama", "attention", "train_ft") {
+		return verdict{yes, "the model is one of transformers"}
+	}
+	return verdict{}
+}
+
+// read says that the run printed a reading.
+func read(ctx *Context, gauge, why string) verdict {
+	if slices.ContainsFunc(ctx.run.Gauges, func(g classifier.Gauge) bool { return g.Name == gauge }) {
+		return verdict{yes, why}
+	}
+	return verdict{}
+}
+
+// nominalParameters are the model's, or what its name tells.
+func nominalParameters(ctx *Context) memory.Figure {
+	if n, ok := memory.NominalParameters(ctx.run.Model.Name); ok && ctx.model.Parameters.Value == 0 {
+		return memory.Figure{Value: n, Named: true}
+	}
+	return ctx.model.Parameters
+}

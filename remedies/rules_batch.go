@@ -1,0 +1,190 @@
+package remedies
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// halvings is how often a request that grows with the batch must be halved to fit into what was free: once when the
+// figures are unknown or the phase's requests do not grow with the batch.
+func (q *paramQuery) halvings() (k int, how string) {
+	r := q.root
+	switch q.phase {
+	case "forward", "backward", "logprob", "training":
+	default:
+		return 1, ""
+	}
+	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
+		return 1, ""
+	}
+	const small = 100
+	if r.Total != nil && *r.Requested < *r.Total/small {
+		return 1, "the request is less than a hundredth of the card, which is simply full, so halve once"
+	}
+	ratio := float64(*r.Requested) / float64(*r.Free)
+	k = max(1, int(math.Ceil(math.Log2(ratio))))
+	return k, fmt.Sprintf("%s requested / %s free = %.2f, so ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + times(k)
+}
+
+func times(k int) string {
+	switch k {
+	case 1:
+		return "halve once"
+	case 2:
+		return "halve twice"
+	}
+	return fmt.Sprintf("halve %d times", k)
+}
+
+// halvingsAtFullLength is how often the batch must be halved for samples of the longest length to fit as well, or for one
+// sample to be left; false where that is not known.
+func (q *paramQuery) halvingsAtFullLength(key string) (k int, asks int64, ok bool) {
+	l, r := q.limit, q.root
+	if l == nil || l.Budget || l.Samples < 2 || !sameKey(l.Key, key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
+		return 0, 0, false
+	}
+	full := float64(*r.Requested) / float64(q.request[0].High) * float64(l.Tokens)
+	k = int(math.Ceil(math.Log2(full / float64(*r.Free))))
+	return min(max(k, 0), bits.Len64(uint64(l.Samples))-1), int64(full), true
+}
+
+// halveMicro halves a micro-batch until the request fits, also when all samples have the longest length that the settings
+// allow.
+func halveMicro(q *paramQuery, m int64) proposedValue {
+	if m <= q.least() {
+		return atBound("%s is %d already", q.p.Key, m)
+	}
+	k, how := q.halvings()
+	if n, asks, ok := q.halvingsAtFullLength(q.p.Key); ok && n > k {
+		k, how = n, how+fmt.Sprintf(" for this batch; at full length it asks for %s, so %s", classifier.GiB(asks), times(n))
+	}
+	to := max(m>>min(k, 62), q.least())
+	if how != "" {
+		how += ": "
+	}
+	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
+	if before := m >> min(k-1, 62); k > 1 && before > to {
+		asks := int64(float64(*q.root.Requested) * float64(before) / float64(m))
+		if asks <= *q.root.Free {
+			how += fmt.Sprintf(" (%d fits this batch, %s, but not full length)", before, classifier.GiB(asks))
+		} else {
+			how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(asks))
+		}
+	}
+	return proposedValue{to: itoa(to), how: how}
+}
+
+// microBatches are what trainers call the samples of one pass on one GPU.
+var microBatches = []string{"per_device_train_batch_size", "micro_batch_size", "micro_train_batch_size_per_gpu", "train_batch_size", "Instantaneous batch size per device", "Batch size per device", "batch_size"}
+
+// accumulate makes up for a micro-batch that halveMicro makes smaller, so that a step sees as many samples as before.
+func accumulate(q *paramQuery, n int64) proposedValue {
+	i := slices.IndexFunc(microBatches, func(name string) bool { _, ok := q.settings.integer(name); return ok })
+	if i < 0 || n > mostSamples {
+		return proposedValue{}
+	}
+	m, _ := q.settings.integer(microBatches[i])
+	if m > mostSamples {
+		return proposedValue{}
+	}
+	k, _ := q.halvings()
+	if full, _, ok := q.halvingsAtFullLength(microBatches[i]); ok {
+		k = max(k, full)
+	}
+	to := max(m>>min(k, 62), 1)
+	switch {
+	case m == 1:
+		return atBound("the batch is 1 already, so %s stays", q.p.Key)
+	case m%to != 0:
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(n * (m / to)), how: fmt.Sprintf("%d x %d / %d = %d, for the same number of samples per step", n, m, to, n*(m/to))}
+}
+
+// halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel
+// rank (verl 0.6.1: workers/fsdp_workers.py, workers/megatron_workers.py).
+func halveMicroDivisor(q *paramQuery, n int64) proposedValue {
+	v := halveMicro(q, n)
+	to, ok := parseInt(v.to)
+	share, how, known := q.miniBatchPerRank()
+	if !ok || !known {
+		return v
+	}
+	d := to
+	for d > 1 && share%d != 0 {
+		d--
+	}
+	v.to = itoa(d)
+	if d == to {
+		v.how += fmt.Sprintf("; it divides the %d samples of one rank's mini-batch (%s)", share, how)
+	} else {
+		v.how += fmt.Sprintf("; the next divisor of the %d samples of one rank's mini-batch (%s) is %d", share, how, d)
+	}
+	return v
+}
+
+// halveMicroGlobal is halveMicroDivisor for a micro-batch that counts the samples of all ranks together: each gets its
+// part, so the value stays a multiple of them.
+func halveMicroGlobal(q *paramQuery, n int64) proposedValue {
+	ranks, ok := q.gpus()
+	if !ok || ranks < 1 || n > mostSamples {
+		return proposedValue{}
+	}
+	if n <= ranks {
+		return atBound("%s is %d already, one sample for each of %d ranks", q.p.Key, n, ranks)
+	}
+	each := n / ranks
+	k, how := q.halvings()
+	to := max(each>>min(k, 62), 1)
+	if share, _, ok := q.miniBatchPerRank(); ok {
+		for to > 1 && share%to != 0 {
+			to--
+		}
+	}
+	if how != "" {
+		how += ": "
+	}
+	return proposedValue{to: itoa(to * ranks), how: how + fmt.Sprintf("%d / %d ranks = %d samples each, %d x %d = %d", n, ranks, each, to, ranks, to*ranks)}
+}
+
+// mostSamples keeps the search for divisors short whatever the log claims.
+const mostSamples = 1 << 24
+
+func (q *paramQuery) miniBatchPerRank() (share int64, how string, ok bool) {
+	owner := "actor_rollout_ref.actor"
+	if strings.HasPrefix(q.p.Key, "critic.") {
+		owner = "critic"
+	}
+	mini, ok1 := q.settings.integer(owner + ".ppo_mini_batch_size")
+	samples, ok2 := q.settings.integer("actor_rollout_ref.rollout.n")
+	if !ok2 {
+		samples = 1
+	}
+	gpus, ok3 := q.gpus()
+	if !ok1 || !ok3 || mini > mostSamples || samples > mostSamples || gpus > mostSamples {
+		return 0, "", false
+	}
+	apart := int64(1)
+	if q.is("backend:megatron") {
+		for _, k := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"} {
+			if n, ok := q.settings.integer(owner + ".megatron." + k); ok {
+				apart *= min(n, gpus)
+			}
+		}
+	} else if sp, ok := q.settings.integer(owner+".ulysses_sequence_parallel_size", owner+".fsdp_config.ulysses_sequence_parallel_size"); ok {
+		apart = sp
+	}
+	if apart <= 0 || gpus/apart == 0 {
+		return 0, "", false
+	}
+	share = mini * samples / (gpus / apart)
+	if share < 1 || share > mostSamples {
+		return 0, "", false
+	}
+	return share, fmt.Sprintf("%d x %d / %d", mini, samples, gpus/apart), true
+}

@@ -1,0 +1,57 @@
+package remedies
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// hostMemory asks for half as much again, in steps that people write: of 8 GiB for a node, of 4 for a small container, of one
+// for a part of it.
+func hostMemory(q *paramQuery) proposedValue {
+	now, ok := parseSize(q.cur)
+	if !ok {
+		return proposedValue{}
+	}
+	step := int64(8)
+	switch {
+	case strings.Contains(q.p.Key, "-per-"): // of a processor or a GPU
+		step = 1
+	case now < 16<<30:
+		step = 4
+	}
+	to := ceilDiv(now+now/2, step<<30) * step
+	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
+}
+
+// objectStoreMemory doubles Ray's store, or makes it four times the object for which there was no room.
+func objectStoreMemory(q *paramQuery) proposedValue {
+	if n, ok := q.int(); ok && n < 1<<50 {
+		return proposedValue{to: itoa(2 * n), how: "twice as much as now"}
+	}
+	r := q.root.Requested
+	if r == nil || *r < 1<<30 || *r > 1<<45 {
+		return proposedValue{}
+	}
+	to := ceilDiv(4**r, 1<<30) << 30
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("room for four objects like the one of %s", classifier.GiB(*r))}
+}
+
+// size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).
+var size = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:ib?|b|n|c)?$`)
+
+func parseSize(v string) (int64, bool) {
+	m := size().FindStringSubmatch(strings.Trim(v, `"' `))
+	if m == nil {
+		return 0, false
+	}
+	f, ok := parseNumber(m[1])
+	if !ok || f <= 0 {
+		return 0, false
+	}
+	shift := map[string]int{"k": 10, "": 20, "m": 20, "g": 30, "t": 40}[strings.ToLower(m[2])]
+	n := f * float64(int64(1)<<shift)
+	return int64(n), n < 1<<50
+}

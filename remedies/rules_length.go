@@ -1,0 +1,163 @@
+package remedies
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// chunk starts at the guide's value when everything is computed at once, and halves from there.
+func chunk(q *paramQuery) proposedValue {
+	n, ok := parseInt(q.cur)
+	start, okStart := parseInt(q.p.Value)
+	if isNone(q.cur) || strings.Trim(q.cur, `"'`) == "disabled" || ok && n <= 0 {
+		if !okStart {
+			return proposedValue{}
+		}
+		return proposedValue{to: itoa(start), how: "not in chunks so far; the guide's value"}
+	}
+	if !ok {
+		return proposedValue{}
+	}
+	return halve(q, n)
+}
+
+// capAt goes to the guide's value, and half way down when the run is there already.
+func capAt(q *paramQuery) proposedValue {
+	limit, ok := parseNumber(q.p.Value)
+	if !ok {
+		return proposedValue{}
+	}
+	n, ok := parseNumber(q.cur)
+	switch {
+	case isNone(q.cur), ok && n > limit:
+		return proposedValue{to: q.p.Value, how: "the guide's value"}
+	case !ok:
+		return proposedValue{}
+	}
+	return whole(halve)(q)
+}
+
+// prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not cut at all.
+func prefillChunk(q *paramQuery) proposedValue {
+	n, ok := parseInt(q.cur)
+	switch {
+	case isNone(q.cur), ok && (n <= 0 || n > 4096):
+		return proposedValue{to: "4096", how: "SGLang's documents: 4096, then 2048"}
+	case ok && n > 2048:
+		return proposedValue{to: "2048", how: "SGLang's documents: 4096, then 2048"}
+	case ok:
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	return proposedValue{}
+}
+
+// fitLength takes the length that the engine says it has room for, unless the trainer's sequences are longer.
+func fitLength(q *paramQuery) proposedValue {
+	n := q.estimated()
+	to, ok := parseInt(n.to)
+	if low, how := q.longest(); ok && to < low {
+		return atBound("%s must hold prompt and response, %s = %d tokens, and %s", q.p.Key, how, low, n.how)
+	}
+	return n
+}
+
+// longest is the longest sequence that a trainer's own settings ask its engine for, prompt and response together; 0 when
+// they do not tell.
+func (q *paramQuery) longest() (low int64, how string) {
+	for _, k := range [][2]string{
+		{"data.max_prompt_length", "data.max_response_length"}, {"max_prompt_length", "max_completion_length"}, {"prompt_max_len", "generate_max_len"},
+	} {
+		prompt, ok1 := q.settings.integer(k[0])
+		answer, ok2 := q.settings.integer(k[1])
+		if ok1 && ok2 && prompt <= mostTokens && answer <= mostTokens {
+			return prompt + answer, fmt.Sprintf("%d + %d", prompt, answer)
+		}
+	}
+	return 0, ""
+}
+
+// estimated is the length that fits as the engine estimates it, or as the sizes that it prints tell.
+func (q *paramQuery) estimated() proposedValue {
+	n, ok := estimatedLength(q.Context)
+	if !ok {
+		return q.shorter()
+	}
+	if n < 1 {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(n), how: fmt.Sprintf("the engine's own estimate of what fits is %d tokens", n)}
+}
+
+// shorter is the length that the cache has room for when the failure tells how much one sequence needs, and that is what
+// the model's sizes predict, so that every token takes the same. In a profiling run it is half of the length.
+func (q *paramQuery) shorter() proposedValue {
+	n, ok := q.int()
+	if !ok || n > mostTokens {
+		return proposedValue{}
+	}
+	if q.is("profile_run") {
+		return halve(q, n)
+	}
+	r := q.root
+	each, words := oneToken(q.Context)
+	short, ok := q.shortfall()
+	if !q.is("long_sequence") || !ok || each <= 0 || *r.Requested <= short {
+		return proposedValue{}
+	}
+	const page = 16 // vLLM's cache has pages of 16 tokens or of a multiple
+	have := *r.Requested - short
+	fits := memory.Printed(have, r.Message).Low / each / page * page
+	if fits < 1 || fits >= n {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
+}
+
+// prefillTGI is half of the prompt tokens of a step, not less than one prompt: TGI refuses that (launcher/src/main.rs).
+func prefillTGI(q *paramQuery, n int64) proposedValue {
+	return downTo(q, n, "max_input_tokens", "max_input_length")
+}
+
+// totalTGI is half of the tokens of a batch, not less than one request.
+func totalTGI(q *paramQuery, n int64) proposedValue { return downTo(q, n, "max_total_tokens") }
+
+// downTo is half of a value, not below that of another setting.
+func downTo(q *paramQuery, n int64, names ...string) proposedValue {
+	least, ok := q.settings.integer(names...)
+	if ok && n <= least {
+		return atBound("%s is %d already, and %s is %d", q.p.Key, n, names[0], least)
+	}
+	v := halve(q, n)
+	if to, isInt := parseInt(v.to); ok && isInt && to < least {
+		return proposedValue{to: itoa(least), how: fmt.Sprintf("%s, not below %s", v.how, names[0])}
+	}
+	return v
+}
+
+// contextLength is half of a context's length. Where nobody chose it, it is the length that the model was trained for: then
+// a usual one is taken.
+func contextLength(q *paramQuery, n int64) proposedValue {
+	const usual = 8192
+	_, chosen := q.settings.integer("ctx_size", "c")
+	if trained, ok := q.settings.integer("n_ctx_train"); ok && trained == n && n > 2*usual && !chosen {
+		return proposedValue{to: itoa(usual), how: "so far the length that the model was trained for; this is enough for most conversations"}
+	}
+	return halve(q, n)
+}
+
+// side is a picture's side with a fifth less or what was free for the request, whose size follows the area, in steps of 32.
+func side(q *paramQuery, n int64) proposedValue {
+	const step = 32
+	ratio, how := 0.8, "a fifth less"
+	if r := q.root; r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > 0 {
+		if fit := math.Sqrt(float64(*r.Free) / float64(*r.Requested)); fit < ratio {
+			ratio, how = fit, fmt.Sprintf("the square root of %s free / %s requested", classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+		}
+	}
+	to := int64(float64(n)*ratio) / step * step
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s, in steps of %d: the area of a picture decides", how, step)}
+}
