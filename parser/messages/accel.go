@@ -56,7 +56,7 @@ func xpuPatterns() []pattern.Pattern {
 			Expr:     `XPU out of memory, please use .empty_cache`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch 2.4, c10/xpu/XPUCachingAllocator.cpp: no figures",
-			Match:  []pattern.Sample{{Line: "RuntimeError: XPU out of memory, please use `empty_cache` to release all unoccupied cached memory.", Want: parser.Fields{}}},
+			Match:  lines("RuntimeError: XPU out of memory, please use `empty_cache` to release all unoccupied cached memory."),
 		},
 		{
 			Name:     "xpu.level_zero",
@@ -64,7 +64,7 @@ func xpuPatterns() []pattern.Pattern {
 			Expr:     `(?:(?:UR|ZE)_RESULT|PI)_ERROR_OUT_OF_DEVICE_MEMORY|(?:UR_RESULT_ERROR|PI_ERROR)_MEM_OBJECT_ALLOCATION_FAILURE`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "oneAPI unified runtime and Level Zero, error 39",
-			Match:  []pattern.Sample{{Line: "RuntimeError: Native API failed. Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", Want: parser.Fields{}}},
+			Match:  lines("RuntimeError: Native API failed. Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)"),
 		},
 		{
 			Name:     "xpu.level_zero_resources",
@@ -72,10 +72,10 @@ func xpuPatterns() []pattern.Pattern {
 			Expr:     `(?:UR_RESULT|PI)_ERROR_OUT_OF_RESOURCES`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Suspicion,
 			Source: "oneAPI unified runtime, error 40 (-5 in the older plug-in interface): memory, or any other resource of the device",
-			Match: []pattern.Sample{
-				{Line: "RuntimeError: UR backend failed. UR backend returns:40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)", Want: parser.Fields{}},
-				{Line: "RuntimeError: Native API failed. Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES) -5 (PI_ERROR_OUT_OF_RESOURCES)", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"RuntimeError: UR backend failed. UR backend returns:40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)",
+				"RuntimeError: Native API failed. Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES) -5 (PI_ERROR_OUT_OF_RESOURCES)",
+			),
 			NoMatch: []string{"RuntimeError: Native API failed. Native API returns: 20 (UR_RESULT_ERROR_DEVICE_LOST)"},
 		},
 	}
@@ -141,7 +141,7 @@ func npuPatterns() []pattern.Pattern {
 			Source: "torch_npu, torch_npu/csrc/core/npu/NPUErrorCodes.h, NPUException.cpp isCannOOM",
 			Match: []pattern.Sample{
 				{Line: "build/CMakeFiles/torch_npu.dir/compiler_depend.ts:128 NPU function error: call aclnnMoeDistributeDispatchV2 failed, error code is 207001", Want: parser.Fields{"errno": "207001"}},
-				{Line: "[Error]: Failed to apply for memory.", Want: parser.Fields{}},
+				{Line: "[Error]: Failed to apply for memory."},
 			},
 			NoMatch: []string{"NPU function error: AclrtSynchronizeStreamWithTimeout(copy_stream), error code is 507001"},
 		},
@@ -162,10 +162,8 @@ func npuPatterns() []pattern.Pattern {
 			Literals: []string{"call acl api failed"},
 			Expr:     `^ERR\d{5} PTA call acl api failed`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Detail,
-			Source: "torch_npu, torch_npu/csrc/core/npu/NPUException.h, below the message of a failed call",
-			Match: []pattern.Sample{
-				{Line: "ERR00100 PTA call acl api failed", Want: parser.Fields{}},
-			},
+			Source:  "torch_npu, torch_npu/csrc/core/npu/NPUException.h, below the message of a failed call",
+			Match:   lines("ERR00100 PTA call acl api failed"),
 			NoMatch: []string{"ERR02200 DIST call hccl api failed."},
 		},
 		{
@@ -190,10 +188,10 @@ func mpsPatterns() []pattern.Pattern {
 			Expr:     `Insufficient Memory \((?:[0-9a-f]{1,8}:)?kIOGPUCommandBufferCallbackErrorOutOfMemory\)`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "Apple Metal, through PyTorch MPS, MLX and ggml-metal: the device and the host share the memory",
-			Match: []pattern.Sample{
-				{Line: "	Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", Want: parser.Fields{}},
-				{Line: "libc++abi: terminating due to uncaught exception of type std::runtime_error: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"	Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
+				"libc++abi: terminating due to uncaught exception of type std::runtime_error: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
+			),
 			NoMatch: []string{"[METAL] Command buffer execution failed: Caused GPU Timeout Error (00000002:kIOGPUCommandBufferCallbackErrorTimeout)"},
 		},
 		{

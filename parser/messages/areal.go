@@ -60,7 +60,7 @@ func arealPatterns() []pattern.Pattern {
 			Literals: []string{"Servers are all ready"},
 			Expr:     `Servers are all ready`,
 			Marker:   "ready", Source: "AReaL 0.3-2.0, remote_inf_engine.py",
-			Match:   []pattern.Sample{{Line: "Servers are all ready!", Want: parser.Fields{}}},
+			Match:   lines("Servers are all ready!"),
 			NoMatch: []string{"Waiting for server ready..."},
 		},
 		{
@@ -79,7 +79,7 @@ func arealPatterns() []pattern.Pattern {
 			Expr:     `GPU memory exc{1,2}eeds kill threshold`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Source:  "AReaL to 0.3.0, realhf/system/model_worker.py (the spelling is its own)",
-			Match:   []pattern.Sample{{Line: "RuntimeError: GPU memory excceeds kill threshold 0.95", Want: parser.Fields{}}},
+			Match:   lines("RuntimeError: GPU memory excceeds kill threshold 0.95"),
 			NoMatch: []string{"RuntimeError: Values [9000, 12] is larger than capacity 8192"},
 		},
 	}

@@ -24,14 +24,14 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				`(?! at [^ ]{0,400}cumem_allocator)`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "PyTorch, c10/cuda/CUDAException.cpp (all versions; RuntimeError, torch.AcceleratorError since 2.8); ggml; TransformerEngine and FlashInfer with a capital E; FasterTransformer",
-			Match: []pattern.Sample{
-				{Line: "RuntimeError: CUDA error: out of memory", Want: parser.Fields{}},
-				{Line: "torch.AcceleratorError: CUDA error: out of memory", Want: parser.Fields{}},
-				{Line: "RuntimeError: HIP error: out of memory", Want: parser.Fields{}},
-				{Line: "/TransformerEngine/transformer_engine/common/util/x.cu:64 in function run: CUDA Error: out of memory", Want: parser.Fields{}},
-				{Line: "ROCm error: out of memory", Want: parser.Fields{}},
-				{Line: "  what():  [FT][ERROR] CUDA runtime error: out of memory /workspace/src/fastertransformer/utils/allocator.h:220", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"RuntimeError: CUDA error: out of memory",
+				"torch.AcceleratorError: CUDA error: out of memory",
+				"RuntimeError: HIP error: out of memory",
+				"/TransformerEngine/transformer_engine/common/util/x.cu:64 in function run: CUDA Error: out of memory",
+				"ROCm error: out of memory",
+				"  what():  [FT][ERROR] CUDA runtime error: out of memory /workspace/src/fastertransformer/utils/allocator.h:220",
+			),
 			NoMatch: []string{
 				"CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
 				"CUDA error: device-side assert triggered",
@@ -45,7 +45,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Expr:     `(?:CUDA|HIP) driver error: out of memory`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "PyTorch, c10/cuda/driver_api.h: expandable segments map physical memory through the driver",
-			Match:  []pattern.Sample{{Line: "RuntimeError: CUDA driver error: out of memory", Want: parser.Fields{}}},
+			Match:  lines("RuntimeError: CUDA driver error: out of memory"),
 		},
 		{
 			Name: "cuda.located",
@@ -58,14 +58,14 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad",
 			Match: []pattern.Sample{
-				{Line: "CUDA error 2 at ggml-cuda.cu:3853: out of memory", Want: parser.Fields{}},
-				{Line: "CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory", Want: parser.Fields{}},
-				{Line: "RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'out of memory'", Want: parser.Fields{}},
-				{Line: "RuntimeError: CUDA driver error (csrc/jit/handle.hpp:80): 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)", Want: parser.Fields{}},
-				{Line: "cuda failed with error 2 out of memory. use CUDA_LAUNCH_BLOCKING=1 to get correct traceback.", Want: parser.Fields{}},
-				{Line: "RuntimeError: CUDA failed with error out of memory", Want: parser.Fields{}},
-				{Line: "Warp CUDA error 2: out of memory (in function wp_alloc_device_async, /warp/native/warp.cu:769)", Want: parser.Fields{}},
-				{Line: "RuntimeError: CUDA Error 2, out of memory", Want: parser.Fields{}},
+				{Line: "CUDA error 2 at ggml-cuda.cu:3853: out of memory"},
+				{Line: "CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory"},
+				{Line: "RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'out of memory'"},
+				{Line: "RuntimeError: CUDA driver error (csrc/jit/handle.hpp:80): 2 (CUDA_ERROR_OUT_OF_MEMORY, out of memory)"},
+				{Line: "cuda failed with error 2 out of memory. use CUDA_LAUNCH_BLOCKING=1 to get correct traceback."},
+				{Line: "RuntimeError: CUDA failed with error out of memory"},
+				{Line: "Warp CUDA error 2: out of memory (in function wp_alloc_device_async, /warp/native/warp.cu:769)"},
+				{Line: "RuntimeError: CUDA Error 2, out of memory"},
 				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1"}},
 			},
 			NoMatch: []string{
@@ -83,11 +83,11 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; PyCUDA; ONNX Runtime, core/framework/bfc_arena.cc",
 			Match: []pattern.Sample{
-				{Line: "mxnet.base.MXNetError: [10:22:33] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory", Want: parser.Fields{}},
+				{Line: "mxnet.base.MXNetError: [10:22:33] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory"},
 				{Line: "details: Error: 'failed to cudaMalloc 1610612736 bytes (error 2 out of memory)", Want: parser.Fields{"requested": "1610612736"}},
 				{Line: "Error: 'err == cudaSuccess' failed: Failed to cudaMalloc 536870912 bytes on device 1 (error 2 out of memory", Want: parser.Fields{"requested": "536870912", "device": "1"}},
 				{Line: "StandardGpuResources: alloc fail type FlatData dev 2 space Device stream 0 size 2764800000 bytes (cudaMalloc error out of memory [2])", Want: parser.Fields{"requested": "2764800000", "device": "2"}},
-				{Line: "pycuda._driver.MemoryError: cuMemAlloc failed: out of memory", Want: parser.Fields{}},
+				{Line: "pycuda._driver.MemoryError: cuMemAlloc failed: out of memory"},
 				{Line: "onnxruntime/core/framework/bfc_arena.cc:342 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 1073741824", Want: parser.Fields{"requested": "1073741824"}},
 			},
 			NoMatch: []string{"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8.00 MiB on device 1: cudaMalloc failed: out of memory"},
@@ -107,10 +107,10 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Expr:     `cuda runtime error \(2\) : out of memory|THCudaCheck FAIL file=[^=]{1,400} line=\d{1,6} error=2 : out of memory`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "PyTorch to 1.4, THC/THCGeneral.cpp: first on stderr, then as the exception",
-			Match: []pattern.Sample{
-				{Line: `RuntimeError: cuda runtime error (2) : out of memory at /pytorch/aten/src/THC/THCTensorRandom.cu:25`, Want: parser.Fields{}},
-				{Line: `THCudaCheck FAIL file=d:\build\pytorch\aten\src\thc\generic/THCStorage.cu line=58 error=2 : out of memory`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`RuntimeError: cuda runtime error (2) : out of memory at /pytorch/aten/src/THC/THCTensorRandom.cu:25`,
+				`THCudaCheck FAIL file=d:\build\pytorch\aten\src\thc\generic/THCStorage.cu line=58 error=2 : out of memory`,
+			),
 			NoMatch: []string{
 				"RuntimeError: cuda runtime error (59) : device-side assert triggered at /pytorch/aten/src/THC/THCCachingHostAllocator.cpp:265",
 				"THCudaCheck FAIL file=THCGeneral.cpp line=663 error=11 : invalid argument",
@@ -153,11 +153,11 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "names of the status itself: numba, cupy, cudf/rmm (which calls it a MemoryError: std::bad_alloc), XLA, XGBoost, any C++",
 			Match: []pattern.Sample{
-				{Line: "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY", Want: parser.Fields{}},
-				{Line: "MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /opt/rapids/include/rmm/mr/device/cuda_memory_resource.hpp:69: cudaErrorMemoryAllocation out of memory", Want: parser.Fields{}},
+				{Line: "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY"},
+				{Line: "MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /opt/rapids/include/rmm/mr/device/cuda_memory_resource.hpp:69: cudaErrorMemoryAllocation out of memory"},
 				{Line: "MemoryError: std::bad_alloc: out_of_memory: CUDA error (failed to allocate 1048576 bytes) at: /opt/rmm/cuda_memory_resource.hpp:62: cudaErrorMemoryAllocation out of memory", Want: parser.Fields{"requested": "1048576"}},
-				{Line: "cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory", Want: parser.Fields{}},
-				{Line: "hipErrorOutOfMemory: out of memory", Want: parser.Fields{}},
+				{Line: "cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory"},
+				{Line: "hipErrorOutOfMemory: out of memory"},
 			},
 			NoMatch: []string{
 				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
@@ -171,7 +171,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Expr:     `Triton Error \[(?:CUDA|HIP)\]: out of memory`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source:  "Triton's launcher: the driver had no room to load the kernel",
-			Match:   []pattern.Sample{{Line: "RuntimeError: Triton Error [CUDA]: out of memory", Want: parser.Fields{}}},
+			Match:   lines("RuntimeError: Triton Error [CUDA]: out of memory"),
 			NoMatch: []string{"RuntimeError: Triton Error [CUDA]: invalid argument"},
 		},
 		{
@@ -180,11 +180,11 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Expr:     `(?<!Cuda failure (?:\d{1,5} )?')an illegal memory access was encountered|CUDA_ERROR_ILLEGAL_ADDRESS|hipErrorIllegalAddress`,
 			Kind:     parser.IllegalAccess, Role: parser.Context,
 			Source: "CUDA status 700 in every spelling: no exhaustion",
-			Match: []pattern.Sample{
-				{Line: "RuntimeError: CUDA error: an illegal memory access was encountered", Want: parser.Fields{}},
-				{Line: "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered", Want: parser.Fields{}},
-				{Line: "RuntimeError: Failed: CUDA error csrc/deep_ep.cpp:83 'an illegal memory access was encountered'", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"RuntimeError: CUDA error: an illegal memory access was encountered",
+				"RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered",
+				"RuntimeError: Failed: CUDA error csrc/deep_ep.cpp:83 'an illegal memory access was encountered'",
+			),
 			NoMatch: []string{"NCCL WARN Cuda failure 700 'an illegal memory access was encountered'"},
 		},
 		{
@@ -195,7 +195,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Set:    map[string]string{"reason": "hardware"},
 			Also:   []string{"c10d.watchdog_terminated"}, // which quotes it
 			Source: "CUDA status 214 and its like: broken memory, not too little of it",
-			Match:  []pattern.Sample{{Line: "RuntimeError: CUDA error: uncorrectable ECC error encountered", Want: parser.Fields{"reason": "hardware"}}},
+			Match:  lines("RuntimeError: CUDA error: uncorrectable ECC error encountered"),
 		},
 	}
 }
@@ -239,10 +239,10 @@ func cudaLibraryPatterns() []pattern.Pattern {
 			Kind:     parser.GPUDriverOOM, Role: parser.Suspicion,
 			Set:    map[string]string{"library": "CUDNN"},
 			Source: "PyTorch, aten/src/ATen/native/cudnn: every algorithm was refused, often because none found its workspace",
-			Match: []pattern.Sample{
-				{Line: "RuntimeError: Unable to find a valid cuDNN algorithm to run convolution", Want: parser.Fields{"library": "CUDNN"}},
-				{Line: "RuntimeError: GET was unable to find an engine to execute this computation", Want: parser.Fields{"library": "CUDNN"}},
-			},
+			Match: lines(
+				"RuntimeError: Unable to find a valid cuDNN algorithm to run convolution",
+				"RuntimeError: GET was unable to find an engine to execute this computation",
+			),
 			NoMatch: []string{"cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if you passed in a non-contiguous input."},
 		},
 		{
@@ -251,7 +251,7 @@ func cudaLibraryPatterns() []pattern.Pattern {
 			Expr:     `non-zero status: 2 cuMemCreate failed`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "NVSHMEM, src/host/mem/mem_heap.cpp [DeepEP issue 157]",
-			Match:  []pattern.Sample{{Line: "/nvshmem/src/host/mem/mem_heap.cpp:1509: non-zero status: 2 cuMemCreate failed ", Want: parser.Fields{}}},
+			Match:  lines("/nvshmem/src/host/mem/mem_heap.cpp:1509: non-zero status: 2 cuMemCreate failed "),
 		},
 		{
 			Name:     "cuda.hami",

@@ -23,10 +23,10 @@ func cumemPatterns() []pattern.Pattern {
 			Expr:     `(?:CUDA|HIP) Error: out of memory at [^ ]{0,400}cumem_allocator[\w.]{0,16}:\d{1,6}`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "vLLM, csrc/cumem_allocator.cpp CUDA_CHECK: on stderr, sometimes again as a RuntimeError",
-			Match: []pattern.Sample{
-				{Line: "CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", Want: parser.Fields{}},
-				{Line: "RuntimeError: CUDA Error: out of memory at /tmp/pip-req/csrc/cumem_allocator.cpp:139", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
+				"RuntimeError: CUDA Error: out of memory at /tmp/pip-req/csrc/cumem_allocator.cpp:139",
+			),
 			NoMatch: []string{
 				"CUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:122",
 				`  File "/opt/vllm/device_allocator/cumem.py", line 108, in create_and_map`,
@@ -38,7 +38,7 @@ func cumemPatterns() []pattern.Pattern {
 			Expr:     `(?:CUDA|HIP) Error: (?:invalid argument|invalid device context|an unknown error)[^/]{0,40} at [^ ]{0,400}cumem_allocator[\w.]{0,16}:\d{1,6}`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Consequence,
 			Source: "vLLM, csrc/cumem_allocator.cpp: what the same macro prints when it goes on after a failed allocation",
-			Match:  []pattern.Sample{{Line: "CUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:122", Want: parser.Fields{}}},
+			Match:  lines("CUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:122"),
 		},
 	}
 }
@@ -52,7 +52,7 @@ func saverPatterns() []pattern.Pattern {
 			Expr:     `\[torch_memory_saver\.cpp\] (?:CUresult|cudaError|hipError_t|hipError) error: 2 \(out of memory\)[^=]{0,8}file=[^ ]{1,300} func=resume\b`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence, Phase: "weight_update",
 			Source: "torch_memory_saver since 2025-08, csrc/utils.h: the engine of a colocated job takes its memory back",
-			Match:  []pattern.Sample{{Line: "[torch_memory_saver.cpp] cudaError error: 2 (out of memory)  file=csrc/core.cpp func=resume line=301", Want: parser.Fields{}}},
+			Match:  lines("[torch_memory_saver.cpp] cudaError error: 2 (out of memory)  file=csrc/core.cpp func=resume line=301"),
 		},
 		{
 			Name:     "tms.fatal",
@@ -61,10 +61,10 @@ func saverPatterns() []pattern.Pattern {
 				`|CUresult error {1,2}result=2 )`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "torch_memory_saver, csrc/utils.h; until 2025-07 it printed the bare CUresult, of which only 2 is out of memory",
-			Match: []pattern.Sample{
-				{Line: "[torch_memory_saver.cpp] CUresult error: 2 (out of memory)  file=csrc/utils.h func=cu_mem_create line=103", Want: parser.Fields{}},
-				{Line: "[torch_memory_saver.cpp] CUresult error  result=2 file=csrc/torch_memory_saver.cpp func=cu_mem_create line=103", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"[torch_memory_saver.cpp] CUresult error: 2 (out of memory)  file=csrc/utils.h func=cu_mem_create line=103",
+				"[torch_memory_saver.cpp] CUresult error  result=2 file=csrc/torch_memory_saver.cpp func=cu_mem_create line=103",
+			),
 			NoMatch: []string{
 				"[torch_memory_saver.cpp] CUresult error  result=1 file=csrc/torch_memory_saver.cpp func=pause line=201",
 				"[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch allocator will free cache and retry)",

@@ -82,7 +82,7 @@ func loaderPatterns() []pattern.Pattern {
 			Expr:     `RuntimeError: Pin memory thread exited unexpectedly`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source:  "torch 1.2-2.11 torch/utils/data/dataloader.py",
-			Match:   []pattern.Sample{{Line: `RuntimeError: Pin memory thread exited unexpectedly`, Want: parser.Fields{}}},
+			Match:   lines(`RuntimeError: Pin memory thread exited unexpectedly`),
 			NoMatch: []string{`            raise RuntimeError('Pin memory thread exited unexpectedly')`},
 		},
 		{
@@ -92,10 +92,10 @@ func loaderPatterns() []pattern.Pattern {
 			Expr:     `ERROR: Unexpected bus error encountered in worker`,
 			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "data",
 			Source: "torch 1.0-2.11 torch/csrc/DataLoader.cpp SIGNAL_HANDLER",
-			Match: []pattern.Sample{
-				{Line: `ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).`, Want: parser.Fields{}},
-				{Line: `   1280:   5%|6         | 26/437 [00:28<04:33,  1.16it/s]ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).`,
+				`   1280:   5%|6         | 26/437 [00:28<04:33,  1.16it/s]ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).`,
+			),
 			NoMatch: []string{`ERROR: Unexpected segmentation fault encountered in worker.`},
 		},
 		{
@@ -119,7 +119,7 @@ func poolPatterns() []pattern.Pattern {
 			Expr:     `RuntimeError: One of the subprocesses has abruptly died during map operation`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Phase: "data",
 			Source:  "huggingface/datasets src/datasets/utils/py_utils.py iflatmap_unordered: a worker's pid changed",
-			Match:   []pattern.Sample{{Line: `RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.`, Want: parser.Fields{}}},
+			Match:   lines(`RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.`),
 			NoMatch: []string{`                        "One of the subprocesses has abruptly died during map operation."`},
 		},
 		{
@@ -128,7 +128,7 @@ func poolPatterns() []pattern.Pattern {
 			Expr:     `BrokenProcessPool: A process in the process pool was terminated abruptly`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion,
 			Source:  "CPython 3.2-3.14 Lib/concurrent/futures/process.py",
-			Match:   []pattern.Sample{{Line: `concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.`, Want: parser.Fields{}}},
+			Match:   lines(`concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.`),
 			NoMatch: []string{`concurrent.futures.process.BrokenProcessPool: A child process terminated abruptly, the process pool is not usable anymore`},
 		},
 		{
@@ -137,7 +137,7 @@ func poolPatterns() []pattern.Pattern {
 			Expr:     `A child process terminated abruptly, the process pool is not usable anymore`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source: "CPython 3.7-3.14 Lib/concurrent/futures/process.py: said to those who submit later",
-			Match:  []pattern.Sample{{Line: `concurrent.futures.process.BrokenProcessPool: A child process terminated abruptly, the process pool is not usable anymore`, Want: parser.Fields{}}},
+			Match:  lines(`concurrent.futures.process.BrokenProcessPool: A child process terminated abruptly, the process pool is not usable anymore`),
 		},
 		{
 			Name:     "batchgenerators.worker_gone",
@@ -152,10 +152,8 @@ func poolPatterns() []pattern.Pattern {
 			Literals: []string{"worker process managed by the executor was unexpectedly terminated"},
 			Expr:     `A worker process managed by the executor was unexpectedly terminated(?!.{0,400}exit codes of the workers are)`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion,
-			Source: "joblib/loky loky/process_executor.py TerminatedWorkerError",
-			Match: []pattern.Sample{
-				{Line: `joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. This could be caused by a segmentation fault while calling the function or by an excessive memory usage causing the Operating System to kill the worker.`, Want: parser.Fields{}},
-			},
+			Source:  "joblib/loky loky/process_executor.py TerminatedWorkerError",
+			Match:   lines(`joblib.externals.loky.process_executor.TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. This could be caused by a segmentation fault while calling the function or by an excessive memory usage causing the Operating System to kill the worker.`),
 			NoMatch: []string{`TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. The exit codes of the workers are {SIGSEGV(-11)}`},
 		},
 		{
@@ -164,10 +162,10 @@ func poolPatterns() []pattern.Pattern {
 			Expr:     `exit codes of the workers are \{[^}]{0,400}SIGKILL\(-9\)`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"},
 			Source: "joblib/loky loky/process_executor.py",
-			Match: []pattern.Sample{
-				{Line: `A worker process managed by the executor was unexpectedly terminated. This could be caused by an excessive memory usage causing the Operating System to kill the worker. The exit codes of the workers are {SIGKILL(-9), EXIT(1)}`, Want: parser.Fields{"signal": "SIGKILL"}},
-				{Line: `The exit codes of the workers are {SIGKILL(-9)}`, Want: parser.Fields{"signal": "SIGKILL"}},
-			},
+			Match: lines(
+				`A worker process managed by the executor was unexpectedly terminated. This could be caused by an excessive memory usage causing the Operating System to kill the worker. The exit codes of the workers are {SIGKILL(-9), EXIT(1)}`,
+				`The exit codes of the workers are {SIGKILL(-9)}`,
+			),
 			NoMatch: []string{`The exit codes of the workers are {SIGSEGV(-11)}`},
 		},
 		{
@@ -176,7 +174,7 @@ func poolPatterns() []pattern.Pattern {
 			Expr:     `exit codes of the workers are \{(?![^}]{0,400}SIGKILL\(-9\))`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source:  "joblib/loky loky/process_executor.py",
-			Match:   []pattern.Sample{{Line: `The exit codes of the workers are {SIGSEGV(-11)}`, Want: parser.Fields{}}},
+			Match:   lines(`The exit codes of the workers are {SIGSEGV(-11)}`),
 			NoMatch: []string{`The exit codes of the workers are {SIGKILL(-9)}`},
 		},
 	}

@@ -15,11 +15,11 @@ func diskPatterns() []pattern.Pattern {
 			Expr:     `(?:spill object[^:]{0,200}|[Ww]rite (?:error|failed)|error writing '(?!/dev/shm)[^']{1,300}'): No space left on device`,
 			Kind:     parser.DiskFull, Role: parser.Context, Set: map[string]string{"reason": "disk_full"},
 			Source: "coreutils and shells; Ray 2.x, src/ray/raylet/local_object_manager.cc",
-			Match: []pattern.Sample{
-				{Line: "local_object_manager.cc:711: Failed to spill object: No space left on device", Want: parser.Fields{"reason": "disk_full"}},
-				{Line: "cp: error writing '/out/model.pt': No space left on device", Want: parser.Fields{"reason": "disk_full"}},
-				{Line: "tee: write error: No space left on device", Want: parser.Fields{"reason": "disk_full"}},
-			},
+			Match: lines(
+				"local_object_manager.cc:711: Failed to spill object: No space left on device",
+				"cp: error writing '/out/model.pt': No space left on device",
+				"tee: write error: No space left on device",
+			),
 			NoMatch: []string{"cp: error writing '/dev/shm/model.pt': No space left on device", "NCCL WARN Call to posix_fallocate failed : No space left on device"},
 		},
 		{
@@ -28,7 +28,7 @@ func diskPatterns() []pattern.Pattern {
 			Expr:     `: Disk quota exceeded\s*$`,
 			Kind:     parser.DiskFull, Role: parser.Context, Set: map[string]string{"reason": "quota"},
 			Source:  "glibc, the text of EDQUOT behind a program's own words",
-			Match:   []pattern.Sample{{Line: "cp: error writing '/nfs/out/trainer_state.json': Disk quota exceeded", Want: parser.Fields{"reason": "quota"}}},
+			Match:   lines("cp: error writing '/nfs/out/trainer_state.json': Disk quota exceeded"),
 			NoMatch: []string{"OSError: [Errno 122] Disk quota exceeded: '/nfs/out/model.pt'"},
 		},
 	}

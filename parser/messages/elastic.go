@@ -186,10 +186,10 @@ func torchrunPatterns() []pattern.Pattern {
 			Expr:     `(?:errors\.ChildFailedError|elastic\.rendezvous\.api\.Rendezvous\w{1,30}Error)(?::|\s*$)`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source: "torch 1.9-2.11 torch/distributed/launcher/api.py, elastic/rendezvous/api.py",
-			Match: []pattern.Sample{
-				{Line: `torch.distributed.elastic.multiprocessing.errors.ChildFailedError: `, Want: parser.Fields{}},
-				{Line: `torch.distributed.elastic.rendezvous.api.RendezvousClosedError`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`torch.distributed.elastic.multiprocessing.errors.ChildFailedError: `,
+				`torch.distributed.elastic.rendezvous.api.RendezvousClosedError`,
+			),
 			NoMatch: []string{`    raise ChildFailedError(`, `from torch.distributed.elastic.multiprocessing.errors import ChildFailedError`},
 		},
 		{
@@ -199,8 +199,8 @@ func torchrunPatterns() []pattern.Pattern {
 			Kind:     parser.Restart, Role: parser.Context,
 			Source: "torch 1.9-2.11 torch/distributed/elastic/agent/server/api.py; DLRover",
 			Match: []pattern.Sample{
-				{Line: `[default] Worker group FAILED. 1/1 attempts left; will restart worker group`, Want: parser.Fields{}},
-				{Line: `[default] Detected 1 new nodes from group_rank=0; will restart worker group`, Want: parser.Fields{}},
+				{Line: `[default] Worker group FAILED. 1/1 attempts left; will restart worker group`},
+				{Line: `[default] Detected 1 new nodes from group_rank=0; will restart worker group`},
 				{Line: `  restart_count=1`, Want: parser.Fields{"count": "1"}},
 			},
 			NoMatch: []string{`  restart_count=0`, `  max_restarts     : 1`},

@@ -37,7 +37,7 @@ func pythonHostPatterns() []pattern.Pattern {
 			Source: "PyTorch to 1.0, TH/THGeneral.cpp: whole GiB, rounded down, so 0GB tells nothing",
 			Match: []pattern.Sample{
 				{Line: "RuntimeError: $ Torch: not enough memory: you tried to allocate 12GB. Buy new RAM! at /pytorch/aten/src/TH/THGeneral.cpp:201", Want: parser.Fields{"requested": "12884901888"}},
-				{Line: "RuntimeError: $ Torch: not enough memory: you tried to reallocate 0GB. Buy new RAM! at ../aten/src/TH/THGeneral.cpp:271", Want: parser.Fields{}},
+				{Line: "RuntimeError: $ Torch: not enough memory: you tried to reallocate 0GB. Buy new RAM! at ../aten/src/TH/THGeneral.cpp:271"},
 			},
 		},
 		{
@@ -60,7 +60,7 @@ func pythonHostPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 745. MiB for an array with shape (195264, 1000) and data type float32", Want: parser.Fields{"requested": "781189120"}},
 				{Line: "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.50 GiB for an array with shape (1006632960,) and data type float64", Want: parser.Fields{"requested": "8053063680"}},
-				{Line: "MemoryError: Unable to allocate array with shape (5000000, 4096) and data type float32", Want: parser.Fields{}},
+				{Line: "MemoryError: Unable to allocate array with shape (5000000, 4096) and data type float32"},
 			},
 			NoMatch: []string{
 				"srun: error: Unable to allocate resources: Requested node configuration is not available",
@@ -74,13 +74,13 @@ func pythonHostPatterns() []pattern.Pattern {
 				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice|cuMem)|#)\S`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",
-			Match: []pattern.Sample{
-				{Line: "MemoryError", Want: parser.Fields{}},
-				{Line: "numpy.core._exceptions._ArrayMemoryError", Want: parser.Fields{}},
-				{Line: "MemoryErrorTraceback (most recent call last):", Want: parser.Fields{}},
-				{Line: "MemoryError: Unable to allocate internal buffer.", Want: parser.Fields{}},
-				{Line: "lmdb.MemoryError: /data/train.lmdb: Cannot allocate memory", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"MemoryError",
+				"numpy.core._exceptions._ArrayMemoryError",
+				"MemoryErrorTraceback (most recent call last):",
+				"MemoryError: Unable to allocate internal buffer.",
+				"lmdb.MemoryError: /data/train.lmdb: Cannot allocate memory",
+			),
 			NoMatch: []string{
 				"ray.exceptions.RayTaskError(MemoryError): ray::reader() (pid=1, ip=10.0.0.1)",
 				"    except MemoryError:",
@@ -95,7 +95,7 @@ func pythonHostPatterns() []pattern.Pattern {
 			Expr:     `\bC error: out of memory`,
 			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "data",
 			Source:  "pandas, _libs/src/parser/tokenizer.c: read_csv could not grow its buffers; it prints no sizes",
-			Match:   []pattern.Sample{{Line: "pandas.errors.ParserError: Error tokenizing data. C error: out of memory", Want: parser.Fields{}}},
+			Match:   lines("pandas.errors.ParserError: Error tokenizing data. C error: out of memory"),
 			NoMatch: []string{"pandas.errors.ParserError: Error tokenizing data. C error: Expected 5 fields in line 3, saw 6"},
 		},
 		{
@@ -106,8 +106,8 @@ func pythonHostPatterns() []pattern.Pattern {
 			Source: "pyarrow, cpp/src/arrow/memory_pool.cc; the second is arrow's mmap, which a map count or address limit stops too; to 0.10 the class alone",
 			Match: []pattern.Sample{
 				{Line: "pyarrow.lib.ArrowMemoryError: realloc of size 8589934592 failed", Want: parser.Fields{"requested": "8589934592"}},
-				{Line: "OSError: Memory mapping file failed: Cannot allocate memory", Want: parser.Fields{}},
-				{Line: "pyarrow.lib.ArrowMemoryError", Want: parser.Fields{}},
+				{Line: "OSError: Memory mapping file failed: Cannot allocate memory"},
+				{Line: "pyarrow.lib.ArrowMemoryError"},
 			},
 		},
 	}
@@ -121,12 +121,12 @@ func nativeHostPatterns() []pattern.Pattern {
 			Expr:     `(?:instance of '|what\(\): {1,2}|[Ee]rror: |[Ee]xception: |[Ee]rror\(')std::bad_alloc(?!: ?\S|[\w&])`,
 			Kind:     parser.HostOOM, Role: parser.Evidence,
 			Source: "C++ runtime and pybind11",
-			Match: []pattern.Sample{
-				{Line: "terminate called after throwing an instance of 'std::bad_alloc'", Want: parser.Fields{}},
-				{Line: "  what():  std::bad_alloc", Want: parser.Fields{}},
-				{Line: "RuntimeError: std::bad_alloc", Want: parser.Fields{}},
-				{Line: "MemoryError: std::bad_alloc", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"terminate called after throwing an instance of 'std::bad_alloc'",
+				"  what():  std::bad_alloc",
+				"RuntimeError: std::bad_alloc",
+				"MemoryError: std::bad_alloc",
+			),
 			NoMatch: []string{
 				"MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /opt/x.hpp:69: cudaErrorMemoryAllocation out of memory",
 				"terminate called after throwing an instance of 'std::bad_array_new_length'",
@@ -143,12 +143,12 @@ func nativeHostPatterns() []pattern.Pattern {
 			Source: "libc's ENOMEM through CPython's OSError, Rust's std::io::Error, shells, the dynamic loader and compilers",
 			Match: []pattern.Sample{
 				{Line: "OSError: [Errno 12] Cannot allocate memory", Want: parser.Fields{"errno": "12"}},
-				{Line: "-bash: fork: Cannot allocate memory", Want: parser.Fields{}},
+				{Line: "-bash: fork: Cannot allocate memory"},
 				{Line: `on an Err value: Os { code: 12, kind: OutOfMemory, message: "Cannot allocate memory" }`, Want: parser.Fields{"errno": "12"}},
 				{Line: "OSError: Cannot allocate memory (os error 12)", Want: parser.Fields{"errno": "12"}},
-				{Line: "/bin/sh: fork: retry: Cannot allocate memory", Want: parser.Fields{}},
-				{Line: "python3: error while loading shared libraries: libtorch_cuda.so: failed to map segment from shared object: Cannot allocate memory", Want: parser.Fields{}},
-				{Line: "cc1plus: virtual memory exhausted: Cannot allocate memory", Want: parser.Fields{}},
+				{Line: "/bin/sh: fork: retry: Cannot allocate memory"},
+				{Line: "python3: error while loading shared libraries: libtorch_cuda.so: failed to map segment from shared object: Cannot allocate memory"},
+				{Line: "cc1plus: virtual memory exhausted: Cannot allocate memory"},
 			},
 			NoMatch: []string{
 				"ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block",
@@ -167,7 +167,7 @@ func nativeHostPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: `OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading "C:\env\lib\site-packages\torch\lib\cufft64_10.dll" or one of its dependencies.`, Want: parser.Fields{"errno": "1455"}},
 				{Line: "OSError: Die Auslagerungsdatei ist zu klein. (os error 1455)", Want: parser.Fields{"errno": "1455"}},
-				{Line: "ImportError: DLL load failed: The paging file is too small for this operation to complete.", Want: parser.Fields{}},
+				{Line: "ImportError: DLL load failed: The paging file is too small for this operation to complete."},
 			},
 			NoMatch: []string{"OSError: [WinError 126] The specified module could not be found."},
 		},
@@ -188,8 +188,8 @@ func nativeHostPatterns() []pattern.Pattern {
 			Source: "grep, sort, dd, perl, bash, gcc, jemalloc",
 			Match: []pattern.Sample{
 				{Line: "dd: memory exhausted by input buffer of size 68719476736 bytes (64 GiB)", Want: parser.Fields{"requested": "68719476736"}},
-				{Line: "grep: memory exhausted", Want: parser.Fields{}},
-				{Line: "Out of memory!", Want: parser.Fields{}},
+				{Line: "grep: memory exhausted"},
+				{Line: "Out of memory!"},
 				{Line: "/var/spool/slurmd/job00042/slurm_script: xrealloc: cannot allocate 15921152 bytes", Want: parser.Fields{"requested": "15921152"}},
 				{Line: "cc1plus: out of memory allocating 65536 bytes after a total of 4096000 bytes", Want: parser.Fields{"requested": "65536"}},
 			},
@@ -204,7 +204,7 @@ func nativeHostPatterns() []pattern.Pattern {
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "MuJoCo, engine_io.c; R, main/memory.c; DuckDB, which keeps to its own memory_limit; LAMMPS, memory.cpp",
 			Match: []pattern.Sample{
-				{Line: "mujoco.FatalError: Could not allocate memory", Want: parser.Fields{}},
+				{Line: "mujoco.FatalError: Could not allocate memory"},
 				{Line: "Error: cannot allocate vector of size 12.3 Gb", Want: parser.Fields{"requested": "13207024435"}},
 				{Line: "duckdb.duckdb.OutOfMemoryException: Out of Memory Error: failed to pin block of size 256.0 KiB (1.8 GiB/2.0 GiB used)", Want: parser.Fields{"requested": "262144", "used": "1932735283", "limit": "2147483648"}},
 				{Line: "ERROR on proc 0: Failed to allocate 34359738368 bytes for array atom:x (src/memory.cpp:66)", Want: parser.Fields{"requested": "34359738368"}},
@@ -244,7 +244,7 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Expr:     `fatal error: (?:runtime: (?:out of memory|cannot allocate memory)|out of memory)`,
 			Kind:     parser.HostOOM, Role: parser.Evidence,
 			Source: "Go's runtime (wandb-core, container tools)",
-			Match:  []pattern.Sample{{Line: "fatal error: runtime: out of memory", Want: parser.Fields{}}, {Line: "fatal error: runtime: cannot allocate memory", Want: parser.Fields{}}},
+			Match:  lines("fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory"),
 		},
 		{
 			Name:     "host.jvm",
@@ -253,10 +253,10 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Kind:     parser.HostOOM, Role: parser.Suspicion,
 			Set:    map[string]string{"library": "jvm"},
 			Source: "the JVM's own heap limit (Spark, HDFS client): another program than the job, and no sign that the node ran out",
-			Match: []pattern.Sample{
-				{Line: "java.lang.OutOfMemoryError: Java heap space", Want: parser.Fields{"library": "jvm"}},
-				{Line: `Exception in thread "main" java.lang.OutOfMemoryError: GC overhead limit exceeded`, Want: parser.Fields{"library": "jvm"}},
-			},
+			Match: lines(
+				"java.lang.OutOfMemoryError: Java heap space",
+				`Exception in thread "main" java.lang.OutOfMemoryError: GC overhead limit exceeded`,
+			),
 			NoMatch: []string{"java.lang.OutOfMemoryError: unable to create new native thread"},
 		},
 		{
@@ -267,7 +267,7 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Set:    map[string]string{"library": "jvm"},
 			Source: "HotSpot, hs_err header: the system refused",
 			Match: []pattern.Sample{
-				{Line: "# There is insufficient memory for the Java Runtime Environment to continue.", Want: parser.Fields{"library": "jvm"}},
+				{Line: "# There is insufficient memory for the Java Runtime Environment to continue."},
 				{Line: "# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.", Want: parser.Fields{"library": "jvm", "requested": "716177408"}},
 			},
 		},
@@ -278,7 +278,7 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Kind:     parser.Pressure, Role: parser.Context,
 			Set:    map[string]string{"library": "node"},
 			Source: "V8's own heap limit, in a user interface beside the job (wandb, tensorboard)",
-			Match:  []pattern.Sample{{Line: "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", Want: parser.Fields{"library": "node"}}},
+			Match:  lines("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
 		},
 		{
 			Name:     "host.yarn",

@@ -16,7 +16,7 @@ func hydraCorePatterns() []pattern.Pattern {
 			Expr:     `^Error executing job with overrides: \[`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source:  "hydra-core 1.1-1.3, hydra/_internal/utils.py run_and_report",
-			Match:   []pattern.Sample{{Line: "Error executing job with overrides: ['trainer.resume_mode=auto']", Want: parser.Fields{}}},
+			Match:   lines("Error executing job with overrides: ['trainer.resume_mode=auto']"),
 			NoMatch: []string{"it said Error executing job with overrides: ['a=1']"},
 		},
 	}

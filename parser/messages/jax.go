@@ -33,8 +33,8 @@ func xlaPatterns() []pattern.Pattern {
 				{Line: "ValueError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.50GiB (1610612736B) on device ordinal 3", Want: parser.Fields{"library": "xla", "requested": "1610612736", "device": "3"}},
 				{Line: "RuntimeError: Resource exhausted: Out of memory allocating 1073741824 bytes.", Want: parser.Fields{"library": "xla", "requested": "1073741824"}},
 				{Line: "RuntimeError: RESOURCE_EXHAUSTED: failed to allocate 1225195446464 bytes", Want: parser.Fields{"library": "xla", "requested": "1225195446464"}},
-				{Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", Want: parser.Fields{"library": "xla"}},
-				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out ", Want: parser.Fields{"library": "xla"}},
+				{Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory"},
+				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out "},
 			},
 			NoMatch: []string{
 				"grpc.RpcError: RESOURCE_EXHAUSTED: Received message larger than max (5242880 vs. 4194304)",
@@ -179,7 +179,7 @@ func tensorflowPatterns() []pattern.Pattern {
 			Set:    map[string]string{"library": "tensorflow"},
 			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
 			Match: []pattern.Sample{
-				{Line: "ResourceExhaustedError: failed to allocate memory", Want: parser.Fields{"library": "tensorflow"}},
+				{Line: "ResourceExhaustedError: failed to allocate memory"},
 				{
 					Line: "ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
 					Want: parser.Fields{"library": "tensorflow", "platform": "GPU", "device": "1"},
@@ -196,10 +196,7 @@ func tensorflowPatterns() []pattern.Pattern {
 			Kind:     parser.HostOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "tensorflow"},
 			Source: "TensorFlow, ResourceExhaustedError of the host's allocators",
-			Match: []pattern.Sample{{
-				Line: "ResourceExhaustedError: OOM when allocating tensor with shape[1000000,4096] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator mklcpu",
-				Want: parser.Fields{"library": "tensorflow"},
-			}},
+			Match:  lines("ResourceExhaustedError: OOM when allocating tensor with shape[1000000,4096] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator mklcpu"),
 		},
 	}
 }

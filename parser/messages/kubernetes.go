@@ -17,13 +17,13 @@ func kubernetesPatterns() []pattern.Pattern {
 			Expr:     `(?:[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|"OOMKilled": ?true|OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: runtime + "; Argo",
 			Match: []pattern.Sample{
-				{Line: `      Reason:       OOMKilled`, Want: parser.Fields{}},
-				{Line: `        "reason": "OOMKilled",`, Want: parser.Fields{}},
-				{Line: `                    "reason": "OOM Killed",`, Want: parser.Fields{}},
-				{Line: `            "OOMKilled": true,`, Want: parser.Fields{}},
+				{Line: `      Reason:       OOMKilled`},
+				{Line: `        "reason": "OOMKilled",`},
+				{Line: `                    "reason": "OOM Killed",`},
+				{Line: `            "OOMKilled": true,`},
 				{Line: `sft-worker-0                       0/1     OOMKilled          2 (31s ago)   5m`, Want: parser.Fields{"pod": "sft-worker-0"}},
 				{Line: `sft-worker-3     0/1     OOMKilled   0          12m`, Want: parser.Fields{"pod": "sft-worker-3"}},
-				{Line: `task train-0 exited: exit code 137, reason OOMKilled, memory limit 400 GB`, Want: parser.Fields{}},
+				{Line: `task train-0 exited: exit code 137, reason OOMKilled, memory limit 400 GB`},
 				{Line: `Error: OOMKilled (exit code 137)`, Want: parser.Fields{"exitcode": "137"}},
 			},
 			NoMatch: []string{
@@ -40,7 +40,7 @@ func kubernetesPatterns() []pattern.Pattern {
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "kubelet pkg/kubelet/oom/oom_watcher_linux.go, cAdvisor manager/manager.go",
 			Match: []pattern.Sample{
 				{Line: `Warning  SystemOOM  6m57s  kubelet  System OOM encountered, victim process: python3, pid: 3419`, Want: parser.Fields{"comm": "python3", "pid": "3419"}},
-				{Line: `Created an OOM event in container "/" at 2017-10-10 17:41:58.169863432 +0000 UTC`, Want: parser.Fields{}},
+				{Line: `Created an OOM event in container "/" at 2017-10-10 17:41:58.169863432 +0000 UTC`},
 			},
 			NoMatch: []string{`  "reason": "OOMKilling",`}, // the event's message holds the kernel's words; node-problem-detector's rules name the reason too
 		},
@@ -53,7 +53,7 @@ func kubernetesPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: `The node was low on resource: memory. Threshold quantity: 100Mi, available: 87608Ki. Container trainer was using 48458972Ki, request is 15Gi, has larger consumption of memory. `, Want: parser.Fields{"available": "89710592", "used": "49621987328"}},
 				{Line: `The node was low on resource: memory. Container trainer was using 30332Ki, which exceeds its request of 0.`, Want: parser.Fields{"used": "31059968"}},
-				{Line: `The node was low on resource: memory.`, Want: parser.Fields{}},
+				{Line: `The node was low on resource: memory.`},
 			},
 			NoMatch: []string{`The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi.`},
 		},
@@ -62,7 +62,7 @@ func kubernetesPatterns() []pattern.Pattern {
 			Literals: []string{"[MemoryPressure]"},
 			Expr:     `node had condition: \[MemoryPressure\]`,
 			Kind:     parser.Pressure, Role: parser.Context, Source: "kubelet pkg/kubelet/eviction/eviction_manager.go: the pod was not admitted",
-			Match: []pattern.Sample{{Line: `Pod The node had condition: [MemoryPressure].`, Want: parser.Fields{}}},
+			Match: lines(`Pod The node had condition: [MemoryPressure].`),
 		},
 		{
 			Name:     "container.oom",
@@ -125,14 +125,14 @@ func kubernetesPatterns() []pattern.Pattern {
 			Literals: []string{"    Limits:", "    limits:", `    "limits":`},
 			Expr:     `^\s*    (?:[Ll]imits|"limits"): *\{?\s*$`,
 			Kind:     parser.OOMKill, Role: parser.Detail, Source: "kubectl describe pod: what follows are limits",
-			Match: []pattern.Sample{{Line: `    Limits:`, Want: parser.Fields{}}, {Line: `      limits:`, Want: parser.Fields{}}, {Line: `    "limits": {`, Want: parser.Fields{}}},
+			Match: lines(`    Limits:`, `      limits:`, `    "limits": {`),
 		},
 		{
 			Name:     "kubernetes.requests",
 			Literals: []string{"    Requests:", "    requests:", `    "requests": {`},
 			Expr:     `^\s*    (?:[Rr]equests:|"requests": \{)\s*$`,
 			Kind:     parser.OOMKill, Role: parser.Detail, Source: "kubectl describe pod: what follows are requests, no limits",
-			Match: []pattern.Sample{{Line: `    Requests:`, Want: parser.Fields{}}, {Line: `      requests:`, Want: parser.Fields{}}},
+			Match: lines(`    Requests:`, `      requests:`),
 		},
 		{
 			Name:     "kubernetes.assigned",

@@ -234,9 +234,7 @@ func launchVersions() []pattern.Pattern {
 			Expr:     `libbitsandbytes_(?:cuda\d{1,4}|cpu|rocm\d{1,4})\w{0,16}\.so`,
 			Marker:   "launch", Set: map[string]string{"library": "torch"},
 			Source: "bitsandbytes 0.35-0.42, cuda_setup/main.py: an extension of torch",
-			Match: []pattern.Sample{{
-				Line: "bin /opt/conda/envs/qlora/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda118.so", Want: parser.Fields{"library": "torch"},
-			}},
+			Match:  lines("bin /opt/conda/envs/qlora/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda118.so"),
 		},
 		{
 			Name:     "launch.transformers",

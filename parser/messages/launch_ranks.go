@@ -36,9 +36,7 @@ func launchRanks() []pattern.Pattern {
 			Literals: []string{"Guessing device ID based on global rank"},
 			Expr:     `Guessing device ID based on global rank`,
 			Marker:   "identity", Source: "torch 2.7-2.9, ProcessGroupNCCL.cpp",
-			Match: []pattern.Sample{
-				{Line: "Guessing device ID based on global rank. This can cause a hang if rank to GPU mapping is heterogeneous. You can specify device_id in init_process_group()", Want: parser.Fields{}},
-			},
+			Match: lines("Guessing device ID based on global rank. This can cause a hang if rank to GPU mapping is heterogeneous. You can specify device_id in init_process_group()"),
 		},
 		{
 			Name:     "launch.c10d_rank",
@@ -106,7 +104,7 @@ func launchRanks() []pattern.Pattern {
 			Literals: []string{"*** Process received signal ***"},
 			Expr:     `(?:\[(?<host>[A-Za-z][\w.-]{0,62}):(?<pid>\d{1,10})\] |^)\*\*\* Process received signal \*\*\*`,
 			Marker:   "identity", Source: "Open MPI, opal/util/stacktrace.c: the process that is dying",
-			Match:   []pattern.Sample{{Line: "*** Process received signal ***", Want: parser.Fields{}}}, // its label names the process
+			Match:   lines("*** Process received signal ***"), // its label names the process
 			NoMatch: []string{"no *** Process received signal ***"},
 		},
 		{
@@ -192,7 +190,7 @@ func launchHosts() []pattern.Pattern {
 			Literals: []string{"+ hostname"},
 			Expr:     `^\++ hostname(?: -[sf]| --(?:short|fqdn|long))?\s*$`,
 			Marker:   "launch", Source: "a batch script under set -x",
-			Match:   []pattern.Sample{{Line: "+ hostname", Want: parser.Fields{}}, {Line: "++ hostname -s", Want: parser.Fields{}}},
+			Match:   lines("+ hostname", "++ hostname -s"),
 			NoMatch: []string{"+ hostname -I", "+ echo hostname"},
 		},
 		{

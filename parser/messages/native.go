@@ -16,11 +16,8 @@ func libraryPatterns() []pattern.Pattern {
 			Literals: []string{"CUDA runtime error in "},
 			Expr:     `CUDA runtime error in .{1,300}?: out of memory \(`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "TensorRT-LLM, cpp/include/tensorrt_llm/common/cudaUtils.h [TensorRT-LLM issue 1060]",
-			Match: []pattern.Sample{{
-				Line: "[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/app/tensorrt_llm/cpp/include/tensorrt_llm/runtime/tllmBuffers.h:112)",
-				Want: parser.Fields{},
-			}},
+			Source:  "TensorRT-LLM, cpp/include/tensorrt_llm/common/cudaUtils.h [TensorRT-LLM issue 1060]",
+			Match:   lines("[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/app/tensorrt_llm/cpp/include/tensorrt_llm/runtime/tllmBuffers.h:112)"),
 			NoMatch: []string{"[TensorRT-LLM][ERROR] CUDA runtime error in cudaDeviceSynchronize(): an illegal memory access was encountered (/app/x.cpp:1)"},
 		},
 		{
@@ -29,10 +26,10 @@ func libraryPatterns() []pattern.Pattern {
 			Expr:     `[Ee]rror [Cc]ode:? 1: [Cc]uda Runtime \(out of memory\)|Cuda Error in [\w:]{1,80}: 2 \(out of memory\)`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "TensorRT 7-10, defaultAllocator.cpp, safeRuntime.cpp [TensorRT issues 2198, 948]",
-			Match: []pattern.Sample{
-				{Line: "[TRT] [E] 1: [defaultAllocator.cpp::allocate::20] Error Code 1: Cuda Runtime (out of memory)", Want: parser.Fields{}},
-				{Line: "[E] [TRT] ../rtSafe/safeRuntime.cpp (25) - Cuda Error in allocate: 2 (out of memory)", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"[TRT] [E] 1: [defaultAllocator.cpp::allocate::20] Error Code 1: Cuda Runtime (out of memory)",
+				"[E] [TRT] ../rtSafe/safeRuntime.cpp (25) - Cuda Error in allocate: 2 (out of memory)",
+			),
 		},
 		{
 			Name:     "tensorrt.deserialize",
@@ -64,7 +61,7 @@ func libraryPatterns() []pattern.Pattern {
 			Expr:     `Error out of memory at line \d{1,6} in file `,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "bitsandbytes, csrc/compat.cuh CUDA_CHECK_RETURN, on stderr",
-			Match:  []pattern.Sample{{Line: "Error out of memory at line 380 in file /src/csrc/pythonInterface.c", Want: parser.Fields{}}},
+			Match:  lines("Error out of memory at line 380 in file /src/csrc/pythonInterface.c"),
 		},
 		{
 			Name:     "cupy.oom",
@@ -126,8 +123,8 @@ func libraryPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: "PxgCudaDeviceMemoryAllocator fail to allocate memory 100663296 bytes!! Result = 2", Want: parser.Fields{"requested": "100663296"}},
 				{Line: "ERROR: LoadError: Out of GPU memory trying to allocate 1.000 GiB", Want: parser.Fields{"requested": "1073741824"}},
-				{Line: "ERROR: Out of GPU memory", Want: parser.Fields{}},
-				{Line: "     [6] CUDA.OutOfGPUMemoryError(sz::Int64)", Want: parser.Fields{}},
+				{Line: "ERROR: Out of GPU memory"},
+				{Line: "     [6] CUDA.OutOfGPUMemoryError(sz::Int64)"},
 				{Line: "RuntimeError: Device(id:0) memory isn't enough and alloc failed, kernel name: Default/AdamWeightDecay-op1, alloc size: 1073741824B.", Want: parser.Fields{"device": "0", "requested": "1073741824"}},
 				{Line: "RuntimeError: Failed to allocate 536870912 bytes on device 'cuda:1'", Want: parser.Fields{"device": "1", "requested": "536870912"}},
 				{Line: "Can't allocate 268435456 bytes on device 0.", Want: parser.Fields{"device": "0", "requested": "268435456"}},

@@ -28,12 +28,12 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Expr:     `(?:Cuda|HIP) failure (?:\d+ )?'out of memory'`,
 			Kind:     parser.NCCLOOM, Role: parser.Evidence, Phase: "nccl",
 			Source: "NCCL 2.3-2.30 src/include/checks.h (runtime calls, no number), src/misc/cudawrap.cc since 2.19 (driver calls, CUresult 2); RCCL prints the same, newer builds HIP",
-			Match: []pattern.Sample{
-				{Line: `NCCL WARN Cuda failure 'out of memory'`, Want: parser.Fields{}},
-				{Line: `NCCL WARN Cuda failure 2 'out of memory'`, Want: parser.Fields{}},
-				{Line: `Cuda failure 2 'out of memory'`, Want: parser.Fields{}},
-				{Line: `allocator.cc:76 NCCL WARN HIP failure 'out of memory'`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`NCCL WARN Cuda failure 'out of memory'`,
+				`NCCL WARN Cuda failure 2 'out of memory'`,
+				`Cuda failure 2 'out of memory'`,
+				`allocator.cc:76 NCCL WARN HIP failure 'out of memory'`,
+			),
 			NoMatch: []string{
 				`NCCL WARN Cuda failure 'invalid argument'`,
 				`NCCL WARN Cuda failure 700 'an illegal memory access was encountered'`,
@@ -111,7 +111,7 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			After: []string{"nccl.cuda_failure"}, Within: 3,
 			Expr: `Error while creating shared memory segment \S{1,256} \(size \d+\)(?!, error:)`,
 			Kind: parser.NCCLFailure, Role: parser.Consequence, Source: "NCCL 2.12-2.21 src/misc/shmutils.cc ncclShmOpen (cudaHostRegister)",
-			Match: []pattern.Sample{{Line: `NCCL WARN Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 9637888)`, Want: parser.Fields{}}},
+			Match: lines(`NCCL WARN Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 9637888)`),
 			Also:  []string{"nccl.shm_segment"},
 		},
 		{
@@ -158,10 +158,8 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Literals: []string{"posix_fallocate failed"},
 			Expr:     `posix_fallocate failed ?: No space left on device`,
 			Kind:     parser.NCCLOOM, Role: parser.Evidence, Phase: "nccl", Set: map[string]string{"resource": "shm"},
-			Source: "NCCL 2.3-2.11 src/include/shm.h (SYSCHECK)",
-			Match: []pattern.Sample{
-				{Line: `NCCL WARN Call to posix_fallocate failed : No space left on device`, Want: parser.Fields{"resource": "shm"}},
-			},
+			Source:  "NCCL 2.3-2.11 src/include/shm.h (SYSCHECK)",
+			Match:   lines(`NCCL WARN Call to posix_fallocate failed : No space left on device`),
 			NoMatch: []string{`NCCL WARN Call to posix_fallocate failed : Operation not supported`},
 		},
 		{
@@ -188,10 +186,10 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Expr:     `Error while (?:attaching to shared memory segment|creating shared memory segment \S{1,256} \(size \d+\), error: (?!No space left on device|Cannot allocate memory))`,
 			Kind:     parser.NCCLFailure, Role: parser.Consequence,
 			Source: "NCCL since 2.12 src/misc/shmutils.cc: a peer finds no segment; or an errno that is no exhaustion",
-			Match: []pattern.Sample{
-				{Line: `NCCL WARN Error while attaching to shared memory segment /dev/shm/nccl-kT3v8a (size 33030528)`, Want: parser.Fields{}},
-				{Line: `NCCL WARN Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 9637888), error: Too many open files (24)`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`NCCL WARN Error while attaching to shared memory segment /dev/shm/nccl-kT3v8a (size 33030528)`,
+				`NCCL WARN Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 9637888), error: Too many open files (24)`,
+			),
 			NoMatch: []string{`Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 33030528)`},
 		},
 	}
@@ -234,12 +232,12 @@ func ncclErrorPatterns() []pattern.Pattern {
 			Expr: `(?:socketProgress(?:Opt)?: Connection closed by remote peer|NET/IB ?: ?Got completion (?:from|with)|socket(?:Poll|Start)Connect:? |Call to (?:recv|send|connect)\b.{0,100}?(?:failed|returned))`,
 			Kind: parser.NCCLFailure, Role: parser.Consequence,
 			Source: "NCCL src/misc/socket.cc, src/transport/net_ib.cc",
-			Match: []pattern.Sample{
-				{Line: `socketProgress: Connection closed by remote peer gpu-07<41234>`, Want: parser.Fields{}},
-				{Line: `NCCL WARN NET/IB : Got completion from peer 10.1.0.7<40123> with status=12 opcode=0 len=0 vendor err 129`, Want: parser.Fields{}},
-				{Line: `NCCL WARN Call to recv from 10.1.0.7<40123> failed : Connection reset by peer`, Want: parser.Fields{}},
-				{Line: `NCCL WARN socketStartConnect: Connect to 10.1.0.7<40123> failed : Software caused connection abort`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`socketProgress: Connection closed by remote peer gpu-07<41234>`,
+				`NCCL WARN NET/IB : Got completion from peer 10.1.0.7<40123> with status=12 opcode=0 len=0 vendor err 129`,
+				`NCCL WARN Call to recv from 10.1.0.7<40123> failed : Connection reset by peer`,
+				`NCCL WARN socketStartConnect: Connect to 10.1.0.7<40123> failed : Software caused connection abort`,
+			),
 			NoMatch: []string{`NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.1.0.7<0>`},
 		},
 	}
@@ -258,7 +256,7 @@ func c10dPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: `[PG ID 2 PG GUID 20 Rank 11] Process group watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5`, Want: parser.Fields{"rank": "11"}},
 				{Line: `  what():  [Rank 10] NCCL watchdog thread terminated with exception: [Rank 10] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=118, OpType=_ALLGATHER_BASE, NumelIn=19825408, NumelOut=317206528, Timeout(ms)=600000) ran for 600623 milliseconds before timing out.`, Want: parser.Fields{"rank": "10"}},
-				{Line: `NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC error encountered`, Want: parser.Fields{}},
+				{Line: `NCCL watchdog thread terminated with exception: CUDA error: uncorrectable ECC error encountered`},
 			},
 			NoMatch: []string{
 				`[Rank 3] NCCL watchdog thread terminated with exception: CUDA error: out of memory`,
@@ -323,8 +321,8 @@ func c10dPatterns() []pattern.Pattern {
 			Kind:     parser.NCCLFailure, Role: parser.Consequence,
 			Source: "gloo gloo/transport/tcp/pair.cc; torch ProcessGroupGloo.cpp",
 			Match: []pattern.Sample{
-				{Line: `RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.1.0.7]:40123`, Want: parser.Fields{}},
-				{Line: `RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:84] Timed out waiting 1800000ms for recv operation to complete`, Want: parser.Fields{}},
+				{Line: `RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.1.0.7]:40123`},
+				{Line: `RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:84] Timed out waiting 1800000ms for recv operation to complete`},
 				{Line: `Rank 0 successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank 3.`, Want: parser.Fields{"rank": "0"}},
 				{Line: `[Rank 0]: Rank 3 failed to pass monitoredBarrier in 1800000 ms`, Want: parser.Fields{"rank": "0"}},
 			},
@@ -339,11 +337,11 @@ func c10dPatterns() []pattern.Pattern {
 			Expr: `(?:(?:recv|send)\w{1,30} failed on SocketImpl\(|[Ff]ailed to recv, got 0 bytes|Connection was likely closed\. Did the remote server|\bDist(?:Network|Store)Error: |The client socket has timed out after )`,
 			Kind: parser.NCCLFailure, Role: parser.Consequence,
 			Source: "torch since 2.0 torch/csrc/distributed/c10d/TCPStore.cpp, Utils.hpp, socket.cpp",
-			Match: []pattern.Sample{
-				{Line: `[c10d] recvValue failed on SocketImpl(fd=64, addr=[localhost]:35986, remote=[localhost]:45489): Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or crash?`, Want: parser.Fields{}},
-				{Line: `torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 7/8 clients joined.`, Want: parser.Fields{}},
-				{Line: `torch.distributed.DistNetworkError: failed to recv, got 0 bytes`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`[c10d] recvValue failed on SocketImpl(fd=64, addr=[localhost]:35986, remote=[localhost]:45489): Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or crash?`,
+				`torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 7/8 clients joined.`,
+				`torch.distributed.DistNetworkError: failed to recv, got 0 bytes`,
+			),
 			NoMatch: []string{`[c10d] The client socket has failed to connect to [localhost]:29500 (errno: 99 - Cannot assign requested address).`},
 		},
 	}
@@ -357,10 +355,8 @@ func hcclPatterns() []pattern.Pattern {
 			Literals: []string{"EI0002: ", "EI0006: "},
 			Expr:     `\bEI000[26]: `,
 			Kind:     parser.NCCLFailure, Role: parser.Consequence,
-			Source: "CANN HCCL error codes: EI0002 a notify wait timed out, EI0006 getting a socket timed out",
-			Match: []pattern.Sample{
-				{Line: `EI0006: Getting socket times out. Reason: Remote Rank did not send the data in time.`, Want: parser.Fields{}},
-			},
+			Source:  "CANN HCCL error codes: EI0002 a notify wait timed out, EI0006 getting a socket timed out",
+			Match:   lines(`EI0006: Getting socket times out. Reason: Remote Rank did not send the data in time.`),
 			NoMatch: []string{`EL0004: Failed to allocate memory.`},
 		},
 	}
@@ -404,7 +400,7 @@ func watchdogPatterns() []pattern.Pattern {
 			Kind: parser.NCCLFailure, Role: parser.Consequence,
 			Source: "torch 1.7-2.11 ProcessGroupNCCL.cpp",
 			Match: []pattern.Sample{
-				{Line: `Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.`, Want: parser.Fields{}},
+				{Line: `Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.`},
 				{Line: `[Rank 5] To avoid data inconsistency, we are taking the entire process down.`, Want: parser.Fields{"rank": "5"}},
 				{Line: `[PG 0 Rank 1] Timeout at NCCL work: 41, last enqueued NCCL work: 41, last completed NCCL work: 40.`, Want: parser.Fields{"rank": "1"}},
 				{Line: `RuntimeError: NCCL communicator was aborted on rank 6.`, Want: parser.Fields{"rank": "6"}},

@@ -103,7 +103,7 @@ func rayMonitor() []pattern.Pattern {
 			Kind: parser.OOMKill, Role: parser.Evidence,
 			Source: src + ", python/ray/exceptions.py",
 			Match: []pattern.Sample{
-				{Line: "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.", Want: parser.Fields{}},
+				{Line: "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."},
 				{Line: "ray.exceptions.OutOfMemoryError: 2 worker(s) were killed due to the node running low on memory.", Want: parser.Fields{"count": "2"}},
 			},
 			NoMatch: []string{"Memory usage above threshold. Still waiting for worker eviction to free up memory."},
@@ -117,17 +117,13 @@ func rayMonitor() []pattern.Pattern {
 				`\bSet max_(?:restarts and max_task_retries|retries) to enable retry when the task crashes due to OOM`,
 			Kind: parser.OOMKill, Role: parser.Evidence,
 			Source: src + " CreateOomKillMessageSuggestions; only of a worker that the monitor killed",
-			Match: []pattern.Sample{
-				{
-					Line: "Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider " +
-						"provisioning more memory on this node or reducing task parallelism by requesting more CPUs per task. Set max_restarts and max_task_retries to enable retry " +
-						"when the task crashes due to OOM. To adjust the kill threshold, set the environment variable `RAY_memory_usage_threshold` when starting Ray.", Want: parser.Fields{},
-				},
-				{
-					Line: "address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider provisioning more memory on this node. " +
-						"Set max_retries to enable retry when the task crashes due to OOM. To", Want: parser.Fields{},
-				},
-			},
+			Match: lines(
+				"Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider "+
+					"provisioning more memory on this node or reducing task parallelism by requesting more CPUs per task. Set max_restarts and max_task_retries to enable retry "+
+					"when the task crashes due to OOM. To adjust the kill threshold, set the environment variable `RAY_memory_usage_threshold` when starting Ray.",
+				"address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider provisioning more memory on this node. "+
+					"Set max_retries to enable retry when the task crashes due to OOM. To",
+			),
 			NoMatch: []string{
 				"Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html. Consider provisioning " +
 					"more memory on this node or reducing task parallelism by requesting more CPUs per task. To adjust the kill threshold, set the environment variable `RAY_memory_usage_threshold`",
@@ -195,10 +191,8 @@ func rayMonitor() []pattern.Pattern {
 			Kind: parser.OOMKill, Role: parser.Evidence,
 			Source: "Ray 2.x, src/ray/gcs/gcs_server/gcs_worker_manager.cc, python/ray/exceptions.py",
 			Match: []pattern.Sample{
-				{
-					Line: "Reporting worker exit, worker id = 0f76, node id = 8c5a, address = 172.17.0.2, exit_type = NODE_OUT_OF_MEMORY, " +
-						"exit_detail = Task was killed due to the node running low on memory.", Want: parser.Fields{},
-				},
+				{Line: "Reporting worker exit, worker id = 0f76, node id = 8c5a, address = 172.17.0.2, exit_type = NODE_OUT_OF_MEMORY, " +
+					"exit_detail = Task was killed due to the node running low on memory."},
 				{
 					Line: "A worker died or was killed while executing a task by an unexpected system error. Worker IP address: 10.0.0.4 Worker port: 10002 Worker PID: 915 " +
 						"Worker exit type: NODE_OUT_OF_MEMORY Worker exit detail: Task was killed due to the node running low on memory.",
@@ -227,7 +221,7 @@ func rayMonitor() []pattern.Pattern {
 			Kind: parser.Pressure, Role: parser.Context,
 			Source: "Ray 2.x, src/ray/common/memory_monitor.cc",
 			Match: []pattern.Sample{
-				{Line: "Memory usage above threshold. Still waiting for worker eviction to free up memory. worker pid: 12", Want: parser.Fields{}},
+				{Line: "Memory usage above threshold. Still waiting for worker eviction to free up memory. worker pid: 12"},
 				{
 					Line: "Node memory usage above threshold, used: 25104216064, total: 35738255360, usage fraction: 0.702447, threshold: 0.7",
 					Want: parser.Fields{"used": "25104216064", "limit": "35738255360", "fraction": "0.702447", "threshold": "0.7"},
@@ -264,7 +258,7 @@ func rayObjectStore() []pattern.Pattern {
 			Expr:     `The local object store is full of objects that are still in scope`,
 			Kind:     parser.HostOOM, Role: parser.Detail,
 			Source:  src,
-			Match:   []pattern.Sample{{Line: "The local object store is full of objects that are still in scope and cannot be evicted. Tip: Use the `ray memory` command", Want: parser.Fields{}}},
+			Match:   lines("The local object store is full of objects that are still in scope and cannot be evicted. Tip: Use the `ray memory` command"),
 			NoMatch: []string{"The local disk is full"},
 		},
 	}
@@ -297,7 +291,7 @@ func rayDeaths() []pattern.Pattern {
 						"Worker exit type: USER_ERROR Worker exit detail: Worker exits with an exit code 1. The worker may have exceeded K8s pod memory limits.",
 					Want: parser.Fields{"host": "10.0.0.1", "pid": "7", "reason": "USER_ERROR", "exitcode": "1"},
 				},
-				{Line: "ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task. Check python-core-worker-*.log files", Want: parser.Fields{}},
+				{Line: "ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task. Check python-core-worker-*.log files"},
 			},
 			NoMatch: []string{"DataLoader worker (pid 912) exited unexpectedly with exit code 1."},
 		},
@@ -327,13 +321,13 @@ func rayDeaths() []pattern.Pattern {
 			Kind: parser.ProcessExit, Role: parser.Consequence,
 			Source: src,
 			Match: []pattern.Sample{
-				{Line: "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.", Want: parser.Fields{}},
+				{Line: "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task."},
 				{
 					Line: "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2.",
 					Want: parser.Fields{"reason": "SYSTEM_ERROR"},
 				},
 				{Line: "The actor is dead because it was killed by `ray.kill`.", Want: parser.Fields{"reason": "ray.kill"}},
-				{Line: "ray.exceptions.RayActorError: The actor died because of an error raised in its creation task, ray::SGLangEngine.__init__() (pid=5)", Want: parser.Fields{}},
+				{Line: "ray.exceptions.RayActorError: The actor died because of an error raised in its creation task, ray::SGLangEngine.__init__() (pid=5)"},
 			},
 			NoMatch: []string{
 				"The actor is alive",
@@ -387,10 +381,10 @@ func rayDeaths() []pattern.Pattern {
 			Expr:     `\[FailurePolicy\] (?:Decision: FailureDecision\.)?RETRY\b`,
 			Kind:     parser.Recovered, Role: parser.Context,
 			Source: "Ray 2.43+, train/v2/_internal/execution/failure_handling/default.py",
-			Match: []pattern.Sample{
-				{Line: "[FailurePolicy] RETRY", Want: parser.Fields{}},
-				{Line: "[FailurePolicy] Decision: FailureDecision.RETRY, Error source: worker group, Error count / maximum errors allowed: 1/3, Error: Training failed due to worker errors:", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"[FailurePolicy] RETRY",
+				"[FailurePolicy] Decision: FailureDecision.RETRY, Error source: worker group, Error count / maximum errors allowed: 1/3, Error: Training failed due to worker errors:",
+			),
 			NoMatch: []string{"[FailurePolicy] RAISE", "[FailurePolicy] Decision: FailureDecision.RAISE, Error count / maximum errors allowed: 4/3"},
 		},
 	}

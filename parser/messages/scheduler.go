@@ -31,8 +31,8 @@ func pbsPatterns() []pattern.Pattern {
 				{Line: "=>> PBS: job killed: mem 38427376kb exceeded limit 33554432kb", Want: parser.Fields{"used": "39349633024", "limit": "34359738368"}},
 				{Line: "=>> PBS: job killed: mem job total 115343361 kb exceeded limit 115343360 kb", Want: parser.Fields{"used": "118111601664", "limit": "118111600640"}},
 				{Line: "=>> PBS: job killed: vmem 3372163072 exceeded limit 2147483648", Want: parser.Fields{"used": "3372163072", "limit": "2147483648"}},
-				{Line: "Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted", Want: parser.Fields{}},
-				{Line: "job 3132467 exceeded MEM usage hard limit (2528 > 1126)", Want: parser.Fields{}},
+				{Line: "Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted"},
+				{Line: "job 3132467 exceeded MEM usage hard limit (2528 > 1126)"},
 			},
 			NoMatch: []string{"=>> PBS: job killed: walltime 3610 exceeded limit 3600", "=>> PBS: job killed: ncpus 3.1 exceeded limit 1 (sum)"},
 		},
@@ -68,7 +68,7 @@ func lsfPatterns() []pattern.Pattern {
 			Literals: []string{"job killed after reaching LSF memory usage limit"},
 			Expr:     `(?:TERM_MEMLIMIT: |Exited; )job killed after reaching LSF memory usage limit`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "IBM Spectrum LSF 8-10, the report at the end of a job's output",
-			Match: []pattern.Sample{{Line: "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.", Want: parser.Fields{}}},
+			Match: lines("TERM_MEMLIMIT: job killed after reaching LSF memory usage limit."),
 		},
 		{
 			Name:     "lsf.terminated",
@@ -76,7 +76,7 @@ func lsfPatterns() []pattern.Pattern {
 			Expr:     `TERM_(?:(?:RUN|CPU)LIMIT|OWNER|ADMIN|PREEMPT|DEADLINE|FORCE_\w{1,12}): job killed`,
 			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "cancelled"},
 			Source: "IBM Spectrum LSF 8-10: limits of time, and people",
-			Match:  []pattern.Sample{{Line: "TERM_RUNLIMIT: job killed after reaching LSF run time limit.", Want: parser.Fields{"reason": "cancelled"}}, {Line: "TERM_OWNER: job killed by owner.", Want: parser.Fields{"reason": "cancelled"}}},
+			Match:  lines("TERM_RUNLIMIT: job killed after reaching LSF run time limit.", "TERM_OWNER: job killed by owner."),
 		},
 	}
 }
@@ -137,7 +137,7 @@ func taskPatterns() []pattern.Pattern {
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Google AI Platform and Vertex AI, state of a training job",
 			Match: []pattern.Sample{
 				{Line: "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL).", Want: parser.Fields{"task": "master 0"}},
-				{Line: "Replicas low on memory: worker. To find out more about why your job exited please check the logs", Want: parser.Fields{}},
+				{Line: "Replicas low on memory: worker. To find out more about why your job exited please check the logs"},
 			},
 		},
 		{
@@ -147,7 +147,7 @@ func taskPatterns() []pattern.Pattern {
 			Expr:     `Worker (?:\S{1,120} \(pid=(?<pid>\d{1,10})\) )?exceeded \d{1,3}% memory budget\. {1,2}Restarting`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "dask.distributed 1.x-2025, distributed/nanny.py, worker_memory.py",
 			Match: []pattern.Sample{
-				{Line: "distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting", Want: parser.Fields{}},
+				{Line: "distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting"},
 				{Line: "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...", Want: parser.Fields{"pid": "4711"}},
 			},
 			NoMatch: []string{"distributed.worker.memory - WARNING - Worker is at 89% memory usage. Pausing worker.  Process memory: 2.09 GiB -- Worker memory limit: 2.33 GiB"},

@@ -25,7 +25,7 @@ func sglangPool() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: "Prefill out of memory. Try to lower your batch size.", Want: parser.Fields{"method": "Prefill"}},
 				{Line: "RuntimeError: Decode out of memory. Try to lower your batch size.", Want: parser.Fields{"method": "Decode"}},
-				{Line: "RuntimeError: Out of memory. Try to lower your batch size.", Want: parser.Fields{}},
+				{Line: "RuntimeError: Out of memory. Try to lower your batch size."},
 			},
 			NoMatch: []string{
 				"Decode out of memory happened. #retracted_reqs: 3, #new_token_ratio: 0.4120 -> 0.9010",
@@ -85,7 +85,7 @@ func sglangPool() []pattern.Pattern {
 					Line: "RuntimeError: alloc_req_slots runs out of memory. Please set a smaller number for `--max-running-requests`. " +
 						"req_to_token_pool.available_size()=3, num_reqs=17, ", Want: parser.Fields{"count": "17"},
 				},
-				{Line: "RuntimeError: Out of memory. Please set a smaller number for `--max-running-requests`.", Want: parser.Fields{}},
+				{Line: "RuntimeError: Out of memory. Please set a smaller number for `--max-running-requests`."},
 			},
 			NoMatch: []string{"  --max-running-requests MAX  The maximum number of running requests."},
 		},
@@ -95,10 +95,8 @@ func sglangPool() []pattern.Pattern {
 			Literals: []string{"Not enough space for mamba"},
 			Expr:     `Not enough space for mamba (?:cache|ping pong|req)`,
 			Kind:     parser.KVCache, Role: parser.Evidence,
-			Source: "SGLang 0.5, mem_cache/memory_pool.py",
-			Match: []pattern.Sample{{
-				Line: "AssertionError: Not enough space for mamba cache, try to increase --mamba-full-memory-ratio or --max-mamba-cache-size.", Want: parser.Fields{},
-			}},
+			Source:  "SGLang 0.5, mem_cache/memory_pool.py",
+			Match:   lines("AssertionError: Not enough space for mamba cache, try to increase --mamba-full-memory-ratio or --max-mamba-cache-size."),
 			NoMatch: []string{"Mamba Cache is allocated. max_mamba_cache_size: 384, conv_state size: 0.25GB, ssm_state size: 12.66GB"},
 		},
 	}
@@ -115,7 +113,7 @@ func sglangInit() []pattern.Pattern {
 			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
 			Source: "SGLang 0.2-0.5, model_executor/model_runner.py (the value since 2025-09)",
 			Match: []pattern.Sample{
-				{Line: "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.", Want: parser.Fields{}},
+				{Line: "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static."},
 				{
 					Line: "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. Current value: self.server_args.mem_fraction_static=0.42",
 					Want: parser.Fields{"fraction": "0.42"},
@@ -133,7 +131,7 @@ func sglangInit() []pattern.Pattern {
 			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
 			Source: "SGLang 0.3-0.5, model_executor/model_runner.py",
 			Match: []pattern.Sample{
-				{Line: "ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes.", Want: parser.Fields{}},
+				{Line: "ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes."},
 				{
 					Line: "The memory capacity is unbalanced. Some GPUs may be occupied by other processes. min_per_gpu_memory=8.5, local_gpu_memory=32.0, local_gpu_memory * 0.9=28.8",
 					Want: parser.Fields{"available": "9126805504", "free": "34359738368", "needed": "30923764531"},
@@ -200,8 +198,8 @@ func sglangDeaths() []pattern.Pattern {
 			Kind: parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"exitcode": "-9", "signal": "9"},
 			Source: src + "; issues 15235 and 20287",
 			Match: []pattern.Sample{
-				{Line: "Exit code: -9", Want: parser.Fields{"exitcode": "-9", "signal": "9"}},
-				{Line: "RuntimeError: Rank 2 scheduler died during initialization (exit code: -9).", Want: parser.Fields{"exitcode": "-9", "signal": "9"}},
+				{Line: "Exit code: -9"},
+				{Line: "RuntimeError: Rank 2 scheduler died during initialization (exit code: -9)."},
 				{Line: "Scheduler or DataParallelController 7712 terminated with -9", Want: parser.Fields{"exitcode": "-9", "signal": "9", "pid": "7712"}},
 			},
 			NoMatch: []string{"Exit code: 1", "Exit code: 0:9"},
@@ -237,13 +235,11 @@ func sglangDeaths() []pattern.Pattern {
 			Kind: parser.ProcessExit, Role: parser.Consequence,
 			Source: src + ", model_executor/model_runner.py",
 			Match: []pattern.Sample{
-				{Line: "Received sigquit from a child proces. It usually means the child failed.", Want: parser.Fields{}},
+				{Line: "Received sigquit from a child proces. It usually means the child failed."},
 				{Line: "Rank 3 scheduler is dead. Please check if there are relevant logs.", Want: parser.Fields{"local_rank": "3"}},
-				{Line: "Scheduler hit an exception: Traceback (most recent call last):", Want: parser.Fields{}},
-				{
-					Line: "ValueError: TP rank 1 could finish the model loading, but there are other ranks that didn't finish loading. " +
-						"It is likely due to unexpected failures (e.g., OOM) or a slow node.", Want: parser.Fields{},
-				},
+				{Line: "Scheduler hit an exception: Traceback (most recent call last):"},
+				{Line: "ValueError: TP rank 1 could finish the model loading, but there are other ranks that didn't finish loading. " +
+					"It is likely due to unexpected failures (e.g., OOM) or a slow node."},
 			},
 			NoMatch: []string{"Scheduler started", "token_to_kv_pool_allocator memory leak detected! available_size=1"},
 		},
@@ -349,7 +345,7 @@ func sglangMarkers() []pattern.Pattern {
 			Literals: []string{"The server is fired up and ready"},
 			Expr:     `The server is fired up and ready`,
 			Marker:   "ready", Source: src,
-			Match:   []pattern.Sample{{Line: "The server is fired up and ready to roll!", Want: parser.Fields{}}},
+			Match:   lines("The server is fired up and ready to roll!"),
 			NoMatch: []string{"Waiting for server ready..."},
 		},
 		// Access lines are written when the request is done; only pausing and continuing bracket the update as a whole.

@@ -148,12 +148,12 @@ func slimeEngines() []pattern.Pattern {
 				`|Successfully killed engine at index|failed health check\. Killing replica|Server process terminated unexpectedly)`,
 			Kind: parser.ProcessExit, Role: parser.Consequence,
 			Source: src + "; backends/sglang_utils/sglang_engine.py; Ray Serve",
-			Match: []pattern.Sample{
-				{Line: "Health check failed for rollout engine 2 (ray timeout or error). Killing actor. Exception: timed out", Want: parser.Fields{}},
-				{Line: "Killing engine group 2...", Want: parser.Fields{}},
-				{Line: "Replica(id='x1k2a9', deployment='Actor', app='actor') failed health check. Killing replica.", Want: parser.Fields{}},
-				{Line: "Exception: Server process terminated unexpectedly.", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"Health check failed for rollout engine 2 (ray timeout or error). Killing actor. Exception: timed out",
+				"Killing engine group 2...",
+				"Replica(id='x1k2a9', deployment='Actor', app='actor') failed health check. Killing replica.",
+				"Exception: Server process terminated unexpectedly.",
+			),
 			NoMatch: []string{"Health check passed for rollout engine 2"},
 		},
 		{
@@ -175,7 +175,7 @@ func slimeEngines() []pattern.Pattern {
 			Expr:     `Observe OOM, will dump snapshot`,
 			Kind:     parser.GPUOOM, Role: parser.Detail,
 			Source: "slime, observability/profile_utils.py; Relax, utils/profile_utils.py",
-			Match:  []pattern.Sample{{Line: "Observe OOM, will dump snapshot to /tmp/snap.pickle", Want: parser.Fields{}}},
+			Match:  lines("Observe OOM, will dump snapshot to /tmp/snap.pickle"),
 		},
 	}
 }

@@ -94,7 +94,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 			Expr:     `Exceeded (?:job|step) memory limit(?! at some point)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
 			Source:  "Slurm up to 26.05 src/common/slurm_jobacct_gather.c: the step's task sees its own kill",
-			Match:   []pattern.Sample{{Line: `slurmstepd-node01: error: Exceeded job memory limit`, Want: parser.Fields{}}},
+			Match:   lines(`slurmstepd-node01: error: Exceeded job memory limit`),
 			NoMatch: []string{`slurmstepd: error: Exceeded job memory limit at some point.`},
 		},
 		{
@@ -105,7 +105,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 			Kind:     parser.Pressure, Role: parser.Context,
 			Source: "Slurm up to 17.02 ('at some point') and 17.11-26.05 src/plugins/task/cgroup/task_cgroup_memory.c",
 			Match: []pattern.Sample{
-				{Line: `slurmstepd: error: Exceeded step memory limit at some point.`, Want: parser.Fields{}},
+				{Line: `slurmstepd: error: Exceeded step memory limit at some point.`},
 				{Line: `slurmstepd: StepId=4.batch hit memory limit at least once during execution. This may or may not result in some failure.`, Want: parser.Fields{"job": "4", "step": "batch"}},
 				{Line: `slurmstepd: Job 12 hit memory+swap limit at least once during execution. This may or may not result in some failure.`, Want: parser.Fields{"job": "12"}},
 			},
@@ -117,9 +117,9 @@ func slurmMemoryPatterns() []pattern.Pattern {
 			Expr:     `(?:^\s*JobId=(?<job>\d+)\b.{0,1500}?)?(?:JobState=|\bState: )OUT_OF_MEMORY`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: state + "; scontrol show job, seff",
 			Match: []pattern.Sample{
-				{Line: `   JobState=OUT_OF_MEMORY Reason=OutOfMemory Dependency=(null)`, Want: parser.Fields{}},
+				{Line: `   JobState=OUT_OF_MEMORY Reason=OutOfMemory Dependency=(null)`},
 				{Line: `JobId=54 JobName=wrap UserId=user(2001) Nice=0 QOS=normal JobState=OUT_OF_MEMORY Reason=OutOfMemory Requeue=1 ExitCode=0:125`, Want: parser.Fields{"job": "54"}},
-				{Line: `State: OUT_OF_MEMORY (exit code 0)`, Want: parser.Fields{}},
+				{Line: `State: OUT_OF_MEMORY (exit code 0)`},
 			},
 			NoMatch: []string{`   JobState=FAILED Reason=NonZeroExitCode Dependency=(null)`},
 			Also:    []string{"slurm.exit_125"},
@@ -143,7 +143,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 			Expr:     `ExitCode=0:125\b`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
 			Source:  "Slurm 17.11-26.05: SIG_OOM is 253, shown as signal 125; scontrol show job",
-			Match:   []pattern.Sample{{Line: `   DerivedExitCode=0:125`, Want: parser.Fields{}}},
+			Match:   lines(`   DerivedExitCode=0:125`),
 			NoMatch: []string{`   DerivedExitCode=0:12`, `   ExitCode=125:0`},
 		},
 		{
@@ -289,10 +289,7 @@ func slurmCancelPatterns() []pattern.Pattern {
 			Expr:     `srun: (?:sending Ctrl-C to |forcing job termination|Job has been cancelled)`,
 			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "cancelled"},
 			Source: "Slurm src/srun/launch.c, src/srun/libsrun/srun_job.c",
-			Match: []pattern.Sample{
-				{Line: `srun: forcing job termination`, Want: parser.Fields{"reason": "cancelled"}},
-				{Line: `srun: sending Ctrl-C to StepId=12.0`, Want: parser.Fields{"reason": "cancelled"}},
-			},
+			Match:  lines(`srun: forcing job termination`, `srun: sending Ctrl-C to StepId=12.0`),
 		},
 		{
 			Name:     "slurmctld.requeue",
@@ -384,11 +381,11 @@ func slurmExitPatterns() []pattern.Pattern {
 			Expr: `(?:srun: Job step aborted: |Force Terminated (?:StepId=|job step )?(?:(?<job>\d+)(?:\+\d+)?\.(?<step>\w{1,16}))?|Terminating StepId=(?<job>\d+)(?:\+\d+)?\.(?<step>\w{1,16})|srun: Terminating job step (?<job>\d+)\.(?<step>\w{1,16})|Job/step already completing or completed|srun: First task exited )`,
 			Kind: parser.ProcessExit, Role: parser.Consequence, Source: "Slurm 2.2-26.05 src/srun",
 			Match: []pattern.Sample{
-				{Line: `srun: Job step aborted: Waiting up to 92 seconds for job step to finish.`, Want: parser.Fields{}},
+				{Line: `srun: Job step aborted: Waiting up to 92 seconds for job step to finish.`},
 				{Line: `srun: Force Terminated StepId=93111.0`, Want: parser.Fields{"job": "93111", "step": "0"}},
 				{Line: `srun: launch/slurm: _step_signal: Terminating StepId=11.2`, Want: parser.Fields{"job": "11", "step": "2"}},
 				{Line: `srun: Terminating job step 88.0`, Want: parser.Fields{"job": "88", "step": "0"}},
-				{Line: `srun: First task exited 60s ago`, Want: parser.Fields{}},
+				{Line: `srun: First task exited 60s ago`},
 			},
 			NoMatch: []string{`srun: error: Unable to create step for job 12: Memory required by task is not available`},
 		},

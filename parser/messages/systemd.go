@@ -27,7 +27,7 @@ func unitPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: `trainer.service: A process of this unit has been killed by the OOM killer.`, Want: parser.Fields{"path": "trainer.service"}},
 				{Line: `trainer@3.service: Failed with result 'oom-kill'.`, Want: parser.Fields{"path": "trainer@3.service"}},
-				{Line: `     Active: failed (Result: oom-kill) since Tue 2025-08-12 03:54:03 CEST; 2min ago`, Want: parser.Fields{}},
+				{Line: `     Active: failed (Result: oom-kill) since Tue 2025-08-12 03:54:03 CEST; 2min ago`},
 			},
 			NoMatch: []string{`OOMPolicy=kill`, `trainer.service: Failed with result 'signal'.`},
 		},
@@ -121,7 +121,7 @@ func earlyoomPatterns() []pattern.Pattern {
 			Literals: []string{"ow memory! at or below SIG", "ow memory! At or below SIG"},
 			Expr:     `[Ll]ow memory! [Aa]t or below SIG(?:TERM|KILL) limits: `,
 			Kind:     parser.OOMKill, Role: parser.Detail, Source: "earlyoom 1.3-1.8 main.c",
-			Match:   []pattern.Sample{{Line: `low memory! at or below SIGTERM limits: mem 10.00%, swap 10.00%`, Want: parser.Fields{}}},
+			Match:   lines(`low memory! at or below SIGTERM limits: mem 10.00%, swap 10.00%`),
 			NoMatch: []string{`mem avail:  1024 of 64000 MiB (1.60%), swap free:    0 of    0 MiB (0.00%)`},
 		},
 	}

@@ -44,7 +44,7 @@ func tgiPatterns() []pattern.Pattern {
 			Source: "Text Generation Inference 0.9-3.x, router/src/main.rs: what a shard answered to the warm-up (server/text_generation_server/models/flash_causal_lm.py)",
 			Match: []pattern.Sample{
 				{Line: "Error: Warmup(Generation(\"Not enough memory to handle 16000 total tokens with 2 prefill tokens. You need to decrease `--max-batch-total-tokens` or `--max-batch-prefill-tokens`\"))", Want: parser.Fields{"tokens": "16000"}},
-				{Line: "Error: Backend(Warmup(Generation(\"Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`\")))", Want: parser.Fields{}},
+				{Line: "Error: Backend(Warmup(Generation(\"Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`\")))"},
 			},
 			NoMatch: []string{"RuntimeError: Not enough memory to handle 32768 prefill tokens. You need to decrease `--max-batch-prefill-tokens`"},
 		},
@@ -55,7 +55,7 @@ func tgiPatterns() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Phase: "init",
 			Source: src,
 			Match: []pattern.Sample{
-				{Line: "Error: ShardCannotStart", Want: parser.Fields{}},
+				{Line: "Error: ShardCannotStart"},
 				{Line: "text_generation_launcher: Shard 2 failed to start", Want: parser.Fields{"rank": "2"}},
 			},
 			NoMatch: []string{"Error: ShardFailed", "pod tgi-0 failed to start", "Error: DownloadError"},
@@ -66,7 +66,7 @@ func tgiPatterns() []pattern.Pattern {
 			Expr:     `^Error: (?:ShardFailed|ShardDisconnected|WebserverFailed)\s*$`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source:  src,
-			Match:   []pattern.Sample{{Line: "Error: ShardFailed", Want: parser.Fields{}}, {Line: "Error: WebserverFailed", Want: parser.Fields{}}},
+			Match:   lines("Error: ShardFailed", "Error: WebserverFailed"),
 			NoMatch: []string{"Error: ShardCannotStart"},
 		},
 		{

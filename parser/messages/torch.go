@@ -123,7 +123,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Expr:     `ut of memory\. Tried to allocate more than 1EB memory`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch 1.9 and later, c10/cuda/CUDACachingAllocator.cpp: a size that overflowed, no figures follow",
-			Match:  []pattern.Sample{{Line: "RuntimeError: CUDA out of memory. Tried to allocate more than 1EB memory.", Want: parser.Fields{}}},
+			Match:  lines("RuntimeError: CUDA out of memory. Tried to allocate more than 1EB memory."),
 		},
 		{
 			Name:     "torch.oom.async",
@@ -140,10 +140,10 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Expr:     `^frame #\d{1,3}: torch::autograd::(?:Engine::(?:evaluate_function|thread_main|thread_init)|generated::\w{1,80}::apply)\(`,
 			Kind:     parser.GPUOOM, Role: parser.Detail, Phase: "backward",
 			Source: "PyTorch 1.x-2.x, c10/util/Backtrace.cpp; torch/csrc/autograd/engine.cpp runs nothing but backward passes",
-			Match: []pattern.Sample{
-				{Line: "frame #7: torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&) + 0x22f (0x7f3c071e in /opt/libtorch/lib/libtorch_cpu.so)", Want: parser.Fields{}},
-				{Line: "frame #6: torch::autograd::generated::ConvolutionBackward0::apply(std::vector<at::Tensor>&&) + 0x20a (0x7f3c061e in /opt/libtorch/lib/libtorch_cpu.so)", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"frame #7: torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&) + 0x22f (0x7f3c071e in /opt/libtorch/lib/libtorch_cpu.so)",
+				"frame #6: torch::autograd::generated::ConvolutionBackward0::apply(std::vector<at::Tensor>&&) + 0x20a (0x7f3c061e in /opt/libtorch/lib/libtorch_cpu.so)",
+			),
 			NoMatch: []string{"frame #9: torch::autograd::THPVariable_conv2d(_object*, _object*, _object*) + 0x1f (0x7f in /opt/libtorch/lib/libtorch_python.so)"},
 		},
 		{
@@ -168,12 +168,12 @@ func torchAllocatorPatterns() []pattern.Pattern {
 				`|instance of 'c10::OutOfMemoryError')`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch, torch/csrc/Exceptions.cpp: torch.cuda.OutOfMemoryError 1.13-2.3, torch.OutOfMemoryError since 2.4, with a message that is cut or that someone replaced",
-			Match: []pattern.Sample{
-				{Line: "torch.cuda.OutOfMemoryError: CUDA out of memory.", Want: parser.Fields{}},
-				{Line: "torch.OutOfMemoryError: Allocation on device ", Want: parser.Fields{}},
-				{Line: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.0", Want: parser.Fields{}},
-				{Line: "terminate called after throwing an instance of 'c10::OutOfMemoryError'", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"torch.cuda.OutOfMemoryError: CUDA out of memory.",
+				"torch.OutOfMemoryError: Allocation on device ",
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.0",
+				"terminate called after throwing an instance of 'c10::OutOfMemoryError'",
+			),
 			NoMatch: []string{
 				"    except torch.cuda.OutOfMemoryError:",
 				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=1, ip=10.0.0.1)",
@@ -215,10 +215,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 				`(?:\.?|\. Tried|\. Tried to|\. Tried to allocate(?: \d{1,20}(?:\.\d{0,8})?(?: [KMGTPE]i?)?)?)\s*$`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch's allocator message under another class name, wrapped or cut before its first figure (rich tracebacks, srun -l chunks)",
-			Match: []pattern.Sample{
-				{Line: "RuntimeError: CUDA out of memory.", Want: parser.Fields{}},
-				{Line: "OutOfMemoryError: CUDA out of memory. Tried to allocate 5.00", Want: parser.Fields{}},
-			},
+			Match:  lines("RuntimeError: CUDA out of memory.", "OutOfMemoryError: CUDA out of memory. Tried to allocate 5.00"),
 			NoMatch: []string{
 				"# lower ppo_max_token_len_per_gpu if you hit CUDA out of memory (OOM)",
 				"RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests.",
@@ -273,10 +270,10 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Expr:     `NVML_SUCCESS == [^"]{1,200}INTERNAL ASSERT FAILED at "[^"]{0,400}CUDACachingAllocator\.cpp"`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch 2.1 and later, c10/cuda/CUDACachingAllocator.cpp reportProcessMemoryInfo: fires only while an OOM message is put together (MIG, Jetson, broken NVML); its figures are lost",
-			Match: []pattern.Sample{
-				{Line: `RuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at "/pytorch/c10/cuda/CUDACachingAllocator.cpp":1016, please report a bug to PyTorch. `, Want: parser.Fields{}},
-				{Line: `RuntimeError: NVML_SUCCESS == DriverAPI::get()->nvmlDeviceGetHandleByPciBusId_v2_( pci_id, &nvml_device) INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":838, please report a bug to PyTorch. `, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`RuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at "/pytorch/c10/cuda/CUDACachingAllocator.cpp":1016, please report a bug to PyTorch. `,
+				`RuntimeError: NVML_SUCCESS == DriverAPI::get()->nvmlDeviceGetHandleByPciBusId_v2_( pci_id, &nvml_device) INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":838, please report a bug to PyTorch. `,
+			),
 			NoMatch: []string{`RuntimeError: r == CUDA_SUCCESS INTERNAL ASSERT FAILED at "../c10/cuda/driver_api.cpp":12`},
 		},
 		{
@@ -285,7 +282,7 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Expr:     `!handles_\.at\(i\) INTERNAL ASSERT FAILED at "[^"]{0,400}CUDACachingAllocator\.cpp"`,
 			Kind:     parser.GPUOOM, Role: parser.Consequence,
 			Source: "PyTorch with expandable_segments (2.14), c10/cuda/CUDACachingAllocator.cpp: every allocation after a failed mapping",
-			Match:  []pattern.Sample{{Line: `RuntimeError: !handles_.at(i) INTERNAL ASSERT FAILED at "c10/cuda/CUDACachingAllocator.cpp":456, please report a bug to PyTorch.`, Want: parser.Fields{}}},
+			Match:  lines(`RuntimeError: !handles_.at(i) INTERNAL ASSERT FAILED at "c10/cuda/CUDACachingAllocator.cpp":456, please report a bug to PyTorch.`),
 		},
 		{
 			Name:     "torch.oom.batch_size_zero",
@@ -293,7 +290,7 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Expr:     `No executable batch size found, reached zero`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Source: "accelerate, src/accelerate/utils/memory.py find_executable_batch_size: every size down to 1 ran out of memory",
-			Match:  []pattern.Sample{{Line: "RuntimeError: No executable batch size found, reached zero.", Want: parser.Fields{}}},
+			Match:  lines("RuntimeError: No executable batch size found, reached zero."),
 		},
 		{
 			Name:     "torch.summary_ooms",

@@ -17,7 +17,7 @@ func trtllmPatterns() []pattern.Pattern {
 			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
 			Source: src,
 			Match: []pattern.Sample{
-				{Line: "RuntimeError: Executor creation failed due to insufficient GPU memory.", Want: parser.Fields{}},
+				{Line: "RuntimeError: Executor creation failed due to insufficient GPU memory."},
 				{Line: "Failed to initialize executor on rank 3: Executor creation failed due to insufficient GPU memory.", Want: parser.Fields{"rank": "3"}},
 			},
 			NoMatch: []string{
@@ -33,7 +33,7 @@ func trtllmPatterns() []pattern.Pattern {
 			Expr:     `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed with an error which might indicate insufficient GPU memory`,
 			Kind:     parser.GPUOOM, Role: parser.Suspicion, Phase: "init",
 			Source:  src + ": a collective's unhandled CUDA error",
-			Match:   []pattern.Sample{{Line: "RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory.", Want: parser.Fields{}}},
+			Match:   lines("RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory."),
 			NoMatch: []string{"RuntimeError: Executor creation failed due to insufficient GPU memory."},
 		},
 		{

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"oomscan/parser"
 	"oomscan/parser/pattern"
 )
 
@@ -27,7 +26,7 @@ func limitVetoes() []pattern.Pattern {
 			Veto:     true,
 			Source:   "reward functions that execute code: verl's sandbox_fusion, prime_code; SandboxFusion",
 			Also:     []string{"host.bad_alloc"},
-			Match:    []pattern.Sample{{Line: "[reward] score 0.0, sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'", Want: parser.Fields{}}},
+			Match:    lines("[reward] score 0.0, sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'"),
 			NoMatch:  []string{"sandbox started on port 8080", "terminate called after throwing an instance of 'std::bad_alloc'"},
 		},
 		{
@@ -36,11 +35,11 @@ func limitVetoes() []pattern.Pattern {
 			Expr:     `out of resource(?:s: |: )|for benchmark choice|CUDA out of shared memory|too many resources requested for launch|Ignoring this choice`,
 			Veto:     true,
 			Source:   "Triton and Inductor: on-chip memory of one kernel; autotuning drops the choice [triton issue 8182, torchtitan issue 1791]",
-			Match: []pattern.Sample{
-				{Line: "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.", Want: parser.Fields{}},
-				{Line: "No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.", Want: parser.Fields{}},
-				{Line: "RuntimeError: CUDA error: too many resources requested for launch", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
+				"No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
+				"RuntimeError: CUDA error: too many resources requested for launch",
+			),
 			NoMatch: []string{"RuntimeError: UR backend failed. UR backend returns:40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)"},
 		},
 		{
@@ -49,10 +48,10 @@ func limitVetoes() []pattern.Pattern {
 			Expr:     `in AlignedAllo(?:cator|actor)|Buffer overflow when allocating memory for `,
 			Veto:     true,
 			Source:   "FlashInfer, flashinfer/allocator.h: a workspace of fixed size, the device may be half empty [vllm issue 40023, sglang issue 2102]",
-			Match: []pattern.Sample{
-				{Line: "RuntimeError: Error in function 'aligned_alloc' at /opt/flashinfer/allocator.h:49: Buffer overflow when allocating memory for batch_prefill_tmp_v with size 4096 and alignment 16, but only 0 bytes available in AlignedAllocator. Increase the workspace buffer size.", Want: parser.Fields{}},
-				{Line: "RuntimeError: Out of workspace memory in AlignedAlloactor", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"RuntimeError: Error in function 'aligned_alloc' at /opt/flashinfer/allocator.h:49: Buffer overflow when allocating memory for batch_prefill_tmp_v with size 4096 and alignment 16, but only 0 bytes available in AlignedAllocator. Increase the workspace buffer size.",
+				"RuntimeError: Out of workspace memory in AlignedAlloactor",
+			),
 		},
 		{
 			Name:     "veto.static_tls",
@@ -60,7 +59,7 @@ func limitVetoes() []pattern.Pattern {
 			Expr:     `annot allocate memory in static TLS block`,
 			Veto:     true,
 			Source:   "glibc's loader: a slot for thread-local storage [opencv issue 14884]",
-			Match:    []pattern.Sample{{Line: "ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block", Want: parser.Fields{}}},
+			Match:    lines("ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block"),
 		},
 		{
 			Name:     "veto.memlock",
@@ -68,7 +67,7 @@ func limitVetoes() []pattern.Pattern {
 			Expr:     `^(?!.{0,400}NCCL (?:WARN|INFO)).{0,400}ibv_(?:reg_mr|create_|alloc_)\w{0,24}.{0,200}Cannot allocate memory`,
 			Veto:     true,
 			Source:   "UCX, libfabric, MPI: limits of locked memory and queue pairs (NCCL's own line is an event)",
-			Match:    []pattern.Sample{{Line: "ib_md.c:309  UCX  ERROR ibv_reg_mr(address=0x7f0000000000, length=4096, access=0xf) failed: Cannot allocate memory", Want: parser.Fields{}}},
+			Match:    lines("ib_md.c:309  UCX  ERROR ibv_reg_mr(address=0x7f0000000000, length=4096, access=0xf) failed: Cannot allocate memory"),
 			NoMatch:  []string{"node-a:1:2 [0] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory"},
 		},
 	}
@@ -83,10 +82,10 @@ func handledVetoes() []pattern.Pattern {
 			Expr:     `(?:CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory) \(may not be an issue`,
 			Veto:     true,
 			Source:   "torch_memory_saver, csrc/core.cpp: torch frees its cache and asks again; a real failure prints more",
-			Match: []pattern.Sample{
-				{Line: "[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch allocator will free cache and retry)", Want: parser.Fields{}},
-				{Line: "[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch allocator will free cache and retry)",
+				"[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)",
+			),
 		},
 		{
 			Name:     "veto.xla_not_a_failure",
@@ -94,11 +93,8 @@ func handledVetoes() []pattern.Pattern {
 			Expr:     `this is not a failure`,
 			Veto:     true,
 			Source:   "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the caller has a smaller algorithm",
-			Match: []pattern.Sample{{
-				Line: "Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
-				Want: parser.Fields{},
-			}},
-			NoMatch: []string{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op "},
+			Match:    lines("Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available."),
+			NoMatch:  []string{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op "},
 		},
 		{
 			Name:     "veto.npu_retry",
@@ -106,7 +102,7 @@ func handledVetoes() []pattern.Pattern {
 			Expr:     `Try to free cached blocks and reallocate\. This error log can be ignored`,
 			Veto:     true,
 			Source:   "torch_npu 2.7 [Ascend/pytorch issue 108]",
-			Match:    []pattern.Sample{{Line: "torch_npu.memory: [ERROR] [269128] Get a block from the existing pool failed. Try to free cached blocks and reallocate. This error log can be ignored.", Want: parser.Fields{}}},
+			Match:    lines("torch_npu.memory: [ERROR] [269128] Get a block from the existing pool failed. Try to free cached blocks and reallocate. This error log can be ignored."),
 		},
 		{
 			Name:     "veto.pinned_fallback",
@@ -114,10 +110,10 @@ func handledVetoes() []pattern.Pattern {
 			Expr:     `failed to allocate [\d.]{1,16} [KMG]?i?B of pinned memory|falling back to pinned`,
 			Veto:     true,
 			Source:   "ggml ggml_cuda_host_malloc and Triton server: pageable memory serves instead [triton server issue 1765]",
-			Match: []pattern.Sample{
-				{Line: "ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory", Want: parser.Fields{}},
-				{Line: "Failed to allocate CUDA memory with byte size 78643200 on GPU 0: CNMEM_STATUS_OUT_OF_MEMORY, falling back to pinned system memory", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory",
+				"Failed to allocate CUDA memory with byte size 78643200 on GPU 0: CNMEM_STATUS_OUT_OF_MEMORY, falling back to pinned system memory",
+			),
 		},
 		{
 			Name:     "veto.caught",
@@ -126,10 +122,10 @@ func handledVetoes() []pattern.Pattern {
 			Also:     []string{"torch.oom.of_which"},
 			Veto:     true,
 			Source:   "Megatron-LM core/transformer/utils.py (merges on the host), TensorRT's tuner, TensorFlow's allocation warning",
-			Match: []pattern.Sample{
-				{Line: "CUDA OutOfMemoryError encountered during tensors merging. Switching to CPU merge. (Error: CUDA out of memory. Tried to allocate 2.00 GiB.)", Want: parser.Fields{}},
-				{Line: "[TRT] [W] Skipping tactic 0x0000000000000003 due to insufficient memory on requested size of 4096 detected for tactic 0x03.", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"CUDA OutOfMemoryError encountered during tensors merging. Switching to CPU merge. (Error: CUDA out of memory. Tried to allocate 2.00 GiB.)",
+				"[TRT] [W] Skipping tactic 0x0000000000000003 due to insufficient memory on requested size of 4096 detected for tactic 0x03.",
+			),
 		},
 	}
 }
@@ -144,12 +140,12 @@ func mentionVetoes() []pattern.Pattern {
 			Expr:     `^(?!.{0,4000}?` + oomWords + `).{0,4000}?(?:(?<![\w-])OOMKilled['"]?\s{0,4}[=:]\s{0,4}[Ff]alse\b|(?<![\w-])(?:(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w))`,
 			Veto:     true,
 			Source:   "docker inspect, cgroup memory.events, torch.cuda.memory_summary, metrics: nothing was counted",
-			Match: []pattern.Sample{
-				{Line: `            "OOMKilled": false,`, Want: parser.Fields{}},
-				{Line: "oom_kill 0", Want: parser.Fields{}},
-				{Line: "|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |", Want: parser.Fields{}},
-				{Line: "memory/oom_rate: 0.0", Want: parser.Fields{}},
-			},
+			Match: lines(
+				`            "OOMKilled": false,`,
+				"oom_kill 0",
+				"|            CUDA OOMs: 0            |        cudaMalloc retries: 0         |",
+				"memory/oom_rate: 0.0",
+			),
 			NoMatch: []string{
 				`            "OOMKilled": true,`,
 				"sft-worker-3      0/1     OOMKilled   0          12m",
@@ -176,11 +172,11 @@ func mentionVetoes() []pattern.Pattern {
 			Also:   []string{"cuda.error", "torch.oom.class"},
 			Veto:   true,
 			Source: "help texts, warnings, comments: a conditional in front of the words",
-			Match: []pattern.Sample{
-				{Line: "# lower ppo_max_token_len_per_gpu if you hit CUDA out of memory (OOM)", Want: parser.Fields{}},
-				{Line: "gpu_memory_utilization: if set too high this can lead to torch.OutOfMemoryError: lower it (default: 0.9)", Want: parser.Fields{}},
-				{Line: "reduce the batch size to avoid CUDA error: out of memory", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"# lower ppo_max_token_len_per_gpu if you hit CUDA out of memory (OOM)",
+				"gpu_memory_utilization: if set too high this can lead to torch.OutOfMemoryError: lower it (default: 0.9)",
+				"reduce the batch size to avoid CUDA error: out of memory",
+			),
 			NoMatch: []string{
 				"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
 				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
@@ -202,10 +198,10 @@ func mentionVetoes() []pattern.Pattern {
 			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "questions of people: prompts and samples that a rollout prints over several lines, chat models' answers",
-			Match: []pattern.Sample{
-				{Line: "Why do I get torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB?", Want: parser.Fields{}},
-				{Line: "If the batch is too big you often see CUDA error: out of memory", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"Why do I get torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB?",
+				"If the batch is too big you often see CUDA error: out of memory",
+			),
 			NoMatch: []string{
 				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
 				"worker 3 got an error: RuntimeError: CUDA error: out of memory",
@@ -241,11 +237,11 @@ func mentionVetoes() []pattern.Pattern {
 			Also:   []string{"torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "READMEs and troubleshooting lists: the message in backticks, in quotation marks, or heading a list item",
-			Match: []pattern.Sample{
-				{Line: "* `torch.cuda.OutOfMemoryError: CUDA out of memory` - lower `--micro-batch`, or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.", Want: parser.Fields{}},
-				{Line: "- CUDA error: out of memory: reduce the batch size", Want: parser.Fields{}},
-				{Line: `The phrase "CUDA out of memory" means that the card is full.`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				"* `torch.cuda.OutOfMemoryError: CUDA out of memory` - lower `--micro-batch`, or set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
+				"- CUDA error: out of memory: reduce the batch size",
+				`The phrase "CUDA out of memory" means that the card is full.`,
+			),
 			NoMatch: []string{
 				"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
 				"XPU out of memory, please use `empty_cache` to release all unoccupied cached memory.",
@@ -268,13 +264,11 @@ func sampleVetoes() []pattern.Pattern {
 			Literals: []string{
 				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
 			},
-			Expr:   `^(?!.{0,2000}[│┃]\s*(?!-?\d{1,6}\.\d{1,6}\s)(?:[\w.-]{0,60}\d[\w.-]{0,60}|FAILED|ERROR|[Ff]ailed|[Ee]rror)\s*[│┃])\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
-			Also:   []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
-			Veto:   true,
-			Source: "rich tables: TRL print_prompt_completions_sample and others",
-			Match: []pattern.Sample{
-				{Line: "│ RuntimeError: CUDA out of memory. Tried to       │ checkpointing; torch.OutOfMemoryError: CUDA out  │        │", Want: parser.Fields{}},
-			},
+			Expr:    `^(?!.{0,2000}[│┃]\s*(?!-?\d{1,6}\.\d{1,6}\s)(?:[\w.-]{0,60}\d[\w.-]{0,60}|FAILED|ERROR|[Ff]ailed|[Ee]rror)\s*[│┃])\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
+			Also:    []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
+			Veto:    true,
+			Source:  "rich tables: TRL print_prompt_completions_sample and others",
+			Match:   lines("│ RuntimeError: CUDA out of memory. Tried to       │ checkpointing; torch.OutOfMemoryError: CUDA out  │        │"),
 			NoMatch: []string{"│ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │"},
 		},
 		{
@@ -293,15 +287,15 @@ func sampleVetoes() []pattern.Pattern {
 			Whole:  true,
 			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
 			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server)",
-			Match: []pattern.Sample{
-				{Line: `Receive: obj=GenerateReqInput(rid='20641', text="It stops with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.05 GiB is free.", input_ids=None, stream=True)`, Want: parser.Fields{}},
-				{Line: `Finish: obj=GenerateReqInput(rid='36468', text="Summarise: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB"), out={'text': 'It was OOMKilled.', 'meta_info': {}}`, Want: parser.Fields{}},
-				{Line: `Received request chatcmpl-7f3a: prompt: '<s>slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.', params: SamplingParams(n=1), lora_request: None.`, Want: parser.Fields{}},
-				{Line: `Request cmpl-1-0 details: prompt: "what is RuntimeError: CUDA error: out of memory?", prompt_token_ids: [1, 2], prompt_embeds shape: None.`, Want: parser.Fields{}},
-				{Line: `Generated response chatcmpl-7f3a (streaming delta): output: 'terminate called after throwing an instance of \'std::bad_alloc\'', output_token_ids: [1], finish_reason: stop`, Want: parser.Fields{}},
-				{Line: `{"model": "m", "messages": [{"content": "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.", "role": "user"}]}`, Want: parser.Fields{}},
-				{Line: `Request options: {'method': 'post', 'json_data': {'messages': [{'role': 'user', 'content': "NCCL WARN Cuda failure 'out of memory'"}], 'model': 'm'}}`, Want: parser.Fields{}},
-			},
+			Match: lines(
+				`Receive: obj=GenerateReqInput(rid='20641', text="It stops with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.05 GiB is free.", input_ids=None, stream=True)`,
+				`Finish: obj=GenerateReqInput(rid='36468', text="Summarise: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB"), out={'text': 'It was OOMKilled.', 'meta_info': {}}`,
+				`Received request chatcmpl-7f3a: prompt: '<s>slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.', params: SamplingParams(n=1), lora_request: None.`,
+				`Request cmpl-1-0 details: prompt: "what is RuntimeError: CUDA error: out of memory?", prompt_token_ids: [1, 2], prompt_embeds shape: None.`,
+				`Generated response chatcmpl-7f3a (streaming delta): output: 'terminate called after throwing an instance of \'std::bad_alloc\'', output_token_ids: [1], finish_reason: stop`,
+				`{"model": "m", "messages": [{"content": "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.", "role": "user"}]}`,
+				`Request options: {'method': 'post', 'json_data': {'messages': [{'role': 'user', 'content': "NCCL WARN Cuda failure 'out of memory'"}], 'model': 'm'}}`,
+			),
 			NoMatch: []string{
 				"Received request 7 of 12, allocating: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 				`Generated response in 2.1 s, then RuntimeError: CUDA error: out of memory`,
@@ -326,14 +320,14 @@ func sampleVetoes() []pattern.Pattern {
 			},
 			Veto:   true,
 			Source: "agents' logs: rllm (Trajectory N observation), ReAct loops (Observation:), smolagents (Observations:), chat templates (<tool_response>), tool results of function calling",
-			Match: []pattern.Sample{
-				{Line: "Trajectory 7 observation: [stdout] E       MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64", Want: parser.Fields{}},
-				{Line: "OBSERVATION: Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB", Want: parser.Fields{}},
-				{Line: "Observations: std::bad_alloc", Want: parser.Fields{}},
-				{Line: "<tool_response> RuntimeError: CUDA error: out of memory", Want: parser.Fields{}},
-				{Line: `[step 4] tool_output = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."`, Want: parser.Fields{}},
-				{Line: "Tool result (bash): fork: Cannot allocate memory", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"Trajectory 7 observation: [stdout] E       MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64",
+				"OBSERVATION: Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB",
+				"Observations: std::bad_alloc",
+				"<tool_response> RuntimeError: CUDA error: out of memory",
+				`[step 4] tool_output = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."`,
+				"Tool result (bash): fork: Cannot allocate memory",
+			),
 			NoMatch: []string{
 				"observation space too large: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
 				"MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64",
@@ -352,11 +346,11 @@ func sampleVetoes() []pattern.Pattern {
 			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request"},
 			Veto:   true,
 			Source: "chat templates and message lists: rollouts print the samples themselves, and coding data holds whole tracebacks",
-			Match: []pattern.Sample{
-				{Line: "[prompt] system You are helpful. user RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) what now?", Want: parser.Fields{}},
-				{Line: `{"role": "user", "content": "I get torch.cuda.OutOfMemoryError: CUDA out of memory."}`, Want: parser.Fields{}},
-				{Line: "<|im_start|>assistant std::bad_alloc is thrown when", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"[prompt] system You are helpful. user RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) what now?",
+				`{"role": "user", "content": "I get torch.cuda.OutOfMemoryError: CUDA out of memory."}`,
+				"<|im_start|>assistant std::bad_alloc is thrown when",
+			),
 			NoMatch: []string{"<|im_start|>assistant the answer is 42<|im_end|>"},
 		},
 	}

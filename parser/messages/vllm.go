@@ -18,11 +18,8 @@ func vllmSizing() []pattern.Pattern {
 			Literals: []string{"No available memory for the cache blocks"},
 			Expr:     "No available memory for the cache blocks\\. Try increasing `VLLM_(?:CPU|OPENVINO)_KVCACHE_SPACE`",
 			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init", Set: map[string]string{"resource": "host"},
-			Source: "vLLM CPU and OpenVINO backends, worker/cpu_worker.py",
-			Match: []pattern.Sample{{
-				Line: "ValueError: No available memory for the cache blocks. Try increasing `VLLM_CPU_KVCACHE_SPACE` when initializing the engine.",
-				Want: parser.Fields{"resource": "host"},
-			}},
+			Source:  "vLLM CPU and OpenVINO backends, worker/cpu_worker.py",
+			Match:   lines("ValueError: No available memory for the cache blocks. Try increasing `VLLM_CPU_KVCACHE_SPACE` when initializing the engine."),
 			NoMatch: []string{"ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine."},
 		},
 		{
@@ -31,9 +28,7 @@ func vllmSizing() []pattern.Pattern {
 			Expr:     "No available memory for the cache blocks\\.?(?:\\s*$| Try (?!increasing `VLLM_))", // quoted in vLLM's own help
 			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
 			Source: "vLLM 0.1-0.2x, worker/worker.py, v1/core/kv_cache_utils.py",
-			Match: []pattern.Sample{{
-				Line: "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", Want: parser.Fields{},
-			}},
+			Match:  lines("ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine."),
 			NoMatch: []string{
 				"# GPU blocks: 12358, # CPU blocks: 9362",
 				`an error "No available memory for the cache blocks" is raised.`,
@@ -115,11 +110,8 @@ func vllmSizing() []pattern.Pattern {
 			Literals: []string{"Cannot auto-fit max_model_len"},
 			Expr:     `Cannot auto-fit max_model_len: not enough GPU memory`,
 			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
-			Source: "vLLM since 0.14, v1/core/kv_cache_utils.py",
-			Match: []pattern.Sample{{
-				Line: "ValueError: Cannot auto-fit max_model_len: not enough GPU memory available to serve even a single token. Try increasing `gpu_memory_utilization`.",
-				Want: parser.Fields{},
-			}},
+			Source:  "vLLM since 0.14, v1/core/kv_cache_utils.py",
+			Match:   lines("ValueError: Cannot auto-fit max_model_len: not enough GPU memory available to serve even a single token. Try increasing `gpu_memory_utilization`."),
 			NoMatch: []string{"Using max model len 131072"},
 		},
 		{
@@ -167,10 +159,8 @@ func vllmSizing() []pattern.Pattern {
 			Literals: []string{"Failed to load model - not enough GPU memory"},
 			Expr:     `Failed to load model - not enough GPU memory(?![^\n]{0,1500}Tried to allocate)`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
-			Source: "vLLM since 0.13, v1/worker/gpu_model_runner.py",
-			Match: []pattern.Sample{{
-				Line: "Failed to load model - not enough GPU memory. Try lowering --gpu-memory-utilization to free memory for weights, increasing --tensor-parallel-size", Want: parser.Fields{},
-			}},
+			Source:  "vLLM since 0.13, v1/worker/gpu_model_runner.py",
+			Match:   lines("Failed to load model - not enough GPU memory. Try lowering --gpu-memory-utilization to free memory for weights, increasing --tensor-parallel-size"),
 			NoMatch: []string{"Failed to load model - not enough GPU memory. See https://docs.vllm.ai (original error: CUDA out of memory. Tried to allocate 2.00 GiB."},
 		},
 	}
@@ -198,10 +188,10 @@ func vllmPressure() []pattern.Pattern {
 			Expr:     `(?:Recv Tensor, Out Of Memory|Send Tensor, Peer Out Of Memory)`,
 			Kind:     parser.Pressure, Role: parser.Context,
 			Source: "vLLM, distributed/kv_transfer P2P connector: a transfer buffer, handled",
-			Match: []pattern.Sample{
-				{Line: "🔴[PUT]Recv Tensor, Out Of Memory, 10.0.0.1:21001👈10.0.0.2:22001, data:{'cmd': 'PUT'}", Want: parser.Fields{}},
-				{Line: "🔴Send Tensor, Peer Out Of Memory/Threshold, 10.0.0.1:21001 👉 10.0.0.2:22001", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"🔴[PUT]Recv Tensor, Out Of Memory, 10.0.0.1:21001👈10.0.0.2:22001, data:{'cmd': 'PUT'}",
+				"🔴Send Tensor, Peer Out Of Memory/Threshold, 10.0.0.1:21001 👉 10.0.0.2:22001",
+			),
 			NoMatch: []string{"srun: error: n1: task 0: Out Of Memory"},
 		},
 		{
@@ -221,7 +211,7 @@ func vllmPressure() []pattern.Pattern {
 					Line: "AssertionError: Error in memory profiling. Initial free memory 1073741824, current free memory 2147483648. This happens when",
 					Want: parser.Fields{"available": "1073741824", "free": "2147483648"},
 				},
-				{Line: "AssertionError: Error in memory profiling. This happens when the GPU memory was not properly cleaned up", Want: parser.Fields{}},
+				{Line: "AssertionError: Error in memory profiling. This happens when the GPU memory was not properly cleaned up"},
 			},
 			NoMatch: []string{"Memory profiling takes 9.81 seconds"},
 		},
@@ -261,7 +251,7 @@ func vllmDeaths() []pattern.Pattern {
 					Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_0': 1}",
 					Want: parser.Fields{"comm": "EngineCore_0", "exitcode": "1"},
 				},
-				{Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}", Want: parser.Fields{}},
+				{Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}"},
 				{Line: "Worker VllmWorkerProcess pid 5120 died, exit code: 1", Want: parser.Fields{"pid": "5120", "exitcode": "1"}},
 			},
 			NoMatch: []string{"Waiting for init message from front-end."},
@@ -283,12 +273,12 @@ func vllmDeaths() []pattern.Pattern {
 			Kind: parser.ProcessExit, Role: parser.Consequence,
 			Source: src + ", v1/engine/exceptions.py, v1/engine/async_llm.py",
 			Match: []pattern.Sample{
-				{Line: "EngineCore failed to start.", Want: parser.Fields{}},
-				{Line: "EngineCore encountered a fatal error.", Want: parser.Fields{}},
-				{Line: "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.", Want: parser.Fields{}},
+				{Line: "EngineCore failed to start."},
+				{Line: "EngineCore encountered a fatal error."},
+				{Line: "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause."},
 				{Line: "Engine core proc EngineCore_DP0 died unexpectedly, shutting down client.", Want: parser.Fields{"comm": "EngineCore_DP0"}},
 				{Line: "Worker proc VllmWorker-3 died unexpectedly, shutting down executor.", Want: parser.Fields{"comm": "VllmWorker-3"}},
-				{Line: "Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause.", Want: parser.Fields{}},
+				{Line: "Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause."},
 				{Line: "Error executing method 'determine_num_available_blocks'. This might cause deadlock in distributed execution.", Want: parser.Fields{"method": "determine_num_available_blocks"}},
 			},
 			NoMatch: []string{"EngineCore started", "RayWorkerProc started"},
@@ -302,7 +292,7 @@ func vllmDeaths() []pattern.Pattern {
 			Kind: parser.ProcessExit, Role: parser.Consequence,
 			Source: src,
 			Match: []pattern.Sample{
-				{Line: "RuntimeError: Worker failed with error 'list index out of range', please check the stack trace above for the root cause", Want: parser.Fields{}},
+				{Line: "RuntimeError: Worker failed with error 'list index out of range', please check the stack trace above for the root cause"},
 				{Line: "Exception in worker VllmWorkerProcess while processing method load_model.", Want: parser.Fields{"method": "load_model"}},
 			},
 			NoMatch: []string{"RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 2.00 GiB.', please check the stack trace above"},
@@ -460,12 +450,12 @@ func vllmMarkers() []pattern.Pattern {
 			Expr: `(?:init engine \(profile, create kv cache, warmup model\) took|Application startup complete` +
 				`|Starting vLLM API server|Uvicorn running on )`,
 			Marker: "ready", Source: src + "; uvicorn",
-			Match: []pattern.Sample{
-				{Line: "init engine (profile, create kv cache, warmup model) took 9.61 seconds", Want: parser.Fields{}},
-				{Line: "Application startup complete.", Want: parser.Fields{}},
-				{Line: "Starting vLLM API server 0 on http://0.0.0.0:8000", Want: parser.Fields{}},
-				{Line: "INFO:     Uvicorn running on http://0.0.0.0:30001 (Press CTRL+C to quit)", Want: parser.Fields{}},
-			},
+			Match: lines(
+				"init engine (profile, create kv cache, warmup model) took 9.61 seconds",
+				"Application startup complete.",
+				"Starting vLLM API server 0 on http://0.0.0.0:8000",
+				"INFO:     Uvicorn running on http://0.0.0.0:30001 (Press CTRL+C to quit)",
+			),
 			NoMatch: []string{"Waiting for application startup."},
 		},
 		{
