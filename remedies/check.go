@@ -129,6 +129,27 @@ func (it *Item) check() *fault {
 	return nil
 }
 
+// Patterns are the names of the messages that the guide's conditions ask for.
+func (g *Guide) Patterns() []string {
+	var conds, names []string
+	for i := range g.Lists {
+		conds = append(conds, g.Lists[i].When...)
+	}
+	for i := range g.Items {
+		it := &g.Items[i]
+		conds = slices.Concat(conds, it.Only, it.Requires, it.Supports, it.SatisfiedWhen)
+		for k := range it.Parameters {
+			conds = slices.Concat(conds, it.Parameters[k].When, it.Parameters[k].Only)
+		}
+	}
+	for _, cond := range conds {
+		if c, err := parseCondition(cond); err == nil && c.fact == "pattern" {
+			names = append(names, c.word)
+		}
+	}
+	return names
+}
+
 // unknownWord returns the first word that is not known.
 func unknownWord(words, known []string) string {
 	for _, w := range words {

@@ -45,13 +45,8 @@ func TestPatternsThatFactsAndGuidesAskForExist(t *testing.T) {
 		}
 	}
 	for _, g := range guides(t) {
-		for i := range g.Items {
-			it := &g.Items[i]
-			for _, cond := range slices.Concat(it.Only, it.Requires, it.Supports, it.SatisfiedWhen) {
-				if name, ok := strings.CutPrefix(strings.TrimPrefix(cond, "not "), "pattern:"); ok {
-					assert.NotNil(t, messages.ByName(name), "%s: %s", it.ID, name)
-				}
-			}
+		for _, name := range g.Patterns() {
+			assert.NotNil(t, messages.ByName(name), "%s: %s", g.ID, name)
 		}
 	}
 }

@@ -2,6 +2,7 @@
 package pack
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -120,6 +121,7 @@ type loader struct {
 	sources []*document       // of each pattern
 	indexes []int             // of each pattern in its document
 	names   map[string]string // of patterns and guides, and the file that has each
+	guides  [][]byte          // texts of the pack's guides
 	faults  []error
 	until   time.Time
 }
@@ -206,12 +208,20 @@ func (l *loader) readGuide(name string, text []byte) {
 	}
 	l.names[id] = name
 	l.pack.Guides = append(l.pack.Guides, *g)
+	l.guides = append(l.guides, text)
 }
 
-// proveTogether proves what depends on all files: that readers find each sample, and that each guide is for a program.
+// proveTogether proves what depends on all files: that readers find each sample, that each guide is for a program, and that the
+// messages exist that it asks for.
 func (l *loader) proveTogether() {
 	programs := l.pack.Programs()
-	for _, g := range l.pack.Guides {
+	for i := range l.pack.Guides {
+		g := &l.pack.Guides[i]
+		for _, name := range g.Patterns() {
+			if _, own := l.names[name]; !own && messages.ByName(name) == nil {
+				l.fault(fmt.Errorf("%s:%d: there is no pattern %q", l.names["guide "+g.ID], lineOf(l.guides[i], "pattern:"+name), name))
+			}
+		}
 		if !slices.Contains(programs, g.Framework) && classifier.FrameworkByID(g.Framework).ID == "" {
 			l.fault(fmt.Errorf("%s: framework %q: oomscan knows none of this name, and no pattern says program: %[2]s", l.names["guide "+g.ID], g.Framework))
 		}
@@ -230,4 +240,13 @@ func (l *loader) proveTogether() {
 		}
 	}
 	l.pack.table = table
+}
+
+// lineOf is the line in which a word stands by itself; 1 if none.
+func lineOf(text []byte, word string) int {
+	at := regexp.MustCompile(regexp.QuoteMeta(word) + `(?:[^\w.]|$)`).FindIndex(text)
+	if at == nil {
+		return 1
+	}
+	return 1 + bytes.Count(text[:at[0]], []byte{'\n'})
 }
