@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"oomscan/parser/secret"
 )
@@ -13,10 +14,12 @@ import (
 //go:embed page.html.tmpl
 var pageTemplate string
 
-// htmlTemplates are the page's head, one job, and its end; see page.html.tmpl.
-var htmlTemplates = template.Must(template.New("page").Funcs(template.FuncMap{
-	"size": size, "position": position, "w": func(name string) string { return htmlWords[name] }, "doNotApply": doNotApplyItems,
-}).Parse(pageTemplate))
+// htmlTemplates are the page's head, one job, and its end; see page.html.tmpl. Only who asks for the page waits for them.
+var htmlTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"size": size, "position": position, "w": func(name string) string { return htmlWords[name] }, "doNotApply": doNotApplyItems,
+	}).Parse(pageTemplate))
+})
 
 // NewHTML returns the reporter of one self-contained page: no request to a network, readable without script, light and dark.
 // Several jobs stand below an overview.
@@ -65,7 +68,7 @@ func (h *htmlReporter) read() string {
 
 func (h *htmlReporter) write(name string, data any) error {
 	var b strings.Builder
-	if err := htmlTemplates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := htmlTemplates().ExecuteTemplate(&b, name, data); err != nil {
 		return err
 	}
 	_, err := io.WriteString(h.out, printableText(b.String())) // no log turns the direction of the page's text
