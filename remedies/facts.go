@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -65,7 +66,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"picture": {"it failed while a picture was encoded", "no picture was encoded", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.image", "it failed while a picture was encoded")
 		}},
-		"sixteen_bits":     {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained is told", func(ctx *Context, _ string) verdict {
+			p := programOf(ctx.run).ID
+			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its weights have the type of its own setting, 16 bits unless told otherwise"}
+		}},
+		"own_optimizer": {"a program that makes the optimizer itself", "a script that makes the optimizer itself", func(ctx *Context, _ string) verdict {
+			p := programOf(ctx.run)
+			return verdict{truthOf(p.ID != "torch" && p.ID != "lightning"), "the optimizer is made by " + p.Name}
+		}},
 		"moved_whole":      {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
 		"vae":              {"it failed in the VAE", "not in the VAE", vae.ask},

@@ -118,6 +118,9 @@ func evaluating(ctx *Context, _ string) verdict {
 	return verdict{no, "it did not fail in evaluation"}
 }
 
+// typedPrograms read weights in the type that a setting of their own names, which is 16 bits by default.
+var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron"}
+
 // movedWhole says that code moves a model that it has just loaded to one card.
 func movedWhole(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "from_pretrained(") && ctx.stackContains(12, ".cuda(", "cuda return self._apply", ".to(device", "to return self._apply") && !ctx.is("launcher:torchrun") {

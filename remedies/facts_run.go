@@ -60,6 +60,9 @@ func zero3(ctx *Context, _ string) verdict {
 	if n, ok := ctx.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ok {
 		return verdict{truthOf(n == 3), fmt.Sprintf("the ZeRO stage is %d", n)}
 	}
+	if ctx.passesThrough("/deepspeed/runtime/zero/stage3.py", "/deepspeed/runtime/zero/partition_parameters.py", "/deepspeed/runtime/zero/parameter_offload.py") || ctx.stackContains(40, "_zero3_") {
+		return verdict{yes, "it failed in the code of ZeRO stage 3"}
+	}
 	f, ok := ctx.settings.find("deepspeed", true)
 	if !ok {
 		if f, ok = ctx.settings.find("deepspeed_config", true); !ok {
