@@ -97,7 +97,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 
 // inSentence begins with a small letter where a text stands behind another one. What begins with an abbreviation keeps it.
 func inSentence(s string) string {
-	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && (s[1] == ' ' || s[1] >= 'a' && s[1] <= 'z') {
 		return string(s[0]|0x20) + s[1:]
 	}
 	return s

@@ -2,22 +2,24 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// writeChecklist shows the items in the guide's order, one line each. Those that do not apply stand below their list,
-// together by reason. In full, each item has its details, and those that do not apply stand in their places.
+// writeChecklist shows the items in the guide's order, one line each. Those that do not apply stand below their list, with
+// their numbers, together by reason. In full, each item has its details, and those that do not apply stand in their places.
 func writeChecklist(p *page, in *Incident, full bool) {
 	if len(in.Remedies) == 0 {
 		return
 	}
-	legend := ""
-	if len(in.Proposals) > 0 {
-		legend = "  " + unbroken(p.g.star+" = "+wordStarred)
-	}
-	p.section(wordChecklist, span{plain, "  " + in.Checklist}, span{dim, legend})
 	started := startedBy(in)
+	if !full {
+		maps.DeleteFunc(started, func(_ string, place int) bool { return place > maxProposals }) // the page does not show it
+	}
+	name, _, _ := strings.Cut(in.Checklist, ` (guide "`)
+	p.section(wordChecklist, span{plain, "  " + name}, span{dim, legend(p.g, started)})
 	urls := map[string]bool{}
 	list := ""
 	var out []*Remedy
@@ -49,15 +51,36 @@ func writeChecklist(p *page, in *Incident, full bool) {
 	writeFolded(p, out)
 }
 
-// startedBy are the items that a proposal is made of.
-func startedBy(in *Incident) map[string]bool {
-	ids := map[string]bool{}
-	for _, x := range in.Proposals {
+// startedBy are the items that a proposal is made of, each with the place of the first one.
+func startedBy(in *Incident) map[string]int {
+	places := map[string]int{}
+	for i, x := range in.Proposals {
 		for _, id := range x.Remedies {
-			ids[id] = true
+			if places[id] == 0 {
+				places[id] = i + 1
+			}
 		}
 	}
-	return ids
+	return places
+}
+
+// legend says what the marks of a checklist mean: what to try first has a mark of its own.
+func legend(g *glyphs, places map[string]int) string {
+	if len(places) == 0 {
+		return ""
+	}
+	var first, others bool
+	for _, place := range places {
+		first, others = first || place == 1, others || place > 1
+	}
+	var out []string
+	if first {
+		out = append(out, g.star+" = "+wordStarred)
+	}
+	if others {
+		out = append(out, g.other+" = "+wordOther)
+	}
+	return "  " + unbroken(strings.Join(out, "  "))
 }
 
 func ruledOut(x *Remedy) bool { return x.Applies != nil && !*x.Applies }
@@ -66,19 +89,23 @@ func ruledOut(x *Remedy) bool { return x.Applies != nil && !*x.Applies }
 const itemIndent = 9
 
 // writeItem writes one line: the item's mark, number and title, and from what to what its value goes.
-func writeItem(p *page, x *Remedy, started bool) {
+func writeItem(p *page, x *Remedy, place int) {
 	mark, kind := span{plain, string(nbsp)}, plain
 	switch {
 	case ruledOut(x):
 		mark, kind = span{dim, p.g.minus}, dim
-	case started:
+	case place == 1:
 		mark = span{good, p.g.star}
+	case place > 1:
+		mark = span{good, p.g.other}
 	}
 	spans := []span{mark, {kind, unbroken(fmt.Sprintf(" %2d  ", x.Order))}, {kind, x.Title}}
 	switch {
 	case ruledOut(x):
 	case len(x.Changes) == 1:
-		spans = append(spans, inShort(p.g, &x.Changes[0])...)
+		if next := inShort(p.g, &x.Changes[0]); itemIndent+measure(x.Title)+measure(plainText(next)) <= p.prose {
+			spans = append(spans, next...)
+		}
 	case len(x.Changes) > 1:
 		spans = append(spans, span{dim, ": " + count(len(x.Changes), "setting", "settings")})
 	}
@@ -102,27 +129,24 @@ func isSwitch(value string) bool {
 	return slices.Contains([]string{"true", "false", "none", "null"}, strings.ToLower(value))
 }
 
-// writeFolded says why items do not apply, how many for each reason.
+// writeFolded says which items do not apply, and why: those of one reason together.
 func writeFolded(p *page, items []*Remedy) {
 	if len(items) == 0 {
 		return
 	}
 	var reasons []string
-	times := map[string]int{}
+	numbers := map[string][]string{}
 	for _, x := range items {
-		why := against(x.AppliesWhy)
-		if times[why] == 0 {
+		why := inBrief(x.AppliesWhy)
+		if numbers[why] == nil {
 			reasons = append(reasons, why)
 		}
-		times[why]++
+		numbers[why] = append(numbers[why], strconv.Itoa(x.Order))
 	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return times[b] - times[a] })
 	for i, why := range reasons {
-		if times[why] > 1 {
-			reasons[i] += fmt.Sprintf(" (%d)", times[why])
-		}
+		reasons[i] = unbroken(strings.Join(numbers[why], ", ")+": ") + why
 	}
-	p.para(block{indent: 5, hang: itemIndent, lines: 4}, span{dim, doNotApply(len(items))}, span{plain, strings.Join(reasons, "; ")})
+	p.para(block{indent: 5, hang: itemIndent, lines: 4}, span{dim, wordNotHere}, span{plain, strings.Join(reasons, "; ")})
 }
 
 // writeURL names an item's source, once.

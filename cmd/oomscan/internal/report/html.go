@@ -408,7 +408,7 @@ func htmlLists(in *Incident) []htmlList {
 			l.Out = append(l.Out, htmlItem{Remedy: x, Reason: against(x.AppliesWhy)})
 			continue
 		}
-		item := htmlItem{Remedy: x, Started: started[x.ID]}
+		item := htmlItem{Remedy: x, Started: started[x.ID] > 0}
 		if len(x.Changes) == 1 {
 			item.Value = strings.TrimPrefix(plainText(inShort(&unicodeGlyphs, &x.Changes[0])), ": ")
 		}

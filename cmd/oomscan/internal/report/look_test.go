@@ -145,7 +145,7 @@ func TestItemsThatDoNotApplyAreFoldedByReason(t *testing.T) {
 		item(1, "it is off"), {Order: 2, ID: "b", Title: "Second item"}, item(3, "the actor failed"), item(4, "the actor failed"), item(5, "the actor failed"),
 	}}}}
 	got := text(t, r, Style{Width: 80})
-	assert.Contains(t, got, "      2  Second item\n     4 do not apply: actor failed (3); off\n")
+	assert.Contains(t, got, "      2  Second item\n     Not applicable  1: off; 3, 4, 5: actor failed\n")
 	assert.NotContains(t, got, "careful")
 	assert.Contains(t, text(t, r, Style{Width: 80, Full: true}), "It is off.\n")
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -151,7 +152,7 @@ func holders(in *Incident) []holder {
 	var out []holder
 	add := func(name string, pid *int, bytes int64, note string) {
 		if pid != nil {
-			name = strings.TrimSpace(fmt.Sprintf("%s %d", name, *pid))
+			name = fmt.Sprintf("%s %d", cmp.Or(name, "pid"), *pid)
 		}
 		out = append(out, holder{name, bytes, note})
 	}

@@ -66,19 +66,19 @@ type span struct {
 
 // glyphs are the characters that text is drawn with.
 type glyphs struct {
-	bullet, pointer, star, plus, minus, arrow, times, ellipsis, separator, rule string
-	bar                                                                         map[ink]string
+	bullet, pointer, star, other, plus, minus, arrow, times, ellipsis, separator, rule string
+	bar                                                                                map[ink]string
 }
 
 var unicodeGlyphs = glyphs{
-	bullet: "•", pointer: "▸", star: "★", plus: "+", minus: "–", arrow: "→", times: "×", ellipsis: "…", separator: " · ", rule: "─",
+	bullet: "•", pointer: "▸", star: "★", other: "☆", plus: "+", minus: "–", arrow: "→", times: "×", ellipsis: "…", separator: " · ", rule: "─",
 	bar: map[ink]string{
 		partAllocated: "█", partReserved: "▓", partProcess: "▒", partOthers: "▚", partFree: "·", partUnknown: "░",
 	},
 }
 
 var asciiGlyphs = glyphs{
-	bullet: "-", pointer: ">", star: "*", plus: "+", minus: "-", arrow: "->", times: "x", ellipsis: "...", separator: ", ", rule: "-",
+	bullet: "-", pointer: ">", star: "*", other: "+", plus: "+", minus: "-", arrow: "->", times: "x", ellipsis: "...", separator: ", ", rule: "-",
 	bar: map[ink]string{
 		partAllocated: "#", partReserved: "=", partProcess: "+", partOthers: "%", partFree: ".", partUnknown: ":",
 	},

@@ -33,7 +33,7 @@ func writeUpdate(p *page, in *Incident, before Snapshot) {
 func (in *Incident) afterwards(p *page, before Snapshot) (news [][]span) {
 	add := func(spans ...span) { news = append(news, spans) }
 	if n := in.Repeats - before.Repeats; n > 0 {
-		add(span{plain, sameErrorTimes(n)})
+		add(span{plain, sameError(n)})
 	}
 	shown := 0
 	for _, k := range groups(in.Consequences) {

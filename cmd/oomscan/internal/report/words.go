@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,7 +70,9 @@ const (
 	wordUnknown        = "The log does not show what took the memory."
 	wordNoFix          = "NO SINGLE FIX FOUND"
 	wordNotSetNow      = ", not set now"
-	wordStarred        = "recommended above"
+	wordStarred        = "try first"
+	wordOther          = "or instead"
+	wordNotHere        = "Not applicable  "
 	wordFullLength     = "full length"
 	wordNoProposal     = "The log does not show which single change would help. Work through the checklist below from the top."
 	wordCut            = "Cut here: an issue can hold no more. The HTML report has everything."
@@ -338,14 +342,6 @@ func jobID(r *Report) string {
 // killedInAll says how many processes a storm of kills took.
 func killedInAll(n int) string { return count(n, "process", "processes") + " killed in all" }
 
-// doNotApply introduces the reasons why items of a checklist do not apply.
-func doNotApply(n int) string {
-	if n == 1 {
-		return "1 does not apply: "
-	}
-	return fmt.Sprintf("%d do not apply: ", n)
-}
-
 // others counts further processes of a name.
 func others(n int) string { return count(n, "other", "others") }
 
@@ -372,12 +368,8 @@ func heldText(in *Incident) string {
 	return fmt.Sprintf("%d %s processes hold %s (%.0f %%): ", n, deref(in.Root.Process), size(bytes), 100*float64(bytes)/float64(*limit))
 }
 
-// sameError says how often the first failure was reported again.
-func sameError(n int) string {
-	return sameErrorTimes(n) + " (another rank, or raised again)"
-}
-
-func sameErrorTimes(n int) string { return "same error " + count(n, "more time", "more times") }
+// sameError says how often the first failure was reported again: by other ranks, or raised once more.
+func sameError(n int) string { return "same error " + count(n, "more time", "more times") }
 
 // against says in few words why an item does not apply: settings by their last word.
 func against(why string) string {
@@ -386,6 +378,15 @@ func against(why string) string {
 	}
 	return words(why, lastPart)
 }
+
+// inBrief is [against] without what explains it further: the full report has that, and the place in the log.
+func inBrief(why string) string {
+	why, _, _ = strings.Cut(against(why), ": ")
+	return strings.ReplaceAll(settingPlace().ReplaceAllString(why, ""), "; ", ", ")
+}
+
+// settingPlace is where the log tells a setting, behind it.
+var settingPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \([^() ]+:\d+\)`) })
 
 // closing is the report's last line: how many incidents, the first change, and where the first one stands.
 func closing(r *Report) string {
@@ -399,31 +400,47 @@ func closing(r *Report) string {
 		file = "stdin"
 	}
 	parts := []string{position(file, in.Root.Line)}
-	if len(in.Proposals) > 0 && len(in.Proposals[0].Changes) > 0 {
-		fix := in.Proposals[0].fix()
-		if strings.Contains(fix, "=") {
-			fix = "fix " + fix
-		}
-		parts = append([]string{fix}, parts...)
+	if len(in.Proposals) > 0 {
+		parts = append([]string{firstStep(in)}, parts...)
 	}
 	return count(n, "incident", "incidents") + ": " + strings.Join(parts, ", ")
 }
 
-// fix is a proposal in a few words: what to set, which setting to move, or what it says; empty when it says nothing.
+// firstStep is what to do first, in a line: a fix only where the cause is proved and the change is known to be enough.
+func firstStep(in *Incident) string {
+	x := in.Proposals[0]
+	sure := in.Verdict == "memory" && in.Cause != nil && in.Cause.Confidence == "high" && x.Fits != nil && *x.Fits
+	more, typed := len(x.Changes)-1, slices.ContainsFunc(x.Changes, func(c Change) bool { return c.To != nil })
+	x.Changes = x.Changes[:min(1, len(x.Changes))] // the others stand above
+	fix := inSentence(x.fix())
+	switch {
+	case typed && sure:
+		fix = "fix " + fix
+	case typed:
+		fix = "try " + fix
+	}
+	if more > 0 {
+		fix += fmt.Sprintf(" and %d more", more)
+	}
+	return fix
+}
+
+// fix is a proposal in a few words: what to type, which setting to move, or what it says; empty when it says nothing.
 func (x *Proposal) fix() string {
 	var parts []string
 	for _, c := range x.Changes {
 		switch {
 		case c.Key == "":
-		case c.To != nil && *c.To == c.Snippet, c.To != nil && strings.Contains(*c.To, " "):
-			parts = append(parts, strings.ReplaceAll(c.Snippet, "\n", " "))
-		case c.To != nil:
+		case c.To == nil:
+			parts = append(parts, strings.TrimSuffix(cmp.Or(verbs[c.Direction], verbs["set"]), " it")+" "+c.Key)
+		case c.Snippet == "" || strings.Contains(c.Snippet, "\n") && !strings.Contains(*c.To, " "):
 			parts = append(parts, c.Key+"="+*c.To)
 		default:
-			parts = append(parts, strings.TrimSuffix(cmp.Or(verbs[c.Direction], verbs["set"]), " it")+" "+c.Key)
+			snippet := strings.TrimPrefix(c.Snippet, "# ") // a comment says what to take out
+			parts = append(parts, strings.ReplaceAll(snippet, "\n", " "))
 		}
 	}
-	return cmp.Or(strings.Join(parts, ", "), cmp.Or(x.Text, x.Title))
+	return cmp.Or(strings.Join(parts, ", "), cmp.Or(x.Title, x.Text))
 }
 
 // named is the word for an identifier, or the identifier itself when there is none.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -36,7 +35,7 @@ func (b *htmlBudget) rangeText() string {
 }
 
 // doNotApplyItems counts the items of a list that do not apply.
-func doNotApplyItems(n int) string { return strings.TrimSuffix(doNotApply(n), ": ") }
+func doNotApplyItems(n int) string { return count(n, "item does not apply", "items do not apply") }
 
 // byLines says what the drawing's axis is: lines of a file.
 func byLines(from, to int, file string) string {
