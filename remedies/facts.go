@@ -78,6 +78,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"moved_whole":      {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
 		"vae":              {"it failed in the VAE", "not in the VAE", vae.ask},
+		"engine_wakes": {"the engine failed when it woke", "the engine did not fail when it woke", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.stackContains(engineDepth, wakes...)), "the engine sleeps already: it failed when it woke"}
+		}},
 		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
 		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
 		"fragmented":       {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},

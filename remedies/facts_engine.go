@@ -86,10 +86,12 @@ func kvRuntime(ctx *Context, _ string) verdict {
 	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine was full"}
 }
 
-// Functions of an engine's start: those that measure its activations, and those that run once the cache is there.
+// Functions of an engine: those that measure its activations at start, those that run once the cache is there, and those that wake
+// a sleeping engine.
 var (
 	profiling  = []string{"profile_run", "determine_num_available_blocks", "determine_available_memory"}
 	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}
+	wakes      = []string{"wake_up", "resume_memory", "resume_kv"}
 )
 
 // engineDepth is how many frames of an engine's stack are asked.

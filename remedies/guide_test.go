@@ -177,3 +177,21 @@ func TestVersionIn(t *testing.T) {
 		assert.Equal(t, test.ok, ok, "%s %s", test.version, test.bounds)
 	}
 }
+
+func TestValuesAreEqualHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"['model', 'optimizer', 'extra']", "[model,optimizer,extra]", true},
+		{`["model", "hf_model"]`, "[model]", false},
+		{"'bf16'", "BF16", true},
+		{"1e3", "1000", true},
+		{"True", "true", true},
+		{"None", "null", true},
+		{"8", "16", false},
+	} {
+		assert.Equal(t, c.want, equal(c.a, c.b), "%s %s", c.a, c.b)
+	}
+}

@@ -195,8 +195,18 @@ func equal(a, b string) bool {
 		y, ok := parseBool(b)
 		return ok && x == y
 	}
-	return strings.EqualFold(strings.Trim(a, `"' `), strings.Trim(b, `"' `)) || isNone(a) && isNone(b)
+	return strings.EqualFold(bare(a), bare(b)) || isNone(a) && isNone(b)
 }
+
+// bare is a value without the quotes and blanks that Python and YAML print around it and around the parts of a list.
+func bare(value string) string {
+	if strings.HasPrefix(value, "[") {
+		return listQuotes.Replace(value)
+	}
+	return strings.Trim(value, `"' `)
+}
+
+var listQuotes = strings.NewReplacer(`"`, "", "'", "", " ", "")
 
 // versionIn says whether a version satisfies bounds such as ">=0.5 <0.7". A bound counts to the precision it has: 0.7.1
 // satisfies "<=0.7" and not "<=0.7.0". The second result is false when either cannot be read.
