@@ -37,6 +37,8 @@ func trainerRules() []rule {
 		r("text_generation_server/server.py", "Prefill Decode", Rollout, strong),
 		r("text_generation_server/models/", "generate_token", Rollout, strong),
 
+		r("actors/reference_model.py", "", LogProb, strong), // torchforge
+
 		// Chainer's optimizers run the loss themselves.
 		r("chainer/variable.py", "backward _backward_main", Backward, decisive),
 		r("chainer/training/updaters/", "", Training, strong),

@@ -33,6 +33,7 @@ var words = []meaning{
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
 	{lazyre.New(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init},
 	{lazyre.New(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout},
+	{lazyre.New(`\bError executing load_single_module\b`), Init}, // TensorRT-LLM's loader
 	{lazyre.New(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init},
 	{lazyre.New(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
 	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},

@@ -152,6 +152,7 @@ var parts = map[string][]string{
 		`: {letter} {file}]{_}`,                                          // TensorFlow
 		`: {rankword}[{pid}][{value}]: {level}: {module}:{_}`,            // Composer: rank, process, its thread
 		` [{logger=TRT{?-LLM}}] {?[RANK {rank}] }[{letter}]{_}`,          // TensorRT, TensorRT-LLM
+		` {host} {module}[{pid}] {level}{_}`,                             // coloredlogs
 		`{+}\|{?{pipelevel}|{+}{named}{+}\|{?{pipelevel}}}{_}`,           // loguru and others with bars
 		` - {{dashlevel}|{named} - {{dashlevel}|{named} - {dashlevel}}}`, // Python's logging with dashes
 		` - {!unleveled}{dotted} - `,

@@ -144,7 +144,7 @@ func ggmlPatterns() []pattern.Pattern {
 			Literals: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate ", `msg="Load failed"`, "msg=load request=", `msg="load request`},
 			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
 				`|panic: unable to load model: |(?:time=\S{1,40} level=[A-Z]{4,5} source=\w{1,20}\.go:\d{1,5} )?msg=(?:"Load failed"|"?load request"?=?"\{Operation:(?:fit|alloc|commit))` +
-				`|\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
+				`|(?!llama_kv_cache_update)\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
 			Kind: parser.GPUDriverOOM, Role: parser.Detail, Phase: "init",
 			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go, runner/ollamarunner/runner.go, server/sched.go",
 			Match: lines(
@@ -165,7 +165,17 @@ func ggmlPatterns() []pattern.Pattern {
 				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
 				"llama_model_loader: loaded meta data with 29 key-value pairs",
 				"decode: failed to find a memory slot for batch of size 512",
+				"llama_kv_cache_update_impl: failed to allocate compute buffers",
 			},
+		},
+		{
+			Name:     "ggml.not_updated",
+			Literals: []string{"llama_kv_cache_update"},
+			Expr:     `^(?:\w{2,8} {1,8})?llama_kv_cache_update\w{0,20}: failed to allocate compute buffers`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Detail, Phase: "rollout",
+			Source:  "llama.cpp 2024-2025, src/llama.cpp: the cache is shifted or defragmented while a batch is decoded",
+			Match:   lines("llama_kv_cache_update_impl: failed to allocate compute buffers", "llama_kv_cache_update_internal: failed to allocate compute buffers"),
+			NoMatch: []string{"llama_new_context_with_model: failed to allocate compute buffers"},
 		},
 		{
 			Name:     "ggml.buffer",

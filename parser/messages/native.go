@@ -114,12 +114,13 @@ func libraryPatterns() []pattern.Pattern {
 			// PhysX gives the status of the driver, which is 700 after an illegal access.
 			Name:     "gpu.sized",
 			Program:  anyCUDA,
-			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", " bytes on device "},
+			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", " bytes on device ", " bytes: no memory is available", " failed on "},
 			Expr: `DeviceMemoryAllocator fail to allocate memory (?<requested_b>\d{1,19}) bytes!! Result = 2\b|Out of GPU memory trying to allocate (?<requested_sz>` + torchSize + `)|^(?:ERROR: )?(?:LoadError: )?Out of GPU memory\s*$|^\s{0,8}\[\d{1,6}\] CUDA\.OutOfGPUMemoryError\(` +
 				`|Device\(id:(?<device>\d{1,4})\) memory isn't enough and alloc failed(?:.{1,400}?alloc size: (?<requested_b>\d{1,19})B)?` +
-				`|(?:Failed to|Can't) allocate (?<requested_b>\d{1,19}) bytes on device (?:'cuda:)?(?<device>\d{1,4})`,
+				`|(?:Failed to|Can't) allocate (?<requested_b>\d{1,19}) bytes on device (?:'cuda:)?(?<device>\d{1,4})` +
+				`|MemoryError: (?:Cannot allocate (?<requested_b>\d{1,19}) bytes: no memory is available|Allocation of (?<requested_sz>` + torchSize + `) failed on (?:CUDA|NV|AMD|HIP|GPU|CL|QCOM|METAL|WEBGPU)(?::(?<device>\d{1,4}))?\. Used: )`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
-			Source: "PhysX (Isaac Gym, Isaac Sim), PxgCudaMemoryAllocator.cpp; CUDA.jl, pool.jl; MindSpore, mem_reuse; Warp, context.py; DALI, mm/malloc_resource",
+			Source: "PhysX (Isaac Gym, Isaac Sim), PxgCudaMemoryAllocator.cpp; CUDA.jl, pool.jl; MindSpore, mem_reuse; Warp, context.py; DALI, mm/malloc_resource; tinygrad, device.py, runtime/ops_amd.py",
 			Match: []pattern.Sample{
 				{Line: "PxgCudaDeviceMemoryAllocator fail to allocate memory 100663296 bytes!! Result = 2", Want: parser.Fields{"requested": "100663296"}},
 				{Line: "ERROR: LoadError: Out of GPU memory trying to allocate 1.000 GiB", Want: parser.Fields{"requested": "1073741824"}},
@@ -127,6 +128,8 @@ func libraryPatterns() []pattern.Pattern {
 				{Line: "     [6] CUDA.OutOfGPUMemoryError(sz::Int64)"},
 				{Line: "RuntimeError: Device(id:0) memory isn't enough and alloc failed, kernel name: Default/AdamWeightDecay-op1, alloc size: 1073741824B.", Want: parser.Fields{"device": "0", "requested": "1073741824"}},
 				{Line: "RuntimeError: Failed to allocate 536870912 bytes on device 'cuda:1'", Want: parser.Fields{"device": "1", "requested": "536870912"}},
+				{Line: "MemoryError: Cannot allocate 122341986304 bytes: no memory is available.", Want: parser.Fields{"requested": "122341986304"}},
+				{Line: "MemoryError: Allocation of 8.00 GB failed on AMD:1. Used: 22.10 GB", Want: parser.Fields{"requested": "8589934592", "device": "1"}},
 				{Line: "Can't allocate 268435456 bytes on device 0.", Want: parser.Fields{"device": "0", "requested": "268435456"}},
 			},
 			NoMatch: []string{"PxgCudaDeviceMemoryAllocator fail to allocate memory 12 bytes!! Result = 700", "RuntimeError: Failed to allocate 64 bytes on device 'cpu'"},
