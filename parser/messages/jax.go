@@ -10,7 +10,7 @@ import (
 // jaxPatterns are JAX, XLA and TensorFlow.
 var jaxPatterns = slices.Concat(
 	by(pattern.Program{Name: "xla", Allocator: "xla"}, xlaPatterns),
-	by(pattern.Program{Name: "tf", Application: "tensorflow", Allocator: "xla"}, tensorflowPatterns, nodePatterns),
+	by(pattern.Program{Name: "tf", Application: "tensorflow", Allocator: "xla"}, tensorflowPatterns, nodePatterns, tensorflowDevice),
 	by(pattern.Program{Name: "paddle", Allocator: "paddle"}, paddlePatterns),
 )
 
@@ -201,13 +201,31 @@ func tensorflowPatterns() []pattern.Pattern {
 	}
 }
 
+// oldDevice is the device of a node, before TensorFlow 1.5 the only word of it.
+const oldDevice = `\b_device="/job:[^"]{1,80}/(?:device:)?(?:gpu|GPU):(?<device>\d{1,4})"`
+
+func tensorflowDevice() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:  "tf.node_device",
+		After: []string{"tf.tensor"}, Within: 2,
+		Expr: `^\s{0,8}\[\[Node: .{1,400}?` + oldDevice,
+		Kind: parser.GPUOOM, Role: parser.Detail,
+		Source: "TensorFlow 0.7-1.8, common_runtime/executor.cc",
+		Match: []pattern.Sample{{
+			Line: `	 [[Node: sub_2518 = Sub[T=DT_FLOAT, _device="/job:localhost/replica:0/task:0/gpu:1"](sub_2518/x, Variable_1955/read)]]`,
+			Want: parser.Fields{"device": "1"},
+		}},
+		NoMatch: []string{`	 [[Node: a/sub_1 = Sub[T=DT_FLOAT, _device="/job:localhost/replica:0/task:0/cpu:0"](a, b)]]`},
+	}}
+}
+
 // nodePatterns are the node of the graph whose kernel asked for the memory: its name tells what made it.
 func nodePatterns() []pattern.Pattern {
-	const node = `(?:\[\[(?:\{\{)?node |Detected at node:? '?)[^\s']{0,300}?`
+	const node = `(?:\[\[(?:(?:\{\{)?node |Node: )|Detected at node:? '?)[^\s']{0,300}?`
 	named := func(name, phase, expr string, noMatch string, samples ...string) pattern.Pattern {
 		return pattern.Pattern{
 			Name:     name,
-			Literals: []string{"[[node ", "[[{{node ", "Detected at node", "[operator < "},
+			Literals: []string{"[[node ", "[[Node: ", "[[{{node ", "Detected at node", "[operator < "},
 			Expr:     expr,
 			Kind:     parser.GPUOOM, Role: parser.Detail, Phase: phase,
 			Source: "TensorFlow 1-2, common_runtime/executor.cc; PaddlePaddle, framework/operator.cc: a line beside the failure",
@@ -216,12 +234,13 @@ func nodePatterns() []pattern.Pattern {
 	}
 	return []pattern.Pattern{
 		named("op.gradient", "backward",
-			node+`(?:\bgradients(?:_\d+)?/|gradient_tape/|_grad/|Backprop(?:Input|Filter)\b)|\[operator < \w{1,60}_grad > error\]`,
+			node+`(?:\bgradients(?:_\d+)?/|gradient_tape/|_grad/|Backprop(?:Input|Filter)\b)(?:.{1,400}?`+oldDevice+`)?|\[operator < \w{1,60}_grad > error\]`,
 			" [[node model/conv2d_3/Conv2D (defined at train.py:88) ]]",
 			"\t [[node training/Adam/gradients/bert/encoder/layer_3/MatMul_grad/MatMul_1 (defined at train.py:88) ]]",
+			`	 [[Node: gradients/Conv2d_1a_7x7/BatchNorm/moments/mul_grad/Mul = Mul[T=DT_FLOAT](a, b)]]`,
 			"Detected at node 'gradient_tape/model/conv2d_3/Conv2D/Conv2DBackpropFilter' defined at (most recent call last):",
 			"  [operator < conv2d_grad > error]"),
-		named("op.optimizer", "optimizer", node+`(?:\b(?:Resource)?Apply[A-Z]\w{1,40}|/update_\w)`,
+		named("op.optimizer", "optimizer", node+`(?:\b(?:Resource)?Apply[A-Z]\w{1,40}|/update_\w)(?:.{1,400}?`+oldDevice+`)?`,
 			" [[node Adam/gradients/dense/MatMul_grad/MatMul (defined at train.py:88) ]]",
 			"\t [[{{node Adam/update_bert/embeddings/word_embeddings/ApplyAdam}}]]",
 			"Detected at node 'Adam/Adam/update_3/ResourceApplyAdam' defined at (most recent call last):"),

@@ -24,6 +24,14 @@ func openrlhfMarkers() []pattern.Pattern {
 			Match: []pattern.Sample{{Line: "Episode [1/1]:   1%|          | 1/78 [09:20<11:59:11, 560.41s/it]", Want: parser.Fields{"step": "1"}}},
 		},
 		{
+			// Training follows generation, so that the engines are up.
+			Name:     "openrlhf.trained",
+			Literals: []string{"]: 100%|"},
+			Expr:     `Train epoch \[\d{1,6}/\d{1,6}\]: 100%`,
+			Marker:   "ready", Source: src,
+			Match: lines("Train epoch [1/1]: 100%|██████████| 8/8 [02:00<00:00, 15.12s/it, pg=0.319]"),
+		},
+		{
 			Name:     "openrlhf.experience",
 			Literals: []string{"make_experience"},
 			Expr:     `make_experience:?\s{1,4}0%`,

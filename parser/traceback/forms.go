@@ -84,8 +84,11 @@ func (a *Assembler) isWholeFrame() bool {
 	return a.isFrame() && a.line.at == 0 && a.line.frame.Line > 0
 }
 
-// isIndentedFrame recognises a frame whose header is lost.
-func (a *Assembler) isIndentedFrame() bool { return a.line.indent >= 2 && a.isWholeFrame() }
+// isHeadlessFrame recognises a frame whose header is lost. Without its indentation it must name a function: a syntax
+// error's place does not.
+func (a *Assembler) isHeadlessFrame() bool {
+	return a.isWholeFrame() && (a.line.indent >= 2 || a.line.frame.Func != "")
+}
 
 // isResumedFrame recognises a further frame of the traceback that seemed to end a few lines before.
 func (a *Assembler) isResumedFrame() bool {

@@ -119,7 +119,7 @@ var transitions = [...]transition{
 	{outside, (*Assembler).isResumedFrame, (*Assembler).addFrame, frames, FrameLine},
 	{outside, (*Assembler).isResumedException, (*Assembler).finish, messages | ended, Final},
 	{outside, form(isChain), (*Assembler).chain, idle | chained, Outside},
-	{outside, (*Assembler).isIndentedFrame, (*Assembler).beginAtFrame, frames, FrameLine},
+	{outside, (*Assembler).isHeadlessFrame, (*Assembler).beginAtFrame, frames, FrameLine},
 
 	{emptyMessage, form(isOnly("")), nil, 0, Outside},
 	{messages, form(isOnly("")), nil, ended, Outside},
