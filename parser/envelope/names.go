@@ -21,12 +21,12 @@ func isNode(b []byte) bool {
 }
 
 // isSuffix recognizes the ends of dotted names that are no hosts: files, and Python's exceptions that begin with a small letter
-// (cv2.error, socket.timeout).
+// (cv2.error, socket.timeout), systemd's units.
 func isSuffix(x string) bool {
 	switch x {
 	case "py", "pyx", "c", "cc", "cpp", "cu", "cuh", "h", "hpp", "go", "rs", "ts", "js", "java", "so", "sh", "json", "jsonl",
 		"yaml", "yml", "toml", "txt", "log", "err", "out", "csv", "tsv", "parquet", "arrow", "safetensors", "bin", "pt", "pth",
-		"ckpt", "gguf", "gz", "tar", "zst", "zip", "whl", "md", "ipynb", "cfg", "ini", "npy", "npz", "html", "sbatch", "service",
+		"ckpt", "gguf", "gz", "tar", "zst", "zip", "whl", "md", "ipynb", "cfg", "ini", "npy", "npz", "html", "sbatch", "service", "slice", "scope", "mount",
 		"error", "timeout", "gaierror", "herror":
 		return true
 	}

@@ -95,6 +95,14 @@ func sgePatterns() []pattern.Pattern {
 			NoMatch: []string{`job 71231 exceeds job hard limit "h_cpu" of queue "all.q@node12" (90000.00000 > limit:86400.00000) - sending SIGKILL`},
 		},
 		{
+			Name:     "sge.enforced",
+			Literals: []string{"execd enforced "},
+			Expr:     `\bfailed (?:\d{1,3} {0,4}: {0,4})?execd enforced [hs]_(?:vmem|rss|data) limit`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Grid Engine 6-8 and its forks, the mail at the end of a job and qacct",
+			Match:   lines("failed execd enforced h_vmem limit because:", "failed 37 : execd enforced h_rss limit"),
+			NoMatch: []string{"failed execd enforced h_rt limit because:", "failed       37  : qmaster enforced h_rt, h_cpu, or h_vmem limit"},
+		},
+		{
 			Name:     "sge.sigkill",
 			Literals: []string{"died through signal KILL (9)"},
 			Expr:     `\bjob (?<job>\d{1,12})(?:\.\d{1,9})? died through signal KILL \((?<signal>9)\)`,

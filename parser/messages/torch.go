@@ -35,8 +35,8 @@ func torchAllocatorPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "torch.oom.paren",
-			Literals: []string{"ut of memory. Tried to allocate "},
-			Expr: `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `) ?\([A-Z]{2,6} (?<device>\d{1,4})` +
+			Literals: []string{"ut of memory. Tried to allocate ", "Tried to allocate "},
+			Expr: `(?:(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. |^\s{0,8})Tried to allocate (?<requested_sz>` + torchSize + `) ?\((?!NPU)[A-Z]{2,6} (?<device>\d{1,4})` +
 				`(?:; (?<total_sz>` + torchSize + `) total capacity)?(?:; (?<allocated_sz>` + torchSize + `) already allocated)?` +
 				`(?:; (?<free_sz>` + torchSize + `) free)?(?:; (?<allowed_sz>` + torchSize + `) allowed)?` +
 				`(?:; (?:(?<reserved_unallocated_sz>` + torchSize + `) cached|(?<reserved_sz>` + torchSize + `) reserved in total))?`,
@@ -54,6 +54,10 @@ func torchAllocatorPatterns() []pattern.Pattern {
 				{
 					Line: "Error: CUDA out of memory. Tried to allocate 8.00 GiB (GPU 0; 8.00 GiB total capacity; 0 bytes already allocated; 7.50 GiB free; 0 bytes reserved in total by Pytorch)",
 					Want: parser.Fields{"platform": "CUDA", "requested": "8589934592", "device": "0", "total": "8589934592", "allocated": "0", "free": "8053063680", "reserved": "0"},
+				},
+				{ // its beginning is lost
+					Line: "Tried to allocate 20.00 MiB (GPU 0; 2.00 GiB total capacity; 1.25 GiB already allocated; 2.00 MiB free; 1.50 GiB reserved in total by PyTorch)",
+					Want: parser.Fields{"requested": "20971520", "device": "0", "total": "2147483648", "allocated": "1342177280", "free": "2097152", "reserved": "1610612736"},
 				},
 				{
 					Line: "loss=5.46]RuntimeError: HIP out of memory. Tried to allocate 20.00 MiB (GPU 1; 10.00 GiB total capacity",
