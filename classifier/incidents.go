@@ -233,11 +233,15 @@ func (j *job) ordered(role parser.Role) []*event {
 // suspicion returns what is left when nothing proves that memory ran out: the kills that nothing else explains.
 func (j *job) suspicion() *cluster {
 	explained := map[string]bool{}
+	killed := map[*file]bool{}
 	var kills []*event
 	for _, e := range j.events {
 		switch {
 		case e.fields["reason"] == "launcher":
 			explained[e.fields["pid"]] = true
+		case e.Role == parser.Suspicion:
+			killed[e.file] = true
+		case e.Kind == parser.NCCLFailure && killed[e.file] && lostPeer(e):
 		case e.Kind == parser.NCCLFailure || e.Kind == parser.IllegalAccess:
 			return nil
 		case e.Kind == parser.Exception && !technical(e) && e.Steps == e.file.Steps:
@@ -268,6 +272,11 @@ func (j *job) cancelled(kill *event) bool {
 		}
 	}
 	return false
+}
+
+// lostPeer reports whether a collective failed because another process was gone: behind a kill it follows from it.
+func lostPeer(e *event) bool {
+	return strings.Contains(e.Text, "by peer") || strings.Contains(e.Text, "by remote peer") || strings.Contains(e.Text, "gloo::IoException")
 }
 
 // technical reports whether an exception only follows from the death of a process or the end of the job.

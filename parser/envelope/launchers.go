@@ -47,6 +47,15 @@ var launchers = []format{
 		noMatch: []string{`[1, 2]`, `[1,3]: text`},
 	},
 	{
+		name: "horovodrun", writer: "Horovod, runner/gloo_run.py; with --prefix-output-with-timestamp the time stands in front",
+		template: `{?{ctime}}[{rank}]<std{err|out}>:`, label: "r{rank}",
+		match: []sample{
+			{`[3]<stderr>:  File "x"`, `  File "x"`, `rank=3; stream=r3`},
+			{`Sun Jun  1 10:00:00 2025[0]<stdout>:text`, `text`, `dmesg=2025-06-01T10:00:00; rank=0; stream=r0`},
+		},
+		noMatch: []string{`[3]: text`, `[3]<x>:text`},
+	},
+	{
 		name: "dmesg", writer: "the kernel: seconds since boot, the caller with CONFIG_PRINTK_CALLER",
 		template: `[{*}{uptime}]{?[{*}{T|C}{digits}]}{_}`,
 		match: []sample{

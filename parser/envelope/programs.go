@@ -120,6 +120,12 @@ var programs = []format{
 		noMatch: []string{`[1, 2]`, `[2025-13-01 10:00:00] x`},
 	},
 	{
+		name: "gunicorn", writer: "gunicorn, glogging.py: the arbiter's pid, not its worker's",
+		template: `[{date} {\+|-}{digits:4-4}] [{digits}] [{level}]{_}`,
+		match:    []sample{{`[2025-06-01 10:00:00 +0000] [18] [ERROR] text`, `text`, `local=2025-06-01T10:00:00; level=E`}},
+		noMatch:  []string{`[2025-06-01 10:00:00 +0000] "GET / HTTP/1.1" 200`},
+	},
+	{
 		name: "Megatron", writer: "Megatron's lines of progress, which begin with a blank",
 		template: ` [{time}{* {axis}}]{fields}`,
 		match: []sample{

@@ -83,18 +83,19 @@ func libraryPatterns() []pattern.Pattern {
 			Name:    "gpu.check",
 			Program: anyCUDA,
 			Literals: []string{
-				"== cudaSuccess (2 vs. 0)", "cudaSuccess. 2 vs 0.", "CUDA: out of memory", "Gpu API call) out of memory", "MemorySpace named \"", "emory Object Allocation Failure",
+				"== cudaSuccess (2 vs. 0)", "cudaSuccess. 2 vs 0.", "CUDA: out of memory", "ErrStr:out of memory", "Gpu API call) out of memory", "MemorySpace named \"", "emory Object Allocation Failure",
 				"CL_MEM_OBJECT_ALLOCATION_FAILURE", "ERROR_OUT_OF_DEVICE_MEMORY",
 			},
-			Expr: `cudaSuccess\. 2 vs 0\. Error at: .{1,300}: out of memory|Check failed: .{1,120}?(?:== cudaSuccess \(2 vs\. 0\)(?:\s*$| {1,2}out of memory)|: CUDA: out of memory)|\(-217:Gpu API call\) out of memory` +
+			Expr: `cudaSuccess\. 2 vs 0\. Error at: .{1,300}: out of memory|Check failed: .{1,120}?(?:== cudaSuccess \(2 vs\. 0\)(?:\s*$| {1,2}out of memory| Name: \w{1,60} ErrStr:out of memory)|: CUDA: out of memory)|\(-217:Gpu API call\) out of memory` +
 				`|Allocation using MemorySpace named "(?:Cuda|HIP|SYCL)\w{0,20}" failed` +
 				`|rror: Memory Object Allocation Failure|(?:failed|returned|error)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|VkResult: (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "Caffe, Caffe2, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim",
+			Source: "Caffe, Caffe2, MXNet, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim",
 			Match: lines(
 				"F0612 15:04:22.410962 12345 syncedmem.cpp:78] Check failed: error == cudaSuccess (2 vs. 0)  out of memory",
 				"Check failed: (cudaMalloc(&gpu_ptr_, size_)) == cudaSuccess (2 vs. 0) ",
 				"RuntimeError: [enforce fail at event_gpu.cc:17] error == cudaSuccess. 2 vs 0. Error at: /pytorch/caffe2/core/event_gpu.cc:17: out of memory ",
+				"mxnet.base.MXNetError: [17:13:00] src/operator/nn/./../mxnet_op.h:576: Check failed: err == cudaSuccess (2 vs. 0) Name: mxnet_generic_kernel ErrStr:out of memory",
 				"dgl._ffi.base.DGLError: [12:34:56] /opt/dgl/src/runtime/cuda/cuda_device_api.cc:97: Check failed: e == cudaSuccess || e == cudaErrorCudartUnloading: CUDA: out of memory",
 				"cv2.error: OpenCV(4.5.5) /opencv/modules/core/src/cuda/gpu_mat.cu:116: error: (-217:Gpu API call) out of memory in function 'allocate'",
 				`Kokkos failed to allocate memory for label "x".  Allocation using MemorySpace named "Cuda" failed with the following error:  Allocation of size 8 G failed, likely due to insufficient memory.`,

@@ -24,7 +24,7 @@ func pbsPatterns() []pattern.Pattern {
 			Name:     "pbs.memory",
 			Literals: []string{"PBS: job killed: ", "exceeded a memory resource limit", "exceeded MEM usage hard limit"},
 			Expr: `PBS: job killed: (?:p?v?mem)(?: job total)? (?:(?<used_kib>\d{1,15}) ?kb|(?<used_b>\d{1,19})) exceeded limit (?:(?<limit_kib>\d{1,15}) ?kb|(?<limit_b>\d{1,19}))` +
-				`|Job exceeded a memory resource limit \(vmem, pvmem, etc\.\)|^job \d{1,12}\S{0,80} exceeded MEM usage hard limit \(\d`,
+				`|Job exceeded a memory resource limit \(vmem, pvmem, etc\.\)|^job \d{1,12}\S{0,80} exceeded MEM usage hard limit \((?<used_mib>\d{1,12}) > (?<limit_mib>\d{1,12})\)`,
 			Kind: parser.OOMKill, Role: parser.Evidence,
 			Source: "OpenPBS and PBS Pro, src/resmom/linux/mom_mach.c; Torque and Moab, mails of the server",
 			Match: []pattern.Sample{
@@ -32,7 +32,7 @@ func pbsPatterns() []pattern.Pattern {
 				{Line: "=>> PBS: job killed: mem job total 115343361 kb exceeded limit 115343360 kb", Want: parser.Fields{"used": "118111601664", "limit": "118111600640"}},
 				{Line: "=>> PBS: job killed: vmem 3372163072 exceeded limit 2147483648", Want: parser.Fields{"used": "3372163072", "limit": "2147483648"}},
 				{Line: "Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted"},
-				{Line: "job 3132467 exceeded MEM usage hard limit (2528 > 1126)"},
+				{Line: "job 3132467 exceeded MEM usage hard limit (2528 > 1126)", Want: parser.Fields{"used": "2650800128", "limit": "1180696576"}},
 			},
 			NoMatch: []string{"=>> PBS: job killed: walltime 3610 exceeded limit 3600", "=>> PBS: job killed: ncpus 3.1 exceeded limit 1 (sum)"},
 		},
@@ -117,9 +117,11 @@ func condorPatterns() []pattern.Pattern {
 		{
 			Name:     "condor.memory",
 			Literals: []string{"memory limit of "},
-			Expr:     `(?:Job has gone over|Memory usage exceeded) (?:cgroup )?memory limit of (?<limit_mib>\d{1,9}) megabytes(?:\. (?:Peak|Last measured) usage: (?<used_mib>\d{1,9}) megabytes)?`,
-			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "HTCondor 8-24, src/condor_starter.V6.1/vanilla_proc.cpp",
+			Expr:     `(?:(?:Job|Docker job) has gone over|Memory usage exceeded) (?:cgroup )?memory limit of (?<limit_mib>\d{1,9}) (?:megabytes|Mb)(?:\. (?:Peak|Last measured) usage: (?<used_mib>\d{1,9}) megabytes)?`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "HTCondor 8-24, src/condor_starter.V6.1/vanilla_proc.cpp, docker_proc.cpp",
 			Match: []pattern.Sample{{
+				Line: "Hold reason: Error from slot1_7@gpu-2.example.edu: Docker job has gone over memory limit of 1024 Mb", Want: parser.Fields{"limit": "1073741824"},
+			}, {
 				Line: "Error from slot1@node-3: Job has gone over cgroup memory limit of 8192 megabytes. Peak usage: 8200 megabytes.  Consider resubmitting with a higher request_memory.",
 				Want: parser.Fields{"limit": "8589934592", "used": "8598323200"},
 			}},

@@ -81,6 +81,26 @@ func shellPatterns() []pattern.Pattern {
 			Also:    []string{"kubernetes.exit_137"},
 		},
 		{
+			Name:     "gunicorn.killed",
+			Literals: []string{") was sent SIGKILL! Perhaps out of memory?", " was terminated due to signal 9"},
+			Expr:     `^Worker (?:\(pid:(?<pid>\d{1,10})\) was sent SIGKILL! Perhaps out of memory\?|with pid (?<pid>\d{1,10}) was terminated due to signal (?<signal>9)\b)`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: "gunicorn 20.1-23, gunicorn/arbiter.py reap_workers",
+			Match: []pattern.Sample{
+				{Line: "Worker (pid:2977) was sent SIGKILL! Perhaps out of memory?", Want: parser.Fields{"pid": "2977"}},
+				{Line: "Worker with pid 55 was terminated due to signal 9", Want: parser.Fields{"pid": "55", "signal": "9"}},
+			},
+			NoMatch: []string{"Worker (pid:3005) was sent code 134!", "Worker with pid 55 was terminated due to signal 15"},
+		},
+		{
+			// It aborts the worker, then kills it.
+			Name:     "gunicorn.timeout",
+			Literals: []string{"WORKER TIMEOUT (pid:"},
+			Expr:     `^WORKER TIMEOUT \(pid:(?<pid>\d{1,10})\)`,
+			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "time_limit"},
+			Source: "gunicorn 0.9-23, gunicorn/arbiter.py murder_workers",
+			Match:  []pattern.Sample{{Line: "WORKER TIMEOUT (pid:2976)", Want: parser.Fields{"pid": "2976", "reason": "time_limit"}}},
+		},
+		{
 			// A page behind a mapping was not there: /dev/shm is full, or the file was cut or lost under the process.
 			Name:     "shell.bus_error",
 			Literals: []string{"Bus error", "bus error", "SIGBUS received at time="},
