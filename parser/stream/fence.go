@@ -2,77 +2,132 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
-// A run may print the log of another one in a Markdown fence or a script's here-document. What failed there is quoted if the counter
-// that stood before the block counts on behind it. People save such blocks too: then it happened.
+// A run may print the log of another one in a Markdown fence or a script's here-document. What failed in a fence is quoted if the
+// counter that stood before the block counts on behind it, if a run begins there and counts up, or if links around it show a document
+// of a repository. People save such blocks too: then it happened. Nobody saves a here-document around a log, so one that closes
+// quotes all that it holds.
 
 // fenceOpens is the line that opens a block. Its groups close it.
-var fenceOpens = lazyre.New("^(?:(```)[\\w+-]{0,20}|.{0,400}<<-? ?[\"']?(EOF)[\"']?)$")
+var fenceOpens = lazyre.New("^(?:(```|~~~)[\\w+-]{0,20}|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$")
+
+// repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
+var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
+
+// beginsToCount is how often a run counts behind a block that had not begun before.
+const beginsToCount = 3
 
 // fence follows the blocks of one writer and the run around them.
 type fence struct {
-	stream string
-	end    string   // the line that closes the block; empty outside of one
-	of, n  string   // what the run counted last before the first event in a block
-	until  int      // the last line that may show that the run goes on; 0: nothing waits
-	held   []fenced // that event and all that followed
+	stream   string
+	end      string   // the line that closes the block; empty outside of one
+	here     bool     // the block is a here-document
+	document bool     // with links of its own
+	from, to int      // the lines that open and close the block
+	of, n    string   // what the run counted last before the first event in a block, or counts behind it
+	begun    int      // how often it counted behind the block, where it had not before
+	until    int      // the last line that may show that the run goes on; 0: nothing waits
+	held     []fenced // that event and all that followed
 }
 
 // fenced is an observation that waits.
 type fenced struct {
 	parser.Observation
 	quotable bool // an event in a block
+	quoted   bool // by a block that is sure to quote
 }
 
-// hasFence says whether a text may hold the first or the last line of a block.
+// hasFence says whether a text may hold the first line of a block.
 func hasFence(text []byte) bool {
-	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("EOF"))
+	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~"))
 }
 
-// read follows a line and reports whether the run goes on there.
-func (f *fence) read(raw []byte) (goesOn bool) {
-	edge := hasFence(raw)
-	if !edge && (f.end != "" || !mayCount(raw)) {
+// read follows a line and reports whether it shows that the blocks before it are quoted.
+func (f *fence) read(line int, raw []byte) (quotes bool) {
+	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
+	if link := f.end == "" && bytes.Contains(raw, []byte("](")); !edge && !link && (f.end != "" || !mayCount(raw)) {
 		return false
 	}
 	body, h := envelope.Peel(bytes.TrimSpace(raw))
 	if edge && h.Stream == f.stream {
-		if m := fenceOpens().FindSubmatch(body); f.end != "" && f.end == string(body) {
-			f.end = ""
-		} else if m != nil && f.end == "" {
-			f.end = string(m[1]) + string(m[2])
+		if f.end == string(body) {
+			f.close(line)
+		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" {
+			f.end, f.here, f.from = string(m[1])+string(m[2]), len(m[2]) > 0, line
 		}
 	}
+	if f.end != "" {
+		return false
+	}
+	if repositoryLink().Match(body) {
+		f.document = true
+		return f.until > 0
+	}
+	return f.count(body)
+}
+
+// count follows what the run counts and reports whether it goes on.
+func (f *fence) count(body []byte) bool {
 	c, ok := countIn(body)
-	if !ok || f.end != "" {
+	if !ok {
 		return false
 	}
 	of, n := c.word+"/"+string(c.total), string(c.n)
-	if f.until == 0 {
+	switch {
+	case f.until == 0:
 		f.of, f.n = of, n
+	case f.of == "":
+		f.of, f.n, f.begun = of, n, 1
+	case of == f.of && n != f.n && atMost([]byte(f.n), c.n):
+		if f.begun > 0 {
+			f.n, f.begun = n, f.begun+1
+		}
+		return f.begun == 0 || f.begun == beginsToCount
 	}
-	return of == f.of && n != f.n && atMost([]byte(f.n), c.n)
+	return false
 }
 
-// findFence makes an event wait that stands in a block of a run that counts. Only the text before an event is searched for blocks.
-func (r *Reader) findFence(stream string) {
+// close ends a block.
+func (f *fence) close(line int) {
+	f.end, f.to = "", line
+	for i := range f.held {
+		o := &f.held[i]
+		o.quoted = o.quoted || (f.here || f.document) && o.quotable && o.Place().Line > f.from
+	}
+}
+
+// settled says whether nothing that waits may still turn out to be quoted.
+func (f *fence) settled() bool {
+	return f.end == "" && !slices.ContainsFunc(f.held, func(o fenced) bool { return o.quotable && !o.quoted })
+}
+
+// findFence makes an event wait that stands in a block. Only the text before it is searched for one.
+func (r *Reader) findFence(e *parser.Event) {
 	text := r.buf[max(0, r.done-behind):r.done]
-	if r.fence.until > 0 || r.long != nil || !hasFence(text) {
+	if r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !hasFence(text) {
 		return
 	}
-	f := fence{stream: stream}
-	for line := range bytes.Lines(text) {
-		f.read(line)
+	f := fence{stream: e.Header.Stream}
+	line := r.line - bytes.Count(text, newline)
+	for raw := range bytes.Lines(text) {
+		f.read(line, raw)
+		line++
 	}
-	if f.end != "" && f.of != "" {
+	if f.holds(e) {
 		f.until = r.line + watchLines
 		r.fence = f
 	}
+}
+
+// holds says whether an event stands in the block that is open, or in the last one: some are told when they are over.
+func (f *fence) holds(e *parser.Event) bool {
+	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && e.Header.Stream == f.stream
 }
 
 // emit passes an observation on, or lets it wait behind an event in a block.
@@ -83,7 +138,8 @@ func (r *Reader) emit(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
-	f.held = append(f.held, fenced{o, ok && e.Role != parser.Context && f.end != "" && e.Header.Stream == f.stream})
+	quotable := ok && e.Role != parser.Context && f.holds(&e)
+	f.held = append(f.held, fenced{o, quotable, quotable && f.end == "" && (f.here || f.document)})
 }
 
 // release passes on what waits, but for the events in blocks if they were quoted.
@@ -91,7 +147,7 @@ func (r *Reader) release(quoted bool) {
 	held := r.fence.held
 	r.fence = fence{}
 	for _, o := range held {
-		if quoted && o.quotable {
+		if o.quoted || quoted && o.quotable {
 			r.messages.quoted++
 		} else {
 			r.sink(o.Observation)

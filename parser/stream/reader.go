@@ -242,8 +242,10 @@ func (r *Reader) deliver(from, to int, f fate) {
 		r.endLead()
 	}
 	r.deferred.place = offset
-	if end := r.fence.until; end > 0 && (r.line > end || r.fence.read(raw)) {
-		r.release(r.line <= end)
+	if f := &r.fence; f.until > 0 {
+		if late := r.line > f.until; late || f.read(r.line, raw) || f.settled() {
+			r.release(!late)
+		}
 	}
 	if f&keepSampleMark != 0 {
 		r.followMark(raw)
@@ -299,7 +301,7 @@ func (r *Reader) observe(o parser.Observation) {
 	r.failed = r.failed || ok
 	r.flush(0)
 	if ok {
-		r.findFence(e.Header.Stream)
+		r.findFence(&e)
 	}
 	r.emit(o)
 }
