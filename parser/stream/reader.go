@@ -298,6 +298,10 @@ func (r *Reader) observe(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
+	if ok && r.inHunk(&e) {
+		r.messages.quoted++
+		return
+	}
 	r.failed = r.failed || ok
 	r.flush(0)
 	if ok {

@@ -1,0 +1,65 @@
+package stream
+
+import (
+	"bytes"
+	"strconv"
+
+	"oomscan/parser"
+	"oomscan/parser/lazyre"
+)
+
+// hunkHead is the first line of a hunk of a unified diff. Its groups are how many lines of the old text and of the new one follow.
+var hunkHead = lazyre.New(`^@@ -\d{1,9}(?:,(\d{1,6}))? \+\d{1,9}(?:,(\d{1,6}))? @@`)
+
+// maxHunk is how many lines a hunk is searched for its head.
+const maxHunk = 500
+
+// inHunk says whether an event stands in a diff that a run or its user printed. A line that did not change has but a blank before it,
+// and the head of its hunk tells how far the hunk goes.
+func (r *Reader) inHunk(e *parser.Event) bool {
+	if r.long != nil {
+		return false
+	}
+	at := r.done
+	for back := r.line - e.At.Line; back > 0 && at > 0; back-- { // some events are told when they are over
+		at = r.lineBefore(at)
+	}
+	older, newer := 0, 0
+	for range maxHunk {
+		if at == len(r.buf) {
+			return false
+		}
+		switch r.buf[at] {
+		case ' ':
+			older++
+			newer++
+		case '-':
+			older++
+		case '+':
+			newer++
+		case '\\': // there is no newline at the end of the file
+		case '@':
+			m := hunkHead().FindSubmatch(r.buf[at:min(at+64, len(r.buf))])
+			return m != nil && older <= lengthOf(m[1]) && newer <= lengthOf(m[2])
+		default:
+			return false
+		}
+		if at == 0 {
+			return false
+		}
+		at = r.lineBefore(at)
+	}
+	return false
+}
+
+// lineBefore is where the line before the one that begins at a place begins.
+func (r *Reader) lineBefore(at int) int { return bytes.LastIndexByte(r.buf[:at-1], '\n') + 1 }
+
+// lengthOf is how many lines the head of a hunk tells. It leaves out a 1.
+func lengthOf(n []byte) int {
+	if len(n) == 0 {
+		return 1
+	}
+	lines, _ := strconv.Atoi(string(n))
+	return lines
+}
