@@ -3,7 +3,7 @@ package messages
 import "oomscan/parser/pattern"
 
 // The names of a status that means that memory ran out. In a message they stand behind words; in a source, between its signs.
-const statusName = `(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|[A-Z]{3,10}_(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED|rocblas_status_memory_error)`
+const statusName = `(?:[A-Z]{2,6}_(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HOST_)?MEMORY|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|[A-Z]{3,10}_(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED|rocblas_status_memory_error)`
 
 // inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
 const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-])?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?`
@@ -48,10 +48,10 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.code",
-			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "throw", "catch", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
-			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new |\w[\w:]{1,80})?\(|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
+			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
+			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new |\w[\w:]{1,80})?\(|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
-				`|` + inSource + `(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\(.{0,20}["'(]|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)`,
+				`|` + inSource + `(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
 			Match: lines(
 				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
@@ -59,6 +59,11 @@ func formVetoes() []pattern.Pattern {
 				`---> 12     if "CUDA error: out of memory" in str(e):`,
 				`            logger.warning("Worker exceeded 95% memory budget.  Restarting")`,
 				`src/a.c:291: notify_req.message     = "Exceeded job memory limit";`,
+				`        and "DefaultCPUAllocator: can't allocate memory" in exception.args[0]`,
+				`    assert is_oom["_error"](RuntimeError("CUDA out of memory. Tried to allocate 1 GiB"))`,
+				`  EXPECT_THROW(TRY_ALLOC(cudaErrorMemoryAllocation), out_of_memory);`,
+				`	b.Push(&types.Log{Message: "kernel: oom-kill:constraint=CONSTRAINT_NONE"})`,
+				"\t\tMessage: \"The node was low on resource: memory. \",",
 			),
 			NoMatch: []string{
 				"print worker: RuntimeError: CUDA error: out of memory",
@@ -66,12 +71,13 @@ func formVetoes() []pattern.Pattern {
 				"raise in worker 3: torch.OutOfMemoryError",
 				"return code 1, RuntimeError: CUDA error: out of memory",
 				`level=error msg="RuntimeError: CUDA error: out of memory"`,
+				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::main_task() (pid=41880, ip=10.20.4.6)",
 			},
 		},
 		{
 			Name:     "veto.text_literal",
 			Requires: []string{"'", `"`},
-			Expr:     inSource + `(?<=\s{4})[rfbu]{0,2}(?:"[^"]{0,400}"|'[^']{0,400}')[,)\];]{0,3}\s*(?:#.*|//.*)?$(?<!\d [KMG]i?B.{0,400})`,
+			Expr:     inSource + `(?<=\s{4}|\t)[rfbu]{0,2}(?:"[^"]{0,400}"|'[^']{0,400}')[,)\];]{0,3}\s*(?:#.*|//.*)?$(?<!\d [KMG]i?B.{0,400})`,
 			Veto:     true, Source: "the text of a call or a list on a line of its own",
 			Match: lines(`        "DefaultCPUAllocator: can't allocate memory",  # CPU OOM`),
 		},
@@ -93,17 +99,23 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.status_name",
-			Requires: []string{"OUT_OF_MEMORY", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
-			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?["']?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?["']` + statusName + `|\{ ?["']?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,;:])|\|.{0,60}` + statusName + ` ?=>)` +
-				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b`,
+			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
+			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?["']?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,;:])|\|.{0,60}` + statusName + ` ?=>)` +
+				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `[,)][^"]{0,200};\s*$|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
+				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `\s*$`,
 			Veto: true, Source: "tables, comparisons and declarations of a status",
-			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors"),
+			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
+				`             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`, "  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory",
+				"    if (cudaErrorMemoryAllocation == error) {", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);",
+				"     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
 			NoMatch: []string{
 				"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 				"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
 				"RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`",
 				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED",
 				"status == 3: CUBLAS_STATUS_ALLOC_FAILED",
+				"error = driver.CUDA_ERROR_OUT_OF_MEMORY",
+				"* rank 3: hipErrorOutOfMemory",
 			},
 		},
 		{

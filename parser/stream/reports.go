@@ -70,7 +70,10 @@ func (r *messageReader) finish(w *writer) {
 func (r *messageReader) kills(source string, h envelope.Header, kills []traceback.KernelKill) {
 	for i := range kills {
 		k := &kills[i]
-		f, text := parser.Fields{}, "the kernel's OOM killer was invoked by "+k.TriggerComm
+		f, text := parser.Fields{}, "the kernel's OOM killer was invoked"
+		if k.TriggerComm != "" {
+			text += " by " + k.TriggerComm
+		}
 		if k.PID > 0 {
 			f["pid"], text = strconv.Itoa(k.PID), "the kernel's OOM killer ended process "+strconv.Itoa(k.PID)+" ("+k.Comm+")"
 		}
