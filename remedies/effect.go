@@ -182,7 +182,7 @@ func cacheEffect(ctx *Context, c *change) effect {
 		}
 		return effect{}
 	}
-	if c.parameter.Next == "fit_length" {
+	if _, said := estimatedLength(ctx); c.parameter.Next == "fit_length" && (said || r.Requested != nil) {
 		return effect{enough: yes, why: "the engine's own estimate of what fits"}
 	}
 	short, ok := ctx.shortfall()

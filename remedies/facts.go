@@ -81,6 +81,13 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_wakes": {"the engine failed when it woke", "the engine did not fail when it woke", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.stackContains(engineDepth, wakes...)), "the engine sleeps already: it failed when it woke"}
 		}},
+		"quantized": {"the weights are quantized", "the weights are not quantized", func(ctx *Context, _ string) verdict {
+			if quantized(ctx) {
+				return verdict{yes, "the weights are quantized already"}
+			}
+			return verdict{}
+		}},
+		"parts_offloaded":  {"parts of the pipeline come to the card one after the other", "no part of the pipeline is offloaded", partsOffloaded},
 		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
 		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
 		"fragmented":       {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},

@@ -154,3 +154,12 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	}
 	return verdict{}
 }
+
+// partsOffloaded says that the model's parts come to the card when they are used, by accelerate's hooks.
+func partsOffloaded(ctx *Context, _ string) verdict {
+	stack := wholeStack(ctx)
+	if slices.ContainsFunc(stack[max(0, len(stack)-12):], func(f string) bool { return strings.Contains(f, "accelerate/hooks.py") }) {
+		return verdict{yes, "parts of the pipeline come to the card one after the other already"}
+	}
+	return verdict{}
+}

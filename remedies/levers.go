@@ -31,6 +31,8 @@ var levers = []lever{
 	{id: "attention", topics: []string{"flash-attention"}, keys: []string{"attn_implementation", "attention_backend", "flash_attn", "flash_attention"}},
 	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution"}, way: "down", costs: "less detail in the pictures"},
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps"},
+	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
+	{id: "vram-margin", keys: []string{"reserve_vram"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states"},
 	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication"},
@@ -133,9 +135,12 @@ var attacksThere = []struct {
 	cause, fact string
 	levers      []string
 }{
-	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters"}},
+	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
+	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},
+	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
+	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"optimizer_first_step", "unsharded", []string{"shard", "foreach", "optimizer-offload", "small-optimizer", "param-offload", "adapters"}},
 }
 

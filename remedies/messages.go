@@ -79,7 +79,7 @@ var (
 	}
 	graphCapture = sign{
 		texts: []string{"capture cuda graph", "cuda graph capture", "capturing cuda graph"}, near: 40,
-		frames: []string{"capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph"},
+		frames: []string{"capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph", "cuda_graph_warmup"},
 		why:    "it failed while CUDA graphs were captured",
 	}
 	sampler = sign{

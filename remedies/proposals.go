@@ -283,7 +283,8 @@ func withoutTrainersSettings(ctx *Context) bool {
 // classOf says how much is known of a proposal.
 func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	switch {
-	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx) && !slices.Contains(dear, lever):
+	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
+		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic knows no margin
 		return fits
 	case !slices.ContainsFunc(p.Changes, func(c Change) bool { return c.To != nil }):
 		return withoutValue

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -24,10 +25,12 @@ type change struct {
 type naming struct {
 	era       string         // the versions whose names the log uses, as the guide writes them; empty when it does not tell
 	lastWords map[string]int // how many parameters of the guide end in the same word
+	defaults  bool           // what the run does not set is as the guide's program has it by default
 }
 
 func namingOf(ctx *Context, g *Guide) *naming {
-	n := &naming{lastWords: map[string]int{}}
+	p := programOf(ctx.run)
+	n := &naming{lastWords: map[string]int{}, defaults: p.Is(classifier.Engine) && p.Guide == g.ID}
 	mixed := false
 	seen := map[string]bool{}
 	for i := range g.Items {
@@ -127,6 +130,10 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 			c.satisfied = v.bound
 		} else if v.to != "" && allowed(p, *c.From, v.to) {
 			c.To, c.ComputedFrom, c.freed = &v.to, v.how, v.freed
+		}
+	case p.Next != "" && p.Default != "" && names.defaults:
+		if v := nextValue(&paramQuery{ctx, p, p.Default}); v.to != "" && allowed(p, p.Default, v.to) {
+			c.To, c.ComputedFrom, c.freed = &v.to, p.Default+" by default: "+v.how, v.freed
 		}
 	}
 	if c.satisfied == "" {

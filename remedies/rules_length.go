@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/remedies/memory"
 )
 
@@ -93,16 +94,17 @@ func (q *paramQuery) estimated() proposedValue {
 }
 
 // shorter is the length that the cache has room for when the failure tells how much one sequence needs, and that is what
-// the model's sizes predict, so that every token takes the same. In a profiling run it is half of the length.
+// the model's sizes predict, so that every token takes the same. In a profiling run, and where no figure tells, it is half
+// of the length.
 func (q *paramQuery) shorter() proposedValue {
 	n, ok := q.int()
 	if !ok || n > mostTokens {
 		return proposedValue{}
 	}
-	if q.is("profile_run") {
+	r := q.root
+	if q.is("profile_run") || q.incident.Kind == parser.KVCache && r.Requested == nil {
 		return halve(q, n)
 	}
-	r := q.root
 	each, words := oneToken(q.Context)
 	short, ok := q.shortfall()
 	if !q.is("long_sequence") || !ok || each <= 0 || *r.Requested <= short {

@@ -46,10 +46,17 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 }
 
 // tpForWeights is the least tensor parallel size with which the weights fit and leave something for the rest, where nothing
-// tells how many GPUs there are.
+// tells how many GPUs there are; twice the size where they did not fit and nothing tells what they take.
 func tpForWeights(q *paramQuery, n int64) proposedValue {
-	const mostWeights, mostGPUs = 0.85, 64
+	const mostWeights, mostGPUs, oneNode = 0.85, 64, 8
 	share, how, ok := q.weightShare()
+	if !ok && q.is("engine_process") && q.is("before_cache") && !q.is("profile_run") {
+		heads, kv := q.heads()
+		if 2*n > oneNode || !splits(2*n, heads, kv) {
+			return proposedValue{}
+		}
+		return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d, where there are %d GPUs", n, 2*n)}
+	}
 	if !ok || share <= mostWeights {
 		return proposedValue{}
 	}

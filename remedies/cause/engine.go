@@ -50,6 +50,7 @@ var engines = []hypothesis{
 		id: "engine_share_too_large",
 		evidence: []weighed{
 			{proof, when("less memory was free than the engine was told to take", func(in *Input) bool { return in.LessThanDesired })},
+			{proof, when("the cache of the size that was planned could not be created", func(in *Input) bool { return strings.Contains(in.Text, "could not be created: kv cache") })},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
 					return ""

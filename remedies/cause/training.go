@@ -55,6 +55,7 @@ var training = []hypothesis{
 			{proof, statesExceedCard},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
+			{sign, both(offloadedPart, (*Input).gpu)},
 			{hint, both(failedIn("the optimizer's step adds to the states", "optimizer"), (*Input).gpu)},
 			{hint, both(failedIn("it failed at start-up", "init"), (*Input).gpu)},
 		},
@@ -167,6 +168,7 @@ var training = []hypothesis{
 		},
 		excludes: []clue{
 			both(frames(40, "a state dict was gathered", "state_dict", "summon_full_params", "full_tensor", "save_checkpoint"), (*Input).gpu),
+			offloadedPart,
 			both(keepsActivations, func(in *Input) bool {
 				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
 			}),
@@ -213,11 +215,12 @@ var training = []hypothesis{
 }
 
 var (
-	entropies = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"}
-	gathers   = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
-	fallback  = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
-	dtypeKeys = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
-	zeroKeys  = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
+	entropies     = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"}
+	offloadedPart = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
+	gathers       = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
+	fallback      = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
+	dtypeKeys     = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
+	zeroKeys      = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
 
 func trimmed(s string) string { return strings.TrimSuffix(s, ".") }

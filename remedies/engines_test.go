@@ -1,0 +1,68 @@
+package remedies
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser/traceback"
+)
+
+// firstChange is what the first proposal changes, "none" where there is none.
+func firstChange(c Checklist) string {
+	if len(c.Proposals) == 0 || len(c.Proposals[0].Changes) == 0 {
+		return "none"
+	}
+	ch := c.Proposals[0].Changes[0]
+	if ch.To == nil {
+		return ch.Key
+	}
+	return ch.Key + "=" + *ch.To
+}
+
+func TestTheFirstProposalOfAnEngine(t *testing.T) {
+	app := func(id string, pairs ...string) *classifier.Run {
+		r := run("torch", pairs...)
+		r.Application = id
+		return r
+	}
+	full := func(phase string, stack *traceback.Trace) *classifier.Incident {
+		return with(gpuOOM(phase), func(r *classifier.Root) {
+			r.Total, r.Free, r.Requested, r.Trace = gibs(24), gibs(0.25), gibs(0.5), stack
+			r.ProcessBytes, r.Allocated = gibs(23.5), gibs(22.5)
+		})
+	}
+	none := cache(noBlocks)
+	load := frames("/x/vllm/worker/model_runner.py|load_model|get_model(", "/x/vllm/layers/linear.py|create_weights|torch.empty(")
+	capture := frames("/x/vllm/worker/model_runner.py|capture_model|graph_runner.capture(")
+	moved := "/x/torch/nn/modules/module.py|convert|return t.to("
+	for _, tt := range []struct {
+		name string
+		run  *classifier.Run
+		in   *classifier.Incident
+		want string
+	}{
+		{"a setting that nobody set starts from the engine's default", as(run("vllm"), "", "vllm", ""), full("init", capture), "--gpu-memory-utilization=0.83"},
+		{"a share below the usual is raised before the length is cut", as(run("vllm", "max_seq_len", "8192", "gpu_memory_utilization", "0.7"), "", "vllm", ""), none, "--gpu-memory-utilization=0.8"},
+		{"a share at its limit leaves the length", as(run("vllm", "max_seq_len", "8192", "gpu_memory_utilization", "0.95"), "", "vllm", ""), none, "--max-model-len=4096"},
+		{"weights that do not fit go to two cards, not into the 16 bits that they have", as(run("vllm"), "", "vllm", ""), full("init", load), "--tensor-parallel-size=2"},
+		{"a pipeline that is moved whole gets its parts one after the other", app("diffusers"), full("init", frames("/x/gen.py|main|pipe.to(\"cuda\")", moved)), "pipe.enable_model_cpu_offload=pipe.enable_model_cpu_offload()"},
+		{"a part of an offloaded pipeline that is too large gets its layers one after the other", app("diffusers"), full("rollout", frames("/x/gen.py|main|pipe(", "/x/accelerate/hooks.py|pre_forward|module.to(self.execution_device)", moved)), "pipe.enable_sequential_cpu_offload=pipe.enable_sequential_cpu_offload()"},
+		{"ComfyUI keeps more of the card free", app("comfyui"), full("forward", frames("/x/nodes.py|common_ksampler|", "/x/comfy/ldm/wan/model.py|forward|optimized_attention(")), "--reserve-vram=2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))
+		})
+	}
+}
+
+func TestATrainersUnsetValuesStayOpen(t *testing.T) {
+	c := For(run("verl"), with(gpuOOM("rollout"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(1), gibs(2) }))
+	for _, r := range c.Remedies {
+		for _, ch := range r.Changes {
+			require.NotContains(t, ch.ComputedFrom, "by default", "%s: what a trainer's run does not show is not known", ch.Key)
+		}
+	}
+}
