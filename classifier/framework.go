@@ -158,7 +158,13 @@ var programs = []Program{
 	},
 	{
 		ID: "torchtune", Name: "torchtune", Roles: Application, Guide: "torchtune", Dialect: "yaml",
-		Packages: []Package{{"torchtune", []string{"_cli", "training", "modules", "models", "rlhf", "generation", "datasets", "data", "utils"}}},
+		Packages: []Package{
+			{"torchtune", []string{"_cli", "training", "modules", "models", "rlhf", "generation", "datasets", "data", "utils"}},
+			{"recipes", []string{
+				"full_finetune_distributed.py", "full_finetune_single_device.py", "lora_finetune_distributed.py", "lora_finetune_single_device.py", "lora_dpo_distributed.py",
+				"lora_dpo_single_device.py", "full_dpo_distributed.py", "qat_distributed.py", "eleuther_eval.py",
+			}},
+		},
 		Loggers:  []string{"torchtune"},
 	},
 	{

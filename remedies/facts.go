@@ -67,6 +67,13 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return read(ctx, "ggml.image", "it failed while a picture was encoded")
 		}},
 		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"one_gpu": {"one GPU", "several GPUs", func(ctx *Context, _ string) verdict {
+			n, ok := ctx.gpus()
+			if !ok {
+				return verdict{}
+			}
+			return verdict{truthOf(n == 1), fmt.Sprintf("%d GPUs train", n)}
+		}},
 		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained is told", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run).ID
 			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its weights have the type of its own setting, 16 bits unless told otherwise"}

@@ -57,7 +57,7 @@ func dynamicBatch(ctx *Context, _ string) verdict {
 
 // zero3 says that the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
 func zero3(ctx *Context, _ string) verdict {
-	if n, ok := ctx.settings.integer("zero_optimization.stage", "zero_stage", "zero_config.stage"); ok {
+	if n, ok := ctx.settings.integer(zeroStage...); ok {
 		return verdict{truthOf(n == 3), fmt.Sprintf("the ZeRO stage is %d", n)}
 	}
 	if ctx.passesThrough("/deepspeed/runtime/zero/stage3.py", "/deepspeed/runtime/zero/partition_parameters.py", "/deepspeed/runtime/zero/parameter_offload.py") || ctx.stackContains(40, "_zero3_") {

@@ -130,11 +130,14 @@ var inVain = map[string]struct {
 	"leak_over_steps":      {[]string{"host-limit"}, "memory grows from step to step: a larger limit only puts the failure off"},
 }
 
-// attacksThere are the levers against a cause where a fact tells more of it than its id.
-var attacksThere = []struct {
+// attack is what helps against a cause where a fact holds.
+type attack struct {
 	cause, fact string
 	levers      []string
-}{
+}
+
+// attacksThere are the levers against a cause where a fact tells more of it than its id.
+var attacksThere = []attack{
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
@@ -146,13 +149,18 @@ var attacksThere = []struct {
 
 // leversFor are the levers against a cause, what helps first in front.
 func leversFor(ctx *Context, cause string) []string {
-	for _, a := range attacksThere {
-		if a.cause == cause && ctx.is(a.fact) {
-			return a.levers
-		}
+	out := attacks[cause]
+	if i := slices.IndexFunc(attacksThere, func(a attack) bool { return a.cause == cause && ctx.is(a.fact) }); i >= 0 {
+		out = attacksThere[i].levers
 	}
-	return attacks[cause]
+	if slices.Contains(ofTrainers, cause) && ctx.holds("engine_process").truth == no {
+		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return strings.HasPrefix(l, "engine-") })
+	}
+	return out
 }
+
+// ofTrainers are causes that engines have, too: where a trainer failed, nothing of its engine's helps.
+var ofTrainers = []string{"states_too_big", "wrong_dtype", "not_sharded"}
 
 // leverOf is the lever that an item pulls, nil when none is known.
 func leverOf(topic string, changes []Change) *lever {
