@@ -99,6 +99,14 @@ func dataWorkers(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// mapping says that processes of the datasets library failed, whose number is a setting of its own.
+func mapping(ctx *Context, _ string) verdict {
+	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
+		return verdict{yes, "it failed in Dataset.map"}
+	}
+	return verdict{}
+}
+
 // fullState says that a checkpoint gathers the whole model in one place.
 func fullState(ctx *Context, _ string) verdict {
 	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {

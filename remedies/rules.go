@@ -31,6 +31,7 @@ type paramQuery struct {
 var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
 		"halve":               whole(halve),
+		"quarter":             whole(quarter),
 		"halve_micro":         whole(halveMicro),
 		"accumulate":          whole(accumulate),
 		"halve_micro_divisor": whole(halveMicroDivisor),
@@ -80,6 +81,9 @@ func nextValue(q *paramQuery) proposedValue {
 func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) proposedValue {
 	return func(q *paramQuery) proposedValue {
 		n, ok := q.int()
+		if zero, parsed := parseInt(q.cur); parsed && zero == 0 && q.p.Direction == "down" && q.p.Min == "1" {
+			return atBound("%s is 0 already", q.p.Key)
+		}
 		if !ok {
 			return proposedValue{}
 		}
@@ -120,6 +124,16 @@ func fraction(f float64) string {
 
 func atBound(format string, args ...any) proposedValue {
 	return proposedValue{bound: fmt.Sprintf(format, args...)}
+}
+
+// quarter is for processes that each hold a copy of something: how large it is, no log tells, and the main process stays.
+func quarter(q *paramQuery, n int64) proposedValue {
+	low := q.least()
+	if n <= low {
+		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
+	}
+	to := max(n/4, low)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the least that makes sense")}
 }
 
 // halve goes half way down, not below the parameter's minimum.

@@ -352,3 +352,14 @@ func TestAnEngineSleepsWhoseProcessHoldsFarLessThanItsShare(t *testing.T) {
 		})
 	}
 }
+
+// TestWorkersGoDownToAQuarter asks for processes that each hold a copy of something.
+func TestWorkersGoDownToAQuarter(t *testing.T) {
+	t.Parallel()
+	for now, want := range map[string]string{"32": "8", "8": "2", "3": "1", "2": "1", "1": "", "0": ""} {
+		p := &Parameter{Key: "num_workers", Direction: "down", Next: "quarter", Min: "1"}
+		v := nextValue(&paramQuery{&Context{root: &classifier.Root{}}, p, now})
+		assert.Equal(t, want, v.to, now)
+		assert.Equal(t, want == "", v.bound != "", now)
+	}
+}

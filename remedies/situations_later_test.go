@@ -278,7 +278,7 @@ func laterSituations() []situation {
 		},
 		{
 			thread: hub + "open-mmlab/mmdetection/issues/2406", run: torch("num_workers", "8"), in: killed("data", "RuntimeError: DataLoader worker (pid 14647) is killed by signal: Killed."),
-			right: []string{"num_workers = 4"}, wrong: []string{"num_workers up"},
+			right: []string{"num_workers = 4", "num_workers = 2"}, wrong: []string{"num_workers up"},
 		},
 		{
 			thread: hub + "pytorch/pytorch/issues/8976", run: torch("--mem-per-cpu", "4G", "--cpus-per-task", "2"), in: killed("data", oomKill),
