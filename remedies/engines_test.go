@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/parser/traceback"
 )
 
@@ -34,6 +35,18 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 			r.ProcessBytes, r.Allocated = gibs(23.5), gibs(22.5)
 		})
 	}
+	gguf := func(gauge string, fields map[string]float64, pairs ...string) *classifier.Run {
+		r := app("llamacpp", pairs...)
+		r.Gauges = append(r.Gauges, reading(gauge, fields))
+		return r
+	}
+	driver := func(message string) *classifier.Incident {
+		in := &classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: "init", Root: rootOf(message)}
+		in.Root.Requested, in.Root.At = gibs(40.5), parser.Position{Source: "a.log", Line: 9}
+		return in
+	}
+	refused := driver("llama_model_load: error loading model: unable to allocate CUDA0 buffer")
+	computes := driver("ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 43486543872")
 	none := cache(noBlocks)
 	load := frames("/x/vllm/worker/model_runner.py|load_model|get_model(", "/x/vllm/layers/linear.py|create_weights|torch.empty(")
 	capture := frames("/x/vllm/worker/model_runner.py|capture_model|graph_runner.capture(")
@@ -51,6 +64,10 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"a pipeline that is moved whole gets its parts one after the other", app("diffusers"), full("init", frames("/x/gen.py|main|pipe.to(\"cuda\")", moved)), "pipe.enable_model_cpu_offload=pipe.enable_model_cpu_offload()"},
 		{"a part of an offloaded pipeline that is too large gets its layers one after the other", app("diffusers"), full("rollout", frames("/x/gen.py|main|pipe(", "/x/accelerate/hooks.py|pre_forward|module.to(self.execution_device)", moved)), "pipe.enable_sequential_cpu_offload=pipe.enable_sequential_cpu_offload()"},
 		{"ComfyUI keeps more of the card free", app("comfyui"), full("forward", frames("/x/nodes.py|common_ksampler|", "/x/comfy/ldm/wan/model.py|forward|optimized_attention(")), "--reserve-vram=2"},
+		{"as many layers as fit into what was free", gguf("ggml.device", map[string]float64{"free": 22}, "-ngl", "99", "n_layer", "80"), refused, "-ngl=40"},
+		{"a tenth fewer layers where nothing tells what was free", gguf("none", nil, "-ngl", "99", "n_layer", "80"), refused, "-ngl=73"},
+		{"without flash attention the scores of the whole context are what is large", gguf("none", nil, "n_ctx", "131072", "flash_attn", "disabled"), computes, "--flash-attn=on"},
+		{"with it, the tokens of one step", gguf("none", nil, "n_ctx", "131072", "flash_attn", "enabled", "n_ubatch", "2048"), computes, "--ubatch-size=1024"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))

@@ -130,6 +130,9 @@ var inVain = map[string]struct {
 	"leak_over_steps":      {[]string{"host-limit"}, "memory grows from step to step: a larger limit only puts the failure off"},
 }
 
+// scoresFirst is the order against the buffers of an engine that computes the scores of the whole context.
+var scoresFirst = []string{"attention", "engine-chunk", "engine-length", "kv-dtype", "engine-multimodal"}
+
 // attack is what helps against a cause where a fact holds.
 type attack struct {
 	cause, fact string
@@ -141,6 +144,8 @@ var attacksThere = []attack{
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
+	{"engine_activation", "flash_attn=disabled", scoresFirst},
+	{"engine_activation", "flash_attn=0", scoresFirst},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},

@@ -251,7 +251,8 @@ type current struct {
 // the log uses, when that is a name for the whole path, else the one of the run's version.
 func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	best, by := bestName(ctx, names, p)
-	if best.rank == 0 || by != nil && by.Read {
+	onlyRead := by != nil && by.Read
+	if best.rank == 0 || onlyRead {
 		by = spellingOf(ctx, names, p)
 	}
 	c := current{key: p.Key, syntax: p.Surface}
@@ -266,7 +267,9 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 			return c
 		}
 	}
-	c.key, c.syntax = asWritten(ctx, p, best, c.key, c.syntax)
+	if !onlyRead {
+		c.key, c.syntax = asWritten(ctx, p, best, c.key, c.syntax)
+	}
 	c.from, c.at = &best.value.Value, best.key
 	if best.value.At.Source != "" {
 		c.at = best.value.At.String()

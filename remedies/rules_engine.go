@@ -240,21 +240,44 @@ func concurrency(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
 }
 
-// layersThatFit are the layers whose weights fit into what llama.cpp found free, where the buffer for all of them was refused.
-func layersThatFit(q *paramQuery, _ int64) proposedValue {
+// layersThatFit are the layers whose weights fit into what llama.cpp found free, or into a card of that name, where the
+// buffer for all of them was refused. Where nothing tells the card, it is a tenth less.
+func layersThatFit(q *paramQuery, n int64) proposedValue {
 	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
-	card, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
-	plan, ok2 := memory.Reading(q.run, q.incident, "ggml.layers")
-	if !ok1 || !ok2 || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") {
+	layers, ok := q.layers(n)
+	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") {
 		return proposedValue{}
 	}
-	free, _ := card.Fields.Int("free")
-	layers, _ := plan.Fields.Int("count")
+	free, of, ok := q.freeForLayers()
+	if !ok {
+		return fewerLayers(q, layers)
+	}
 	to := (free - beside) * layers / *q.root.Requested
-	if to < 1 || layers < 1 || layers > 1<<12 || free > 1<<50 || to >= layers {
+	if to < 1 || free > 1<<50 || to >= layers {
 		return proposedValue{}
 	}
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), classifier.GiB(*q.root.Requested), layers)}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
+}
+
+// layers are those that were to go on the card: as many as llama.cpp says, or as were asked for, the output layer included.
+func (q *paramQuery) layers(asked int64) (int64, bool) {
+	const most = 1 << 12
+	if plan, ok := memory.Reading(q.run, q.incident, "ggml.layers"); ok {
+		n, _ := plan.Fields.Int("count")
+		return n, n > 0 && n <= most
+	}
+	all, ok := q.settings.integer("n_layer")
+	return min(asked, all+1), ok && all <= most
+}
+
+// freeForLayers is what llama.cpp found free of the card, else the size that cards of its name have at least.
+func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
+	if card, found := memory.Reading(q.run, q.incident, "ggml.device"); found {
+		n, ok = card.Fields.Int("free")
+		return n, "free", ok
+	}
+	size, name, ok := memory.CardSize(q.run, q.incident)
+	return size.Low, "of an " + name, ok
 }
 
 // fewerLayers is a tenth of the layers less than Ollama planned with, and at least one.

@@ -171,9 +171,9 @@ func parseInt(v string) (int64, bool) {
 
 func parseBool(v string) (value, ok bool) {
 	switch strings.ToLower(strings.Trim(v, `"' `)) {
-	case "true", "yes", "on":
+	case "true", "yes", "on", "enabled":
 		return true, true
-	case "false", "no", "off":
+	case "false", "no", "off", "disabled":
 		return false, true
 	}
 	return false, false

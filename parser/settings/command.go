@@ -13,7 +13,7 @@ var programs = set(`
 	torchrun accelerate deepspeed vllm srun sbatch mpirun mpiexec ray sglang llamafactory-cli swift tune litgpt axolotl yolo
 	composer colossalai areal trl openrlhf llama-server llama-cli trtllm-serve trtllm-build nemo lightning apptainer
 	singularity docker podman uv nnUNetv2_plan_and_preprocess nnUNetv2_preprocess nnUNetv2_train text-generation-launcher lmdeploy
-	llama-bench llama-run`)
+	llama-bench llama-run ollama`)
 
 // wrappers may stand in front of a program.
 var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
@@ -222,6 +222,7 @@ type walker struct {
 	flag, value string // the flag at hand
 	line0       int    // where it stands
 	program     bool   // a program's name has been passed: assignments are its own from here on
+	letters     bool   // the program's flags may be single letters that bear on memory
 	reported    bool
 }
 
@@ -278,6 +279,7 @@ func (w *walker) word(r *Reader, word string) {
 	case program(word):
 		w.end(r)
 		w.program = true
+		w.letters = strings.HasPrefix(baseOf(word), "llama-")
 	case w.flag != "" && w.value == "":
 		w.value = word
 	case w.flag != "" && len(w.value)+len(word) < MaxValue:
@@ -286,13 +288,13 @@ func (w *walker) word(r *Reader, word string) {
 }
 
 // isFlag reports whether a word is a flag, with or without "=value". Of a command's flags with one dash only those with a
-// name of some letters count: -m and -u are about the interpreter.
+// name of some letters count: -m and -u are about the interpreter. llama.cpp's -c is the context.
 func (w *walker) isFlag(word string) bool {
 	name, _, _ := strings.Cut(word, "=")
 	if !strings.HasPrefix(name, "-") || !isName(strings.TrimLeft(name, "-")) {
 		return false
 	}
-	return w.form == Sbatch || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
+	return w.form == Sbatch || w.letters || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
 }
 
 // override reports whether a word is Hydra's `a.b=1`, with its prefixes.
@@ -307,6 +309,10 @@ func (w *walker) end(r *Reader) {
 	}
 	if w.value == "" {
 		w.value = "True"
+	}
+	if len(w.flag) == 2 && !ascii.IsDigit(w.value[0]) { // a prompt, a file
+		w.flag, w.value = "", ""
+		return
 	}
 	w.emit(r, w.flag, w.value, w.form)
 	w.flag, w.value = "", ""

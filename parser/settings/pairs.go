@@ -56,6 +56,13 @@ func (r *Reader) pairs(text []byte) bool {
 		return false
 	}
 	for _, p := range found {
+		if first, _, more := strings.Cut(p.value, " "); more && p.key == "cmd" && program(first) { // Ollama's runner
+			words, _ := shellWords(p.value)
+			w := walker{form: Command}
+			w.words(r, words)
+			w.end(r)
+			continue
+		}
 		if (mainly || isKnown(p.key)) && !gauge(p.key) {
 			r.report(Pair{Key: p.key, Value: p.value, Line: r.line, Form: Pairs})
 		}
@@ -93,7 +100,7 @@ func (r *Reader) assignment(s string) bool {
 }
 
 // scalar reports whether a value is a number or a switch.
-func scalar(v string) bool { return plainNumber(v) || isSwitch(v) }
+func scalar(v string) bool { return plainNumber(v) || isSwitch(v) || v == "enabled" || v == "disabled" }
 
 // report emits a pair unless an earlier line had the same pair: every rank prints such lines.
 func (r *Reader) report(p Pair) {

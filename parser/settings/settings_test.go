@@ -149,6 +149,21 @@ func TestForms(t *testing.T) {
 			want: []string{"env CUDA_VISIBLE_DEVICES=0,1", "command --standalone=True", "command --nproc_per_node=8", "command --fp16=True"},
 		},
 		{
+			name: "llama.cpp's flags of one letter with a number",
+			log:  "$ ./llama-server -m m.gguf -ngl 99 -c 131072 -p Hello\npython -m x -c 3 --lr 1",
+			want: []string{"command -ngl=99", "command -c=131072", "command --lr=1"},
+		},
+		{
+			name: "the command of a runner as a record of its server has it",
+			log:  `level=INFO source=server.go:376 msg="starting llama server" cmd="/usr/bin/ollama runner --ctx-size 32768 --n-gpu-layers 81" port=1`,
+			want: []string{"pairs level=INFO", "pairs source=server.go:376", "pairs msg=starting llama server", "command --ctx-size=32768", "command --n-gpu-layers=81", "pairs port=1"},
+		},
+		{
+			name: "a switch in words",
+			log:  "llama_context: flash_attn    = disabled",
+			want: []string{"pairs flash_attn=disabled"},
+		},
+		{
 			name: "command behind other ones",
 			log:  "(hf) mats@mbp run % python f.py --bs 8\n➜  run git:(main) ✗ python g.py --ga 2\n70 % python did --not run\n$ cd trainer && nohup python train_grpo.py --batch_size 2 --lr 1e-5 &\nsource env.sh; python3 t.py --warmup 7",
 			want: []string{"command --bs=8", "command --ga=2", "command --batch_size=2", "command --lr=1e-5", "command --warmup=7"},

@@ -32,7 +32,7 @@ var knownSettings = set(`
 	prefetch_factor pin_memory persistent_workers n_jobs amp fp16 bf16 dtype precision mixed_precision quantization
 	load_in_4bit load_in_8bit optim optimizer num_generations n_samples lora_rank lora_r cache shm_size world_size
 	nproc_per_node bucket_size bucket_megabytes buffer_size hidden_size num_layers n_layers vocab_size d_model n_ctx n_batch
-	n_ubatch n_gpu_layers kv_size samples_per_gpu workers_per_gpu attn_implementation attention_backend use_cache
+	n_ubatch n_gpu_layers kv_size samples_per_gpu workers_per_gpu attn_implementation attention_backend flash_attn use_cache
 	torch_compile compile`)
 
 // set returns the words of a list.

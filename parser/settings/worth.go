@@ -20,7 +20,7 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
-	if text[0] == '#' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
+	if text[0] == '#' || text[0] == '$' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
 		return true
 	}
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
