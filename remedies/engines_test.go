@@ -45,6 +45,10 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		in.Root.Requested, in.Root.At = gibs(40.5), parser.Position{Source: "a.log", Line: 9}
 		return in
 	}
+	part := func(in *classifier.Incident, what string) *classifier.Incident {
+		in.Root.Fields = parser.Fields{"method": what}
+		return in
+	}
 	refused := driver("llama_model_load: error loading model: unable to allocate CUDA0 buffer")
 	computes := driver("ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 43486543872")
 	none := cache(noBlocks)
@@ -68,6 +72,11 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"a tenth fewer layers where nothing tells what was free", gguf("none", nil, "-ngl", "99", "n_layer", "80"), refused, "-ngl=73"},
 		{"without flash attention the scores of the whole context are what is large", gguf("none", nil, "n_ctx", "131072", "flash_attn", "disabled"), computes, "--flash-attn=on"},
 		{"with it, the tokens of one step", gguf("none", nil, "n_ctx", "131072", "flash_attn", "enabled", "n_ubatch", "2048"), computes, "--ubatch-size=1024"},
+		{"half of the context of one of Ollama's slots, where its cache was refused", app("ollama", "--ctx-size", "131072", "--parallel", "4"), part(driver("llama_kv_cache_init: failed to allocate buffer for kv cache"), "kv cache"), "num_ctx=16384"},
+		{"TensorRT-LLM's cache of the planned size could not be made", app("trtllm"), part(with(gpuOOM("init"), func(r *classifier.Root) {
+			r.Message = "Executor creation failed due to insufficient GPU memory."
+		}), "KV cache"), "--kv_cache_free_gpu_memory_fraction=0.8"},
+		{"JAX's pool ran out, and nobody set its share", run("jax"), gpuOOM("unknown"), "XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))

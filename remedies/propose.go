@@ -30,7 +30,7 @@ type naming struct {
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: map[string]int{}, defaults: p.Is(classifier.Engine) && p.Guide == g.ID}
+	n := &naming{lastWords: map[string]int{}, defaults: (p.Is(classifier.Engine) || p.ID == "jax") && p.Guide == g.ID}
 	mixed := false
 	seen := map[string]bool{}
 	for i := range g.Items {

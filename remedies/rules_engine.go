@@ -240,6 +240,20 @@ func concurrency(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
 }
 
+// slotContext is half of what one of Ollama's slots has: its runner is told the context of all of them.
+func slotContext(q *paramQuery, n int64) proposedValue {
+	slots, ok := q.settings.integer("--parallel")
+	if !ok || slots < 1 || slots > n {
+		return halve(q, n)
+	}
+	each := n / slots
+	out := halve(q, each)
+	if slots > 1 && out.to != "" {
+		out.how = fmt.Sprintf("%d / %d slots = %d, and ", n, slots, each) + out.how
+	}
+	return out
+}
+
 // layersThatFit are the layers whose weights fit into what llama.cpp found free, or into a card of that name, where the
 // buffer for all of them was refused. Where nothing tells the card, it is a tenth less.
 func layersThatFit(q *paramQuery, n int64) proposedValue {

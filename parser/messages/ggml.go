@@ -144,10 +144,10 @@ func ggmlPatterns() []pattern.Pattern {
 			Literals: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate ", `msg="Load failed"`, "msg=load request=", `msg="load request`},
 			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
 				`|panic: unable to load model: |(?:time=\S{1,40} level=[A-Z]{4,5} source=\w{1,20}\.go:\d{1,5} )?msg=(?:"Load failed"|"?load request"?=?"\{Operation:(?:fit|alloc|commit))` +
-				`|(?!llama_kv_cache_update)\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for kv cache)))`,
+				`|(?!llama_kv_cache_update)\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for (?<method>kv cache))))`,
 			Kind: parser.GPUDriverOOM, Role: parser.Detail, Phase: "init",
 			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go, runner/ollamarunner/runner.go, server/sched.go",
-			Match: lines(
+			Match: append(lines(
 				"llama_load_model_from_file: failed to load model",
 				"llama_model_load_from_file_impl: failed to load model",
 				"panic: unable to load model: /root/.ollama/models/blobs/sha256-6150",
@@ -156,10 +156,9 @@ func ggmlPatterns() []pattern.Pattern {
 				"llama_init_from_gpt_params: error: failed to load model 'models/mixtral-8x7b.gguf'",
 				"llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers",
 				"llama_new_context_with_model: failed to allocate compute buffers",
-				"llama_kv_cache_init: failed to allocate buffer for kv cache",
 				`time=2025-12-02T17:06:47.184-05:00 level=INFO source=runner.go:1271 msg=load request="{Operation:alloc LoraPath:[] Parallel:1 BatchSize:512`,
 				`time=2025-12-02T17:06:48.804-05:00 level=INFO source=sched.go:470 msg="Load failed" model=/models/sha256-aabd error="failed to commit memory"`,
-			),
+			), pattern.Sample{Line: "llama_kv_cache_init: failed to allocate buffer for kv cache", Want: parser.Fields{"method": "kv cache"}}),
 			NoMatch: []string{
 				"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
 				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",

@@ -223,6 +223,7 @@ type walker struct {
 	line0       int    // where it stands
 	program     bool   // a program's name has been passed: assignments are its own from here on
 	letters     bool   // the program's flags may be single letters that bear on memory
+	single      bool   // a flag of the program has one value: what follows is the image
 	reported    bool
 }
 
@@ -279,9 +280,11 @@ func (w *walker) word(r *Reader, word string) {
 	case program(word):
 		w.end(r)
 		w.program = true
-		w.letters = strings.HasPrefix(baseOf(word), "llama-")
+		base := baseOf(word)
+		w.letters, w.single = strings.HasPrefix(base, "llama-"), base == "docker" || base == "podman"
 	case w.flag != "" && w.value == "":
 		w.value = word
+	case w.flag != "" && w.single:
 	case w.flag != "" && len(w.value)+len(word) < MaxValue:
 		w.value += " " + word
 	}

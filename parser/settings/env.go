@@ -92,14 +92,17 @@ func (r *Reader) overrides(text []byte) bool {
 	return true
 }
 
-// sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`.
+// sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`, of LSF `#BSUB -M 64GB`.
 func (r *Reader) sbatch(text []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), directive)
+	w := walker{form: Sbatch}
 	if !ok {
-		return false
+		if rest, ok = bytes.CutPrefix(text, lsf); !ok {
+			return false
+		}
+		w = walker{form: Command, letters: true}
 	}
 	flags, _, _ := strings.Cut(string(rest), " #")
-	w := walker{form: Sbatch}
 	w.line(r, flags)
 	w.end(r)
 	return true

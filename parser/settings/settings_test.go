@@ -159,6 +159,16 @@ func TestForms(t *testing.T) {
 			want: []string{"pairs level=INFO", "pairs source=server.go:376", "pairs msg=starting llama server", "command --ctx-size=32768", "command --n-gpu-layers=81", "pairs port=1"},
 		},
 		{
+			name: "a flag of docker has one value",
+			log:  "$ docker run --gpus all --memory 16g img python serve.py --sizes 1 2",
+			want: []string{"command --gpus=all", "command --memory=16g", "command --sizes=1 2"},
+		},
+		{
+			name: "LSF's directives",
+			log:  "#BSUB -M 64GB\n#BSUB -n 8 # slots",
+			want: []string{"command -M=64GB", "command -n=8"},
+		},
+		{
 			name: "a switch in words",
 			log:  "llama_context: flash_attn    = disabled",
 			want: []string{"pairs flash_attn=disabled"},

@@ -41,6 +41,7 @@ var (
 	progressBar = []byte("%|")
 
 	directive = []byte("#SBATCH ")
+	lsf       = []byte("#BSUB ")
 	yamlStart = []byte("---")
 )
 

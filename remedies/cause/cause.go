@@ -32,6 +32,7 @@ type Input struct {
 	Kind, Phase, Resource                          string // words of the report
 	Patterns                                       []string
 	Message                                        string   // of the root, in lower case
+	Part                                           string   // what was being made, as the program names it, in lower case
 	Text                                           string   // message and evidence, in lower case
 	Stack                                          []string // file, function and code of each frame, in lower case, the innermost last
 	Rank, Device, LastStep, PID                    *int

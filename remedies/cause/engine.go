@@ -50,7 +50,9 @@ var engines = []hypothesis{
 		id: "engine_share_too_large",
 		evidence: []weighed{
 			{proof, when("less memory was free than the engine was told to take", func(in *Input) bool { return in.LessThanDesired })},
-			{proof, when("the cache of the size that was planned could not be created", func(in *Input) bool { return strings.Contains(in.Text, "could not be created: kv cache") })},
+			{proof, when("the cache of the size that was planned could not be created", func(in *Input) bool {
+				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
+			})},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
 					return ""
@@ -101,7 +103,7 @@ var (
 // contextCache says that llama.cpp could not allocate its cache: it says so itself, or the request is 16 bits for each value
 // of all layers, as long as the context (src/llama-kv-cache.cpp).
 func contextCache(in *Input) string {
-	if strings.Contains(in.Text, "failed to allocate buffer for kv cache") {
+	if in.Part == "kv cache" && in.Kind == "gpu_driver_oom" {
 		return "the cache for the whole context did not fit"
 	}
 	length, layers := in.number("n_ctx"), in.number("n_layer")
