@@ -165,7 +165,7 @@ var programs = []Program{
 				"lora_dpo_single_device.py", "full_dpo_distributed.py", "qat_distributed.py", "eleuther_eval.py",
 			}},
 		},
-		Loggers:  []string{"torchtune"},
+		Loggers: []string{"torchtune"},
 	},
 	{
 		ID: "torchtitan", Name: "TorchTitan", Roles: Application | Trainer, Guide: "torchtitan", Dialect: "flag",

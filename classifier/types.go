@@ -82,6 +82,8 @@ type Trend struct {
 	Name                string // of the pattern that read it
 	Count, Rises, Falls int
 	First, Last         int64 // bytes
+	Peak                bool  // of the highest so far, which never falls
+	Least, Most         int64 // by how much it rose at a time
 }
 
 // with is the trend with one more reading.
@@ -90,13 +92,22 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	if !ok {
 		n, ok = g.Fields.Int("used")
 	}
+	peak := false
+	if !ok {
+		n, ok = g.Fields.Int("max_allocated")
+		peak = ok
+	}
 	switch {
 	case !ok || n <= 0:
 		return t
 	case t.Count == 0:
-		return Trend{Name: g.Name, Count: 1, First: n, Last: n}
+		return Trend{Name: g.Name, Count: 1, First: n, Last: n, Peak: peak}
 	case n > t.Last:
 		t.Rises++
+		t.Most = max(t.Most, n-t.Last)
+		if t.Least == 0 || n-t.Last < t.Least {
+			t.Least = n - t.Last
+		}
 	case n < t.Last:
 		t.Falls++
 	}
@@ -105,9 +116,13 @@ func (t Trend) with(g *parser.Gauge) Trend {
 }
 
 // grows says that a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, and
-// a cache that fills up stops.
+// a cache that fills up stops. A peak never falls, and longer samples raise it now and then: it has to rise each time, by
+// about the same.
 func (t Trend) grows() bool {
 	const least = 5
+	if t.Peak && (t.Rises < t.Count-1 || t.Most > 2*t.Least) {
+		return false
+	}
 	return t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
 }
 

@@ -1,9 +1,12 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"oomscan/remedies/cause"
 )
 
 // fact is what a guide's conditions may ask about an incident.
@@ -67,6 +70,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return read(ctx, "ggml.image", "it failed while a picture was encoded")
 		}},
 		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"reads_checkpoint": {"a checkpoint is read onto the card, or a run goes on from one", "no checkpoint is read onto the card", func(ctx *Context, _ string) verdict {
+			why := cause.LoadsCheckpoint(causeInput(ctx))
+			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}
+		}},
 		"one_gpu": {"one GPU", "several GPUs", func(ctx *Context, _ string) verdict {
 			n, ok := ctx.gpus()
 			if !ok {

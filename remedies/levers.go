@@ -47,12 +47,14 @@ var levers = []lever{
 	{id: "dtype", topics: []string{"dtype"}, keys: []string{"torch_dtype", "dtype"}},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode"}},
 	{id: "detach", keys: []string{"=item"}},
+	{id: "restart", keys: []string{"resume_from_checkpoint", "resume_mode"}, way: "set", costs: "only until memory has grown again: the cause is left"},
 	{id: "foreach", keys: []string{"foreach"}},
 	{id: "spread", keys: []string{"device_map"}},
 	{id: "segments", topics: []string{"expandable-segments"}},
 	{id: "split-size", topics: []string{"max-split-size"}},
 	{id: "others", topics: []string{"others"}, keys: []string{"other processes"}},
-	{id: "one-device", keys: []string{"set_device", "map_location", "cuda_visible_devices"}},
+	{id: "load-on-host", keys: []string{"map_location"}},
+	{id: "one-device", keys: []string{"set_device", "cuda_visible_devices"}},
 	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at once"},
 	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room for everything else on the GPU"},
 	{id: "sleep", topics: []string{"engine-sleep"}, keys: []string{"free_cache_engine", "sleep", "enable_sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
@@ -105,7 +107,7 @@ var attacks = map[string][]string{
 	"comm_buckets":           {"buckets", "gather-window", "shard"},
 	"fragmentation":          {"segments", "split-size"},
 	"foreign_process":        {"prealloc", "others", "one-device", "share-down"},
-	"wrong_device":           {"one-device", "micro-batch"},
+	"wrong_device":           {"load-on-host", "one-device", "micro-batch"},
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp"},
 	"engine_share_too_small": {"share-up", "engine-total", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp", "attention"},
@@ -113,7 +115,7 @@ var attacks = map[string][]string{
 	"nccl_no_margin":         {"prealloc", "saver-margin", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "share-down", "sleep", "optimizer-offload"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "host-limit", "offload-off"},
-	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "workers"},
+	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "restart", "workers"},
 	"host_offload":           {"offload-off", "host-limit", "param-offload", "malloc"},
 	"host_load":              {"dtype", "lazy-load", "host-limit", "offload-off"},
 	"loader_workers":         {"workers", "host-limit"},
@@ -127,7 +129,7 @@ var inVain = map[string]struct {
 	why    string
 }{
 	"optimizer_first_step": {[]string{"micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "the activations of the step are gone when the optimizer works"},
-	"leak_over_steps":      {[]string{"host-limit"}, "memory grows from step to step: a larger limit only puts the failure off"},
+	"leak_over_steps":      {[]string{"host-limit", "micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "memory grows from step to step: this only puts the failure off"},
 }
 
 // scoresFirst is the order against the buffers of an engine that computes the scores of the whole context.

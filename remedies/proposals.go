@@ -56,9 +56,10 @@ const (
 func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) []option {
 	all := optionsOf(ctx, items)
 	out := optionsFor(leversFor(ctx, best.ID), best, items, all)
+	leaks := best.ID == "leak_over_steps" && best.Confidence == "high" // whatever else is saved only puts the failure off
 	for i := range rivals {
 		r := &rivals[i]
-		if len(r.Against) > 0 || r.Confidence == "low" {
+		if leaks || len(r.Against) > 0 || r.Confidence == "low" {
 			continue
 		}
 		for _, o := range optionsFor(leversFor(ctx, r.ID), r, items, all) {

@@ -59,6 +59,18 @@ func gpuPatterns() []pattern.Pattern {
 			NoMatch: []string{"perf/max_memory_allocated_gb:61.2"},
 		},
 		{
+			Name:     "reading.peak",
+			Literals: []string{"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "  memory: ", ", memory: ", "max_mem: ", "max mem: "},
+			Expr: `(?:memory/(?:max_allocated \(GiB\)|max_mem_allocated\(gib\))'?: (?<max_allocated_gib>\d{1,4}(?:\.\d{1,6})?)` +
+				`|\bdata_time: \d{1,6}\.\d{1,6}(?:  |, )memory: (?<max_allocated_mib>\d{1,7})\b|\bmax[_ ]mem: (?<max_allocated_mib>\d{1,7})(?:M\b|\b))`,
+			Gauge: true, Source: "axolotl, core/trainers/base.py; mmengine, mmcv and detectron2: torch.cuda.max_memory_allocated after each step",
+			Match: []pattern.Sample{
+				{Line: "{'loss': 1.93, 'memory/max_active (GiB)': 60.41, 'memory/max_allocated (GiB)': 60.5}", Want: parser.Fields{"max_allocated": "64961380352"}},
+				{Line: "Epoch [1][50/500] time: 0.412, data_time: 0.011, memory: 5120, loss_cls: 0.4021", Want: parser.Fields{"max_allocated": "5368709120"}},
+			},
+			NoMatch: []string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210"},
+		},
+		{
 			Name:     "reading.host",
 			Literals: []string{"perf/cpu_memory_used_gb"},
 			Expr:     `perf/cpu_memory_used_gb[:=] ?(?<used_gib>\d{1,6}(?:\.\d{1,6})?)`,

@@ -84,8 +84,15 @@ var card = []hypothesis{
 			{3 * proof, alike},
 			{3 * proof, otherRanksCard},
 			{3 * proof, listedTwice},
+			{proof + hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) != "" })},
+			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" })},
 		},
-		figure: plain("processes of other ranks also use this GPU"),
+		figure: func(in *Input) (string, *int64) {
+			if LoadsCheckpoint(in) != "" {
+				return "a loaded checkpoint lies on this GPU beside the model and its states", nil
+			}
+			return plain("processes of other ranks also use this GPU")(in)
+		},
 	},
 	{
 		id: "nccl_no_margin",
@@ -104,6 +111,32 @@ var card = []hypothesis{
 			return "NCCL allocates its buffers outside PyTorch, 0.7 to 1.5 GiB per group of ranks, and too little was left", nil
 		},
 	},
+}
+
+// readsCheckpoint says that a checkpoint is read onto the card: torch.load puts every tensor where it was when it was saved.
+var readsCheckpoint = frames(12, "a checkpoint is read onto the card", "torch/serialization.py", "_cuda_deserialize", "default_restore_location", "optim/optimizer.py load_state_dict", "optim/optimizer.py __setstate__")
+
+// LoadsCheckpoint says that what a checkpoint put on the card may be what is too much there.
+func LoadsCheckpoint(in *Input) string {
+	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" {
+		return ""
+	}
+	if why := readsCheckpoint(in); why != "" {
+		return why
+	}
+	return resumed(in)
+}
+
+// resumed says that a script's run goes on from a checkpoint and failed before its first step was done. What made the
+// checkpoint had fitted: new is what was loaded. Trainers of libraries load it into host memory.
+func resumed(in *Input) string {
+	key, v, ok := in.Setting("resume", "resume_from", "resume_path", "resume_checkpoint", "init_from", "load_checkpoint")
+	off := slices.Contains([]string{"", "false", "none", "no", "0", "scratch", "null"}, strings.ToLower(strings.Trim(v, `"' `)))
+	if !ok || off || key == "init_from" && !strings.Contains(v, "resume") || in.Framework != "torch" || in.Backend != "" && in.Backend != "ddp" ||
+		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: the run goes on from a checkpoint, whose tensors may still lie on the card", key, v)
 }
 
 // roundingError is how far figures printed with two decimals of a GiB may be off.

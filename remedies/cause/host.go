@@ -30,7 +30,8 @@ var host = []hypothesis{
 			{sign, both(frames(12, "the stack ends in the gathering of a state dict", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
 			{sign + 2*hint, both(is(": one rank puts the whole state together", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
-		figure: plain("the full checkpoint is gathered in one place"),
+		excludes: []clue{both(readsCheckpoint, (*Input).gpu)},
+		figure:   plain("the full checkpoint is gathered in one place"),
 	},
 	{
 		id: "loader_workers",
@@ -160,7 +161,7 @@ var (
 
 // growth is the reading of the memory that ran out which grew.
 func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "deepspeed.memory", "megatron.memory"}, "host": {"reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
+	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.peak", "deepspeed.memory", "megatron.memory"}, "host": {"reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
 	if i < 0 || in.Phase == "init" || in.Phase == "checkpoint" {
 		return classifier.Trend{}, false
