@@ -69,6 +69,24 @@ func launchRanks() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "launch.gpus_used",
+			Literals: []string{"distributed training: False", "Num GPUs"},
+			Expr:     `\bn_gpu: (?<world_size>1),? {0,2}distributed training: False|\bNum GPUs(?: used)? = (?<world_size>\d{1,3})\b`,
+			Marker:   "launch", Source: "transformers examples; unsloth, its banner",
+			Match: []pattern.Sample{
+				{Line: "Process rank: 0, device: cuda:0, n_gpu: 1, distributed training: False, 16-bits training: True", Want: parser.Fields{"world_size": "1"}},
+				{Line: "==((====))==  Unsloth - 2x faster free finetuning | Num GPUs used = 1", Want: parser.Fields{"world_size": "1"}},
+			},
+			NoMatch: []string{"Process rank: -1, device: cuda:0, n_gpu: 8, distributed training: False"},
+		},
+		{
+			Name:     "launch.single_device",
+			Literals: []string{"SingleDevice with resolved config"},
+			Expr:     `Running \w{1,60}SingleDevice with resolved config`,
+			Marker:   "launch", Set: parser.Fields{"world_size": "1"}, Source: "torchtune, recipes/full_finetune_single_device.py",
+			Match: lines("INFO:torchtune.utils._logging:Running FullFinetuneRecipeSingleDevice with resolved config:"),
+		},
+		{
 			Name:     "launch.pid_rank",
 			Literals: []string{" world rank ", "global rank ", "global_rank="},
 			Expr:     `(?:\bhost:? (?<host>[\w.-]{1,64}), )?\bpid[:=]? ?(?<pid>\d{1,10}), (?:world |global |global_)?rank[:=]? ?(?<rank>\d{1,6})\b`,

@@ -53,6 +53,7 @@ var training = []hypothesis{
 		id: "states_too_big",
 		evidence: []weighed{
 			{proof, statesExceedCard},
+			{3 * proof, statesFill},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
 			{sign, both(offloadedPart, (*Input).gpu)},
@@ -310,6 +311,47 @@ func statesExceedCard(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("the weights take %s in 16 bits, and the card has %s", classifier.GiB(2*p), gib(in.Total))
+}
+
+// statesFill says that weights, gradients and the optimizer's states in the fewest bytes that training takes, eight for each
+// trained parameter, do not fit beside anything else.
+func statesFill(in *Input) string {
+	p := in.trained()
+	shards := max(in.GPUs, 1)
+	if in.GPUs == 0 && in.Backend != "" && in.Backend != "ddp" || p > 1<<40 {
+		return "" // over how many they are split, nothing tells
+	}
+	if in.Unsharded || in.Backend == "ddp" {
+		shards = 1
+	}
+	if p <= 0 || in.Total == nil || in.Total != nil && 8*p/shards < *in.Total*9/10 || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
+		return ""
+	}
+	return fmt.Sprintf("weights, gradients and Adam's states take %s or more on each card, 8 bytes a trained parameter, and the card has %s", classifier.GiB(8*p/shards), gib(in.Total))
+}
+
+// trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
+func (in *Input) trained() int64 {
+	if n := in.count("Number of trainable parameters", "Trainable parameters"); n > 0 {
+		return n
+	}
+	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
+	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
+	if !full || in.Adapters || in.Quantized {
+		return 0
+	}
+	return in.Parameters.Value
+}
+
+// offloads says that states may be in host memory.
+func (in *Input) offloads() bool {
+	for _, k := range offloadKeys {
+		if _, v, ok := in.Setting(k); ok && (in.on(k) || v == "cpu") {
+			return true
+		}
+	}
+	_, v, _ := in.Setting("deepspeed", "deepspeed_config", "strategy")
+	return strings.Contains(strings.ToLower(v), "offload")
 }
 
 // widerThanLayers says that a gradient takes more for each token of the micro-batch than the widest layer of any model: only
