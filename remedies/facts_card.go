@@ -135,6 +135,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{yes, together}
 		}
 	case "trl":
+		if f, t := ctx.settings.flag("use_vllm"); t == no || t == unknown && f.key == "" && ctx.run.Engine == "" && ctx.settings.has("per_device_train_batch_size") && !ctx.settings.has("vllm_mode") {
+			return verdict{no, "the trainer generates itself"}
+		}
 		return ctx.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
 	case "slime", "relax", "openrlhf", "nemo_rl":
 		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); t {

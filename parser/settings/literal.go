@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -36,6 +37,7 @@ type literal struct {
 	delta      int  // how far continuation lines are shifted (a line prefix was stripped with one blank too many, say)
 	continued  bool // the line is not the first one
 	deltaKnown bool
+	wrapped    bool // lines break where somebody broke them: pprint never puts two keys of a mapping that goes on into one line
 }
 
 // frame is an open bracket.
@@ -48,7 +50,9 @@ type frame struct {
 	pathLen int
 	key     string
 	keyLine int
-	col     int // column of its keys, -1 unknown
+	col     int  // column of its keys, -1 unknown
+	last    int  // the line of its latest key
+	pair    bool // two of its keys stand in one line
 }
 
 // newLiteral returns a literal whose root is already open.
@@ -212,6 +216,7 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
 	top.entries = true
+	top.pair, top.last = top.pair || top.last == r.line, r.line
 	d.rawDepth = 0
 	if top.col < 0 && (begins || d.form != JSON) {
 		top.col = at - d.root
@@ -374,6 +379,7 @@ func (d *literal) endOfLine(r *Reader) {
 	if d.hasKey && !d.isStr && len(d.val) > 0 && d.top().mapping {
 		d.entry(r)
 	}
+	d.wrapped = d.wrapped || slices.ContainsFunc(d.stack, func(f frame) bool { return f.pair })
 	if len(d.stack) == 1 && d.top().closer == 0 {
 		if d.hasKey && d.isStr {
 			d.entry(r)

@@ -42,6 +42,9 @@ func (d *literal) fits(s []byte) bool {
 // another worker printed already, brackets and all.
 func (d *literal) resync(r *Reader, text []byte, i int) {
 	d.continued = true
+	if d.wrapped { // brackets alone tell
+		return
+	}
 	if text[i] != '\'' && text[i] != '"' {
 		return
 	}

@@ -202,6 +202,7 @@ var training = []hypothesis{
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
 			{proof, both(frames(4, "the stack ends in the cache of keys and values, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
+			{sign, both(frames(40, "the program that did not fit is a training step", "train_step", "train_loop", "update_step"), func(in *Input) bool { return in.Framework == "jax" && in.gpu() && in.Phase != "init" })},
 			{hint, both(keepsActivations, func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 			{hint, both(frames(4, "the stack ends in a layer", "mlp", "norm.py", "layernorm", "rmsnorm", "attention", "gelu", "silu", "conv.py", "linear.py", "dropout"), func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 		},
