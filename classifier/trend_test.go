@@ -35,6 +35,27 @@ func TestOnlyWhatRisesAndNeverFallsGrows(t *testing.T) {
 	}
 }
 
+func TestAPeakGrowsOnlyByAboutTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib   []int64
+		grows bool
+	}{
+		"a leak":                         {[]int64{60, 64, 69, 74, 78, 83}, true},
+		"longer samples now and then":    {[]int64{60, 61, 70, 71, 80, 81}, false},
+		"a first long sample, then flat": {[]int64{40, 60, 60, 60, 60, 60}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trend Trend
+			for _, n := range c.gib {
+				trend = trend.with(&parser.Gauge{Name: "reading.peak", Fields: parser.Fields{"max_allocated": strconv.FormatInt(n<<30, 10)}})
+			}
+			assert.Equal(t, c.grows, trend.grows())
+		})
+	}
+}
+
 func TestAdamsMomentsThatTheHostCannotHold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

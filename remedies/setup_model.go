@@ -103,8 +103,26 @@ func trainsAdapters(ctx *Context) bool {
 			return true
 		}
 	}
-	f, ok := ctx.settings.find("finetuning_type", true)
-	return ok && strings.EqualFold(f.value.Value, "lora")
+	if f, ok := ctx.settings.find("finetuning_type", true); ok {
+		return strings.EqualFold(f.value.Value, "lora")
+	}
+	if _, t := ctx.settings.flag("full_finetuning"); ctx.run.Application == "unsloth" && t != yes || strings.Contains(strings.ToLower(ctx.run.Model.Name), "4bit") {
+		return true
+	}
+	const few = 50 // adapters are a fiftieth of the model at most; a shard of it may be counted in their place
+	n, ok := trainedParameters(ctx)
+	return ok && ctx.model.Parameters.Value > few*n
+}
+
+// trainedParameters is how many parameters are trained, where a trainer's banner says it.
+func trainedParameters(ctx *Context) (int64, bool) {
+	for _, key := range []string{"Number of trainable parameters", "Trainable parameters"} {
+		if f, ok := ctx.settings.find(key, false); ok {
+			count, _, _ := strings.Cut(strings.ReplaceAll(f.value.Value, ",", ""), " ")
+			return parseInt(count)
+		}
+	}
+	return 0, false
 }
 
 // adapters counts the parameters of LoRA's adapters: rank x (inputs + outputs) of each adapted matrix.

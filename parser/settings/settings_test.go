@@ -47,6 +47,16 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "lines that somebody broke nest by brackets alone",
+			log: "{'actor': {'lr': 1e-06, 'fsdp': {'offload': False, 'size': 8},\n" +
+				"   'batch': 4},\n" +
+				"      'rollout': {'share': 0.5, 'tp': 2}}",
+			want: []string{
+				"pprint actor.lr=1e-06", "pprint actor.fsdp.offload=False", "pprint actor.fsdp.size=8", "pprint actor.batch=4",
+				"pprint rollout.share=0.5", "pprint rollout.tp=2",
+			},
+		},
+		{
 			name: "boxes of two columns hold configurations, and results that are none",
 			log: "│ train_loop_config/batch_size               2 │\n│ train_loop_config/cpu_offload           True │\n│ max_seq_len  4096 │\n" +
 				"│ eval_loss   0.31 │\n│ iterations   12 │\n│ lr 1e-5 │ 0.3 │",

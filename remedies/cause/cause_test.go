@@ -63,6 +63,9 @@ func listing(bytes ...int64) func(*Input) {
 	}
 }
 
+// script is a program of one's own.
+func script(in *Input) { in.Framework, in.GPUs = "torch", 1 }
+
 // unnamed leaves out whose the card's memory is.
 func unnamed(in *Input) { in.Process, in.Allocated, in.Idle = nil, nil, nil }
 
@@ -267,6 +270,34 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
 		{"a tiny limit", "limit_too_small", failure("host", "data", limit(8)), failure("host", "data", limit(480))},
 		{"the card's readings grow", "leak_over_steps", failure("gpu", "forward", grown("reading.card")), failure("gpu", "init", grown("reading.card"))},
+		{
+			"a checkpoint read onto the card", "wrong_device", failure("gpu", "checkpoint", stack("helper.py resume_checkpoint", "torch/serialization.py _load", "torch/serialization.py _cuda_deserialize")),
+			failure("gpu", "checkpoint", stack("helper.py save_checkpoint", "fully_sharded_data_parallel.py state_dict")),
+		},
+		{
+			"a resumed script before its first step", "wrong_device", failure("gpu", "forward", script, setting("init_from", "resume"), stack("model.py forward")),
+			failure("gpu", "forward", script, setting("init_from", "scratch"), stack("model.py forward")),
+		},
+		{
+			"a resumed run that has trained on", "activations", failure("gpu", "forward", script, setting("init_from", "resume"), func(in *Input) { in.LastStep = number(40) }),
+			failure("gpu", "forward", script, setting("init_from", "resume")),
+		},
+		{
+			"all of a model trained on a card that is too small", "states_too_big", failure("gpu", "backward", parameters(13e9, 1), setting("finetuning_type", "full")),
+			failure("gpu", "backward", parameters(13e9, 1), setting("finetuning_type", "lora")),
+		},
+		{
+			"the banner tells what is trained", "states_too_big", failure("gpu", "backward", parameters(13e9, 1), setting("Number of trainable parameters", "13,015,864,320")),
+			failure("gpu", "backward", parameters(13e9, 1), setting("Number of trainable parameters", "6,553,600")),
+		},
+		{
+			"states that are split fit", "activations", failure("gpu", "backward", parameters(13e9, 8), setting("Number of trainable parameters", "13,015,864,320"), func(in *Input) { in.Backend = "fsdp" }),
+			failure("gpu", "backward", parameters(13e9, 8), setting("Number of trainable parameters", "13,015,864,320"), func(in *Input) { in.Unsharded = true }),
+		},
+		{
+			"the head, with recomputation off", "logits", failure("gpu", "forward", at(memory.Logits), setting("gradient_checkpointing", "false")),
+			failure("gpu", "forward", at(memory.MLP), setting("gradient_checkpointing", "false")),
+		},
 		{"the host's readings grow", "leak_over_steps", failure("host", "training", grown("reading.host")), failure("host", "training", grown("reading.card"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
