@@ -79,7 +79,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			if !ok {
 				return verdict{}
 			}
-			return verdict{truthOf(n == 1), fmt.Sprintf("%d GPUs train", n)}
+			return verdict{truthOf(n == 1), map[bool]string{true: "one GPU trains", false: "several GPUs train"}[n == 1]}
 		}},
 		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained is told", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run).ID
@@ -87,7 +87,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"own_optimizer": {"a program that makes the optimizer itself", "a script that makes the optimizer itself", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run)
-			return verdict{truthOf(p.ID != "torch" && p.ID != "lightning"), "the optimizer is made by " + p.Name}
+			if p.ID == "" {
+				return verdict{}
+			}
+			return verdict{truthOf(p.ID != "torch" && p.ID != "lightning"), p.Name + " makes the optimizer"}
 		}},
 		"moved_whole":      {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
