@@ -20,7 +20,7 @@ func (c *conclusion) phase() phase.Verdict {
 		return phase.Verdict{Phase: phase.NCCL, Confidence: "high", Why: "the collective library itself could not allocate"}
 	}
 	if e.Phase != "" {
-		return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "high", Why: "only that phase prints this message"}
+		return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "high", Why: "only " + phase.ByID(e.Phase).Name + " prints this message"}
 	}
 	for _, tells := range []func() (phase.Verdict, bool){c.byTrace, c.byReport, c.byWords, c.byEnd, c.byCommand, c.byMethod, c.byWitness} {
 		if v, ok := tells(); ok {
@@ -35,7 +35,7 @@ func (c *conclusion) byReport() (phase.Verdict, bool) {
 	for _, e := range c.evidence {
 		for _, x := range append([]*event{e}, e.details...) {
 			if x.Phase != "" && sameWriter(x, c.root) && x.At.Line-e.At.Line <= nearLines {
-				return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase prints the message beside it: " + clean(x.Text, 100)}, true
+				return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only " + phase.ByID(x.Phase).Name + " prints the message beside it: " + clean(x.Text, 100)}, true
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (c *conclusion) byEnd() (phase.Verdict, bool) {
 			return v, true
 		}
 		if x.Phase != "" {
-			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only that phase ends so: " + clean(x.Text, 100)}, true
+			return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only " + phase.ByID(x.Phase).Name + " ends so: " + clean(x.Text, 100)}, true
 		}
 	}
 	return phase.Verdict{}, false
@@ -205,7 +205,7 @@ func (c *conclusion) byContext() phase.Verdict {
 		return phase.Verdict{Phase: phase.Init, Confidence: phase.Low, Why: "the server had not said that it is ready"}
 	}
 	if e.LastStep >= 1 && resource(e.Kind) == "gpu" {
-		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running (last one reported: %d) and nothing tells more", e.LastStep)}
+		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running; the last one reported is %d", e.LastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
 }
@@ -223,9 +223,13 @@ func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	if m == nil || m.Fields["phase"] == "" || c.cannotSpeakFor(e, m.Header.Stream) || e == c.root && c.started(m) {
 		return phase.Verdict{}, false
 	}
+	where := fmt.Sprintf("line %d", m.At.Line)
+	if e.file != c.root.file {
+		where = m.At.String()
+	}
 	return phase.Verdict{
 		Phase: phase.Phase(m.Fields["phase"]), Confidence: phase.Medium,
-		Why: fmt.Sprintf("the last stage logged before it (line %d): %s", m.At.Line, clean(m.Text, 100)),
+		Why: "the last stage logged before it, " + where + ": " + clean(m.Text, 100),
 	}, true
 }
 
@@ -261,7 +265,6 @@ func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 			continue
 		}
 		if v, ok := c.stage(x); ok {
-			v.Why = fmt.Sprintf("at %s, which noticed the kill: %s", x.At, v.Why)
 			return v, true
 		}
 	}

@@ -138,7 +138,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 		return strings.Join(done, "; ")
 	}
 	if res := orGPU(it.Resources); !slices.Contains(res, ctx.resource) {
-		return fmt.Sprintf("for %s memory", resourceNames(res))
+		return fmt.Sprintf("only for %s memory", resourceNames(res))
 	}
 	if it.Effect == "host" && ctx.resource == "gpu" {
 		return "saves host memory only"
@@ -210,6 +210,7 @@ func certain(phase string, acts []string) bool {
 
 // acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
 func acts(in []string, failed string) string {
+	in = slices.DeleteFunc(slices.Clone(in), func(p string) bool { return p == "unknown" })
 	if len(in) > 2 {
 		return "no effect in " + phaseNames([]string{failed})
 	}

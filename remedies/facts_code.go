@@ -26,7 +26,10 @@ func role(ctx *Context, word string) verdict {
 			have = roleOf(t.Frames[i].Func)
 		}
 	}
-	return named(have, word, "failing model")
+	if have == "" {
+		return verdict{}
+	}
+	return verdict{truthOf(have == word), "it is the " + have + " that failed"}
 }
 
 // roles are the models of a worker and parts of the functions that only they run. The first that fits tells.

@@ -42,7 +42,7 @@ func since(ctx *Context, word string) verdict {
 func isSet(ctx *Context, word string) verdict {
 	f, ok := ctx.settings.find(word, true)
 	if !ok || isNone(f.value.Value) {
-		return verdict{no, word + " is not told"}
+		return verdict{no, word + " is not in the log"}
 	}
 	return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 }

@@ -77,7 +77,7 @@ var levers = []lever{
 	{id: "rank0-save", keys: []string{"statedictconfig"}},
 	{id: "sharded-save", keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
 	{id: "lean-save", topics: []string{"lean-save"}, keys: []string{"save_contents", "save_only_model", "no_save_optim"}, costs: "the optimizer's state is not saved, or only for as many ranks"},
-	{id: "offload-off", keys: []string{"offload", "swap_space", "hicache_ratio", "pin_memory"}, costs: "more GPU memory"},
+	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "swap_space", "hicache_ratio", "pin_memory"}, costs: "more GPU memory"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init"}},
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower data loading"},
 	{id: "object-store", keys: []string{"object_store_memory"}},

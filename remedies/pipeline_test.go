@@ -95,7 +95,7 @@ func TestAnItemIsDecidedByWhatSpeaksAgainstItFirst(t *testing.T) {
 		"a fact speaks for it":            {Item{Supports: []string{"phase:logprob"}}, nil, decision{yes, "it failed in the log-probability pass", true, false}},
 		"it decides the request's size":   {Item{}, size, decision{yes, "the request is logits: k decides its size", true, false}},
 		"both":                            {Item{Supports: []string{"phase:logprob"}}, size, decision{yes, "the request is logits: k decides its size", true, false}},
-		"it is for another resource":      {Item{Resources: []string{"shm"}, Supports: []string{"phase:logprob"}}, size, decision{no, "for shared memory", false, false}},
+		"it is for another resource":      {Item{Resources: []string{"shm"}, Supports: []string{"phase:logprob"}}, size, decision{no, "only for shared memory", false, false}},
 		"what it needs may not be there":  {Item{Requires: []string{"moe"}}, size, decision{doubtful: true}},
 		"what it needs is certainly away": {Item{Requires: []string{"kv_sizing"}}, size, decision{no, "no engine failed to size its cache", false, false}},
 	} {

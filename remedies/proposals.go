@@ -249,6 +249,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if a.Caution != "" {
 		o.Needs = []string{a.Caution}
 	}
+	if strings.Contains(a.Caution, "slower") && strings.Contains(costs, "slower") {
+		costs = "" // said already
+	}
 	if n := atTheNode(ctx, a.Changes); n != "" {
 		o.Needs = append(o.Needs, n)
 	}

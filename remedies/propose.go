@@ -3,6 +3,7 @@ package remedies
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -140,6 +141,9 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.note = otherNames(ctx, names, &c)
 	}
 	if c.To == nil {
+		if !found && c.ComputedFrom == "" {
+			c.ComputedFrom = usualStep(ctx, p)
+		}
 		return c, true
 	}
 	if !found && !p.Plus {
@@ -149,6 +153,26 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.Snippet = snippet(&c.Change, p.Plus && !found)
 	}
 	return c, true
+}
+
+// usualStep is how far a value goes at first where the log does not tell what it is now, in words; empty where nothing is usual.
+func usualStep(ctx *Context, p *Parameter) string {
+	switch name, _, _ := strings.Cut(p.Next, "_"); {
+	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
+		return "to half of what it is now"
+	case name == "double", p.Next == "ulysses":
+		return "to twice what it is now"
+	case p.Next == "host_memory":
+		return "to 1.5 times what it is now"
+	case p.Next == "share_down":
+		step, _ := shareFor(&paramQuery{Context: ctx, p: p}, 1)
+		return fmt.Sprintf("by %.2f", math.Ceil(step*100-1e-6)/100)
+	case p.Next == "share_up":
+		return "by 0.05"
+	case p.Next == "backend_cp":
+		return "to a layout with context parallelism, such as fsdp:d2c2"
+	}
+	return ""
 }
 
 // unsetBecause says why a setting that the log does not have is known not to be set; empty when it may be.
@@ -174,13 +198,27 @@ func otherNames(ctx *Context, names *naming, c *change) string {
 			return "" // the run's other settings tell which name is its own
 		}
 		if sp.Versions != "" && !sp.Read && sp.Key != c.Key {
-			others = append(others, fmt.Sprintf("%s in versions %s", sp.Key, sp.Versions))
+			others = append(others, fmt.Sprintf("%s (%s)", sp.Key, versionWords(sp.Versions)))
 		}
 	}
 	if len(others) == 0 {
 		return ""
 	}
 	return "Also written " + strings.Join(others, ", ") + "."
+}
+
+// versionWords says a range of versions in words: ">=0.3 <1.0" is "from 0.3, before 1.0".
+func versionWords(versions string) string {
+	words := strings.Fields(versions)
+	for i, w := range words {
+		for _, x := range [][2]string{{">=", "from "}, {"<=", "up to "}, {"<", "before "}, {"=", "in "}} {
+			if v, ok := strings.CutPrefix(w, x[0]); ok {
+				words[i] = x[1] + v
+				break
+			}
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // emptyGroup finds the group of settings that a dotted key belongs to, printed as empty: then the key is not set.
@@ -357,7 +395,10 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 			return "", ""
 		}
 		unit := cmp.Or(p.Value, "G")
-		if *limit%(1<<30) == 0 {
+		switch {
+		case strings.HasPrefix(unit, " "): // in words, not to be pasted
+			return fmt.Sprintf("%.1f%s", float64(*limit)/(1<<30), unit), "the limit that was enforced"
+		case *limit%(1<<30) == 0:
 			return itoa(*limit>>30) + unit, "the limit that was enforced"
 		}
 		return itoa(*limit>>20) + strings.NewReplacer("G", "M", "g", "m").Replace(unit), "the limit that was enforced"

@@ -398,7 +398,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func TestBothNamesAreToldWhenNobodyKnowsTheVersion(t *testing.T) {
 	t.Parallel()
-	const name = "actor_rollout_ref.actor.ulysses_sequence_parallel_size in versions <=0.7"
+	const name = "actor_rollout_ref.actor.ulysses_sequence_parallel_size (up to 0.7)"
 	caution := func(r *classifier.Run) string { return pick(t, For(r, gpuOOM("forward")), "verl.ulysses").Caution }
 	assert.Contains(t, caution(run("verl")), name)
 	old := run("verl")

@@ -10,7 +10,8 @@ type Change struct {
 	Direction string  // up, down, set
 	Syntax    string  // hydra, yaml, flag, sbatch, env, python, shell
 	Snippet   string  // ready to paste, empty when To is nil
-	// ComputedFrom says how To came about, as arithmetic a person can check; empty when it is the guide's own value.
+	// ComputedFrom says how To came about, as arithmetic a person can check; empty when it is the guide's own value. Where From is
+	// not known either, it says in words how far to go first: "to half of what it is now".
 	ComputedFrom string
 }
 

@@ -99,10 +99,9 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 // missingFigure says why the effect of a proposal cannot be computed, and what would tell it.
 func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	guess := slices.ContainsFunc(p.Changes, func(c Change) bool { return strings.HasPrefix(c.ComputedFrom, "1.5 x ") })
-	_, short := ctx.shortfall()
 	switch {
 	case guess:
-		return "The log does not show how much was missing; 1.5 times is a first guess."
+		return "How much was missing is not in the log; 1.5 times is a first guess."
 	case len(o.missing) > 0:
 		input := o.missing[0]
 		if slices.Contains(modelInputs, input) {
@@ -113,9 +112,7 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:
-		return fmt.Sprintf("Frees about %s; the log does not show how much was missing.", about(*p.FreesBytes))
-	case !short:
-		return "The log does not show how much was missing."
+		return fmt.Sprintf("Frees about %s.", about(*p.FreesBytes))
 	}
 	return ""
 }

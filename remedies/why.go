@@ -27,7 +27,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),
-		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: r.Limit, Shortfall: pointer(ctx.shortfall()), SHMUsed: r.Shmem,
+		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: r.Limit, Shortfall: pointer(ctx.shortfall()), SHMUsed: r.Shmem, Used: r.Used,
 		Request: ctx.request, Place: place, Tokens: ctx.limit, Parameters: nominalParameters(ctx), GPUs: gpus, PerNode: perNode(ctx, gpus), Holders: holders, Growth: ctx.run.Growth,
 		Setting: func(names ...string) (string, string, bool) {
 			for _, n := range names {

@@ -52,5 +52,5 @@ func FromWords(message string) (Verdict, bool) {
 	if found == "" {
 		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
-	return Verdict{Phase: p, Confidence: Medium, Why: fmt.Sprintf("The message itself says `%s`: %s.", show(found), means(p))}, true
+	return Verdict{Phase: p, Confidence: Medium, Why: fmt.Sprintf("The message says `%s`: %s.", show(found), means(p))}, true
 }

@@ -34,7 +34,7 @@ var card = []hypothesis{
 				return fmt.Sprintf("not fragmentation, a real shortage: %s is reserved but unallocated, and %s was missing", gib(in.Idle), classifier.GiB(missing))
 			},
 			func(in *Input) string {
-				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
+				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil || in.Requested != nil && *in.Idle >= *in.Requested {
 					return ""
 				}
 				return fmt.Sprintf("%s reserved but unallocated is normal for PyTorch's allocator", gib(in.Idle))

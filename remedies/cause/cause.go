@@ -38,6 +38,7 @@ type Input struct {
 	Rank, Device, LastStep, PID                    *int
 	Requested, Total, Free, Allocated, Idle        *int64 // Idle is reserved by PyTorch and not allocated
 	Process, Others, HostLimit, Shortfall, SHMUsed *int64
+	Used                                           *int64               // of what bounds the run
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first
 	Place                                          memory.Place
 	Holders                                        []Holder // the largest processes of the node, the largest first
@@ -130,7 +131,7 @@ func Rank(in *Input) (best Cause, rivals []Cause) {
 		}
 	}
 	slices.SortStableFunc(supported, func(a, b weighedCause) int { return b.weight - a.weight })
-	best = Cause{ID: Unknown, Confidence: "low", Text: "The log does not show what took the memory."}
+	best = Cause{ID: Unknown, Confidence: "low", Text: notShown + "took the memory."}
 	for i, c := range supported {
 		if i == 0 {
 			best = c.Cause

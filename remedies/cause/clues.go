@@ -134,12 +134,12 @@ func gib(p *int64) string {
 	return classifier.GiB(*p)
 }
 
-// plain is a figure's sentence where only the request is known.
+// plain is a figure's sentence where only the request is known, which the report has said already.
 func plain(text string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		if in.Requested == nil || *in.Requested <= 0 {
 			return text, nil
 		}
-		return fmt.Sprintf("%s (failed request: %s)", text, gib(in.Requested)), in.Requested
+		return text, in.Requested
 	}
 }

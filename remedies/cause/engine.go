@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"oomscan/remedies/memory"
 )
 
 // engines are the causes that lie in an inference engine, and in what a trainer and its engine do with one card.
@@ -23,7 +25,10 @@ var engines = []hypothesis{
 				}
 				return "the engine's share leaves no room for its KV cache", nil
 			}
-			return fmt.Sprintf("the KV cache needs %s, %s more than the engine's share leaves", gib(in.Requested), gib(in.Shortfall)), in.Requested
+			if n := in.number("max_model_len", "max_seq_len", "context_length"); n > 1 {
+				return "the engine's share leaves too little for the KV cache of one sequence of " + memory.Thousands(n) + " tokens", in.Requested
+			}
+			return "the engine's share leaves too little for its KV cache", in.Requested
 		},
 	},
 	{

@@ -20,7 +20,10 @@ var host = []hypothesis{
 			if in.storeFull() {
 				return plain("Ray's object store is full of objects that are still in use")(in)
 			}
-			return "/dev/shm is full; it has its own size limit", in.SHMUsed
+			if key, v, ok := in.Setting("shm_size", "shm-size"); ok {
+				return fmt.Sprintf("/dev/shm has a size of its own, and %s is %s", key, v), in.SHMUsed
+			}
+			return "/dev/shm has a size of its own: in a container 64 MB unless it is set", in.SHMUsed
 		},
 	},
 	{
@@ -43,7 +46,7 @@ var host = []hypothesis{
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if n := in.number(workerKeys...); n > 0 && in.GPUs > 1 {
+			if n := in.number(workerKeys...); n > 1 && in.GPUs > 1 {
 				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with data of its own", in.GPUs, n, in.GPUs*n), nil
 			}
 			return "data loader workers fill host RAM", nil
@@ -55,7 +58,11 @@ var host = []hypothesis{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
 			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
 		},
+		excludes: []clue{hierarchicalCache},
 		figure: func(in *Input) (string, *int64) {
+			if text, n := oneLoads(in); n != nil {
+				return text, n
+			}
 			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 0 && in.PerNode < 1<<10 {
 				return sized("every rank loads the whole model: %d ranks of a node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, in.Parameters)
 			}
@@ -87,9 +94,14 @@ var host = []hypothesis{
 				}
 				return ""
 			}, (*Input).host)},
-			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup", "sglang.hicache"), (*Input).host)},
+			{proof, both(frames(8, "the stack ends in an optimizer that keeps its states in the node's memory", cpuOptimizers...), (*Input).host)},
+			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
+			{2 * proof, hierarchicalCache},
 		},
 		figure: func(in *Input) (string, *int64) {
+			if hierarchicalCache(in) != "" {
+				return "each rank's hierarchical cache is larger than the host memory that is left", in.Requested
+			}
 			p := in.Parameters.Value
 			switch nodes := in.nodes(); {
 			case p <= 0 || p >= 1<<40:
@@ -127,15 +139,46 @@ var host = []hypothesis{
 			{2 * hint, both(when("a memory limit of the job was reached", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{sign, tinyLimit},
+			{2 * proof, sharedOut},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
-			if in.HostLimit == nil {
-				return "the node or the job has too little memory for what runs there", nil
+			if sharedOut(in) != "" {
+				text := "the container may use " + gib(in.Total) + " of the GPU, a limit that HAMi enforces"
+				if in.Used != nil && *in.Used > *in.Total {
+					text += "; with this request it would use " + gib(in.Used)
+				}
+				return text, in.Total
 			}
-			return "the limit of " + classifier.GiB(*in.HostLimit) + " was reached", in.HostLimit
+			if in.HostLimit == nil {
+				return notShown + "took the memory", nil
+			}
+			if small := tinyLimit(in); small != "" {
+				return small, in.HostLimit
+			}
+			return notShown + "filled the " + classifier.GiB(*in.HostLimit), in.HostLimit
 		},
 	},
+}
+
+// notShown begins a sentence that says that nothing is known.
+const notShown = "The log does not show what "
+
+// hierarchicalCache says that SGLang's cache in host memory did not fit.
+var hierarchicalCache = both(saw("the hierarchical cache asked for the host memory", "sglang.hicache"), (*Input).host)
+
+// oneLoads says what a single process of a node took to load the model, where it held most of the memory.
+func oneLoads(in *Input) (string, *int64) {
+	limit := in.HostLimit
+	if limit == nil || len(in.Holders) == 0 || in.Holders[0].Bytes < *limit/2 {
+		return "", nil
+	}
+	n := in.Holders[0].Bytes
+	text := fmt.Sprintf("one process alone held %s of %s while it loaded the model", classifier.GiB(n), classifier.GiB(*limit))
+	if p := in.Parameters.Value; p > 0 && p < 1<<40 && 2*p < n {
+		text += fmt.Sprintf(", %.1f times the weights in 16 bits (%s)", float64(n)/float64(2*p), classifier.GiB(2*p))
+	}
+	return text, &n
 }
 
 func (in *Input) storeFull() bool {
@@ -151,8 +194,9 @@ func oneLargeRequest(in *Input) string {
 }
 
 var (
-	workerKeys  = []string{"dataloader_num_workers", "num_workers", "dataloader_workers", "data.num_workers", "workers"}
-	offloadKeys = []string{
+	cpuOptimizers = []string{"cpu_adam", "cpuadam", "cpu_adagrad", "cpu_lion", "hybrid_optimizer"}
+	workerKeys    = []string{"dataloader_num_workers", "num_workers", "dataloader_workers", "data.num_workers", "workers"}
+	offloadKeys   = []string{
 		"optimizer_offload", "param_offload", "offload_optimizer.device", "offload_param.device", "adam_offload", "optimizer_cpu_offload", "offload_train", "fsdp_offload_params", "cpu_offload",
 		"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device", "offload_params", "offload_optimizer", "enable_cpu_offload", "offload_after_step", "ref.offload",
 		"ref_reward_offload", "enable_offload", "offload_policy",
@@ -178,6 +222,14 @@ func growing(in *Input) string {
 	return fmt.Sprintf("what is in use never fell in %d readings and grew from %s to %s", t.Count, classifier.GiB(t.First), classifier.GiB(t.Last))
 }
 
+// sharedOut says that the container's share of a card was full: HAMi lets several containers use one.
+func sharedOut(in *Input) string {
+	if in.Total == nil {
+		return ""
+	}
+	return saw("HAMi refused memory beyond the container's share of the GPU", "cuda.hami")(in)
+}
+
 // tinyLimit says that the limit is less than what one training process takes.
 func tinyLimit(in *Input) string {
 	const least = 12 << 30
@@ -198,7 +250,7 @@ func driverHolds(in *Input) string {
 // manyWorkers says that data loaders run enough processes to matter.
 func manyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
-	if !in.host() || in.Phase == "init" || n*max(in.GPUs, 1) < 16 {
+	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 {
 		return ""
 	}
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)

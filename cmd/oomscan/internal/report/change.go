@@ -26,7 +26,11 @@ func writeProposals(p *page, r *Report, in *Incident, full bool) {
 			p.more(len(in.Proposals)-i, "alternative", "alternatives")
 			return
 		}
-		writeProposal(p, in, &in.Proposals[i], i == 0 || full)
+		x := in.Proposals[i]
+		if i > 0 && x.Text == in.Proposals[0].Text {
+			x.Text = "" // said already
+		}
+		writeProposal(p, in, &x, i == 0 || full)
 		if i == 0 {
 			writeNextStep(p, nextStep(r, in))
 		}
@@ -81,7 +85,9 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	}
 	for _, s := range x.Needs {
 		text, command, ok := strings.Cut(s, "?  ") // a question, and the command that answers it
-		text = closed(text)
+		if text = closed(text); !whole && !ok {
+			text = firstSentence(text)
+		}
 		if ok {
 			text = strings.TrimSuffix(text, ".") + "? "
 		}
@@ -93,6 +99,16 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	if len(x.Costs) > 0 {
 		p.para(at, span{dim, wordCosts}, span{plain, closed(inSentence(strings.Join(x.Costs, " ")))})
 	}
+}
+
+// firstSentence is the first of several sentences.
+func firstSentence(s string) string {
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] == '.' && s[i+1] == ' ' && s[i+2] >= 'A' && s[i+2] <= 'Z' {
+			return s[:i+1]
+		}
+	}
+	return s
 }
 
 // inSentence begins with a small letter where a text stands behind another one. What begins with an abbreviation keeps it.
@@ -126,11 +142,18 @@ func writeChange(p *page, c *Change) {
 	case c.Key == "" && c.Snippet == "":
 	case c.Snippet == "":
 		spans := []span{{code, c.Key}}
-		if v := verbs[c.Direction]; v != "" {
-			spans = append(spans, span{plain, ": " + v})
+		verb := verbs[c.Direction]
+		if c.From != nil && unset(*c.From) {
+			verb = verbs["set"]
 		}
-		if c.To != nil {
+		if verb != "" {
+			spans = append(spans, span{plain, ": " + verb})
+		}
+		switch {
+		case c.To != nil:
 			spans = append(spans, span{plain, " to "}, span{code, clip(*c.To)})
+		case c.From == nil && c.ComputedFrom != "":
+			spans = append(spans, span{plain, " " + c.ComputedFrom})
 		}
 		spans = append(spans, span{dim, nowText(c)})
 		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)
@@ -146,12 +169,15 @@ func writeChange(p *page, c *Change) {
 	}
 }
 
+// unset says that a value means that nobody set it.
+func unset(value string) bool { return value == "None" || value == "null" || value == "" }
+
 // nowText says what a setting is now, empty where that is unknown.
 func nowText(c *Change) string {
 	switch {
 	case c.From == nil:
 		return ""
-	case *c.From == "None" || *c.From == "null" || *c.From == "":
+	case unset(*c.From):
 		return wordNotSetNow
 	}
 	return ", " + wordNow + clip(*c.From)

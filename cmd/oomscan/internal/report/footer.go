@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"oomscan/classifier"
 )
 
 // writeNone says that nothing was found and what that rests on, then what the log shows about the end, or where else to look.
@@ -132,7 +134,11 @@ func runFacts(g *glyphs, r *Report) []span {
 	var parts [][]span
 	add := func(format string, args ...any) { parts = append(parts, []span{{plain, fmt.Sprintf(format, args...)}}) }
 	c := &r.Run
-	if c.Framework != "" && c.Framework != "unknown" {
+	application := classifier.FrameworkByID(deref(c.Application)).Name
+	if application != "" {
+		parts = append(parts, []span{{bold, application}})
+	}
+	if c.Framework != "" && c.Framework != "unknown" && (application == "" || c.Framework != "torch") {
 		parts = append(parts, []span{{bold, strings.TrimSpace(c.Framework + " " + deref(c.FrameworkVersion))}})
 	}
 	for _, x := range runWords(c) {

@@ -105,7 +105,7 @@ func leads(r *Report, in *Incident) []string {
 	switch text := requestText(in); {
 	case text != "":
 		out = append(out, text)
-	case in.Resource == "gpu" && in.Verdict == "memory" && in.Ledger == nil:
+	case in.Resource == "gpu" && in.Verdict == "memory" && in.Ledger == nil && in.Root.Total == nil:
 		out = append(out, wordNoFigures)
 	}
 	if in.Survived {

@@ -54,6 +54,7 @@ type Input struct {
 // Run is what the log tells of the job.
 type Run struct {
 	Framework        string             `json:"framework"`
+	Application      *string            `json:"application"`
 	FrameworkVersion *string            `json:"framework_version"`
 	Backend          *string            `json:"backend"`
 	Engine           *string            `json:"engine"`
@@ -317,7 +318,7 @@ func (r *Report) Memory() bool {
 
 func run(c classifier.Run) Run {
 	r := Run{
-		Framework: c.Framework, FrameworkVersion: str(c.FrameworkVersion), Backend: str(c.Backend), Engine: str(c.Engine),
+		Framework: c.Framework, Application: str(c.Application), FrameworkVersion: str(c.FrameworkVersion), Backend: str(c.Backend), Engine: str(c.Engine),
 		Launcher: str(c.Launcher), JobID: str(c.JobID), WorldSize: c.WorldSize, Nodes: c.Nodes, GPUsPerNode: c.GPUsPerNode,
 		Model: Model{
 			Name: str(c.Model.Name), Parameters: c.Model.Parameters, VocabSize: c.Model.VocabSize, HiddenSize: c.Model.HiddenSize,

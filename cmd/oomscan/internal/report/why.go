@@ -1,5 +1,7 @@
 package report
 
+import "strings"
+
 // writeWhy says why memory ran out, as surely as the evidence allows, and what else may be why.
 func writeWhy(p *page, in *Incident) {
 	if in.Cause == nil {
@@ -14,10 +16,18 @@ func writeWhy(p *page, in *Incident) {
 
 // whyText is the cause in a sentence, qualified by how sure it is.
 func whyText(in *Incident) string {
-	if in.Cause.ID == "unknown" {
+	held := heldText(in)
+	switch open := strings.HasPrefix(in.Cause.Text, wordNotShown); {
+	case in.Cause.ID == "unknown":
 		return wordUnknown
+	case open && held != "":
+		return closed(held)
+	case open:
+		return closed(in.Cause.Text)
+	case held != "":
+		held += ": "
 	}
-	return closed(sureness[in.Cause.Confidence] + heldText(in) + in.Cause.Text)
+	return closed(sureness[in.Cause.Confidence] + held + in.Cause.Text)
 }
 
 // alsoText is the first rival that nothing speaks against, empty for none.

@@ -67,14 +67,15 @@ const (
 	wordOvershot       = "The request alone is larger than the whole card."
 	wordKilled         = "killed"
 	wordMoreInFull     = "--full shows everything"
-	wordUnknown        = "The log does not show what took the memory."
+	wordNotShown       = "The log does not show what"
+	wordUnknown        = wordNotShown + " took the memory."
 	wordNoFix          = "NO SINGLE FIX FOUND"
 	wordNotSetNow      = ", not set now"
 	wordStarred        = "try first"
 	wordOther          = "or instead"
 	wordNotHere        = "Not applicable  "
 	wordFullLength     = "full length"
-	wordNoProposal     = "The log does not show which single change would help. Work through the checklist below from the top."
+	wordNoProposal     = "Work through the checklist below, from the top."
 	wordCut            = "Cut here: an issue can hold no more. The HTML report has everything."
 	wordEvidenceFolded = "Evidence"
 	wordAlso           = "Also possible: "
@@ -168,6 +169,8 @@ func requestText(in *Incident) string {
 		fmt.Fprintf(&b, "; %s free", size(*r.Free))
 	case r.Total != nil:
 		fmt.Fprintf(&b, "; the card has %s", size(*r.Total))
+	case in.Resource == "gpu":
+		b.WriteString("; how much was free is not in the log")
 	}
 	if in.Shortfall != nil {
 		fmt.Fprintf(&b, ": %s short", size(*in.Shortfall))
@@ -359,13 +362,13 @@ func heldText(in *Incident) string {
 	if n < 2 && len(in.Ledger.Tasks) > 0 {
 		x := in.Ledger.Tasks[0]
 		if own := in.Root.OwnBytes; own != nil && x.Bytes > 2*(*own) && x.Bytes <= *limit {
-			return fmt.Sprintf("%s holds %s, the killed process %s: ", x.Name, sizeOf(x.Bytes, *limit), size(*own))
+			return fmt.Sprintf("%s holds %s, the killed process %s", x.Name, sizeOf(x.Bytes, *limit), size(*own))
 		}
 	}
 	if n < 2 || bytes > *limit {
 		return ""
 	}
-	return fmt.Sprintf("%d %s processes hold %s (%.0f %%): ", n, deref(in.Root.Process), size(bytes), 100*float64(bytes)/float64(*limit))
+	return fmt.Sprintf("%d %s processes hold %s (%.0f %%)", n, deref(in.Root.Process), size(bytes), 100*float64(bytes)/float64(*limit))
 }
 
 // sameError says how often the first failure was reported again: by other ranks, or raised once more.

@@ -16,6 +16,7 @@ var described = map[string]string{
 	"Report.ended_by":            "what else may have ended the job, where there are no incidents",
 	"Report.partial":             "the user did not wait for the end: what was read by then is in the report",
 	"Run.framework":              "the outermost framework, whose guide the user follows; an engine inside it is the engine",
+	"Run.application":            "whose settings the user changes, where that is not the framework",
 	"Run.config":                 "settings by the keys that the log writes",
 	"Incident.verdict":           "memory: memory ran out; suspect: a failure that memory often causes, without proof; other: neither",
 	"Incident.survived":          "the program caught the failure and went on",
