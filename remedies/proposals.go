@@ -136,6 +136,9 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 			}
 			o.place = len(order) + at
 		}
+		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
+			continue // nothing tells that anything is offloaded
+		}
 		if o.lever == "share-down" && best.ID == "foreign_process" {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
 		}

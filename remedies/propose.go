@@ -397,7 +397,7 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		unit := cmp.Or(p.Value, "G")
 		switch {
 		case strings.HasPrefix(unit, " "): // in words, not to be pasted
-			return fmt.Sprintf("%.1f%s", float64(*limit)/(1<<30), unit), "the limit that was enforced"
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(*limit)/(1<<30)), ".0") + unit, "the limit that was enforced"
 		case *limit%(1<<30) == 0:
 			return itoa(*limit>>30) + unit, "the limit that was enforced"
 		}

@@ -295,8 +295,13 @@ func New(version string, inputs []Input, res classifier.Result, guides ...remedi
 		r.Stats.Lines += in.Lines
 	}
 	r.Incidents = make([]Incident, len(res.Incidents))
+	lists := make([]remedies.Checklist, len(res.Incidents))
 	for i := range res.Incidents {
-		r.Incidents[i] = incident(&res.Run, &res.Incidents[i], guides)
+		lists[i] = remedies.For(&res.Run, &res.Incidents[i], guides...)
+	}
+	remedies.Reconcile(lists)
+	for i := range res.Incidents {
+		r.Incidents[i] = incident(&res.Run, &res.Incidents[i], &lists[i])
 	}
 	r.EndedBy = []Ending{}
 	for _, e := range res.EndedBy {
@@ -336,8 +341,7 @@ func run(c classifier.Run) Run {
 	return r
 }
 
-func incident(run *classifier.Run, c *classifier.Incident, guides []remedies.Guide) Incident {
-	list := remedies.For(run, c, guides...)
+func incident(run *classifier.Run, c *classifier.Incident, list *remedies.Checklist) Incident {
 	in := Incident{
 		ID: c.ID, Verdict: string(c.Verdict), Kind: string(c.Kind), Resource: c.Resource, Phase: c.Phase, Confidence: c.Confidence,
 		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),

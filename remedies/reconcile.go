@@ -1,0 +1,57 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Reconcile compares the answers for the incidents of one job, which stand in their order: a later attempt often runs with what
+// the first failure asks for, and fails of something else. What takes that back leads to the first failure, and is no answer to
+// the second; the answer to the first one says what followed.
+func Reconcile(lists []Checklist) {
+	for j := range lists {
+		for i := range j {
+			before := lists[i].Proposals
+			for k := range before {
+				n := slices.IndexFunc(lists[j].Proposals, func(p Proposal) bool { return takesBack(&p, &before[k]) })
+				if n < 0 {
+					continue
+				}
+				lists[j].drop(n, fmt.Sprintf("the run failed without it before: incident %d", i+1))
+				before[k].Needs = append([]string{fmt.Sprintf("A later attempt ran with this and failed, too: see incident %d.", j+1)}, before[k].Needs...)
+			}
+		}
+	}
+}
+
+// takesBack says that a proposal sets what another one changes to the value from which that starts.
+func takesBack(p, other *Proposal) bool {
+	for _, c := range p.Changes {
+		for _, d := range other.Changes {
+			known := c.From != nil && c.To != nil && d.From != nil && d.To != nil
+			if known && sameKey(c.Key, d.Key) && equal(*c.From, *d.To) && equal(*c.To, *d.From) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drop takes a proposal out, and rules the items that it is made of out.
+func (l *Checklist) drop(n int, why string) {
+	dropped := l.Proposals[n].Remedies
+	l.Proposals = slices.Delete(l.Proposals, n, n+1)
+	if len(l.StartWith) > 0 && slices.Contains(dropped, l.StartWith[0]) {
+		l.Patch = nil
+	}
+	gone := func(id string) bool {
+		return slices.Contains(dropped, id) && !slices.ContainsFunc(l.Proposals, func(p Proposal) bool { return slices.Contains(p.Remedies, id) })
+	}
+	l.StartWith = slices.DeleteFunc(l.StartWith, gone)
+	no := false
+	for i := range l.Remedies {
+		if r := &l.Remedies[i]; gone(r.ID) {
+			r.Applies, r.AppliesWhy = &no, why
+		}
+	}
+}
