@@ -162,6 +162,8 @@ func usualStep(ctx *Context, p *Parameter) string {
 		return "to half of what it is now"
 	case name == "double", p.Next == "ulysses":
 		return "to twice what it is now"
+	case p.Next == "raise_stage":
+		return "to 3, which also splits the parameters"
 	case p.Next == "host_memory":
 		return "to 1.5 times what it is now"
 	case p.Next == "share_down":

@@ -112,7 +112,7 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:
-		return fmt.Sprintf("Frees about %s.", about(*p.FreesBytes))
+		return fmt.Sprintf("Frees about %s; how much was missing is not in the log.", about(*p.FreesBytes))
 	}
 	return ""
 }
@@ -147,7 +147,7 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		if passes == "" {
 			passes = "passes"
 		}
-		out = append(out, fmt.Sprintf("%d times as many %s.", n, passes), sameResults(ctx, changes, n))
+		out = append(out, sentence(asMany(n)+" as many "+passes), sameResults(ctx, changes, n))
 	} else if o.onNode > rounding {
 		s := about(o.onNode) + " more host memory on each node"
 		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
@@ -184,7 +184,15 @@ func sameResults(ctx *Context, changes []Change, n int64) string {
 	if more || ctx.phase == "logprob" || ctx.run.Framework == "verl" {
 		return "Results do not change."
 	}
-	return fmt.Sprintf("Same results with %d times as many gradient accumulation steps.", n)
+	return "Same results with " + asMany(n) + " as many gradient accumulation steps."
+}
+
+// asMany is a whole factor in words.
+func asMany(n int64) string {
+	if n == 2 {
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // lessIsNotEnough weighs the value between, twice as large: a smaller change, which the reader may ask for.

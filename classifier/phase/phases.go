@@ -32,7 +32,7 @@ type Info struct {
 // phases is the registry of phases, in the order in which reports list them. Unknown is none of them.
 var phases = []Info{
 	{Init, "start-up", "during start-up", "start-up"},
-	{Rollout, "the rollout", "during generation (rollout)", "generation"},
+	{Rollout, "the rollout", "during generation", "generation"},
 	{LogProb, "the log-probability pass", "in the log-prob pass", "a pass that only computes log-probabilities or values"},
 	{Forward, "the forward pass", "in the training forward pass", "the forward pass"},
 	{Backward, "the backward pass", "in the backward pass", "the backward pass"},

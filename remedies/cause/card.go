@@ -108,7 +108,7 @@ var card = []hypothesis{
 			return gib(in.Free) + " was free, more than NCCL takes"
 		}, when("it is /dev/shm that was full", func(in *Input) bool { return in.Resource == "shm" })},
 		figure: func(*Input) (string, *int64) {
-			return "NCCL allocates its buffers outside PyTorch, 0.7 to 1.5 GiB per group of ranks, and too little was left", nil
+			return "NCCL allocates its buffers outside the framework's memory pool, 0.7 to 1.5 GiB per group of ranks, and too little was left", nil
 		},
 	},
 }

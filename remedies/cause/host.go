@@ -150,6 +150,9 @@ var host = []hypothesis{
 				}
 				return text, in.Total
 			}
+			if large := oneLargeRequest(in); large != "" {
+				return large, in.Requested
+			}
 			if in.HostLimit == nil {
 				return notShown + "took the memory", nil
 			}
@@ -185,9 +188,11 @@ func (in *Input) storeFull() bool {
 	return in.host() && saw("full", "ray.object_store_full", "ray.object_store_pinned")(in) != ""
 }
 
-// oneLargeRequest is one allocation that no number of workers explains.
+// LargeRequest is a size of one allocation in host memory that no number of workers explains.
+const LargeRequest = 32 << 30
+
 func oneLargeRequest(in *Input) string {
-	if in.Requested == nil || *in.Requested < 32<<30 {
+	if in.Requested == nil || *in.Requested < LargeRequest {
 		return ""
 	}
 	return fmt.Sprintf("one allocation alone asks for %s", classifier.GiB(*in.Requested))

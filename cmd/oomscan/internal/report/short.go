@@ -32,7 +32,7 @@ func Short(r *Report) []string {
 	}
 	why, fix := labelMissing, wordSeeTheReport
 	if in.Cause != nil && in.Cause.ID != "unknown" {
-		why = in.Cause.Text
+		why = strings.TrimSuffix(whyText(in), ".")
 	}
 	if len(in.Proposals) > 0 {
 		fix = cmp.Or(in.Proposals[0].fix(), fix)

@@ -115,7 +115,7 @@ var suspects = sync.OnceValue(func() map[string]struct{ subject, meaning string 
 // phases say when, behind what ran out.
 var phaseWords = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"init": "at start-up", "rollout": "during generation (rollout)", "logprob": "in the log-prob pass", "forward": "in the forward pass",
+		"init": "at start-up", "rollout": "during generation", "logprob": "in the log-prob pass", "forward": "in the forward pass",
 		"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
 		"weight_update": "during the weight update", "nccl": "in a collective", "checkpoint": "while saving or loading a checkpoint",
 		"data": "in data loading",
