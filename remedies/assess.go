@@ -223,7 +223,7 @@ func resourceNames(res []string) string {
 }
 
 func phaseNames(phases []string) string {
-	return joined(phases, ", ", func(id string) string { return phase.ByID(id).Name })
+	return joined(phases, " or ", func(id string) string { return phase.ByID(id).Name })
 }
 
 // joined joins words by the names that they have; those without one stay as they are.

@@ -21,10 +21,13 @@ func fragmented(ctx *Context, _ string) verdict {
 	if why := cause.Fragmented(in); why != "" {
 		return verdict{yes, why}
 	}
-	if in.Shortfall == nil {
+	switch {
+	case in.Shortfall == nil:
 		return verdict{no, "free memory covered the request"}
+	case in.Requested != nil && *in.Idle >= *in.Requested:
+		return verdict{} // little, and yet more than the request
 	}
-	return verdict{no, fmt.Sprintf("PyTorch held %s without using it, and %s was missing: no sign of fragmentation", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
+	return verdict{no, fmt.Sprintf("no sign of fragmentation: PyTorch held %s without using it, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
 }
 
 // foreign are beginnings of the names of messages whose allocators are not PyTorch's.

@@ -29,7 +29,7 @@ func role(ctx *Context, word string) verdict {
 	if have == "" {
 		return verdict{}
 	}
-	return verdict{truthOf(have == word), "it is the " + have + " that failed"}
+	return verdict{truthOf(have == word), "the " + have + " failed, no other model"}
 }
 
 // roles are the models of a worker and parts of the functions that only they run. The first that fits tells.
