@@ -19,8 +19,11 @@ func writeOverview(p *page, r *Report) {
 		in := &r.Incidents[i]
 		badge, word := verdict(in)
 		lead := unbroken(fmt.Sprintf("%2d. ", i+1))
-		p.para(block{indent: 1, hang: 5, full: true, lines: 2},
-			span{plain, lead}, span{badge, unbroken(" " + word + " ")}, span{plain, " " + subject(r, in) + "  "}, p.at(in.Root.File, in.Root.Line))
+		spans := []span{{plain, lead}, {badge, unbroken(" " + word + " ")}, {plain, " " + subject(r, in)}}
+		if at := p.at(in.Root.File, in.Root.Line); 1+measure(plainText(spans))+2+measure(at.text) <= p.width { // else its evidence has it
+			spans = append(spans, span{plain, "  "}, at)
+		}
+		p.para(block{indent: 1, hang: 5, full: true, lines: 2}, spans...)
 	}
 	p.blank()
 }

@@ -4,22 +4,22 @@ import "strings"
 
 // writeWhy says why memory ran out, as surely as the evidence allows, and what else may be why.
 func writeWhy(p *page, in *Incident) {
-	if in.Cause == nil {
-		return
+	if in.Cause == nil || in.Verdict == "suspect" && isOpen(in) {
+		return // a suspicion says how to confirm it
 	}
 	p.blank()
 	const hang = 1 + len(wordWhy) + 3
 	lead := []span{{bold, wordWhy}, {plain, pad("", hang-1-len(wordWhy))}}
 	p.para(block{indent: 1, hang: hang, lines: 6}, append(lead, span{plain, whyText(in)})...)
-	p.para(block{indent: hang, hang: hang, lines: 2}, span{dim, alsoText(in)})
+	if in.Verdict != "suspect" {
+		p.para(block{indent: hang, hang: hang, lines: 2}, span{dim, alsoText(in)})
+	}
 }
 
 // whyText is the cause in a sentence, qualified by how sure it is.
 func whyText(in *Incident) string {
-	held := heldText(in)
-	switch open := strings.HasPrefix(in.Cause.Text, wordNotShown); {
-	case in.Cause.ID == "unknown":
-		return wordUnknown
+	held, sure := heldText(in), sureness[in.Cause.Confidence]
+	switch open := isOpen(in); {
 	case open && held != "":
 		return closed(held)
 	case open:
@@ -27,7 +27,15 @@ func whyText(in *Incident) string {
 	case held != "":
 		held += ": "
 	}
-	return closed(sureness[in.Cause.Confidence] + held + in.Cause.Text)
+	if in.Verdict == "suspect" {
+		sure = sureness["low"] // nothing proves that it was memory
+	}
+	return closed(sure + held + in.Cause.Text)
+}
+
+// isOpen says that nothing tells the cause.
+func isOpen(in *Incident) bool {
+	return in.Cause.ID == "unknown" || strings.HasPrefix(in.Cause.Text, wordNotShown)
 }
 
 // alsoText is the first rival that nothing speaks against, empty for none.

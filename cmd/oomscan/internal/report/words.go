@@ -68,7 +68,6 @@ const (
 	wordKilled         = "killed"
 	wordMoreInFull     = "--full shows everything"
 	wordNotShown       = "The log does not show what"
-	wordUnknown        = wordNotShown + " took the memory."
 	wordNoFix          = "NO SINGLE FIX FOUND"
 	wordNotSetNow      = ", not set now"
 	wordStarred        = "try first"
