@@ -160,6 +160,8 @@ func usualStep(ctx *Context, p *Parameter) string {
 	switch name, _, _ := strings.Cut(p.Next, "_"); {
 	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
 		return "to half of what it is now"
+	case name == "quarter":
+		return "to a quarter of what it is now"
 	case name == "double", p.Next == "ulysses":
 		return "to twice what it is now"
 	case p.Next == "raise_stage":
