@@ -21,11 +21,11 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if end-last.Steps >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
+	if c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
-		if e.Attempt != last.Attempt && e.file == f {
+		if e.Attempt != last.Attempt && e.file == f || c.another(e) {
 			continue
 		}
 		if e.file == f && e.At.Line >= last.At.Line {
@@ -84,7 +84,7 @@ func (c *conclusion) warned() bool {
 // diedAfter reports whether something in the input ended behind the root.
 func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
-		return x.At.Line > c.root.At.Line && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
+		return x.At.Line > c.root.At.Line && !c.another(x) && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
 }
 
@@ -94,15 +94,20 @@ func (c *conclusion) goesOn(e *event) bool {
 	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer {
 		return false // what is printed behind it had waited in the buffer of standard output
 	}
-	if e.file.Progress-e.Progress < 3 || e.Attempt != e.file.Attempt {
+	if c.behind(e.file.Signs, e.SignsBy, e.file.Progress-e.Progress, e) < 3 || e.Attempt != e.file.Attempt {
 		return false
 	}
 	for _, x := range c.job.index.byFile[e.file] {
-		if x.Progress > e.Progress && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
+		if x.Progress > e.Progress && !c.another(x) && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
 			return false
 		}
 	}
 	return true
+}
+
+// another reports whether an event is another program's than the root's, of which the root's input holds the lines too.
+func (c *conclusion) another(x *event) bool {
+	return x.file == c.root.file && c.job.otherJob(x.file, c.root.Header.Launched(), x.Header.Launched())
 }
 
 // outputBuffer is how much a dying process may still print of what it had to say before: the buffers of Python and of the
@@ -118,7 +123,7 @@ func uncaught(t *traceback.Trace) bool {
 // fatalAfter reports whether the job died after e all the same, without another step.
 func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
-		if x.At.Line > e.At.Line && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
+		if x.At.Line > e.At.Line && !c.another(x) && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
 			(x.Kind == parser.Exception || x.pattern.GaveUp) {
 			return true
 		}

@@ -158,8 +158,8 @@ func (f *file) followAttempt(o *parser.Event) {
 // inContext is an event with what was known when it was read.
 func (f *file) inContext(o parser.Event) *event {
 	e := &event{
-		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.stepsNow(), Since: f.Clocks[o.Header.Launched()],
-		Progress: f.Progress, LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
+		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.Steppers.now(), Since: f.Clocks[o.Header.Launched()],
+		Progress: f.Progress, SignsBy: f.Signs.now(), LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
 	}
 	if e.When.IsZero() {
 		e.When, e.Clock = f.LastTime, f.Clock
@@ -321,6 +321,7 @@ func (c *Collector) marker(o *parser.Marker) {
 		if counts || o.Fields["served"] != "" {
 			f.Progress++
 			f.ProgressAt = o.At.Offset
+			f.Signs.count(o.Header.Launched(), f.Progress)
 		}
 	case "ready":
 		f.Ready = true
@@ -356,7 +357,7 @@ func (f *file) step(o *parser.Marker) {
 	if !ok || n >= maxCount {
 		return
 	}
-	f.countStep(o.Header.Launched(), int(n))
+	f.Steppers.count(o.Header.Launched(), int(n))
 	if int(n) > f.LastStep {
 		f.LastStep = int(n)
 		f.Steps++

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
 )
 
 // trainerSteps are the lines of one step, by the trainer that prints them. N is the number of the step.
@@ -158,5 +160,36 @@ func TestWhoCatchesAFailureGoesOn(t *testing.T) {
 			require.Len(t, got, 1)
 			assert.True(t, got[0].Survived)
 		})
+	}
+}
+
+// TestAnotherProgramsStepsAreNoRecovery puts the logs of two programs together, as launchers do: one dies, the other one has caught its
+// failure and goes on.
+func TestAnotherProgramsStepsAreNoRecovery(t *testing.T) {
+	t.Parallel()
+	const died = "Traceback (most recent call last):\n  File \"/home/u/eval.py\", line 61, in run\n    f(x)\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	const refused = "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 188. GiB for an array with shape (410000, 122880) and data type float32\n"
+	for _, step := range []string{"step %d loss 2.31\n", "step:%d - actor/pg_loss:0.01 - critic/rewards/mean:0.5\n"} {
+		steps := func(from int) (log string) {
+			for i := range 20 {
+				log += fmt.Sprintf(step, from+i)
+			}
+			return log
+		}
+		for name, c := range map[string]struct {
+			log  string
+			want map[parser.Kind]bool
+		}{
+			"one goes on":  {label("[rank0]: ", died) + label("[rank1]: ", steps(7)+refused+steps(30)), map[parser.Kind]bool{parser.GPUOOM: false, parser.HostOOM: true}},
+			"one has died": {label("[rank0]: ", steps(7)+died+steps(30)) + label("[rank1]: ", refused), map[parser.Kind]bool{parser.GPUOOM: true, parser.HostOOM: false}},
+			"its own":      {label("[rank0]: ", steps(7)+died+steps(30)), map[parser.Kind]bool{parser.GPUOOM: true}},
+		} {
+			got := map[parser.Kind]bool{}
+			for _, in := range read(t, map[string]string{"x.log": c.log}).Incidents {
+				got[in.Kind] = in.Survived
+			}
+			assert.Equal(t, c.want, got, "%s: %s", name, step)
+		}
 	}
 }

@@ -109,8 +109,8 @@ func (j *job) complete(id *identity, f *file, task int) {
 		}
 	}
 	if id.Rank < 0 && id.Device >= 0 && j.oneNode() {
-		// where every process sees all devices of the one node, a device has one rank
-		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed {
+		// where every process sees all devices of the one node, a device has one rank, but another program on it has none
+		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed && (have.PID <= 0 || id.PID <= 0 || have.PID == id.PID) {
 			id.Rank = have.Rank
 		}
 	}

@@ -37,7 +37,8 @@ type file struct {
 	Attempt    int   // how often a launcher started its workers anew
 	Done       []int // steps at the end of each attempt but the last
 	Steps      int   // training steps that were reported
-	Steppers   []stepper
+	Steppers   steppers
+	Signs      steppers          // of the writers of signs of progress
 	Clocks     map[string]moment // last stamp of each launcher's label
 	Ticks      int               // stamped lines that had one
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
@@ -74,6 +75,7 @@ type event struct {
 	StepsBy  []int  // those of each of the file's steppers
 	Since    moment // last stamp of its launcher's label until then
 	Progress int    // signs of progress before it
+	SignsBy  []int  // those of each of the file's writers of such
 	LastStep int
 	Ready    bool
 	Timer    string         // innermost open timer of its stream, or the only open one of its file

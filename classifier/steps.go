@@ -8,35 +8,59 @@ import (
 // report them.
 const maxSteppers = 8
 
-// stepper is a writer that reports training steps.
+// stepper is a writer that reports training steps, or weaker signs that it goes on.
 type stepper struct {
 	Label string // see envelope.Header.Launched
 	Last  int    // highest step of this attempt
 	Count int    // steps reported
 }
 
-// countStep counts a step for its writer.
-func (f *file) countStep(label string, step int) {
-	i := slices.IndexFunc(f.Steppers, func(s stepper) bool { return s.Label == label })
+// steppers are those of one input.
+type steppers []stepper
+
+// count counts for a writer what is higher than all before.
+func (s *steppers) count(label string, step int) {
+	i := slices.IndexFunc(*s, func(x stepper) bool { return x.Label == label })
 	if i < 0 {
-		if len(f.Steppers) == maxSteppers {
+		if len(*s) == maxSteppers {
 			return
 		}
-		i = len(f.Steppers)
-		f.Steppers = append(f.Steppers, stepper{Label: label, Last: -1})
+		i = len(*s)
+		*s = append(*s, stepper{Label: label, Last: -1})
 	}
-	if s := &f.Steppers[i]; step > s.Last {
-		s.Last, s.Count = step, s.Count+1
+	if x := &(*s)[i]; step > x.Last {
+		x.Last, x.Count = step, x.Count+1
 	}
 }
 
-// stepsNow is how many steps each writer has reported so far.
-func (f *file) stepsNow() []int {
+// now is how much each writer has reported so far.
+func (s steppers) now() []int {
 	var out []int
-	for _, s := range f.Steppers {
-		out = append(out, s.Count)
+	for _, x := range s {
+		out = append(out, x.Count)
 	}
 	return out
+}
+
+// behind is how much was reported since then, all of it in sum, but for what writers reported that are another program's than an
+// event's.
+func (c *conclusion) behind(s steppers, then []int, all int, e *event) int {
+	own, others := 0, false
+	for i, x := range s {
+		n := x.Count
+		if i < len(then) {
+			n -= then[i]
+		}
+		if c.job.otherJob(e.file, e.Header.Launched(), x.Label) {
+			others = true
+		} else {
+			own += n
+		}
+	}
+	if others {
+		return min(own, all)
+	}
+	return all
 }
 
 // ownSteps reports whether a training step was reported between two events of one input that may be their program's. Where
@@ -62,10 +86,12 @@ func (c *cluster) ownSteps(a, b *event) bool {
 
 // otherJobs reports whether the programs behind two launchers' labels differ: some of their failures cannot be those of one.
 func (c *cluster) otherJobs(label string, events ...*event) bool {
-	return label != "" && !slices.ContainsFunc(events, func(e *event) bool {
-		own := e.Header.Launched()
-		return own == label || !c.job.differ(e.file, own, label)
-	})
+	return !slices.ContainsFunc(events, func(e *event) bool { return !c.job.otherJob(e.file, e.Header.Launched(), label) })
+}
+
+// otherJob reports whether the programs behind two launchers' labels of one input differ.
+func (j *job) otherJob(f *file, own, label string) bool {
+	return own != "" && label != "" && own != label && j.differ(f, own, label)
 }
 
 // differ reports whether the writers behind two labels of one input failed in ways that no one program does.

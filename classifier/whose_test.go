@@ -88,6 +88,12 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"a pid that another line ties to a rank": {
 			"(WorkerDict pid=207, ip=10.0.0.2) [Rank 13] device mesh ready\n" + label("(WorkerDict pid=207, ip=10.0.0.2) ", backward), 13, 3, 207, "10.0.0.2",
 		},
+		"the process on the device that a banner names": {
+			"[2026-06-19 17:30:10,330][sft][INFO] - rank 11/16 pid 207 on n17 device cuda:3 NVIDIA H200\n" + label("(WorkerDict pid=207) ", backward), 11, 3, 207, "n17",
+		},
+		"another process on the device that a banner names": {
+			"[2026-06-19 17:30:10,330][sft][INFO] - rank 11/16 pid 207 on n17 device cuda:3 NVIDIA H200\n" + label("(SGLangEngine pid=5810) ", backward), -1, 3, 5810, "",
+		},
 		"a driver that quotes a worker's failure": {
 			"main() failed: worker 3 reported " + refusedOn3, -1, 3, -1, "",
 		},

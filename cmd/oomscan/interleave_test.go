@@ -19,20 +19,21 @@ import (
 
 // labelled matches the labels that a launcher or Ray puts before lines: where a log has its own, another one in front
 // would change who wrote them. A banner that tells ranks and devices speaks of all writers.
-var labelled = regexp.MustCompile(`(?m)Process rank: \d|\[rank\d+\]: |^(\x1b\[[\d;]*m)*(\[rank\d+\]|\[default\d+\]|\d+: |\(\w+[^)\n]* pid=\d+|\[\d+\]:)`)
+var labelled = regexp.MustCompile(`(?m)Process rank: \d|\[rank ?\d+\]|\brank \d+/\d+ pid \d|^(\x1b\[[\d;]*m)*(\[rank\d+\]|\[default\d+\]|\d+: |\(\w+[^)\n]* pid=\d+|\[\d+\]:)`)
 
 // told is what an incident says of itself, whoever's lines stand between its own.
 type told struct {
 	Verdict, Kind, Phase, Message, Leaf          string
 	Resource                                     string
 	Own                                          string // its first place outside of installed libraries
+	Survived                                     bool
 	Rank, Device, Request, Total, Free, Reserved any
 }
 
 func tell(in *report.Incident) told {
 	r := &in.Root
 	x := told{
-		Verdict: in.Verdict, Kind: in.Kind, Phase: in.Phase, Message: r.Message, Resource: in.Resource, Rank: value(r.Rank), Device: value(r.Device),
+		Verdict: in.Verdict, Kind: in.Kind, Phase: in.Phase, Message: r.Message, Resource: in.Resource, Survived: in.Survived, Rank: value(r.Rank), Device: value(r.Device),
 		Request: value(r.Request), Total: value(r.Total), Free: value(r.Free), Reserved: value(r.Reserved),
 	}
 	for _, f := range r.Trace {
@@ -117,6 +118,18 @@ func phaseless(all []told) []told {
 	return all
 }
 
+// lateFlush names the logs in which a dying process prints what it had said before. How much that is tells it from a run that goes on,
+// and weaving doubles it.
+const lateFlush = "-late-flush-"
+
+// fateless leaves out who survived: Ray's processes are one job's, which goes on where one of them does.
+func fateless(all []told) []told {
+	for i := range all {
+		all[i].Survived = false
+	}
+	return all
+}
+
 // TestInterleavedWritersTellWhatTheyTellApart weaves the logs of different programs. The phase of a failure that tells
 // none is left out: it takes the stage that another writer announces, as rank 0 and drivers do for all.
 func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
@@ -146,7 +159,7 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 		require.Greater(t, len(names), 1)
 		for i, a := range names {
 			for j, b := range names[i+1:] {
-				if (i+j)%6 != 0 {
+				if (i+j)%2 != 0 {
 					continue // there are thousands of pairs, and each log is in some
 				}
 				silent := func(x, y *told) bool {
@@ -161,6 +174,9 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 					want, got := []told{apart[a][0], apart[b][1]}, memoryIncidents(t, weave(all[a], all[b], l[0], l[1]))
 					if want[0].Phase == "unknown" || want[1].Phase == "unknown" {
 						want, got = phaseless(want), phaseless(got)
+					}
+					if strings.HasPrefix(l[0], "(") || strings.Contains(a+b, lateFlush) {
+						want, got = fateless(want), fateless(got)
 					}
 					assert.ElementsMatch(t, want, got)
 				})
