@@ -275,6 +275,15 @@ var programs = []format{
 		noMatch: []string{`W1011x`, `E`},
 	},
 	{
+		name: "llama.cpp", writer: "llama.cpp, common/log.cpp with --log-prefix and --log-timestamps: minutes, seconds, milli- and microseconds since it began",
+		template: `{digits:1-7}.{digits:2-2}.{digits:3-3}.{digits:3-3} {letter}{_}`,
+		match: []sample{
+			{`1.06.520.084 E graph_reserve: text`, `graph_reserve: text`, `level=E`},
+			{`17903.26.283.220 I srv  init: text`, `srv  init: text`, `level=I`},
+		},
+		noMatch: []string{`1.06.520.084 East`, `10.93.231.34 I`},
+	},
+	{
 		name: "wandb", writer: "W&B before all it prints",
 		template: `{logger=wandb}:{_}`,
 		match:    []sample{{`wandb: text`, `text`, `logger=wandb`}},

@@ -54,7 +54,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			},
 			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
 				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error (?:2 )?out of memory|(?: CUDA)? [Ee]rror 2[:,] out of memory` +
-				`| failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4}))?)`,
+				`| failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?)`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad",
 			Match: []pattern.Sample{
@@ -66,7 +66,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				{Line: "RuntimeError: CUDA failed with error out of memory"},
 				{Line: "Warp CUDA error 2: out of memory (in function wp_alloc_device_async, /warp/native/warp.cu:769)"},
 				{Line: "RuntimeError: CUDA Error 2, out of memory"},
-				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1"}},
+				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1", "host": "node-a"}},
 			},
 			NoMatch: []string{
 				"NCCL WARN Cuda failure 'out of memory'",
@@ -208,7 +208,7 @@ func cudaLibraryPatterns() []pattern.Pattern {
 				"_STATUS_ALLOC_FAILED", "CUFFT_ALLOC_FAILED", "CURAND_STATUS_ALLOCATION_FAILED", "rocblas_status_memory_error", "_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
 			},
 			Expr: `\b(?:(?<library>CUBLAS|CUSOLVER|CUSPARSE|CUDNN|HIPBLAS|HIPSOLVER|HIPSPARSE|MIOPEN)_STATUS_(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED` +
-				`|(?<library>CUFFT)_ALLOC_FAILED|(?<library>CURAND)_STATUS_ALLOCATION_FAILED|(?<library>rocblas)_status_memory_error)\b`,
+				`|(?<library>CUFFT)_ALLOC_FAILED|(?<library>CURAND)_STATUS_ALLOCATION_FAILED|(?<library>rocblas)_status_memory_error)\b(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "cuBLAS, cuSOLVER, cuSPARSE, cuDNN, cuFFT and ROCm's twins, through aten/src/ATen/cuda/Exceptions.h or TensorFlow",
 			Match: []pattern.Sample{
@@ -217,6 +217,7 @@ func cudaLibraryPatterns() []pattern.Pattern {
 				{Line: "RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`. If you keep seeing this error, you may use", Want: parser.Fields{"library": "CUSOLVER"}},
 				{Line: "failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", Want: parser.Fields{"library": "CUBLAS"}},
 				{Line: "RuntimeError: cuFFT error: CUFFT_ALLOC_FAILED", Want: parser.Fields{"library": "CUFFT"}},
+				{Line: "CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)", Want: parser.Fields{"library": "CUBLAS", "device": "1", "host": "node-a"}},
 			},
 			NoMatch: []string{"CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx( handle )`"},
 		},

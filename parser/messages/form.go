@@ -100,8 +100,8 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.status_name",
 			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
-			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?["']?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,;:])|\|.{0,60}` + statusName + ` ?=>)` +
-				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `[,)][^"]{0,200};\s*$|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
+			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?["']?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
+				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `[,)][^"]{0,200};\s*$|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
 				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `\s*$`,
 			Veto: true, Source: "tables, comparisons and declarations of a status",
 			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
@@ -116,6 +116,8 @@ func formVetoes() []pattern.Pattern {
 				"status == 3: CUBLAS_STATUS_ALLOC_FAILED",
 				"error = driver.CUDA_ERROR_OUT_OF_MEMORY",
 				"* rank 3: hipErrorOutOfMemory",
+				"RuntimeError: CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0 ; ",
+				"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)",
 			},
 		},
 		{

@@ -168,6 +168,14 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "ggml.retried",
+			Literals: []string{"retrying without pipeline parallelism"},
+			Expr:     `^\w{1,60}: compute buffer allocation failed, retrying without pipeline parallelism`,
+			Kind:     parser.Recovered, Role: parser.Context, Phase: "init",
+			Source: "llama.cpp 2025-2026, src/llama-context.cpp: fewer copies are asked for",
+			Match:  lines("sched_reserve: compute buffer allocation failed, retrying without pipeline parallelism", "llama_context: compute buffer allocation failed, retrying without pipeline parallelism"),
+		},
+		{
 			Name:     "ggml.not_updated",
 			Literals: []string{"llama_kv_cache_update"},
 			Expr:     `^(?:\w{2,8} {1,8})?llama_kv_cache_update\w{0,20}: failed to allocate compute buffers`,

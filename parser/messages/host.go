@@ -29,6 +29,18 @@ func pythonHostPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "host.caffe2_cpu",
+			Program:  pattern.Program{Name: "torch", Framework: "torch"},
+			Literals: []string{"posix_memalign(&data, gAlignment, nbytes) == 0. 12 vs 0"},
+			Expr:     `\[enforce fail at \w{1,40}\.(?:cc|cpp):\d{1,6}\] posix_memalign\(&data, gAlignment, nbytes\) == 0\. (?<errno>12) vs 0`,
+			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Source: "PyTorch 1.0 and 1.1, c10/core/CPUAllocator.cpp; Caffe2, core/allocator.cc",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: [enforce fail at CPUAllocator.cpp:56] posix_memalign(&data, gAlignment, nbytes) == 0. 12 vs 0", Want: parser.Fields{"errno": "12"}},
+			},
+			NoMatch: []string{"RuntimeError: [enforce fail at CPUAllocator.cpp:56] posix_memalign(&data, gAlignment, nbytes) == 0. 22 vs 0"},
+		},
+		{
 			Name:     "host.torch_th",
 			Program:  pattern.Program{Name: "torch", Framework: "torch"},
 			Literals: []string{"$ Torch: not enough memory"},
@@ -139,7 +151,7 @@ func nativeHostPatterns() []pattern.Pattern {
 			Literals: []string{"annot allocate memory"},
 			Expr: `(?:\[Errno (?<errno>12)\] |Os \{ code: (?<errno>12), kind: \w{1,40}, message: "|\b(?:v?fork|clone|mmap|mremap|posix_spawn|posix_memalign|popen|malloc|calloc|realloc|brk|execve?|pthread_create|retry|exec|spawn|mdb_env_open)(?:\(\))?[^:;]{0,60}: (?:[Ff]ailed: |error: )?)[Cc]annot allocate memory(?! in static TLS)` +
 				`(?<!NCCL (?:WARN|INFO) .{0,300}|ibv_.{0,200}|unable to mmap.{0,200})` +
-				`|Cannot allocate memory \(os error (?<errno>12)\)|error while loading shared libraries: [^:]{1,200}: (?:failed to map segment from shared object: )?[Cc]annot allocate memory|virtual memory exhausted`,
+				`|^cannot allocate memory for thread-local data: ABORT|Cannot allocate memory \(os error (?<errno>12)\)|error while loading shared libraries: [^:]{1,200}: (?:failed to map segment from shared object: )?[Cc]annot allocate memory|virtual memory exhausted`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "libc's ENOMEM through CPython's OSError, Rust's std::io::Error, shells, the dynamic loader and compilers",
 			Match: []pattern.Sample{
@@ -148,6 +160,7 @@ func nativeHostPatterns() []pattern.Pattern {
 				{Line: `on an Err value: Os { code: 12, kind: OutOfMemory, message: "Cannot allocate memory" }`, Want: parser.Fields{"errno": "12"}},
 				{Line: "OSError: Cannot allocate memory (os error 12)", Want: parser.Fields{"errno": "12"}},
 				{Line: "/bin/sh: fork: retry: Cannot allocate memory"},
+				{Line: "cannot allocate memory for thread-local data: ABORT"},
 				{Line: "python3: error while loading shared libraries: libtorch_cuda.so: failed to map segment from shared object: Cannot allocate memory"},
 				{Line: "cc1plus: virtual memory exhausted: Cannot allocate memory"},
 			},
@@ -262,14 +275,19 @@ func runtimeHostPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "host.jvm_native",
-			Literals: []string{"insufficient memory for the Java Runtime", "Native memory allocation ("},
-			Expr:     `insufficient memory for the Java Runtime Environment|Native memory allocation \(\w{1,20}\) failed to (?:map|allocate) (?<requested_b>\d{1,19}) bytes`,
-			Kind:     parser.HostOOM, Role: parser.Evidence,
+			Literals: []string{"insufficient memory for the Java Runtime", "Native memory allocation (", "INFO: os::commit_memory("},
+			Expr: `insufficient memory for the Java Runtime Environment|Native memory allocation \(\w{1,20}\) failed to (?:map|allocate) (?<requested_b>\d{1,19}) bytes` +
+				`|INFO: os::commit_memory\(0x[0-9a-f]{1,16}, (?<requested_b>\d{1,19})(?:, \d{1,19})?, \d\) failed; error='[^']{1,80}' \(err(?:no|or)=12\)`,
+			Kind: parser.HostOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "jvm"},
-			Source: "HotSpot, hs_err header: the system refused",
+			Source: "HotSpot, hs_err header and os_linux.cpp: the system refused",
 			Match: []pattern.Sample{
 				{Line: "# There is insufficient memory for the Java Runtime Environment to continue."},
 				{Line: "# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.", Want: parser.Fields{"library": "jvm", "requested": "716177408"}},
+				{
+					Line: "OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x0000000085330000, 2060255232, 0) failed; error='Cannot allocate memory' (errno=12)",
+					Want: parser.Fields{"library": "jvm", "requested": "2060255232"},
+				},
 			},
 		},
 		{
