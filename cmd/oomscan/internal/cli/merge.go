@@ -31,18 +31,7 @@ A FILE may be a folder or an archive: the files of observations in it are read.
   oomscan merge /shared/*.obs`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(s); err != nil {
-				return err
-			}
-			if len(args) == 0 && s.InTerminal {
-				return cmd.Help()
-			}
-			if len(args) == 0 {
-				args = []string{"-"}
-			}
-			code, err := o.run(args, s)
-			*status = code
-			return err
+			return o.execute(cmd, args, s, status)
 		},
 	}
 	o.flags(cmd)

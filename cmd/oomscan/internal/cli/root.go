@@ -118,22 +118,7 @@ More: oomscan help TOPIC, with TOPIC one of
 		SilenceUsage:  true,
 		Version:       version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(s); err != nil {
-				return err
-			}
-			if len(args) == 0 && s.InTerminal {
-				return cmd.Help()
-			}
-			if len(args) == 0 {
-				args = []string{"-"}
-			}
-			do := (*options).run
-			if own := formats()[o.format].run; own != nil {
-				do = own
-			}
-			code, err := do(&o, args, s)
-			*status = code
-			return err
+			return o.execute(cmd, args, s, status)
 		},
 	}
 	o.flags(cmd)
@@ -152,6 +137,26 @@ More: oomscan help TOPIC, with TOPIC one of
 	describeCompletion(cmd)
 	suggestFlags(cmd)
 	return cmd
+}
+
+// execute checks the flags and answers. Without arguments it reads the standard input, unless nobody feeds it.
+func (o *options) execute(cmd *cobra.Command, args []string, s Streams, status *int) error {
+	if err := o.check(s); err != nil {
+		return err
+	}
+	if len(args) == 0 && s.InTerminal {
+		return cmd.Help()
+	}
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	do := (*options).run
+	if own := formats()[o.format].run; own != nil {
+		do = own
+	}
+	code, err := do(o, args, s)
+	*status = code
+	return err
 }
 
 // flags are those of the commands that answer with a report.
