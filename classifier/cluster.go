@@ -156,7 +156,7 @@ func memoryOf(e *event) string {
 	if e.Kind == parser.KVCache {
 		return string(e.Kind) // an engine's own pool
 	}
-	return resource(e.Kind)
+	return e.Kind.Resource()
 }
 
 // traceOf is an event's traceback, or, of a line that stands alone, that of the next print of the failure by the same
@@ -261,17 +261,6 @@ func earlier(a, b *event) bool {
 		return b.Header.Time.Sub(a.Header.Time) > stampNoise
 	}
 	return a.Header.Time.Before(b.Header.Time)
-}
-
-// resource is which memory a kind is about.
-func resource(k parser.Kind) string {
-	switch k {
-	case parser.HostOOM, parser.OOMKill:
-		return "host"
-	case parser.SHMExhausted:
-		return "shm"
-	}
-	return "gpu"
 }
 
 // echo reports whether two events are two prints of one failure: the same figures.

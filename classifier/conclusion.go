@@ -52,7 +52,7 @@ func (c *conclusion) incident() Incident {
 	if c.pinned() {
 		in.Kind = parser.HostOOM
 	}
-	in.Resource = cmp.Or(c.root.fields["resource"], resource(in.Kind))
+	in.Resource = cmp.Or(c.root.fields["resource"], in.Kind.Resource())
 	if in.Resource == "host" && in.Root.Total == nil {
 		in.Root.Total = in.Root.Limit
 	}
@@ -85,7 +85,7 @@ func (c *conclusion) shortfall(in *Incident) *int64 {
 // hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up at the last
 // reading.
 func (c *conclusion) hostFull() (Evidence, bool) {
-	if !c.suspect || resource(c.evidence[0].Kind) != "host" {
+	if !c.suspect || c.evidence[0].Kind.Resource() != "host" {
 		return Evidence{}, false
 	}
 	for _, f := range c.job.files {

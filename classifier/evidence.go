@@ -103,7 +103,7 @@ func (c *conclusion) findings(in *Incident) []string {
 
 // largest names the processes of a host that were reported with what they held, the largest first.
 func (c *conclusion) largest() string {
-	if resource(c.root.Kind) != "host" {
+	if c.root.Kind.Resource() != "host" {
 		return ""
 	}
 	const most = 3
@@ -194,14 +194,11 @@ func clean(s string, n int) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.TrimSpace(s)
 	if len(s) > n {
-		cut := n
-		for cut > 0 && s[cut]&0xc0 == 0x80 {
-			cut--
+		s = strings.ToValidUTF8(s[:n], "")
+		if i := strings.LastIndexByte(s, ' '); i > 0 && len(s)-i <= maxWord {
+			s = s[:i]
 		}
-		if i := strings.LastIndexByte(s[:cut], ' '); i > 0 && cut-i <= maxWord {
-			cut = i
-		}
-		s = s[:cut] + " ..."
+		s += " ..."
 	}
 	return s
 }

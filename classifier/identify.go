@@ -239,7 +239,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	if id.Device < 0 && len(j.files) == 1 { // where a process sees one device, that is its
 		id.Device = j.number("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 	}
-	if (resource(e.Kind) != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
+	if (e.Kind.Resource() != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
 		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
 	}
 	return id

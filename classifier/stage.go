@@ -45,7 +45,7 @@ func (c *conclusion) byReport() (phase.Verdict, bool) {
 // byWords reads the rest of the failure's message, as its first print or a further one nearby has it.
 func (c *conclusion) byWords() (phase.Verdict, bool) {
 	e := c.root
-	if resource(e.Kind) != "gpu" {
+	if e.Kind.Resource() != "gpu" {
 		return phase.Verdict{}, false
 	}
 	for _, x := range append([]*event{e}, c.evidence...) {
@@ -204,7 +204,7 @@ func (c *conclusion) byContext() phase.Verdict {
 		}
 		return phase.Verdict{Phase: phase.Init, Confidence: phase.Low, Why: "the server had not said that it is ready"}
 	}
-	if e.LastStep >= 1 && resource(e.Kind) == "gpu" {
+	if e.LastStep >= 1 && e.Kind.Resource() == "gpu" {
 		return phase.Verdict{Phase: phase.Training, Confidence: "low", Why: fmt.Sprintf("training steps were running; the last one reported is %d", e.LastStep)}
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}

@@ -39,6 +39,17 @@ func Kinds() []Kind {
 	return []Kind{GPUOOM, GPUDriverOOM, KVCache, NCCLOOM, NCCLFailure, HostOOM, OOMKill, SHMExhausted, IllegalAccess, ProcessExit}
 }
 
+// Resource is which memory a kind is about: gpu, host or shm.
+func (k Kind) Resource() string {
+	switch k {
+	case HostOOM, OOMKill:
+		return "host"
+	case SHMExhausted:
+		return "shm"
+	}
+	return "gpu"
+}
+
 // The kinds that only help to understand the others.
 const (
 	// JobCancelled is the scheduler's word that it ended the job. Field "reason" is one of time_limit, preemption,

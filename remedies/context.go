@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -56,10 +57,7 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 // newContext gathers what is known. Each line reads only what those before it have found.
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	run = asOf(run, &in.Root)
-	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: in.Resource}
-	if ctx.resource == "" {
-		ctx.resource = resourceOf(in.Kind)
-	}
+	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
 	ctx.text = evidenceText(in)
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
@@ -120,16 +118,6 @@ func phaseOf(ctx *Context) string {
 func isServer(engine string) bool {
 	p := classifier.FrameworkByID(engine)
 	return p.Is(classifier.Engine)
-}
-
-func resourceOf(k parser.Kind) string {
-	switch k {
-	case parser.HostOOM, parser.OOMKill:
-		return "host"
-	case parser.SHMExhausted:
-		return "shm"
-	}
-	return "gpu"
 }
 
 // recognised says whether a pattern recognised the message or a line of the evidence.

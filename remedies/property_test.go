@@ -80,7 +80,7 @@ func anyRun(rng *rand.Rand, g *Guide) *classifier.Run {
 func anyIncident(rng *rand.Rand) *classifier.Incident {
 	kinds := []parser.Kind{parser.GPUOOM, parser.GPUOOM, parser.GPUOOM, parser.GPUDriverOOM, parser.KVCache, parser.NCCLOOM, parser.HostOOM, parser.OOMKill, parser.SHMExhausted}
 	in := &classifier.Incident{Kind: kinds[rng.IntN(len(kinds))], Phase: phaseWords[rng.IntN(len(phaseWords))]}
-	in.Resource = resourceOf(in.Kind)
+	in.Resource = in.Kind.Resource()
 	r := &in.Root
 	r.At = parser.Position{Source: "a.log", Line: 90}
 	r.Message = []string{"Tried to allocate 2.00 GiB", "estimated maximum model length is 4096", "less than desired GPU memory utilization", "Capture cuda graph failed", ""}[rng.IntN(5)]

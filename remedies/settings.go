@@ -134,11 +134,7 @@ func (s *settings) flag(names ...string) (setting, truth) {
 func shown(v string) string {
 	const most = 80
 	if len(v) > most {
-		cut := most
-		for cut > 0 && v[cut]&0xc0 == 0x80 {
-			cut--
-		}
-		v = v[:cut] + "..."
+		v = strings.ToValidUTF8(v[:most], "") + "..."
 	}
 	if v == "" {
 		return "empty"

@@ -12,7 +12,6 @@ package phase
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"oomscan/parser/traceback"
 )
@@ -68,10 +67,7 @@ func head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // show prepares a piece of the log for a sentence.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/ascii"
 	"oomscan/parser/envelope"
 )
 
@@ -200,11 +201,9 @@ func (q *quotes) around(body []byte, at int) bool {
 			q.read++
 		case q.open == c:
 			q.open = 0
-		case q.open == 0 && (c == '"' || c == '`' || c == '\'' && (q.read == 0 || !isLetter(body[q.read-1]))):
+		case q.open == 0 && (c == '"' || c == '`' || c == '\'' && (q.read == 0 || !ascii.IsLetter(body[q.read-1]))):
 			q.open = c
 		}
 	}
 	return q.open != 0 && bytes.IndexByte(body[at:], q.open) >= 0
 }
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

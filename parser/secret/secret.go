@@ -70,15 +70,13 @@ func Key(name string) bool {
 func snake(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
-		if i > 0 && isUpper(name[i]) && !isUpper(name[i-1]) && name[i-1] != '_' && name[i-1] != '-' {
+		if i > 0 && ascii.IsUpper(name[i]) && !ascii.IsUpper(name[i-1]) && name[i-1] != '_' && name[i-1] != '-' {
 			b.WriteByte('_')
 		}
 		b.WriteByte(name[i])
 	}
 	return strings.ReplaceAll(strings.ToLower(b.String()), "-", "_")
 }
-
-func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // Container says that the text of a list or a mapping names a credential somewhere inside.
 func Container(text string) bool {
@@ -499,7 +497,7 @@ func material(name, between, value string) bool {
 
 // variable says that a value is a shell's variable.
 func variable(value string) bool {
-	return value == "$" || len(value) > 1 && value[0] == '$' && (isUpper(value[1]) || value[1] == '{' || value[1] == '(' || value[1] == '_')
+	return value == "$" || len(value) > 1 && value[0] == '$' && (ascii.IsUpper(value[1]) || value[1] == '{' || value[1] == '(' || value[1] == '_')
 }
 
 // maskAll replaces the ranges that pick gives for each match; an empty range replaces nothing.

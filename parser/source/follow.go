@@ -129,7 +129,7 @@ func (f *Follower) first(s *Sight) {
 			s.Problems = append(s.Problems, Problem{Name: in.Name, Err: errors.New("standard input is followed by itself"), Hint: "tail -f FILE | oomscan, without --follow"})
 			continue
 		case in.Size < 0:
-			s.Problems = append(s.Problems, Problem{Name: in.Name, Err: fmt.Errorf("%w that can be followed", ErrKind), Hint: "pipe it in: oomscan < " + quote(in.Path)})
+			s.Problems = append(s.Problems, Problem{Name: in.Name, Err: fmt.Errorf("%w that can be followed", ErrKind), Hint: "pipe it in: oomscan < " + Quote(in.Path)})
 			continue
 		}
 		if in.Packed {

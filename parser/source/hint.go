@@ -12,7 +12,7 @@ import (
 func hintFor(path string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return "you may not read it: see ls -ld " + quote(path)
+		return "you may not read it: see ls -ld " + Quote(path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return ""
 	case path == "":
@@ -21,14 +21,14 @@ func hintFor(path string, err error) string {
 		return "the shell expands ~ only without quotes"
 	}
 	if name, ok := nearest(path); ok {
-		return "did you mean " + quote(name) + "?"
+		return "did you mean " + Quote(name) + "?"
 	}
 	if strings.ContainsAny(path, "*?[") {
 		return "no file matches this pattern"
 	}
 	if dir := filepath.Dir(path); dir != "." {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			return "there is no folder " + quote(dir) + " either"
+			return "there is no folder " + Quote(dir) + " either"
 		}
 	}
 	return ""
@@ -37,17 +37,14 @@ func hintFor(path string, err error) string {
 // unpackHint says how to read a file that is compressed in a way that is not known here.
 func unpackHint(path, format string) string {
 	if format == "rar" {
-		return "unrar p -inul " + quote(path) + " | oomscan"
+		return "unrar p -inul " + Quote(path) + " | oomscan"
 	}
-	return "7z x -so " + quote(path) + " | oomscan"
+	return "7z x -so " + Quote(path) + " | oomscan"
 }
 
-// quote makes a path one word of a POSIX shell.
-func quote(path string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+// Quote makes a path one word of a POSIX shell.
+func Quote(path string) string {
+	if path != "" && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") == "" {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"

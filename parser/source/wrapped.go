@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
 )
 
@@ -96,7 +97,7 @@ func (w wrapped) breaksWords(rows [][]byte) bool {
 			continue
 		}
 		full++
-		if isLower(row[len(row)-1]) && isLower(next[0]) && !bytes.HasPrefix(next, row[:4]) {
+		if ascii.IsLower(row[len(row)-1]) && ascii.IsLower(next[0]) && !bytes.HasPrefix(next, row[:4]) {
 			broken++
 		}
 	}
@@ -114,7 +115,7 @@ func (w wrapped) flows(rows [][]byte) bool {
 		full++
 		start := string(next[:min(len(next), 4)])
 		starts[start] = true
-		if isLower(next[0]) {
+		if ascii.IsLower(next[0]) {
 			low[start] = true
 		}
 	}
@@ -141,8 +142,6 @@ func (w wrapped) goesOn(row, next []byte) bool {
 func (w wrapped) breaksWord(row []byte) bool {
 	return utf8.RuneCount(row) == w.width && (!w.atBlanks || bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
 }
-
-func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // fresh is how a line begins that is no rest of the line before.
 var fresh = lazyre.New(`^(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\(\w+ pid=\d+|\[?\d\d:\d\d:\d\d|(?:INFO|ERROR|WARNING|DEBUG)\b|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)

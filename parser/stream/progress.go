@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"oomscan/parser"
+	"oomscan/parser/ascii"
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 	"oomscan/parser/sample"
@@ -52,7 +53,7 @@ func holdsFraction(text []byte) bool {
 		}
 		rest = behind
 		before, behind = bytes.TrimRight(before, " "), bytes.TrimLeft(behind, " ")
-		if len(before) > 0 && isDigit(before[len(before)-1]) && len(behind) > 0 && isDigit(behind[0]) && string(behind[:run(behind)]) != "0" {
+		if len(before) > 0 && ascii.IsDigit(before[len(before)-1]) && len(behind) > 0 && ascii.IsDigit(behind[0]) && string(behind[:run(behind)]) != "0" {
 			return true
 		}
 	}

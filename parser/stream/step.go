@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"oomscan/parser/ascii"
 )
 
 // What trainers print of a step is a number, behind a word for it or before the number of all steps, and in most formats a
@@ -52,7 +54,7 @@ func countIn(body []byte) (best counter, ok bool) {
 		return yes
 	}
 	for i := 0; i < len(body); i++ {
-		if !isDigit(body[i]) {
+		if !ascii.IsDigit(body[i]) {
 			continue
 		}
 		c, size := counterAt(body, i)
@@ -78,7 +80,7 @@ func counts(body []byte) bool {
 // counterAt reads the number that begins at i, and how long it is. A number that counts nothing shows nothing.
 func counterAt(body []byte, i int) (c counter, size int) {
 	n := digits(body[i:])
-	if n == 0 || i > 0 && (isWord(body[i-1]) || body[i-1] == '/' || body[i-1] == '.') {
+	if n == 0 || i > 0 && (ascii.IsWord(body[i-1]) || body[i-1] == '/' || body[i-1] == '.') {
 		return counter{}, run(body[i:])
 	}
 	c = counter{n: body[i : i+n], word: wordBefore(body[:i])}
@@ -93,7 +95,7 @@ func counterAt(body []byte, i int) (c counter, size int) {
 		}
 	} else if c.bar = bytes.HasPrefix(rest, []byte("it [")); c.bar {
 		return c, n
-	} else if len(rest) > 0 && (isWord(rest[0]) || rest[0] == '%') {
+	} else if len(rest) > 0 && (ascii.IsWord(rest[0]) || rest[0] == '%') {
 		c.word = "" // a part of a word, or of the whole
 	}
 	if clock, ok := bytes.CutPrefix(rest, []byte(" [")); ok && len(c.total) > 0 {
@@ -110,7 +112,7 @@ func wordBefore(b []byte) string {
 		end--
 	}
 	begin := end
-	for begin > 0 && isLetter(b[begin-1]) && end-begin <= len("iterations") {
+	for begin > 0 && ascii.IsLetter(b[begin-1]) && end-begin <= len("iterations") {
 		begin--
 	}
 	if begin == end || end == len(b) {
@@ -130,7 +132,7 @@ func wordBefore(b []byte) string {
 
 // fraction is what follows on the decimals of a number.
 func fraction(b []byte) []byte {
-	if len(b) > 1 && b[0] == '.' && isDigit(b[1]) {
+	if len(b) > 1 && b[0] == '.' && ascii.IsDigit(b[1]) {
 		return b[1+digits(b[1:]):]
 	}
 	return b
@@ -158,7 +160,7 @@ func epochIn(body []byte) (string, bool) {
 // isMeasured reports whether a message tells a measure with its value.
 func isMeasured(body []byte) bool {
 	for i, c := range body {
-		if i > 0 && isLetter(body[i-1]) || strings.IndexByte(initials, c|0x20) < 0 {
+		if i > 0 && ascii.IsLetter(body[i-1]) || strings.IndexByte(initials, c|0x20) < 0 {
 			continue
 		}
 		for _, word := range measures {
@@ -177,7 +179,7 @@ func isValue(b []byte) bool {
 		rest = bytes.TrimLeft(rest[word:], ": ")
 	}
 	rest = bytes.TrimPrefix(rest, []byte("-"))
-	return len(b)-len(rest) > 0 && len(rest) > 0 && isDigit(rest[0])
+	return len(b)-len(rest) > 0 && len(rest) > 0 && ascii.IsDigit(rest[0])
 }
 
 // cutFold is what follows on a word in letters of either case.
@@ -204,14 +206,8 @@ func digits(b []byte) int {
 // run is how many digits a text begins with.
 func run(b []byte) int {
 	n := 0
-	for n < len(b) && isDigit(b[n]) {
+	for n < len(b) && ascii.IsDigit(b[n]) {
 		n++
 	}
 	return n
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }

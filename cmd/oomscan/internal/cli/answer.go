@@ -11,6 +11,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/jobs"
 	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser/source"
 )
 
 // finish makes jobs of all results, writes the answer and returns the exit status. The error is what kept incidents from
@@ -178,24 +179,16 @@ func (j *scan) again() string {
 		words = append(words, "--each")
 	}
 	for _, p := range j.options.rules {
-		words = append(words, "--rules", shellWord(p))
+		words = append(words, "--rules", source.Quote(p))
 	}
 	for i, p := range j.paths {
 		if i == most {
 			words = append(words, "...")
 			break
 		}
-		words = append(words, shellWord(p))
+		words = append(words, source.Quote(p))
 	}
 	return strings.Join(words, " ")
-}
-
-// shellWord is a path as a shell takes it.
-func shellWord(p string) string {
-	if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") != "" {
-		return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
-	}
-	return p
 }
 
 // unread says that an input could not be read to its end.

@@ -16,11 +16,7 @@ func plain(s string, most int) string {
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 	if len(s) > most {
-		s = s[:most]
-		for !utf8.ValidString(s) {
-			s = s[:len(s)-1]
-		}
-		s += "..."
+		s = strings.ToValidUTF8(s[:most], "") + "..."
 	}
 	return s
 }
