@@ -13,7 +13,7 @@ import (
 // that it takes is unknown.
 func rankShape(ctx *Context) *memory.Shape {
 	m := ctx.model
-	out := &memory.Shape{Layers: m.Layers, Hidden: m.Hidden, Inner: m.Inner, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, TP: 1}
+	out := &memory.Shape{Hidden: m.Hidden, Inner: m.Inner, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, TP: 1}
 	if out.Hidden.Value <= 0 {
 		return nil
 	}

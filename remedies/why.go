@@ -23,7 +23,7 @@ func causeInput(ctx *Context) *cause.Input {
 		patterns = append(patterns, in.Evidence[i].Pattern)
 	}
 	return &cause.Input{
-		Framework: ctx.run.Framework, Backend: ctx.run.Backend, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
+		Framework: ctx.run.Framework, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),
@@ -40,8 +40,8 @@ func causeInput(ctx *Context) *cause.Input {
 		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx),
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
-		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Evaluating: ctx.is("evaluating"), Picture: ctx.is("picture"),
-		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx), SleepPool: ctx.is("sleep_allocator"),
+		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
+		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx),
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Unsharded: ctx.is("unsharded"),
 	}

@@ -23,14 +23,14 @@ const (
 	behind = longAhead + maxExcerpt + overlap
 )
 
-// window is a stretch of an input, text[from:to], with its literals. It ends where a line does, or within a long line. The text
+// window is a stretch of an input, up to text[to], with its literals. It ends where a line does, or within a long line. The text
 // around it is there too: what may still be needed of the window before, and in a long line what shows where its next part ends.
 type window struct {
-	text     []byte
-	base     int64 // offset of text[0] in the input
-	from, to int
-	last     bool          // the input ends there
-	hits     []literal.Hit // of literals whose lines have a fate, in order
+	text []byte
+	base int64 // offset of text[0] in the input
+	to   int
+	last bool          // the input ends there
+	hits []literal.Hit // of literals whose lines have a fate, in order
 }
 
 // cutter cuts an input into windows. It needs to know nothing of what they say, and so may run ahead of who reads them.
@@ -115,7 +115,7 @@ func (c *cutter) upTo(end int) window {
 	if !slices.IsSortedFunc(c.hits, byPos) {
 		slices.SortStableFunc(c.hits, byPos)
 	}
-	w := window{text: c.buf, base: c.base, from: c.from, to: end, hits: c.hits}
+	w := window{text: c.buf, base: c.base, to: end, hits: c.hits}
 	c.from = end
 	return w
 }

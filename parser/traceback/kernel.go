@@ -23,11 +23,9 @@ const Unknown int64 = -1
 
 // KernelTask is one row of the report's task table. Pages are counted as 4096 bytes, as on x86-64.
 type KernelTask struct {
-	PID         int
-	Comm        string
-	RSS         int64 // bytes
-	TotalVM     int64 // bytes
-	OOMScoreAdj int
+	PID  int
+	Comm string
+	RSS  int64 // bytes
 }
 
 // KernelKill is one process that the kernel's out-of-memory killer ended, with what its report said about the control
@@ -36,12 +34,10 @@ type KernelKill struct {
 	Line       int    // 1-based: the `Killed process` line, or the constraint line when none followed
 	PID        int    // 0 when the report ends in front of the line that names the victim
 	Comm       string // at most 15 bytes by the kernel's cut; may be a thread's name
-	UID        int    // -1 unknown
 	TotalVM    int64
 	AnonRSS    int64
 	FileRSS    int64
 	ShmemRSS   int64
-	Memcg      bool   // a control group's limit, not the node's memory
 	Constraint string // "CONSTRAINT_MEMCG"; empty before Linux 5.0
 	OOMMemcg   string // the group whose limit was hit; empty when the node ran out
 	TaskMemcg  string // the victim's group
@@ -50,14 +46,12 @@ type KernelKill struct {
 	Task       int    // task of that step, its rank; -1 unknown, and for steps that are no srun's
 
 	TriggerComm string // who asked for memory; not the victim
-	TriggerPID  int    // 0 unknown
 	Usage       int64  // of the control group
 	Limit       int64  // of the control group; [Unknown] also when it has none
 	Anon        int64  // the group's anonymous memory
 	File        int64  // its page cache without shared memory
 	Shmem       int64  // its shared memory, tmpfs and /dev/shm included
 	Tasks       []KernelTask
-	TaskCount   int // rows of the table, those not kept included
 }
 
 // KernelReport assembles the kernel's out-of-memory reports (mm/oom_kill.c, mm/memcontrol.c, Linux 3.10 to 6.18). Lines
@@ -168,7 +162,7 @@ func (k *KernelReport) reset() {
 
 func newKill() KernelKill {
 	return KernelKill{
-		UID: -1, Task: -1, TotalVM: Unknown, AnonRSS: Unknown, FileRSS: Unknown, ShmemRSS: Unknown,
+		Task: -1, TotalVM: Unknown, AnonRSS: Unknown, FileRSS: Unknown, ShmemRSS: Unknown,
 		Usage: Unknown, Limit: Unknown, Anon: Unknown, File: Unknown, Shmem: Unknown,
 	}
 }
@@ -198,7 +192,6 @@ func (k *KernelReport) constrained(line int, body []byte) {
 	_, rest, _ := bytes.Cut(body, constraint)
 	c, rest, _ := bytes.Cut(rest, []byte(","))
 	k.report.Constraint = clip(c, maxComm)
-	k.report.Memcg = string(c) == "CONSTRAINT_MEMCG"
 	head, tail := rest, []byte(nil)
 	if i := bytes.LastIndex(rest, []byte(",pid=")); i >= 0 {
 		head, tail = rest[:i], rest[i+1:]
@@ -210,7 +203,6 @@ func (k *KernelReport) constrained(line int, body []byte) {
 		head = head[:i]
 	}
 	p.PID = numberAfter(tail, "pid=", 0)
-	p.UID = numberAfter(tail, "uid=", -1)
 	k.report.OOMMemcg = pathAfter(head, "oom_memcg=")
 	k.report.TaskMemcg = pathAfter(head, "task_memcg=")
 	k.await(p)
@@ -221,7 +213,6 @@ func (k *KernelReport) announced(line int, body []byte) {
 	k.emitPending()
 	k.group = false
 	k.ensure()
-	k.report.Memcg = bytes.Contains(body, []byte("Memory cgroup out of memory"))
 	p := newVictim(line)
 	_, rest, _ := bytes.Cut(body, killProc)
 	p.PID = number(rest, 0)
@@ -234,7 +225,7 @@ func (k *KernelReport) announced(line int, body []byte) {
 // killed reads `Killed process 1 (python) total-vm:1kB, anon-rss:1kB, file-rss:1kB, shmem-rss:0kB, UID:0 ..`, and the
 // older `Killed process 1 (python), UID 0, total-vm:..`.
 func (k *KernelReport) killed(line int, body []byte) {
-	before, rest, _ := bytes.Cut(body, killedProc)
+	_, rest, _ := bytes.Cut(body, killedProc)
 	pid := number(rest, 0)
 	if pid == 0 {
 		return
@@ -242,13 +233,7 @@ func (k *KernelReport) killed(line int, body []byte) {
 	if k.pending == nil {
 		k.ensure()
 	}
-	if bytes.Contains(before, []byte("Memory cgroup out of memory")) {
-		k.report.Memcg = true
-	}
 	p := newVictim(line)
-	if q := k.pending; q != nil && q.PID == pid {
-		p.UID = q.UID
-	}
 	k.pending = nil // of the old form, the child that dies in its parent's place is the victim
 	p.PID = pid
 	name, sizes := rest, []byte(nil)
@@ -260,11 +245,6 @@ func (k *KernelReport) killed(line int, body []byte) {
 	p.AnonRSS = kilobytes(sizes, "anon-rss:")
 	p.FileRSS = kilobytes(sizes, "file-rss:")
 	p.ShmemRSS = kilobytes(sizes, "shmem-rss:")
-	if uid := numberAfter(sizes, "UID:", -1); uid >= 0 {
-		p.UID = uid
-	} else if uid = numberAfter(sizes, "UID ", -1); uid >= 0 {
-		p.UID = uid
-	}
 	k.emit(p)
 }
 
@@ -274,16 +254,13 @@ func (k *KernelReport) inside(line int, body []byte) bool {
 		return true
 	}
 	switch {
-	case bytes.HasPrefix(body, []byte("CPU: ")):
-		k.report.TriggerPID = numberAfter(body, "PID: ", 0)
 	case bytes.HasPrefix(body, []byte("memory: usage ")):
 		k.report.Usage = kilobytes(body, "usage ")
 		k.report.Limit = kilobytes(body, "limit ")
 		if k.report.Limit >= 1<<60 { // PAGE_COUNTER_MAX: no limit
 			k.report.Limit = Unknown
 		}
-		k.report.Memcg = true
-	case bytes.HasPrefix(body, []byte("memory+swap: ")), bytes.HasPrefix(body, []byte("swap: ")), bytes.HasPrefix(body, []byte("kmem: ")):
+	case bytes.HasPrefix(body, []byte("CPU: ")), bytes.HasPrefix(body, []byte("memory+swap: ")), bytes.HasPrefix(body, []byte("swap: ")), bytes.HasPrefix(body, []byte("kmem: ")):
 	case bytes.HasPrefix(body, statsFor):
 		k.inStats = true
 		k.stats.heading(body[len(statsFor):])
@@ -294,7 +271,6 @@ func (k *KernelReport) inside(line int, body []byte) bool {
 		}
 		k.report.Line = cmp.Or(k.report.Line, line)
 		k.report.TaskMemcg, k.report.OOMMemcg = clip(task, maxKernelPath), clip(limit, maxKernelPath)
-		k.report.Memcg = true
 	default:
 		if !k.tasks.line(body) {
 			return false
@@ -330,10 +306,10 @@ func (k *KernelReport) emitPending() {
 // emit completes a kill by the report around it.
 func (k *KernelReport) emit(p *KernelKill) {
 	r := &k.report
-	p.Memcg, p.Constraint, p.OOMMemcg, p.TaskMemcg = r.Memcg, r.Constraint, r.OOMMemcg, r.TaskMemcg
-	p.TriggerComm, p.TriggerPID, p.Usage, p.Limit = r.TriggerComm, r.TriggerPID, r.Usage, r.Limit
+	p.Constraint, p.OOMMemcg, p.TaskMemcg = r.Constraint, r.OOMMemcg, r.TaskMemcg
+	p.TriggerComm, p.Usage, p.Limit = r.TriggerComm, r.Usage, r.Limit
 	p.Anon, p.File, p.Shmem = k.stats.anon(), k.stats.file(), k.stats.shmem()
-	p.Tasks, p.TaskCount = k.tasks.sorted(), k.tasks.seen
+	p.Tasks = k.tasks.sorted()
 	for _, path := range []string{p.TaskMemcg, p.OOMMemcg} {
 		if m := slurmJob().FindStringSubmatch(path); m != nil {
 			p.Job, p.Step = cmp.Or(p.Job, m[1]), cmp.Or(p.Step, m[2])

@@ -15,7 +15,6 @@ const (
 type taskTable struct {
 	columns int // of numbers behind the pid in brackets, before the name; 0 while no header was seen
 	rows    []KernelTask
-	seen    int
 }
 
 // line reads the table's title, its header or a row:
@@ -67,11 +66,7 @@ func (t *taskTable) row(pid int, rest []byte) bool {
 	if n < 5 {
 		return false
 	}
-	t.seen++
-	t.keep(KernelTask{
-		PID: pid, Comm: clip(bytes.TrimSpace(rest), maxComm),
-		TotalVM: values[2] * pageBytes, RSS: values[3] * pageBytes, OOMScoreAdj: int(values[n-1]),
-	})
+	t.keep(KernelTask{PID: pid, Comm: clip(bytes.TrimSpace(rest), maxComm), RSS: values[3] * pageBytes})
 	return true
 }
 

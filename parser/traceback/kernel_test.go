@@ -45,17 +45,16 @@ func TestKernelReport(t *testing.T) {
 	assert.Equal(t, "++.+++++++++++++", in)
 	require.Len(t, kills, 1)
 	assert.Equal(t, KernelKill{
-		Line: 15, PID: 9892, Comm: "my (odd), name", UID: 2001, Task: -1,
+		Line: 15, PID: 9892, Comm: "my (odd), name", Task: -1,
 		TotalVM: 177816 << 10, AnonRSS: 152832 << 10, FileRSS: 5704 << 10, ShmemRSS: 0,
-		Memcg: true, Constraint: "CONSTRAINT_MEMCG", OOMMemcg: "/slurm/uid_1/job_88",
+		Constraint: "CONSTRAINT_MEMCG", OOMMemcg: "/slurm/uid_1/job_88",
 		TaskMemcg: "/slurm/uid_1/job_88/step_batch/task_0", Job: "88", Step: "batch",
-		TriggerComm: "python", TriggerPID: 9893, Usage: 153600 << 10, Limit: 153600 << 10,
+		TriggerComm: "python", Usage: 153600 << 10, Limit: 153600 << 10,
 		Anon: 136980033536, File: 100000000, Shmem: 40247040,
 		Tasks: []KernelTask{
-			{PID: 9892, Comm: "my (odd) name", RSS: 39634 * 4096, TotalVM: 44454 * 4096},
-			{PID: 9887, Comm: "slurmstepd", RSS: 1428 * 4096, TotalVM: 35732 * 4096, OOMScoreAdj: -1000},
+			{PID: 9892, Comm: "my (odd) name", RSS: 39634 * 4096},
+			{PID: 9887, Comm: "slurmstepd", RSS: 1428 * 4096},
 		},
-		TaskCount: 2,
 	}, kills[0])
 }
 
@@ -66,18 +65,18 @@ func TestKernelReportForms(t *testing.T) {
 		name, text string
 		want       []string // "line pid comm anon memcg limit job"
 	}{
-		{"old two-line form, the child dies", "Memory cgroup out of memory: Kill process 5 (a) score 998 or sacrifice child\nKilled process 7 (b) total-vm:4kB, anon-rss:1kB, file-rss:2kB, shmem-rss:3kB", []string{"2 7 b 1024 true -1 "}},
-		{"old form alone", "Out of memory: Kill process 5 (a) score 998 or sacrifice child", []string{"1 5 a -1 false -1 "}},
-		{"old form with a user", "Killed process 7 (b), UID 0, total-vm:4kB, anon-rss:1kB, file-rss:2kB", []string{"1 7 b 1024 false -1 "}},
-		{"constraint alone", "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/system.slice/slurmstepd.scope/job_9/step_0/user/task_1,task=ray::W,pid=7,uid=1", []string{"1 7 ray::W -1 false -1 9"}},
-		{"global", "Out of memory: Killed process 7 (b) total-vm:4kB, anon-rss:1kB, file-rss:2kB, shmem-rss:3kB", []string{"1 7 b 1024 false -1 "}},
-		{"two kills, the second knows nothing of the first's report", memcgReport + "\n" + killed, []string{"15 9892 my (odd), name 156499968 true 157286400 88", "17 7 b 1024 true -1 "}},
-		{"a group dies together", memcgReport + "\nTasks in /slurm/uid_1/job_88 are going to be killed due to memory.oom.group set\n" + killed, []string{"15 9892 my (odd), name 156499968 true 157286400 88", "18 7 b 1024 true 157286400 88"}},
-		{"cgroup v1's task line", "x invoked oom-killer: y\nTask in /slurm/uid_1/job_5/step_2 killed as a result of limit of /slurm/uid_1/job_5\nmemory: usage 8kB, limit 8kB, failcnt 1\n" + killed, []string{"4 7 b 1024 true 8192 5"}},
-		{"no limit is no number", "x invoked oom-killer: y\nmemory: usage 8kB, limit 9007199254740988kB, failcnt 1\n" + killed, []string{"3 7 b 1024 true -1 "}},
-		{"time left in front", "[ 4359.029763] x invoked oom-killer: y\n[ 4359.029909] memory: usage 8kB, limit 16kB, failcnt 40\n[ 4359.029910] " + killed, []string{"3 7 b 1024 true 16384 "}},
+		{"old two-line form, the child dies", "Memory cgroup out of memory: Kill process 5 (a) score 998 or sacrifice child\nKilled process 7 (b) total-vm:4kB, anon-rss:1kB, file-rss:2kB, shmem-rss:3kB", []string{"2 7 b 1024 -1 "}},
+		{"old form alone", "Out of memory: Kill process 5 (a) score 998 or sacrifice child", []string{"1 5 a -1 -1 "}},
+		{"old form with a user", "Killed process 7 (b), UID 0, total-vm:4kB, anon-rss:1kB, file-rss:2kB", []string{"1 7 b 1024 -1 "}},
+		{"constraint alone", "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/system.slice/slurmstepd.scope/job_9/step_0/user/task_1,task=ray::W,pid=7,uid=1", []string{"1 7 ray::W -1 -1 9"}},
+		{"global", "Out of memory: Killed process 7 (b) total-vm:4kB, anon-rss:1kB, file-rss:2kB, shmem-rss:3kB", []string{"1 7 b 1024 -1 "}},
+		{"two kills, the second knows nothing of the first's report", memcgReport + "\n" + killed, []string{"15 9892 my (odd), name 156499968 157286400 88", "17 7 b 1024 -1 "}},
+		{"a group dies together", memcgReport + "\nTasks in /slurm/uid_1/job_88 are going to be killed due to memory.oom.group set\n" + killed, []string{"15 9892 my (odd), name 156499968 157286400 88", "18 7 b 1024 157286400 88"}},
+		{"cgroup v1's task line", "x invoked oom-killer: y\nTask in /slurm/uid_1/job_5/step_2 killed as a result of limit of /slurm/uid_1/job_5\nmemory: usage 8kB, limit 8kB, failcnt 1\n" + killed, []string{"4 7 b 1024 8192 5"}},
+		{"no limit is no number", "x invoked oom-killer: y\nmemory: usage 8kB, limit 9007199254740988kB, failcnt 1\n" + killed, []string{"3 7 b 1024 -1 "}},
+		{"time left in front", "[ 4359.029763] x invoked oom-killer: y\n[ 4359.029909] memory: usage 8kB, limit 16kB, failcnt 40\n[ 4359.029910] " + killed, []string{"3 7 b 1024 16384 "}},
 		{"a launcher's words", "INFO Killed process 7 (worker)", nil},
-		{"report without its last lines", "x invoked oom-killer: y\nmemory: usage 8kB, limit 16kB, failcnt 40", []string{"1 0  -1 true 16384 "}},
+		{"report without its last lines", "x invoked oom-killer: y\nmemory: usage 8kB, limit 16kB, failcnt 40", []string{"1 0  -1 16384 "}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestKernelReportForms(t *testing.T) {
 			_, kills := feedKernel(&k, tt.text)
 			var got []string
 			for _, p := range kills {
-				got = append(got, fmt.Sprintf("%d %d %s %d %t %d %s", p.Line, p.PID, p.Comm, p.AnonRSS, p.Memcg, p.Limit, p.Job))
+				got = append(got, fmt.Sprintf("%d %d %s %d %d %s", p.Line, p.PID, p.Comm, p.AnonRSS, p.Limit, p.Job))
 			}
 			assert.Equal(t, tt.want, got)
 		})
@@ -127,7 +126,6 @@ func TestKernelReportKeepsTheLargestTasks(t *testing.T) {
 	k.Feed(6000, []byte("Out of memory: Killed process 7 (b) total-vm:4kB, anon-rss:1kB, file-rss:2kB"))
 	kills := k.Take()
 	require.Len(t, kills, 1)
-	assert.Equal(t, 5000, kills[0].TaskCount)
 	require.Len(t, kills[0].Tasks, maxTasks)
 	assert.Equal(t, int64(4999*4096), kills[0].Tasks[0].RSS)
 	assert.Equal(t, int64(4980*4096), kills[0].Tasks[19].RSS)

@@ -28,7 +28,7 @@ type Cause struct {
 
 // Input is what is known of a failure. Figures that the log does not tell are nil.
 type Input struct {
-	Framework, Backend                             string
+	Framework                                      string
 	Kind, Phase, Resource                          string // words of the report
 	Patterns                                       []string
 	Message                                        string   // of the root, in lower case
@@ -54,8 +54,8 @@ type Input struct {
 	EngineAwake, EngineAsleep                 bool // neither: nobody can tell
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	GraphCapture, Profiling, BeforeCache      bool
-	Sampler, Serving, Evaluating, Picture     bool // Picture: it failed while one was encoded
-	Quantized, Adapters, SleepPool            bool
+	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
+	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Unsharded                                 bool // every GPU holds the whole model
 }

@@ -101,7 +101,6 @@ type Explanation struct {
 	Over       bool  // more tokens than the limit allows, whatever the elements' width
 	OverWhy    string
 	Key        string // of the setting that decides the size
-	unit       int64
 	preference int
 }
 
@@ -164,7 +163,7 @@ func (r *Request) logits(size Interval) []Explanation {
 		if low > high || low < leastTokens {
 			continue
 		}
-		e := Explanation{What: "logits", Seen: r.Place == Logits, Low: low, High: high, Bytes: width, unit: unit}
+		e := Explanation{What: "logits", Seen: r.Place == Logits, Low: low, High: high, Bytes: width}
 		if r.Wide == 0 && width == 4 {
 			e.preference = 1 // losses and softmaxes work in four bytes
 		}
@@ -307,7 +306,7 @@ func (r *Request) activations(size Interval) []Explanation {
 			if low > high || low < leastTokens || r.Limit == nil || low > r.Limit.Tokens {
 				continue
 			}
-			e := Explanation{What: "activations", Seen: true, Low: low, High: high, Bytes: 2, unit: unit, Key: r.Limit.Key}
+			e := Explanation{What: "activations", Seen: true, Low: low, High: high, Bytes: 2, Key: r.Limit.Key}
 			e.Met = r.Limit.Budget && low <= r.Limit.Tokens && r.Limit.Tokens <= high
 			n := rough(low, high)
 			if e.Met {

@@ -8,10 +8,10 @@ import (
 // Shape is what is known of a transformer's parameters and of how they are spread. Zero is unknown; a model without
 // experts has none.
 type Shape struct {
-	Layers, Hidden, Inner, Heads, KVHeads, HeadDim, Vocab Figure
-	Experts, ExpertInner                                  Figure
-	TP                                                    int64 // ranks that every matrix is split over
-	Ranks                                                 int64 // ranks that FSDP splits parameters over
+	Hidden, Inner, Heads, KVHeads, HeadDim, Vocab Figure
+	Experts, ExpertInner                          Figure
+	TP                                            int64 // ranks that every matrix is split over
+	Ranks                                         int64 // ranks that FSDP splits parameters over
 	// Flat says that FSDP keeps a layer's parameters as one tensor, whole or split: its first version.
 	Flat bool
 }

@@ -21,7 +21,7 @@ func shapeOf(t *testing.T, name string) *Shape {
 		m.HeadDim = m.Hidden / m.Heads
 	}
 	f := func(n int64) Figure { return Figure{Value: n, Named: true} }
-	return &Shape{Layers: f(m.Layers), Hidden: f(m.Hidden), Inner: f(m.Intermediate), Heads: f(m.Heads), KVHeads: f(m.KVHeads), HeadDim: f(m.HeadDim), Vocab: f(m.Vocab), TP: 1}
+	return &Shape{Hidden: f(m.Hidden), Inner: f(m.Intermediate), Heads: f(m.Heads), KVHeads: f(m.KVHeads), HeadDim: f(m.HeadDim), Vocab: f(m.Vocab), TP: 1}
 }
 
 // asBlock is a request for so many bytes, as PyTorch's message prints it.
@@ -135,7 +135,7 @@ func TestGatheredTensorsAreFound(t *testing.T) {
 	for range 500 {
 		f := func(n int64) Figure { return Figure{Value: n} }
 		s := &Shape{
-			Layers: f(2 + rng.Int64N(90)), Hidden: f(512 * (1 + rng.Int64N(20))), Inner: f(256 * (4 + rng.Int64N(100))), Heads: f(8 * (1 + rng.Int64N(8))), KVHeads: f(8), HeadDim: f(128),
+			Hidden: f(512 * (1 + rng.Int64N(20))), Inner: f(256 * (4 + rng.Int64N(100))), Heads: f(8 * (1 + rng.Int64N(8))), KVHeads: f(8), HeadDim: f(128),
 			Vocab: f(32000 + rng.Int64N(220000)), TP: 1,
 		}
 		all := append(s.matrices(), s.units()...)

@@ -20,7 +20,6 @@ type Brief struct {
 	Framework string
 	World     int // ranks, 0: unknown
 	Causes    []Cause
-	Unread    bool // an input could not be read to its end
 }
 
 // Cause is what one job's incidents have in common: what ran out, where in the run, with what certainty.
@@ -30,7 +29,6 @@ type Cause struct {
 	Times                          int // incidents of this cause; of one job only
 	Rank, Device                   *int
 	Host                           string
-	Shortfall                      *int64
 	Why                            string // id of the cause, empty: unknown
 	Fix                            string // the first proposal
 	File                           string // of the root
@@ -56,7 +54,7 @@ func (c *Cause) class() int {
 
 // Brief is the job in a line. Its series is the run's own name for itself, else the one given.
 func (r *Report) Brief(job, series, batch string) Brief {
-	b := Brief{Job: secret.Text(job), Series: secret.Text(series), Batch: batch, Framework: r.Run.Framework, Unread: len(failures(r)) > 0}
+	b := Brief{Job: secret.Text(job), Series: secret.Text(series), Batch: batch, Framework: r.Run.Framework}
 	if r.Run.WorldSize != nil {
 		b.World = *r.Run.WorldSize
 	}
@@ -67,7 +65,7 @@ func (r *Report) Brief(job, series, batch string) Brief {
 		in := &r.Incidents[i]
 		c := Cause{
 			Verdict: in.Verdict, Kind: in.Kind, Resource: in.Resource, Phase: in.Phase, Survived: in.Survived, Times: 1,
-			Rank: in.Root.Rank, Device: in.Root.Device, Host: deref(in.Root.Host), Shortfall: in.Shortfall,
+			Rank: in.Root.Rank, Device: in.Root.Device, Host: deref(in.Root.Host),
 			File: in.Root.File, Line: in.Root.Line, Time: in.Root.Time,
 		}
 		if in.Cause != nil {
