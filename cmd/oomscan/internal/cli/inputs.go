@@ -96,23 +96,10 @@ func (j *scan) walk(u *source.Unpacker, in source.Input, h *inputResult, visits 
 }
 
 // comparePaths orders names as folders list them: part by part.
-func comparePaths(a, b string) int {
-	for a != "" && b != "" {
-		i, j := strings.IndexAny(a, "/!"), strings.IndexAny(b, "/!")
-		x, y := a, b
-		a, b = "", ""
-		if i >= 0 {
-			x, a = x[:i], x[i+1:]
-		}
-		if j >= 0 {
-			y, b = y[:j], y[j+1:]
-		}
-		if c := cmp.Compare(x, y); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(a, b)
-}
+func comparePaths(a, b string) int { return cmp.Compare(pathEnds.Replace(a), pathEnds.Replace(b)) }
+
+// pathEnds makes what ends an element of a path sort before all that one may hold.
+var pathEnds = strings.NewReplacer("/", "\x00", "!", "\x00")
 
 // take says what went wrong with an input, notes what was passed over in it, and returns its results.
 func (j *scan) take(in *source.Input, h *inputResult) []logResult {

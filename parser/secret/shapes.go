@@ -1,0 +1,188 @@
+package secret
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
+)
+
+// shapes are the credentials that have a form of their own. What the last group of the expression matches is masked.
+// The expressions are RE2: their time is linear in the text, whatever it holds.
+var shapes = slices.Concat([]shape{
+	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
+	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,})`)},
+	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/"'<>]+)@`)},
+	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
+	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
+	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
+	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: random},
+	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: random},
+	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
+	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`)},
+	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
+	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook)/([^\s"'<>]{20,})`)},
+	{need: "/webhook/send?", re: lazyre.New(`[?&]key=([\w-]{20,})`)},
+	{need: ":AA", re: lazyre.New(`\d{8,10}:(AA[\w-]{33})`)},
+	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
+	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
+	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
+	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](\w{32,})`)},
+	{need: " set ", re: lazyre.New(`\bset\s+\S*(?:key|token|secret|password)\s+([^\s=]{8,})`)},
+	{need: "pass:", re: lazyre.New(`-pass(?:in|out)?[\s"',]+pass:([^\s"',]+)`)},
+}, commands(
+	"curl", "-u", "curl", "--user", "curl", "-U", "curl", "--proxy-user", "curl", "-b", "sshpass", "-p", "mysql", "-p", "mysqldump", "-p",
+	"mysqladmin", "-p", "mariadb", "-p", "mongo", "-p", "mongosh", "-p", "mongodump", "-p", "login", "-p", "7z", "-p", "unzip", "-P",
+	"redis-cli", "-a", "smbclient", "-U", "ldapsearch", "-w", "ipmitool", "-P",
+))
+
+// commands are the programs and those of their flags that take a credential, attached or as the next argument. The command
+// may be a line of a shell or a list of arguments in quotes.
+func commands(programsAndFlags ...string) (list []shape) {
+	for pair := range slices.Chunk(programsAndFlags, 2) {
+		list = append(list, shape{
+			need: pair[0], near: "-",
+			re: lazyre.New(`\b` + pair[0] + `\b[^|;&\n]*?[\s"']` + pair[1] + `["',]*[\s=]*["']?([^\s"',]{3,})`),
+		})
+	}
+	return list
+}
+
+// Alphabets of what follows a prefix. A hyphen or an underscore also stands in names, so that what has one must look
+// random.
+const (
+	plain = ""    // letters and digits
+	wordy = "_-"  // these, too
+	dots  = "_-." // and dots
+)
+
+// issued are the prefixes that issuers give to their credentials so that scanners find them, and how many characters follow
+// at least.
+var issued = [...]struct {
+	alphabet string
+	least    int
+	prefixes string
+}{
+	{plain, 10, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"},
+	{plain, 12, "LTAI"},
+	{plain, 16, "AKIA ASIA ABIA ACCA sm_pat_"},
+	{plain, 20, "whsec_ gsk_ fw_ KGAT_ ak- as- NRAK- bedrock-api-key-"},
+	{plain, 24, "hf_ api_org_"},
+	{plain, 28, "AKID"},
+	{plain, 30, "ghp_ gho_ ghu_ ghs_ ghr_ r8_ pplx- xai- rpa_ glc_ sntryu_ lin_api_"},
+	{plain, 32, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico-"},
+	{plain, 36, "npm_ pnu_"},
+	{plain, 40, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. ops_eyJ sbp_ shippo_live_"},
+	{plain, 50, "EZAK EZTK AGE-SECRET-KEY-1"},
+	{plain, 55, "cmVmd"},
+	{plain, 60, "ABSK fm1a_ fm1r_ fm2_ AKCp rdme_"},
+	{wordy, 10, "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-"},
+	{wordy, 20, "github_pat_ gldt- glptt- glcbt- glft- glsoat- glagent- gloas- GR1348941 pypi-AgE dckr_pat_ " +
+		"dckr_oat_ wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
+		"sq0atp- sb_secret_ FLWSECK"},
+	{wordy, 30, "AIza 1//0 glsa_ sntrys_ figd_ pscale_tkn_ pscale_pw_ pscale_oauth_"},
+	{wordy, 35, "AQVN"},
+	{wordy, 40, "pa- xkeysib- ATATT3 ATCTT3 HRKU-AA PMAK- fo1_ sha256~ sgp_ duffel_live_ duffel_test_"},
+	{wordy, 50, "EAAA"},
+	{dots, 10, "xoxe."},
+	{dots, 20, "glpat- glrt- ya29."},
+	{dots, 40, "SG. dp.st. dt0c01. tfp_"},
+	{dots, 80, "t1.9eu"},
+}
+
+// prefix is one of [issued].
+type prefix struct {
+	text     string
+	least    int
+	alphabet string
+}
+
+// byFirst are the prefixes by their first byte.
+var byFirst = func() (table [utf8.RuneSelf][]prefix) {
+	for _, x := range issued {
+		for text := range strings.FieldsSeq(x.prefixes) {
+			table[text[0]] = append(table[text[0]], prefix{text, x.least, x.alphabet})
+		}
+	}
+	return table
+}()
+
+// prefixed masks what begins like a credential that an issuer marks.
+func prefixed(text string) string {
+	var out strings.Builder
+	from := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf || byFirst[text[i]] == nil || !wordBegins(text, i) {
+			continue
+		}
+		if n := issuedLength(text[i:]); n > 0 {
+			out.WriteString(text[from:i] + Mask)
+			from = i + n
+			i = from - 1
+		}
+	}
+	if from == 0 {
+		return text
+	}
+	return out.String() + text[from:]
+}
+
+// issuedLength is how many bytes of text are an issued credential that it begins with, 0 without one.
+func issuedLength(text string) int {
+	for _, x := range byFirst[text[0]] {
+		rest, ok := strings.CutPrefix(text, x.text)
+		if !ok {
+			continue
+		}
+		n := 0
+		for n < len(rest) && (isAlnum(rest[n]) || strings.IndexByte(x.alphabet, rest[n]) >= 0) {
+			n++
+		}
+		if n >= x.least && (x.alphabet == plain || keyLike(rest[:n])) {
+			return len(x.text) + n
+		}
+	}
+	return 0
+}
+
+// wordBegins says that a word begins at i, be it behind an escape such as \n or %3D. An underscore counts as an edge: some names
+// are a prefix and a key.
+func wordBegins(text string, i int) bool {
+	return i == 0 || !isAlnum(text[i-1]) ||
+		i > 1 && text[i-2] == '\\' && strings.IndexByte("nrt", text[i-1]) >= 0 ||
+		i > 2 && text[i-3] == '%'
+}
+
+func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
+
+// edge matches where a key may begin. An underscore counts as an edge: some names are a prefix and a key.
+const edge = `(?:^|[^A-Za-z0-9])`
+
+// shape is one form of credential. Its expression is tried on texts that contain need and, unless near is empty, one of the
+// bytes of near.
+type shape struct {
+	need string
+	near string
+	re   func() *regexp.Regexp // compiled on first use
+	ok   func(string) bool     // nil: every match is one
+}
+
+// random distinguishes key material from hyphenated words: it mixes digits with capitals.
+func random(s string) bool {
+	return strings.ContainsAny(s, digits) && strings.ToLower(s) != s
+}
+
+const digits = "0123456789"
+
+// minRun is how long a part of a credential without separators is that names do not have.
+const minRun = 20
+
+// keyLike is random, or holds a long part without separators that has a digit.
+func keyLike(s string) bool {
+	return random(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(dots, r) }), func(part string) bool {
+		return len(part) >= minRun && strings.ContainsAny(part, digits)
+	})
+}

@@ -1,0 +1,242 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+type Log struct {
+	Name string // as [Input.Name]
+	Path string
+
+	follower *Follower
+	from     string      // the folder of the command line, empty if it was named itself
+	info     fs.FileInfo // of the file that is being read; nil: there was none yet
+	file     *os.File    // nil: closed
+	used     int         // tick of its last reading
+	read     stretch
+	sniffed  bool
+	over     bool      // it is no log
+	rejected int64     // its size when its contents were no log
+	left     time.Time // when another file was seen in its place, or it was last read after that
+	sought   bool      // it was looked for under other names
+}
+
+type stretch struct {
+	path string
+	info fs.FileInfo
+	off  int64
+	tail []byte
+}
+
+func (c *stretch) at(path string) bool {
+	file, err := openRegular(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	b := make([]byte, len(c.tail))
+	n, _ := file.ReadAt(b, c.off-int64(len(c.tail)))
+	return c.off > 0 && n == len(b) && string(b) == string(c.tail)
+}
+
+func (l *Log) Read(p []byte, now time.Time) (n int, anew bool, err error) {
+	l.follower.mu.Lock()
+	defer l.follower.mu.Unlock()
+	if l.over {
+		return 0, false, nil
+	}
+	info, err := os.Stat(l.Path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrKind
+	}
+	switch {
+	case err == nil && l.info == nil && info.Size() == 0:
+		l.info = info
+		return 0, false, nil
+	case err == nil && l.info == nil:
+		l.info = info
+	case err == nil && !os.SameFile(info, l.info):
+		return l.replaced(p, info, now)
+	case err == nil && info.Size() < l.read.off:
+		l.begin(info)
+		return 0, true, nil
+	case err == nil && info.Size() == l.read.off:
+		l.left, l.sought = time.Time{}, false
+		return 0, false, nil
+	case err != nil && l.file == nil:
+		if !errors.Is(err, fs.ErrNotExist) {
+			return 0, false, bare(err)
+		}
+		if l.seek(); l.file == nil {
+			return 0, false, nil // not yet, or no longer
+		}
+	}
+	l.left, l.sought = time.Time{}, false
+	if err == nil && !l.sniffed {
+		if ok, err := l.sniff(info); !ok {
+			return 0, false, err
+		}
+	}
+	return l.more(p)
+}
+
+func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
+	if e := l.follower.Except; e != nil && e(info) {
+		l.over = true
+		return false, nil
+	}
+	if info.Size() == l.rejected {
+		return false, nil
+	}
+	what, err := sniffFile(l.Path, info.Size())
+	switch {
+	case err != nil:
+		return false, bare(err)
+	case what.kind == text, what.kind == wide, what.kind == ownReport && l.from == "":
+		l.sniffed = true
+		return true, nil
+	}
+	l.over, l.rejected = info.Size() >= sniffLen, info.Size() // more bytes may show that it is a log
+	switch {
+	case l.from != "":
+		return false, nil
+	case what.kind == compressed:
+		return false, fmt.Errorf("%w (%s): it cannot be followed", ErrCompressed, what.format)
+	}
+	return false, binaryError(what)
+}
+
+func (l *Log) replaced(p []byte, info fs.FileInfo, now time.Time) (int, bool, error) {
+	if l.seek(); l.file != nil {
+		if n, anew, err := l.more(p); n > 0 && !anew && err == nil {
+			l.left = now
+			return n, false, nil
+		}
+		if l.left.IsZero() {
+			l.left = now
+		}
+		if now.Sub(l.left) < linger {
+			return 0, false, nil
+		}
+	}
+	l.begin(info)
+	return 0, true, nil
+}
+
+func (l *Log) Left() bool { return !l.left.IsZero() }
+
+func (l *Log) seek() {
+	if l.file != nil || l.sought || l.info == nil {
+		return
+	}
+	l.sought = true
+	dir := filepath.Dir(l.Path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && os.SameFile(info, l.info) && l.read.at(filepath.Join(dir, e.Name())) {
+			_ = l.open(filepath.Join(dir, e.Name()))
+			return
+		}
+	}
+}
+
+func (l *Log) begin(info fs.FileInfo) {
+	f := l.follower
+	if l.read.off > 0 {
+		l.read.info = l.info
+		f.past = append(f.past, l.read)
+		if len(f.past) > maxPast {
+			f.past = slices.Clone(f.past[len(f.past)-maxPast/2:])
+		}
+	}
+	if !os.SameFile(info, l.info) {
+		l.close()
+	}
+	l.info, l.read, l.left, l.sought = info, stretch{}, time.Time{}, false
+}
+
+func (l *Log) more(p []byte) (n int, anew bool, err error) {
+	if l.file == nil {
+		if err := l.open(l.Path); err != nil {
+			return 0, false, bare(err)
+		}
+		if l.file == nil {
+			return 0, false, nil // replaced in this moment, which the next call sees
+		}
+	}
+	f := l.follower
+	f.tick++
+	l.used = f.tick
+	c := &l.read
+	k := len(c.tail)
+	n, err = l.file.ReadAt(p, c.off-int64(k))
+	if n < k {
+		return 0, false, nil // it is shorter by now, which the next call sees
+	}
+	if string(p[:k]) != string(c.tail) {
+		l.begin(l.info)
+		return 0, true, nil
+	}
+	full := n == len(p)
+	n = copy(p, p[k:n])
+	if !full {
+		// A network file system may report the new size before it has the bytes.
+		for n > 0 && p[n-1] == 0 {
+			n--
+		}
+	}
+	c.path = l.Path
+	c.off += int64(n)
+	c.tail = append(c.tail, p[max(0, n-checkLen):n]...)
+	c.tail = slices.Clone(c.tail[max(0, len(c.tail)-checkLen):])
+	if n > 0 {
+		err = nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, false, bare(err)
+}
+
+func (l *Log) open(path string) error {
+	file, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil || !os.SameFile(info, l.info) {
+		file.Close()
+		return err
+	}
+	f := l.follower
+	for f.opened >= max(f.Open, 1) {
+		var oldest *Log
+		for _, o := range f.order {
+			if o.file != nil && (oldest == nil || o.used < oldest.used) {
+				oldest = o
+			}
+		}
+		oldest.close()
+	}
+	l.file = file
+	f.opened++
+	return nil
+}
+
+func (l *Log) close() {
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
+		l.follower.opened--
+	}
+}
