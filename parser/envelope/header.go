@@ -6,7 +6,7 @@
 // first, and returns what they said in a [Header]. A prefix comes off only when it parses as a whole; otherwise the text
 // stays as it is.
 //
-// To add one, add a row with samples to launchers (formats_launchers.go) or programs (formats_programs.go); the syntax of
+// To add one, add a row with samples to launchers (launchers.go) or programs (programs.go); the syntax of
 // its template is in template.go.
 package envelope
 
