@@ -10,10 +10,8 @@ import (
 	"github.com/dlclark/regexp2/v2/syntax"
 
 	"oomscan/parser"
+	"oomscan/parser/literal"
 )
-
-// LeastLiteral is how many bytes a literal has at least: shorter ones are in too many lines.
-const LeastLiteral = 6
 
 // Fault is what is wrong with a part of a pattern: "expression", "literals[1]", "match[0]". Part is empty for all of it.
 type Fault struct{ Part, What string }
@@ -36,7 +34,7 @@ func (p *Pattern) Prove() []Fault {
 		fault("", "no literal leads to this pattern")
 	}
 	for i, lit := range p.Literals {
-		if len(lit) < LeastLiteral {
+		if len(lit) < literal.MinLen {
 			fault(fmt.Sprintf("literals[%d]", i), "literal %q is too short to be rare", lit)
 		}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -81,21 +82,19 @@ func (o *options) withoutOutput(inputs []source.Input) []source.Input {
 
 // either is closed with the first of two channels, or released when neither matters any more.
 func either(a, b <-chan struct{}) (first <-chan struct{}, release func()) {
-	done, out := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
 	if closed(a) {
-		close(out)
-		return out, func() {}
+		cancel()
 	}
 	go func() {
+		defer cancel()
 		select {
 		case <-a:
-			close(out)
 		case <-b:
-			close(out)
-		case <-done:
+		case <-ctx.Done():
 		}
 	}()
-	return out, func() { close(done) }
+	return ctx.Done(), cancel
 }
 
 // observer is a scan that writes observations down.
