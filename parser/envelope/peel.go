@@ -229,6 +229,22 @@ func (w *Peeler) PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
 	return body, inherit(h, outer)
 }
 
+// A Line is a physical line whose segments are peeled one after the other. The zero value has begun none.
+type Line struct {
+	First Header // of the first segment
+	Begun bool   // it was peeled
+}
+
+// Next peels a line's next segment: the first by [Peeler.Peel], the others by [Peeler.PeelInherit].
+func (w *Peeler) Next(l *Line, seg []byte) (body []byte, h Header) {
+	if l.Begun {
+		return w.PeelInherit(seg, l.First)
+	}
+	body, h = w.Peel(seg)
+	*l = Line{h, true}
+	return body, h
+}
+
 // peekRank reads the rank that many programs print in front of their messages. The words stay: messages of the NCCL
 // watchdog ("[Rank 8] Watchdog caught ...") are made of them.
 func (p *peeler) peekRank(b []byte) {

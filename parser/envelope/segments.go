@@ -8,7 +8,7 @@ import "bytes"
 // with \r\n), and before a `[rank3]: ` or a Ray label that has text in front of it. NULs and a byte order mark at the
 // start are dropped, empty parts are left out; an empty line is one empty segment.
 //
-// Segments share line's memory. Peel the first one and use [PeelInherit] with its header for the others.
+// Segments share line's memory. [Peeler.Next] peels them.
 func Segments(line []byte, yield func(seg []byte) bool) {
 	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
 	if isRecord(line) {
@@ -56,45 +56,36 @@ const maxTears = 16
 // nextLabel returns where the next label with text in front of it begins, len(b) when there is none.
 func nextLabel(b []byte) int {
 	at := len(b)
-	if i := nextRank(b); i > 0 {
+	if i := torn(b, "[rank", rankStart); i > 0 {
 		at = i
 	}
-	if i := nextRay(b[:at]); i > 0 {
+	if i := torn(b[:at], " pid=", labelStart); i > 0 {
 		at = i
 	}
 	return at
 }
 
-func nextRank(b []byte) int {
+// torn returns where the first label begins that has this mark in it, of which start tells where its label begins. 0: none.
+func torn(b []byte, mark string, start func(b []byte, mark int) int) int {
 	from := 1
 	for range maxTears {
-		i := bytes.Index(b[from:], []byte("[rank"))
+		i := bytes.Index(b[from:], []byte(mark))
 		if i < 0 {
-			return 0
+			break
 		}
-		i += from
-		s := scanner{b[i+len("[rank"):]}
-		_, ok := s.number(1, 6)
-		if ok && s.lit("]:") && (s.peek() == ' ' || s.peek() == '[') && hasText(b[:i]) {
-			return i
+		if at := start(b, from+i); at > 0 {
+			return at
 		}
-		from = i + 1
+		from += i + 1
 	}
 	return 0
 }
 
-func nextRay(b []byte) int {
-	from := 1
-	for range maxTears {
-		i := bytes.Index(b[from:], []byte(" pid="))
-		if i < 0 {
-			return 0
-		}
-		i += from
-		if at := labelStart(b, i); at > 0 {
-			return at
-		}
-		from = i + 1
+// rankStart is where a torn-in label of a rank begins, whose mark it begins with.
+func rankStart(b []byte, mark int) int {
+	s := scanner{b[mark+len("[rank"):]}
+	if _, ok := s.number(1, 6); ok && s.lit("]:") && (s.peek() == ' ' || s.peek() == '[') && hasText(b[:mark]) {
+		return mark
 	}
 	return 0
 }

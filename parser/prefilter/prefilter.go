@@ -225,17 +225,10 @@ func (s *searcher) line(text []byte, pos int) (end int, ok bool) {
 	if _, labeled := envelope.TaskLabel(raw); labeled && len(raw) >= srunChunk {
 		return 0, false // srun may have cut it
 	}
-	ok, first := true, true
-	var outer envelope.Header
+	ok = true
+	var line envelope.Line
 	envelope.Segments(raw, func(seg []byte) bool {
-		var body []byte
-		var h envelope.Header
-		if first {
-			body, h = s.peeler.Peel(seg)
-			outer, first = h, false
-		} else {
-			body, h = s.peeler.PeelInherit(seg, outer)
-		}
+		body, h := s.peeler.Next(&line, seg)
 		ok = !h.Partial && len(body) <= pattern.MaxMessage && !s.event(body)
 		return ok
 	})

@@ -58,6 +58,14 @@ type entry struct {
 	header *envelope.Header // of the line's first segment, where text is a later one
 }
 
+// begun is the line that an entry is of: one that has begun where its text is a later segment.
+func (e *entry) begun() (l envelope.Line) {
+	if e.header != nil {
+		l = envelope.Line{First: *e.header, Begun: true}
+	}
+	return l
+}
+
 // ring holds the latest entries of one kind.
 type ring struct {
 	entries []entry

@@ -27,7 +27,7 @@ func (r *Reader) beginLong() {
 	r.deferred.place = r.base + int64(at)
 	r.messages.noLiteral = false
 	r.messages.line(r.line, r.base+int64(at), r.buf[at:end], false)
-	header := r.messages.outer
+	header := r.messages.physical.First
 	r.long, r.alone = &header, false
 	r.messages.longLineEnds = inLongLine
 	r.done = end

@@ -45,15 +45,14 @@ var childCommand = []byte("Error: Command '['")
 // messageReader reads the messages of one input, in order, from the lines that matter. It keeps the state of each writer, which
 // is a process as the line prefixes distinguish them.
 type messageReader struct {
-	source  string
-	table   *Table
-	emit    func(parser.Observation)
-	writers map[string]*writer
-	open    map[*writer]struct{} // writers with an open report
-	outer   envelope.Header      // line prefix of the physical line's first segment
-	inLine  bool
-	cuts    map[string]*cut // lines that srun cut, by their label
-	peeler  envelope.Peeler
+	source   string
+	table    *Table
+	emit     func(parser.Observation)
+	writers  map[string]*writer
+	open     map[*writer]struct{} // writers with an open report
+	physical envelope.Line        // that is read
+	cuts     map[string]*cut      // lines that srun cut, by their label
+	peeler   envelope.Peeler
 
 	hits       []literal.Hit // of the last search, for reuse
 	literals   []int         // of the message that is read
@@ -124,7 +123,7 @@ func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) 
 	r.now = num
 	at := parser.Position{Source: r.source, Line: num, Offset: offset}
 	if !continued {
-		r.inLine = false
+		r.endOfLine()
 		raw = r.unindent(at, raw)
 		if len(r.cuts) > 0 {
 			r.expireCuts(false)
@@ -171,18 +170,10 @@ func isNumbered(raw []byte) bool {
 // segments reads the messages of a line: several writers or states of a progress bar may share it.
 func (r *messageReader) segments(at parser.Position, raw []byte) {
 	envelope.Segments(raw, func(seg []byte) bool {
-		if r.inLine && !r.wantsSegment(at, seg) {
-			return true
+		if !r.physical.Begun || r.wantsSegment(at, seg) {
+			body, h := r.peeler.Next(&r.physical, seg)
+			r.parts(at, body, h)
 		}
-		var body []byte
-		var h envelope.Header
-		if r.inLine {
-			body, h = r.peeler.PeelInherit(seg, r.outer)
-		} else {
-			body, h = r.peeler.Peel(seg)
-			r.outer, r.inLine = h, true
-		}
-		r.parts(at, body, h)
 		return true
 	})
 }
@@ -213,7 +204,7 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 }
 
 // endOfLine ends the physical line.
-func (r *messageReader) endOfLine() { r.inLine = false }
+func (r *messageReader) endOfLine() { r.physical.Begun = false }
 
 // message reads one message of one writer.
 func (r *messageReader) message(at parser.Position, body []byte, h envelope.Header) {
@@ -268,19 +259,9 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 
 // mark follows the marks of samples in a line that is not read.
 func (r *messageReader) mark(e *entry) {
-	outer, first := envelope.Header{}, true
-	if e.header != nil {
-		outer, first = *e.header, false
-	}
+	line := e.begun()
 	envelope.Segments(e.text, func(seg []byte) bool {
-		var body []byte
-		var h envelope.Header
-		if first {
-			body, h = r.peeler.Peel(seg)
-			outer, first = h, false
-		} else {
-			body, h = r.peeler.PeelInherit(seg, outer)
-		}
+		body, h := r.peeler.Next(&line, seg)
 		at := parser.Position{Line: e.line, Offset: e.place}
 		if r.writers[h.Stream] == nil {
 			if mark, _ := sample.Last(body); mark < 0 {
@@ -365,17 +346,9 @@ func (r *messageReader) peek(num int, offset int64, raw []byte, emit func(parser
 	q.emit = emit
 	q.literals, q.candidates, q.runes, q.hits = nil, nil, nil, nil
 	q.alike = maps.Clone(r.alike)
-	first := !r.inLine
 	raw = q.unindent(parser.Position{Line: num, Offset: offset}, raw)
 	envelope.Segments(raw, func(seg []byte) bool {
-		var body []byte
-		var h envelope.Header
-		if first {
-			body, h = envelope.Peel(seg)
-			q.outer, first = h, false
-		} else {
-			body, h = envelope.PeelInherit(seg, q.outer)
-		}
+		body, h := q.peeler.Next(&q.physical, seg)
 		var trace *traceback.Trace
 		var copied writer
 		if w := r.writers[h.Stream]; w != nil {

@@ -26,11 +26,12 @@ func newReplayReader(source string, t *Table, maxLine int, emit func(parser.Obse
 
 // replayLine reads a deferred line.
 func (r *messageReader) replayLine(e *entry) {
-	if e.header != nil {
-		r.outer, r.inLine, r.longLineEnds = *e.header, true, inLongLine
+	if r.physical = e.begun(); r.physical.Begun {
+		r.longLineEnds = inLongLine
 	}
 	r.line(e.line, e.place, e.text, e.header != nil)
-	r.inLine, r.longLineEnds = false, min(r.longLineEnds, e.place+int64(len(e.text)))
+	r.endOfLine()
+	r.longLineEnds = min(r.longLineEnds, e.place+int64(len(e.text)))
 }
 
 // replay reads a message of a deferred line.

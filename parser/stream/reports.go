@@ -40,7 +40,7 @@ func (r *messageReader) repeatsKernel(body []byte) bool {
 
 // flush finishes what is open: the input ends here.
 func (r *messageReader) flush() {
-	r.inLine = false
+	r.endOfLine()
 	r.expireCuts(true)
 	keys := make([]string, 0, len(r.writers))
 	for k := range r.writers {
