@@ -6,6 +6,7 @@ import (
 	"oomscan/classifier/phase"
 	"oomscan/parser"
 	"oomscan/parser/secret"
+	"oomscan/parser/settings"
 	"oomscan/parser/traceback"
 )
 
@@ -277,14 +278,14 @@ func (c *Collector) setting(o parser.Setting) {
 	f := c.file(o.At.Source)
 	f.noteStamp(&o.Header)
 	switch o.Form {
-	case "pprint", "megatron":
+	case settings.Pprint, settings.Megatron:
 		// a dict of a few keys is no program's whole configuration printed again
 		if old, known := f.Settings[o.Key]; known && old.Form == o.Form && (f.Ended || f.Failed) {
 			if f.Repeated++; f.Repeated >= fewRepeated {
 				f.beginAttempt()
 			}
 		}
-	case "repr", "engine": // an engine may be started anew inside a run that goes on
+	case settings.Repr, settings.Engine: // an engine may be started anew inside a run that goes on
 		if f.Ended {
 			f.beginAttempt()
 		}
