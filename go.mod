@@ -3,6 +3,7 @@ module oomscan
 go 1.26.0
 
 require (
+	github.com/cheggaaa/pb/v3 v3.3.0
 	github.com/creack/pty v1.1.24
 	github.com/dlclark/regexp2/v2 v2.12.0
 	github.com/fatih/color v1.19.0
@@ -24,6 +25,7 @@ require (
 )
 
 require (
+	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

@@ -122,7 +122,7 @@ func TestProgressIsShownOnATerminalAndTakenAway(t *testing.T) {
 			line := s.last("1/2 files")
 			assert.LessOrEqual(t, len(line), int(columns)-1, line)
 			if columns > 50 {
-				assert.Contains(t, line, "684 KiB of 684 KiB")
+				assert.Contains(t, line, "683.79 KiB of 683.79 KiB")
 				assert.Contains(t, line, "1 with incidents")
 			}
 			require.NoError(t, w.Close())

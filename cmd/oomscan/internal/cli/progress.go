@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"oomscan/classifier"
+	"github.com/cheggaaa/pb/v3"
+
 	"oomscan/parser/source"
 )
 
@@ -25,7 +26,6 @@ type progress struct {
 	width func() int // of the terminal now
 	total int64
 	files int
-	begun time.Time
 
 	read  atomic.Int64 // bytes of the inputs, packed ones as they are
 	done  atomic.Int64 // inputs
@@ -53,7 +53,7 @@ func (j *scan) newProgress(files int, total int64) *progress {
 	if !s.ErrTerminal || j.options.quiet || s.Env("TERM") == "dumb" || s.ErrWidth == nil {
 		return nil
 	}
-	p := &progress{out: s.Err, width: s.ErrWidth, total: total, files: files, begun: time.Now(), stop: make(chan struct{})}
+	p := &progress{out: s.Err, width: s.ErrWidth, total: total, files: files, stop: make(chan struct{})}
 	p.drawn.Add(1)
 	p.timer = time.AfterFunc(patient, p.show)
 	return p
@@ -73,16 +73,27 @@ func (p *progress) close() {
 	})
 }
 
+// Templates of the line, for wide terminals, for narrow ones, and for narrow ones when the figures leave no room for a bar.
+const (
+	wideLine   = `{{string . "files"}}  {{bar . "[" "=" ">" " " "]"}}  {{counters . "%s of %s"}}  {{speed . "%s/s" "..."}}  {{string . "found"}}  {{rtime . "%s left" "%.0s" "..."}}`
+	narrowLine = `{{string . "files"}} {{bar . "[" "=" ">" " " "]"}} {{counters . "%s of %s"}} {{speed . "%s/s" "..."}} {{string . "found"}} {{rtime . "%s left" "%.0s" "..."}}`
+	tightLine  = `{{string . "files"}} {{counters . "%s/%s"}} {{speed . "%s/s" "..."}} {{string . "hits"}} {{rtime . "%s left" "%.0s" "..."}}`
+	bareLine   = `{{string . "files"}} {{counters . "%s of %s"}} {{speed . "%s/s" "..."}} {{string . "found"}} {{rtime . "%s left" "%.0s" "..."}}`
+	wideFrom   = 100
+	leastBar   = 9 // columns of the shortest bar, and of what parts it from the rest
+)
+
 // show draws the line until it is stopped.
 func (p *progress) show() {
 	defer p.drawn.Done()
+	l := p.layouts()
 	ticker := time.NewTicker(redraw)
 	defer ticker.Stop()
 	shown := 0 // columns of the line on the screen
 	for {
 		width := p.width()
 		erase(p.out, shown, width)
-		line := p.line(width)
+		line := p.line(&l, width)
 		shown = len(line)
 		_, _ = io.WriteString(p.out, line)
 		select {
@@ -94,30 +105,44 @@ func (p *progress) show() {
 	}
 }
 
-// leastBar is how many columns the shortest bar has.
-const leastBar = 5
+// bar is a line that is rendered when it is asked for.
+func (p *progress) bar(layout string) *pb.ProgressBar {
+	b := pb.New64(p.total).Set(pb.Static, true).Set(pb.Bytes, true).Set(pb.Terminal, false).Set(pb.Color, false).Set(pb.TimeRound, time.Second)
+	return b.SetWriter(io.Discard).SetTemplateString(layout).Start()
+}
 
-// line is the progress by now, one column narrower than the terminal, for some wrap a full line. A bar takes the room that the
-// figures leave.
-func (p *progress) line(width int) string {
+// layouts are the forms that a line may take.
+type layouts struct{ wide, narrow, bare, tight *pb.ProgressBar }
+
+func (p *progress) layouts() layouts {
+	return layouts{p.bar(wideLine), p.bar(narrowLine), p.bar(bareLine), p.bar(tightLine)}
+}
+
+// line is the progress by now, one column narrower than the terminal, for some wrap a full line. A bar that has no room
+// gives way to the figures.
+func (p *progress) line(l *layouts, width int) string {
 	most := max(width-1, 1)
-	read, files := min(p.read.Load(), p.total), fmt.Sprintf("%d/%d files", p.done.Load(), p.files)
+	files := fmt.Sprintf("%d/%d files", p.done.Load(), p.files)
 	found, hits := "no incident", "none found"
 	if n := p.found.Load(); n > 0 {
 		found, hits = fmt.Sprintf("%d with incidents", n), fmt.Sprintf("%d found", n)
 	}
-	speed, left := "...", "..."
-	if rate := float64(read) / time.Since(p.begun).Seconds(); rate >= 1 {
-		speed = classifier.GiB(int64(rate)) + "/s"
-		left = time.Duration(float64(p.total-read)/rate*float64(time.Second)).Round(time.Second).String() + " left"
+	read := min(p.read.Load(), p.total)
+	text := func(b *pb.ProgressBar, columns int) string {
+		b.Set("files", files).Set("found", found).Set("hits", hits).SetCurrent(read).SetWidth(columns)
+		return strings.TrimRight(b.String(), " ")
 	}
-	line := fmt.Sprintf(" %s of %s %s %s %s", classifier.GiB(read), classifier.GiB(p.total), speed, found, left)
-	if room := most - len(files+" []"+line); room >= leastBar {
-		bar := strings.Repeat("=", int(float64(room)*float64(read)/float64(max(p.total, 1))))
-		line = fmt.Sprintf(" [%-*s]%s", room, bar, line)
-	}
-	if line = files + line; len(line) > most {
-		line = fmt.Sprintf("%s %s/%s %s %s", files, classifier.GiB(read), classifier.GiB(p.total), hits, left)
+	const unbound = 1000
+	var line string
+	switch bare := len(text(l.bare, unbound)); {
+	case width >= wideFrom && bare+2*leastBar <= most:
+		line = text(l.wide, most)
+	case bare+leastBar <= most:
+		line = text(l.narrow, most)
+	case bare <= most:
+		line = text(l.bare, most)
+	default:
+		line = text(l.tight, most)
 	}
 	return line[:min(len(line), most)] // all of it is ASCII
 }

@@ -10,6 +10,8 @@ import (
 
 // licences are those of the modules that are built into the program, on any system.
 var licences = map[string]string{
+	"github.com/VividCortex/ewma":            "MIT",
+	"github.com/cheggaaa/pb/v3":              "BSD-3-Clause",
 	"github.com/clipperhouse/uax29/v2":       "MIT",
 	"github.com/dlclark/regexp2/v2":          "MIT",
 	"github.com/fatih/color":                 "MIT",
