@@ -24,7 +24,7 @@ func describe(files []*file, o Overrides) Run {
 		readings := f.readings()
 		r.Gauges = append(r.Gauges, readings...)
 		for _, key := range slices.Sorted(maps.Keys(f.Trends)) {
-			if t := f.Trends[key]; t.grows() {
+			if t := f.Trends[key]; t.grows() || t.Name == "vllm.slept" && t.multiplies() {
 				r.Growth = append(r.Growth, t)
 			}
 		}

@@ -56,6 +56,28 @@ func TestAPeakGrowsOnlyByAboutTheSameEachTime(t *testing.T) {
 	}
 }
 
+func TestWhatASleepingEngineLeavesMultiplies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib   []int64
+		grows bool
+	}{
+		"more each time, but the last": {[]int64{4, 11, 25, 24}, true},
+		"the same each time":           {[]int64{4, 4, 5, 4}, false},
+		"two readings":                 {[]int64{4, 25}, false},
+		"twice of little":              {[]int64{1, 1, 2}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trend Trend
+			for _, n := range c.gib {
+				trend = trend.with(&parser.Gauge{Name: "vllm.slept", Fields: parser.Fields{"used": strconv.FormatInt(n<<30, 10)}})
+			}
+			assert.Equal(t, c.grows, trend.multiplies())
+		})
+	}
+}
+
 func TestAdamsMomentsThatTheHostCannotHold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -126,6 +126,12 @@ func (t Trend) grows() bool {
 	return t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
 }
 
+// multiplies says that a reading is twice its first one and gibibytes more: what an engine leaves on the card when it
+// sleeps is the same each time, unless something of it stays.
+func (t Trend) multiplies() bool {
+	return t.Count >= 3 && t.Last >= 2*t.First && t.Last-t.First >= 4<<30
+}
+
 // Gauge is a reading of memory that a program printed while all was well.
 type Gauge struct {
 	Name   string // of the pattern that read it: "vllm.weights"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/remedies/cause"
 )
 
@@ -70,6 +71,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return read(ctx, "ggml.image", "it failed while a picture was encoded")
 		}},
 		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
+			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" })
+			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}
+		}},
 		"reads_checkpoint": {"a checkpoint is read onto the card, or a run goes on from one", "no checkpoint is read onto the card", func(ctx *Context, _ string) verdict {
 			why := cause.LoadsCheckpoint(causeInput(ctx))
 			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}

@@ -118,7 +118,7 @@ var readsCheckpoint = frames(12, "a checkpoint is read onto the card", "torch/se
 
 // LoadsCheckpoint says that what a checkpoint put on the card may be what is too much there.
 func LoadsCheckpoint(in *Input) string {
-	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" {
+	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" || outsideOfPyTorch(in) != "" {
 		return ""
 	}
 	if why := readsCheckpoint(in); why != "" {
