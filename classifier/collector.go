@@ -74,7 +74,13 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 		}
 		if _, ok := f.Gauges[key]; ok || len(f.Gauges) < maxGauges {
 			f.Gauges[key] = o
-			f.Trends[key] = f.Trends[key].with(&o)
+			trend := key
+			if label := o.Fields["label"]; label != "" { // of the same moment of a step
+				trend += "\x00" + label
+			}
+			if _, ok := f.Trends[trend]; ok || len(f.Trends) < maxGauges {
+				f.Trends[trend] = f.Trends[trend].with(&o)
+			}
 		}
 		return o
 	}

@@ -88,9 +88,9 @@ type Trend struct {
 
 // with is the trend with one more reading.
 func (t Trend) with(g *parser.Gauge) Trend {
-	n, ok := g.Fields.Int("allocated")
+	n, ok := g.Fields.Int("used") // of all of the card, or of the node
 	if !ok {
-		n, ok = g.Fields.Int("used")
+		n, ok = g.Fields.Int("allocated")
 	}
 	peak := false
 	if !ok {

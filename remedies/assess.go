@@ -161,7 +161,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		return v.why
 	}
-	if it.Topic == "engine-share-down" && engineAsleep(ctx) {
+	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
 	}
 	if v := ctx.holds("stray"); v.truth == yes && (it.Effect == "frees" || it.Effect == "shrinks") && it.Topic != "others" {

@@ -72,7 +72,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
-			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" })
+			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })
 			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}
 		}},
 		"reads_checkpoint": {"a checkpoint is read onto the card, or a run goes on from one", "no checkpoint is read onto the card", func(ctx *Context, _ string) verdict {

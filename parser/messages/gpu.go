@@ -41,11 +41,12 @@ func gpuPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.card",
-			Literals: []string{"allocated "},
-			Expr:     `\ballocated (?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,
+			Literals: []string{"allocated ", "allocated: ", "allocated="},
+			Expr:     `\ballocated(?:: | |= ?)(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,
 			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated",
 			Match: []pattern.Sample{
 				{Line: "step 3 allocated 2.91 GiB", Want: parser.Fields{"allocated": "3124588708"}},
+				{Line: "step 3 allocated: 2.91 GB", Want: parser.Fields{"allocated": "3124588708"}},
 				{Line: "mem allocated 4412 MB, loss 1.2", Want: parser.Fields{"allocated": "4626317312"}},
 			},
 			NoMatch: []string{"Of the allocated memory 67.60 GiB is allocated by PyTorch"},

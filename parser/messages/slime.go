@@ -108,7 +108,7 @@ func slimeMarkers() []pattern.Pattern {
 		{
 			Name:     "slime.memory",
 			Literals: []string{"] Memory-Usage "},
-			Expr: `Memory-Usage [^{\n]{1,80}\{[^}\n]{0,60}'total_GB': (?<total_gib>\d+(?:\.\d+)?), 'free_GB': (?<free_gib>\d+(?:\.\d+)?), ` +
+			Expr: `Memory-Usage (?<label>[^{:\n]{1,80}):? \{[^}\n]{0,60}'total_GB': (?<total_gib>\d+(?:\.\d+)?), 'free_GB': (?<free_gib>\d+(?:\.\d+)?), ` +
 				`'used_GB': (?<used_gib>\d+(?:\.\d+)?)(?:, 'allocated_GB': (?<allocated_gib>\d+(?:\.\d+)?), 'reserved_GB': (?<reserved_gib>\d+(?:\.\d+)?))?` +
 				`(?:[^}\n]{0,20}'host_total_GB': (?<host_total_gib>\d+(?:\.\d+)?), 'host_available_GB': (?<host_available_gib>\d+(?:\.\d+)?))?`,
 			Gauge: true, Source: src,
@@ -116,7 +116,7 @@ func slimeMarkers() []pattern.Pattern {
 				Line: "[Rank 5] Memory-Usage after wake_up model: {'gpu': '5', 'total_GB': 79.0, 'free_GB': 50.5, 'used_GB': 28.5, 'allocated_GB': 22.0, 'reserved_GB': 23.5, " +
 					"'host_total_GB': 1000.0, 'host_available_GB': 64.0}",
 				Want: parser.Fields{
-					"total": "84825604096", "free": "54223962112", "used": "30601641984", "allocated": "23622320128", "reserved": "25232932864",
+					"label": "after wake_up model", "total": "84825604096", "free": "54223962112", "used": "30601641984", "allocated": "23622320128", "reserved": "25232932864",
 					"host_total": "1073741824000", "host_available": "68719476736",
 				},
 			}},

@@ -63,6 +63,8 @@ func listing(bytes ...int64) func(*Input) {
 	}
 }
 
+func deepspeed(in *Input) { in.Backend = "deepspeed" }
+
 // script is a program of one's own.
 func script(in *Input) { in.Framework, in.GPUs = "torch", 1 }
 
@@ -293,6 +295,14 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"states that are split fit", "activations", failure("gpu", "backward", parameters(13e9, 8), setting("Number of trainable parameters", "13,015,864,320"), func(in *Input) { in.Backend = "fsdp" }),
 			failure("gpu", "backward", parameters(13e9, 8), setting("Number of trainable parameters", "13,015,864,320"), func(in *Input) { in.Unsharded = true }),
+		},
+		{
+			"ZeRO stage 2 keeps the weights whole", "states_too_big", failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "2"), deepspeed),
+			failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "3"), deepspeed),
+		},
+		{
+			"states in host memory", "activations", failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "2"), setting("adam_offload", "true"), deepspeed),
+			failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "2"), deepspeed),
 		},
 		{
 			"the head, with recomputation off", "logits", failure("gpu", "forward", at(memory.Logits), setting("gradient_checkpointing", "false")),

@@ -318,17 +318,34 @@ func statesExceedCard(in *Input) string {
 // trained parameter, do not fit beside anything else.
 func statesFill(in *Input) string {
 	p := in.trained()
-	shards := max(in.GPUs, 1)
-	if in.GPUs == 0 && in.Backend != "" && in.Backend != "ddp" || p > 1<<40 {
-		return "" // over how many they are split, nothing tells
-	}
-	if in.Unsharded || in.Backend == "ddp" {
-		shards = 1
-	}
-	if p <= 0 || in.Total == nil || in.Total != nil && 8*p/shards < *in.Total*9/10 || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
+	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
 		return ""
 	}
-	return fmt.Sprintf("weights, gradients and Adam's states take %s or more on each card, 8 bytes a trained parameter, and the card has %s", classifier.GiB(8*p/shards), gib(in.Total))
+	if in.GPUs == 0 && in.Backend != "" && in.Backend != "ddp" {
+		return "" // over how many they are split, nothing tells
+	}
+	least, how := in.leastStates(p)
+	if least < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("weights, gradients and Adam's states take %s or more on each card, %s, and the card has %s", classifier.GiB(least), how, gib(in.Total))
+}
+
+// leastStates are the bytes that the states of so many trained parameters take on a card at least. DeepSpeed keeps the
+// optimizer's in 32 bits, and splits weights in stage 3, gradients from stage 2 and the rest from stage 1 on.
+func (in *Input) leastStates(p int64) (bytes int64, how string) {
+	n := max(in.GPUs, 1)
+	switch stage := in.number(zeroKeys...); {
+	case in.Backend == "deepspeed" && stage == 1:
+		return 4*p + 12*p/n, fmt.Sprintf("4 + 12 / %d bytes a parameter in ZeRO stage 1", n)
+	case in.Backend == "deepspeed" && stage == 2:
+		return 2*p + 14*p/n, fmt.Sprintf("2 + 14 / %d bytes a parameter in ZeRO stage 2", n)
+	case in.Backend == "deepspeed" && stage == 3:
+		return 16 * p / n, fmt.Sprintf("16 / %d bytes a parameter in ZeRO stage 3", n)
+	case in.Unsharded || in.Backend == "ddp":
+		n = 1
+	}
+	return 8 * p / n, "8 bytes a trained parameter"
 }
 
 // trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
@@ -338,6 +355,7 @@ func (in *Input) trained() int64 {
 	}
 	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
 	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
+	full = full || in.Framework == "openrlhf" // whose adapters are a setting of the command
 	if !full || in.Adapters || in.Quantized {
 		return 0
 	}
