@@ -49,6 +49,11 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		in.Root.Fields = parser.Fields{"method": what}
 		return in
 	}
+	free := func(n float64) *classifier.Incident {
+		return with(cache(desired), func(r *classifier.Root) { r.Pattern, r.Free, r.Total = "vllm.free_memory", gibs(n), gibs(79) })
+	}
+	worker := killed("data", "RuntimeError: DataLoader worker (pid 12890) is killed by signal: Killed.")
+	worker.Root = rootOf(worker.Root.Message)
 	refused := driver("llama_model_load: error loading model: unable to allocate CUDA0 buffer")
 	computes := driver("ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 43486543872")
 	none := cache(noBlocks)
@@ -77,6 +82,13 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 			r.Message = "Executor creation failed due to insufficient GPU memory."
 		}), "KV cache"), "--kv_cache_free_gpu_memory_fraction=0.8"},
 		{"JAX's pool ran out, and nobody set its share", run("jax"), gpuOOM("unknown"), "XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"},
+		{"a neighbor that leaves most of the card is left beside a smaller share", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), free(67), "--gpu-memory-utilization=0.8"},
+		{"a neighbor that takes most of the card has to go", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), free(30), "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID"},
+		{"a loader's worker was killed, and nothing tells how many there are", run("torch"), worker, "num_workers=2"},
+		{"a loader's worker was killed, and the log tells how many there are", run("torch", "num_workers", "16"), worker, "num_workers=8"},
+		{"a model larger than the machine gets a shorter context first", app("ollama"), with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init"}, func(r *classifier.Root) {
+			r.Message, r.Requested, r.Free = "Error: model requires more system memory (41.5 GiB) than is available (29.0 GiB)", gibs(41.5), gibs(29)
+		}), "OLLAMA_CONTEXT_LENGTH=2048"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))

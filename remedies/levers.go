@@ -149,6 +149,7 @@ var attacksThere = []attack{
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
+	{"host_load", "framework:ollama", []string{"engine-length", "others", "engine-quantization", "host-limit"}},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},

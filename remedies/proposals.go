@@ -38,6 +38,7 @@ type option struct {
 	class     int // what is known to fail stands behind what may fit
 	place     int // of its lever among those against the cause
 	supported bool
+	beside    bool // a neighbor leaves most of the card
 }
 
 // The classes of options, best first.
@@ -139,7 +140,7 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
 			continue // nothing tells that anything is offloaded
 		}
-		if o.lever == "share-down" && best.ID == "foreign_process" {
+		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
 		}
 		if o.class == unknownNow && o.place == 0 && best.Confidence == "high" {
@@ -178,6 +179,12 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		out = append(out, o)
 	}
 	return out
+}
+
+// mostlyFree says that an engine found most of the card free: a neighbour that is meant to be there leaves it enough.
+func mostlyFree(ctx *Context) bool {
+	r := ctx.root
+	return ctx.is("less_than_desired") && r.Free != nil && r.Total != nil && *r.Free >= *r.Total/4*3
 }
 
 // smallestSet is the first pair of options that are enough together, where none is enough alone.
@@ -240,7 +247,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if result.moves != "" {
 		return option{}, false
 	}
-	o := option{id: a.ID, supported: a.supported}
+	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx)}
 	o.Proposal = Proposal{Title: a.Title, Changes: a.Changes}
 	if a.Order > 0 {
 		o.Remedies = []string{a.ID}

@@ -58,6 +58,19 @@ func ggmlPatterns() []pattern.Pattern {
 			),
 		},
 		{
+			Name:     "ollama.system_memory",
+			Literals: []string{"model requires more system memory ("},
+			Expr: `model requires more system memory \((?:(?<requested_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<requested_mib>\d{1,6}(?:\.\d{1,3})?) MiB)\)` +
+				` than is available \((?:(?<free_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<free_mib>\d{1,6}(?:\.\d{1,3})?) MiB)\)`,
+			Kind: parser.HostOOM, Role: parser.Evidence, Phase: "init",
+			Source: "Ollama 0.1-0.12, llm/server.go",
+			Match: []pattern.Sample{
+				{Line: "Error: model requires more system memory (41.5 GiB) than is available (29.0 GiB)", Want: parser.Fields{"requested": "44560285696", "free": "31138512896"}},
+				{Line: `{"error":"model requires more system memory (5.5 GiB) than is available (812.5 MiB)"}`, Want: parser.Fields{"requested": "5905580032", "free": "851968000"}},
+			},
+			NoMatch: []string{"the model requires more system memory than is available on most laptops"},
+		},
+		{
 			Name:     "ollama.serving",
 			Literals: []string{`msg="llama runner started in `},
 			Expr:     `msg="llama runner started in `,

@@ -23,6 +23,18 @@ func vllmSizing() []pattern.Pattern {
 			NoMatch: []string{"ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine."},
 		},
 		{
+			Name:     "vllm.swap_space",
+			Literals: []string{"Too large swap space. "},
+			Expr:     `Too large swap space\. (?<requested_gib>\d{1,6}(?:\.\d{1,3})?) GiB out of the (?<total_gib>\d{1,6}(?:\.\d{1,3})?) GiB total CPU memory`,
+			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM 0.2-0.10, vllm/config.py, verify_with_parallel_config",
+			Match: []pattern.Sample{{
+				Line: "ValueError: Too large swap space. 128.00 GiB out of the 125.50 GiB total CPU memory is allocated for the swap space.",
+				Want: parser.Fields{"requested": "137438953472", "total": "134754598912"},
+			}},
+			NoMatch: []string{"Possibly too large swap space. 64.00 GiB out of the 125.50 GiB total CPU memory is allocated for the swap space."},
+		},
+		{
 			Name:     "vllm.no_cache_blocks",
 			Literals: []string{"No available memory for the cache blocks"},
 			Expr:     "No available memory for the cache blocks\\.?(?:\\s*$| Try (?!increasing `VLLM_))", // quoted in vLLM's own help
