@@ -49,6 +49,11 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		in.Root.Fields = parser.Fields{"method": what}
 		return in
 	}
+	tensor := func(shape string) *classifier.Incident {
+		return with(gpuOOM("unknown"), func(r *classifier.Root) {
+			*r = rootOf("ResourceExhaustedError: OOM when allocating tensor with shape[" + shape + "] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc")
+		})
+	}
 	free := func(n float64) *classifier.Incident {
 		return with(cache(desired), func(r *classifier.Root) { r.Pattern, r.Free, r.Total = "vllm.free_memory", gibs(n), gibs(79) })
 	}
@@ -89,6 +94,11 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"a model larger than the machine gets a shorter context first", app("ollama"), with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init"}, func(r *classifier.Root) {
 			r.Message, r.Requested, r.Free = "Error: model requires more system memory (41.5 GiB) than is available (29.0 GiB)", gibs(41.5), gibs(29)
 		}), "OLLAMA_CONTEXT_LENGTH=2048"},
+		{"XLA's error as Python has it, of a program that nothing names", run("unknown"), with(gpuOOM("unknown"), func(r *classifier.Root) {
+			*r = rootOf("ValueError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1610612736 bytes.")
+		}), "XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"},
+		{"TensorFlow's tensor begins with the batch", app("tensorflow"), tensor("256,112,112,64"), "batch_size=128"},
+		{"a convolution's kernel does not", app("tensorflow"), tensor("7,7,512,4096"), "none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))

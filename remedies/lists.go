@@ -27,6 +27,9 @@ func programOf(run *classifier.Run) classifier.Program {
 // the few words that hold for any program.
 func guideOf(ctx *Context) *Guide {
 	if ctx.is("other_allocator") {
+		if programOf(ctx.run).Guide == "" && ctx.messageContains("xlaruntimeerror", "valueerror: resource_exhausted") {
+			return guide("jax") // as XLA's errors reach Python
+		}
 		return guide(cmp.Or(programOf(ctx.run).Guide, "card"))
 	}
 	return guide(cmp.Or(programOf(ctx.run).Guide, "torch"))

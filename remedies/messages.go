@@ -3,6 +3,7 @@ package remedies
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -135,6 +136,21 @@ func plannedLength(ctx *Context) (tokens int64, ok bool) {
 // how many tokens the cache holds.
 func estimatedLength(ctx *Context) (tokens int64, ok bool) {
 	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks"))
+}
+
+var shape = expression(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)
+
+// batchOfShape is the first size of the tensor that TensorFlow could not allocate: of activations that is the batch. A
+// convolution's kernel begins with its two sides, an embedding has two sizes.
+func batchOfShape(message string) (n int64, ok bool) {
+	m := shape().FindStringSubmatch(message)
+	if m == nil {
+		return 0, false
+	}
+	const least, most = 4, 8192
+	sizes := strings.Split(m[1], ",")
+	n, ok = parseInt(sizes[0])
+	return n, ok && n >= least && n <= most && (len(sizes) < 4 || sizes[0] != sizes[1])
 }
 
 // expression is a regular expression that is compiled when it is first asked for: most runs need few of them.

@@ -31,7 +31,7 @@ type naming struct {
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: map[string]int{}, defaults: (p.Is(classifier.Engine) || p.ID == "jax") && p.Guide == g.ID}
+	n := &naming{lastWords: map[string]int{}, defaults: p.Is(classifier.Engine) && p.Guide == g.ID || g.ID == "jax"}
 	mixed := false
 	seen := map[string]bool{}
 	for i := range g.Items {
@@ -384,6 +384,10 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 			if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok && g.Fields["fraction"] != "" {
 				return g.Fields["fraction"], g.At.String()
 			}
+		}
+	case last == "batch_size" && ctx.recognised("tf.tensor"):
+		if n, ok := batchOfShape(ctx.text); ok {
+			return itoa(n), "the first size of the tensor"
 		}
 	case strings.HasSuffix(last, "max_num_seqs"):
 		if n := readField(ctx, "count", "vllm.warm_up"); n != "" {

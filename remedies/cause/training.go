@@ -204,6 +204,7 @@ var training = []hypothesis{
 			{sign, batchOfTensor},
 			{sign, both(frames(40, "the program that did not fit is a training step", "train_step", "train_loop", "update_step"), func(in *Input) bool { return in.Framework == "jax" && in.gpu() && in.Phase != "init" })},
 			{hint, both(keepsActivations, func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
+			{hint, both(when("a tensor of the computation did not fit", func(in *Input) bool { return strings.Contains(in.Text, "oom when allocating tensor with shape") }), (*Input).gpu)},
 			{hint, both(frames(4, "the stack ends in a layer", "mlp", "norm.py", "layernorm", "rmsnorm", "attention", "gelu", "silu", "conv.py", "linear.py", "dropout"), func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 		},
 		excludes: []clue{
