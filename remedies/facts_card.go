@@ -24,8 +24,8 @@ func fragmented(ctx *Context, _ string) verdict {
 	switch {
 	case in.Shortfall == nil:
 		return verdict{no, "free memory covered the request"}
-	case in.Requested != nil && *in.Idle >= *in.Requested:
-		return verdict{} // little, and yet more than the request
+	case *in.Idle >= *in.Shortfall:
+		return verdict{no, fmt.Sprintf("only %s of the GPU is reserved but unallocated", classifier.GiB(*in.Idle))}
 	}
 	return verdict{no, fmt.Sprintf("no sign of fragmentation: PyTorch held %s without using it, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
 }

@@ -62,6 +62,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"side":                whole(side),
 		"context":             whole(contextLength),
 		"slot_context":        whole(slotContext),
+		"host_ratio":          hostRatio,
 		"layers":              whole(layersThatFit),
 		"fewer_layers":        whole(fewerLayers),
 		"allocator":           allocator,

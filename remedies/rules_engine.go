@@ -240,6 +240,20 @@ func concurrency(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
 }
 
+// hostRatio is the part of a ratio of host memory that was free for the request, less a tenth; half of it where that is not known.
+func hostRatio(q *paramQuery) proposedValue {
+	f, ok := parseNumber(q.cur)
+	if !ok || f <= 0 {
+		return proposedValue{}
+	}
+	part, how := 0.5, "half of it: the log does not show how much was missing"
+	if r := q.root; q.recognised("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested {
+		part = 0.9 * float64(*r.Free) / float64(*r.Requested)
+		how = fmt.Sprintf("%s x %s free / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+	}
+	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
+}
+
 // slotContext is half of what one of Ollama's slots has: its runner is told the context of all of them.
 func slotContext(q *paramQuery, n int64) proposedValue {
 	slots, ok := q.settings.integer("--parallel")

@@ -63,7 +63,8 @@ func ggmlPatterns() []pattern.Pattern {
 			Expr: `model requires more system memory \((?:(?<requested_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<requested_mib>\d{1,6}(?:\.\d{1,3})?) MiB)\)` +
 				` than is available \((?:(?<free_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<free_mib>\d{1,6}(?:\.\d{1,3})?) MiB)\)`,
 			Kind: parser.HostOOM, Role: parser.Evidence, Phase: "init",
-			Source: "Ollama 0.1-0.12, llm/server.go",
+			Program: pattern.Program{Name: "ollama", Application: "ollama", Allocator: "ggml"},
+			Source:  "Ollama 0.1-0.12, llm/server.go",
 			Match: []pattern.Sample{
 				{Line: "Error: model requires more system memory (41.5 GiB) than is available (29.0 GiB)", Want: parser.Fields{"requested": "44560285696", "free": "31138512896"}},
 				{Line: `{"error":"model requires more system memory (5.5 GiB) than is available (812.5 MiB)"}`, Want: parser.Fields{"requested": "5905580032", "free": "851968000"}},

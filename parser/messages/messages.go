@@ -45,6 +45,7 @@ var tables = [][]table{
 	sglangPatterns, vllmPatterns,
 	by(pattern.Program{Name: "trtllm", Application: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
 	{tgiPatterns},
+	by(pattern.Program{Name: "lmdeploy", Application: "lmdeploy"}, lmdeployPatterns),
 	// allocators and drivers
 	torchPatterns, accelPatterns,
 	sleepPatterns,

@@ -80,3 +80,16 @@ func tgiPatterns() []pattern.Pattern {
 		},
 	}
 }
+
+// lmdeployPatterns are the words of LMDeploy's PyTorch engine about what the weights leave.
+func lmdeployPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "lmdeploy.no_cache",
+		Literals: []string{"No enough gpu memory for "},
+		Expr:     `No enough gpu memory for (?:kv cache|runtime|state cache)\.`,
+		Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+		Source:  "LMDeploy 0.5-0.16, lmdeploy/pytorch/engine/executor/base.py",
+		Match:   lines("RuntimeError: No enough gpu memory for kv cache.", "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size."),
+		NoMatch: []string{"No enough memory. Update max_prefill_token_num=4096"},
+	}}
+}

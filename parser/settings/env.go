@@ -92,8 +92,21 @@ func (r *Reader) overrides(text []byte) bool {
 	return true
 }
 
+// pbs reads the resources of a directive of PBS: `#PBS -l select=1:ncpus=8:mem=32gb`.
+func (r *Reader) pbs(flags string) bool {
+	for _, word := range strings.FieldsFunc(flags, func(c rune) bool { return c == ' ' || c == ':' || c == ',' }) {
+		if key, value, ok := strings.Cut(word, "="); ok && (key == "mem" || key == "vmem" || key == "ncpus" || key == "ngpus") {
+			r.emit(key, value, r.line, Command)
+		}
+	}
+	return len(r.out) > 0
+}
+
 // sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`, of LSF `#BSUB -M 64GB`.
 func (r *Reader) sbatch(text []byte) bool {
+	if rest, ok := bytes.CutPrefix(text, pbs); ok {
+		return r.pbs(string(rest))
+	}
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), directive)
 	w := walker{form: Sbatch}
 	if !ok {

@@ -179,6 +179,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command -M=64GB", "command -n=8"},
 		},
 		{
+			name: "PBS's resources",
+			log:  "#PBS -l select=1:ncpus=8:ngpus=1:mem=32gb\n#PBS -N job",
+			want: []string{"command ncpus=8", "command ngpus=1", "command mem=32gb"},
+		},
+		{
 			name: "a switch in words",
 			log:  "llama_context: flash_attn    = disabled",
 			want: []string{"pairs flash_attn=disabled"},

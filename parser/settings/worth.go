@@ -42,6 +42,7 @@ var (
 
 	directive = []byte("#SBATCH ")
 	lsf       = []byte("#BSUB ")
+	pbs       = []byte("#PBS ")
 	yamlStart = []byte("---")
 )
 

@@ -34,10 +34,10 @@ var card = []hypothesis{
 				return fmt.Sprintf("not fragmentation, a real shortage: %s is reserved but unallocated, and %s was missing", gib(in.Idle), classifier.GiB(missing))
 			},
 			func(in *Input) string {
-				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil || in.Requested != nil && *in.Idle >= *in.Requested {
+				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
 					return ""
 				}
-				return fmt.Sprintf("%s reserved but unallocated is normal for PyTorch's allocator", gib(in.Idle))
+				return fmt.Sprintf("only %s of the GPU is reserved but unallocated", gib(in.Idle))
 			},
 			func(in *Input) string {
 				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" && in.Phase != "checkpoint" {

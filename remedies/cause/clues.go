@@ -119,7 +119,7 @@ func (in *Input) loading() bool {
 
 var loaders = []string{
 	"from_pretrained", "load_model", "load_weights", "create_weights", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "_move_model_to_device",
-	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()",
+	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()", "get_sharded", "get_partial_sharded",
 }
 
 // sized is an amount with its arithmetic in front of it.
