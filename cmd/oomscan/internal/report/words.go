@@ -438,7 +438,7 @@ func (x *Proposal) fix() string {
 		case c.Snippet == "" || strings.Contains(c.Snippet, "\n") && !strings.Contains(*c.To, " "):
 			parts = append(parts, c.Key+"="+*c.To)
 		default:
-			snippet := strings.TrimPrefix(c.Snippet, "# ") // a comment says what to take out
+			snippet := strings.TrimPrefix(strings.TrimPrefix(c.Snippet, "export "), "# ") // a comment says what to take out
 			parts = append(parts, strings.ReplaceAll(snippet, "\n", " "))
 		}
 	}
