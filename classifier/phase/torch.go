@@ -61,6 +61,7 @@ func torchRules() []rule {
 
 		r("torch/utils/data/", "", Data, strong),
 		r("torch/serialization.py", "", Checkpoint, strong),
+		r("paddle/framework/io.py", "", Checkpoint, strong),
 		r("site-packages/safetensors/", "", Checkpoint, strong),
 		r("torch/cuda/__init__.py", "_lazy_init", Init, strong).with(alone).says("the device context is created"),
 		r("torch/nn/modules/module.py", "to cuda _apply convert half float bfloat16 npu xpu to_empty", Init, strong).with(alone).

@@ -69,6 +69,8 @@ func trainerRules() []rule {
 		r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
 
 		r("loops/fit_loop.py", "setup_data", Data, weak),
+		r("accelerators/*.py", "setup setup_environment", Init, strong),
+		r("strategies/*.py", "setup setup_environment model_to_device", Init, strong),
 		r("loops/evaluation_loop.py", "", Forward, strong).says("an evaluation"),
 		r("trainer/connectors/checkpoint_connector.py", "", Checkpoint, strong),
 		r("callbacks/model_checkpoint.py", "", Checkpoint, strong),

@@ -82,7 +82,7 @@ func pythonHostPatterns() []pattern.Pattern {
 		{
 			Name:     "host.memory_error",
 			Literals: []string{"MemoryError"},
-			Expr: `^\s{0,8}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError:?\s*(?:$|Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own
+			Expr: `^\s{0,8}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError(?:\s*$|:?\s*Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own; behind a colon, the message follows
 				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice|cuMem|AMD|\bNV\b|METAL)|Cannot allocate \d{1,19} bytes: no memory|#)\S`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",

@@ -254,20 +254,59 @@ func nodePatterns() []pattern.Pattern {
 	}
 }
 
+// paddleSize is how PaddlePaddle prints a size (string::HumanReadableSize).
+const paddleSize = `\d{1,20}(?:\.\d{0,8})?[KMGTP]?B`
+
 // paddlePatterns are those of PaddlePaddle.
 func paddlePatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "paddle.oom",
 			Literals: []string{"Out of memory error on "},
-			Expr: `Out of memory error on \w{1,12} (?<device>\d{1,4})\. Cannot allocate (?<requested_sz>` + torchSize + `) memory on \w{1,12} \d{1,4}, ` +
-				`(?<allocated_sz>` + torchSize + `) memory has been allocated and available memory is only (?<free_sz>` + torchSize + `)`,
+			Expr: `Out of memory error on \w{1,12} (?<device>\d{1,4})\. Cannot allocate (?<requested_sz>` + paddleSize + `) memory(?: on \w{1,12} \d{1,4}, ` +
+				`(?:(?<allocated_sz>` + paddleSize + `) memory has been allocated and )?available memory is only (?<free_sz>` + paddleSize + `)|\.\s*$)`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "paddle"},
-			Source: "PaddlePaddle, fluid/memory/allocation/cuda_allocator.cc",
+			Source: "PaddlePaddle, fluid/memory/allocation/cuda_allocator.cc, which told nothing of what it had before 2.2; vmm_v2_auto_growth_best_fit_allocator.cc, which tells the rest in lines of their own",
+			Match: []pattern.Sample{
+				{
+					Line: "Out of memory error on GPU 0. Cannot allocate 1.500000GB memory on GPU 0, 14.000000GB memory has been allocated and available memory is only 512.000000MB.",
+					Want: parser.Fields{"library": "paddle", "device": "0", "requested": "1610612736", "allocated": "15032385536", "free": "536870912"},
+				},
+				{
+					Line: "Out of memory error on GPU 1. Cannot allocate 512.000000MB memory on GPU 1, 6.000000GB memory has been allocated and available memory is only 0.000000B.",
+					Want: parser.Fields{"library": "paddle", "device": "1", "requested": "536870912", "allocated": "6442450944", "free": "0"},
+				},
+				{
+					Line: "Out of memory error on GPU 0. Cannot allocate 3.125000GB memory on GPU 0, available memory is only 512.000000KB.",
+					Want: parser.Fields{"library": "paddle", "device": "0", "requested": "3355443200", "free": "524288"},
+				},
+				{Line: "Out of memory error on GPU 2. Cannot allocate 2.000000GB memory.", Want: parser.Fields{"library": "paddle", "device": "2", "requested": "2147483648"}},
+			},
+			NoMatch: []string{"Out of memory error on GPU %d. Cannot allocate %s memory on GPU %d, available memory is only %s."},
+		},
+		{
+			Name:     "paddle.state",
+			Literals: []string{"Paddle memory state: ", "GPU memory state: available="},
+			Expr: `^(?:Paddle memory state: allocated=(?<allocated_sz>` + paddleSize + `), reserved=(?<reserved_sz>` + paddleSize + `)\.` +
+				`|GPU memory state: available=(?<free_sz>` + paddleSize + `), total=(?<total_sz>` + paddleSize + `)\.)`,
+			Kind: parser.GPUOOM, Role: parser.Detail,
+			Source: "PaddlePaddle 3, vmm_v2_auto_growth_best_fit_allocator.cc, below the failure",
+			Match: []pattern.Sample{
+				{Line: "Paddle memory state: allocated=14.000000GB, reserved=15.000000GB.", Want: parser.Fields{"allocated": "15032385536", "reserved": "16106127360"}},
+				{Line: "GPU memory state: available=0.000000B, total=16.000000GB.", Want: parser.Fields{"free": "0", "total": "17179869184"}},
+			},
+		},
+		{
+			Name:     "paddle.enforced",
+			Literals: []string{"enforce allocating <= available failed"},
+			Expr:     `enforce allocating <= available failed, (?<requested_b>\d{1,19}) > (?<free_b>\d{1,19})`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "paddle"},
+			Source: "PaddlePaddle 0.11-1.4, fluid/platform/gpu_info.cc: its pool of a fixed part of the card",
 			Match: []pattern.Sample{{
-				Line: "Out of memory error on GPU 0. Cannot allocate 1.500000GB memory on GPU 0, 14.000000GB memory has been allocated and available memory is only 512.000000MB.",
-				Want: parser.Fields{"library": "paddle", "device": "0", "requested": "1610612736", "allocated": "15032385536", "free": "536870912"},
+				Line: "paddle.fluid.core.EnforceNotMet: enforce allocating <= available failed, 10513462067 > 1369702144",
+				Want: parser.Fields{"library": "paddle", "requested": "10513462067", "free": "1369702144"},
 			}},
 		},
 	}

@@ -337,6 +337,18 @@ func (a *Assembler) continueMessage() {
 	a.out = a.last
 }
 
+// continueSummary goes on with a message that had an empty line before its last part.
+func (a *Assembler) continueSummary() {
+	a.state, a.until = emptyMessage, a.fed+maxContinuation
+	a.out = a.last
+}
+
+// awaitSummary waits for the last part of a message behind a stack of C++ within it.
+func (a *Assembler) awaitSummary() {
+	a.state, a.until = ended, a.fed+maxLast
+	a.out = a.last
+}
+
 // messageState is the state behind a message's line.
 func messageState(text []byte) state {
 	if text[len(text)-1] == ':' {

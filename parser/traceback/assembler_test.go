@@ -231,6 +231,12 @@ var samples = []struct {
 		"hfcFoC",
 		[]string{"1-4 ValueError||main"},
 	},
+	{
+		"a summary below a stack of C++", "Traceback (most recent call last):\n" + oneFrame + "MemoryError: \n\n--------\nC++ Traceback (most recent call last):\n--------\n" +
+			"0   egr::Backward()\n1   phi::Alloc()\n2   a()\n3   b()\n4   c()\n\n--------\nError Message Summary:\n--------\nResourceExhaustedError: \n\nOut of memory error",
+		"hfcFoCCooooooooCCCoC",
+		[]string{"1-4 MemoryError||main"},
+	},
 }
 
 func TestAssembler(t *testing.T) {

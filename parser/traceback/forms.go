@@ -159,6 +159,25 @@ func (a *Assembler) isNoMessage() bool {
 	return isBar(body) || isLogRecord(body) || a.group && body[0] == '+'
 }
 
+// isSummary recognises the headings within a message of PaddlePaddle (phi/core/enforce.h): what went wrong stands behind
+// its stack of C++ and an empty line.
+func isSummary(body []byte) bool {
+	switch string(bytes.TrimRight(body, " ")) {
+	case "Error Message Summary:", "ResourceExhaustedError:", ":ResourceExhaustedError:":
+		return true
+	}
+	return false
+}
+
+// isNativeStack recognises the headings of the stack above that.
+func isNativeStack(body []byte) bool {
+	switch string(bytes.TrimRight(body, " ")) {
+	case "C++ Traceback (most recent call last):", "C++ Call Stacks (More useful to developers):":
+		return true
+	}
+	return false
+}
+
 // isError recognises a line that reads like another exception.
 func isError(body []byte) bool { return parseException(body).sure == errorLike }
 

@@ -77,6 +77,7 @@ const restart State = -1
 
 // headers are the rows of lines that open a traceback, whatever is open. They come before [transitions].
 var headers = [...]transition{
+	{messages | ended, form(isNativeStack), (*Assembler).awaitSummary, messages | ended, Continuation},
 	{anywhere, header(suffix("Exception Group Traceback (most recent call last):")), (*Assembler).beginGroup, headed, Header},
 	{anywhere, header(suffix("Original Traceback (most recent call last):")), (*Assembler).beginNested, headed, Header},
 	{anywhere, header(suffix("Traceback (most recent call last):")), (*Assembler).begin, headed, Header},
@@ -121,6 +122,7 @@ var transitions = [...]transition{
 	{outside, form(isChain), (*Assembler).chain, idle | chained, Outside},
 	{outside, (*Assembler).isHeadlessFrame, (*Assembler).beginAtFrame, frames, FrameLine},
 
+	{messages | ended, form(isSummary), (*Assembler).continueSummary, emptyMessage, Continuation},
 	{emptyMessage, form(isOnly("")), nil, 0, Outside},
 	{messages, form(isOnly("")), nil, ended, Outside},
 	{message, form(isError), nil, ended, Outside},
