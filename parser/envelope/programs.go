@@ -76,6 +76,13 @@ var programs = []format{
 		match:    []sample{{`[ERROR] 2025-06-01-10:00:00 (PID:30102, Device:3, RankID:-1) text`, `text`, `local=2025-06-01T10:00:00; level=E; device=3; pid=30102`}},
 	},
 	{
+		name: "MindSpore", writer: "MindSpore, utils/log_adapter.cc: the pid, the thread and the program, then milli- and microseconds",
+		template: `[{level}] {word}({pid},{word},{component}):{time}{?.{digits:3-3}} [{place}]{_}`,
+		match: []sample{
+			{`[ERROR] MD(30102,7fea2effd700,python):2025-06-01-10:00:00.123.181 [mindspore/ccsrc/arena.cc:250] Init] text`, `Init] text`, `local=2025-06-01T10:00:00.123; level=E; logger=mindspore/ccsrc/arena.cc:250; pid=30102; process=python`},
+		},
+	},
+	{
 		name: "level in brackets", writer: "VeOmni and others",
 		template: `[{level}] {date}{fields}`,
 		match:    []sample{{`[INFO] 2025-06-01 10:00:00,123 __main__ >> text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=__main__`}},
