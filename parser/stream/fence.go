@@ -107,10 +107,26 @@ func (f *fence) settled() bool {
 	return f.end == "" && !slices.ContainsFunc(f.held, func(o fenced) bool { return o.quotable && !o.quoted })
 }
 
+// How much of the text before events is looked at: so many bytes, and so many for each byte of the input. A storm of events would
+// have the same text read for each of them.
+const (
+	lookBackFree  = 4 << 20
+	lookBackShare = 4
+)
+
+// mayLookBack reports whether text before an event may be looked at, and counts it.
+func (r *Reader) mayLookBack(n int) bool {
+	if r.lookedBack > lookBackFree+lookBackShare*(r.base+int64(r.done)) {
+		return false
+	}
+	r.lookedBack += int64(n)
+	return true
+}
+
 // findFence makes an event wait that stands in a block. Only the text before it is searched for one.
 func (r *Reader) findFence(e *parser.Event) {
 	text := r.buf[max(0, r.done-behind):r.done]
-	if r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !hasFence(text) {
+	if r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !r.mayLookBack(len(text)) || !hasFence(text) {
 		return
 	}
 	f := fence{stream: e.Header.Stream}

@@ -11,8 +11,8 @@ import (
 // hunkHead is the first line of a hunk of a unified diff. Its groups are how many lines of the old text and of the new one follow.
 var hunkHead = lazyre.New(`^@@ -\d{1,9}(?:,(\d{1,6}))? \+\d{1,9}(?:,(\d{1,6}))? @@`)
 
-// maxHunk is how many lines a hunk is searched for its head.
-const maxHunk = 500
+// hunkSigns begin the lines of a hunk.
+var hunkSigns = []byte(" +-")
 
 // inHunk says whether an event stands in a diff that a run or its user printed. A line that did not change has but a blank before it,
 // and the head of its hunk tells how far the hunk goes.
@@ -21,14 +21,14 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 		return false
 	}
 	at := r.done
-	for back := r.line - e.At.Line; back > 0 && at > 0; back-- { // some events are told when they are over
+	for back := r.line - e.At.Line; back > 0 && at > 0 && r.done-at < behind; back-- { // some events are told when they are over
 		at = r.lineBefore(at)
 	}
+	if at == len(r.buf) || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
+		return false
+	}
 	older, newer := 0, 0
-	for range maxHunk {
-		if at == len(r.buf) {
-			return false
-		}
+	for r.done-at < behind {
 		switch r.buf[at] {
 		case ' ':
 			older++

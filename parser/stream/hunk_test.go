@@ -25,7 +25,7 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"behind what a run printed":    {"@@ -1,5 +1,5 @@\n a\nLoading the model\n" + oom, false},
 		"without a head":               {" a\n b\n" + oom, false},
 		"behind other words":           {"@@ step 1 @@\n" + oom, false},
-		"too far behind":               {"@@ -1,900 +1,900 @@\n" + strings.Repeat(" a\n", maxHunk) + oom, false},
+		"too far behind":               {"@@ -1,90000 +1,90000 @@\n" + strings.Repeat(" a\n", behind/3) + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
 			at, quoted := eventLines(t, filler+c.log, head)

@@ -44,17 +44,18 @@ type Reader struct {
 	done   int           // buf[:done] is consumed
 	hits   []literal.Hit // of literals that are not
 
-	line    int              // number of the line in which done is, 1-based
-	sampled int              // line up to which a sample may reach
-	ends    int              // lines since its mark that may have ended it
-	opener  []byte           // what stands before the mark that opened it
-	alone   bool             // no other sample is open
-	led     bool             // the beginning of the input is over
-	failed  bool             // something failed: all of the input matters
-	fence   fence            // in which it failed, where a run prints blocks of text
-	long    *envelope.Header // of the first segment of the long line that is being read; nil outside of one
-	stats   Stats
-	maxLine int // bytes of a line that is read as a whole
+	line       int              // number of the line in which done is, 1-based
+	sampled    int              // line up to which a sample may reach
+	ends       int              // lines since its mark that may have ended it
+	opener     []byte           // what stands before the mark that opened it
+	alone      bool             // no other sample is open
+	led        bool             // the beginning of the input is over
+	failed     bool             // something failed: all of the input matters
+	fence      fence            // in which it failed, where a run prints blocks of text
+	lookedBack int64            // bytes before events that were searched for what quotes them
+	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
+	stats      Stats
+	maxLine    int // bytes of a line that is read as a whole
 }
 
 // NewReader returns a reader for the input of that name.
