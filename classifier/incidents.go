@@ -63,12 +63,12 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	return r
 }
 
-// takeClasses takes exceptions that can mean nothing but memory for failures where no message tells of one. Of those that a
-// driver passes on, the innermost is printed last.
+// takeClasses takes exceptions that can mean nothing but memory for failures where no message tells of one: who is refused host or
+// shared memory raises others. Of those that a driver passes on, the innermost is printed last.
 func (j *job) takeClasses() {
 	proven := map[int]bool{}
 	for _, e := range j.events {
-		proven[e.Attempt] = proven[e.Attempt] || e.Role == parser.Evidence
+		proven[e.Attempt] = proven[e.Attempt] || e.Role == parser.Evidence && e.Kind != parser.HostOOM && e.Kind != parser.SHMExhausted
 	}
 	last := map[writer]*event{}
 	for _, e := range j.events {
