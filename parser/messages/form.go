@@ -14,11 +14,12 @@ func formVetoes() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name: "veto.diff",
-			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/]|\t)|\+ {2,}|- {4,})`,
+			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,})`,
 			Veto: true, Source: "diff -u, git diff, git log -p",
 			Match: lines(
 				"+RuntimeError: CUDA error: out of memory",
 				`-                raise RuntimeError("CUDA error: out of memory")`,
+				"-,,,run_10,RuntimeError: CUDA error: out of memory",
 				"@@ -63,6 +63,7 @@ const CUresult cudaErrorMemoryAllocation = hipErrorMemoryAllocation;",
 			),
 			NoMatch: []string{"- RuntimeError: CUDA error: out of memory", "  +-+---------------- 1 ----------------", "---> 12 CUDA error: out of memory", "-9 is what it exited with", "-bash: fork: Cannot allocate memory"},
@@ -34,11 +35,12 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "/*", "<!--", "{#", ";; ", "# "},
-			Expr:     inSource + `(?:// |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|(?:srun|slurmstepd): |Killed process))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
+			Expr:     inSource + `(?:// |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|(?:srun|slurmstepd): |Killed process|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
 				"docs/en/faq.md:64:### RuntimeError: CUDA error: out of memory",
+				`#   sending SIGTERM to process 28570 "tail": oom_score 629, VmRSS 15048 MiB`,
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
 			),
 			NoMatch: []string{
@@ -51,7 +53,7 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
 			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new |\w[\w:]{1,80})?\(|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
-				`|` + inSource + `(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)`,
+				`|` + inSource + `(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
 			Match: lines(
 				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
@@ -62,6 +64,7 @@ func formVetoes() []pattern.Pattern {
 				`        and "DefaultCPUAllocator: can't allocate memory" in exception.args[0]`,
 				`    assert is_oom["_error"](RuntimeError("CUDA out of memory. Tried to allocate 1 GiB"))`,
 				`  EXPECT_THROW(TRY_ALLOC(cudaErrorMemoryAllocation), out_of_memory);`,
+				`	endLine             = "Killed process 19667 (x) total-vm:1460016kB, anon-rss:1414008kB, file-rss:4kB"`,
 				`	b.Push(&types.Log{Message: "kernel: oom-kill:constraint=CONSTRAINT_NONE"})`,
 				"\t\tMessage: \"The node was low on resource: memory. \",",
 			),
