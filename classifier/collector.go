@@ -5,6 +5,7 @@ import (
 
 	"oomscan/classifier/phase"
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/secret"
 	"oomscan/parser/settings"
 	"oomscan/parser/traceback"
@@ -36,6 +37,8 @@ const (
 type Collector struct {
 	files map[string]*file
 	known map[string]struct{} // texts without credentials
+	// read is the text of the last gauge, and shown that text without credentials.
+	read, shown string
 }
 
 // NewCollector returns an empty collector.
@@ -79,7 +82,7 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 				trend += "\x00" + label
 			}
 			if _, ok := f.Trends[trend]; ok || len(f.Trends) < maxGauges {
-				f.Trends[trend] = f.Trends[trend].with(&o)
+				f.Trends[trend] = f.Trends[trend].with(&o).sample(&o, f.LastStep)
 			}
 		}
 		return o
@@ -148,11 +151,11 @@ func (f *file) learnFailed(o *parser.Event) {
 func (f *file) followAttempt(o *parser.Event) {
 	switch {
 	case o.Kind == parser.Restart:
-		f.beginAttempt()
+		f.beginAttempt(o.At.Line, &o.Header)
 	case o.Kind == parser.JobCancelled && o.Fields["reason"] == "requeue":
 		f.Ended, f.Requeued = true, true
 	case o.Role == parser.Evidence && f.Requeued:
-		f.beginAttempt()
+		f.beginAttempt(o.At.Line, &o.Header)
 		f.Failed = true
 	case patternOf(o.Pattern).Ends:
 		f.Ended = true
@@ -230,8 +233,8 @@ func (f *file) keep(o *parser.Event) {
 // short is the beginning of a text, as a copy.
 func short(s string) string { return strings.Clone(secret.Clip(s, shortText)) }
 
-// beginAttempt begins a new attempt: workers are started anew.
-func (f *file) beginAttempt() {
+// beginAttempt begins a new attempt with the line of that header: workers are started anew.
+func (f *file) beginAttempt(line int, h *envelope.Header) {
 	if f.Attempt >= maxAttempts {
 		return
 	}
@@ -244,6 +247,7 @@ func (f *file) beginAttempt() {
 	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated = false, false, false, false, false, 0
 	for _, s := range f.Streams {
 		s.Timers, s.Phase = nil, nil
+		f.follow(s, line, h)
 	}
 }
 
@@ -288,12 +292,12 @@ func (c *Collector) setting(o parser.Setting) {
 		// a dict of a few keys is no program's whole configuration printed again
 		if old, known := f.Settings[o.Key]; known && old.Form == o.Form && (f.Ended || f.Failed) {
 			if f.Repeated++; f.Repeated >= fewRepeated {
-				f.beginAttempt()
+				f.beginAttempt(o.At.Line, &o.Header)
 			}
 		}
 	case settings.Repr, settings.Engine: // an engine may be started anew inside a run that goes on
 		if f.Ended {
-			f.beginAttempt()
+			f.beginAttempt(o.At.Line, &o.Header)
 		}
 	}
 	if _, ok := f.Settings[o.Key]; !ok {
@@ -317,7 +321,7 @@ func (c *Collector) marker(o *parser.Marker) {
 	}
 	f.Marks++
 	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && o.Fields["starts"] == "server" {
-		f.beginAttempt()
+		f.beginAttempt(o.At.Line, &o.Header)
 	}
 	switch o.Name {
 	case "step":
@@ -333,7 +337,9 @@ func (c *Collector) marker(o *parser.Marker) {
 	case "ready":
 		f.Ready = true
 	case "timer":
-		f.stream(o.Header.Stream).timer(short(o.Fields["timer"]), o.Fields["edge"], f.Marks)
+		s := f.stream(o.Header.Stream)
+		s.timer(short(o.Fields["timer"]), o.Fields["edge"], f.Marks)
+		f.follow(s, o.At.Line, &o.Header)
 	case "phase":
 		f.phase(o)
 	case "identity":
@@ -369,6 +375,7 @@ func (f *file) step(o *parser.Marker) {
 		f.LastStep = int(n)
 		f.Steps++
 		f.clearInit()
+		f.stepped(o.At.Line, &o.Header)
 	}
 }
 
@@ -411,9 +418,11 @@ func (f *file) phase(o *parser.Marker) {
 	if o.Fields["edge"] == "close" {
 		if s, ok := f.Streams[o.Header.Stream]; ok && s.Phase != nil && s.Phase.Fields["phase"] == o.Fields["phase"] {
 			s.Phase = nil
+			f.follow(s, o.At.Line, &o.Header)
 		}
 		return
 	}
 	s := f.stream(o.Header.Stream)
 	s.Phase, s.PhaseAt = new(*o), f.Marks
+	f.follow(s, o.At.Line, &o.Header)
 }

@@ -28,12 +28,14 @@ func describe(files []*file, o Overrides) Run {
 				r.Growth = append(r.Growth, t)
 			}
 		}
+		r.Tracks, r.Series = append(r.Tracks, f.tracks()...), append(r.Series, f.series()...)
 		f.frames(&r, v)
 		r.engineFromGauges(readings)
 		if f.LastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.LastStep) {
 			r.LastStep = &f.LastStep
 		}
 	}
+	r.Tracks, r.Series = r.Tracks[:min(len(r.Tracks), maxTracks)], r.Series[:min(len(r.Series), maxTracks)]
 	v.addSettings(r.Config)
 	r.Framework = v.winner(Framework)
 	if r.Framework == "unknown" && is(r.Backend, Framework) {

@@ -30,7 +30,10 @@ func (c *Collector) hideMarker(o *parser.Marker) {
 }
 
 func (c *Collector) hideGauge(o *parser.Gauge) {
-	o.Text, o.Fields = secret.Stable(o.Text), hideFields(o.Fields, secret.Stable)
+	if o.Text != c.read { // a line may hold several readings
+		c.read, c.shown = o.Text, secret.Stable(o.Text)
+	}
+	o.Text, o.Fields = c.shown, hideFields(o.Fields, secret.Stable)
 	c.hideHeader(&o.Header)
 }
 

@@ -36,6 +36,8 @@ type file struct {
 	Marks      int   // timers and phases seen: their order, for a line may hold several
 	Attempt    int   // how often a launcher started its workers anew
 	Done       []int // steps at the end of each attempt but the last
+	Staged     int   // changes of phase that are kept
+	SteppedAt  int   // marks when the last training step was reported
 	Steps      int   // training steps that were reported
 	Steppers   steppers
 	Signs      steppers          // of the writers of signs of progress
@@ -57,6 +59,8 @@ type streamState struct {
 	Timers  []timer // open timers, innermost last
 	Phase   *parser.Marker
 	PhaseAt int // file.marks
+	Stages  []Stage
+	Writer  Writer // of the stages
 }
 
 // timer is an open timer and when it was opened, in marks of the file.

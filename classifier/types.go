@@ -75,6 +75,8 @@ type Run struct {
 	LastStep         *int
 	Gauges           []Gauge // the last reading of each kind and writer, in order of sources and lines
 	Growth           []Trend // readings that grew and never fell
+	Tracks           []Track
+	Series           []Series
 }
 
 // Trend is how a reading went that was printed again and again.
@@ -84,6 +86,9 @@ type Trend struct {
 	First, Last         int64 // bytes
 	Peak                bool  // of the highest so far, which never falls
 	Least, Most         int64 // by how much it rose at a time
+	// Points are a bounded sample of the readings: every Every-th of those Seen.
+	Points      []Point
+	Seen, Every int
 }
 
 // with is the trend with one more reading.
@@ -101,7 +106,8 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	case !ok || n <= 0:
 		return t
 	case t.Count == 0:
-		return Trend{Name: g.Name, Count: 1, First: n, Last: n, Peak: peak}
+		t.Name, t.Count, t.First, t.Last, t.Peak = g.Name, 1, n, n, peak
+		return t
 	case n > t.Last:
 		t.Rises++
 		t.Most = max(t.Most, n-t.Last)

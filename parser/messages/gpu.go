@@ -72,6 +72,14 @@ func gpuPatterns() []pattern.Pattern {
 			NoMatch: []string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210"},
 		},
 		{
+			Name:     "verl.peak",
+			Literals: []string{"perf/max_memory_allocated_gb"},
+			Expr:     `perf/max_memory_allocated_gb[:=] ?(?<max_allocated_gib>\d{1,6}(?:\.\d{1,6})?)`,
+			Gauge:    true, Source: "verl, workers/fsdp_workers.py, megatron_workers.py: the highest use of a card until then, after each step",
+			Match:   []pattern.Sample{{Line: "step:5 - perf/max_memory_allocated_gb:61.5 - perf/max_memory_reserved_gb:70.1", Want: parser.Fields{"max_allocated": "66035122176"}}},
+			NoMatch: []string{"perf/max_memory_reserved_gb:52.1"},
+		},
+		{
 			Name:     "reading.host",
 			Literals: []string{"perf/cpu_memory_used_gb"},
 			Expr:     `perf/cpu_memory_used_gb[:=] ?(?<used_gib>\d{1,6}(?:\.\d{1,6})?)`,

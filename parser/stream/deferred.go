@@ -32,7 +32,7 @@ const (
 // keepOf is how many entries of each kind are kept. Of the common phases enough for the last lines of 64 writers: those
 // of the others serve for one whose own are further back.
 var keepOf = [kinds]int{
-	sampleMarkKind: 160, identityKind: 4096, phaseKind: 256, timerKind: 256, startKind: 256, stepKind: 64, gaugeKind: 64,
+	sampleMarkKind: 160, identityKind: 4096, phaseKind: 256, timerKind: 256, startKind: 256, stepKind: 64, gaugeKind: 128,
 	commonPhaseKind: 64, commonStepKind: 64, exceptionKind: 64, settingKind: 4096, pressureKind: 64,
 }
 
