@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"oomscan/parser/lazyre"
 	"oomscan/parser/secret"
 )
 
@@ -77,7 +78,8 @@ func (h *htmlReporter) write(name string, data any) error {
 
 // htmlRow is a job in the overview.
 type htmlRow struct {
-	Link, Job, Badge, Class, Kind, Phase, Cause, First, Fix string
+	Link, Job, Badge, Class, Kind, Phase, Cause, First string
+	Fix                                                []string // where a line may end
 }
 
 // htmlRowOf is a job's row. It links to the job's page, else to its place in this one.
@@ -89,9 +91,12 @@ func htmlRowOf(b *Brief, page string) htmlRow {
 	}
 	return htmlRow{
 		Link: link, Job: b.Job, Badge: r.word, Class: badgeClass(r.badge), Kind: r.cells[1], Phase: strings.ReplaceAll(r.cells[2], "_", " "),
-		Cause: strings.ReplaceAll(r.cells[3], "_", " "), First: r.cells[4], Fix: r.fix,
+		Cause: strings.ReplaceAll(r.cells[3], "_", " "), First: r.cells[4], Fix: keyParts().FindAllString(r.fix, -1),
 	}
 }
+
+// keyParts are the parts of a setting, with the sign that ends each.
+var keyParts = lazyre.New(`[^._=,/]{0,200}[._=,/]|[^._=,/]{1,200}`)
 
 // anchor is the name of a job inside the page.
 func anchor(job string) string { return "job-" + job }
@@ -113,7 +118,7 @@ type htmlJob struct {
 	Run               string
 	None              string // what is said where there is no incident
 	Incidents         []htmlIncident
-	Growth            []htmlGrowth
+	Readings          []htmlReadings
 	Failed            []Input
 	Ended             []htmlEnding
 }
@@ -123,7 +128,7 @@ type htmlEnding struct{ What, At, Text string }
 
 func htmlJobOf(j *Job) htmlJob {
 	r := withShortNames(j.Report)
-	out := htmlJob{Name: secret.Text(j.Name), Why: groupedBy(j.Why), Anchor: anchor(j.Name), Run: runText(r), Failed: failures(r), Growth: growthOf(r)}
+	out := htmlJob{Name: secret.Text(j.Name), Why: groupedBy(j.Why), Anchor: anchor(j.Name), Run: runText(r), Failed: failures(r), Readings: readingCharts(r)}
 	if len(r.Incidents) == 0 {
 		out.None = sentence(noneText(r))
 		for _, e := range r.EndedBy {
@@ -178,7 +183,7 @@ func htmlIncidentOf(r *Report, i int) htmlIncident {
 	out := htmlIncident{
 		Incident: in, Badge: word, Class: badgeClass(badge), Subject: sentence(subject(r, in)), Leads: leads(r, in), TryHeading: tryHeading(in),
 		Bar: cardBar(in), Holders: holders(in), Root: position(in.Root.File, in.Root.Line), After: plainText(afterwards(newPage(Style{}), in)),
-		Lines: linesAround(in), Trace: traceText(in), Timeline: timelineOf(in), Stacks: stacksOf(in), Next: nextStep(r, in),
+		Lines: linesAround(in), Trace: traceText(in), Timeline: timelineOf(&r.Run, in), Stacks: stacksOf(in), Next: nextStep(r, in),
 	}
 	if in.Repeats > 0 {
 		out.Same = closed(sentence(sameError(in.Repeats)))

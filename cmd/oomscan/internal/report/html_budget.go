@@ -36,13 +36,14 @@ func stacksOf(in *Incident) *htmlStacks {
 		return nil
 	}
 	slices.SortStableFunc(parts, func(a, b BudgetPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	parts = fewParts(parts)
 	percent := 100 / float64(max(total, capacity))
 	out := &htmlStacks{}
 	x := 0.0
 	for i, p := range parts {
 		w := float64(p.Bytes) * percent
 		text := size(p.Bytes) + " " + strings.ReplaceAll(p.Part, "_", " ")
-		out.Parts = append(out.Parts, htmlPart{Class: fmt.Sprintf("b%d", min(i, 5)), Text: text, X: x, Width: w})
+		out.Parts = append(out.Parts, htmlPart{Class: fmt.Sprintf("b%d", i), Text: text, X: x, Width: w})
 		x += w
 	}
 	if n := in.Unexplained; n != nil && *n > 0 && total+*n <= max(total, capacity) {
@@ -61,22 +62,15 @@ func stacksOf(in *Incident) *htmlStacks {
 	return out
 }
 
-// htmlGrowth is a reading that grew from its first to its last time, as a line.
-type htmlGrowth struct {
-	Text   string
-	Y1, Y2 float64 // of a drawing that is 60 high
-}
-
-// growthOf are the readings that the log prints again and again and that never fell. Only their ends are known.
-func growthOf(r *Report) []htmlGrowth {
-	var out []htmlGrowth
-	for _, g := range r.Growth {
-		if g.Last <= 0 {
-			continue
-		}
-		out = append(out, htmlGrowth{
-			Text: growthText(strings.ReplaceAll(g.Name, ".", " "), g.Count, g.First, g.Last), Y1: 55 - 50*float64(g.First)/float64(g.Last), Y2: 5,
-		})
+// fewParts are the largest parts, the others as one: the page's list has them part by part.
+func fewParts(parts []BudgetPart) []BudgetPart {
+	const most = 6
+	if len(parts) <= most {
+		return parts
 	}
-	return out
+	rest := BudgetPart{Part: wordOtherParts}
+	for _, p := range parts[most-1:] {
+		rest.Bytes += p.Bytes
+	}
+	return append(slices.Clone(parts[:most-1]), rest)
 }

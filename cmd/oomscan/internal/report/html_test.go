@@ -2,9 +2,6 @@ package report
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -87,21 +84,84 @@ func TestTheTimelineShowsWhatFollowed(t *testing.T) {
 		{Kind: "process_exit", File: "b.log", Line: 70, Rank: new(4)},
 		{Kind: "process_exit", File: "a.log", Line: 10, Rank: new(5), Time: at(-9)},
 	}
-	byLine := timelineOf(&Incident{Kind: "gpu_oom", Phase: "backward", Root: Root{File: "a.log", Line: 40, Rank: new(2)}, Consequences: followed})
+	var run Run
+	byLine := timelineOf(&run, &Incident{Kind: "gpu_oom", Phase: "backward", Root: Root{File: "a.log", Line: 40, Rank: new(2)}, Consequences: followed})
 	require.NotNil(t, byLine)
 	require.Len(t, byLine.Rows, 2, "another file's lines are on no axis, and what stands before did not follow")
 	assert.Equal(t, "rank 2: out of GPU memory", byLine.Rows[0].Label)
-	assert.Equal(t, "in the backward pass", byLine.Phase)
+	assert.Equal(t, []htmlBand{{Width: rootFirst, Class: "p-backward", Text: "in the backward pass"}}, byLine.Rows[0].Bands)
 	assert.InDelta(t, lastPercent, byLine.Rows[1].Marks[0], 0.01)
-	assert.InDelta(t, (rootPercent+lastPercent)/2.0, byLine.Rows[1].Marks[1], 0.01)
+	assert.InDelta(t, (rootFirst+lastPercent)/2.0, byLine.Rows[1].Marks[1], 0.01)
 	assert.Contains(t, byLine.Caption, "lines 40 to 60 of a.log")
 
-	byTime := timelineOf(&Incident{Kind: "gpu_oom", Root: Root{File: "c.log", Line: 40, Time: at(0)}, Consequences: followed})
+	byTime := timelineOf(&run, &Incident{Kind: "gpu_oom", Root: Root{File: "c.log", Line: 40, Time: at(0)}, Consequences: followed})
 	require.NotNil(t, byTime)
-	assert.InDelta(t, rootPercent+(lastPercent-rootPercent)/3.0, byTime.Rows[1].Marks[1], 0.01)
-	assert.Empty(t, byTime.Phase, "an unknown phase has no band")
+	assert.InDelta(t, rootFirst+(lastPercent-rootFirst)/3.0, byTime.Rows[1].Marks[1], 0.01)
+	assert.Empty(t, byTime.Phases, "an unknown phase has no band")
 
-	assert.Nil(t, timelineOf(&Incident{Kind: "gpu_oom", Root: Root{File: "c.log", Line: 40}, Consequences: followed}), "no axis: no drawing")
+	assert.Nil(t, timelineOf(&run, &Incident{Kind: "gpu_oom", Root: Root{File: "c.log", Line: 40}, Consequences: followed}), "no axis: no drawing")
+}
+
+// TestTheTimelineHasABandForEachPhase is about what came before the first failure: its scale is its own.
+func TestTheTimelineHasABandForEachPhase(t *testing.T) {
+	t.Parallel()
+	at := func(s int) *time.Time { x := time.Date(2026, 5, 24, 19, 0, s, 0, time.UTC); return &x }
+	phases := []PhaseTrack{
+		{File: "a.log", Rank: new(2), Host: new("n1"), Changes: []PhaseChange{{Phase: new("rollout"), Line: 10, Time: at(0)}, {Phase: new("logprob"), Line: 20, Time: at(20)}, {Line: 30, Time: at(25)}}},
+		{File: "a.log", Process: new("TaskRunner"), Changes: []PhaseChange{{Phase: new("training"), Line: 35, Time: at(30)}}},
+		{File: "b.log", Changes: []PhaseChange{{Phase: new("init"), Line: 1}}},
+	}
+	in := Incident{Kind: "gpu_oom", Root: Root{File: "a.log", Line: 50, Rank: new(2), Host: new("n1"), Time: at(40)}}
+
+	alone := timelineOf(&Run{Phases: phases}, &in)
+	require.NotNil(t, alone, "phases are worth a drawing when nothing followed")
+	require.Len(t, alone.Rows, 2, "a file without stamps is on no axis of time")
+	assert.InDelta(t, rootLast, alone.RootX, 0.01)
+	assert.Equal(t, []htmlBand{
+		{X: 0, Width: rootLast / 2.0, Class: "p-rollout", Text: "rollout"},
+		{X: rootLast / 2.0, Width: rootLast / 8.0, Class: "p-logprob", Text: "log-prob"},
+	}, alone.Rows[0].Bands, "the phases of the rank that failed; the last one was over before")
+	assert.Equal(t, "TaskRunner", alone.Rows[1].Label)
+	assert.InDelta(t, rootLast/4.0, alone.Rows[1].Bands[0].Width, 0.01, "nothing ended it before the failure")
+	assert.Contains(t, alone.Caption, "from 2026-05-24")
+	assert.False(t, alone.Followed)
+
+	in.Consequences = []Consequence{{Kind: "process_exit", File: "a.log", Line: 60, Rank: new(5), Time: at(41)}}
+	followed := timelineOf(&Run{Phases: phases}, &in)
+	assert.InDelta(t, rootMiddle, followed.RootX, 0.01, "40 seconds before it and one after it share the width")
+	assert.InDelta(t, lastPercent, followed.Rows[2].Marks[0], 0.01)
+
+	in.Root.Time = at(5)
+	byLine := timelineOf(&Run{Phases: phases}, &in)
+	assert.Contains(t, byLine.Caption, "lines 10 to 50", "a clock that runs against the lines is no axis")
+}
+
+// TestReadingsAreDrawnOverTheirSteps draws a line a writer, on one scale.
+func TestReadingsAreDrawnOverTheirSteps(t *testing.T) {
+	t.Parallel()
+	points := func(gib ...int64) (out []Reading) {
+		for i, n := range gib {
+			out = append(out, Reading{Line: 10 * (i + 1), Step: new(i), Bytes: n << 30})
+		}
+		return out
+	}
+	r := Report{
+		Run: Run{Readings: []Readings{
+			{Name: "reading.card", Measure: "allocated", Resource: "gpu", File: "a.log", Rank: new(0), Grows: true, Points: points(10, 20, 40)},
+			{Name: "reading.card", Measure: "allocated", Resource: "gpu", File: "a.log", Rank: new(1), Points: points(20, 20, 20)},
+			{Name: "reading.host", Measure: "used", Resource: "host", File: "b.log", Points: points(5, 5, 5)},
+		}},
+		Incidents: []Incident{{Root: Root{File: "a.log", Line: 50}}},
+	}
+	charts := readingCharts(&r)
+	require.Len(t, charts, 2)
+	assert.Equal(t, "GPU memory, allocated, 2 processes", charts[0].Title)
+	assert.Equal(t, []string{"0.0,88.0 175.0,60.0 350.0,4.0", "0.0,60.0 175.0,60.0 350.0,60.0"}, charts[0].Lines)
+	assert.InDelta(t, drawnWidth, charts[0].RootX, 0.01, "the axis reaches to the failure")
+	assert.Equal(t, "step 0", charts[0].From)
+	assert.Contains(t, charts[0].Text, "never lower")
+	assert.Zero(t, charts[1].RootX, "another file's lines")
+	assert.Contains(t, charts[1].Text, "always")
 }
 
 // TestTheBudgetIsDrawnBeforeAndAfterTheFirstChange leaves out what says little: less than half of the card.
@@ -131,37 +191,6 @@ func TestTheLogAroundTheRootIsInItsOrder(t *testing.T) {
 		Consequences: []Consequence{{File: "a.log", Line: 41, Message: "it ended"}, {File: "a.log", Line: 42}},
 	}
 	assert.Equal(t, []htmlLine{{12, "a stage", false}, {40, "out of memory", true}, {41, "it ended", false}}, linesAround(&in))
-}
-
-// TestABrowserShowsThePage has a headless browser run the page's script. What it complains about goes to its log.
-func TestABrowserShowsThePage(t *testing.T) {
-	t.Parallel()
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Log("without chromium nothing shows the page")
-		return
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "page.html")
-	var b strings.Builder
-	h := NewHTML(Output{Writer: &b})
-	a := &Answer{Version: "v1", Several: true}
-	require.NoError(t, h.Begin(a))
-	for _, name := range []string{"gpu_oom", "suspect"} {
-		r := samples(t)[name]
-		require.NoError(t, h.Job(&Job{Name: name, Report: r}))
-		a.Briefs = append(a.Briefs, r.Brief(name, "", ""))
-	}
-	a.Summary = Summarize(a.Briefs)
-	require.NoError(t, h.End())
-	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--user-data-dir="+dir, "--dump-dom", "file://"+path)
-	var out, log strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &log
-	require.NoError(t, cmd.Run(), log.String())
-	assert.NotContains(t, log.String(), "CONSOLE", "a complaint about the page")
-	assert.NotRegexp(t, `<button[^>]* hidden`, out.String(), "the script shows the buttons")
-	assert.Contains(t, out.String(), `<th><button type="button">first failure</button></th>`)
 }
 
 func TestThePageAsksNoNetworkForAnything(t *testing.T) {

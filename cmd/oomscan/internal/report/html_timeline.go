@@ -2,8 +2,11 @@ package report
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
+
+	"oomscan/classifier/phase"
 )
 
 // Bounds of the timeline, in pixels and percent of its width.
@@ -11,153 +14,182 @@ const (
 	timelineRows = 12
 	rowHeight    = 46
 	rowCentre    = 32
-	rootPercent  = 16
+	bandRise     = 7 // of a band over its row's centre
 	lastPercent  = 97
+	mostLabel    = 40 // characters of a row's label, on a phone
+	mostChanges  = 24 // changes of phase of one row before the first failure
 )
 
-// htmlTimeline is the first failure and what followed, a row a process, from left to right as it happened. Its x coordinates are in
+// htmlTimeline is the run before the first failure, a band for each phase, the first failure, and what followed, a row for each
+// process or node. What came before and what followed have scales of their own: hours, and then seconds. Its x coordinates are in
 // percent, so that text and marks keep their sizes on any screen.
 type htmlTimeline struct {
 	Rows           []htmlTrack
 	Height         int
 	RootX, RootY   float64
-	BandY          float64
-	Phase          string // of the band before the first failure
+	Phases         []htmlPhase // that bands show
 	Caption, Label string
 	More           string
+	Followed       bool
 }
 
-// htmlTrack is one process: what happened there, and when.
+// htmlTrack is one process: where it was, what happened there, and when.
 type htmlTrack struct {
-	Label string
-	Y     float64 // of its marks
-	TextY float64
-	Marks []float64
-	who   string
-	what  []string
+	Label, Who string  // short, and whole
+	Y          float64 // of its marks
+	TextY      float64
+	BandY      float64
+	Bands      []htmlBand
+	Marks      []float64
+	who        string
+	rank       *int
+	what       []string
 }
 
-// timelineOf draws an incident along time where the log has times, else along the lines of one file. Nil: it has neither, or
-// nothing followed.
-func timelineOf(in *Incident) *htmlTimeline {
-	scale, caption := axisOf(in)
-	if scale == nil {
+// htmlBand is a phase of a process.
+type htmlBand struct {
+	X, Width    float64
+	Class, Text string
+}
+
+// htmlPhase is a phase in the key.
+type htmlPhase struct{ Class, Name string }
+
+// timelineOf draws an incident along time where the log has times, else along the lines of one file. Nil: it has neither, or nothing
+// is known of what came before, and nothing followed.
+func timelineOf(run *Run, in *Incident) *htmlTimeline {
+	axis := axisOf(run, in)
+	if axis == nil {
 		return nil
 	}
-	t := &htmlTimeline{Caption: caption, Phase: phaseText(in), RootX: rootPercent, RootY: rowCentre, BandY: rowCentre - 7}
-	rows := []htmlTrack{{who: placeText(&in.Root), what: []string{named(consequenceWords(), in.Kind)}}}
-	followed := 0
-	for i := range in.Consequences {
-		c := &in.Consequences[i]
-		x, ok := scale(c)
-		if !ok {
-			continue
-		}
-		followed++
-		who, what := placeText(&Root{Rank: c.Rank, Host: c.Host}), named(consequenceWords(), c.Kind)
-		k := slices.IndexFunc(rows, func(r htmlTrack) bool { return r.who == who })
-		if k < 0 {
-			k = len(rows)
-			rows = append(rows, htmlTrack{who: who})
-		}
-		rows[k].Marks = append(rows[k].Marks, x)
-		if !slices.Contains(rows[k].what, what) {
-			rows[k].what = append(rows[k].what, what)
-		}
-	}
-	if followed == 0 {
+	rows := []htmlTrack{{who: placeText(&in.Root), rank: in.Root.Rank, what: []string{named(consequenceWords(), in.Kind)}}}
+	rows = axis.addConsequences(rows, in)
+	rows = axis.addPhases(rows, run, in.Phase)
+	if len(rows) == 1 && len(rows[0].Marks) == 0 && len(rows[0].Bands) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(rows[1:], func(a, b htmlTrack) int { return cmp.Compare(a.Marks[0], b.Marks[0]) })
+	if axis.first == axis.root && phaseText(in) != "" { // nothing tells since when
+		rows[0].Bands = []htmlBand{{Width: axis.rootX, Class: phaseClass(in.Phase), Text: phaseText(in)}}
+	}
+	t := &htmlTimeline{RootX: axis.rootX, RootY: rowCentre, Caption: axis.caption(), Followed: axis.last > axis.root}
 	if len(rows) > timelineRows {
 		t.More, rows = andMore(&unicodeGlyphs, len(rows)-timelineRows)+".", rows[:timelineRows]
 	}
 	var said []string
 	for i := range rows {
-		rows[i].Label = trackLabel(rows[i].who, strings.Join(rows[i].what, ", "))
-		rows[i].Y, rows[i].TextY = float64(i*rowHeight+rowCentre), float64(i*rowHeight+rowCentre-14)
-		said = append(said, rows[i].Label)
+		r := &rows[i]
+		r.Who = join(": ", r.who, strings.Join(r.what, ", "))
+		r.Label = cut(&unicodeGlyphs, r.Who, mostLabel, false)
+		r.Y, r.TextY, r.BandY = float64(i*rowHeight+rowCentre), float64(i*rowHeight+rowCentre-14), float64(i*rowHeight+rowCentre-bandRise)
+		said = append(said, r.Who)
+		for _, b := range r.Bands {
+			if p := (htmlPhase{b.Class, b.Text}); !slices.Contains(t.Phases, p) {
+				t.Phases = append(t.Phases, p)
+			}
+		}
 	}
 	t.Rows, t.Height, t.Label = rows, len(rows)*rowHeight, strings.Join(said, "; ")
 	return t
 }
 
-// trackLabel names a process and what happened to it, short enough for a phone.
-func trackLabel(who, what string) string {
-	const most = 42
-	if who != "" {
-		what = who + ": " + what
-	}
-	return cut(&unicodeGlyphs, what, most, false)
-}
-
-// axisOf is where a consequence stands on the timeline, and what the axis means.
-func axisOf(in *Incident) (scale func(*Consequence) (float64, bool), caption string) {
-	percent := func(part, whole float64) float64 {
-		return rootPercent + (lastPercent-rootPercent)*part/whole
-	}
-	r := &in.Root
-	if r.Time != nil {
-		last := *r.Time
-		for i := range in.Consequences {
-			if at := in.Consequences[i].Time; at != nil && at.After(last) {
-				last = *at
-			}
-		}
-		if whole := last.Sub(*r.Time); whole > 0 {
-			return func(c *Consequence) (float64, bool) {
-				if c.Time == nil || c.Time.Before(*r.Time) {
-					return 0, false
-				}
-				return percent(float64(c.Time.Sub(*r.Time)), float64(whole)), true
-			}, byTime(*r.Time, last)
-		}
-	}
-	last := r.Line
+// addConsequences adds what followed, each process in its own row, in the order in which it began there.
+func (x *axis) addConsequences(rows []htmlTrack, in *Incident) []htmlTrack {
 	for i := range in.Consequences {
-		if c := &in.Consequences[i]; c.File == r.File {
-			last = max(last, c.Line)
-		}
-	}
-	if last == r.Line {
-		return nil, ""
-	}
-	return func(c *Consequence) (float64, bool) {
-		return percent(float64(c.Line-r.Line), float64(last-r.Line)), c.File == r.File && c.Line >= r.Line
-	}, byLines(r.Line, last, r.File)
-}
-
-// htmlLine is a line of a log.
-type htmlLine struct {
-	Number int
-	Text   string
-	Root   bool
-}
-
-// linesAround are the lines around the first failure that the report has: evidence before it and beside it, and what followed, in
-// the order of the log.
-func linesAround(in *Incident) []htmlLine {
-	const before, after = 4, 6
-	text := map[int]string{}
-	for i := range in.Evidence {
-		if e := &in.Evidence[i]; e.File == in.Root.File {
-			text[e.Line] = cmp.Or(text[e.Line], e.Text)
-		}
-	}
-	for i := range in.Consequences {
-		if c := &in.Consequences[i]; c.File == in.Root.File {
-			text[c.Line] = cmp.Or(text[c.Line], c.Message)
-		}
-	}
-	text[in.Root.Line] = in.Root.Message
-	var lines []htmlLine
-	for n, s := range text {
-		if s == "" {
+		c := &in.Consequences[i]
+		at, ok := x.place(c.File, &moment{c.Line, c.Time})
+		if !ok || at < x.root {
 			continue
 		}
-		lines = append(lines, htmlLine{Number: n, Text: s, Root: n == in.Root.Line})
+		who, what := placeText(&Root{Rank: c.Rank, Host: c.Host}), named(consequenceWords(), c.Kind)
+		r := rowOf(&rows, who, c.Rank)
+		r.Marks = append(r.Marks, x.percent(at))
+		if !slices.Contains(r.what, what) {
+			r.what = append(r.what, what)
+		}
 	}
-	slices.SortFunc(lines, func(a, b htmlLine) int { return a.Number - b.Number })
-	at := max(0, slices.IndexFunc(lines, func(l htmlLine) bool { return l.Root }))
-	return lines[max(0, at-before):min(len(lines), at+after+1)]
+	slices.SortStableFunc(rows[1:], func(a, b htmlTrack) int { return cmp.Compare(a.Marks[0], b.Marks[0]) })
+	return rows
+}
+
+// addPhases adds the bands of the writers that announced phases. Those of a process that has a row already go there, the others
+// stand below the first failure. Of several that have the same name, the one that announced most stands for all.
+func (x *axis) addPhases(rows []htmlTrack, run *Run, failed string) []htmlTrack {
+	var own []htmlTrack
+	for i := range run.Phases {
+		p := &run.Phases[i]
+		bands := x.bands(p, failed)
+		if len(bands) == 0 {
+			continue
+		}
+		who := placeText(&Root{Rank: p.Rank, Host: p.Host})
+		if p.Rank == nil {
+			who = cmp.Or(join(", ", deref(p.Process), deref(p.Host)), path.Base(p.File))
+		}
+		if k := slices.IndexFunc(rows, func(r htmlTrack) bool { return r.is(who, p.Rank) }); k >= 0 {
+			if len(bands) > len(rows[k].Bands) {
+				rows[k].Bands = bands
+			}
+			continue
+		}
+		if r := rowOf(&own, who, p.Rank); len(bands) > len(r.Bands) {
+			r.Bands = bands
+		}
+	}
+	slices.SortStableFunc(own, func(a, b htmlTrack) int { return cmp.Compare(len(b.Bands), len(a.Bands)) })
+	own = own[:min(len(own), timelineRows/2)]
+	return slices.Insert(rows, 1, own...)
+}
+
+// rowOf returns the row of a process, and makes it when there is none.
+func rowOf(rows *[]htmlTrack, who string, rank *int) *htmlTrack {
+	k := slices.IndexFunc(*rows, func(r htmlTrack) bool { return r.is(who, rank) })
+	if k < 0 {
+		k = len(*rows)
+		*rows = append(*rows, htmlTrack{who: who, rank: rank})
+	}
+	return &(*rows)[k]
+}
+
+// is reports whether a row is that of a process. Its host may have a name and an address; its rank is one.
+func (r *htmlTrack) is(who string, rank *int) bool {
+	return r.who == who || r.rank != nil && rank != nil && *r.rank == *rank
+}
+
+// bands are the phases of a writer on the axis. The last one reaches to the first failure, for nothing ended it, but start-up
+// was over where another phase failed.
+func (x *axis) bands(p *PhaseTrack, failed string) []htmlBand {
+	var out []htmlBand
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		from, ok := x.place(p.File, &moment{c.Line, c.Time})
+		if !ok || c.Phase == nil || from > x.last {
+			continue
+		}
+		to := max(from, x.root)
+		if i+1 == len(p.Changes) && *c.Phase == phase.Init && failed != phase.Init {
+			continue
+		}
+		if i+1 < len(p.Changes) {
+			next := &p.Changes[i+1]
+			if at, ok := x.place(p.File, &moment{next.Line, next.Time}); ok {
+				to = min(at, x.last)
+			}
+		}
+		if to < x.first {
+			continue
+		}
+		from = max(from, x.first)
+		b := htmlBand{X: x.percent(from), Class: phaseClass(*c.Phase), Text: phaseName(*c.Phase)}
+		b.Width = max(0.2, x.percent(to)-b.X)
+		out = append(out, b)
+	}
+	return out
+}
+
+// phaseClass is the style of a phase.
+func phaseClass(name string) string { return "p-" + name }
+
+// join joins the texts that are not empty.
+func join(by string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), by)
 }

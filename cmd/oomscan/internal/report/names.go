@@ -104,6 +104,8 @@ func withShortNames(r *Report) *Report {
 	}
 	out := *r
 	out.EndedBy = mapped(r.EndedBy, func(e *Ending) { e.File = name(e.File) })
+	out.Run.Phases = mapped(r.Run.Phases, func(p *PhaseTrack) { p.File = name(p.File) })
+	out.Run.Readings = mapped(r.Run.Readings, func(x *Readings) { x.File = name(x.File) })
 	out.Incidents = mapped(r.Incidents, func(in *Incident) {
 		in.Root.File, in.First.File = name(in.Root.File), name(in.First.File)
 		in.PhaseWhy = sentence(in.PhaseWhy)

@@ -27,10 +27,9 @@ type Report struct {
 	Incidents []Incident `json:"incidents"`
 	EndedBy   []Ending   `json:"ended_by"` // what else may have ended the job, where there are no incidents
 	// Partial says that the user did not wait for the end: what was read by then is in the report.
-	Partial bool               `json:"partial"`
-	Stats   Stats              `json:"stats"`
-	Job     string             `json:"-"` // its name among several jobs; empty: it is the only one
-	Growth  []classifier.Trend `json:"-"` // readings of memory that grew and never fell
+	Partial bool   `json:"partial"`
+	Stats   Stats  `json:"stats"`
+	Job     string `json:"-"` // its name among several jobs; empty: it is the only one
 }
 
 // Ending is something that the log shows about the end of a job: information, no verdict.
@@ -66,6 +65,8 @@ type Run struct {
 	Model            Model              `json:"model"`
 	Config           map[string]Setting `json:"config"`
 	LastStep         *int               `json:"last_step"`
+	Phases           []PhaseTrack       `json:"phases"`
+	Readings         []Readings         `json:"readings"`
 }
 
 // Model is what the log tells of the model.
@@ -286,7 +287,7 @@ type Stats struct {
 // New joins a classification with its remedies; guides are the user's own. It masks the secrets in every string: no renderer can
 // show one.
 func New(version string, inputs []Input, res classifier.Result, guides ...remedies.Guide) Report {
-	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run), Growth: res.Run.Growth}
+	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run)}
 	if r.Inputs == nil {
 		r.Inputs = []Input{}
 	}
@@ -330,6 +331,7 @@ func run(c classifier.Run) Run {
 			Layers: c.Model.Layers, AttentionHeads: c.Model.AttentionHeads, DType: str(c.Model.DType),
 		},
 		Config: make(map[string]Setting, len(c.Config)), LastStep: c.LastStep,
+		Phases: phaseTracks(c.Tracks), Readings: readingsOf(c.Series),
 	}
 	for k, v := range c.Config {
 		s := Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line, Earlier: []Earlier{}}

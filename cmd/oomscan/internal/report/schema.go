@@ -151,6 +151,7 @@ func schemaWords() map[string][]string {
 		"Why.id":              cause.IDs(),
 		"Why.confidence":      confidence,
 		"BudgetPart.resource": resources,
+		"Readings.resource":   resources,
 		"PlanPhase.phase":     phases,
 	}
 }
