@@ -45,11 +45,13 @@ func (j *scan) finish(results []logResult, err error) (int, error) {
 // After an error of the output nothing more is written.
 func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 	a := j.total(list)
+	j.redactTotal(a)
 	at := map[string]*job{}
 	a.Remake = func(name string) report.Job {
 		x := at[name]
 		rep := j.report(x.results)
 		rep.Partial = false // it stands above the table
+		j.redact(&rep)
 		return x.with(&rep)
 	}
 	if failed == nil {
@@ -57,6 +59,7 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 	}
 	err = j.reports(list, func(i int, rep *report.Report) error {
 		x := &list[i]
+		j.redactJob(x, rep)
 		if x.shared && len(rep.Incidents) == 0 {
 			return nil
 		}
@@ -89,6 +92,7 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 	if err = cmp.Or(failed, err); err != nil {
 		return memory, err
 	}
+	j.redactTotal(a)
 	a.Summary = report.Summarize(a.Briefs)
 	a.Stats.DurationMS = time.Since(j.begin).Milliseconds()
 	if j.folder != nil {
@@ -97,6 +101,32 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 		}
 	}
 	return memory, j.reporter.End()
+}
+
+// redactTotal redacts what is known beside the reports: before the first one, and with the hosts that all name.
+func (j *scan) redactTotal(a *report.Answer) {
+	if j.redactor == nil {
+		return
+	}
+	for _, inputs := range [][]report.Input{a.Shared, a.Failed, a.Odd} {
+		j.redactor.Inputs(inputs)
+	}
+	a.Again = "oomscan --job NAME LOGS"
+}
+
+// redactJob redacts a job and its report, if the user asks for that.
+func (j *scan) redactJob(x *job, r *report.Report) {
+	if j.redact(r); j.redactor != nil {
+		x.name, x.series = j.redactor.Name(x.name), j.redactor.Name(x.series)
+		r.Job = x.name
+	}
+}
+
+// redact redacts a report.
+func (j *scan) redact(r *report.Report) {
+	if j.redactor != nil {
+		j.redactor.Report(r)
+	}
 }
 
 // with is the job with its report.

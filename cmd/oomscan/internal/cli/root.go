@@ -43,6 +43,7 @@ type options struct {
 	line      int64 // bytes of a line that is read as a whole
 	open      int
 	quiet     bool
+	redact    bool
 	each      bool
 	oneJob    bool
 	job       string
@@ -183,6 +184,7 @@ func (o *options) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("each", "one-job")
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, o)
+	f.BoolVar(&o.redact, "redact", false, "replace hosts, e-mail addresses and the folders of paths,\nin a report that goes to others")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
 	for name, words := range map[string][]string{
 		"format": names, "color": colors, "framework": frameworks, "sort": report.Sorts(), "kind": kindNames,
@@ -240,6 +242,9 @@ func (o *options) check(s Streams) error {
 	}
 	if o.jobs < 1 {
 		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of processors", o.jobs), hint: "1 or more"}
+	}
+	if o.redact && (o.follow || o.format == "obs") {
+		return problem{where: "--redact", what: "is for a finished report", hint: "leave out --follow and --format obs; merge has --redact, too"}
 	}
 	if err := o.checkObs(); err != nil {
 		return err

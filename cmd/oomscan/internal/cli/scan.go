@@ -70,7 +70,8 @@ type scan struct {
 	begin    time.Time
 	paths    []string // of the command line
 	query    report.JobQuery
-	folder   *folder // of -o DIR/; nil: all reports go to out
+	folder   *folder          // of -o DIR/; nil: all reports go to out
+	redactor *report.Redactor // nil: nothing is redacted
 
 	progress *progress   // nil: nobody reads along
 	status   *statusLine // nil: the same
@@ -164,7 +165,9 @@ func (o *options) start(s Streams, live bool) (*scan, error) {
 	}
 	j := &scan{options: o, streams: s, out: out, close: closeOut, extra: extra, begin: begin, status: status, query: query, folder: dir}
 	j.reporter = formats()[table.format].reporter(report.Output{Writer: out, Style: table.style(s)})
-	j.state.out, _ = j.reporter.(report.Live)
+	if j.state.out, _ = j.reporter.(report.Live); j.options.redact {
+		j.redactor, j.state.out = report.NewRedactor(), nil // what a host is called may be known at the end
+	}
 	return j, nil
 }
 

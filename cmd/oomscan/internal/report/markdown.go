@@ -110,20 +110,19 @@ func (m *markdown) proposal(in *Incident, x *Proposal) {
 		syntax = x.Changes[0].Syntax
 	}
 	m.fence(syntax, strings.Join(lines, "\n"), "")
-	m.f("%s", md(closed(x.Text)))
-	if len(lines) == 0 {
-		m.f(" %s", md(closed(detail(in, x))))
+	say := htmlProposalOf(in, x)
+	m.f("%s\n", md(strings.TrimSpace(say.Text+" "+say.Worst)))
+	for _, n := range say.Needs {
+		m.f("\n%s%s", wordFirst, md(n.Text))
+		if n.Command != "" {
+			m.f(" %s", ticked(n.Command))
+		}
+		m.f("\n")
 	}
-	for _, s := range x.Needs {
-		m.f(" %s%s", wordFirst, md(closed(s)))
+	if say.Costs != "" {
+		m.f("\n%s%s\n", wordCosts, md(say.Costs))
 	}
-	if x.WorstCase != "" {
-		m.f(" %s", md(closed(sentence(x.WorstCase))))
-	}
-	if len(x.Costs) > 0 {
-		m.f(" %s%s", wordCosts, md(closed(inSentence(strings.Join(x.Costs, " ")))))
-	}
-	m.f("\n\n")
+	m.f("\n")
 }
 
 // settings writes what the run is and its settings, as a maintainer asks for them.

@@ -12,7 +12,7 @@ var instant = reflect.TypeFor[time.Time]()
 
 // mask replaces the secrets in every string that v, a pointer, leads to. It goes by the types, so that a field which is
 // added later cannot be forgotten. Pointers are given new targets: what they point to may belong to somebody else.
-func mask(v reflect.Value) { masker{}.mask(v) }
+func mask(v reflect.Value) { rewriter(masker{}.text).apply(v) }
 
 // masker knows texts without secrets: incidents of one kind have most of theirs in common, the guides' texts.
 type masker map[string]struct{}
@@ -31,7 +31,10 @@ func (m masker) text(s string) string {
 	return t
 }
 
-func (m masker) mask(v reflect.Value) {
+// rewriter makes another text of each text that a value leads to.
+type rewriter func(string) string
+
+func (f rewriter) apply(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() || v.Type().Elem() == instant {
@@ -39,29 +42,29 @@ func (m masker) mask(v reflect.Value) {
 		}
 		if v.CanSet() && v.Type().Elem().Kind() == reflect.String {
 			s := reflect.New(v.Type().Elem())
-			s.Elem().SetString(m.text(v.Elem().String()))
+			s.Elem().SetString(f(v.Elem().String()))
 			v.Set(s)
 			return
 		}
-		m.mask(v.Elem())
+		f.apply(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Field(i); f.CanSet() {
-				m.mask(f)
+			if x := v.Field(i); x.CanSet() {
+				f.apply(x)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			m.mask(v.Index(i))
+			f.apply(v.Index(i))
 		}
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
 			entry := reflect.New(v.Type().Elem()).Elem()
 			entry.Set(v.MapIndex(k))
-			m.mask(entry)
+			f.apply(entry)
 			v.SetMapIndex(k, entry)
 		}
 	case reflect.String:
-		v.SetString(m.text(v.String()))
+		v.SetString(f(v.String()))
 	}
 }
