@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -78,6 +80,9 @@ func TestSARIFHasAResultForEachIncident(t *testing.T) {
 				assert.Contains(t, []string{"error", "warning", "note"}, x.Level, name)
 				assert.True(t, in.Summary == "" || x.Message.Text != "", name)
 				require.Len(t, x.Locations, 1, name)
+				for k := range x.Related {
+					assert.NotContains(t, x.Related[:k], x.Related[k], "%s: the schema wants them unique", name)
+				}
 				for _, at := range append(x.Related, x.Locations...) {
 					_, err := url.Parse(at.Place.Artifact.URI)
 					assert.NoError(t, err, name)
@@ -87,6 +92,30 @@ func TestSARIFHasAResultForEachIncident(t *testing.T) {
 			}
 		}
 		assert.Len(t, run.Results, n, name)
+	}
+}
+
+// TestSARIFFitsItsSchema validates with the schema of OASIS, which is not in this repository: OOMSCAN_SARIF_SCHEMA names the file
+// sarif-schema-2.1.0.json.
+func TestSARIFFitsItsSchema(t *testing.T) {
+	t.Parallel()
+	name := os.Getenv("OOMSCAN_SARIF_SCHEMA")
+	if name == "" {
+		t.Skip("OOMSCAN_SARIF_SCHEMA names no schema of SARIF")
+	}
+	raw, err := os.ReadFile(name)
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	require.NoError(t, c.AddResource("sarif.json", doc))
+	schema, err := c.Compile("sarif.json")
+	require.NoError(t, err)
+	for name, reports := range inputsForCI(t) {
+		got, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, NewSARIF, reports...)))
+		require.NoError(t, err)
+		assert.NoError(t, schema.Validate(got), name)
 	}
 }
 
@@ -125,6 +154,9 @@ func TestCountersAreAnExposition(t *testing.T) {
 	t.Parallel()
 	for name, reports := range inputsForCI(t) {
 		text := string(written(t, NewProm, reports...))
+		problems, err := promlint.New(strings.NewReader(text)).Lint() // what promtool check metrics runs
+		require.NoError(t, err, name)
+		assert.Empty(t, problems, name)
 		require.True(t, strings.HasSuffix(text, "\n"), name)
 		help, kind, seen, current, total := map[string]bool{}, map[string]bool{}, map[string]bool{}, "", 0
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -119,8 +120,13 @@ func sarifResultOf(j *Job, in *Incident) sarifResult {
 	if in.Cause != nil {
 		x.Properties.Cause = &in.Cause.ID
 	}
+	seen := map[string]bool{} // SARIF wants locations that differ
 	for _, e := range in.Evidence {
-		x.Related = append(x.Related, sarifAt(e.File, e.Line, e.Why))
+		at := sarifAt(e.File, e.Line, e.Why)
+		if key := fmt.Sprint(at.Place.Artifact.URI, max(0, e.Line), e.Why); !seen[key] {
+			x.Related = append(x.Related, at)
+			seen[key] = true
+		}
 	}
 	return x
 }

@@ -53,6 +53,8 @@ func TestEveryRendererSurvivesAMegabyteOfHostileText(t *testing.T) {
 			in.Remedies, in.Proposals, in.Evidence, in.Consequences = in.Remedies[:1], in.Proposals[:1], in.Evidence[:1], in.Consequences[:min(1, len(in.Consequences))]
 			in.Rivals, in.Findings, in.Root.Trace, in.Budget = nil, in.Findings[:min(1, len(in.Findings))], in.Root.Trace[:min(1, len(in.Root.Trace))], nil
 			r.Incidents, r.Run.Config = []Incident{in}, nil
+			r.Run.Phases = []PhaseTrack{{Changes: []PhaseChange{{Phase: new("init")}, {Phase: new("rollout"), Line: 3}}}}
+			r.Run.Readings = []Readings{{Points: []Reading{{Bytes: 1}, {Bytes: 2, Line: 4}}}}
 			fill(reflect.ValueOf(&r).Elem(), evil)
 			var b strings.Builder
 			w := of(Output{Writer: &b, Style: Style{Full: true}})
