@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,7 +89,11 @@ var card = []hypothesis{
 			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" })},
 		},
 		figure: func(in *Input) (string, *int64) {
-			if LoadsCheckpoint(in) != "" {
+			switch {
+			case LoadsCheckpoint(in) == "":
+			case listedTwice(in) != "":
+				return "other ranks read the checkpoint onto this GPU, too", nil
+			default:
 				return "a loaded checkpoint lies on this GPU beside the model and its states", nil
 			}
 			return plain("processes of other ranks also use this GPU")(in)
@@ -114,10 +119,21 @@ var card = []hypothesis{
 }
 
 // readsCheckpoint says that a checkpoint is read onto the card: torch.load puts every tensor where it was when it was saved.
-var readsCheckpoint = frames(12, "a checkpoint is read onto the card", "torch/serialization.py", "_cuda_deserialize", "default_restore_location", "optim/optimizer.py load_state_dict", "optim/optimizer.py __setstate__")
+func readsCheckpoint(in *Input) string {
+	const near = 3
+	call := func(f string) bool { return strings.Contains(f, "torch.load(") && !strings.Contains(f, "map_location") }
+	if slices.ContainsFunc(in.Stack[max(0, len(in.Stack)-near):], call) ||
+		in.passes(12, "torch/serialization.py", "_cuda_deserialize", "default_restore_location", "optim/optimizer.py load_state_dict", "optim/optimizer.py __setstate__") {
+		return "a checkpoint is read onto the card"
+	}
+	return ""
+}
 
 // LoadsCheckpoint says that what a checkpoint put on the card may be what is too much there.
 func LoadsCheckpoint(in *Input) string {
+	if listedTwice(in) != "" && in.gpu() {
+		return readsCheckpoint(in)
+	}
 	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" || outsideOfPyTorch(in) != "" {
 		return ""
 	}
@@ -238,18 +254,30 @@ func alike(in *Input) string {
 // listedTwice says that nvidia-smi lists processes on the failed card that also work on another one: ranks that opened a
 // context on a card that is not theirs.
 func listedTwice(in *Input) string {
-	var most int64
-	pids := map[int]bool{}
+	var most, all int64
+	pids, homes := map[int]bool{}, map[int]int{} // those that hold more elsewhere, and where each one is besides
 	for _, a := range in.Listed {
-		elsewhere := func(b Listed) bool { return b.PID == a.PID && b.Device != a.Device && b.Bytes > a.Bytes }
-		if in.Device != nil && a.Device == *in.Device && slices.ContainsFunc(in.Listed, elsewhere) {
-			pids[a.PID], most = true, max(most, a.Bytes)
+		if in.Device == nil || a.Device != *in.Device {
+			continue
+		}
+		for _, b := range in.Listed {
+			if b.PID != a.PID || b.Device == a.Device {
+				continue
+			}
+			homes[a.PID], all = b.Device, max(all, a.Bytes)
+			if b.Bytes > a.Bytes {
+				pids[a.PID], most = true, max(most, a.Bytes)
+			}
 		}
 	}
-	if len(pids) == 0 {
+	n := len(pids)
+	if len(slices.Compact(slices.Sorted(maps.Values(homes)))) > 1 { // one process on several cards may have split its model
+		n, most = len(homes), all
+	}
+	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("nvidia-smi lists %d processes with up to %s each on this card that work on other cards", len(pids), classifier.GiB(most))
+	return fmt.Sprintf("nvidia-smi lists %d processes with up to %s each on this card that work on other cards", n, classifier.GiB(most))
 }
 
 // ListedHolder says that nvidia-smi lists another process on the failed card that holds what was missing.

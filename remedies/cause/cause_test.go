@@ -219,6 +219,15 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "forward", request(memory.Explanation{What: "logits", Seen: true, Met: true, Text: "6,570 tokens."}), func(in *Input) { in.Process, in.Others, in.Allocated = bytes(0), bytes(60), bytes(18) }),
 		},
 		{
+			"nvidia-smi lists ranks of several cards on one, or one process on several", "wrong_device",
+			failure("gpu", "backward", onCards(Listed{PID: 11, Device: 0, Bytes: 3 << 30}, Listed{PID: 12, Device: 0, Bytes: 3 << 30}, Listed{PID: 11, Device: 1, Bytes: 1 << 30}, Listed{PID: 12, Device: 2, Bytes: 1 << 30})),
+			failure("gpu", "backward", onCards(Listed{PID: 11, Device: 0, Bytes: 3 << 30}, Listed{PID: 11, Device: 1, Bytes: 1 << 30}, Listed{PID: 11, Device: 1, Bytes: 1 << 30})),
+		},
+		{
+			"torch.load without and with a place", "wrong_device", failure("gpu", "checkpoint", stack("train.py resume state = torch.load(path)")),
+			failure("gpu", "checkpoint", stack("train.py resume state = torch.load(path, map_location=loc)")),
+		},
+		{
 			"nvidia-smi lists a rank on two cards", "wrong_device", failure("gpu", "backward", listing(1<<30, 30<<30)), failure("gpu", "backward", listing(30<<30, 1<<30)),
 		},
 		{
@@ -373,4 +382,10 @@ func TestHostFiguresAreOfOneNode(t *testing.T) {
 			assert.Contains(t, states.Text, c.states)
 		})
 	}
+}
+
+// onCards are processes that nvidia-smi lists; the first card failed.
+func onCards(listed ...Listed) func(in *Input) {
+	first := 0
+	return func(in *Input) { in.Device, in.Listed = &first, listed }
 }
