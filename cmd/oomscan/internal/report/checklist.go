@@ -118,6 +118,8 @@ func inShort(g *glyphs, c *Change) []span {
 	switch {
 	case c.To == nil || *c.To == c.Snippet || len(*c.To) > most || c.From != nil && len(*c.From) > most:
 		return nil
+	case c.Syntax == "flag" && strings.HasPrefix(c.Snippet, "-") && (c.From == nil || isSwitch(*c.From)):
+		return []span{{plain, ": "}, {good, c.Snippet}} // a switch takes no value
 	case c.Key != "" && (c.From == nil || isSwitch(*c.From)):
 		return []span{{plain, ": "}, {good, lastPart(c.Key) + "=" + *c.To}}
 	}

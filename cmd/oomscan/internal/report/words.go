@@ -153,6 +153,9 @@ func requestText(in *Incident) string {
 		return ""
 	}
 	var b strings.Builder
+	if in.Kind == "kv_cache" && r.Total != nil && r.Free != nil && in.Shortfall != nil { // vLLM's whole share, not its cache
+		return fmt.Sprintf("The engine wants %s of the GPU's %s; %s was free: %s short.", size(*r.Request), size(*r.Total), size(*r.Free), size(*in.Shortfall))
+	}
 	if in.Kind == "kv_cache" {
 		fmt.Fprintf(&b, "It needs %s of KV cache", size(*r.Request))
 		if in.Shortfall != nil {
