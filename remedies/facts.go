@@ -84,7 +84,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			if !ok {
 				return verdict{}
 			}
-			return verdict{truthOf(n == 1), map[bool]string{true: "one GPU trains", false: "several GPUs train"}[n == 1]}
+			if n > 1 {
+				return verdict{no, "several GPUs train"}
+			}
+			return verdict{yes, "one GPU trains"}
 		}},
 		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained is told", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run).ID

@@ -157,7 +157,7 @@ func TestLaterSegmentsInheritLabels(t *testing.T) {
 		"a time but no logger": {"2025-06-01 10:00:00,123 - mod - ERROR - x", "y", "local=2025-06-01T10:00:00.123"},
 	} {
 		_, outer := Peel([]byte(c.outer))
-		_, h := PeelInherit([]byte(c.segment), outer)
+		_, h := new(Peeler).PeelInherit([]byte(c.segment), outer)
 		assert.Equal(t, c.says, says(&h), name)
 	}
 }

@@ -53,7 +53,7 @@ type Header struct {
 	// Repeats is the n of Ray's "[repeated nx across cluster]", 0 when there is none.
 	Repeats int
 	// Partial is set if a container runtime split the line here: the next line of the same stream continues it. Then only the
-	// runtime's prefix was taken off; the whole is to be peeled again, by [PeelInherit].
+	// runtime's prefix was taken off; the whole is to be peeled again, by [Peeler.PeelInherit].
 	Partial bool
 	// Stream distinguishes the writers of one source: two lines belong together only when source and
 	// Stream are equal. It is made of the labels (process and pid, rank, task, container), never of times or levels.

@@ -218,12 +218,6 @@ func (p *peeler) word(b []byte) string {
 
 // PeelInherit peels a segment that is not the first of its line. outer is the first segment's header: its labels stand
 // for the whole line (Ray labels a progress bar's first rewrite only), unless the segment has labels of its own.
-func PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
-	body, h = Peel(seg)
-	return body, inherit(h, outer)
-}
-
-// PeelInherit is [PeelInherit].
 func (w *Peeler) PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
 	body, h = w.Peel(seg)
 	return body, inherit(h, outer)
