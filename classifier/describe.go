@@ -137,7 +137,7 @@ func (r *Run) lookup(names ...string) (Value, bool) {
 	for _, n := range names {
 		var best string
 		for k := range r.Config {
-			if (strings.HasSuffix(k, "."+n) || strings.TrimLeft(k, "-") == n) && (best == "" || k < best) {
+			if (strings.HasSuffix(k, "."+n) || strings.ReplaceAll(strings.TrimLeft(k, "-"), "-", "_") == n) && (best == "" || k < best) {
 				best = k
 			}
 		}
@@ -184,7 +184,7 @@ func (r *Run) sizesFromConfig() {
 		names []string
 	}{
 		{&r.Nodes, []string{"trainer.nnodes", "cluster.num_nodes", "actor_num_nodes", "nnodes"}},
-		{&r.GPUsPerNode, []string{"trainer.n_gpus_per_node", "cluster.gpus_per_node", "actor_num_gpus_per_node", "num_gpus_per_node", "nproc_per_node", "nproc-per-node"}},
+		{&r.GPUsPerNode, []string{"trainer.n_gpus_per_node", "cluster.gpus_per_node", "actor_num_gpus_per_node", "num_gpus_per_node", "nproc_per_node"}},
 		{&r.WorldSize, []string{"world_size", "dist_world_size"}},
 	} {
 		if v, ok := r.lookup(t.names...); ok {

@@ -10,7 +10,7 @@ func TestTheModelIsNamedByTheSettingOfEachFramework(t *testing.T) {
 	t.Parallel()
 	const model = "Qwen/Qwen2.5-7B"
 	for _, key := range []string{
-		"actor_rollout_ref.model.path", "trainer.policy.model.path", "policy.model_name", "actor.path", "--model_name_or_path", "worker.actor.model.model_path", "--pretrain", "hf_checkpoint",
+		"actor_rollout_ref.model.path", "trainer.policy.model.path", "policy.model_name", "actor.path", "--model_name_or_path", "worker.actor.model.model_path", "--pretrain", "hf_checkpoint", "--hf-checkpoint",
 		"base_model", "model.path", "model.name",
 	} {
 		name := func(value string) string {
