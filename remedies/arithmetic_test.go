@@ -320,3 +320,28 @@ func TestAPassMayFollowTheBudgetOfTraining(t *testing.T) {
 	assert.Contains(t, strings.Join(c.Findings, "\n"), "16,384 tokens x 151,936 vocabulary x 4 bytes = 9.27 GiB; that is exactly --max-tokens-per-gpu")
 	assert.Contains(t, strings.Join(ask("16384").Findings, "\n"), "that is exactly --log-probs-max-tokens-per-gpu")
 }
+
+func TestAnEngineStepThatComputesLogitsOfAWholeChunkIsReadBySize(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		run *classifier.Run
+		key string
+	}{
+		"SGLang": {run("sglang", "chunked_prefill_size", "8192", "mem_fraction_static", "0.9", "vocab_size", "152064"), "--chunked-prefill-size"},
+		"vLLM":   {run("vllm", "max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9", "vocab_size", "152064"), "--max-num-batched-tokens"},
+	} {
+		in := with(gpuOOM("rollout"), func(r *classifier.Root) {
+			r.Message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 2 has a total capacity of 79.11 GiB of which 3.02 GiB is free."
+			r.Requested, r.Free, r.Total = gibs(4.64), gibs(3.02), gibs(79.11)
+			r.Trace = frames("/x/"+c.run.Framework+"/logits_processor.py|_get_logits|logits = logits.float()")
+		})
+		got := For(c.run, in)
+		require.NotNil(t, got.Cause, name)
+		assert.Equal(t, "engine_activation", got.Cause.ID, name)
+		assert.Contains(t, got.Cause.Text, "8,192 tokens x 152,064 vocabulary x 4 bytes = 4.64 GiB; that is exactly "+c.key, name)
+		i := slices.IndexFunc(got.Proposals, func(p Proposal) bool { return p.Changes[0].Key == c.key })
+		require.GreaterOrEqual(t, i, 0, name)
+		assert.Equal(t, "4096", *got.Proposals[i].Changes[0].To, name)
+		assert.Contains(t, got.Proposals[i].Text, "4.64 -> 2.32 GiB", name)
+	}
+}

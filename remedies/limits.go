@@ -15,7 +15,11 @@ func tokenLimit(ctx *Context) *memory.Limit {
 		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
 	}
 	var first *memory.Limit
-	for _, b := range bounds()[ctx.run.Framework] {
+	rows := bounds()[ctx.run.Framework]
+	if ctx.is("engine_process") {
+		rows = engineBounds
+	}
+	for _, b := range rows {
 		l := limitOf(ctx, &b)
 		switch {
 		case l == nil:
@@ -60,6 +64,12 @@ var (
 		{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}, when: []string{"not dynamic_batch"}},
 	}
 )
+
+// engineBounds cap the tokens of one step of an inference engine: a prefill is cut into chunks of that size.
+var engineBounds = []bound{
+	{phases: []string{"rollout"}, budget: "--chunked-prefill-size"},
+	{phases: []string{"rollout"}, budget: "--max-num-batched-tokens"},
+}
 
 // bounds are the limits by framework, in the order in which they are asked. Sources: remedies.md part 2, that is
 // verl/utils/seqlen_balancing.py, slime/utils/arguments.py, areal/api/cli_args.py, openrlhf/cli/train_ppo_ray.py,

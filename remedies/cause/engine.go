@@ -45,11 +45,14 @@ var engines = []hypothesis{
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
+			{proof, both(when("the request is that of the logits of one step", func(in *Input) bool {
+				return len(in.Request) > 0 && in.Request[0].What == "logits" && in.Request[0].Seen && in.Request[0].Met
+			}), (*Input).servingEngine)},
 			{proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
 			{proof, both(when("the buffer that the engine computes in did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
-		figure: plain("the activations of one engine step do not fit beside weights and KV cache"),
+		figure: requestFigure("the activations of one engine step do not fit beside weights and KV cache"),
 	},
 	{
 		id: "engine_share_too_large",
