@@ -3,6 +3,7 @@ package remedies
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,15 +119,19 @@ func anyIncident(rng *rand.Rand) *classifier.Incident {
 	return in
 }
 
-// TestAdviceHoldsWhateverTheLogSays asks for advice on runs that no one ever had.
-// tries is how often a property is tried: a tenth under -short, which the race detector runs with.
+// tries is how often a property is tried: a fifth of n, a twentieth under -short, which the race detector runs with, and all n
+// where OOMSCAN_TEST_ALL is set.
 func tries(n int) int {
-	if testing.Short() {
-		return n / 10
+	switch {
+	case os.Getenv("OOMSCAN_TEST_ALL") != "":
+		return n
+	case testing.Short():
+		return n / 20
 	}
-	return n
+	return n / 5
 }
 
+// TestAdviceHoldsWhateverTheLogSays asks for advice on runs that no one ever had.
 func TestAdviceHoldsWhateverTheLogSays(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 12))

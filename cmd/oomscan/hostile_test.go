@@ -74,15 +74,15 @@ func scanLog(t *testing.T, log []byte) report.Report {
 	return r
 }
 
-// sample is every fourth of a list from the first-th on, every sixteenth under -short, which the race detector runs with, and all
+// sample is every tenth of a list from the first-th on, every thirtieth under -short, which the race detector runs with, and all
 // of it where OOMSCAN_TEST_ALL is set. It serves tests of what holds for any log: each begins elsewhere.
 func sample[T any](list []T, first int) (some []T) {
-	every := 4
+	every := 10
 	switch {
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return list
 	case testing.Short():
-		every = 16
+		every = 30
 	}
 	for i := first; i < len(list); i += every {
 		some = append(some, list[i])
