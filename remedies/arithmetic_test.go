@@ -345,3 +345,18 @@ func TestAnEngineStepThatComputesLogitsOfAWholeChunkIsReadBySize(t *testing.T) {
 		assert.Contains(t, got.Proposals[i].Text, "4.64 -> 2.32 GiB", name)
 	}
 }
+
+func TestOneLongSampleIsRecognizedByTheAnswerAlone(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{"32768": "one_long_sample", "20480": "budget_not_binding"} { // the prompt's length is not in the log
+		r := as(run("slime", "--use-dynamic-batch-size", "True", "--max-tokens-per-gpu", "9216", "--rollout-max-response-len", answer, "--tensor-model-parallel-size", "4", "vocab_size", "152064"), "megatron", "", "")
+		in := with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.84 GiB. GPU 0 has a total capacity of 79.19 GiB of which 3.79 GiB is free."
+			r.Requested, r.Free, r.Total = gibs(3.84), gibs(3.79), gibs(79.19)
+			r.Trace = frames("/root/slime/slime/backends/megatron_utils/loss.py|policy_loss_function|log_probs = get_log_probs(logits)")
+		})
+		got := For(r, in)
+		require.NotNil(t, got.Cause, answer)
+		assert.Equal(t, want, got.Cause.ID, answer)
+	}
+}

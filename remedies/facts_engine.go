@@ -32,6 +32,10 @@ func sleepAllocator(ctx *Context, _ string) verdict {
 		if f, t := ctx.settings.flag("offload_train"); t != unknown && !inEngine {
 			return verdict{t, fmt.Sprintf("%s is %s: torch_memory_saver holds the trainer's memory only when it is on", f.key, map[truth]string{yes: "on", no: "off"}[t])}
 		}
+		// Both turn --offload-train on unless it is set (slime/utils/arguments.py).
+		if f, t := ctx.settings.flag("offload", "colocate"); t == yes && !inEngine && ctx.run.Backend == "megatron" {
+			return verdict{yes, f.key + " is on, and torch_memory_saver then holds the trainer's memory"}
+		}
 	case "areal":
 		if f, t := ctx.settings.flag("enable_offload"); t != unknown {
 			return verdict{t, f.key + " decides whether torch_memory_saver is loaded"}

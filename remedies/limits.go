@@ -127,26 +127,27 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	}
 	longest, how := int64(0), make([]string, 0, 2)
 	for _, names := range b.lengths {
-		n, ok := ctx.settings.integer(names...)
-		if !ok || n > mostTokens {
-			longest = 0
-			break
+		if n, ok := ctx.settings.integer(names...); ok && n <= mostTokens {
+			longest += n
+			how = append(how, memory.Thousands(n))
 		}
-		longest += n
-		how = append(how, memory.Thousands(n))
+	}
+	atLeast := longest
+	if len(how) < len(b.lengths) {
+		longest = 0
 	}
 	if b.budget != "" {
 		n, ok := ctx.settings.integer(b.budget)
 		if !ok || n > mostTokens {
 			return nil
 		}
-		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest}
+		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest, AtLeast: atLeast}
 	}
 	n, ok := ctx.settings.integer(b.samples)
 	if !ok || longest <= 0 || n > mostTokens/longest {
 		return nil
 	}
-	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest}
+	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest, AtLeast: atLeast}
 	l.How = fmt.Sprintf("%d x (%s)", n, strings.Join(how, " + "))
 	if p, ok := ctx.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {
 		l.Tokens, l.How = ceilDiv(l.Tokens, p), l.How+fmt.Sprintf(" / %d", p)

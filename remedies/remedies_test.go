@@ -246,6 +246,8 @@ func TestApplies(t *testing.T) {
 			"torch.card.expandable-segments", yes, "6.40 GiB",
 		},
 		{"torch_memory_saver refuses them too", run("slime", "offload_train", "True"), fragmented(), "torch.card.expandable-segments", no, "torch_memory_saver"},
+		{"so it does for a trainer that shares the engine's cards", backend(run("slime", "--colocate", "True"), "megatron"), fragmented(), "torch.card.expandable-segments", no, "torch_memory_saver"},
+		{"unless it stays on the card", backend(run("slime", "--colocate", "True", "--offload-train", "False"), "megatron"), fragmented(), "torch.card.expandable-segments", yes, "6.40 GiB"},
 		{"a role that did not fail", run("verl", actor+"ppo_micro_batch_size_per_gpu", "8"), critic, "verl.actor.micro-batch-size", no, "critic"},
 		{"the role that failed", run("verl", "critic.ppo_micro_batch_size_per_gpu", "8"), critic, "verl.critic.micro-batch-size", yes, "8"},
 		{"more cache, not less", run("verl", rollout+"gpu_memory_utilization", "0.5"), kv("No available memory for the cache blocks"), "verl.rollout.gpu-memory-utilization-up", yes, "KV cache"},

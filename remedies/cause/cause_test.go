@@ -103,8 +103,8 @@ func TestEachCauseIsProvedAndRefuted(t *testing.T) {
 		{"attention_scores", failure("gpu", "forward", request(memory.Explanation{What: "attention", Seen: true, Text: "8,192 x 8,192 tokens."})), failure("gpu", "forward", stack("flash_attn.py flash_attn_func"))},
 		{"logits", failure("gpu", "backward", request(memory.Explanation{What: "logits", Met: true, Text: "24,000 tokens."})), failure("gpu", "rollout", at(memory.Logits), func(in *Input) { in.EngineFailed = true })},
 		{"entropy_chain", failure("gpu", "forward", stack("torch_functional.py entropy_from_logits")), failure("gpu", "rollout", stack("x.py entropy_from_logits"), func(in *Input) { in.EngineFailed = true })},
-		{"one_long_sample", failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{Longest: 10000} }), failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{Longest: 4000} })},
-		{"budget_not_binding", failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{Longest: 4000} }), failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{Longest: 10000} })},
+		{"one_long_sample", failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 10000} }), failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 4000} })},
+		{"budget_not_binding", failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 4000} }), failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 10000} })},
 		{"moe_imbalance", failure("gpu", "forward", stack("moe/experts.py grouped_gemm")), failure("gpu", "rollout", stack("moe/experts.py grouped_gemm"), func(in *Input) { in.EngineFailed = true })},
 		{
 			"pipeline_in_flight", failure("gpu", "forward", stack("pipeline_parallel/schedules.py forward_step"), setting("pipeline_model_parallel_size", "4"), func(in *Input) { in.Rank = number(1) }, request(memory.Explanation{What: "parameter", Seen: true})),

@@ -239,7 +239,7 @@ func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in
 
 // oneSample says that the request's tokens are no more than one sample may have.
 func (in *Input) oneSample() bool {
-	return in.Tokens != nil && in.Tokens.Longest > 0 && in.Request[0].High <= in.Tokens.Longest
+	return in.Tokens != nil && in.Tokens.AtLeast > 0 && in.Request[0].High <= in.Tokens.AtLeast
 }
 
 // loadedTwice says that more is allocated while the weights load than they take in 16 bits.

@@ -44,6 +44,9 @@ type Limit struct {
 	How     string
 	Samples int64 // of a micro-batch, when the setting counts them
 	Longest int64 // tokens of the longest sample, 0 when unknown
+	// AtLeast is Longest, or what the settings that are known allow one sample where another is missing: the answer without
+	// the prompt.
+	AtLeast int64
 }
 
 // Request is a refused allocation with what is known of the run around it.
@@ -213,8 +216,8 @@ func (r *Request) within(e *Explanation) bool {
 		e.Over = true
 		e.OverWhy = fmt.Sprintf("the micro-batch had about %s tokens, %s times its limit %s = %s", Thousands(rough(e.Low, e.High)), times(e.Low, l.Tokens), l.Key, l.Value)
 		switch {
-		case l.Longest > 0 && e.High <= l.Longest:
-			e.OverWhy += fmt.Sprintf(": one sample alone may have %s, and a sample is not cut", Thousands(l.Longest))
+		case l.AtLeast > 0 && e.High <= l.AtLeast:
+			e.OverWhy += fmt.Sprintf(": one sample alone may have %s, and a sample is not cut", Thousands(l.AtLeast))
 		default:
 			e.OverWhy += ": the limit is not what bounds it"
 		}
@@ -277,8 +280,8 @@ func (r *Request) tell(e *Explanation) string {
 		s += fmt.Sprintf("; that is all that the settings allow, %s", l.How)
 	case e.Over:
 		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
-		if l.Longest > 0 && e.High <= l.Longest {
-			s += fmt.Sprintf("one sample alone can have %s tokens and is never split, so lowering the limit does not help", Thousands(l.Longest))
+		if l.AtLeast > 0 && e.High <= l.AtLeast {
+			s += fmt.Sprintf("one sample alone can have %s tokens and is never split, so lowering the limit does not help", Thousands(l.AtLeast))
 		} else {
 			s += "the limit is not being applied, so lowering it does not help"
 		}

@@ -81,7 +81,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 		"one sample longer than the limit": {
 			asked(34.53, func(r *Request) {
 				r.Place, r.Wide, r.Vocab = Logits, Yes, Figure{Value: 151936}
-				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true, Longest: 65536}
+				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true, Longest: 65536, AtLeast: 65536}
 			}),
 			"logits",
 			[]string{"one sample alone can have 65,536 tokens"},
