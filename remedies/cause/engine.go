@@ -46,7 +46,7 @@ var engines = []hypothesis{
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
 			{proof, both(when("the request is that of the logits of one step", func(in *Input) bool {
-				return len(in.Request) > 0 && in.Request[0].What == "logits" && in.Request[0].Seen && in.Request[0].Met
+				return len(in.Request) > 0 && in.Request[0].What == "logits" && in.Request[0].Seen && in.Tokens != nil && in.Request[0].Low <= in.Tokens.Tokens
 			}), (*Input).servingEngine)},
 			{proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
 			{proof, both(when("the buffer that the engine computes in did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
