@@ -172,37 +172,20 @@ func (f *Follower) path(path string, s *Sight) {
 			return
 		}
 		f.watch(filepath.Dir(path), s)
-		matches, _ := filepath.Glob(path)
-		for _, m := range matches {
-			if !strings.HasPrefix(filepath.Base(m), ".") || strings.HasPrefix(filepath.Base(path), ".") {
-				f.path(m, s)
-			}
+		for _, m := range glob(path) {
+			f.path(m, s)
 		}
 	case info.IsDir():
-		f.folder(path, path, s)
+		walkFolder(path, func(dir string, _ error) { f.watch(dir, s) }, func(file string, e fs.DirEntry) {
+			if f.logs[file] == nil {
+				f.member(path, file, e, s)
+			}
+		})
 	case info.Mode().IsRegular():
 		if key := filepath.Clean(path); f.logs[key] == nil {
 			if _, known := f.passed[key]; !known {
 				f.add(path, "", s)
 			}
-		}
-	}
-}
-
-// folder looks for new files in a folder and below.
-func (f *Follower) folder(root, dir string, s *Sight) {
-	f.watch(dir, s)
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
-			if e.Name() != "CVS" {
-				f.folder(root, path, s)
-			}
-		case e.Type().IsRegular() && f.logs[path] == nil:
-			f.member(root, path, e, s)
 		}
 	}
 }
@@ -262,7 +245,7 @@ func (f *Follower) moved(path string, info fs.FileInfo) bool {
 // was read there.
 func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	dir, name := filepath.Split(path)
-	of := func(c *stretch) bool {
+	isSource := func(c *stretch) bool {
 		d, n := filepath.Split(filepath.Clean(c.path))
 		if d != dir || n == name || c.off == 0 || info.Size() < c.off {
 			return false
@@ -271,17 +254,8 @@ func (f *Follower) copied(path string, info fs.FileInfo) bool {
 		rest, ok := strings.CutPrefix(name, stem)
 		return ok && stem != "" && rest != "" && strings.ContainsRune(".-_~", rune(rest[0])) && c.at(path)
 	}
-	for _, l := range f.order {
-		if of(&l.read) {
-			return true
-		}
-	}
-	for i := range f.past {
-		if of(&f.past[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.order, func(l *Log) bool { return isSource(&l.read) }) ||
+		slices.ContainsFunc(f.past, func(c stretch) bool { return isSource(&c) })
 }
 
 // Close closes all files.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -60,8 +61,13 @@ func (l *lister) path(path string) {
 		return
 	}
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && l.pattern(path) {
-		return
+	if errors.Is(err, fs.ErrNotExist) {
+		if matches := glob(path); len(matches) > 0 {
+			for _, m := range matches {
+				l.path(m)
+			}
+			return
+		}
 	}
 	if err != nil {
 		l.problem(path, bare(err), hintFor(path, err))
@@ -85,23 +91,38 @@ func null(info fs.FileInfo) bool {
 	return err == nil && os.SameFile(info, empty)
 }
 
-// pattern lists what a pattern matches, if anything: one that the shell passed on, for it was quoted or comes from a file.
-func (l *lister) pattern(path string) bool {
-	if !strings.ContainsAny(path, "*?[") {
-		return false
+// glob returns the existing paths that match a pattern. As in a shell, hidden files only match a pattern that begins with
+// a dot. Patterns arrive unexpanded when they were quoted or come from a file.
+func glob(pattern string) []string {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return nil
 	}
-	matches, _ := filepath.Glob(path)
-	found := false
-	for _, m := range matches {
-		if strings.HasPrefix(filepath.Base(m), ".") && !strings.HasPrefix(filepath.Base(path), ".") {
-			continue // as in a shell
-		}
-		if _, err := os.Stat(m); err == nil {
-			found = true
-			l.path(m)
+	matches, _ := filepath.Glob(pattern)
+	return slices.DeleteFunc(matches, func(m string) bool {
+		_, err := os.Stat(m)
+		return err != nil || isHidden(m) && !isHidden(pattern)
+	})
+}
+
+func isHidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
+
+// walkFolder calls visit with each regular file in dir and below, in name order. It skips hidden files, links and version
+// control. It calls enter with each folder and the error of reading it. Links are not followed, so there are no cycles.
+func walkFolder(dir string, enter func(dir string, err error), visit func(path string, e fs.DirEntry)) {
+	entries, err := os.ReadDir(dir) // with an error, the entries read before it
+	enter(dir, err)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case isHidden(path):
+		case e.IsDir():
+			if e.Name() != "CVS" { // the one version control folder that is not hidden
+				walkFolder(path, enter, visit)
+			}
+		case e.Type().IsRegular():
+			visit(path, e)
 		}
 	}
-	return found
 }
 
 // file lists a regular file that was named on the command line.
@@ -142,7 +163,12 @@ func (l *lister) root(path string) {
 	problems := len(l.problems)
 	members := 0
 	var skipped Skipped
-	l.folder(path, path, &members, &skipped)
+	unreadable := func(dir string, err error) {
+		if err != nil {
+			l.problem(dir, bare(err), hintFor(dir, err))
+		}
+	}
+	walkFolder(path, unreadable, func(file string, e fs.DirEntry) { l.member(path, file, e, &members, &skipped) })
 	switch {
 	case skipped != Skipped{}:
 		p := Problem{Name: path, Err: &skipped, Note: true, Hint: skipped.Hint()}
@@ -161,27 +187,6 @@ func (l *lister) none() error {
 		return ErrNothingObserved
 	}
 	return ErrNoLogs
-}
-
-// folder lists the members of a folder below root, recursively; it adds to the number of text files and to that of others. Links
-// are not followed, so the depth is that of a real tree, which the longest path that the system takes bounds.
-func (l *lister) folder(root, dir string, members *int, skipped *Skipped) {
-	entries, err := os.ReadDir(dir) // by name; what was read before an error counts
-	if err != nil {
-		l.problem(dir, bare(err), hintFor(dir, err))
-	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
-			if e.Name() != "CVS" { // the one version control folder that is not hidden
-				l.folder(root, path, members, skipped)
-			}
-		case e.Type().IsRegular():
-			l.member(root, path, e, members, skipped)
-		}
-	}
 }
 
 // member lists one file of a folder.

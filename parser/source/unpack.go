@@ -104,33 +104,31 @@ func (w *walk) problem(name string, err error, hint string) {
 	w.problems = append(w.problems, Problem{Name: name, Err: err, Hint: hint})
 }
 
-// log hands out a log.
+// log hands out a log. found reports whether it is in a folder or an archive, so that nobody named it.
 func (w *walk) log(name string, r io.Reader, found bool) {
-	w.hand(w.visit.Log, name, r, found, &w.skipped.Logs)
-}
-
-// observations hands out a file of observations.
-func (w *walk) observations(name string, r io.Reader, found bool) {
-	visit := w.visit.Observations
-	if found && w.visit.Log != nil {
-		visit = nil
-	}
-	w.hand(visit, name, r, found, &w.skipped.Observations)
-}
-
-// hand gives what was found to its visitor, or counts it.
-func (w *walk) hand(to Visit, name string, r io.Reader, found bool, skipped *int) {
 	switch {
-	case to == nil && found:
-		*skipped++
-		return
-	case to == nil && skipped == &w.skipped.Logs:
+	case w.visit.Log != nil:
+		w.hand(w.visit.Log, name, r)
+	case found:
+		w.skipped.Logs++
+	default:
 		w.problem(name, ErrNoObservations, "oomscan --format obs writes such files; oomscan PATH reads logs")
-		return
-	case to == nil:
-		w.problem(name, ErrObservations, "oomscan merge reads them")
-		return
 	}
+}
+
+// observations hands out a file of observations; found as for [walk.log].
+func (w *walk) observations(name string, r io.Reader, found bool) {
+	switch {
+	case found && (w.visit.Log != nil || w.visit.Observations == nil):
+		w.skipped.Observations++
+	case w.visit.Observations == nil:
+		w.problem(name, ErrObservations, "oomscan merge reads them")
+	default:
+		w.hand(w.visit.Observations, name, r)
+	}
+}
+
+func (w *walk) hand(to Visit, name string, r io.Reader) {
 	w.logs++
 	if f, ok := r.(*os.File); ok {
 		to(name, f)
@@ -343,13 +341,10 @@ func (w *walk) member(archive, name string) string {
 
 // hidden says that a folder would pass over a member: it, or a folder that it is in, is hidden or of version control.
 func hidden(name string) bool {
-	dir, _ := path.Split(path.Clean(name))
-	for part := range strings.SplitSeq(path.Clean(name), "/") {
-		if strings.HasPrefix(part, ".") && part != "." && part != ".." {
-			return true
-		}
-	}
-	return strings.HasPrefix(dir, "CVS/") || strings.Contains(dir, "/CVS/")
+	name = path.Clean(name)
+	return strings.Contains("/"+path.Dir(name)+"/", "/CVS/") || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return strings.HasPrefix(part, ".") && part != "." && part != ".."
+	})
 }
 
 // entry counts one more member of an archive.
