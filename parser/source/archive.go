@@ -44,7 +44,7 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 			if below.err != nil {
 				err = below.err
 			} else {
-				err = verdict("tar", 0, err)
+				err = explain("tar", 0, err)
 			}
 			w.problem(at.name, err, "")
 			return false
@@ -104,13 +104,13 @@ func (w *walk) nextTar(at place, r *bufio.Reader) bool {
 }
 
 // heldZip reads a zip that cannot be read at offsets where it is.
-func (w *walk) heldZip(at place, r io.Reader) {
-	if !w.held {
+func (w *walk) bufferedZip(at place, r io.Reader) {
+	if !w.locked {
 		if turn := w.unpacker.Turn; turn != nil {
 			turn(w.input)
 		}
-		w.unpacker.held.Lock()
-		w.held = true
+		w.unpacker.zipLock.Lock()
+		w.locked = true
 	}
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(r, maxZip-w.memory+1))
@@ -196,7 +196,7 @@ func (w *walk) zipMember(at place, f *zip.File, spent int64) int64 {
 		if errors.Is(err, zip.ErrAlgorithm) {
 			err = fmt.Errorf("packed in a way that is not known here (zip method %d)", f.Method)
 		} else {
-			err = verdict("zip", 0, err)
+			err = explain("zip", 0, err)
 		}
 		w.problem(at.name, err, "")
 		return 0

@@ -70,16 +70,16 @@ func zstdOptions() []zstd.DOption {
 }
 
 // readable says that a compressed format is one that is read.
-func readable(format string) bool {
+func isSupported(format string) bool {
 	return decoders[format] != nil || format == "tar" || format == "zip"
 }
 
 // verdict says what a decoder's error means, after it gave so many bytes.
-func verdict(format string, out int64, err error) error {
+func explain(format string, out int64, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, xz.ErrBuf):
 		return fmt.Errorf("%w: the %s data ends in the middle; what was there is read", ErrCut, format)
-	case out > 0 && foreign(err):
+	case out > 0 && isTrailing(err):
 		return fmt.Errorf("%w: behind the end of the %s data, which was read whole; it is not read", ErrTrailing, format)
 	case errors.Is(err, xz.ErrMemlimit), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fmt.Errorf("%w: the %s data needs more than %s of memory to unpack", ErrLimit, format, amount(maxWindow))
@@ -88,7 +88,7 @@ func verdict(format string, out int64, err error) error {
 }
 
 // foreign says that a decoder met something else where another member or frame might begin.
-func foreign(err error) bool {
+func isTrailing(err error) bool {
 	var b bzip2.StructuralError
 	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, xz.ErrFormat) ||
 		errors.Is(err, lz4.ErrInvalidFrame) || errors.As(err, &b) && b == "bad magic value in continuation file"

@@ -29,8 +29,8 @@ func NewDecoder(head []byte) Decoder {
 	if columns := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns}
 	}
-	if w := wrapOf(head); w.width > 0 {
-		return &unwrapper{wrapped: w}
+	if w := detectWrapping(head); w.width > 0 {
+		return &unwrapper{wrapping: w}
 	}
 	return nil
 }

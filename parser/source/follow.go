@@ -22,14 +22,14 @@ type Follower struct {
 	// Except says which files are never read: what the caller writes itself. It may be nil.
 	Except func(fs.FileInfo) bool
 
-	paths   []string
-	logs    map[string]*Log // by their cleaned paths
-	order   []*Log
-	aliases map[string]*Log   // by the paths that links lead to
-	passed  map[string]passed // members of folders that are not read
-	past    []stretch         // contents that were read and may turn up under other names
-	folders map[string]bool
-	begun   bool
+	paths    []string
+	logs     map[string]*Log // by their cleaned paths
+	order    []*Log
+	aliases  map[string]*Log    // by the paths that links lead to
+	ignored  map[string]ignored // members of folders that are not read
+	finished []position         // contents that were read and may turn up under other names
+	folders  map[string]bool
+	started  bool
 
 	mu     sync.Mutex // of what the logs share, and of their files
 	opened int
@@ -39,7 +39,7 @@ type Follower struct {
 // NewFollower returns a follower of command-line paths, which has not looked at them yet.
 func NewFollower(paths []string, open int) *Follower {
 	return &Follower{
-		Open: open, paths: paths, logs: map[string]*Log{}, aliases: map[string]*Log{}, passed: map[string]passed{}, folders: map[string]bool{},
+		Open: open, paths: paths, logs: map[string]*Log{}, aliases: map[string]*Log{}, ignored: map[string]ignored{}, folders: map[string]bool{},
 	}
 }
 
@@ -47,7 +47,7 @@ func NewFollower(paths []string, open int) *Follower {
 const (
 	// linger is how long a file that another one took the place of must have been silent before that one is read: who
 	// writes to it has it open for a while.
-	linger = time.Second
+	quietTime = time.Second
 	// checked bytes before the place up to which a file was read tell whether it is the same one still.
 	checkLen = 64
 	maxPast  = 1024 // contents that are remembered
@@ -63,7 +63,7 @@ type Sight struct {
 }
 
 // passed is a member of a folder that is not read.
-type passed struct {
+type ignored struct {
 	info fs.FileInfo
 	copy bool // of a log that is read: a copy does not grow
 }
@@ -83,9 +83,9 @@ func (f *Follower) At(path string) *Log {
 // Look looks for files that were not there before. The first look finds what a scan of the paths would read.
 func (f *Follower) Look() Sight {
 	var s Sight
-	if !f.begun {
-		f.begun = true
-		f.first(&s)
+	if !f.started {
+		f.started = true
+		f.firstLook(&s)
 	}
 	for _, path := range f.paths {
 		f.path(path, &s)
@@ -94,7 +94,7 @@ func (f *Follower) Look() Sight {
 }
 
 // first lists what is there at the beginning.
-func (f *Follower) first(s *Sight) {
+func (f *Follower) firstLook(s *Sight) {
 	inputs, problems := List(f.paths)
 	for _, in := range inputs {
 		switch {
@@ -108,12 +108,12 @@ func (f *Follower) first(s *Sight) {
 		if in.Packed {
 			if what, err := sniffFile(in.Path, in.Size); err != nil || what.kind != wide {
 				s.Packed = append(s.Packed, in)
-				f.passed[filepath.Clean(in.Path)] = passed{}
+				f.ignored[filepath.Clean(in.Path)] = ignored{}
 				continue
 			}
 		}
 		if info, err := os.Stat(in.Path); err == nil && f.Except != nil && f.Except(info) {
-			f.passed[filepath.Clean(in.Path)] = passed{info: info}
+			f.ignored[filepath.Clean(in.Path)] = ignored{info: info}
 			continue
 		}
 		l := f.add(in.Path, in.From, s)
@@ -130,7 +130,7 @@ func (f *Follower) first(s *Sight) {
 			continue
 		}
 		s.Problems = append(s.Problems, p)
-		f.passed[filepath.Clean(p.Name)] = passed{}
+		f.ignored[filepath.Clean(p.Name)] = ignored{}
 	}
 }
 
@@ -183,7 +183,7 @@ func (f *Follower) path(path string, s *Sight) {
 		})
 	case info.Mode().IsRegular():
 		if key := filepath.Clean(path); f.logs[key] == nil {
-			if _, known := f.passed[key]; !known {
+			if _, known := f.ignored[key]; !known {
 				f.add(path, "", s)
 			}
 		}
@@ -192,7 +192,7 @@ func (f *Follower) path(path string, s *Sight) {
 
 // member looks at a file of a folder that is not followed.
 func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
-	was, known := f.passed[path]
+	was, known := f.ignored[path]
 	if known && was.info == nil {
 		return
 	}
@@ -204,13 +204,13 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 	if known && (!was.copy || info.Size() <= was.info.Size()) {
 		return
 	}
-	delete(f.passed, path)
+	delete(f.ignored, path)
 	if f.Except != nil && f.Except(info) || !known && f.moved(path, info) {
-		f.passed[path] = passed{info: info}
+		f.ignored[path] = ignored{info: info}
 		return
 	}
 	if !known && f.copied(path, info) {
-		f.passed[path] = passed{info: info, copy: true}
+		f.ignored[path] = ignored{info: info, copy: true}
 		return
 	}
 	if info.Size() > 0 {
@@ -218,12 +218,12 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 		case err != nil:
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.Problems = append(s.Problems, Problem{Name: path, Err: bare(err), Hint: hintFor(path, err)})
-				f.passed[path] = passed{info: info}
+				f.ignored[path] = ignored{info: info}
 			}
 			return
 		case what.kind != text && what.kind != wide:
 			// What is packed is no longer written to: most times it is a log that was followed.
-			f.passed[path] = passed{info: info}
+			f.ignored[path] = ignored{info: info}
 			return
 		}
 	}
@@ -234,28 +234,28 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 // moved says that a file is one whose content is followed, or was: it was renamed.
 func (f *Follower) moved(path string, info fs.FileInfo) bool {
 	for _, l := range f.order {
-		if l.info != nil && os.SameFile(l.info, info) && l.read.at(path) {
+		if l.info != nil && os.SameFile(l.info, info) && l.read.matches(path) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(f.past, func(c stretch) bool { return os.SameFile(c.info, info) && c.at(path) })
+	return slices.ContainsFunc(f.finished, func(c position) bool { return os.SameFile(c.info, info) && c.matches(path) })
 }
 
 // copied says that a file is a copy that a rotation made of a log: its name is longer than the log's, and it holds what
 // was read there.
 func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	dir, name := filepath.Split(path)
-	isSource := func(c *stretch) bool {
+	isSource := func(c *position) bool {
 		d, n := filepath.Split(filepath.Clean(c.path))
 		if d != dir || n == name || c.off == 0 || info.Size() < c.off {
 			return false
 		}
 		stem := strings.TrimSuffix(n, filepath.Ext(n))
 		rest, ok := strings.CutPrefix(name, stem)
-		return ok && stem != "" && rest != "" && strings.ContainsRune(".-_~", rune(rest[0])) && c.at(path)
+		return ok && stem != "" && rest != "" && strings.ContainsRune(".-_~", rune(rest[0])) && c.matches(path)
 	}
 	return slices.ContainsFunc(f.order, func(l *Log) bool { return isSource(&l.read) }) ||
-		slices.ContainsFunc(f.past, func(c stretch) bool { return isSource(&c) })
+		slices.ContainsFunc(f.finished, func(c position) bool { return isSource(&c) })
 }
 
 // Close closes all files.

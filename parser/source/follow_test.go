@@ -57,18 +57,18 @@ func (w *watch) read() {
 		for _, l := range w.f.Logs() {
 			name := strings.TrimPrefix(l.Name, w.root+"/")
 			for {
-				n, anew, err := l.Read(buf, w.now)
+				n, restarted, err := l.Read(buf, w.now)
 				require.NoError(w, err)
-				if anew {
+				if restarted {
 					w.got[name] += "|"
 				}
 				w.got[name] += string(buf[:n])
-				if n == 0 && !anew {
+				if n == 0 && !restarted {
 					break
 				}
 			}
 		}
-		w.now = w.now.Add(2 * linger)
+		w.now = w.now.Add(2 * quietTime)
 	}
 	assert.LessOrEqual(w, w.f.opened, max(w.f.Open, 1))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // leastEscaped is how many newlines the head of a log has that was kept as one JSON string.
-const leastEscaped = 4
+const minEscaped = 4
 
 // isEscaped recognizes a log that is one JSON string, by itself or in a record: one line, in which newlines are escaped. Records of
 // rollouts and data sets have such lines, too; what they hold was said and did not happen.
@@ -19,7 +19,7 @@ func isEscaped(head []byte) bool {
 		return false
 	}
 	line, rest, _ := bytes.Cut(head, []byte{'\n'})
-	return len(rest) == 0 && bytes.Count(line, []byte(`\n`)) >= leastEscaped
+	return len(rest) == 0 && bytes.Count(line, []byte(`\n`)) >= minEscaped
 }
 
 // isLogRecord reports whether text begins a record with the output of a program, and nothing of a conversation or a sample.

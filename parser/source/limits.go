@@ -79,7 +79,7 @@ func (l *layer) Read(p []byte) (int, error) {
 	case err != nil && err != io.EOF && l.below != nil && l.below.err != nil:
 		l.err = l.below.err // whatever the decompressor made of it
 	case err != nil && err != io.EOF:
-		l.err = verdict(l.format, l.out, err)
+		l.err = explain(l.format, l.out, err)
 	case l.walk.expanded > limits.Expanded:
 		l.err = fmt.Errorf("%w: expands to more than %s (--max-expanded); what follows is not read", ErrLimit, amount(limits.Expanded))
 		l.walk.stop, l.walk.over = true, l.err

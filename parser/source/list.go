@@ -78,7 +78,7 @@ func (l *lister) path(path string) {
 		l.root(path)
 	case mode.IsRegular():
 		l.file(path, info.Size())
-	case mode&fs.ModeNamedPipe != 0, null(info): // other devices may never end: /dev/zero
+	case mode&fs.ModeNamedPipe != 0, isNullDevice(info): // other devices may never end: /dev/zero
 		l.add(Input{Name: path, Path: path, Size: -1})
 	default:
 		l.problem(path, ErrKind, "name a log file, a folder of logs, or - for the standard input")
@@ -86,7 +86,7 @@ func (l *lister) path(path string) {
 }
 
 // null says that a path leads to the device that is empty.
-func null(info fs.FileInfo) bool {
+func isNullDevice(info fs.FileInfo) bool {
 	empty, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, empty)
 }
@@ -138,7 +138,7 @@ func (l *lister) file(path string, size int64) {
 	case wide:
 		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
 	case compressed:
-		if !readable(what.format) {
+		if !isSupported(what.format) {
 			l.problem(path, fmt.Errorf("%w (%s)", ErrCompressed, what.format), unpackHint(path, what.format))
 			return
 		}
@@ -173,16 +173,16 @@ func (l *lister) root(path string) {
 	case skipped != Skipped{}:
 		p := Problem{Name: path, Err: &skipped, Note: true, Hint: skipped.Hint()}
 		if members == 0 {
-			p.Note, p.Err = false, fmt.Errorf("%w: %w", l.none(), &skipped)
+			p.Note, p.Err = false, fmt.Errorf("%w: %w", l.nothingFound(), &skipped)
 		}
 		l.problems = append(l.problems, p)
 	case members == 0 && len(l.problems) == problems:
-		l.problem(path, l.none(), "hidden files and links are passed over in a folder; name them themselves to have them read")
+		l.problem(path, l.nothingFound(), "hidden files and links are passed over in a folder; name them themselves to have them read")
 	}
 }
 
 // none says that a folder holds nothing of what is wanted.
-func (l *lister) none() error {
+func (l *lister) nothingFound() error {
 	if l.observations {
 		return ErrNothingObserved
 	}
@@ -206,7 +206,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 		skipped.Observations++
 	case l.observations && (what.kind == text || what.kind == wide):
 		skipped.Logs++
-	case what.kind == text, what.kind == wide, what.kind == observations, what.kind == compressed && readable(what.format):
+	case what.kind == text, what.kind == wide, what.kind == observations, what.kind == compressed && isSupported(what.format):
 		*members++
 		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind == wide || what.kind == compressed})
 	case what.kind == compressed:

@@ -12,7 +12,7 @@ import (
 )
 
 // seen is a file of observations, as far as it matters here.
-const seen = observed + `v1","version":"1"}` + "\n{\"end\":{\"lines\":1}}\n"
+const seen = observationsPrefix + `v1","version":"1"}` + "\n{\"end\":{\"lines\":1}}\n"
 
 // both walks all inputs and says who took what.
 func both(t *testing.T, inputs []Input, logs bool) (took, problems []string, skipped Skipped) {
@@ -101,7 +101,7 @@ func TestNothingObservedIsSaid(t *testing.T) {
 // TestAPipeOfObservationsIsUnpacked looks at the first bytes of a stream as they come.
 func TestAPipeOfObservationsIsUnpacked(t *testing.T) {
 	t.Parallel()
-	for n := 1; n < len(observed); n++ {
+	for n := 1; n < len(observationsPrefix); n++ {
 		_, sure := Begins([]byte(seen[:n]))
 		assert.False(t, sure, "%q", seen[:n])
 	}

@@ -119,23 +119,23 @@ func sniff(b []byte) content {
 	if c := structured(b); c.format != "" {
 		return c
 	}
-	if format := damaged(b); format != "" {
+	if format := damagedFormat(b); format != "" {
 		return content{compressed, format}
 	}
-	if bytes.HasPrefix(b, []byte(observed)) {
+	if bytes.HasPrefix(b, []byte(observationsPrefix)) {
 		return content{kind: observations}
 	}
 	if isReport(b) {
 		return content{kind: ownReport}
 	}
-	if k := letters(b); k != text || NewDecoder(b) == nil {
+	if k := classify(b); k != text || NewDecoder(b) == nil {
 		return content{kind: k}
 	}
 	return content{kind: wide}
 }
 
 // damaged recognizes compressed data of which one of the first bytes is wrong. Its other bytes are none that a text begins with.
-func damaged(b []byte) string {
+func damagedFormat(b []byte) string {
 	for _, m := range magics {
 		if m.kind != compressed || m.at > 0 || len(m.bytes) < 4 || len(b) < len(m.bytes) {
 			continue
@@ -178,7 +178,7 @@ func Begins(head []byte) (form Form, sure bool) {
 	if len(head) >= blockLen {
 		return Plain, true
 	}
-	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 || len(head) < len(observed) && strings.HasPrefix(observed, string(head)) {
+	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 || len(head) < len(observationsPrefix) && strings.HasPrefix(observationsPrefix, string(head)) {
 		return Plain, false // the header of a tar is full of zeros
 	}
 	for _, m := range magics {
@@ -197,14 +197,14 @@ func wideText(b []byte) bool {
 	var d UTF16
 	decoded := d.Append(nil, b)
 	broken := bytes.Count(decoded, []byte("\ufffd")) // one in thirty of evenly spread bytes
-	return !bytes.HasPrefix(decoded, []byte{0}) && letters(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
+	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 
 // leastHole is how many NULs in a row are a hole in a text: numbers have fewer.
-const leastHole = 16
+const minHole = 16
 
 // letters distinguishes text from other data by how its bytes are spread. Holes are nothing's bytes.
-func letters(b []byte) kind {
+func classify(b []byte) kind {
 	n := len(b)
 	var zero, run, control, high int
 	for _, c := range b {
@@ -213,7 +213,7 @@ func letters(b []byte) kind {
 			run++
 			continue
 		}
-		if run >= leastHole {
+		if run >= minHole {
 			zero, n = zero-run, n-run
 		}
 		run = 0
@@ -224,7 +224,7 @@ func letters(b []byte) kind {
 			control++
 		}
 	}
-	if run >= leastHole {
+	if run >= minHole {
 		zero, n = zero-run, n-run
 	}
 	switch {

@@ -30,7 +30,7 @@ type Unpacker struct {
 
 	expanded atomic.Int64 // by the decompressors of all inputs
 
-	held sync.Mutex // by the input whose zip files are in memory: one at a time keeps the sum bounded
+	zipLock sync.Mutex // by the input whose zip files are in memory: one at a time keeps the sum bounded
 }
 
 // A Visit reads one log. A regular file that is no archive comes as an *os.File, everything else as a stream. The
@@ -83,15 +83,15 @@ type walk struct {
 	archives int
 	logs     int
 	memory   int64 // bytes of zip files in memory
-	held     bool
+	locked   bool
 	stop     bool  // nothing more of this input is read
 	over     error // it expanded to too much
 	reported error // the error that the last log ended with
 }
 
 func (w *walk) release() {
-	if w.held {
-		w.unpacker.held.Unlock()
+	if w.locked {
+		w.unpacker.zipLock.Unlock()
 	}
 }
 
@@ -278,12 +278,12 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 // packed reads an archive or a compressed stream.
 func (w *walk) packed(at place, r *bufio.Reader, format string, found bool) {
 	switch {
-	case !readable(format) && found:
+	case !isSupported(format) && found:
 		w.skipped.Compressed++
-	case !readable(format):
+	case !isSupported(format):
 		w.problem(at.name, fmt.Errorf("%w (%s)", ErrCompressed, format), unpackHint(at.name, format))
 	case format == "zip":
-		w.heldZip(at, r)
+		w.bufferedZip(at, r)
 	case !w.enter(&at):
 	case format == "tar":
 		w.tar(at, r)
@@ -301,7 +301,7 @@ func (w *walk) compressed(at place, r *bufio.Reader, format string) {
 		if below.err != nil {
 			err = below.err
 		} else {
-			err = verdict(format, 0, err)
+			err = explain(format, 0, err)
 		}
 		w.problem(at.name, err, "")
 		return
