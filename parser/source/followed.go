@@ -11,23 +11,25 @@ import (
 	"time"
 )
 
+// Log is a file that a [Follower] follows.
 type Log struct {
 	Name string // as [Input.Name]
 	Path string
 
 	follower     *Follower
-	from         string      // the folder of the command line, empty if it was named itself
-	info         fs.FileInfo // of the file that is being read; nil: there was none yet
-	file         *os.File    // nil: closed
-	used         int         // tick of its last reading
+	from         string      // the folder of the command line that it was found in; empty if the file itself was named
+	info         fs.FileInfo // of the file being read; nil if it did not exist yet
+	file         *os.File    // nil while closed
+	used         int         // tick of the last read
 	read         position
 	sniffed      bool
-	notLog       bool      // it is no log
-	rejectedSize int64     // its size when its contents were no log
-	replacedAt   time.Time // when another file was seen in its place, or it was last read after that
-	searched     bool      // it was looked for under other names
+	notLog       bool      // it is not a log
+	rejectedSize int64     // its size when its contents were not a log
+	replacedAt   time.Time // when another file took its place, or the last read after that
+	searched     bool      // it was searched for under other names
 }
 
+// position is how far a file was read. The bytes before it identify the file's content.
 type position struct {
 	path string
 	info fs.FileInfo
@@ -35,6 +37,7 @@ type position struct {
 	tail []byte
 }
 
+// matches reports whether the file at path contains what was read.
 func (c *position) matches(path string) bool {
 	file, err := openRegular(path)
 	if err != nil {
@@ -46,6 +49,8 @@ func (c *position) matches(path string) bool {
 	return c.off > 0 && n == len(b) && string(b) == string(c.tail)
 }
 
+// Read reads the log's next bytes into p. It returns 0 bytes when there are no new ones. restarted means that another
+// content begins: the file was truncated or replaced. now is the current time. Logs of a follower may be read concurrently.
 func (l *Log) Read(p []byte, now time.Time) (n int, restarted bool, err error) {
 	l.follower.mu.Lock()
 	defer l.follower.mu.Unlock()
@@ -75,7 +80,7 @@ func (l *Log) Read(p []byte, now time.Time) (n int, restarted bool, err error) {
 			return 0, false, bare(err)
 		}
 		if l.findRenamed(); l.file == nil {
-			return 0, false, nil // not yet, or no longer
+			return 0, false, nil // does not exist yet, or no longer
 		}
 	}
 	l.replacedAt, l.searched = time.Time{}, false
@@ -87,6 +92,7 @@ func (l *Log) Read(p []byte, now time.Time) (n int, restarted bool, err error) {
 	return l.readMore(p)
 }
 
+// sniff reports whether the file is a log, once it has contents.
 func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 	if e := l.follower.Except; e != nil && e(info) {
 		l.notLog = true
@@ -103,7 +109,7 @@ func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 		l.sniffed = true
 		return true, nil
 	}
-	l.notLog, l.rejectedSize = info.Size() >= sniffLen, info.Size() // more bytes may show that it is a log
+	l.notLog, l.rejectedSize = info.Size() >= sniffLen, info.Size() // with more bytes it may turn out to be a log
 	switch {
 	case l.from != "":
 		return false, nil
@@ -113,6 +119,7 @@ func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 	return false, binaryError(what)
 }
 
+// replaced reads the rest of a file that another one took the place of. The new one is next after quietTime of silence.
 func (l *Log) replaced(p []byte, info fs.FileInfo, now time.Time) (int, bool, error) {
 	if l.findRenamed(); l.file != nil {
 		if n, restarted, err := l.readMore(p); n > 0 && !restarted && err == nil {
@@ -130,8 +137,10 @@ func (l *Log) replaced(p []byte, info fs.FileInfo, now time.Time) (int, bool, er
 	return 0, true, nil
 }
 
+// Left reports whether another file took the log's place and the old one is still being read.
 func (l *Log) Left() bool { return !l.replacedAt.IsZero() }
 
+// findRenamed opens a file that was renamed while it was closed, if it is still in its folder.
 func (l *Log) findRenamed() {
 	if l.file != nil || l.searched || l.info == nil {
 		return
@@ -150,6 +159,7 @@ func (l *Log) findRenamed() {
 	}
 }
 
+// restart begins a new content, and remembers the old one in case it turns up under another name.
 func (l *Log) restart(info fs.FileInfo) {
 	f := l.follower
 	if l.read.off > 0 {
@@ -165,13 +175,14 @@ func (l *Log) restart(info fs.FileInfo) {
 	l.info, l.read, l.replacedAt, l.searched = info, position{}, time.Time{}, false
 }
 
+// readMore reads on, and checks that the bytes before the position are still the same.
 func (l *Log) readMore(p []byte) (n int, restarted bool, err error) {
 	if l.file == nil {
 		if err := l.open(l.Path); err != nil {
 			return 0, false, bare(err)
 		}
 		if l.file == nil {
-			return 0, false, nil // replaced in this moment, which the next call sees
+			return 0, false, nil // just replaced; the next call notices
 		}
 	}
 	f := l.follower
@@ -181,7 +192,7 @@ func (l *Log) readMore(p []byte) (n int, restarted bool, err error) {
 	k := len(c.tail)
 	n, err = l.file.ReadAt(p, c.off-int64(k))
 	if n < k {
-		return 0, false, nil // it is shorter by now, which the next call sees
+		return 0, false, nil // just truncated; the next call notices
 	}
 	if string(p[:k]) != string(c.tail) {
 		l.restart(l.info)
@@ -190,7 +201,7 @@ func (l *Log) readMore(p []byte) (n int, restarted bool, err error) {
 	full := n == len(p)
 	n = copy(p, p[k:n])
 	if !full {
-		// A network file system may report the new size before it has the bytes.
+		// A network file system may report the new size before the bytes arrive.
 		for n > 0 && p[n-1] == 0 {
 			n--
 		}
@@ -208,6 +219,7 @@ func (l *Log) readMore(p []byte) (n int, restarted bool, err error) {
 	return n, false, bare(err)
 }
 
+// open opens the log's file at path, and closes the least recently used one if too many are open.
 func (l *Log) open(path string) error {
 	file, err := openRegular(path)
 	if err != nil {

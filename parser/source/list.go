@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// List expands command-line paths into inputs, in the order given. A folder stands for the text files in it and below,
-// in name order, and for the archives there. Hidden members, those of version control and links are passed over, and so
-// are oomscan's own reports; a path that is given itself is taken whatever its name. A path that does not exist and holds
-// one of *?[ is a pattern, as [filepath.Match] has it: it stands for the paths that match. A file that is reached twice is listed once. What cannot be read is a Problem, and the rest
+// List expands command-line paths into inputs, in the order given. A folder stands for the text files and archives in
+// it and below, in name order. It skips hidden files, version control, links and oomscan's own reports; a path that
+// was named itself is always taken. A path that does not exist but contains *, ? or [ is a pattern for
+// [filepath.Match]. A file that is reached twice is listed once. What cannot be read becomes a Problem, and listing
 // goes on.
 //
-// List does not block: it opens regular files and folders only.
+// List does not block: it opens only regular files and folders.
 func List(paths []string) ([]Input, []Problem) { return list(paths, false) }
 
-// ListObservations is List for files of observations: logs in a folder are passed over instead. What is packed is listed
-// by both, and told apart by [Unpacker.Walk].
+// ListObservations is List for files of observations: in a folder it skips logs instead. Both list packed files,
+// which [Unpacker.Walk] then tells apart.
 func ListObservations(paths []string) ([]Input, []Problem) { return list(paths, true) }
 
 func list(paths []string, observations bool) ([]Input, []Problem) {
@@ -36,7 +36,7 @@ type lister struct {
 	problems []Problem
 	seen     map[string]bool // cleaned paths of the inputs
 
-	observations bool // are wanted, not logs
+	observations bool // list observations instead of logs
 }
 
 func (l *lister) problem(name string, err error, hint string) {
@@ -46,7 +46,7 @@ func (l *lister) problem(name string, err error, hint string) {
 func (l *lister) add(in Input) {
 	key := Stdin
 	if in.Path != "" {
-		key = "/" + filepath.Clean(in.Path) // a file that is called "-" is not the standard input
+		key = "/" + filepath.Clean(in.Path) // a file named "-" is not the standard input
 	}
 	if !l.seen[key] {
 		l.seen[key] = true
@@ -54,7 +54,6 @@ func (l *lister) add(in Input) {
 	}
 }
 
-// path lists one path of the command line.
 func (l *lister) path(path string) {
 	if path == Stdin {
 		l.add(Input{Name: Stdin, Size: -1})
@@ -78,14 +77,14 @@ func (l *lister) path(path string) {
 		l.root(path)
 	case mode.IsRegular():
 		l.file(path, info.Size())
-	case mode&fs.ModeNamedPipe != 0, isNullDevice(info): // other devices may never end: /dev/zero
+	case mode&fs.ModeNamedPipe != 0, isNullDevice(info): // other devices, such as /dev/zero, may never end
 		l.add(Input{Name: path, Path: path, Size: -1})
 	default:
 		l.problem(path, ErrKind, "name a log file, a folder of logs, or - for the standard input")
 	}
 }
 
-// null says that a path leads to the device that is empty.
+// isNullDevice reports whether a path leads to /dev/null.
 func isNullDevice(info fs.FileInfo) bool {
 	empty, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, empty)
@@ -150,7 +149,7 @@ func (l *lister) file(path string, size int64) {
 
 const binaryHint = "name the log that the job wrote, such as slurm-123.err or train.log"
 
-// binaryError says what a file is that is no log.
+// binaryError says what kind of file it is, if that is known.
 func binaryError(what content) error {
 	if what.format == "" {
 		return ErrBinary
@@ -181,7 +180,7 @@ func (l *lister) root(path string) {
 	}
 }
 
-// none says that a folder holds nothing of what is wanted.
+// nothingFound returns the error for a folder without anything to read.
 func (l *lister) nothingFound() error {
 	if l.observations {
 		return ErrNothingObserved
@@ -189,7 +188,6 @@ func (l *lister) nothingFound() error {
 	return ErrNoLogs
 }
 
-// member lists one file of a folder.
 func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped *Skipped) {
 	info, err := e.Info()
 	var what content
@@ -198,7 +196,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrKind):
-		// Gone, or something else by now.
+		// Gone by now, or not a regular file any more.
 	case err != nil:
 		*members++
 		l.problem(path, bare(err), hintFor(path, err))
@@ -218,7 +216,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 	}
 }
 
-// bare strips the operation and the path from an error of package os: a [Problem] has the name already.
+// bare strips the operation and the path from an error of package os, because [Problem.Name] has the path.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -7,7 +7,8 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// The beginnings of oomscan's answers, of this version and earlier ones. A report quotes the log: read as one, it would double every incident.
+// How oomscan's own reports begin, in this and earlier versions. A report quotes the log, so reading it as a log
+// would double every incident.
 var (
 	sgr        = lazyre.New("\x1b\\[[0-9;]{0,16}m")
 	headline   = lazyre.New(`^ ` + badge + `  .+\n(?:.*\n){0,24}?(?:  what {6}| WHY   | CONFIRM FIRST  | EVIDENCE\n)`)
@@ -19,13 +20,13 @@ var (
 
 const badge = `(?:OUT OF MEMORY|SURVIVED|SUSPECTED|SUSPECT, NOT PROVEN|NOT MEMORY)`
 
-// observed is how a file of observations begins, in every version of its schema.
+// observationsPrefix is how a file of observations begins, in every version of the schema.
 const observationsPrefix = `{"schema":"oomscan.observations/`
 
-// maxOwn is how much of a file is looked at for the beginning of a report.
+// maxOwn is how many bytes of a file are searched for the beginning of a report.
 const maxOwn = 4 << 10
 
-// isReport reports whether a file that begins with b is a report of oomscan, in any of its formats.
+// isReport reports whether a file that begins with b is a report of oomscan, in any format.
 func isReport(b []byte) bool {
 	b = b[:min(len(b), maxOwn)]
 	first := b[:min(len(b), 64)]

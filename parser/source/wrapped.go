@@ -8,24 +8,24 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// wrapped is how the lines of a log were broken into rows.
+// wrapping describes how the lines of a log were broken into rows.
 type wrapping struct {
-	width       int    // of a row, in characters; 0: they were not
-	left, right string // around each row
-	atSpaces    bool   // rows end where words do
+	width       int    // of a row, in characters; 0 if lines were not broken
+	left, right string // what surrounds each row
+	atSpaces    bool   // rows end between words
 }
 
 const (
 	minWidth       = 60
 	maxWidth       = 240
-	maxFlowedWidth = 132 // where rows end at words
+	maxFlowedWidth = 132 // where rows end between words
 )
 
-// edges are what stands around the rows of a log that somebody quoted.
+// quoteMarks are what may surround the rows of a quoted log.
 var quoteMarks = []wrapping{{}, {left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}}
 
-// wrapOf recognizes a log whose lines were broken at a width, as a terminal, a box and a mail do: no row is longer, and words go on on
-// the next row.
+// detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
+// row is longer, and words continue on the next row.
 func detectWrapping(head []byte) wrapping {
 	for _, w := range quoteMarks {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
@@ -42,7 +42,7 @@ func detectWrapping(head []byte) wrapping {
 			}
 		}
 		if len(rows)*10 < all*9 {
-			continue // some rows are quoted in it
+			continue // the log only quotes some rows
 		}
 		if w.right != "" && box >= minWidth && box <= maxWidth {
 			w.atSpaces, w.width = true, box
@@ -64,7 +64,7 @@ func detectWrapping(head []byte) wrapping {
 	return wrapping{}
 }
 
-// inside is a row without what stands around it. It is not ok for one that has nothing of that, such as a box's upper edge.
+// inside returns a row without its quote marks. ok is false for a row without them, such as the top of a box.
 func (w wrapping) inside(row []byte) ([]byte, bool) {
 	row = bytes.TrimSuffix(row, []byte{'\r'})
 	if w.left == "" {
@@ -81,14 +81,14 @@ func (w wrapping) inside(row []byte) ([]byte, bool) {
 	return row, true
 }
 
-// leastBroken is how many words show that rows were broken.
+// minBroken is how many broken words prove that rows were broken at a width.
 const minBroken = 2
 
-// leastFlowed is the same for rows that end where words do.
+// minFlowed is the same for rows that end between words.
 const minFlowed = 4
 
-// breaksWords says whether rows show that they are of that width: words are broken at it, and what follows does not begin as the row does, which
-// is what a program's lines of one length do.
+// breaksWords reports whether rows were broken inside words. A next row that begins like the one before is a line of
+// its own: programs print many lines of one length.
 func (w wrapping) breaksWords(rows [][]byte) bool {
 	full, broken := 0, 0
 	for i, row := range rows[:max(0, len(rows)-1)] {
@@ -104,7 +104,7 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 	return broken >= minBroken && broken*6 >= full
 }
 
-// flows says whether rows show that they end where the next word would not have fit.
+// flows reports whether rows end where the next word would not have fit.
 func (w wrapping) flows(rows [][]byte) bool {
 	full, lowercase, starts := 0, map[string]bool{}, map[string]bool{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
@@ -122,7 +122,7 @@ func (w wrapping) flows(rows [][]byte) bool {
 	return len(lowercase) >= minFlowed && full*10 >= len(rows) || len(starts) >= 2*minFlowed && full*3 >= len(rows)
 }
 
-// goesOn says whether a line goes on from one row to the next.
+// continues reports whether a line continues from one row to the next.
 func (w wrapping) continues(row, next []byte) bool {
 	if lineStart().Match(next) {
 		return false
@@ -138,27 +138,27 @@ func (w wrapping) continues(row, next []byte) bool {
 	return n == w.width
 }
 
-// breaksWord says whether a full row ends within a word. Where rows end at words, only one that is longer than a row is broken.
+// breaksWord reports whether a full row ends inside a word. Where rows end between words, only a word that is longer
+// than a row is broken.
 func (w wrapping) breaksWord(row []byte) bool {
 	return utf8.RuneCount(row) == w.width && (!w.atSpaces || bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
 }
 
-// fresh is how a line begins that is no rest of the line before.
+// lineStart matches the beginning of a new line, as opposed to the rest of the one before.
 var lineStart = lazyre.New(`^(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\(\w+ pid=\d+|\[?\d\d:\d\d:\d\d|(?:INFO|ERROR|WARNING|DEBUG)\b|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
 
-// unwrapper joins the rows of a log that was wrapped.
+// unwrapper joins rows into lines.
 type unwrapper struct {
 	wrapping
-	part    []byte // of a row
+	part    []byte // of the current row
 	line    []byte // the line so far
-	last    []byte // its last row
-	hasLine bool   // there is a line
+	last    []byte // the line's last row
+	hasLine bool   // line has been started
 }
 
-// maxJoined bounds a line that is joined.
+// maxJoined bounds a joined line.
 const maxJoined = 64 << 10
 
-// Append is [Decoder.Append].
 func (d *unwrapper) Append(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, '\n')
@@ -173,7 +173,7 @@ func (d *unwrapper) Append(dst, src []byte) []byte {
 	}
 }
 
-// take reads a row. A line that begins as the one before does not go on from it: programs print lines of one form.
+// take adds a row. A row that begins like the line before is a new line: programs print many lines of one form.
 func (d *unwrapper) take(dst []byte) []byte {
 	const form = 8
 	row, ok := d.inside(d.part)
@@ -190,7 +190,6 @@ func (d *unwrapper) take(dst []byte) []byte {
 	return dst
 }
 
-// end writes the line.
 func (d *unwrapper) end(dst []byte) []byte {
 	if d.hasLine {
 		dst = append(append(dst, d.line...), '\n')
@@ -199,7 +198,6 @@ func (d *unwrapper) end(dst []byte) []byte {
 	return dst
 }
 
-// Close is [Decoder.Close].
 func (d *unwrapper) Close(dst []byte) []byte {
 	if len(d.part) > 0 {
 		dst = d.take(dst)
