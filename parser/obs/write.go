@@ -65,7 +65,6 @@ type Log struct {
 	texts
 	out    io.Writer
 	buf    bytes.Buffer
-	enc    *json.Encoder
 	last   *envelope.Header // of the observation before
 	traces []*traceback.Trace
 	first  int // the number of traces[0]
@@ -78,8 +77,6 @@ const flushAt = 32 << 10
 // NewLog begins a log of that name, in that archive, if any.
 func NewLog(out io.Writer, name, in string) *Log {
 	l := &Log{out: out, first: 1}
-	l.enc = json.NewEncoder(&l.buf)
-	l.enc.SetEscapeHTML(false)
 	name = l.texts.out(name, maxInput)
 	l.put(&line{Input: &name, In: l.texts.out(in, maxInput)})
 	return l
@@ -175,9 +172,7 @@ func (l *Log) keep(t *traceback.Trace) int {
 }
 
 func (l *Log) put(x *line) {
-	if err := l.enc.Encode(x); err != nil {
-		panic(err) // texts, numbers and lists of them
-	}
+	l.buf.Write(encode(x))
 	if l.buf.Len() >= flushAt {
 		l.flush()
 	}
