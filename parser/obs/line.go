@@ -144,7 +144,7 @@ func (t *texts) headerOf(e *envelope.Header) *header {
 		h.Time = &[3]int64{e.Time.Unix(), int64(e.Time.Nanosecond()), int64(zone)}
 	}
 	for _, x := range h.ints(e) {
-		*x.line = known(*x.real)
+		*x.line = optional(*x.real)
 	}
 	for _, x := range h.texts(e) {
 		*x.line = t.out(*x.real, maxName)
@@ -251,7 +251,7 @@ func (t *texts) traceOut(x *traceback.Trace) *trace {
 	if o := x.Origin; o != nil {
 		out.Origin = &origin{
 			Actor: t.out(o.Actor, maxName), Method: t.out(o.Method, maxName), PID: max(0, o.PID), IP: t.out(o.IP, maxName), Repr: t.out(o.Repr, maxName),
-			Rank: known(o.Rank),
+			Rank: optional(o.Rank),
 		}
 	}
 	return out

@@ -54,8 +54,8 @@ var (
 // ReadFrom reads a file, unpacked, to its end and hands it to v. It keeps one line and a few tracebacks in memory. Logs
 // that were complete before an error are told; of the one in which it is, what stood before it. At most so many logs are
 // read.
-func ReadFrom(r io.Reader, most int, v Visitor) error {
-	d := decoder{visitor: v, most: most, in: bufio.NewReaderSize(r, 64<<10)}
+func ReadFrom(r io.Reader, limit int, v Visitor) error {
+	d := decoder{visitor: v, limit: limit, in: bufio.NewReaderSize(r, 64<<10)}
 	err := d.run()
 	if d.add != nil {
 		v.Done(Read{Name: d.name, In: d.inside}, false)
@@ -86,7 +86,7 @@ type decoder struct {
 	version string
 	begun   bool // inside a file
 	logs    int
-	most    int
+	limit   int
 
 	name   string // of the log that is read
 	inside string // the archive that it is in
@@ -256,8 +256,8 @@ func (d *decoder) input(l *line) error {
 	if d.add != nil {
 		return errors.New("a log begins inside of another one")
 	}
-	if d.logs++; d.logs > d.most {
-		return fmt.Errorf("%w: more than %d", ErrMembers, d.most)
+	if d.logs++; d.logs > d.limit {
+		return fmt.Errorf("%w: more than %d", ErrMembers, d.limit)
 	}
 	d.name, d.inside = d.texts.in(*l.Input, maxInput), d.texts.in(l.In, maxInput)
 	d.add, d.digest = d.visitor.Log(d.name), sha256.New()
@@ -289,7 +289,7 @@ func (d *decoder) traceback(x *trace) error {
 	}
 	depth := 1
 	if x.Cause != 0 {
-		cause, err := d.named(x.Cause)
+		cause, err := d.traceByNumber(x.Cause)
 		if err != nil {
 			return err
 		}
@@ -307,7 +307,7 @@ func (d *decoder) traceback(x *trace) error {
 }
 
 // named is the traceback of a number.
-func (d *decoder) named(number int) (link, error) {
+func (d *decoder) traceByNumber(number int) (link, error) {
 	if i := number - d.first; i >= 0 && i < len(d.traces) {
 		return d.traces[i], nil
 	}
@@ -344,7 +344,7 @@ func (d *decoder) observation(l *line) error {
 			return fmt.Errorf("unknown kind %.80q or role %.80q of an event", l.Kind, l.Role)
 		}
 		if l.Trace != 0 {
-			t, err := d.named(l.Trace)
+			t, err := d.traceByNumber(l.Trace)
 			if err != nil {
 				return err
 			}

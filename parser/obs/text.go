@@ -22,16 +22,16 @@ func (t *texts) fail(format string, args ...any) {
 }
 
 // out is how a text is written: without secrets, of a bounded length, and such that JSON holds it.
-func (t *texts) out(s string, most int) string { return armor(secret.Clip(s, most)) }
+func (t *texts) out(s string, limit int) string { return escapeBytes(secret.Clip(s, limit)) }
 
 // in reads a text.
-func (t *texts) in(s string, most int) string {
-	s, err := disarm(s)
+func (t *texts) in(s string, limit int) string {
+	s, err := unescapeBytes(s)
 	if err != nil {
 		t.fail("%w", err)
 	}
-	if len(s) > most {
-		t.fail("a text of %d bytes is longer than %d", len(s), most)
+	if len(s) > limit {
+		t.fail("a text of %d bytes is longer than %d", len(s), limit)
 		return ""
 	}
 	return s
@@ -50,7 +50,7 @@ func (t *texts) number(n int) int {
 }
 
 // known is a number that an envelope may tell, nil when it did not.
-func known(n int) *int {
+func optional(n int) *int {
 	if n <= envelope.Unknown || n > maxNumber {
 		return nil
 	}
@@ -59,19 +59,19 @@ func known(n int) *int {
 
 // escape stands before two hexadecimal digits for a byte that is no UTF-8. It is a code point that Unicode sets aside for
 // such uses, and is written like the bytes it consists of.
-const escape = "\ufdd0"
+const escapeMark = "\ufdd0"
 
 // armor makes any bytes a text that JSON can hold.
-func armor(s string) string {
-	if utf8.ValidString(s) && !strings.Contains(s, escape) {
+func escapeBytes(s string) string {
+	if utf8.ValidString(s) && !strings.Contains(s, escapeMark) {
 		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || s[i:i+n] == escape {
+		if r == utf8.RuneError && n == 1 || s[i:i+n] == escapeMark {
 			for _, c := range []byte(s[i : i+n]) {
-				fmt.Fprintf(&b, "%s%02x", escape, c)
+				fmt.Fprintf(&b, "%s%02x", escapeMark, c)
 			}
 		} else {
 			b.WriteString(s[i : i+n])
@@ -84,13 +84,13 @@ func armor(s string) string {
 var errEscape = errors.New("an escaped byte is incomplete")
 
 // disarm undoes [armor].
-func disarm(s string) (string, error) {
-	if !strings.Contains(s, escape) {
+func unescapeBytes(s string) (string, error) {
+	if !strings.Contains(s, escapeMark) {
 		return s, nil
 	}
-	first, rest, _ := strings.Cut(s, escape)
+	first, rest, _ := strings.Cut(s, escapeMark)
 	b := []byte(first)
-	for part := range strings.SplitSeq(rest, escape) {
+	for part := range strings.SplitSeq(rest, escapeMark) {
 		if len(part) < 2 || nibble(part[0]) < 0 || nibble(part[1]) < 0 {
 			return "", errEscape
 		}

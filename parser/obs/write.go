@@ -78,7 +78,7 @@ const flushAt = 32 << 10
 func NewLog(out io.Writer, name, in string) *Log {
 	l := &Log{out: out, first: 1}
 	name = l.texts.out(name, maxInput)
-	l.put(&line{Input: &name, In: l.texts.out(in, maxInput)})
+	l.writeLine(&line{Input: &name, In: l.texts.out(in, maxInput)})
 	return l
 }
 
@@ -101,7 +101,7 @@ func (l *Log) Add(o parser.Observation) {
 		x.Gauge, x.From = l.name(o.Name), l.from(&o.Header)
 		x.Fields, x.Text = l.fieldsOut(o.Fields), l.texts.out(o.Text, maxText)
 	}
-	l.put(&x)
+	l.writeLine(&x)
 }
 
 // name is a name as a line has it.
@@ -112,7 +112,7 @@ func (l *Log) name(s string) *string {
 
 // Close ends the log and returns the first error of the writer. The names in r count nothing: they are known.
 func (l *Log) Close(r Read) error {
-	l.put(&line{Read: &read{
+	l.writeLine(&line{Read: &read{
 		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
 	}})
 	l.flush()
@@ -124,9 +124,9 @@ func (l *Log) from(h *envelope.Header) *header {
 	if l.last != nil && sameHeader(l.last, h) {
 		return nil
 	}
-	kept := *h
-	l.last = &kept
-	return l.headerOf(&kept)
+	recorder := *h
+	l.last = &recorder
+	return l.headerOf(&recorder)
 }
 
 // trace writes a traceback and those that it was caused by, unless they were written lately, and returns its number.
@@ -145,8 +145,8 @@ func (l *Log) trace(t *traceback.Trace) int {
 	for i := len(chain) - 1; i >= 0; i-- {
 		x := l.traceOut(chain[i])
 		x.Cause = number
-		l.put(&line{Traceback: x})
-		number = l.keep(chain[i])
+		l.writeLine(&line{Traceback: x})
+		number = l.remember(chain[i])
 	}
 	return number
 }
@@ -162,7 +162,7 @@ func (l *Log) number(t *traceback.Trace) int {
 }
 
 // keep gives a traceback the next number.
-func (l *Log) keep(t *traceback.Trace) int {
+func (l *Log) remember(t *traceback.Trace) int {
 	if len(l.traces) == maxTraces {
 		l.traces = append(l.traces[:0], l.traces[1:]...)
 		l.first++
@@ -171,7 +171,7 @@ func (l *Log) keep(t *traceback.Trace) int {
 	return l.first + len(l.traces) - 1
 }
 
-func (l *Log) put(x *line) {
+func (l *Log) writeLine(x *line) {
 	l.buf.Write(encode(x))
 	if l.buf.Len() >= flushAt {
 		l.flush()
