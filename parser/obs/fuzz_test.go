@@ -13,7 +13,7 @@ import (
 	"oomscan/parser/stream"
 )
 
-// FuzzReadFrom reads any text. What it could read is written and read again, and is the same then.
+// FuzzReadFrom reads any text. What could be read must stay the same when it is written and read again.
 func FuzzReadFrom(f *testing.F) {
 	log, err := os.ReadFile("../../fixtures/cases/gpu_oom/relax-sft-loss-oom/relax_sft.log")
 	require.NoError(f, err)
@@ -44,7 +44,7 @@ func FuzzReadFrom(f *testing.F) {
 	})
 }
 
-// written is a log, with the line that begins a file before it.
+// written encodes a log, with the first line of a file.
 func written(name string, all []parser.Observation) string {
 	b := bytes.NewBufferString(`{"schema":"` + Schema + `","version":""}` + "\n")
 	l := NewLog(b, name, "")

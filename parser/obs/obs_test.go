@@ -22,7 +22,7 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// kept takes a file apart, and may write one again.
+// recorder keeps what a file contains.
 type recorder struct {
 	versions []string
 	names    []string
@@ -47,7 +47,7 @@ func (k *recorder) Done(r Read, whole bool) {
 	k.read = append(k.read, r)
 }
 
-// pack writes a file of one log.
+// pack writes a file with one log.
 func pack(t testing.TB, name string, observations ...parser.Observation) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -62,7 +62,7 @@ func pack(t testing.TB, name string, observations ...parser.Observation) []byte 
 	return b.Bytes()
 }
 
-// plain unpacks a file.
+// decompress decompresses a file.
 func decompress(t testing.TB, data []byte) string {
 	t.Helper()
 	d, err := zstd.NewReader(nil)
@@ -73,19 +73,18 @@ func decompress(t testing.TB, data []byte) string {
 	return string(out)
 }
 
-// unpack reads a file.
 func unpack(t testing.TB, text string) (*recorder, error) {
 	t.Helper()
 	var k recorder
 	return &k, ReadFrom(halves(text), 100, &k)
 }
 
-// halves gives a text in pieces.
+// halves returns a reader that returns the text in two pieces.
 func halves(text string) io.Reader {
 	return io.MultiReader(strings.NewReader(text[:len(text)/2]), strings.NewReader(text[len(text)/2:]))
 }
 
-// alike makes what is written alike comparable: instants of one zone, and lists and fields without an entry.
+// normalize makes observations comparable that are encoded the same way: times in one zone, empty fields as nil.
 func normalize(o parser.Observation) parser.Observation {
 	v := reflect.New(reflect.TypeOf(o)).Elem()
 	v.Set(reflect.ValueOf(o))
@@ -101,7 +100,7 @@ func normalize(o parser.Observation) parser.Observation {
 	return v.Interface().(parser.Observation)
 }
 
-// TestFixturesComeBackAsTheyWere holds what is read against what the parser emitted, for all logs of the fixtures.
+// TestFixturesComeBackAsTheyWere compares what is read with what the parser emitted, for all logs of the fixtures.
 func TestFixturesComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../../fixtures/cases/*/*/*")
@@ -212,7 +211,7 @@ func TestLongTextsAreCutAndManyCausesToo(t *testing.T) {
 	assert.Equal(t, maxChain, n)
 }
 
-// brokenWriter fails from some byte on.
+// brokenWriter fails after some bytes.
 type brokenWriter struct{ left int }
 
 var errFull = errors.New("the disk is full")
@@ -298,7 +297,7 @@ func TestWhatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 	}
 }
 
-// chain is tracebacks, each caused by the one before.
+// chain returns n tracebacks, each caused by the one before.
 func chain(n int) string {
 	var b strings.Builder
 	for i := range n {
