@@ -114,10 +114,8 @@ func program(word string) bool {
 	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
-// baseOf is the last element of a path. strings.LastIndexAny would build a set of the separators anew for every word.
-func baseOf(word string) string {
-	return word[max(strings.LastIndexByte(word, '/'), strings.LastIndexByte(word, '\\'))+1:]
-}
+// baseOf returns the last element of a path.
+func baseOf(word string) string { return word[strings.LastIndexAny(word, `/\`)+1:] }
 
 // spokenOf reports whether an interpreter's name is followed by a plain word: a sentence about the process, such as the
 // kernel's "python invoked oom-killer: order=0", and no command.

@@ -226,17 +226,11 @@ func (r *Reader) startDict(text []byte) bool {
 	if r.openingBrace(text) {
 		return true
 	}
-	at := -1
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] == '{' && (text[i+1] == '\'' || text[i+1] == '"') {
-			at = i
-			break
-		}
+	at, other := bytes.Index(text, []byte("{'")), bytes.Index(text, []byte(`{"`))
+	if at < 0 || other >= 0 && other < at {
+		at = other
 	}
-	if at < 0 {
-		return false
-	}
-	if findRepr(text[:at], 0) >= 0 { // the dict is somewhere inside it
+	if at < 0 || findRepr(text[:at], 0) >= 0 { // inside an object's repr
 		return false
 	}
 	label, ok := dictLabel(text[:at])

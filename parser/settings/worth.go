@@ -87,14 +87,8 @@ func sectionShape(text []byte) bool {
 	return true
 }
 
-// trimEnd takes off what carries no text. bytes.TrimRight would build a set of its bytes anew for every line.
-func trimEnd(text []byte) []byte {
-	n := len(text)
-	for n > 0 && (ascii.IsBlank(text[n-1]) || text[n-1] == '\r' || text[n-1] == '\n' || text[n-1] == 0) {
-		n--
-	}
-	return text[:n]
-}
+// trimEnd removes white space and NULs from the end of a line.
+func trimEnd(text []byte) []byte { return bytes.TrimRight(text, " \t\r\n\x00") }
 
 // isName reports whether s can be the key of a setting: an identifier, dotted or dashed.
 func isName(s string) bool {

@@ -24,22 +24,13 @@ var (
 // split strips blanks, carriage returns and NULs from both ends of a line and counts the leading blanks. A NUL in front
 // is left over from the line before: torch's DataLoader signal handler writes its message with the terminator.
 func split(text []byte) (body []byte, indent int) {
-	for len(text) > 0 && text[0] == 0 {
-		text = text[1:]
-	}
-	n := len(text)
-	for n > 0 && isEnd(text[n-1]) { // bytes.TrimRight would build a set of its bytes anew for every line
-		n--
-	}
-	text = text[:n]
+	text = bytes.TrimLeft(text, "\x00")
+	text = bytes.TrimRight(text, " \t\r\n\x00")
 	for indent < len(text) && ascii.IsBlank(text[indent]) {
 		indent++
 	}
 	return text[indent:], indent
 }
-
-// isEnd reports whether a byte at the end of a line carries no text.
-func isEnd(c byte) bool { return ascii.IsBlank(c) || c == '\r' || c == '\n' || c == 0 }
 
 // head returns the front of a line, as much of it as is looked at.
 func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
