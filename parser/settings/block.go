@@ -15,22 +15,22 @@ const maxScalar = 8 * MaxValue
 
 // block holds the settings of a dump back until enough of them say that it is one.
 type block struct {
-	held    []Pair
-	settled bool
+	held      []Pair
+	confirmed bool
 }
 
-func (b *block) hasReported() bool { return b.settled }
+func (b *block) hasReported() bool { return b.confirmed }
 
 // add reports a setting, or holds it back while the block is not settled. ready says that this one settles it.
 func (b *block) add(r *Reader, p Pair, ready bool) {
-	if !b.settled && ready {
-		b.settled = true
+	if !b.confirmed && ready {
+		b.confirmed = true
 		for _, h := range b.held {
 			r.nested(h)
 		}
 		b.held = nil
 	}
-	if b.settled {
+	if b.confirmed {
 		r.nested(p)
 		return
 	}
@@ -65,7 +65,7 @@ func (r *Reader) nested(p Pair) {
 	d.descend(p.Key)
 	line := r.line
 	r.line = p.Line
-	d.eat(r, []byte(p.Value), 1)
+	d.consume(r, []byte(p.Value), 1)
 	d.end(r)
 	r.line = line
 	if !d.reported {

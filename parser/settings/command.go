@@ -33,7 +33,7 @@ var listLabels = strings.Fields("args arguments argv options flags parameters cm
 func (r *Reader) command(text []byte) bool {
 	s := string(text)
 	if words, ok := listCommand(s); ok {
-		w := walker{form: Command}
+		w := flagParser{form: Command}
 		w.words(r, words)
 		w.end(r)
 		return len(r.out) > 0
@@ -42,7 +42,7 @@ func (r *Reader) command(text []byte) bool {
 	if !ok {
 		return false
 	}
-	w := &walker{form: Command}
+	w := &flagParser{form: Command}
 	if more := w.line(r, rest); more {
 		r.begin(w, text)
 		return true
@@ -72,7 +72,7 @@ func findCommand(s string) (string, bool) {
 		for word != "" && (word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
 			word = word[1:]
 		}
-		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !spokenOf(word, s[end:]) {
+		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !isMentioned(word, s[end:]) {
 			rest := s[start:]
 			if from >= 0 {
 				rest = s[from:]
@@ -119,7 +119,7 @@ func baseOf(word string) string { return word[strings.LastIndexAny(word, `/\`)+1
 
 // spokenOf reports whether an interpreter's name is followed by a plain word: a sentence about the process, such as the
 // kernel's "python invoked oom-killer: order=0", and no command.
-func spokenOf(word, rest string) bool {
+func isMentioned(word, rest string) bool {
 	if !strings.HasPrefix(baseOf(word), "python") {
 		return false
 	}
@@ -215,19 +215,19 @@ func listStrings(s []byte) []string {
 }
 
 // walker goes through the words of a command line. As a dump it follows lines that end with a backslash.
-type walker struct {
+type flagParser struct {
 	form        string // Command or Sbatch
 	flag, value string // the flag at hand
-	line0       int    // where it stands
+	flagLine    int    // where it stands
 	program     bool   // a program's name has been passed: assignments are its own from here on
 	letters     bool   // the program's flags may be single letters that bear on memory
 	single      bool   // a flag of the program has one value: what follows is the image
 	reported    bool
 }
 
-func (w *walker) hasReported() bool { return w.reported }
+func (w *flagParser) hasReported() bool { return w.reported }
 
-func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
+func (w *flagParser) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return true, false
 	}
@@ -235,7 +235,7 @@ func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
 }
 
 // line reads one line of the command and reports whether the next one continues it.
-func (w *walker) line(r *Reader, s string) bool {
+func (w *flagParser) line(r *Reader, s string) bool {
 	s = strings.TrimRight(s, " ")
 	rest, more := strings.CutSuffix(s, `\`)
 	if !more {
@@ -246,19 +246,19 @@ func (w *walker) line(r *Reader, s string) bool {
 	return more && whole
 }
 
-func (w *walker) words(r *Reader, words []string) {
+func (w *flagParser) words(r *Reader, words []string) {
 	for _, word := range words {
 		w.word(r, word)
 	}
 }
 
-func (w *walker) word(r *Reader, word string) {
+func (w *flagParser) word(r *Reader, word string) {
 	switch {
 	case word == "" || word == "--":
 	case w.isFlag(word):
 		w.end(r)
 		name, value, ok := strings.Cut(word, "=")
-		w.line0 = r.line
+		w.flagLine = r.line
 		if ok {
 			w.emit(r, name, value, w.form)
 			return
@@ -269,7 +269,7 @@ func (w *walker) word(r *Reader, word string) {
 	case override(word):
 		w.end(r)
 		key, value, _ := strings.Cut(strings.TrimLeft(word, "+~"), "=")
-		w.line0 = r.line
+		w.flagLine = r.line
 		if !w.program && isVariable(key) {
 			w.emit(r, key, value, Env)
 			return
@@ -290,7 +290,7 @@ func (w *walker) word(r *Reader, word string) {
 
 // isFlag reports whether a word is a flag, with or without "=value". Of a command's flags with one dash only those with a
 // name of some letters count: -m and -u are about the interpreter. llama.cpp's -c is the context.
-func (w *walker) isFlag(word string) bool {
+func (w *flagParser) isFlag(word string) bool {
 	name, _, _ := strings.Cut(word, "=")
 	if !strings.HasPrefix(name, "-") || !isName(strings.TrimLeft(name, "-")) {
 		return false
@@ -304,7 +304,7 @@ func override(word string) bool {
 	return ok && isName(strings.ReplaceAll(key, "/", "."))
 }
 
-func (w *walker) end(r *Reader) {
+func (w *flagParser) end(r *Reader) {
 	if w.flag == "" {
 		return
 	}
@@ -320,13 +320,13 @@ func (w *walker) end(r *Reader) {
 }
 
 // emit reports a setting unless the shell had not yet expanded it.
-func (w *walker) emit(r *Reader, key, value, form string) {
+func (w *flagParser) emit(r *Reader, key, value, form string) {
 	value = strings.Trim(value, `'"`)
 	if value == "" || strings.Contains(value, "$") {
 		return
 	}
 	w.reported = true
-	r.emit(key, value, w.line0, form)
+	r.emit(key, value, w.flagLine, form)
 }
 
 // shellWords splits a command line as a shell does, up to a pipe, a redirection or the next command. whole is false

@@ -108,12 +108,12 @@ func (r *Reader) sbatch(text []byte) bool {
 		return r.pbs(string(rest))
 	}
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), directive)
-	w := walker{form: Sbatch}
+	w := flagParser{form: Sbatch}
 	if !ok {
 		if rest, ok = bytes.CutPrefix(text, lsf); !ok {
 			return false
 		}
-		w = walker{form: Command, letters: true}
+		w = flagParser{form: Command, letters: true}
 	}
 	flags, _, _ := strings.Cut(string(rest), " #")
 	w.line(r, flags)

@@ -14,13 +14,13 @@ var reportWords = strings.Fields(`
 	unknown unrecognized unused invalid shapes shape keys diff missing unexpected`)
 
 // maxDoubted bounds the settings of one dict that are held back.
-const maxDoubted = 1024
+const maxUnconfirmed = 1024
 
 // hold keeps a setting back until a known one is read. A metric proves that the dump is no configuration.
 func (d *literal) hold(p Pair) {
-	if metric(p.Key) && !isSwitch(p.Value) || len(d.held) >= maxDoubted {
+	if metric(p.Key) && !isSwitch(p.Value) || len(d.held) >= maxUnconfirmed {
 		d.stack, d.held, d.rawDepth, d.confirmed = d.stack[:1], nil, 0, false
-		d.stack[0] = frame{lost: true} // a mapping no more: the rest is text
+		d.stack[0] = frame{orphaned: true} // a mapping no more: the rest is text
 		return
 	}
 	d.held = append(d.held, p)

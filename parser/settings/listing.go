@@ -8,7 +8,7 @@ import (
 )
 
 // listingLeast is how many lines with the same words in front make a listing.
-const listingLeast = 2
+const minListing = 2
 
 // listing follows lines with one setting each behind the same words: MaxText's `Config param NAME: VALUE`
 // (MaxText/pyconfig.py), absl's `--flag=value` (FlagValues.flags_into_string), `config | key: value`.
@@ -20,17 +20,17 @@ type listing struct {
 
 // startListing begins a listing with its first line.
 func (r *Reader) startListing(text []byte) bool {
-	prefix, _, _, ok := listed(text)
+	prefix, _, _, ok := splitListing(text)
 	return ok && r.start(&listing{prefix: prefix}, text)
 }
 
 func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(text) == 0 {
-		return true, l.settled
+		return true, l.confirmed
 	}
-	prefix, key, value, ok := listed(text)
+	prefix, key, value, ok := splitListing(text)
 	if !ok || prefix != l.prefix {
-		return false, l.settled
+		return false, l.confirmed
 	}
 	l.lines++
 	if value != "" {
@@ -38,13 +38,13 @@ func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {
 		if prefix == "--" {
 			form, key = Command, "--"+key
 		}
-		l.add(r, Pair{Key: key, Value: value, Line: r.line, Form: form}, l.lines >= listingLeast)
+		l.add(r, Pair{Key: key, Value: value, Line: r.line, Form: form}, l.lines >= minListing)
 	}
 	return true, true
 }
 
 // listed splits a line of a listing.
-func listed(text []byte) (prefix, key, value string, ok bool) {
+func splitListing(text []byte) (prefix, key, value string, ok bool) {
 	if len(text) > 4*MaxValue {
 		return "", "", "", false
 	}

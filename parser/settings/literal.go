@@ -42,17 +42,17 @@ type literal struct {
 
 // frame is an open bracket.
 type frame struct {
-	closer  byte // 0: the root of a list that the end of the line closes
-	mapping bool
-	keyed   bool // it is the value of a key, whose path was len(path) bytes before
-	lost    bool // its opening line is missing: it is unknown whose entries these are
-	entries bool
-	pathLen int
-	key     string
-	keyLine int
-	col     int  // column of its keys, -1 unknown
-	last    int  // the line of its latest key
-	pair    bool // two of its keys stand in one line
+	closer   byte // 0: the root of a list that the end of the line closes
+	mapping  bool
+	keyed    bool // it is the value of a key, whose path was len(path) bytes before
+	orphaned bool // its opening line is missing: it is unknown whose entries these are
+	entries  bool
+	pathLen  int
+	key      string
+	keyLine  int
+	col      int  // column of its keys, -1 unknown
+	last     int  // the line of its latest key
+	pair     bool // two of its keys stand in one line
 }
 
 // newLiteral returns a literal whose root is already open.
@@ -78,12 +78,12 @@ func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	}
 	d.resync(r, text, i)
 	before := len(r.out)
-	d.eat(r, text, i)
-	return true, !d.takeBack(r, before) && len(d.stack) > 0
+	d.consume(r, text, i)
+	return true, !d.retract(r, before) && len(d.stack) > 0
 }
 
 // takeBack takes the first settings of a dump without a label back when they are the metrics of a training step.
-func (d *literal) takeBack(r *Reader, before int) bool {
+func (d *literal) retract(r *Reader, before int) bool {
 	if !d.noLabel || len(r.out) == before {
 		return false
 	}
@@ -103,7 +103,7 @@ func (d *literal) end(r *Reader) {
 }
 
 // eat reads text from i on. When the root closes, the stack is empty and eat returns where the rest begins.
-func (d *literal) eat(r *Reader, text []byte, i int) int {
+func (d *literal) consume(r *Reader, text []byte, i int) int {
 	for i < len(text) && len(d.stack) > 0 {
 		if ascii.IsBlank(text[i]) {
 			d.keep(text[i])
@@ -286,7 +286,7 @@ func (d *literal) push(c byte, mapping bool) {
 		}
 	}
 	d.keep(c)
-	f.keyed, f.key, f.keyLine, f.lost = d.hasKey, d.key, d.keyLine, d.top().lost
+	f.keyed, f.key, f.keyLine, f.orphaned = d.hasKey, d.key, d.keyLine, d.top().orphaned
 	if mapping {
 		f.mapping = true
 		if f.keyed {
@@ -349,7 +349,7 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 func (d *literal) entry(r *Reader) {
 	d.hasKey = false
 	val := bytes.TrimSpace(d.val)
-	if d.top().lost || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
+	if d.top().orphaned || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
 		return
 	}
 	p := Pair{Key: d.key, Value: string(val), Line: d.keyLine, Form: d.form}

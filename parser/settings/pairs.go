@@ -58,7 +58,7 @@ func (r *Reader) pairs(text []byte) bool {
 	for _, p := range found {
 		if first, _, more := strings.Cut(p.value, " "); more && p.key == "cmd" && program(first) { // Ollama's runner
 			words, _ := shellWords(p.value)
-			w := walker{form: Command}
+			w := flagParser{form: Command}
 			w.words(r, words)
 			w.end(r)
 			continue

@@ -81,7 +81,7 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	}
 	if at < 0 {
 		if len(d.stack) < maxDepth {
-			d.stack = append(d.stack, frame{closer: '}', mapping: true, lost: true, entries: true, pathLen: len(d.path), col: col})
+			d.stack = append(d.stack, frame{closer: '}', mapping: true, orphaned: true, entries: true, pathLen: len(d.path), col: col})
 		}
 		return
 	}

@@ -36,15 +36,15 @@ const (
 	MaxValue = 512  // bytes of a value; a longer one is cut and ends with "..."
 	MaxPairs = 8192 // settings one Reader reports in its life
 
-	maxDumpBytes = 1 << 20
-	maxDumpLines = 20_000
-	maxDepth     = 32
-	maxForeign   = 50       // lines inside a dump that are no part of it
-	maxDoubt     = 3        // the same before the first setting of the dump
-	maxGap       = 3        // lines from one comment of an input's beginning to the next
-	maxLine      = 1 << 20  // bytes of a line that dumps are read from
-	maxPlain     = 64 << 10 // the same for all other forms
-	pairBytes    = 256      // about what a setting takes
+	maxDumpBytes    = 1 << 20
+	maxDumpLines    = 20_000
+	maxDepth        = 32
+	maxForeign      = 50       // lines inside a dump that are no part of it
+	maxForeignFirst = 3        // the same before the first setting of the dump
+	maxGap          = 3        // lines from one comment of an input's beginning to the next
+	maxLine         = 1 << 20  // bytes of a line that dumps are read from
+	maxPlain        = 64 << 10 // the same for all other forms
+	pairBytes       = 256      // about what a setting takes
 )
 
 // Pair is one setting. It owns its text.
@@ -146,7 +146,7 @@ func (r *Reader) advance(text []byte) bool {
 		return true
 	}
 	r.foreign++
-	if !more || r.foreign > maxForeign || (!r.open.hasReported() && r.foreign > maxDoubt) || r.lines >= maxDumpLines {
+	if !more || r.foreign > maxForeign || (!r.open.hasReported() && r.foreign > maxForeignFirst) || r.lines >= maxDumpLines {
 		r.finish()
 	}
 	return false

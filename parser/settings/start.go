@@ -33,13 +33,13 @@ func (r *Reader) startEngine(text []byte) bool {
 	if n := nameEnd(text[at:]); n == 0 || at+n == len(text) || text[at+n] != '=' {
 		return false
 	}
-	newLiteral(Engine, 0).eat(r, text, at)
+	newLiteral(Engine, 0).consume(r, text, at)
 	return true
 }
 
 // follow keeps a literal that its first line leaves open: as a dump, when the line ends with one of these bytes. It reports
 // whether the literal is open.
-func (r *Reader) follow(d *literal, text []byte, ends string) bool {
+func (r *Reader) keepOpen(d *literal, text []byte, ends string) bool {
 	if len(d.stack) == 0 {
 		return false
 	}
@@ -61,9 +61,9 @@ func (r *Reader) startRepr(text []byte) bool {
 		}
 		d := newLiteral(Repr, ')')
 		d.root = at - len(nameBefore(text[:at]))
-		i = d.eat(r, text, at+1)
+		i = d.consume(r, text, at+1)
 		found = true
-		if r.follow(d, text, "(,{[") {
+		if r.keepOpen(d, text, "(,{[") {
 			break
 		}
 	}
@@ -86,7 +86,7 @@ func (r *Reader) startRust(text []byte) bool {
 	}
 	d := newLiteral(Repr, '}')
 	d.rust = true
-	d.eat(r, text, at+len(rustOpen))
+	d.consume(r, text, at+len(rustOpen))
 	return true
 }
 
@@ -116,7 +116,7 @@ func (r *Reader) startCall(text []byte) bool {
 	d := newLiteral(Repr, ')')
 	d.descend(string(text[:n]))
 	d.stack[0].pathLen = len(d.path)
-	d.eat(r, text, n+len(dictCall))
+	d.consume(r, text, n+len(dictCall))
 	if len(d.stack) > 0 {
 		r.begin(d, text)
 	}
@@ -135,7 +135,7 @@ func findRepr(text []byte, i int) int {
 		i = at + 1
 		name := nameBefore(text[:at])
 		prefix := text[:at-len(name)]
-		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) && !amongPairs(prefix, text[at:]) {
+		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) && !isPairValue(prefix, text[at:]) {
 			return at
 		}
 	}
@@ -143,14 +143,14 @@ func findRepr(text []byte, i int) int {
 }
 
 // mostInside is how long an object is that is no more than a value.
-const mostInside = 80
+const maxPairValue = 80
 
 // amongPairs reports whether the text in front of an object ends with its key, and more pairs stand before that:
 // `Model (name='q' seq_len=4096 ac=Config(mode='full'))`. A short object is then the value of one of them; a long one is
 // what the line is about.
-func amongPairs(prefix, inside []byte) bool {
+func isPairValue(prefix, inside []byte) bool {
 	key, ok := bytes.CutSuffix(prefix, []byte("="))
-	if !ok || bytes.IndexByte(inside[:min(len(inside), mostInside)], ')') < 0 {
+	if !ok || bytes.IndexByte(inside[:min(len(inside), maxPairValue)], ')') < 0 {
 		return false
 	}
 	key = nameBefore(key)
@@ -250,12 +250,12 @@ func (r *Reader) startDict(text []byte) bool {
 		d.form = JSON
 	}
 	before := len(r.out)
-	d.eat(r, text, at+1)
+	d.consume(r, text, at+1)
 	if d.unknownLabel && len(d.stack) == 0 {
 		return false
 	}
-	if !d.takeBack(r, before) {
-		r.follow(d, text, ",{[(:'\"")
+	if !d.retract(r, before) {
+		r.keepOpen(d, text, ",{[(:'\"")
 	}
 	return true
 }

@@ -43,7 +43,7 @@ func (r *Reader) dotted(text []byte) bool {
 	}
 	name, value, ok := dottedLine(text, " ....")
 	if !ok {
-		name, value, ok = longRow(text)
+		name, value, ok = undottedRow(text)
 	}
 	if !ok {
 		return false
@@ -54,12 +54,12 @@ func (r *Reader) dotted(text []byte) bool {
 
 // longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) too few
 // dots to recognise it by: they fill up to 29.
-const longLeast = 26
+const minLongName = 26
 
 // longRow splits a row whose name leaves room for three dots at most: "  train_micro_batch_size_per_gpu  1". The name must
 // be that of a known setting, and its value a number or a switch.
-func longRow(text []byte) (name, value string, ok bool) {
-	if !longShape(text) {
+func undottedRow(text []byte) (name, value string, ok bool) {
+	if !undottedShape(text) {
 		return "", "", false
 	}
 	f := strings.Fields(string(text))
@@ -77,15 +77,15 @@ func longRow(text []byte) (name, value string, ok bool) {
 }
 
 // longShape is the quick test for such a row: two blanks, and a long name in front of a blank.
-func longShape(text []byte) bool {
-	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !ascii.IsLower(text[2]) {
+func undottedShape(text []byte) bool {
+	if len(text) < minLongName+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !ascii.IsLower(text[2]) {
 		return false
 	}
 	i := 2
 	for i < len(text) && (ascii.IsWord(text[i]) || text[i] == '.') {
 		i++
 	}
-	return i >= 2+longLeast && i < len(text) && text[i] == ' '
+	return i >= 2+minLongName && i < len(text) && text[i] == ' '
 }
 
 // boxed reads a row of a box of two columns or of a table, as rich, tabulate and Ray Train print configurations:

@@ -7,7 +7,7 @@ import (
 )
 
 // tomlLeast is how many assignments a block without sections needs before it is taken for a file of them.
-const tomlLeast = 3
+const minTOML = 3
 
 // tomlBlock follows sections with one assignment a line: TOML as torchtitan's job files have it, INI, and at the
 // beginning of an input also a Python file of assignments as nanoGPT has them. In the middle of a log the same lines
@@ -37,7 +37,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		}
 		return true, true
 	case s == "":
-		return true, t.settled || t.section != "" || t.wholeFile
+		return true, t.confirmed || t.section != "" || t.wholeFile
 	case s[0] == '#' || s[0] == ';':
 		return true, true
 	case sectionShape(text):
@@ -50,7 +50,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if !ok || !isName(key) || value == "" || value[0] == '=' {
 		return false, false
 	}
-	if metric(key) && !(t.section != "" && (t.wholeFile || t.settled)) && !(t.wholeFile && t.settled) {
+	if metric(key) && !(t.section != "" && (t.wholeFile || t.confirmed)) && !(t.wholeFile && t.confirmed) {
 		return false, false
 	}
 	value = strings.TrimSpace(value)
@@ -64,7 +64,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if t.until != "" || value == "" || t.skipped || len(t.held) >= maxHeld {
 		return true, true
 	}
-	least := tomlLeast
+	least := minTOML
 	if t.section != "" {
 		least = 1
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // yamlLeast is how many lines a block needs before it is taken for YAML.
-const yamlLeast = 3
+const minYAML = 3
 
 // yamlBlock follows lines of `key: value`, nested by indentation. What it reads is held back until the block is long
 // enough to be YAML and not prose.
@@ -52,7 +52,7 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	indent := len(text) - len(body)
 	switch {
 	case len(body) == 0:
-		return true, y.settled || y.wholeFile
+		return true, y.confirmed || y.wholeFile
 	case y.until != "":
 		if bytes.HasSuffix(body, []byte(y.until)) {
 			y.until = ""
@@ -66,7 +66,7 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		return y.item(r, indent, strings.TrimSpace(string(body[1:min(len(body), MaxValue)]))), y.keys > 0
 	}
 	y.deeper = -1
-	key, value, ok := yamlKey(text, y.wholeFile || y.settled && indent > 0)
+	key, value, ok := yamlKey(text, y.wholeFile || y.confirmed && indent > 0)
 	if !ok || len(text) > 2*MaxValue && !y.wholeFile {
 		return y.wholeFile && y.keys > 0 && indent > y.indent, y.wholeFile && indent > y.indent // a long scalar goes on
 	}
@@ -81,7 +81,7 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 
 // accepts reports whether a key and its value look like those of a configuration.
 func (y *yamlBlock) accepts(key, value string, indent int) bool {
-	if metric(key) && !y.settled && (!y.wholeFile || indent == 0 && plainNumber(value)) {
+	if metric(key) && !y.confirmed && (!y.wholeFile || indent == 0 && plainNumber(value)) {
 		return false
 	}
 	if y.wholeFile && y.keys > 0 {
@@ -119,10 +119,10 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 	if !known || key == "<<" { // an entry of a list, YAML's merge key
 		return true, true
 	}
-	if !y.settled && y.has(path) { // wandb: a / wandb: b: a label, not a mapping
+	if !y.confirmed && y.has(path) { // wandb: a / wandb: b: a label, not a mapping
 		return false, false
 	}
-	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= yamlLeast && y.structured)
+	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= minYAML && y.structured)
 	return true, len(y.held) < maxHeld
 }
 
