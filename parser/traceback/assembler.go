@@ -106,7 +106,7 @@ func (a *Assembler) EndMessage() {
 func (a *Assembler) Close() *Trace {
 	t := a.Snapshot()
 	if t != nil {
-		a.sign(t)
+		a.markCrash(t)
 	}
 	*a = Assembler{}
 	return t
@@ -154,15 +154,15 @@ func (a *Assembler) expire() {
 }
 
 // begin opens a traceback at its header.
-func (a *Assembler) begin() { a.beginTied(a.state == chained) }
+func (a *Assembler) begin() { a.beginChained(a.state == chained) }
 
 // beginNested opens a traceback that a worker process printed and its parent repeats behind its own.
 func (a *Assembler) beginNested() {
-	a.beginTied(a.state == chained || a.fed <= a.lastAt+maxForeign)
+	a.beginChained(a.state == chained || a.fed <= a.lastAt+maxForeign)
 }
 
 // beginTied opens a traceback. Tied says that the last one is its cause.
-func (a *Assembler) beginTied(tied bool) {
+func (a *Assembler) beginChained(tied bool) {
 	d := &draft{line: a.line.number, indent: a.line.indent}
 	switch old := a.draft; {
 	case a.Building() && old.frames == 0 && (a.state == announced || old.origin != nil):
@@ -298,12 +298,12 @@ func (a *Assembler) endThread() {
 	}
 	t := a.draft.trace()
 	t.EndLine = a.draft.lastLine
-	a.sign(t)
+	a.markCrash(t)
 	a.end(t)
 }
 
 // sign writes faulthandler's reason into the crashed thread's traceback.
-func (a *Assembler) sign(t *Trace) {
+func (a *Assembler) markCrash(t *Trace) {
 	if a.draft.crashed && a.fatal != "" {
 		t.Exception, t.Message = "Fatal Python error", a.fatal
 		a.fatal = ""

@@ -198,15 +198,15 @@ func isEntry(body []byte) bool {
 
 // number reads the integer that b begins with.
 func number(b []byte, unknown int) int {
-	sign := 1
+	markCrash := 1
 	if len(b) > 0 && b[0] == '-' {
-		sign, b = -1, b[1:]
+		markCrash, b = -1, b[1:]
 	}
 	n, size := leadingInt(b)
 	if size == 0 {
 		return unknown
 	}
-	return sign * n
+	return markCrash * n
 }
 
 // numberAfter reads the integer behind label.

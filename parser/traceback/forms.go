@@ -112,11 +112,11 @@ func (a *Assembler) isException() bool {
 }
 
 // isExceptionBehindBar recognises an exception line that was written behind a progress bar without a line end.
-func (a *Assembler) isExceptionBehindBar() bool {
+func (a *Assembler) isExceptionAfterBar() bool {
 	if !isBar(a.line.body) {
 		return false
 	}
-	a.line.exception = behindBar(a.line.body)
+	a.line.exception = afterBar(a.line.body)
 	return a.line.exception.sure != notException
 }
 

@@ -205,7 +205,7 @@ func (k *KernelReport) constrained(line int, body []byte) {
 	p.PID = numberAfter(tail, "pid=", 0)
 	k.report.OOMMemcg = pathAfter(head, "oom_memcg=")
 	k.report.TaskMemcg = pathAfter(head, "task_memcg=")
-	k.await(p)
+	k.waitForKill(p)
 }
 
 // announced reads `Kill process 1 (python) score 9 or sacrifice child` (up to 4.19): the victim itself is named next.
@@ -219,7 +219,7 @@ func (k *KernelReport) announced(line int, body []byte) {
 	if i := bytes.LastIndex(rest, []byte(") score ")); i >= 0 {
 		p.Comm = between(rest[:i+1])
 	}
-	k.await(p)
+	k.waitForKill(p)
 }
 
 // killed reads `Killed process 1 (python) total-vm:1kB, anon-rss:1kB, file-rss:1kB, shmem-rss:0kB, UID:0 ..`, and the
@@ -294,7 +294,7 @@ func newVictim(line int) *KernelKill {
 }
 
 // await keeps a victim that a `Killed process` line should confirm.
-func (k *KernelReport) await(p *KernelKill) { k.pending, k.left = p, maxPendingGap }
+func (k *KernelReport) waitForKill(p *KernelKill) { k.pending, k.left = p, maxPendingGap }
 
 func (k *KernelReport) emitPending() {
 	if p := k.pending; p != nil {

@@ -223,7 +223,7 @@ func isBar(body []byte) bool {
 }
 
 // behindBar finds the exception line that a process wrote behind a bar that left no newline.
-func behindBar(body []byte) exception {
+func afterBar(body []byte) exception {
 	rest := head(body)
 	for range 8 {
 		i := bytes.IndexByte(rest, ']')

@@ -27,7 +27,7 @@ func parseRay(body []byte) (o *Origin, start int, ok bool) {
 	if i < 0 || i > 512 {
 		return nil, 0, false
 	}
-	name, found := bytes.CutSuffix(trimColour(rest[:i]), []byte("()"))
+	name, found := bytes.CutSuffix(trimColor(rest[:i]), []byte("()"))
 	if !found || len(name) == 0 {
 		return nil, 0, false
 	}
@@ -93,7 +93,7 @@ func originTail(o *Origin, rest []byte) {
 }
 
 // trimColour strips blanks and a colour code from the end, one whose escape character may have been lost.
-func trimColour(b []byte) []byte {
+func trimColor(b []byte) []byte {
 	b = bytes.TrimRight(b, " ")
 	if i := bytes.LastIndexByte(b, '['); i >= 0 && len(b)-i <= 6 && b[len(b)-1] == 'm' {
 		if _, size := leadingInt(b[i+1:]); i+1+size == len(b)-1 {

@@ -112,7 +112,7 @@ var transitions = [...]transition{
 	{frames | box, (*Assembler).isSource, (*Assembler).quote, 0, Code},
 	{python | box, (*Assembler).isException, (*Assembler).finish, messages | ended, Final},
 	{python | box, (*Assembler).isGroupBorder, nil, 0, Outside},
-	{python | box, (*Assembler).isExceptionBehindBar, (*Assembler).finish, messages | ended, Final},
+	{python | box, (*Assembler).isExceptionAfterBar, (*Assembler).finish, messages | ended, Final},
 	{python | box, form(isBar), (*Assembler).skip, 0, Outside},
 	{frames | box, (*Assembler).isText, (*Assembler).finishForNow, messages, Final},
 	{open, nil, (*Assembler).skip, 0, Outside},
