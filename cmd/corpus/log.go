@@ -17,9 +17,6 @@ const (
 
 var all = []string{healthy, noisy, oom, longline}
 
-// every is how many lines lie between two failures.
-const every = 50_000
-
 // event is a failure.
 type event struct {
 	Kind   string `json:"kind"`
@@ -32,6 +29,7 @@ type writer struct {
 	r      *rand.Rand
 	buf    bytes.Buffer
 	end    byte // of a record
+	every  int  // lines between two failures
 	bytes  int64
 	line   int
 	step   int
@@ -42,7 +40,7 @@ type writer struct {
 // log writes a log of a kind, of at least size bytes.
 func (w *writer) log(kind string, size int64) {
 	w.end = '\n'
-	next := every
+	next := w.every
 	head := w.bytes + size/100
 	for w.bytes < size {
 		if kind == longline && w.bytes >= head && w.end == '\n' && len(w.events) == 0 {
@@ -53,9 +51,9 @@ func (w *writer) log(kind string, size int64) {
 			w.flush()
 		}
 		if kind == oom && w.line > next {
-			w.fail(next / every)
+			w.fail(next / w.every)
 			w.flush()
-			next += every
+			next += w.every
 		}
 		w.record(kind)
 		w.flush()

@@ -58,7 +58,7 @@ func write(dir, kind string, size int64, seed uint64) error {
 	}
 	defer f.Close()
 	out := bufio.NewWriterSize(f, 1<<20)
-	w := &writer{out: out, r: rand.New(rand.NewPCG(seed, 7)), line: 1}
+	w := &writer{out: out, r: rand.New(rand.NewPCG(seed, 7)), line: 1, every: 50_000}
 	w.log(kind, size)
 	if err := out.Flush(); err != nil {
 		return err

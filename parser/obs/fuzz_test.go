@@ -13,20 +13,20 @@ import (
 	"oomscan/parser/stream"
 )
 
-// FuzzReadFrom reads any text. What it could read is written and read again, and is the same then.
+// FuzzReadFrom reads any text. What could be read must stay the same when it is written and read again.
 func FuzzReadFrom(f *testing.F) {
 	log, err := os.ReadFile("../../fixtures/cases/gpu_oom/relax-sft-loss-oom/relax_sft.log")
 	require.NoError(f, err)
 	var all []parser.Observation
 	_, err = stream.Read("a.log", bytes.NewReader(log), func(o parser.Observation) { all = append(all, o) })
 	require.NoError(f, err)
-	text := plain(f, pack(f, "a.log", all[max(0, len(all)-20):]...))
+	text := decompress(f, pack(f, "a.log", all[max(0, len(all)-20):]...))
 	f.Add(text)
 	f.Add(text + text)
 	f.Add(text[:len(text)/2])
-	f.Add(strings.ReplaceAll(text, "a", escape+"ff"))
+	f.Add(strings.ReplaceAll(text, "a", escapeMark+"ff"))
 	f.Fuzz(func(t *testing.T, text string) {
-		var k kept
+		var k recorder
 		err := ReadFrom(halves(text), 10, &k)
 		assert.LessOrEqual(t, len(k.names), 10)
 		assert.Equal(t, len(k.names), len(k.read)+len(k.cut), "every log ends")
@@ -37,14 +37,14 @@ func FuzzReadFrom(f *testing.F) {
 			return
 		}
 		once := written(k.names[0], k.seen[0])
-		var again kept
-		require.ErrorIs(t, ReadFrom(strings.NewReader(once), 10, &again), ErrCut, "it has no last line")
-		require.Len(t, again.seen[0], len(k.seen[0]))
-		assert.Equal(t, once, written(again.names[0], again.seen[0]))
+		var retry recorder
+		require.ErrorIs(t, ReadFrom(strings.NewReader(once), 10, &retry), ErrCut, "it has no last line")
+		require.Len(t, retry.seen[0], len(k.seen[0]))
+		assert.Equal(t, once, written(retry.names[0], retry.seen[0]))
 	})
 }
 
-// written is a log, with the line that begins a file before it.
+// written encodes a log, with the first line of a file.
 func written(name string, all []parser.Observation) string {
 	b := bytes.NewBufferString(`{"schema":"` + Schema + `","version":""}` + "\n")
 	l := NewLog(b, name, "")

@@ -8,7 +8,7 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// line is one line of a file. Exactly one of the fields of the first group is there and says what the line is; those of
+// line is one line of a file. Exactly one field of the first group is set and tells what the line is. The fields of
 // the second group describe an observation.
 type line struct {
 	Schema    *string `json:"schema,omitempty"`
@@ -22,21 +22,21 @@ type line struct {
 	End       *end    `json:"end,omitempty"`
 
 	Version string            `json:"version,omitempty"` // of the program that wrote the file
-	In      string            `json:"in,omitempty"`      // the archive that an input is in
+	In      string            `json:"in,omitempty"`      // the archive that contains the input
 	Kind    string            `json:"kind,omitempty"`
 	Role    string            `json:"role,omitempty"`
 	Phase   string            `json:"phase,omitempty"`
 	Line    int               `json:"line,omitempty"`
 	Offset  int64             `json:"offset,omitempty"`
-	From    *header           `json:"from,omitempty"` // left out when it is that of the observation before it
+	From    *header           `json:"from,omitempty"` // omitted if it equals the previous observation's
 	Value   string            `json:"value,omitempty"`
 	Form    string            `json:"form,omitempty"`
 	Fields  map[string]string `json:"fields,omitempty"`
 	Text    string            `json:"text,omitempty"`
-	Trace   int               `json:"trace,omitempty"` // the number of a traceback in this log, from 1 on
+	Trace   int               `json:"trace,omitempty"` // the number of a traceback in this log, from 1
 }
 
-// read is what is known of a log at its end.
+// read is the summary at a log's end.
 type read struct {
 	Bytes     int64  `json:"bytes"`
 	Lines     int    `json:"lines"`
@@ -46,12 +46,12 @@ type read struct {
 	Digest    string `json:"digest,omitempty"`
 }
 
-// end is the last line.
+// end is the last line of a file.
 type end struct {
 	Lines int64 `json:"lines"` // before this one
 }
 
-// header is an [envelope.Header]; a number that is not there is unknown.
+// header is an [envelope.Header]. Numbers that are missing are unknown.
 type header struct {
 	Time    *[3]int64 `json:"time,omitempty"` // seconds since 1970, nanoseconds, seconds east of UTC
 	Clock   string    `json:"clock,omitempty"`
@@ -85,7 +85,7 @@ type trace struct {
 	Message   string  `json:"message,omitempty"`
 	Origin    *origin `json:"origin,omitempty"`
 	Reversed  bool    `json:"reversed,omitempty"`
-	Cause     int     `json:"cause,omitempty"` // the number of another one
+	Cause     int     `json:"cause,omitempty"` // the number of another traceback
 }
 
 type frame struct {
@@ -104,7 +104,7 @@ type origin struct {
 	Rank   *int   `json:"rank,omitempty"`
 }
 
-// ints pairs the numbers of both forms of a header that may be unknown.
+// ints pairs the optional numbers of both forms of a header.
 func (h *header) ints(e *envelope.Header) [8]struct {
 	line **int
 	real *int
@@ -136,7 +136,7 @@ func (h *header) texts(e *envelope.Header) [6]struct{ line, real *string } {
 	}
 }
 
-// headerOf writes down an envelope.
+// headerOf encodes an envelope.
 func (t *texts) headerOf(e *envelope.Header) *header {
 	h := &header{PID: max(0, e.PID), Parent: max(0, e.Parent), Repeats: max(0, e.Repeats), Partial: e.Partial}
 	if !e.Time.IsZero() {
@@ -144,7 +144,7 @@ func (t *texts) headerOf(e *envelope.Header) *header {
 		h.Time = &[3]int64{e.Time.Unix(), int64(e.Time.Nanosecond()), int64(zone)}
 	}
 	for _, x := range h.ints(e) {
-		*x.line = known(*x.real)
+		*x.line = optional(*x.real)
 	}
 	for _, x := range h.texts(e) {
 		*x.line = t.out(*x.real, maxName)
@@ -155,7 +155,7 @@ func (t *texts) headerOf(e *envelope.Header) *header {
 	return h
 }
 
-// envelope reads it again.
+// envelope decodes it.
 func (t *texts) envelope(h *header) envelope.Header {
 	e := envelope.NewHeader()
 	e.PID, e.Parent, e.Repeats, e.Partial = t.number(h.PID), t.number(h.Parent), t.number(h.Repeats), h.Partial
@@ -180,7 +180,7 @@ func (t *texts) envelope(h *header) envelope.Header {
 	return e
 }
 
-// sameHeader says that two envelopes are written alike.
+// sameHeader reports whether two envelopes are encoded the same way.
 func sameHeader(a, b *envelope.Header) bool {
 	_, za := a.Time.Zone()
 	_, zb := b.Time.Zone()
@@ -192,10 +192,10 @@ func sameHeader(a, b *envelope.Header) bool {
 	return *a == x
 }
 
-// maxYear bounds stamps: no calendar that a log prints goes further.
+// maxYear bounds timestamps: no log prints later ones.
 const maxYear = 10_000
 
-// time reads a stamp.
+// time decodes a timestamp.
 func (t *texts) time(x *[3]int64) time.Time {
 	const day = 24 * 60 * 60
 	if x[0] < -maxYear*366*day || x[0] > maxYear*366*day || x[1] < 0 || x[1] >= 1e9 || x[2] <= -day || x[2] >= day {
@@ -213,7 +213,7 @@ func (t *texts) time(x *[3]int64) time.Time {
 	return at
 }
 
-// fieldsOut writes down an observation's fields.
+// fieldsOut encodes an observation's fields.
 func (t *texts) fieldsOut(f parser.Fields) map[string]string {
 	if len(f) == 0 {
 		return nil
@@ -225,7 +225,7 @@ func (t *texts) fieldsOut(f parser.Fields) map[string]string {
 	return out
 }
 
-// fieldsIn reads them again.
+// fieldsIn decodes them.
 func (t *texts) fieldsIn(f map[string]string) parser.Fields {
 	if len(f) > maxFields {
 		t.fail("%d fields are too many", len(f))
@@ -238,7 +238,7 @@ func (t *texts) fieldsIn(f map[string]string) parser.Fields {
 	return out
 }
 
-// traceOut writes down a traceback, without its cause.
+// traceOut encodes a traceback without its cause.
 func (t *texts) traceOut(x *traceback.Trace) *trace {
 	out := &trace{
 		Line: max(0, x.Line), EndLine: max(0, x.EndLine), Dropped: max(0, x.Dropped), Exception: t.out(x.Exception, maxText), Message: t.out(x.Message, maxText),
@@ -251,13 +251,13 @@ func (t *texts) traceOut(x *traceback.Trace) *trace {
 	if o := x.Origin; o != nil {
 		out.Origin = &origin{
 			Actor: t.out(o.Actor, maxName), Method: t.out(o.Method, maxName), PID: max(0, o.PID), IP: t.out(o.IP, maxName), Repr: t.out(o.Repr, maxName),
-			Rank: known(o.Rank),
+			Rank: optional(o.Rank),
 		}
 	}
 	return out
 }
 
-// traceIn reads it again.
+// traceIn decodes it.
 func (t *texts) traceIn(x *trace) *traceback.Trace {
 	if len(x.Frames) > maxFrames {
 		t.fail("%d frames are too many", len(x.Frames))

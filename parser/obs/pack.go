@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packer and unpacker serve many goroutines. A window of 256 KiB holds most of what one log gives.
+// packer and unpacker are used concurrently. A window of 256 KiB covers most of one log's observations.
 var (
 	packer = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
@@ -26,23 +26,23 @@ var (
 	})
 )
 
-// Pack makes bytes of what was made of observations: of all exported fields of a value and of what they lead to. They are
-// for [Unpack] in the same process, whatever bytes the texts hold.
+// Pack encodes all exported fields of a value, and of what they refer to, for [Unpack] in the same process. Texts may
+// contain any bytes.
 func Pack(v any) []byte {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(v); err != nil {
-		panic(err) // a type that cannot be packed
+		panic(err) // a type that cannot be encoded
 	}
-	return bytes.Clone(packer().EncodeAll(b.Bytes(), nil)) // of the size that it needs
+	return bytes.Clone(packer().EncodeAll(b.Bytes(), nil)) // drops the encoder's spare capacity
 }
 
-// Unpack fills the value that to points to. As everywhere in Go, empty maps and slices come back as nil.
+// Unpack decodes into the value that to points to. Empty maps and slices become nil.
 func Unpack(data []byte, to any) {
 	raw, err := unpacker().DecodeAll(data, nil)
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(raw)).Decode(to)
 	}
 	if err != nil {
-		panic(err) // bytes that Pack did not make
+		panic(err) // not made by Pack
 	}
 }

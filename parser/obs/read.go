@@ -18,44 +18,44 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// A Visitor takes what a file holds, in order.
+// A Visitor receives the contents of files in order.
 type Visitor interface {
-	// File begins one, or the next of several in a row, that a program of that version wrote.
+	// File begins a file, written by that version of the program. Several files may follow each other.
 	File(version string)
-	// Log begins a log and returns what takes its observations.
+	// Log begins a log and returns the function that receives its observations.
 	Log(name string) func(parser.Observation)
-	// Done ends it. Logs of the same name and the same content have the same digest. Of a log that the file holds only the
-	// beginning of, whole is false and r has its names and nothing else.
+	// Done ends the log. Logs of the same name and content have the same digest. If the file contains only the
+	// beginning of the log, whole is false and r has only its names.
 	Done(r Read, whole bool)
 }
 
 // Error says what is wrong with a file and where.
 type Error struct {
-	Line int64 // of the unpacked text, from 1 on
-	Err  error // one of this package's, the reader's own, or what the line holds wrongly
+	Line int64 // of the uncompressed text, from 1
+	Err  error // one of this package's, the reader's own, or what is wrong with the line
 	Hint string
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// What [Error.Err] wraps.
+// Errors that [Error.Err] wraps.
 var (
-	// ErrForm says that a file holds no observations at all.
+	// ErrForm means that the file contains no observations at all.
 	ErrForm = errors.New("holds no observations of oomscan")
-	// ErrNewer says that a newer program wrote the file.
+	// ErrNewer means that a newer program wrote the file.
 	ErrNewer = errors.New("written by a newer oomscan")
-	// ErrCut says that the end of a file is missing.
+	// ErrCut means that the end of the file is missing.
 	ErrCut = errors.New("cut short: the observations end in the middle")
-	// ErrMembers says that a file holds more logs than are wanted.
+	// ErrMembers means that the file contains more logs than the caller allows.
 	ErrMembers = errors.New("too many logs")
 )
 
-// ReadFrom reads a file, unpacked, to its end and hands it to v. It keeps one line and a few tracebacks in memory. Logs
-// that were complete before an error are told; of the one in which it is, what stood before it. At most so many logs are
-// read.
-func ReadFrom(r io.Reader, most int, v Visitor) error {
-	d := decoder{visitor: v, most: most, in: bufio.NewReaderSize(r, 64<<10)}
+// ReadFrom reads a decompressed file and passes its contents to v. It keeps one line and a few tracebacks in memory.
+// After an error, v has received all complete logs before it and the beginning of the current one. limit is the
+// maximum number of logs.
+func ReadFrom(r io.Reader, limit int, v Visitor) error {
+	d := decoder{visitor: v, limit: limit, in: bufio.NewReaderSize(r, 64<<10)}
 	err := d.run()
 	if d.add != nil {
 		v.Done(Read{Name: d.name, In: d.inside}, false)
@@ -82,14 +82,14 @@ type decoder struct {
 	in      *bufio.Reader
 	buf     []byte
 	line    int64 // of the whole input
-	lines   int64 // of this file, before the one that is read
+	lines   int64 // of this file, before the current one
 	version string
 	begun   bool // inside a file
 	logs    int
-	most    int
+	limit   int
 
-	name   string // of the log that is read
-	inside string // the archive that it is in
+	name   string // of the current log
+	inside string // the archive that contains it
 	add    func(parser.Observation)
 	digest hash.Hash
 	last   *envelope.Header
@@ -97,7 +97,7 @@ type decoder struct {
 	first  int // the number of traces[0]
 }
 
-// link is a traceback that can be named, and how many it was caused by.
+// link is a traceback and the length of its chain of causes.
 type link struct {
 	trace *traceback.Trace
 	depth int
@@ -149,7 +149,7 @@ func (d *decoder) next() ([]byte, error) {
 	}
 }
 
-// take reads a line.
+// take handles a line.
 func (d *decoder) take(raw []byte) error {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -174,7 +174,7 @@ func (d *decoder) take(raw []byte) error {
 	return err
 }
 
-// begin reads the first line of a file, of whatever version.
+// begin handles the first line of a file of any version.
 func (d *decoder) begin(raw []byte) error {
 	var l struct{ Schema, Version string }
 	if err := json.Unmarshal(raw, &l); err != nil || !strings.HasPrefix(l.Schema, family) {
@@ -195,7 +195,7 @@ func (d *decoder) begin(raw []byte) error {
 	return nil
 }
 
-// explain says in plain words what [encoding/json] says in Go's.
+// explain rewords errors of [encoding/json] for people who do not know Go.
 func (d *decoder) explain(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -211,7 +211,7 @@ func (d *decoder) explain(err error) error {
 	return err
 }
 
-// record reads a line behind the first.
+// record handles a line after the first.
 func (d *decoder) record(l *line, raw []byte) error {
 	what := 0
 	for _, there := range []bool{
@@ -256,8 +256,8 @@ func (d *decoder) input(l *line) error {
 	if d.add != nil {
 		return errors.New("a log begins inside of another one")
 	}
-	if d.logs++; d.logs > d.most {
-		return fmt.Errorf("%w: more than %d", ErrMembers, d.most)
+	if d.logs++; d.logs > d.limit {
+		return fmt.Errorf("%w: more than %d", ErrMembers, d.limit)
 	}
 	d.name, d.inside = d.texts.in(*l.Input, maxInput), d.texts.in(l.In, maxInput)
 	d.add, d.digest = d.visitor.Log(d.name), sha256.New()
@@ -281,7 +281,7 @@ func (d *decoder) done(r *read) error {
 	return nil
 }
 
-// traceback keeps one for those that will name it.
+// traceback keeps a traceback for later lines that refer to it.
 func (d *decoder) traceback(x *trace) error {
 	t := d.traceIn(x)
 	if d.texts.err != nil {
@@ -289,7 +289,7 @@ func (d *decoder) traceback(x *trace) error {
 	}
 	depth := 1
 	if x.Cause != 0 {
-		cause, err := d.named(x.Cause)
+		cause, err := d.traceByNumber(x.Cause)
 		if err != nil {
 			return err
 		}
@@ -306,21 +306,20 @@ func (d *decoder) traceback(x *trace) error {
 	return nil
 }
 
-// named is the traceback of a number.
-func (d *decoder) named(number int) (link, error) {
+func (d *decoder) traceByNumber(number int) (link, error) {
 	if i := number - d.first; i >= 0 && i < len(d.traces) {
 		return d.traces[i], nil
 	}
 	return link{}, fmt.Errorf("there is no traceback %d", number)
 }
 
-// The words that an event may hold.
+// The values that an event may have.
 var (
 	kinds = append(parser.Kinds(), parser.JobCancelled, parser.DiskFull, parser.Exception, parser.Restart, parser.Recovered, parser.Pressure)
 	roles = []parser.Role{parser.Evidence, parser.Detail, parser.Suspicion, parser.Consequence, parser.Context}
 )
 
-// observation reads one and hands it on.
+// observation decodes an observation and passes it on.
 func (d *decoder) observation(l *line) error {
 	at := parser.Position{Source: d.name, Line: d.number(l.Line), Offset: l.Offset}
 	if l.Offset < 0 || l.Offset > maxNumber {
@@ -344,7 +343,7 @@ func (d *decoder) observation(l *line) error {
 			return fmt.Errorf("unknown kind %.80q or role %.80q of an event", l.Kind, l.Role)
 		}
 		if l.Trace != 0 {
-			t, err := d.named(l.Trace)
+			t, err := d.traceByNumber(l.Trace)
 			if err != nil {
 				return err
 			}

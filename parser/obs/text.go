@@ -11,8 +11,7 @@ import (
 	"oomscan/parser/secret"
 )
 
-// texts turns the texts and numbers of observations into those of a file and back. The first one that a file may not hold
-// is kept as err.
+// texts encodes and decodes texts and numbers. err is the first value that a file must not contain.
 type texts struct{ err error }
 
 func (t *texts) fail(format string, args ...any) {
@@ -21,17 +20,17 @@ func (t *texts) fail(format string, args ...any) {
 	}
 }
 
-// out is how a text is written: without secrets, of a bounded length, and such that JSON holds it.
-func (t *texts) out(s string, most int) string { return armor(secret.Clip(s, most)) }
+// out encodes a text: without secrets, cut to a limit, valid in JSON.
+func (t *texts) out(s string, limit int) string { return escapeBytes(secret.Clip(s, limit)) }
 
-// in reads a text.
-func (t *texts) in(s string, most int) string {
-	s, err := disarm(s)
+// in decodes a text.
+func (t *texts) in(s string, limit int) string {
+	s, err := unescapeBytes(s)
 	if err != nil {
 		t.fail("%w", err)
 	}
-	if len(s) > most {
-		t.fail("a text of %d bytes is longer than %d", len(s), most)
+	if len(s) > limit {
+		t.fail("a text of %d bytes is longer than %d", len(s), limit)
 		return ""
 	}
 	return s
@@ -40,7 +39,7 @@ func (t *texts) in(s string, most int) string {
 // maxNumber bounds lines, offsets, ranks and process ids.
 const maxNumber = 1 << 53
 
-// number reads a number that cannot be negative.
+// number checks a number that cannot be negative.
 func (t *texts) number(n int) int {
 	if n < 0 || n > min(maxNumber, math.MaxInt) {
 		t.fail("the number %d is out of range", n)
@@ -49,29 +48,29 @@ func (t *texts) number(n int) int {
 	return n
 }
 
-// known is a number that an envelope may tell, nil when it did not.
-func known(n int) *int {
+// optional returns a number of an envelope, nil if it is unknown.
+func optional(n int) *int {
 	if n <= envelope.Unknown || n > maxNumber {
 		return nil
 	}
 	return &n
 }
 
-// escape stands before two hexadecimal digits for a byte that is no UTF-8. It is a code point that Unicode sets aside for
-// such uses, and is written like the bytes it consists of.
-const escape = "\ufdd0"
+// escapeMark precedes two hexadecimal digits for a byte that is not UTF-8. It is a code point that Unicode reserves
+// for internal use; where it occurs in a text, its own bytes are escaped too.
+const escapeMark = "\ufdd0"
 
-// armor makes any bytes a text that JSON can hold.
-func armor(s string) string {
-	if utf8.ValidString(s) && !strings.Contains(s, escape) {
+// escapeBytes turns any bytes into text that JSON can contain.
+func escapeBytes(s string) string {
+	if utf8.ValidString(s) && !strings.Contains(s, escapeMark) {
 		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || s[i:i+n] == escape {
+		if r == utf8.RuneError && n == 1 || s[i:i+n] == escapeMark {
 			for _, c := range []byte(s[i : i+n]) {
-				fmt.Fprintf(&b, "%s%02x", escape, c)
+				fmt.Fprintf(&b, "%s%02x", escapeMark, c)
 			}
 		} else {
 			b.WriteString(s[i : i+n])
@@ -83,14 +82,14 @@ func armor(s string) string {
 
 var errEscape = errors.New("an escaped byte is incomplete")
 
-// disarm undoes [armor].
-func disarm(s string) (string, error) {
-	if !strings.Contains(s, escape) {
+// unescapeBytes undoes [escapeBytes].
+func unescapeBytes(s string) (string, error) {
+	if !strings.Contains(s, escapeMark) {
 		return s, nil
 	}
-	first, rest, _ := strings.Cut(s, escape)
+	first, rest, _ := strings.Cut(s, escapeMark)
 	b := []byte(first)
-	for part := range strings.SplitSeq(rest, escape) {
+	for part := range strings.SplitSeq(rest, escapeMark) {
 		if len(part) < 2 || nibble(part[0]) < 0 || nibble(part[1]) < 0 {
 			return "", errEscape
 		}

@@ -12,8 +12,8 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// A Writer writes one file. What it is given between [NewWriter] and [Writer.Close] are the bytes that a [Log] made, of
-// any number of logs, each log's in one piece. It holds a few MiB, however much is written.
+// A Writer writes one file. Between [NewWriter] and [Writer.Close] it is given the output of any number of [Log]s,
+// each log's in one piece. It uses a few MiB, however much is written.
 type Writer struct {
 	pack  *zstd.Encoder
 	lines int64
@@ -21,7 +21,7 @@ type Writer struct {
 
 // NewWriter begins a file. version is the program's own. The caller closes out.
 func NewWriter(out io.Writer, version string) (*Writer, error) {
-	// One goroutine and a window of 1 MiB: what is written is a small part of what was read.
+	// One goroutine and a window of 1 MiB, because what is written is a small part of what was read.
 	pack, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.pack.Write(p)
 }
 
-// Close ends the file. Without it, a reader will say that it was cut.
+// Close ends the file. Without it, readers report that the file is cut short.
 func (w *Writer) Close() error {
 	_, err := w.Write(encode(&line{End: &end{Lines: w.lines}}))
 	if cerr := w.pack.Close(); err == nil {
@@ -48,44 +48,41 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// encode makes a line of a file.
+// encode returns a line of a file.
 func encode(l *line) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(l); err != nil {
-		panic(err) // texts, numbers and lists of them
+		panic(err) // only texts, numbers and lists of them
 	}
 	return b.Bytes()
 }
 
-// A Log writes down what one log tells. It serves one goroutine; several of them may be written at the same time, each to
-// a writer of its own, to be joined by a [Writer].
+// A Log encodes the observations of one log. It is not safe for concurrent use, but several Logs may be written at
+// the same time, each to a writer of its own, to be joined by a [Writer].
 type Log struct {
 	texts
 	out    io.Writer
 	buf    bytes.Buffer
-	enc    *json.Encoder
-	last   *envelope.Header // of the observation before
+	last   *envelope.Header // of the previous observation
 	traces []*traceback.Trace
 	first  int // the number of traces[0]
 	werr   error
 }
 
-// flushAt is how much is collected before it is written.
+// flushAt is how many bytes are collected before they are written.
 const flushAt = 32 << 10
 
-// NewLog begins a log of that name, in that archive, if any.
+// NewLog begins a log. in is the archive that contains it, if any.
 func NewLog(out io.Writer, name, in string) *Log {
 	l := &Log{out: out, first: 1}
-	l.enc = json.NewEncoder(&l.buf)
-	l.enc.SetEscapeHTML(false)
 	name = l.texts.out(name, maxInput)
-	l.put(&line{Input: &name, In: l.texts.out(in, maxInput)})
+	l.writeLine(&line{Input: &name, In: l.texts.out(in, maxInput)})
 	return l
 }
 
-// Add writes an observation of this log. It takes what a parser emits; a failure of the writer is told by [Log.Close].
+// Add writes an observation of this log. [Log.Close] returns errors of the writer.
 func (l *Log) Add(o parser.Observation) {
 	at := o.Place()
 	x := line{Line: max(0, at.Line), Offset: max(0, at.Offset)}
@@ -104,35 +101,34 @@ func (l *Log) Add(o parser.Observation) {
 		x.Gauge, x.From = l.name(o.Name), l.from(&o.Header)
 		x.Fields, x.Text = l.fieldsOut(o.Fields), l.texts.out(o.Text, maxText)
 	}
-	l.put(&x)
+	l.writeLine(&x)
 }
 
-// name is a name as a line has it.
 func (l *Log) name(s string) *string {
 	s = l.texts.out(s, maxName)
 	return &s
 }
 
-// Close ends the log and returns the first error of the writer. The names in r count nothing: they are known.
+// Close ends the log and returns the writer's first error. The names in r are ignored.
 func (l *Log) Close(r Read) error {
-	l.put(&line{Read: &read{
+	l.writeLine(&line{Read: &read{
 		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
 	}})
 	l.flush()
 	return l.werr
 }
 
-// from is an observation's envelope, nil when it is that of the one before.
+// from encodes an observation's envelope, nil if it equals the previous one.
 func (l *Log) from(h *envelope.Header) *header {
 	if l.last != nil && sameHeader(l.last, h) {
 		return nil
 	}
-	kept := *h
-	l.last = &kept
-	return l.headerOf(&kept)
+	recorder := *h
+	l.last = &recorder
+	return l.headerOf(&recorder)
 }
 
-// trace writes a traceback and those that it was caused by, unless they were written lately, and returns its number.
+// trace writes a traceback and its causes, unless they were written recently, and returns its number.
 func (l *Log) trace(t *traceback.Trace) int {
 	if t == nil {
 		return 0
@@ -148,13 +144,13 @@ func (l *Log) trace(t *traceback.Trace) int {
 	for i := len(chain) - 1; i >= 0; i-- {
 		x := l.traceOut(chain[i])
 		x.Cause = number
-		l.put(&line{Traceback: x})
-		number = l.keep(chain[i])
+		l.writeLine(&line{Traceback: x})
+		number = l.remember(chain[i])
 	}
 	return number
 }
 
-// number is that of a traceback that can still be named, else 0.
+// number returns the number of a traceback that can still be referred to, or 0.
 func (l *Log) number(t *traceback.Trace) int {
 	for i, have := range l.traces {
 		if have == t {
@@ -164,8 +160,8 @@ func (l *Log) number(t *traceback.Trace) int {
 	return 0
 }
 
-// keep gives a traceback the next number.
-func (l *Log) keep(t *traceback.Trace) int {
+// remember assigns the next number to a traceback.
+func (l *Log) remember(t *traceback.Trace) int {
 	if len(l.traces) == maxTraces {
 		l.traces = append(l.traces[:0], l.traces[1:]...)
 		l.first++
@@ -174,10 +170,8 @@ func (l *Log) keep(t *traceback.Trace) int {
 	return l.first + len(l.traces) - 1
 }
 
-func (l *Log) put(x *line) {
-	if err := l.enc.Encode(x); err != nil {
-		panic(err) // texts, numbers and lists of them
-	}
+func (l *Log) writeLine(x *line) {
+	l.buf.Write(encode(x))
 	if l.buf.Len() >= flushAt {
 		l.flush()
 	}

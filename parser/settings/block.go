@@ -7,30 +7,30 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// maxHeld bounds the settings that a dump holds back before it is known to be one.
+// maxHeld bounds the settings of a dump that wait for confirmation.
 const maxHeld = 64
 
-// maxScalar bounds the text of a value; a longer one is no setting that anybody would look at.
+// maxScalar bounds the text of a value; nobody looks at longer ones.
 const maxScalar = 8 * MaxValue
 
-// block holds the settings of a dump back until enough of them say that it is one.
+// block holds the settings of a dump until enough of them confirm it.
 type block struct {
-	held    []Pair
-	settled bool
+	held      []Pair
+	confirmed bool
 }
 
-func (b *block) hasReported() bool { return b.settled }
+func (b *block) hasReported() bool { return b.confirmed }
 
-// add reports a setting, or holds it back while the block is not settled. ready says that this one settles it.
+// add reports a setting, or holds it until the block is confirmed. ready means that this setting confirms it.
 func (b *block) add(r *Reader, p Pair, ready bool) {
-	if !b.settled && ready {
-		b.settled = true
+	if !b.confirmed && ready {
+		b.confirmed = true
 		for _, h := range b.held {
 			r.nested(h)
 		}
 		b.held = nil
 	}
-	if b.settled {
+	if b.confirmed {
 		r.nested(p)
 		return
 	}
@@ -42,12 +42,12 @@ func (b *block) has(key string) bool {
 	return slices.ContainsFunc(b.held, func(p Pair) bool { return p.Key == key })
 }
 
-// end reports what a block that stayed too short said of known settings.
+// end reports the known settings of a block that was too short to be confirmed.
 func (b *block) end(r *Reader) {
 	for _, p := range b.held {
 		if isKnown(strings.TrimLeft(p.Key, "-")) && scalar(p.Value) {
 			if p.Form == YAML || p.Form == TOML {
-				p.Form = Pairs // it was none
+				p.Form = Pairs // as it was not confirmed
 			}
 			r.report(p)
 		}
@@ -55,7 +55,7 @@ func (b *block) end(r *Reader) {
 	b.held = nil
 }
 
-// nested reports a setting, or those of the mapping that its value is: `{a: 1, b: {c: 2}}`, `{a = 1}`.
+// nested reports a setting, or those in its value if that is a mapping: `{a: 1, b: {c: 2}}`, `{a = 1}`.
 func (r *Reader) nested(p Pair) {
 	if last := len(p.Value) - 1; last < 3 || p.Value[0] != '{' || p.Value[last] != '}' || strings.HasPrefix(p.Value, "{{") {
 		r.emit(p.Key, p.Value, p.Line, p.Form)
@@ -65,7 +65,7 @@ func (r *Reader) nested(p Pair) {
 	d.descend(p.Key)
 	line := r.line
 	r.line = p.Line
-	d.eat(r, []byte(p.Value), 1)
+	d.consume(r, []byte(p.Value), 1)
 	d.end(r)
 	r.line = line
 	if !d.reported {
@@ -73,10 +73,10 @@ func (r *Reader) nested(p Pair) {
 	}
 }
 
-// scalarText takes quotes, anchors, tags and a comment off the text of a scalar. open is the text that ends it in a
-// later line, empty when it is complete.
+// scalarText strips quotes, anchors, tags and a comment from a scalar. If the scalar continues on later lines, open
+// is the text that ends it.
 func scalarText(v string) (value, open string) {
-	for v != "" && (v[0] == '&' || v[0] == '!') { // YAML's anchor or tag
+	for v != "" && (v[0] == '&' || v[0] == '!') { // a YAML anchor or tag
 		_, v, _ = strings.Cut(v, " ")
 		v = strings.TrimLeft(v, " ")
 	}
@@ -103,7 +103,7 @@ func scalarText(v string) (value, open string) {
 	return v, ""
 }
 
-// uncomment cuts a comment off: a number sign behind a blank and outside of quotes.
+// uncomment strips a comment: a number sign after a blank and outside quotes.
 func uncomment(v string) string {
 	for i := 0; i < len(v); i++ {
 		switch v[i] {

@@ -7,7 +7,7 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// programs start a training or serving job. Only their command lines are read: the flags of an ls or a pip say nothing of
+// programs start training or serving jobs. Only their command lines are read: flags of ls or pip say nothing about
 // the run.
 var programs = set(`
 	torchrun accelerate deepspeed vllm srun sbatch mpirun mpiexec ray sglang llamafactory-cli swift tune litgpt axolotl yolo
@@ -15,25 +15,25 @@ var programs = set(`
 	singularity docker podman uv nnUNetv2_plan_and_preprocess nnUNetv2_preprocess nnUNetv2_train text-generation-launcher lmdeploy
 	llama-bench llama-run ollama`)
 
-// wrappers may stand in front of a program.
+// wrappers may precede a program.
 var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
 
-// openers begin a line of shell in which a program follows behind && or ;. A prompt may stand before them.
+// openers begin a shell line in which a program follows after && or ;. A prompt may precede them.
 var openers = set(`
 	cd source . export module conda mkdir set ulimit unset pushd sleep wait rm mv cp date echo`)
 
-// prompts are what shells put before a command.
+// prompts are what shells print before a command.
 var prompts = set(`$ # % + ++ >`)
 
-// listLabels end a label in front of bare flags, as in `args: --lr 1e-5`.
+// listLabels end the labels of bare flags, as in `args: --lr 1e-5`.
 var listLabels = strings.Fields("args arguments argv options flags parameters cmdline params")
 
-// command reads a command line: traced by a shell, echoed by a launcher behind a label, reported by bash when it died,
-// or quoted as a Python list.
+// command reads a command line: traced by a shell, echoed by a launcher after a label, reported by bash when the
+// program died, or quoted as a Python list.
 func (r *Reader) command(text []byte) bool {
 	s := string(text)
 	if words, ok := listCommand(s); ok {
-		w := walker{form: Command}
+		w := flagParser{form: Command}
 		w.words(r, words)
 		w.end(r)
 		return len(r.out) > 0
@@ -42,7 +42,7 @@ func (r *Reader) command(text []byte) bool {
 	if !ok {
 		return false
 	}
-	w := &walker{form: Command}
+	w := &flagParser{form: Command}
 	if more := w.line(r, rest); more {
 		r.begin(w, text)
 		return true
@@ -51,7 +51,7 @@ func (r *Reader) command(text []byte) bool {
 	return len(r.out) > 0
 }
 
-// findCommand returns the command line from the word before its first argument on.
+// findCommand returns the command line, beginning with the program and what precedes it.
 func findCommand(s string) (string, bool) {
 	if !strings.ContainsAny(s, `-=\`) {
 		return "", false
@@ -59,7 +59,7 @@ func findCommand(s string) (string, bool) {
 	if at := labelledFlags(s); at >= 0 {
 		return s[at:], true
 	}
-	start, from := 0, -1 // from: where the variables and wrappers in front of the program begin
+	start, from := 0, -1 // where variables and wrappers before the program begin
 	for n := 0; n < 40 && start < len(s); n++ {
 		for start < len(s) && ascii.IsBlank(s[start]) {
 			start++
@@ -72,7 +72,7 @@ func findCommand(s string) (string, bool) {
 		for word != "" && (word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
 			word = word[1:]
 		}
-		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !spokenOf(word, s[end:]) {
+		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !isMentioned(word, s[end:]) {
 			rest := s[start:]
 			if from >= 0 {
 				rest = s[from:]
@@ -93,7 +93,7 @@ func findCommand(s string) (string, bool) {
 	return "", false
 }
 
-// labelledFlags returns where the flags behind a label begin, -1 when there are none.
+// labelledFlags returns the index of the flags after a label, or -1.
 func labelledFlags(s string) int {
 	i := strings.Index(s, " --")
 	if i <= 0 || i+3 >= len(s) || !ascii.IsLower(s[i+3]) || (s[i-1] != ':' && s[i-1] != '=') {
@@ -114,14 +114,12 @@ func program(word string) bool {
 	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
-// baseOf is the last element of a path. strings.LastIndexAny would build a set of the separators anew for every word.
-func baseOf(word string) string {
-	return word[max(strings.LastIndexByte(word, '/'), strings.LastIndexByte(word, '\\'))+1:]
-}
+// baseOf returns the last element of a path.
+func baseOf(word string) string { return word[strings.LastIndexAny(word, `/\`)+1:] }
 
-// spokenOf reports whether an interpreter's name is followed by a plain word: a sentence about the process, such as the
-// kernel's "python invoked oom-killer: order=0", and no command.
-func spokenOf(word, rest string) bool {
+// isMentioned reports whether an interpreter's name is followed by a plain word: a sentence about the process, such
+// as the kernel's "python invoked oom-killer: order=0".
+func isMentioned(word, rest string) bool {
 	if !strings.HasPrefix(baseOf(word), "python") {
 		return false
 	}
@@ -129,7 +127,7 @@ func spokenOf(word, rest string) bool {
 	return next != "" && !strings.ContainsFunc(next, func(c rune) bool { return !ascii.IsLower(byte(min(c, 0x7f))) })
 }
 
-// atCommand reports whether a program's name stands where a command begins.
+// atCommand reports whether a command may begin after prefix.
 func atCommand(prefix string) bool {
 	t := strings.TrimRight(prefix, " \t'\"`(")
 	if t == "" {
@@ -171,7 +169,7 @@ func atCommand(prefix string) bool {
 	return true
 }
 
-// isAssignment reports whether a word is NAME=value with a name as the environment has them.
+// isAssignment reports whether a word is NAME=value with the name of an environment variable.
 func isAssignment(w string) bool {
 	name, _, ok := strings.Cut(w, "=")
 	return ok && isVariable(name)
@@ -186,7 +184,7 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// listCommand finds a command quoted as a Python list: ['/usr/bin/python', '-u', 'train.py', '--fp16'].
+// listCommand returns a command quoted as a Python list: ['/usr/bin/python', '-u', 'train.py', '--fp16'].
 func listCommand(s string) ([]string, bool) {
 	i := strings.Index(s, "['")
 	if i < 0 {
@@ -199,7 +197,7 @@ func listCommand(s string) ([]string, bool) {
 	return listStrings([]byte(s[i+1:])), true
 }
 
-// listStrings returns the strings of a Python list, whose opening bracket is gone.
+// listStrings returns the strings of a Python list. s begins after the opening bracket.
 func listStrings(s []byte) []string {
 	var out []string
 	for i := 0; i < len(s) && s[i] != ']' && len(out) < 2048; i++ {
@@ -216,20 +214,20 @@ func listStrings(s []byte) []string {
 	return out
 }
 
-// walker goes through the words of a command line. As a dump it follows lines that end with a backslash.
-type walker struct {
+// flagParser reads the words of a command line. As a dump it reads on while lines end with a backslash.
+type flagParser struct {
 	form        string // Command or Sbatch
-	flag, value string // the flag at hand
-	line0       int    // where it stands
-	program     bool   // a program's name has been passed: assignments are its own from here on
-	letters     bool   // the program's flags may be single letters that bear on memory
-	single      bool   // a flag of the program has one value: what follows is the image
+	flag, value string // the current flag
+	flagLine    int    // its line
+	program     bool   // the program's name has been read: assignments after it are its arguments
+	letters     bool   // single-letter flags of this program may concern memory
+	single      bool   // a flag of this program takes one value; the image follows
 	reported    bool
 }
 
-func (w *walker) hasReported() bool { return w.reported }
+func (w *flagParser) hasReported() bool { return w.reported }
 
-func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
+func (w *flagParser) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return true, false
 	}
@@ -237,30 +235,30 @@ func (w *walker) feed(r *Reader, text []byte) (fits, more bool) {
 }
 
 // line reads one line of the command and reports whether the next one continues it.
-func (w *walker) line(r *Reader, s string) bool {
+func (w *flagParser) line(r *Reader, s string) bool {
 	s = strings.TrimRight(s, " ")
 	rest, more := strings.CutSuffix(s, `\`)
 	if !more {
-		rest, more = strings.CutSuffix(s, " ^") // of Windows
+		rest, more = strings.CutSuffix(s, " ^") // Windows
 	}
 	words, whole := shellWords(rest)
 	w.words(r, words)
 	return more && whole
 }
 
-func (w *walker) words(r *Reader, words []string) {
+func (w *flagParser) words(r *Reader, words []string) {
 	for _, word := range words {
 		w.word(r, word)
 	}
 }
 
-func (w *walker) word(r *Reader, word string) {
+func (w *flagParser) word(r *Reader, word string) {
 	switch {
 	case word == "" || word == "--":
 	case w.isFlag(word):
 		w.end(r)
 		name, value, ok := strings.Cut(word, "=")
-		w.line0 = r.line
+		w.flagLine = r.line
 		if ok {
 			w.emit(r, name, value, w.form)
 			return
@@ -271,7 +269,7 @@ func (w *walker) word(r *Reader, word string) {
 	case override(word):
 		w.end(r)
 		key, value, _ := strings.Cut(strings.TrimLeft(word, "+~"), "=")
-		w.line0 = r.line
+		w.flagLine = r.line
 		if !w.program && isVariable(key) {
 			w.emit(r, key, value, Env)
 			return
@@ -290,9 +288,9 @@ func (w *walker) word(r *Reader, word string) {
 	}
 }
 
-// isFlag reports whether a word is a flag, with or without "=value". Of a command's flags with one dash only those with a
-// name of some letters count: -m and -u are about the interpreter. llama.cpp's -c is the context.
-func (w *walker) isFlag(word string) bool {
+// isFlag reports whether a word is a flag, with or without "=value". Flags with one dash count only if their names
+// are longer, because -m and -u are the interpreter's. llama.cpp's -c is the context.
+func (w *flagParser) isFlag(word string) bool {
 	name, _, _ := strings.Cut(word, "=")
 	if !strings.HasPrefix(name, "-") || !isName(strings.TrimLeft(name, "-")) {
 		return false
@@ -300,20 +298,20 @@ func (w *walker) isFlag(word string) bool {
 	return w.form == Sbatch || w.letters || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
 }
 
-// override reports whether a word is Hydra's `a.b=1`, with its prefixes.
+// override reports whether a word is Hydra's `a.b=1`, possibly with a prefix.
 func override(word string) bool {
 	key, _, ok := strings.Cut(strings.TrimLeft(word, "+~"), "=")
 	return ok && isName(strings.ReplaceAll(key, "/", "."))
 }
 
-func (w *walker) end(r *Reader) {
+func (w *flagParser) end(r *Reader) {
 	if w.flag == "" {
 		return
 	}
 	if w.value == "" {
 		w.value = "True"
 	}
-	if len(w.flag) == 2 && !ascii.IsDigit(w.value[0]) { // a prompt, a file
+	if len(w.flag) == 2 && !ascii.IsDigit(w.value[0]) { // a prompt or a file
 		w.flag, w.value = "", ""
 		return
 	}
@@ -321,18 +319,18 @@ func (w *walker) end(r *Reader) {
 	w.flag, w.value = "", ""
 }
 
-// emit reports a setting unless the shell had not yet expanded it.
-func (w *walker) emit(r *Reader, key, value, form string) {
+// emit reports a setting unless it contains a variable that the shell has not expanded.
+func (w *flagParser) emit(r *Reader, key, value, form string) {
 	value = strings.Trim(value, `'"`)
 	if value == "" || strings.Contains(value, "$") {
 		return
 	}
 	w.reported = true
-	r.emit(key, value, w.line0, form)
+	r.emit(key, value, w.flagLine, form)
 }
 
 // shellWords splits a command line as a shell does, up to a pipe, a redirection or the next command. whole is false
-// when a quote is left open.
+// if a quote is left open.
 func shellWords(s string) (words []string, whole bool) {
 	var word []byte
 	in, quote := false, byte(0)

@@ -2,17 +2,17 @@ package settings
 
 import "bytes"
 
-// dialect is one way in which programs print settings.
+// dialect is one form in which programs print settings.
 type dialect struct {
 	name   string
-	sample string   // lines as a program prints them
-	want   []string // what is read of them: "key=value"
-	long   bool     // lines of more than maxPlain bytes are read, too
-	// read reads a line outside of dumps, or begins a dump with it. It reports whether the line is of this dialect.
+	sample string   // as a program prints it
+	want   []string // "key=value" of each setting in the sample
+	long   bool     // also read lines of more than maxPlain bytes
+	// read reads a line outside dumps, or begins a dump with it. It reports whether the line is in this dialect.
 	read func(r *Reader, text []byte) bool
 }
 
-// dialects are tried in this order. The first one that claims a line has it.
+// dialects are tried in this order until one accepts the line.
 var dialects = [...]dialect{
 	{
 		name: "map of Go", long: true, read: (*Reader).goMap,
@@ -106,7 +106,7 @@ var dialects = [...]dialect{
 	},
 }
 
-// scan reads a line outside of dumps.
+// scan reads a line outside dumps.
 func (r *Reader) scan(text []byte) {
 	if bytes.Contains(text[:min(len(text), 512)], progressBar) {
 		return

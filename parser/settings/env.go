@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// environment reads variables: `export X=1`, `declare -x X="1"`, `+ X=1` of a traced shell, and a line of env's output.
+// environment reads variables: `export X=1`, `declare -x X="1"`, a traced `+ X=1`, and lines of env's output.
 func (r *Reader) environment(text []byte) bool {
 	s := string(bytes.TrimLeft(text, " \t"))
 	traced := strings.HasPrefix(s, "+")
@@ -47,7 +47,7 @@ func (r *Reader) environment(text []byte) bool {
 	return true
 }
 
-// goMap reads the environment that a program in Go prints as a map, as Ollama does at its start: env="map[A:1 B:x C:]".
+// goMap reads an environment that a Go program prints as a map, as Ollama does when it starts: env="map[A:1 B:x C:]".
 func (r *Reader) goMap(text []byte) bool {
 	_, rest, ok := bytes.Cut(text, []byte(`env="map[`))
 	if !ok {
@@ -77,7 +77,7 @@ func (r *Reader) variable(name, value string) {
 }
 
 // overrides reads Hydra's list of overrides, printed when a job fails (`Error executing job with overrides: [...]`)
-// or at its start (`Overrides: [...]`).
+// or starts (`Overrides: [...]`).
 func (r *Reader) overrides(text []byte) bool {
 	i := bytes.Index(text, []byte("verrides: ["))
 	if i < 0 {
@@ -92,7 +92,7 @@ func (r *Reader) overrides(text []byte) bool {
 	return true
 }
 
-// pbs reads the resources of a directive of PBS: `#PBS -l select=1:ncpus=8:mem=32gb`.
+// pbs reads the resources in a PBS directive: `#PBS -l select=1:ncpus=8:mem=32gb`.
 func (r *Reader) pbs(flags string) bool {
 	for _, word := range strings.FieldsFunc(flags, func(c rune) bool { return c == ' ' || c == ':' || c == ',' }) {
 		if key, value, ok := strings.Cut(word, "="); ok && (key == "mem" || key == "vmem" || key == "ncpus" || key == "ngpus") {
@@ -102,18 +102,18 @@ func (r *Reader) pbs(flags string) bool {
 	return len(r.out) > 0
 }
 
-// sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`, of LSF `#BSUB -M 64GB`.
+// sbatch reads a batch directive: `#SBATCH --mem=96G -c 8`, or LSF's `#BSUB -M 64GB`.
 func (r *Reader) sbatch(text []byte) bool {
 	if rest, ok := bytes.CutPrefix(text, pbs); ok {
 		return r.pbs(string(rest))
 	}
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(text, " "), directive)
-	w := walker{form: Sbatch}
+	w := flagParser{form: Sbatch}
 	if !ok {
 		if rest, ok = bytes.CutPrefix(text, lsf); !ok {
 			return false
 		}
-		w = walker{form: Command, letters: true}
+		w = flagParser{form: Command, letters: true}
 	}
 	flags, _, _ := strings.Cut(string(rest), " #")
 	w.line(r, flags)

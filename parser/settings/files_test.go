@@ -212,7 +212,6 @@ func TestReportsAreNoConfiguration(t *testing.T) {
 	}
 }
 
-// TestFilesStayBounded gives texts that never end where a file is expected.
 func TestFilesStayBounded(t *testing.T) {
 	t.Parallel()
 	for _, head := range []string{"a: \"", "a: [", "[s]\nb = [", "[s]\nb = '''", "x = dict(", "Config param a: 1\nConfig param b: 2", "a: |", "F: {\"bs\": 1,"} {

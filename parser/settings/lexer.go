@@ -6,7 +6,7 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// nameEnd is the length of the name that s begins with.
+// nameEnd returns the length of the name that s begins with.
 func nameEnd(s []byte) int {
 	i := 0
 	for i < len(s) && (ascii.IsWord(s[i]) || (i > 0 && (s[i] == '.' || s[i] == '-'))) {
@@ -15,7 +15,7 @@ func nameEnd(s []byte) int {
 	return i
 }
 
-// stringEnd is the length of the string literal that s begins with, -1 when it is not closed.
+// stringEnd returns the length of the string literal that s begins with, or -1 if it is not closed.
 func stringEnd(s []byte) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -28,7 +28,7 @@ func stringEnd(s []byte) int {
 	return -1
 }
 
-// blankSeparated reports whether a key begins at i behind a blank, as in `a=1 b='x'`, which is how pydantic prints.
+// blankSeparated reports whether a key begins at i after a blank, as in pydantic's `a=1 b='x'`.
 func blankSeparated(text []byte, i int) bool {
 	if i == 0 || text[i-1] != ' ' || !ascii.IsLetter(text[i]) && text[i] != '_' {
 		return false
@@ -61,5 +61,5 @@ func unquote(lit []byte) []byte {
 	return out
 }
 
-// closers are the brackets that close each opening one.
+// closers maps opening brackets to closing ones.
 var closers = [256]byte{'{': '}', '[': ']', '(': ')'}

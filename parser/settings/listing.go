@@ -7,10 +7,10 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// listingLeast is how many lines with the same words in front make a listing.
-const listingLeast = 2
+// minListing is how many lines with the same prefix make a listing.
+const minListing = 2
 
-// listing follows lines with one setting each behind the same words: MaxText's `Config param NAME: VALUE`
+// listing reads lines with one setting each after the same words: MaxText's `Config param NAME: VALUE`
 // (MaxText/pyconfig.py), absl's `--flag=value` (FlagValues.flags_into_string), `config | key: value`.
 type listing struct {
 	block
@@ -18,19 +18,18 @@ type listing struct {
 	lines  int
 }
 
-// startListing begins a listing with its first line.
 func (r *Reader) startListing(text []byte) bool {
-	prefix, _, _, ok := listed(text)
+	prefix, _, _, ok := splitListing(text)
 	return ok && r.start(&listing{prefix: prefix}, text)
 }
 
 func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(text) == 0 {
-		return true, l.settled
+		return true, l.confirmed
 	}
-	prefix, key, value, ok := listed(text)
+	prefix, key, value, ok := splitListing(text)
 	if !ok || prefix != l.prefix {
-		return false, l.settled
+		return false, l.confirmed
 	}
 	l.lines++
 	if value != "" {
@@ -38,13 +37,13 @@ func (l *listing) feed(r *Reader, text []byte) (fits, more bool) {
 		if prefix == "--" {
 			form, key = Command, "--"+key
 		}
-		l.add(r, Pair{Key: key, Value: value, Line: r.line, Form: form}, l.lines >= listingLeast)
+		l.add(r, Pair{Key: key, Value: value, Line: r.line, Form: form}, l.lines >= minListing)
 	}
 	return true, true
 }
 
-// listed splits a line of a listing.
-func listed(text []byte) (prefix, key, value string, ok bool) {
+// splitListing splits a line of a listing.
+func splitListing(text []byte) (prefix, key, value string, ok bool) {
 	if len(text) > 4*MaxValue {
 		return "", "", "", false
 	}
@@ -74,7 +73,7 @@ func listed(text []byte) (prefix, key, value string, ok bool) {
 	return prefix, key, value, ok
 }
 
-// assigned splits `llama_context: n_ctx     = 65536`: a name, and a number or switch assigned behind it.
+// assigned splits `llama_context: n_ctx     = 65536`: a prefix, a name, and a number or switch.
 func assigned(s string) (prefix, key, value string, ok bool) {
 	prefix, rest, ok := strings.Cut(s, ": ")
 	if !ok || !isName(prefix) {
@@ -85,8 +84,8 @@ func assigned(s string) (prefix, key, value string, ok bool) {
 	return prefix, key, value, ok && isName(key) && !metric(key) && scalar(value)
 }
 
-// prefixEnd returns where the words in front of a listing's key end, 0 when there are none that say so. It does not
-// allocate.
+// prefixEnd returns the index of the key after the prefix of a listing's line, 0 if there is no such prefix. It does
+// not allocate.
 func prefixEnd(s []byte) int {
 	for i, n := 0, 0; n < 4 && i < len(s); n++ {
 		word, next := nextWord(s, i)
@@ -111,10 +110,10 @@ func prefixEnd(s []byte) int {
 	return 0
 }
 
-// listMarks may stand between the words and the key.
+// listMarks may occur between the prefix and the key.
 var listMarks = []byte(" |:-]>")
 
-// nextWord returns the word at i and where the next one begins.
+// nextWord returns the word at i and the index of the next one.
 func nextWord(s []byte, i int) (word []byte, next int) {
 	end := i
 	for end < len(s) && !ascii.IsBlank(s[end]) {
@@ -127,12 +126,12 @@ func nextWord(s []byte, i int) (word []byte, next int) {
 	return s[i:end], next
 }
 
-// paramWords may end what stands in front of each line of a listing: `Config param lr: 0.1`, `[config] lr = 0.1`.
+// paramWords are the last words of prefixes: `Config param lr: 0.1`, `[config] lr = 0.1`.
 var paramWords = set(`
 	config configs configuration conf cfg param params parameter parameters arg args argument arguments option options flag
 	flags setting settings hparam hparams hyperparam hyperparameter hyperparameters`)
 
-// paramWord reports whether a word, its punctuation aside, is one of them. It does not allocate.
+// paramWord reports whether a word without its punctuation is one of them. It does not allocate.
 func paramWord(word []byte) bool {
 	var low [20]byte
 	if len(word) > len(low) {

@@ -17,45 +17,45 @@ import (
 type literal struct {
 	form         string
 	stack        []frame
-	path         []byte // the dotted keys of the open mappings
-	noLabel      bool   // no label shows that this is a configuration: metrics look the same
-	unknownLabel bool   // a label of unknown words stands in front: nothing is reported before a known setting was read
-	held         []Pair // what is kept back until then
-	confirmed    bool   // a known setting is among them
+	path         []byte // dotted keys of the open mappings
+	noLabel      bool   // without a label it could also be metrics
+	unknownLabel bool   // an unknown label precedes it: settings are held until one is known
+	held         []Pair // settings that wait for confirmation
+	confirmed    bool   // one of them is known
 	reported     bool
-	rust         bool // of Rust's fields only scalars are reported
+	rust         bool // of Rust's fields, only scalars are reported
 
-	key      string // of the entry at hand
+	key      string // of the current entry
 	keyLine  int
 	hasKey   bool
 	val      []byte // its value so far, at most MaxValue+1 bytes
-	isStr    bool   // val is made of string literals
-	raw      []byte // text of the innermost container that has no entries
-	rawDepth int    // depth of the frame that raw belongs to, 0: none
+	isStr    bool   // val consists of string literals
+	raw      []byte // text of the innermost container without entries
+	rawDepth int    // depth of raw's frame; 0: none
 
-	root       int  // column of the root's bracket in the first line: continuation lines are indented relative to it
-	delta      int  // how far continuation lines are shifted (a line prefix was stripped with one blank too many, say)
-	continued  bool // the line is not the first one
+	root       int  // column of the root's bracket in the first line, to which continuation lines are relative
+	delta      int  // how far continuation lines are shifted, for example when a line prefix was stripped with one blank too many
+	continued  bool // this is not the first line
 	deltaKnown bool
-	wrapped    bool // lines break where somebody broke them: pprint never puts two keys of a mapping that goes on into one line
+	wrapped    bool // somebody wrapped the lines: pprint never prints two keys of a multi-line mapping on one line
 }
 
 // frame is an open bracket.
 type frame struct {
-	closer  byte // 0: the root of a list that the end of the line closes
-	mapping bool
-	keyed   bool // it is the value of a key, whose path was len(path) bytes before
-	lost    bool // its opening line is missing: it is unknown whose entries these are
-	entries bool
-	pathLen int
-	key     string
-	keyLine int
-	col     int  // column of its keys, -1 unknown
-	last    int  // the line of its latest key
-	pair    bool // two of its keys stand in one line
+	closer   byte // 0: the root of a list that ends with the line
+	mapping  bool
+	keyed    bool // it is the value of a key; pathLen is the path's length before that key
+	orphaned bool // its opening line is missing, so its entries have no known path
+	entries  bool
+	pathLen  int
+	key      string
+	keyLine  int
+	col      int  // column of its keys; -1: unknown
+	last     int  // the line of its latest key
+	pair     bool // two of its keys are on one line
 }
 
-// newLiteral returns a literal whose root is already open.
+// newLiteral returns a literal with an open root.
 func newLiteral(form string, closer byte) *literal {
 	return &literal{form: form, stack: []frame{{closer: closer, mapping: true, col: -1}}}
 }
@@ -64,7 +64,6 @@ func (d *literal) hasReported() bool { return d.reported }
 
 func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
 
-// feed reads the next line of a dump.
 func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	i := 0
 	for i < len(text) && ascii.IsBlank(text[i]) {
@@ -78,12 +77,12 @@ func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	}
 	d.resync(r, text, i)
 	before := len(r.out)
-	d.eat(r, text, i)
-	return true, !d.takeBack(r, before) && len(d.stack) > 0
+	d.consume(r, text, i)
+	return true, !d.retract(r, before) && len(d.stack) > 0
 }
 
-// takeBack takes the first settings of a dump without a label back when they are the metrics of a training step.
-func (d *literal) takeBack(r *Reader, before int) bool {
+// retract removes the first settings of an unlabeled dump if they are the metrics of a training step.
+func (d *literal) retract(r *Reader, before int) bool {
 	if !d.noLabel || len(r.out) == before {
 		return false
 	}
@@ -102,8 +101,8 @@ func (d *literal) end(r *Reader) {
 	}
 }
 
-// eat reads text from i on. When the root closes, the stack is empty and eat returns where the rest begins.
-func (d *literal) eat(r *Reader, text []byte, i int) int {
+// consume reads text from i on. When the root closes, the stack is empty and consume returns the index after it.
+func (d *literal) consume(r *Reader, text []byte, i int) int {
 	for i < len(text) && len(d.stack) > 0 {
 		if ascii.IsBlank(text[i]) {
 			d.keep(text[i])
@@ -211,8 +210,8 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 	return i + n
 }
 
-// setKey begins an entry. In JSON only a key that begins a line shows the column of its mapping's keys: json.dumps
-// never puts one behind the brace, people who write by hand do, and indent the next line as they like.
+// setKey begins an entry. In JSON, only a key at the beginning of a line shows its mapping's column: json.dumps never
+// puts one after the brace, while people do and then indent the next line as they like.
 func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
 	top.entries = true
@@ -244,7 +243,7 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 			break
 		}
 		n := stringEnd(text[i:])
-		if n < 0 { // cut off: the value is not known
+		if n < 0 { // cut off: the value is unknown
 			d.hasKey = false
 			return len(text)
 		}
@@ -262,7 +261,7 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 			d.entry(r)
 			return i
 		}
-		if d.isStr { // no comma behind a string: whatever follows is text of another writer
+		if d.isStr { // there is no comma after a string, so the rest was written by somebody else
 			d.entry(r)
 			return i
 		}
@@ -271,7 +270,7 @@ func (d *literal) inValue(r *Reader, text []byte, i int) int {
 	return i + 1
 }
 
-// push opens a bracket. Inside a sequence everything is text.
+// push opens a bracket. In a sequence everything is text.
 func (d *literal) push(c byte, mapping bool) {
 	if len(d.stack) >= maxDepth {
 		d.stack = d.stack[:0]
@@ -286,7 +285,7 @@ func (d *literal) push(c byte, mapping bool) {
 		}
 	}
 	d.keep(c)
-	f.keyed, f.key, f.keyLine, f.lost = d.hasKey, d.key, d.keyLine, d.top().lost
+	f.keyed, f.key, f.keyLine, f.orphaned = d.hasKey, d.key, d.keyLine, d.top().orphaned
 	if mapping {
 		f.mapping = true
 		if f.keyed {
@@ -297,7 +296,7 @@ func (d *literal) push(c byte, mapping bool) {
 	d.stack = append(d.stack, f)
 }
 
-// descend extends the path; a path that grows too long is cut by emit, which refuses long keys.
+// descend extends the path. emit rejects keys that become too long.
 func (d *literal) descend(key string) {
 	if len(d.path) > 0 {
 		d.path = append(d.path, '.')
@@ -305,8 +304,8 @@ func (d *literal) descend(key string) {
 	d.path = append(d.path, key[:min(len(key), MaxKey)]...)
 }
 
-// closeBracket pops the frame that c closes. A bracket that closes nothing is ignored; one that closes an outer frame
-// closes the inner ones as well (their own brackets were in a line that is missing).
+// closeBracket closes the frame that c matches, and the frames inside it, whose own brackets were in a missing line.
+// A bracket that matches nothing is text.
 func (d *literal) closeBracket(r *Reader, c byte) {
 	at := len(d.stack) - 1
 	for at >= 0 && d.stack[at].closer != c {
@@ -325,9 +324,9 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 	depth := len(d.stack)
 	d.stack = d.stack[:depth-1]
 	if depth == 2 && d.delta < 0 {
-		d.delta, d.deltaKnown = 0, false // the next field's dict hangs where it likes
+		d.delta, d.deltaKnown = 0, false // the next field's dict may have another indentation
 	}
-	if f.entries || d.rawDepth != depth { // entries were reported one by one, or f is part of a larger text
+	if f.entries || d.rawDepth != depth { // entries were reported one by one, or f is part of a longer text
 		if f.entries {
 			d.rawDepth = 0
 			d.hasKey = false
@@ -345,11 +344,11 @@ func (d *literal) closeBracket(r *Reader, c byte) {
 	}
 }
 
-// entry reports the entry at hand.
+// entry reports the current entry.
 func (d *literal) entry(r *Reader) {
 	d.hasKey = false
 	val := bytes.TrimSpace(d.val)
-	if d.top().lost || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
+	if d.top().orphaned || (len(val) == 0 && !d.isStr) || !plausibleKey(d.key) {
 		return
 	}
 	p := Pair{Key: d.key, Value: string(val), Line: d.keyLine, Form: d.form}
@@ -369,12 +368,12 @@ func (d *literal) entry(r *Reader) {
 	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
 
-// plausibleKey leaves out metrics ("actor/loss"), sentences and the class names that Hydra puts into its dicts.
+// plausibleKey rejects metrics ("actor/loss"), sentences and the class names in Hydra's dicts.
 func plausibleKey(key string) bool {
 	return key != "" && key != "_target_" && !strings.ContainsAny(key, "/ \t\n{}[]()<>:,;=\"'")
 }
 
-// endOfLine completes what cannot go on in the next line.
+// endOfLine completes what cannot continue on the next line.
 func (d *literal) endOfLine(r *Reader) {
 	if d.hasKey && !d.isStr && len(d.val) > 0 && d.top().mapping {
 		d.entry(r)

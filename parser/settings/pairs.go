@@ -7,17 +7,17 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// maxReported bounds the keys whose last value is remembered.
+// maxReported bounds the keys with remembered values.
 const maxReported = 1024
 
-// pair is one key=value in a line.
+// pair is a key=value in a line.
 type pair struct {
 	key, value string
 	start, end int
 }
 
-// pairs reads a line of free text that is mainly key=value pairs, or `key: value` pairs between bars, and single pairs
-// whose key is a known setting. It leaves out what training steps, gauges and event records report.
+// pairs reads lines of mainly key=value pairs, `key: value` pairs between bars, and single pairs with a known key. It
+// ignores training metrics, gauges and event records.
 func (r *Reader) pairs(text []byte) bool {
 	s := string(text)
 	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) {
@@ -35,7 +35,7 @@ func (r *Reader) pairs(text []byte) bool {
 	}
 	known := 0
 	for _, p := range found {
-		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a frame of another language
+		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a stack frame of another language
 			return false
 		}
 		if isKnown(p.key) {
@@ -58,7 +58,7 @@ func (r *Reader) pairs(text []byte) bool {
 	for _, p := range found {
 		if first, _, more := strings.Cut(p.value, " "); more && p.key == "cmd" && program(first) { // Ollama's runner
 			words, _ := shellWords(p.value)
-			w := walker{form: Command}
+			w := flagParser{form: Command}
 			w.words(r, words)
 			w.end(r)
 			continue
@@ -70,8 +70,8 @@ func (r *Reader) pairs(text []byte) bool {
 	return true
 }
 
-// assignment reads a line that says one thing of one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`,
-// `Overriding: block_size = 256`.
+// assignment reads a line about one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`, `Overriding:
+// block_size = 256`.
 func (r *Reader) assignment(s string) bool {
 	s, _, _ = strings.Cut(s, " #")
 	s = strings.TrimLeft(strings.TrimSpace(s), "-*> ")
@@ -79,7 +79,7 @@ func (r *Reader) assignment(s string) bool {
 	if !ok {
 		name, value, ok = strings.Cut(s, ": ")
 	}
-	for _, mark := range []string{": ", " - "} { // a label, the name of a logger
+	for _, mark := range []string{": ", " - "} { // a label or a logger's name
 		if i := strings.LastIndex(name, mark); i >= 0 {
 			name = name[i+len(mark):]
 		}
@@ -102,7 +102,7 @@ func (r *Reader) assignment(s string) bool {
 // scalar reports whether a value is a number or a switch.
 func scalar(v string) bool { return plainNumber(v) || isSwitch(v) || v == "enabled" || v == "disabled" }
 
-// report emits a pair unless an earlier line had the same pair: every rank prints such lines.
+// report emits a pair unless an earlier line had the same one: every rank prints such lines.
 func (r *Reader) report(p Pair) {
 	if old, ok := r.reported[p.Key]; ok && old == p.Value {
 		return
@@ -117,7 +117,7 @@ func (r *Reader) report(p Pair) {
 	r.emit(p.Key, p.Value, p.Line, p.Form)
 }
 
-// progress reports whether a line holds a progress bar.
+// progress reports whether a line contains a progress bar.
 func progress(s string) bool {
 	return strings.Contains(s, "it/s") || strings.Contains(s, "s/it") || strings.Contains(s, "%|")
 }
@@ -163,8 +163,8 @@ func findPairs(s string) []pair {
 	return out
 }
 
-// valueEnd returns where the value that begins at i ends: behind its quote or bracket, or in front of a separator.
-// A comma without a blank behind it belongs to the value unless a key follows ("device=0,1, cache=None").
+// valueEnd returns the end of the value that begins at i: after its closing quote or bracket, or before a separator.
+// A comma without a blank after it belongs to the value unless a key follows ("device=0,1, cache=None").
 func valueEnd(s string, i int) int {
 	switch c := s[i]; c {
 	case '\'', '"':
@@ -187,10 +187,10 @@ func valueEnd(s string, i int) int {
 	}
 	if n := nameEnd([]byte(s[i:min(len(s), i+MaxKey)])); n > 0 && i+n < len(s) && s[i+n] == '(' {
 		if end := valueEnd(s, i+n); s[end-1] == ')' {
-			return end // an object, as its repr
+			return end // an object's repr
 		}
 	}
-	open := 0 // brackets of the value itself, as in gpu[01-04]
+	open := 0 // brackets in the value, as in gpu[01-04]
 	for j := i; j < len(s); j++ {
 		switch s[j] {
 		case ' ', '\t', ';', '|':
@@ -210,7 +210,7 @@ func valueEnd(s string, i int) int {
 	return len(s)
 }
 
-// someKnown returns the pairs if they are some and one of them is a known setting.
+// someKnown returns the pairs if there are several and one has a known key.
 func someKnown(found []pair) []pair {
 	if len(found) < 2 || !slices.ContainsFunc(found, func(p pair) bool { return isKnown(p.key) }) {
 		return nil
@@ -218,8 +218,8 @@ func someKnown(found []pair) []pair {
 	return found
 }
 
-// colonPairs reads `Training config | batch_size: 4 | seq: 128`: parts between bars, or between commas when all parts
-// are pairs and one of them is a known setting.
+// colonPairs reads `Training config | batch_size: 4 | seq: 128`: parts between bars, or between commas if all parts
+// are pairs. One key must be known.
 func colonPairs(s string) []pair {
 	if !strings.Contains(s, ": ") || len(s) > 1024 {
 		return nil
@@ -232,7 +232,7 @@ func colonPairs(s string) []pair {
 	at := 0
 	for part := range strings.SplitSeq(s, sep) {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), ": ")
-		if at == 0 { // a label stands in front of the first one
+		if at == 0 { // a label precedes the first one
 			if k, v, more := strings.Cut(value, ": "); more {
 				key, value = k, v
 			}
@@ -248,7 +248,7 @@ func colonPairs(s string) []pair {
 	return out
 }
 
-// spacedPairs reads `Config: a = 1, b = (2, 3)`: nothing but pairs behind a label, and one of them a known setting.
+// spacedPairs reads `Config: a = 1, b = (2, 3)`: only pairs after a label, and one key must be known.
 func spacedPairs(s string) []pair {
 	at := max(0, strings.LastIndex(s[:max(0, strings.Index(s, " = "))], ": ")+1)
 	if len(s) > 4*MaxValue {
@@ -272,7 +272,7 @@ func spacedPairs(s string) []pair {
 	return out
 }
 
-// outsideWords is the text of a line that is in none of its pairs.
+// outsideWords returns the text of a line outside its pairs.
 func outsideWords(s string, found []pair) string {
 	var b strings.Builder
 	at := 0

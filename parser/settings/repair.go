@@ -7,7 +7,7 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// fits reports whether a line can stand where the dump is.
+// fits reports whether a line can be part of the dump.
 func (d *literal) fits(s []byte) bool {
 	top, c := d.top(), s[0]
 	switch {
@@ -39,10 +39,10 @@ func (d *literal) fits(s []byte) bool {
 }
 
 // resync uses the indentation of a line that begins with a key to repair the nesting: Ray's driver drops lines that
-// another worker printed already, brackets and all.
+// another worker has already printed, including their brackets.
 func (d *literal) resync(r *Reader, text []byte, i int) {
 	d.continued = true
-	if d.wrapped { // brackets alone tell
+	if d.wrapped { // only brackets are reliable
 		return
 	}
 	if text[i] != '\'' && text[i] != '"' {
@@ -59,7 +59,7 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	at := d.frameAt(col)
 	if !d.deltaKnown {
 		d.deltaKnown = true
-		if from := d.frameAt(i - d.root); at < 0 && from >= 0 { // the label in front of the root counts
+		if from := d.frameAt(i - d.root); at < 0 && from >= 0 { // indented past the label
 			d.delta, col, at = d.root, i-d.root, from
 		} else if own, field := d.fieldShift(); at < 0 && field && d.frameAt(i-own) >= 0 {
 			d.delta, col, at = own, i-own, d.frameAt(i-own)
@@ -81,7 +81,7 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	}
 	if at < 0 {
 		if len(d.stack) < maxDepth {
-			d.stack = append(d.stack, frame{closer: '}', mapping: true, lost: true, entries: true, pathLen: len(d.path), col: col})
+			d.stack = append(d.stack, frame{closer: '}', mapping: true, orphaned: true, entries: true, pathLen: len(d.path), col: col})
 		}
 		return
 	}
@@ -90,8 +90,8 @@ func (d *literal) resync(r *Reader, text []byte, i int) {
 	}
 }
 
-// fieldShift is how far the lines of a field's dict are shifted when they were formatted apart from the object that the
-// field is of, as `f"{name}={pformat(value)}"` does: its first line alone knows of the name.
+// fieldShift returns how far a field's dict is shifted because it was formatted separately from its object, as in
+// `f"{name}={pformat(value)}"`: only its first line includes the name.
 func (d *literal) fieldShift() (int, bool) {
 	if len(d.stack) < 2 || d.stack[0].closer != ')' || !d.stack[1].mapping || d.stack[1].col < 2 {
 		return 0, false
@@ -99,7 +99,7 @@ func (d *literal) fieldShift() (int, bool) {
 	return 1 - d.stack[1].col, true
 }
 
-// frameAt is the index of the innermost mapping whose keys stand in this column, -1 for none.
+// frameAt returns the index of the innermost mapping with keys in this column, or -1.
 func (d *literal) frameAt(col int) int {
 	for i := len(d.stack) - 1; i >= 0; i-- {
 		if d.stack[i].mapping && d.stack[i].col == col {
@@ -109,7 +109,7 @@ func (d *literal) frameAt(col int) int {
 	return -1
 }
 
-// drop closes the innermost frame without an entry of its own.
+// drop closes the innermost frame without reporting an entry.
 func (d *literal) drop() {
 	d.path = d.path[:d.top().pathLen]
 	d.stack = d.stack[:len(d.stack)-1]

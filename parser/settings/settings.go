@@ -19,7 +19,7 @@ const (
 	Pprint    = "pprint"    // a Python dict, usually over many lines
 	Overrides = "overrides" // Hydra's list of overrides
 	Command   = "command"   // a command line
-	Megatron  = "megatron"  // a table of names, dots and values
+	Megatron  = "megatron"  // a table with dots between names and values
 	Repr      = "repr"      // the repr of an arguments or configuration object
 	Engine    = "engine"    // an inference engine's summary of its arguments
 	JSON      = "json"
@@ -27,68 +27,69 @@ const (
 	TOML      = "toml"   // sections and assignments: TOML, INI, a Python file of assignments
 	Sbatch    = "sbatch" // a batch directive or a job script's banner
 	Env       = "env"    // environment variables
-	Pairs     = "pairs"  // key=value pairs in free text, and banners with one setting a line
+	Pairs     = "pairs"  // key=value pairs in free text, and banners with one setting per line
 )
 
 // Limits of one [Reader].
 const (
 	MaxKey   = 256  // bytes of a key; a longer one is not reported
-	MaxValue = 512  // bytes of a value; a longer one is cut and ends with "..."
-	MaxPairs = 8192 // settings one Reader reports in its life
+	MaxValue = 512  // bytes of a value; a longer one is cut to end with "..."
+	MaxPairs = 8192 // settings that one Reader reports
 
-	maxDumpBytes = 1 << 20
-	maxDumpLines = 20_000
-	maxDepth     = 32
-	maxForeign   = 50       // lines inside a dump that are no part of it
-	maxDoubt     = 3        // the same before the first setting of the dump
-	maxGap       = 3        // lines from one comment of an input's beginning to the next
-	maxLine      = 1 << 20  // bytes of a line that dumps are read from
-	maxPlain     = 64 << 10 // the same for all other forms
-	pairBytes    = 256      // about what a setting takes
+	maxDumpBytes    = 1 << 20
+	maxDumpLines    = 20_000
+	maxDepth        = 32
+	maxForeign      = 50       // lines inside a dump that are not part of it
+	maxForeignFirst = 3        // the same before the dump's first setting
+	maxGap          = 3        // lines between two comments at the beginning of an input
+	maxLine         = 1 << 20  // bytes of a line that dumps are read from
+	maxPlain        = 64 << 10 // bytes of a line that other forms are read from
+	pairBytes       = 256      // rough size of a setting
 )
 
 // Pair is one setting. It owns its text.
 type Pair struct {
-	// Key is the key as printed, the full dotted path when the dump is nested. Flags keep their dashes ("--num-proc").
+	// Key is the key as printed, with its full dotted path if the dump is nested. Flags keep their dashes
+	// ("--num-proc").
 	Key string
-	// Value is the text of the value: strings without quotes, numbers, None and True as printed, a list or tuple as
-	// one text. The value of a secret is "***".
+	// Value is the value as text: strings without quotes, numbers, None and True as printed, a list or tuple as one
+	// text. A secret's value is "***".
 	Value string
-	Line  int    // the physical line where the key stands, as the caller counts
+	Line  int    // the physical line of the key, as the caller counts
 	Form  string // one of the constants of this package
 }
 
-// Reader finds the settings in the lines of one stream: one writer's output, in order. The zero value is ready. It is
-// not safe for concurrent use. Its memory is bounded, whatever the lines hold.
+// Reader finds the settings in one writer's lines, in order. The zero value is ready to use. It is not safe for
+// concurrent use. Its memory is bounded, whatever the lines contain.
 type Reader struct {
 	out      []Pair
 	open     dump
 	line     int
 	bytes    int // of the open dump
 	lines    int
-	foreign  int // lines of the open dump that did not fit
+	foreign  int // lines inside the open dump that are not part of it
 	count    int
-	reported map[string]string // last value of each key in free pairs, so that repeated lines stay cheap
+	reported map[string]string // last value of each key in free pairs: repeated lines are not reported again
 
 	reportedBytes int
 
-	prolog int  // last line of the comments that an input begins with
-	began  bool // something else than comments was read
-	first  bool // this line is the first one with contents: the input may be a configuration file
+	prolog int  // last comment line at the beginning of the input
+	began  bool // something other than comments was read
+	first  bool // this is the first line that is not a comment, so the input may be a configuration file
 }
 
-// dump is a form that spans lines.
+// dump is a form that spans several lines.
 type dump interface {
-	// feed takes the next line. It reports whether the line is part of the dump, and whether the dump goes on.
+	// feed takes the next line. It reports whether the line is part of the dump and whether the dump goes on.
 	feed(r *Reader, text []byte) (fits, more bool)
-	// end reports what is still pending.
+	// end reports pending settings.
 	end(r *Reader)
 	// hasReported reports whether the dump has reported a setting.
 	hasReported() bool
 }
 
-// Feed offers one line without its envelope: leading blanks kept, no line feed. It returns the settings that are
-// complete with this line; the slice is valid until the next call of Feed or Close.
+// Feed reads one line without its line prefix: leading blanks kept, no line feed. It returns the settings that this
+// line completes; the slice is valid until the next call of Feed or Close.
 func (r *Reader) Feed(line int, text []byte) []Pair {
 	r.read(line, text)
 	hide(r.out, text)
@@ -100,7 +101,7 @@ func (r *Reader) read(line int, text []byte) {
 	r.line = line
 	text = trimEnd(text)
 	if i := bytes.LastIndexByte(text, '\r'); i >= 0 {
-		text = text[i+1:] // a progress bar was overwritten by what follows
+		text = text[i+1:] // what a progress bar printed last
 	}
 	if len(text) > maxLine {
 		text = text[:maxLine]
@@ -116,8 +117,8 @@ func (r *Reader) read(line int, text []byte) {
 	}
 }
 
-// beginning notes whether this is the first line of the input with contents, behind comments and blank lines. Only
-// there a configuration file can begin, which is read with more trust than lines in the middle of a log.
+// beginning checks whether this is the input's first line after comments and blank lines. A configuration file can
+// only begin there, and is trusted more than lines in the middle of a log.
 func (r *Reader) beginning(text []byte) {
 	r.first = !r.began && r.line-r.prolog <= maxGap
 	if len(text) == 0 || text[0] == '#' || bytes.Equal(text, yamlStart) {
@@ -130,7 +131,7 @@ func (r *Reader) beginning(text []byte) {
 	r.began = true
 }
 
-// advance offers a line to the open dump and reports whether the line was used up.
+// advance passes a line to the open dump and reports whether the dump used it.
 func (r *Reader) advance(text []byte) bool {
 	r.lines++
 	r.bytes += len(text)
@@ -146,7 +147,7 @@ func (r *Reader) advance(text []byte) bool {
 		return true
 	}
 	r.foreign++
-	if !more || r.foreign > maxForeign || (!r.open.hasReported() && r.foreign > maxDoubt) || r.lines >= maxDumpLines {
+	if !more || r.foreign > maxForeign || (!r.open.hasReported() && r.foreign > maxForeignFirst) || r.lines >= maxDumpLines {
 		r.finish()
 	}
 	return false
@@ -161,7 +162,7 @@ func (r *Reader) start(d dump, first []byte) bool {
 	return true
 }
 
-// begin opens a dump whose first line has been read.
+// begin opens a dump after its first line.
 func (r *Reader) begin(d dump, first []byte) {
 	if r.open != nil {
 		r.finish()
@@ -175,11 +176,11 @@ func (r *Reader) finish() {
 	d.end(r)
 }
 
-// Open reports that a dump is unfinished: the caller should deliver the stream's next lines as well, whatever [Worth]
-// says of them, and call Close when there are none left.
+// Open reports whether a dump is unfinished. The caller should then pass the writer's next lines too, even if [Worth]
+// rejects them, and call Close at the end.
 func (r *Reader) Open() bool { return r.open != nil }
 
-// Held is about how many bytes the Reader keeps until the next line.
+// Held estimates how many bytes the Reader keeps until the next line.
 func (r *Reader) Held() int {
 	n := r.reportedBytes + len(r.out)*pairBytes
 	if r.open != nil {
@@ -188,7 +189,7 @@ func (r *Reader) Held() int {
 	return n
 }
 
-// clear forgets the settings of the line before. After a dump of thousands, their room is given back.
+// clear drops the previous line's settings, and frees a large slice.
 func (r *Reader) clear() {
 	clear(r.out)
 	r.out = r.out[:0]
@@ -197,7 +198,7 @@ func (r *Reader) clear() {
 	}
 }
 
-// Close gives an unfinished dump up and returns those of its settings that Feed has not yet returned. The Reader can be used
+// Close ends an unfinished dump and returns its settings that Feed has not returned yet. The Reader can be used
 // again.
 func (r *Reader) Close() []Pair {
 	r.clear()
@@ -207,7 +208,7 @@ func (r *Reader) Close() []Pair {
 	return r.out
 }
 
-// emit adds one setting to those of this line.
+// emit adds a setting to those of this line.
 func (r *Reader) emit(key, value string, line int, form string) {
 	if key == "" || len(key) > MaxKey || r.count >= MaxPairs {
 		return
@@ -219,12 +220,12 @@ func (r *Reader) emit(key, value string, line int, form string) {
 		value = value[:MaxValue-3] + "..."
 	}
 	r.count++
-	// copies: a part of a long line would keep all of it alive
+	// Clones, because a substring would keep a whole long line alive.
 	r.out = append(r.out, Pair{Key: strings.Clone(key), Value: strings.Clone(value), Line: line, Form: form})
 }
 
-// hide masks the values that only the rest of their line shows to be credentials: the argument of a command, the second pair
-// of a cookie.
+// hide masks values that are recognized as credentials only in the context of their line, such as a command's
+// argument or the second pair of a cookie.
 func hide(pairs []Pair, text []byte) {
 	if len(pairs) == 0 {
 		return
@@ -238,7 +239,7 @@ func hide(pairs []Pair, text []byte) {
 	}
 }
 
-// isSecret reports whether a setting's value must not leave the log. Of a value that holds a credential nothing is kept.
+// isSecret reports whether a value must be masked. If any part of it is a credential, all of it is.
 func isSecret(key, value string) bool {
 	if value == "" || value == "[]" || value == "{}" || isSwitch(value) {
 		return false

@@ -240,7 +240,7 @@ func TestForms(t *testing.T) {
 			want: []string{"megatron train_micro_batch_size_per_gpu=1", "megatron gradient_accumulation_steps=8", "megatron gradient_predivide_factor=1.0"},
 		},
 		{
-			name: "DeepSpeed's table and JSON, the logger's coat still on",
+			name: "DeepSpeed's table and JSON with a logger's prefix",
 			log:  "[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   zero_config .................. {\n    \"stage\": 3,\n    \"offload_param\": {\n        \"device\": \"cpu\"\n    }\n}\n[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   train_batch_size ............. 64\n  json = {\n    \"zero_optimization\": {\n        \"stage\": 2, \n        \"x\": 1.0e+09\n    }\n}",
 			want: []string{
 				"json zero_config.stage=3", "json zero_config.offload_param.device=cpu", "megatron train_batch_size=64",

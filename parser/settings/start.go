@@ -8,22 +8,22 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// reprSuffixes end the names of objects whose repr is a configuration.
+// reprSuffixes are the ends of class names whose repr is a configuration.
 var reprSuffixes = strings.Fields(`
 	Args Arguments Config Configs Namespace Options Params Parameters Settings Cfg HParams Hparams Hyperparameters CfgNode
 	ConfigDict ConfigNode AttrDict EasyDict`)
 
-// labelWords end the label in front of a dict that is a configuration.
+// labelWords are the last words of labels of a configuration.
 var labelWords = strings.Fields(`
 	args arguments config configs configuration cfg params parameters settings hparams hyperparameters options kwargs json
 	flags`)
 
-// codeWords begin a line of source code rather than one of output.
+// codeWords are how lines of source code begin.
 var codeWords = []string{"return ", "raise ", "await ", "yield ", "with ", "if ", "for ", "assert ", "def ", "class ", "from ", "import ", "elif ", "while ", "async ", "@", ">>> ", "File \""}
 
 var withConfig = []byte(" with config: ")
 
-// startEngine reads the arguments that an inference engine prints at its start.
+// startEngine reads the arguments that an inference engine prints when it starts.
 func (r *Reader) startEngine(text []byte) bool {
 	i := bytes.Index(text, withConfig)
 	if i < 0 || !bytes.Contains(text[:i], []byte("engine")) {
@@ -33,13 +33,13 @@ func (r *Reader) startEngine(text []byte) bool {
 	if n := nameEnd(text[at:]); n == 0 || at+n == len(text) || text[at+n] != '=' {
 		return false
 	}
-	newLiteral(Engine, 0).eat(r, text, at)
+	newLiteral(Engine, 0).consume(r, text, at)
 	return true
 }
 
-// follow keeps a literal that its first line leaves open: as a dump, when the line ends with one of these bytes. It reports
-// whether the literal is open.
-func (r *Reader) follow(d *literal, text []byte, ends string) bool {
+// keepOpen begins a dump if a literal is still open at the end of a line that ends with one of these bytes. It
+// reports whether the literal is open.
+func (r *Reader) keepOpen(d *literal, text []byte, ends string) bool {
 	if len(d.stack) == 0 {
 		return false
 	}
@@ -51,7 +51,7 @@ func (r *Reader) follow(d *literal, text []byte, ends string) bool {
 	return true
 }
 
-// startRepr reads `Name(a=1, ...)` for names that mean a configuration, several of them in a line.
+// startRepr reads `Name(a=1, ...)` for classes of configurations; a line may contain several.
 func (r *Reader) startRepr(text []byte) bool {
 	found := false
 	for i := 0; i < len(text); {
@@ -61,9 +61,9 @@ func (r *Reader) startRepr(text []byte) bool {
 		}
 		d := newLiteral(Repr, ')')
 		d.root = at - len(nameBefore(text[:at]))
-		i = d.eat(r, text, at+1)
+		i = d.consume(r, text, at+1)
 		found = true
-		if r.follow(d, text, "(,{[") {
+		if r.keepOpen(d, text, "(,{[") {
 			break
 		}
 	}
@@ -72,7 +72,7 @@ func (r *Reader) startRepr(text []byte) bool {
 
 var dictCall = []byte(" = dict(")
 
-// startRust reads a structure as Rust prints it with {:?}, `Args { model_id: "m", num_shard: Some(4), quantize: None }`
+// startRust reads a struct that Rust prints with {:?}, `Args { model_id: "m", num_shard: Some(4), quantize: None }`
 // (text-generation-inference and text-embeddings-inference, launcher/src/main.rs).
 func (r *Reader) startRust(text []byte) bool {
 	at := bytes.Index(text, rustOpen)
@@ -86,14 +86,14 @@ func (r *Reader) startRust(text []byte) bool {
 	}
 	d := newLiteral(Repr, '}')
 	d.rust = true
-	d.eat(r, text, at+len(rustOpen))
+	d.consume(r, text, at+len(rustOpen))
 	return true
 }
 
-// rustOpen stands between a structure's name and its fields.
+// rustOpen separates a struct's name from its fields.
 var rustOpen = []byte(" { ")
 
-// rustValue takes Some(...) off a scalar. It is empty for structures and lists.
+// rustValue strips Some(...) from a scalar. It returns "" for structs and lists.
 func rustValue(v string, isString bool) string {
 	if isString {
 		return v
@@ -107,7 +107,7 @@ func rustValue(v string, isString bool) string {
 	return strings.Trim(v, `"`)
 }
 
-// startCall reads `name = dict(a=1, ...)`, as mmengine and mmcv print their configurations (Config.pretty_text).
+// startCall reads `name = dict(a=1, ...)`, which mmengine and mmcv print (Config.pretty_text).
 func (r *Reader) startCall(text []byte) bool {
 	n := nameEnd(text)
 	if n == 0 || !bytes.HasPrefix(text[n:], dictCall) {
@@ -116,15 +116,14 @@ func (r *Reader) startCall(text []byte) bool {
 	d := newLiteral(Repr, ')')
 	d.descend(string(text[:n]))
 	d.stack[0].pathLen = len(d.path)
-	d.eat(r, text, n+len(dictCall))
+	d.consume(r, text, n+len(dictCall))
 	if len(d.stack) > 0 {
 		r.begin(d, text)
 	}
 	return true
 }
 
-// findRepr returns where, from i on, the bracket of the repr of a configuration stands, -1 when there is
-// none.
+// findRepr returns the index of the opening bracket of a configuration's repr at or after i, or -1.
 func findRepr(text []byte, i int) int {
 	for i < len(text) {
 		j := bytes.IndexByte(text[i:], '(')
@@ -135,22 +134,21 @@ func findRepr(text []byte, i int) int {
 		i = at + 1
 		name := nameBefore(text[:at])
 		prefix := text[:at-len(name)]
-		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) && !amongPairs(prefix, text[at:]) {
+		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) && !isPairValue(prefix, text[at:]) {
 			return at
 		}
 	}
 	return -1
 }
 
-// mostInside is how long an object is that is no more than a value.
-const mostInside = 80
+// maxPairValue is the longest object that is only the value of a pair.
+const maxPairValue = 80
 
-// amongPairs reports whether the text in front of an object ends with its key, and more pairs stand before that:
-// `Model (name='q' seq_len=4096 ac=Config(mode='full'))`. A short object is then the value of one of them; a long one is
-// what the line is about.
-func amongPairs(prefix, inside []byte) bool {
+// isPairValue reports whether an object is the value of one of several pairs: `Model (name='q' seq_len=4096
+// ac=Config(mode='full'))`. A long object is rather the subject of the line.
+func isPairValue(prefix, inside []byte) bool {
 	key, ok := bytes.CutSuffix(prefix, []byte("="))
-	if !ok || bytes.IndexByte(inside[:min(len(inside), mostInside)], ')') < 0 {
+	if !ok || bytes.IndexByte(inside[:min(len(inside), maxPairValue)], ')') < 0 {
 		return false
 	}
 	key = nameBefore(key)
@@ -161,8 +159,7 @@ func amongPairs(prefix, inside []byte) bool {
 	return bytes.IndexByte(before, '=') > 0 && len(findPairs(string(before[max(0, len(before)-MaxValue):]))) > 0
 }
 
-// namedConfig reports whether an object of any class stands behind a label that says it is a configuration:
-// `cfg: DotMap(...)`.
+// namedConfig reports whether an object of any class follows a label for a configuration: `cfg: DotMap(...)`.
 func namedConfig(prefix, name []byte) bool {
 	if len(name) == 0 || !ascii.IsUpper(name[0]) {
 		return false
@@ -195,7 +192,7 @@ func reprName(name []byte) bool {
 	return slices.ContainsFunc(reprSuffixes, func(s string) bool { return bytes.HasSuffix(name, []byte(s)) })
 }
 
-// reprBody reports whether what follows the bracket is the inside of a repr: nothing, a keyword, or a dict.
+// reprBody reports whether s begins like the arguments of a repr: empty, a keyword, or a dict.
 func reprBody(s []byte) bool {
 	s = bytes.TrimLeft(s, " ")
 	if len(s) == 0 {
@@ -208,12 +205,12 @@ func reprBody(s []byte) bool {
 	return n > 0 && n+1 < len(s) && s[n] == '=' && s[n+1] != '=' && s[n+1] != ' '
 }
 
-// isCode reports whether the text in front of a call shows that this is source code, as tracebacks quote it.
+// isCode reports whether the text before a call is source code, such as a line that a traceback quotes.
 func isCode(prefix []byte) bool {
 	if bytes.HasSuffix(prefix, []byte(" = ")) {
 		return true
 	}
-	prefix = prefix[:min(len(prefix), 256)] // one look at the beginning, however often a line asks
+	prefix = prefix[:min(len(prefix), 256)] // bounded, because a line may ask many times
 	trimmed := bytes.TrimLeft(prefix, " \t")
 	if len(prefix)-len(trimmed) >= 4 && len(trimmed) == 0 {
 		return true
@@ -226,17 +223,11 @@ func (r *Reader) startDict(text []byte) bool {
 	if r.openingBrace(text) {
 		return true
 	}
-	at := -1
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] == '{' && (text[i+1] == '\'' || text[i+1] == '"') {
-			at = i
-			break
-		}
+	at, other := bytes.Index(text, []byte("{'")), bytes.Index(text, []byte(`{"`))
+	if at < 0 || other >= 0 && other < at {
+		at = other
 	}
-	if at < 0 {
-		return false
-	}
-	if findRepr(text[:at], 0) >= 0 { // the dict is somewhere inside it
+	if at < 0 || findRepr(text[:at], 0) >= 0 { // inside an object's repr
 		return false
 	}
 	label, ok := dictLabel(text[:at])
@@ -256,17 +247,17 @@ func (r *Reader) startDict(text []byte) bool {
 		d.form = JSON
 	}
 	before := len(r.out)
-	d.eat(r, text, at+1)
+	d.consume(r, text, at+1)
 	if d.unknownLabel && len(d.stack) == 0 {
 		return false
 	}
-	if !d.takeBack(r, before) {
-		r.follow(d, text, ",{[(:'\"")
+	if !d.retract(r, before) {
+		r.keepOpen(d, text, ",{[(:'\"")
 	}
 	return true
 }
 
-// dictLabel returns the words in front of a dict, and whether they are none or those of a configuration.
+// dictLabel returns the words before a dict, and whether there are none or they name a configuration.
 func dictLabel(prefix []byte) (string, bool) {
 	trimmed := bytes.TrimSpace(prefix)
 	if len(trimmed) == 0 {
@@ -283,7 +274,8 @@ func dictLabel(prefix []byte) (string, bool) {
 	return label, endsWithWord(label, labelWords)
 }
 
-// assignedDict reports whether a printed `cfg = ` begins the line; quoted source code is indented.
+// assignedDict reports whether prefix is a printed `cfg = ` at the beginning of a line; quoted source code is
+// indented.
 func assignedDict(prefix []byte) bool {
 	name, ok := bytes.CutSuffix(prefix, []byte(" = "))
 	return ok && isName(string(name)) && endsWithWord(strings.ToLower(string(name)), labelWords)
@@ -297,8 +289,8 @@ func endsWithWord(s string, words []string) bool {
 	return slices.Contains(words, s[i:])
 }
 
-// openingBrace begins a JSON or Python block whose first line ends with the brace:
-// `{`, `Model config Qwen2Config {`, `  json = {`, `  zero_config ............ {`.
+// openingBrace begins a JSON or Python block with the brace at the end of its first line: `{`, `Model config
+// Qwen2Config {`, `  json = {`, `  zero_config ............ {`.
 func (r *Reader) openingBrace(text []byte) bool {
 	if text[len(text)-1] != '{' {
 		return false

@@ -8,8 +8,8 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// table follows Megatron's argument table between its two frame lines. Between them a name of 48 bytes and more
-// stands without dots, only blanks part it from its value.
+// table reads Megatron's argument table between its frame lines. Names of 48 bytes or more have no dots, only blanks
+// before the value.
 type table struct{ reported bool }
 
 func (t *table) hasReported() bool { return t.reported }
@@ -35,7 +35,7 @@ func (t *table) feed(r *Reader, text []byte) (fits, more bool) {
 	return false, true
 }
 
-// dotted reads one row of a dotted table, or its frame.
+// dotted reads a row of a dotted table, or its frame.
 func (r *Reader) dotted(text []byte) bool {
 	if bytes.Contains(text, []byte("- arguments -")) {
 		r.begin(&table{}, text)
@@ -43,7 +43,7 @@ func (r *Reader) dotted(text []byte) bool {
 	}
 	name, value, ok := dottedLine(text, " ....")
 	if !ok {
-		name, value, ok = longRow(text)
+		name, value, ok = undottedRow(text)
 	}
 	if !ok {
 		return false
@@ -52,14 +52,14 @@ func (r *Reader) dotted(text []byte) bool {
 	return true
 }
 
-// longLeast is from how many bytes on a name leaves a row of DeepSpeed's table (runtime/config.py, print) too few
-// dots to recognise it by: they fill up to 29.
-const longLeast = 26
+// minLongName is the length from which names in DeepSpeed's table (runtime/config.py, print) leave too few dots to
+// recognize a row: the table pads to 29 bytes.
+const minLongName = 26
 
-// longRow splits a row whose name leaves room for three dots at most: "  train_micro_batch_size_per_gpu  1". The name must
-// be that of a known setting, and its value a number or a switch.
-func longRow(text []byte) (name, value string, ok bool) {
-	if !longShape(text) {
+// undottedRow splits a row with at most three dots: "  train_micro_batch_size_per_gpu  1". The name must be a known
+// setting, and the value a number or a switch.
+func undottedRow(text []byte) (name, value string, ok bool) {
+	if !undottedShape(text) {
 		return "", "", false
 	}
 	f := strings.Fields(string(text))
@@ -76,20 +76,20 @@ func longRow(text []byte) (name, value string, ok bool) {
 	return f[0], f[1], true
 }
 
-// longShape is the quick test for such a row: two blanks, and a long name in front of a blank.
-func longShape(text []byte) bool {
-	if len(text) < longLeast+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !ascii.IsLower(text[2]) {
+// undottedShape is a quick test for such a row: two blanks, then a long name and a blank.
+func undottedShape(text []byte) bool {
+	if len(text) < minLongName+4 || len(text) > MaxKey || text[0] != ' ' || text[1] != ' ' || !ascii.IsLower(text[2]) {
 		return false
 	}
 	i := 2
 	for i < len(text) && (ascii.IsWord(text[i]) || text[i] == '.') {
 		i++
 	}
-	return i >= 2+longLeast && i < len(text) && text[i] == ' '
+	return i >= 2+minLongName && i < len(text) && text[i] == ' '
 }
 
-// boxed reads a row of a box of two columns or of a table, as rich, tabulate and Ray Train print configurations:
-// "│ train_loop_config/batch_size      2 │", "| batch_size | 2 |", "│ batch_size: 2 │". Other boxes hold results.
+// boxed reads a row of a box or table with two columns, as rich, tabulate and Ray Train print configurations: "│
+// train_loop_config/batch_size      2 │", "| batch_size | 2 |", "│ batch_size: 2 │". Other boxes contain results.
 func (r *Reader) boxed(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(text) > MaxKey+MaxValue || !isBoxed(text) {
@@ -106,20 +106,20 @@ func (r *Reader) boxed(text []byte) bool {
 	return true
 }
 
-// bars are what rows of boxes and tables begin and end with.
+// bars begin and end the rows of boxes and tables.
 var bars = [][]byte{[]byte("│"), []byte("┃"), []byte("|")}
 
-// boxMarks part a name from its value.
+// boxMarks replaces what separates a name from its value.
 var boxMarks = strings.NewReplacer("│", " ", "┃", " ", "|", " ", ": ", " ", " = ", " ")
 
-// isBoxed reports whether a line stands between bars.
+// isBoxed reports whether a line begins and ends with a bar.
 func isBoxed(text []byte) bool {
 	return slices.ContainsFunc(bars, func(bar []byte) bool { return bytes.HasPrefix(text, bar) }) &&
 		slices.ContainsFunc(bars, func(bar []byte) bool { return bytes.HasSuffix(text, bar) })
 }
 
-// row reports a row, and the parts of a value that is itself a list of pairs (DeepSpeed prints its sub-configurations
-// so: `zero_config ....... stage=3 contiguous_gradients=True`).
+// row reports a row, and the pairs in a value that is a list of pairs. DeepSpeed prints its sub-configurations that
+// way: `zero_config ....... stage=3 contiguous_gradients=True`.
 func (r *Reader) row(name, value string) {
 	r.emit(name, value, r.line, Megatron)
 	if found := findPairs(value); len(found) > 1 && found[0].start == 0 {
@@ -129,7 +129,8 @@ func (r *Reader) row(name, value string) {
 	}
 }
 
-// dottedLine splits `  name ............ value`; dots are the fewest to ask for: a long name leaves room for few.
+// dottedLine splits `  name ............ value`. dots is the shortest accepted separator, because long names leave
+// room for few.
 func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 	i := bytes.Index(text, []byte(dots))
 	if i < 0 {
@@ -143,15 +144,15 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 		return "", "", false
 	}
 	value = strings.TrimSpace(string(text[j:min(len(text), j+4*MaxValue)]))
-	// GPT-NeoX says behind more dots where a value comes from (megatron/neox_arguments/arguments.py, print).
+	// GPT-NeoX prints the origin of a value after more dots (megatron/neox_arguments/arguments.py, print).
 	if bare, from, more := strings.Cut(value, "...."); more && (strings.HasSuffix(from, "updated") || strings.HasSuffix(from, "default")) {
 		value = strings.TrimRight(bare, ".")
 	}
 	if value == "" || (value[0] == '[' && len(value) > 1 && ascii.IsUpper(value[1])) {
-		return "", "", false // nothing, or a check list: [OKAY]
+		return "", "", false // empty, or a check list: [OKAY]
 	}
 	name = strings.TrimRight(string(text[max(0, i-MaxKey):i]), " ")
-	for _, sep := range []string{"  ", "] ", ": "} { // what a logger put in front
+	for _, sep := range []string{"  ", "] ", ": "} { // a logger's prefix
 		if k := strings.LastIndex(name, sep); k >= 0 {
 			name = name[k+len(sep):]
 		}
@@ -163,17 +164,17 @@ func dottedLine(text []byte, dots string) (name, value string, ok bool) {
 	return name, value, true
 }
 
-// bannerWords are what a job script's banner names: `Memory requested: 96G`.
+// bannerWords are the resources in a job script's banner: `Memory requested: 96G`.
 var bannerWords = []string{"memory", "mem", "cpus", "cpu", "gpus", "gpu", "nodes", "tasks", "shm"}
 
-// bannerAsked must stand beside them: a banner that reports what is in use is no setting.
+// bannerAsked must occur too: a banner about usage is no setting.
 var bannerAsked = []string{"requested", "limit", "allocated to job", "per node", "per cpu", "per task", "request", "number of"}
 
-// drawing are the strokes of Unsloth's sloth.
+// drawing are the characters of Unsloth's sloth.
 const drawing = `O^/\_|-" `
 
-// trainer reads the list that transformers' Trainer prints: `  Instantaneous batch size per device = 8`, and Unsloth's, which
-// stands beside a drawing: `O^O/ \_/ \    Batch size per device = 2 | Gradient accumulation steps = 4`.
+// trainer reads the list of transformers' Trainer, `  Instantaneous batch size per device = 8`, and Unsloth's, which
+// has a drawing on its left: `O^O/ \_/ \    Batch size per device = 2 | Gradient accumulation steps = 4`.
 func (r *Reader) trainer(text []byte) bool {
 	i := bytes.Index(text, []byte(" = "))
 	if i < 0 {
@@ -197,11 +198,11 @@ func (r *Reader) trainer(text []byte) bool {
 	return found
 }
 
-// banner reads a job script's banner: what it asked for.
+// banner reads a job script's banner of requested resources.
 func (r *Reader) banner(text []byte) bool {
 	name, value, ok := strings.Cut(strings.TrimSpace(string(text)), ": ")
 	value = strings.TrimSpace(value)
-	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list says what happened
+	if !ok || len(name) > 40 || strings.HasPrefix(name, "- ") || !quantity(value) { // a list item reports what happened
 		return false
 	}
 	low := strings.ToLower(name)
@@ -212,7 +213,7 @@ func (r *Reader) banner(text []byte) bool {
 	return true
 }
 
-// plainNumber reports whether s is a number, with thousands separators or an exponent.
+// plainNumber reports whether s is a number, possibly with thousands separators or an exponent.
 func plainNumber(s string) bool {
 	if s == "" || len(s) > 32 || strings.Trim(s, "0123456789.,e+-") != "" {
 		return false
@@ -220,14 +221,14 @@ func plainNumber(s string) bool {
 	return strings.ContainsAny(s, "0123456789")
 }
 
-// quantity reports whether s is a number and perhaps a unit of bytes.
+// quantity reports whether s is a number with an optional unit of bytes.
 func quantity(s string) bool {
 	digits := strings.TrimLeft(s, "0123456789.")
 	unit := strings.TrimSpace(digits)
 	return len(digits) < len(s) && len(unit) <= 3 && strings.Trim(unit, "KMGTPkmgtibB") == ""
 }
 
-// hasWord reports whether one of the words stands in s, bounded by what is no letter.
+// hasWord reports whether s contains one of the words as a whole word.
 func hasWord(s string, words []string) bool {
 	for _, w := range words {
 		for from := 0; ; {

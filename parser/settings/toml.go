@@ -6,21 +6,19 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// tomlLeast is how many assignments a block without sections needs before it is taken for a file of them.
-const tomlLeast = 3
+// minTOML is how many assignments confirm a block without sections.
+const minTOML = 3
 
-// tomlBlock follows sections with one assignment a line: TOML as torchtitan's job files have it, INI, and at the
-// beginning of an input also a Python file of assignments as nanoGPT has them. In the middle of a log the same lines
-// count when there are some of them.
+// tomlBlock reads sections and assignments: TOML as in torchtitan's job files, INI, and at the beginning of an input
+// also a Python file of assignments as in nanoGPT. In the middle of a log it takes several such lines.
 type tomlBlock struct {
 	block
 	section   string
-	skipped   bool   // inside an array of tables: its entries have no path
-	wholeFile bool   // the input began with it: everything is part of it
-	until     string // ends a value over many lines
+	skipped   bool   // in an array of tables, whose entries have no path
+	wholeFile bool   // the input began with it, so everything is part of it
+	until     string // the text that ends a value of several lines
 }
 
-// startTOML begins a block at a section or an assignment.
 func (r *Reader) startTOML(text []byte) bool {
 	if r.open != nil || !sectionShape(text) && (ascii.IsBlank(text[0]) || !assigns(string(text))) {
 		return false
@@ -37,7 +35,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		}
 		return true, true
 	case s == "":
-		return true, t.settled || t.section != "" || t.wholeFile
+		return true, t.confirmed || t.section != "" || t.wholeFile
 	case s[0] == '#' || s[0] == ';':
 		return true, true
 	case sectionShape(text):
@@ -50,7 +48,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if !ok || !isName(key) || value == "" || value[0] == '=' {
 		return false, false
 	}
-	if metric(key) && !(t.section != "" && (t.wholeFile || t.settled)) && !(t.wholeFile && t.settled) {
+	if metric(key) && !(t.section != "" && (t.wholeFile || t.confirmed)) && !(t.wholeFile && t.confirmed) {
 		return false, false
 	}
 	value = strings.TrimSpace(value)
@@ -64,7 +62,7 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	if t.until != "" || value == "" || t.skipped || len(t.held) >= maxHeld {
 		return true, true
 	}
-	least := tomlLeast
+	least := minTOML
 	if t.section != "" {
 		least = 1
 	}
@@ -72,13 +70,13 @@ func (t *tomlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	return true, true
 }
 
-// assigns reports whether a line is `key = value` as TOML has it.
+// assigns reports whether a line is TOML's `key = value`.
 func assigns(s string) bool {
 	key, value, ok := strings.Cut(s, " = ")
 	return ok && isName(key) && tomlValue(strings.TrimSpace(value))
 }
 
-// tomlValue reports whether a text is a value of TOML or Python rather than words.
+// tomlValue reports whether a text is a TOML or Python value instead of words.
 func tomlValue(v string) bool {
 	if v == "" {
 		return false

@@ -2,8 +2,8 @@ package settings
 
 import "strings"
 
-// metricKeys name what a training step, a gauge or a record of an event reports. A line with one of them is no
-// configuration. "lr" is not among them: configurations print it as well.
+// metricKeys are the keys of training metrics, gauges and event records. A line with one of them is no configuration.
+// "lr" is missing because configurations print it too.
 var metricKeys = set(`
 	loss losses train_loss eval_loss val_loss grad_norm gnorm step global_step it iter iteration epoch elapsed eta time took
 	duration throughput tok/s tokens_per_second tps tgs reward reward_mean acc accuracy ppl perplexity kl entropy mfu tflops
@@ -15,8 +15,8 @@ var metricKeys = set(`
 	order oom_score_adj git-hash warning error info note commhash file line op_name op_type source_file source_line busid
 	cudadev nranks`)
 
-// knownSettings end the names of settings that bear on memory, over all the programs whose options were looked at. One of them
-// makes a single pair in a sentence a setting.
+// knownSettings are the ends of names of memory-related settings in all programs that were examined. Such a name
+// makes even a single pair in a sentence a setting.
 var knownSettings = set(`
 	batch_size batchsize bs bsz micro_batch mini_batch global_batch grad_accum accumulation_steps accumulate seq_len
 	seq_length seqlen max_length max_len model_len context_length context_len block_size cutoff_len max_seq_len
@@ -35,7 +35,6 @@ var knownSettings = set(`
 	n_ubatch n_gpu_layers kv_size samples_per_gpu workers_per_gpu attn_implementation attention_backend flash_attn use_cache
 	torch_compile compile`)
 
-// set returns the words of a list.
 func set(list string) map[string]bool {
 	m := make(map[string]bool)
 	for w := range strings.FieldsSeq(list) {
@@ -44,7 +43,7 @@ func set(list string) map[string]bool {
 	return m
 }
 
-// isKnown reports whether a key, or what follows one of its underscores, is a known name.
+// isKnown reports whether a key, or its part after one of its underscores, is a known setting.
 func isKnown(key string) bool {
 	key = strings.ReplaceAll(strings.ToLower(key[strings.LastIndexByte(key, '.')+1:]), "-", "_")
 	for key != "" {
@@ -60,13 +59,13 @@ func isKnown(key string) bool {
 	return false
 }
 
-// metric reports whether a key names a measurement or a part of a record.
+// metric reports whether a key names a measurement or a field of a record.
 func metric(key string) bool {
 	key = strings.ToLower(key[strings.LastIndexByte(key, '.')+1:])
 	return metricKeys[key] || strings.HasSuffix(key, "_loss") || strings.HasSuffix(key, "_per_second") || strings.HasSuffix(key, "_time")
 }
 
-// metrics reports whether the pairs of a dict without a label look like a training step's report or a log record.
+// metrics reports whether the pairs of an unlabeled dict are a training step's metrics or a log record.
 func metrics(pairs []Pair) bool {
 	known := 0
 	for _, p := range pairs {
@@ -83,21 +82,21 @@ func metrics(pairs []Pair) bool {
 	return false
 }
 
-// gauge reports whether a key names a reading that stands among settings (`available_gpu_mem=7.65`).
+// gauge reports whether a key among settings names a reading (`available_gpu_mem=7.65`).
 func gauge(key string) bool {
 	return strings.HasPrefix(key, "available_") || strings.HasPrefix(key, "avail_") || strings.HasPrefix(key, "free_gpu")
 }
 
-// isSwitch reports whether a value is a switch, which no metric is (`use_kl_loss=True`).
+// isSwitch reports whether a value is a boolean or None, which no metric is (`use_kl_loss=True`).
 func isSwitch(v string) bool {
 	return v == "True" || v == "False" || v == "None" || v == "true" || v == "false" || v == "null"
 }
 
-// adviceWords make a sentence advice or complaint: its pairs are not what the run was started with.
+// adviceWords mark advice or a complaint: pairs in it are not what the run was started with.
 var adviceWords = strings.Fields(`
 	try setting set please consider should must recommend recommended e.g default instead increase increasing decrease
 	decreasing lower lowering reduce reducing use if avoid pass passing invalid expected requires require cannot can't could
 	would may might incompatible unsupported deprecated ignored ignoring unless enable hint tip fix`)
 
-// advice reports whether a lower-case sentence advises.
+// advice reports whether a lowercase sentence gives advice.
 func advice(low string) bool { return hasWord(low, adviceWords) }

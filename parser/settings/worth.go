@@ -6,8 +6,8 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// Worth says cheaply whether a line outside a dump may hold settings, or begin a dump. It never says no to a line
-// that [Reader.Feed] would read something from. It does not allocate.
+// Worth quickly reports whether a line outside a dump may contain settings or begin a dump. It may be wrong only in
+// lines without settings. It does not allocate.
 func Worth(text []byte) bool {
 	text = trimEnd(text)
 	if len(text) < 3 {
@@ -26,7 +26,7 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if longShape(text) || isBoxed(text) {
+	if undottedShape(text) || isBoxed(text) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)
@@ -37,7 +37,7 @@ var (
 	dashes = []byte("--")
 	bar    = []byte(" | ")
 
-	// progressBar stands in every line of tqdm's, which are many and hold no settings.
+	// progressBar occurs in every line of tqdm; there are many, without settings.
 	progressBar = []byte("%|")
 
 	directive = []byte("#SBATCH ")
@@ -46,13 +46,13 @@ var (
 	yamlStart = []byte("---")
 )
 
-// bannerShape is the quick test for a job script's banner: short, and a number behind the last colon.
+// bannerShape is a quick test for a job script's banner: short, with a number after the last colon.
 func bannerShape(text []byte) bool {
 	i := bytes.LastIndex(text, []byte(": "))
 	return len(text) <= 100 && i > 0 && i+2 < len(text) && ascii.IsDigit(text[i+2])
 }
 
-// yamlShape is the quick test for `key:` or `key: value`, indented by blanks.
+// yamlShape is a quick test for `key:` or `key: value`, indented by blanks.
 func yamlShape(text []byte) bool {
 	i := 0
 	for i < len(text) && text[i] == ' ' {
@@ -73,7 +73,7 @@ func yamlShape(text []byte) bool {
 	return i > start && i-start <= 64 && i < len(text) && text[i] == ':' && (i+1 == len(text) || text[i+1] == ' ')
 }
 
-// sectionShape is the quick test for TOML's `[name]` and `[[name]]`.
+// sectionShape is a quick test for TOML's `[name]` and `[[name]]`.
 func sectionShape(text []byte) bool {
 	n := len(text)
 	if n < 3 || text[0] != '[' || text[n-1] != ']' {
@@ -87,14 +87,8 @@ func sectionShape(text []byte) bool {
 	return true
 }
 
-// trimEnd takes off what carries no text. bytes.TrimRight would build a set of its bytes anew for every line.
-func trimEnd(text []byte) []byte {
-	n := len(text)
-	for n > 0 && (ascii.IsBlank(text[n-1]) || text[n-1] == '\r' || text[n-1] == '\n' || text[n-1] == 0) {
-		n--
-	}
-	return text[:n]
-}
+// trimEnd removes white space and NULs from the end of a line.
+func trimEnd(text []byte) []byte { return bytes.TrimRight(text, " \t\r\n\x00") }
 
 // isName reports whether s can be the key of a setting: an identifier, dotted or dashed.
 func isName(s string) bool {

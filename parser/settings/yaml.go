@@ -7,39 +7,38 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// yamlLeast is how many lines a block needs before it is taken for YAML.
-const yamlLeast = 3
+// minYAML is how many lines confirm a YAML block.
+const minYAML = 3
 
-// yamlBlock follows lines of `key: value`, nested by indentation. What it reads is held back until the block is long
-// enough to be YAML and not prose.
+// yamlBlock reads lines of `key: value`, nested by indentation. It holds settings until the block is long enough to
+// be YAML and not prose.
 type yamlBlock struct {
 	block
 	parents    []yamlParent
 	keys       int    // lines with a key
 	indent     int    // of the last one
-	structured bool   // a number, a switch or nesting was seen
-	wholeFile  bool   // the input began with it: sentences, names in capitals and long values are part of it
-	label      bool   // the first key is the label of what is nested in it (`cfg:`)
-	until      string // ends a value over many lines
-	deeper     int    // lines indented deeper than this are a block of text, -1: none
+	structured bool   // it has a number, a switch or nesting
+	wholeFile  bool   // the input began with it, so sentences, capitalized names and long values are part of it
+	label      bool   // the first key only labels the mapping (`cfg:`)
+	until      string // the text that ends a value of several lines
+	deeper     int    // lines indented deeper than this are block text; -1: none
 }
 
-// yamlParent is a key whose value is in the lines that follow.
+// yamlParent is a key with its value on the following lines.
 type yamlParent struct {
 	indent, line int
 	key          string
-	list         bool   // inside a list
-	mixed        bool   // with entries that are no scalars: they have no path
+	list         bool   // it is a list
+	mixed        bool   // some entries are not scalars and have no path
 	items        []byte // the scalars of the list
 }
 
-// end reports what is still open, and what a block that stayed too short for YAML said of known settings.
+// end reports pending settings.
 func (y *yamlBlock) end(r *Reader) {
 	y.leave(r, -1)
 	y.block.end(r)
 }
 
-// startYAML begins a block with its first line.
 func (r *Reader) startYAML(text []byte) bool {
 	if r.open != nil || !yamlShape(text) {
 		return false
@@ -52,7 +51,7 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	indent := len(text) - len(body)
 	switch {
 	case len(body) == 0:
-		return true, y.settled || y.wholeFile
+		return true, y.confirmed || y.wholeFile
 	case y.until != "":
 		if bytes.HasSuffix(body, []byte(y.until)) {
 			y.until = ""
@@ -66,9 +65,9 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 		return y.item(r, indent, strings.TrimSpace(string(body[1:min(len(body), MaxValue)]))), y.keys > 0
 	}
 	y.deeper = -1
-	key, value, ok := yamlKey(text, y.wholeFile || y.settled && indent > 0)
+	key, value, ok := yamlKey(text, y.wholeFile || y.confirmed && indent > 0)
 	if !ok || len(text) > 2*MaxValue && !y.wholeFile {
-		return y.wholeFile && y.keys > 0 && indent > y.indent, y.wholeFile && indent > y.indent // a long scalar goes on
+		return y.wholeFile && y.keys > 0 && indent > y.indent, y.wholeFile && indent > y.indent // a long scalar continues
 	}
 	if len(value) > maxScalar {
 		return true, true
@@ -79,9 +78,9 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 	return y.entry(r, key, value, indent)
 }
 
-// accepts reports whether a key and its value look like those of a configuration.
+// accepts reports whether a key and its value may be part of a configuration.
 func (y *yamlBlock) accepts(key, value string, indent int) bool {
-	if metric(key) && !y.settled && (!y.wholeFile || indent == 0 && plainNumber(value)) {
+	if metric(key) && !y.confirmed && (!y.wholeFile || indent == 0 && plainNumber(value)) {
 		return false
 	}
 	if y.wholeFile && y.keys > 0 {
@@ -91,7 +90,7 @@ func (y *yamlBlock) accepts(key, value string, indent int) bool {
 	return ok
 }
 
-// entry takes the line of a key.
+// entry handles a line with a key.
 func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more bool) {
 	y.leave(r, indent)
 	if len(y.parents) >= maxDepth {
@@ -116,17 +115,17 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		return true, true
 	}
 	y.structured = y.structured || plainNumber(value) || isSwitch(value) || len(y.parents) > 0
-	if !known || key == "<<" { // an entry of a list, YAML's merge key
+	if !known || key == "<<" { // in a list, or YAML's merge key
 		return true, true
 	}
-	if !y.settled && y.has(path) { // wandb: a / wandb: b: a label, not a mapping
+	if !y.confirmed && y.has(path) { // `wandb: a`, `wandb: b` is a label, not a mapping
 		return false, false
 	}
-	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= yamlLeast && y.structured)
+	y.add(r, Pair{Key: path, Value: value, Line: r.line, Form: YAML}, y.keys >= minYAML && y.structured)
 	return true, len(y.held) < maxHeld
 }
 
-// item takes the line of a list's entry. What is nested in it has no path and is left out.
+// item handles an entry of a list. Mappings in it have no path and are ignored.
 func (y *yamlBlock) item(r *Reader, indent int, text string) bool {
 	y.leave(r, indent+1)
 	n := len(y.parents)
@@ -155,7 +154,7 @@ func (y *yamlBlock) item(r *Reader, indent int, text string) bool {
 	return true
 }
 
-// leave closes the parents that a line of this indentation is not nested in.
+// leave closes the parents that do not contain a line of this indentation.
 func (y *yamlBlock) leave(r *Reader, indent int) {
 	for n := len(y.parents); n > 0 && y.parents[n-1].indent >= indent; n-- {
 		y.pop(r)
@@ -179,7 +178,7 @@ func (y *yamlBlock) pop(r *Reader) {
 	}
 }
 
-// path is the dotted path of a key, and whether it has one.
+// path returns the dotted path of a key, and false inside a list, where keys have none.
 func (y *yamlBlock) path(key string) (string, bool) {
 	var b strings.Builder
 	for i, p := range y.parents {
@@ -195,7 +194,7 @@ func (y *yamlBlock) path(key string) (string, bool) {
 	return b.String(), true
 }
 
-// yamlKey splits `key: value`. Inside of a block that is YAML for sure a key may be in capitals or quotes.
+// yamlKey splits `key: value`. sure means that the block is certainly YAML, where keys may be capitalized or quoted.
 func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 	body := bytes.TrimLeft(text, " ")
 	if !sure {
@@ -224,11 +223,11 @@ func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 	return key, strings.TrimSpace(string(rest[1:])), true
 }
 
-// keyMarks stand in keys besides letters, digits and the underscore.
+// keyMarks are allowed in keys besides letters, digits and underscores.
 var keyMarks = []byte(".-/<+*@")
 
-// yamlValue returns a scalar or a flow sequence without quotes and comments, and whether the text can be one rather
-// than a sentence.
+// yamlValue returns a scalar or a flow sequence without quotes and comments. ok is false if the text is rather a
+// sentence.
 func yamlValue(v string) (string, bool) {
 	quoted := strings.HasPrefix(v, "'") || strings.HasPrefix(v, `"`)
 	v, open := scalarText(v)

@@ -15,9 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-const blockLen = 512 // of a tar
+const blockLen = 512 // bytes of a tar block
 
-// tar reads the members of a tar, and of others that follow it in the same stream.
+// tar reads a tar and any others that follow it in the same stream.
 func (w *walk) tar(at place, r *bufio.Reader) {
 	w.archives++
 	below := &counter{Reader: r}
@@ -29,7 +29,7 @@ func (w *walk) tar(at place, r *bufio.Reader) {
 	}
 }
 
-// tarMembers reads one tar up to its end.
+// tarMembers reads one tar and reports whether it was read to its end.
 func (w *walk) tarMembers(at place, below *counter) bool {
 	tr := tar.NewReader(below)
 	for {
@@ -39,12 +39,12 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 			return true
 		case errors.Is(err, tar.ErrInsecurePath):
 		case w.reported != nil && errors.Is(err, w.reported):
-			return false // the last member's reader met it
+			return false // the reader of the last member has reported it
 		case err != nil:
 			if below.err != nil {
 				err = below.err
 			} else {
-				err = verdict("tar", 0, err)
+				err = explain("tar", 0, err)
 			}
 			w.problem(at.name, err, "")
 			return false
@@ -57,7 +57,7 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 		}
 		var src io.Reader = tr
 		if sparse(h) {
-			// holes are bytes out of nothing
+			// Holes expand out of nothing, so the limits must count them.
 			from := below.n
 			src = &layer{walk: w, format: "tar", src: tr, below: below, taken: func() int64 { return below.n - from }}
 		}
@@ -68,7 +68,6 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 	}
 }
 
-// sparse says that a member has holes.
 func sparse(h *tar.Header) bool {
 	if h.Typeflag == tar.TypeGNUSparse {
 		return true
@@ -81,8 +80,8 @@ func sparse(h *tar.Header) bool {
 	return false
 }
 
-// nextTar goes past the padding behind a tar to the next one, or to the end of the stream, whose checksums are looked at
-// on the way.
+// nextTar skips the padding after a tar and reports whether another one follows. Reading to the end of the stream
+// also verifies its checksums.
 func (w *walk) nextTar(at place, r *bufio.Reader) bool {
 	for {
 		b, err := r.Peek(blockLen)
@@ -103,14 +102,14 @@ func (w *walk) nextTar(at place, r *bufio.Reader) bool {
 	}
 }
 
-// heldZip reads a zip that cannot be read at offsets where it is.
-func (w *walk) heldZip(at place, r io.Reader) {
-	if !w.held {
+// bufferedZip reads into memory a zip that is inside a stream, because a zip is read from its end.
+func (w *walk) bufferedZip(at place, r io.Reader) {
+	if !w.locked {
 		if turn := w.unpacker.Turn; turn != nil {
 			turn(w.input)
 		}
-		w.unpacker.held.Lock()
-		w.held = true
+		w.unpacker.zipLock.Lock()
+		w.locked = true
 	}
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(r, maxZip-w.memory+1))
@@ -127,7 +126,6 @@ func (w *walk) heldZip(at place, r io.Reader) {
 	}
 }
 
-// zip reads the members of a zip.
 func (w *walk) zip(at place, r io.ReaderAt, size int64) {
 	if !w.enter(&at) {
 		return
@@ -166,7 +164,7 @@ func (w *walk) zip(at place, r io.ReaderAt, size int64) {
 	}
 }
 
-// overlap says whether members of a zip share data, as only a bomb's do.
+// overlap reports whether members of a zip share data. Only zip bombs do.
 func overlap(files []*zip.File) bool {
 	type span struct{ from, to int64 }
 	spans := make([]span, 0, len(files))
@@ -184,8 +182,8 @@ func overlap(files []*zip.File) bool {
 	return false
 }
 
-// zipMember reads a member. Members that expand beyond the ratio share what is free of it in an archive: spent is what those before
-// took of that, the result what this one does.
+// zipMember reads a member. All members of an archive together may expand by [freeRatio] bytes beyond the ratio:
+// spent is what earlier members used of that, and zipMember returns what this one used.
 func (w *walk) zipMember(at place, f *zip.File, spent int64) int64 {
 	if f.Flags&1 != 0 {
 		w.problem(at.name, errors.New("encrypted"), "unpack it with its password first")
@@ -196,7 +194,7 @@ func (w *walk) zipMember(at place, f *zip.File, spent int64) int64 {
 		if errors.Is(err, zip.ErrAlgorithm) {
 			err = fmt.Errorf("packed in a way that is not known here (zip method %d)", f.Method)
 		} else {
-			err = verdict("zip", 0, err)
+			err = explain("zip", 0, err)
 		}
 		w.problem(at.name, err, "")
 		return 0

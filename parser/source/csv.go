@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// roles are what the columns of a table of log records are called, by the key of a record that they become.
+// roles maps the key of a record to the column names that stand for it.
 var roles = map[string][]string{
 	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body"},
 	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts"},
 	"host":    {"host", "hostname", "pod", "node"},
 }
 
-// maxRow bounds a row of a table that is kept.
+// maxRow bounds the bytes kept of a row.
 const maxRow = 1 << 20
 
-// csvColumns returns what the columns of a table of log records become, nil for any other text: its first line names a message and a time.
+// csvColumns returns the record key of each column of a table of log records, "" for columns that are not used. It
+// returns nil unless the first line names a message and a time.
 func csvColumns(head []byte) (columns []string) {
 	line, _, ok := bytes.Cut(head, []byte{'\n'})
 	if !ok || len(line) > 512 || bytes.IndexByte(line, ',') < 0 {
@@ -39,18 +40,17 @@ func csvColumns(head []byte) (columns []string) {
 	return columns
 }
 
-// csvDecoder makes each row of a table a record on a line of its own (RFC 4180).
+// csvDecoder turns each row of a table into a JSON record on a line of its own (RFC 4180).
 type csvDecoder struct {
 	columns []string
 	row     []string
 	field   []byte
-	quoted  bool // inside of quotes
-	quote   bool // the last byte was a quote inside of quotes
+	quoted  bool // inside quotes
+	quote   bool // the last byte was a quote inside quotes
 	size    int
-	body    bool // the line of the names is over
+	body    bool // the header line has been read
 }
 
-// Append is [Decoder.Append].
 func (d *csvDecoder) Append(dst, src []byte) []byte {
 	for _, c := range src {
 		switch {
@@ -85,7 +85,7 @@ func (d *csvDecoder) add(c byte) {
 	}
 }
 
-// end writes a row.
+// end writes the row.
 func (d *csvDecoder) end(dst []byte) []byte {
 	row := append(d.row, strings.TrimSuffix(string(d.field), "\r"))
 	d.row, d.field, d.size, d.quoted, d.quote = nil, d.field[:0], 0, false, false
@@ -103,7 +103,6 @@ func (d *csvDecoder) end(dst []byte) []byte {
 	return append(append(dst, line...), '\n')
 }
 
-// Close is [Decoder.Close].
 func (d *csvDecoder) Close(dst []byte) []byte {
 	if len(d.row) > 0 || len(d.field) > 0 {
 		dst = d.end(dst)

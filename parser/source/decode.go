@@ -13,8 +13,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// decoders open what is compressed, by the name that [sniff] gives the format. Each reads all members or frames that
-// follow each other, in the caller's goroutine. An archive needs none.
+// decoders open compressed streams, by the format that [sniff] returns. Each reads all concatenated members or
+// frames, in the caller's goroutine. Archives need no decoder.
 var decoders = map[string]func(io.Reader) (io.Reader, error){
 	"gzip":  newGzip,
 	"bzip2": func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil },
@@ -32,7 +32,8 @@ var decoders = map[string]func(io.Reader) (io.Reader, error){
 	},
 }
 
-// gzipMembers reads the members of a gzip stream one by one: what follows on the last one is none, however short it is.
+// gzipMembers reads the members of a gzip stream one by one, so that even a few bytes after the last one are reported
+// as trailing data.
 type gzipMembers struct {
 	*gzip.Reader
 	src *bufio.Reader
@@ -69,17 +70,17 @@ func zstdOptions() []zstd.DOption {
 	return []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)}
 }
 
-// readable says that a compressed format is one that is read.
-func readable(format string) bool {
+// isSupported reports whether oomscan can unpack a format.
+func isSupported(format string) bool {
 	return decoders[format] != nil || format == "tar" || format == "zip"
 }
 
-// verdict says what a decoder's error means, after it gave so many bytes.
-func verdict(format string, out int64, err error) error {
+// explain says what a decoder's error means. out is how many bytes were decoded before it.
+func explain(format string, out int64, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, xz.ErrBuf):
 		return fmt.Errorf("%w: the %s data ends in the middle; what was there is read", ErrCut, format)
-	case out > 0 && foreign(err):
+	case out > 0 && isTrailing(err):
 		return fmt.Errorf("%w: behind the end of the %s data, which was read whole; it is not read", ErrTrailing, format)
 	case errors.Is(err, xz.ErrMemlimit), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fmt.Errorf("%w: the %s data needs more than %s of memory to unpack", ErrLimit, format, amount(maxWindow))
@@ -87,8 +88,8 @@ func verdict(format string, out int64, err error) error {
 	return fmt.Errorf("%w %s data: %w; what was there before is read", ErrDamaged, format, err)
 }
 
-// foreign says that a decoder met something else where another member or frame might begin.
-func foreign(err error) bool {
+// isTrailing reports whether a decoder found something else where the next member or frame could begin.
+func isTrailing(err error) bool {
 	var b bzip2.StructuralError
 	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, xz.ErrFormat) ||
 		errors.Is(err, lz4.ErrInvalidFrame) || errors.As(err, &b) && b == "bad magic value in continuation file"

@@ -5,15 +5,16 @@ import (
 	"io"
 )
 
-// A Decoder turns the bytes of a log that was kept in another form into its lines.
+// A Decoder turns a log that was saved in another form back into lines.
 type Decoder interface {
-	// Append decodes the next bytes of the log, cut anywhere, and appends what is complete to dst.
+	// Append decodes the next bytes, cut anywhere, and appends what is complete to dst.
 	Append(dst, src []byte) []byte
 	// Close appends what is left at the end.
 	Close(dst []byte) []byte
 }
 
-// NewDecoder returns a decoder for a log that begins with head, nil for one that is to be read as it is. The first 8 KiB are enough.
+// NewDecoder returns a decoder for a log that begins with head, or nil if the log needs none. The first 8 KiB are
+// enough.
 func NewDecoder(head []byte) Decoder {
 	head = head[:min(len(head), sniffLen)]
 	switch {
@@ -29,19 +30,18 @@ func NewDecoder(head []byte) Decoder {
 	if columns := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns}
 	}
-	if w := wrapOf(head); w.width > 0 {
-		return &unwrapper{wrapped: w}
+	if w := detectWrapping(head); w.width > 0 {
+		return &unwrapper{wrapping: w}
 	}
 	return nil
 }
 
-// decodingReader decodes what it reads.
 type decodingReader struct {
 	src  io.Reader
 	dec  Decoder
 	in   []byte
-	out  []byte // decoded
-	rest []byte // of out, not given yet
+	out  []byte
+	rest []byte // the part of out that was not returned yet
 	err  error
 }
 

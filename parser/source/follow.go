@@ -12,66 +12,65 @@ import (
 	"time"
 )
 
-// A Follower knows which logs there are at paths that are written to: files that grow, that are rotated, cut, replaced or
-// not there yet, and folders in which files appear. It looks when it is asked to and keeps no time: who calls it knows when
-// something may have happened. It serves one goroutine, but for [Log.Read].
+// A Follower finds the logs at paths that are still being written to: files that grow, are rotated, truncated,
+// replaced or do not exist yet, and folders in which files appear. It looks only when asked to, and its caller keeps
+// the time. Apart from [Log.Read], it must not be used concurrently.
 type Follower struct {
-	// Open is how many files are kept open at most, 1 or more. An open file is read to its end even if it is renamed or
-	// removed; one that is not is found again by its name, or under another name in its folder.
+	// Open is the maximum number of open files, at least 1. An open file is read to its end even if it is renamed or
+	// removed. A closed one is found again by its name, or under another name in its folder.
 	Open int
-	// Except says which files are never read: what the caller writes itself. It may be nil.
+	// Except reports whether a file must not be read because the caller writes it. It may be nil.
 	Except func(fs.FileInfo) bool
 
-	paths   []string
-	logs    map[string]*Log // by their cleaned paths
-	order   []*Log
-	aliases map[string]*Log   // by the paths that links lead to
-	passed  map[string]passed // members of folders that are not read
-	past    []stretch         // contents that were read and may turn up under other names
-	folders map[string]bool
-	begun   bool
+	paths    []string
+	logs     map[string]*Log // by cleaned path
+	order    []*Log
+	aliases  map[string]*Log    // by the path that a link leads to
+	ignored  map[string]ignored // members of folders that are not read
+	finished []position         // contents that were read and may turn up under other names
+	folders  map[string]bool
+	started  bool
 
-	mu     sync.Mutex // of what the logs share, and of their files
+	mu     sync.Mutex // guards what logs share, and their files
 	opened int
 	tick   int
 }
 
-// NewFollower returns a follower of command-line paths, which has not looked at them yet.
+// NewFollower returns a follower of command-line paths.
 func NewFollower(paths []string, open int) *Follower {
 	return &Follower{
-		Open: open, paths: paths, logs: map[string]*Log{}, aliases: map[string]*Log{}, passed: map[string]passed{}, folders: map[string]bool{},
+		Open: open, paths: paths, logs: map[string]*Log{}, aliases: map[string]*Log{}, ignored: map[string]ignored{}, folders: map[string]bool{},
 	}
 }
 
-// Limits of a follower.
 const (
-	// linger is how long a file that another one took the place of must have been silent before that one is read: who
-	// writes to it has it open for a while.
-	linger = time.Second
-	// checked bytes before the place up to which a file was read tell whether it is the same one still.
+	// quietTime is how long a replaced file must be silent before the new one is read: its writer may still have it
+	// open.
+	quietTime = time.Second
+	// checkLen is how many bytes before the current position are compared to tell whether it is still the same file.
 	checkLen = 64
 	maxPast  = 1024 // contents that are remembered
 )
 
-// Sight is what a look found.
+// Sight is the result of a look. It reports nothing twice.
 type Sight struct {
-	Logs     []*Log    // that were not there before
-	Packed   []Input   // what is packed and stood there at the first look; it is not followed
-	Problems []Problem // what cannot be followed, or was passed over; nothing twice
-	Awaited  []string  // paths of the command line at which nothing is yet, at the first look
-	Folders  []string  // in which a change may matter and that were not among the folders before
+	Logs     []*Log    // new ones
+	Packed   []Input   // compressed files and archives at the first look; they are read once, not followed
+	Problems []Problem // what cannot be followed, or was skipped
+	Awaited  []string  // paths of the command line that do not exist yet, at the first look
+	Folders  []string  // new folders to watch for changes
 }
 
-// passed is a member of a folder that is not read.
-type passed struct {
+// ignored is a member of a folder that is not read.
+type ignored struct {
 	info fs.FileInfo
-	copy bool // of a log that is read: a copy does not grow
+	copy bool // of a log that is read; if it grows, it is no copy
 }
 
-// Logs are all logs, in the order in which they were found. The caller must not change the slice.
+// Logs returns all logs in the order in which they were found. The caller must not change the slice.
 func (f *Follower) Logs() []*Log { return f.order }
 
-// At is the log at a path, by the name that it has in one of the folders; nil if there is none.
+// At returns the log at a path, or nil.
 func (f *Follower) At(path string) *Log {
 	path = filepath.Clean(path)
 	if l := f.logs[path]; l != nil {
@@ -80,12 +79,12 @@ func (f *Follower) At(path string) *Log {
 	return f.aliases[path]
 }
 
-// Look looks for files that were not there before. The first look finds what a scan of the paths would read.
+// Look looks for new files. The first look finds what a scan of the paths would read.
 func (f *Follower) Look() Sight {
 	var s Sight
-	if !f.begun {
-		f.begun = true
-		f.first(&s)
+	if !f.started {
+		f.started = true
+		f.firstLook(&s)
 	}
 	for _, path := range f.paths {
 		f.path(path, &s)
@@ -93,8 +92,7 @@ func (f *Follower) Look() Sight {
 	return s
 }
 
-// first lists what is there at the beginning.
-func (f *Follower) first(s *Sight) {
+func (f *Follower) firstLook(s *Sight) {
 	inputs, problems := List(f.paths)
 	for _, in := range inputs {
 		switch {
@@ -108,12 +106,12 @@ func (f *Follower) first(s *Sight) {
 		if in.Packed {
 			if what, err := sniffFile(in.Path, in.Size); err != nil || what.kind != wide {
 				s.Packed = append(s.Packed, in)
-				f.passed[filepath.Clean(in.Path)] = passed{}
+				f.ignored[filepath.Clean(in.Path)] = ignored{}
 				continue
 			}
 		}
 		if info, err := os.Stat(in.Path); err == nil && f.Except != nil && f.Except(info) {
-			f.passed[filepath.Clean(in.Path)] = passed{info: info}
+			f.ignored[filepath.Clean(in.Path)] = ignored{info: info}
 			continue
 		}
 		l := f.add(in.Path, in.From, s)
@@ -130,7 +128,7 @@ func (f *Follower) first(s *Sight) {
 			continue
 		}
 		s.Problems = append(s.Problems, p)
-		f.passed[filepath.Clean(p.Name)] = passed{}
+		f.ignored[filepath.Clean(p.Name)] = ignored{}
 	}
 }
 
@@ -160,7 +158,6 @@ func (f *Follower) watch(dir string, s *Sight) {
 	}
 }
 
-// path looks at one path of the command line.
 func (f *Follower) path(path string, s *Sight) {
 	if path == Stdin {
 		return
@@ -172,44 +169,27 @@ func (f *Follower) path(path string, s *Sight) {
 			return
 		}
 		f.watch(filepath.Dir(path), s)
-		matches, _ := filepath.Glob(path)
-		for _, m := range matches {
-			if !strings.HasPrefix(filepath.Base(m), ".") || strings.HasPrefix(filepath.Base(path), ".") {
-				f.path(m, s)
-			}
+		for _, m := range glob(path) {
+			f.path(m, s)
 		}
 	case info.IsDir():
-		f.folder(path, path, s)
+		walkFolder(path, func(dir string, _ error) { f.watch(dir, s) }, func(file string, e fs.DirEntry) {
+			if f.logs[file] == nil {
+				f.member(path, file, e, s)
+			}
+		})
 	case info.Mode().IsRegular():
 		if key := filepath.Clean(path); f.logs[key] == nil {
-			if _, known := f.passed[key]; !known {
+			if _, known := f.ignored[key]; !known {
 				f.add(path, "", s)
 			}
 		}
 	}
 }
 
-// folder looks for new files in a folder and below.
-func (f *Follower) folder(root, dir string, s *Sight) {
-	f.watch(dir, s)
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
-			if e.Name() != "CVS" {
-				f.folder(root, path, s)
-			}
-		case e.Type().IsRegular() && f.logs[path] == nil:
-			f.member(root, path, e, s)
-		}
-	}
-}
-
-// member looks at a file of a folder that is not followed.
+// member checks a file of a folder that is not followed yet.
 func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
-	was, known := f.passed[path]
+	was, known := f.ignored[path]
 	if known && was.info == nil {
 		return
 	}
@@ -221,13 +201,13 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 	if known && (!was.copy || info.Size() <= was.info.Size()) {
 		return
 	}
-	delete(f.passed, path)
+	delete(f.ignored, path)
 	if f.Except != nil && f.Except(info) || !known && f.moved(path, info) {
-		f.passed[path] = passed{info: info}
+		f.ignored[path] = ignored{info: info}
 		return
 	}
 	if !known && f.copied(path, info) {
-		f.passed[path] = passed{info: info, copy: true}
+		f.ignored[path] = ignored{info: info, copy: true}
 		return
 	}
 	if info.Size() > 0 {
@@ -235,12 +215,12 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 		case err != nil:
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.Problems = append(s.Problems, Problem{Name: path, Err: bare(err), Hint: hintFor(path, err)})
-				f.passed[path] = passed{info: info}
+				f.ignored[path] = ignored{info: info}
 			}
 			return
 		case what.kind != text && what.kind != wide:
-			// What is packed is no longer written to: most times it is a log that was followed.
-			f.passed[path] = passed{info: info}
+			// Logs are packed after they are finished, most of them after they were followed here.
+			f.ignored[path] = ignored{info: info}
 			return
 		}
 	}
@@ -248,43 +228,33 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 	l.sniffed = info.Size() > 0
 }
 
-// moved says that a file is one whose content is followed, or was: it was renamed.
+// moved reports whether a file is a log that is or was followed, under a new name.
 func (f *Follower) moved(path string, info fs.FileInfo) bool {
 	for _, l := range f.order {
-		if l.info != nil && os.SameFile(l.info, info) && l.read.at(path) {
+		if l.info != nil && os.SameFile(l.info, info) && l.read.matches(path) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(f.past, func(c stretch) bool { return os.SameFile(c.info, info) && c.at(path) })
+	return slices.ContainsFunc(f.finished, func(c position) bool { return os.SameFile(c.info, info) && c.matches(path) })
 }
 
-// copied says that a file is a copy that a rotation made of a log: its name is longer than the log's, and it holds what
-// was read there.
+// copied reports whether a file is a copy that log rotation made: its name extends the log's, and it contains what
+// was read of the log.
 func (f *Follower) copied(path string, info fs.FileInfo) bool {
 	dir, name := filepath.Split(path)
-	of := func(c *stretch) bool {
+	isSource := func(c *position) bool {
 		d, n := filepath.Split(filepath.Clean(c.path))
 		if d != dir || n == name || c.off == 0 || info.Size() < c.off {
 			return false
 		}
 		stem := strings.TrimSuffix(n, filepath.Ext(n))
 		rest, ok := strings.CutPrefix(name, stem)
-		return ok && stem != "" && rest != "" && strings.ContainsRune(".-_~", rune(rest[0])) && c.at(path)
+		return ok && stem != "" && rest != "" && strings.ContainsRune(".-_~", rune(rest[0])) && c.matches(path)
 	}
-	for _, l := range f.order {
-		if of(&l.read) {
-			return true
-		}
-	}
-	for i := range f.past {
-		if of(&f.past[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.order, func(l *Log) bool { return isSource(&l.read) }) ||
+		slices.ContainsFunc(f.finished, func(c position) bool { return isSource(&c) })
 }
 
-// Close closes all files.
 func (f *Follower) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

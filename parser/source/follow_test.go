@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// watch is a follower of a folder and what it has read so far, with | where a content begins anew.
+// watch follows paths in a folder and keeps what was read, with | where a file restarted.
 type watch struct {
 	*testing.T
 	root string
@@ -48,7 +48,7 @@ func (w *watch) rename(from, to string) {
 	require.NoError(w, os.Rename(w.path(from), w.path(to)))
 }
 
-// read looks, reads everything, lets time go by and reads again.
+// read looks, reads everything, lets the quiet time pass and reads again.
 func (w *watch) read() {
 	w.Helper()
 	w.f.Look()
@@ -57,18 +57,18 @@ func (w *watch) read() {
 		for _, l := range w.f.Logs() {
 			name := strings.TrimPrefix(l.Name, w.root+"/")
 			for {
-				n, anew, err := l.Read(buf, w.now)
+				n, restarted, err := l.Read(buf, w.now)
 				require.NoError(w, err)
-				if anew {
+				if restarted {
 					w.got[name] += "|"
 				}
 				w.got[name] += string(buf[:n])
-				if n == 0 && !anew {
+				if n == 0 && !restarted {
 					break
 				}
 			}
 		}
-		w.now = w.now.Add(2 * linger)
+		w.now = w.now.Add(2 * quietTime)
 	}
 	assert.LessOrEqual(w, w.f.opened, max(w.f.Open, 1))
 }
@@ -144,7 +144,7 @@ func TestFollowTakesACopyForWhatItIs(t *testing.T) {
 	w := newWatch(t, 10, ".")
 	w.append("a.log", "one, which is some line\n")
 	w.read()
-	w.append("a.log.1", "one, which is some line\n") // copytruncate copies and cuts
+	w.append("a.log.1", "one, which is some line\n") // copytruncate copies first and truncates later
 	w.read()
 	require.NoError(t, os.Truncate(w.path("a.log"), 0))
 	w.append("a.log", "two\n")
@@ -156,7 +156,7 @@ func TestFollowTakesACopyForWhatItIs(t *testing.T) {
 	w.want("a-20260101.log", "")
 	w.append("a-20260101.log", "three\n")
 	w.read()
-	w.want("a-20260101.log", "two\nthree\n") // no copy grows
+	w.want("a-20260101.log", "two\nthree\n") // a copy would not grow
 }
 
 func TestFollowSeesThatAFileWasCut(t *testing.T) {
@@ -167,11 +167,11 @@ func TestFollowSeesThatAFileWasCut(t *testing.T) {
 	require.NoError(t, os.WriteFile(w.path("a.log"), []byte("short\n"), 0o644))
 	w.read()
 	w.want("a.log", "some lines\nthat were read\n|short\n")
-	// cut and written beyond that place before anybody looked
+	// Truncated and written past the old position between two looks.
 	require.NoError(t, os.WriteFile(w.path("a.log"), []byte("longer than before, by far\n"), 0o644))
 	w.read()
 	w.want("a.log", "some lines\nthat were read\n|short\n|longer than before, by far\n")
-	// cut by another one than the writer, who goes on at its offset
+	// Truncated by somebody else, while the writer goes on at its old offset.
 	require.NoError(t, os.Truncate(w.path("a.log"), 0))
 	f, err := os.OpenFile(w.path("a.log"), os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -282,7 +282,7 @@ func TestFollowRefusesWhatDoesNotGrow(t *testing.T) {
 	assert.Empty(t, w.f.Logs())
 }
 
-// TestFollowHoldsBackZerosAtTheEnd is about file systems that tell a file's new size before its bytes.
+// TestFollowHoldsBackZerosAtTheEnd covers file systems that report a file's new size before its bytes arrive.
 func TestFollowHoldsBackZerosAtTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, 10, "a.log")

@@ -11,31 +11,34 @@ import (
 	"time"
 )
 
+// Log is a file that a [Follower] follows.
 type Log struct {
 	Name string // as [Input.Name]
 	Path string
 
-	follower *Follower
-	from     string      // the folder of the command line, empty if it was named itself
-	info     fs.FileInfo // of the file that is being read; nil: there was none yet
-	file     *os.File    // nil: closed
-	used     int         // tick of its last reading
-	read     stretch
-	sniffed  bool
-	over     bool      // it is no log
-	rejected int64     // its size when its contents were no log
-	left     time.Time // when another file was seen in its place, or it was last read after that
-	sought   bool      // it was looked for under other names
+	follower     *Follower
+	from         string      // the folder of the command line that it was found in; empty if the file itself was named
+	info         fs.FileInfo // of the file being read; nil if it did not exist yet
+	file         *os.File    // nil while closed
+	used         int         // tick of the last read
+	read         position
+	sniffed      bool
+	notLog       bool      // it is not a log
+	rejectedSize int64     // its size when its contents were not a log
+	replacedAt   time.Time // when another file took its place, or the last read after that
+	searched     bool      // it was searched for under other names
 }
 
-type stretch struct {
+// position is how far a file was read. The bytes before it identify the file's content.
+type position struct {
 	path string
 	info fs.FileInfo
 	off  int64
 	tail []byte
 }
 
-func (c *stretch) at(path string) bool {
+// matches reports whether the file at path contains what was read.
+func (c *position) matches(path string) bool {
 	file, err := openRegular(path)
 	if err != nil {
 		return false
@@ -46,10 +49,12 @@ func (c *stretch) at(path string) bool {
 	return c.off > 0 && n == len(b) && string(b) == string(c.tail)
 }
 
-func (l *Log) Read(p []byte, now time.Time) (n int, anew bool, err error) {
+// Read reads the log's next bytes into p. It returns 0 bytes when there are no new ones. restarted means that another
+// content begins: the file was truncated or replaced. now is the current time. Logs of a follower may be read concurrently.
+func (l *Log) Read(p []byte, now time.Time) (n int, restarted bool, err error) {
 	l.follower.mu.Lock()
 	defer l.follower.mu.Unlock()
-	if l.over {
+	if l.notLog {
 		return 0, false, nil
 	}
 	info, err := os.Stat(l.Path)
@@ -65,34 +70,35 @@ func (l *Log) Read(p []byte, now time.Time) (n int, anew bool, err error) {
 	case err == nil && !os.SameFile(info, l.info):
 		return l.replaced(p, info, now)
 	case err == nil && info.Size() < l.read.off:
-		l.begin(info)
+		l.restart(info)
 		return 0, true, nil
 	case err == nil && info.Size() == l.read.off:
-		l.left, l.sought = time.Time{}, false
+		l.replacedAt, l.searched = time.Time{}, false
 		return 0, false, nil
 	case err != nil && l.file == nil:
 		if !errors.Is(err, fs.ErrNotExist) {
 			return 0, false, bare(err)
 		}
-		if l.seek(); l.file == nil {
-			return 0, false, nil // not yet, or no longer
+		if l.findRenamed(); l.file == nil {
+			return 0, false, nil // does not exist yet, or no longer
 		}
 	}
-	l.left, l.sought = time.Time{}, false
+	l.replacedAt, l.searched = time.Time{}, false
 	if err == nil && !l.sniffed {
 		if ok, err := l.sniff(info); !ok {
 			return 0, false, err
 		}
 	}
-	return l.more(p)
+	return l.readMore(p)
 }
 
+// sniff reports whether the file is a log, once it has contents.
 func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 	if e := l.follower.Except; e != nil && e(info) {
-		l.over = true
+		l.notLog = true
 		return false, nil
 	}
-	if info.Size() == l.rejected {
+	if info.Size() == l.rejectedSize {
 		return false, nil
 	}
 	what, err := sniffFile(l.Path, info.Size())
@@ -103,7 +109,7 @@ func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 		l.sniffed = true
 		return true, nil
 	}
-	l.over, l.rejected = info.Size() >= sniffLen, info.Size() // more bytes may show that it is a log
+	l.notLog, l.rejectedSize = info.Size() >= sniffLen, info.Size() // with more bytes it may turn out to be a log
 	switch {
 	case l.from != "":
 		return false, nil
@@ -113,65 +119,70 @@ func (l *Log) sniff(info fs.FileInfo) (ok bool, err error) {
 	return false, binaryError(what)
 }
 
+// replaced reads the rest of a file that another one took the place of. The new one is next after quietTime of silence.
 func (l *Log) replaced(p []byte, info fs.FileInfo, now time.Time) (int, bool, error) {
-	if l.seek(); l.file != nil {
-		if n, anew, err := l.more(p); n > 0 && !anew && err == nil {
-			l.left = now
+	if l.findRenamed(); l.file != nil {
+		if n, restarted, err := l.readMore(p); n > 0 && !restarted && err == nil {
+			l.replacedAt = now
 			return n, false, nil
 		}
-		if l.left.IsZero() {
-			l.left = now
+		if l.replacedAt.IsZero() {
+			l.replacedAt = now
 		}
-		if now.Sub(l.left) < linger {
+		if now.Sub(l.replacedAt) < quietTime {
 			return 0, false, nil
 		}
 	}
-	l.begin(info)
+	l.restart(info)
 	return 0, true, nil
 }
 
-func (l *Log) Left() bool { return !l.left.IsZero() }
+// Left reports whether another file took the log's place and the old one is still being read.
+func (l *Log) Left() bool { return !l.replacedAt.IsZero() }
 
-func (l *Log) seek() {
-	if l.file != nil || l.sought || l.info == nil {
+// findRenamed opens a file that was renamed while it was closed, if it is still in its folder.
+func (l *Log) findRenamed() {
+	if l.file != nil || l.searched || l.info == nil {
 		return
 	}
-	l.sought = true
+	l.searched = true
 	dir := filepath.Dir(l.Path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && os.SameFile(info, l.info) && l.read.at(filepath.Join(dir, e.Name())) {
+		if info, err := e.Info(); err == nil && os.SameFile(info, l.info) && l.read.matches(filepath.Join(dir, e.Name())) {
 			_ = l.open(filepath.Join(dir, e.Name()))
 			return
 		}
 	}
 }
 
-func (l *Log) begin(info fs.FileInfo) {
+// restart begins a new content, and remembers the old one in case it turns up under another name.
+func (l *Log) restart(info fs.FileInfo) {
 	f := l.follower
 	if l.read.off > 0 {
 		l.read.info = l.info
-		f.past = append(f.past, l.read)
-		if len(f.past) > maxPast {
-			f.past = slices.Clone(f.past[len(f.past)-maxPast/2:])
+		f.finished = append(f.finished, l.read)
+		if len(f.finished) > maxPast {
+			f.finished = slices.Clone(f.finished[len(f.finished)-maxPast/2:])
 		}
 	}
 	if !os.SameFile(info, l.info) {
 		l.close()
 	}
-	l.info, l.read, l.left, l.sought = info, stretch{}, time.Time{}, false
+	l.info, l.read, l.replacedAt, l.searched = info, position{}, time.Time{}, false
 }
 
-func (l *Log) more(p []byte) (n int, anew bool, err error) {
+// readMore reads on, and checks that the bytes before the position are still the same.
+func (l *Log) readMore(p []byte) (n int, restarted bool, err error) {
 	if l.file == nil {
 		if err := l.open(l.Path); err != nil {
 			return 0, false, bare(err)
 		}
 		if l.file == nil {
-			return 0, false, nil // replaced in this moment, which the next call sees
+			return 0, false, nil // just replaced; the next call notices
 		}
 	}
 	f := l.follower
@@ -181,16 +192,16 @@ func (l *Log) more(p []byte) (n int, anew bool, err error) {
 	k := len(c.tail)
 	n, err = l.file.ReadAt(p, c.off-int64(k))
 	if n < k {
-		return 0, false, nil // it is shorter by now, which the next call sees
+		return 0, false, nil // just truncated; the next call notices
 	}
 	if string(p[:k]) != string(c.tail) {
-		l.begin(l.info)
+		l.restart(l.info)
 		return 0, true, nil
 	}
 	full := n == len(p)
 	n = copy(p, p[k:n])
 	if !full {
-		// A network file system may report the new size before it has the bytes.
+		// A network file system may report the new size before the bytes arrive.
 		for n > 0 && p[n-1] == 0 {
 			n--
 		}
@@ -208,6 +219,7 @@ func (l *Log) more(p []byte) (n int, anew bool, err error) {
 	return n, false, bare(err)
 }
 
+// open opens the log's file at path, and closes the least recently used one if too many are open.
 func (l *Log) open(path string) error {
 	file, err := openRegular(path)
 	if err != nil {

@@ -34,7 +34,7 @@ func hintFor(path string, err error) string {
 	return ""
 }
 
-// unpackHint says how to read a file that is compressed in a way that is not known here.
+// unpackHint says how to read a file in a format that oomscan cannot unpack.
 func unpackHint(path, format string) string {
 	if format == "rar" {
 		return "unrar p -inul " + Quote(path) + " | oomscan"
@@ -42,7 +42,7 @@ func unpackHint(path, format string) string {
 	return "7z x -so " + Quote(path) + " | oomscan"
 }
 
-// Quote makes a path one word of a POSIX shell.
+// Quote quotes a path for a POSIX shell.
 func Quote(path string) string {
 	if path != "" && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%") == "" {
 		return path
@@ -50,10 +50,10 @@ func Quote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// maxNames bounds the names that are compared with a misspelt one.
+// maxNames bounds how many file names are compared with a misspelled one.
 const maxNames = 4096
 
-// nearest returns the path beside a missing one whose name differs by a few letters.
+// nearest returns the path next to a missing one whose name is most similar.
 func nearest(path string) (string, bool) {
 	dir, name := filepath.Split(filepath.Clean(path))
 	f, err := os.Open(filepath.Join(dir, "."))
@@ -66,10 +66,10 @@ func nearest(path string) (string, bool) {
 	return dir + best, ok
 }
 
-// Closest returns the word that a misspelt one most likely means, ok=false when none is near: more than a quarter of
-// its letters wrong is another word, not a slip. Case alone is no difference.
+// Closest returns the word that a misspelled one most likely means. If more than a quarter of the letters differ it
+// is another word, and ok is false. Case does not count.
 func Closest(name string, among []string) (best string, ok bool) {
-	limit := min(max(1, len(name)/4)+1, max(1, len(name))) // of a name of one letter, nothing would be left
+	limit := min(max(1, len(name)/4)+1, max(1, len(name))) // with a one-letter name, every letter could be wrong
 	least := limit
 	for _, n := range among {
 		d := limit
@@ -85,8 +85,7 @@ func Closest(name string, among []string) (best string, ok bool) {
 	return best, best != ""
 }
 
-// distance returns the edit distance of two names in bytes, transposed neighbours counting one, or limit if it is not
-// below.
+// distance returns the edit distance of two names in bytes, at most limit. Swapping two neighbors counts as one edit.
 func distance(a, b string, limit int) int {
 	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {

@@ -9,20 +9,20 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// leastEscaped is how many newlines the head of a log has that was kept as one JSON string.
-const leastEscaped = 4
+// minEscaped is how many escaped newlines make a long JSON string a log.
+const minEscaped = 4
 
-// isEscaped recognizes a log that is one JSON string, by itself or in a record: one line, in which newlines are escaped. Records of
-// rollouts and data sets have such lines, too; what they hold was said and did not happen.
+// isEscaped reports whether a log was saved as one JSON string, alone or in a record: a single line with escaped
+// newlines. Records of rollouts and data sets look the same, but their text is quoted and did not happen.
 func isEscaped(head []byte) bool {
 	if len(head) == 0 || head[0] != '"' && !isLogRecord(head) {
 		return false
 	}
 	line, rest, _ := bytes.Cut(head, []byte{'\n'})
-	return len(rest) == 0 && bytes.Count(line, []byte(`\n`)) >= leastEscaped
+	return len(rest) == 0 && bytes.Count(line, []byte(`\n`)) >= minEscaped
 }
 
-// isLogRecord reports whether text begins a record with the output of a program, and nothing of a conversation or a sample.
+// isLogRecord reports whether text begins a record with a program's output, not with a conversation or a sample.
 func isLogRecord(text []byte) bool {
 	return text[0] == '{' && outputKey().Match(text) && !sampleKey().Match(text)
 }
@@ -32,12 +32,11 @@ var (
 	sampleKey = lazyre.New(`"(?:role|prompts?|messages|conversations?|questions?|instruction|problem|inputs?|responses?|completions?|answer|chosen|score)": ?["\[{\d]`)
 )
 
-// unescaper takes the escapes out of JSON. Each string is on lines of its own.
+// unescaper decodes JSON strings, each onto lines of its own.
 type unescaper struct {
-	escape []byte // an escape that is not complete
+	escape []byte // an incomplete escape sequence
 }
 
-// Append is [Decoder.Append].
 func (d *unescaper) Append(dst, src []byte) []byte {
 	for _, c := range src {
 		switch {
@@ -54,7 +53,7 @@ func (d *unescaper) Append(dst, src []byte) []byte {
 	return dst
 }
 
-// unescape takes the next byte of an escape.
+// unescape takes the next byte of an escape sequence.
 func (d *unescaper) unescape(dst []byte, c byte) []byte {
 	d.escape = append(d.escape, c)
 	if d.escape[1] == 'u' {
@@ -75,16 +74,15 @@ func (d *unescaper) unescape(dst []byte, c byte) []byte {
 	return append(dst, c)
 }
 
-// Close is [Decoder.Close].
 func (d *unescaper) Close(dst []byte) []byte { return append(dst, d.escape...) }
 
-// textKeys and clockKeys are what records of a list have, as tools of the clouds print them.
+// textKeys and clockKeys are keys of log records in lists that cloud tools export.
 var (
 	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`}
 	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`}
 )
 
-// isList recognizes a JSON document with a list of log records.
+// isList reports whether head begins a JSON document with a list of log records.
 func isList(head []byte) bool {
 	trimmed := bytes.TrimLeft(head, " \t\r\n")
 	if len(trimmed) == 0 || trimmed[0] != '[' && trimmed[0] != '{' {
@@ -105,17 +103,17 @@ func isList(head []byte) bool {
 		trimmed[0] == '['
 }
 
-// recordLister puts each record of a JSON document on a line of its own. What follows on a document, or is none, stays as it is.
+// recordLister puts each record of a JSON document on a line of its own. Text that is not JSON, or follows the
+// document, is kept as it is.
 type recordLister struct {
 	depth   int
-	list    int // the depth of what is in the list, 0 before it
+	list    int // the depth inside the list, 0 before it
 	quoted  bool
 	escaped bool
 	broken  bool
-	last    byte // outside of strings
+	last    byte // the last byte outside strings
 }
 
-// Append is [Decoder.Append].
 func (d *recordLister) Append(dst, src []byte) []byte {
 	for i, c := range src {
 		if d.broken {
@@ -126,7 +124,6 @@ func (d *recordLister) Append(dst, src []byte) []byte {
 	return dst
 }
 
-// next takes one byte.
 func (d *recordLister) next(dst []byte, c byte) []byte {
 	if d.quoted {
 		d.quoted = c != '"' || d.escaped
@@ -169,5 +166,4 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 	return dst
 }
 
-// Close is [Decoder.Close].
 func (d *recordLister) Close(dst []byte) []byte { return dst }

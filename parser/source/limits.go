@@ -6,63 +6,63 @@ import (
 	"io"
 )
 
-// Limits bound what an archive may make of its bytes. All but Total hold for each input of the command line, and for each
-// file of a folder, on its own.
+// Limits bound how far archives may expand. All but Total apply to each input of the command line, and each file of a
+// folder, separately.
 type Limits struct {
-	// Depth is how many archives and compressed files may be inside each other. An archive and the compression around it
-	// count as one: a.zip!b.tar.gz!c.log.gz is three deep.
+	// Depth is how deeply archives and compressed files may be nested. An archive and its compression count as one:
+	// a.zip!b.tar.gz!c.log.gz is three deep.
 	Depth int
-	// Expanded is how many bytes the decompressors of one input may give, all of them together.
+	// Expanded is how many bytes may be decompressed from one input.
 	Expanded int64
-	// Total is how many bytes the decompressors of all inputs of an [Unpacker] may give together: a folder may hold any number
-	// of archives, each below Expanded.
+	// Total is how many bytes may be decompressed from all inputs of an [Unpacker]: a folder may contain many
+	// archives that each stay below Expanded.
 	Total int64
-	// Ratio is how many bytes a compressed one may become, behind the first 64 MiB of a stream or a zip's member: the
-	// same line again and again shrinks that much.
+	// Ratio is how many bytes one compressed byte may expand to. The first 64 MiB of a stream or zip member are
+	// exempt, because one repeated line compresses that well.
 	Ratio int64
-	// Members is how many members the archives of one input may have, all of them together, whatever they are.
+	// Members is how many members the archives of one input may have in total, skipped ones included.
 	Members int
 }
 
-// DefaultLimits are far above what a job leaves and far below what fills a day. The best that gzip can do is about 1:1030,
-// on zeros; logs shrink to a twentieth, those of one endless progress bar to a two-hundredth.
+// DefaultLimits are far more than a job leaves and far less than would take a day. gzip reaches at most about 1:1030,
+// on zeros; logs reach 1:20, one endless progress bar 1:200.
 func DefaultLimits() Limits {
 	return Limits{Depth: 5, Expanded: 64 << 30, Total: 1 << 40, Ratio: 1000, Members: 100_000}
 }
 
-// Limits that have no flag.
+// Limits without a flag.
 const (
-	freeRatio = 64 << 20  // bytes of a stream from which on the ratio counts
-	maxZip    = 64 << 20  // bytes of the zip files that are held in memory for one input, for they are read from their end
-	maxWindow = 128 << 20 // bytes that a decompressor may look back: zstd --long=27, twice what xz -9 asks for
-	maxName   = 1 << 10   // bytes of a member's name; a tar may give it a MiB
-	// dirEntry is how many bytes of a zip's directory are read for each member that it may have: 46 and the name.
+	freeRatio = 64 << 20  // bytes of a stream before the ratio counts
+	maxZip    = 64 << 20  // bytes of zip files in memory for one input, because a zip is read from its end
+	maxWindow = 128 << 20 // bytes of a decompressor's window: zstd --long=27, twice what xz -9 needs
+	maxName   = 1 << 10   // bytes of a member's name; a tar allows a MiB
+	// dirEntry is how many bytes of a zip's directory may be read per allowed member: 46 plus the name.
 	dirEntry = 256
 )
 
-// ErrLimit is wrapped by the errors that say which of the [Limits] was reached.
+// ErrLimit is wrapped by errors that name the limit that was reached.
 var ErrLimit = errors.New("limit reached")
 
-// What is wrong with packed data.
+// Errors in packed data.
 var (
-	// ErrCut says that the data ends in the middle.
+	// ErrCut means that the data ends in the middle.
 	ErrCut = errors.New("cut short")
-	// ErrDamaged says that the data cannot be decoded any further.
+	// ErrDamaged means that the rest of the data cannot be decoded.
 	ErrDamaged = errors.New("damaged")
-	// ErrTrailing says that behind the end of the data is something else, which is not read.
+	// ErrTrailing means that something else follows the data; it is not read.
 	ErrTrailing = errors.New("something else follows the data")
 )
 
-// layer reads what one decompressor gives. It stops one that gives too much and says what is wrong with the data. An
-// error stays, so that everything above it meets the same value.
+// layer reads from one decompressor, enforces the limits and explains its errors. An error sticks, so that all
+// readers above return the same value.
 type layer struct {
 	walk   *walk
 	format string
 	src    io.Reader
-	below  *counter     // what the decompressor reads; nil for a zip's member
-	taken  func() int64 // compressed bytes so far
+	below  *counter     // input of the decompressor; nil for a zip member
+	taken  func() int64 // compressed bytes read so far
 	out    int64
-	spent  int64 // of freeRatio, by others of the archive
+	spent  int64 // what other members of the archive used of freeRatio
 	err    error
 }
 
@@ -77,9 +77,9 @@ func (l *layer) Read(p []byte) (int, error) {
 	total := l.walk.unpacker.expanded.Add(int64(n))
 	switch {
 	case err != nil && err != io.EOF && l.below != nil && l.below.err != nil:
-		l.err = l.below.err // whatever the decompressor made of it
+		l.err = l.below.err // not what the decompressor made of it
 	case err != nil && err != io.EOF:
-		l.err = verdict(l.format, l.out, err)
+		l.err = explain(l.format, l.out, err)
 	case l.walk.expanded > limits.Expanded:
 		l.err = fmt.Errorf("%w: expands to more than %s (--max-expanded); what follows is not read", ErrLimit, amount(limits.Expanded))
 		l.walk.stop, l.walk.over = true, l.err
@@ -94,7 +94,7 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, l.err
 }
 
-// read keeps a decompressor that panics on hostile bytes from ending the scan of all other inputs.
+// read recovers when a decompressor panics on hostile bytes, so that the other inputs are still scanned.
 func (l *layer) read(p []byte) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -104,7 +104,7 @@ func (l *layer) read(p []byte) (n int, err error) {
 	return l.src.Read(p)
 }
 
-// counter counts what is read and keeps the error that ended it, except io.EOF.
+// counter counts the bytes read and keeps the error that ended reading, except io.EOF.
 type counter struct {
 	io.Reader
 	n   int64
@@ -120,7 +120,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// metered counts the bytes that are read at offsets.
+// metered reports the bytes read at offsets.
 type metered struct {
 	io.ReaderAt
 	count func(n int64)
@@ -134,7 +134,7 @@ func (c metered) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// checked asks before each read whether it is still wanted.
+// checked calls check before each read.
 type checked struct {
 	io.Reader
 	check func() error
@@ -149,10 +149,10 @@ func (c checked) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// budget is a reader at offsets that gives only so many bytes: a zip's directory is read at once.
+// budget limits how many bytes are read, because zip.NewReader reads a whole directory at once.
 type budget struct {
 	io.ReaderAt
-	left int64 // negative: no bound any more
+	left int64 // negative: unlimited
 }
 
 var errBudget = errors.New("over budget")
@@ -167,7 +167,7 @@ func (b *budget) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// amount prints a size that is a round one, most times.
+// amount formats a size; most sizes here are round.
 func amount(n int64) string {
 	for _, u := range []struct {
 		shift int

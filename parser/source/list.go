@@ -6,20 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// List expands command-line paths into inputs, in the order given. A folder stands for the text files in it and below,
-// in name order, and for the archives there. Hidden members, those of version control and links are passed over, and so
-// are oomscan's own reports; a path that is given itself is taken whatever its name. A path that does not exist and holds
-// one of *?[ is a pattern, as [filepath.Match] has it: it stands for the paths that match. A file that is reached twice is listed once. What cannot be read is a Problem, and the rest
+// List expands command-line paths into inputs, in the order given. A folder stands for the text files and archives in
+// it and below, in name order. It skips hidden files, version control, links and oomscan's own reports; a path that
+// was named itself is always taken. A path that does not exist but contains *, ? or [ is a pattern for
+// [filepath.Match]. A file that is reached twice is listed once. What cannot be read becomes a Problem, and listing
 // goes on.
 //
-// List does not block: it opens regular files and folders only.
+// List does not block: it opens only regular files and folders.
 func List(paths []string) ([]Input, []Problem) { return list(paths, false) }
 
-// ListObservations is List for files of observations: logs in a folder are passed over instead. What is packed is listed
-// by both, and told apart by [Unpacker.Walk].
+// ListObservations is List for files of observations: in a folder it skips logs instead. Both list packed files,
+// which [Unpacker.Walk] then tells apart.
 func ListObservations(paths []string) ([]Input, []Problem) { return list(paths, true) }
 
 func list(paths []string, observations bool) ([]Input, []Problem) {
@@ -35,7 +36,7 @@ type lister struct {
 	problems []Problem
 	seen     map[string]bool // cleaned paths of the inputs
 
-	observations bool // are wanted, not logs
+	observations bool // list observations instead of logs
 }
 
 func (l *lister) problem(name string, err error, hint string) {
@@ -45,7 +46,7 @@ func (l *lister) problem(name string, err error, hint string) {
 func (l *lister) add(in Input) {
 	key := Stdin
 	if in.Path != "" {
-		key = "/" + filepath.Clean(in.Path) // a file that is called "-" is not the standard input
+		key = "/" + filepath.Clean(in.Path) // a file named "-" is not the standard input
 	}
 	if !l.seen[key] {
 		l.seen[key] = true
@@ -53,15 +54,19 @@ func (l *lister) add(in Input) {
 	}
 }
 
-// path lists one path of the command line.
 func (l *lister) path(path string) {
 	if path == Stdin {
 		l.add(Input{Name: Stdin, Size: -1})
 		return
 	}
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && l.pattern(path) {
-		return
+	if errors.Is(err, fs.ErrNotExist) {
+		if matches := glob(path); len(matches) > 0 {
+			for _, m := range matches {
+				l.path(m)
+			}
+			return
+		}
 	}
 	if err != nil {
 		l.problem(path, bare(err), hintFor(path, err))
@@ -72,36 +77,51 @@ func (l *lister) path(path string) {
 		l.root(path)
 	case mode.IsRegular():
 		l.file(path, info.Size())
-	case mode&fs.ModeNamedPipe != 0, null(info): // other devices may never end: /dev/zero
+	case mode&fs.ModeNamedPipe != 0, isNullDevice(info): // other devices, such as /dev/zero, may never end
 		l.add(Input{Name: path, Path: path, Size: -1})
 	default:
 		l.problem(path, ErrKind, "name a log file, a folder of logs, or - for the standard input")
 	}
 }
 
-// null says that a path leads to the device that is empty.
-func null(info fs.FileInfo) bool {
+// isNullDevice reports whether a path leads to /dev/null.
+func isNullDevice(info fs.FileInfo) bool {
 	empty, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(info, empty)
 }
 
-// pattern lists what a pattern matches, if anything: one that the shell passed on, for it was quoted or comes from a file.
-func (l *lister) pattern(path string) bool {
-	if !strings.ContainsAny(path, "*?[") {
-		return false
+// glob returns the existing paths that match a pattern. As in a shell, hidden files only match a pattern that begins with
+// a dot. Patterns arrive unexpanded when they were quoted or come from a file.
+func glob(pattern string) []string {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return nil
 	}
-	matches, _ := filepath.Glob(path)
-	found := false
-	for _, m := range matches {
-		if strings.HasPrefix(filepath.Base(m), ".") && !strings.HasPrefix(filepath.Base(path), ".") {
-			continue // as in a shell
-		}
-		if _, err := os.Stat(m); err == nil {
-			found = true
-			l.path(m)
+	matches, _ := filepath.Glob(pattern)
+	return slices.DeleteFunc(matches, func(m string) bool {
+		_, err := os.Stat(m)
+		return err != nil || isHidden(m) && !isHidden(pattern)
+	})
+}
+
+func isHidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
+
+// walkFolder calls visit with each regular file in dir and below, in name order. It skips hidden files, links and version
+// control. It calls enter with each folder and the error of reading it. Links are not followed, so there are no cycles.
+func walkFolder(dir string, enter func(dir string, err error), visit func(path string, e fs.DirEntry)) {
+	entries, err := os.ReadDir(dir) // with an error, the entries read before it
+	enter(dir, err)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case isHidden(path):
+		case e.IsDir():
+			if e.Name() != "CVS" { // the one version control folder that is not hidden
+				walkFolder(path, enter, visit)
+			}
+		case e.Type().IsRegular():
+			visit(path, e)
 		}
 	}
-	return found
 }
 
 // file lists a regular file that was named on the command line.
@@ -117,7 +137,7 @@ func (l *lister) file(path string, size int64) {
 	case wide:
 		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
 	case compressed:
-		if !readable(what.format) {
+		if !isSupported(what.format) {
 			l.problem(path, fmt.Errorf("%w (%s)", ErrCompressed, what.format), unpackHint(path, what.format))
 			return
 		}
@@ -129,7 +149,7 @@ func (l *lister) file(path string, size int64) {
 
 const binaryHint = "name the log that the job wrote, such as slurm-123.err or train.log"
 
-// binaryError says what a file is that is no log.
+// binaryError says what kind of file it is, if that is known.
 func binaryError(what content) error {
 	if what.format == "" {
 		return ErrBinary
@@ -142,49 +162,32 @@ func (l *lister) root(path string) {
 	problems := len(l.problems)
 	members := 0
 	var skipped Skipped
-	l.folder(path, path, &members, &skipped)
+	unreadable := func(dir string, err error) {
+		if err != nil {
+			l.problem(dir, bare(err), hintFor(dir, err))
+		}
+	}
+	walkFolder(path, unreadable, func(file string, e fs.DirEntry) { l.member(path, file, e, &members, &skipped) })
 	switch {
 	case skipped != Skipped{}:
 		p := Problem{Name: path, Err: &skipped, Note: true, Hint: skipped.Hint()}
 		if members == 0 {
-			p.Note, p.Err = false, fmt.Errorf("%w: %w", l.none(), &skipped)
+			p.Note, p.Err = false, fmt.Errorf("%w: %w", l.nothingFound(), &skipped)
 		}
 		l.problems = append(l.problems, p)
 	case members == 0 && len(l.problems) == problems:
-		l.problem(path, l.none(), "hidden files and links are passed over in a folder; name them themselves to have them read")
+		l.problem(path, l.nothingFound(), "hidden files and links are passed over in a folder; name them themselves to have them read")
 	}
 }
 
-// none says that a folder holds nothing of what is wanted.
-func (l *lister) none() error {
+// nothingFound returns the error for a folder without anything to read.
+func (l *lister) nothingFound() error {
 	if l.observations {
 		return ErrNothingObserved
 	}
 	return ErrNoLogs
 }
 
-// folder lists the members of a folder below root, recursively; it adds to the number of text files and to that of others. Links
-// are not followed, so the depth is that of a real tree, which the longest path that the system takes bounds.
-func (l *lister) folder(root, dir string, members *int, skipped *Skipped) {
-	entries, err := os.ReadDir(dir) // by name; what was read before an error counts
-	if err != nil {
-		l.problem(dir, bare(err), hintFor(dir, err))
-	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
-			if e.Name() != "CVS" { // the one version control folder that is not hidden
-				l.folder(root, path, members, skipped)
-			}
-		case e.Type().IsRegular():
-			l.member(root, path, e, members, skipped)
-		}
-	}
-}
-
-// member lists one file of a folder.
 func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped *Skipped) {
 	info, err := e.Info()
 	var what content
@@ -193,7 +196,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrKind):
-		// Gone, or something else by now.
+		// Gone by now, or not a regular file any more.
 	case err != nil:
 		*members++
 		l.problem(path, bare(err), hintFor(path, err))
@@ -201,7 +204,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 		skipped.Observations++
 	case l.observations && (what.kind == text || what.kind == wide):
 		skipped.Logs++
-	case what.kind == text, what.kind == wide, what.kind == observations, what.kind == compressed && readable(what.format):
+	case what.kind == text, what.kind == wide, what.kind == observations, what.kind == compressed && isSupported(what.format):
 		*members++
 		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind == wide || what.kind == compressed})
 	case what.kind == compressed:
@@ -213,7 +216,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 	}
 }
 
-// bare strips the operation and the path from an error of package os: a [Problem] has the name already.
+// bare strips the operation and the path from an error of package os, because [Problem.Name] has the path.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

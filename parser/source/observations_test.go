@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seen is a file of observations, as far as it matters here.
-const seen = observed + `v1","version":"1"}` + "\n{\"end\":{\"lines\":1}}\n"
+// seen is a minimal file of observations.
+const seen = observationsPrefix + `v1","version":"1"}` + "\n{\"end\":{\"lines\":1}}\n"
 
-// both walks all inputs and says who took what.
+// both walks all inputs and returns which visitor took what.
 func both(t *testing.T, inputs []Input, logs bool) (took, problems []string, skipped Skipped) {
 	t.Helper()
 	u := &Unpacker{Limits: DefaultLimits(), Stdin: strings.NewReader(seen)}
@@ -98,10 +98,9 @@ func TestNothingObservedIsSaid(t *testing.T) {
 	assert.Equal(t, []string{"b.tar: no observations in it: passed over 1 log; oomscan PATH reads logs"}, wrong)
 }
 
-// TestAPipeOfObservationsIsUnpacked looks at the first bytes of a stream as they come.
 func TestAPipeOfObservationsIsUnpacked(t *testing.T) {
 	t.Parallel()
-	for n := 1; n < len(observed); n++ {
+	for n := 1; n < len(observationsPrefix); n++ {
 		_, sure := Begins([]byte(seen[:n]))
 		assert.False(t, sure, "%q", seen[:n])
 	}
@@ -113,7 +112,6 @@ func TestAPipeOfObservationsIsUnpacked(t *testing.T) {
 	assert.True(t, sure)
 }
 
-// TestWhoTakesMemoryIsAskedToWaitForItsTurn unpacks a zip in a tar.
 func TestWhoTakesMemoryIsAskedToWaitForItsTurn(t *testing.T) {
 	t.Parallel()
 	ball := tarred(t, member{"a.log", "a"}, member{"b.zip", zippedUp(t, member{"c.log", "c"})})

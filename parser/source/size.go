@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes as flags and configurations write it, with a unit of 1024 if any: "64M", "2 TiB".
+// Size is a number of bytes in flags and configurations, with an optional unit of 1024: "64M", "2 TiB".
 type Size int64
 
 const units = "KMGTP"
 
-// Type names the values of a flag in its usage.
+// Type is the flag's value type in its usage.
 func (s *Size) Type() string { return "size" }
 
 func (s Size) String() string {
@@ -23,7 +23,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(n, 10) + unit
 }
 
-// Set reads a size.
+// Set parses a size.
 func (s *Size) Set(text string) error {
 	text = strings.TrimSpace(text)
 	digits := strings.TrimRight(strings.ToUpper(text), "IBKMGTP")
@@ -44,8 +44,8 @@ func (s *Size) Set(text string) error {
 	return nil
 }
 
-// UnmarshalText is [Size.Set].
+// UnmarshalText parses a size.
 func (s *Size) UnmarshalText(text []byte) error { return s.Set(string(text)) }
 
-// MarshalText is the inverse.
+// MarshalText formats a size.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -19,9 +19,9 @@ type kind uint8
 
 const (
 	text kind = iota
-	wide      // text that a [Decoder] turns into lines: UTF-16 and others
+	wide      // text that needs a [Decoder], such as UTF-16
 	ownReport
-	observations // that oomscan wrote to be merged
+	observations // written by oomscan for merging
 	compressed
 	binaryData
 )
@@ -29,15 +29,15 @@ const (
 // content is what a file's first bytes show.
 type content struct {
 	kind   kind
-	format string // "gzip"; empty if unknown
+	format string // such as "gzip"; empty if unknown
 }
 
-// IsLog says that a file which begins with head is a log to be read as it is: neither packed nor binary, in one byte a
-// character, and none of oomscan's own reports. The first 8 KiB are enough.
+// IsLog reports whether a file that begins with head can be read as a log without decoding: it is neither packed nor
+// binary nor UTF-16, and not one of oomscan's own reports. The first 8 KiB are enough.
 func IsLog(head []byte) bool { return sniff(head[:min(len(head), sniffLen)]).kind == text }
 
-// sniffFile detects what is in a regular file. An empty one is text, and is not opened: files of /proc look empty, and
-// some of them block. It returns [ErrKind] if the file is no regular one any more.
+// sniffFile detects what a regular file contains. An empty file is text and is not opened: files in /proc look empty,
+// and reading some of them blocks. It returns [ErrKind] if the file is not regular any more.
 func sniffFile(path string, size int64) (content, error) {
 	if size == 0 {
 		return content{kind: text}, nil
@@ -50,7 +50,7 @@ func sniffFile(path string, size int64) (content, error) {
 	return sniffOpen(f, 0, size)
 }
 
-// openRegular opens a regular file, [ErrKind] if it is something else by now. It does not block.
+// openRegular opens a regular file without blocking, or returns [ErrKind].
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -67,10 +67,10 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// maxHole is how large a file that begins with a hole may be for the hole to be read to its end.
+// maxHole is the largest file that is searched for the end of a hole at its beginning.
 const maxHole = 64 << 20
 
-// sniffOpen detects what is in the size bytes of a file from an offset on.
+// sniffOpen detects what size bytes of a file contain, from an offset on.
 func sniffOpen(f *os.File, from, size int64) (content, error) {
 	b := make([]byte, sniffLen)
 	n, err := readAt(f, b, from)
@@ -79,7 +79,7 @@ func sniffOpen(f *os.File, from, size int64) (content, error) {
 	}
 	switch {
 	case n < sniffLen || !allZero(b):
-	case size > maxHole: // its end shows what it is
+	case size > maxHole: // look at its end instead
 		if n, err = readAt(f, b, from+size-sniffLen); err != nil {
 			return content{}, err
 		}
@@ -105,8 +105,8 @@ func readAt(f *os.File, b []byte, offset int64) (int, error) {
 
 func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
-// sniff detects what a file is that begins with b. It would rather take a binary file for a log, which costs time, than
-// the other way round: logs hold NUL bytes, terminal escapes, broken UTF-8 and other encodings.
+// sniff detects what a file that begins with b is. When in doubt it is a log: logs contain NUL bytes, terminal
+// escapes, broken UTF-8 and other encodings, and reading a binary file costs only time.
 func sniff(b []byte) content {
 	for _, m := range magics {
 		if len(b) >= m.at && bytes.HasPrefix(b[m.at:], []byte(m.bytes)) {
@@ -119,23 +119,23 @@ func sniff(b []byte) content {
 	if c := structured(b); c.format != "" {
 		return c
 	}
-	if format := damaged(b); format != "" {
+	if format := damagedFormat(b); format != "" {
 		return content{compressed, format}
 	}
-	if bytes.HasPrefix(b, []byte(observed)) {
+	if bytes.HasPrefix(b, []byte(observationsPrefix)) {
 		return content{kind: observations}
 	}
 	if isReport(b) {
 		return content{kind: ownReport}
 	}
-	if k := letters(b); k != text || NewDecoder(b) == nil {
+	if k := classify(b); k != text || NewDecoder(b) == nil {
 		return content{kind: k}
 	}
 	return content{kind: wide}
 }
 
-// damaged recognizes compressed data of which one of the first bytes is wrong. Its other bytes are none that a text begins with.
-func damaged(b []byte) string {
+// damagedFormat recognizes compressed data with one wrong byte in its magic number, provided the others are not text.
+func damagedFormat(b []byte) string {
 	for _, m := range magics {
 		if m.kind != compressed || m.at > 0 || len(m.bytes) < 4 || len(b) < len(m.bytes) {
 			continue
@@ -155,17 +155,16 @@ func damaged(b []byte) string {
 	return ""
 }
 
-// Form is how a stream is to be read.
+// Form is how to read a stream.
 type Form uint8
 
-// The forms of a stream.
 const (
 	Plain  Form = iota // as it is
-	Wide               // by a [Decoder]
-	Packed             // by an [Unpacker]; observations too
+	Wide               // with a [Decoder]
+	Packed             // with an [Unpacker]; also observations
 )
 
-// Begins detects the form of a stream from its first bytes. sure is false if more of them may change the answer.
+// Begins detects the form of a stream from its first bytes. sure is false if more bytes could change the answer.
 func Begins(head []byte) (form Form, sure bool) {
 	switch sniff(head).kind {
 	case compressed:
@@ -178,8 +177,8 @@ func Begins(head []byte) (form Form, sure bool) {
 	if len(head) >= blockLen {
 		return Plain, true
 	}
-	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 || len(head) < len(observed) && strings.HasPrefix(observed, string(head)) {
-		return Plain, false // the header of a tar is full of zeros
+	if len(head) == 0 || bytes.IndexByte(head, 0) >= 0 || len(head) < len(observationsPrefix) && strings.HasPrefix(observationsPrefix, string(head)) {
+		return Plain, false // a tar header contains many zeros
 	}
 	for _, m := range magics {
 		if (m.kind == compressed || m.kind == wide) && m.at == 0 && strings.HasPrefix(m.bytes, string(head)) {
@@ -192,19 +191,19 @@ func Begins(head []byte) (form Form, sure bool) {
 	return Plain, !early("PK") && !early("BZh") && !early("P*M\x18")
 }
 
-// wideText says that what follows a byte order mark of UTF-16 is text: the mark is short, and others begin like that.
+// wideText reports whether text follows a byte order mark of UTF-16: other formats begin with the same two bytes.
 func wideText(b []byte) bool {
 	var d UTF16
 	decoded := d.Append(nil, b)
-	broken := bytes.Count(decoded, []byte("\ufffd")) // one in thirty of evenly spread bytes
-	return !bytes.HasPrefix(decoded, []byte{0}) && letters(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
+	broken := bytes.Count(decoded, []byte("\ufffd")) // one in thirty in random bytes
+	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 
-// leastHole is how many NULs in a row are a hole in a text: numbers have fewer.
-const leastHole = 16
+// minHole is how many NULs in a row are a hole in a text; binary numbers have fewer.
+const minHole = 16
 
-// letters distinguishes text from other data by how its bytes are spread. Holes are nothing's bytes.
-func letters(b []byte) kind {
+// classify tells text from other data by the distribution of its bytes. Holes do not count.
+func classify(b []byte) kind {
 	n := len(b)
 	var zero, run, control, high int
 	for _, c := range b {
@@ -213,7 +212,7 @@ func letters(b []byte) kind {
 			run++
 			continue
 		}
-		if run >= leastHole {
+		if run >= minHole {
 			zero, n = zero-run, n-run
 		}
 		run = 0
@@ -224,21 +223,22 @@ func letters(b []byte) kind {
 			control++
 		}
 	}
-	if run >= leastHole {
+	if run >= minHole {
 		zero, n = zero-run, n-run
 	}
 	switch {
 	case (zero+control)*100 > 30*n:
 		return binaryData
 	case control*100 > 5*n && high*100 > 30*n:
-		// Evenly spread bytes: numbers, encrypted or packed data. Text of any encoding has hardly a control byte.
+		// Evenly distributed bytes are numbers, encrypted or packed data. Text in any encoding has hardly any control
+		// bytes.
 		return binaryData
 	}
 	return text
 }
 
-// magics are the first bytes of file formats, as their specifications and file(1) give them. Where a text might begin
-// with the same letters, the bytes behind them are included.
+// magics are the magic numbers of file formats, from their specifications and file(1). Where a text could begin with
+// the same letters, the table has the bytes after them too.
 var magics = []struct {
 	at     int
 	bytes  string
@@ -249,7 +249,7 @@ var magics = []struct {
 	{0, "\x28\xb5\x2f\xfd", compressed, "zstd"},
 	{0, "\xfd7zXZ\x00", compressed, "xz"},
 	{0, "\x04\x22\x4d\x18", compressed, "lz4"},
-	{0, "\x02\x21\x4c\x18", compressed, "lz4"}, // as the kernel packs
+	{0, "\x02\x21\x4c\x18", compressed, "lz4"}, // the kernel's legacy format
 	{0, "7z\xbc\xaf\x27\x1c", compressed, "7z"},
 	{0, "Rar!\x1a\x07", compressed, "rar"},
 	{257, "ustar\x00", compressed, "tar"},
@@ -293,7 +293,7 @@ var magics = []struct {
 	{0, "DIRC\x00", binaryData, "git index"},
 }
 
-// structured recognises formats that have no constant first bytes.
+// structured recognizes formats without a constant magic number.
 func structured(b []byte) content {
 	if len(b) < 12 {
 		return content{}
@@ -303,25 +303,25 @@ func structured(b []byte) content {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
 		return content{zipped(head), "zip"}
 	case string(b[:3]) == "BZh" && b[3] >= '1' && b[3] <= '9' && (string(b[4:10]) == "1AY&SY" || string(b[4:10]) == "\x17rE8P\x90"):
-		return content{compressed, "bzip2"} // 100 to 900 kB a block; the second is an empty one
+		return content{compressed, "bzip2"} // blocks of 100 to 900 kB; the second magic is an empty file's
 	case b[0]&0xf0 == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18:
-		return content{compressed, "zstd"} // a frame to be skipped, as pzstd puts it first
+		return content{compressed, "zstd"} // a skippable frame, which pzstd writes first
 	case bytes.HasPrefix(b, []byte("PK\x05\x06")):
 		return content{compressed, "zip"} // an empty one
 	case b[0] == 0x80 && b[1] >= 2 && b[1] <= 5:
-		return content{binaryData, "pickle"} // PROTO and its version; torch.save before 1.6 as well
+		return content{binaryData, "pickle"} // PROTO and its version; also torch.save before 1.6
 	case (b[1] == 0x0d || b[1] == 0x0e) && b[2] == 0x0d && b[3] == 0x0a:
 		return content{binaryData, "Python bytecode"} // 3.5 to 3.15; the first byte counts up
 	case n > 1 && n < 100<<20 && b[8] == '{' && b[9] == '"':
-		return content{binaryData, "safetensors"} // the length of a JSON header, and the header
+		return content{binaryData, "safetensors"} // the length of a JSON header, then the header
 	case n > 0 && n < 1<<20 && bytes.Contains(head, []byte("brain.Event:")):
-		return content{binaryData, "TensorBoard events"} // a TFRecord of the file's version
+		return content{binaryData, "TensorBoard events"} // the TFRecord with the file's version
 	}
 	return content{}
 }
 
-// zipped distinguishes zip files that may hold logs from those of programs, by the first member's name: torch.save
-// writes NAME/data.pkl first since 1.6, numpy.savez NAME.npy.
+// zipped tells zip files that may contain logs from those of programs by the first member's name: torch.save has
+// written NAME/data.pkl first since 1.6, numpy.savez writes NAME.npy.
 func zipped(head []byte) kind {
 	for _, name := range []string{"/data.pkl", ".npy", "[Content_Types].xml", "META-INF/"} {
 		if bytes.Contains(head, []byte(name)) {

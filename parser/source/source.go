@@ -1,6 +1,5 @@
-// Package source says what to read: it expands the paths of a command line into inputs, and hands out the logs in them,
-// unpacked from whatever they are packed in. The first bytes distinguish a log from an archive, a checkpoint or a picture; names
-// do not matter.
+// Package source finds what to read: it expands the paths of a command line into inputs and opens the logs in them,
+// unpacking archives and compressed files. It detects formats by a file's first bytes, not by its name.
 package source
 
 import (
@@ -9,62 +8,61 @@ import (
 	"strings"
 )
 
-// Stdin is the path, and the name, of the standard input.
+// Stdin is the path and the name of the standard input.
 const Stdin = "-"
 
-// Input is a log, or an archive of logs, not yet opened: see [Unpacker.Walk].
+// Input is a log, or an archive of logs, that is not open yet: see [Unpacker.Walk].
 type Input struct {
-	Name   string // as given on the command line; members of a folder: the folder's path and theirs, joined
+	Name   string // as given on the command line; for members of a folder, joined with the folder's path
 	Path   string // of the file; empty for the standard input
 	Size   int64  // bytes when it was listed; -1 if unknown (pipes, devices, the standard input)
-	From   string // the folder of the command line that it was found in; empty if it was named itself
-	Packed bool   // it is compressed, an archive, or in UTF-16: it is read as a stream
-	// Count is told how many more bytes of a packed file were read. A log that is none counts its own reading. It may be
-	// nil.
+	From   string // the folder of the command line that it was found in; empty if the file itself was named
+	Packed bool   // compressed, an archive, or UTF-16: it is read as a stream
+	// Count is called with the number of bytes just read of a packed file; readers of plain logs do their own
+	// counting. It may be nil.
 	Count func(n int64)
 }
 
 // Problem is a path, or a member of a folder, that is not among the inputs.
 type Problem struct {
 	Name string // as [Input.Name]
-	Err  error  // does not repeat the name; wraps one of the errors of this package or of the system
+	Err  error  // without the name; wraps an error of this package or the system
 	Hint string // what to do about it, one line; may be empty
-	// Note says that nothing went wrong: a folder's files that are no logs were passed over, as they should be. It is
-	// worth a line in a report and no more.
+	// Note marks a remark, not a failure: files of a folder that are not logs were skipped, as they should be.
 	Note bool
 }
 
-// What [Problem.Err] wraps besides the system's errors.
+// Errors that [Problem.Err] wraps, besides the system's.
 var (
-	// ErrBinary says that a file's content is no text: a program, a picture, a checkpoint.
+	// ErrBinary means that the file is a program, a picture, a checkpoint or the like.
 	ErrBinary = errors.New("binary file")
-	// ErrCompressed says that a file is compressed in a way that is not known here.
+	// ErrCompressed means that oomscan cannot unpack this format.
 	ErrCompressed = errors.New("compressed file")
-	// ErrEmptyArchive says that an archive holds no text file.
+	// ErrEmptyArchive means that the archive contains no text file.
 	ErrEmptyArchive = errors.New("no logs in this archive")
-	// ErrNoLogs says that a folder holds no text file.
+	// ErrNoLogs means that the folder contains no text file.
 	ErrNoLogs = errors.New("no logs in this folder")
-	// ErrNothingObserved says that a folder or an archive holds no observations, where only those are wanted.
+	// ErrNothingObserved means that the folder or archive contains no observations.
 	ErrNothingObserved = errors.New("no observations in it")
-	// ErrObservations says that a file holds observations where logs are wanted.
+	// ErrObservations means that the file contains observations, but a log was expected.
 	ErrObservations = errors.New("holds observations, not a log")
-	// ErrNoObservations says that a file is a log where observations are wanted.
+	// ErrNoObservations means that the file is a log, but observations were expected.
 	ErrNoObservations = errors.New("holds no observations of oomscan")
-	// ErrKind says that a path is a socket, a block device or the like.
+	// ErrKind means that the path is a socket, a block device or the like.
 	ErrKind = errors.New("neither a file, a folder nor a pipe")
 )
 
-// Skipped counts the files of a folder or an archive that were passed over because of their content. It is an error so
+// Skipped counts the files of a folder or an archive that were skipped because of their content. It is an error so
 // that a [Problem] can carry it.
 type Skipped struct {
 	Binary     int
-	Compressed int // in a way that is not known here
-	Reports    int // of oomscan itself
-	// Observations are files that oomscan wrote to be merged; Logs are logs where only those are wanted.
+	Compressed int // in a format that oomscan cannot unpack
+	Reports    int // written by oomscan itself
+	// Observations were skipped where logs are wanted, Logs where observations are wanted.
 	Observations, Logs int
 }
 
-// Add adds what another count has.
+// Add adds the counts of t.
 func (s *Skipped) Add(t Skipped) {
 	s.Binary += t.Binary
 	s.Compressed += t.Compressed
@@ -93,7 +91,7 @@ func (s *Skipped) Error() string {
 	return "passed over " + strings.Join(parts, " and ")
 }
 
-// Hint says what to do about what was passed over; empty if nothing.
+// Hint says what to do about the skipped files; empty if nothing.
 func (s *Skipped) Hint() string {
 	switch {
 	case s.Compressed > 0:

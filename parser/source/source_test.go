@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tree writes files below a new folder, making the folders between, and returns the folder.
+// tree writes files below a new folder, which it returns.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -25,7 +25,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// names returns the names of inputs below root.
+// names returns the names of inputs relative to root.
 func names(root string, inputs []Input) []string {
 	var all []string
 	for _, in := range inputs {
@@ -108,7 +108,7 @@ func TestListDoesNotOpenPipesAndDevices(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	inputs, problems := List([]string{pipe, os.DevNull}) // would block here
+	inputs, problems := List([]string{pipe, os.DevNull}) // opening them would block
 	assert.Empty(t, problems)
 	assert.Equal(t, []Input{{Name: pipe, Path: pipe, Size: -1}, {Name: os.DevNull, Path: os.DevNull, Size: -1}}, inputs)
 }
@@ -197,7 +197,7 @@ func TestListExpandsPatternsThatTheShellPassedOn(t *testing.T) {
 
 func TestListRefusesSocketsAndLoops(t *testing.T) {
 	t.Parallel()
-	root, err := os.MkdirTemp("", "s") // the path of a socket is short
+	root, err := os.MkdirTemp("", "s") // a socket's path must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	l, err := net.Listen("unix", root+"/socket")
@@ -210,7 +210,7 @@ func TestListRefusesSocketsAndLoops(t *testing.T) {
 	require.Len(t, problems, 2)
 	assert.ErrorIs(t, problems[0].Err, ErrKind)
 	assert.ErrorIs(t, problems[1].Err, syscall.ELOOP)
-	_, problems = List([]string{root}) // in a folder they are passed over
+	_, problems = List([]string{root}) // in a folder they are skipped
 	require.Len(t, problems, 1)
 	assert.ErrorIs(t, problems[0].Err, ErrNoLogs)
 }

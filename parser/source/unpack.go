@@ -16,44 +16,44 @@ import (
 	"syscall"
 )
 
-// An Unpacker opens inputs and hands out the logs in them. What it unpacks goes to the reader of the log and nowhere else:
-// no file is written. It may serve several goroutines.
+// An Unpacker opens inputs and hands out the logs in them. It unpacks into the log's reader and never writes a file.
+// It may be used concurrently.
 type Unpacker struct {
 	Limits Limits
-	// Stdin is what the input [Stdin] reads. A regular file is read from where it stands.
+	// Stdin is read for the input named [Stdin]. A regular file is read from its current offset.
 	Stdin io.Reader
-	// Check is asked now and then whether to go on; its error ends the reading. It may be nil.
+	// Check is called now and then; its error stops reading. It may be nil.
 	Check func() error
 
-	// Turn is called before an input takes memory that others may have to wait for, and may wait itself. It may be nil.
+	// Turn is called before an input takes memory that others may have to wait for. It may block, and may be nil.
 	Turn func(Input)
 
-	expanded atomic.Int64 // by the decompressors of all inputs
+	expanded atomic.Int64 // bytes decompressed from all inputs
 
-	held sync.Mutex // by the input whose zip files are in memory: one at a time keeps the sum bounded
+	zipLock sync.Mutex // held by the input that has zip files in memory: one at a time keeps the sum bounded
 }
 
-// A Visit reads one log. A regular file that is no archive comes as an *os.File, everything else as a stream. The
-// reader's error is the log's: it is not among the problems that [Unpacker.Walk] returns.
+// A Visit reads one log. A plain regular file comes as an *os.File, everything else as a stream. An error of the
+// reader belongs to the log: [Unpacker.Walk] does not return it.
 type Visit func(name string, r io.Reader)
 
-// Visits say who receives what is in an input. Files of observations that oomscan wrote are no logs: what they hold may be
-// in logs beside them, and so, where logs are wanted, those in folders and archives are passed over.
+// Visits are the receivers of what an input contains. Files of observations often lie beside the logs that they were
+// made from, so those in folders and archives are skipped where logs are wanted.
 type Visits struct {
-	Log          Visit // nil: logs in folders and archives are passed over, others are a problem
-	Observations Visit // the same; with Log, only those that are named themselves
+	Log          Visit // if nil, logs in folders and archives are skipped, and others are a problem
+	Observations Visit // the same; together with Log, it receives only files that were named themselves
 }
 
-// Walk hands the logs of an input to visit, one after the other: the input itself, the text that it is compressed from,
-// or the members of the archive that it is, however they are nested. A member has its archive's name, an exclamation mark
-// and its path there as its name; no two logs have the same. Members that a folder would pass over are passed over and
-// counted. What cannot be read is a problem and ends no more than its own archive.
+// Walk passes the logs of an input to visit one after the other: the input itself, what it is compressed from, or the
+// members of an archive, however deeply nested. A member's name is the archive's, an exclamation mark and its path;
+// names are unique. Members that would be skipped in a folder are skipped and counted. What cannot be read is a
+// problem and ends only its own archive.
 func (u *Unpacker) Walk(in Input, visit Visits) (Skipped, []Problem) {
 	w := &walk{unpacker: u, input: in, visit: visit, names: map[string]bool{}}
 	defer w.release()
 	w.begin()
 	if w.over != nil && !slices.ContainsFunc(w.problems, func(p Problem) bool { return errors.Is(p.Err, w.over) }) {
-		w.problem(in.Name, w.over, "") // it is expanded no further
+		w.problem(in.Name, w.over, "") // nothing more of it is expanded
 	}
 	if in.From == "" && w.archives > 0 && w.logs == 0 && len(w.problems) == 0 {
 		err := ErrEmptyArchive
@@ -69,34 +69,34 @@ func (u *Unpacker) Walk(in Input, visit Visits) (Skipped, []Problem) {
 	return w.skipped, w.problems
 }
 
-// walk is the work on one input.
+// walk is the state of one [Unpacker.Walk].
 type walk struct {
 	unpacker *Unpacker
 	input    Input
 	visit    Visits
 	skipped  Skipped
 	problems []Problem
-	names    map[string]bool // of members
+	names    map[string]bool // names of members, which must be unique
 
-	expanded int64 // bytes that decompressors gave
+	expanded int64 // bytes decompressed
 	members  int
 	archives int
 	logs     int
 	memory   int64 // bytes of zip files in memory
-	held     bool
+	locked   bool
 	stop     bool  // nothing more of this input is read
-	over     error // it expanded to too much
-	reported error // the error that the last log ended with
+	over     error // the error when it expanded too much
+	reported error // the error of the last log's reader
 }
 
 func (w *walk) release() {
-	if w.held {
-		w.unpacker.held.Unlock()
+	if w.locked {
+		w.unpacker.zipLock.Unlock()
 	}
 }
 
-// problem notes what could not be read, unless it is what a log's reader met already: the end of an archive's data is
-// the end of one of its members, too.
+// problem adds a problem unless the last log's reader has reported it: when an archive is cut short, so is one of its
+// members.
 func (w *walk) problem(name string, err error, hint string) {
 	if w.reported != nil && errors.Is(err, w.reported) {
 		return
@@ -104,33 +104,31 @@ func (w *walk) problem(name string, err error, hint string) {
 	w.problems = append(w.problems, Problem{Name: name, Err: err, Hint: hint})
 }
 
-// log hands out a log.
+// log hands out a log. found means that it was found in a folder or an archive, not named itself.
 func (w *walk) log(name string, r io.Reader, found bool) {
-	w.hand(w.visit.Log, name, r, found, &w.skipped.Logs)
+	switch {
+	case w.visit.Log != nil:
+		w.hand(w.visit.Log, name, r)
+	case found:
+		w.skipped.Logs++
+	default:
+		w.problem(name, ErrNoObservations, "oomscan --format obs writes such files; oomscan PATH reads logs")
+	}
 }
 
 // observations hands out a file of observations.
 func (w *walk) observations(name string, r io.Reader, found bool) {
-	visit := w.visit.Observations
-	if found && w.visit.Log != nil {
-		visit = nil
+	switch {
+	case found && (w.visit.Log != nil || w.visit.Observations == nil):
+		w.skipped.Observations++
+	case w.visit.Observations == nil:
+		w.problem(name, ErrObservations, "oomscan merge reads them")
+	default:
+		w.hand(w.visit.Observations, name, r)
 	}
-	w.hand(visit, name, r, found, &w.skipped.Observations)
 }
 
-// hand gives what was found to its visitor, or counts it.
-func (w *walk) hand(to Visit, name string, r io.Reader, found bool, skipped *int) {
-	switch {
-	case to == nil && found:
-		*skipped++
-		return
-	case to == nil && skipped == &w.skipped.Logs:
-		w.problem(name, ErrNoObservations, "oomscan --format obs writes such files; oomscan PATH reads logs")
-		return
-	case to == nil:
-		w.problem(name, ErrObservations, "oomscan merge reads them")
-		return
-	}
+func (w *walk) hand(to Visit, name string, r io.Reader) {
 	w.logs++
 	if f, ok := r.(*os.File); ok {
 		to(name, f)
@@ -143,7 +141,6 @@ func (w *walk) hand(to Visit, name string, r io.Reader, found bool, skipped *int
 	}
 }
 
-// begin opens the input.
 func (w *walk) begin() {
 	in := &w.input
 	if in.Path == "" {
@@ -156,12 +153,12 @@ func (w *walk) begin() {
 		return
 	}
 	if in.From != "" && in.Size == 0 {
-		w.log(in.Name, strings.NewReader(""), true) // the kernel's own files look empty, and some block: see sniffFile
+		w.log(in.Name, strings.NewReader(""), true) // files in /proc look empty, and some block: see sniffFile
 		return
 	}
 	flags := os.O_RDONLY
 	if in.From != "" {
-		flags |= syscall.O_NONBLOCK // should it have become a FIFO meanwhile
+		flags |= syscall.O_NONBLOCK // it could be a FIFO by now
 	}
 	f, err := os.OpenFile(in.Path, flags, 0)
 	if err != nil {
@@ -172,7 +169,7 @@ func (w *walk) begin() {
 	w.open(f)
 }
 
-// open detects what is in an open file.
+// open reads an open file.
 func (w *walk) open(f *os.File) {
 	in := &w.input
 	info, err := f.Stat()
@@ -214,14 +211,14 @@ func (w *walk) open(f *os.File) {
 	}
 }
 
-// place is where in an input something is.
+// place is a position in the nesting of an input.
 type place struct {
 	name   string
 	depth  int
 	member bool // of an archive
 }
 
-// enter goes into something packed, one deeper.
+// enter checks the depth limit before going one level deeper.
 func (w *walk) enter(at *place) bool {
 	if at.depth++; at.depth > w.unpacker.Limits.Depth {
 		w.problem(at.name, fmt.Errorf("%w: archives are nested more than %d deep (--max-depth); this one is not read", ErrLimit, w.unpacker.Limits.Depth), "")
@@ -230,7 +227,7 @@ func (w *walk) enter(at *place) bool {
 	return true
 }
 
-// stream detects what is in a stream and reads it.
+// stream detects what a stream contains and reads it.
 func (w *walk) stream(at place, r *bufio.Reader) {
 	head, err := r.Peek(sniffLen)
 	if len(head) == 0 && err != nil && err != io.EOF {
@@ -268,7 +265,7 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 	default:
 		switch {
 		case w.input.Path == "" && at.depth == 0:
-			w.log(at.name, src, false) // a piped stream was meant to be read
+			w.log(at.name, src, false) // whoever piped it wants it read
 		case found:
 			w.skipped.Binary++
 		default:
@@ -277,15 +274,14 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 	}
 }
 
-// packed reads an archive or a compressed stream.
 func (w *walk) packed(at place, r *bufio.Reader, format string, found bool) {
 	switch {
-	case !readable(format) && found:
+	case !isSupported(format) && found:
 		w.skipped.Compressed++
-	case !readable(format):
+	case !isSupported(format):
 		w.problem(at.name, fmt.Errorf("%w (%s)", ErrCompressed, format), unpackHint(at.name, format))
 	case format == "zip":
-		w.heldZip(at, r)
+		w.bufferedZip(at, r)
 	case !w.enter(&at):
 	case format == "tar":
 		w.tar(at, r)
@@ -294,7 +290,6 @@ func (w *walk) packed(at place, r *bufio.Reader, format string, found bool) {
 	}
 }
 
-// compressed reads a compressed stream.
 func (w *walk) compressed(at place, r *bufio.Reader, format string) {
 	below := &counter{Reader: r}
 	l := &layer{walk: w, format: format, below: below, taken: func() int64 { return below.n }}
@@ -303,7 +298,7 @@ func (w *walk) compressed(at place, r *bufio.Reader, format string) {
 		if below.err != nil {
 			err = below.err
 		} else {
-			err = verdict(format, 0, err)
+			err = explain(format, 0, err)
 		}
 		w.problem(at.name, err, "")
 		return
@@ -314,14 +309,14 @@ func (w *walk) compressed(at place, r *bufio.Reader, format string) {
 	l.src = src
 	inner := bufio.NewReaderSize(l, 32<<10)
 	if head, _ := inner.Peek(sniffLen); sniff(head).format == "tar" {
-		w.tar(at, inner) // one archive with its compression
+		w.tar(at, inner) // an archive and its compression are one level
 		return
 	}
 	w.stream(at, inner)
 }
 
-// member names a member of an archive. Control codes have no place in a report, and a path that leads out of the archive
-// is a name like any other: nothing is written.
+// member returns a unique, printable name for a member. A path that leads out of the archive is harmless, because
+// nothing is written.
 func (w *walk) member(archive, name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
@@ -335,24 +330,22 @@ func (w *walk) member(archive, name string) string {
 	name = archive + "!" + path.Clean(name)
 	unique := name
 	for n := 2; w.names[unique]; n++ {
-		unique = name + "#" + strconv.Itoa(n) // a tar that was added to holds a file again
+		unique = name + "#" + strconv.Itoa(n) // a file that was added to a tar again
 	}
 	w.names[unique] = true
 	return unique
 }
 
-// hidden says that a folder would pass over a member: it, or a folder that it is in, is hidden or of version control.
+// hidden reports whether a member would be skipped in a folder: it or one of its folders is hidden or version
+// control.
 func hidden(name string) bool {
-	dir, _ := path.Split(path.Clean(name))
-	for part := range strings.SplitSeq(path.Clean(name), "/") {
-		if strings.HasPrefix(part, ".") && part != "." && part != ".." {
-			return true
-		}
-	}
-	return strings.HasPrefix(dir, "CVS/") || strings.Contains(dir, "/CVS/")
+	name = path.Clean(name)
+	return strings.Contains("/"+path.Dir(name)+"/", "/CVS/") || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return strings.HasPrefix(part, ".") && part != "." && part != ".."
+	})
 }
 
-// entry counts one more member of an archive.
+// entry counts a member of an archive and reports whether to go on.
 func (w *walk) entry(archive string) bool {
 	if w.members++; w.members > w.unpacker.Limits.Members {
 		w.problem(archive, fmt.Errorf("%w: more than %d members (--max-members); the others are not read", ErrLimit, w.unpacker.Limits.Members), "")
@@ -367,7 +360,7 @@ func (w *walk) entry(archive string) bool {
 	return !w.stop
 }
 
-// skipHole reads zeros and returns how many there were, and what comes behind them.
+// skipHole skips zeros. It returns how many there were and what follows.
 func skipHole(r *bufio.Reader) (int64, content, error) {
 	var hole int64
 	for {

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// UTF16 turns text of two bytes a character into UTF-8, as PowerShell's redirection and Windows' tools write it. What is
-// no character becomes U+FFFD. The byte order mark at the beginning gives the order of the bytes and is not passed on.
+// UTF16 decodes UTF-16, as PowerShell's redirection and other Windows tools write it, to UTF-8. Invalid units become
+// U+FFFD. It takes the byte order from the mark at the beginning and drops the mark.
 type UTF16 struct {
-	order binary.ByteOrder // nil before the mark
-	odd   []byte           // a byte without its second
-	high  rune             // the first half of a pair
+	order binary.ByteOrder // nil before the byte order mark
+	odd   []byte           // the first byte of an incomplete unit
+	high  rune             // the first half of a surrogate pair
 }
 
-// Append decodes the next bytes of the text, cut anywhere, and appends what is complete to dst.
+// Append decodes the next bytes, cut anywhere, and appends what is complete to dst.
 func (d *UTF16) Append(dst, src []byte) []byte {
 	for len(src) > 0 {
 		if len(d.odd) == 0 && len(src) == 1 {
@@ -50,10 +50,10 @@ func (d *UTF16) unit(dst []byte, u rune) []byte {
 		d.high = u
 		return dst
 	}
-	return utf8.AppendRune(dst, u) // the second half alone is no character
+	return utf8.AppendRune(dst, u) // an unpaired second half becomes U+FFFD
 }
 
-// Close appends what is left of a text that ends within a character.
+// Close appends U+FFFD if the text ends inside a character.
 func (d *UTF16) Close(dst []byte) []byte {
 	if len(d.odd) > 0 || d.high != 0 {
 		dst = utf8.AppendRune(dst, utf8.RuneError)

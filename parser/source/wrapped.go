@@ -8,26 +8,26 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// wrapped is how the lines of a log were broken into rows.
-type wrapped struct {
-	width       int    // of a row, in characters; 0: they were not
-	left, right string // around each row
-	atBlanks    bool   // rows end where words do
+// wrapping describes how the lines of a log were broken into rows.
+type wrapping struct {
+	width       int    // of a row, in characters; 0 if lines were not broken
+	left, right string // what surrounds each row
+	atSpaces    bool   // rows end between words
 }
 
 const (
-	leastWidth = 60
-	mostWidth  = 240
-	mostFlowed = 132 // where rows end at words
+	minWidth       = 60
+	maxWidth       = 240
+	maxFlowedWidth = 132 // where rows end between words
 )
 
-// edges are what stands around the rows of a log that somebody quoted.
-var edges = []wrapped{{}, {left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}}
+// quoteMarks are what may surround the rows of a quoted log.
+var quoteMarks = []wrapping{{}, {left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}}
 
-// wrapOf recognizes a log whose lines were broken at a width, as a terminal, a box and a mail do: no row is longer, and words go on on
-// the next row.
-func wrapOf(head []byte) wrapped {
-	for _, w := range edges {
+// detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
+// row is longer, and words continue on the next row.
+func detectWrapping(head []byte) wrapping {
+	for _, w := range quoteMarks {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
 			continue
 		}
@@ -42,30 +42,30 @@ func wrapOf(head []byte) wrapped {
 			}
 		}
 		if len(rows)*10 < all*9 {
-			continue // some rows are quoted in it
+			continue // the log only quotes some rows
 		}
-		if w.right != "" && box >= leastWidth && box <= mostWidth {
-			w.atBlanks, w.width = true, box
+		if w.right != "" && box >= minWidth && box <= maxWidth {
+			w.atSpaces, w.width = true, box
 			return w
 		}
-		if w.width >= leastWidth && w.width <= mostWidth && w.breaksWords(rows) {
+		if w.width >= minWidth && w.width <= maxWidth && w.breaksWords(rows) {
 			return w
 		}
-		w.atBlanks, w.width = true, 0
+		w.atSpaces, w.width = true, 0
 		for _, row := range rows {
 			if bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') > 0 { // a word that is too long has a row of its own
 				w.width = max(w.width, utf8.RuneCount(row))
 			}
 		}
-		if w.width >= leastWidth && w.width <= mostFlowed && w.flows(rows) {
+		if w.width >= minWidth && w.width <= maxFlowedWidth && w.flows(rows) {
 			return w
 		}
 	}
-	return wrapped{}
+	return wrapping{}
 }
 
-// inside is a row without what stands around it. It is not ok for one that has nothing of that, such as a box's upper edge.
-func (w wrapped) inside(row []byte) ([]byte, bool) {
+// inside returns a row without its quote marks. ok is false for a row without them, such as the top of a box.
+func (w wrapping) inside(row []byte) ([]byte, bool) {
 	row = bytes.TrimSuffix(row, []byte{'\r'})
 	if w.left == "" {
 		return row, true
@@ -81,15 +81,15 @@ func (w wrapped) inside(row []byte) ([]byte, bool) {
 	return row, true
 }
 
-// leastBroken is how many words show that rows were broken.
-const leastBroken = 2
+// minBroken is how many broken words prove that rows were broken at a width.
+const minBroken = 2
 
-// leastFlowed is the same for rows that end where words do.
-const leastFlowed = 4
+// minFlowed is the same for rows that end between words.
+const minFlowed = 4
 
-// breaksWords says whether rows show that they are of that width: words are broken at it, and what follows does not begin as the row does, which
-// is what a program's lines of one length do.
-func (w wrapped) breaksWords(rows [][]byte) bool {
+// breaksWords reports whether rows were broken inside words. A next row that begins like the one before is a line of
+// its own: programs print many lines of one length.
+func (w wrapping) breaksWords(rows [][]byte) bool {
 	full, broken := 0, 0
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		next := rows[i+1]
@@ -101,35 +101,35 @@ func (w wrapped) breaksWords(rows [][]byte) bool {
 			broken++
 		}
 	}
-	return broken >= leastBroken && broken*6 >= full
+	return broken >= minBroken && broken*6 >= full
 }
 
-// flows says whether rows show that they end where the next word would not have fit.
-func (w wrapped) flows(rows [][]byte) bool {
-	full, low, starts := 0, map[string]bool{}, map[string]bool{}
+// flows reports whether rows end where the next word would not have fit.
+func (w wrapping) flows(rows [][]byte) bool {
+	full, lowercase, starts := 0, map[string]bool{}, map[string]bool{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		next := rows[i+1]
-		if len(row) < w.width/2 || !w.goesOn(row, next) || bytes.HasPrefix(next, row[:4]) {
+		if len(row) < w.width/2 || !w.continues(row, next) || bytes.HasPrefix(next, row[:4]) {
 			continue
 		}
 		full++
 		start := string(next[:min(len(next), 4)])
 		starts[start] = true
 		if ascii.IsLower(next[0]) {
-			low[start] = true
+			lowercase[start] = true
 		}
 	}
-	return len(low) >= leastFlowed && full*10 >= len(rows) || len(starts) >= 2*leastFlowed && full*3 >= len(rows)
+	return len(lowercase) >= minFlowed && full*10 >= len(rows) || len(starts) >= 2*minFlowed && full*3 >= len(rows)
 }
 
-// goesOn says whether a line goes on from one row to the next.
-func (w wrapped) goesOn(row, next []byte) bool {
-	if fresh().Match(next) {
+// continues reports whether a line continues from one row to the next.
+func (w wrapping) continues(row, next []byte) bool {
+	if lineStart().Match(next) {
 		return false
 	}
 	n := utf8.RuneCount(row)
 	switch {
-	case w.atBlanks:
+	case w.atSpaces:
 		word, _, _ := bytes.Cut(next, []byte{' '})
 		return len(word) > 0 && n > 0 && n+1+utf8.RuneCount(word) > w.width
 	case w.right != "" && n == w.width-1:
@@ -138,27 +138,27 @@ func (w wrapped) goesOn(row, next []byte) bool {
 	return n == w.width
 }
 
-// breaksWord says whether a full row ends within a word. Where rows end at words, only one that is longer than a row is broken.
-func (w wrapped) breaksWord(row []byte) bool {
-	return utf8.RuneCount(row) == w.width && (!w.atBlanks || bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
+// breaksWord reports whether a full row ends inside a word. Where rows end between words, only a word that is longer
+// than a row is broken.
+func (w wrapping) breaksWord(row []byte) bool {
+	return utf8.RuneCount(row) == w.width && (!w.atSpaces || bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
 }
 
-// fresh is how a line begins that is no rest of the line before.
-var fresh = lazyre.New(`^(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\(\w+ pid=\d+|\[?\d\d:\d\d:\d\d|(?:INFO|ERROR|WARNING|DEBUG)\b|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
+// lineStart matches the beginning of a new line, as opposed to the rest of the one before.
+var lineStart = lazyre.New(`^(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\(\w+ pid=\d+|\[?\d\d:\d\d:\d\d|(?:INFO|ERROR|WARNING|DEBUG)\b|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
 
-// unwrapper joins the rows of a log that was wrapped.
+// unwrapper joins rows into lines.
 type unwrapper struct {
-	wrapped
-	part []byte // of a row
-	line []byte // the line so far
-	last []byte // its last row
-	open bool   // there is a line
+	wrapping
+	part    []byte // of the current row
+	line    []byte // the line so far
+	last    []byte // the line's last row
+	hasLine bool   // line has been started
 }
 
-// maxJoined bounds a line that is joined.
+// maxJoined bounds a joined line.
 const maxJoined = 64 << 10
 
-// Append is [Decoder.Append].
 func (d *unwrapper) Append(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, '\n')
@@ -173,7 +173,7 @@ func (d *unwrapper) Append(dst, src []byte) []byte {
 	}
 }
 
-// take reads a row. A line that begins as the one before does not go on from it: programs print lines of one form.
+// take adds a row. A row that begins like the line before is a new line: programs print many lines of one form.
 func (d *unwrapper) take(dst []byte) []byte {
 	const form = 8
 	row, ok := d.inside(d.part)
@@ -181,25 +181,23 @@ func (d *unwrapper) take(dst []byte) []byte {
 		row = d.part
 	}
 	alike := len(d.line) >= form && bytes.HasPrefix(row, d.line[:form])
-	if !d.open || alike || len(d.line)+len(row) > maxJoined || !d.goesOn(d.last, row) {
+	if !d.hasLine || alike || len(d.line)+len(row) > maxJoined || !d.continues(d.last, row) {
 		dst = d.end(dst)
 	} else if !d.breaksWord(d.last) {
 		d.line = append(d.line, ' ')
 	}
-	d.line, d.last, d.open = append(d.line, row...), append(d.last[:0], row...), true
+	d.line, d.last, d.hasLine = append(d.line, row...), append(d.last[:0], row...), true
 	return dst
 }
 
-// end writes the line.
 func (d *unwrapper) end(dst []byte) []byte {
-	if d.open {
+	if d.hasLine {
 		dst = append(append(dst, d.line...), '\n')
 	}
-	d.line, d.open = d.line[:0], false
+	d.line, d.hasLine = d.line[:0], false
 	return dst
 }
 
-// Close is [Decoder.Close].
 func (d *unwrapper) Close(dst []byte) []byte {
 	if len(d.part) > 0 {
 		dst = d.take(dst)

@@ -2,14 +2,14 @@ package traceback
 
 import "bytes"
 
-// State is what a fed line is to the [Assembler].
+// State is what a line is to the [Assembler].
 type State int
 
 const (
-	// Outside lines are no part of a report. They may stand in the middle of one that another writer interrupts.
+	// Outside lines are not part of a report, but may interrupt one when another writer prints them.
 	Outside State = iota
-	// Header lines open a traceback. They may carry a message too: Ray prints the class that ends the driver's traceback
-	// and the header of the remote one on the same line.
+	// Header lines open a traceback. They may contain a message too: Ray prints the class that ends the driver's
+	// traceback and the header of the remote one on the same line.
 	Header
 	// FrameLine is `  File "x", line N, in f`.
 	FrameLine
@@ -17,43 +17,43 @@ const (
 	Code
 	// Final is the exception line: the trace is complete. Patterns read it.
 	Final
-	// Continuation is a further line of an exception's message. Patterns read it.
+	// Continuation is another line of an exception's message. Patterns read it.
 	Continuation
 )
 
-// How many fed lines the assembler looks back or ahead.
+// How many lines the assembler looks back or ahead.
 const (
-	maxForeign      = 16 // other writers' lines in a row before an open traceback is given up
-	maxSource       = 24 // indented lines behind one frame that still are its source: 3.13 and loguru print many
-	maxContinuation = 48 // lines of one message behind its first
-	maxResume       = 3  // other writers' lines after which a traceback that seemed to have ended may go on
+	maxForeign      = 16 // consecutive lines of other writers that end an open traceback
+	maxSource       = 24 // indented source lines after one frame: Python 3.13 and loguru print many
+	maxContinuation = 48 // lines of one message after its first
+	maxResume       = 3  // lines of other writers after which a traceback that seemed to have ended may go on
 	maxChainGap     = 4  // lines between a message and the sentence that chains the next traceback
 	maxLast         = 96 // lines for which the last traceback can still become a cause
 )
 
-// Assembler makes tracebacks out of the lines of one stream, in order and without envelopes. The zero value is ready. It
-// keeps at most one traceback under construction and the last one that ended. It is not safe for concurrent use.
+// Assembler assembles tracebacks from one writer's lines, in order and without line prefixes. The zero value is ready
+// to use. It keeps at most the current traceback and the last one. It is not safe for concurrent use.
 type Assembler struct {
 	state state
-	fed   int  // lines fed so far
-	until int  // the fed line that messages, ended and chained last for
-	line  line // the line at hand
+	fed   int  // lines so far
+	until int  // the line until which the states messages, ended and chained last
+	line  line // the current line
 
-	draft *draft // under construction; outside: ended by a line that may have been another writer's
-	out   *Trace // what Trace returns
+	draft *draft // the current traceback; in an outside state, one that ended at a line that may be another writer's
+	out   *Trace // the result of Trace
 
-	last     *Trace // the last one that ended: what a chain refers to
+	last     *Trace // the last finished one, to which a chain refers
 	lastSize int
-	lastAt   int // the fed line that ended it
+	lastAt   int // the line that ended it
 
 	fatal      string // faulthandler's reason, until the crashed thread's frames are read
-	fatalUntil int    // the fed line that it is kept for
+	fatalUntil int    // the line until which it is kept
 
 	group bool // inside an exception group: lines begin with a bar
 }
 
-// Feed offers one line, without its envelope and line end but with its leading blanks, and says what it is. number is its
-// 1-based number. text is not kept.
+// Feed reads a line without its line prefix and line end, but with its leading blanks, and returns what it is. number
+// is its 1-based line number. text is not kept.
 func (a *Assembler) Feed(number int, text []byte) State {
 	a.out = nil
 	a.fed++
@@ -76,44 +76,43 @@ func (a *Assembler) Feed(number int, text []byte) State {
 	return t.is
 }
 
-// Trace returns the traceback that the last fed line ended or continues: after [Final] and [Continuation], and after a
-// [Header] that ended the traceback before it; nil otherwise. It is never changed again, the caller may keep it.
+// Trace returns the traceback that the last line ended or continued: after [Final], [Continuation], and a [Header]
+// that ended the traceback before it; otherwise nil. It does not change any more.
 func (a *Assembler) Trace() *Trace { return a.out }
 
-// Open reports whether lines are still expected: of a traceback, of its message, or of one that it caused. The caller then feeds
-// the next lines of the stream even when they hold nothing else of interest.
+// Open reports whether more lines are expected: of a traceback, of its message, or of one that it caused. The caller
+// should then pass the writer's next lines even if they contain nothing else of interest.
 func (a *Assembler) Open() bool { return !a.Idle() || a.state == ended }
 
-// Building reports whether a traceback is under construction: more of it must come. Open without Building only waits for a
-// further line of a message, or for a traceback that it caused.
+// Building reports whether a traceback is unfinished. Otherwise Open only means that its message may continue or that
+// it may have caused another one.
 func (a *Assembler) Building() bool { return a.state&open != 0 }
 
-// Idle reports whether nothing that came before has to do with the next line, unless that is the sentence that chains a
+// Idle reports whether the next line cannot belong to anything before it, except as the sentence that chains a
 // traceback to the last one.
 func (a *Assembler) Idle() bool {
 	return a.state&^(idle|ended) == 0 && a.draft == nil && a.fatal == ""
 }
 
-// EndMessage ends the open message: the next line begins a new record, as its envelope shows.
-// An open traceback stays open, for loggers repeat their envelope before every line of one.
+// EndMessage ends the open message, because the next line's prefix shows that a new record begins. It does not end an
+// open traceback, because some loggers prefix each of its lines.
 func (a *Assembler) EndMessage() {
 	if a.state&messages != 0 {
 		a.enter(ended)
 	}
 }
 
-// Close ends the stream. It returns the traceback that was under construction, unfinished (EndLine 0), or nil.
+// Close ends the input. It returns the unfinished traceback, with an EndLine of 0, or nil.
 func (a *Assembler) Close() *Trace {
 	t := a.Snapshot()
 	if t != nil {
-		a.sign(t)
+		a.markCrash(t)
 	}
 	*a = Assembler{}
 	return t
 }
 
-// Snapshot returns what is known of the traceback under construction, nil when there is none. The assembler's state does
-// not change.
+// Snapshot returns what is known of the unfinished traceback, or nil. It does not change the state.
 func (a *Assembler) Snapshot() *Trace {
 	if !a.Building() || a.draft.frames == 0 {
 		return nil
@@ -121,7 +120,7 @@ func (a *Assembler) Snapshot() *Trace {
 	return a.draft.trace()
 }
 
-// Held is about how many bytes the assembler keeps until the next line.
+// Held estimates how many bytes the assembler keeps until the next line.
 func (a *Assembler) Held() int {
 	n := 0
 	if a.last != nil {
@@ -133,7 +132,7 @@ func (a *Assembler) Held() int {
 	return n
 }
 
-// expire forgets what is only remembered for some lines.
+// expire forgets what is only kept for some lines.
 func (a *Assembler) expire() {
 	if a.state&(ended|chained|messages) != 0 && a.fed >= a.until {
 		if a.state&messages != 0 {
@@ -154,15 +153,15 @@ func (a *Assembler) expire() {
 }
 
 // begin opens a traceback at its header.
-func (a *Assembler) begin() { a.beginTied(a.state == chained) }
+func (a *Assembler) begin() { a.beginChained(a.state == chained) }
 
-// beginNested opens a traceback that a worker process printed and its parent repeats behind its own.
+// beginNested opens a traceback that a worker process printed and its parent repeats after its own.
 func (a *Assembler) beginNested() {
-	a.beginTied(a.state == chained || a.fed <= a.lastAt+maxForeign)
+	a.beginChained(a.state == chained || a.fed <= a.lastAt+maxForeign)
 }
 
-// beginTied opens a traceback. Tied says that the last one is its cause.
-func (a *Assembler) beginTied(tied bool) {
+// beginChained opens a traceback. If tied is true, the last one is its cause.
+func (a *Assembler) beginChained(tied bool) {
 	d := &draft{line: a.line.number, indent: a.line.indent}
 	switch old := a.draft; {
 	case a.Building() && old.frames == 0 && (a.state == announced || old.origin != nil):
@@ -192,15 +191,15 @@ func (a *Assembler) beginNotebook() {
 	a.draft.class = clip(lastPart(notebookClass(a.line.body)), maxClass)
 }
 
-// beginAtFrame opens a traceback whose header is lost.
+// beginAtFrame opens a traceback without a header.
 func (a *Assembler) beginAtFrame() {
 	l := &a.line
 	a.start(&draft{line: l.number, indent: l.indent - 2})
 	a.draft.add(l.number, l.frame, l.indent, false)
 }
 
-// beginRemote opens Ray's traceback. Where its header stands behind an exception class it ends the traceback it was printed
-// in.
+// beginRemote opens Ray's traceback. If its header follows an exception class on the same line, it also ends the
+// traceback that it was printed in.
 func (a *Assembler) beginRemote() {
 	l := &a.line
 	d := &draft{line: l.number, indent: l.indent, origin: l.origin}
@@ -212,7 +211,7 @@ func (a *Assembler) beginRemote() {
 	case a.Building() && l.at == 0 && a.draft.frames > 0:
 		d.cause = causeOf(a.draft.trace())
 	case a.state&messages != 0 && a.last != nil && (l.at == 0 || bytes.HasSuffix(l.body[:l.at], []byte("creation task, "))):
-		d.cause = causeOf(a.last) // on a further line of the driver's message
+		d.cause = causeOf(a.last) // on a later line of the driver's message
 	}
 	a.start(d)
 }
@@ -234,28 +233,28 @@ func (a *Assembler) addFrame() {
 	l := &a.line
 	a.draft.add(l.number, l.frame, l.indent, l.at > 0)
 	if a.fatal != "" {
-		a.fatalUntil = a.fed + maxForeign // other threads' frames may come first, by the hundred
+		a.fatalUntil = a.fed + maxForeign // hundreds of frames of other threads may precede it
 	}
 }
 
-// quote gives the last frame its source line.
+// quote sets the last frame's source line.
 func (a *Assembler) quote() {
 	a.draft.setCode(a.line.body)
 	a.draft.code++
 	a.draft.foreign = 0
 }
 
-// stay notes a line that belongs to the traceback and adds nothing.
+// stay handles a line that belongs to the traceback but adds nothing.
 func (a *Assembler) stay() { a.draft.foreign = 0 }
 
-// skip counts a line that is no part of the open traceback, and gives the traceback up after too many.
+// skip counts a line outside the open traceback, and drops the traceback after too many.
 func (a *Assembler) skip() {
 	if a.draft.foreign++; a.draft.foreign > maxForeign {
 		a.abandon()
 	}
 }
 
-// abandon drops the traceback under construction.
+// abandon drops the unfinished traceback.
 func (a *Assembler) abandon() {
 	if a.Building() {
 		a.state = idle
@@ -263,7 +262,7 @@ func (a *Assembler) abandon() {
 	a.draft = nil
 }
 
-// finish ends the open traceback with the exception at hand.
+// finish ends the open traceback with the current exception.
 func (a *Assembler) finish() {
 	e := &a.line.exception
 	t := a.draft.trace()
@@ -276,13 +275,13 @@ func (a *Assembler) finish() {
 		a.state = messageState(e.message)
 	case e.colon:
 		a.state = emptyMessage
-	default: // a bare class: it has no message that could go on
+	default: // a bare class has no message that could continue
 		a.enter(ended)
 	}
 }
 
-// finishForNow ends the open traceback at text that is no exception: either the exception's class is unusual, or another
-// process wrote the line. The traceback goes on if frames follow at once.
+// finishForNow ends the open traceback at text that is not an exception: either the class is unusual, or another
+// process wrote the line. If frames follow at once, the traceback continues.
 func (a *Assembler) finishForNow() {
 	d := a.draft
 	a.line.exception = exception{message: a.line.body}
@@ -291,19 +290,19 @@ func (a *Assembler) finishForNow() {
 	a.draft = d
 }
 
-// endThread ends one thread's frames in faulthandler's dump, which no exception line follows.
+// endThread ends a thread's frames in faulthandler's dump, where no exception line follows.
 func (a *Assembler) endThread() {
 	if a.draft.frames == 0 {
 		return
 	}
 	t := a.draft.trace()
 	t.EndLine = a.draft.lastLine
-	a.sign(t)
+	a.markCrash(t)
 	a.end(t)
 }
 
-// sign writes faulthandler's reason into the crashed thread's traceback.
-func (a *Assembler) sign(t *Trace) {
+// markCrash adds faulthandler's reason to the crashed thread's traceback.
+func (a *Assembler) markCrash(t *Trace) {
 	if a.draft.crashed && a.fatal != "" {
 		t.Exception, t.Message = "Fatal Python error", a.fatal
 		a.fatal = ""
@@ -317,13 +316,13 @@ func (a *Assembler) end(t *Trace) {
 
 func (a *Assembler) remember(t *Trace) { a.last, a.lastSize, a.lastAt = t, t.Size(), a.fed }
 
-// chainUnfinished makes a traceback whose exception line is missing the cause of the next.
+// chainUnfinished makes a traceback without an exception line the cause of the next one.
 func (a *Assembler) chainUnfinished() {
 	a.remember(a.draft.trace())
 	a.draft = nil
 }
 
-// chain ties the next traceback to the last one, if that is still known.
+// chain makes the last traceback, if still known, the cause of the next one.
 func (a *Assembler) chain() {
 	if a.last == nil {
 		a.state = idle
@@ -337,19 +336,19 @@ func (a *Assembler) continueMessage() {
 	a.out = a.last
 }
 
-// continueSummary goes on with a message that had an empty line before its last part.
+// continueSummary continues a message with an empty line before its last part.
 func (a *Assembler) continueSummary() {
 	a.state, a.until = emptyMessage, a.fed+maxContinuation
 	a.out = a.last
 }
 
-// awaitSummary waits for the last part of a message behind a stack of C++ within it.
+// awaitSummary waits for the last part of a message after a C++ stack inside it.
 func (a *Assembler) awaitSummary() {
 	a.state, a.until = ended, a.fed+maxLast
 	a.out = a.last
 }
 
-// messageState is the state behind a message's line.
+// messageState returns the state after a line of a message.
 func messageState(text []byte) state {
 	if text[len(text)-1] == ':' {
 		return colonMessage

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// run feeds a text and returns the states as one letter a line (o h f c F C) and the traces that Final or Header gave.
+// run feeds a text. It returns a letter for each line's state (o h f c F C) and the traces after Final or Header.
 func run(t testing.TB, a *Assembler, text string) (states string, traces []*Trace) {
 	t.Helper()
 	for i, l := range strings.Split(text, "\n") {
@@ -34,7 +34,7 @@ func funcs(tr *Trace) string {
 
 const oneFrame = "  File \"/a/train.py\", line 12, in main\n    loss.backward()\n"
 
-// samples are tracebacks as programs print them. Each row of the table of transitions is taken by one of them.
+// samples are tracebacks as programs print them. Every row of the transition table is used by one of them.
 var samples = []struct {
 	name   string
 	text   string
@@ -256,7 +256,7 @@ func TestAssembler(t *testing.T) {
 	}
 }
 
-// TestEveryTransitionIsTaken runs alone: it changes the tables.
+// TestEveryTransitionIsTaken cannot run in parallel because it changes the tables.
 func TestEveryTransitionIsTaken(t *testing.T) {
 	for name, rows := range map[string][]transition{"headers": headers[:], "transitions": transitions[:]} {
 		table := slices.Clone(rows)

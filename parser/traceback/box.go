@@ -2,7 +2,7 @@ package traceback
 
 import "bytes"
 
-// unwrap removes the drawing from a line: the bar of exception groups, loguru's mark before the failing frame.
+// unwrap removes the bar of exception groups and loguru's mark before the failing frame.
 func (a *Assembler) unwrap(body []byte, indent int) ([]byte, int) {
 	if a.group || bytes.HasPrefix(body, []byte("| ")) && bytes.HasSuffix(body, textTraceback) {
 		if len(body) > 0 && body[0] == '|' {
@@ -17,7 +17,6 @@ func (a *Assembler) unwrap(body []byte, indent int) ([]byte, int) {
 	return body, indent
 }
 
-// isBoxFrame recognises a frame in rich's box.
 func (a *Assembler) isBoxFrame() (ok bool) {
 	if row, boxed := boxRow(a.line.body); boxed {
 		a.line.frame, ok = a.draft.boxFrame(row)
@@ -25,7 +24,7 @@ func (a *Assembler) isBoxFrame() (ok bool) {
 	return ok
 }
 
-// isBoxRow recognises a row of the box, and its borders.
+// isBoxRow reports whether a line is a row of rich's box or its border.
 func isBoxRow(body []byte) bool {
 	for _, edge := range []string{"│", "╰", "╭", "├"} {
 		if bytes.HasPrefix(body, []byte(edge)) {
@@ -35,7 +34,7 @@ func isBoxRow(body []byte) bool {
 	return false
 }
 
-// boxRow removes the box's sides from a row.
+// boxRow removes the sides of the box from a row.
 func boxRow(body []byte) (row []byte, ok bool) {
 	if row, ok = bytes.CutPrefix(body, []byte("│")); ok {
 		row, _ = split(bytes.TrimSuffix(row, []byte("│")))
@@ -43,7 +42,7 @@ func boxRow(body []byte) (row []byte, ok bool) {
 	return row, ok
 }
 
-// addBoxFrame adds a frame of the box, as one that stands two blanks deeper than the exception below the box.
+// addBoxFrame adds a frame, indented by two blanks relative to the exception below the box.
 func (a *Assembler) addBoxFrame() { a.draft.add(a.line.number, a.line.frame, 2, false) }
 
 // quoteBox takes the source line that an arrow marks.
@@ -52,13 +51,13 @@ func (a *Assembler) quoteBox() {
 	row, _ := boxRow(a.line.body)
 	if code, ok := bytes.CutPrefix(row, []byte("❱ ")); ok {
 		if _, code, ok = bytes.Cut(code, []byte("│")); ok {
-			code, _ = split(bytes.TrimLeft(code, "│ \t")) // guides of the indentation
+			code, _ = split(bytes.TrimLeft(code, "│ \t")) // indentation guides
 			a.draft.setCode(code)
 		}
 	}
 }
 
-// boxFrame reads a frame of rich's box, which a narrow terminal breaks within the path or before the function's name.
+// boxFrame reads a frame of rich's box. A narrow terminal breaks it inside the path or before the function's name.
 func (d *draft) boxFrame(inner []byte) (f Frame, ok bool) {
 	if f, ok = parseBoxFrame(inner); ok {
 		d.wrapped = nil

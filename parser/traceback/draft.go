@@ -5,42 +5,42 @@ import (
 	"unicode/utf8"
 )
 
-// A traceback that runs past these many fed lines or bytes is no traceback any more: it is dropped unfinished.
+// Tracebacks with more lines or bytes are dropped.
 const (
 	maxTraceLines = 2000
 	maxTraceBytes = 1 << 20
 )
 
-// maxCauses bounds the chain that [Trace.Cause] makes, so that a log cannot keep all its tracebacks alive.
+// maxCauses bounds the chain of [Trace.Cause], so that a log cannot keep all its tracebacks in memory.
 const maxCauses = 8
 
-// draft is a traceback under construction. A [Trace] is only made of it when it ends: what was handed out never changes.
+// draft is an unfinished traceback. Each [Trace] is made from a copy, so that it never changes.
 type draft struct {
 	line     int
 	indent   int // leading blanks of the header line
 	frames   int // frames seen
-	frameAt  int // leading blanks of the frame lines; meaningful once frames > 0
+	frameAt  int // leading blanks of the frame lines, if frames > 0
 	head     []Frame
-	tail     []Frame // ring of the last maxTailFrames frames behind head
-	tailAt   int     // next slot of a full ring
+	tail     []Frame // ring buffer of the last maxTailFrames frames after head
+	tailAt   int     // next slot of the full ring buffer
 	code     int     // indented lines since the last frame
-	foreign  int     // other writers' lines in a row
+	foreign  int     // consecutive lines of other writers
 	lines    int
 	bytes    int
-	until    int    // once it ended at a line that may be another writer's: the fed line up to which it may go on
-	reversed bool   // frames stand innermost first
-	crashed  bool   // faulthandler's "Current thread": the one that crashed
+	until    int    // after ending at a line that may be another writer's: the line until which it may go on
+	reversed bool   // frames are printed innermost first
+	crashed  bool   // faulthandler's "Current thread", which crashed
 	lastLine int    // line of the last frame
-	class    string // the class that a notebook's header names
-	wrapped  []byte // a frame of rich's box that goes on in the next line
+	class    string // the class in a notebook's header
+	wrapped  []byte // a frame of rich's box that continues on the next line
 	origin   *Origin
 	cause    *Trace
 
 	causeSize int
 }
 
-// base is the indentation at and below which the exception line stands. Frames stand two blanks deeper; they show it
-// better than the header, which may be glued behind other text or may have lost its blanks to an envelope.
+// base returns the largest indentation of the exception line. Frames are indented by two more blanks. They are more
+// reliable than the header, which may follow other text or have lost its blanks with a line prefix.
 func (d *draft) base() int {
 	if d.frames == 0 {
 		return d.indent
@@ -48,11 +48,11 @@ func (d *draft) base() int {
 	return max(d.frameAt-2, 0)
 }
 
-// flat reports whether the frames have lost their blanks, as in what Cloud Logging and other collectors export. A source line is
-// then only recognised by its place.
+// flat reports whether the frames have lost their indentation, as in exports of Cloud Logging and other collectors.
+// Source lines are then recognized only by their position.
 func (d *draft) flat() bool { return d.frames > 0 && d.frameAt == 0 }
 
-// count counts a line and reports whether the traceback may still go on.
+// count counts a line and reports whether the traceback is within its limits.
 func (d *draft) count(size int) bool {
 	d.lines++
 	d.bytes += size
@@ -78,7 +78,7 @@ func (d *draft) add(line int, f Frame, indent int, glued bool) {
 	}
 }
 
-// last is the frame that was added last, nil when there is none.
+// last returns the last frame, or nil.
 func (d *draft) last() *Frame {
 	if d.frames == 0 {
 		return nil
@@ -89,21 +89,21 @@ func (d *draft) last() *Frame {
 	return &d.head[len(d.head)-1]
 }
 
-// setCode gives the last frame its source line, unless it has one.
+// setCode sets the last frame's source line, unless it has one.
 func (d *draft) setCode(code []byte) {
 	if f := d.last(); f != nil && f.Code == "" {
 		f.Code = clip(code, maxCode)
 	}
 }
 
-// setLine gives the last frame its line number, unless it has one.
+// setLine sets the last frame's line number, unless it has one.
 func (d *draft) setLine(n int) {
 	if f := d.last(); f != nil && f.Line == 0 {
 		f.Line = n
 	}
 }
 
-// trace returns what was gathered, as a Trace that shares nothing that changes.
+// trace returns the traceback so far. It shares no memory with the draft.
 func (d *draft) trace() *Trace {
 	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.reversed}
 	t.Frames = make([]Frame, 0, len(d.head)+len(d.tail))
@@ -117,7 +117,7 @@ func (d *draft) trace() *Trace {
 	return t
 }
 
-// causeOf returns t fit to be a Cause: chains that grow too long lose their far end.
+// causeOf returns t for use as a Cause, without the far end of a chain that is too long.
 func causeOf(t *Trace) *Trace {
 	n := 0
 	for c := t; c != nil; c = c.Cause {
@@ -131,7 +131,7 @@ func causeOf(t *Trace) *Trace {
 	return &short
 }
 
-// clip copies at most n bytes of b, cut on a rune boundary.
+// clip copies at most n bytes of b without splitting a rune.
 func clip(b []byte, n int) string {
 	if len(b) <= n {
 		return string(b)

@@ -5,39 +5,39 @@ import (
 	"math"
 )
 
-// ExitUnknown is the ExitCode of a failure that prints none.
+// ExitUnknown is the ExitCode of a failure without one.
 const ExitUnknown = math.MinInt32
 
 const (
 	maxFailures   = 1024
-	maxElasticRun = 4000 // lines that one failure block may take
+	maxElasticRun = 4000 // lines of one failure block
 	maxField      = 512
 )
 
-// ElasticFailure is one entry of torchrun's failure block. Texts are copies, capped.
+// ElasticFailure is an entry of torchrun's failure block. Texts are copies with limited length.
 type ElasticFailure struct {
 	Line      int    // 1-based line of the entry's `[0]:`
-	Time      string // as printed, whole seconds: "2025-03-20_10:11:42"
+	Time      string // as printed, to the second: "2025-03-20_10:11:42"
 	Host      string
 	Rank      int // -1 unknown
 	LocalRank int // -1 unknown
-	ExitCode  int // negative: killed by that signal; [ExitUnknown]
+	ExitCode  int // negative: killed by that signal; or [ExitUnknown]
 	PID       int // 0 unknown
 	ErrorFile string
-	// Traceback is the field of that name ("msg" up to torch 1.9). Of a whole traceback, which @record stores, only the
-	// exception line is kept.
+	// Traceback is the field of that name ("msg" up to torch 1.9). Of a whole traceback, which @record stores, it has
+	// only the exception line.
 	Traceback string
-	Root      bool // listed as the first failure that the agent observed
+	Root      bool // the first failure that the agent observed
 }
 
 // ElasticBlock assembles the block that torch.distributed.elastic prints when workers fail
-// (torch/distributed/elastic/multiprocessing/errors/__init__.py, torch 1.9 to 2.9). The zero value is ready.
+// (torch/distributed/elastic/multiprocessing/errors/__init__.py, torch 1.9 to 2.9). The zero value is ready to use.
 type ElasticBlock struct {
 	failures []ElasticFailure
 	done     []ElasticFailure
 	state    elasticState
 	elasticHeading
-	rule  bool // the line before was a rule
+	rule  bool // the previous line was a rule
 	lines int
 }
 
@@ -50,10 +50,10 @@ const (
 	elasticText                 // inside a traceback's text
 )
 
-// elasticHeading is what a section's heading says.
+// elasticHeading is the meaning of a section's heading.
 type elasticHeading struct {
 	root bool // the section lists the root cause
-	old  bool // up to torch 1.9 the root cause comes first and stars close the block
+	old  bool // up to torch 1.9, the root cause comes first and a line of stars ends the block
 }
 
 var elasticHeadings = map[string]elasticHeading{
@@ -63,13 +63,14 @@ var elasticHeadings = map[string]elasticHeading{
 	"Root Cause:":                          {root: true, old: true},
 }
 
-// Feed offers one line without its envelope, leading blanks kept, and reports whether it belongs to a failure block.
+// Feed reads a line without its line prefix but with its leading blanks, and reports whether it belongs to a failure
+// block.
 func (b *ElasticBlock) Feed(line int, text []byte) bool {
 	b.done = nil
 	body, indent := split(text)
 	wasRule := b.rule
 	b.rule = isRule(body)
-	if b.state == elasticNone { // the title may be lost: then a heading opens the block
+	if b.state == elasticNone { // without the title, a heading opens the block
 		if wasRule && bytes.HasSuffix(body, []byte(" FAILED")) {
 			b.state = elasticSection
 		}
@@ -82,10 +83,10 @@ func (b *ElasticBlock) Feed(line int, text []byte) bool {
 	return b.inside(line, body, indent)
 }
 
-// Open reports whether a block is under way.
+// Open reports whether a block is unfinished.
 func (b *ElasticBlock) Open() bool { return b.state != elasticNone }
 
-// Held is about how many bytes the block keeps until the next line.
+// Held estimates how many bytes the block keeps until the next line.
 func (b *ElasticBlock) Held() int {
 	n := 0
 	for i := range b.failures {
@@ -95,7 +96,7 @@ func (b *ElasticBlock) Held() int {
 	return n
 }
 
-// Take returns the failures of the block that the last fed line closed, in the order printed; nil otherwise. The caller
+// Take returns the failures of the block that the last line ended, in the order printed; otherwise nil. The caller
 // owns them.
 func (b *ElasticBlock) Take() []ElasticFailure {
 	f := b.done
@@ -103,7 +104,7 @@ func (b *ElasticBlock) Take() []ElasticFailure {
 	return f
 }
 
-// Close ends the stream and returns the failures of a block that was cut off.
+// Close ends the input and returns the failures of an unfinished block.
 func (b *ElasticBlock) Close() []ElasticFailure {
 	b.finish()
 	return b.Take()
@@ -111,7 +112,7 @@ func (b *ElasticBlock) Close() []ElasticFailure {
 
 func (b *ElasticBlock) finish() { *b = ElasticBlock{done: b.failures} }
 
-// heading recognises the heading of a section.
+// heading handles the heading of a section.
 func (b *ElasticBlock) heading(body []byte) bool {
 	h, ok := elasticHeadings[string(body)]
 	if ok {
@@ -179,7 +180,7 @@ func (b *ElasticBlock) field(body []byte) bool {
 	return true
 }
 
-// isRule recognises a line of one repeated character.
+// isRule reports whether a line repeats one character.
 func isRule(body []byte) bool {
 	if len(body) < 10 || body[0] != '=' && body[0] != '-' && body[0] != '*' {
 		return false
@@ -187,7 +188,7 @@ func isRule(body []byte) bool {
 	return len(bytes.Trim(head(body), string(body[:1]))) == 0
 }
 
-// isEntry recognises `[12]:`.
+// isEntry reports whether a line is an entry's `[12]:`.
 func isEntry(body []byte) bool {
 	if len(body) < 4 || body[0] != '[' {
 		return false
@@ -198,18 +199,18 @@ func isEntry(body []byte) bool {
 
 // number reads the integer that b begins with.
 func number(b []byte, unknown int) int {
-	sign := 1
+	markCrash := 1
 	if len(b) > 0 && b[0] == '-' {
-		sign, b = -1, b[1:]
+		markCrash, b = -1, b[1:]
 	}
 	n, size := leadingInt(b)
 	if size == 0 {
 		return unknown
 	}
-	return sign * n
+	return markCrash * n
 }
 
-// numberAfter reads the integer behind label.
+// numberAfter reads the integer after label.
 func numberAfter(b []byte, label string, unknown int) int {
 	_, rest, ok := bytes.Cut(b, []byte(label))
 	if !ok {

@@ -2,23 +2,24 @@ package traceback
 
 import "bytes"
 
-// line is the line at hand, and what its form found in it.
+// line is the current line and what was found in it.
 type line struct {
 	number    int
-	body      []byte // without the blanks at both ends
+	body      []byte // without blanks at both ends
 	indent    int    // leading blanks
 	frame     Frame
-	at        int // where in body the frame or Ray's header begins
+	at        int // index in body of the frame or Ray's header
 	exception exception
 	origin    *Origin
 }
 
-// form makes a form of a check that needs the line's text alone.
+// form adapts a check that needs only the line's text.
 func form(is func(body []byte) bool) func(*Assembler) bool {
 	return func(a *Assembler) bool { return is(a.line.body) }
 }
 
-// header makes a form of a check for a header. In an open traceback a frame goes before: the header was written into it.
+// header adapts a check for a header. In an open traceback, a line that also contains a frame is a frame: another
+// process wrote the header into it.
 func header(is func(body []byte) bool) func(*Assembler) bool {
 	return func(a *Assembler) bool {
 		if !is(a.line.body) {
@@ -29,7 +30,7 @@ func header(is func(body []byte) bool) func(*Assembler) bool {
 	}
 }
 
-// mayBeHeader says quickly of most lines that none of [headers] fits: each begins or ends with one of a few bytes.
+// mayBeHeader quickly rules out most lines: all [headers] begin or end with one of a few bytes.
 func mayBeHeader(body []byte) bool {
 	if len(body) == 0 {
 		return false
@@ -50,7 +51,7 @@ func isOnly(text string) func([]byte) bool {
 	return func(body []byte) bool { return string(body) == text }
 }
 
-// isProcessHeader recognises the header of torch/multiprocessing/spawn.py.
+// isProcessHeader reports whether a line is the header of torch/multiprocessing/spawn.py.
 func isProcessHeader(body []byte) bool {
 	return bytes.HasPrefix(body, []byte("-- Process ")) && bytes.HasSuffix(body, []byte("terminated with the following error:"))
 }
@@ -59,7 +60,7 @@ func isBoxHeader(body []byte) bool {
 	return bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle)
 }
 
-// isRemoteHeader recognises Ray's header, and a driver's repetition of a remote failure.
+// isRemoteHeader reports whether a line is Ray's header, or a driver's repetition of a remote failure.
 func (a *Assembler) isRemoteHeader() bool {
 	o, at, ok := parseRay(a.line.body)
 	if !ok {
@@ -79,23 +80,23 @@ func (a *Assembler) isFrame() bool {
 	return ok
 }
 
-// isWholeFrame recognises a frame that begins its line and names a line of source.
+// isWholeFrame reports whether a line begins with a frame that has a line number.
 func (a *Assembler) isWholeFrame() bool {
 	return a.isFrame() && a.line.at == 0 && a.line.frame.Line > 0
 }
 
-// isHeadlessFrame recognises a frame whose header is lost. Without its indentation it must name a function: a syntax
-// error's place does not.
+// isHeadlessFrame reports whether a line is a frame whose header was lost. Without indentation it must name a
+// function: a syntax error's position does not.
 func (a *Assembler) isHeadlessFrame() bool {
 	return a.isWholeFrame() && (a.line.indent >= 2 || a.line.frame.Func != "")
 }
 
-// isResumedFrame recognises a further frame of the traceback that seemed to end a few lines before.
+// isResumedFrame reports whether a line is a frame of a traceback that seemed to end a few lines before.
 func (a *Assembler) isResumedFrame() bool {
 	return a.draft != nil && a.line.indent == a.draft.frameAt && a.isWholeFrame()
 }
 
-// isResumedException recognises the exception line of the traceback that seemed to end a few lines before.
+// isResumedException reports whether a line is the exception of a traceback that seemed to end a few lines before.
 func (a *Assembler) isResumedException() bool {
 	if a.draft == nil || a.line.indent > a.draft.base() {
 		return false
@@ -104,29 +105,29 @@ func (a *Assembler) isResumedException() bool {
 	return a.line.exception.sure == errorLike
 }
 
-// isException recognises the line that ends an open traceback.
+// isException reports whether a line ends the open traceback.
 func (a *Assembler) isException() bool {
 	e := parseException(a.line.body)
 	a.line.exception = e
 	return e.sure == errorLike || e.sure == namedLike && a.line.indent <= a.draft.base()
 }
 
-// isExceptionBehindBar recognises an exception line that was written behind a progress bar without a line end.
-func (a *Assembler) isExceptionBehindBar() bool {
+// isExceptionAfterBar reports whether an exception follows a progress bar on the same line.
+func (a *Assembler) isExceptionAfterBar() bool {
 	if !isBar(a.line.body) {
 		return false
 	}
-	a.line.exception = behindBar(a.line.body)
+	a.line.exception = afterBar(a.line.body)
 	return a.line.exception.sure != notException
 }
 
-// isText recognises a line that stands where the exception belongs and is none.
+// isText reports whether other text is in the exception's place.
 func (a *Assembler) isText() bool {
 	return a.draft.frames > 0 && a.line.indent <= a.draft.base() && !isLogRecord(a.line.body)
 }
 
-// isSource recognises an indented line as source quoted below the last frame. Right below the frame anything is; further
-// down, a line that reads as an error's message is one that lost its place.
+// isSource reports whether a line is source code quoted below the last frame. Directly below the frame, any line is;
+// after that, a line that reads like an error's message is one that was moved.
 func (a *Assembler) isSource() bool {
 	d, body := a.draft, a.line.body
 	if d.frames == 0 {
@@ -145,22 +146,22 @@ func (a *Assembler) isSource() bool {
 	return (e.sure != errorLike || !e.colon) && !isBar(body)
 }
 
-// endsThread recognises the blank line behind a thread's frames.
+// endsThread reports whether a line is the blank line after a thread's frames.
 func (a *Assembler) endsThread() bool { return len(a.line.body) == 0 && a.draft.frames > 0 }
 
-// isGroupBorder recognises the line between the parts of an exception group.
+// isGroupBorder reports whether a line separates the parts of an exception group.
 func (a *Assembler) isGroupBorder() bool {
 	return a.group && bytes.HasPrefix(a.line.body, []byte("+-"))
 }
 
-// isNoMessage recognises a line that no message goes on with.
+// isNoMessage reports whether a line cannot be part of a message.
 func (a *Assembler) isNoMessage() bool {
 	body := a.line.body
 	return isBar(body) || isLogRecord(body) || a.group && body[0] == '+'
 }
 
-// isSummary recognises the headings within a message of PaddlePaddle (phi/core/enforce.h): what went wrong stands behind
-// its stack of C++ and an empty line.
+// isSummary reports whether a line is a heading inside PaddlePaddle's messages (phi/core/enforce.h): the error
+// follows a C++ stack and an empty line.
 func isSummary(body []byte) bool {
 	switch string(bytes.TrimRight(body, " ")) {
 	case "Error Message Summary:", "ResourceExhaustedError:", ":ResourceExhaustedError:":
@@ -169,7 +170,7 @@ func isSummary(body []byte) bool {
 	return false
 }
 
-// isNativeStack recognises the headings of the stack above that.
+// isNativeStack reports whether a line is the heading of that stack.
 func isNativeStack(body []byte) bool {
 	switch string(bytes.TrimRight(body, " ")) {
 	case "C++ Traceback (most recent call last):", "C++ Call Stacks (More useful to developers):":
@@ -178,15 +179,16 @@ func isNativeStack(body []byte) bool {
 	return false
 }
 
-// isError recognises a line that reads like another exception.
+// isError reports whether a line reads like another exception.
 func isError(body []byte) bool { return parseException(body).sure == errorLike }
 
-// isChain recognises the sentences that tie a traceback to the one before (Lib/traceback.py).
+// isChain reports whether a line is a sentence that ties a traceback to the one before (Lib/traceback.py).
 func isChain(body []byte) bool {
 	return bytes.HasPrefix(body, textDirect) || bytes.HasPrefix(body, textDuring)
 }
 
-// isMarks recognises lines that only point into the source line above, ^^^^ or ~~~~^^^^, or stand for repeated frames.
+// isMarks reports whether a line only points into the source line above, ^^^^ or ~~~~^^^^, or stands for repeated
+// frames.
 func isMarks(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("[Previous line repeated ")) {
 		return true

@@ -12,60 +12,61 @@ import (
 const (
 	maxKernelPath  = 512
 	maxComm        = 64
-	maxTrigger     = 16    // bytes of the name in front of "invoked oom-killer", which the kernel cuts to 15
-	maxKernelLines = 20000 // fed lines that one report may take: task tables run to thousands of rows
-	maxPendingGap  = 16    // lines between the constraint and the kill it announces
+	maxTrigger     = 16    // bytes of the name before "invoked oom-killer", which the kernel cuts to 15
+	maxKernelLines = 20000 // lines of one report: task tables can have thousands of rows
+	maxPendingGap  = 16    // lines between the constraint and the kill
 	maxKernelKills = 64    // kills kept until Take
 )
 
 // Unknown is the value of a byte quantity that the kernel did not print.
 const Unknown int64 = -1
 
-// KernelTask is one row of the report's task table. Pages are counted as 4096 bytes, as on x86-64.
+// KernelTask is a row of the report's task table, with pages of 4096 bytes as on x86-64.
 type KernelTask struct {
 	PID  int
 	Comm string
 	RSS  int64 // bytes
 }
 
-// KernelKill is one process that the kernel's out-of-memory killer ended, with what its report said about the control
-// group. All quantities are bytes, [Unknown] when not printed. Texts are copies, capped; pids are the host's.
+// KernelKill is a process that the kernel's OOM killer killed, and what the report says about the control group.
+// Quantities are in bytes, [Unknown] if not printed. Texts are copies with limited length. PIDs are the host's.
 type KernelKill struct {
-	Line       int    // 1-based: the `Killed process` line, or the constraint line when none followed
-	PID        int    // 0 when the report ends in front of the line that names the victim
-	Comm       string // at most 15 bytes by the kernel's cut; may be a thread's name
+	Line       int    // 1-based: the `Killed process` line, or the constraint line if there is none
+	PID        int    // 0 if the report ends before the line with the victim
+	Comm       string // at most 15 bytes, as the kernel cuts it; may be a thread's name
 	TotalVM    int64
 	AnonRSS    int64
 	FileRSS    int64
 	ShmemRSS   int64
 	Constraint string // "CONSTRAINT_MEMCG"; empty before Linux 5.0
-	OOMMemcg   string // the group whose limit was hit; empty when the node ran out
+	OOMMemcg   string // the group at its limit; empty if the node ran out
 	TaskMemcg  string // the victim's group
-	Job        string // Slurm job id out of either path
-	Step       string // Slurm step id out of either path: "0", "batch"
-	Task       int    // task of that step, its rank; -1 unknown, and for steps that are no srun's
+	Job        string // Slurm job id from either path
+	Step       string // Slurm step id from either path: "0", "batch"
+	Task       int    // the step's task, which is its rank; -1 if unknown or not a step of srun
 
-	TriggerComm string // who asked for memory; not the victim
+	TriggerComm string // the process that requested memory, not the victim
 	Usage       int64  // of the control group
-	Limit       int64  // of the control group; [Unknown] also when it has none
+	Limit       int64  // of the control group; [Unknown] also if it has none
 	Anon        int64  // the group's anonymous memory
 	File        int64  // its page cache without shared memory
-	Shmem       int64  // its shared memory, tmpfs and /dev/shm included
+	Shmem       int64  // its shared memory, including tmpfs and /dev/shm
 	Tasks       []KernelTask
 }
 
-// KernelReport assembles the kernel's out-of-memory reports (mm/oom_kill.c, mm/memcontrol.c, Linux 3.10 to 6.18). Lines
-// come without dmesg's or the journal's envelope; a time in brackets left in front is tolerated. The zero value is ready.
+// KernelReport assembles the kernel's OOM reports (mm/oom_kill.c, mm/memcontrol.c, Linux 3.10 to 6.18). Lines come
+// without the line prefixes of dmesg or the journal; a remaining time in brackets is accepted. The zero value is
+// ready to use.
 type KernelReport struct {
 	active  bool
-	report  KernelKill // what the open report said, no victim
+	report  KernelKill // the open report without its victim
 	tasks   taskTable
 	stats   memcgStats
 	inStats bool
-	pending *KernelKill // announced, not yet confirmed by a `Killed process` line
-	left    int         // lines in which that may come
-	group   bool        // the whole control group is being killed: further victims share the report
-	used    bool        // the report had its victim
+	pending *KernelKill // a victim that no `Killed process` line has confirmed yet
+	left    int         // lines in which that may happen
+	group   bool        // the whole control group is killed: more victims share the report
+	used    bool        // the report's victim is known
 	lines   int
 	done    []KernelKill
 }
@@ -82,7 +83,7 @@ var (
 	slurmJob   = lazyre.New(`/job_(\d{1,12})(?:/step_([\w.+]{1,32}))?(?:(?:/user)?/task_(\d{1,6}|special))?`)
 )
 
-// Feed offers one line and reports whether it belongs to an out-of-memory report.
+// Feed reads a line and reports whether it belongs to an OOM report.
 func (k *KernelReport) Feed(line int, text []byte) bool {
 	body, _ := split(text)
 	if len(body) > 2<<10 {
@@ -122,11 +123,11 @@ func (k *KernelReport) Feed(line int, text []byte) bool {
 	return true
 }
 
-// Open reports whether the report's victim, or the line that confirms it, is still to come. A nil report is never open, holds
-// nothing and may be closed.
+// Open reports whether the report's victim, or its confirmation, is still missing. A nil report is valid and never
+// open.
 func (k *KernelReport) Open() bool { return k != nil && (k.active && !k.used || k.pending != nil) }
 
-// Held is about how many bytes the report keeps until the next line.
+// Held estimates how many bytes the report keeps until the next line.
 func (k *KernelReport) Held() int {
 	if k == nil || !k.active && k.pending == nil {
 		return 0
@@ -134,20 +135,20 @@ func (k *KernelReport) Held() int {
 	return 4 << 10 // paths, names and twenty tasks at most
 }
 
-// Take returns the kills that are settled since the last call, in the order of their lines. The caller owns them.
+// Take returns the kills completed since the last call, in the order of their lines. The caller owns them.
 func (k *KernelReport) Take() []KernelKill {
 	d := k.done
 	k.done = nil
 	return d
 }
 
-// Close ends the stream and returns what is left.
+// Close ends the input and returns the remaining kills.
 func (k *KernelReport) Close() []KernelKill {
 	if k == nil {
 		return nil
 	}
 	k.emitPending()
-	if k.active && !k.used && k.report.Line > 0 { // the line that names the victim was cut off
+	if k.active && !k.used && k.report.Line > 0 { // the line with the victim was cut off
 		k.emit(newVictim(k.report.Line))
 	}
 	d := k.Take()
@@ -176,7 +177,7 @@ func (k *KernelReport) begin(line int, body []byte) {
 	k.report.TriggerComm = clip(bytes.TrimSpace(comm), maxComm)
 }
 
-// ensure opens a report without its beginning, and a new one when the last has had its victim.
+// ensure opens a report without its beginning, or a new one if the last one's victim is known.
 func (k *KernelReport) ensure() {
 	if !k.active || k.used && !k.group {
 		k.reset()
@@ -197,7 +198,7 @@ func (k *KernelReport) constrained(line int, body []byte) {
 		head, tail = rest[:i], rest[i+1:]
 	}
 	p := newVictim(line)
-	// task= is free text up to ",pid=".
+	// task= is any text up to ",pid=".
 	if i := bytes.Index(head, []byte(",task=")); i >= 0 {
 		p.Comm = clip(head[i+len(",task="):], maxComm)
 		head = head[:i]
@@ -205,10 +206,11 @@ func (k *KernelReport) constrained(line int, body []byte) {
 	p.PID = numberAfter(tail, "pid=", 0)
 	k.report.OOMMemcg = pathAfter(head, "oom_memcg=")
 	k.report.TaskMemcg = pathAfter(head, "task_memcg=")
-	k.await(p)
+	k.waitForKill(p)
 }
 
-// announced reads `Kill process 1 (python) score 9 or sacrifice child` (up to 4.19): the victim itself is named next.
+// announced reads `Kill process 1 (python) score 9 or sacrifice child` (up to 4.19), which the line with the actual
+// victim follows.
 func (k *KernelReport) announced(line int, body []byte) {
 	k.emitPending()
 	k.group = false
@@ -219,7 +221,7 @@ func (k *KernelReport) announced(line int, body []byte) {
 	if i := bytes.LastIndex(rest, []byte(") score ")); i >= 0 {
 		p.Comm = between(rest[:i+1])
 	}
-	k.await(p)
+	k.waitForKill(p)
 }
 
 // killed reads `Killed process 1 (python) total-vm:1kB, anon-rss:1kB, file-rss:1kB, shmem-rss:0kB, UID:0 ..`, and the
@@ -234,7 +236,7 @@ func (k *KernelReport) killed(line int, body []byte) {
 		k.ensure()
 	}
 	p := newVictim(line)
-	k.pending = nil // of the old form, the child that dies in its parent's place is the victim
+	k.pending = nil // in the old form, a child may have died in its parent's place
 	p.PID = pid
 	name, sizes := rest, []byte(nil)
 	if i := firstIndex(rest, " total-", ", UID", " anon-rss:"); i >= 0 {
@@ -280,7 +282,7 @@ func (k *KernelReport) inside(line int, body []byte) bool {
 	return true
 }
 
-// isKilled distinguishes the kernel's line from those of launchers that report a process they killed.
+// isKilled reports whether a line is the kernel's, as opposed to a launcher's report of a process that it killed.
 func isKilled(body []byte) bool {
 	before, rest, ok := bytes.Cut(body, killedProc)
 	return ok && (bytes.Contains(before, []byte("ut of memory")) || bytes.Contains(rest, []byte("anon-rss:")))
@@ -293,8 +295,8 @@ func newVictim(line int) *KernelKill {
 	return &p
 }
 
-// await keeps a victim that a `Killed process` line should confirm.
-func (k *KernelReport) await(p *KernelKill) { k.pending, k.left = p, maxPendingGap }
+// waitForKill keeps a victim until a `Killed process` line confirms it.
+func (k *KernelReport) waitForKill(p *KernelKill) { k.pending, k.left = p, maxPendingGap }
 
 func (k *KernelReport) emitPending() {
 	if p := k.pending; p != nil {
@@ -303,7 +305,7 @@ func (k *KernelReport) emitPending() {
 	}
 }
 
-// emit completes a kill by the report around it.
+// emit completes a kill with the rest of its report.
 func (k *KernelReport) emit(p *KernelKill) {
 	r := &k.report
 	p.Constraint, p.OOMMemcg, p.TaskMemcg = r.Constraint, r.OOMMemcg, r.TaskMemcg
@@ -324,7 +326,7 @@ func (k *KernelReport) emit(p *KernelKill) {
 	k.used = true
 }
 
-// between returns the text between the first and the last parenthesis: a comm may hold parentheses itself.
+// between returns the text between the first and the last parenthesis, because a name may contain parentheses.
 func between(b []byte) string {
 	i, j := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if i < 0 || j <= i {
@@ -333,14 +335,14 @@ func between(b []byte) string {
 	return clip(b[i+1:j], maxComm)
 }
 
-// pathAfter returns the value behind key up to the next comma.
+// pathAfter returns the value after key up to the next comma.
 func pathAfter(b []byte, key string) string {
 	_, rest, _ := bytes.Cut(b, []byte(","+key))
 	path, _, _ := bytes.Cut(rest, []byte(","))
 	return clip(path, maxKernelPath)
 }
 
-// kilobytes reads `label` and a number of kB, as bytes.
+// kilobytes returns the number of kB after label, in bytes.
 func kilobytes(b []byte, label string) int64 {
 	_, rest, ok := bytes.Cut(b, []byte(label))
 	if !ok {
@@ -353,7 +355,7 @@ func kilobytes(b []byte, label string) int64 {
 	return n << 10
 }
 
-// leadingInt64 reads the decimal digits that b begins with; size is 0 when they do not fit.
+// leadingInt64 reads the decimal digits that b begins with. size is 0 if they overflow.
 func leadingInt64(b []byte) (n int64, size int) {
 	for size < len(b) && size < 19 && ascii.IsDigit(b[size]) {
 		n = n*10 + int64(b[size]-'0')
@@ -365,7 +367,7 @@ func leadingInt64(b []byte) (n int64, size int) {
 	return n, size
 }
 
-// firstIndex returns where the earliest of several texts stands in b, -1 for none.
+// firstIndex returns the first index of any of the texts in b, or -1.
 func firstIndex(b []byte, texts ...string) int {
 	first := -1
 	for _, t := range texts {

@@ -11,9 +11,9 @@ const (
 	pageBytes = 4096
 )
 
-// taskTable gathers the rows of the report's task table, keeping the largest by resident size.
+// taskTable keeps the largest rows of the report's task table, by resident size.
 type taskTable struct {
-	columns int // of numbers behind the pid in brackets, before the name; 0 while no header was seen
+	columns int // numbers after the pid in brackets and before the name; 0 before the header
 	rows    []KernelTask
 }
 
@@ -70,7 +70,7 @@ func (t *taskTable) row(pid int, rest []byte) bool {
 	return true
 }
 
-// keep adds a row in place of the smallest when the table is full.
+// keep adds a row, replacing the smallest one if the table is full.
 func (t *taskTable) keep(k KernelTask) {
 	if len(t.rows) < maxTasks {
 		t.rows = append(t.rows, k)
@@ -87,7 +87,7 @@ func (t *taskTable) keep(k KernelTask) {
 	}
 }
 
-// sorted returns a copy of the kept rows, the largest first.
+// sorted returns a copy of the rows, the largest first.
 func (t *taskTable) sorted() []KernelTask {
 	rows := slices.Clone(t.rows)
 	slices.SortStableFunc(rows, func(a, b KernelTask) int {
@@ -96,9 +96,9 @@ func (t *taskTable) sorted() []KernelTask {
 	return rows
 }
 
-// memcgStats gathers the control group's statistics. Three forms exist: `anon 4096` lines (cgroup v2, and 5.x on v1),
-// `rss 0` with `total_rss 4096` lines (4.19 and later on v1), and up to 4.18 one line of `rss:4KB` pairs per group below
-// the limit.
+// memcgStats collects the control group's statistics. There are three forms: `anon 4096` lines (cgroup v2, and 5.x on
+// v1), `rss 0` and `total_rss 4096` lines (4.19 and later on v1), and up to 4.18 a line of `rss:4KB` pairs for each
+// group below the limit.
 type memcgStats struct {
 	values [statCount]int64
 	known  [statCount]bool
@@ -123,7 +123,7 @@ var statNames = map[string]stat{
 	"total_rss": statTotalRSS, "total_cache": statTotalCache, "total_shmem": statTotalShmem,
 }
 
-// line reads one `name value` line. It says false for what is no such line: the statistics are over.
+// line reads a `name value` line. It returns false at the end of the statistics.
 func (m *memcgStats) line(body []byte) bool {
 	name, value, ok := bytes.Cut(body, []byte(" "))
 	if !ok || !isName(name) {
@@ -139,7 +139,7 @@ func (m *memcgStats) line(body []byte) bool {
 	return true
 }
 
-// heading reads the pairs behind `Memory cgroup stats for /path:`. The groups' own values add up.
+// heading reads the pairs after `Memory cgroup stats for /path:`. The values of the groups are added.
 func (m *memcgStats) heading(rest []byte) {
 	_, pairs, _ := bytes.Cut(rest, []byte(": "))
 	for _, pair := range bytes.Fields(pairs) {
@@ -165,7 +165,7 @@ func (m *memcgStats) get(names ...stat) int64 {
 func (m *memcgStats) anon() int64  { return m.get(statAnon, statTotalRSS, statRSS) }
 func (m *memcgStats) shmem() int64 { return m.get(statTotalShmem, statShmem) }
 
-// file is the page cache that is no shared memory. cgroup v2's file and v1's cache both count shared memory in.
+// file returns the page cache without shared memory, which cgroup v2's file and v1's cache include.
 func (m *memcgStats) file() int64 {
 	all, shared := m.get(statFile, statTotalCache, statCache), m.shmem()
 	if all == Unknown || shared == Unknown {

@@ -8,8 +8,8 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// maxLook bounds how much of one line is looked at from its front. Ends of lines are always looked at: a header may be
-// glued behind megabytes of progress bar.
+// maxLook bounds how much of a line is examined from its front. The end is always examined, because a header may
+// follow megabytes of progress bar.
 const maxLook = 64 << 10
 
 var (
@@ -21,31 +21,22 @@ var (
 	textFile      = []byte(`File "`)
 )
 
-// split strips blanks, carriage returns and NULs from both ends of a line and counts the leading blanks. A NUL in front
-// is left over from the line before: torch's DataLoader signal handler writes its message with the terminator.
+// split strips blanks, carriage returns and NULs from both ends of a line and counts the leading blanks. A leading
+// NUL is the end of the line before: torch's DataLoader signal handler prints its terminator.
 func split(text []byte) (body []byte, indent int) {
-	for len(text) > 0 && text[0] == 0 {
-		text = text[1:]
-	}
-	n := len(text)
-	for n > 0 && isEnd(text[n-1]) { // bytes.TrimRight would build a set of its bytes anew for every line
-		n--
-	}
-	text = text[:n]
+	text = bytes.TrimLeft(text, "\x00")
+	text = bytes.TrimRight(text, " \t\r\n\x00")
 	for indent < len(text) && ascii.IsBlank(text[indent]) {
 		indent++
 	}
 	return text[indent:], indent
 }
 
-// isEnd reports whether a byte at the end of a line carries no text.
-func isEnd(c byte) bool { return ascii.IsBlank(c) || c == '\r' || c == '\n' || c == 0 }
-
-// head returns the front of a line, as much of it as is looked at.
+// head returns the part of a line that is examined from its front.
 func head(b []byte) []byte { return b[:min(len(b), maxLook)] }
 
-// parseFrame reads `File "PATH", line N, in FUNC` or faulthandler's `File "PATH", line N in FUNC`. In a torn line, where
-// another process wrote in the middle, the first place that reads as a frame counts; at is where it stands.
+// parseFrame reads `File "PATH", line N, in FUNC` or faulthandler's `File "PATH", line N in FUNC`, and returns its
+// index. In a line that another process wrote into, the first position that reads as a frame counts.
 func parseFrame(body []byte) (f Frame, at int, ok bool) {
 	body = head(body)
 	for range 4 {
@@ -82,8 +73,8 @@ func parseFrameTail(b []byte) (f Frame, ok bool) {
 	return f, ok
 }
 
-// funcName takes what can belong to a function's name: whatever follows was glued to the line. What stands in angle brackets
-// may hold blanks: TorchScript's `<backward op>`, IPython's `<cell line: 1>`.
+// funcName returns the function's name at the beginning of b; other text may follow directly. Angle brackets may
+// contain blanks: TorchScript's `<backward op>`, IPython's `<cell line: 1>`.
 func funcName(b []byte) string {
 	n := 0
 	for n < len(b) && n < maxFunc {
@@ -99,10 +90,10 @@ func funcName(b []byte) string {
 	return clip(b[:n], maxFunc)
 }
 
-// maxAngled bounds a name in angle brackets, which are their compilers' and short.
+// maxAngled bounds a name in angle brackets; compilers use short ones.
 const maxAngled = 64
 
-// angled is how long the name in angle brackets is that b begins with: 1 where the second bracket is lost.
+// angled returns the length of the name in angle brackets that b begins with, 1 if the closing bracket is missing.
 func angled(b []byte) int {
 	for n := 1; n < len(b) && n < maxAngled; n++ {
 		switch c := b[n]; {
@@ -132,12 +123,12 @@ func parseBoxFrame(body []byte) (f Frame, ok bool) {
 	return Frame{File: clip(body[:colon], maxPath), Line: n, Func: funcName(body[i+4:])}, true
 }
 
-// certainty says how surely a line is the one that ends a traceback.
+// certainty is how likely a line is the end of a traceback.
 type certainty uint8
 
 const (
 	notException certainty = iota
-	namedLike              // CamelCase or dotted, nothing else speaks for it
+	namedLike              // CamelCase or dotted, without other evidence
 	errorLike              // the class has an error's name
 )
 
@@ -187,12 +178,12 @@ var classSuffixes = []string{
 	"Died", "Killed", "ExceptionGroup", "OutOfMemory", "OutOfResources",
 }
 
-// className says how surely the last part of a dotted name is that of an exception.
+// className returns how likely the last part of a dotted name is an exception's.
 func className(name []byte, dotted, colon bool) certainty {
 	upper := ascii.IsUpper(name[0]) || name[0] == '_' && len(name) > 1 && ascii.IsUpper(name[1])
 	if !upper {
 		switch string(name) {
-		case "error", "timeout", "gaierror", "herror": // struct.error, socket.timeout and friends
+		case "error", "timeout", "gaierror", "herror": // struct.error, socket.timeout and the like
 			if dotted {
 				return errorLike
 			}
@@ -210,7 +201,8 @@ func className(name []byte, dotted, colon bool) certainty {
 	return notException
 }
 
-// isCamel reports whether a capital follows a small letter: "BrokenProcessPool", but neither "Epoch" nor "GPUs" nor "WARNING".
+// isCamel reports whether a capital follows a lowercase letter: "BrokenProcessPool", but not "Epoch", "GPUs" or
+// "WARNING".
 func isCamel(name []byte) bool {
 	for i := 1; i < len(name); i++ {
 		if ascii.IsUpper(name[i]) && ascii.IsLower(name[i-1]) {
@@ -220,7 +212,7 @@ func isCamel(name []byte) bool {
 	return false
 }
 
-// isBar recognises a progress bar: tqdm's and rich's.
+// isBar reports whether a line contains a progress bar of tqdm or rich.
 func isBar(body []byte) bool {
 	body = head(body)
 	for _, s := range []string{"%|", "it/s]", "it/s,", "s/it]", "s/it,", "█", "━━", "?it/s"} {
@@ -231,8 +223,8 @@ func isBar(body []byte) bool {
 	return false
 }
 
-// behindBar finds the exception line that a process wrote behind a bar that left no newline.
-func behindBar(body []byte) exception {
+// afterBar returns the exception after a progress bar without a line end.
+func afterBar(body []byte) exception {
 	rest := head(body)
 	for range 8 {
 		i := bytes.IndexByte(rest, ']')
@@ -247,9 +239,8 @@ func behindBar(body []byte) exception {
 	return exception{}
 }
 
-// logStart is how records of the usual loggers begin when no envelope was taken off: a level, a date or a time of day,
-// glog's letter and date, NCCL's host:pid:tid, a shell's report,
-// a process label.
+// logStart matches the beginning of log records with their line prefix: a level, a date or time, glog's letter and
+// date, NCCL's host:pid:tid, a shell's report, a process label.
 var logStart = lazyre.New(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b` +
 	`|\[?(?:19|20)\d\d[-/]?\d\d[-/]?\d\d\b` +
 	`|\[?\d\d[-/:]\d\d[-/: ]` +
@@ -262,7 +253,7 @@ var logStart = lazyre.New(`^(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|
 
 func isLogRecord(body []byte) bool { return logStart().Match(body[:min(len(body), 200)]) }
 
-// leadingInt reads the decimal digits that b begins with, at most nine of them.
+// leadingInt reads the decimal digits that b begins with, at most nine.
 func leadingInt(b []byte) (n, size int) {
 	for size < len(b) && size < 9 && ascii.IsDigit(b[size]) {
 		n = n*10 + int(b[size]-'0')

@@ -6,9 +6,9 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// A notebook's traceback, by IPython (core/ultratb.py, 5 to 9) and whatever runs notebooks in batch: papermill, nbconvert,
-// Colab, Databricks. The class stands in the header and again in the last line; each frame quotes some lines of source
-// with their numbers, the running one behind an arrow.
+// A notebook's traceback, printed by IPython (core/ultratb.py, 5 to 9) and by programs that run notebooks in batch:
+// papermill, nbconvert, Colab, Databricks. The header and the last line name the class. Each frame quotes some source lines
+// with their numbers, the running one after an arrow.
 //
 //	RuntimeError                              Traceback (most recent call last)
 //	<ipython-input-3-b36> in <module>                        to IPython 7; 8 prints `Cell In[3], line 2`
@@ -17,7 +17,7 @@ import (
 
 func isNotebookHeader(body []byte) bool { return len(notebookClass(body)) > 0 }
 
-// notebookClass returns the class that IPython's header names, nil when it is no such header.
+// notebookClass returns the class in IPython's header, nil if the line is no such header.
 func notebookClass(body []byte) []byte {
 	rest, found := bytes.CutSuffix(body, textBoxTitle)
 	class := bytes.TrimRight(rest, " ")
@@ -32,7 +32,7 @@ func notebookClass(body []byte) []byte {
 	return class
 }
 
-// parseNotebookFrame reads the line that opens a frame, in all its spellings.
+// parseNotebookFrame reads the first line of a frame in all its forms.
 func parseNotebookFrame(body []byte) (f Frame, ok bool) {
 	body = head(body)
 	for _, cell := range []string{"Cell In", "Input In"} {
@@ -58,7 +58,7 @@ func parseNotebookFrame(body []byte) (f Frame, ok bool) {
 	return f, f.Func != "" && (len(rest) == 0 || rest[0] == '(' || rest[0] == ' ')
 }
 
-// parseNotebookFile reads `~/env/lib/x.py:363, in Tensor.backward(self, gradient)` behind "File ".
+// parseNotebookFile reads `~/env/lib/x.py:363, in Tensor.backward(self, gradient)`, without its "File ".
 func parseNotebookFile(b []byte) (f Frame, ok bool) {
 	where, fn, _ := bytes.Cut(b, []byte(", in "))
 	colon := bytes.LastIndexByte(where, ':')
@@ -72,7 +72,7 @@ func parseNotebookFile(b []byte) (f Frame, ok bool) {
 	return Frame{File: clip(where[:colon], maxPath), Line: n, Func: funcName(fn)}, true
 }
 
-// isSourceName reports whether the front of a frame of IPython 7 is a file or a cell.
+// isSourceName reports whether a frame of IPython 7 begins with a file or a cell.
 func isSourceName(b []byte) bool {
 	for _, s := range []string{".py", ".pyx", ".pxi", ".pyc"} {
 		if bytes.HasSuffix(b, []byte(s)) {
@@ -108,20 +108,20 @@ func (a *Assembler) isNotebookCode() bool {
 	return ok && a.draft.frames > 0
 }
 
-// isNotebookGap recognises the line that stands for source lines or frames left out.
+// isNotebookGap reports whether a line stands for omitted source lines or frames.
 func (a *Assembler) isNotebookGap() bool {
 	body := a.line.body
 	return a.draft.frames > 0 && a.line.indent > a.draft.frameAt && (bytes.HasPrefix(body, []byte("(...)")) || bytes.HasPrefix(body, []byte("[... ")))
 }
 
-// isNotebookError recognises the last line, which repeats the class that the header names.
+// isNotebookError reports whether a line is the last one, which repeats the class in the header.
 func (a *Assembler) isNotebookError() bool {
 	e := parseException(a.line.body)
 	a.line.exception = e
 	return e.sure == errorLike || len(e.class) > 0 && a.draft.class == string(lastPart(e.class))
 }
 
-// quoteCell takes the source line that an arrow marks. IPython 8 gives the line's number there alone.
+// quoteCell takes the source line that an arrow marks. IPython 8 prints the line number only there.
 func (a *Assembler) quoteCell() {
 	a.draft.foreign = 0
 	if code, n, arrow, _ := notebookCode(a.line.body); arrow {
@@ -130,5 +130,5 @@ func (a *Assembler) quoteCell() {
 	}
 }
 
-// lastPart is a dotted name's last part.
+// lastPart returns the last part of a dotted name.
 func lastPart(name []byte) []byte { return name[bytes.LastIndexByte(name, '.')+1:] }

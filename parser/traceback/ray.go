@@ -7,15 +7,15 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// reprRank finds a rank in an actor's repr: NeMo RL prints `MegatronPolicyWorker[rank=9]`. A local rank is none.
+// reprRank matches a rank, but not a local rank, in an actor's repr: NeMo RL prints `MegatronPolicyWorker[rank=9]`.
 var reprRank = lazyre.New(`(?:^|[^\w]|\bglobal_)rank ?[=:] ?(\d{1,7})\b`)
 
-// parseRay reads the header that Ray puts above a remote traceback (python/ray/exceptions.py):
+// parseRay reads Ray's header of a remote traceback (python/ray/exceptions.py):
 //
 //	ray::WorkerDict.update_actor() (pid=311860, ip=10.20.4.17, actor_id=ab12, repr=<...>)
 //
-// It may stand behind the exception's class or any other text; start is where it begins. The proctitle may hold
-// parentheses, blanks and, for a named actor, the name and a colon before the class.
+// It may follow the exception's class or any other text; start is its index. The proctitle may contain parentheses,
+// blanks and, for a named actor, the name and a colon before the class.
 func parseRay(body []byte) (o *Origin, start int, ok bool) {
 	body = head(body)
 	start = bytes.Index(body, []byte("ray::"))
@@ -27,7 +27,7 @@ func parseRay(body []byte) (o *Origin, start int, ok bool) {
 	if i < 0 || i > 512 {
 		return nil, 0, false
 	}
-	name, found := bytes.CutSuffix(trimColour(rest[:i]), []byte("()"))
+	name, found := bytes.CutSuffix(trimColor(rest[:i]), []byte("()"))
 	if !found || len(name) == 0 {
 		return nil, 0, false
 	}
@@ -45,11 +45,11 @@ func parseRay(body []byte) (o *Origin, start int, ok bool) {
 	return o, start, true
 }
 
-// parseEcho reads what stands above a failure that a driver repeats without Ray's header:
+// parseEcho reads the line above a failure that a driver repeats without Ray's header:
 //
 //	Exception occurred while running FSDPActor's function sync_model_to_rollout:
 //
-// (RLinf, scheduler/worker/worker_group.py.) Nothing may follow: what does is the failure itself.
+// (RLinf, scheduler/worker/worker_group.py.) If more follows on the line, that is the failure itself.
 func parseEcho(body []byte) (o *Origin, ok bool) {
 	rest, ok := bytes.CutPrefix(head(body), []byte("Exception occurred while running "))
 	if !ok {
@@ -72,7 +72,7 @@ func isName(b []byte) bool {
 	return len(b) > 0
 }
 
-// originTail reads what follows the pid. repr comes last and may hold anything.
+// originTail reads what follows the pid. repr comes last and may contain anything.
 func originTail(o *Origin, rest []byte) {
 	before, repr, found := bytes.Cut(rest, []byte("repr="))
 	if found {
@@ -92,8 +92,8 @@ func originTail(o *Origin, rest []byte) {
 	}
 }
 
-// trimColour strips blanks and a colour code from the end, one whose escape character may have been lost.
-func trimColour(b []byte) []byte {
+// trimColor strips blanks and a color code from the end, even one that lost its escape character.
+func trimColor(b []byte) []byte {
 	b = bytes.TrimRight(b, " ")
 	if i := bytes.LastIndexByte(b, '['); i >= 0 && len(b)-i <= 6 && b[len(b)-1] == 'm' {
 		if _, size := leadingInt(b[i+1:]); i+1+size == len(b)-1 {

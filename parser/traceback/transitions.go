@@ -2,23 +2,23 @@ package traceback
 
 import "math/bits"
 
-// state is where an [Assembler] is between two lines. States are bits: a row of the table can name several of them.
+// state is where an [Assembler] is between two lines. States are bits, so that a row of the table can have several.
 type state uint16
 
 const (
 	// idle: no traceback is open, and nothing is pending.
 	idle state = 1 << iota
 
-	// announced: behind a line that stands above a header, or above the frames themselves.
+	// announced: after a line above a header, or above the frames themselves.
 	//   line:  -- Process 3 terminated with the following error:
 	//   line:  ray::WorkerDict.update_actor() (pid=311860, ip=10.20.4.17)
 	announced
 
-	// headed: behind a header, before the first frame.
+	// headed: after a header, before the first frame.
 	//   line:  Traceback (most recent call last):
 	headed
 
-	// frames: behind a frame or the source line quoted below it.
+	// frames: after a frame or the source line quoted below it.
 	//   line:    File "train.py", line 12, in main
 	frames
 
@@ -26,7 +26,7 @@ const (
 	//   line:  Thread 0x00007f12 (most recent call first):
 	threads
 
-	// box: in rich's box. The exception line stands below the box.
+	// box: in rich's box. The exception line follows the box.
 	//   line:  ╭──── Traceback (most recent call last) ────╮
 	box
 
@@ -34,23 +34,23 @@ const (
 	//   line:  RuntimeError                      Traceback (most recent call last)
 	notebook
 
-	// message: behind an exception line, or behind a further line of its message.
+	// message: after an exception line, or another line of its message.
 	//   line:  RuntimeError: CUDA error: out of memory
 	message
 
-	// emptyMessage: behind an exception line that ends with the class's colon. The message begins on the next line.
+	// emptyMessage: after an exception line that ends with the class's colon. The message begins on the next line.
 	//   line:  torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
 	emptyMessage
 
-	// colonMessage: behind a message's line that ends with a colon. The next line belongs to the message even when it reads
+	// colonMessage: after a line of a message that ends with a colon. The next line belongs to the message even if it reads
 	// like an exception.
 	//   line:  torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:
 	colonMessage
 
-	// ended: behind the end of a message. The sentence that chains the next traceback may follow.
+	// ended: after the end of a message. The sentence that chains the next traceback may follow.
 	ended
 
-	// chained: behind that sentence. The next traceback's cause is the last one.
+	// chained: after that sentence. The next traceback's cause is the last one.
 	//   line:  During handling of the above exception, another exception occurred:
 	chained
 )
@@ -63,19 +63,18 @@ const (
 	anywhere = open | outside
 )
 
-// transition is one row of the table.
 type transition struct {
 	from state
 	line func(*Assembler) bool // the form of the line; nil: any
 	do   func(*Assembler)      // nil: nothing
-	to   state                 // 0: the state stays, unless do gives the traceback up; of several states, do chooses one
+	to   state                 // 0: unchanged, unless do drops the traceback; of several states, do chooses one
 	is   State
 }
 
-// restart is what a row says of a line that must be looked up in the new state.
+// restart means that the line must be looked up again in the new state.
 const restart State = -1
 
-// headers are the rows of lines that open a traceback, whatever is open. They come before [transitions].
+// headers are the rows for lines that open a traceback in any state. They come before [transitions].
 var headers = [...]transition{
 	{messages | ended, form(isNativeStack), (*Assembler).awaitSummary, messages | ended, Continuation},
 	{anywhere, header(suffix("Exception Group Traceback (most recent call last):")), (*Assembler).beginGroup, headed, Header},
@@ -88,8 +87,8 @@ var headers = [...]transition{
 	{anywhere, header(isNotebookHeader), (*Assembler).beginNotebook, notebook, Header},
 }
 
-// transitions is the grammar of tracebacks: in which states a line of a form may come, what is done with it, which state
-// follows, and what the line is to the caller. The first row that fits applies.
+// transitions is the grammar of tracebacks: in which states a line of a form may occur, what to do with it, the next
+// state, and what the line is to the caller. The first row that fits applies.
 var transitions = [...]transition{
 	{anywhere, (*Assembler).isRemoteHeader, (*Assembler).beginRemote, announced, Header},
 
@@ -112,7 +111,7 @@ var transitions = [...]transition{
 	{frames | box, (*Assembler).isSource, (*Assembler).quote, 0, Code},
 	{python | box, (*Assembler).isException, (*Assembler).finish, messages | ended, Final},
 	{python | box, (*Assembler).isGroupBorder, nil, 0, Outside},
-	{python | box, (*Assembler).isExceptionBehindBar, (*Assembler).finish, messages | ended, Final},
+	{python | box, (*Assembler).isExceptionAfterBar, (*Assembler).finish, messages | ended, Final},
 	{python | box, form(isBar), (*Assembler).skip, 0, Outside},
 	{frames | box, (*Assembler).isText, (*Assembler).finishForNow, messages, Final},
 	{open, nil, (*Assembler).skip, 0, Outside},
@@ -131,7 +130,7 @@ var transitions = [...]transition{
 	{anywhere, nil, nil, 0, Outside},
 }
 
-// next returns the row for the line at hand.
+// next returns the row for the current line.
 func (a *Assembler) next() *transition {
 	if mayBeHeader(a.line.body) {
 		if t := a.row(headers[:]); t != nil {
@@ -141,7 +140,7 @@ func (a *Assembler) next() *transition {
 	return a.row(transitions[:])
 }
 
-// row returns the first of the rows that fits, nil when none does.
+// row returns the first row that fits, or nil.
 func (a *Assembler) row(rows []transition) *transition {
 	for i := range rows {
 		t := &rows[i]
@@ -162,7 +161,7 @@ func (a *Assembler) take(t *transition) {
 	}
 }
 
-// enter changes the state and says for how many lines it lasts.
+// enter changes the state and sets how many lines it lasts.
 func (a *Assembler) enter(s state) {
 	a.state = s
 	switch s {
