@@ -123,9 +123,9 @@ func (l *Log) from(h *envelope.Header) *header {
 	if l.last != nil && sameHeader(l.last, h) {
 		return nil
 	}
-	recorder := *h
-	l.last = &recorder
-	return l.headerOf(&recorder)
+	last := *h
+	l.last = &last
+	return l.headerOf(&last)
 }
 
 // trace writes a traceback and its causes, unless they were written recently, and returns its number.
