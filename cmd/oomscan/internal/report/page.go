@@ -125,6 +125,11 @@ type block struct {
 	full                bool
 }
 
+// linesOf is how many lines a paragraph takes.
+func (p *page) linesOf(b block, spans []span) int {
+	return len(wrap(flatten(spans), p.prose-b.indent, p.prose-b.hang))
+}
+
 // para writes spans as one paragraph, wrapped at words.
 func (p *page) para(b block, spans ...span) {
 	width := p.prose
