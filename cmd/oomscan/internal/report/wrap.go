@@ -138,6 +138,11 @@ func breakAt(gs []glyph, n, next int) int {
 	if !blankBefore && wordFits(gs[space:], next) {
 		return space
 	}
+	for i := n; i > space; i-- {
+		if gs[i-1].whole() {
+			return i // behind what is to be pasted, never inside it
+		}
+	}
 	// A joint in the first half of the line would leave too much of it empty.
 	for _, least := range []int{n / 2, 0} {
 		for _, set := range joints {
