@@ -147,7 +147,7 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	if !ok || longest <= 0 || n > mostTokens/longest {
 		return nil
 	}
-l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest, AtLeast: atLeast}
+	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest, AtLeast: atLeast}
 	if l.How = strings.Join(how, " + "); len(how) > 1 {
 		l.How = "(" + l.How + ")"
 	}
