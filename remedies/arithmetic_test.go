@@ -252,7 +252,7 @@ func TestEvaluationHasABatchOfItsOwn(t *testing.T) {
 	assert.Equal(t, "torch.eval-batch", c.StartWith[0])
 	assert.Equal(t, "2", toOf(pick(t, c, "torch.eval-batch"), "per_device_eval_batch_size"))
 	assert.False(t, *pick(t, c, "torch.batch").Applies)
-	assert.Contains(t, strings.Join(c.Findings, "\n"), "the settings allow only 32,768, 8 x (4,096)")
+	assert.Contains(t, strings.Join(c.Findings, "\n"), "the settings allow only 32,768 (8 x 4,096)")
 
 	in.Root.Trace = frames("/x/transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)")
 	c = For(r, in)
@@ -333,7 +333,7 @@ func TestAnEngineStepThatComputesLogitsOfAWholeChunkIsReadBySize(t *testing.T) {
 		in := with(gpuOOM("rollout"), func(r *classifier.Root) {
 			r.Message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 2 has a total capacity of 79.11 GiB of which 3.02 GiB is free."
 			r.Requested, r.Free, r.Total = gibs(4.64), gibs(3.02), gibs(79.11)
-			r.Trace = frames("/x/"+c.run.Framework+"/logits_processor.py|_get_logits|logits = logits.float()")
+			r.Trace = frames("/x/" + c.run.Framework + "/logits_processor.py|_get_logits|logits = logits.float()")
 		})
 		got := For(c.run, in)
 		require.NotNil(t, got.Cause, name)

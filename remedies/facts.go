@@ -61,14 +61,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"foreach_step":    {"the optimizer works on all parameters at once", "the optimizer works on one parameter at a time", foreachStep.ask},
 		"in_no_grad":      {"gradients are off already", "gradients are on", inNoGrad},
 		"growing": {"what is allocated grows from step to step", "what is allocated does not grow", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(len(ctx.run.Growth) > 0), "what is in use grows from reading to reading"}
+			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
 		"jax_pool": {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
 		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
 		}},
-		"picture": {"it failed while a picture was encoded", "no picture was encoded", func(ctx *Context, _ string) verdict {
-			return read(ctx, "ggml.image", "it failed while a picture was encoded")
+		"picture": {"it failed while an image was encoded", "no image was encoded", func(ctx *Context, _ string) verdict {
+			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},
 		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
@@ -89,9 +89,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{yes, "one GPU trains"}
 		}},
-		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained is told", func(ctx *Context, _ string) verdict {
+		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained says", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run).ID
-			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its weights have the type of its own setting, 16 bits unless told otherwise"}
+			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its weights have the type of its own setting, 16 bits unless set otherwise"}
 		}},
 		"own_optimizer": {"a program that makes the optimizer itself", "a script that makes the optimizer itself", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run)
@@ -130,7 +130,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},
 		"kv_runtime":        {"a serving engine's cache was full", "not when a serving engine's cache was full", kvRuntime},
-		"less_than_desired": {"less memory was free than the engine was told to take", "not when less memory was free than the engine was told to take", lessThanDesired.ask},
+		"less_than_desired": {"less memory was free than the engine's share asks for", "not when less memory was free than the engine's share asks for", lessThanDesired.ask},
 		"length_estimate":   {"the engine printed how long a sequence would fit", "the engine printed no length that would fit", lengthEstimate},
 		"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache", longSequence},
 		"saver_margin":      {"torch_memory_saver refused the request because of its margin", "not when torch_memory_saver refused the request because of its margin", saverMargin.ask},

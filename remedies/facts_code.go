@@ -124,7 +124,7 @@ func evaluating(ctx *Context, _ string) verdict {
 		return verdict{}
 	}
 	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ") {
-		return verdict{yes, "it failed in evaluation, which has a batch of its own"}
+		return verdict{yes, "it failed in evaluation, which has its own batch size"}
 	}
 	return verdict{no, "it did not fail in evaluation"}
 }

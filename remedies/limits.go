@@ -148,7 +148,10 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		return nil
 	}
 	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest, AtLeast: atLeast}
-	l.How = fmt.Sprintf("%d x (%s)", n, strings.Join(how, " + "))
+	if l.How = strings.Join(how, " + "); len(how) > 1 {
+		l.How = "(" + l.How + ")"
+	}
+	l.How = fmt.Sprintf("%d x %s", n, l.How)
 	if p, ok := ctx.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {
 		l.Tokens, l.How = ceilDiv(l.Tokens, p), l.How+fmt.Sprintf(" / %d", p)
 	}

@@ -45,7 +45,7 @@ func (s sign) ask(ctx *Context, _ string) verdict {
 var (
 	lessThanDesired = sign{
 		patterns: []string{"vllm.free_memory"},
-		why:      "the engine found less free memory at its start than it was told to take", not: "no such message",
+		why:      "the engine found less free memory at its start than its share asks for", not: "no such message",
 	}
 	cacheRanFull     = sign{patterns: []string{"sglang.batch_out_of_memory", "sglang.retract_all", "sglang.request_slots"}}
 	inSleepAllocator = sign{
@@ -91,7 +91,7 @@ var (
 	fixedAllocator = sign{texts: []string{"ib cached)"}, why: "the message is one of PyTorch before 1.4, whose allocator takes no settings", not: "the message is not one of PyTorch before 1.4"}
 	// What an optimizer keeps does not exist yet.
 	loadingWeights = sign{frames: []string{"from_pretrained", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "convert return", "_apply"}, near: 6, why: "the weights were being read or moved to the card"}
-	vae            = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole picture at full resolution"}
+	vae            = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole image at full resolution"}
 	prefill        = sign{
 		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,
 		why: "it failed while prompts were processed",

@@ -161,5 +161,5 @@ func side(q *paramQuery, n int64) proposedValue {
 		}
 	}
 	to := int64(float64(n)*ratio) / step * step
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s, in steps of %d: the area of a picture decides", how, step)}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s, in steps of %d: the area of an image decides", how, step)}
 }

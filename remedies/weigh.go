@@ -105,10 +105,10 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	case len(o.missing) > 0:
 		input := o.missing[0]
 		if slices.Contains(modelInputs, input) {
-			return "To see how much this frees, run: oomscan plan LOGS --model config.json"
+			return "How much does it free?  oomscan plan LOGS --model config.json"
 		}
 		if keys := inputSettings(ctx, &ctx.setup, input); len(keys) > 0 {
-			return "To see how much this frees, run: oomscan plan LOGS --set " + keys[len(keys)-1] + "=..."
+			return "How much does it free?  oomscan plan LOGS --set " + keys[len(keys)-1] + "=..."
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:

@@ -85,5 +85,5 @@ func shortPath(file string) string {
 	if comps[0] == Installed {
 		return show(strings.Join(comps[1:], "/"))
 	}
-	return show(strings.Join(comps[max(0, len(comps)-4):], "/"))
+	return show(strings.Join(comps[max(0, len(comps)-3):], "/"))
 }

@@ -156,19 +156,19 @@ func (w *walk) because() string {
 	if w.job.phase != Training {
 		return because(w.part)
 	}
-	return fmt.Sprintf("Inside the training step (%s), the stack goes through %s, which is %s%s.",
+	return fmt.Sprintf("Inside the training step (%s), %s is on the stack: %s%s.",
 		place(w.job), place(w.part), means(w.part.phase), aside(w.part.note))
 }
 
 func because(s sign) string {
-	return fmt.Sprintf("The stack goes through %s, which is %s%s.", place(s), means(s.phase), aside(s.note))
+	return fmt.Sprintf("%s is on the stack: %s%s.", place(s), means(s.phase), aside(s.note))
 }
 
 func aside(note string) string {
 	if note == "" {
 		return ""
 	}
-	return ": " + note
+	return ", " + note
 }
 
 // place names a frame in a sentence.

@@ -195,7 +195,7 @@ func TestLogsOfOneNameAreToldApart(t *testing.T) {
 		assert.Contains(t, string(out), `"name": "`+b+"!"+name+`"`)
 		assert.Contains(t, string(out), `"file": "`+a+"!"+name+`"`, "in the evidence, too")
 		assert.NotContains(t, string(out), `"`+name+`"`)
-		assert.Contains(t, string(errs), "oomscan: "+name+": not the same in "+args[0]+" and "+args[1]+": told apart by the file")
+		assert.Contains(t, string(errs), "oomscan: "+name+": not the same in "+args[0]+" and "+args[1]+": kept apart by file")
 		assert.Contains(t, string(errs), "hint: let the scans name the node")
 	}
 }
@@ -243,7 +243,7 @@ func TestALogReadHereIsToldFromOneOfItsName(t *testing.T) {
 	path := write(t, "rank_0.log", []byte(oomLine+"\n"))
 	seen := observe(t, "x.obs", path)
 	_, out, errs := call(t, nil, "--format", "json", path, seen)
-	assert.Contains(t, string(errs), path+": read here, and told of in "+seen+": told apart by the file")
+	assert.Contains(t, string(errs), path+": read here, and also reported in "+seen+": kept apart by file")
 	assert.Contains(t, string(out), `"name": "`+seen+"!"+path+`"`)
 }
 

@@ -92,9 +92,9 @@ var card = []hypothesis{
 			switch {
 			case LoadsCheckpoint(in) == "":
 			case listedTwice(in) != "":
-				return "other ranks read the checkpoint onto this GPU, too", nil
+				return "other ranks also loaded the checkpoint onto this GPU", nil
 			default:
-				return "a loaded checkpoint lies on this GPU beside the model and its states", nil
+				return "the loaded checkpoint is still on this GPU, beside the model and its states", nil
 			}
 			return plain("processes of other ranks also use this GPU")(in)
 		},

@@ -57,7 +57,7 @@ var engines = []hypothesis{
 	{
 		id: "engine_share_too_large",
 		evidence: []weighed{
-			{proof, when("less memory was free than the engine was told to take", func(in *Input) bool { return in.LessThanDesired })},
+			{proof, when("less memory was free than the engine's share asks for", func(in *Input) bool { return in.LessThanDesired })},
 			{proof, when("the cache of the size that was planned could not be created", func(in *Input) bool {
 				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
@@ -84,7 +84,7 @@ var engines = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
-				return fmt.Sprintf("the engine was told to take more than the %s of %s that was free", gib(in.Free), gib(in.Total)), in.Free
+				return fmt.Sprintf("the engine's share asks for more than was free: %s of %s", gib(in.Free), gib(in.Total)), in.Free
 			case in.Shortfall != nil:
 				return fmt.Sprintf("the engine's share of the GPU leaves %s too little for everything else", gib(in.Shortfall)), in.Shortfall
 			}

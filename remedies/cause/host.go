@@ -21,9 +21,9 @@ var host = []hypothesis{
 				return plain("Ray's object store is full of objects that are still in use")(in)
 			}
 			if key, v, ok := in.Setting("shm_size", "shm-size"); ok {
-				return fmt.Sprintf("/dev/shm has a size of its own, and %s is %s", key, v), in.SHMUsed
+				return fmt.Sprintf("/dev/shm has its own size limit, and %s is %s", key, v), in.SHMUsed
 			}
-			return "/dev/shm has a size of its own: in a container 64 MB unless it is set", in.SHMUsed
+			return "/dev/shm has its own size limit: 64 MB in a container unless set", in.SHMUsed
 		},
 	},
 	{
@@ -47,7 +47,7 @@ var host = []hypothesis{
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
 			if n := in.number(workerKeys...); n > 1 && in.GPUs > 1 {
-				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with data of its own", in.GPUs, n, in.GPUs*n), nil
+				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n), nil
 			}
 			return "data loader workers fill host RAM", nil
 		},
@@ -128,7 +128,7 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if t, ok := in.growth(); ok {
 				n := (t.Last - t.First) / int64(t.Count-1)
-				return fmt.Sprintf("memory grows by %s from reading to reading: %s to %s in %d readings", classifier.GiB(n), classifier.GiB(t.First), classifier.GiB(t.Last), t.Count), &n
+				return fmt.Sprintf("memory grows by %s per reading: %s to %s in %d readings", classifier.GiB(n), classifier.GiB(t.First), classifier.GiB(t.Last), t.Count), &n
 			}
 			return "memory grows from step to step", nil
 		},
@@ -195,7 +195,7 @@ func oneLargeRequest(in *Input) string {
 	if in.Requested == nil || *in.Requested < LargeRequest {
 		return ""
 	}
-	return fmt.Sprintf("one allocation alone asks for %s", classifier.GiB(*in.Requested))
+	return fmt.Sprintf("a single allocation of %s", classifier.GiB(*in.Requested))
 }
 
 var (

@@ -125,7 +125,7 @@ var training = []hypothesis{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
 			failedIn("no logits are made in this phase", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
 		},
-		figure: requestFigure("the logits, tokens x vocabulary"),
+		figure: requestFigure("logits (tokens x vocabulary)"),
 	},
 	{
 		id: "attention_scores",
@@ -136,13 +136,13 @@ var training = []hypothesis{
 				}
 				return ""
 			}},
-			{2 * proof, both(when("it failed while a picture was encoded, whose patches attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
+			{2 * proof, both(when("it failed while an image was encoded, whose patches attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
 			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn"), (*Input).gpu)},
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
-		figure: requestFigure("attention scores, heads x length x length"),
+		figure: requestFigure("attention scores (heads x length x length)"),
 	},
 	{
 		id: "moe_imbalance",
@@ -174,7 +174,7 @@ var training = []hypothesis{
 				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
 			}),
 		},
-		figure: plain("sharded parameters are gathered whole for a moment"),
+		figure: plain("sharded parameters are gathered in full before use"),
 	},
 	{
 		id: "comm_buckets",
@@ -213,7 +213,7 @@ var training = []hypothesis{
 			}),
 			foreignHolder,
 		},
-		figure: plain("activations of the micro-batch"),
+		figure: plain("the activations of the micro-batch"),
 	},
 }
 

@@ -277,7 +277,7 @@ func (r *Request) tell(e *Explanation) string {
 	case e.Met && l.Budget:
 		s += fmt.Sprintf("; that is exactly %s", l.Key)
 	case e.Met:
-		s += fmt.Sprintf("; that is all that the settings allow, %s", l.How)
+		s += fmt.Sprintf("; the most that the settings allow (%s)", l.How)
 	case e.Over:
 		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
 		if l.AtLeast > 0 && e.High <= l.AtLeast {
@@ -288,13 +288,13 @@ func (r *Request) tell(e *Explanation) string {
 	case l.Budget:
 		s += fmt.Sprintf(" (%s = %s)", l.Key, l.Value)
 	case e.Low > l.Tokens:
-		s += fmt.Sprintf("; the settings allow only %s, %s", Thousands(l.Tokens), l.How)
+		s += fmt.Sprintf("; the settings allow only %s (%s)", Thousands(l.Tokens), l.How)
 	case l.Samples > 1 && l.Longest > 0:
 		s += fmt.Sprintf(" (micro-batch of %s x %s tokens; the settings allow up to %s)", Thousands(l.Samples), Thousands(n/l.Samples), Thousands(l.Longest))
 	case l.Samples > 1:
 		s += fmt.Sprintf(" (micro-batch of %s x %s tokens)", Thousands(l.Samples), Thousands(n/l.Samples))
 	default:
-		s += fmt.Sprintf("; the settings allow up to %s, %s", Thousands(l.Tokens), l.How)
+		s += fmt.Sprintf("; the settings allow up to %s (%s)", Thousands(l.Tokens), l.How)
 	}
 	return s + "."
 }

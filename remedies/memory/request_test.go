@@ -99,10 +99,10 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 		"every sample at its full length": {
 			asked(7.83, func(r *Request) {
 				r.Place, r.Wide, r.Vocab, r.VocabOf = Logits, Yes, Figure{Value: 64128}, "128,256 / 2"
-				r.Limit = &Limit{Key: "--micro-batch-size", Value: "4", Tokens: 32768, Samples: 4, Longest: 8192, How: "4 x (8,192)"}
+				r.Limit = &Limit{Key: "--micro-batch-size", Value: "4", Tokens: 32768, Samples: 4, Longest: 8192, How: "4 x 8,192"}
 			}),
 			"logits",
-			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes = 7.83 GiB; that is all that the settings allow, 4 x (8,192)"},
+			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes = 7.83 GiB; the most that the settings allow (4 x 8,192)"},
 			false,
 		},
 		"too many tokens for the settings, and no stack that names logits": {

@@ -114,7 +114,7 @@ type same struct {
 }
 
 // mergeRecords makes results of what files of observations gave. Logs of one name that are in several files are one if they are
-// the same, and are told apart by their files if they are not, or if a log of that name was read here.
+// the same, and are kept apart by their files if they are not, or if a log of that name was read here.
 func (j *scan) mergeRecords(read []logResult) []logResult {
 	if len(j.records) == 0 {
 		return nil
@@ -195,16 +195,16 @@ func (j *scan) rename(p *logResult, to string) {
 	}
 }
 
-// differ says which logs of one name were told apart.
+// differ says which logs of one name were kept apart.
 func differ(list []*same, here bool) string {
 	files := make([]string, 0, len(list))
 	for _, x := range list {
 		files = append(files, x.files[0])
 	}
 	if here {
-		return "read here, and told of in " + several(files) + ": told apart by the file"
+		return "read here, and also reported in " + several(files) + ": kept apart by file"
 	}
-	return "not the same in " + several(files) + ": told apart by the file, as " + files[0] + "!..."
+	return "not the same in " + several(files) + ": kept apart by file, as " + files[0] + "!..."
 }
 
 // several lists the first names and how many more there are.

@@ -42,7 +42,7 @@ func newNotifier() *notifier {
 }
 
 // add watches a folder and says whether everything that happens there will be told. Where others than this machine may
-// write, nothing is told of what they do.
+// write, nothing reports what they do.
 func (n *notifier) add(dir string) bool {
 	return n.watcher != nil && n.watcher.Add(dir) == nil && local(dir)
 }

@@ -27,7 +27,7 @@ func writeProposals(p *page, r *Report, in *Incident, full bool) {
 			return
 		}
 		x := in.Proposals[i]
-		if i > 0 && x.Text == in.Proposals[0].Text {
+		if slices.ContainsFunc(in.Proposals[:i], func(y Proposal) bool { return y.Text == x.Text }) {
 			x.Text = "" // said already
 		}
 		writeProposal(p, in, &x, i == 0 || full)
@@ -72,26 +72,31 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	if !whole {
 		at.lines = 2
 	}
-	text := closed(x.Text)
-	if x.Frees == nil {
-		text = strings.TrimSpace(closed(x.Title) + " " + text)
+	text, command := question(x.Text)
+	switch {
+	case command != "":
+		p.para(at, span{plain, closed(x.Title)})
+		p.para(at, span{plain, text}, span{code, command})
+	case x.Frees == nil:
+		p.para(at, span{plain, strings.TrimSpace(closed(x.Title) + " " + text)})
+	default:
+		p.para(at, span{plain, text})
 	}
-	p.para(at, span{plain, text})
 	if x.WhyNot != "" && whole {
 		p.para(at, span{plain, "(" + x.WhyNot + ")"})
 	}
-	if len(x.Changes) == 0 && whole {
+	if len(x.Changes) == 0 {
 		p.para(at, span{dim, closed(detail(in, x))})
 	}
 	for _, s := range x.Needs {
-		text, command, ok := strings.Cut(s, "?  ") // a question, and the command that answers it
-		if text = closed(text); !whole && !ok {
-			text = firstSentence(text)
+		switch text, command := question(s); {
+		case command != "":
+			p.para(at, span{plain, text}, span{code, command})
+		case whole:
+			p.para(at, span{dim, wordFirst}, span{plain, text})
+		default:
+			p.para(at, span{dim, wordFirst}, span{plain, firstSentence(text)})
 		}
-		if ok {
-			text = strings.TrimSuffix(text, ".") + "? "
-		}
-		p.para(at, span{dim, wordFirst}, span{plain, text}, span{code, command})
 	}
 	if x.WorstCase != "" && whole && !strings.Contains(x.Text, wordFullLength) {
 		p.para(at, span{plain, closed(sentence(x.WorstCase))})
@@ -99,6 +104,15 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	if len(x.Costs) > 0 {
 		p.para(at, span{dim, wordCosts}, span{plain, closed(inSentence(strings.Join(x.Costs, " ")))})
 	}
+}
+
+// question parts a text that ends in a question and the command that answers it; other texts are sentences without a command.
+func question(s string) (text, command string) {
+	text, command, ok := strings.Cut(s, "?  ")
+	if ok {
+		return text + "?  ", command
+	}
+	return closed(text), ""
 }
 
 // firstSentence is the first of several sentences.

@@ -100,14 +100,16 @@ func writeItem(p *page, x *Remedy, place int) {
 		mark = span{good, p.g.other}
 	}
 	spans := []span{mark, {kind, unbroken(fmt.Sprintf(" %2d  ", x.Order))}, {kind, x.Title}}
+	var next []span
 	switch {
 	case ruledOut(x):
 	case len(x.Changes) == 1:
-		if next := inShort(p.g, &x.Changes[0]); itemIndent+measure(x.Title)+measure(plainText(next)) <= p.prose {
-			spans = append(spans, next...)
-		}
+		next = inShort(p.g, &x.Changes[0])
 	case len(x.Changes) > 1:
-		spans = append(spans, span{dim, ": " + count(len(x.Changes), "setting", "settings")})
+		next = []span{{dim, ": " + count(len(x.Changes), "setting", "settings")}}
+	}
+	if itemIndent+measure(x.Title)+measure(plainText(next)) <= p.prose {
+		spans = append(spans, next...)
 	}
 	p.para(block{indent: 3, hang: itemIndent, lines: 1}, spans...)
 }
@@ -148,7 +150,17 @@ func writeFolded(p *page, items []*Remedy) {
 	for i, why := range reasons {
 		reasons[i] = unbroken(strings.Join(numbers[why], ", ")+": ") + why
 	}
-	p.para(block{indent: 5, hang: itemIndent, lines: 4}, span{dim, wordNotHere}, span{plain, strings.Join(reasons, "; ")})
+	at := block{indent: 5, hang: itemIndent}
+	for n := len(reasons); n > 0; n-- {
+		text := strings.Join(reasons[:n], "; ")
+		if n < len(reasons) {
+			text += "; " + p.g.ellipsis
+		}
+		if spans := []span{{dim, wordNotHere}, {plain, text}}; n == 1 || p.linesOf(at, spans) <= maxFolded {
+			p.para(at, spans...)
+			return
+		}
+	}
 }
 
 // writeURL names an item's source, once.

@@ -26,7 +26,15 @@ func writeEvidence(p *page, r *Report, in *Incident) {
 	if s := missing(in); s != "" {
 		facts = append(facts, fact{span{plain, labelMissing}, []span{{plain, s}}, 2})
 	}
-	if after := afterwards(p, in); after != nil {
+	after := afterwards(p, in)
+	if s := timesText(in); s != "" && len(facts[0].text) == 1 {
+		rest := after
+		after = []span{{plain, s}}
+		if rest != nil {
+			after = append(append(after, span{dim, p.g.separator}), rest...)
+		}
+	}
+	if after != nil {
 		facts = append(facts, fact{span{plain, labelAfter}, after, 2})
 	}
 	if run := runFacts(p.g, r); run != nil {
@@ -59,14 +67,14 @@ func rootFact(p *page, in *Incident) fact {
 		message = name // its figures stand above
 	}
 	text := []span{{plain, message}}
-	switch n := len(in.Victims); {
-	case n > 1:
-		text = append(text, span{plain, ", " + killedInAll(n)})
-	case in.Repeats > 0:
-		text = append(text, span{plain, ", " + sameError(in.Repeats)})
+	if s := timesText(in); s != "" && len(message) <= maxShortMessage {
+		text = append(text, span{plain, ", " + s})
 	}
 	return fact{p.at(in.Root.File, in.Root.Line), text, 2}
 }
+
+// maxShortMessage is how long a message may be that says how often it was reported; behind longer ones that would be cut off.
+const maxShortMessage = 60
 
 // reason says by what the phase is known: the frame that shows it, else the classifier's sentence.
 func reason(in *Incident) string {
@@ -87,11 +95,11 @@ func afterwards(p *page, in *Incident) []span {
 		if i == maxAfter {
 			break
 		}
-		text := named(consequenceWords(), g.first.Kind)
-		if g.count > 1 {
-			text += fmt.Sprintf(" %s%s", grouped(g.count), p.g.times)
+		at := span{plain, lineText(g.first.Line)}
+		if g.first.File != in.Root.File {
+			at = p.at(g.first.File, g.first.Line)
 		}
-		parts = append(parts, []span{{plain, text + ", "}, p.at(g.first.File, g.first.Line)})
+		parts = append(parts, []span{{plain, followedText(g.first.Kind, g.count) + unbroken(" (")}, at, {plain, ")"}})
 	}
 	return p.g.join(parts)
 }

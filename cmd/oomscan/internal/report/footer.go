@@ -148,7 +148,7 @@ func runFacts(g *glyphs, r *Report) []span {
 	}
 	switch {
 	case c.Nodes != nil && c.GPUsPerNode != nil:
-		add("%s %s %s", count(*c.Nodes, "node", "nodes"), g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))
+		add("%s", unbroken(fmt.Sprintf("%s %s %s", count(*c.Nodes, "node", "nodes"), g.times, count(*c.GPUsPerNode, "GPU", "GPUs"))))
 	case c.WorldSize != nil:
 		add("%s", count(*c.WorldSize, "rank", "ranks"))
 	}

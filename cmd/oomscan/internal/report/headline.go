@@ -105,12 +105,7 @@ func leads(r *Report, in *Incident) []string {
 	case in.Verdict == "memory" && in.Kind == "oom_kill":
 		out = append(out, killText(r, in))
 	}
-	switch text := requestText(in); {
-	case text != "":
-		out = append(out, text)
-	case in.Resource == "gpu" && in.Verdict == "memory" && in.Ledger == nil && in.Root.Total == nil:
-		out = append(out, wordNoFigures)
-	}
+	out = append(out, requestText(in))
 	if in.Survived {
 		out = append(out, wordSurvived)
 	}

@@ -186,7 +186,7 @@ func htmlIncidentOf(r *Report, i int) htmlIncident {
 		Lines: linesAround(in), Trace: traceText(in), Timeline: timelineOf(&r.Run, in), Stacks: stacksOf(in), Next: nextStep(r, in),
 	}
 	if in.Repeats > 0 {
-		out.Same = closed(sentence(sameError(in.Repeats)))
+		out.Same = closed(sentence(sameError(in, in.Repeats)))
 	}
 	if in.phased() {
 		out.Reason = confidenceOf(in)

@@ -4,9 +4,14 @@ package report
 func writeIncident(p *page, r *Report, i int) {
 	in := &r.Incidents[i]
 	writeHeadline(p, r, in, i)
-	writeWhy(p, in)
-	writeConfirm(p, r, in)
-	writeProposals(p, r, in, p.full)
+	if in.Verdict == "suspect" { // first whether it was memory at all, then why it may have run out
+		writeConfirm(p, r, in)
+		writeProposals(p, r, in, p.full)
+		writeWhy(p, in)
+	} else {
+		writeWhy(p, in)
+		writeProposals(p, r, in, p.full)
+	}
 	writeMemory(p, in)
 	writeEvidence(p, r, in)
 	if p.full {
@@ -25,8 +30,8 @@ func writeShort(p *page, r *Report, i int) {
 	writeHeadline(p, r, in, i)
 	writeWhy(p, in)
 	if len(in.Proposals) > 0 {
-		p.blank()
+		p.section(tryHeading(in))
 		writeProposal(p, in, &in.Proposals[0], false)
 	}
-	p.para(block{indent: 3, hang: 5, full: true}, p.at(in.Root.File, in.Root.Line))
+	p.section(wordEvidence, span{plain, "  "}, p.at(in.Root.File, in.Root.Line))
 }

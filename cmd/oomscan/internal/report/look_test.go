@@ -79,7 +79,7 @@ func TestASuspicionSaysHowToConfirmIt(t *testing.T) {
 	id, host, pid, k8s := "4242", "node02", 77, "k8s"
 	r := &Report{Run: Run{JobID: &id}, Incidents: []Incident{{Verdict: "suspect", Kind: "oom_kill", Resource: "host", Root: Root{Host: &host, PID: &pid}}}}
 	got := text(t, r, Style{Width: 80})
-	for _, want := range []string{badgeWordSuspect, "sacct -j 4242 ", "dmesg", "On node02", "pid 77"} {
+	for _, want := range []string{badgeWordSuspect, "sacct -j 4242 ", "dmesg", "As root on node02", "pid 77"} {
 		assert.Contains(t, got, want)
 	}
 	id = "1; rm -rf ~"
@@ -145,7 +145,7 @@ func TestItemsThatDoNotApplyAreFoldedByReason(t *testing.T) {
 		item(1, "it is off"), {Order: 2, ID: "b", Title: "Second item"}, item(3, "the actor failed"), item(4, "the actor failed"), item(5, "the actor failed"),
 	}}}}
 	got := text(t, r, Style{Width: 80})
-	assert.Contains(t, got, "      2  Second item\n     Not applicable  1: off; 3, 4, 5: actor failed\n")
+	assert.Contains(t, got, "      2  Second item\n     Not applicable  1: off; 3, 4, 5: the actor failed\n")
 	assert.NotContains(t, got, "careful")
 	assert.Contains(t, text(t, r, Style{Width: 80, Full: true}), "It is off.\n")
 }

@@ -78,7 +78,7 @@ func (m *markdown) incident(r *Report, i int) {
 	m.f("\n<details><summary>%s</summary>\n\n", wordEvidenceFolded)
 	m.f("%s", md(position(in.Root.File, in.Root.Line)))
 	if in.Repeats > 0 {
-		m.f(", %s", md(sameError(in.Repeats)))
+		m.f(", %s", md(sameError(in, in.Repeats)))
 	}
 	m.f("\n\n")
 	m.fence("", in.Root.Message+"\n\n"+traceText(in), "")

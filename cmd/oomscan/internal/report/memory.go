@@ -103,6 +103,9 @@ func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
 	return append(parts, part{partFree, "", *l.Free}), sound
 }
 
+// holderFigures is how wide the column of figures of the processes is.
+const holderFigures = 10
+
 // writeHolders lists the processes that held the host's memory, the largest first, and how the limit was used up. It gives
 // false when the log names no process with its size.
 func writeHolders(p *page, in *Incident) bool {
@@ -111,19 +114,19 @@ func writeHolders(p *page, in *Incident) bool {
 		return false
 	}
 	unit, per := unitFor(rows[0].Bytes)
-	p.section(wordHolders, span{dim, "  " + unit})
-	width := 0
+	width := len(wordHolders)
 	for _, x := range rows[:min(len(rows), maxHolders)] {
 		width = max(width, measure(x.Name))
 	}
 	width = min(width, p.prose-30)
+	p.section(wordHolders, span{dim, pad("", width+holderFigures-len(unit)-len(wordHolders)+2) + unit})
 	for i, x := range rows {
 		if i == maxHolders {
 			p.more(len(rows)-i, wordProcess, wordProcesses)
 			break
 		}
 		p.para(block{indent: 3, hang: 5, lines: 1}, span{plain, pad(cut(p.g, unbroken(x.Name), width, false), width)},
-			span{bold, fmt.Sprintf("%c%c%8.1f", nbsp, nbsp, float64(x.Bytes)/per)}, span{dim, pad("", 3) + x.Note})
+			span{bold, unbroken(fmt.Sprintf("%*.1f", holderFigures, float64(x.Bytes)/per))}, span{dim, pad("", 3) + x.Note})
 	}
 	if l := in.Ledger; l != nil && limitOf(in) != nil && l.Contradiction == nil && l.Anon != nil && l.Shmem != nil && l.File != nil && l.Unexplained != nil {
 		writeSum(p, *limitOf(in), []part{{0, wordProcesses, *l.Anon}, {0, wordShm, *l.Shmem}, {0, wordPageCache, *l.File}, {0, wordKernel, *l.Unexplained}})

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -125,13 +126,32 @@ type block struct {
 	full                bool
 }
 
+// linesOf is how many lines a paragraph takes.
+func (p *page) linesOf(b block, spans []span) int {
+	return len(wrap(flatten(bound(spans)), p.prose-b.indent, p.prose-b.hang))
+}
+
+// figure is a number in front of its unit.
+var figure = regexp.MustCompile(`(\d) ([KMGT]i?B\b|%)`)
+
+// bound keeps the figures of running text together with their units.
+func bound(spans []span) []span {
+	out := slices.Clone(spans)
+	for i := range out {
+		if out[i].ink == plain || out[i].ink == dim {
+			out[i].text = figure.ReplaceAllString(out[i].text, "${1}"+string(nbsp)+"$2")
+		}
+	}
+	return out
+}
+
 // para writes spans as one paragraph, wrapped at words.
 func (p *page) para(b block, spans ...span) {
 	width := p.prose
 	if b.full {
 		width = p.width
 	}
-	lines := wrap(flatten(spans), width-b.indent, width-b.hang)
+	lines := wrap(flatten(bound(spans)), width-b.indent, width-b.hang)
 	if b.lines > 0 && len(lines) > b.lines {
 		last := lines[b.lines-1]
 		room := width - b.hang

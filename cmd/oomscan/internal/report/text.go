@@ -38,9 +38,10 @@ const (
 	maxAfter        = 3
 	maxConsequences = 8
 	maxChecklist    = 80
+	maxFolded       = 4 // lines
 	maxLines        = 12
 	maxProblems     = 12
-	maxOverview     = 12
+	maxOverview     = 4
 )
 
 // NewText returns the reporter of text for people. Of several jobs it writes a table and the first reports.

@@ -307,6 +307,19 @@ func TestWordsWrapAtTheBestPlace(t *testing.T) {
 	}
 }
 
+func TestWhatIsToBePastedIsBrokenOnlyBehindItself(t *testing.T) {
+	t.Parallel()
+	p := newPage(Style{Width: 40})
+	p.para(block{indent: 3, hang: 5, full: true}, span{code, "actor.model.use_fused_kernels=True"}, span{dim, unbroken("  # was False")})
+	assert.Equal(t, "   actor.model.use_fused_kernels=True\n       # was False\n", p.buf.String())
+	p = newPage(Style{Width: 60})
+	p.para(block{lines: 1}, span{plain, "this sentence is cut between its words and never inside any of them"})
+	assert.Equal(t, "this sentence is cut between its words and never inside …\n", p.buf.String())
+	p = newPage(Style{Width: 40})
+	p.para(block{}, span{plain, "it is larger than the limit, which is 480 GiB in all"})
+	assert.Equal(t, "it is larger than the limit, which is\n480 GiB in all\n", p.buf.String())
+}
+
 func TestSizesAreForPeople(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -33,7 +32,7 @@ func writeUpdate(p *page, in *Incident, before Snapshot) {
 func (in *Incident) afterwards(p *page, before Snapshot) (news [][]span) {
 	add := func(spans ...span) { news = append(news, spans) }
 	if n := in.Repeats - before.Repeats; n > 0 {
-		add(span{plain, sameError(n)})
+		add(span{plain, sameError(in, n)})
 	}
 	shown := 0
 	for _, k := range groups(in.Consequences) {
@@ -42,10 +41,7 @@ func (in *Incident) afterwards(p *page, before Snapshot) (news [][]span) {
 			continue
 		}
 		shown++
-		spans := []span{{bold, named(consequenceWords(), k.first.Kind)}}
-		if n > 1 {
-			spans = append(spans, span{plain, fmt.Sprintf(" %s%s", grouped(n), p.g.times)})
-		}
+		spans := []span{{bold, followedText(k.first.Kind, n)}}
 		if before.Followed[k.first.Kind] == 0 {
 			spans = append(spans, span{dim, " at "}, span{plain, position(k.first.File, k.first.Line)})
 		}

@@ -51,9 +51,6 @@ func alsoText(in *Incident) string {
 
 // writeConfirm says how to find out whether a suspicion is true: nothing in the log proves it.
 func writeConfirm(p *page, r *Report, in *Incident) {
-	if in.Verdict != "suspect" {
-		return
-	}
 	p.section(wordConfirm, span{dim, "  " + wordNotProven})
 	for _, c := range checks(r, in) {
 		p.para(block{indent: 3, hang: 5, full: true}, span{code, c.Command})

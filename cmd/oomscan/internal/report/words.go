@@ -62,7 +62,6 @@ const (
 	wordNotGPU         = "This is not GPU memory."
 	wordNotProven      = "The log does not prove that memory ran out."
 	wordSurvived       = "The program caught the error and went on."
-	wordNoFigures      = "The log has no memory figures for it."
 	wordOvershot       = "The request alone is larger than the whole card."
 	wordKilled         = "killed"
 	wordNotShown       = "The log does not show what"
@@ -124,10 +123,24 @@ var consequenceWords = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"gpu_oom": "out of GPU memory", "gpu_driver_oom": "out of GPU memory", "kv_cache": "no room for the KV cache",
 		"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL failed or timed out", "host_oom": "host allocation failed",
-		"oom_kill": "process killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "process ended",
-		"job_cancelled": "job cancelled", "exception": "exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
+		"oom_kill": "a process was killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "a process ended",
+		"job_cancelled": "job cancelled", "exception": "an exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
 	}
 })
+
+// manyFollowed name what followed more than once, where that is more than the same word with a number.
+var manyFollowed = map[string]string{"oom_kill": "processes were killed", "process_exit": "processes ended", "exception": "exceptions"}
+
+// followedText says what followed, and how often.
+func followedText(kind string, n int) string {
+	switch many := manyFollowed[kind]; {
+	case n == 1:
+		return named(consequenceWords(), kind)
+	case many != "":
+		return grouped(n) + string(nbsp) + many
+	}
+	return fmt.Sprintf("%s %s times", named(consequenceWords(), kind), grouped(n))
+}
 
 // killers name who kills for memory; see classifier.Kill.
 var killers = map[string]string{
@@ -164,9 +177,9 @@ func requestText(in *Incident) string {
 	fmt.Fprintf(&b, "Tried to allocate %s", size(*r.Request))
 	switch {
 	case r.Free != nil && r.Total != nil:
-		fmt.Fprintf(&b, "; %s free", sizeOf(*r.Free, *r.Total))
+		fmt.Fprintf(&b, "; %s were free", sizeOf(*r.Free, *r.Total))
 	case r.Free != nil:
-		fmt.Fprintf(&b, "; %s free", size(*r.Free))
+		fmt.Fprintf(&b, "; %s was free", size(*r.Free))
 	case r.Total != nil:
 		fmt.Fprintf(&b, "; the card has %s", size(*r.Total))
 	case in.Resource == "gpu":
@@ -305,31 +318,31 @@ type check struct{ Command, Reading string }
 func checks(r *Report, in *Incident) []check {
 	switch {
 	case in.Resource == "shm":
-		return []check{{"df -h /dev/shm", "In the job's container or on its node, while it runs. If it is full, or has only the 64 MB that Docker gives it, that confirms it."}}
+		return []check{{"df -h /dev/shm", "In the container or on the node, while it runs: full, or only Docker's 64 MB, confirms it."}}
 	case in.Resource == "gpu":
-		return []check{{"nvidia-smi --loop=1", "On its node, until it fails: a GPU with almost nothing free confirms it."}}
+		return []check{{"nvidia-smi --loop=1", "On the node, until it fails: a GPU with almost nothing free confirms it."}}
 	case in.Kind == "host_oom":
-		return []check{{"free -g; ulimit -l", "On its node, while it runs. Less available than the request, or a limit on locked memory below it, confirms it."}}
+		return []check{{"free -g; ulimit -l", "On the node, while it runs: less available than it asks for confirms it."}}
 	}
 	var out []check
 	if deref(r.Run.Launcher) == "k8s" {
-		out = append(out, check{"kubectl describe pod POD", "Last State with reason OOMKilled, or an eviction for memory, confirms it."})
+		out = append(out, check{"kubectl describe pod POD", "OOMKilled, or an eviction for memory, confirms it."})
 	} else {
 		out = append(out, check{
 			"sacct -j " + jobID(r) + " --format=JobID,State,ExitCode,MaxRSS,ReqMem",
-			"OUT_OF_MEMORY, or MaxRSS close to ReqMem, confirms it. TIMEOUT, CANCELLED, PREEMPTED or NODE_FAIL explains the kill without it.",
+			"OUT_OF_MEMORY confirms it; TIMEOUT, CANCELLED or PREEMPTED refutes it.",
 		})
 	}
-	where := "On the node"
+	where := "the node"
 	if h := deref(in.Root.Host); h != "" {
-		where = "On " + h
+		where = h
 	}
 	what := "the job's process"
 	if in.Root.PID != nil {
 		what = "pid " + strconv.Itoa(*in.Root.PID)
 	}
 	return append(out, check{
-		"dmesg -T | grep -iE 'oom-kill|killed process'", where + ", as root: a line about " + what + " at that time confirms it.",
+		"dmesg -T | grep -iE 'oom-kill|killed process'", "As root on " + where + ": a line about " + what + " confirms it.",
 	})
 }
 
@@ -371,16 +384,28 @@ func heldText(in *Incident) string {
 	return fmt.Sprintf("%d %s processes hold %s (%.0f %%)", n, deref(in.Root.Process), size(bytes), 100*float64(bytes)/float64(*limit))
 }
 
+// timesText says how often the first failure was seen, empty for once.
+func timesText(in *Incident) string {
+	switch n := len(in.Victims); {
+	case n > 1:
+		return killedInAll(n)
+	case in.Repeats > 0:
+		return sameError(in, in.Repeats)
+	}
+	return ""
+}
+
 // sameError says how often the first failure was reported again: by other ranks, or raised once more.
-func sameError(n int) string { return "same error " + count(n, "more time", "more times") }
+func sameError(in *Incident, n int) string {
+	what := "same error "
+	if in.Kind == "oom_kill" {
+		what = "reported "
+	}
+	return what + count(n, "more time", "more times")
+}
 
 // against says in few words why an item does not apply: settings by their last word.
-func against(why string) string {
-	for _, filler := range []string{"it is ", "the "} {
-		why = strings.TrimPrefix(why, filler)
-	}
-	return words(why, lastPart)
-}
+func against(why string) string { return words(strings.TrimPrefix(why, "it is "), lastPart) }
 
 // inBrief is [against] without what explains it further: the full report has that, and the place in the log.
 func inBrief(why string) string {
@@ -503,6 +528,9 @@ func grouped(n int) string {
 	}
 	return sign + s
 }
+
+// lineText is a place in the log that was named before.
+func lineText(n int) string { return fmt.Sprintf("line%c%d", nbsp, n) }
 
 // position is a place in a log.
 func position(file string, line int) string {

@@ -13,7 +13,7 @@ const (
 	badgeWordEmpty   = "NOTHING TO READ"
 	badgeWordPartial = "PARTIAL"
 
-	wordEnd         = "What the log shows about the end"
+	wordEnd         = "Other failures in the log"
 	wordLookNext    = "If the job died anyway, look here next"
 	wordNothingRead = "no input could be read"
 	wordUnfinished  = "no input could be read to its end; no out-of-memory error in the part that was read"
@@ -36,7 +36,7 @@ const (
 var endingWords = map[string]string{
 	"time_limit": "the time limit was reached", "preemption": "the job was preempted", "node_failure": "a node failed", "requeue": "the job was requeued",
 	"hardware": "a hardware error", "disk_full": "the disk is full", "quota": "the disk quota is used up", "exception": "a Python exception",
-	"illegal_access": "an illegal memory access on the GPU (not a lack of memory)", "nccl_failure": "a collective failed or timed out",
+	"illegal_access": "an illegal memory access on the GPU (not a lack of memory)", "nccl_failure": "communication between ranks failed or timed out",
 	"cancelled": "the job was cancelled", "signal": "the job was ended by a signal", "task_failure": "a task failed", "failed": "the job failed",
 	"process_exit": "a process ended",
 }

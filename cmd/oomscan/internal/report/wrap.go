@@ -138,6 +138,11 @@ func breakAt(gs []glyph, n, next int) int {
 	if !blankBefore && wordFits(gs[space:], next) {
 		return space
 	}
+	for i := n; i > space; i-- {
+		if gs[i-1].whole() {
+			return i // behind what is to be pasted, never inside it
+		}
+	}
 	// A joint in the first half of the line would leave too much of it empty.
 	for _, least := range []int{n / 2, 0} {
 		for _, set := range joints {
@@ -183,10 +188,19 @@ func wordFits(gs []glyph, room int) bool {
 	return true
 }
 
-// shorten ends a line with the sign that something is left out.
+// shorten ends a line with the sign that something is left out, behind a whole word unless that would leave half of it empty.
 func shorten(l []glyph, room int, ellipsis string) []glyph {
 	tail := flatten([]span{{dim, " " + ellipsis}})
-	l = l[:fit(l, room-len(tail))]
+	if n := fit(l, room-len(tail)); n < len(l) {
+		whole := n
+		for whole > 0 && l[whole].r != ' ' {
+			whole--
+		}
+		if whole > n/2 {
+			n = whole
+		}
+		l = l[:n]
+	}
 	for len(l) > 0 && l[len(l)-1].r == ' ' {
 		l = l[:len(l)-1]
 	}
