@@ -210,7 +210,7 @@ var (
 
 // growth is the reading of the memory that ran out which grew.
 func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
+	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
 	if i < 0 || in.Phase == "init" || in.Phase == "checkpoint" {
 		return classifier.Trend{}, false
