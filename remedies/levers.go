@@ -115,7 +115,7 @@ var attacks = map[string][]string{
 	"nccl_no_margin":         {"prealloc", "saver-margin", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "share-down", "sleep", "optimizer-offload"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "host-limit", "offload-off"},
-	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "restart", "workers"},
+	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "restart", "workers"},
 	"host_offload":           {"offload-off", "host-limit", "param-offload", "malloc"},
 	"host_load":              {"dtype", "lazy-load", "host-limit", "offload-off"},
 	"loader_workers":         {"workers", "host-limit"},
@@ -144,6 +144,7 @@ type attack struct {
 // attacksThere are the levers against a cause where a fact tells more of it than its id.
 var attacksThere = []attack{
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters"}},
+	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},

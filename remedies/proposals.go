@@ -306,7 +306,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return tooLittle
 	case p.FitsWorstCase != nil && !*p.FitsWorstCase:
 		return notAtWorst
-	case a.doubtful:
+	case a.doubtful, a.assumed && ctx.resource != "gpu":
 		return withoutValue
 	case a.supported || a.movable:
 		return mayFit
