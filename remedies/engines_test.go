@@ -1,11 +1,9 @@
 package remedies
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -112,36 +110,4 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))
 		})
 	}
-}
-
-func TestATrainersUnsetValuesStartFromTheDefault(t *testing.T) {
-	const share = "actor_rollout_ref.rollout.gpu_memory_utilization"
-	full := with(gpuOOM("rollout"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(1), gibs(2) })
-	c := changeOf(t, run("verl"), full, "verl.rollout.gpu-memory-utilization")
-	require.Equal(t, share, c.Key)
-	require.Nil(t, c.From, "the log does not show it")
-	require.Contains(t, c.ComputedFrom, "0.5 by default")
-
-	shown := run("verl")
-	for i := range leastFlags {
-		shown.Config[fmt.Sprintf("trainer.setting_%d", i)] = classifier.Value{Value: "1", Form: "overrides"}
-	}
-	c = changeOf(t, shown, full, "verl.rollout.gpu-memory-utilization")
-	require.Equal(t, "0.5", *c.From, "a command line that does not have it")
-
-	shown.Config["config"] = classifier.Value{Value: "run.yaml", Form: "overrides"}
-	require.Nil(t, changeOf(t, shown, full, "verl.rollout.gpu-memory-utilization").From, "a file may have it")
-}
-
-// changeOf is the first change of an item.
-func changeOf(t *testing.T, r *classifier.Run, in *classifier.Incident, id string) Change {
-	t.Helper()
-	for _, x := range For(r, in).Remedies {
-		if x.ID == id {
-			require.NotEmpty(t, x.Changes)
-			return x.Changes[0]
-		}
-	}
-	require.Fail(t, "no item "+id)
-	return Change{}
 }

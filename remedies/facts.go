@@ -126,6 +126,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"limit_below_card": {"a limit below the card's size is set for the process", "no limit below the card's size", limitBelowCard},
 		"moe":              {"a model with experts", "a model without experts", experts},
 		"batch_unknown":    {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
+		"pairs":            {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
 		"moves_peak":       {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},

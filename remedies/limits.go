@@ -149,7 +149,7 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	}
 	l := &memory.Limit{Key: b.samples, Value: itoa(n), Tokens: n * longest, Samples: n, Longest: longest, AtLeast: atLeast}
 	l.How = fmt.Sprintf("%d x (%s)", n, strings.Join(how, " + "))
-	if ctx.run.Framework == "trl" && ctx.stackContains(20, "concatenated_forward", "concatenated_inputs") {
+	if ctx.is("pairs") {
 		l.Samples, l.Tokens, l.How = 2*l.Samples, 2*l.Tokens, "2 x "+l.How // the chosen answers and the rejected ones
 	}
 	if p, ok := ctx.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {

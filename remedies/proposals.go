@@ -291,6 +291,9 @@ var dear = []string{"more-gpus", "engine-tp", "train-tp"}
 // withoutTrainersSettings says that a program need not know what trainers are told.
 func withoutTrainersSettings(ctx *Context) bool {
 	p := programOf(ctx.run)
+	if ctx.settings.has("per_device_train_batch_size") {
+		return false
+	}
 	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
 }
 

@@ -165,6 +165,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
 	}
+	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
+		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
+	}
 	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) {
 		c.leastValue()
 		return
@@ -173,7 +176,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 	inForce := now == p.Default && shownWhole(ctx)
 	switch {
 	case v.to != "" && allowed(p, now, v.to):
-		c.To, c.ComputedFrom, c.freed, c.assumed = &v.to, from+v.how, v.freed, true
+		c.To, c.ComputedFrom, c.freed, c.assumed = &v.to, from+v.how, v.freed, !names.defaults
 		if inForce {
 			c.From, c.assumed = &p.Default, false
 		}
@@ -181,6 +184,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 		c.satisfied = v.bound + ", by default"
 	}
 }
+
+// sharedShare is what a trainer's engine is usually given of a card that both work on. A default above it is seldom what a run has.
+const sharedShare = 0.5
 
 // leastValue takes a value that helps whatever the setting is now, unless it is that already.
 func (c *change) leastValue() {

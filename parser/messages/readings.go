@@ -48,6 +48,17 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"Of the allocated memory 67.60 GiB is allocated by PyTorch"},
 		},
 		{
+			Name:     "reading.device",
+			Literals: []string{"device memory used/total (GB): "},
+			Expr:     `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] [^:]{1,80}: [\d.]{1,12}, [^:]{1,40}: [\d.]{1,12}, )?device memory used/total \(GB\): (?<used_gib>\d{1,5}(?:\.\d{1,3})?)/(?<total_gib>\d{1,5}(?:\.\d{1,3})?)`,
+			Gauge:    true, Source: "verl, utils/profiler/performance.py; AReaL, api/io_struct.py",
+			Match: []pattern.Sample{{
+				Line: "Before resume SGLang weights in sharding manager, memory allocated (GB): 30.61, memory reserved (GB): 31.20, device memory used/total (GB): 39.10/79.15",
+				Want: parser.Fields{"label": "Before resume SGLang weights in sharding manager", "used": "41983305318", "total": "84986665370"},
+			}},
+			NoMatch: []string{"device memory used: 39.10"},
+		},
+		{
 			Name:     "reading.card_named",
 			Literals: []string{"mem_allocated", "memory_allocated"},
 			Expr:     `\bmem(?:ory)?_allocated[ =:]{1,3}(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,

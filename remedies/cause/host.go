@@ -57,6 +57,7 @@ var host = []hypothesis{
 		evidence: []weighed{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
 			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
+			{proof, holdsWeights},
 		},
 		excludes: []clue{hierarchicalCache},
 		figure: func(in *Input) (string, *int64) {
@@ -181,6 +182,15 @@ func oneLoads(in *Input) (string, *int64) {
 		text += fmt.Sprintf(", %.1f times the weights in 16 bits (%s)", float64(n)/float64(2*p), classifier.GiB(2*p))
 	}
 	return text, &n
+}
+
+// holdsWeights says that a process of several held the whole model and more before the first step was done.
+func holdsWeights(in *Input) string {
+	p := in.Parameters.Value
+	if !in.host() || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
+		return ""
+	}
+	return fmt.Sprintf("one of %d processes held %s before the first step, and the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
 }
 
 func (in *Input) storeFull() bool {
