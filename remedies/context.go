@@ -177,6 +177,9 @@ func (ctx *Context) gpus() (int64, bool) {
 	if n := ctx.run.WorldSize; n != nil && *n > 0 {
 		return int64(*n), true
 	}
+	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
+		return n, true
+	}
 	return 0, false
 }
 

@@ -45,6 +45,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"names": {"the failure names %s", "the failure does not name %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.messageContains(w)), "the failure names " + w}
 		}},
+		"stack": {"the stack passes through %s", "the stack does not pass through %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.passesThrough(w)), "the stack passes through " + w}
+		}},
 		"set": {"%s is set", "%s is not set", isSet},
 
 		"dynamic_batch":   {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},

@@ -139,6 +139,9 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if c.satisfied == "" {
 		c.note = otherNames(ctx, names, &c)
 	}
+	if c.From != nil && c.To != nil && isNone(*c.From) && p.Direction == "set" && strings.EqualFold(*c.To, "false") {
+		c.From = nil // nobody set it: that is not the value
+	}
 	if c.To == nil {
 		if !found && c.ComputedFrom == "" {
 			c.ComputedFrom = usualStep(ctx, p)
@@ -164,6 +167,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 	now, from := p.Default, p.Default+" by default: "
 	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
+	}
+	if p.Next == "raise_stage" && !shownWhole(ctx) {
+		now = "" // a configuration of its own has it
 	}
 	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
 		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
@@ -422,6 +428,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 	switch {
 	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
 		return f.key, "python" // a script of one's own: as it writes it itself
+	case syntax == "flag" && own && form == "yaml":
+		return f.key, "yaml"
 	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
 		return f.key, "flag" // as the command line of this run writes it
 	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):
