@@ -166,8 +166,8 @@ func (f *file) stepped(line int, h *envelope.Header) {
 // courses are the messages that programs print again and again, and whose memory each is about. Others are sizes of the start.
 var courses = map[string]string{
 	"reading.card": "gpu", "reading.card_named": "gpu", "reading.peak": "gpu", "verl.peak": "gpu", "deepspeed.memory": "gpu", "megatron.memory": "gpu",
-	"slime.memory": "gpu", "torchtitan.memory": "gpu",
-	"reading.host": "host", "reading.node": "host", "deepspeed.host_memory": "host", "ggml.prompt_cache": "host",
+	"slime.memory": "gpu", "torchtitan.memory": "gpu", "reading.gpu": "gpu",
+	"reading.rss": "host", "reading.host": "host", "reading.node": "host", "deepspeed.host_memory": "host", "ggml.prompt_cache": "host",
 }
 
 // tracks are the phases of an input's writers, the first ranks first.

@@ -56,6 +56,32 @@ func TestAPeakGrowsOnlyByAboutTheSameEachTime(t *testing.T) {
 	}
 }
 
+func TestAFewReadingsOfStepsGrowWhenTheyDouble(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib   []int64
+		steps int
+		grows bool
+	}{
+		"by about the same each time": {[]int64{214, 455, 694, 839}, 10, true},
+		"less than twice":             {[]int64{214, 255, 294, 339}, 10, false},
+		"a jump and little more":      {[]int64{100, 290, 300, 310}, 10, false},
+		"readings of no step":         {[]int64{214, 455, 694, 839}, 0, false},
+		"two readings":                {[]int64{214, 455}, 10, false},
+		"little memory":               {[]int64{1, 2, 3}, 10, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trend Trend
+			for i, n := range c.gib {
+				g := &parser.Gauge{Name: "reading.host", Fields: parser.Fields{"used": strconv.FormatInt(n<<30, 10)}}
+				trend = trend.with(g).sample(g, i*c.steps-1+min(c.steps, 1))
+			}
+			assert.Equal(t, c.grows, trend.grows())
+		})
+	}
+}
+
 func TestWhatASleepingEngineLeavesMultiplies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

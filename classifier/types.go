@@ -129,7 +129,15 @@ func (t Trend) grows() bool {
 	if t.Peak && (t.Rises < t.Count-1 || t.Most > 2*t.Least) {
 		return false
 	}
-	return t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
+	return t.doubles() || t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
+}
+
+// doubles says that a few readings of different steps suffice: each rose by about the same, to twice the first one and more.
+func (t Trend) doubles() bool {
+	const few = 3
+	n := len(t.Points)
+	return t.Count >= few && t.Rises == t.Count-1 && t.Most <= 2*t.Least && t.Last >= 2*t.First && t.Last-t.First >= 4<<30 &&
+		n >= few && t.Points[0].Step >= 0 && t.Points[n-1].Step >= t.Points[0].Step+few-1
 }
 
 // multiplies says that a reading is twice its first one and gibibytes more: what an engine leaves on the card when it

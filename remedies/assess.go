@@ -33,6 +33,7 @@ type assessment struct {
 	supported bool
 	doubtful  bool
 	movable   bool   // a value is known and another one is to be had
+	assumed   bool   // the value now is assumed to be the default
 	topic     string // of the item
 	result    outcome
 	late      bool // only tells more, or is a last resort: nothing to start with
@@ -50,6 +51,7 @@ func combine(c candidate, changes []change, e estimate, d decision) assessment {
 	it := c.item
 	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort}
 	_, a.movable = movable(changes)
+	a.assumed = slices.ContainsFunc(changes, func(c change) bool { return c.assumed })
 	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: it.Caution, Source: sourceOf(c.guide, it)}
 	for _, ch := range open(changes) {
 		if ch.To != nil && ch.ComputedFrom == "" {

@@ -58,6 +58,7 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	run = asOf(run, &in.Root)
 	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
+	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
@@ -67,6 +68,17 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.request = explainRequest(ctx)
 	ctx.setup = setupOf(ctx)
 	return ctx
+}
+
+// withBackend is the run with DeepSpeed as its backend where settings name its stage, and nothing names a backend.
+func withBackend(ctx *Context) *classifier.Run {
+	n, ok := ctx.settings.integer(zeroStage...)
+	if ctx.run.Backend != "" || !ok || n < 1 || n > 3 {
+		return ctx.run
+	}
+	out := *ctx.run
+	out.Backend = "deepspeed"
+	return &out
 }
 
 // mostText bounds how much of the evidence is searched for words.
@@ -164,6 +176,9 @@ func (ctx *Context) gpus() (int64, bool) {
 	}
 	if n := ctx.run.WorldSize; n != nil && *n > 0 {
 		return int64(*n), true
+	}
+	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
+		return n, true
 	}
 	return 0, false
 }

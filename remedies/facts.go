@@ -45,6 +45,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"names": {"the failure names %s", "the failure does not name %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.messageContains(w)), "the failure names " + w}
 		}},
+		"stack": {"the stack passes through %s", "the stack does not pass through %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.passesThrough(w)), "the stack passes through " + w}
+		}},
 		"set": {"%s is set", "%s is not set", isSet},
 
 		"dynamic_batch":   {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
@@ -126,6 +129,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"limit_below_card": {"a limit below the card's size is set for the process", "no limit below the card's size", limitBelowCard},
 		"moe":              {"a model with experts", "a model without experts", experts},
 		"batch_unknown":    {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
+		"pairs":            {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
 		"moves_peak":       {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},

@@ -128,6 +128,9 @@ func stray(ctx *Context, _ string) verdict {
 // asynchronous ones, the others when their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
 	const together, apart = "trainer and engine share the card in this run", "trainer and engine have GPUs of their own"
+	if ctx.run.Application == "prime_rl" {
+		return verdict{no, apart}
+	}
 	switch ctx.run.Framework {
 	case "verl":
 		if ctx.stackContains(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(ctx.root.Process), "detach") ||

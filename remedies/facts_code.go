@@ -77,7 +77,7 @@ func logits(ctx *Context, _ string) verdict {
 	}
 	at, _ := failedPlace(ctx)
 	if at != memory.Elsewhere && at != memory.Unnamed && at != memory.Logits ||
-		!ctx.stackContains(8, "logits", "lm_head", "log_softmax", "logprobs", "log_probs", "logps", "cross_entropy", "entropy", "vocab_parallel", "logsumexp") {
+		!callsOn(ctx, 8, "logits", "lm_head", "log_softmax", "logprobs", "log_probs", "logps", "cross_entropy", "entropy", "vocab_parallel", "logsumexp") {
 		return verdict{no, "the stack does not end in the logits"}
 	}
 	why := "the request came from the logits, the tensor of tokens times vocabulary"
@@ -85,6 +85,23 @@ func logits(ctx *Context, _ string) verdict {
 		why += fmt.Sprintf(" (%s)", v)
 	}
 	return verdict{yes, why}
+}
+
+// callsOn says that one of the innermost n frames is a function with one of the words, or that its code works on something
+// called so. What an outer frame's call is assigned to never came to be.
+func callsOn(ctx *Context, n int, words ...string) bool {
+	all := ctx.root.Trace.Frames
+	all = all[max(0, len(all)-n):]
+	for i := range all {
+		code := all[i].Code
+		if i < len(all)-1 {
+			code = called(code)
+		}
+		if containsAny(strings.ToLower(all[i].Func+" "+code), words) {
+			return true
+		}
+	}
+	return false
 }
 
 // fullScores says that attention built its scores in full: samples x heads x length x length.

@@ -64,7 +64,7 @@ func engineProcess(ctx *Context, _ string) verdict {
 		return verdict{}
 	}
 	for i := max(0, len(t.Frames)-12); i < len(t.Frames); i++ {
-		if containsAny(t.Frames[i].File, []string{"/vllm/", "/sglang/"}) {
+		if containsAny(slashed(t.Frames[i].File), []string{"/vllm/", "/sglang/"}) {
 			return verdict{yes, "the stack ends inside the inference engine"}
 		}
 	}

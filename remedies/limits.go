@@ -152,6 +152,9 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		l.How = "(" + l.How + ")"
 	}
 	l.How = fmt.Sprintf("%d x %s", n, l.How)
+	if ctx.is("pairs") {
+		l.Samples, l.Tokens, l.How = 2*l.Samples, 2*l.Tokens, "2 x "+l.How // the chosen answers and the rejected ones
+	}
 	if p, ok := ctx.settings.integer(b.parts...); ok && len(b.parts) > 0 && p > 1 {
 		l.Tokens, l.How = ceilDiv(l.Tokens, p), l.How+fmt.Sprintf(" / %d", p)
 	}

@@ -291,6 +291,9 @@ var dear = []string{"more-gpus", "engine-tp", "train-tp"}
 // withoutTrainersSettings says that a program need not know what trainers are told.
 func withoutTrainersSettings(ctx *Context) bool {
 	p := programOf(ctx.run)
+	if ctx.settings.has("per_device_train_batch_size") {
+		return false
+	}
 	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
 }
 
@@ -306,7 +309,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return tooLittle
 	case p.FitsWorstCase != nil && !*p.FitsWorstCase:
 		return notAtWorst
-	case a.doubtful:
+	case a.doubtful, a.assumed && ctx.resource != "gpu":
 		return withoutValue
 	case a.supported || a.movable:
 		return mayFit

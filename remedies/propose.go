@@ -17,6 +17,7 @@ type change struct {
 	parameter *Parameter
 	satisfied string // not empty: nothing is left to do, and why
 	unset     string // not empty: nobody set it, and what tells that
+	assumed   bool   // the log does not tell the value now: the next one follows from a default
 	missing   string // not empty: the run's version does not know the setting, and why
 	note      string // what the setting is called in other versions
 	freed     *int64 // bytes, where the value's arithmetic tells
@@ -132,13 +133,14 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		} else if v.to != "" && allowed(p, *c.From, v.to) {
 			c.To, c.ComputedFrom, c.freed = &v.to, v.how, v.freed
 		}
-	case p.Next != "" && p.Default != "" && names.defaults:
-		if v := nextValue(&paramQuery{ctx, p, p.Default}); v.to != "" && allowed(p, p.Default, v.to) {
-			c.To, c.ComputedFrom, c.freed = &v.to, p.Default+" by default: "+v.how, v.freed
-		}
+	case p.Next != "" && !found:
+		c.assume(ctx, names)
 	}
 	if c.satisfied == "" {
 		c.note = otherNames(ctx, names, &c)
+	}
+	if c.From != nil && c.To != nil && isNone(*c.From) && p.Direction == "set" && strings.EqualFold(*c.To, "false") {
+		c.From = nil // nobody set it: that is not the value
 	}
 	if c.To == nil {
 		if !found && c.ComputedFrom == "" {
@@ -153,6 +155,63 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.Snippet = snippet(&c.Change, p.Plus && !found)
 	}
 	return c, true
+}
+
+// assume fills in the next value of a setting that the log does not tell: from what the failed request tells of it, from the
+// program's default, or the least that works. Lengths are set for each task, so that no default tells anything.
+func (c *change) assume(ctx *Context, names *naming) {
+	p := c.parameter
+	if l := leverOf("", []Change{c.Change}); l != nil && l.id == "length" && !names.defaults {
+		return
+	}
+	now, from := p.Default, p.Default+" by default: "
+	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
+		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
+	}
+	if p.Next == "raise_stage" && !shownWhole(ctx) {
+		now = "" // a configuration of its own has it
+	}
+	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
+		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
+	}
+	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) {
+		c.leastValue()
+		return
+	}
+	v := nextValue(&paramQuery{ctx, p, now})
+	inForce := now == p.Default && shownWhole(ctx)
+	switch {
+	case v.to != "" && allowed(p, now, v.to):
+		c.To, c.ComputedFrom, c.freed, c.assumed = &v.to, from+v.how, v.freed, !names.defaults
+		if inForce {
+			c.From, c.assumed = &p.Default, false
+		}
+	case v.bound != "" && inForce:
+		c.satisfied = v.bound + ", by default"
+	}
+}
+
+// sharedShare is what a trainer's engine is usually given of a card that both work on. A default above it is seldom what a run has.
+const sharedShare = 0.5
+
+// leastValue takes a value that helps whatever the setting is now, unless it is that already.
+func (c *change) leastValue() {
+	switch p := c.parameter; {
+	case strings.HasPrefix(p.Next, "halve_micro") && p.Min == "1" && p.Next != "halve_micro_global":
+		one := "1"
+		c.To, c.ComputedFrom = &one, "one sample, the least there is; the log does not show what it is now"
+	case p.Next == "raise_stage" && p.Max == "3":
+		three := "3"
+		c.To, c.ComputedFrom = &three, "stage 3 also splits the parameters"
+	}
+}
+
+// tokensAsked is how many tokens the failed micro-batch had, where its request tells.
+func tokensAsked(ctx *Context) (int64, bool) {
+	if len(ctx.request) == 0 || !ctx.request[0].Seen || ctx.request[0].Low < tokenStep {
+		return 0, false
+	}
+	return ctx.request[0].Low, true
 }
 
 // usualStep is how far a value goes at first where the log does not tell what it is now, in words; empty where nothing is usual.
@@ -247,13 +306,19 @@ func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
 	}
+	return shownWhole(ctx)
+}
+
+// shownWhole says that the log shows the run's command line with its settings, and no file that holds more of them.
+func shownWhole(ctx *Context) bool {
 	n := 0
 	for k, v := range ctx.run.Config {
-		if v.Form == "command" && strings.HasPrefix(k, "--") {
-			n++
-		}
-		if v.Form == "megatron" || v.Form == "repr" || v.Form == "yaml" || k == "--config" || k == "--args" {
+		plain := strings.TrimLeft(k, "-")
+		switch {
+		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
 			return false // the settings are told elsewhere
+		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):
+			n++
 		}
 	}
 	return n >= leastFlags
@@ -363,9 +428,11 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 	switch {
 	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
 		return f.key, "python" // a script of one's own: as it writes it itself
+	case syntax == "flag" && own && form == "yaml":
+		return f.key, "yaml"
 	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
 		return f.key, "flag" // as the command line of this run writes it
-	case syntax == "yaml" && form == "overrides" && strings.Contains(f.key, "."):
+	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):
 		return plain, "hydra"
 	}
 	return key, syntax

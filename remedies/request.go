@@ -27,7 +27,26 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, rankShape(ctx)
 	q.Making, q.Fresh = newTensor(ctx)
 	q.Vocab, q.VocabOf = rankVocabulary(ctx)
+	if q.Vocab.Value == 0 && place == memory.Logits {
+		q.Vocab.Value = vocabularyThatFits(q)
+	}
 	return memory.Explain(q)
+}
+
+// vocabularyThatFits is the vocabulary of a known model with which all tokens that the settings allow have the size of the
+// request, 0 when none does.
+func vocabularyThatFits(q *memory.Request) int64 {
+	if q.Limit == nil || q.Limit.Budget {
+		return 0
+	}
+	for _, width := range []int64{4, 2} {
+		for _, v := range memory.Vocabularies() {
+			if q.Size.Holds(q.Limit.Tokens * v * width) {
+				return v
+			}
+		}
+	}
+	return 0
 }
 
 // rankVocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
@@ -129,7 +148,17 @@ func called(code string) string {
 	return code
 }
 
-func slashed(path string) string { return strings.ReplaceAll(path, "\\", "/") }
+// slashed is a path with slashes, of a library the part behind the folder that libraries are in: an environment may be
+// called as one of them.
+func slashed(path string) string {
+	path = strings.ReplaceAll(path, "\\", "/")
+	for _, folder := range []string{"/site-packages/", "/dist-packages/"} {
+		if i := strings.LastIndex(path, folder); i >= 0 {
+			return path[i+len(folder)-1:]
+		}
+	}
+	return path
+}
 
 // passes says that a file only passes calls on.
 func passes(file string) bool { return containsAny(slashed(file), passing) }

@@ -22,6 +22,12 @@ func marginOf(total int64) int64 { return total / 20 }
 func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	short, ok := q.shortfall()
 	t := q.root.Total
+	if room, total, found := roomBeforeWake(q.Context); found && !ok {
+		m := marginOf(total)
+		if to := float64(room-m) / float64(total); to < f-firstGuess {
+			return f - to, fmt.Sprintf(": %s of %s was free before it woke, less %s of margin", classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
+		}
+	}
 	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
 		if v, ok := parseNumber(q.p.Value); ok && v > 0 && v < f && ofWhatIsFree(q.p.Key) {
 			return f - v, ", the document's value: the log does not show how much was missing"
@@ -31,6 +37,19 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	base, of := shareBase(q)
 	m := marginOf(*t)
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
+}
+
+// roomBeforeWake is what was free on a card before a sleeping engine took its memory back, and the card's size.
+func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
+	for _, g := range slices.Backward(ctx.run.Gauges) {
+		label := strings.ToLower(g.Fields["label"])
+		used, ok1 := g.Fields.Int("used")
+		all, ok2 := g.Fields.Int("total")
+		if g.Name == "reading.device" && ok1 && ok2 && used < all && strings.Contains(label, "before") && containsAny(label, []string{"resume", "wake", "onload"}) {
+			return all - used, all, true
+		}
+	}
+	return 0, 0, false
 }
 
 // freeShares are settings that share out what is free once the weights are loaded, not the card (TensorRT-LLM

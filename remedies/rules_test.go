@@ -119,7 +119,7 @@ func TestNextValues(t *testing.T) {
 		{"a huge request still leaves one sample", run("verl", micro, "4"), tight(gpuOOM("forward"), 70, .01), "verl.actor.micro-batch-size", micro, "1"},
 		{"an override with a plus sign", run("verl", "+"+micro, "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "2"},
 		{"only the last parts", run("verl", "actor.ppo_micro_batch_size_per_gpu", "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "2"},
-		{"a bare key that several models share tells nothing", run("verl", "ppo_micro_batch_size_per_gpu", "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "nil"},
+		{"a bare key that several models share tells nothing", run("verl", "ppo_micro_batch_size_per_gpu", "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "1"},
 		{"an unset value", run("verl", micro, "None"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "nil"},
 		{
 			"verl's token budget", run("verl", actor+"use_dynamic_bsz", "True", budget, "16384", "data.max_prompt_length", "1024", "data.max_response_length", "4096",
@@ -193,7 +193,7 @@ func TestNextValues(t *testing.T) {
 			"Ray's store is doubled", run("verl", "object_store_memory", "10737418240"), recognised("ray.object_store_full", killed("rollout", "in object store because it is full")),
 			"ray-memory.store-size", "--object-store-memory", "21474836480",
 		},
-		{"a number is not", run("verl"), gpuOOM("backward"), "verl.actor.micro-batch-size", micro, "nil"},
+		{"one sample, whatever it is now", run("verl"), gpuOOM("backward"), "verl.actor.micro-batch-size", micro, "1"},
 		{"ZeRO goes up a stage", run("openrlhf", "--zero_stage", "2"), gpuOOM("backward"), "openrlhf.zero-stage", "--zero_stage", "3"},
 		{"and stops at 3", run("openrlhf", "--zero_stage", "3"), gpuOOM("backward"), "openrlhf.zero-stage", "--zero_stage", "-"},
 		{"SGLang's prefill", run("sglang", "chunked_prefill_size", "4096"), gpuOOM("rollout"), "sglang.chunked-prefill", "--chunked-prefill-size", "2048"},

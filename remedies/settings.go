@@ -145,7 +145,7 @@ func shown(v string) string {
 // isNone says that a value is written but not set.
 func isNone(v string) bool {
 	switch strings.ToLower(strings.Trim(v, `"' `)) {
-	case "", "none", "null", "~":
+	case "", "none", "null", "~", "unset":
 		return true
 	}
 	return false

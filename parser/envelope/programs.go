@@ -54,8 +54,9 @@ var programs = []format{
 	},
 	{
 		name: "AReaL's merged log", writer: "AReaL's merged.log: a role padded to ten columns",
-		template: `[{{process=rollout}|{worker}}]{pad:10}`, label: "p{process}",
+		template: `[{{process=rollout|trainer}|{worker}}]{pad:10}`, label: "p{process}",
 		match: []sample{
+			{`[trainer] text`, `text`, `process=trainer; stream=ptrainer`},
 			{`[main]    (AReaL) 20250601-10:00:00.123 X INFO: text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=X; process=main; stream=pmain`},
 			{`[rollout] text`, `text`, `process=rollout; stream=prollout`},
 		},

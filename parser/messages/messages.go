@@ -61,7 +61,7 @@ var tables = [][]table{
 	elasticPatterns,
 	dataloaderPatterns,
 	// what the run runs on
-	{gpuPatterns},
+	{gpuPatterns, readingPatterns},
 	// frameworks: markers, identities, recoveries
 	verlPatterns,
 	{arealPatterns},

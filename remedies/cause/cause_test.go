@@ -317,6 +317,14 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"the head, with recomputation off", "logits", failure("gpu", "forward", at(memory.Logits), setting("gradient_checkpointing", "false")),
 			failure("gpu", "forward", at(memory.MLP), setting("gradient_checkpointing", "false")),
 		},
+		{
+			"a rank that holds the whole model before the first step", "host_load", failure("host", "unknown", parameters(35e9, 16), largest("python", "python")),
+			failure("host", "unknown", parameters(35e9, 16), largest("python", "python"), func(in *Input) { in.LastStep = number(3) }),
+		},
+		{
+			"a rank above the first shows that others share the states", "activations", failure("gpu", "backward", parameters(13e9, 0), setting("finetuning_type", "full"), func(in *Input) { in.Rank = number(7) }),
+			failure("gpu", "backward", parameters(13e9, 0), setting("finetuning_type", "full"), func(in *Input) { in.Rank = number(0) }),
+		},
 		{"the host's readings grow", "leak_over_steps", failure("host", "training", grown("reading.host")), failure("host", "training", grown("reading.card"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,6 +57,7 @@ var host = []hypothesis{
 		evidence: []weighed{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
 			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
+			{proof, holdsWeights},
 		},
 		excludes: []clue{hierarchicalCache},
 		figure: func(in *Input) (string, *int64) {
@@ -127,8 +128,7 @@ var host = []hypothesis{
 		excludes: []clue{when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
 		figure: func(in *Input) (string, *int64) {
 			if t, ok := in.growth(); ok {
-				n := (t.Last - t.First) / int64(t.Count-1)
-				return fmt.Sprintf("memory grows by %s per reading: %s to %s in %d readings", classifier.GiB(n), classifier.GiB(t.First), classifier.GiB(t.Last), t.Count), &n
+				return growthFigure(&t)
 			}
 			return "memory grows from step to step", nil
 		},
@@ -184,6 +184,15 @@ func oneLoads(in *Input) (string, *int64) {
 	return text, &n
 }
 
+// holdsWeights says that a process of several held the whole model and more before the first step was done.
+func holdsWeights(in *Input) string {
+	p := in.Parameters.Value
+	if !in.host() || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
+		return ""
+	}
+	return fmt.Sprintf("one of %d processes held %s before the first step, and the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
+}
+
 func (in *Input) storeFull() bool {
 	return in.host() && saw("full", "ray.object_store_full", "ray.object_store_pinned")(in) != ""
 }
@@ -210,12 +219,31 @@ var (
 
 // growth is the reading of the memory that ran out which grew.
 func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
+	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
-	if i < 0 || in.Phase == "init" || in.Phase == "checkpoint" {
+	if i < 0 || in.Phase == "init" || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
 		return classifier.Trend{}, false
 	}
 	return in.Growth[i], true
+}
+
+// growthFigure says by how much a reading grows: a step, where the readings tell their steps.
+func growthFigure(t *classifier.Trend) (string, *int64) {
+	from, to := classifier.GiB(t.First), classifier.GiB(t.Last)
+	var rises []int64
+	steps := 0
+	for i := 1; i < len(t.Points); i++ {
+		if n := t.Points[i].Step - t.Points[i-1].Step; n > 0 && t.Points[i-1].Step >= 0 {
+			rises, steps = append(rises, (t.Points[i].Bytes-t.Points[i-1].Bytes)/int64(n)), steps+n
+		}
+	}
+	if len(rises) >= 2 && len(rises)+1 >= len(t.Points) {
+		slices.Sort(rises)
+		n := rises[len(rises)/2]
+		return fmt.Sprintf("memory grows by %s per step: %s to %s in %d steps", classifier.GiB(n), from, to, steps), &n
+	}
+	n := (t.Last - t.First) / int64(max(t.Rises, 1))
+	return fmt.Sprintf("memory grows by %s per reading: %s to %s in %d readings", classifier.GiB(n), from, to, t.Count), &n
 }
 
 // growing says that what is in use grew from reading to reading.

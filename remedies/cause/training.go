@@ -322,7 +322,7 @@ func statesFill(in *Input) string {
 	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
 		return ""
 	}
-	if in.GPUs == 0 && in.Backend != "" && in.Backend != "ddp" {
+	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {
 		return "" // over how many they are split, nothing tells
 	}
 	least, how := in.leastStates(p)

@@ -1,5 +1,7 @@
 package memory
 
+import "slices"
+
 // Model holds the sizes of a language model. Zero means that a size is not known.
 type Model struct {
 	Name         string // as its publisher writes it, without suffixes of variants: "Qwen2.5-7B"
@@ -111,4 +113,14 @@ var models = []Model{
 	{Name: "phi-4", Parameters: 14_659_507_200, Vocab: 100352, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 10, Intermediate: 17920},
 	{Name: "gpt-oss-20b", Vocab: 201088, Hidden: 2880, Layers: 24, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
 	{Name: "gpt-oss-120b", Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
+}
+
+// Vocabularies are the sizes of the vocabularies of the known models, each once, ascending.
+func Vocabularies() []int64 {
+	var out []int64
+	for i := range models {
+		out = append(out, models[i].Vocab)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -148,7 +148,9 @@ const changeColumn = 76
 // writeChange writes a setting as it is to be pasted, with its old value as a comment.
 func writeChange(p *page, c *Change) {
 	note := ""
-	if c.From != nil {
+	if byDefault, _, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok {
+		note = "# " + clip(byDefault) + wordByDefault
+	} else if c.From != nil {
 		note = wordWas + clip(*c.From)
 	}
 	lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")

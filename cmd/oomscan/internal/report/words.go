@@ -43,6 +43,7 @@ const (
 	wordCosts          = "Costs: "
 	wordFirst          = "Note: "
 	wordNext           = "Next: "
+	wordByDefault      = " by default"
 	wordWas            = "# was "
 	wordNow            = "now "
 	wordProcess        = "process"

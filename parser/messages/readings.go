@@ -1,0 +1,141 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// The names that scripts give to what a process or its node uses, and to what is in use on a card.
+const (
+	hostName = `(?:rss|(?:cpu|host|system|process|resident|node)[ _-]?(?:mem(?:ory)?|ram)|ram)`
+	cardName = `(?:(?:gpu|cuda)[ _-]?(?:mem(?:ory)?|ram)|vram)`
+)
+
+// named is an expression for a reading that stands behind its name: the unit is part of the name, or follows the number.
+func named(name, field string) string {
+	const number = `\d{1,7}(?:\.\d{1,6})?`
+	return `(?i:\b` + name + `(?:[ _-](?:used|usage|allocated|rss))?)(?:` +
+		`[ _]?[(\[]?(?:[Gg][Ii]?[Bb][)\]'"]{0,2}[:= ]{1,3}(?<` + field + `_gib>` + number + `)|[Mm][Ii]?[Bb][)\]'"]{0,2}[:= ]{1,3}(?<` + field + `_mib>` + number + `))\b` +
+		`|\]?(?: (?:before|after|now|at|is))?(?: (?:iter|iteration|step|epoch|batch) \d{1,9})?[:=]?(?: {1,4}|(?<==))(?<` + field + `_sz>` + number + ` ?[KMGT]i?B)\b)`
+}
+
+// beforeDigits are the literals of a name that is too short to be searched for without the first digit of its number.
+func beforeDigits(names ...string) []string {
+	var out []string
+	for _, n := range names {
+		for d := '1'; d <= '9'; d++ {
+			out = append(out, n+string(d))
+		}
+	}
+	return out
+}
+
+// readingPatterns are readings of memory that programs print again and again: how they go over the steps tells a leak.
+func readingPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "reading.card",
+			Literals: []string{"allocated ", "allocated: ", "allocated=", "Allocated: ", "Allocated = "},
+			Expr:     `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] memory allocated \(GB\): (?<allocated_gib>\d{1,4}(?:\.\d{1,3})?)|\b[aA]llocated(?:: | |= ?| = )(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b)`,
+			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated; AReaL, api/io_struct.py; verl, utils/debug",
+			Match: []pattern.Sample{
+				{Line: "Memory-Usage after onload model: memory allocated (GB): 14.51, memory reserved (GB): 20.1", Want: parser.Fields{"label": "after onload model", "allocated": "15579993866"}},
+				{Line: "Before update, memory allocated (GB): 14.51, memory reserved (GB): 20.1", Want: parser.Fields{"label": "Before update", "allocated": "15579993866"}},
+				{Line: "step 3 allocated 2.91 GiB", Want: parser.Fields{"allocated": "3124588708"}},
+				{Line: "step 3 allocated: 2.91 GB", Want: parser.Fields{"allocated": "3124588708"}},
+				{Line: "mem allocated 4412 MB, loss 1.2", Want: parser.Fields{"allocated": "4626317312"}},
+			},
+			NoMatch: []string{"Of the allocated memory 67.60 GiB is allocated by PyTorch"},
+		},
+		{
+			Name:     "reading.device",
+			Literals: []string{"device memory used/total (GB): "},
+			Expr:     `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] [^:]{1,80}: [\d.]{1,12}, [^:]{1,40}: [\d.]{1,12}, )?device memory used/total \(GB\): (?<used_gib>\d{1,5}(?:\.\d{1,3})?)/(?<total_gib>\d{1,5}(?:\.\d{1,3})?)`,
+			Gauge:    true, Source: "verl, utils/profiler/performance.py; AReaL, api/io_struct.py",
+			Match: []pattern.Sample{{
+				Line: "Before resume SGLang weights in sharding manager, memory allocated (GB): 30.61, memory reserved (GB): 31.20, device memory used/total (GB): 39.10/79.15",
+				Want: parser.Fields{"label": "Before resume SGLang weights in sharding manager", "used": "41983305318", "total": "84986665370"},
+			}},
+			NoMatch: []string{"device memory used: 39.10"},
+		},
+		{
+			Name:     "reading.card_named",
+			Literals: []string{"mem_allocated", "memory_allocated"},
+			Expr:     `\bmem(?:ory)?_allocated[ =:]{1,3}(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,
+			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated",
+			Match:   []pattern.Sample{{Line: "[Epoch 1] mem_allocated: 4412 MB", Want: parser.Fields{"allocated": "4626317312"}}},
+			NoMatch: []string{"perf/max_memory_allocated_gb:61.2"},
+		},
+		{
+			Name:     "reading.peak",
+			Literals: []string{"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "  memory: ", ", memory: ", "max_mem: ", "max mem: "},
+			Expr: `(?:memory/(?:max_allocated \(GiB\)|max_mem_allocated\(gib\))'?: (?<max_allocated_gib>\d{1,4}(?:\.\d{1,6})?)` +
+				`|\bdata_time: \d{1,6}\.\d{1,6}(?:  |, )memory: (?<max_allocated_mib>\d{1,7})\b|\bmax[_ ]mem: (?<max_allocated_mib>\d{1,7})(?:M\b|\b))`,
+			Gauge: true, Source: "axolotl, core/trainers/base.py; mmengine, mmcv and detectron2: torch.cuda.max_memory_allocated after each step",
+			Match: []pattern.Sample{
+				{Line: "{'loss': 1.93, 'memory/max_active (GiB)': 60.41, 'memory/max_allocated (GiB)': 60.5}", Want: parser.Fields{"max_allocated": "64961380352"}},
+				{Line: "Epoch [1][50/500] time: 0.412, data_time: 0.011, memory: 5120, loss_cls: 0.4021", Want: parser.Fields{"max_allocated": "5368709120"}},
+			},
+			NoMatch: []string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210"},
+		},
+		{
+			Name:     "verl.peak",
+			Literals: []string{"perf/max_memory_allocated_gb"},
+			Expr:     `perf/max_memory_allocated_gb[:=] ?(?<max_allocated_gib>\d{1,6}(?:\.\d{1,6})?)`,
+			Gauge:    true, Source: "verl, workers/fsdp_workers.py, megatron_workers.py: the highest use of a card until then, after each step",
+			Match:   []pattern.Sample{{Line: "step:5 - perf/max_memory_allocated_gb:61.5 - perf/max_memory_reserved_gb:70.1", Want: parser.Fields{"max_allocated": "66035122176"}}},
+			NoMatch: []string{"perf/max_memory_reserved_gb:52.1"},
+		},
+		{
+			Name:     "reading.host",
+			Literals: []string{"perf/cpu_memory_used_gb"},
+			Expr:     `perf/cpu_memory_used_gb[:=] ?(?<used_gib>\d{1,6}(?:\.\d{1,6})?)`,
+			Gauge:    true, Source: "verl, workers/fsdp_workers.py: what the node uses after each step",
+			Match:   []pattern.Sample{{Line: "step:5 - perf/cpu_memory_used_gb:196.0", Want: parser.Fields{"used": "210453397504"}}},
+			NoMatch: []string{"perf/max_memory_reserved_gb:52.1"},
+		},
+		{
+			Name:     "reading.node",
+			Literals: []string{"host memory", "Host memory", "CPU memory", "system memory", "System memory", "RAM usage", "RAM used"},
+			Expr: `\b(?:(?:[Hh]ost|CPU|[Ss]ystem) memory(?: used| usage)?|RAM (?:used|usage))[:=]? {1,4}(?<used_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)(?: of | ?/ ?)` +
+				`(?<host_total_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)`,
+			Gauge: true, Source: "programs of all kinds: what their node uses",
+			Match: []pattern.Sample{
+				{Line: "[rank0] host memory used 1402.8 GiB of 2015.0 GiB (104 of 163 files)", Want: parser.Fields{"used": "1506245030707", "host_total": "2163589775360"}},
+				{Line: "step 40 | CPU memory: 243.1GB / 251.8GB", Want: parser.Fields{"used": "261026637414", "host_total": "270368191283"}},
+				{Line: "RAM usage: 61 GiB/64 GiB", Want: parser.Fields{"used": "65498251264", "host_total": "68719476736"}},
+			},
+			NoMatch: []string{"GPU memory used 70.1 GiB of 79.2 GiB", "host memory is full", "pinned host memory 4.0 GiB"},
+		},
+		{
+			Name: "reading.rss",
+			Literals: append(beforeDigits(" | rss ", " | RSS "),
+				"host rss ", "Host RSS", "process rss ", "Process RSS", "worker rss ", "rss before ", "rss after ", "rss used", "RSS used", "rss_gb", "rss_mb", "RSS usage", "RSS (GB", "RSS (MB", "rss (GB", "rss (MB",
+				"CPU Mem", "CPU mem", "cpu mem", "cpu_mem", "CPU RAM", "cpu_ram", "host mem", "host_mem", "Host mem", "process mem", "Process mem", "process_mem", "resident memory",
+				"RAM (GB", "RAM (GiB", "ram_gb", "svmem(total="),
+			Expr:  named(`(?<!max |peak |Peak |Max |max_|peak_|pinned |GPU |perf/)`+hostName, "used") + `|svmem\(total=(?<host_total_b>\d{1,16}), available=\d{1,16}, percent=[\d.]{1,6}, used=(?<used_b>\d{1,16})`,
+			Gauge: true, Source: "scripts that print psutil's figures: what a process or its node uses", Also: []string{"reading.node", "reading.host"},
+			Match: []pattern.Sample{
+				{Line: "Epoch 1 | Step 200 | loss = 1.102, acc = 0.633 | rss 15.1 GB", Want: parser.Fields{"used": "16213501542"}},
+				{Line: "Saved checkpoint at step 600; host rss before 170.2 GB after 196.3 GB", Want: parser.Fields{"used": "182750858445"}},
+				{Line: "step 40 loss 2.31 CPU Mem (GB): 201.5", Want: parser.Fields{"used": "216358977536"}},
+				{Line: "{'step': 40, 'rss_gb': 12.5}", Want: parser.Fields{"used": "13421772800"}},
+				{Line: "step 12: cpu_mem_gb=91.25", Want: parser.Fields{"used": "97978941440"}},
+				{Line: "mem: svmem(total=540986540032, available=210986540032, percent=61.0, used=325986540032, free=1)", Want: parser.Fields{"host_total": "540986540032", "used": "325986540032"}},
+			},
+			NoMatch: []string{"step:5 - perf/cpu_memory_used_gb:196.0", "oom-kill: anon-rss:62001284kB, file-rss:90212kB", "peak rss 15.1 GB", "the worker's rss is unknown"},
+		},
+		{
+			Name:     "reading.gpu",
+			Literals: []string{"gpu-mem", "gpu_mem", "gpu mem", "GPU mem", "GPU Mem", "GPU_mem", "GPU RAM", "cuda mem", "cuda_mem", "CUDA mem", "VRAM us", "VRAM: ", "vram: ", "vram_gb", "gpu_ram"},
+			Expr:     named(`(?<!max |peak |Peak |Max |max_|peak_|total |free |available )`+cardName, "allocated"),
+			Gauge:    true, Source: "scripts that print what is in use on a card", Also: []string{"reading.node"},
+			Match: []pattern.Sample{
+				{Line: "[gpu-mem] iter 25: 4811 MiB of 12196 MiB", Want: parser.Fields{"allocated": "5044699136"}},
+				{Line: "iter 300 loss 0.41 GPU mem: 11.25 GB", Want: parser.Fields{"allocated": "12079595520"}},
+				{Line: "step=12 gpu_mem_used_gb=31.5", Want: parser.Fields{"allocated": "33822867456"}},
+			},
+			NoMatch: []string{"peak GPU memory: 12.1 GiB", "GPU memory is full", "gpu_memory_utilization=0.9"},
+		},
+	}
+}
