@@ -73,11 +73,23 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		}
 	}
 	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
+	out = withValues(out)
 	if set, ok := smallestSet(ctx, out); ok {
 		out = slices.Insert(out, 0, set)
 		out = out[:min(len(out), mostProposals)]
 	}
 	return out
+}
+
+// withValues leaves out the options that give nothing to type where there are others to choose from.
+func withValues(options []option) []option {
+	typed := slices.DeleteFunc(slices.Clone(options), func(o option) bool {
+		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
+	})
+	if len(typed) < fewProposals {
+		return options
+	}
+	return typed
 }
 
 // optionsOf are the options of the lists' items and of the fixes that no list has.

@@ -31,7 +31,7 @@ type naming struct {
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: map[string]int{}, defaults: p.Is(classifier.Engine) && p.Guide == g.ID || g.ID == "jax"}
+	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax"}
 	mixed := false
 	seen := map[string]bool{}
 	for i := range g.Items {
