@@ -22,7 +22,7 @@ func causeInput(ctx *Context) *cause.Input {
 	for i := range in.Evidence {
 		patterns = append(patterns, in.Evidence[i].Pattern)
 	}
-	return &cause.Input{
+	out := &cause.Input{
 		Framework: ctx.run.Framework, Backend: ctx.run.Backend, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
@@ -45,6 +45,8 @@ func causeInput(ctx *Context) *cause.Input {
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Unsharded: ctx.is("unsharded"),
 	}
+	out.Others = out.Strangers()
+	return out
 }
 
 // perNode is how many of the ranks run on one node, 0 when nobody can tell.
@@ -63,9 +65,16 @@ func perNode(ctx *Context, ranks int64) int64 {
 func listedProcesses(ctx *Context) []cause.Listed {
 	var out []cause.Listed
 	for _, g := range ctx.run.Gauges {
-		device, ok1 := g.Fields.Int("device")
-		pid, ok2 := g.Fields.Int("pid")
-		if used, ok := g.Fields.Int("used"); ok && ok1 && ok2 && g.Name == "smi.process" {
+		if g.Name != "smi.process" && g.Name != "smi.listed" {
+			continue
+		}
+		device, ok := g.Fields.Int("device")
+		pid, ok1 := g.Fields.Int("pid")
+		used, ok2 := g.Fields.Int("used")
+		if !ok {
+			device = cause.AnyDevice // a query's answer names no card
+		}
+		if ok1 && ok2 {
 			behind := g.At.Source == ctx.root.At.Source && g.At.Line > ctx.root.At.Line
 			out = append(out, cause.Listed{Device: int(device), PID: int(pid), Name: g.Fields["comm"], Bytes: used, Afterwards: behind})
 		}

@@ -66,6 +66,9 @@ type Holder struct {
 	Bytes int64
 }
 
+// AnyDevice is the card of a process that is listed without one.
+const AnyDevice = -1
+
 // Listed is a process of a card as nvidia-smi lists it.
 type Listed struct {
 	Device, PID int
