@@ -32,7 +32,7 @@ var levers = []lever{
 	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution"}, way: "down", costs: "less detail in the pictures"},
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps"},
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
-	{id: "vram-margin", keys: []string{"reserve_vram"}, costs: "less of the weights stays on the card"},
+	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states"},
 	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication"},
@@ -135,6 +135,10 @@ var inVain = map[string]struct {
 // scoresFirst is the order against the buffers of an engine that computes the scores of the whole context.
 var scoresFirst = []string{"attention", "engine-chunk", "engine-length", "kv-dtype", "engine-multimodal"}
 
+// contextToo is the order against the buffers of an engine whose cache has the size of the context: what it takes less is there
+// for them.
+var contextToo = []string{"engine-multimodal", "engine-chunk", "engine-length", "vram-margin", "kv-dtype", "attention", "layers"}
+
 // attack is what helps against a cause where a fact holds.
 type attack struct {
 	cause, fact string
@@ -149,6 +153,9 @@ var attacksThere = []attack{
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
+	{"engine_activation", "framework:llamacpp", contextToo},
+	{"engine_activation", "framework:ollama", contextToo},
+	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
 	{"host_load", "framework:ollama", []string{"engine-length", "others", "engine-quantization", "host-limit"}},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"oomscan/remedies/cause"
+	"oomscan/remedies/memory"
 )
 
 // causeInput are the facts that the causes ask for.
@@ -38,7 +39,7 @@ func causeInput(ctx *Context) *cause.Input {
 			return "", "", false
 		},
 		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx),
-		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"),
+		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx),
@@ -47,6 +48,12 @@ func causeInput(ctx *Context) *cause.Input {
 	}
 	out.Others = out.Strangers()
 	return out
+}
+
+// cacheTaken says that the engine told of its cache before it failed.
+func cacheTaken(ctx *Context) bool {
+	_, ok := memory.Reading(ctx.run, ctx.incident, "trtllm.cache")
+	return ok
 }
 
 // perNode is how many of the ranks run on one node, 0 when nobody can tell.

@@ -53,6 +53,7 @@ type Input struct {
 	EngineFailed, SharesCard                  bool
 	EngineAwake, EngineAsleep                 bool // neither: nobody can tell
 	LessThanDesired, NoRoomForCache, CacheRan bool
+	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
 	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
 	Quantized, Adapters                       bool
