@@ -3,6 +3,7 @@ package remedies
 import (
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
@@ -18,6 +19,9 @@ func causeInput(ctx *Context) *cause.Input {
 	holders := make([]cause.Holder, 0, len(r.Tasks))
 	for _, t := range r.Tasks {
 		holders = append(holders, cause.Holder{Name: t.Name, Bytes: t.RSS})
+	}
+	if len(holders) == 0 && ctx.resource == "host" && r.ProcessBytes != nil {
+		holders = append(holders, cause.Holder{Name: r.Process, Bytes: *r.ProcessBytes})
 	}
 	patterns := []string{r.Pattern}
 	for i := range in.Evidence {
@@ -46,8 +50,21 @@ func causeInput(ctx *Context) *cause.Input {
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Unsharded: ctx.is("unsharded"),
 	}
+	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
+		out.PromptCache, _ = g.Fields.Int("used")
+	}
 	out.Others = out.Strangers()
 	return out
+}
+
+// lastReading is what a run read last of a kind, in whichever of its files.
+func lastReading(run *classifier.Run, name string) (classifier.Gauge, bool) {
+	for i := len(run.Gauges) - 1; i >= 0; i-- {
+		if run.Gauges[i].Name == name {
+			return run.Gauges[i], true
+		}
+	}
+	return classifier.Gauge{}, false
 }
 
 // cacheTaken says that the engine told of its cache before it failed.
