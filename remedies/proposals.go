@@ -193,10 +193,21 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 	return out
 }
 
-// mostlyFree says that an engine found most of the card free: a neighbour that is meant to be there leaves it enough.
+// mostlyFree says that an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
 func mostlyFree(ctx *Context) bool {
 	r := ctx.root
-	return ctx.is("less_than_desired") && r.Free != nil && r.Total != nil && *r.Free >= *r.Total/4*3
+	if r.Total == nil || !ctx.is("engine_process") {
+		return false
+	}
+	if ctx.is("less_than_desired") {
+		return r.Free != nil && *r.Free >= *r.Total/4*3
+	}
+	others := cause.Input{Message: strings.ToLower(r.Message), Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
+	n := deref(others.Strangers())
+	for _, p := range listedProcesses(ctx) {
+		n = max(n, p.Bytes)
+	}
+	return n > 0 && n <= *r.Total/4
 }
 
 // smallestSet is the first pair of options that are enough together, where none is enough alone.

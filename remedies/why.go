@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -69,8 +70,10 @@ func lastReading(run *classifier.Run, name string) (classifier.Gauge, bool) {
 
 // cacheTaken says that the engine told of its cache before it failed.
 func cacheTaken(ctx *Context) bool {
-	_, ok := memory.Reading(ctx.run, ctx.incident, "trtllm.cache")
-	return ok
+	return slices.ContainsFunc([]string{"trtllm.cache", "sglang.mem_kv_pool", "vllm.kv_tokens"}, func(name string) bool {
+		_, ok := memory.Reading(ctx.run, ctx.incident, name)
+		return ok
+	})
 }
 
 // perNode is how many of the ranks run on one node, 0 when nobody can tell.

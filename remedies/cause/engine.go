@@ -69,7 +69,7 @@ var engines = []hypothesis{
 				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
 			{proof, temporary(true)},
-			{sign + hint, both(saw("TensorRT-LLM failed with its cache in place", "trtllm.runtime"), func(in *Input) bool { return in.CacheTaken })},
+			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
 			{sign, both(when("TurboMind takes most of what the weights leave for its cache, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
