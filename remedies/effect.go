@@ -67,6 +67,8 @@ func (o *outcome) effect(ctx *Context) effect {
 			e.freed, e.enough = &all, yes
 			e.why = fmt.Sprintf("the request becomes %s, activations give back at least %s, and %s was free", classifier.GiB(*o.asks), classifier.GiB(less), classifier.GiB(*r.Free))
 		}
+	case o.asks == nil && ok && ctx.incident.Kind == parser.GPUOOM && *e.freed < short && *e.freed+o.shrinks >= short:
+		e.freed = nil // the request may shrink, too: the least that is freed refutes nothing
 	case o.asks == nil && ok && ctx.incident.Kind == parser.GPUOOM:
 		e.enough = truthOf(*e.freed >= short)
 		e.why = fmt.Sprintf("it frees about %s, %s was missing", classifier.GiB(*e.freed), classifier.GiB(short))

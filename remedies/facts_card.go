@@ -118,6 +118,9 @@ func stray(ctx *Context, _ string) verdict {
 	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || ctx.is("less_than_desired") {
 		return verdict{no, "no other process holds what was missing"}
 	}
+	if ctx.is("reads_checkpoint") {
+		return verdict{no, "ranks of the job hold the card, which read a checkpoint onto it"}
+	}
 	if o := *r.OtherProcesses; o < *r.Requested || o < *r.Total/10 {
 		return verdict{no, "other processes hold too little to matter"}
 	}

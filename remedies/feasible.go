@@ -52,6 +52,9 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 			b.atLeast(share, how)
 		}
 	}
+	if least, ok := parseNumber(readField(ctx, "least", "sglang.weights_leave_nothing")); ok && least < 1 {
+		b.atLeast(least, "the weights, as the engine says")
+	}
 	b.oneSequence(ctx)
 	b.besideOthers(ctx)
 	r := ctx.root

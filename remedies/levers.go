@@ -32,7 +32,7 @@ var levers = []lever{
 	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution"}, way: "down", costs: "less detail in the pictures"},
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps"},
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
-	{id: "vram-margin", keys: []string{"reserve_vram"}, costs: "less of the weights stays on the card"},
+	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states"},
 	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication"},
@@ -80,8 +80,10 @@ var levers = []lever{
 	{id: "rank0-save", keys: []string{"statedictconfig"}},
 	{id: "sharded-save", keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
 	{id: "lean-save", topics: []string{"lean-save"}, keys: []string{"save_contents", "save_only_model", "no_save_optim"}, costs: "the optimizer's state is not saved, or only for as many ranks"},
-	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "swap_space", "hicache_ratio", "pin_memory"}, costs: "more GPU memory"},
+	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
+	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "kv_cache_host_memory_bytes", "vllm_cpu_kvcache_space"}, costs: "fewer sequences whose cache is kept in host memory"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init"}},
+	{id: "data-cache", topics: []string{"data-cache"}, costs: "slower data loading"},
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower data loading"},
 	{id: "object-store", keys: []string{"object_store_memory"}},
 	{id: "host-limit", keys: []string{"mem", "=m", "mem_per_cpu", "mem_per_gpu", "limits.memory", "memory"}, way: "up", costs: "more memory on the node"},
@@ -119,11 +121,11 @@ var attacks = map[string][]string{
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "host-limit", "offload-off"},
 	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "restart", "workers"},
-	"host_offload":           {"offload-off", "host-limit", "param-offload", "malloc"},
-	"host_load":              {"dtype", "lazy-load", "host-limit", "offload-off"},
-	"loader_workers":         {"workers", "host-limit"},
+	"host_offload":           {"offload-off", "host-cache", "host-limit", "param-offload", "malloc"},
+	"host_load":              {"dtype", "lazy-load", "host-limit", "host-cache", "offload-off"},
+	"loader_workers":         {"data-cache", "workers", "host-limit"},
 	"shm":                    {"shm-size", "object-store", "workers"},
-	"limit_too_small":        {"host-limit", "prompt-cache", "workers", "object-store", "offload-off", "malloc"},
+	"limit_too_small":        {"host-limit", "prompt-cache", "host-cache", "workers", "object-store", "offload-off", "malloc"},
 }
 
 // inVain are the levers that do nothing against a cause that is proved (memory.md).
@@ -137,6 +139,10 @@ var inVain = map[string]struct {
 
 // scoresFirst is the order against the buffers of an engine that computes the scores of the whole context.
 var scoresFirst = []string{"attention", "engine-chunk", "engine-length", "kv-dtype", "engine-multimodal"}
+
+// contextToo is the order against the buffers of an engine whose cache has the size of the context: what it takes less is there
+// for them.
+var contextToo = []string{"engine-multimodal", "engine-chunk", "engine-length", "vram-margin", "kv-dtype", "attention", "layers"}
 
 // attack is what helps against a cause where a fact holds.
 type attack struct {
@@ -153,6 +159,11 @@ var attacksThere = []attack{
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
+	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
+	{"engine_activation", "framework:llamacpp", contextToo},
+	{"engine_activation", "framework:ollama", contextToo},
+	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
+	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "framework:ollama", []string{"engine-length", "others", "engine-quantization", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},

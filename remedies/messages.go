@@ -136,7 +136,7 @@ func plannedLength(ctx *Context) (tokens int64, ok bool) {
 // estimatedLength is the longest sequence for which an engine says that it has room: its own estimate, or before vLLM 0.11
 // how many tokens the cache holds.
 func estimatedLength(ctx *Context) (tokens int64, ok bool) {
-	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks"))
+	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks", "trtllm.one_sequence"))
 }
 
 var shape = expression(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)

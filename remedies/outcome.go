@@ -17,6 +17,7 @@ type outcome struct {
 	modelled bool   // the budget or the failed request depends on the settings that change
 	frees    *int64 // at least, of what ran out, in the phase that failed
 	asks     *int64 // what the failed request becomes
+	shrinks  int64  // by how much the failed request shrinks at most, where nothing tells what it was
 	never    bool   // the tensor is not built any more; asks is about what is taken instead
 	worst    *int64 // what it becomes at the longest samples that the settings allow
 	tokens   int64  // of a micro-batch then
@@ -89,7 +90,7 @@ func outcomeOf(ctx *Context, changes []Change) outcome {
 	if out.asks == nil && reflect.DeepEqual(ctx.setup, next.setup) {
 		return out
 	}
-	out.modelled = true
+	out.modelled, out.shrinks = true, mayShrink(ctx, changes)
 	phases, on := failedPhases(ctx), budgetResources[ctx.resource]
 	if len(phases) > 0 && on != "" {
 		out.frees, out.how, out.missing = leastFreed(ctx.setup, next.setup, phases, on)
@@ -103,6 +104,22 @@ func outcomeOf(ctx *Context, changes []Change) outcome {
 	}
 	out.elsewhere(ctx, phases, on)
 	return out
+}
+
+// mayShrink is by how much the failed request shrinks where it grows with a number of tokens or samples that goes down.
+func mayShrink(ctx *Context, changes []Change) int64 {
+	ratio := 1.0
+	for _, c := range changes {
+		if c.Direction != "down" || c.From == nil || c.To == nil {
+			continue
+		}
+		from, ok1 := parseInt(*c.From)
+		to, ok2 := parseInt(*c.To)
+		if ok1 && ok2 && to > 0 && to < from { // shares and switches shrink no request
+			ratio = min(ratio, float64(to)/float64(from))
+		}
+	}
+	return int64(float64(deref(ctx.root.Requested)) * (1 - ratio))
 }
 
 // deref is a figure, 0 where it is unknown.

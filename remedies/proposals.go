@@ -73,11 +73,23 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		}
 	}
 	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
+	out = withValues(out)
 	if set, ok := smallestSet(ctx, out); ok {
 		out = slices.Insert(out, 0, set)
 		out = out[:min(len(out), mostProposals)]
 	}
 	return out
+}
+
+// withValues leaves out the options that give nothing to type where there are others to choose from.
+func withValues(options []option) []option {
+	typed := slices.DeleteFunc(slices.Clone(options), func(o option) bool {
+		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
+	})
+	if len(typed) < fewProposals {
+		return options
+	}
+	return typed
 }
 
 // optionsOf are the options of the lists' items and of the fixes that no list has.
@@ -181,10 +193,21 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 	return out
 }
 
-// mostlyFree says that an engine found most of the card free: a neighbour that is meant to be there leaves it enough.
+// mostlyFree says that an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
 func mostlyFree(ctx *Context) bool {
 	r := ctx.root
-	return ctx.is("less_than_desired") && r.Free != nil && r.Total != nil && *r.Free >= *r.Total/4*3
+	if r.Total == nil || !ctx.is("engine_process") {
+		return false
+	}
+	if ctx.is("less_than_desired") {
+		return r.Free != nil && *r.Free >= *r.Total/4*3
+	}
+	others := cause.Input{Message: strings.ToLower(r.Message), Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
+	n := deref(others.Strangers())
+	for _, p := range listedProcesses(ctx) {
+		n = max(n, p.Bytes)
+	}
+	return n > 0 && n <= *r.Total/4
 }
 
 // smallestSet is the first pair of options that are enough together, where none is enough alone.

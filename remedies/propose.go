@@ -32,7 +32,7 @@ type naming struct {
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: map[string]int{}, defaults: p.Is(classifier.Engine) && p.Guide == g.ID || g.ID == "jax"}
+	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax"}
 	mixed := false
 	seen := map[string]bool{}
 	for i := range g.Items {
@@ -93,7 +93,7 @@ func satisfied(changes []change) []string {
 }
 
 // absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true}
 
 // aboveValue says that what a setting is when nobody sets it is larger than the value that is advised.
 func aboveValue(byDefault, advised string) bool {
@@ -452,12 +452,18 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 				return g.Fields["fraction"], g.At.String()
 			}
 		}
+	case strings.HasSuffix(last, "mem_fraction_static"):
+		if share := readField(ctx, "fraction", "sglang.weights_leave_nothing", "sglang.not_enough_memory"); share != "" {
+			return share, message
+		}
+	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognised("tgi.max_total"):
+		return readField(ctx, "tokens", "tgi.max_total"), message
 	case last == "batch_size" && ctx.recognised("tf.tensor"):
 		if n, ok := batchOfShape(ctx.text); ok {
 			return itoa(n), "the first size of the tensor"
 		}
 	case strings.HasSuffix(last, "max_num_seqs"):
-		if n := readField(ctx, "count", "vllm.warm_up"); n != "" {
+		if n := readField(ctx, "count", "vllm.warm_up", "vllm.mamba_blocks"); n != "" {
 			return n, message
 		}
 	case p.Next == "fit_length":

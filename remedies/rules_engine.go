@@ -247,6 +247,16 @@ func offloadState(q *paramQuery) proposedValue {
 	return proposedValue{to: q.p.Value}
 }
 
+// fewerSequences is half of them, or the largest power of two of which each has a block of the cache that the engine counted.
+func fewerSequences(q *paramQuery, n int64) proposedValue {
+	blocks, ok := parseInt(readField(q.Context, "blocks", "vllm.mamba_blocks"))
+	if !ok || blocks < 1 || blocks >= n {
+		return halve(q, n)
+	}
+	to := int64(1) << (bits.Len64(uint64(blocks)) - 1)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("each takes one of the cache's %d blocks", blocks)}
+}
+
 // concurrency takes the guide's step, 256 to 200, and powers of two below it.
 func concurrency(q *paramQuery, n int64) proposedValue {
 	switch {

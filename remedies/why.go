@@ -1,9 +1,12 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/remedies/cause"
+	"oomscan/remedies/memory"
 )
 
 // causeInput are the facts that the causes ask for.
@@ -18,11 +21,14 @@ func causeInput(ctx *Context) *cause.Input {
 	for _, t := range r.Tasks {
 		holders = append(holders, cause.Holder{Name: t.Name, Bytes: t.RSS})
 	}
+	if len(holders) == 0 && ctx.resource == "host" && r.ProcessBytes != nil {
+		holders = append(holders, cause.Holder{Name: r.Process, Bytes: *r.ProcessBytes})
+	}
 	patterns := []string{r.Pattern}
 	for i := range in.Evidence {
 		patterns = append(patterns, in.Evidence[i].Pattern)
 	}
-	return &cause.Input{
+	out := &cause.Input{
 		Framework: ctx.run.Framework, Backend: ctx.run.Backend, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
@@ -38,13 +44,36 @@ func causeInput(ctx *Context) *cause.Input {
 			return "", "", false
 		},
 		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx),
-		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"),
+		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx),
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Unsharded: ctx.is("unsharded"),
 	}
+	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
+		out.PromptCache, _ = g.Fields.Int("used")
+	}
+	out.Others = out.Strangers()
+	return out
+}
+
+// lastReading is what a run read last of a kind, in whichever of its files.
+func lastReading(run *classifier.Run, name string) (classifier.Gauge, bool) {
+	for i := len(run.Gauges) - 1; i >= 0; i-- {
+		if run.Gauges[i].Name == name {
+			return run.Gauges[i], true
+		}
+	}
+	return classifier.Gauge{}, false
+}
+
+// cacheTaken says that the engine told of its cache before it failed.
+func cacheTaken(ctx *Context) bool {
+	return slices.ContainsFunc([]string{"trtllm.cache", "sglang.mem_kv_pool", "vllm.kv_tokens"}, func(name string) bool {
+		_, ok := memory.Reading(ctx.run, ctx.incident, name)
+		return ok
+	})
 }
 
 // perNode is how many of the ranks run on one node, 0 when nobody can tell.
@@ -63,9 +92,16 @@ func perNode(ctx *Context, ranks int64) int64 {
 func listedProcesses(ctx *Context) []cause.Listed {
 	var out []cause.Listed
 	for _, g := range ctx.run.Gauges {
-		device, ok1 := g.Fields.Int("device")
-		pid, ok2 := g.Fields.Int("pid")
-		if used, ok := g.Fields.Int("used"); ok && ok1 && ok2 && g.Name == "smi.process" {
+		if g.Name != "smi.process" && g.Name != "smi.listed" {
+			continue
+		}
+		device, ok := g.Fields.Int("device")
+		pid, ok1 := g.Fields.Int("pid")
+		used, ok2 := g.Fields.Int("used")
+		if !ok {
+			device = cause.AnyDevice // a query's answer names no card
+		}
+		if ok1 && ok2 {
 			behind := g.At.Source == ctx.root.At.Source && g.At.Line > ctx.root.At.Line
 			out = append(out, cause.Listed{Device: int(device), PID: int(pid), Name: g.Fields["comm"], Bytes: used, Afterwards: behind})
 		}

@@ -39,5 +39,23 @@ func gpuPatterns() []pattern.Pattern {
 				"| N/A   33C    P8             10W /  400W |   66802MiB /  81920MiB |      0%      Default |",
 			},
 		},
+		{
+			Name:     "smi.query",
+			Literals: []string{"used_gpu_memory [MiB]", "used_memory [MiB]"},
+			Expr:     `^(?:[\w.]{1,40}, ){0,4}used_(?:gpu_)?memory \[MiB\]\s*$`,
+			Gauge:    true, Source: "nvidia-smi --query-compute-apps=... --format=csv, its first line",
+			Match: lines("pid, process_name, used_gpu_memory [MiB]", "gpu_uuid, pid, used_gpu_memory [MiB]"),
+		},
+		{
+			Name:  "smi.listed",
+			After: []string{"smi.query"}, Within: 32,
+			Expr:  `^(?:GPU-[\w-]{1,60}, |[\dA-F:.]{12,20}, )?(?<pid>\d{1,10}), (?:(?<comm>[^,\d][^,]{0,200}), )?(?<used_mib>\d{1,7}) MiB\s*$`,
+			Gauge: true, Source: "nvidia-smi --query-compute-apps=... --format=csv, one process",
+			Match: []pattern.Sample{
+				{Line: "22110, /home/a/miniconda3/bin/python, 68412 MiB", Want: parser.Fields{"pid": "22110", "comm": "/home/a/miniconda3/bin/python", "used": "71735181312"}},
+				{Line: "GPU-1f2e3d4c-0000-1111-2222-333344445555, 811, 410 MiB", Want: parser.Fields{"pid": "811", "used": "429916160"}},
+			},
+			NoMatch: []string{"0, 81559 MiB, 12 MiB", "pid, process_name, used_gpu_memory [MiB]"},
+		},
 	}
 }

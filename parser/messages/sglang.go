@@ -122,6 +122,18 @@ func sglangInit() []pattern.Pattern {
 			NoMatch: []string{"2. set --mem-fraction-static to a smaller value (e.g., 0.8 or 0.7)"},
 		},
 		{
+			Name:     "sglang.weights_leave_nothing",
+			Literals: []string{"Loaded weights leave no GPU memory for the KV cache"},
+			Expr:     `Loaded weights leave no GPU memory for the KV cache(?: under --mem-fraction-static=(?<fraction>\d(?:\.\d{1,4})?)\. Raise above (?<least>\d\.\d{1,4}))?`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "SGLang 2026, model_executor/model_runner_kv_cache_mixin.py",
+			Match: []pattern.Sample{{
+				Line: "RuntimeError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.4. Raise above 0.512",
+				Want: parser.Fields{"fraction": "0.4", "least": "0.512"},
+			}},
+			NoMatch: []string{"KV Cache is allocated. #tokens: 2301440, KV size: 75.33 GB"},
+		},
+		{
 			// The smallest free memory of any rank is "available", this rank's is "free". Before 2025-05 without numbers.
 			Name:     "sglang.unbalanced",
 			Literals: []string{"memory capacity is unbalanced"},

@@ -37,6 +37,29 @@ func trtllmPatterns() []pattern.Pattern {
 			NoMatch: []string{"RuntimeError: Executor creation failed due to insufficient GPU memory."},
 		},
 		{
+			Name:     "trtllm.one_sequence",
+			Literals: []string{"must be large enough to process at least 1 sequence"},
+			Expr:     `maxTokensInPagedKvCache \((?<tokens_available>\d{1,12})\) must be large enough to process at least 1 sequence to completion`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "TensorRT-LLM 0.5-1.x, cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp",
+			Match: []pattern.Sample{{
+				Line: "[TensorRT-LLM][ERROR] Assertion failed: maxTokensInPagedKvCache (8832) must be large enough to process at least 1 sequence to completion (i.e. must be larger than beam_width (1) * tokensPerBlock (64) * maxBlocksPerSeq (512))",
+				Want: parser.Fields{"tokens_available": "8832"},
+			}},
+			NoMatch: []string{"maxAttentionWindow and maxSequenceLen are too large for at least one sequence to fit in kvCache. they are reduced to 8832"},
+		},
+		{
+			Name:     "trtllm.cache",
+			Literals: []string{" KV cache primary pool: ", " for max tokens in paged KV cache ("},
+			Expr:     `Number of blocks in KV cache primary pool: (?<count>\d{1,9})|Allocated (?<used_gib>\d{1,5}(?:\.\d{1,3})?) GiB for max tokens in paged KV cache \((?<tokens>\d{1,12})\)`,
+			Gauge:    true, Source: "TensorRT-LLM 0.9-1.x, cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp, trtGptModelInflightBatching.cpp",
+			Match: []pattern.Sample{
+				{Line: "[TensorRT-LLM][INFO] Number of blocks in KV cache primary pool: 6935", Want: parser.Fields{"count": "6935"}},
+				{Line: "[TensorRT-LLM][INFO] Allocated 54.18 GiB for max tokens in paged KV cache (443840)", Want: parser.Fields{"used": "58175332024", "tokens": "443840"}},
+			},
+			NoMatch: []string{"[TensorRT-LLM][INFO] Number of blocks in KV cache secondary pool: 0"},
+		},
+		{
 			// The free amount is that before the component was begun: what it could have had. The table below these lines
 			// is of components that were created.
 			Name:  "trtllm.executor_memory",

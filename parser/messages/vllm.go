@@ -61,6 +61,18 @@ func vllmSizing() []pattern.Pattern {
 			NoMatch: []string{"Maximum concurrency for 9,216 tokens per request: 51.17x"},
 		},
 		{
+			Name:     "vllm.mamba_blocks",
+			Literals: []string{"exceeds available Mamba cache blocks ("},
+			Expr:     `max_num_seqs \((?<count>\d{1,7})\) exceeds available Mamba cache blocks \((?<blocks>\d{1,9})\)`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM 2026, v1/core, models with state-space layers: each sequence takes a block",
+			Match: []pattern.Sample{{
+				Line: "ValueError: max_num_seqs (512) exceeds available Mamba cache blocks (301). Each decode sequence requires one Mamba cache block, so CUDA graph capture cannot proceed.",
+				Want: parser.Fields{"count": "512", "blocks": "301"},
+			}},
+			NoMatch: []string{"max_num_seqs (512) is larger than max_num_batched_tokens (256)"},
+		},
+		{
 			// 0.8.4 and 0.8.5 lose the estimate and leave two blanks in its place.
 			Name:     "vllm.kv_needed",
 			Literals: []string{"serve at least one request with the model"},

@@ -75,6 +75,9 @@ var card = []hypothesis{
 				n := *in.Total - *in.Free
 				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
 			}
+			if p := in.listedHolder(); p != nil {
+				return fmt.Sprintf("process %d (%s) holds %s of this GPU, by nvidia-smi", p.PID, p.Name, classifier.GiB(p.Bytes)), &p.Bytes
+			}
 			return "other processes hold memory on this GPU", nil
 		},
 	},
@@ -91,7 +94,7 @@ var card = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case LoadsCheckpoint(in) == "":
-			case listedTwice(in) != "":
+			case listedTwice(in) != "", alike(in) != "":
 				return "other ranks also loaded the checkpoint onto this GPU", nil
 			default:
 				return "the loaded checkpoint is still on this GPU, beside the model and its states", nil
@@ -131,7 +134,7 @@ func readsCheckpoint(in *Input) string {
 
 // LoadsCheckpoint says that what a checkpoint put on the card may be what is too much there.
 func LoadsCheckpoint(in *Input) string {
-	if listedTwice(in) != "" && in.gpu() {
+	if (listedTwice(in) != "" || alike(in) != "") && in.gpu() {
 		return readsCheckpoint(in)
 	}
 	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" || outsideOfPyTorch(in) != "" {
@@ -197,7 +200,7 @@ func mostlyHoles(in *Input) string {
 // otherRanksCard says that a rank failed on a card that is not its own, beside several other processes: they all opened the
 // same one.
 func otherRanksCard(in *Input) string {
-	others := listed().FindAllString(in.Message, 64)
+	others := in.neighbors()
 	if in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
 		return ""
 	}
@@ -221,34 +224,59 @@ func foreignHolder(in *Input) string {
 // listed is a process in PyTorch's message.
 var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process \d+ has ([\d.]+) ([gm])ib memory in use`) })
 
-// ListsItself says that the process which the message lists as another is the failing one: inside a container PyTorch does
-// not know its own pid, and says nothing of it, or less than it has allocated.
-func (in *Input) ListsItself() bool {
-	unknown := in.Process == nil || in.Allocated != nil && *in.Process < *in.Allocated
-	return unknown && in.Others != nil && in.isOwn(*in.Others)
-}
-
-// alike says that several other processes hold about the same on one card: ranks of one job that all opened it.
-func alike(in *Input) string {
-	var low, high float64
-	found := listed().FindAllStringSubmatch(in.Message, 64)
-	for _, m := range found {
+// neighbors are what the other processes hold that PyTorch's message lists.
+func (in *Input) neighbors() []int64 {
+	var out []int64
+	for _, m := range listed().FindAllStringSubmatch(in.Message, 64) {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if err != nil {
-			return ""
+			return nil
 		}
-		if m[2] == "m" {
-			n /= 1 << 10
-		}
-		if low == 0 || n < low {
-			low = n
-		}
-		high = max(high, n)
+		out = append(out, int64(n*float64(map[string]int64{"g": 1 << 30, "m": 1 << 20}[m[2]])))
 	}
-	if len(found) < 2 || high > 1.3*low || in.GPUs == 1 || in.Device != nil && *in.Device != 0 {
+	return out
+}
+
+// unknownPID says that PyTorch does not know its own process: inside a container it says nothing of it, or less than it has
+// allocated, and lists it among the others.
+func (in *Input) unknownPID() bool {
+	return in.Process == nil || in.Allocated != nil && *in.Process < *in.Allocated
+}
+
+// ListsItself says that the process which the message lists as another is the failing one.
+func (in *Input) ListsItself() bool {
+	return in.unknownPID() && in.Others != nil && in.isOwn(*in.Others)
+}
+
+// Strangers is what other processes hold, without the failing one where the message lists it among several.
+func (in *Input) Strangers() *int64 {
+	held := in.neighbors()
+	i := slices.IndexFunc(held, in.isOwn)
+	if in.Others == nil || in.Allocated == nil || !in.unknownPID() || len(held) < 2 || i < 0 {
+		return in.Others
+	}
+	n := *in.Others - held[i]
+	return &n
+}
+
+// alike says that several processes hold about the same on one card: ranks of one job that all opened it. The others may be
+// alike, or like the failing one beside the rank whose card it is.
+func alike(in *Input) string {
+	held := in.neighbors()
+	if len(held) < 2 || in.GPUs == 1 || in.Device != nil && *in.Device != 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d other processes hold about %.2f GiB each on this card: ranks of the job that opened the same one", len(found), high)
+	most := slices.Max(held)
+	if own := in.Process; own != nil {
+		like := slices.DeleteFunc(slices.Clone(held), func(n int64) bool { return n < *own*9/10 || n > *own*11/10 })
+		if len(like) >= 2 {
+			return fmt.Sprintf("%d other processes hold as much as the failed one, %s each: ranks of the job that opened the same card", len(like), gib(own))
+		}
+	}
+	if float64(most) > 1.3*float64(slices.Min(held)) {
+		return ""
+	}
+	return fmt.Sprintf("%d other processes hold about %s each on this card: ranks of the job that opened the same one", len(held), classifier.GiB(most))
 }
 
 // listedTwice says that nvidia-smi lists processes on the failed card that also work on another one: ranks that opened a
@@ -282,19 +310,41 @@ func listedTwice(in *Input) string {
 
 // ListedHolder says that nvidia-smi lists another process on the failed card that holds what was missing.
 func ListedHolder(in *Input) string {
-	if in.SharesCard || listedTwice(in) != "" {
+	p := in.listedHolder()
+	if p == nil {
 		return ""
 	}
-	for _, p := range in.Listed {
+	return fmt.Sprintf("nvidia-smi lists process %d (%s) on this card with %s", p.PID, p.Name, classifier.GiB(p.Bytes))
+}
+
+func (in *Input) listedHolder() *Listed {
+	if in.SharesCard || listedTwice(in) != "" {
+		return nil
+	}
+	for i := range in.Listed {
+		p := &in.Listed[i]
 		own := in.PID != nil && p.PID == *in.PID || !p.Afterwards && in.isOwn(p.Bytes)
 		switch {
-		case own, in.Device != nil && p.Device != *in.Device, p.Bytes < leastNeighbour:
+		case own, p.Bytes < leastNeighbour, p.Device == AnyDevice && !in.covers(p.Bytes):
+		case p.Device != AnyDevice && in.Device != nil && p.Device != *in.Device:
 		case in.Shortfall != nil && p.Bytes < *in.Shortfall, in.Total != nil && p.Bytes < *in.Total/10:
 		default:
-			return fmt.Sprintf("nvidia-smi lists process %d (%s) on this card with %s", p.PID, p.Name, classifier.GiB(p.Bytes))
+			return p
 		}
 	}
-	return ""
+	return nil
+}
+
+// covers says that a process which holds so much explains what of the card is neither free nor PyTorch's.
+func (in *Input) covers(bytes int64) bool {
+	if in.Total == nil || in.Free == nil || in.Allocated == nil {
+		return false
+	}
+	rest := *in.Total - *in.Free - *in.Allocated
+	if in.Idle != nil {
+		rest -= *in.Idle
+	}
+	return bytes >= rest*8/10 && bytes <= rest+roundingError
 }
 
 // isOwn says that a process which holds so much can be the failed one: it holds what PyTorch has reserved, and a context.

@@ -7,6 +7,7 @@
 package cause
 
 import (
+	"cmp"
 	"slices"
 
 	"oomscan/classifier"
@@ -39,6 +40,7 @@ type Input struct {
 	Requested, Total, Free, Allocated, Idle        *int64 // Idle is reserved by PyTorch and not allocated
 	Process, Others, HostLimit, Shortfall, SHMUsed *int64
 	Used                                           *int64               // of what bounds the run
+	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first
 	Place                                          memory.Place
 	Holders                                        []Holder // the largest processes of the node, the largest first
@@ -53,6 +55,7 @@ type Input struct {
 	EngineFailed, SharesCard                  bool
 	EngineAwake, EngineAsleep                 bool // neither: nobody can tell
 	LessThanDesired, NoRoomForCache, CacheRan bool
+	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
 	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
 	Quantized, Adapters                       bool
@@ -65,6 +68,9 @@ type Holder struct {
 	Name  string
 	Bytes int64
 }
+
+// AnyDevice is the card of a process that is listed without one.
+const AnyDevice = -1
 
 // Listed is a process of a card as nvidia-smi lists it.
 type Listed struct {
@@ -131,7 +137,7 @@ func Rank(in *Input) (best Cause, rivals []Cause) {
 		}
 	}
 	slices.SortStableFunc(supported, func(a, b weighedCause) int { return b.weight - a.weight })
-	best = Cause{ID: Unknown, Confidence: "low", Text: notShown + "took the memory."}
+	best = Cause{ID: Unknown, Confidence: "low", Text: cmp.Or(in.alone(), notShown+"took the memory") + "."}
 	for i, c := range supported {
 		if i == 0 {
 			best = c.Cause

@@ -35,6 +35,9 @@ var engines = []hypothesis{
 		id: "graph_capture",
 		evidence: []weighed{
 			{proof + hint, both(when("it failed while CUDA graphs were captured", func(in *Input) bool { return in.GraphCapture }), (*Input).gpu)},
+			{proof, when("what comes behind the cache did not fit: graphs and workspaces", func(in *Input) bool {
+				return in.executor("additional executor resources") && !strings.Contains(in.Part, "temporary")
+			})},
 		},
 		figure: plain("CUDA graphs are captured beside weights and KV cache"),
 	},
@@ -48,7 +51,11 @@ var engines = []hypothesis{
 			{proof, both(when("the request is that of the logits of one step", func(in *Input) bool {
 				return len(in.Request) > 0 && in.Request[0].What == "logits" && in.Request[0].Seen && in.Tokens != nil && in.Request[0].Low <= in.Tokens.Tokens
 			}), (*Input).servingEngine)},
-			{proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
+			{2 * proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
+			{proof, both(poolGrew, (*Input).gpu)},
+			{proof, temporary(false)},
+			{proof, when("what was being made grows with the requests of a batch", func(in *Input) bool { return in.executor("sampler", "drafter", "speculative") })},
+			{sign, both(when("ONNX Runtime's arena could not grow", func(in *Input) bool { return strings.Contains(in.Text, "bfcarena::allocaterawinternal") }), (*Input).gpu)},
 			{proof, both(when("the buffer that the engine computes in did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
@@ -61,6 +68,9 @@ var engines = []hypothesis{
 			{proof, when("the cache of the size that was planned could not be created", func(in *Input) bool {
 				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
+			{proof, temporary(true)},
+			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
+			{sign, both(when("TurboMind takes most of what the weights leave for its cache, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
 					return ""
@@ -107,6 +117,35 @@ var (
 	wakes     = frames(40, "the engine failed when it woke", "wake_up", "resume_memory", "resume_kv")
 	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
 )
+
+// poolGrew says that llama.cpp found no memory for what it computes: weights, cache and reserved buffers are refused in
+// other words.
+func poolGrew(in *Input) string {
+	if !containsAny(in.Text, []string{"ggml-cuda.cu", "ggml-cuda/"}) || saw("refused", "ggml.malloc", "ggml.load", "ggml.buffer", "ggml.not_loaded")(in) != "" {
+		return ""
+	}
+	return "llama.cpp's pool for what it computes had to grow"
+}
+
+// executor says that TensorRT-LLM could not create a component of one of the names.
+func (in *Input) executor(names ...string) bool {
+	return strings.Contains(in.Text, "insufficient gpu memory") && containsAny(in.Part, names)
+}
+
+// temporary says that TensorRT-LLM's run which measures its activations failed: because they did not fit, or because the
+// temporary cache had left nothing.
+func temporary(full bool) clue {
+	const nothing = 2 << 30
+	return func(in *Input) string {
+		if !in.executor("temporary", "created during usage") || full != (in.Free != nil && *in.Free < nothing) {
+			return ""
+		}
+		if full {
+			return "the temporary cache of the run that measures activations left only " + gib(in.Free)
+		}
+		return "it failed in the run that measures the engine's activations"
+	}
+}
 
 // contextCache says that llama.cpp could not allocate its cache: it says so itself, or the request is 16 bits for each value
 // of all layers, as long as the context (src/llama-kv-cache.cpp).

@@ -43,9 +43,13 @@ var host = []hypothesis{
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, manyWorkers},
 			{sign, driverHolds},
+			{proof, keepsData},
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
+			if why := keepsData(in); why != "" {
+				return why, nil
+			}
 			if n := in.number(workerKeys...); n > 1 && in.GPUs > 1 {
 				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n), nil
 			}
@@ -58,11 +62,19 @@ var host = []hypothesis{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
 			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
 			{proof, holdsWeights},
+			{sign, copies},
+			{proof, saw("the model and its context need more than memory and swap have", "ollama.system_memory")},
 		},
 		excludes: []clue{hierarchicalCache},
 		figure: func(in *Input) (string, *int64) {
+			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
+				return fmt.Sprintf("the model with its context takes %s, and memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
+			}
 			if text, n := oneLoads(in); n != nil {
 				return text, n
+			}
+			if why := copies(in); why != "" {
+				return why, nil
 			}
 			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 0 && in.PerNode < 1<<10 {
 				return sized("every rank loads the whole model: %d ranks of a node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, in.Parameters)
@@ -73,15 +85,7 @@ var host = []hypothesis{
 	{
 		id: "host_offload",
 		evidence: []weighed{
-			{sign + hint, both(func(in *Input) string {
-				for _, k := range offloadKeys {
-					key, v, ok := in.Setting(k)
-					if ok && (in.on(k) || v == "cpu") {
-						return fmt.Sprintf("%s is %s: states of the model live in the node's memory", key, v)
-					}
-				}
-				return ""
-			}, (*Input).host)},
+			{sign + hint, both(offloads, (*Input).host)},
 			{sign + 2*hint, both(func(in *Input) string {
 				key, v, ok := in.Setting("deepspeed", "deepspeed_config")
 				if !ok || !strings.Contains(strings.ToLower(v), "offload") {
@@ -153,6 +157,12 @@ var host = []hypothesis{
 			if large := oneLargeRequest(in); large != "" {
 				return large, in.Requested
 			}
+			if held := in.kept(); held != "" {
+				return held, nil
+			}
+			if alone := in.alone(); alone != "" {
+				return alone, nil
+			}
 			if in.HostLimit == nil {
 				return notShown + "took the memory", nil
 			}
@@ -191,6 +201,98 @@ func holdsWeights(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("one of %d processes held %s before the first step, and the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
+}
+
+// alone says which process held most of the memory by itself, and that nothing tells what for.
+func (in *Input) alone() string {
+	h := in.largest()
+	if h.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s alone held %s%s; the log does not show what for", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
+}
+
+// of is a limit behind what it holds, nothing where it is unknown.
+func of(limit *int64) string {
+	if limit == nil {
+		return ""
+	}
+	return " of " + gib(limit)
+}
+
+// largest is the process that held most of the memory by itself; none where several did, or nothing tells.
+func (in *Input) largest() Holder {
+	if !in.host() || len(in.Holders) == 0 {
+		return Holder{}
+	}
+	all := int64(0)
+	for _, h := range in.Holders {
+		all += h.Bytes
+	}
+	if in.HostLimit != nil {
+		all = *in.HostLimit
+	}
+	if h := in.Holders[0]; h.Name != "" && h.Bytes >= all/4*3 && h.Bytes >= 1<<30 {
+		return h
+	}
+	return Holder{}
+}
+
+// offloads says that a setting keeps states of the model in the node's memory.
+func offloads(in *Input) string {
+	for _, k := range offloadKeys {
+		key, v, ok := in.Setting(k)
+		if ok && (in.on(k) || v == "cpu") {
+			return fmt.Sprintf("%s is %s: states of the model live in the node's memory", key, v)
+		}
+	}
+	return ""
+}
+
+// copies says that several processes of one name held about the same before a step was done, and most of the limit together:
+// each read the model. Where they hold more than there is, they share pages, as forked loaders do.
+func copies(in *Input) string {
+	if !in.host() || in.LastStep != nil && *in.LastStep > 0 || in.Phase != "unknown" && in.Phase != "init" || len(in.Holders) < 2 || in.HostLimit == nil || offloads(in) != "" {
+		return ""
+	}
+	first, n, all := in.Holders[0], int64(0), int64(0)
+	for _, h := range in.Holders {
+		if h.Name == first.Name && h.Bytes >= first.Bytes*3/4 {
+			n, all = n+1, all+h.Bytes
+		}
+	}
+	if n < 2 || all < *in.HostLimit*6/10 || all > *in.HostLimit*21/20 {
+		return ""
+	}
+	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has a copy of its own", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
+}
+
+// inMemoryKeys are settings that keep a data set in host memory.
+var inMemoryKeys = []string{
+	"cache_images", "cache_dataset", "cache_data", "cache_in_memory", "cache_in_ram", "cache_to_ram", "cache_train", "in_memory", "load_in_memory", "load_into_memory",
+	"load_to_memory", "load_img_to_memory", "load_images_to_memory", "keep_in_memory", "preload", "preload_data", "preload_dataset", "use_cache_dataset", "cache",
+}
+
+// keepsData says that a setting keeps the data set in host memory.
+func keepsData(in *Input) string {
+	if !in.host() {
+		return ""
+	}
+	for _, k := range inMemoryKeys {
+		key, v, ok := in.Setting(k)
+		if v = strings.ToLower(strings.Trim(v, `"' `)); ok && (in.on(k) || v == "ram" || v == "memory") {
+			return fmt.Sprintf("%s is %s: the data set is kept in host memory", key, v)
+		}
+	}
+	return ""
+}
+
+// kept says how much llama.cpp's server holds of finished prompts, where that is much of the limit.
+func (in *Input) kept() string {
+	if !in.host() || in.PromptCache < 1<<30 || in.HostLimit != nil && in.PromptCache < *in.HostLimit/5 {
+		return ""
+	}
+	return fmt.Sprintf("finished prompts that are kept for later took %s%s", classifier.GiB(in.PromptCache), of(in.HostLimit))
 }
 
 func (in *Input) storeFull() bool {
@@ -286,7 +388,7 @@ func driverHolds(in *Input) string {
 // manyWorkers says that data loaders run enough processes to matter.
 func manyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
-	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 {
+	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)

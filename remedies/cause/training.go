@@ -62,6 +62,7 @@ var training = []hypothesis{
 		},
 		excludes: []clue{
 			foreignHolder,
+			when("the weights were there, and the engine's cache with them", func(in *Input) bool { return in.CacheTaken && in.EngineFailed }),
 			when("the model trained before: its states fit", func(in *Input) bool {
 				return in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
 			}),
