@@ -119,14 +119,14 @@ func anyIncident(rng *rand.Rand) *classifier.Incident {
 	return in
 }
 
-// tries is how often a property is tried: a fifth of n, a twentieth under -short, which the race detector runs with, and all n
+// tries is how often a property is tried: a fifth of n, a tenth under -short, which the race detector runs with, and all n
 // where OOMSCAN_TEST_ALL is set.
 func tries(n int) int {
 	switch {
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return n
 	case testing.Short():
-		return n / 20
+		return n / 10
 	}
 	return n / 5
 }

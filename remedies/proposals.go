@@ -81,10 +81,11 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	return out
 }
 
-// withValues leaves out the options that give nothing to type where there are others to choose from.
+// withValues leaves out the options that give nothing to type where there are others to choose from. What attacks the cause best
+// stays: a limit to raise is advice even where nobody knows how far.
 func withValues(options []option) []option {
 	typed := slices.DeleteFunc(slices.Clone(options), func(o option) bool {
-		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
+		return o.place > 0 && !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
 	})
 	if len(typed) < fewProposals {
 		return options
