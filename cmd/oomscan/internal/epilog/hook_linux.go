@@ -2,6 +2,7 @@ package epilog
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -272,12 +273,7 @@ func rootsFile(path string) ([]byte, error) {
 	case st.Size > maxConfig:
 		return nil, fmt.Errorf("larger than 64 KiB")
 	}
-	b := make([]byte, st.Size)
-	n, err := f.ReadAt(b, 0)
-	if n == len(b) {
-		err = nil
-	}
-	return b[:n], err
+	return io.ReadAll(io.LimitReader(f, maxConfig))
 }
 
 // rootsFolder says whether only root can change what a path leads to: root's folders all the way, which others can't

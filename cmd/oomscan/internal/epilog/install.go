@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"oomscan/parser/source"
 )
 
 // WrapperName is the name of the script that Install writes, and under which the program itself is the hook.
@@ -49,7 +51,7 @@ func Install(dir, program string) (written []string, err error) {
 		return nil, err
 	}
 	script, config := filepath.Join(dir, WrapperName), filepath.Join(dir, ConfigName)
-	text := fmt.Sprintf(wrapper, shellWord(program), shellWord(config))
+	text := fmt.Sprintf(wrapper, source.Quote(program), source.Quote(config))
 	// Slurm may start it at any moment: it is never there in part.
 	if err := os.WriteFile(script+".new", []byte(text), 0o755); err != nil {
 		return nil, err
@@ -68,9 +70,6 @@ func Install(dir, program string) (written []string, err error) {
 	_, err = f.Write(Sample)
 	return append(written, config), errors.Join(err, f.Close())
 }
-
-// shellWord is a word for a shell.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Unreachable says what keeps the job's users from starting a program, which the hook does as the user; empty: nothing.
 func Unreachable(program string) string {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
+
+	"oomscan/parser/lazyre"
 )
 
 // Bounds of what is read of the kernel's log.
@@ -105,9 +105,7 @@ func decimalField(b []byte) (n uint64, rest []byte, ok bool) {
 
 // groupNode is the node in the path of a control group, in builds for several slurmd a machine: /slurm_node01/uid_7/job_8
 // (cgroup v1), /system.slice/node01_slurmstepd.scope/job_8 (v2).
-var groupNode = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
-})
+var groupNode = lazyre.New(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
 
 // within says whether the path of the victim's control group has the job in it, on this node. The name of the program
 // comes behind the path and is the user's.

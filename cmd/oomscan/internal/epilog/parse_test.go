@@ -1,7 +1,6 @@
 package epilog
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,12 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func configSource(t *testing.T) string {
-	b, err := os.ReadFile("config.go")
-	require.NoError(t, err)
-	return string(b)
-}
 
 // TestPatternsAsSlurmExpandsThem has what Slurm 22.05.8 made of patterns in batch jobs.
 func TestPatternsAsSlurmExpandsThem(t *testing.T) {

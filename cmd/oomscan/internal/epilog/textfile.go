@@ -3,12 +3,12 @@ package epilog
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"oomscan/parser/lazyre"
 )
 
 // series are the counters of a textfile, by name with labels.
@@ -27,9 +27,8 @@ var counters = []struct{ name, help string }{
 	{incidentsTotal, "Incidents found in the logs of jobs that ended on this node."},
 }
 
-var sampleLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
-})
+var sampleLine = lazyre.New(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)` +
+	`(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
 
 // readSeries reads a file of counters as [series.text] writes it. Lines of any other form are left out: one of them
 // would make node_exporter drop the whole file.

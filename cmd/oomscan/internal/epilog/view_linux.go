@@ -8,9 +8,7 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +16,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/stream"
 )
 
@@ -166,7 +165,7 @@ func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
 }
 
 // unnumbered is a number at or above [nowhere] where sentences quote a line.
-var unnumbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?: \(line |:)(\d{10,})\)?`) })
+var unnumbered = lazyre.New(`(?: \(line |:)(\d{10,})\)?`)
 
 // forget takes the numbers of lines that are not known out of a report: 0 as a value, nothing in a sentence.
 func forget(v reflect.Value) {

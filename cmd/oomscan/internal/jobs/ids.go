@@ -3,9 +3,11 @@ package jobs
 import (
 	"slices"
 	"strconv"
+
+	"oomscan/parser/lazyre"
 )
 
-var digits = expression(`\d+`)
+var digits = lazyre.New(`\d+`)
 
 // accept decides, for the logs of one folder, which numbers in their names are job ids, and drops the others. A number
 // is one when the name says so or ends as a scheduler's files do, when the log tells the same id, or when it is that of

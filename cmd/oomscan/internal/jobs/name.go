@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
 // ident is the job id that a file's name or a folder's carries.
@@ -42,19 +42,19 @@ func (d ident) work() string {
 
 var (
 	// noWork are names that schedulers and people give to every job.
-	noWork = expression(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
+	noWork = lazyre.New(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
 	// Ray names what was submitted to it by itself.
-	raySubmission = expression(`raysubmit_[A-Za-z0-9]{8,40}`)
+	raySubmission = lazyre.New(`raysubmit_[A-Za-z0-9]{8,40}`)
 	// Schedulers' default names and what people call their logs: slurm-4242.out, slurm-4242_3.out, job.4242.err.
-	saidID = expression(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	saidID = lazyre.New(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
 	// PBS and Grid Engine append it: train.o4242, train.e4242.7 for task 7.
-	appendedID = expression(`\.(?:p?[oe]|OU|ER)([1-9]\d{1,11})(?:[.-](\d{1,7}))?$`)
+	appendedID = lazyre.New(`\.(?:p?[oe]|OU|ER)([1-9]\d{1,11})(?:[.-](\d{1,7}))?$`)
 	// A number that stands alone may be one: train-4242.out, 4242.err, feats_55110_7.out.
-	looseID = expression(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	looseID = lazyre.New(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
 	// The word before a number may say that it is something else.
-	otherNumber = expression(`(?i)(?:rank|worker|node|host|port|server|router|http|grpc|pid|proc|process|nccl|core|step|iter|epoch|ckpt|checkpoint|seed|seq|len|size|bs|tokens?|ctx|v|gpu|dev|cuda)[-_.]?$`)
+	otherNumber = lazyre.New(`(?i)(?:rank|worker|node|host|port|server|router|http|grpc|pid|proc|process|nccl|core|step|iter|epoch|ckpt|checkpoint|seed|seq|len|size|bs|tokens?|ctx|v|gpu|dev|cuda)[-_.]?$`)
 	// Ray's workers and glog's files end in a process id.
-	processLog = expression(`^(?:worker|(?:python|java|cpp)-core-(?:worker|driver))-[0-9a-f]{16,}|\.log\.(?:INFO|WARNING|ERROR|FATAL)\.`)
+	processLog = lazyre.New(`^(?:worker|(?:python|java|cpp)-core-(?:worker|driver))-[0-9a-f]{16,}|\.log\.(?:INFO|WARNING|ERROR|FATAL)\.`)
 )
 
 // nameID finds the job id in the name of a file or a folder.
@@ -153,26 +153,21 @@ func streamOf(base string) bool {
 }
 
 // role is a log that AReaL's launchers write into the folder of a trial, each perhaps from a Slurm job of its own.
-var role = expression(`^(?:main|trainer|llm_server|eval_server|merged|rollout|actor|critic|ref|reward|teacher|master_worker|model_worker|rollout_worker|gserver_manager|generation_server|cpu_worker|data_worker)(?:[-_]\d+)*(?:\.(?:log|out|err|txt))?$`)
+var role = lazyre.New(`^(?:main|trainer|llm_server|eval_server|merged|rollout|actor|critic|ref|reward|teacher|master_worker|model_worker|rollout_worker|gserver_manager|generation_server|cpu_worker|data_worker)(?:[-_]\d+)*(?:\.(?:log|out|err|txt))?$`)
 
 // member says that a folder is one of the ranks, nodes, roles or streams of a run.
 func member(dir string) bool { return memberDir().MatchString(dir) || hostDir().MatchString(dir) }
 
 var (
 	// memberDir are folders inside of one run: of its ranks, its roles, its streams, its attempts.
-	memberDir = expression(`(?i)^(?:\d{1,3}$|(?:local_?|global_?|node_?)?rank|worker|proc(?:ess)?|task|replica|gpu|npu|device|[dtpe]p|cp|stage|shard|attempt|restart|retry|actor|critic|ref(?:erence)?|reward|rollout|trainer|engine|inference|generation|member|instance|peer|local|client|master|slave|head|driver|launcher|ps|chief|std_?(?:out|err)|out(?:put)?s?|err(?:or)?s?|logs?|log_?dir|slurm(?:_?logs?)?|nccl|system|kernel|dmesg|journal|debug|old|rotated)[-_.]?\d{0,6}$`)
+	memberDir = lazyre.New(`(?i)^(?:\d{1,3}$|(?:local_?|global_?|node_?)?rank|worker|proc(?:ess)?|task|replica|gpu|npu|device|[dtpe]p|cp|stage|shard|attempt|restart|retry|actor|critic|ref(?:erence)?|reward|rollout|trainer|engine|inference|generation|member|instance|peer|local|client|master|slave|head|driver|launcher|ps|chief|std_?(?:out|err)|out(?:put)?s?|err(?:or)?s?|logs?|log_?dir|slurm(?:_?logs?)?|nccl|system|kernel|dmesg|journal|debug|old|rotated)[-_.]?\d{0,6}$`)
 	// hostDir are folders of nodes.
-	hostDir = expression(`(?i)^(?:(?:node|host|server|machine|compute|worker|pod)[-_.]?[a-z]?[-_.\d]*[a-z]?|(?:gpu|dgx|hgx|nid|cn|gn|c|n|g|r\d+[nc])[-_.]?\d+|ip[-_.]\d+[-_.]\d+[-_.]\d+[-_.]\d+(?:\..*)?|\d+\.\d+\.\d+\.\d+)$`)
+	hostDir = lazyre.New(`(?i)^(?:(?:node|host|server|machine|compute|worker|pod)[-_.]?[a-z]?[-_.\d]*[a-z]?|(?:gpu|dgx|hgx|nid|cn|gn|c|n|g|r\d+[nc])[-_.]?\d+|ip[-_.]\d+[-_.]\d+[-_.]\d+[-_.]\d+(?:\..*)?|\d+\.\d+\.\d+\.\d+)$`)
 	// torchrun's folder of a run is its id and eight random characters.
-	torchrunDir = expression(`^(.+)_[a-z0-9_]{8}$`)
-	attemptDir  = expression(`^attempt_\d+$`)
-	sessionDir  = expression(`^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_\d+$`)
+	torchrunDir = lazyre.New(`^(.+)_[a-z0-9_]{8}$`)
+	attemptDir  = lazyre.New(`^attempt_\d+$`)
+	sessionDir  = lazyre.New(`^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_\d+$`)
 	// clockDir is the folder that Hydra makes for a run; below those of a sweep are numbered ones.
-	clockDir = expression(`^(?:\d{4}-\d\d-\d\d[-_T])?\d\d-\d\d-\d\d$`)
-	smallInt = expression(`^\d{1,4}$`)
+	clockDir = lazyre.New(`^(?:\d{4}-\d\d-\d\d[-_T])?\d\d-\d\d-\d\d$`)
+	smallInt = lazyre.New(`^\d{1,4}$`)
 )
-
-// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
-func expression(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
