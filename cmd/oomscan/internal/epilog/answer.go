@@ -20,7 +20,7 @@ type request struct {
 	Version  string
 	Kernel   string // the kernel's log about this job
 	Marks    []mark // of earlier runs
-	Asked    bool   // scontrol was asked, or may not be
+	MayGuess bool   // scontrol was asked, or may not be
 	Reporter bool   // this node reports on the logs, not only on what it alone can see
 	Dry      bool   // write nothing, and answer with the report's text
 	Width    int    // columns of that text; 0: as in a file
@@ -44,17 +44,17 @@ type Finding struct {
 // answer is the child's word. It comes from a process of the job's user, who may have written it himself: see
 // [readAnswer].
 type answer struct {
-	Findings []Finding       `json:"findings"`
-	Files    []string        `json:"files"` // that were read
-	Bytes    int64           `json:"bytes"`
-	Millis   int64           `json:"millis"`
-	Unsure   bool            `json:"unsure"` // scontrol may know the log's name
-	Report   string          `json:"report"` // the name of the file that was written
-	Troubles []string        `json:"troubles"`
-	Marks    []mark          `json:"marks"`
-	Text     string          `json:"text"`     // of a dry run
-	Short    []string        `json:"short"`    // the short report
-	Document json.RawMessage `json:"document"` // where it was asked for
+	Findings      []Finding       `json:"findings"`
+	Files         []string        `json:"files"` // that were read
+	Bytes         int64           `json:"bytes"`
+	Millis        int64           `json:"millis"`
+	NeedsScontrol bool            `json:"needs_scontrol"` // scontrol may know the log's name
+	Report        string          `json:"report"`         // the name of the file that was written
+	Troubles      []string        `json:"troubles"`
+	Marks         []mark          `json:"marks"`
+	Text          string          `json:"text"`     // of a dry run
+	Short         []string        `json:"short"`    // the short report
+	Document      json.RawMessage `json:"document"` // where it was asked for
 }
 
 // mark is how far a log was read: should the job be requeued and go on in the same file, its next run begins there.
@@ -99,10 +99,10 @@ func readAnswer(data []byte) (answer, error) {
 	a.Files, a.Troubles = a.Files[:min(len(a.Files), maxFiles)], a.Troubles[:min(len(a.Troubles), maxTroubles)]
 	for _, list := range [][]string{a.Files, a.Troubles} {
 		for i := range list {
-			list[i] = plain(list[i], 300)
+			list[i] = printable(list[i], 300)
 		}
 	}
-	a.Report, a.Short = plain(a.Report, 300), a.Short[:min(len(a.Short), maxShort)]
+	a.Report, a.Short = printable(a.Report, 300), a.Short[:min(len(a.Short), maxShort)]
 	a.Marks = slices.DeleteFunc(a.Marks[:min(len(a.Marks), 4)], func(m mark) bool { return m.Size < 0 || len(m.Last) > lastLen })
 	if a.Document != nil {
 		var r report.Report
@@ -135,7 +135,7 @@ func findings(r *report.Report, suspects bool) []Finding {
 }
 
 // memory says whether any finding is proven.
-func memory(list []Finding) bool {
+func hasProof(list []Finding) bool {
 	return slices.ContainsFunc(list, func(f Finding) bool { return f.Verdict == string(classifier.Memory) })
 }
 
@@ -178,7 +178,7 @@ func summary(list []Finding) string {
 // footer is what a report beside a log says below the report itself: of which job, and what was not read.
 func footer(j *Job, notes []string, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, j.where(), now.Format(time.RFC3339))
+	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, j.nodeName(), now.Format(time.RFC3339))
 	switch {
 	case j.OutOfMemory():
 		b.WriteString("; Slurm says out of memory")
@@ -191,13 +191,13 @@ func footer(j *Job, notes []string, now time.Time) string {
 		if i == 0 {
 			label = "note      "
 		}
-		b.WriteString("  " + label + plain(n, 400) + "\n")
+		b.WriteString("  " + label + printable(n, 400) + "\n")
 	}
 	return b.String()
 }
 
 // where is the node, for people.
-func (j *Job) where() string {
+func (j *Job) nodeName() string {
 	if j.Node == "" {
 		return "its node"
 	}

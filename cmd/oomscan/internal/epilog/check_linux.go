@@ -33,9 +33,9 @@ type Check struct {
 
 // Words in front of a line.
 const (
-	good   = "yes"
-	bad    = "NO"
-	remark = "note"
+	good = "yes"
+	bad  = "NO"
+	note = "note"
 )
 
 // Run writes its findings, a line each, and returns whether all is well.
@@ -43,10 +43,10 @@ func (c *Check) Run() bool {
 	c.hook = Hook{Env: c.Env, Config: c.Config, Version: c.Version, Self: c.Self, began: time.Now(), config: Defaults()}
 	c.hook.job.Conf = c.Env("SLURM_CONF")
 	host, _ := os.Hostname()
-	fmt.Fprintf(c.Out, "oomscan %s as a Slurm epilog on %s\n\n", c.Version, plain(host, 100))
+	fmt.Fprintf(c.Out, "oomscan %s as a Slurm epilog on %s\n\n", c.Version, printable(host, 100))
 	root := os.Geteuid() == 0
 	if !root {
-		c.say(remark, "rights", "not root: the kernel's log, other users' jobs and the change of user are not tried")
+		c.say(note, "rights", "not root: the kernel's log, other users' jobs and the change of user are not tried")
 	}
 	c.program()
 	c.configuration()
@@ -71,7 +71,7 @@ func (c *Check) say(word, about, format string, args ...any) {
 	const indent = 22
 	line := fmt.Sprintf("%-4s  %-14s  ", word, about)
 	used := len(line)
-	for i, w := range strings.Fields(plain(fmt.Sprintf(format, args...), 2000)) {
+	for i, w := range strings.Fields(printable(fmt.Sprintf(format, args...), 2000)) {
 		if i > 0 && used+1+len(w) > width {
 			line += "\n" + strings.Repeat(" ", indent)
 			used = indent
@@ -93,7 +93,7 @@ func (c *Check) program() {
 		c.say(bad, "program", "%s: %s", c.Program, why(err))
 	case st.Mode()&0o001 == 0:
 		c.say(bad, "program", "%s can't be started by other users: chmod o+rx", c.Program)
-	case rootsFolder(filepath.Dir(c.Program)) != nil || st.Mode()&0o022 != 0:
+	case checkRootOnly(filepath.Dir(c.Program)) != nil || st.Mode()&0o022 != 0:
 		c.say(bad, "program", "%s: others than root can replace it, and it is run as root", c.Program)
 	default:
 		c.say(good, "program", "%s, every user can start it", c.Program)
@@ -124,7 +124,7 @@ func (c *Check) configuration() {
 		if about == "textfile" {
 			place = filepath.Dir(place)
 		}
-		if dir, err := rootsPlace(place); err != nil {
+		if dir, err := openRootOnly(place); err != nil {
 			c.say(bad, about, "%s: %s", place, why(err))
 		} else {
 			dir.Close()
@@ -139,7 +139,7 @@ func (c *Check) configuration() {
 		}
 	}
 	if cfg.Sacctmgr != off {
-		if path, err := tool(cfg.Sacctmgr, "sacctmgr"); err != nil {
+		if path, err := toolPath(cfg.Sacctmgr, "sacctmgr"); err != nil {
 			c.say(bad, "sacctmgr", "%v", err)
 		} else {
 			c.say(good, "sacctmgr", "%s", path)
@@ -158,7 +158,7 @@ const setting = `(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`
 
 // slurm asks for Slurm's configuration.
 func (c *Check) slurm() {
-	path, err := tool(auto, "scontrol")
+	path, err := toolPath(auto, "scontrol")
 	if err != nil {
 		c.say(bad, "Slurm", "%v", err)
 		return
@@ -180,7 +180,7 @@ func (c *Check) slurm() {
 	for _, key := range []string{"Epilog", "TaskEpilog", "EpilogSlurmctld"} {
 		for _, v := range conf[key] {
 			for _, p := range strings.Split(v, ",") {
-				if leads(strings.TrimSpace(p)) {
+				if callsOomscan(strings.TrimSpace(p)) {
 					hooks++
 					c.say(good, key, "%s", p)
 				}
@@ -198,7 +198,7 @@ func (c *Check) slurm() {
 	n, err := strconv.Atoi(seconds)
 	switch {
 	case err != nil || n >= 65534:
-		c.say(remark, "time-out", "PrologEpilogTimeout (25.05: EpilogTimeout) is not set: any hook that hangs keeps its node for ever; 60 is a good value")
+		c.say(note, "time-out", "PrologEpilogTimeout (25.05: EpilogTimeout) is not set: any hook that hangs keeps its node for ever; 60 is a good value")
 	case time.Duration(n)*time.Second < time.Duration(c.hook.config.Deadline)+2*time.Second:
 		c.say(bad, "time-out", "Slurm kills hooks after %d s and drains the node; this one may take %v (deadline)", n, time.Duration(c.hook.config.Deadline))
 	default:
@@ -207,7 +207,7 @@ func (c *Check) slurm() {
 }
 
 // leads says whether what slurm.conf names is this program or a script that calls it.
-func leads(path string) bool {
+func callsOomscan(path string) bool {
 	names, _ := filepath.Glob(path)
 	return slices.ContainsFunc(names, func(n string) bool {
 		f, err := os.Open(n)
@@ -242,7 +242,7 @@ func (c *Check) user() {
 	for range 5 {
 		h.began = time.Now()
 		r := h.request()
-		r.Job.WorkDir, r.Job.Stdout, r.Asked, r.Reporter, r.Dry = "/", "/dev/null", true, true, true
+		r.Job.WorkDir, r.Job.Stdout, r.MayGuess, r.Reporter, r.Dry = "/", "/dev/null", true, true, true
 		var a answer
 		if a, err = h.child(&r, true); err != nil || len(a.Troubles) > 0 {
 			break
@@ -272,10 +272,10 @@ func (c *Check) job(root bool) {
 	h.job, h.began = j, time.Now()
 	switch {
 	case j.UID == 0:
-		c.say(remark, "job "+id, "it is root's: these are left alone")
+		c.say(note, "job "+id, "it is root's: these are left alone")
 		return
 	case h.config.skips(j.User, j.UID):
-		c.say(remark, "job "+id, "skip_users has its user")
+		c.say(note, "job "+id, "skip_users has its user")
 		return
 	case !root && uint32(os.Geteuid()) != j.UID:
 		c.say(bad, "job "+id, "it is %s's: be root, or that user", j.User)
@@ -286,7 +286,7 @@ func (c *Check) job(root bool) {
 		_ = readKernel(kernelFile, kernel)
 	}
 	r := h.request()
-	r.Kernel, r.Asked, r.Reporter, r.Dry, r.Width = string(kernel.out), true, true, true, c.Width
+	r.Kernel, r.MayGuess, r.Reporter, r.Dry, r.Width = string(kernel.out), true, true, true, c.Width
 	a, err := h.child(&r, root)
 	if err != nil {
 		c.say(bad, "job "+id, "%s", why(err))
@@ -294,7 +294,7 @@ func (c *Check) job(root bool) {
 	}
 	took := time.Since(h.began)
 	for _, t := range a.Troubles {
-		c.say(remark, "job "+id, "%s", t)
+		c.say(note, "job "+id, "%s", t)
 	}
 	if len(a.Files) == 0 {
 		c.say(bad, "job "+id, "no log found: asked for were %q and %q in %s", j.Stderr, j.Stdout, j.WorkDir)
@@ -317,7 +317,7 @@ func (c *Check) job(root bool) {
 func lines(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
-		b.WriteString(plain(strings.TrimSuffix(l, "\n"), 1000) + "\n")
+		b.WriteString(printable(strings.TrimSuffix(l, "\n"), 1000) + "\n")
 	}
 	return b.String()
 }
@@ -328,7 +328,7 @@ const owner = `^(.+)\((\d+)\)$`
 // ask makes the job that Slurm would describe to the hook, from what scontrol shows an administrator. The paths there are half
 // expanded already.
 func (c *Check) ask(id string) (Job, error) {
-	path, err := tool(c.hook.config.Scontrol, "scontrol")
+	path, err := toolPath(c.hook.config.Scontrol, "scontrol")
 	if err != nil || path == off {
 		return Job{}, errors.Join(errors.New("scontrol may not be asked"), err)
 	}

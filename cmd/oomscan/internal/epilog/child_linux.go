@@ -100,12 +100,12 @@ func (w *worker) rules() {
 // worker is the work on one request.
 type worker struct {
 	*request
-	uid    uint32
-	meter  *meter
-	scan   *scan
-	logs   []*logFile // the job's own, stderr first
-	spare  *logFile   // another one of the run, to write beside it where there is none
-	answer answer
+	uid      uint32
+	meter    *meter
+	scan     *scan
+	logs     []*logFile // the job's own, stderr first
+	fallback *logFile   // another one of the run, to write beside it where there is none
+	answer   answer
 }
 
 func (w *worker) trouble(where string, err error) {
@@ -114,7 +114,7 @@ func (w *worker) trouble(where string, err error) {
 
 func (w *worker) run() {
 	f := &finder{
-		uid: w.uid, names: &w.Job.Names, workDir: w.Job.WorkDir, asked: w.Asked, beside: w.Config.Beside, started: w.Job.Started,
+		uid: w.uid, names: &w.Job.Names, workDir: w.Job.WorkDir, mayGuess: w.MayGuess, beside: w.Config.Beside, started: w.Job.Started,
 	}
 	patterns := []string{w.Job.Stderr, w.Job.Stdout}
 	if w.Job.Stderr == "" {
@@ -127,7 +127,7 @@ func (w *worker) run() {
 	} else {
 		w.find(f, patterns)
 	}
-	if w.answer.Unsure && !w.Asked {
+	if w.answer.NeedsScontrol && !w.MayGuess {
 		return
 	}
 	away := w.Config.AllNodes && !w.Reporter // the job's own log may be where only the first node sees it
@@ -146,7 +146,7 @@ func (w *worker) run() {
 	rep := w.scan.report(w.Version)
 	list := findings(&rep, true)
 	if w.Reporter || w.Config.AllNodes {
-		if w.more(f, patterns, list) {
+		if w.readNearby(f, patterns, list) {
 			rep = w.scan.report(w.Version)
 		}
 	}
@@ -167,9 +167,9 @@ func (w *worker) find(f *finder, patterns []string) {
 	for _, p := range patterns {
 		l, err := f.output(p)
 		switch {
-		case errors.Is(err, errUnsure):
+		case errors.Is(err, errNeedsScontrol):
 			// Where the log of errors is known, a default name of the other one is not worth a question.
-			w.answer.Unsure = w.answer.Unsure || p != "" || len(w.logs) == 0
+			w.answer.NeedsScontrol = w.answer.NeedsScontrol || p != "" || len(w.logs) == 0
 		case errors.Is(err, unix.ENOENT):
 		case err != nil:
 			if name := expand(p, f.names, false); path.Base(name) != "null" {
@@ -188,10 +188,10 @@ func (w *worker) find(f *finder, patterns []string) {
 //
 // Files whose names do not tell whose they are belong to the job only perhaps. They are read when something went wrong: a
 // healthy job is not to be blamed for what lies beside it, nor to be made to wait.
-func (w *worker) more(f *finder, patterns []string, list []Finding) (changed bool) {
-	wrong := len(list) > 0 || w.scan.ended || w.Job.Failed() || !w.Reporter
+func (w *worker) readNearby(f *finder, patterns []string, list []Finding) (changed bool) {
+	wrong := len(list) > 0 || w.scan.cancelled || w.Job.Failed() || !w.Reporter
 	left := 0
-	for _, l := range f.near(w.logs, patterns, max(0, w.Config.Budget.Files-len(w.logs))) {
+	for _, l := range f.findNearby(w.logs, patterns, max(0, w.Config.Budget.Files-len(w.logs))) {
 		switch {
 		case !l.own && !wrong:
 		case w.meter.check() != nil:
@@ -199,7 +199,7 @@ func (w *worker) more(f *finder, patterns []string, list []Finding) (changed boo
 		default:
 			w.scan.beside(l)
 			changed = true
-			w.spare = cmp.Or(w.spare, l)
+			w.fallback = cmp.Or(w.fallback, l)
 		}
 		l.Close()
 	}
@@ -209,7 +209,7 @@ func (w *worker) more(f *finder, patterns []string, list []Finding) (changed boo
 	if w.Reporter && w.Job.OutOfMemory() && !slices.ContainsFunc(list, func(f Finding) bool {
 		return f.Verdict == string(classifier.Memory) && f.Kind == "oom_kill"
 	}) {
-		w.scan.text(slurmWord, w.Job.word())
+		w.scan.text(slurmWord, w.Job.exitCodes())
 		changed = true
 	}
 	return changed
@@ -220,7 +220,7 @@ func (w *worker) deliver(rep *report.Report) {
 	if len(w.answer.Findings) == 0 && !w.Dry {
 		return
 	}
-	if !w.Reporter && !memory(w.answer.Findings) && !w.Dry {
+	if !w.Reporter && !hasProof(w.answer.Findings) && !w.Dry {
 		return // only proofs from the other nodes
 	}
 	var text, doc bytes.Buffer
@@ -241,7 +241,7 @@ func (w *worker) deliver(rep *report.Report) {
 		w.answer.Text = text.String()
 		return
 	}
-	log := w.spare
+	log := w.fallback
 	if len(w.logs) > 0 {
 		log = w.logs[0]
 	}
@@ -249,19 +249,19 @@ func (w *worker) deliver(rep *report.Report) {
 		return
 	}
 	if w.Config.Report == beside {
-		dir, err := folder(log.path, w.uid)
+		dir, err := openFolder(log.path, w.uid)
 		if err != nil {
 			w.trouble(path.Dir(log.path), err)
 		} else {
 			defer unix.Close(dir)
-			w.leave(dir, log, "txt", text.Bytes())
+			w.writeReport(dir, log, "txt", text.Bytes())
 			if w.Config.JSON && doc.Len() > 0 {
-				w.leave(dir, log, "json", doc.Bytes())
+				w.writeReport(dir, log, "json", doc.Bytes())
 			}
 		}
 	}
-	if w.Config.Append && memory(w.answer.Findings) && w.Reporter {
-		if err := appendTo(log, quote(w.answer.Short, w.answer.Report)); err != nil {
+	if w.Config.Append && hasProof(w.answer.Findings) && w.Reporter {
+		if err := appendTo(log, quoteLines(w.answer.Short, w.answer.Report)); err != nil {
 			w.trouble(log.path, fmt.Errorf("nothing appended: %w", err))
 		} else if st, err := log.Stat(); err == nil && len(w.answer.Marks) > 0 {
 			log.stat.Size = st.Size() // the next run begins behind it
@@ -271,12 +271,12 @@ func (w *worker) deliver(rep *report.Report) {
 }
 
 // leave writes a report beside a log.
-func (w *worker) leave(dir int, log *logFile, ext string, data []byte) {
+func (w *worker) writeReport(dir int, log *logFile, ext string, data []byte) {
 	infix := ""
 	if !w.Reporter && w.Job.Node != "" {
 		infix = "." + w.Job.Node
 	}
-	name, err := leave(dir, log, infix, ext, data)
+	name, err := writeBeside(dir, log, infix, ext, data)
 	switch {
 	case errors.Is(err, errThere):
 	case err != nil:

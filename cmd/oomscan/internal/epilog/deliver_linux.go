@@ -19,7 +19,7 @@ func (h *Hook) deliver(a *answer, doc json.RawMessage) {
 	if len(a.Findings) > 0 {
 		result = "suspect"
 	}
-	if memory(a.Findings) {
+	if hasProof(a.Findings) {
 		result = "memory"
 	}
 	c := &h.config
@@ -47,7 +47,7 @@ func (h *Hook) report(result string, a *answer) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "job=%d uid=%d node=%s context=%s result=%s ms=%d", h.job.ID, h.job.UID, h.job.Node, plain(h.job.Context, 30), result, time.Since(h.began).Milliseconds())
+	fmt.Fprintf(&b, "job=%d uid=%d node=%s context=%s result=%s ms=%d", h.job.ID, h.job.UID, h.job.Node, printable(h.job.Context, 30), result, time.Since(h.began).Milliseconds())
 	if a != nil {
 		fmt.Fprintf(&b, " files=%d bytes=%d", len(a.Files), a.Bytes)
 		if s := summary(a.Findings); s != "" {
@@ -68,7 +68,7 @@ const maxLog = 16 << 20
 
 // logLine writes a line of printable characters to the log. Failures are ignored: there is nowhere to report them.
 func logLine(c *Config, line string) {
-	line = plain(line, 4000)
+	line = printable(line, 4000)
 	switch c.Log {
 	case off, "":
 	case syslog:
@@ -77,7 +77,7 @@ func logLine(c *Config, line string) {
 			w.Close()
 		}
 	default:
-		if rootsFolder(filepath.Dir(c.Log)) != nil {
+		if checkRootOnly(filepath.Dir(c.Log)) != nil {
 			return
 		}
 		fd, err := unix.Open(c.Log, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
@@ -98,7 +98,7 @@ func logLine(c *Config, line string) {
 
 // spool leaves the document for root's programs. What is in it is the word of the job's user.
 func (h *Hook) spool(doc json.RawMessage) error {
-	dir, err := rootsPlace(h.config.Spool)
+	dir, err := openRootOnly(h.config.Spool)
 	if err != nil {
 		return err
 	}
@@ -111,12 +111,12 @@ func (h *Hook) spool(doc json.RawMessage) error {
 }
 
 // rootsPlace opens a folder that only root can write to.
-func rootsPlace(path string) (*os.Root, error) {
+func openRootOnly(path string) (*os.Root, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := rootsFolder(real); err != nil {
+	if err := checkRootOnly(real); err != nil {
 		return nil, err
 	}
 	var st unix.Stat_t
@@ -155,7 +155,7 @@ func replace(dir *os.Root, name string, mode os.FileMode, data []byte) error {
 // count adds a job to the counters of node_exporter's textfile collector. Epilogs of several jobs run at the same time: they
 // take turns by a lock, and wait no longer than a second for it.
 func count(path, result string, list []Finding, took time.Duration) error {
-	dir, err := rootsPlace(filepath.Dir(path))
+	dir, err := openRootOnly(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

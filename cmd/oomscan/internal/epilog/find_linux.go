@@ -37,7 +37,7 @@ type finder struct {
 	uid      uint32
 	names    *Names
 	workDir  string
-	asked    bool // scontrol was asked, or may not be
+	mayGuess bool // scontrol was asked, or may not be
 	beside   Beside
 	started  time.Time // zero: unknown
 	entries  int       // of folders, looked at so far
@@ -52,7 +52,7 @@ const (
 )
 
 // errUnsure says that the name of a log has parts which only scontrol can tell.
-var errUnsure = errors.New("the name of the log has parts that are not known")
+var errNeedsScontrol = errors.New("the name of the log has parts that are not known")
 
 // output opens the file that a pattern of --output or --error became. A batch job without one writes to slurm-JOB.out, or to
 // slurm-ARRAY_TASK.out in an array.
@@ -81,10 +81,10 @@ func (f *finder) output(pattern string) (*logFile, error) {
 	if !strings.Contains(wild, unknown) {
 		return nil, err
 	}
-	if !f.asked && !settles(last) {
-		return nil, errUnsure
+	if !f.mayGuess && !hasJobID(last) {
+		return nil, errNeedsScontrol
 	}
-	return f.match(wild, settles(last))
+	return f.match(wild, hasJobID(last))
 }
 
 // candidates are the names that a pattern may have become, the likeliest first, if all of it is known. A job that is told
@@ -122,10 +122,10 @@ func (f *finder) open(path string) (*logFile, error) {
 
 // match finds the file that fits a path with unknown parts in its last element. Without the job's number in it, others
 // may fit as well: then only a lone one counts, and only if it was written when the job ended.
-func (f *finder) match(wild string, settled bool) (*logFile, error) {
+func (f *finder) match(wild string, hasID bool) (*logFile, error) {
 	dir, base := path.Split(wild)
 	if strings.Contains(dir, unknown) {
-		return nil, errUnsure
+		return nil, errNeedsScontrol
 	}
 	names, err := f.list(dir)
 	if err != nil {
@@ -140,21 +140,21 @@ func (f *finder) match(wild string, settled bool) (*logFile, error) {
 		if err != nil {
 			continue
 		}
-		if !settled && time.Since(l.modified()) > recently {
+		if !hasID && time.Since(l.modified()) > recently {
 			l.Close()
 			continue
 		}
 		if found != nil {
 			l.Close()
 			found.Close()
-			return nil, errUnsure
+			return nil, errNeedsScontrol
 		}
 		found = l
 	}
 	if found == nil {
 		return nil, unix.ENOENT
 	}
-	found.guess = !settled
+	found.guess = !hasID
 	return found, nil
 }
 
@@ -198,19 +198,19 @@ func (f *finder) folders(logs []*logFile, patterns []string) (dirs []string) {
 // near finds the other files of the run beside its logs: those that the configuration names, the user's, written while
 // the job ran. The job's own come first, then those written last. Files that the patterns of the job's own output fit are
 // other jobs' and left out.
-func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
+func (f *finder) findNearby(logs []*logFile, patterns []string, most int) []*logFile {
 	s := &search{finder: f, begun: f.started, most: 4 * most, seen: map[[2]uint64]bool{}}
 	switch {
 	case !s.begun.IsZero():
 	case len(logs) > 0:
-		s.begun = born(logs[0].File)
+		s.begun = createdAt(logs[0].File)
 	default:
 		s.begun = time.Now().Add(-recently)
 	}
 	for _, p := range patterns {
 		if p == "" {
-			s.others = append(s.others, siblings("slurm-%j.out"), siblings("slurm-%A_%a.out"))
-		} else if name := path.Base(siblings(p)); strings.Trim(name, unknown) != "" {
+			s.others = append(s.others, siblingPattern("slurm-%j.out"), siblingPattern("slurm-%A_%a.out"))
+		} else if name := path.Base(siblingPattern(p)); strings.Trim(name, unknown) != "" {
 			s.others = append(s.others, name)
 		}
 	}
@@ -266,7 +266,7 @@ func (s *search) walk(top, dir string, depth int) {
 				s.walk(top, full, depth+1)
 			}
 		case unix.S_IFREG:
-			sibling := !s.mine(n) && slices.ContainsFunc(s.others, func(o string) bool { return matches(o, n) })
+			sibling := !s.namesJob(n) && slices.ContainsFunc(s.others, func(o string) bool { return matches(o, n) })
 			if (depth > 0 || s.fits(s.beside.Files, n)) && !sibling && len(s.found) < s.most {
 				s.add(top, full)
 			}
@@ -280,7 +280,7 @@ func (s *search) add(top, name string) {
 	if err != nil {
 		return
 	}
-	l := &logFile{File: file, path: name, stat: *st, own: s.mine(strings.TrimPrefix(name, top))}
+	l := &logFile{File: file, path: name, stat: *st, own: s.namesJob(strings.TrimPrefix(name, top))}
 	head := make([]byte, 8<<10)
 	n, _ := file.ReadAt(head, 0)
 	if s.seen[l.inode()] || l.modified().Before(s.begun.Add(-time.Second)) || n == 0 || !source.IsLog(head[:n]) {
@@ -299,7 +299,7 @@ func (f *finder) fits(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if strings.Contains(p, "%j") {
 			if p == "*%j*" {
-				return numbered(name, f.id())
+				return containsNumber(name, f.id())
 			}
 			p = strings.ReplaceAll(p, "%j", f.id())
 		}
@@ -309,13 +309,13 @@ func (f *finder) fits(patterns []string, name string) bool {
 }
 
 // mine says whether the job's number, or that of its array and task, stands in a name.
-func (f *finder) mine(name string) bool {
-	return numbered(name, f.id()) || f.names.Task != "" && f.names.Task != noTask && numbered(name, f.names.Array+"_"+f.names.Task)
+func (f *finder) namesJob(name string) bool {
+	return containsNumber(name, f.id()) || f.names.Task != "" && f.names.Task != noTask && containsNumber(name, f.names.Array+"_"+f.names.Task)
 }
 
 // numbered says whether a number stands in a name as a number, not as a part of a longer one. One or two digits are
 // no number of a job to tell by: ranks and steps have such.
-func numbered(name, id string) bool {
+func containsNumber(name, id string) bool {
 	if len(id) < 3 {
 		return false
 	}
@@ -334,7 +334,7 @@ func numbered(name, id string) bool {
 }
 
 // born is when a file was made, or a moment ago if the file system does not tell.
-func born(f *os.File) time.Time {
+func createdAt(f *os.File) time.Time {
 	var st unix.Statx_t
 	err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &st)
 	if err != nil || st.Mask&unix.STATX_BTIME == 0 {

@@ -56,7 +56,7 @@ func (h *Hook) abandon(why string) {
 	done := make(chan struct{})
 	go func() { // writing to the log may hang
 		defer close(done)
-		logLine(&h.config, fmt.Sprintf("job=%d abandoned after %d ms: %s", h.job.ID, time.Since(h.began).Milliseconds(), plain(why, 100)))
+		logLine(&h.config, fmt.Sprintf("job=%d abandoned after %d ms: %s", h.job.ID, time.Since(h.began).Milliseconds(), printable(why, 100)))
 	}()
 	select {
 	case <-done:
@@ -67,7 +67,7 @@ func (h *Hook) abandon(why string) {
 
 func (h *Hook) trouble(format string, args ...any) {
 	if len(h.troubles) < maxTroubles {
-		h.troubles = append(h.troubles, plain(fmt.Sprintf(format, args...), 300))
+		h.troubles = append(h.troubles, printable(fmt.Sprintf(format, args...), 300))
 	}
 }
 
@@ -107,13 +107,13 @@ func (h *Hook) run() {
 func (h *Hook) onController() {
 	var a answer
 	if h.job.OutOfMemory() {
-		a.Findings = []Finding{killed()}
+		a.Findings = []Finding{killFinding()}
 	}
 	h.deliver(&a, nil)
 }
 
 // killed is the finding when only Slurm or the kernel reports a kill.
-func killed() Finding {
+func killFinding() Finding {
 	return Finding{Verdict: "memory", Kind: "oom_kill", Phase: "unknown", Framework: "unknown", Rank: -1}
 }
 
@@ -132,12 +132,12 @@ func (h *Hook) inTask() {
 		return
 	}
 	r := h.request()
-	r.Stderr, r.Dry, r.Reporter, r.Asked = path, true, true, true
+	r.Stderr, r.Dry, r.Reporter, r.MayGuess = path, true, true, true
 	r.Job.UID = uint32(os.Getuid())
 	r.Config.Budget.Wall = min(r.Config.Budget.Wall, Duration(taskLimit*2/3))
 	a := serve(&r)
-	if memory(a.Findings) {
-		_, _ = h.Stderr.Write(quote(a.Short, ""))
+	if hasProof(a.Findings) {
+		_, _ = h.Stderr.Write(quoteLines(a.Short, ""))
 	}
 }
 
@@ -179,7 +179,7 @@ func (h *Hook) onNode() {
 		a = h.ask(&r, root)
 	}
 	if r.Reporter && len(a.Findings) == 0 && j.OutOfMemory() || len(a.Findings) == 0 && kernel.matched > 0 {
-		a.Findings = []Finding{killed()} // no log, or no child
+		a.Findings = []Finding{killFinding()} // no log, or no child
 	}
 	if store != nil && (j.Restarts > 0 || kernel.matched > 0 || len(a.Findings) > 0) {
 		if err := store.save(j, state{Kernel: max(kernel.last, old.Kernel), Marks: a.Marks}); err != nil {
@@ -191,9 +191,9 @@ func (h *Hook) onNode() {
 
 // ask lets the child do its work, twice if the name of the log needs scontrol's word.
 func (h *Hook) ask(r *request, root bool) answer {
-	r.Asked = h.config.Scontrol == off
+	r.MayGuess = h.config.Scontrol == off
 	a, err := h.child(r, root)
-	if err == nil && a.Unsure && !r.Asked {
+	if err == nil && a.NeedsScontrol && !r.MayGuess {
 		rec, rerr := h.scontrol()
 		if rerr != nil {
 			h.trouble("scontrol: %s", why(rerr))
@@ -204,7 +204,7 @@ func (h *Hook) ask(r *request, root bool) answer {
 				n.Array, n.Task = fmt.Sprint(r.Job.ID), noTask
 			}
 		}
-		r.Asked = true
+		r.MayGuess = true
 		a, err = h.child(r, root)
 	}
 	if err != nil {
@@ -232,7 +232,7 @@ func loadConfig(path string) (Config, error) {
 			return Defaults(), nil
 		}
 	}
-	data, err := rootsFile(path)
+	data, err := readRootOnly(path)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -244,7 +244,7 @@ func loadConfig(path string) (Config, error) {
 }
 
 // rootsFile reads a file that only root can write, in folders of which the same is true.
-func rootsFile(path string) ([]byte, error) {
+func readRootOnly(path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("not an absolute path")
 	}
@@ -252,7 +252,7 @@ func rootsFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rootsFolder(filepath.Dir(path)); err != nil {
+	if err := checkRootOnly(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -278,7 +278,7 @@ func rootsFile(path string) ([]byte, error) {
 
 // rootsFolder says whether only root can change what a path leads to: root's folders all the way, which others can't
 // write to unless they are sticky.
-func rootsFolder(dir string) error {
+func checkRootOnly(dir string) error {
 	for {
 		var st unix.Stat_t
 		if err := unix.Lstat(dir, &st); err != nil {

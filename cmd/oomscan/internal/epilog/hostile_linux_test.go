@@ -252,7 +252,7 @@ func TestHostileLogs(t *testing.T) {
 			o := s.run()
 			assert.Contains(t, o.log, x.log)
 			for line := range strings.Lines(o.log) {
-				assert.Equal(t, line[:len(line)-1], plain(line[:len(line)-1], 5000), "the log is one line of plain text")
+				assert.Equal(t, line[:len(line)-1], printable(line[:len(line)-1], 5000), "the log is one line of plain text")
 				assert.Contains(t, line, "job=")
 			}
 			assert.NotContains(t, o.log, secret)
@@ -271,7 +271,7 @@ func TestHostileLogs(t *testing.T) {
 			assert.True(t, strings.HasPrefix(text, " OUT OF MEMORY"), text)
 			assert.NotContains(t, text, secret)
 			for line := range strings.Lines(text) {
-				assert.Equal(t, line[:len(line)-1], plain(line[:len(line)-1], 5000))
+				assert.Equal(t, line[:len(line)-1], printable(line[:len(line)-1], 5000))
 			}
 			assert.Equal(t, 1, strings.Count(text, "\n  job   "), "the frame is ours alone\n%s", text)
 		})

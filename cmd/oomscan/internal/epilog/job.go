@@ -131,6 +131,6 @@ func (j *Job) Failed() bool { return j.ExitCode != 0 || j.DerivedEC != 0 }
 func status(word uint32) string { return fmt.Sprintf("%d:%d", word>>8&0xff, word&0x7f) }
 
 // word is what Slurm says about the end of the job, in the words of scontrol: the parser knows them.
-func (j *Job) word() string {
+func (j *Job) exitCodes() string {
 	return fmt.Sprintf("JobId=%d ExitCode=%s DerivedExitCode=%s\n", j.ID, status(j.ExitCode), status(j.DerivedEC))
 }

@@ -79,7 +79,7 @@ func (k *kernelLog) record(rec []byte) {
 	case bytes.Contains(text, invoked):
 		k.block, k.open, k.thisJob = k.block[:0], true, false
 	case bytes.Contains(text, constraint):
-		k.thisJob = bytes.HasSuffix(text, k.uid) && k.within(text)
+		k.thisJob = bytes.HasSuffix(text, k.uid) && k.inGroup(text)
 		k.open = k.open || k.thisJob
 	case !k.open:
 		return
@@ -109,7 +109,7 @@ var groupNode = lazyre.New(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
 
 // within says whether the path of the victim's control group has the job in it, on this node. The name of the program
 // comes behind the path and is the user's.
-func (k *kernelLog) within(text []byte) bool {
+func (k *kernelLog) inGroup(text []byte) bool {
 	_, path, ok := bytes.Cut(text, []byte("task_memcg="))
 	if !ok {
 		return false

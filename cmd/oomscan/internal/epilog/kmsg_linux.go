@@ -10,7 +10,7 @@ import (
 // readKernel reads the records of the kernel's log that are there now. It waits for none. A record costs a system call, and a
 // node has thousands of them: a look at the whole tells whether any is worth it.
 func readKernel(path string, k *kernelLog) error {
-	if !k.mentioned() {
+	if !k.mayMention() {
 		return nil
 	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -43,7 +43,7 @@ const (
 )
 
 // mentioned says whether the kernel's log may name the job.
-func (k *kernelLog) mentioned() bool {
+func (k *kernelLog) mayMention() bool {
 	n, err := unix.Klogctl(actionSizeBuffer, nil)
 	if err != nil || n <= 0 {
 		return true

@@ -68,22 +68,22 @@ func (n *Names) value(letter byte, later bool) (value string, number, known bool
 		}
 		return strconv.FormatUint(uint64(n.Job), 10), true, true
 	case 'A':
-		return or(n.Array), true, true
+		return orUnknown(n.Array), true, true
 	case 'a':
-		return or(n.Task), true, true
+		return orUnknown(n.Task), true, true
 	case 'u':
-		return or(n.User), false, true
+		return orUnknown(n.User), false, true
 	case 'x':
-		return or(n.Name), false, true
+		return orUnknown(n.Name), false, true
 	case 'n', 't':
 		return "0", true, true
 	case 's':
 		return "batch", false, true
 	case 'N':
 		if later {
-			return or(n.Node), false, true
+			return orUnknown(n.Node), false, true
 		}
-		return or(n.Host), false, true
+		return orUnknown(n.Host), false, true
 	}
 	if !later {
 		return "", false, false
@@ -96,14 +96,14 @@ func (n *Names) value(letter byte, later bool) (value string, number, known bool
 		}
 		return strconv.FormatUint(task%10, 10), true, true
 	case 'r':
-		return or(n.Restarts), true, true
+		return orUnknown(n.Restarts), true, true
 	case 'S':
-		return or(n.SLUID), false, true
+		return orUnknown(n.SLUID), false, true
 	}
 	return "", false, false
 }
 
-func or(s string) string {
+func orUnknown(s string) string {
 	if s == "" {
 		return unknown
 	}
@@ -154,11 +154,11 @@ func matches(wild, name string) bool {
 }
 
 // siblings is a pattern with everything unknown that differs from job to job of the same script.
-func siblings(pattern string) string {
+func siblingPattern(pattern string) string {
 	return expand(pattern, &Names{}, true)
 }
 
 // settles says whether a pattern names the job's number: then no other job's file fits it, whatever else is unknown.
-func settles(pattern string) bool {
+func hasJobID(pattern string) bool {
 	return expand(pattern, &Names{Job: 1}, true) != expand(pattern, &Names{Job: 2}, true)
 }

@@ -31,12 +31,12 @@ const (
 var errOutput = errors.New("it printed too much")
 
 // capped keeps the beginning of what a program prints.
-type capped struct {
+type limitedBuffer struct {
 	buf  bytes.Buffer
 	most int
 }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *limitedBuffer) Write(p []byte) (int, error) {
 	if c.buf.Len()+len(p) > c.most {
 		return 0, errOutput
 	}
@@ -50,7 +50,7 @@ func (h *Hook) execute(limit time.Duration, cmd *exec.Cmd, most int) ([]byte, er
 	// The signal at the parent's death is tied to the thread that started the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	out := &capped{most: most}
+	out := &limitedBuffer{most: most}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, nil, "/"
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -142,7 +142,7 @@ func (h *Hook) groups(uid, gid uint32) []uint32 {
 }
 
 // tool is the path of one of Slurm's programs: as configured, beside the daemon that called, or where packages put it.
-func tool(configured, name string) (string, error) {
+func toolPath(configured, name string) (string, error) {
 	if configured != auto {
 		return configured, nil
 	}
@@ -174,7 +174,7 @@ func (h *Hook) slurmTool(limit time.Duration, path string, args ...string) ([]by
 
 // scontrol asks slurmctld for what the environment does not tell of this job.
 func (h *Hook) scontrol() (record, error) {
-	path, err := tool(h.config.Scontrol, "scontrol")
+	path, err := toolPath(h.config.Scontrol, "scontrol")
 	if err != nil {
 		return record{}, err
 	}
@@ -195,7 +195,7 @@ const maxComment = 65535
 // comment puts the finding into the accounting. scontrol's own comment is refused for a job that has ended. A comment that
 // is there is never lost: where it cannot be read nothing is written.
 func (h *Hook) comment(text string) error {
-	path, err := tool(h.config.Sacctmgr, "sacctmgr")
+	path, err := toolPath(h.config.Sacctmgr, "sacctmgr")
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (h *Hook) comment(text string) error {
 	if err != nil {
 		return fmt.Errorf("the comment that is there cannot be read: %w", err)
 	}
-	text, err = joined(strings.TrimRight(string(out), "\n"), text, h.config.Comment)
+	text, err = mergeComment(strings.TrimRight(string(out), "\n"), text, h.config.Comment)
 	if text == "" {
 		return err
 	}
@@ -218,7 +218,7 @@ func (h *Hook) comment(text string) error {
 }
 
 // joined is the comment to write in the place of an old one, empty to leave that as it is.
-func joined(old, text, choice string) (string, error) {
+func mergeComment(old, text, choice string) (string, error) {
 	switch {
 	case old == "":
 		return text, nil

@@ -46,7 +46,7 @@ func jobRecord(out string, job, uid uint32) (record, bool) {
 	if r.Array == "" || r.Task == "" {
 		r.Array, r.Task = "", ""
 	}
-	name, rest := ended(rest, "("+strconv.FormatUint(uint64(uid), 10)+")")
+	name, rest := cutName(rest, "("+strconv.FormatUint(uint64(uid), 10)+")")
 	if len(name) > maxName {
 		return record{}, false
 	}
@@ -61,7 +61,7 @@ func jobRecord(out string, job, uid uint32) (record, bool) {
 }
 
 // ended cuts a job's name where " UserId=NAME(uid)" begins.
-func ended(s, uid string) (name, rest string) {
+func cutName(s, uid string) (name, rest string) {
 	const key = " UserId="
 	for at := 0; ; {
 		i := strings.Index(s[at:], key)

@@ -23,14 +23,14 @@ const slurmWord = "Slurm's exit codes"
 // scan reads one job's logs: the same way as the command does, parser to classifier to report, but through descriptors
 // that [openFile] checked, and within a budget.
 type scan struct {
-	meter     *meter
-	collector *classifier.Collector
-	inputs    []report.Input
-	notes     []string // for the reader of the report
-	ended     bool     // a log says that the job was cancelled
-	vague     bool     // there are lines whose numbers are not known
-	job       string
-	guides    []remedies.Guide // of the administrator's own
+	meter      *meter
+	collector  *classifier.Collector
+	inputs     []report.Input
+	notes      []string // for the reader of the report
+	cancelled  bool     // a log says that the job was cancelled
+	unnumbered bool     // some lines have unknown numbers
+	job        string
+	guides     []remedies.Guide // of the administrator's own
 }
 
 func newScan(m *meter, job uint32) *scan {
@@ -41,11 +41,11 @@ func newScan(m *meter, job uint32) *scan {
 func (s *scan) log(l *logFile, from int64) {
 	in, note := s.meter.file(l.path, l.File, from, l.stat.Size, func(o parser.Observation) {
 		if e, ok := o.(parser.Event); ok && e.Kind == parser.JobCancelled {
-			s.ended = true
+			s.cancelled = true
 		}
 		s.add(o)
 	})
-	s.took(in, note, l.path)
+	s.addInput(in, note, l.path)
 	if from > 0 {
 		s.notes = append(s.notes, l.path+": the part of an earlier run was left out")
 	}
@@ -64,7 +64,7 @@ func (s *scan) beside(l *logFile) {
 			foreign = true
 		}
 		if !foreign {
-			s.vague = s.vague || o.Place().Line >= nowhere
+			s.unnumbered = s.unnumbered || o.Place().Line >= unknownLine
 			c.Add(o)
 		}
 	})
@@ -72,7 +72,7 @@ func (s *scan) beside(l *logFile) {
 		return
 	}
 	s.collector.Merge(c)
-	s.took(in, note, l.path)
+	s.addInput(in, note, l.path)
 	if !l.own {
 		s.notes = append(s.notes, l.path+": beside the job's log, may be another job's")
 	}
@@ -80,16 +80,16 @@ func (s *scan) beside(l *logFile) {
 
 // text reads what is in memory: an excerpt of a log, or what stands in none, so that its lines have no numbers.
 func (s *scan) text(name, text string) {
-	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(parser.Shift(o, nowhere, 0)) }, s.meter.options...)
+	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(parser.Shift(o, unknownLine, 0)) }, s.meter.options...)
 	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
 }
 
 func (s *scan) add(o parser.Observation) {
-	s.vague = s.vague || o.Place().Line >= nowhere
+	s.unnumbered = s.unnumbered || o.Place().Line >= unknownLine
 	s.collector.Add(o)
 }
 
-func (s *scan) took(in report.Input, note, path string) {
+func (s *scan) addInput(in report.Input, note, path string) {
 	s.inputs = append(s.inputs, in)
 	if note != "" {
 		s.notes = append(s.notes, path+": "+note)
@@ -99,8 +99,8 @@ func (s *scan) took(in report.Input, note, path string) {
 // report is the answer to what was read.
 func (s *scan) report(version string) report.Report {
 	r := report.New(version, s.inputs, s.collector.Result(), s.guides...)
-	if s.vague {
-		forget(reflect.ValueOf(&r))
+	if s.unnumbered {
+		dropUnknownLines(reflect.ValueOf(&r))
 	}
 	r.Run.JobID = &s.job
 	r.Stats.DurationMS = time.Since(s.meter.began).Milliseconds()

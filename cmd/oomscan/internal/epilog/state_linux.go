@@ -14,9 +14,9 @@ const stateFolder = "/run/oomscan"
 
 // Bounds of the memory.
 const (
-	maxState = 16 << 10
-	keep     = 7 * 24 * time.Hour
-	crowded  = 512
+	maxState   = 16 << 10
+	keep       = 7 * 24 * time.Hour
+	minCleanup = 512
 )
 
 // state is what was read for one job on one node: a requeued job must not be blamed for what ended its earlier run.
@@ -33,7 +33,7 @@ func openStates() (*states, error) {
 	if err := os.Mkdir(stateFolder, 0o700); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
-	r, err := rootsPlace(stateFolder)
+	r, err := openRootOnly(stateFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (s *states) save(j *Job, st state) error {
 		return err
 	}
 	defer d.Close()
-	entries, err := d.ReadDir(10 * crowded)
-	if err != nil || len(entries) < crowded {
+	entries, err := d.ReadDir(10 * minCleanup)
+	if err != nil || len(entries) < minCleanup {
 		return nil
 	}
 	for _, e := range entries {

@@ -70,7 +70,7 @@ func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 		r := s.report("test")
 		doc, err := json.Marshal(r)
 		require.NoError(t, err)
-		require.NotContains(t, string(doc), fmt.Sprint(nowhere)[:8])
+		require.NotContains(t, string(doc), fmt.Sprint(unknownLine)[:8])
 		for _, in := range r.Incidents {
 			for _, e := range in.Evidence {
 				assert.True(t, e.Line == 0 || want[e.Line], "line %d with a tail of %d", e.Line, tail)
@@ -84,9 +84,9 @@ func TestANumberInAName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"slurm-4242.out": true, "4242": true, "run_4242/x": true, "x14242.log": false, "42421": false, "a4242b": true, "": false, "424": false,
 	} {
-		assert.Equal(t, want, numbered(name, "4242"), name)
+		assert.Equal(t, want, containsNumber(name, "4242"), name)
 	}
-	assert.False(t, numbered("rank7.log", "7"), "a number of one or two digits is a rank's")
+	assert.False(t, containsNumber("rank7.log", "7"), "a number of one or two digits is a rank's")
 }
 
 // TestReportsAreNoLogs holds each form of what the hook leaves against what tells logs.
@@ -106,11 +106,11 @@ func TestReportsAreNoLogs(t *testing.T) {
 		assert.False(t, source.IsLog([]byte(w.answer.Text)), "%s", w.answer.Text)
 		assert.False(t, source.IsLog(w.answer.Document))
 		var seen []parser.Observation
-		_, err := stream.Read("log", strings.NewReader(string(quote(w.answer.Short, "x"))), func(o parser.Observation) { seen = append(seen, o) })
+		_, err := stream.Read("log", strings.NewReader(string(quoteLines(w.answer.Short, "x"))), func(o parser.Observation) { seen = append(seen, o) })
 		require.NoError(t, err)
 		assert.Empty(t, seen)
-		assert.Equal(t, 6, strings.Count(string(quote(w.answer.Short, "x")), "\n"), "five lines, and the end of the log's last one")
-		assert.Regexp(t, `^\noomscan\| what  .+\noomscan\| when  .+\noomscan\| why   .+\noomscan\| fix   .+\noomscan\| whole report: x\n$`, string(quote(w.answer.Short, "x")))
+		assert.Equal(t, 6, strings.Count(string(quoteLines(w.answer.Short, "x")), "\n"), "five lines, and the end of the log's last one")
+		assert.Regexp(t, `^\noomscan\| what  .+\noomscan\| when  .+\noomscan\| why   .+\noomscan\| fix   .+\noomscan\| whole report: x\n$`, string(quoteLines(w.answer.Short, "x")))
 	}
 }
 
@@ -144,7 +144,7 @@ func FuzzAnswer(f *testing.F) {
 		s.add("memory", a.Findings, time.Second)
 		require.Equal(t, s, readSeries(s.text()), "counters survive the file")
 		for _, x := range append(append(a.Files, a.Troubles...), a.Report, summary(a.Findings)) {
-			require.Equal(t, x, plain(x, 400))
+			require.Equal(t, x, printable(x, 400))
 		}
 		require.Regexp(t, `^[\w ().-]*$`, summary(a.Findings))
 	})
@@ -155,7 +155,7 @@ func TestCountersCountOn(t *testing.T) {
 	s := readSeries(jobsTotal + "{result=\"clean\"} 41\nforged{a=\"b\"} 7\n" + incidentsTotal + "{kind=\"a\\\"b\"} 1\n" + secondsTotal + " NaN\n")
 	assert.Equal(t, series{jobsTotal + `{result="clean"}`: 41}, s)
 	s.add("clean", nil, 1500*time.Millisecond)
-	s.add("memory", []Finding{killed()}, time.Second)
+	s.add("memory", []Finding{killFinding()}, time.Second)
 	assert.Equal(t, `# HELP oomscan_epilog_jobs_total Jobs whose epilog ran, by result: clean, suspect, memory.
 # TYPE oomscan_epilog_jobs_total counter
 oomscan_epilog_jobs_total{result="clean"} 42
@@ -202,10 +202,10 @@ func comment(t *testing.T, sacct, choice string) (args, env string) {
 	t.Helper()
 	s := newStage(t)
 	said := filepath.Join(s.etc, "said")
-	tool := filepath.Join(s.etc, "sacctmgr")
-	require.NoError(t, os.WriteFile(tool, []byte("#!/bin/sh\nprintf '%s|' \"$@\" > "+said+"\nenv >> "+said+"\necho noise\n"), 0o755))
+	toolPath := filepath.Join(s.etc, "sacctmgr")
+	require.NoError(t, os.WriteFile(toolPath, []byte("#!/bin/sh\nprintf '%s|' \"$@\" > "+said+"\nenv >> "+said+"\necho noise\n"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(s.etc, "sacct"), []byte("#!/bin/sh\n"+sacct+"\n"), 0o755))
-	s.set("sacctmgr: " + tool + "\nadmin_comment: " + choice + "\n")
+	s.set("sacctmgr: " + toolPath + "\nadmin_comment: " + choice + "\n")
 	s.file("job.err", oomLine, user1)
 	s.run()
 	b, err := os.ReadFile(said)

@@ -22,7 +22,7 @@ import (
 
 // nowhere is added to the number of a line that is not known, so that the lines of a file stay in order until the report
 // is made: more than any log has, and no round number of bytes. See [forget].
-const nowhere = 2_000_000_000
+const unknownLine = 2_000_000_000
 
 // file scans a log from an offset to its end, as far as the budget goes: all of it, or of a longer one its head, with the
 // configuration, and its tail, with the death. Lines have their true numbers or none. It returns a note for the reader of
@@ -33,7 +33,7 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 	part := func(from, to int64) error {
 		shift := lines
 		if !known {
-			shift += nowhere
+			shift += unknownLine
 		}
 		r := m.reader(io.NewSectionReader(f, from, to-from))
 		st, err := stream.Read(name, r, func(o parser.Observation) { emit(parser.Shift(o, shift, from)) }, m.options...)
@@ -165,39 +165,39 @@ func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
 }
 
 // unnumbered is a number at or above [nowhere] where sentences quote a line.
-var unnumbered = lazyre.New(`(?: \(line |:)(\d{10,})\)?`)
+var lineNumber = lazyre.New(`(?: \(line |:)(\d{10,})\)?`)
 
 // forget takes the numbers of lines that are not known out of a report: 0 as a value, nothing in a sentence.
-func forget(v reflect.Value) {
+func dropUnknownLines(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			forget(v.Elem())
+			dropUnknownLines(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Field(i)
-			if name := v.Type().Field(i).Name; name == "Line" && f.CanInt() && f.Int() >= nowhere && f.CanSet() {
+			if name := v.Type().Field(i).Name; name == "Line" && f.CanInt() && f.Int() >= unknownLine && f.CanSet() {
 				f.SetInt(0)
 			} else if f.CanSet() {
-				forget(f)
+				dropUnknownLines(f)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			forget(v.Index(i))
+			dropUnknownLines(v.Index(i))
 		}
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
 			entry := reflect.New(v.Type().Elem()).Elem()
 			entry.Set(v.MapIndex(k))
-			forget(entry)
+			dropUnknownLines(entry)
 			v.SetMapIndex(k, entry)
 		}
 	case reflect.String:
-		s := unnumbered().ReplaceAllStringFunc(v.String(), func(m string) string {
-			digits := unnumbered().FindStringSubmatch(m)[1]
-			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < nowhere || n > math.MaxInt32 {
+		s := lineNumber().ReplaceAllStringFunc(v.String(), func(m string) string {
+			digits := lineNumber().FindStringSubmatch(m)[1]
+			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < unknownLine || n > math.MaxInt32 {
 				return m
 			}
 			return ""

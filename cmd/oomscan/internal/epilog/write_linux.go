@@ -24,7 +24,7 @@ var (
 const maxReports = 9
 
 // folder opens the folder that a log lies in, to write beside it.
-func folder(logPath string, uid uint32) (fd int, err error) {
+func openFolder(logPath string, uid uint32) (fd int, err error) {
 	fd, err = unix.Open(path.Dir(logPath), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
@@ -43,7 +43,7 @@ func folder(logPath string, uid uint32) (fd int, err error) {
 // leave writes a report beside a log and returns its name. The file appears whole or not at all, takes the place of nothing
 // and follows no link: it is made without a name, or under a name of its own, and then linked to a free one. One that is
 // there and as new as the log is this run's. It is as readable as the log is.
-func leave(dir int, l *logFile, infix, ext string, data []byte) (name string, err error) {
+func writeBeside(dir int, l *logFile, infix, ext string, data []byte) (name string, err error) {
 	stem := path.Base(l.path)
 	if len(stem)+len(infix)+len(ext) > 230 {
 		stem = stem[:230-len(infix)-len(ext)]
@@ -122,14 +122,14 @@ func fill(f *os.File, mode uint32, data []byte) error {
 const maxAppended = 300
 
 // quote makes lines that no later scan reads as a log: a short report, and where the whole one is.
-func quote(short []string, whole string) []byte {
+func quoteLines(short []string, whole string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('\n') // the last line of the log may have no end
 	if whole != "" {
 		short = append(short[:len(short):len(short)], "whole report: "+whole)
 	}
 	for _, line := range short {
-		b.WriteString(stream.Quoted + plain(line, maxAppended) + "\n")
+		b.WriteString(stream.Quoted + printable(line, maxAppended) + "\n")
 	}
 	return b.Bytes()
 }
