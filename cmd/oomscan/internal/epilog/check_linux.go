@@ -15,8 +15,8 @@ import (
 	"oomscan/cmd/oomscan/internal/pack"
 )
 
-// Check tells an administrator whether the hook would work on this machine, and what it would do for a job. It changes
-// nothing: no report is written and nothing is delivered.
+// Check shows an administrator whether the hook works on this machine, and what it would do for a job. It writes no
+// report and delivers nothing.
 type Check struct {
 	Out     io.Writer
 	Width   int    // columns; 0: 80
@@ -25,20 +25,20 @@ type Check struct {
 	Version string
 	Self    []string // as of [Hook]
 	Env     func(string) string
-	Job     string // a job's number; empty: none
+	Job     string // a job id; empty: none
 
 	hook   Hook
 	failed bool
 }
 
-// Words in front of a line.
+// How a line begins.
 const (
 	good = "yes"
 	bad  = "NO"
 	note = "note"
 )
 
-// Run writes its findings, a line each, and returns whether all is well.
+// Run prints a line for each finding and reports whether all is well.
 func (c *Check) Run() bool {
 	c.hook = Hook{Env: c.Env, Config: c.Config, Version: c.Version, Self: c.Self, began: time.Now(), config: Defaults()}
 	c.hook.job.Conf = c.Env("SLURM_CONF")
@@ -61,7 +61,7 @@ func (c *Check) Run() bool {
 	return !c.failed
 }
 
-// say writes one finding, wrapped.
+// say prints a finding, wrapped.
 func (c *Check) say(word, about, format string, args ...any) {
 	c.failed = c.failed || word == bad
 	width := c.Width
@@ -85,7 +85,7 @@ func (c *Check) say(word, about, format string, args ...any) {
 	fmt.Fprintln(c.Out, line)
 }
 
-// program must be there for every user: the child is started as the job's.
+// program checks that every user can start oomscan, because the child runs as the job's user.
 func (c *Check) program() {
 	st, err := os.Stat(c.Program)
 	switch {
@@ -150,13 +150,13 @@ func (c *Check) configuration() {
 	}
 }
 
-// checkLimit is how long an administrator waits for one of Slurm's programs.
+// checkLimit is the time limit for each of Slurm's programs.
 const checkLimit = 5 * time.Second
 
-// setting is a line of `scontrol show config`; lists have a line each since 24.05.
+// setting matches a line of `scontrol show config`; since 24.05, lists have a line per element.
 const setting = `(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`
 
-// slurm asks for Slurm's configuration.
+// slurm checks Slurm's configuration.
 func (c *Check) slurm() {
 	path, err := toolPath(auto, "scontrol")
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *Check) slurm() {
 	}
 }
 
-// leads says whether what slurm.conf names is this program or a script that calls it.
+// callsOomscan reports whether a script named in slurm.conf is this program or calls it.
 func callsOomscan(path string) bool {
 	names, _ := filepath.Glob(path)
 	return slices.ContainsFunc(names, func(n string) bool {
@@ -224,7 +224,7 @@ func callsOomscan(path string) bool {
 
 func (c *Check) kernel() {
 	k := newKernelLog(1<<32-1, 1<<32-1, "", 0, 0)
-	k.group = nil // as for a job that is in it
+	k.group = nil // as for a job that occurs in the log
 	begin := time.Now()
 	if err := readKernel(kernelFile, k); err != nil {
 		c.say(bad, "kernel's log", "%s: %s: OOM kills are known from Slurm alone, without figures", kernelFile, why(err))
@@ -233,7 +233,7 @@ func (c *Check) kernel() {
 	c.say(good, "kernel's log", "%s, read in %d ms", kernelFile, time.Since(begin).Milliseconds())
 }
 
-// user becomes nobody and measures what a job with an empty log costs.
+// user becomes nobody and measures the cost of a job with an empty log.
 func (c *Check) user() {
 	h := &c.hook
 	h.job.ID, h.job.UID, h.job.GID = 1<<32-2, nobody, nobody
@@ -256,7 +256,7 @@ func (c *Check) user() {
 	c.say(good, "job's user", "became nobody; a job with nothing in its log costs %d ms besides the start of the hook", best.Milliseconds())
 }
 
-// job says what the hook would do for a job.
+// job shows what the hook would do for a job.
 func (c *Check) job(root bool) {
 	id := decimal(c.Job)
 	if id == "" || id == "0" {
@@ -313,7 +313,7 @@ func (c *Check) job(root bool) {
 	}
 }
 
-// lines is text of several lines with nothing in it that a terminal obeys. The child is the user's.
+// lines makes text of several lines printable: the child that wrote it runs as the user.
 func lines(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
@@ -322,11 +322,11 @@ func lines(text string) string {
 	return b.String()
 }
 
-// owner is the user and group of a job as scontrol prints them.
+// owner matches a job's user or group in scontrol's output.
 const owner = `^(.+)\((\d+)\)$`
 
-// ask makes the job that Slurm would describe to the hook, from what scontrol shows an administrator. The paths there are half
-// expanded already.
+// ask returns a job as Slurm would describe it to the hook, from scontrol's output for administrators. The paths in
+// it are already partly expanded.
 func (c *Check) ask(id string) (Job, error) {
 	path, err := toolPath(c.hook.config.Scontrol, "scontrol")
 	if err != nil || path == off {

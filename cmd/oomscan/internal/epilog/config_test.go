@@ -19,7 +19,7 @@ func TestTheSampleShowsTheDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Defaults(), c, "as it is")
 
-	// Without the comment signs each setting has the value that it has anyway.
+	// Uncommented, each setting has its default value.
 	all := regexp.MustCompile(`(?m)^\x23(  )?(\w+:)`).ReplaceAll(Sample, []byte("$1$2"))
 	c, err = Parse(all)
 	require.NoError(t, err, "%s", all)

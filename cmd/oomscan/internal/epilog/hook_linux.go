@@ -19,8 +19,8 @@ type Hook struct {
 	Env     func(string) string
 	Config  string   // path of the configuration; empty: [DefaultConfig], which may be missing
 	Version string   // of the program
-	Self    []string // arguments, the name first, that make this program the child; see [Child]
-	Stderr  *os.File // of a TaskEpilog this is the job's log
+	Self    []string // command line that runs this program as the child; see [Child]
+	Stderr  *os.File // a TaskEpilog's is the job's log
 
 	config   Config
 	job      Job
@@ -30,8 +30,8 @@ type Hook struct {
 	watchdog *time.Timer
 }
 
-// Run does all of the hook's work. It prints nothing but for a TaskEpilog's finding, to stderr, and it always returns or ends
-// the process with status 0 within the deadline: when it panics, on a signal, and when what it waits for does not come.
+// Run runs the hook. It prints nothing except a TaskEpilog's finding, to stderr. It always returns or exits with
+// status 0 within the deadline: after a panic, on a signal, and when something that it waits for hangs.
 func (h *Hook) Run() {
 	h.began = time.Now()
 	defer func() {
@@ -50,7 +50,7 @@ func (h *Hook) Run() {
 	h.run()
 }
 
-// abandon ends the process at once, and its children with it.
+// abandon ends the process and its children at once.
 func (h *Hook) abandon(why string) {
 	h.children.kill()
 	done := make(chan struct{})
@@ -103,7 +103,7 @@ func (h *Hook) run() {
 	}
 }
 
-// onController knows the exit codes and nothing else: it runs as Slurm's own user, before the job's processes are gone.
+// onController knows only the exit codes: it runs as Slurm's own user, before the job's processes are gone.
 func (h *Hook) onController() {
 	var a answer
 	if h.job.OutOfMemory() {
@@ -112,16 +112,16 @@ func (h *Hook) onController() {
 	h.deliver(&a, nil)
 }
 
-// killed is the finding when only Slurm or the kernel reports a kill.
+// killFinding is the finding when only Slurm or the kernel reports a kill.
 func killFinding() Finding {
 	return Finding{Verdict: "memory", Kind: "oom_kill", Phase: "unknown", Framework: "unknown", Rank: -1}
 }
 
-// taskLimit is how long a TaskEpilog may take: Slurm has no limit for it, and the job goes on until it ends.
+// taskLimit is how long a TaskEpilog may take: Slurm sets no limit, and the job waits for it.
 const taskLimit = 3 * time.Second
 
-// inTask says to the user, in the job's log, what the log holds so far: Slurm's own words about a kill come later. The
-// hook is called for each task: only the batch script's call reads.
+// inTask prints into the job's log what the log shows so far: Slurm's own message about a kill comes later. The hook
+// is called for each task, but only the batch script's call reads the log.
 func (h *Hook) inTask() {
 	if h.job.Step != "" || h.job.Procid != "" && h.job.Procid != "0" || h.Stderr == nil || os.Getuid() == 0 {
 		return
@@ -141,14 +141,14 @@ func (h *Hook) inTask() {
 	}
 }
 
-// request is what the child must know.
+// request returns a request with what the child needs.
 func (h *Hook) request() request {
 	c := h.config
 	c.Sacctmgr, c.Textfile, c.Spool, c.Log, c.Skip, c.Scontrol = "", "", "", "", nil, ""
 	return request{Job: h.job, Config: c, Version: h.Version, Limit: c.Deadline}
 }
 
-// onNode is the epilog proper.
+// onNode is the actual epilog.
 func (h *Hook) onNode() {
 	j := &h.job
 	root := os.Geteuid() == 0
@@ -189,7 +189,7 @@ func (h *Hook) onNode() {
 	h.deliver(&a, a.Document)
 }
 
-// ask lets the child do its work, twice if the name of the log needs scontrol's word.
+// ask runs the child, twice if the log's name needs scontrol.
 func (h *Hook) ask(r *request, root bool) answer {
 	r.MayGuess = h.config.Scontrol == off
 	a, err := h.child(r, root)
@@ -214,7 +214,7 @@ func (h *Hook) ask(r *request, root bool) answer {
 	return a
 }
 
-// sinceBoot is when a job began on the clock of the kernel's log, some seconds early; 0 if that is not known.
+// sinceBoot returns a job's start on the clock of the kernel's log, some seconds early; 0 if unknown.
 func sinceBoot(started time.Time) time.Duration {
 	var ts unix.Timespec
 	if started.IsZero() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
@@ -224,7 +224,7 @@ func sinceBoot(started time.Time) time.Duration {
 	return max(0, time.Duration(ts.Nano())-time.Since(started)-slack)
 }
 
-// loadConfig reads the configuration if nobody but root can have written it.
+// loadConfig reads the configuration if only root can have written it.
 func loadConfig(path string) (Config, error) {
 	if path == "" {
 		path = DefaultConfig
@@ -243,7 +243,7 @@ func loadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// rootsFile reads a file that only root can write, in folders of which the same is true.
+// readRootOnly reads a file that only root can write, in folders that only root can write to.
 func readRootOnly(path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("not an absolute path")
@@ -276,8 +276,8 @@ func readRootOnly(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxConfig))
 }
 
-// rootsFolder says whether only root can change what a path leads to: root's folders all the way, which others can't
-// write to unless they are sticky.
+// checkRootOnly returns an error if anybody but root can change what a path leads to: all folders must be root's, and
+// not writable by others unless they are sticky.
 func checkRootOnly(dir string) error {
 	for {
 		var st unix.Stat_t
@@ -295,7 +295,7 @@ func checkRootOnly(dir string) error {
 	}
 }
 
-// children are the processes that were started and are not over.
+// children are the running child processes.
 type children struct {
 	mu   sync.Mutex
 	pids map[int]bool
@@ -320,7 +320,7 @@ func (c *children) remove(pid int) {
 	delete(c.pids, pid)
 }
 
-// kill ends them all, with what they started: each leads a session of its own.
+// kill kills all children and their descendants: each child leads its own session.
 func (c *children) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

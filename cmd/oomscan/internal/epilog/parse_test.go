@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPatternsAsSlurmExpandsThem has what Slurm 22.05.8 made of patterns in batch jobs.
+// TestPatternsAsSlurmExpandsThem contains what Slurm 22.05.8 made of patterns in batch jobs.
 func TestPatternsAsSlurmExpandsThem(t *testing.T) {
 	t.Parallel()
 	single := Names{Job: 39, Array: "39", Task: noTask, User: "alice", Name: "weird", Host: "vm", Node: "node01", Restarts: "1", SLUID: "s9"}
@@ -19,7 +19,7 @@ func TestPatternsAsSlurmExpandsThem(t *testing.T) {
 		pattern string
 		names   *Names
 		want    string
-		later   string // by the rules of new versions; empty: the same
+		later   string // with the rules of new versions; empty: the same
 	}{
 		{"out/%u-%x_%4j-%A-%a-%N-%n-%t-%s-%J-%%-%q.out", &single, "out/alice-weird_0039-39-4294967294-vm-0-0-batch-39-%-%q.out", "out/alice-weird_0039-39-4294967294-node01-0-0-batch-39-%-%q.out"},
 		{"arr-%A_%3a-%b-%j.out", &array, "arr-41_012-%b-42.out", "arr-41_012-2-42.out"},
@@ -123,7 +123,7 @@ func FuzzFirstHost(f *testing.F) {
 	})
 }
 
-// TestTheRecordOfAJob reads what a genuine scontrol printed, and what a job's name makes of it.
+// TestTheRecordOfAJob reads real output of scontrol, and what a job's name can make of it.
 func TestTheRecordOfAJob(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -174,7 +174,7 @@ func FuzzJobRecord(f *testing.F) {
 	})
 }
 
-// environ is Slurm's environment as env(1) printed it, for lookups.
+// environ looks up variables in env(1)'s output.
 func environ(text string) func(string) string {
 	return func(key string) string {
 		for line := range strings.Lines(text) {
@@ -263,7 +263,7 @@ func FuzzEnvironment(f *testing.F) {
 	})
 }
 
-// kernelRecords are records as /dev/kmsg hands them out: one OOM kill in a step of job 8 of user 2001.
+// kernelRecords returns records of /dev/kmsg with one OOM kill in a step of a user's job.
 func kernelRecords(job, uid string) []string {
 	return []string{
 		"6,900,4359000000,-;eth0: link up\n SUBSYSTEM=net\n DEVICE=n2\n",

@@ -16,20 +16,20 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// user1 and user2 own jobs. Debian has both names.
+// user1 and user2 own jobs. Debian has both.
 const (
 	user1 = nobody // nobody
 	user2 = 1      // daemon
 )
 
-// site is a Slurm whose nodes have the hook.
+// site is a Slurm with the hook on its nodes.
 type site struct {
 	*cluster
 	log string // of the hook
 	etc string
 }
 
-// newSite starts a Slurm with the hook as --install sets it up, and a configuration.
+// newSite starts a Slurm with the hook as --install sets it up.
 func newSite(t *testing.T, nodes int, config string, lines ...string) *site {
 	t.Helper()
 	needRoot(t)
@@ -47,7 +47,7 @@ func newSite(t *testing.T, nodes int, config string, lines ...string) *site {
 	return s
 }
 
-// home is a folder of a user for his jobs.
+// home returns a new folder for a user's jobs.
 func home(t testing.TB, uid int) string {
 	t.Helper()
 	dir := public(t)
@@ -55,7 +55,7 @@ func home(t testing.TB, uid int) string {
 	return dir
 }
 
-// said is what the hook's log says about a job.
+// logOf returns the lines about a job in the hook's log.
 func (s *site) logOf(job string) string {
 	b, _ := os.ReadFile(s.log)
 	var out []string
@@ -67,7 +67,7 @@ func (s *site) logOf(job string) string {
 	return strings.Join(out, "")
 }
 
-// reports are the files of the hook in a folder.
+// reports returns the hook's files in a folder.
 func reports(t testing.TB, dir string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*.oomscan.*"))
@@ -78,7 +78,7 @@ func reports(t testing.TB, dir string) []string {
 	return found
 }
 
-// read reads a report, which must be the user's and as readable as its log.
+// read reads a report, which must belong to the user.
 func read(t testing.TB, dir, name string, uid int) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -91,9 +91,9 @@ func read(t testing.TB, dir, name string, uid int) string {
 	return string(b)
 }
 
-// again lets a requeued job run soon (Slurm would keep it for two minutes) and waits until its log says so. Not at once: a
-// slurmd takes credentials of the second in which it revoked those of the first run for revoked, too ("Job credential
-// revoked"), and the job is then over.
+// waitForRequeue makes a requeued job start soon, instead of after Slurm's two minutes, and waits until its log
+// contains word. The job must not start at once: slurmd also revokes credentials from the same second as the first
+// run's ("Job credential revoked"), which ends the job.
 func (s *site) waitForRequeue(job, log, word string) {
 	s.t.Helper()
 	hurried := false
@@ -107,13 +107,13 @@ func (s *site) waitForRequeue(job, log, word string) {
 	})
 }
 
-// Jobs as people write them.
+// Job scripts.
 const (
 	hog     = "tail /dev/zero" // grows until it is killed
 	healthy = "echo training; echo step 1 loss 0.5; echo done"
 )
 
-// torchOOM prints what a torch that ran out of memory prints.
+// torchOOM prints what PyTorch prints when it runs out of memory.
 const torchOOM = `cat <<'LOG' >&2
 Traceback (most recent call last):
   File "/home/user/train.py", line 41, in step
@@ -352,7 +352,7 @@ func TestOnARealSlurm(t *testing.T) {
 	})
 }
 
-// TestTheTimeLimit takes the minute that is Slurm's shortest.
+// TestTheTimeLimit takes a minute, which is Slurm's shortest limit.
 func TestTheTimeLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes more than a minute")
@@ -374,7 +374,7 @@ func TestTheTimeLimit(t *testing.T) {
 	assert.Contains(t, s.logOf(job), "result=clean")
 }
 
-// TestTheOtherHooks has the hook everywhere, and the report in the log as well.
+// TestTheOtherHooks installs the hook everywhere and appends the report to the log too.
 func TestTheOtherHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -396,7 +396,7 @@ func TestTheOtherHooks(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotRegexp(t, `epilog.*(status|error)`, string(log), "EpilogSlurmctld")
 
-	// A scan of the whole folder counts nothing twice.
+	// Scanning the whole folder counts nothing twice.
 	oomscan, err := program()
 	require.NoError(t, err)
 	out, _ := exec.Command(oomscan, "--format", "json", dir).Output()

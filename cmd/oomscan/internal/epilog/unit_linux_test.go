@@ -19,7 +19,7 @@ import (
 	"oomscan/parser/stream"
 )
 
-// look opens a file as the one who runs the tests.
+// look writes a log and opens it.
 func look(t testing.TB, text string) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
@@ -30,7 +30,7 @@ func look(t testing.TB, text string) *os.File {
 	return f
 }
 
-// TestHeadAndTailHaveTheirTrueLines cuts a log in all places and finds each line where it is.
+// TestHeadAndTailHaveTheirTrueLines cuts a log in many places and checks the line numbers.
 func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -62,7 +62,7 @@ func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 		assert.Equal(t, whole > 700+tail, note != "", note)
 		assert.LessOrEqual(t, in.Lines, 400)
 
-		// Where counting costs too much the lines have no numbers, and none is wrong.
+		// If counting costs too much, lines have no numbers instead of wrong ones.
 		m = newMeter(Budget{Wall: Duration(time.Minute), CPU: Duration(time.Hour), Bytes: source.Size(700 + tail + 100), Head: 700, Tail: source.Size(tail), Memory: 1 << 30})
 		s := newScan(m, 1)
 		s.log(&logFile{File: f, path: "log", stat: statOf(t, f)}, 0)
@@ -89,7 +89,7 @@ func TestANumberInAName(t *testing.T) {
 	assert.False(t, containsNumber("rank7.log", "7"), "a number of one or two digits is a rank's")
 }
 
-// TestReportsAreNoLogs holds each form of what the hook leaves against what tells logs.
+// TestReportsAreNoLogs checks that whatever the hook writes is not read as a log later.
 func TestReportsAreNoLogs(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{oomLine, oomLine + strings.Repeat("fine\n", 3000) + "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.\n"} {
@@ -114,7 +114,7 @@ func TestReportsAreNoLogs(t *testing.T) {
 	}
 }
 
-// TestAnAnswerIsTheUsersWord gives the parent what a user may have written.
+// TestAnAnswerIsTheUsersWord passes the parent an answer that a user may have forged.
 func TestAnAnswerIsTheUsersWord(t *testing.T) {
 	t.Parallel()
 	a, err := readAnswer([]byte(`{"findings":[
@@ -170,7 +170,7 @@ oomscan_incidents_total{verdict="memory",kind="oom_kill",phase="unknown",framewo
 	assert.Equal(t, s, readSeries(s.text()))
 }
 
-// TestTheAccountingsComment lets programs stand for sacctmgr and sacct.
+// TestTheAccountingsComment replaces sacctmgr and sacct by scripts.
 func TestTheAccountingsComment(t *testing.T) {
 	t.Parallel()
 	const finding = "oomscan: gpu_oom (torch) - tried to allocate 2.00 GiB - 1.00 GiB free"
@@ -197,7 +197,7 @@ func TestTheAccountingsComment(t *testing.T) {
 	}
 }
 
-// comment runs the hook with a program for sacct and returns what sacctmgr was called with.
+// comment runs the hook with a script for sacct and returns sacctmgr's arguments.
 func comment(t *testing.T, sacct, choice string) (args, env string) {
 	t.Helper()
 	s := newStage(t)
@@ -217,7 +217,6 @@ func comment(t *testing.T, sacct, choice string) (args, env string) {
 	return strings.ReplaceAll(string(b[:end]), s.env["SLURM_JOB_ID"], "ID"), string(b[end:])
 }
 
-// TestInstall writes what slurm.conf can name, and no file where Slurm would run it.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b's")
