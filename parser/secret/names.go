@@ -20,7 +20,7 @@ var keyWords = []string{
 }
 
 // vocabulary are the words that models give to tokens and keys in capitals, too: no credentials.
-var vocabulary = []string{
+var modelWords = []string{
 	"eos", "bos", "pad", "unk", "sep", "cls", "mask", "image", "video", "audio", "stop", "end", "start", "next", "per", "max", "num",
 	"special", "cache", "sort", "group", "partition", "prompt",
 }
@@ -42,10 +42,10 @@ func Key(name string) bool {
 		}
 	}
 	if word, ok := lastWord(last, "token"); ok {
-		return endsWithAny(word, tokenWords) || upper && !endsWithAny(word, vocabulary)
+		return endsWithAny(word, tokenWords) || upper && !endsWithAny(word, modelWords)
 	}
 	if word, ok := lastWord(last, "key"); ok && word != "" {
-		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, vocabulary)
+		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, modelWords)
 	}
 	_, pass := lastWord(last, "pass")
 	_, pwd := lastWord(last, "pwd")

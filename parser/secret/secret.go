@@ -40,14 +40,14 @@ func Text(text string) string {
 			})
 		}
 	}
-	return named(prefixed(text))
+	return maskNamed(maskIssued(text))
 }
 
 // Stable is [Text] such that masking again changes nothing: what a mask uncovers, or what stands beside it, may look like a
 // credential in turn.
 func Stable(text string) string {
-	const most = 8
-	for range most {
+	const rounds = 8
+	for range rounds {
 		masked := Text(text)
 		if masked == text {
 			break
@@ -62,13 +62,13 @@ const maxWord = 256
 
 // Clip is the beginning of a text, of at most so many bytes, without credentials, and such that [Text] leaves it as it is.
 // It hides before it cuts, and cuts between words: half a credential no longer looks like one.
-func Clip(text string, most int) string {
+func Clip(text string, limit int) string {
 	text = Stable(text)
-	for limit := most; len(text) > most; limit -= len("password") {
-		if limit <= 0 {
+	for size := limit; len(text) > limit; size -= len("password") {
+		if size <= 0 {
 			return ""
 		}
-		end := limit
+		end := size
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}
@@ -88,7 +88,7 @@ const (
 
 // named masks the values of what is called like a credential: `name=value`, `name: value`, `"name": "value"`, `--name value`,
 // `'--name', 'value'` and `("name", "value")`.
-func named(text string) string {
+func maskNamed(text string) string {
 	var out strings.Builder
 	from := 0
 	for i := 0; i < len(text); i++ {
@@ -100,10 +100,10 @@ func named(text string) string {
 			if strings.HasPrefix(text[at:], ">") {
 				at++
 			}
-		case c == ',' && listed(text[from:i]):
+		case c == ',' && isListed(text[from:i]):
 			name, at = nameBefore(text[from:i]), i+1
 		case c == '-' && strings.HasPrefix(text[i:], "--"):
-			at = i + 2 + words(text[i+2:])
+			at = i + 2 + nameLength(text[i+2:])
 			name = text[i:at]
 			if at < len(text) && text[at] != ' ' && text[at] != '\t' {
 				continue // the value follows another sign, which comes next
@@ -115,7 +115,7 @@ func named(text string) string {
 			continue
 		}
 		lo, hi := value(text, at)
-		if !material(name, text[i:lo], text[lo:hi]) {
+		if !isValue(name, text[i:lo], text[lo:hi]) {
 			continue
 		}
 		out.WriteString(text[from:lo] + Mask)
@@ -149,7 +149,7 @@ func nameBefore(text string) string {
 }
 
 // listed says that text ends with a flag in quotes or with the first of a pair in quotes: what follows the comma is its value.
-func listed(text string) bool {
+func isListed(text string) bool {
 	name := nameBefore(text)
 	quoted := strings.TrimRight(text, `"'\`)
 	if name == "" || quoted == text || !strings.HasSuffix(quoted, name) {
@@ -164,7 +164,7 @@ func nameByte(c byte) bool {
 }
 
 // words is how many bytes at the beginning of text belong to a name, or one more than a name may have.
-func words(text string) int {
+func nameLength(text string) int {
 	n := 0
 	for n < len(text) && n <= maxName && nameByte(text[n]) {
 		n++
@@ -207,12 +207,12 @@ func value(text string, at int) (lo, hi int) {
 
 // material says that a value may be a secret's: not empty, no word of a configuration, no number where tokens are
 // counted, and behind the colon of a sentence nothing that is a word.
-func material(name, between, value string) bool {
+func isValue(name, between, value string) bool {
 	switch strings.ToLower(value) {
 	case "", "none", "null", "true", "false", Mask, "<redacted>", "redacted":
 		return false
 	}
-	if strings.HasPrefix(value, Mask) || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || variable(value) {
+	if strings.HasPrefix(value, Mask) || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
 		return false
 	}
 	password := strings.Contains(strings.ToLower(name), "pass")
@@ -226,7 +226,7 @@ func material(name, between, value string) bool {
 }
 
 // variable says that a value is a shell's variable.
-func variable(value string) bool {
+func isVariable(value string) bool {
 	return value == "$" || len(value) > 1 && value[0] == '$' && (ascii.IsUpper(value[1]) || value[1] == '{' || value[1] == '(' || value[1] == '_')
 }
 

@@ -122,13 +122,13 @@ func TestClipHidesBeforeItCuts(t *testing.T) {
 		for _, text := range []string{
 			"lost " + key + " and more words", strings.Repeat("word ", 30) + key + " " + key, strings.Repeat("x", 300) + "," + key + strings.Repeat("y", 40), key,
 		} {
-			for most := range len(text) + 2 {
-				got := secret.Clip(text, most)
-				assert.LessOrEqual(t, len(got), most, "%q", text)
-				assert.Equal(t, got, secret.Text(got), "%q at %d", text, most)
-				assert.Equal(t, got, secret.Clip(got, most), "%q at %d", text, most)
+			for limit := range len(text) + 2 {
+				got := secret.Clip(text, limit)
+				assert.LessOrEqual(t, len(got), limit, "%q", text)
+				assert.Equal(t, got, secret.Text(got), "%q at %d", text, limit)
+				assert.Equal(t, got, secret.Clip(got, limit), "%q at %d", text, limit)
 				for n := 0; n+8 <= len(alnum); n += 4 {
-					assert.NotContains(t, got, alnum[n:n+8], "%q at %d", text, most)
+					assert.NotContains(t, got, alnum[n:n+8], "%q at %d", text, limit)
 				}
 			}
 		}
@@ -139,12 +139,12 @@ func FuzzClip(f *testing.F) {
 	f.Add("password: nonesuch token=x", 13)
 	f.Add("--api-key '--api-key' \"x\\\"", 9)
 	f.Add("password=x password=y", 11)
-	f.Fuzz(func(t *testing.T, s string, most int) {
-		if most < 0 || len(s) > 1<<12 {
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		if limit < 0 || len(s) > 1<<12 {
 			t.Skip()
 		}
-		got := secret.Clip(s, most)
-		assert.LessOrEqual(t, len(got), most)
+		got := secret.Clip(s, limit)
+		assert.LessOrEqual(t, len(got), limit)
 		assert.Equal(t, got, secret.Text(got))
 	})
 }

@@ -19,8 +19,8 @@ var shapes = slices.Concat([]shape{
 	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
 	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
-	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: random},
-	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: random},
+	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
+	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
 	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
 	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
@@ -111,7 +111,7 @@ var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 }()
 
 // prefixed masks what begins like a credential that an issuer marks.
-func prefixed(text string) string {
+func maskIssued(text string) string {
 	var out strings.Builder
 	from := 0
 	for i := 0; i < len(text); i++ {
@@ -141,7 +141,7 @@ func issuedLength(text string) int {
 		for n < len(rest) && (isAlnum(rest[n]) || strings.IndexByte(x.alphabet, rest[n]) >= 0) {
 			n++
 		}
-		if n >= x.least && (x.alphabet == plain || keyLike(rest[:n])) {
+		if n >= x.least && (x.alphabet == plain || isKeyLike(rest[:n])) {
 			return len(x.text) + n
 		}
 	}
@@ -171,7 +171,7 @@ type shape struct {
 }
 
 // random distinguishes key material from hyphenated words: it mixes digits with capitals.
-func random(s string) bool {
+func isRandom(s string) bool {
 	return strings.ContainsAny(s, digits) && strings.ToLower(s) != s
 }
 
@@ -181,8 +181,8 @@ const digits = "0123456789"
 const minRun = 20
 
 // keyLike is random, or holds a long part without separators that has a digit.
-func keyLike(s string) bool {
-	return random(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(dots, r) }), func(part string) bool {
+func isKeyLike(s string) bool {
+	return isRandom(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(dots, r) }), func(part string) bool {
 		return len(part) >= minRun && strings.ContainsAny(part, digits)
 	})
 }

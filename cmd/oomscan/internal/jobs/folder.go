@@ -45,7 +45,7 @@ func (g *grouper) buildTree() {
 		if !inRay { // its files are named after Ray's own ids
 			e.id = nameID(e.base)
 		}
-		if e.id.sure {
+		if e.id.certain {
 			g.known[e.id.id] = true
 		}
 		for _, id := range e.Jobs {
@@ -71,7 +71,7 @@ func runFolders(dirs []string, hosts map[string]bool) []string {
 			return append(out, d)
 		}
 		numbered := smallInt().MatchString(d) && i > 0 && clockDir().MatchString(dirs[i-1])
-		if member(d) && !numbered || hosts[strings.Join(dirs[:i+1], "/")] {
+		if isMemberDir(d) && !numbered || hosts[strings.Join(dirs[:i+1], "/")] {
 			continue
 		}
 		out = append(out, d)
@@ -99,7 +99,7 @@ func (f *folder) child(name string) *folder {
 func (g *grouper) folderID(f *folder) string {
 	for ; f != nil && f.up != nil; f = f.up {
 		d := nameID(f.name)
-		if d.id == "" || d.weak || !d.sure && d.stem != "#" {
+		if d.id == "" || d.doubtful || !d.certain && d.stem != "#" {
 			continue
 		}
 		if g.known[d.id] {

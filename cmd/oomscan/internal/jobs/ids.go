@@ -13,7 +13,7 @@ var digits = lazyre.New(`\d+`)
 // is one when the name says so or ends as a scheduler's files do, when the log tells the same id, or when it is that of
 // another log beside it; and when runs begin in several logs whose names differ in it alone. What stands behind an id is
 // an array's task unless it is a rank.
-func accept(entries []*entry) {
+func acceptIDs(entries []*entry) {
 	known := map[string]bool{}
 	runs := map[string][]*entry{} // by stem: logs in which a run begins
 	for _, e := range entries {
@@ -21,9 +21,9 @@ func accept(entries []*entry) {
 		if d.id == "" {
 			continue
 		}
-		if d.sure || streamOf(e.base) && !d.weak || slices.Contains(e.Jobs, d.id) {
+		if d.certain || streamOf(e.base) && !d.doubtful || slices.Contains(e.Jobs, d.id) {
 			known[d.id] = true
-		} else if e.Head && len(d.id) >= 5 && !d.weak {
+		} else if e.Head && len(d.id) >= 5 && !d.doubtful {
 			runs[d.stem] = append(runs[d.stem], e)
 		}
 	}
@@ -45,7 +45,7 @@ func accept(entries []*entry) {
 		}
 	}
 	for _, list := range tasks {
-		if ranks(list) {
+		if areRanks(list) {
 			for _, e := range list {
 				e.id.task = ""
 			}
@@ -61,7 +61,7 @@ func sameJob(list []*entry) bool {
 
 // ranks says of logs with one id that the numbers behind it are not tasks of an array: a log of the job has none, all
 // tell the same id (tasks have ids of their own), or each tells of the rank that its number is.
-func ranks(list []*entry) bool {
+func areRanks(list []*entry) bool {
 	matching, numbers := 0, map[string]bool{}
 	for _, e := range list {
 		if e.id.task == "" {

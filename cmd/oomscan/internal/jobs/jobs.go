@@ -99,28 +99,28 @@ func (g *grouper) groupFolder(f *folder) {
 // groupByID makes groups of logs that nothing but their ids tells apart. Beside folders that hold runs, logs of no run are
 // none by themselves.
 func (g *grouper) groupByID(entries []*entry, beside bool) {
-	accept(entries)
-	keyed, loose := g.keyed(entries)
+	acceptIDs(entries)
+	keyed, unkeyed := g.keyed(entries)
 	var rest []*entry
-	claims := claimants(keyed)
-	for _, e := range loose {
-		if x := claimant(claims, e.Jobs); x != nil {
+	claims := groupsByID(keyed)
+	for _, e := range unkeyed {
+		if x := groupOf(claims, e.Jobs); x != nil {
 			x.add(e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
 	named, unnamed := byJobs(rest)
-	oneJob := len(keyed) == 0 && !several(append(named, unnamed))
+	oneJob := len(keyed) == 0 && !areSeveralJobs(append(named, unnamed))
 	var others []*group
 	for _, x := range append(named, unnamed) {
 		switch {
 		case len(x.entries) == 0:
 		case oneJob && len(others) > 0:
-			others[0].take(x)
-		case len(keyed) == 1 && !x.foreign(keyed[0]):
-			keyed[0].take(x)
-		case x == unnamed && (!oneJob || beside) && !x.head():
+			others[0].merge(x)
+		case len(keyed) == 1 && !x.isOtherJob(keyed[0]):
+			keyed[0].merge(x)
+		case x == unnamed && (!oneJob || beside) && !x.hasHead():
 			g.shared = append(g.shared, x.entries...) // beside several jobs, and none by itself
 		default:
 			others = append(others, x)
@@ -138,18 +138,18 @@ func (g *grouper) groupByID(entries []*entry, beside bool) {
 }
 
 // keyed makes groups of the logs whose names or folders carry an id, and returns the others. Those of nodes are put aside.
-func (g *grouper) keyed(entries []*entry) (out []*group, loose []*entry) {
+func (g *grouper) keyed(entries []*entry) (out []*group, unkeyed []*entry) {
 	byKey := map[string]*group{}
 	for _, e := range entries {
 		key, why := e.id.key(), ByName
-		if dir := g.folderID(e.folder); dir != "" && !e.id.sure {
+		if dir := g.folderID(e.folder); dir != "" && !e.id.certain {
 			key, why = dir, whyDir
 		}
 		switch x := byKey[key]; {
 		case key == "" && e.Node:
 			g.shared = append(g.shared, e)
 		case key == "":
-			loose = append(loose, e)
+			unkeyed = append(unkeyed, e)
 		case x == nil:
 			x = &group{key: key, why: why}
 			x.add(e)
@@ -159,11 +159,11 @@ func (g *grouper) keyed(entries []*entry) (out []*group, loose []*entry) {
 			x.add(e)
 		}
 	}
-	return out, loose
+	return out, unkeyed
 }
 
 // claimants are the groups by the ids by which their logs call themselves; nil where several do.
-func claimants(groups []*group) map[string]*group {
+func groupsByID(groups []*group) map[string]*group {
 	out := map[string]*group{}
 	for _, x := range groups {
 		for _, id := range append(x.ids(), base(x.key)) {
@@ -178,7 +178,7 @@ func claimants(groups []*group) map[string]*group {
 }
 
 // claimant is the one group that ids speak of, nil when it is none or more than one.
-func claimant(claims map[string]*group, ids []string) *group {
+func groupOf(claims map[string]*group, ids []string) *group {
 	var found *group
 	for _, id := range ids {
 		x, ok := claims[id]
@@ -211,15 +211,15 @@ func (x *group) ids() []string {
 }
 
 // head says that a run begins in one of the logs.
-func (x *group) head() bool {
+func (x *group) hasHead() bool {
 	return slices.ContainsFunc(x.entries, func(e *entry) bool { return e.Head })
 }
 
 // foreign says that a group without an id in its names is another job than one with: a run of its own begins there, and
 // it tells an id that the other does not know. AReaL submits the roles of one trial as jobs of their own.
-func (x *group) foreign(keyed *group) bool {
+func (x *group) isOtherJob(keyed *group) bool {
 	mine := x.ids()
-	if len(mine) == 0 || !x.head() || x.roles() {
+	if len(mine) == 0 || !x.hasHead() || x.isTrial() {
 		return false
 	}
 	known := append(keyed.ids(), base(keyed.key))
@@ -227,7 +227,7 @@ func (x *group) foreign(keyed *group) bool {
 }
 
 // roles says that all logs are named as those of AReaL's trials are.
-func (x *group) roles() bool {
+func (x *group) isTrial() bool {
 	return !slices.ContainsFunc(x.entries, func(e *entry) bool { return !role().MatchString(e.base) })
 }
 
@@ -258,7 +258,7 @@ func byJobs(entries []*entry) (named []*group, unnamed *group) {
 			case x == nil:
 				x = y
 			default: // e ties two groups
-				x.take(y)
+				x.merge(y)
 				y.entries = nil
 				for k, v := range byID {
 					if v == y {
@@ -285,7 +285,7 @@ func overlap(a, b []string) bool {
 
 // several says that groups that name different ids are different jobs and not parts of one: runs begin in more than one of
 // them, or their logs have the same names but for numbers. The roles of an AReaL trial are one.
-func several(named []*group) bool {
+func areSeveralJobs(named []*group) bool {
 	var with []*group
 	all := &group{}
 	for _, x := range named {
@@ -294,12 +294,12 @@ func several(named []*group) bool {
 			with = append(with, x)
 		}
 	}
-	if len(with) < 2 || all.roles() {
+	if len(with) < 2 || all.isTrial() {
 		return false
 	}
 	heads, stems := 0, map[string]bool{}
 	for _, x := range with {
-		if x.head() {
+		if x.hasHead() {
 			heads++
 		}
 		mine := map[string]bool{}
@@ -326,16 +326,16 @@ func (g *grouper) join() {
 		case x.key == "":
 			open = append(open, x)
 		case known != nil:
-			known.take(x)
+			known.merge(x)
 		default:
 			byKey[x.key] = x
 			out = append(out, x)
 		}
 	}
-	claims := claimants(out)
+	claims := groupsByID(out)
 	tied := map[string]*group{}
 	for _, x := range open {
-		to := claimant(claims, x.ids())
+		to := groupOf(claims, x.ids())
 		for _, id := range x.ids() {
 			if to == nil {
 				to = tied[id]
@@ -345,7 +345,7 @@ func (g *grouper) join() {
 			to = x
 			out = append(out, x)
 		} else {
-			to.take(x)
+			to.merge(x)
 		}
 		for _, id := range x.ids() {
 			tied[id] = to
@@ -354,7 +354,7 @@ func (g *grouper) join() {
 	g.groups = out
 }
 
-func (x *group) take(y *group) {
+func (x *group) merge(y *group) {
 	for _, e := range y.entries {
 		x.add(e)
 	}

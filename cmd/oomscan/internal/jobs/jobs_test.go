@@ -46,7 +46,7 @@ func logs(t testing.TB, lines []string) []Log {
 }
 
 // told writes jobs as lines `NAME: LOG LOG`; a log that is no job's is `NAME among NAME NAME`.
-func told(logs []Log, jobs []Job) []string {
+func format(logs []Log, jobs []Job) []string {
 	var out []string
 	for _, j := range jobs {
 		var words []string
@@ -253,7 +253,7 @@ func TestGroup(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			in := logs(t, c.logs)
-			assert.Equal(t, c.want, told(in, Group(in)))
+			assert.Equal(t, c.want, format(in, Group(in)))
 		})
 	}
 }

@@ -11,11 +11,11 @@ import (
 
 // ident is the job id that a file's name or a folder's carries.
 type ident struct {
-	id   string // digits, or Ray's submission id; empty: none
-	task string // of an array, or a rank: the number behind the id
-	sure bool   // the name says what the number is; otherwise it may be a process id, a port, a size
-	weak bool   // the word before it speaks against: rank, port, server
-	stem string // the name without the id: logs of different jobs have it in common
+	id       string // digits, or Ray's submission id; empty: none
+	task     string // of an array, or a rank: the number behind the id
+	certain  bool   // the name says what the number is; otherwise it may be a process id, a port, a size
+	doubtful bool   // the word before it speaks against: rank, port, server
+	stem     string // the name without the id: logs of different jobs have it in common
 }
 
 // key is the id with its array task.
@@ -34,7 +34,7 @@ func (d ident) work() string {
 		w, _, _ = strings.Cut(w, ".")
 	}
 	w = strings.Trim(w, "-_.")
-	if w == "" || noWork().MatchString(w) {
+	if w == "" || genericName().MatchString(w) {
 		return ""
 	}
 	return w
@@ -42,15 +42,15 @@ func (d ident) work() string {
 
 var (
 	// noWork are names that schedulers and people give to every job.
-	noWork = lazyre.New(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
+	genericName = lazyre.New(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
 	// Ray names what was submitted to it by itself.
 	raySubmission = lazyre.New(`raysubmit_[A-Za-z0-9]{8,40}`)
 	// Schedulers' default names and what people call their logs: slurm-4242.out, slurm-4242_3.out, job.4242.err.
-	saidID = lazyre.New(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	labeledID = lazyre.New(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
 	// PBS and Grid Engine append it: train.o4242, train.e4242.7 for task 7.
 	appendedID = lazyre.New(`\.(?:p?[oe]|OU|ER)([1-9]\d{1,11})(?:[.-](\d{1,7}))?$`)
 	// A number that stands alone may be one: train-4242.out, 4242.err, feats_55110_7.out.
-	looseID = lazyre.New(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	bareID = lazyre.New(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
 	// The word before a number may say that it is something else.
 	otherNumber = lazyre.New(`(?i)(?:rank|worker|node|host|port|server|router|http|grpc|pid|proc|process|nccl|core|step|iter|epoch|ckpt|checkpoint|seed|seq|len|size|bs|tokens?|ctx|v|gpu|dev|cuda)[-_.]?$`)
 	// Ray's workers and glog's files end in a process id.
@@ -60,19 +60,19 @@ var (
 // nameID finds the job id in the name of a file or a folder.
 func nameID(name string) ident {
 	if m := raySubmission().FindString(name); m != "" {
-		return ident{id: m, sure: true, stem: strings.Replace(name, m, "#", 1)}
+		return ident{id: m, certain: true, stem: strings.Replace(name, m, "#", 1)}
 	}
 	if processLog().MatchString(name) {
 		return ident{}
 	}
-	for _, re := range []*regexp.Regexp{saidID(), appendedID()} {
+	for _, re := range []*regexp.Regexp{labeledID(), appendedID()} {
 		if m := re.FindStringSubmatchIndex(name); m != nil && !date(name[m[2]:m[3]]) {
 			return identAt(name, m, true)
 		}
 	}
 	var best ident
 	for at := 0; at < len(name); {
-		m := looseID().FindStringSubmatchIndex(name[at:])
+		m := bareID().FindStringSubmatchIndex(name[at:])
 		if m == nil {
 			break
 		}
@@ -82,19 +82,19 @@ func nameID(name string) ident {
 			}
 		}
 		at = m[3] // the sign behind a number may be the one before the next
-		id, weak := name[m[2]:m[3]], otherNumber().MatchString(name[:m[2]])
-		if date(id) || roundSize(id) || best.id != "" && (weak && !best.weak || weak == best.weak && len(id) < len(best.id)) {
+		id, doubtful := name[m[2]:m[3]], otherNumber().MatchString(name[:m[2]])
+		if date(id) || roundSize(id) || best.id != "" && (doubtful && !best.doubtful || doubtful == best.doubtful && len(id) < len(best.id)) {
 			continue
 		}
 		best = identAt(name, m, false)
-		best.weak = weak
+		best.doubtful = doubtful
 	}
 	return best
 }
 
 // identAt reads a match: group 1 is the id, group 2 the task.
-func identAt(name string, m []int, sure bool) ident {
-	d := ident{id: name[m[2]:m[3]], sure: sure}
+func identAt(name string, m []int, certain bool) ident {
+	d := ident{id: name[m[2]:m[3]], certain: certain}
 	end := m[3]
 	if m[4] >= 0 {
 		d.task, end = name[m[4]:m[5]], m[5]
@@ -156,7 +156,7 @@ func streamOf(base string) bool {
 var role = lazyre.New(`^(?:main|trainer|llm_server|eval_server|merged|rollout|actor|critic|ref|reward|teacher|master_worker|model_worker|rollout_worker|gserver_manager|generation_server|cpu_worker|data_worker)(?:[-_]\d+)*(?:\.(?:log|out|err|txt))?$`)
 
 // member says that a folder is one of the ranks, nodes, roles or streams of a run.
-func member(dir string) bool { return memberDir().MatchString(dir) || hostDir().MatchString(dir) }
+func isMemberDir(dir string) bool { return memberDir().MatchString(dir) || hostDir().MatchString(dir) }
 
 var (
 	// memberDir are folders inside of one run: of its ranks, its roles, its streams, its attempts.

@@ -143,7 +143,7 @@ func (x *group) first() string {
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
-		n, m := run(x), run(y)
+		n, m := digitRun(x), digitRun(y)
 		var c int
 		if n > 0 && m > 0 {
 			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
@@ -161,7 +161,7 @@ func natural(a, b string) int {
 }
 
 // run is how many digits a string begins with.
-func run(s string) int {
+func digitRun(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

@@ -49,13 +49,13 @@ type sample struct {
 
 // parse reads a file of patterns.
 func parse(name string, text []byte) (*document, error) {
-	if line, what := excess(lexer.Tokenize(string(text))); what != "" {
+	if line, what := tooComplex(lexer.Tokenize(string(text))); what != "" {
 		return nil, fmt.Errorf("%s:%d: %s", name, line, what)
 	}
 	d := &document{name: name}
 	var err error
 	if d.file, err = parser.ParseBytes(text, 0); err != nil {
-		return nil, broken(name, err)
+		return nil, yamlError(name, err)
 	}
 	if len(d.file.Docs) != 1 {
 		return nil, fmt.Errorf("%s: %d documents in one file", name, len(d.file.Docs))
@@ -64,7 +64,7 @@ func parse(name string, text []byte) (*document, error) {
 		Patterns []entry `yaml:"patterns"`
 	}
 	if err := yaml.NodeToValue(d.file.Docs[0].Body, &whole, yaml.Strict()); err != nil {
-		return nil, broken(name, err)
+		return nil, yamlError(name, err)
 	}
 	d.entries = whole.Patterns
 	if len(d.entries) == 0 {
@@ -77,7 +77,7 @@ func parse(name string, text []byte) (*document, error) {
 var position = regexp.MustCompile(`^\[\d+:\d+\] `)
 
 // broken is an error of YAML, with the lines around it.
-func broken(name string, err error) error {
+func yamlError(name string, err error) error {
 	line := 1
 	if e := yaml.Error(nil); errors.As(err, &e) && e.GetToken() != nil {
 		line = e.GetToken().Position.Line
@@ -89,7 +89,7 @@ func broken(name string, err error) error {
 const maxNested = 8
 
 // excess finds what no pack needs and what could keep the decoder busy: anchors, aliases, deep nesting.
-func excess(tokens token.Tokens) (line int, what string) {
+func tooComplex(tokens token.Tokens) (line int, what string) {
 	flow, inLine := 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {

@@ -66,12 +66,12 @@ func Load(paths []string) (Pack, []error) {
 		return Pack{}, []error{err}
 	}
 	for _, name := range files {
-		if l.over() {
+		if l.exhausted() {
 			break
 		}
 		l.read(name)
 	}
-	if l.over() {
+	if l.exhausted() {
 		l.fault(fmt.Errorf("%s: stopped at %d patterns: more than %d in all, or more than %v to prove them", paths[0], len(l.pack.Patterns), maxPatterns, maxTime))
 	}
 	if len(l.faults) == 0 {
@@ -127,7 +127,9 @@ type loader struct {
 }
 
 // over reports whether the packs take more than any that people write.
-func (l *loader) over() bool { return len(l.pack.Patterns) > maxPatterns || time.Now().After(l.until) }
+func (l *loader) exhausted() bool {
+	return len(l.pack.Patterns) > maxPatterns || time.Now().After(l.until)
+}
 
 func (l *loader) fault(err error) { l.faults = append(l.faults, err) }
 
@@ -170,7 +172,7 @@ func (l *loader) readPatterns(name string, text []byte) {
 		return
 	}
 	for i := range d.entries {
-		if l.over() {
+		if l.exhausted() {
 			return
 		}
 		p := d.entries[i].pattern(name)

@@ -150,9 +150,9 @@ func TestFaultsHaveTheirFileAndLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			begun := time.Now()
+			started := time.Now()
 			assert.Contains(t, faults(t, map[string]string{"a.yaml": c.text}), c.want)
-			assert.Less(t, time.Since(begun), 20*time.Second)
+			assert.Less(t, time.Since(started), 20*time.Second)
 		})
 	}
 }
@@ -162,7 +162,7 @@ func TestReadingStopsWhenTheTimeIsOver(t *testing.T) {
 	l := loader{names: map[string]string{}, until: time.Now().Add(-time.Second)}
 	l.read(filepath.Join(example, "messages.yaml"))
 	assert.Empty(t, l.pack.Patterns)
-	assert.True(t, l.over())
+	assert.True(t, l.exhausted())
 }
 
 func TestFaultsOfSeveralFiles(t *testing.T) {

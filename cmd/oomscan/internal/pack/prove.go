@@ -32,7 +32,7 @@ var (
 )
 
 // known are the names of the fields that the built-in patterns read. Nothing uses another one.
-var known = sync.OnceValue(func() map[string]bool {
+var knownFields = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for i := range messages.All() {
 		for _, s := range messages.All()[i].Match {
@@ -113,12 +113,12 @@ func prove(p *pattern.Pattern) []pattern.Fault {
 	if bounded, err := pattern.Bounded(p.Expr); err != nil || !bounded {
 		return expression("a repeat without an upper bound: write {0,200} for *, {1,200} for +")
 	}
-	if line := slowest(re, p); line != "" {
+	if line := slowLine(re, p); line != "" {
 		return expression("it takes too long to match %.80q: let fewer repeats overlap", line)
 	}
 	faults := p.Prove()
 	for _, group := range re.GetGroupNames() {
-		if key := pattern.Key(group); key != "" && !known()[key] {
+		if key := pattern.Key(group); key != "" && !knownFields()[key] {
 			faults = append(faults, expression("nothing uses a field %q: oomscan help rules lists the names", key)...)
 		}
 	}
@@ -127,28 +127,28 @@ func prove(p *pattern.Pattern) []pattern.Fault {
 
 // What an expression may take for one line, and for all that it is tried on. Others take a thousandth of it.
 const (
-	moment  = 200 * time.Millisecond
-	moments = 20 * moment
+	maxMatch    = 200 * time.Millisecond
+	maxMatching = 20 * maxMatch
 )
 
 // slowest returns a line that an expression takes too long for, "" if there is none: one of its samples, or a long line made of
 // parts of one.
-func slowest(re *regexp2.Regexp, p *pattern.Pattern) string {
-	re.MatchTimeout = moment
+func slowLine(re *regexp2.Regexp, p *pattern.Pattern) string {
+	re.MatchTimeout = maxMatch
 	lines := slices.Clone(p.NoMatch)
 	for _, s := range p.Match {
 		lines = append(lines, s.Line)
 	}
-	begun := time.Now()
+	started := time.Now()
 	for _, line := range lines {
 		cut := line[:max(0, len(line)-1)]
 		half := len(cut) / 2
-		for _, text := range []string{line, cut, long(line), long(cut), cut[:half] + long(cut[half:])} {
+		for _, text := range []string{line, cut, repeated(line), repeated(cut), cut[:half] + repeated(cut[half:])} {
 			_, err := re.MatchString(text)
 			if err != nil { // the process may have waited for a processor
 				_, err = re.MatchString(text)
 			}
-			if err != nil || time.Since(begun) > moments {
+			if err != nil || time.Since(started) > maxMatching {
 				return text
 			}
 		}
@@ -157,7 +157,9 @@ func slowest(re *regexp2.Regexp, p *pattern.Pattern) string {
 }
 
 // long repeats a text to the length of a long message.
-func long(text string) string { return strings.Repeat(text, pattern.MaxMessage/2/max(1, len(text))) }
+func repeated(text string) string {
+	return strings.Repeat(text, pattern.MaxMessage/2/max(1, len(text)))
+}
 
 // overlaps finds samples of built-in patterns that an event's pattern would take from them.
 func overlaps(p *pattern.Pattern) []pattern.Fault {
