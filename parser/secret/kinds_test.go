@@ -9,7 +9,6 @@ import (
 	"oomscan/parser/secret/secrettest"
 )
 
-// TestNoKindLeaksAtAnyPlace masks each kind of credential at each place of a log.
 func TestNoKindLeaksAtAnyPlace(t *testing.T) {
 	t.Parallel()
 	assert.Len(t, secrettest.Kinds(), 58)
@@ -24,7 +23,7 @@ func TestNoKindLeaksAtAnyPlace(t *testing.T) {
 	}
 }
 
-// FuzzAKeyIsMaskedWhateverStandsAroundIt joins texts with a credential that an issuer marks.
+// FuzzAKeyIsMaskedWhateverStandsAroundIt surrounds credentials that have an issuer's prefix with any text.
 func FuzzAKeyIsMaskedWhateverStandsAroundIt(f *testing.F) {
 	f.Add("token: '", "' --api-key x")
 	f.Add(`{"a": "b\n`, `\n"}`)

@@ -10,7 +10,7 @@ import (
 	"oomscan/parser/secret"
 )
 
-// Credentials are put together here, so that no scanner takes this file for a leak.
+// Assembled here, so that scanners do not report this file.
 var (
 	alnum = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6" // 36 characters, digits and both cases
 	hex40 = "0123456789abcdef0123456789abcdef01234567"
@@ -100,7 +100,7 @@ func BenchmarkTextOfAnErrorMessage(b *testing.B) {
 	}
 }
 
-// TestTimeIsLinear masks long runs of what a credential may begin with.
+// TestTimeIsLinear masks long runs of prefixes of credentials.
 func TestTimeIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key "} {
@@ -110,8 +110,7 @@ func TestTimeIsLinear(t *testing.T) {
 	}
 }
 
-// TestClipHidesBeforeItCuts cuts texts with credentials at every length: no part of a credential is left, and masking what
-// is left changes nothing.
+// TestClipHidesBeforeItCuts cuts texts with credentials at every length.
 func TestClipHidesBeforeItCuts(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{
