@@ -12,7 +12,7 @@ import (
 	"oomscan/classifier"
 )
 
-// logs makes logs of lines `NAME [job=ID,ID] [rank=N,N] [host=H] [head] [node]`.
+// logs parses lines of `NAME [job=ID,ID] [rank=N,N] [host=H] [head] [node]`.
 func logs(t testing.TB, lines []string) []Log {
 	t.Helper()
 	var out []Log
@@ -45,7 +45,7 @@ func logs(t testing.TB, lines []string) []Log {
 	return out
 }
 
-// told writes jobs as lines `NAME: LOG LOG`; a log that is no job's is `NAME among NAME NAME`.
+// format formats jobs as lines `NAME: LOG LOG`, and shared logs as `NAME among NAME NAME`.
 func format(logs []Log, jobs []Job) []string {
 	var out []string
 	for _, j := range jobs {
@@ -292,7 +292,7 @@ func TestOrderOfLogsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// FuzzGroup holds what is true of any answer: each log is in one place, names are unique, nothing panics.
+// FuzzGroup checks what is true for any input: each log is in one job, names are unique, nothing panics.
 func FuzzGroup(f *testing.F) {
 	f.Add("slurm-1.out\nd/slurm-2_3.err\nkern.log", uint8(3))
 	f.Add("a.tar!b/../c\n/\n!!\n-\n\xff.1", uint8(7))

@@ -31,7 +31,7 @@ const (
 `
 )
 
-// greedy would take PyTorch's own messages from it.
+// greedy matches PyTorch's own messages.
 const greedy = `patterns:
   - name: acme.oom
     program: acme
@@ -52,7 +52,7 @@ const runaway = `patterns:
       - line: "no memory after try try try try try try try try try try try try try try try try try try try try try try try try try try try try try gave up"
 `
 
-// folder writes files and returns the folder that they are in.
+// folder writes files into a new folder and returns it.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func folder(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// faults are those of a pack, without the folder.
+// faults returns a pack's faults without the folder.
 func faults(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := folder(t, files)
@@ -195,7 +195,7 @@ func TestFaultsOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkLoad is what a scan with a pack pays before the first byte.
+// BenchmarkLoad measures what a pack adds to the start of a scan.
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -204,7 +204,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkHealthyLog is a log without failures, read with the built-in patterns alone and with a pack beside them.
+// BenchmarkHealthyLog reads a log without failures, with and without a pack.
 func BenchmarkHealthyLog(b *testing.B) {
 	p, errs := Load([]string{example})
 	require.Empty(b, errs)
