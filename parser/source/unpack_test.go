@@ -23,44 +23,32 @@ import (
 
 type member struct{ name, text string }
 
-func gz(t testing.TB, text string) string {
+// compress returns text as written through the writer that open returns.
+func compress[W io.WriteCloser](t testing.TB, open func(io.Writer) (W, error), text string) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	closed(t, w, text)
+	w, err := open(&b)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
 	return b.String()
+}
+
+func gz(t testing.TB, text string) string {
+	return compress(t, func(w io.Writer) (*gzip.Writer, error) { return gzip.NewWriter(w), nil }, text)
 }
 
 func zst(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b)
-	require.NoError(t, err)
-	closed(t, w, text)
-	return b.String()
+	return compress(t, func(w io.Writer) (*zstd.Encoder, error) { return zstd.NewWriter(w) }, text)
 }
 
 func xzed(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := xz.NewWriter(&b)
-	require.NoError(t, err)
-	closed(t, w, text)
-	return b.String()
+	return compress(t, func(w io.Writer) (*xz.Writer, error) { return xz.NewWriter(w) }, text)
 }
 
 func lz4ed(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	closed(t, lz4.NewWriter(&b), text)
-	return b.String()
-}
-
-func closed(t testing.TB, w io.WriteCloser, text string) {
-	t.Helper()
-	_, err := io.WriteString(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
+	return compress(t, func(w io.Writer) (*lz4.Writer, error) { return lz4.NewWriter(w), nil }, text)
 }
 
 // bzipped is "hello\n" compressed with bzip2, for which Go has no writer.
