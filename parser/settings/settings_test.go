@@ -24,12 +24,25 @@ func read(log string) []string {
 	return out
 }
 
-func TestForms(t *testing.T) {
+// form is a log, and its settings as read returns them.
+type form struct {
+	name, log string
+	want      []string
+}
+
+func check(t *testing.T, forms []form) {
+	t.Helper()
 	t.Parallel()
-	tests := []struct {
-		name, log string
-		want      []string
-	}{
+	for _, tt := range forms {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, read(tt.log))
+		})
+	}
+}
+
+func TestForms(t *testing.T) {
+	check(t, []form{
 		{
 			name: "pprint nests by braces and joins adjacent string literals",
 			log: "{'actor': {'fsdp': {'offload': False,\n" +
@@ -301,13 +314,7 @@ func TestForms(t *testing.T) {
 				"repr image_key=images", "repr hdr=***",
 			},
 		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tt.want, read(tt.log))
-		})
-	}
+	})
 }
 
 func TestEachDialectReadsItsSample(t *testing.T) {
@@ -424,11 +431,11 @@ func FuzzReader(f *testing.F) {
 		var r Reader
 		for i, line := range strings.Split(log, "\n") {
 			for _, p := range r.Feed(i+1, []byte(line)) {
-				check(t, p, i+1)
+				checkPair(t, p, i+1)
 			}
 		}
 		for _, p := range r.Close() {
-			check(t, p, strings.Count(log, "\n")+1)
+			checkPair(t, p, strings.Count(log, "\n")+1)
 		}
 		if r.Open() {
 			t.Fatal("open after Close")
@@ -436,7 +443,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func check(t *testing.T, p Pair, line int) {
+func checkPair(t *testing.T, p Pair, line int) {
 	t.Helper()
 	if p.Key == "" || len(p.Key) > MaxKey || len(p.Value) > MaxValue || p.Line < 1 || p.Line > line || p.Form == "" {
 		t.Fatalf("%+v", p)
