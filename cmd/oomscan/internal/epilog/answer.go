@@ -26,7 +26,6 @@ type request struct {
 	Width    int    // columns of that text; 0: as in a file
 	Document bool   // return the report as JSON
 	Stderr   string // the job's own log, if it is known; empty: find it
-	Limit    Duration
 }
 
 // Finding summarizes an incident in words from fixed vocabularies.
@@ -46,7 +45,6 @@ type answer struct {
 	Findings      []Finding       `json:"findings"`
 	Files         []string        `json:"files"` // that were read
 	Bytes         int64           `json:"bytes"`
-	Millis        int64           `json:"millis"`
 	NeedsScontrol bool            `json:"needs_scontrol"` // ask scontrol for the log's name
 	Report        string          `json:"report"`         // the name of the file that was written
 	Troubles      []string        `json:"troubles"`

@@ -58,7 +58,7 @@ func confine(r *request) (troubles []string) {
 	signal.Ignore(syscall.SIGXFSZ, syscall.SIGPIPE)
 	debug.SetMemoryLimit(int64(r.Config.Budget.Memory) * 3 / 4)
 	debug.SetGCPercent(50)
-	time.AfterFunc(time.Duration(r.Limit), func() { os.Exit(0) }) // in case the parent is gone and cannot kill it
+	time.AfterFunc(time.Duration(r.Config.Deadline), func() { os.Exit(0) }) // in case the parent is gone and cannot kill it
 	return troubles
 }
 
@@ -80,7 +80,6 @@ func serve(r *request) answer {
 	w := &worker{request: r, uid: uint32(os.Geteuid()), meter: m, scan: newScan(m, r.Job.ID)}
 	w.rules()
 	w.run()
-	w.answer.Millis = time.Since(m.began).Milliseconds()
 	return w.answer
 }
 

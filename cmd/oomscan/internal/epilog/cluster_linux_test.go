@@ -286,12 +286,12 @@ func (c *cluster) ungroup() {
 // until waits for a condition.
 func (c *cluster) until(what string, done func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if done() {
 			return
 		}
 	}
-	c.t.Fatalf("Slurm: no %s after 90 s", what)
+	c.t.Fatalf("Slurm: no %s after 3 minutes", what)
 }
 
 // try runs a Slurm command as root.

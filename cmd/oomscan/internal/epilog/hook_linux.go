@@ -145,7 +145,7 @@ func (h *Hook) inTask() {
 func (h *Hook) request() request {
 	c := h.config
 	c.Sacctmgr, c.Textfile, c.Spool, c.Log, c.Skip, c.Scontrol = "", "", "", "", nil, ""
-	return request{Job: h.job, Config: c, Version: h.Version, Limit: c.Deadline}
+	return request{Job: h.job, Config: c, Version: h.Version}
 }
 
 // onNode is the actual epilog.

@@ -482,7 +482,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		s := newStage(t)
 		s.set(x.config)
-		s.flood("job.err", 100_000)
+		s.flood("job.err", 20_000)
 		o := s.run()
 		assert.Contains(t, o.log, x.log, about)
 		assert.Less(t, o.took, 8*time.Second, about)
@@ -541,7 +541,7 @@ func TestAHealthyJobCostsLittle(t *testing.T) {
 	path := s.file("job.err", strings.Repeat("step 1 loss 0.5\n", 10_000), user1)
 	s.env["SLURM_JOB_EXIT_CODE"] = "0"
 	hook, scan, wall := time.Hour, time.Hour, time.Hour
-	for range 20 {
+	for range 5 {
 		o := s.run()
 		hook, wall = min(hook, o.cpu), min(wall, o.took)
 		cmd := exec.Command(s.program, "--jobs=1", path)

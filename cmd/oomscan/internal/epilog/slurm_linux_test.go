@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -361,10 +360,7 @@ func TestTheTimeLimit(t *testing.T) {
 	s := newSite(t, 1, "")
 	dir := home(t, user1)
 	job := s.submit(user1, dir, "echo begin; srun sleep 300", "--time=1")
-	until := time.Now().Add(2 * time.Minute)
-	for time.Now().Before(until) && s.logOf(job) == "" {
-		time.Sleep(200 * time.Millisecond)
-	}
+	s.until("epilog", func() bool { return s.logOf(job) != "" })
 	s.wait(job)
 	require.NoError(t, s.idle())
 	b, err := os.ReadFile(filepath.Join(dir, "slurm-"+job+".out"))
