@@ -23,8 +23,8 @@ func TestNoKindLeaksAtAnyPlace(t *testing.T) {
 	}
 }
 
-// FuzzAKeyIsMaskedWhateverStandsAroundIt surrounds credentials that have an issuer's prefix with any text.
-func FuzzAKeyIsMaskedWhateverStandsAroundIt(f *testing.F) {
+// FuzzAKeyIsMaskedInAnyContext surrounds credentials that have an issuer's prefix with any text.
+func FuzzAKeyIsMaskedInAnyContext(f *testing.F) {
 	f.Add("token: '", "' --api-key x")
 	f.Add(`{"a": "b\n`, `\n"}`)
 	f.Add("https://me:", "@host/?sig=")

@@ -61,7 +61,7 @@ func TestTextMasksCredentials(t *testing.T) {
 	}
 }
 
-func TestTextLeavesAlone(t *testing.T) {
+func TestTextKeepsOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"commit " + hex40,
@@ -111,8 +111,8 @@ func TestTimeIsLinear(t *testing.T) {
 	}
 }
 
-// TestClipHidesBeforeItCuts cuts texts with credentials at every fifth length, or at all if OOMSCAN_TEST_ALL is set.
-func TestClipHidesBeforeItCuts(t *testing.T) {
+// TestClipMasksBeforeItCuts cuts texts with credentials at every fifth length, or at all if OOMSCAN_TEST_ALL is set.
+func TestClipMasksBeforeItCuts(t *testing.T) {
 	t.Parallel()
 	step := 5
 	if os.Getenv("OOMSCAN_TEST_ALL") != "" {

@@ -22,7 +22,7 @@ func TestConfigurationFilesAreReadWhole(t *testing.T) {
 			},
 		},
 		{
-			name: "YAML whose parts are separated early",
+			name: "YAML with blank lines between its parts",
 			log:  "### model\nmodel_name_or_path: m/M\nquantization_bit: 4\n\n### method\nstage: sft\nbf16: true\n",
 			want: []string{"yaml model_name_or_path=m/M", "yaml quantization_bit=4", "yaml stage=sft", "yaml bf16=true"},
 		},
@@ -61,7 +61,7 @@ func TestConfigurationFilesAreReadWhole(t *testing.T) {
 func TestPrintedConfigurations(t *testing.T) {
 	check(t, []form{
 		{
-			name: "an object whose dicts hang below it",
+			name: "an object with dicts indented below it",
 			log: "MasterConfig(policy={'generation': {'backend': 'vllm',\n" +
 				"                                    'vllm_cfg': {'tp': 4}},\n" +
 				"                     'megatron_cfg': {'enabled': True},\n" +
@@ -73,7 +73,7 @@ func TestPrintedConfigurations(t *testing.T) {
 			},
 		},
 		{
-			name: "an object whose dicts were formatted apart",
+			name: "an object with separately formatted dicts",
 			log: "MasterConfig(policy={'generation': {'backend': 'vllm',\n" +
 				"                'vllm_cfg': {'tp': 4}},\n" +
 				" 'megatron_cfg': {'enabled': True},\n" +
@@ -132,7 +132,7 @@ func TestPrintedConfigurations(t *testing.T) {
 			},
 		},
 		{
-			name: "one such line tells a known setting only",
+			name: "a single such line counts only for a known setting",
 			log:  "config log: a.yaml\n...\nargument batch_size: 4\n...",
 			want: []string{"pairs batch_size=4"},
 		},
@@ -169,7 +169,7 @@ func TestPrintedConfigurations(t *testing.T) {
 	})
 }
 
-func TestReportsAreNoConfiguration(t *testing.T) {
+func TestReportsAreNotConfigurations(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"Response: {\"id\": 5, \"batch_size\": 1}",

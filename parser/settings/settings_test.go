@@ -70,7 +70,7 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
-			name: "boxes of two columns hold configurations, and results that are none",
+			name: "boxes of two columns are configurations, unless they contain results",
 			log: "│ train_loop_config/batch_size               2 │\n│ train_loop_config/cpu_offload           True │\n│ max_seq_len  4096 │\n" +
 				"│ eval_loss   0.31 │\n│ iterations   12 │\n│ lr 1e-5 │ 0.3 │",
 			want: []string{"pairs train_loop_config/batch_size=2", "pairs train_loop_config/cpu_offload=True", "pairs max_seq_len=4096"},
@@ -81,7 +81,7 @@ func TestForms(t *testing.T) {
 			want: []string{"pprint data.batch=4", "pprint data.len=512"},
 		},
 		{
-			name: "pprint whose line with the closing braces is missing is repaired by its indentation",
+			name: "pprint without the line of the closing braces is repaired by its indentation",
 			log: "{'actor': {'optim': {'lr': 1e-06,\n" +
 				"                     'steps': -1,\n" +
 				"           'strategy': 'fsdp',\n" +
@@ -100,7 +100,7 @@ func TestForms(t *testing.T) {
 			want: []string{"command lr=1"},
 		},
 		{
-			name: "pprint whose opening line is missing tells nothing of that part",
+			name: "pprint without an opening line has no settings in that part",
 			log: "{'actor': {'a': 1,\n" +
 				"                    'orphan': False,\n" +
 				"                    'other': True},\n" +
@@ -338,7 +338,7 @@ func TestEachDialectReadsItsSample(t *testing.T) {
 	}
 }
 
-func TestHealthyLinesTellNothing(t *testing.T) {
+func TestHealthyLinesHaveNoSettings(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"",
@@ -407,7 +407,7 @@ func TestReaderStaysBounded(t *testing.T) {
 	assert.False(t, r.Open(), "a dump that never goes on is given up")
 }
 
-func TestLineIsWhereTheKeyStands(t *testing.T) {
+func TestLineIsTheKeysLine(t *testing.T) {
 	t.Parallel()
 	var r Reader
 	r.Feed(5, []byte("{'a': ['x',"))

@@ -35,7 +35,7 @@ func TestLogsAreText(t *testing.T) {
 	}
 }
 
-func TestFormatsAreRecognised(t *testing.T) {
+func TestFormatsAreRecognized(t *testing.T) {
 	t.Parallel()
 	random := make([]byte, sniffLen)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -94,7 +94,7 @@ func TestTruncatedLogsAreText(t *testing.T) {
 	}
 }
 
-func TestSniffRefusesWhatBecameAnotherKind(t *testing.T) {
+func TestSniffRefusesWhatIsNotAFile(t *testing.T) {
 	t.Parallel()
 	_, err := sniffFile(t.TempDir(), 1)
 	assert.ErrorIs(t, err, ErrKind)

@@ -172,7 +172,7 @@ func TestEveryPackingGivesTheSameLogs(t *testing.T) {
 	}
 }
 
-func TestMembersThatAreNoLogsArePassedOver(t *testing.T) {
+func TestMembersThatAreNoLogsAreSkipped(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -229,7 +229,7 @@ func TestNamesOfMembers(t *testing.T) {
 	assert.Empty(t, g.problems)
 }
 
-func TestDamageEndsNoMoreThanItMust(t *testing.T) {
+func TestDamageEndsOnlyItsOwnStream(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("a line of a log, and what it says\n", 3000)
 	noise := strings.Builder{} // incompressible, so that half of the packed bytes are half of the text
@@ -535,7 +535,7 @@ func TestAnInterruptEndsAWalk(t *testing.T) {
 	assert.Contains(t, strings.Join(append(g.logs, g.problems...), "\n"), "interrupted")
 }
 
-func TestWhatAFolderShowedMayHaveChanged(t *testing.T) {
+func TestAMemberOfAFolderMayHaveChanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	u := &Unpacker{Limits: DefaultLimits()}
@@ -565,7 +565,7 @@ func TestAFileMayShrinkWhileItIsRead(t *testing.T) {
 	require.Len(t, errs, 2)
 	require.NoError(t, errs[0])
 	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)
-	assert.Empty(t, problems, "it is told once")
+	assert.Empty(t, problems, "it is reported once")
 }
 
 // TestTheKernelsFilesDoNotBlock walks a folder of /proc, where files look empty and reading some of them blocks.
@@ -587,7 +587,7 @@ func TestTheKernelsFilesDoNotBlock(t *testing.T) {
 	assert.Equal(t, []string{"/proc/sys/kernel/ostype: Linux\n"}, walked(u, inputs[0]).logs)
 }
 
-func TestAStreamIsToldFromItsFirstBytes(t *testing.T) {
+func TestAStreamIsRecognizedByItsFirstBytes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		data string
@@ -616,7 +616,7 @@ func TestAStreamIsToldFromItsFirstBytes(t *testing.T) {
 	}
 }
 
-func TestUTF16IsDecodedHoweverItIsCut(t *testing.T) {
+func TestUTF16IsDecodedInAnyChunks(t *testing.T) {
 	t.Parallel()
 	little := "\xff\xfea\x00\xe4\x00\x3d\xd8\x00\xde\n\x00\x00\xdc\x3d\xd8x\x00\x41\xd8" // a, ä, an emoji, unpaired halves
 	want := "a\u00e4\U0001f600\n\ufffd\ufffdx\ufffd"

@@ -33,7 +33,7 @@ func TestTheSampleShowsTheDefaults(t *testing.T) {
 	}
 }
 
-func TestWhatAConfigurationCannotMean(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]string{
 		"a setting that there is none":    "reprot: off",
@@ -60,7 +60,7 @@ func TestWhatAConfigurationCannotMean(t *testing.T) {
 	}
 }
 
-func TestAConfigurationSetsWhatItSays(t *testing.T) {
+func TestAConfigurationOverridesTheDefaults(t *testing.T) {
 	t.Parallel()
 	c, err := Parse([]byte("append: true\nscontrol: off\nskip_users: [bench, 1234]\nbudget:\n  tail: 8M\n  wall: 500ms\ndeadline: 4s\n"))
 	require.NoError(t, err)

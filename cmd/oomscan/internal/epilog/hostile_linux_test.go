@@ -284,8 +284,8 @@ func (s *stage) fifo(name string) {
 	require.NoError(s.t, os.Chown(path, user1, user1))
 }
 
-// TestTheReportTakesNobodysPlace puts files, links and folders where the report would go.
-func TestTheReportTakesNobodysPlace(t *testing.T) {
+// TestTheReportReplacesNothing puts files, links and folders where the report would go.
+func TestTheReportReplacesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.set("json: true\n")
@@ -408,8 +408,8 @@ func TestScontrolThatHangs(t *testing.T) {
 	assert.Contains(t, text, "the only file that the job's name for its log fits")
 }
 
-// TestTheEndInTheMiddle sends the hook a signal while it waits.
-func TestTheEndInTheMiddle(t *testing.T) {
+// TestSignalsEndTheHook sends the hook a signal while it waits.
+func TestSignalsEndTheHook(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		s := newStage(t)

@@ -186,7 +186,7 @@ func environ(text string) func(string) string {
 	}
 }
 
-func TestWhatTheEnvironmentTells(t *testing.T) {
+func TestEnvironmentOfAJob(t *testing.T) {
 	t.Parallel()
 	const oom = `SLURMD_NODENAME=node01
 SLURM_CLUSTER_NAME=throwaway

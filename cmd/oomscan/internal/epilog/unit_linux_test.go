@@ -30,8 +30,8 @@ func look(t testing.TB, text string) *os.File {
 	return f
 }
 
-// TestHeadAndTailHaveTheirTrueLines cuts a log in many places and checks the line numbers.
-func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
+// TestHeadAndTailHaveTrueLineNumbers cuts a log in many places and checks the line numbers.
+func TestHeadAndTailHaveTrueLineNumbers(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	want := map[int]bool{}
@@ -114,8 +114,8 @@ func TestReportsAreNoLogs(t *testing.T) {
 	}
 }
 
-// TestAnAnswerIsTheUsersWord passes the parent an answer that a user may have forged.
-func TestAnAnswerIsTheUsersWord(t *testing.T) {
+// TestAnAnswerIsNotTrusted passes the parent an answer that a user may have forged.
+func TestAnAnswerIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	a, err := readAnswer([]byte(`{"findings":[
 		{"verdict":"memory","kind":"gpu_oom","phase":"backward","framework":"verl","rank":3},
@@ -150,7 +150,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-func TestCountersCountOn(t *testing.T) {
+func TestCountersContinue(t *testing.T) {
 	t.Parallel()
 	s := readSeries(jobsTotal + "{result=\"clean\"} 41\nforged{a=\"b\"} 7\n" + incidentsTotal + "{kind=\"a\\\"b\"} 1\n" + secondsTotal + " NaN\n")
 	assert.Equal(t, series{jobsTotal + `{result="clean"}`: 41}, s)
@@ -237,7 +237,7 @@ func TestInstall(t *testing.T) {
 	assert.ErrorContains(t, err, "link the wrapper")
 }
 
-func TestAProgramThatUsersCannotStartIsNoticed(t *testing.T) {
+func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755))

@@ -77,7 +77,7 @@ func faults(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-func TestTheExampleIsSound(t *testing.T) {
+func TestTheExampleIsValid(t *testing.T) {
 	t.Parallel()
 	p, errs := Load([]string{example})
 	require.Empty(t, errs)
@@ -86,7 +86,7 @@ func TestTheExampleIsSound(t *testing.T) {
 	assert.Equal(t, []string{"acme_rl"}, p.Programs())
 }
 
-func TestASoundPackIsRead(t *testing.T) {
+func TestAValidPackIsRead(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, faults(t, map[string]string{"a.yaml": sound, "note.txt": "not read"}))
 	one := filepath.Join(folder(t, map[string]string{"a.txt": sound}), "a.txt")
@@ -157,7 +157,7 @@ func TestFaultsHaveTheirFileAndLine(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenTheTimeIsOver(t *testing.T) {
+func TestReadingStopsAtTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	l := loader{names: map[string]string{}, until: time.Now().Add(-time.Second)}
 	l.read(filepath.Join(example, "messages.yaml"))
