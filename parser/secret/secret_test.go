@@ -17,26 +17,17 @@ var (
 	hex40 = "0123456789abcdef0123456789abcdef01234567"
 )
 
+// TestTextMasksCredentials covers forms beyond those of package secrettest.
 func TestTextMasksCredentials(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, secret string }{
 		"hugging face":          {"401 for token hf_" + alnum[:34] + " at hub", alnum[:34]},
-		"openai":                {"Incorrect API key provided: sk-proj-" + alnum, alnum},
-		"anthropic":             {"key sk-ant-api03-" + alnum, alnum},
-		"github":                {"remote: ghp_" + alnum + " denied", alnum},
-		"github fine grained":   {"github_pat_11" + alnum, alnum},
-		"gitlab":                {"glpat-" + alnum[:20], alnum[:20]},
-		"aws id":                {"using AKIA" + "ABCDEFGHIJKLMNOP" + ".", "ABCDEFGHIJKLMNOP"},
 		"aws secret":            {"aws_secret_access_key = " + alnum + "/+ab", alnum},
 		"aws secret in env":     {"AWS_SECRET_ACCESS_KEY=" + alnum + "/+ab python train.py", "/+ab"},
-		"wandb in env":          {"export WANDB_API_KEY=" + hex40, hex40},
-		"wandb in a dict":       {"{'WANDB_API_KEY': '" + hex40 + "', 'x': 1}", hex40},
 		"wandb as a flag":       {"--use_wandb --wandb_key " + hex40 + " --lr 1", hex40},
 		"bearer header":         {"{'Authorization': 'Bearer " + alnum + "'}", alnum},
 		"bearer without digits": {"Authorization: Bearer onlywordsinhere", "onlywordsinhere"},
-		"bearer alone":          {"sent Bearer " + alnum, alnum},
 		"basic header":          {"authorization: Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA"},
-		"jwt":                   {"got eyJhbGciOiJIUzI1NiJ9." + alnum + "." + alnum, alnum},
 		"url with password":     {"clone https://me:hunter2@git.example.com/x", "hunter2"},
 		"url with long user":    {"clone https://" + alnum + "@git.example.com/x", alnum},
 		"redis without user":    {"redis://:s3cr3t@head:6379/0", "s3cr3t"},
@@ -46,10 +37,8 @@ func TestTextMasksCredentials(t *testing.T) {
 		"password in quotes":    {`connect(password="correct horse battery")`, "horse"},
 		"password in yaml":      {"  db_password: hunter2", "hunter2"},
 		"escaped json":          {`{\"api_key\": \"` + alnum + `\"}`, alnum},
-		"flag with =":           {"vllm serve m --api-key=" + alnum, alnum},
 		"netrc":                 {"machine api.wandb.ai login user password " + hex40, hex40},
 		"second of two":         {"a_token=" + alnum + " password=zzz9zzz", "zzz9zzz"},
-		"slack":                 {"xoxb-" + "1234567890-" + alnum, alnum},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -416,12 +416,6 @@ func TestLineIsTheKeysLine(t *testing.T) {
 	assert.False(t, r.Open())
 }
 
-func TestWorthDoesNotAllocate(t *testing.T) {
-	line := []byte("(WorkerDict pid=1) some ordinary line of a log, with nothing in it")
-	assert.Zero(t, testing.AllocsPerRun(100, func() { Worth(line) }))
-	assert.False(t, Worth(line[len("(WorkerDict pid=1) "):]))
-}
-
 func FuzzReader(f *testing.F) {
 	f.Add("{'a': {'b': [1, (2, {'c': 3})]},\n 'd': Name(x=<E: 'y'>)}")
 	f.Add("python t.py --a 'b \\\n c' --d\nactor:\n  b: 1\n  - c: 2\n d: {\n")

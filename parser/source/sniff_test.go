@@ -100,25 +100,6 @@ func TestSniffRefusesWhatIsNotAFile(t *testing.T) {
 	assert.ErrorIs(t, err, ErrKind)
 }
 
-func TestDistanceCountsSlips(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{
-		{"train.log", "train.log", 0},
-		{"train.log", "trian.log", 1},
-		{"train.log", "train.lo", 1},
-		{"train.log", "strain.log", 1},
-		{"train.log", "brain.err", 4},
-		{"a", "bcdefgh", 7},
-		{"", "abc", 3},
-	} {
-		assert.Equal(t, tc.want, distance(tc.a, tc.b), "%s %s", tc.a, tc.b)
-		assert.Equal(t, tc.want, distance(tc.b, tc.a), "%s %s", tc.b, tc.a)
-	}
-}
-
 func FuzzSniff(f *testing.F) {
 	f.Add([]byte(elf))
 	f.Add([]byte("PK\x03\x04"))

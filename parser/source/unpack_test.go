@@ -300,11 +300,6 @@ func overlapping(t *testing.T) string {
 	return string(z)
 }
 
-func TestDefaultLimits(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, Limits{Depth: 5, Expanded: 64 << 30, Total: 1 << 40, Ratio: 1000, Members: 100_000}, DefaultLimits())
-}
-
 func TestDepthIsBounded(t *testing.T) {
 	t.Parallel()
 	nest := func(n int) string {
