@@ -2,8 +2,8 @@
 //
 // It recognizes issued credentials by the prefixes that their issuers document for scanners, and others by the names of
 // their variables. It ignores text that only looks random, because readers of a log need commit hashes, Ray's ids and
-// checksums. Therefore it does not use the rules of repository scanners such as gitleaks: those rely on entropy, expect exact
-// lengths where a log may cut or wrap, and come with a configuration language.
+// checksums. Therefore it does not use the rules of repository scanners such as gitleaks: those rely on entropy, expect
+// exact lengths where a log may cut or wrap, and come with a configuration language.
 package secret
 
 import (

@@ -116,20 +116,11 @@ func (c *Check) configuration() {
 	}
 	c.hook.config = cfg
 	c.say(good, "configuration", "%s", path)
-	for _, x := range []struct{ about, place string }{{"textfile", cfg.Textfile}, {"spool", cfg.Spool}} {
-		about, place := x.about, x.place
-		if place == off {
-			continue
-		}
-		if about == "textfile" {
-			place = filepath.Dir(place)
-		}
-		if dir, err := openRootOnly(place); err != nil {
-			c.say(bad, about, "%s: %s", place, why(err))
-		} else {
-			dir.Close()
-			c.say(good, about, "%s", place)
-		}
+	if cfg.Textfile != off {
+		c.folder("textfile", filepath.Dir(cfg.Textfile))
+	}
+	if cfg.Spool != off {
+		c.folder("spool", cfg.Spool)
 	}
 	if cfg.Rules != off {
 		if p, faults := pack.Load([]string{cfg.Rules}); len(faults) > 0 {
@@ -147,6 +138,16 @@ func (c *Check) configuration() {
 				c.say(bad, "sacct", "%v: nothing is written where an AdminComment cannot be read", err)
 			}
 		}
+	}
+}
+
+// folder checks that only root can write to a folder.
+func (c *Check) folder(about, path string) {
+	if dir, err := openRootOnly(path); err != nil {
+		c.say(bad, about, "%s: %s", path, why(err))
+	} else {
+		dir.Close()
+		c.say(good, about, "%s", path)
 	}
 }
 
