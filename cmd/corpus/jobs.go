@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// The layouts of many jobs: all files in one folder, or a folder for each job.
+// Layouts of many jobs: all files in one folder, or a folder for each job.
 const (
 	flat    = "flat"
 	folders = "folders"
 )
 
-// ranks is how many processes a job has; each writes a log of its own, beside the scheduler's two, an inference server's
+// ranks is the number of processes of a job. Each writes a log, next to the scheduler's two, an inference server's
 // and a monitor's.
 const ranks = 16
 
@@ -31,18 +31,18 @@ type archive struct {
 	failed []failure
 }
 
-// failure is what a job fails of.
+// failure describes how a job fails.
 type failure struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"` // healthy: nothing
 	Phase    string `json:"phase"`
 	Host     string `json:"host"`
 	Rank     int    `json:"rank"`
-	Attempts int    `json:"attempts"` // how often the job died of it
+	Attempts int    `json:"attempts"` // how often it failed this way
 }
 
-// writeJobs writes n jobs of 20 files into DIR/jobs, a kernel log for each node on which the kernel killed something, and
-// how the jobs fail into DIR/jobs.json.
+// writeJobs writes n jobs of 20 files into DIR/jobs, the kernel log of each node with an OOM kill, and the jobs'
+// failures into DIR/jobs.json.
 func writeJobs(dir, layout string, n, lines int, seed uint64) error {
 	a := &archive{dir: filepath.Join(dir, "jobs"), layout: layout, lines: lines, kernel: map[string][]string{}}
 	for i := range n {
@@ -74,15 +74,15 @@ func (a *archive) write(id, name string, text []string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(text, "\n")+"\n"), 0o644)
 }
 
-// kindsOfJobs come in turn: more than half of the jobs are healthy.
+// kindsOfJobs are used in turn. More than half are healthy.
 var kindsOfJobs = []string{healthy, "gpu_oom", healthy, healthy, "oom_kill", healthy, "kv_cache", healthy, healthy, "gpu_oom", healthy, healthy}
 
-// job is a job with the text of its files.
+// job is a job and the text of its files.
 type job struct {
 	failure
 	streams          map[string][]string
-	out, err, server string             // the names of the scheduler's files and the inference server's
-	rank             func(k int) string // and of the ranks'
+	out, err, server string             // file names of the scheduler's streams and the inference server's log
+	rank             func(k int) string // file name of a rank's log
 	r                *rand.Rand
 }
 
@@ -92,7 +92,7 @@ func (a *archive) job(i int, r *rand.Rand) error {
 	j.failure = failure{ID: fmt.Sprint(100_000 + 7*i), Kind: kindsOfJobs[i%len(kindsOfJobs)], Phase: "unknown", Rank: r.IntN(ranks), Attempts: 1}
 	j.Host = fmt.Sprintf("gpu%03d", 1+r.IntN(60))
 	if i%9 == 0 {
-		j.Host = "gpu013" // a node that is worse than the others
+		j.Host = "gpu013" // a node that fails more often
 	}
 	j.out, j.err = "slurm-"+j.ID+".out", "slurm-"+j.ID+".err"
 	monitor := "monitor.csv"
@@ -110,7 +110,7 @@ func (a *archive) job(i int, r *rand.Rand) error {
 	if j.Kind == "gpu_oom" && i%4 == 1 {
 		j.Attempts = 2
 	}
-	names := slices.Sorted(maps.Keys(j.streams)) // in an order of their own, or the same seed would not give the same bytes
+	names := slices.Sorted(maps.Keys(j.streams)) // sorted, so that the same seed gives the same bytes
 	for attempt := range j.Attempts {
 		for _, s := range names {
 			j.streams[s] = append(j.streams[s], a.text(r, s == j.out, attempt)...)
@@ -136,7 +136,7 @@ func (j *job) add(s, format string, args ...any) {
 	j.streams[s] = append(j.streams[s], fmt.Sprintf(format, args...))
 }
 
-// text is what a process prints while all is well.
+// text returns what a process prints while all is well.
 func (a *archive) text(r *rand.Rand, steps bool, attempt int) []string {
 	w := &writer{r: r, line: 1, end: '\n', step: 100 * attempt}
 	var b strings.Builder
@@ -154,7 +154,7 @@ func (a *archive) text(r *rand.Rand, steps bool, attempt int) []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// settings is a configuration as verl prints it: some hundred keys.
+// settings returns a configuration of some hundred keys as verl prints it.
 func settings(r *rand.Rand) []string {
 	out := []string{"{'actor_rollout_ref': {'actor': {'strategy': 'fsdp',"}
 	for i := range 30 {
@@ -169,7 +169,7 @@ func settings(r *rand.Rand) []string {
 		fmt.Sprintf(" 'trainer': {'n_gpus_per_node': 8, 'nnodes': %d, 'experiment_name': 'exp-%d'}}", ranks/8, r.IntN(1<<30)))
 }
 
-// fail writes the job's failure: in the log of the rank that fails first, in those of some that follow, and where the
+// fail writes the job's failure: into the log of the rank that fails first and of some that follow, and where the
 // scheduler, the kernel and the server report it.
 func (a *archive) fail(j *job) {
 	r := j.r

@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 )
 
-// The kinds of logs.
+// Kinds of logs.
 const (
-	healthy  = "healthy"  // hours of a run in which nothing fails, but for a few exceptions that were caught
-	noisy    = "noisy"    // the same; one line in twenty speaks of memory, kills and collectives, and means no harm
+	healthy  = "healthy"  // hours of a run without failures, except for a few exceptions that were caught
+	noisy    = "noisy"    // the same, but one line in twenty mentions memory, kills and collectives without a failure
 	oom      = "oom"      // healthy; after every 50,000 lines something runs out of memory
-	longline = "longline" // nearly all of it is one line: what healthy prints, between carriage returns
+	longline = "longline" // mostly one line: the text of healthy, with carriage returns
 )
 
 var all = []string{healthy, noisy, oom, longline}
@@ -21,7 +21,7 @@ var all = []string{healthy, noisy, oom, longline}
 type event struct {
 	Kind   string `json:"kind"`
 	Line   int    `json:"line"`   // 1-based, of the line that names the failure
-	Offset int64  `json:"offset"` // of that line; in a long one of the message itself
+	Offset int64  `json:"offset"` // of that line; in a long line, of the message itself
 }
 
 type writer struct {
@@ -67,7 +67,7 @@ func (w *writer) log(kind string, size int64) {
 	w.flush()
 }
 
-// flush writes what was composed.
+// flush writes the composed text.
 func (w *writer) flush() {
 	b := w.buf.Bytes()
 	_, _ = w.out.Write(b) // a bufio.Writer keeps the error for Flush
@@ -82,10 +82,10 @@ func (w *writer) say(format string, args ...any) {
 	w.buf.WriteByte(w.end)
 }
 
-// n is a number below the bound.
+// n returns a random number below the bound.
 func (w *writer) n(bound int) int { return w.r.IntN(bound) }
 
-// clock is a stamp; time goes on.
+// clock returns the next timestamp.
 func (w *writer) clock() string {
 	if w.n(40) == 0 {
 		w.second++
@@ -137,7 +137,7 @@ func (w *writer) record(kind string) {
 	}
 }
 
-// caught is an exception that somebody caught.
+// caught writes an exception that was caught.
 func (w *writer) caught() {
 	label := fmt.Sprintf("(RewardWorker pid=%d) ", 7000+w.n(32))
 	w.say("%sTraceback (most recent call last):", label)
@@ -148,7 +148,7 @@ func (w *writer) caught() {
 	w.say("%sValueError: %d is no answer", label, w.n(9999))
 }
 
-// noise is a line with the words of a failure.
+// noise writes a line with the words of a failure.
 func (w *writer) noise() {
 	switch w.n(12) {
 	case 0:
@@ -178,7 +178,7 @@ func (w *writer) noise() {
 	}
 }
 
-// fail writes the n-th failure: the kinds come in turn.
+// fail writes the n-th failure. The kinds are used in turn.
 func (w *writer) fail(n int) {
 	kind, root := "", 0
 	rank := w.n(8)

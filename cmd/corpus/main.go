@@ -1,5 +1,5 @@
-// Command corpus writes large logs of one kind, or the small ones of many jobs, as inputs for measurements, and beside
-// them a .json that says where something fails. The same flags give the same bytes.
+// Command corpus writes large logs of one kind, or the small logs of many jobs, as inputs for measurements, and .json files
+// that say where something fails. The same flags give the same bytes.
 //
 //	go run ./cmd/corpus -o /tmp/corpus -kind healthy,noisy,oom,longline -size 600
 //	go run ./cmd/corpus -o /tmp/corpus -jobs 2000 -layout flat

@@ -100,9 +100,9 @@ func normalize(o parser.Observation) parser.Observation {
 	return v.Interface().(parser.Observation)
 }
 
-// TestFixturesComeBackAsTheyWere compares what is read with what the parser emitted, for a fourth of the fixtures' logs, or
+// TestFixturesSurviveARoundTrip compares what is read with what the parser emitted, for a fourth of the fixtures' logs, or
 // all of them if OOMSCAN_TEST_ALL is set.
-func TestFixturesComeBackAsTheyWere(t *testing.T) {
+func TestFixturesSurviveARoundTrip(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../../fixtures/cases/*/*/*")
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestFixturesComeBackAsTheyWere(t *testing.T) {
 	assert.Positive(t, traces)
 }
 
-func TestOddValuesComeBackAsTheyWere(t *testing.T) {
+func TestOddValuesSurviveARoundTrip(t *testing.T) {
 	t.Parallel()
 	h := envelope.NewHeader()
 	h.Time, h.Clock, h.Level = time.Date(0, 3, 4, 5, 6, 7, 8, time.FixedZone("", -3*3600-1)), "syslog", 'E'
@@ -168,7 +168,7 @@ func TestOddValuesComeBackAsTheyWere(t *testing.T) {
 	}
 	assert.Equal(t, []string{"n\n\xfe"}, k.names)
 	assert.Equal(t, 2, strings.Count(text, `{"traceback"`), "a traceback is written once, whoever names it")
-	assert.Equal(t, 3, strings.Count(text, `"from"`), "a writer is told when it is another one")
+	assert.Equal(t, 3, strings.Count(text, `"from"`), "a header is written when it changes")
 	assert.Same(t, k.seen[0][0].(parser.Event).Trace.Cause, k.seen[0][1].(parser.Event).Trace)
 }
 
@@ -196,7 +196,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	assert.Contains(t, text, "token ***")
 }
 
-func TestLongTextsAreCutAndManyCausesToo(t *testing.T) {
+func TestLongTextsAndChainsAreCut(t *testing.T) {
 	t.Parallel()
 	h := envelope.NewHeader()
 	h.Process = strings.Repeat("p", 1<<20)
@@ -230,7 +230,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAWriterThatFailsIsTold(t *testing.T) {
+func TestCloseReturnsTheWritersError(t *testing.T) {
 	t.Parallel()
 	out := &brokenWriter{left: 100 << 10}
 	l := NewLog(out, "n", "")
@@ -240,7 +240,7 @@ func TestAWriterThatFailsIsTold(t *testing.T) {
 	assert.ErrorIs(t, l.Close(Read{}), errFull)
 }
 
-func TestWhatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
+func TestErrorsNameTheirLine(t *testing.T) {
 	t.Parallel()
 	const (
 		begin = `{"schema":"oomscan.observations/v1","version":"1"}` + "\n"

@@ -1,6 +1,7 @@
 package obs
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -63,20 +64,15 @@ func encode(l *line) []byte {
 // the same time, each to a writer of its own, to be joined by a [Writer].
 type Log struct {
 	texts
-	out    io.Writer
-	buf    bytes.Buffer
+	out    *bufio.Writer    // keeps the first error
 	last   *envelope.Header // of the previous observation
 	traces []*traceback.Trace
 	first  int // the number of traces[0]
-	werr   error
 }
-
-// flushAt is how many bytes are collected before they are written.
-const flushAt = 32 << 10
 
 // NewLog begins a log. in is the archive that contains it, if any.
 func NewLog(out io.Writer, name, in string) *Log {
-	l := &Log{out: out, first: 1}
+	l := &Log{out: bufio.NewWriterSize(out, 32<<10), first: 1}
 	name = l.texts.out(name, maxInput)
 	l.writeLine(&line{Input: &name, In: l.texts.out(in, maxInput)})
 	return l
@@ -114,8 +110,7 @@ func (l *Log) Close(r Read) error {
 	l.writeLine(&line{Read: &read{
 		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
 	}})
-	l.flush()
-	return l.werr
+	return l.out.Flush()
 }
 
 // from encodes an observation's envelope, nil if it equals the previous one.
@@ -170,16 +165,4 @@ func (l *Log) remember(t *traceback.Trace) int {
 	return l.first + len(l.traces) - 1
 }
 
-func (l *Log) writeLine(x *line) {
-	l.buf.Write(encode(x))
-	if l.buf.Len() >= flushAt {
-		l.flush()
-	}
-}
-
-func (l *Log) flush() {
-	if l.werr == nil {
-		_, l.werr = l.out.Write(l.buf.Bytes())
-	}
-	l.buf.Reset()
-}
+func (l *Log) writeLine(x *line) { _, _ = l.out.Write(encode(x)) }

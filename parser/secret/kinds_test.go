@@ -9,7 +9,6 @@ import (
 	"oomscan/parser/secret/secrettest"
 )
 
-// TestNoKindLeaksAtAnyPlace masks each kind of credential at each place of a log.
 func TestNoKindLeaksAtAnyPlace(t *testing.T) {
 	t.Parallel()
 	assert.Len(t, secrettest.Kinds(), 58)
@@ -24,8 +23,8 @@ func TestNoKindLeaksAtAnyPlace(t *testing.T) {
 	}
 }
 
-// FuzzAKeyIsMaskedWhateverStandsAroundIt joins texts with a credential that an issuer marks.
-func FuzzAKeyIsMaskedWhateverStandsAroundIt(f *testing.F) {
+// FuzzAKeyIsMaskedInAnyContext surrounds credentials that have an issuer's prefix with any text.
+func FuzzAKeyIsMaskedInAnyContext(f *testing.F) {
 	f.Add("token: '", "' --api-key x")
 	f.Add(`{"a": "b\n`, `\n"}`)
 	f.Add("https://me:", "@host/?sig=")

@@ -6,32 +6,32 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// tokenWords are the words that make "<word>_token" a credential; eos_token and pad_token are none.
+// tokenWords are the words before "_token" that make it a credential, unlike in eos_token or pad_token.
 var tokenWords = []string{
 	"", "api", "access", "auth", "bearer", "hf", "hub", "hugging_face", "huggingface", "secret", "refresh", "session",
 	"wandb", "github", "gitlab", "git", "id", "personal_access", "push_to_hub", "use_auth", "security", "ci_job", "private",
 	"vault", "bot", "user", "service",
 }
 
-// keyWords are the same for "<word>_key"; prompt_key and image_key are none.
+// keyWords are the same for "_key", unlike in prompt_key or image_key.
 var keyWords = []string{
 	"api", "access", "secret", "private", "account", "license", "ssh", "encryption", "auth", "wandb", "openai",
 	"anthropic", "signing", "service", "storage", "shared_access", "subscription", "master",
 }
 
-// vocabulary are the words that models give to tokens and keys in capitals, too: no credentials.
-var vocabulary = []string{
+// modelWords are words of models' tokens and keys that occur in capitals too, but are no credentials.
+var modelWords = []string{
 	"eos", "bos", "pad", "unk", "sep", "cls", "mask", "image", "video", "audio", "stop", "end", "start", "next", "per", "max", "num",
 	"special", "cache", "sort", "group", "partition", "prompt",
 }
 
-// keyParts make a name that of a credential wherever they stand in it.
+// keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
 	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
 }
 
-// Key says whether name is what people call a setting or variable that holds a credential: "HF_TOKEN", "--api-key",
-// "trainer.wandb_api_key", "AccountKey". Of a dotted name the last part counts.
+// Key reports whether a setting or variable of this name is a credential: "HF_TOKEN", "--api-key",
+// "trainer.wandb_api_key", "AccountKey". The last part of a dotted name counts.
 func Key(name string) bool {
 	last := strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+")
 	upper := last == strings.ToUpper(last)
@@ -42,17 +42,17 @@ func Key(name string) bool {
 		}
 	}
 	if word, ok := lastWord(last, "token"); ok {
-		return endsWithAny(word, tokenWords) || upper && !endsWithAny(word, vocabulary)
+		return endsWithAny(word, tokenWords) || upper && !endsWithAny(word, modelWords)
 	}
 	if word, ok := lastWord(last, "key"); ok && word != "" {
-		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, vocabulary)
+		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, modelWords)
 	}
 	_, pass := lastWord(last, "pass")
 	_, pwd := lastWord(last, "pwd")
 	return last == "cookie" || last == "set_cookie" || pwd && !upper || pass && upper || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
 }
 
-// snake is a name in snake case: "account_key" for "AccountKey" and for "account-key".
+// snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".
 func snake(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -64,7 +64,7 @@ func snake(name string) string {
 	return strings.ReplaceAll(strings.ToLower(b.String()), "-", "_")
 }
 
-// Container says that the text of a list or a mapping names a credential somewhere inside.
+// Container reports whether the text of a list or mapping contains the name of a credential.
 func Container(text string) bool {
 	if !strings.ContainsAny(text, "{[(=") {
 		return false
@@ -78,7 +78,7 @@ func Container(text string) bool {
 	return strings.Contains(low, "hf_token") || strings.Contains(low, "auth_token") || strings.Contains(low, "access_token")
 }
 
-// lastWord cuts the last word of a snake-case name when it is the given one.
+// lastWord removes the given word from the end of a snake-case name. ok is false if the name has another last word.
 func lastWord(name, word string) (string, bool) {
 	rest, ok := strings.CutSuffix(name, word)
 	if !ok || (rest != "" && !strings.HasSuffix(rest, "_")) {

@@ -1,10 +1,9 @@
-// Package secret finds credentials in text and masks them: nothing that a log holds of tokens, keys and passwords may
-// leave in a report.
+// Package secret finds credentials in text and masks them, so that no token, key or password in a log gets into a report.
 //
-// It knows what issued credentials look like (the prefixes that their issuers document for scanners) and which names
-// people give to theirs. What merely looks random is left alone: commit hashes, Ray's ids and checksums are what a reader
-// of a log needs. That is why no ready set of rules is used: those of scanners for repositories, such as gitleaks, take
-// entropy for a sign, know exact lengths rather than what a log has cut or wrapped, and come with a configuration language.
+// It recognizes issued credentials by the prefixes that their issuers document for scanners, and others by the names of
+// their variables. It ignores text that only looks random, because readers of a log need commit hashes, Ray's ids and
+// checksums. Therefore it does not use the rules of repository scanners such as gitleaks: those rely on entropy, expect
+// exact lengths where a log may cut or wrap, and come with a configuration language.
 package secret
 
 import (
@@ -14,16 +13,16 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// Mask stands for the text of a secret.
+// Mask replaces the text of a secret.
 const Mask = "***"
 
-// A credential of less than minBare bytes holds one of these signs, or stands beside one.
+// A credential of less than minBare bytes contains or follows one of these signs.
 const (
 	minBare = 20
 	signs   = "=:-_@./ \t"
 )
 
-// Text masks every credential in text. Names, and whatever else stands beside, stay.
+// Text masks every credential in text and keeps the rest.
 func Text(text string) string {
 	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {
 		return text
@@ -40,14 +39,13 @@ func Text(text string) string {
 			})
 		}
 	}
-	return named(prefixed(text))
+	return maskNamed(maskIssued(text))
 }
 
-// Stable is [Text] such that masking again changes nothing: what a mask uncovers, or what stands beside it, may look like a
-// credential in turn.
+// Stable repeats [Text] until it changes nothing, because masking may make the rest look like another credential.
 func Stable(text string) string {
-	const most = 8
-	for range most {
+	const rounds = 8
+	for range rounds {
 		masked := Text(text)
 		if masked == text {
 			break
@@ -57,18 +55,18 @@ func Stable(text string) string {
 	return text
 }
 
-// maxWord is the longest word that [Clip] leaves out as a whole rather than cut it.
+// maxWord is the longest word that [Clip] drops instead of cutting it.
 const maxWord = 256
 
-// Clip is the beginning of a text, of at most so many bytes, without credentials, and such that [Text] leaves it as it is.
-// It hides before it cuts, and cuts between words: half a credential no longer looks like one.
-func Clip(text string, most int) string {
+// Clip returns the beginning of a text, limit bytes at most, without credentials; [Text] would not change it. It
+// masks before it cuts, and cuts between words, because half a credential does not look like one.
+func Clip(text string, limit int) string {
 	text = Stable(text)
-	for limit := most; len(text) > most; limit -= len("password") {
-		if limit <= 0 {
+	for size := limit; len(text) > limit; size -= len("password") {
+		if size <= 0 {
 			return ""
 		}
-		end := limit
+		end := size
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}
@@ -80,15 +78,15 @@ func Clip(text string, most int) string {
 	return text
 }
 
-// Bounds of what stands between a name and its value.
+// Limits for a name, and the blanks between it and its value.
 const (
 	maxName   = 80
 	maxBlanks = 8
 )
 
-// named masks the values of what is called like a credential: `name=value`, `name: value`, `"name": "value"`, `--name value`,
-// `'--name', 'value'` and `("name", "value")`.
-func named(text string) string {
+// maskNamed masks values with the names of credentials: `name=value`, `name: value`, `"name": "value"`, `--name
+// value`, `'--name', 'value'` and `("name", "value")`.
+func maskNamed(text string) string {
 	var out strings.Builder
 	from := 0
 	for i := 0; i < len(text); i++ {
@@ -100,13 +98,13 @@ func named(text string) string {
 			if strings.HasPrefix(text[at:], ">") {
 				at++
 			}
-		case c == ',' && listed(text[from:i]):
+		case c == ',' && isListed(text[from:i]):
 			name, at = nameBefore(text[from:i]), i+1
 		case c == '-' && strings.HasPrefix(text[i:], "--"):
-			at = i + 2 + words(text[i+2:])
+			at = i + 2 + nameLength(text[i+2:])
 			name = text[i:at]
 			if at < len(text) && text[at] != ' ' && text[at] != '\t' {
-				continue // the value follows another sign, which comes next
+				continue // the value follows another sign, which the loop reaches next
 			}
 		default:
 			continue
@@ -115,7 +113,7 @@ func named(text string) string {
 			continue
 		}
 		lo, hi := value(text, at)
-		if !material(name, text[i:lo], text[lo:hi]) {
+		if !isValue(name, text[i:lo], text[lo:hi]) {
 			continue
 		}
 		out.WriteString(text[from:lo] + Mask)
@@ -127,7 +125,7 @@ func named(text string) string {
 	return out.String() + text[from:]
 }
 
-// nameBefore is the name that text ends with, quotes and blanks behind it aside.
+// nameBefore returns the name that text ends with, ignoring quotes and blanks after it.
 func nameBefore(text string) string {
 	end := len(text)
 	for range maxBlanks {
@@ -148,8 +146,9 @@ func nameBefore(text string) string {
 	return text[begin:end]
 }
 
-// listed says that text ends with a flag in quotes or with the first of a pair in quotes: what follows the comma is its value.
-func listed(text string) bool {
+// isListed reports whether text ends with a quoted flag or the quoted first element of a pair, so that the value
+// follows the comma.
+func isListed(text string) bool {
 	name := nameBefore(text)
 	quoted := strings.TrimRight(text, `"'\`)
 	if name == "" || quoted == text || !strings.HasSuffix(quoted, name) {
@@ -163,8 +162,8 @@ func nameByte(c byte) bool {
 	return ascii.IsWord(c) || c == '-' || c == '.'
 }
 
-// words is how many bytes at the beginning of text belong to a name, or one more than a name may have.
-func words(text string) int {
+// nameLength returns the length of the name that text begins with, maxName+1 at most.
+func nameLength(text string) int {
 	n := 0
 	for n < len(text) && n <= maxName && nameByte(text[n]) {
 		n++
@@ -172,8 +171,8 @@ func words(text string) int {
 	return n
 }
 
-// value finds the value that begins at or behind at. One in quotes ends at the same quote, one without at white space or
-// at what separates values.
+// value returns the bounds of the value at or after at. A quoted value ends at the same quote, others at white space
+// or a separator.
 func value(text string, at int) (lo, hi int) {
 	lo = at
 	for lo < len(text) && lo-at < maxBlanks && (text[lo] == ' ' || text[lo] == '\t') {
@@ -205,14 +204,14 @@ func value(text string, at int) (lo, hi int) {
 	return lo, min(hi, len(text))
 }
 
-// material says that a value may be a secret's: not empty, no word of a configuration, no number where tokens are
-// counted, and behind the colon of a sentence nothing that is a word.
-func material(name, between, value string) bool {
+// isValue reports whether a value may be a secret: not empty, no keyword, no number of tokens, and after the colon of
+// a sentence no plain word.
+func isValue(name, between, value string) bool {
 	switch strings.ToLower(value) {
 	case "", "none", "null", "true", "false", Mask, "<redacted>", "redacted":
 		return false
 	}
-	if strings.HasPrefix(value, Mask) || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || variable(value) {
+	if strings.HasPrefix(value, Mask) || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
 		return false
 	}
 	password := strings.Contains(strings.ToLower(name), "pass")
@@ -225,12 +224,12 @@ func material(name, between, value string) bool {
 	return true
 }
 
-// variable says that a value is a shell's variable.
-func variable(value string) bool {
+// isVariable reports whether a value is a shell variable.
+func isVariable(value string) bool {
 	return value == "$" || len(value) > 1 && value[0] == '$' && (ascii.IsUpper(value[1]) || value[1] == '{' || value[1] == '(' || value[1] == '_')
 }
 
-// maskAll replaces the ranges that pick gives for each match; an empty range replaces nothing.
+// maskAll masks the range that pick returns for each match, if it is not empty.
 func maskAll(text string, matches [][]int, pick func(m []int) (lo, hi int)) string {
 	var out strings.Builder
 	from := 0

@@ -1,6 +1,7 @@
 package secret_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,32 +11,23 @@ import (
 	"oomscan/parser/secret"
 )
 
-// Credentials are put together here, so that no scanner takes this file for a leak.
+// Assembled here, so that scanners do not report this file.
 var (
 	alnum = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6" // 36 characters, digits and both cases
 	hex40 = "0123456789abcdef0123456789abcdef01234567"
 )
 
+// TestTextMasksCredentials covers forms beyond those of package secrettest.
 func TestTextMasksCredentials(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, secret string }{
 		"hugging face":          {"401 for token hf_" + alnum[:34] + " at hub", alnum[:34]},
-		"openai":                {"Incorrect API key provided: sk-proj-" + alnum, alnum},
-		"anthropic":             {"key sk-ant-api03-" + alnum, alnum},
-		"github":                {"remote: ghp_" + alnum + " denied", alnum},
-		"github fine grained":   {"github_pat_11" + alnum, alnum},
-		"gitlab":                {"glpat-" + alnum[:20], alnum[:20]},
-		"aws id":                {"using AKIA" + "ABCDEFGHIJKLMNOP" + ".", "ABCDEFGHIJKLMNOP"},
 		"aws secret":            {"aws_secret_access_key = " + alnum + "/+ab", alnum},
 		"aws secret in env":     {"AWS_SECRET_ACCESS_KEY=" + alnum + "/+ab python train.py", "/+ab"},
-		"wandb in env":          {"export WANDB_API_KEY=" + hex40, hex40},
-		"wandb in a dict":       {"{'WANDB_API_KEY': '" + hex40 + "', 'x': 1}", hex40},
 		"wandb as a flag":       {"--use_wandb --wandb_key " + hex40 + " --lr 1", hex40},
 		"bearer header":         {"{'Authorization': 'Bearer " + alnum + "'}", alnum},
 		"bearer without digits": {"Authorization: Bearer onlywordsinhere", "onlywordsinhere"},
-		"bearer alone":          {"sent Bearer " + alnum, alnum},
 		"basic header":          {"authorization: Basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA"},
-		"jwt":                   {"got eyJhbGciOiJIUzI1NiJ9." + alnum + "." + alnum, alnum},
 		"url with password":     {"clone https://me:hunter2@git.example.com/x", "hunter2"},
 		"url with long user":    {"clone https://" + alnum + "@git.example.com/x", alnum},
 		"redis without user":    {"redis://:s3cr3t@head:6379/0", "s3cr3t"},
@@ -45,10 +37,8 @@ func TestTextMasksCredentials(t *testing.T) {
 		"password in quotes":    {`connect(password="correct horse battery")`, "horse"},
 		"password in yaml":      {"  db_password: hunter2", "hunter2"},
 		"escaped json":          {`{\"api_key\": \"` + alnum + `\"}`, alnum},
-		"flag with =":           {"vllm serve m --api-key=" + alnum, alnum},
 		"netrc":                 {"machine api.wandb.ai login user password " + hex40, hex40},
 		"second of two":         {"a_token=" + alnum + " password=zzz9zzz", "zzz9zzz"},
-		"slack":                 {"xoxb-" + "1234567890-" + alnum, alnum},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +50,7 @@ func TestTextMasksCredentials(t *testing.T) {
 	}
 }
 
-func TestTextLeavesAlone(t *testing.T) {
+func TestTextKeepsOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"commit " + hex40,
@@ -100,7 +90,7 @@ func BenchmarkTextOfAnErrorMessage(b *testing.B) {
 	}
 }
 
-// TestTimeIsLinear masks long runs of what a credential may begin with.
+// TestTimeIsLinear masks long runs of prefixes of credentials.
 func TestTimeIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key "} {
@@ -110,10 +100,13 @@ func TestTimeIsLinear(t *testing.T) {
 	}
 }
 
-// TestClipHidesBeforeItCuts cuts texts with credentials at every length: no part of a credential is left, and masking what
-// is left changes nothing.
-func TestClipHidesBeforeItCuts(t *testing.T) {
+// TestClipMasksBeforeItCuts cuts texts with credentials at every fifth length, or at all if OOMSCAN_TEST_ALL is set.
+func TestClipMasksBeforeItCuts(t *testing.T) {
 	t.Parallel()
+	step := 5
+	if os.Getenv("OOMSCAN_TEST_ALL") != "" {
+		step = 1
+	}
 	for _, key := range []string{
 		"hf_" + alnum[:34], "sk-proj-" + alnum, "ghp_" + alnum, "AKIA" + "ABCDEFGHIJKLMNOP", "eyJhbGciOiJIUzI1NiJ9." + alnum + "." + alnum,
 		"password=" + alnum, "db_password: hunter2hunter2", "https://me:" + alnum + "@git.example.com/x", "--api-key " + alnum, `"token": "` + alnum + `"`,
@@ -122,13 +115,13 @@ func TestClipHidesBeforeItCuts(t *testing.T) {
 		for _, text := range []string{
 			"lost " + key + " and more words", strings.Repeat("word ", 30) + key + " " + key, strings.Repeat("x", 300) + "," + key + strings.Repeat("y", 40), key,
 		} {
-			for most := range len(text) + 2 {
-				got := secret.Clip(text, most)
-				assert.LessOrEqual(t, len(got), most, "%q", text)
-				assert.Equal(t, got, secret.Text(got), "%q at %d", text, most)
-				assert.Equal(t, got, secret.Clip(got, most), "%q at %d", text, most)
+			for limit := 0; limit < len(text)+2; limit += step {
+				got := secret.Clip(text, limit)
+				assert.LessOrEqual(t, len(got), limit, "%q", text)
+				assert.Equal(t, got, secret.Text(got), "%q at %d", text, limit)
+				assert.Equal(t, got, secret.Clip(got, limit), "%q at %d", text, limit)
 				for n := 0; n+8 <= len(alnum); n += 4 {
-					assert.NotContains(t, got, alnum[n:n+8], "%q at %d", text, most)
+					assert.NotContains(t, got, alnum[n:n+8], "%q at %d", text, limit)
 				}
 			}
 		}
@@ -139,12 +132,12 @@ func FuzzClip(f *testing.F) {
 	f.Add("password: nonesuch token=x", 13)
 	f.Add("--api-key '--api-key' \"x\\\"", 9)
 	f.Add("password=x password=y", 11)
-	f.Fuzz(func(t *testing.T, s string, most int) {
-		if most < 0 || len(s) > 1<<12 {
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		if limit < 0 || len(s) > 1<<12 {
 			t.Skip()
 		}
-		got := secret.Clip(s, most)
-		assert.LessOrEqual(t, len(got), most)
+		got := secret.Clip(s, limit)
+		assert.LessOrEqual(t, len(got), limit)
 		assert.Equal(t, got, secret.Text(got))
 	})
 }

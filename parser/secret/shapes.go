@@ -10,8 +10,8 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// shapes are the credentials that have a form of their own. What the last group of the expression matches is masked.
-// The expressions are RE2: their time is linear in the text, whatever it holds.
+// shapes are credentials with a recognizable form. The last group of the expression is masked. RE2 makes the time
+// linear in the length of the text.
 var shapes = slices.Concat([]shape{
 	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
 	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,})`)},
@@ -19,8 +19,8 @@ var shapes = slices.Concat([]shape{
 	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
 	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
-	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: random},
-	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: random},
+	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
+	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
 	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
 	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
@@ -39,8 +39,8 @@ var shapes = slices.Concat([]shape{
 	"redis-cli", "-a", "smbclient", "-U", "ldapsearch", "-w", "ipmitool", "-P",
 ))
 
-// commands are the programs and those of their flags that take a credential, attached or as the next argument. The command
-// may be a line of a shell or a list of arguments in quotes.
+// commands returns shapes for programs and their flags that take a credential, attached or as the next argument. The
+// command may be a shell line or a list of quoted arguments.
 func commands(programsAndFlags ...string) (list []shape) {
 	for pair := range slices.Chunk(programsAndFlags, 2) {
 		list = append(list, shape{
@@ -51,16 +51,16 @@ func commands(programsAndFlags ...string) (list []shape) {
 	return list
 }
 
-// Alphabets of what follows a prefix. A hyphen or an underscore also stands in names, so that what has one must look
-// random.
+// Alphabets of characters after a prefix. Because names contain hyphens and underscores too, a match with them must
+// look random.
 const (
 	plain = ""    // letters and digits
-	wordy = "_-"  // these, too
+	wordy = "_-"  // also these
 	dots  = "_-." // and dots
 )
 
-// issued are the prefixes that issuers give to their credentials so that scanners find them, and how many characters follow
-// at least.
+// issued are the prefixes with which issuers mark their credentials for scanners, and the minimum number of
+// characters after them.
 var issued = [...]struct {
 	alphabet string
 	least    int
@@ -100,7 +100,7 @@ type prefix struct {
 	alphabet string
 }
 
-// byFirst are the prefixes by their first byte.
+// byFirst indexes the prefixes by their first byte.
 var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 	for _, x := range issued {
 		for text := range strings.FieldsSeq(x.prefixes) {
@@ -110,8 +110,8 @@ var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 	return table
 }()
 
-// prefixed masks what begins like a credential that an issuer marks.
-func prefixed(text string) string {
+// maskIssued masks credentials with an issuer's prefix.
+func maskIssued(text string) string {
 	var out strings.Builder
 	from := 0
 	for i := 0; i < len(text); i++ {
@@ -130,7 +130,7 @@ func prefixed(text string) string {
 	return out.String() + text[from:]
 }
 
-// issuedLength is how many bytes of text are an issued credential that it begins with, 0 without one.
+// issuedLength returns the length of the issued credential that text begins with, or 0.
 func issuedLength(text string) int {
 	for _, x := range byFirst[text[0]] {
 		rest, ok := strings.CutPrefix(text, x.text)
@@ -141,15 +141,15 @@ func issuedLength(text string) int {
 		for n < len(rest) && (isAlnum(rest[n]) || strings.IndexByte(x.alphabet, rest[n]) >= 0) {
 			n++
 		}
-		if n >= x.least && (x.alphabet == plain || keyLike(rest[:n])) {
+		if n >= x.least && (x.alphabet == plain || isKeyLike(rest[:n])) {
 			return len(x.text) + n
 		}
 	}
 	return 0
 }
 
-// wordBegins says that a word begins at i, be it behind an escape such as \n or %3D. An underscore counts as an edge: some names
-// are a prefix and a key.
+// wordBegins reports whether a word begins at i, possibly after an escape such as \n or %3D. Underscores separate
+// words, because some names are a prefix and a key.
 func wordBegins(text string, i int) bool {
 	return i == 0 || !isAlnum(text[i-1]) ||
 		i > 1 && text[i-2] == '\\' && strings.IndexByte("nrt", text[i-1]) >= 0 ||
@@ -158,31 +158,31 @@ func wordBegins(text string, i int) bool {
 
 func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
 
-// edge matches where a key may begin. An underscore counts as an edge: some names are a prefix and a key.
+// edge matches before a key. Underscores separate words, as for wordBegins.
 const edge = `(?:^|[^A-Za-z0-9])`
 
-// shape is one form of credential. Its expression is tried on texts that contain need and, unless near is empty, one of the
-// bytes of near.
+// shape is a form of credential. Its expression is tried on texts that contain need and, unless near is empty, one of
+// the bytes of near.
 type shape struct {
 	need string
 	near string
 	re   func() *regexp.Regexp // compiled on first use
-	ok   func(string) bool     // nil: every match is one
+	ok   func(string) bool     // checks a match; nil: all are accepted
 }
 
-// random distinguishes key material from hyphenated words: it mixes digits with capitals.
-func random(s string) bool {
+// isRandom tells key material from hyphenated words: it mixes digits and capitals.
+func isRandom(s string) bool {
 	return strings.ContainsAny(s, digits) && strings.ToLower(s) != s
 }
 
 const digits = "0123456789"
 
-// minRun is how long a part of a credential without separators is that names do not have.
+// minRun is the length of an unseparated part that only credentials have.
 const minRun = 20
 
-// keyLike is random, or holds a long part without separators that has a digit.
-func keyLike(s string) bool {
-	return random(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(dots, r) }), func(part string) bool {
+// isKeyLike reports whether s is random or has a long unseparated part with a digit.
+func isKeyLike(s string) bool {
+	return isRandom(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(dots, r) }), func(part string) bool {
 		return len(part) >= minRun && strings.ContainsAny(part, digits)
 	})
 }

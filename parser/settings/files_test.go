@@ -8,14 +8,10 @@ import (
 )
 
 func TestConfigurationFilesAreReadWhole(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, file string
-		want       []string
-	}{
+	check(t, []form{
 		{
 			name: "YAML with comments, blank lines, anchors and texts over many lines",
-			file: "# run\n---\nname: gsm8k\nseed: 1\n\nactor: &actor\n\n  # the model\n  path: Q/Q-7B # small\n" +
+			log: "# run\n---\nname: gsm8k\nseed: 1\n\nactor: &actor\n\n  # the model\n  path: Q/Q-7B # small\n" +
 				"  note: a sentence with = signs, and: colons.\n  mb_spec: {max_tokens_per_mb: 4096, inner: {a: 'x y'}}\n" +
 				"  modules:\n    - q\n    - v\n  nodes:\n    - kind: worker\n      gpu: 1\n  prompt: |\n    step: 5\n    loss: 2\n" +
 				"  text: \"begins\n    here: 3\"\n  flow: [\n    a,\n  ]\n  level: 3\n  UPPER: 7\n  \"quoted\": 8\nref:\n  <<: *actor\n  path: ${actor.path}\n",
@@ -26,13 +22,13 @@ func TestConfigurationFilesAreReadWhole(t *testing.T) {
 			},
 		},
 		{
-			name: "YAML whose parts are separated early",
-			file: "### model\nmodel_name_or_path: m/M\nquantization_bit: 4\n\n### method\nstage: sft\nbf16: true\n",
+			name: "YAML with blank lines between its parts",
+			log:  "### model\nmodel_name_or_path: m/M\nquantization_bit: 4\n\n### method\nstage: sft\nbf16: true\n",
 			want: []string{"yaml model_name_or_path=m/M", "yaml quantization_bit=4", "yaml stage=sft", "yaml bf16=true"},
 		},
 		{
 			name: "TOML",
-			file: "# job\n[job]\ndescription = \"a = 1 # b\"\nprint_args = false\n\n[training]\nbatch_size = 8  # each\nsteps = 10\n" +
+			log: "# job\n[job]\ndescription = \"a = 1 # b\"\nprint_args = false\n\n[training]\nbatch_size = 8  # each\nsteps = 10\n" +
 				"[quantize.fp8]\nenable=true\nfilter = [\"output\"]\nlong = [\n  \"a\",\n]\ninline = {a = 1, b = \"x\"}\n[[data]]\nx = 5\n[compile]\nmode = 'max'\n",
 			want: []string{
 				"toml job.description=a = 1 # b", "toml job.print_args=false", "toml training.batch_size=8", "toml training.steps=10",
@@ -42,12 +38,12 @@ func TestConfigurationFilesAreReadWhole(t *testing.T) {
 		},
 		{
 			name: "assignments",
-			file: "# train\nout_dir = 'out'\neval_iters = 200 # keep\n\nwandb_log = False\nbatch_size = 12\n",
+			log:  "# train\nout_dir = 'out'\neval_iters = 200 # keep\n\nwandb_log = False\nbatch_size = 12\n",
 			want: []string{"toml out_dir=out", "toml eval_iters=200", "toml wandb_log=False", "toml batch_size=12"},
 		},
 		{
 			name: "JSON written by hand",
-			file: "{\n  \"optimizer\": {\n    \"params\": {\"lr\": 1e-5, \"betas\": [0.9, 0.95]}\n  },\n  \"zero\": {\"stage\": 3,\n" +
+			log: "{\n  \"optimizer\": {\n    \"params\": {\"lr\": 1e-5, \"betas\": [0.9, 0.95]}\n  },\n  \"zero\": {\"stage\": 3,\n" +
 				"    \"offload\": {\"device\": \"cpu\"},\n    \"list\": [ {\"a\": 1}, 2 ],\n    \"size\": 1e9\n  },\n  \"epoch\": 3\n}",
 			want: []string{
 				"json optimizer.params.lr=1e-5", "json optimizer.params.betas=[0.9, 0.95]", "json zero.stage=3",
@@ -56,26 +52,16 @@ func TestConfigurationFilesAreReadWhole(t *testing.T) {
 		},
 		{
 			name: "JSON in one line",
-			file: `{"hidden_size":4096,"compilation":{"level":3},"vocab_size":128256}`,
+			log:  `{"hidden_size":4096,"compilation":{"level":3},"vocab_size":128256}`,
 			want: []string{"json hidden_size=4096", "json compilation.level=3", "json vocab_size=128256"},
 		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tt.want, read(tt.file))
-		})
-	}
+	})
 }
 
 func TestPrintedConfigurations(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, log string
-		want      []string
-	}{
+	check(t, []form{
 		{
-			name: "an object whose dicts hang below it",
+			name: "an object with dicts indented below it",
 			log: "MasterConfig(policy={'generation': {'backend': 'vllm',\n" +
 				"                                    'vllm_cfg': {'tp': 4}},\n" +
 				"                     'megatron_cfg': {'enabled': True},\n" +
@@ -87,7 +73,7 @@ func TestPrintedConfigurations(t *testing.T) {
 			},
 		},
 		{
-			name: "an object whose dicts were formatted apart",
+			name: "an object with separately formatted dicts",
 			log: "MasterConfig(policy={'generation': {'backend': 'vllm',\n" +
 				"                'vllm_cfg': {'tp': 4}},\n" +
 				" 'megatron_cfg': {'enabled': True},\n" +
@@ -146,8 +132,8 @@ func TestPrintedConfigurations(t *testing.T) {
 			},
 		},
 		{
-			name: "one such line tells a known setting only",
-			log:  "config file: a.yaml\n...\nargument batch_size: 4\n...",
+			name: "a single such line counts only for a known setting",
+			log:  "config log: a.yaml\n...\nargument batch_size: 4\n...",
 			want: []string{"pairs batch_size=4"},
 		},
 		{
@@ -180,16 +166,10 @@ func TestPrintedConfigurations(t *testing.T) {
 			log:  "start = x\nbatch_size = 32\nlr = 0.1\nmodel = 'x'\nloss = 2.5\nacc = 5",
 			want: []string{"toml batch_size=32", "toml lr=0.1", "toml model=x"},
 		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tt.want, read(tt.log))
-		})
-	}
+	})
 }
 
-func TestReportsAreNoConfiguration(t *testing.T) {
+func TestReportsAreNotConfigurations(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"Response: {\"id\": 5, \"batch_size\": 1}",

@@ -24,12 +24,25 @@ func read(log string) []string {
 	return out
 }
 
-func TestForms(t *testing.T) {
+// form is a log, and its settings as read returns them.
+type form struct {
+	name, log string
+	want      []string
+}
+
+func check(t *testing.T, forms []form) {
+	t.Helper()
 	t.Parallel()
-	tests := []struct {
-		name, log string
-		want      []string
-	}{
+	for _, tt := range forms {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, read(tt.log))
+		})
+	}
+}
+
+func TestForms(t *testing.T) {
+	check(t, []form{
 		{
 			name: "pprint nests by braces and joins adjacent string literals",
 			log: "{'actor': {'fsdp': {'offload': False,\n" +
@@ -57,7 +70,7 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
-			name: "boxes of two columns hold configurations, and results that are none",
+			name: "boxes of two columns are configurations, unless they contain results",
 			log: "│ train_loop_config/batch_size               2 │\n│ train_loop_config/cpu_offload           True │\n│ max_seq_len  4096 │\n" +
 				"│ eval_loss   0.31 │\n│ iterations   12 │\n│ lr 1e-5 │ 0.3 │",
 			want: []string{"pairs train_loop_config/batch_size=2", "pairs train_loop_config/cpu_offload=True", "pairs max_seq_len=4096"},
@@ -68,7 +81,7 @@ func TestForms(t *testing.T) {
 			want: []string{"pprint data.batch=4", "pprint data.len=512"},
 		},
 		{
-			name: "pprint whose line with the closing braces is missing is repaired by its indentation",
+			name: "pprint without the line of the closing braces is repaired by its indentation",
 			log: "{'actor': {'optim': {'lr': 1e-06,\n" +
 				"                     'steps': -1,\n" +
 				"           'strategy': 'fsdp',\n" +
@@ -87,7 +100,7 @@ func TestForms(t *testing.T) {
 			want: []string{"command lr=1"},
 		},
 		{
-			name: "pprint whose opening line is missing tells nothing of that part",
+			name: "pprint without an opening line has no settings in that part",
 			log: "{'actor': {'a': 1,\n" +
 				"                    'orphan': False,\n" +
 				"                    'other': True},\n" +
@@ -301,13 +314,7 @@ func TestForms(t *testing.T) {
 				"repr image_key=images", "repr hdr=***",
 			},
 		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tt.want, read(tt.log))
-		})
-	}
+	})
 }
 
 func TestEachDialectReadsItsSample(t *testing.T) {
@@ -331,7 +338,7 @@ func TestEachDialectReadsItsSample(t *testing.T) {
 	}
 }
 
-func TestHealthyLinesTellNothing(t *testing.T) {
+func TestHealthyLinesHaveNoSettings(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"",
@@ -400,19 +407,13 @@ func TestReaderStaysBounded(t *testing.T) {
 	assert.False(t, r.Open(), "a dump that never goes on is given up")
 }
 
-func TestLineIsWhereTheKeyStands(t *testing.T) {
+func TestLineIsTheKeysLine(t *testing.T) {
 	t.Parallel()
 	var r Reader
 	r.Feed(5, []byte("{'a': ['x',"))
 	got := r.Feed(6, []byte("       'y'], 'b': 1}"))
 	assert.Equal(t, []Pair{{"a", "['x', 'y']", 5, Pprint}, {"b", "1", 6, Pprint}}, append([]Pair(nil), got...))
 	assert.False(t, r.Open())
-}
-
-func TestWorthDoesNotAllocate(t *testing.T) {
-	line := []byte("(WorkerDict pid=1) some ordinary line of a log, with nothing in it")
-	assert.Zero(t, testing.AllocsPerRun(100, func() { Worth(line) }))
-	assert.False(t, Worth(line[len("(WorkerDict pid=1) "):]))
 }
 
 func FuzzReader(f *testing.F) {
@@ -424,11 +425,11 @@ func FuzzReader(f *testing.F) {
 		var r Reader
 		for i, line := range strings.Split(log, "\n") {
 			for _, p := range r.Feed(i+1, []byte(line)) {
-				check(t, p, i+1)
+				checkPair(t, p, i+1)
 			}
 		}
 		for _, p := range r.Close() {
-			check(t, p, strings.Count(log, "\n")+1)
+			checkPair(t, p, strings.Count(log, "\n")+1)
 		}
 		if r.Open() {
 			t.Fatal("open after Close")
@@ -436,7 +437,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func check(t *testing.T, p Pair, line int) {
+func checkPair(t *testing.T, p Pair, line int) {
 	t.Helper()
 	if p.Key == "" || len(p.Key) > MaxKey || len(p.Value) > MaxValue || p.Line < 1 || p.Line > line || p.Form == "" {
 		t.Fatalf("%+v", p)

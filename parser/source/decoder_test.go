@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDecodersMakeLines(t *testing.T) {
+func TestDecodersReturnLines(t *testing.T) {
 	t.Parallel()
 	first, second := "the quick brown fox jumps over the lazy dog and then tells everybody of it", "another line that goes on and on, far behind the end of a single row"
 	hard := first[:61] + "\n" + first[61:] + "\n" + second[:61] + "\n" + second[61:] + "\nshort\n\n"
@@ -36,7 +36,7 @@ func TestDecodersMakeLines(t *testing.T) {
 	}
 }
 
-func TestLogsAreReadAsTheyAre(t *testing.T) {
+func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",

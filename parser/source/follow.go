@@ -48,8 +48,8 @@ const (
 	// open.
 	quietTime = time.Second
 	// checkLen is how many bytes before the current position are compared to tell whether it is still the same file.
-	checkLen = 64
-	maxPast  = 1024 // contents that are remembered
+	checkLen    = 64
+	maxFinished = 1024 // contents that are remembered
 )
 
 // Sight is the result of a look. It reports nothing twice.

@@ -122,7 +122,7 @@ func TestFollowReadsARotatedFileToItsEnd(t *testing.T) {
 	}
 }
 
-func TestFollowGoesOnReadingAFileThatWasRenamed(t *testing.T) {
+func TestFollowKeepsReadingARenamedFile(t *testing.T) {
 	t.Parallel()
 	for _, open := range []int{1, 100} {
 		w := newWatch(t, open, ".")
@@ -139,7 +139,7 @@ func TestFollowGoesOnReadingAFileThatWasRenamed(t *testing.T) {
 	}
 }
 
-func TestFollowTakesACopyForWhatItIs(t *testing.T) {
+func TestFollowRecognizesACopy(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, 10, ".")
 	w.append("a.log", "one, which is some line\n")
@@ -159,7 +159,7 @@ func TestFollowTakesACopyForWhatItIs(t *testing.T) {
 	w.want("a-20260101.log", "two\nthree\n") // a copy would not grow
 }
 
-func TestFollowSeesThatAFileWasCut(t *testing.T) {
+func TestFollowNoticesTruncation(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, 10, "a.log")
 	w.append("a.log", "some lines\nthat were read\n")
@@ -182,7 +182,7 @@ func TestFollowSeesThatAFileWasCut(t *testing.T) {
 	assert.True(t, strings.HasSuffix(w.got["a.log"], "|"+strings.Repeat("\x00", 4000)+"behind a hole\n"))
 }
 
-func TestFollowReadsTheFileThatTookAnothersPlace(t *testing.T) {
+func TestFollowReadsAReplacement(t *testing.T) {
 	t.Parallel()
 	for _, open := range []int{1, 100} {
 		w := newWatch(t, open, "a.log", "b.log")
@@ -218,10 +218,10 @@ func TestFollowWaitsForFilesAndFolders(t *testing.T) {
 	w.read()
 	assert.Equal(t, map[string]string{"job/logs/node1/stderr.log": "1\n", "rank_3.log": "3\n", "x/slurm.err": "err\n"}, w.got)
 	s = w.f.Look()
-	assert.Equal(t, Sight{}, s, "nothing is told twice")
+	assert.Equal(t, Sight{}, s, "nothing is reported twice")
 }
 
-func TestFollowLooksAtWhatIsWrittenIntoAnEmptyFile(t *testing.T) {
+func TestFollowChecksWhatIsWrittenIntoAnEmptyFile(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, 10, ".")
 	for _, name := range []string{"model.pt", "report.txt", "a.log"} {
@@ -237,7 +237,7 @@ func TestFollowLooksAtWhatIsWrittenIntoAnEmptyFile(t *testing.T) {
 	w.want("a.log", "a line\n")
 }
 
-func TestFollowPassesOverItsOwnOutput(t *testing.T) {
+func TestFollowSkipsItsOwnOutput(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, 10, ".")
 	w.append("out", "")
@@ -250,7 +250,7 @@ func TestFollowPassesOverItsOwnOutput(t *testing.T) {
 	w.want("out", "")
 }
 
-func TestFollowReadsTheFileThatALinkLeadsTo(t *testing.T) {
+func TestFollowReadsTheTargetOfALink(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, 10, "latest")
 	require.NoError(t, os.Mkdir(w.path("real"), 0o755))

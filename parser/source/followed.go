@@ -165,8 +165,8 @@ func (l *Log) restart(info fs.FileInfo) {
 	if l.read.off > 0 {
 		l.read.info = l.info
 		f.finished = append(f.finished, l.read)
-		if len(f.finished) > maxPast {
-			f.finished = slices.Clone(f.finished[len(f.finished)-maxPast/2:])
+		if len(f.finished) > maxFinished {
+			f.finished = slices.Clone(f.finished[len(f.finished)-maxFinished/2:])
 		}
 	}
 	if !os.SameFile(info, l.info) {

@@ -72,11 +72,9 @@ func Closest(name string, among []string) (best string, ok bool) {
 	limit := min(max(1, len(name)/4)+1, max(1, len(name))) // with a one-letter name, every letter could be wrong
 	least := limit
 	for _, n := range among {
-		d := limit
+		d := distance(name, n)
 		if strings.EqualFold(n, name) {
 			d = 0
-		} else if abs(len(n)-len(name)) < limit {
-			d = distance(name, n, limit)
 		}
 		if d < least || d == least && d < limit && n < best {
 			best, least = n, d
@@ -85,15 +83,14 @@ func Closest(name string, among []string) (best string, ok bool) {
 	return best, best != ""
 }
 
-// distance returns the edit distance of two names in bytes, at most limit. Swapping two neighbors counts as one edit.
-func distance(a, b string, limit int) int {
+// distance returns the edit distance of two names in bytes. Swapping two neighbors counts as one edit.
+func distance(a, b string) int {
 	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {
 		prev[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
 		cur[0] = i
-		least := i
 		for j := 1; j <= len(b); j++ {
 			swap := prev[j-1]
 			if a[i-1] != b[j-1] {
@@ -103,14 +100,8 @@ func distance(a, b string, limit int) int {
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				cur[j] = min(cur[j], before[j-2]+1)
 			}
-			least = min(least, cur[j])
-		}
-		if least > limit {
-			return limit
 		}
 		before, prev, cur = prev, cur, before
 	}
-	return min(prev[len(b)], limit)
+	return prev[len(b)]
 }
-
-func abs(n int) int { return max(n, -n) }

@@ -40,7 +40,7 @@ func both(t *testing.T, inputs []Input, logs bool) (took, problems []string, ski
 	return took, problems, skipped
 }
 
-func TestObservationsAreToldFromLogs(t *testing.T) {
+func TestObservationsAndLogsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, data := range map[string]string{
@@ -83,7 +83,7 @@ func TestObservationsAreToldFromLogs(t *testing.T) {
 	assert.Equal(t, []string{"a.log" + hint, "a.log.gz" + hint}, wrong)
 }
 
-func TestNothingObservedIsSaid(t *testing.T) {
+func TestAFolderWithoutObservationsIsAProblem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.log"), []byte("step 1\n"), 0o600))
@@ -112,7 +112,7 @@ func TestAPipeOfObservationsIsUnpacked(t *testing.T) {
 	assert.True(t, sure)
 }
 
-func TestWhoTakesMemoryIsAskedToWaitForItsTurn(t *testing.T) {
+func TestTurnIsCalledBeforeAZipIsBuffered(t *testing.T) {
 	t.Parallel()
 	ball := tarred(t, member{"a.log", "a"}, member{"b.zip", zippedUp(t, member{"c.log", "c"})})
 	var order []string

@@ -157,7 +157,7 @@ func TestListReportsWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestListGoesOnAfterAProblem(t *testing.T) {
+func TestListContinuesAfterAProblem(t *testing.T) {
 	t.Parallel()
 	root := tree(t, map[string]string{"a.log": "a", "b.log": "b"})
 	inputs, problems := List([]string{root + "/a.log", root + "/nowhere-near", "", "~/x.log", root + "/b.log"})

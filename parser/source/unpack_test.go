@@ -23,44 +23,32 @@ import (
 
 type member struct{ name, text string }
 
-func gz(t testing.TB, text string) string {
+// compress returns text as written through the writer that open returns.
+func compress[W io.WriteCloser](t testing.TB, open func(io.Writer) (W, error), text string) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	closed(t, w, text)
+	w, err := open(&b)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
 	return b.String()
+}
+
+func gz(t testing.TB, text string) string {
+	return compress(t, func(w io.Writer) (*gzip.Writer, error) { return gzip.NewWriter(w), nil }, text)
 }
 
 func zst(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b)
-	require.NoError(t, err)
-	closed(t, w, text)
-	return b.String()
+	return compress(t, func(w io.Writer) (*zstd.Encoder, error) { return zstd.NewWriter(w) }, text)
 }
 
 func xzed(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := xz.NewWriter(&b)
-	require.NoError(t, err)
-	closed(t, w, text)
-	return b.String()
+	return compress(t, func(w io.Writer) (*xz.Writer, error) { return xz.NewWriter(w) }, text)
 }
 
 func lz4ed(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	closed(t, lz4.NewWriter(&b), text)
-	return b.String()
-}
-
-func closed(t testing.TB, w io.WriteCloser, text string) {
-	t.Helper()
-	_, err := io.WriteString(w, text)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
+	return compress(t, func(w io.Writer) (*lz4.Writer, error) { return lz4.NewWriter(w), nil }, text)
 }
 
 // bzipped is "hello\n" compressed with bzip2, for which Go has no writer.
@@ -184,7 +172,7 @@ func TestEveryPackingGivesTheSameLogs(t *testing.T) {
 	}
 }
 
-func TestMembersThatAreNoLogsArePassedOver(t *testing.T) {
+func TestMembersThatAreNoLogsAreSkipped(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -241,7 +229,7 @@ func TestNamesOfMembers(t *testing.T) {
 	assert.Empty(t, g.problems)
 }
 
-func TestDamageEndsNoMoreThanItMust(t *testing.T) {
+func TestDamageEndsOnlyItsOwnStream(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("a line of a log, and what it says\n", 3000)
 	noise := strings.Builder{} // incompressible, so that half of the packed bytes are half of the text
@@ -310,11 +298,6 @@ func overlapping(t *testing.T) string {
 	const offset = 42 // of a member's start, in its directory entry
 	copy(z[second+offset:], []byte{0, 0, 0, 0})
 	return string(z)
-}
-
-func TestDefaultLimits(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, Limits{Depth: 5, Expanded: 64 << 30, Total: 1 << 40, Ratio: 1000, Members: 100_000}, DefaultLimits())
 }
 
 func TestDepthIsBounded(t *testing.T) {
@@ -547,7 +530,7 @@ func TestAnInterruptEndsAWalk(t *testing.T) {
 	assert.Contains(t, strings.Join(append(g.logs, g.problems...), "\n"), "interrupted")
 }
 
-func TestWhatAFolderShowedMayHaveChanged(t *testing.T) {
+func TestAMemberOfAFolderMayHaveChanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	u := &Unpacker{Limits: DefaultLimits()}
@@ -577,7 +560,7 @@ func TestAFileMayShrinkWhileItIsRead(t *testing.T) {
 	require.Len(t, errs, 2)
 	require.NoError(t, errs[0])
 	require.ErrorIs(t, errs[1], io.ErrUnexpectedEOF)
-	assert.Empty(t, problems, "it is told once")
+	assert.Empty(t, problems, "it is reported once")
 }
 
 // TestTheKernelsFilesDoNotBlock walks a folder of /proc, where files look empty and reading some of them blocks.
@@ -599,7 +582,7 @@ func TestTheKernelsFilesDoNotBlock(t *testing.T) {
 	assert.Equal(t, []string{"/proc/sys/kernel/ostype: Linux\n"}, walked(u, inputs[0]).logs)
 }
 
-func TestAStreamIsToldFromItsFirstBytes(t *testing.T) {
+func TestAStreamIsRecognizedByItsFirstBytes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		data string
@@ -628,7 +611,7 @@ func TestAStreamIsToldFromItsFirstBytes(t *testing.T) {
 	}
 }
 
-func TestUTF16IsDecodedHoweverItIsCut(t *testing.T) {
+func TestUTF16IsDecodedInAnyChunks(t *testing.T) {
 	t.Parallel()
 	little := "\xff\xfea\x00\xe4\x00\x3d\xd8\x00\xde\n\x00\x00\xdc\x3d\xd8x\x00\x41\xd8" // a, ä, an emoji, unpaired halves
 	want := "a\u00e4\U0001f600\n\ufffd\ufffdx\ufffd"

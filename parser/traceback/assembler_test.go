@@ -104,7 +104,7 @@ var samples = []struct {
 		[]string{"1-13 RecursionError|maximum recursion depth exceeded|<module>>main"},
 	},
 	{
-		"a name in angle brackets holds a blank", "Traceback of TorchScript (most recent call last):\n  File \"<string>\", line 83, in <backward op>\n            def backward(grad):\n                ~~~~ <--- HERE\nRuntimeError: x",
+		"a name in angle brackets with a blank", "Traceback of TorchScript (most recent call last):\n  File \"<string>\", line 83, in <backward op>\n            def backward(grad):\n                ~~~~ <--- HERE\nRuntimeError: x",
 		"ofccF",
 		[]string{"2-5 RuntimeError|x|<backward op>"},
 	},

@@ -255,9 +255,6 @@ func isLogRecord(body []byte) bool { return logStart().Match(body[:min(len(body)
 
 // leadingInt reads the decimal digits that b begins with, at most nine.
 func leadingInt(b []byte) (n, size int) {
-	for size < len(b) && size < 9 && ascii.IsDigit(b[size]) {
-		n = n*10 + int(b[size]-'0')
-		size++
-	}
-	return n, size
+	long, size := leadingInt64(b[:min(len(b), 9)])
+	return int(long), size
 }

@@ -1,5 +1,5 @@
-// Package secrettest makes credentials of every kind, and the lines of logs that they stand in, for tests. It joins them from
-// parts, so that no scanner takes its source for a leak.
+// Package secrettest returns credentials of every kind, and lines of logs that contain them, for tests. They are
+// assembled from parts so that scanners do not report this source.
 package secrettest
 
 import "strings"
@@ -7,19 +7,19 @@ import "strings"
 // Kind is one kind of credential.
 type Kind struct {
 	Name  string // of the kind
-	Var   string // what people call the variable
+	Var   string // the usual name of the variable
 	Value string // the whole value
-	Parts string // what of the value must not be seen; several parts are separated by blanks
-	Bare  string // a line that shows the value without the variable; empty: the value itself tells what it is
+	Parts string // what must not be seen of the value; several parts are separated by blanks
+	Bare  string // a line with the value but without the variable; empty: the value is recognizable
 }
 
-// Key material: no part of it occurs in an ordinary log.
+// Key material that does not occur in ordinary logs.
 const (
 	mixed = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6kM9pR2tU5wX8zA1cE4fG7iL0nO3qS6uV9xY2"
 	hex   = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 )
 
-// Kinds are 58 kinds of credentials.
+// Kinds returns 58 kinds of credentials.
 func Kinds() []Kind {
 	var list []Kind
 	add := func(name, variable, prefix, value, bare string) {
@@ -90,19 +90,19 @@ func Kinds() []Kind {
 	return list
 }
 
-// Place is where a credential stands in a log.
+// Place is a position of a credential in a log.
 type Place struct {
 	Name string
 	Line func(k Kind) string
 }
 
-// Places are eleven.
+// Places returns eleven positions.
 func Places() []Place {
 	form := func(name, text string) Place {
 		return Place{name, func(k Kind) string {
 			variable := k.Var
 			if k.Bare == "" {
-				variable = "x_" + strings.ToLower(variable) // the value must tell what it is
+				variable = "x_" + strings.ToLower(variable) // the value must be recognizable
 			}
 			return strings.NewReplacer("%k", variable, "%l", strings.ToLower(variable), "%v", k.Value).Replace(text)
 		}}
@@ -130,7 +130,7 @@ func Places() []Place {
 	}
 }
 
-// Leak is a part of the credential that text shows, empty without one.
+// Leak returns a part of the credential that text shows, or "".
 func (k Kind) Leak(text string) string {
 	const shown = 8 // characters; fewer may be anything
 	for i := 0; i+shown <= len(k.Parts); i++ {

@@ -16,20 +16,19 @@ import (
 // request is what the parent asks of the child.
 type request struct {
 	Job      Job
-	Config   Config // without what is the parent's
+	Config   Config // without the parent's own settings
 	Version  string
 	Kernel   string // the kernel's log about this job
 	Marks    []mark // of earlier runs
-	Asked    bool   // scontrol was asked, or may not be
-	Reporter bool   // this node reports on the logs, not only on what it alone can see
-	Dry      bool   // write nothing, and answer with the report's text
+	MayGuess bool   // guess the log's name: scontrol was asked, or must not be
+	Reporter bool   // report on the logs, not only on what this node alone can see
+	Dry      bool   // write nothing, and return the report's text
 	Width    int    // columns of that text; 0: as in a file
-	Document bool   // answer with the report's JSON form
-	Stderr   string // the job's own log, where it is known without looking; empty: find it
-	Limit    Duration
+	Document bool   // return the report as JSON
+	Stderr   string // the job's own log, if it is known; empty: find it
 }
 
-// Finding is one incident in few words, all out of fixed vocabularies.
+// Finding summarizes an incident in words from fixed vocabularies.
 type Finding struct {
 	Verdict   string `json:"verdict"`
 	Kind      string `json:"kind"`
@@ -37,36 +36,34 @@ type Finding struct {
 	Framework string `json:"framework"`
 	Survived  bool   `json:"survived"`
 	Requested int64  `json:"requested"` // bytes; 0: unknown
-	Free      int64  `json:"free"`      // the same
+	Free      int64  `json:"free"`      // also bytes; 0: unknown
 	Rank      int    `json:"rank"`      // -1: unknown
 }
 
-// answer is the child's word. It comes from a process of the job's user, who may have written it himself: see
-// [readAnswer].
+// answer is the child's result. Because the child runs as the job's user, who may have forged it, see [readAnswer].
 type answer struct {
-	Findings []Finding       `json:"findings"`
-	Files    []string        `json:"files"` // that were read
-	Bytes    int64           `json:"bytes"`
-	Millis   int64           `json:"millis"`
-	Unsure   bool            `json:"unsure"` // scontrol may know the log's name
-	Report   string          `json:"report"` // the name of the file that was written
-	Troubles []string        `json:"troubles"`
-	Marks    []mark          `json:"marks"`
-	Text     string          `json:"text"`     // of a dry run
-	Short    []string        `json:"short"`    // the short report
-	Document json.RawMessage `json:"document"` // where it was asked for
+	Findings      []Finding       `json:"findings"`
+	Files         []string        `json:"files"` // that were read
+	Bytes         int64           `json:"bytes"`
+	NeedsScontrol bool            `json:"needs_scontrol"` // ask scontrol for the log's name
+	Report        string          `json:"report"`         // the name of the file that was written
+	Troubles      []string        `json:"troubles"`
+	Marks         []mark          `json:"marks"`
+	Text          string          `json:"text"`     // of a dry run
+	Short         []string        `json:"short"`    // the short report
+	Document      json.RawMessage `json:"document"` // if requested
 }
 
-// mark is how far a log was read: should the job be requeued and go on in the same file, its next run begins there.
+// mark is how far a log was read. If a requeued job continues in the same file, its next run begins there.
 type mark struct {
 	Dev, Ino uint64
 	Size     int64
-	Last     []byte // what stands before: it tells a log that grew from one that was written anew
+	Last     []byte // the bytes before, to tell whether the file only grew
 }
 
 const lastLen = 128
 
-// Bounds of an answer.
+// Limits of an answer.
 const (
 	maxAnswer   = 2 << 20
 	maxFindings = 100
@@ -75,7 +72,7 @@ const (
 	maxShort    = 4 // lines
 )
 
-// The words that a finding may have, and nothing else: counters and comments are made of them.
+// The only words that a finding may have: counters and comments are made of them.
 var (
 	kinds      = parser.Kinds()
 	phases     = append(phase.Known(), phase.Unknown)
@@ -83,7 +80,7 @@ var (
 	verdicts   = []string{string(classifier.Memory), string(classifier.Suspect)}
 )
 
-// readAnswer takes what a child wrote, and of it only what has the right form.
+// readAnswer reads what a child wrote, and keeps only what is well-formed.
 func readAnswer(data []byte) (answer, error) {
 	var a answer
 	if len(data) > maxAnswer {
@@ -99,22 +96,22 @@ func readAnswer(data []byte) (answer, error) {
 	a.Files, a.Troubles = a.Files[:min(len(a.Files), maxFiles)], a.Troubles[:min(len(a.Troubles), maxTroubles)]
 	for _, list := range [][]string{a.Files, a.Troubles} {
 		for i := range list {
-			list[i] = plain(list[i], 300)
+			list[i] = printable(list[i], 300)
 		}
 	}
-	a.Report, a.Short = plain(a.Report, 300), a.Short[:min(len(a.Short), maxShort)]
+	a.Report, a.Short = printable(a.Report, 300), a.Short[:min(len(a.Short), maxShort)]
 	a.Marks = slices.DeleteFunc(a.Marks[:min(len(a.Marks), 4)], func(m mark) bool { return m.Size < 0 || len(m.Last) > lastLen })
 	if a.Document != nil {
 		var r report.Report
 		err := json.Unmarshal(a.Document, &r)
 		if a.Document = nil; err == nil && r.Schema == report.Schema {
-			a.Document, _ = json.MarshalIndent(r, "", "  ") // nothing but what a report has
+			a.Document, _ = json.MarshalIndent(r, "", "  ") // only fields of a report
 		}
 	}
 	return a, nil
 }
 
-// findings are a report's incidents that are worth a report, in few words.
+// findings returns the incidents worth reporting.
 func findings(r *report.Report, suspects bool) []Finding {
 	var out []Finding
 	for i := range r.Incidents {
@@ -134,12 +131,12 @@ func findings(r *report.Report, suspects bool) []Finding {
 	return out
 }
 
-// memory says whether any finding is proven.
-func memory(list []Finding) bool {
+// hasProof reports whether any finding is proven.
+func hasProof(list []Finding) bool {
 	return slices.ContainsFunc(list, func(f Finding) bool { return f.Verdict == string(classifier.Memory) })
 }
 
-// String is a finding in one line of letters, digits and simple signs.
+// String returns a finding in one line of letters, digits and simple signs.
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.Verdict != string(classifier.Memory) {
@@ -164,7 +161,7 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// summary is the first finding and how many more there are.
+// summary returns the first finding and the number of others.
 func summary(list []Finding) string {
 	if len(list) == 0 {
 		return ""
@@ -175,10 +172,10 @@ func summary(list []Finding) string {
 	return fmt.Sprintf("%s - and %d more", list[0], len(list)-1)
 }
 
-// footer is what a report beside a log says below the report itself: of which job, and what was not read.
+// footer returns what follows the report in a file: the job, and what was not read.
 func footer(j *Job, notes []string, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, j.where(), now.Format(time.RFC3339))
+	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, j.nodeName(), now.Format(time.RFC3339))
 	switch {
 	case j.OutOfMemory():
 		b.WriteString("; Slurm says out of memory")
@@ -191,13 +188,13 @@ func footer(j *Job, notes []string, now time.Time) string {
 		if i == 0 {
 			label = "note      "
 		}
-		b.WriteString("  " + label + plain(n, 400) + "\n")
+		b.WriteString("  " + label + printable(n, 400) + "\n")
 	}
 	return b.String()
 }
 
-// where is the node, for people.
-func (j *Job) where() string {
+// nodeName returns the node's name for people.
+func (j *Job) nodeName() string {
 	if j.Node == "" {
 		return "its node"
 	}

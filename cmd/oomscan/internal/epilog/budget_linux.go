@@ -20,14 +20,14 @@ var (
 	errMemory = errors.New("the memory for this job's logs is used up")
 )
 
-// meter measures what reading a job's logs costs and says when it is enough.
+// meter measures the cost of reading a job's logs and enforces the budget.
 type meter struct {
 	budget Budget
 	began  time.Time
 	left   int64       // bytes
 	full   atomic.Bool // too much memory is in use
 	stop   chan struct{}
-	// options are those of the reader: the messages to look for.
+	// options of the reader, such as additional messages.
 	options []stream.Option
 }
 
@@ -37,10 +37,10 @@ func newMeter(b Budget) *meter {
 	return m
 }
 
-// close ends the watch.
+// close stops the watch.
 func (m *meter) close() { close(m.stop) }
 
-// watch looks at the memory in use, which no read can tell.
+// watch checks the memory in use, which reads cannot know.
 func (m *meter) watch() {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -58,7 +58,7 @@ func (m *meter) watch() {
 	}
 }
 
-// check says why to stop, nil as long as there is no reason.
+// check returns the reason to stop, or nil.
 func (m *meter) check() error {
 	switch {
 	case m.full.Load():
@@ -73,7 +73,7 @@ func (m *meter) check() error {
 	return nil
 }
 
-// cpuTime is what this process has used.
+// cpuTime returns the processor time used by this process.
 func cpuTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -15,8 +15,8 @@ import (
 	"oomscan/cmd/oomscan/internal/pack"
 )
 
-// Check tells an administrator whether the hook would work on this machine, and what it would do for a job. It changes
-// nothing: no report is written and nothing is delivered.
+// Check shows an administrator whether the hook works on this machine, and what it would do for a job. It writes no
+// report and delivers nothing.
 type Check struct {
 	Out     io.Writer
 	Width   int    // columns; 0: 80
@@ -25,28 +25,28 @@ type Check struct {
 	Version string
 	Self    []string // as of [Hook]
 	Env     func(string) string
-	Job     string // a job's number; empty: none
+	Job     string // a job id; empty: none
 
 	hook   Hook
 	failed bool
 }
 
-// Words in front of a line.
+// How a line begins.
 const (
-	good   = "yes"
-	bad    = "NO"
-	remark = "note"
+	good = "yes"
+	bad  = "NO"
+	note = "note"
 )
 
-// Run writes its findings, a line each, and returns whether all is well.
+// Run prints a line for each finding and reports whether all is well.
 func (c *Check) Run() bool {
 	c.hook = Hook{Env: c.Env, Config: c.Config, Version: c.Version, Self: c.Self, began: time.Now(), config: Defaults()}
 	c.hook.job.Conf = c.Env("SLURM_CONF")
 	host, _ := os.Hostname()
-	fmt.Fprintf(c.Out, "oomscan %s as a Slurm epilog on %s\n\n", c.Version, plain(host, 100))
+	fmt.Fprintf(c.Out, "oomscan %s as a Slurm epilog on %s\n\n", c.Version, printable(host, 100))
 	root := os.Geteuid() == 0
 	if !root {
-		c.say(remark, "rights", "not root: the kernel's log, other users' jobs and the change of user are not tried")
+		c.say(note, "rights", "not root: the kernel's log, other users' jobs and the change of user are not tried")
 	}
 	c.program()
 	c.configuration()
@@ -61,7 +61,7 @@ func (c *Check) Run() bool {
 	return !c.failed
 }
 
-// say writes one finding, wrapped.
+// say prints a finding, wrapped.
 func (c *Check) say(word, about, format string, args ...any) {
 	c.failed = c.failed || word == bad
 	width := c.Width
@@ -71,7 +71,7 @@ func (c *Check) say(word, about, format string, args ...any) {
 	const indent = 22
 	line := fmt.Sprintf("%-4s  %-14s  ", word, about)
 	used := len(line)
-	for i, w := range strings.Fields(plain(fmt.Sprintf(format, args...), 2000)) {
+	for i, w := range strings.Fields(printable(fmt.Sprintf(format, args...), 2000)) {
 		if i > 0 && used+1+len(w) > width {
 			line += "\n" + strings.Repeat(" ", indent)
 			used = indent
@@ -85,7 +85,7 @@ func (c *Check) say(word, about, format string, args ...any) {
 	fmt.Fprintln(c.Out, line)
 }
 
-// program must be there for every user: the child is started as the job's.
+// program checks that every user can start oomscan, because the child runs as the job's user.
 func (c *Check) program() {
 	st, err := os.Stat(c.Program)
 	switch {
@@ -93,7 +93,7 @@ func (c *Check) program() {
 		c.say(bad, "program", "%s: %s", c.Program, why(err))
 	case st.Mode()&0o001 == 0:
 		c.say(bad, "program", "%s can't be started by other users: chmod o+rx", c.Program)
-	case rootsFolder(filepath.Dir(c.Program)) != nil || st.Mode()&0o022 != 0:
+	case checkRootOnly(filepath.Dir(c.Program)) != nil || st.Mode()&0o022 != 0:
 		c.say(bad, "program", "%s: others than root can replace it, and it is run as root", c.Program)
 	default:
 		c.say(good, "program", "%s, every user can start it", c.Program)
@@ -116,20 +116,11 @@ func (c *Check) configuration() {
 	}
 	c.hook.config = cfg
 	c.say(good, "configuration", "%s", path)
-	for _, x := range []struct{ about, place string }{{"textfile", cfg.Textfile}, {"spool", cfg.Spool}} {
-		about, place := x.about, x.place
-		if place == off {
-			continue
-		}
-		if about == "textfile" {
-			place = filepath.Dir(place)
-		}
-		if dir, err := rootsPlace(place); err != nil {
-			c.say(bad, about, "%s: %s", place, why(err))
-		} else {
-			dir.Close()
-			c.say(good, about, "%s", place)
-		}
+	if cfg.Textfile != off {
+		c.folder("textfile", filepath.Dir(cfg.Textfile))
+	}
+	if cfg.Spool != off {
+		c.folder("spool", cfg.Spool)
 	}
 	if cfg.Rules != off {
 		if p, faults := pack.Load([]string{cfg.Rules}); len(faults) > 0 {
@@ -139,7 +130,7 @@ func (c *Check) configuration() {
 		}
 	}
 	if cfg.Sacctmgr != off {
-		if path, err := tool(cfg.Sacctmgr, "sacctmgr"); err != nil {
+		if path, err := toolPath(cfg.Sacctmgr, "sacctmgr"); err != nil {
 			c.say(bad, "sacctmgr", "%v", err)
 		} else {
 			c.say(good, "sacctmgr", "%s", path)
@@ -150,15 +141,25 @@ func (c *Check) configuration() {
 	}
 }
 
-// checkLimit is how long an administrator waits for one of Slurm's programs.
+// folder checks that only root can write to a folder.
+func (c *Check) folder(about, path string) {
+	if dir, err := openRootOnly(path); err != nil {
+		c.say(bad, about, "%s: %s", path, why(err))
+	} else {
+		dir.Close()
+		c.say(good, about, "%s", path)
+	}
+}
+
+// checkLimit is the time limit for each of Slurm's programs.
 const checkLimit = 5 * time.Second
 
-// setting is a line of `scontrol show config`; lists have a line each since 24.05.
+// setting matches a line of `scontrol show config`; since 24.05, lists have a line per element.
 const setting = `(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`
 
-// slurm asks for Slurm's configuration.
+// slurm checks Slurm's configuration.
 func (c *Check) slurm() {
-	path, err := tool(auto, "scontrol")
+	path, err := toolPath(auto, "scontrol")
 	if err != nil {
 		c.say(bad, "Slurm", "%v", err)
 		return
@@ -180,7 +181,7 @@ func (c *Check) slurm() {
 	for _, key := range []string{"Epilog", "TaskEpilog", "EpilogSlurmctld"} {
 		for _, v := range conf[key] {
 			for _, p := range strings.Split(v, ",") {
-				if leads(strings.TrimSpace(p)) {
+				if callsOomscan(strings.TrimSpace(p)) {
 					hooks++
 					c.say(good, key, "%s", p)
 				}
@@ -198,7 +199,7 @@ func (c *Check) slurm() {
 	n, err := strconv.Atoi(seconds)
 	switch {
 	case err != nil || n >= 65534:
-		c.say(remark, "time-out", "PrologEpilogTimeout (25.05: EpilogTimeout) is not set: any hook that hangs keeps its node for ever; 60 is a good value")
+		c.say(note, "time-out", "PrologEpilogTimeout (25.05: EpilogTimeout) is not set: any hook that hangs keeps its node for ever; 60 is a good value")
 	case time.Duration(n)*time.Second < time.Duration(c.hook.config.Deadline)+2*time.Second:
 		c.say(bad, "time-out", "Slurm kills hooks after %d s and drains the node; this one may take %v (deadline)", n, time.Duration(c.hook.config.Deadline))
 	default:
@@ -206,8 +207,8 @@ func (c *Check) slurm() {
 	}
 }
 
-// leads says whether what slurm.conf names is this program or a script that calls it.
-func leads(path string) bool {
+// callsOomscan reports whether a script named in slurm.conf is this program or calls it.
+func callsOomscan(path string) bool {
 	names, _ := filepath.Glob(path)
 	return slices.ContainsFunc(names, func(n string) bool {
 		f, err := os.Open(n)
@@ -224,7 +225,7 @@ func leads(path string) bool {
 
 func (c *Check) kernel() {
 	k := newKernelLog(1<<32-1, 1<<32-1, "", 0, 0)
-	k.group = nil // as for a job that is in it
+	k.group = nil // as for a job that occurs in the log
 	begin := time.Now()
 	if err := readKernel(kernelFile, k); err != nil {
 		c.say(bad, "kernel's log", "%s: %s: OOM kills are known from Slurm alone, without figures", kernelFile, why(err))
@@ -233,7 +234,7 @@ func (c *Check) kernel() {
 	c.say(good, "kernel's log", "%s, read in %d ms", kernelFile, time.Since(begin).Milliseconds())
 }
 
-// user becomes nobody and measures what a job with an empty log costs.
+// user becomes nobody and measures the cost of a job with an empty log.
 func (c *Check) user() {
 	h := &c.hook
 	h.job.ID, h.job.UID, h.job.GID = 1<<32-2, nobody, nobody
@@ -242,7 +243,7 @@ func (c *Check) user() {
 	for range 5 {
 		h.began = time.Now()
 		r := h.request()
-		r.Job.WorkDir, r.Job.Stdout, r.Asked, r.Reporter, r.Dry = "/", "/dev/null", true, true, true
+		r.Job.WorkDir, r.Job.Stdout, r.MayGuess, r.Reporter, r.Dry = "/", "/dev/null", true, true, true
 		var a answer
 		if a, err = h.child(&r, true); err != nil || len(a.Troubles) > 0 {
 			break
@@ -256,7 +257,7 @@ func (c *Check) user() {
 	c.say(good, "job's user", "became nobody; a job with nothing in its log costs %d ms besides the start of the hook", best.Milliseconds())
 }
 
-// job says what the hook would do for a job.
+// job shows what the hook would do for a job.
 func (c *Check) job(root bool) {
 	id := decimal(c.Job)
 	if id == "" || id == "0" {
@@ -272,10 +273,10 @@ func (c *Check) job(root bool) {
 	h.job, h.began = j, time.Now()
 	switch {
 	case j.UID == 0:
-		c.say(remark, "job "+id, "it is root's: these are left alone")
+		c.say(note, "job "+id, "it is root's: these are left alone")
 		return
 	case h.config.skips(j.User, j.UID):
-		c.say(remark, "job "+id, "skip_users has its user")
+		c.say(note, "job "+id, "skip_users has its user")
 		return
 	case !root && uint32(os.Geteuid()) != j.UID:
 		c.say(bad, "job "+id, "it is %s's: be root, or that user", j.User)
@@ -286,7 +287,7 @@ func (c *Check) job(root bool) {
 		_ = readKernel(kernelFile, kernel)
 	}
 	r := h.request()
-	r.Kernel, r.Asked, r.Reporter, r.Dry, r.Width = string(kernel.out), true, true, true, c.Width
+	r.Kernel, r.MayGuess, r.Reporter, r.Dry, r.Width = string(kernel.out), true, true, true, c.Width
 	a, err := h.child(&r, root)
 	if err != nil {
 		c.say(bad, "job "+id, "%s", why(err))
@@ -294,7 +295,7 @@ func (c *Check) job(root bool) {
 	}
 	took := time.Since(h.began)
 	for _, t := range a.Troubles {
-		c.say(remark, "job "+id, "%s", t)
+		c.say(note, "job "+id, "%s", t)
 	}
 	if len(a.Files) == 0 {
 		c.say(bad, "job "+id, "no log found: asked for were %q and %q in %s", j.Stderr, j.Stdout, j.WorkDir)
@@ -313,22 +314,22 @@ func (c *Check) job(root bool) {
 	}
 }
 
-// lines is text of several lines with nothing in it that a terminal obeys. The child is the user's.
+// lines makes text of several lines printable: the child that wrote it runs as the user.
 func lines(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
-		b.WriteString(plain(strings.TrimSuffix(l, "\n"), 1000) + "\n")
+		b.WriteString(printable(strings.TrimSuffix(l, "\n"), 1000) + "\n")
 	}
 	return b.String()
 }
 
-// owner is the user and group of a job as scontrol prints them.
+// owner matches a job's user or group in scontrol's output.
 const owner = `^(.+)\((\d+)\)$`
 
-// ask makes the job that Slurm would describe to the hook, from what scontrol shows an administrator. The paths there are half
-// expanded already.
+// ask returns a job as Slurm would describe it to the hook, from scontrol's output for administrators. The paths in
+// it are already partly expanded.
 func (c *Check) ask(id string) (Job, error) {
-	path, err := tool(c.hook.config.Scontrol, "scontrol")
+	path, err := toolPath(c.hook.config.Scontrol, "scontrol")
 	if err != nil || path == off {
 		return Job{}, errors.Join(errors.New("scontrol may not be asked"), err)
 	}

@@ -22,8 +22,8 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// Child is the part of the hook that runs as the job's user: it reads a request from in and writes an answer to out. It
-// refuses to be root. Its exit status means nothing.
+// Child is the part of the hook that runs as the job's user: it reads a request from in and writes an answer to out.
+// It refuses to run as root. Its exit status means nothing.
 func Child(in io.Reader, out io.Writer) {
 	if os.Geteuid() == 0 || os.Getuid() == 0 {
 		return
@@ -41,15 +41,14 @@ func Child(in io.Reader, out io.Writer) {
 	}
 }
 
-// confine keeps this process from hurting the node, and its user from looking into it. It reports what the system
-// refused.
+// confine protects the node from this process, and this process from its user. It returns what the system refused.
 func confine(r *request) (troubles []string) {
 	check := func(what string, err error) {
 		if err != nil {
 			troubles = append(troubles, what+": "+why(err))
 		}
 	}
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should memory be short, this goes first
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // if memory runs short, this process goes first
 	check("no_new_privs", unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 	check("dumpable", unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
 	check("limit of core files", lowerLimit(unix.RLIMIT_CORE, 0))
@@ -59,11 +58,11 @@ func confine(r *request) (troubles []string) {
 	signal.Ignore(syscall.SIGXFSZ, syscall.SIGPIPE)
 	debug.SetMemoryLimit(int64(r.Config.Budget.Memory) * 3 / 4)
 	debug.SetGCPercent(50)
-	time.AfterFunc(time.Duration(r.Limit), func() { os.Exit(0) }) // the parent kills; should it be gone, this ends
+	time.AfterFunc(time.Duration(r.Config.Deadline), func() { os.Exit(0) }) // in case the parent is gone and cannot kill it
 	return troubles
 }
 
-// lowerLimit lowers a limit of this process, which may be lower already and can't be raised.
+// lowerLimit lowers a limit of this process. It may already be lower, and cannot be raised.
 func lowerLimit(resource int, n uint64) error {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(resource, &l); err != nil {
@@ -74,18 +73,17 @@ func lowerLimit(resource int, n uint64) error {
 	return unix.Setrlimit(resource, &l)
 }
 
-// serve finds and reads the logs and leaves the report.
+// serve finds and reads the logs and writes the report.
 func serve(r *request) answer {
 	m := newMeter(r.Config.Budget)
 	defer m.close()
 	w := &worker{request: r, uid: uint32(os.Geteuid()), meter: m, scan: newScan(m, r.Job.ID)}
 	w.rules()
 	w.run()
-	w.answer.Millis = time.Since(m.began).Milliseconds()
 	return w.answer
 }
 
-// rules reads the pack of the configuration. Without it, as when it has a fault, the built-in messages are looked for.
+// rules reads the configured pack. If it has a fault, the built-in messages are used alone.
 func (w *worker) rules() {
 	if w.Config.Rules == off {
 		return
@@ -97,15 +95,15 @@ func (w *worker) rules() {
 	w.meter.options, w.scan.guides = p.Options(), p.Guides
 }
 
-// worker is the work on one request.
+// worker handles one request.
 type worker struct {
 	*request
-	uid    uint32
-	meter  *meter
-	scan   *scan
-	logs   []*logFile // the job's own, stderr first
-	spare  *logFile   // another one of the run, to write beside it where there is none
-	answer answer
+	uid      uint32
+	meter    *meter
+	scan     *scan
+	logs     []*logFile // the job's own, stderr first
+	fallback *logFile   // another log of the run, to write the report beside if there are none of the job's own
+	answer   answer
 }
 
 func (w *worker) trouble(where string, err error) {
@@ -114,7 +112,7 @@ func (w *worker) trouble(where string, err error) {
 
 func (w *worker) run() {
 	f := &finder{
-		uid: w.uid, names: &w.Job.Names, workDir: w.Job.WorkDir, asked: w.Asked, beside: w.Config.Beside, started: w.Job.Started,
+		uid: w.uid, names: &w.Job.Names, workDir: w.Job.WorkDir, mayGuess: w.MayGuess, beside: w.Config.Beside, started: w.Job.Started,
 	}
 	patterns := []string{w.Job.Stderr, w.Job.Stdout}
 	if w.Job.Stderr == "" {
@@ -127,12 +125,12 @@ func (w *worker) run() {
 	} else {
 		w.find(f, patterns)
 	}
-	if w.answer.Unsure && !w.Asked {
+	if w.answer.NeedsScontrol && !w.MayGuess {
 		return
 	}
-	away := w.Config.AllNodes && !w.Reporter // the job's own log may be where only the first node sees it
+	away := w.Config.AllNodes && !w.Reporter // the job's own log may be visible only on the first node
 	if len(w.logs) == 0 && !away {
-		return // a later component of a heterogeneous job, /dev/null, a folder that was not there: quiet
+		return // a later component of a heterogeneous job, /dev/null, a missing folder: nothing to say
 	}
 	if w.Reporter {
 		for _, l := range w.logs[:min(len(w.logs), w.Config.Budget.Files)] {
@@ -146,7 +144,7 @@ func (w *worker) run() {
 	rep := w.scan.report(w.Version)
 	list := findings(&rep, true)
 	if w.Reporter || w.Config.AllNodes {
-		if w.more(f, patterns, list) {
+		if w.readNearby(f, patterns, list) {
 			rep = w.scan.report(w.Version)
 		}
 	}
@@ -167,9 +165,9 @@ func (w *worker) find(f *finder, patterns []string) {
 	for _, p := range patterns {
 		l, err := f.output(p)
 		switch {
-		case errors.Is(err, errUnsure):
-			// Where the log of errors is known, a default name of the other one is not worth a question.
-			w.answer.Unsure = w.answer.Unsure || p != "" || len(w.logs) == 0
+		case errors.Is(err, errNeedsScontrol):
+			// If stderr's log is known, the default name of stdout's is not worth asking for.
+			w.answer.NeedsScontrol = w.answer.NeedsScontrol || p != "" || len(w.logs) == 0
 		case errors.Is(err, unix.ENOENT):
 		case err != nil:
 			if name := expand(p, f.names, false); path.Base(name) != "null" {
@@ -183,15 +181,15 @@ func (w *worker) find(f *finder, patterns []string) {
 	}
 }
 
-// more reads what the job's own logs do not hold: the files beside them, and Slurm's word where nothing else says that
-// memory ran out. It says whether that changed anything.
+// readNearby reads what the job's own logs do not contain: the files beside them, and Slurm's exit codes if nothing
+// else proves that memory ran out. It reports whether that changed anything.
 //
-// Files whose names do not tell whose they are belong to the job only perhaps. They are read when something went wrong: a
-// healthy job is not to be blamed for what lies beside it, nor to be made to wait.
-func (w *worker) more(f *finder, patterns []string, list []Finding) (changed bool) {
-	wrong := len(list) > 0 || w.scan.ended || w.Job.Failed() || !w.Reporter
+// Files without the job's name may belong to another job. They are read only when something went wrong: a healthy job
+// must not be blamed for them, nor wait for them.
+func (w *worker) readNearby(f *finder, patterns []string, list []Finding) (changed bool) {
+	wrong := len(list) > 0 || w.scan.cancelled || w.Job.Failed() || !w.Reporter
 	left := 0
-	for _, l := range f.near(w.logs, patterns, max(0, w.Config.Budget.Files-len(w.logs))) {
+	for _, l := range f.findNearby(w.logs, patterns, max(0, w.Config.Budget.Files-len(w.logs))) {
 		switch {
 		case !l.own && !wrong:
 		case w.meter.check() != nil:
@@ -199,7 +197,7 @@ func (w *worker) more(f *finder, patterns []string, list []Finding) (changed boo
 		default:
 			w.scan.beside(l)
 			changed = true
-			w.spare = cmp.Or(w.spare, l)
+			w.fallback = cmp.Or(w.fallback, l)
 		}
 		l.Close()
 	}
@@ -209,19 +207,19 @@ func (w *worker) more(f *finder, patterns []string, list []Finding) (changed boo
 	if w.Reporter && w.Job.OutOfMemory() && !slices.ContainsFunc(list, func(f Finding) bool {
 		return f.Verdict == string(classifier.Memory) && f.Kind == "oom_kill"
 	}) {
-		w.scan.text(slurmWord, w.Job.word())
+		w.scan.text(slurmWord, w.Job.exitCodes())
 		changed = true
 	}
 	return changed
 }
 
-// deliver leaves the report where the user finds it.
+// deliver writes the report where the user finds it.
 func (w *worker) deliver(rep *report.Report) {
 	if len(w.answer.Findings) == 0 && !w.Dry {
 		return
 	}
-	if !w.Reporter && !memory(w.answer.Findings) && !w.Dry {
-		return // only proofs from the other nodes
+	if !w.Reporter && !hasProof(w.answer.Findings) && !w.Dry {
+		return // other nodes report only proofs
 	}
 	var text, doc bytes.Buffer
 	if err := report.Text(&text, rep, report.Style{Width: w.Width, ASCII: true}); err != nil {
@@ -241,7 +239,7 @@ func (w *worker) deliver(rep *report.Report) {
 		w.answer.Text = text.String()
 		return
 	}
-	log := w.spare
+	log := w.fallback
 	if len(w.logs) > 0 {
 		log = w.logs[0]
 	}
@@ -249,34 +247,34 @@ func (w *worker) deliver(rep *report.Report) {
 		return
 	}
 	if w.Config.Report == beside {
-		dir, err := folder(log.path, w.uid)
+		dir, err := openFolder(log.path, w.uid)
 		if err != nil {
 			w.trouble(path.Dir(log.path), err)
 		} else {
 			defer unix.Close(dir)
-			w.leave(dir, log, "txt", text.Bytes())
+			w.writeReport(dir, log, "txt", text.Bytes())
 			if w.Config.JSON && doc.Len() > 0 {
-				w.leave(dir, log, "json", doc.Bytes())
+				w.writeReport(dir, log, "json", doc.Bytes())
 			}
 		}
 	}
-	if w.Config.Append && memory(w.answer.Findings) && w.Reporter {
-		if err := appendTo(log, quote(w.answer.Short, w.answer.Report)); err != nil {
+	if w.Config.Append && hasProof(w.answer.Findings) && w.Reporter {
+		if err := appendTo(log, quoteLines(w.answer.Short, w.answer.Report)); err != nil {
 			w.trouble(log.path, fmt.Errorf("nothing appended: %w", err))
 		} else if st, err := log.Stat(); err == nil && len(w.answer.Marks) > 0 {
-			log.stat.Size = st.Size() // the next run begins behind it
+			log.stat.Size = st.Size() // the next run begins after it
 			w.answer.Marks[0] = markOf(log)
 		}
 	}
 }
 
-// leave writes a report beside a log.
-func (w *worker) leave(dir int, log *logFile, ext string, data []byte) {
+// writeReport writes a report beside a log.
+func (w *worker) writeReport(dir int, log *logFile, ext string, data []byte) {
 	infix := ""
 	if !w.Reporter && w.Job.Node != "" {
 		infix = "." + w.Job.Node
 	}
-	name, err := leave(dir, log, infix, ext, data)
+	name, err := writeBeside(dir, log, infix, ext, data)
 	switch {
 	case errors.Is(err, errThere):
 	case err != nil:

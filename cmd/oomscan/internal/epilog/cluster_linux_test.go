@@ -21,10 +21,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// needSlurm is set where the tests that need root or Slurm must not be skipped.
+// needSlurm is the variable that forbids skipping the tests that need root or Slurm.
 const needSlurm = "OOMSCAN_NEED_SLURM"
 
-// skip skips a test by what it lacks, or fails it where it must run.
+// skip skips a test because something is missing, or fails it if it must run.
 func skip(t testing.TB, lacks string) {
 	t.Helper()
 	if os.Getenv(needSlurm) != "" {
@@ -40,7 +40,7 @@ func needRoot(t testing.TB) {
 	}
 }
 
-// built is the folder of [program], once there is one.
+// built is the folder of [program], once it exists.
 var built string
 
 // program builds oomscan once, where every user can start it.
@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// public makes a folder that every user can enter.
+// public returns a new folder that every user can enter.
 func public(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "oomscan-epilog-")
@@ -79,12 +79,12 @@ func public(t testing.TB) string {
 	return dir
 }
 
-// A cluster is a Slurm of its own: munge, slurmctld and one slurmd a node, all on loopback, all files in one folder.
-// It uses nothing of /etc/slurm, /etc/munge or /run and no init system, and it ends with the test, also when that dies.
+// A cluster is a private Slurm: munge, slurmctld and one slurmd per node, all on loopback, with all files in one folder. It
+// uses nothing from /etc/slurm, /etc/munge or /run and no init system. It ends with the test, even if the test crashes.
 //
-// Learned the hard way: SlurmctldHost must be the machine's own name; batch jobs wait 3 s unless batch_sched_delay is 0;
-// `sbatch --wait` polls too seldom, but squeue forgets a job once its epilog is over; cgroups are named after the nodes,
-// so two clusters at once need different names.
+// Learned the hard way: SlurmctldHost must be the machine's own name. Batch jobs wait 3 s unless batch_sched_delay is 0.
+// `sbatch --wait` polls too rarely, but squeue forgets a job once its epilog is over. Control groups are named after the
+// nodes, so concurrent clusters need different names.
 type cluster struct {
 	t     testing.TB
 	dir   string
@@ -93,13 +93,13 @@ type cluster struct {
 	kills bool // memory limits by control groups: the kernel kills
 }
 
-// clusterNames tells the nodes of one cluster from those of another.
+// clusterNames gives each cluster's nodes unique names.
 var clusterNames struct {
 	sync.Mutex
 	n int
 }
 
-// startCluster starts a Slurm of so many nodes with more lines for slurm.conf.
+// startCluster starts a Slurm with a number of nodes and additional lines in slurm.conf.
 func startCluster(t testing.TB, nodes int, lines ...string) *cluster {
 	t.Helper()
 	needRoot(t)
@@ -143,7 +143,7 @@ func startCluster(t testing.TB, nodes int, lines ...string) *cluster {
 	return c
 }
 
-// memoryGroups says whether control groups of version 1 can be made here. For version 2 Slurm 22.05 wants systemd.
+// memoryGroups reports whether control groups of version 1 can be created. For version 2, Slurm 22.05 needs systemd.
 func memoryGroups() bool {
 	for _, g := range []string{"memory", "freezer", "cpuacct"} {
 		dir := fmt.Sprintf("/sys/fs/cgroup/%s/oomscan-probe-%d", g, os.Getpid())
@@ -167,7 +167,7 @@ func (c *cluster) file(name, text string, mode os.FileMode) string {
 	return path
 }
 
-// config is slurm.conf; a key among the lines goes before the same key here.
+// config returns slurm.conf. lines override the keys here.
 func (c *cluster) config(lines []string) string {
 	host, err := os.Hostname()
 	require.NoError(c.t, err)
@@ -238,7 +238,7 @@ func (c *cluster) daemon(name string, args ...string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	started, end, over := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {
-		runtime.LockOSThread() // the signal at death is tied to it
+		runtime.LockOSThread() // the parent-death signal is tied to the thread
 		err := cmd.Start()
 		started <- err
 		if err == nil {
@@ -254,7 +254,7 @@ func (c *cluster) daemon(name string, args ...string) {
 	c.t.Cleanup(func() { close(end); <-over })
 }
 
-// stop cancels what runs.
+// stop cancels all jobs.
 func (c *cluster) stop() {
 	if c.t.Failed() {
 		logs, _ := filepath.Glob(filepath.Join(c.dir, "log", "*"))
@@ -283,18 +283,18 @@ func (c *cluster) ungroup() {
 	}
 }
 
-// until waits for something.
+// until waits for a condition.
 func (c *cluster) until(what string, done func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if done() {
 			return
 		}
 	}
-	c.t.Fatalf("Slurm: no %s after 90 s", what)
+	c.t.Fatalf("Slurm: no %s after 3 minutes", what)
 }
 
-// try runs a command of Slurm as root.
+// try runs a Slurm command as root.
 func (c *cluster) try(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -304,7 +304,7 @@ func (c *cluster) try(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// as runs a command of Slurm as a user, in a folder.
+// as runs a Slurm command as a user in a folder.
 func (c *cluster) as(uid uint32, dir, name string, args ...string) string {
 	c.t.Helper()
 	cmd := exec.Command(name, args...)
@@ -318,7 +318,7 @@ func (c *cluster) as(uid uint32, dir, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// submit submits a script and returns the job's number.
+// submit submits a script and returns the job id.
 func (c *cluster) submit(uid uint32, dir, script string, flags ...string) string {
 	c.t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("script-%d.sh", time.Now().UnixNano()))
@@ -329,7 +329,7 @@ func (c *cluster) submit(uid uint32, dir, script string, flags ...string) string
 	return id
 }
 
-// wait waits until jobs and their epilogs are over.
+// wait waits for the end of jobs and their epilogs.
 func (c *cluster) wait(jobs ...string) {
 	c.t.Helper()
 	c.until("end of "+strings.Join(jobs, " "), func() bool {
@@ -338,7 +338,7 @@ func (c *cluster) wait(jobs ...string) {
 	})
 }
 
-// idle says what is wrong with the nodes: a hook that failed drains its own.
+// idle returns an error if a node is not usable: a failing hook drains its node.
 func (c *cluster) idle() error {
 	out, err := c.try("sinfo", "-h", "-N", "-o", "%N %T %E")
 	if err != nil {

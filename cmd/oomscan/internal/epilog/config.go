@@ -19,7 +19,7 @@ import (
 	"oomscan/parser/source"
 )
 
-// DefaultConfig is where the configuration is looked for when the hook was given no other place.
+// DefaultConfig is the configuration's default path.
 const DefaultConfig = "/etc/oomscan/epilog.yaml"
 
 // Sample is a configuration with every setting at its default, as a comment.
@@ -27,8 +27,8 @@ const DefaultConfig = "/etc/oomscan/epilog.yaml"
 //go:embed sample.yaml
 var Sample []byte
 
-// Config is what an administrator chose. It comes from a file that only root can write, never from the environment or
-// from a user's home. sample.yaml says what each setting means.
+// Config is the administrator's configuration. It comes from a file that only root can write, never from the
+// environment or a user's home. sample.yaml explains the settings.
 type Config struct {
 	Report   string   `yaml:"report"`
 	JSON     bool     `yaml:"json"`
@@ -49,24 +49,24 @@ type Config struct {
 	Deadline Duration `yaml:"deadline"`
 }
 
-// Beside says which files near the job's own logs are read as well.
+// Beside lists which files near the job's own logs are read too.
 type Beside struct {
-	Files   []string `yaml:"files"`   // patterns of names in the log's folder
-	Folders []string `yaml:"folders"` // patterns of folders there, whose files are read whatever their names
+	Files   []string `yaml:"files"`   // name patterns in the log's folder
+	Folders []string `yaml:"folders"` // name patterns of folders in it; all files in them are read
 }
 
-// Budget bounds what one job's logs may cost.
+// Budget limits the cost of one job's logs.
 type Budget struct {
 	Wall   Duration    `yaml:"wall" json:"wall"`
 	CPU    Duration    `yaml:"cpu" json:"cpu"`
 	Bytes  source.Size `yaml:"bytes" json:"bytes"`   // of all files together
-	Head   source.Size `yaml:"head" json:"head"`     // of a file that is longer than head and tail
-	Tail   source.Size `yaml:"tail" json:"tail"`     // the same
-	Files  int         `yaml:"files" json:"files"`   // the job's own and those beside
+	Head   source.Size `yaml:"head" json:"head"`     // of a file longer than head and tail
+	Tail   source.Size `yaml:"tail" json:"tail"`     // of the same
+	Files  int         `yaml:"files" json:"files"`   // including the job's own logs
 	Memory source.Size `yaml:"memory" json:"memory"` // of the child
 }
 
-// The words of the settings that are a choice.
+// Words of settings.
 const (
 	off       = "off"
 	beside    = "beside"
@@ -76,7 +76,7 @@ const (
 	appending = "append"
 )
 
-// Defaults are what holds without a configuration.
+// Defaults returns the configuration for an empty file.
 func Defaults() Config {
 	return Config{
 		Report: beside, Suspects: true, Rules: off, Scontrol: auto, Sacctmgr: off, Comment: leaving, Textfile: off, Spool: off, Log: syslog,
@@ -92,14 +92,14 @@ func Defaults() Config {
 	}
 }
 
-// maxDeadline is below the limit of the wrapper, which is below that of a sensible PrologEpilogTimeout.
+// maxDeadline is below the wrapper's limit, which is below that of a sensible PrologEpilogTimeout.
 const maxDeadline = 40 * time.Second
 
-// maxConfig bounds the file.
+// maxConfig bounds the file's size.
 const maxConfig = 64 << 10
 
-// Parse reads a configuration. What it does not set keeps its default; what it sets wrongly, or what there is no setting
-// for, is an error: a misspelt "report: off" must not leave reports.
+// Parse reads a configuration. Missing settings keep their defaults. Wrong values and unknown settings are errors: a
+// misspelled "report: off" must not write reports.
 func Parse(data []byte) (Config, error) {
 	c := Defaults()
 	if len(data) > maxConfig {
@@ -109,12 +109,12 @@ func Parse(data []byte) (Config, error) {
 		return Config{}, errors.New(yaml.FormatError(err, false, true))
 	}
 	if reflect.ValueOf(c).IsZero() {
-		return Defaults(), nil // comments alone are the null document
+		return Defaults(), nil // a file of comments is a null document
 	}
 	return c, c.check()
 }
 
-// check refuses what can't be meant.
+// check rejects values that make no sense.
 func (c *Config) check() error {
 	word := func(key, value string, words ...string) error {
 		if slices.Contains(words, value) {
@@ -150,7 +150,7 @@ func (c *Config) check() error {
 	}
 	b := &c.Budget
 	between("deadline", int64(c.Deadline), int64(time.Second), int64(maxDeadline))
-	between("budget.wall", int64(b.Wall), int64(10*time.Millisecond), int64(c.Deadline)*3/4) // the report takes time as well
+	between("budget.wall", int64(b.Wall), int64(10*time.Millisecond), int64(c.Deadline)*3/4) // leaves time for the report
 	between("budget.cpu", int64(b.CPU), int64(10*time.Millisecond), int64(c.Deadline))
 	between("budget.bytes", int64(b.Bytes), 1<<10, 1<<40)
 	between("budget.head", int64(b.Head), 1<<10, 1<<40)
@@ -160,20 +160,20 @@ func (c *Config) check() error {
 	return errors.Join(errs...)
 }
 
-// skips says that a user's jobs are left alone.
+// skips reports whether a user's jobs are ignored.
 func (c *Config) skips(user string, uid uint32) bool {
 	return slices.Contains(c.Skip, user) && user != "" || slices.Contains(c.Skip, strconv.FormatUint(uint64(uid), 10))
 }
 
-// Duration is a time.Duration that YAML writes as "3s".
+// Duration is a time.Duration that is written as "3s" in YAML.
 type Duration time.Duration
 
-// UnmarshalText reads what [time.ParseDuration] reads.
+// UnmarshalText parses a duration with [time.ParseDuration].
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	*d = Duration(v)
 	return err
 }
 
-// MarshalText is the inverse.
+// MarshalText formats a duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

@@ -1,6 +1,7 @@
 package epilog
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,19 +19,21 @@ func TestTheSampleShowsTheDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Defaults(), c, "as it is")
 
-	// Without the comment signs each setting has the value that it has anyway.
+	// Uncommented, each setting has its default value.
 	all := regexp.MustCompile(`(?m)^\x23(  )?(\w+:)`).ReplaceAll(Sample, []byte("$1$2"))
 	c, err = Parse(all)
 	require.NoError(t, err, "%s", all)
 	want := Defaults()
 	want.Skip = []string{}
 	assert.Equal(t, want, c)
-	for _, key := range regexp.MustCompile(`yaml:"(\w+)"`).FindAllStringSubmatch(configSource(t), -1) {
+	text, err := os.ReadFile("config.go")
+	require.NoError(t, err)
+	for _, key := range regexp.MustCompile(`yaml:"(\w+)"`).FindAllStringSubmatch(string(text), -1) {
 		assert.Regexp(t, `(?m)^ *`+key[1]+`:`, string(all), "the sample does not show %s", key[1])
 	}
 }
 
-func TestWhatAConfigurationCannotMean(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]string{
 		"a setting that there is none":    "reprot: off",
@@ -57,7 +60,7 @@ func TestWhatAConfigurationCannotMean(t *testing.T) {
 	}
 }
 
-func TestAConfigurationSetsWhatItSays(t *testing.T) {
+func TestAConfigurationOverridesTheDefaults(t *testing.T) {
 	t.Parallel()
 	c, err := Parse([]byte("append: true\nscontrol: off\nskip_users: [bench, 1234]\nbudget:\n  tail: 8M\n  wall: 500ms\ndeadline: 4s\n"))
 	require.NoError(t, err)

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deliver makes the deliveries that are root's, and says in the log what was done.
+// deliver makes root's deliveries and logs the result.
 func (h *Hook) deliver(a *answer, doc json.RawMessage) {
 	result := "clean"
 	if len(a.Findings) > 0 {
 		result = "suspect"
 	}
-	if memory(a.Findings) {
+	if hasProof(a.Findings) {
 		result = "memory"
 	}
 	c := &h.config
@@ -41,13 +41,13 @@ func (h *Hook) deliver(a *answer, doc json.RawMessage) {
 	h.report(result, a)
 }
 
-// report writes the log's line.
+// report writes a line to the hook's log.
 func (h *Hook) report(result string, a *answer) {
 	if !h.config.LogAll && len(h.troubles) == 0 && (a == nil || len(a.Findings) == 0) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "job=%d uid=%d node=%s context=%s result=%s ms=%d", h.job.ID, h.job.UID, h.job.Node, plain(h.job.Context, 30), result, time.Since(h.began).Milliseconds())
+	fmt.Fprintf(&b, "job=%d uid=%d node=%s context=%s result=%s ms=%d", h.job.ID, h.job.UID, h.job.Node, printable(h.job.Context, 30), result, time.Since(h.began).Milliseconds())
 	if a != nil {
 		fmt.Fprintf(&b, " files=%d bytes=%d", len(a.Files), a.Bytes)
 		if s := summary(a.Findings); s != "" {
@@ -63,12 +63,12 @@ func (h *Hook) report(result string, a *answer) {
 	logLine(&h.config, b.String())
 }
 
-// maxLog is how large the hook's own log grows before it is moved aside.
+// maxLog is the size at which the hook's own log is rotated.
 const maxLog = 16 << 20
 
-// logLine writes a line of printable characters to the log. Failures are ignored: there is nowhere to report them.
+// logLine writes a printable line to the log. It ignores errors, because there is nowhere to report them.
 func logLine(c *Config, line string) {
-	line = plain(line, 4000)
+	line = printable(line, 4000)
 	switch c.Log {
 	case off, "":
 	case syslog:
@@ -77,7 +77,7 @@ func logLine(c *Config, line string) {
 			w.Close()
 		}
 	default:
-		if rootsFolder(filepath.Dir(c.Log)) != nil {
+		if checkRootOnly(filepath.Dir(c.Log)) != nil {
 			return
 		}
 		fd, err := unix.Open(c.Log, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
@@ -96,9 +96,9 @@ func logLine(c *Config, line string) {
 	}
 }
 
-// spool leaves the document for root's programs. What is in it is the word of the job's user.
+// spool writes the document for root's programs. Its content comes from the job's user.
 func (h *Hook) spool(doc json.RawMessage) error {
-	dir, err := rootsPlace(h.config.Spool)
+	dir, err := openRootOnly(h.config.Spool)
 	if err != nil {
 		return err
 	}
@@ -110,13 +110,13 @@ func (h *Hook) spool(doc json.RawMessage) error {
 	return replace(dir, name+".json", 0o600, append(doc, '\n'))
 }
 
-// rootsPlace opens a folder that only root can write to.
-func rootsPlace(path string) (*os.Root, error) {
+// openRootOnly opens a folder that only root can write to.
+func openRootOnly(path string) (*os.Root, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := rootsFolder(real); err != nil {
+	if err := checkRootOnly(real); err != nil {
 		return nil, err
 	}
 	var st unix.Stat_t
@@ -129,7 +129,7 @@ func rootsPlace(path string) (*os.Root, error) {
 	return os.OpenRoot(real)
 }
 
-// replace puts a file into the place of another, whole.
+// replace replaces a file atomically.
 func replace(dir *os.Root, name string, mode os.FileMode, data []byte) error {
 	temp := fmt.Sprintf(".%s.%d", name, os.Getpid())
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -152,10 +152,10 @@ func replace(dir *os.Root, name string, mode os.FileMode, data []byte) error {
 	return err
 }
 
-// count adds a job to the counters of node_exporter's textfile collector. Epilogs of several jobs run at the same time: they
-// take turns by a lock, and wait no longer than a second for it.
+// count adds a job to the counters of node_exporter's textfile collector. Concurrent epilogs take turns with a lock,
+// for which they wait a second at most.
 func count(path, result string, list []Finding, took time.Duration) error {
-	dir, err := rootsPlace(filepath.Dir(path))
+	dir, err := openRootOnly(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

@@ -23,39 +23,39 @@ type logFile struct {
 	*os.File
 	path  string
 	stat  unix.Stat_t
-	own   bool // the job's own output, or its number stands in the name
-	guess bool // the job's own output, but other names fit the pattern as well
+	own   bool // the job's own output, or named with its id
+	guess bool // the job's own output, but other names fit the pattern too
 }
 
-// inode tells a file from all others.
+// inode identifies a file.
 func (l *logFile) inode() [2]uint64 { return [2]uint64{uint64(l.stat.Dev), l.stat.Ino} }
 
 func (l *logFile) modified() time.Time { return time.Unix(l.stat.Mtim.Unix()) }
 
-// finder looks for a job's files, as the job's user.
+// finder finds a job's files, as the job's user.
 type finder struct {
 	uid      uint32
 	names    *Names
 	workDir  string
-	asked    bool // scontrol was asked, or may not be
+	mayGuess bool // scontrol was asked, or must not be
 	beside   Beside
 	started  time.Time // zero: unknown
-	entries  int       // of folders, looked at so far
+	entries  int       // folder entries examined so far
 	problems []string
 }
 
-// Bounds of the search.
+// Limits of the search.
 const (
 	maxEntries = 10_000 // of all folders together
 	maxDepth   = 4      // of a run's log folder
 	recently   = 10 * time.Minute
 )
 
-// errUnsure says that the name of a log has parts which only scontrol can tell.
-var errUnsure = errors.New("the name of the log has parts that are not known")
+// errNeedsScontrol means that parts of a log's name are known only to scontrol.
+var errNeedsScontrol = errors.New("the name of the log has parts that are not known")
 
-// output opens the file that a pattern of --output or --error became. A batch job without one writes to slurm-JOB.out, or to
-// slurm-ARRAY_TASK.out in an array.
+// output opens the file for a pattern of --output or --error. A batch job without one writes slurm-JOB.out, in an
+// array slurm-ARRAY_TASK.out.
 func (f *finder) output(pattern string) (*logFile, error) {
 	patterns := []string{pattern}
 	if pattern == "" {
@@ -81,14 +81,14 @@ func (f *finder) output(pattern string) (*logFile, error) {
 	if !strings.Contains(wild, unknown) {
 		return nil, err
 	}
-	if !f.asked && !settles(last) {
-		return nil, errUnsure
+	if !f.mayGuess && !hasJobID(last) {
+		return nil, errNeedsScontrol
 	}
-	return f.match(wild, settles(last))
+	return f.match(wild, hasJobID(last))
 }
 
-// candidates are the names that a pattern may have become, the likeliest first, if all of it is known. A job that is told
-// nothing of an array is none, until that file is not there.
+// candidates returns the fully known names for a pattern, the likeliest first. A job without array variables is
+// assumed to be outside arrays until that file turns out to be missing.
 func (f *finder) candidates(pattern string) []string {
 	alone := *f.names
 	if alone.Task == "" {
@@ -120,12 +120,12 @@ func (f *finder) open(path string) (*logFile, error) {
 	return &logFile{File: file, path: path, stat: *st, own: true}, nil
 }
 
-// match finds the file that fits a path with unknown parts in its last element. Without the job's number in it, others
-// may fit as well: then only a lone one counts, and only if it was written when the job ended.
-func (f *finder) match(wild string, settled bool) (*logFile, error) {
+// match finds the file for a path with unknown parts in its last element. If the job's id is not in it, other jobs'
+// files may fit too: then the file must be the only one, and must have been written when the job ended.
+func (f *finder) match(wild string, hasID bool) (*logFile, error) {
 	dir, base := path.Split(wild)
 	if strings.Contains(dir, unknown) {
-		return nil, errUnsure
+		return nil, errNeedsScontrol
 	}
 	names, err := f.list(dir)
 	if err != nil {
@@ -140,25 +140,25 @@ func (f *finder) match(wild string, settled bool) (*logFile, error) {
 		if err != nil {
 			continue
 		}
-		if !settled && time.Since(l.modified()) > recently {
+		if !hasID && time.Since(l.modified()) > recently {
 			l.Close()
 			continue
 		}
 		if found != nil {
 			l.Close()
 			found.Close()
-			return nil, errUnsure
+			return nil, errNeedsScontrol
 		}
 		found = l
 	}
 	if found == nil {
 		return nil, unix.ENOENT
 	}
-	found.guess = !settled
+	found.guess = !hasID
 	return found, nil
 }
 
-// list is the names in a folder, as many as may still be looked at, in order.
+// list returns the sorted names in a folder, within the limit.
 func (f *finder) list(dir string) ([]string, error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -177,7 +177,7 @@ func (f *finder) list(dir string) ([]string, error) {
 	return names, nil
 }
 
-// folders are where the job's logs lie, or would lie.
+// folders returns the folders of the job's logs, or where they should be.
 func (f *finder) folders(logs []*logFile, patterns []string) (dirs []string) {
 	add := func(path string) {
 		if d := filepath.Dir(path); strings.HasPrefix(path, "/") && !strings.Contains(d, unknown) && d != "/dev" && !slices.Contains(dirs, d) {
@@ -195,22 +195,22 @@ func (f *finder) folders(logs []*logFile, patterns []string) (dirs []string) {
 	return dirs
 }
 
-// near finds the other files of the run beside its logs: those that the configuration names, the user's, written while
-// the job ran. The job's own come first, then those written last. Files that the patterns of the job's own output fit are
-// other jobs' and left out.
-func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
+// findNearby finds the run's other files beside its logs: configured names, owned by the user, written while the job
+// ran. Files named with the job's id come first, then the latest. Files that fit the patterns of the job's own output
+// belong to other jobs and are ignored.
+func (f *finder) findNearby(logs []*logFile, patterns []string, most int) []*logFile {
 	s := &search{finder: f, begun: f.started, most: 4 * most, seen: map[[2]uint64]bool{}}
 	switch {
 	case !s.begun.IsZero():
 	case len(logs) > 0:
-		s.begun = born(logs[0].File)
+		s.begun = createdAt(logs[0].File)
 	default:
 		s.begun = time.Now().Add(-recently)
 	}
 	for _, p := range patterns {
 		if p == "" {
-			s.others = append(s.others, siblings("slurm-%j.out"), siblings("slurm-%A_%a.out"))
-		} else if name := path.Base(siblings(p)); strings.Trim(name, unknown) != "" {
+			s.others = append(s.others, siblingPattern("slurm-%j.out"), siblingPattern("slurm-%A_%a.out"))
+		} else if name := path.Base(siblingPattern(p)); strings.Trim(name, unknown) != "" {
 			s.others = append(s.others, name)
 		}
 	}
@@ -235,17 +235,17 @@ func (f *finder) near(logs []*logFile, patterns []string, most int) []*logFile {
 	return s.found[:min(len(s.found), most)]
 }
 
-// search is one search for the files beside a job's logs.
+// search is the state of findNearby.
 type search struct {
 	*finder
 	begun  time.Time
-	others []string           // what siblings of this job call their logs
+	others []string           // what other jobs of the same script call their logs
 	seen   map[[2]uint64]bool // by inode
 	found  []*logFile
 	most   int
 }
 
-// walk searches a folder, and those in it that the configuration names. top is the folder of a log.
+// walk searches a folder and its configured subfolders. top is the folder of a log.
 func (s *search) walk(top, dir string, depth int) {
 	names, err := s.list(dir)
 	if err != nil {
@@ -266,7 +266,7 @@ func (s *search) walk(top, dir string, depth int) {
 				s.walk(top, full, depth+1)
 			}
 		case unix.S_IFREG:
-			sibling := !s.mine(n) && slices.ContainsFunc(s.others, func(o string) bool { return matches(o, n) })
+			sibling := !s.namesJob(n) && slices.ContainsFunc(s.others, func(o string) bool { return matches(o, n) })
 			if (depth > 0 || s.fits(s.beside.Files, n)) && !sibling && len(s.found) < s.most {
 				s.add(top, full)
 			}
@@ -280,7 +280,7 @@ func (s *search) add(top, name string) {
 	if err != nil {
 		return
 	}
-	l := &logFile{File: file, path: name, stat: *st, own: s.mine(strings.TrimPrefix(name, top))}
+	l := &logFile{File: file, path: name, stat: *st, own: s.namesJob(strings.TrimPrefix(name, top))}
 	head := make([]byte, 8<<10)
 	n, _ := file.ReadAt(head, 0)
 	if s.seen[l.inode()] || l.modified().Before(s.begun.Add(-time.Second)) || n == 0 || !source.IsLog(head[:n]) {
@@ -291,15 +291,15 @@ func (s *search) add(top, name string) {
 	s.found = append(s.found, l)
 }
 
-// id is the job's number.
+// id returns the job id.
 func (f *finder) id() string { return strconv.FormatUint(uint64(f.names.Job), 10) }
 
-// fits says whether a name fits one of the patterns of the configuration.
+// fits reports whether a name matches one of the configured patterns.
 func (f *finder) fits(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if strings.Contains(p, "%j") {
 			if p == "*%j*" {
-				return numbered(name, f.id())
+				return containsNumber(name, f.id())
 			}
 			p = strings.ReplaceAll(p, "%j", f.id())
 		}
@@ -308,14 +308,14 @@ func (f *finder) fits(patterns []string, name string) bool {
 	})
 }
 
-// mine says whether the job's number, or that of its array and task, stands in a name.
-func (f *finder) mine(name string) bool {
-	return numbered(name, f.id()) || f.names.Task != "" && f.names.Task != noTask && numbered(name, f.names.Array+"_"+f.names.Task)
+// namesJob reports whether a name contains the job's id, or its array's id and task.
+func (f *finder) namesJob(name string) bool {
+	return containsNumber(name, f.id()) || f.names.Task != "" && f.names.Task != noTask && containsNumber(name, f.names.Array+"_"+f.names.Task)
 }
 
-// numbered says whether a number stands in a name as a number, not as a part of a longer one. One or two digits are
-// no number of a job to tell by: ranks and steps have such.
-func numbered(name, id string) bool {
+// containsNumber reports whether a name contains id as a whole number. Numbers of one or two digits do not count,
+// because ranks and steps have such.
+func containsNumber(name, id string) bool {
 	if len(id) < 3 {
 		return false
 	}
@@ -333,8 +333,8 @@ func numbered(name, id string) bool {
 	}
 }
 
-// born is when a file was made, or a moment ago if the file system does not tell.
-func born(f *os.File) time.Time {
+// createdAt returns when a file was created, or a recent time if the file system does not know.
+func createdAt(f *os.File) time.Time {
 	var st unix.Statx_t
 	err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &st)
 	if err != nil || st.Mask&unix.STATX_BTIME == 0 {

@@ -2,6 +2,7 @@ package epilog
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,8 +19,8 @@ type Hook struct {
 	Env     func(string) string
 	Config  string   // path of the configuration; empty: [DefaultConfig], which may be missing
 	Version string   // of the program
-	Self    []string // arguments, the name first, that make this program the child; see [Child]
-	Stderr  *os.File // of a TaskEpilog this is the job's log
+	Self    []string // command line that runs this program as the child; see [Child]
+	Stderr  *os.File // a TaskEpilog's is the job's log
 
 	config   Config
 	job      Job
@@ -29,8 +30,8 @@ type Hook struct {
 	watchdog *time.Timer
 }
 
-// Run does all of the hook's work. It prints nothing but for a TaskEpilog's finding, to stderr, and it always returns or ends
-// the process with status 0 within the deadline: when it panics, on a signal, and when what it waits for does not come.
+// Run runs the hook. It prints nothing except a TaskEpilog's finding, to stderr. It always returns or exits with
+// status 0 within the deadline: after a panic, on a signal, and when something that it waits for hangs.
 func (h *Hook) Run() {
 	h.began = time.Now()
 	defer func() {
@@ -49,13 +50,13 @@ func (h *Hook) Run() {
 	h.run()
 }
 
-// abandon ends the process at once, and its children with it.
+// abandon ends the process and its children at once.
 func (h *Hook) abandon(why string) {
 	h.children.kill()
 	done := make(chan struct{})
 	go func() { // writing to the log may hang
 		defer close(done)
-		logLine(&h.config, fmt.Sprintf("job=%d abandoned after %d ms: %s", h.job.ID, time.Since(h.began).Milliseconds(), plain(why, 100)))
+		logLine(&h.config, fmt.Sprintf("job=%d abandoned after %d ms: %s", h.job.ID, time.Since(h.began).Milliseconds(), printable(why, 100)))
 	}()
 	select {
 	case <-done:
@@ -66,7 +67,7 @@ func (h *Hook) abandon(why string) {
 
 func (h *Hook) trouble(format string, args ...any) {
 	if len(h.troubles) < maxTroubles {
-		h.troubles = append(h.troubles, plain(fmt.Sprintf(format, args...), 300))
+		h.troubles = append(h.troubles, printable(fmt.Sprintf(format, args...), 300))
 	}
 }
 
@@ -102,25 +103,25 @@ func (h *Hook) run() {
 	}
 }
 
-// onController knows the exit codes and nothing else: it runs as Slurm's own user, before the job's processes are gone.
+// onController knows only the exit codes: it runs as Slurm's own user, before the job's processes are gone.
 func (h *Hook) onController() {
 	var a answer
 	if h.job.OutOfMemory() {
-		a.Findings = []Finding{killed()}
+		a.Findings = []Finding{killFinding()}
 	}
 	h.deliver(&a, nil)
 }
 
-// killed is the finding when only Slurm or the kernel reports a kill.
-func killed() Finding {
+// killFinding is the finding when only Slurm or the kernel reports a kill.
+func killFinding() Finding {
 	return Finding{Verdict: "memory", Kind: "oom_kill", Phase: "unknown", Framework: "unknown", Rank: -1}
 }
 
-// taskLimit is how long a TaskEpilog may take: Slurm has no limit for it, and the job goes on until it ends.
+// taskLimit is how long a TaskEpilog may take: Slurm sets no limit, and the job waits for it.
 const taskLimit = 3 * time.Second
 
-// inTask says to the user, in the job's log, what the log holds so far: Slurm's own words about a kill come later. The
-// hook is called for each task: only the batch script's call reads.
+// inTask prints into the job's log what the log shows so far: Slurm's own message about a kill comes later. The hook
+// is called for each task, but only the batch script's call reads the log.
 func (h *Hook) inTask() {
 	if h.job.Step != "" || h.job.Procid != "" && h.job.Procid != "0" || h.Stderr == nil || os.Getuid() == 0 {
 		return
@@ -131,23 +132,23 @@ func (h *Hook) inTask() {
 		return
 	}
 	r := h.request()
-	r.Stderr, r.Dry, r.Reporter, r.Asked = path, true, true, true
+	r.Stderr, r.Dry, r.Reporter, r.MayGuess = path, true, true, true
 	r.Job.UID = uint32(os.Getuid())
 	r.Config.Budget.Wall = min(r.Config.Budget.Wall, Duration(taskLimit*2/3))
 	a := serve(&r)
-	if memory(a.Findings) {
-		_, _ = h.Stderr.Write(quote(a.Short, ""))
+	if hasProof(a.Findings) {
+		_, _ = h.Stderr.Write(quoteLines(a.Short, ""))
 	}
 }
 
-// request is what the child must know.
+// request returns a request with what the child needs.
 func (h *Hook) request() request {
 	c := h.config
 	c.Sacctmgr, c.Textfile, c.Spool, c.Log, c.Skip, c.Scontrol = "", "", "", "", nil, ""
-	return request{Job: h.job, Config: c, Version: h.Version, Limit: c.Deadline}
+	return request{Job: h.job, Config: c, Version: h.Version}
 }
 
-// onNode is the epilog proper.
+// onNode is the actual epilog.
 func (h *Hook) onNode() {
 	j := &h.job
 	root := os.Geteuid() == 0
@@ -178,7 +179,7 @@ func (h *Hook) onNode() {
 		a = h.ask(&r, root)
 	}
 	if r.Reporter && len(a.Findings) == 0 && j.OutOfMemory() || len(a.Findings) == 0 && kernel.matched > 0 {
-		a.Findings = []Finding{killed()} // no log, or no child
+		a.Findings = []Finding{killFinding()} // no log, or no child
 	}
 	if store != nil && (j.Restarts > 0 || kernel.matched > 0 || len(a.Findings) > 0) {
 		if err := store.save(j, state{Kernel: max(kernel.last, old.Kernel), Marks: a.Marks}); err != nil {
@@ -188,11 +189,11 @@ func (h *Hook) onNode() {
 	h.deliver(&a, a.Document)
 }
 
-// ask lets the child do its work, twice if the name of the log needs scontrol's word.
+// ask runs the child, twice if the log's name needs scontrol.
 func (h *Hook) ask(r *request, root bool) answer {
-	r.Asked = h.config.Scontrol == off
+	r.MayGuess = h.config.Scontrol == off
 	a, err := h.child(r, root)
-	if err == nil && a.Unsure && !r.Asked {
+	if err == nil && a.NeedsScontrol && !r.MayGuess {
 		rec, rerr := h.scontrol()
 		if rerr != nil {
 			h.trouble("scontrol: %s", why(rerr))
@@ -203,7 +204,7 @@ func (h *Hook) ask(r *request, root bool) answer {
 				n.Array, n.Task = fmt.Sprint(r.Job.ID), noTask
 			}
 		}
-		r.Asked = true
+		r.MayGuess = true
 		a, err = h.child(r, root)
 	}
 	if err != nil {
@@ -213,7 +214,7 @@ func (h *Hook) ask(r *request, root bool) answer {
 	return a
 }
 
-// sinceBoot is when a job began on the clock of the kernel's log, some seconds early; 0 if that is not known.
+// sinceBoot returns a job's start on the clock of the kernel's log, some seconds early; 0 if unknown.
 func sinceBoot(started time.Time) time.Duration {
 	var ts unix.Timespec
 	if started.IsZero() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
@@ -223,7 +224,7 @@ func sinceBoot(started time.Time) time.Duration {
 	return max(0, time.Duration(ts.Nano())-time.Since(started)-slack)
 }
 
-// loadConfig reads the configuration if nobody but root can have written it.
+// loadConfig reads the configuration if only root can have written it.
 func loadConfig(path string) (Config, error) {
 	if path == "" {
 		path = DefaultConfig
@@ -231,7 +232,7 @@ func loadConfig(path string) (Config, error) {
 			return Defaults(), nil
 		}
 	}
-	data, err := rootsFile(path)
+	data, err := readRootOnly(path)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -242,8 +243,8 @@ func loadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// rootsFile reads a file that only root can write, in folders of which the same is true.
-func rootsFile(path string) ([]byte, error) {
+// readRootOnly reads a file that only root can write, in folders that only root can write to.
+func readRootOnly(path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("not an absolute path")
 	}
@@ -251,7 +252,7 @@ func rootsFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rootsFolder(filepath.Dir(path)); err != nil {
+	if err := checkRootOnly(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -272,17 +273,12 @@ func rootsFile(path string) ([]byte, error) {
 	case st.Size > maxConfig:
 		return nil, fmt.Errorf("larger than 64 KiB")
 	}
-	b := make([]byte, st.Size)
-	n, err := f.ReadAt(b, 0)
-	if n == len(b) {
-		err = nil
-	}
-	return b[:n], err
+	return io.ReadAll(io.LimitReader(f, maxConfig))
 }
 
-// rootsFolder says whether only root can change what a path leads to: root's folders all the way, which others can't
-// write to unless they are sticky.
-func rootsFolder(dir string) error {
+// checkRootOnly returns an error if anybody but root can change what a path leads to: all folders must be root's, and
+// not writable by others unless they are sticky.
+func checkRootOnly(dir string) error {
 	for {
 		var st unix.Stat_t
 		if err := unix.Lstat(dir, &st); err != nil {
@@ -299,7 +295,7 @@ func rootsFolder(dir string) error {
 	}
 }
 
-// children are the processes that were started and are not over.
+// children are the running child processes.
 type children struct {
 	mu   sync.Mutex
 	pids map[int]bool
@@ -324,7 +320,7 @@ func (c *children) remove(pid int) {
 	delete(c.pids, pid)
 }
 
-// kill ends them all, with what they started: each leads a session of its own.
+// kill kills all children and their descendants: each child leads its own session.
 func (c *children) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,27 +19,27 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// oomLine is what memory running out looks like in a log.
+// oomLine is an out-of-memory error in a log.
 const oomLine = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 
-// stage is a job that ended on this machine, without a Slurm: the hook is called as slurmd calls it.
+// stage is a job that ended on this machine. It calls the hook as slurmd does, without a Slurm.
 type stage struct {
 	t       testing.TB
 	program string
-	dir     string // of user1, for the job
-	etc     string // of root
+	dir     string // the job's folder, owned by user1
+	etc     string // owned by root
 	config  string
 	env     map[string]string
-	prefix  []string // a program that starts the hook
+	prefix  []string // command that starts the hook
 	then    func(*os.Process)
 }
 
-// outcome is what a call of the hook left.
+// outcome is the result of calling the hook.
 type outcome struct {
 	log  string
 	took time.Duration
 	cpu  time.Duration // of all its processes
-	rss  int64         // bytes, of the largest of them
+	rss  int64         // bytes, of the largest process
 }
 
 func newStage(t testing.TB) *stage {
@@ -48,7 +48,7 @@ func newStage(t testing.TB) *stage {
 	oomscan, err := program()
 	require.NoError(t, err)
 	s := &stage{t: t, dir: home(t, user1), etc: public(t)}
-	s.program = filepath.Join(s.etc, "oomscan") // by a name of its own its processes are known
+	s.program = filepath.Join(s.etc, "oomscan") // a unique name to recognize its processes by
 	require.NoError(t, os.Link(oomscan, s.program))
 	s.env = map[string]string{
 		"SLURM_SCRIPT_CONTEXT": onNode, "SLURM_JOB_ID": fmt.Sprint(1_000_000 + time.Now().UnixNano()%1_000_000_000),
@@ -66,7 +66,7 @@ func (s *stage) set(config string) {
 	require.NoError(s.t, os.WriteFile(s.config, []byte("log: "+s.etc+"/log\nlog_all: true\nscontrol: off\n"+config), 0o644))
 }
 
-// file writes a file of a user into the job's folder.
+// file writes a user's file into the job's folder.
 func (s *stage) file(name, text string, uid int) string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
@@ -76,7 +76,7 @@ func (s *stage) file(name, text string, uid int) string {
 	return path
 }
 
-// run calls the hook and holds it against what it must never do: fail, print, take long, or leave a process.
+// run calls the hook and checks that it does not fail, print, take long, or leave a process.
 func (s *stage) run() outcome {
 	s.t.Helper()
 	args := append(s.prefix, s.program, "epilog", "--config", s.config)
@@ -99,14 +99,14 @@ func (s *stage) run() outcome {
 	require.NoError(s.t, err, "exit status")
 	require.Empty(s.t, said.String(), "printed")
 	require.Less(s.t, took, 12*time.Second, "the deadline")
-	require.Eventually(s.t, func() bool { return len(s.left()) == 0 }, 5*time.Second, 5*time.Millisecond, "processes left behind") // a killed one takes a moment to die
+	require.Eventually(s.t, func() bool { return len(s.left()) == 0 }, 5*time.Second, 5*time.Millisecond, "processes left behind") // a killed process takes a moment to die
 	b, _ := os.ReadFile(filepath.Join(s.etc, "log"))
 	_ = os.Remove(filepath.Join(s.etc, "log"))
 	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	return outcome{log: string(b), took: took, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: usage.Maxrss << 10}
 }
 
-// left are the processes of this job's hook that are still there.
+// left returns the remaining processes of this job's hook.
 func (s *stage) left() (pids []string) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, d := range dirs {
@@ -119,12 +119,12 @@ func (s *stage) left() (pids []string) {
 	return pids
 }
 
-// TestHostileLogs has a job whose log is not what it should be. Each gets a report or silence, and nothing of
-// another user's is in it.
+// TestHostileLogs tries logs that are not what they should be. Each gets a report or silence, and nothing of another
+// user's is in it.
 func TestHostileLogs(t *testing.T) {
 	needRoot(t)
 	const secret = "theirs-alone"
-	theirs := func(s *stage) string { // readable by everybody, and no less another user's
+	theirs := func(s *stage) string { // readable by everybody, but another user's
 		path := filepath.Join(public(s.t), "theirs.log")
 		require.NoError(s.t, os.WriteFile(path, []byte(secret+"\n"+oomLine), 0o644))
 		require.NoError(s.t, os.Chown(path, user2, user2))
@@ -132,8 +132,8 @@ func TestHostileLogs(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		make   func(s *stage)
-		report string // what the report must hold; empty: there is none
-		log    string // what the hook's own log must hold
+		report string // must be in the report; empty: no report
+		log    string // must be in the hook's log
 	}{
 		"as it should be": {make: func(s *stage) { s.file("job.err", oomLine, user1) }, report: "Tried to allocate", log: "result=memory"},
 		"a link to what root alone reads": {make: func(s *stage) {
@@ -252,7 +252,7 @@ func TestHostileLogs(t *testing.T) {
 			o := s.run()
 			assert.Contains(t, o.log, x.log)
 			for line := range strings.Lines(o.log) {
-				assert.Equal(t, line[:len(line)-1], plain(line[:len(line)-1], 5000), "the log is one line of plain text")
+				assert.Equal(t, line[:len(line)-1], printable(line[:len(line)-1], 5000), "the log is one line of plain text")
 				assert.Contains(t, line, "job=")
 			}
 			assert.NotContains(t, o.log, secret)
@@ -271,7 +271,7 @@ func TestHostileLogs(t *testing.T) {
 			assert.True(t, strings.HasPrefix(text, " OUT OF MEMORY"), text)
 			assert.NotContains(t, text, secret)
 			for line := range strings.Lines(text) {
-				assert.Equal(t, line[:len(line)-1], plain(line[:len(line)-1], 5000))
+				assert.Equal(t, line[:len(line)-1], printable(line[:len(line)-1], 5000))
 			}
 			assert.Equal(t, 1, strings.Count(text, "\n  job   "), "the frame is ours alone\n%s", text)
 		})
@@ -284,8 +284,8 @@ func (s *stage) fifo(name string) {
 	require.NoError(s.t, os.Chown(path, user1, user1))
 }
 
-// TestTheReportTakesNobodysPlace has something in the place where the report would go.
-func TestTheReportTakesNobodysPlace(t *testing.T) {
+// TestTheReportReplacesNothing puts files, links and folders where the report would go.
+func TestTheReportReplacesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.set("json: true\n")
@@ -310,12 +310,11 @@ func TestTheReportTakesNobodysPlace(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, entries, "files of its own")
 
-	// Called again for the same job, it has nothing to add.
+	// A second call for the same job adds nothing.
 	require.Contains(t, s.run().log, "result=clean")
 	assert.NoFileExists(t, s.dir+"/job.err.oomscan.7.txt")
 }
 
-// TestTheReportIsAsReadableAsTheLog keeps a private log private.
 func TestTheReportIsAsReadableAsTheLog(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[os.FileMode]os.FileMode{0o644: 0o644, 0o600: 0o600, 0o640: 0o640, 0o666: 0o644, 0o400: 0o600} {
@@ -328,7 +327,7 @@ func TestTheReportIsAsReadableAsTheLog(t *testing.T) {
 	}
 }
 
-// TestAnotherNodesOwnFiles are read where the configuration wants it: the log of the job is on the first node's own disk.
+// TestAnotherNodesOwnFiles covers all_nodes: the job's log is on the first node's own disk.
 func TestAnotherNodesOwnFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -342,7 +341,7 @@ func TestAnotherNodesOwnFiles(t *testing.T) {
 	assert.Len(t, reports(t, s.dir), 1)
 }
 
-// TestALogThatGrows reads what was there when the job ended, and ends.
+// TestALogThatGrows checks that the hook reads only what was there when the job ended.
 func TestALogThatGrows(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -369,7 +368,6 @@ func TestALogThatGrows(t *testing.T) {
 	assert.Contains(t, read(t, s.dir, "job.err.oomscan.txt", user1), "OUT OF MEMORY")
 }
 
-// TestADiskThatIsFull leaves no part of a report.
 func TestADiskThatIsFull(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -387,14 +385,14 @@ func TestADiskThatIsFull(t *testing.T) {
 	assert.Len(t, entries, 2)
 }
 
-// hang is a program that ignores its end and has a child that does.
+// hang returns a program that ignores SIGTERM and has a child.
 func (s *stage) hang() string {
 	path := filepath.Join(s.etc, "hang")
 	require.NoError(s.t, os.WriteFile(path, []byte("#!/bin/sh\ntrap '' TERM\n: "+s.etc+"\nsleep 1000 &\necho JobId=1\nsleep 1000\n"), 0o755))
 	return path
 }
 
-// TestScontrolThatHangs waits two seconds for it and goes on without.
+// TestScontrolThatHangs checks that the hook goes on without scontrol after two seconds.
 func TestScontrolThatHangs(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -410,8 +408,8 @@ func TestScontrolThatHangs(t *testing.T) {
 	assert.Contains(t, text, "the only file that the job's name for its log fits")
 }
 
-// TestTheEndInTheMiddle tells the hook to end while it waits.
-func TestTheEndInTheMiddle(t *testing.T) {
+// TestSignalsEndTheHook sends the hook a signal while it waits.
+func TestSignalsEndTheHook(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		s := newStage(t)
@@ -432,7 +430,6 @@ func TestTheEndInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestTheDeadline is the last resort.
 func TestTheDeadline(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -443,7 +440,7 @@ func TestTheDeadline(t *testing.T) {
 	assert.Less(t, o.took, 5*time.Second)
 }
 
-// TestAUserWithoutProcessesLeft has the user use up what he may have.
+// TestAUserWithoutProcessesLeft uses up the user's limit of processes.
 func TestAUserWithoutProcessesLeft(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -460,7 +457,7 @@ func TestAUserWithoutProcessesLeft(t *testing.T) {
 	assert.Contains(t, read(t, s.dir, "job.err.oomscan.txt", user1), "OUT OF MEMORY")
 }
 
-// TestAProgramThatTheUserCannotStart falls back to what Slurm says.
+// TestAProgramThatTheUserCannotStart checks the fallback to Slurm's exit codes.
 func TestAProgramThatTheUserCannotStart(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -475,7 +472,6 @@ func TestAProgramThatTheUserCannotStart(t *testing.T) {
 	assert.Contains(t, o.log, `finding="oom_kill"`)
 }
 
-// TestBudgets has logs that cost more than they may.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	for about, x := range map[string]struct{ config, log, text string }{
@@ -486,7 +482,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		s := newStage(t)
 		s.set(x.config)
-		s.flood("job.err", 100_000)
+		s.flood("job.err", 20_000)
 		o := s.run()
 		assert.Contains(t, o.log, x.log, about)
 		assert.Less(t, o.took, 8*time.Second, about)
@@ -496,7 +492,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestMoreLogsThanTheBudgetHasFiles has two logs of the job's own where one file may be read.
+// TestMoreLogsThanTheBudgetHasFiles gives the job two logs when one file may be read.
 func TestMoreLogsThanTheBudgetHasFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -509,7 +505,8 @@ func TestMoreLogsThanTheBudgetHasFiles(t *testing.T) {
 	assert.NotContains(t, o.log, "trouble=")
 }
 
-// flood writes so many reports of memory running out, little by little: what this process holds counts for what it starts.
+// flood writes a number of OOM reports in pieces, because this process's memory counts for the processes that it
+// starts.
 func (s *stage) flood(name string, reports int) {
 	s.t.Helper()
 	const one = "(WorkerDict pid=7) Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n    y\n" + oomLine
@@ -523,7 +520,7 @@ func (s *stage) flood(name string, reports int) {
 	}
 }
 
-// TestMemoryStaysSmall reads much, and what is dear to read.
+// TestMemoryStaysSmall reads much, and what is expensive to read.
 func TestMemoryStaysSmall(t *testing.T) {
 	s := newStage(t)
 	s.set("budget: {wall: 6s, cpu: 6s}\n")
@@ -537,14 +534,14 @@ func TestMemoryStaysSmall(t *testing.T) {
 	assert.Contains(t, o.log, "result=memory")
 }
 
-// TestAHealthyJobCostsLittle prints what the hook, all of its processes, costs beyond the scan of the same log, in processor
-// time. It holds the cost to a bound that only a blunder passes: the machine does other things as well.
+// TestAHealthyJobCostsLittle logs the processor time that the hook costs beyond a scan of the same log. The bound is
+// loose, because the machine may be busy.
 func TestAHealthyJobCostsLittle(t *testing.T) {
 	s := newStage(t)
 	path := s.file("job.err", strings.Repeat("step 1 loss 0.5\n", 10_000), user1)
 	s.env["SLURM_JOB_EXIT_CODE"] = "0"
 	hook, scan, wall := time.Hour, time.Hour, time.Hour
-	for range 20 {
+	for range 5 {
 		o := s.run()
 		hook, wall = min(hook, o.cpu), min(wall, o.took)
 		cmd := exec.Command(s.program, "--jobs=1", path)
@@ -556,7 +553,8 @@ func TestAHealthyJobCostsLittle(t *testing.T) {
 	assert.Empty(t, reports(t, s.dir))
 }
 
-// TestConfigurationsThatRootDidNotWrite are not followed: neither is anything else done then.
+// TestConfigurationsThatRootDidNotWrite checks that the hook does nothing with a configuration that it cannot trust
+// or read.
 func TestConfigurationsThatRootDidNotWrite(t *testing.T) {
 	t.Parallel()
 	for about, spoil := range map[string]func(s *stage){
@@ -588,7 +586,7 @@ func TestConfigurationsThatRootDidNotWrite(t *testing.T) {
 	assert.Empty(t, reports(t, s.dir), "no reports wanted")
 }
 
-// TestNothingIsPrintedWhateverTheArguments calls the hook wrongly: the node must not be drained for it.
+// TestNothingIsPrintedWhateverTheArguments calls the hook wrongly, which must not drain the node.
 func TestNothingIsPrintedWhateverTheArguments(t *testing.T) {
 	t.Parallel()
 	oomscan, err := program()
@@ -615,7 +613,6 @@ func TestNothingIsPrintedWhateverTheArguments(t *testing.T) {
 	require.Contains(t, string(out), "--check")
 }
 
-// TestTheChildIsNeverRoot would read with root's rights otherwise.
 func TestTheChildIsNeverRoot(t *testing.T) {
 	t.Parallel()
 	needRoot(t)

@@ -7,15 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"oomscan/parser/source"
 )
 
-// WrapperName is the name of the script that Install writes, and under which the program itself is the hook.
+// WrapperName is the name of the script that Install writes. Under this name, the program itself is the hook too.
 const WrapperName = "oomscan-epilog"
 
-// ConfigName is the name of the configuration that Install writes beside it.
+// ConfigName is the name of the configuration that Install writes next to it.
 const ConfigName = "epilog.yaml"
 
-// wrapper is what slurm.conf names: Slurm gives a hook no arguments.
+// wrapper is the script for slurm.conf, because Slurm passes no arguments to a hook.
 const wrapper = `#!/bin/sh
 # The Slurm hook of oomscan: Epilog=, EpilogSlurmctld= or TaskEpilog=. A hook that fails, hangs or prints drains the
 # node. This one never fails, prints nothing (but a TaskEpilog its finding, into the job's log), ends within 50 seconds
@@ -33,11 +35,11 @@ fi
 exit 0
 `
 
-// Install writes the wrapper and a configuration with nothing but comments into a folder, which is made if it is missing.
-// A configuration that is there stays as it is. program is the path of oomscan. It returns what it wrote.
+// Install writes the wrapper and a commented-out configuration into a folder, which it creates if necessary. It keeps
+// an existing configuration. program is the path of oomscan. It returns the files written.
 //
-// The folder must not be one whose files Slurm all runs (Epilog=/etc/slurm/epilog.d/*): it would run the configuration too, and
-// drain the node.
+// It refuses a folder in which Slurm may run all files (Epilog=/etc/slurm/epilog.d/*): Slurm would run the
+// configuration too, and drain the node.
 func Install(dir, program string) (written []string, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -49,8 +51,8 @@ func Install(dir, program string) (written []string, err error) {
 		return nil, err
 	}
 	script, config := filepath.Join(dir, WrapperName), filepath.Join(dir, ConfigName)
-	text := fmt.Sprintf(wrapper, shellWord(program), shellWord(config))
-	// Slurm may start it at any moment: it is never there in part.
+	text := fmt.Sprintf(wrapper, source.Quote(program), source.Quote(config))
+	// Slurm may start it at any moment, so it must never be incomplete.
 	if err := os.WriteFile(script+".new", []byte(text), 0o755); err != nil {
 		return nil, err
 	}
@@ -69,10 +71,7 @@ func Install(dir, program string) (written []string, err error) {
 	return append(written, config), errors.Join(err, f.Close())
 }
 
-// shellWord is a word for a shell.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// Unreachable says what keeps the job's users from starting a program, which the hook does as the user; empty: nothing.
+// Unreachable returns what prevents the job's users from starting a program, as the hook does; empty if nothing does.
 func Unreachable(program string) string {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// The scripts of Slurm that this is, by SLURM_SCRIPT_CONTEXT.
+// Values of SLURM_SCRIPT_CONTEXT.
 const (
-	onNode       = "epilog_slurmd"    // Epilog=: root, on each node, when the job's processes are gone
+	onNode       = "epilog_slurmd"    // Epilog=: root, on each node, after the job's processes are gone
 	onController = "epilog_slurmctld" // EpilogSlurmctld=: the user of slurmctld
-	inTask       = "epilog_task"      // TaskEpilog=: the job's user, when a task or the batch script is over
+	inTask       = "epilog_task"      // TaskEpilog=: the job's user, after a task or the batch script
 )
 
-// Job is what Slurm's environment says about the job that ended.
+// Job describes the job that ended, from Slurm's environment.
 type Job struct {
 	Context  string
 	ID       uint32
@@ -27,32 +27,32 @@ type Job struct {
 	Stderr   string // pattern; empty: the same file as Stdout
 	Batch    bool   // a batch script: it has logs
 	Node     string // this node's name in Slurm
-	First    string // the first node of the job, where the batch script ran
+	First    string // the job's first node, where the batch script ran
 	Names    Names
 	Started  time.Time // zero: unknown (before 23.02)
 	Restarts int
 
-	// ExitCode and DerivedEC are status words as of wait(2), of the batch script and of the worst step. Both are 0 also
-	// in jobs that were cancelled, requeued, preempted or ran out of time: then they say nothing.
+	// ExitCode and DerivedEC are wait(2) status words of the batch script and of the worst step. Both are 0 also if
+	// the job was canceled, requeued, preempted or out of time, so 0 proves nothing.
 	ExitCode, DerivedEC uint32
 	Conf                string // SLURM_CONF, for scontrol
 	Cluster             string
 
-	Step   string // of a task: the step's number; empty for the batch script
-	Procid string // of a task: its rank
+	Step   string // a task's step number; empty for the batch script
+	Procid string // a task's rank
 }
 
-// nobody is the group of those who have none.
+// nobody is the user and group without rights.
 const nobody = 65534
 
-// errNoJob says that the environment is not that of a Slurm script.
+// errNoJob means that the environment is not a Slurm script's.
 var errNoJob = errors.New("SLURM_JOB_ID is not set: not called by Slurm")
 
-// maxValue bounds a value of the environment that is used as a path or a name.
+// maxValue bounds environment values that are used as paths or names.
 const maxValue = 4096
 
-// fromEnv reads Slurm's environment. Everything in it is checked for form, and nothing is trusted: slurmd writes
-// it, but the paths, names and comments in it are the user's.
+// fromEnv reads Slurm's environment. It validates everything: slurmd sets it, but its paths, names and comments come
+// from the user.
 func fromEnv(env func(string) string, hostname string) (Job, error) {
 	get := func(key string) string {
 		if v := env(key); len(v) <= maxValue && !strings.ContainsRune(v, 0) {
@@ -76,11 +76,11 @@ func fromEnv(env func(string) string, hostname string) (Job, error) {
 		return j, errors.New("SLURM_JOB_UID is no number")
 	}
 	if j.GID, ok = number("SLURM_JOB_GID"); !ok {
-		j.GID = nobody // a batch task's own environment has none
+		j.GID = nobody // missing in a batch task's environment
 	}
 	j.User, j.WorkDir = get("SLURM_JOB_USER"), get("SLURM_JOB_WORK_DIR")
 	j.Stdout, j.Stderr = get("SLURM_JOB_STDOUT"), get("SLURM_JOB_STDERR")
-	// Only a batch script has a standard input; new versions tell its output always.
+	// Only a batch script has a standard input; new versions always set its output.
 	j.Batch = env("SLURM_JOB_STDIN") != "" || env("SLURM_JOB_STDOUT") != "" || env("SLURM_JOB_STDERR") != ""
 	for _, key := range []string{"SLURM_JOB_NODELIST", "SLURM_NODELIST"} {
 		if list := get(key); j.First == "" {
@@ -113,24 +113,24 @@ func fromEnv(env func(string) string, hostname string) (Job, error) {
 	return j, nil
 }
 
-// Reports says whether this is the node that reports on the job's logs: the first one. Where the list of nodes can't be
-// read, each does: the first to write its report wins.
+// Reports reports whether this is the first node, which reports on the job's logs. If the node list can't be read,
+// each node does, and the first to write its report wins.
 func (j *Job) Reports() bool { return j.First == "" || j.Node == "" || j.First == j.Node }
 
-// sigOOM is what Slurm puts in the place of a status when a step's control group had an OOM kill: 253, which wait(2)
-// would read as signal 125. A script's own `exit 253` is 64768. Slurm 17.11 to 26.05.
+// sigOOM is Slurm's status if a step's control group had an OOM kill: 253, which wait(2) would read as signal 125. A
+// script's own `exit 253` is 64768. Slurm 17.11 to 26.05.
 const sigOOM = 253
 
-// OutOfMemory says whether Slurm itself says that memory ran out.
+// OutOfMemory reports whether Slurm says that memory ran out.
 func (j *Job) OutOfMemory() bool { return j.ExitCode == sigOOM || j.DerivedEC == sigOOM }
 
-// Failed says whether a status is that of a failure. A job without one may have failed all the same: see Job.ExitCode.
+// Failed reports whether a status is a failure's. A job may also fail without one: see Job.ExitCode.
 func (j *Job) Failed() bool { return j.ExitCode != 0 || j.DerivedEC != 0 }
 
-// status prints a status word as scontrol does.
+// status formats a status word as scontrol does.
 func status(word uint32) string { return fmt.Sprintf("%d:%d", word>>8&0xff, word&0x7f) }
 
-// word is what Slurm says about the end of the job, in the words of scontrol: the parser knows them.
-func (j *Job) word() string {
+// exitCodes returns the job's exit codes in scontrol's format, which the parser knows.
+func (j *Job) exitCodes() string {
 	return fmt.Sprintf("JobId=%d ExitCode=%s DerivedExitCode=%s\n", j.ID, status(j.ExitCode), status(j.DerivedEC))
 }

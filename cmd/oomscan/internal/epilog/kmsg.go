@@ -4,30 +4,30 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
+
+	"oomscan/parser/lazyre"
 )
 
-// Bounds of what is read of the kernel's log.
+// Limits for the kernel's log.
 const (
-	maxKmsg   = 32 << 20  // bytes: more than any ring that is configured
+	maxKmsg   = 32 << 20  // bytes: more than any configured ring buffer
 	maxBlock  = 256 << 10 // bytes of one report of the OOM killer
-	maxKernel = 512 << 10 // bytes of all of this job's reports together
+	maxKernel = 512 << 10 // bytes of all reports about this job
 )
 
-// kernelFile is the name under which reports quote the kernel's log.
+// kernelFile is the name of the kernel's log in reports.
 const kernelFile = "/dev/kmsg"
 
-// kernelLog picks the OOM killer's reports about one job out of the records of /dev/kmsg. Other users' jobs are on the
-// same node: only reports whose victim was in this job's control group leave this type.
+// kernelLog selects the OOM killer's reports about one job from /dev/kmsg. Other users' jobs run on the same node, so
+// it keeps only reports with a victim in this job's control group.
 type kernelLog struct {
-	group []byte // "/job_17/": cgroup v1 and v2 have it in the path of the job's tasks
-	end   []byte // "/job_17,": when the victim was in none of its steps
+	group []byte // "/job_17/", in the path of the job's tasks in cgroup v1 and v2
+	end   []byte // "/job_17,", if the victim was in none of its steps
 	uid   []byte // ",uid=1000"
-	node  string // this node: a build for several slurmd a machine has it in the path; empty: any
-	after uint64 // sequence numbers up to this one belong to an earlier run of the job
+	node  string // this node's name, which is in the path if a machine runs several slurmd; empty: any
+	after uint64 // records up to this sequence number belong to an earlier run of the job
 	since time.Duration
 
 	block   []byte
@@ -51,12 +51,12 @@ var (
 	victim     = []byte("Killed process ")
 )
 
-// record takes one record of /dev/kmsg: "6,339,5140900,-;text", with further lines that are the device's. It keeps the
-// block between "invoked oom-killer" and "Killed process" until it is known whose it is.
+// record reads a record of /dev/kmsg: "6,339,5140900,-;text", possibly followed by lines about the device. It keeps
+// the block from "invoked oom-killer" to "Killed process" until the victim is known.
 func (k *kernelLog) record(rec []byte) {
 	level, rest, ok := decimalField(rec)
 	if !ok || level>>3 != 0 {
-		return // written by a program, not by the kernel: anybody may forge these
+		return // written by a program, so anybody may have forged it
 	}
 	seq, rest, ok := decimalField(rest)
 	if !ok {
@@ -79,7 +79,7 @@ func (k *kernelLog) record(rec []byte) {
 	case bytes.Contains(text, invoked):
 		k.block, k.open, k.thisJob = k.block[:0], true, false
 	case bytes.Contains(text, constraint):
-		k.thisJob = bytes.HasSuffix(text, k.uid) && k.within(text)
+		k.thisJob = bytes.HasSuffix(text, k.uid) && k.inGroup(text)
 		k.open = k.open || k.thisJob
 	case !k.open:
 		return
@@ -103,15 +103,13 @@ func decimalField(b []byte) (n uint64, rest []byte, ok bool) {
 	return n, rest, ok && err == nil
 }
 
-// groupNode is the node in the path of a control group, in builds for several slurmd a machine: /slurm_node01/uid_7/job_8
-// (cgroup v1), /system.slice/node01_slurmstepd.scope/job_8 (v2).
-var groupNode = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
-})
+// groupNode matches the node in the path of a control group, where a machine runs several slurmd:
+// /slurm_node01/uid_7/job_8 (cgroup v1), /system.slice/node01_slurmstepd.scope/job_8 (v2).
+var groupNode = lazyre.New(`^/slurm_([^/]+)/|/([^/]+)_slurmstepd\.scope/`)
 
-// within says whether the path of the victim's control group has the job in it, on this node. The name of the program
-// comes behind the path and is the user's.
-func (k *kernelLog) within(text []byte) bool {
+// inGroup reports whether the victim's control group is the job's, on this node. The program's name after the path is
+// chosen by the user.
+func (k *kernelLog) inGroup(text []byte) bool {
 	_, path, ok := bytes.Cut(text, []byte("task_memcg="))
 	if !ok {
 		return false

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readKernel reads the records of the kernel's log that are there now. It waits for none. A record costs a system call, and a
-// node has thousands of them: a look at the whole tells whether any is worth it.
+// readKernel reads the available records of the kernel's log, without waiting. Each record costs a system call and a
+// node has thousands, so it first checks whether any of them is relevant.
 func readKernel(path string, k *kernelLog) error {
-	if !k.mentioned() {
+	if !k.mayMention() {
 		return nil
 	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -18,11 +18,11 @@ func readKernel(path string, k *kernelLog) error {
 		return err
 	}
 	defer unix.Close(fd)
-	buf := make([]byte, 16<<10) // the kernel's own limit of a record with its dictionary is below
+	buf := make([]byte, 16<<10) // larger than the kernel's limit for a record
 	for total := 0; total < maxKmsg; {
 		n, err := unix.Read(fd, buf)
 		switch {
-		case errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EINTR): // overwritten meanwhile: the next one is there
+		case errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EINTR): // overwritten: continue with the next one
 			total++
 			continue
 		case errors.Is(err, unix.EAGAIN) || err == nil && n == 0:
@@ -36,14 +36,14 @@ func readKernel(path string, k *kernelLog) error {
 	return nil
 }
 
-// The actions of syslog(2).
+// Actions of syslog(2).
 const (
 	actionReadAll    = 3
 	actionSizeBuffer = 10
 )
 
-// mentioned says whether the kernel's log may name the job.
-func (k *kernelLog) mentioned() bool {
+// mayMention reports whether the kernel's log may contain the job.
+func (k *kernelLog) mayMention() bool {
 	n, err := unix.Klogctl(actionSizeBuffer, nil)
 	if err != nil || n <= 0 {
 		return true

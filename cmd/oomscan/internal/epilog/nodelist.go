@@ -6,8 +6,8 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// firstHost is the first name of Slurm's list of nodes: node01 of "node[01-04],gpu7", a3b2 of "a[3,5-7]b[2-4]". Empty when
-// the list can't be read.
+// firstHost returns the first name in a Slurm node list: node01 for "node[01-04],gpu7", a3b2 for "a[3,5-7]b[2-4]". It
+// returns "" if it can't read the list.
 func firstHost(list string) string {
 	var b strings.Builder
 	for list != "" {
@@ -37,7 +37,7 @@ func firstHost(list string) string {
 	return ""
 }
 
-// hostName says that s can be the name of a node: it goes into file names and records.
+// hostName reports whether s is a valid node name; it is used in file names and records.
 func hostName(s string) bool {
 	if s == "" || len(s) > 253 || s[0] == '.' || s[0] == '-' {
 		return false

@@ -15,23 +15,23 @@ var (
 	errOwner  = errors.New("another user's file")
 )
 
-// kernelFiles are file systems whose files look regular, and whose content is made up when they are read: it may be this
-// process's own secrets, it may have no end, and to read it may have effects.
+// kernelFiles are file systems with files that look regular but are generated when they are read: they may contain
+// this process's secrets, be endless, or have side effects.
 var kernelFiles = []int64{
 	unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
 	unix.SECURITYFS_MAGIC, unix.SELINUX_MAGIC, unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.EFIVARFS_MAGIC, unix.BINFMTFS_MAGIC,
 	unix.DEVPTS_SUPER_MAGIC,
 }
 
-// openFile opens a log for reading: a regular file of that user, on a file system that holds files. It neither waits nor
-// has effects, whatever the path leads to: FIFO, device, terminal. Call it as the user; links says that
-// a symbolic link at the end of the path is followed.
+// openFile opens a log for reading: a regular file of that user, on a file system for files. It neither waits nor has
+// side effects, even if the path leads to a FIFO, device or terminal. It must run as the user. links allows a
+// symbolic link at the end of the path.
 func openFile(path string, uid uint32, links bool) (*os.File, *unix.Stat_t, error) {
 	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	if !links {
 		flags |= unix.O_NOFOLLOW
 	}
-	// A look before: to open a device is an effect of its own.
+	// Check first, because opening a device has side effects.
 	var st unix.Stat_t
 	stat := unix.Lstat
 	if links {

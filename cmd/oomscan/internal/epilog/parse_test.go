@@ -1,7 +1,6 @@
 package epilog
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,43 +9,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func configSource(t *testing.T) string {
-	b, err := os.ReadFile("config.go")
-	require.NoError(t, err)
-	return string(b)
-}
-
-// TestPatternsAsSlurmExpandsThem has what Slurm 22.05.8 made of patterns in batch jobs.
+// TestPatternsAsSlurmExpandsThem contains what Slurm 22.05.8 made of patterns in batch jobs.
 func TestPatternsAsSlurmExpandsThem(t *testing.T) {
 	t.Parallel()
-	plain := Names{Job: 39, Array: "39", Task: noTask, User: "alice", Name: "weird", Host: "vm", Node: "node01", Restarts: "1", SLUID: "s9"}
+	single := Names{Job: 39, Array: "39", Task: noTask, User: "alice", Name: "weird", Host: "vm", Node: "node01", Restarts: "1", SLUID: "s9"}
 	array := Names{Job: 42, Array: "41", Task: "12", User: "alice", Name: "a b/c", Host: "vm", Node: "node01"}
 	bare := Names{Job: 7, User: "alice", Host: "vm", Node: "node01"}
 	for _, x := range []struct {
 		pattern string
 		names   *Names
 		want    string
-		later   string // by the rules of new versions; empty: the same
+		later   string // with the rules of new versions; empty: the same
 	}{
-		{"out/%u-%x_%4j-%A-%a-%N-%n-%t-%s-%J-%%-%q.out", &plain, "out/alice-weird_0039-39-4294967294-vm-0-0-batch-39-%-%q.out", "out/alice-weird_0039-39-4294967294-node01-0-0-batch-39-%-%q.out"},
+		{"out/%u-%x_%4j-%A-%a-%N-%n-%t-%s-%J-%%-%q.out", &single, "out/alice-weird_0039-39-4294967294-vm-0-0-batch-39-%-%q.out", "out/alice-weird_0039-39-4294967294-node01-0-0-batch-39-%-%q.out"},
 		{"arr-%A_%3a-%b-%j.out", &array, "arr-41_012-%b-42.out", "arr-41_012-2-42.out"},
-		{`a\%j.out`, &plain, "a%j.out", ""},
-		{`\%x\n`, &plain, "%xn", ""},
+		{`a\%j.out`, &single, "a%j.out", ""},
+		{`\%x\n`, &single, "%xn", ""},
 		{"%x.err", &array, "a b/c.err", ""},
 		{"nl\n%j.out", &Names{Job: 31}, "nl\n31.out", ""},
-		{"%20j %10j %0j", &plain, "0000000039 0000000039 39", ""},
-		{"%99999999999999999999j", &plain, "0000000039", ""},
-		{"%5u|%5x|%5s|%5N", &plain, "alice|weird|batch|vm", "alice|weird|batch|node01"},
-		{"%r-%S", &plain, "%r-%S", "1-s9"},
-		{"100%", &plain, "100%", ""},
-		{"%12", &plain, "%12", ""},
-		{"%", &plain, "%", ""},
-		{"%%j", &plain, "%j", ""},
-		{"%5q%j", &plain, "%5q39", ""},
-		{"%é%j", &plain, "%é39", ""},
+		{"%20j %10j %0j", &single, "0000000039 0000000039 39", ""},
+		{"%99999999999999999999j", &single, "0000000039", ""},
+		{"%5u|%5x|%5s|%5N", &single, "alice|weird|batch|vm", "alice|weird|batch|node01"},
+		{"%r-%S", &single, "%r-%S", "1-s9"},
+		{"100%", &single, "100%", ""},
+		{"%12", &single, "%12", ""},
+		{"%", &single, "%", ""},
+		{"%%j", &single, "%j", ""},
+		{"%5q%j", &single, "%5q39", ""},
+		{"%é%j", &single, "%é39", ""},
 		{"%x-%A_%a.err", &bare, "\x00-\x00_\x00.err", ""},
 		{"%3a", &bare, "\x00", ""},
-		{"", &plain, "", ""},
+		{"", &single, "", ""},
 	} {
 		assert.Equal(t, x.want, expand(x.pattern, x.names, false), "%q", x.pattern)
 		if x.later == "" {
@@ -71,7 +64,7 @@ func FuzzExpand(f *testing.F) {
 		if !strings.ContainsAny(pattern, `%\`) {
 			require.Equal(t, pattern, known)
 		}
-		if settles(pattern) {
+		if hasJobID(pattern) {
 			other := expand(pattern, &Names{Job: job/2 + 100_000, User: "u", Host: "h", Node: "n", Restarts: "0", SLUID: "s"}, later)
 			require.NotEqual(t, other, expand(pattern, &Names{Job: 7, User: "u", Host: "h", Node: "n", Restarts: "0", SLUID: "s"}, later))
 		}
@@ -130,7 +123,7 @@ func FuzzFirstHost(f *testing.F) {
 	})
 }
 
-// TestTheRecordOfAJob reads what a genuine scontrol printed, and what a job's name makes of it.
+// TestTheRecordOfAJob reads real output of scontrol, and what a job's name can make of it.
 func TestTheRecordOfAJob(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -181,7 +174,7 @@ func FuzzJobRecord(f *testing.F) {
 	})
 }
 
-// environ is Slurm's environment as env(1) printed it, for lookups.
+// environ looks up variables in env(1)'s output.
 func environ(text string) func(string) string {
 	return func(key string) string {
 		for line := range strings.Lines(text) {
@@ -193,7 +186,7 @@ func environ(text string) func(string) string {
 	}
 }
 
-func TestWhatTheEnvironmentTells(t *testing.T) {
+func TestEnvironmentOfAJob(t *testing.T) {
 	t.Parallel()
 	const oom = `SLURMD_NODENAME=node01
 SLURM_CLUSTER_NAME=throwaway
@@ -223,7 +216,7 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmd
 	}, j)
 	assert.True(t, j.OutOfMemory())
 	assert.True(t, j.Reports())
-	assert.Equal(t, "JobId=4 ExitCode=0:125 DerivedExitCode=0:0\n", j.word())
+	assert.Equal(t, "JobId=4 ExitCode=0:125 DerivedExitCode=0:0\n", j.exitCodes())
 
 	j = read("SLURM_NODELIST=node[01-02]\nSLURMD_NODENAME=node02\n")
 	assert.False(t, j.Reports(), "the second of two nodes")
@@ -233,7 +226,7 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmd
 
 	j = read("SLURM_JOB_EXIT_CODE=0\nSLURM_JOB_DERIVED_EC=253\n")
 	assert.True(t, j.OutOfMemory(), "a step")
-	assert.Equal(t, "JobId=4 ExitCode=0:0 DerivedExitCode=0:125\n", j.word())
+	assert.Equal(t, "JobId=4 ExitCode=0:0 DerivedExitCode=0:125\n", j.exitCodes())
 	for _, code := range []string{"0", "9", "64768", "35072", "256"} {
 		j = read("SLURM_JOB_EXIT_CODE=" + code + "\n")
 		assert.False(t, j.OutOfMemory(), code)
@@ -266,11 +259,11 @@ func FuzzEnvironment(f *testing.F) {
 		require.True(t, j.Node == "" || hostName(j.Node))
 		require.True(t, j.First == "" || hostName(j.First))
 		require.LessOrEqual(t, len(j.Stderr), maxValue)
-		require.NotContains(t, j.word()[:len(j.word())-1], "\n")
+		require.NotContains(t, j.exitCodes()[:len(j.exitCodes())-1], "\n")
 	})
 }
 
-// kernelRecords are records as /dev/kmsg hands them out: one OOM kill in a step of job 8 of user 2001.
+// kernelRecords returns records of /dev/kmsg with one OOM kill in a step of a user's job.
 func kernelRecords(job, uid string) []string {
 	return []string{
 		"6,900,4359000000,-;eth0: link up\n SUBSYSTEM=net\n DEVICE=n2\n",

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// unknown stands in an expanded path for a part that is not known. It can't be in a path of its own.
+// unknown replaces unknown parts of an expanded path. It can't occur in a real path.
 const unknown = "\x00"
 
-// noTask is what %a becomes in a job that is no task of an array (Slurm's NO_VAL).
+// noTask is %a outside arrays (Slurm's NO_VAL).
 const noTask = "4294967294"
 
-// Names are what the patterns in the name of an output file stand for. Empty strings are unknown, but for those that
-// say otherwise.
+// Names are the values of the patterns in an output file's name. Empty strings are unknown, unless noted.
 type Names struct {
 	Job      uint32 // 0: unknown
-	Array    string // the array's job id; the job's own id where it is no task of an array
-	Task     string // noTask where it is none
+	Array    string // the array's job id; outside arrays, the job's own
+	Task     string // noTask outside arrays
 	User     string
 	Name     string // of the job
 	Host     string // short name of the first node's machine
@@ -25,9 +24,9 @@ type Names struct {
 	SLUID    string
 }
 
-// expand puts names into a pattern of sbatch's --output or --error as slurmstepd does, for a batch job. What is not
-// known becomes [unknown]. later chooses the rules of new versions: %b since 24.11, %N of 25.11, %r and %S; the others
-// leave the first two alone and make %N the machine's name.
+// expand expands a pattern of sbatch's --output or --error for a batch job, as slurmstepd does. Unknown values become
+// [unknown]. later selects the rules of new versions: %b since 24.11, %N of 25.11, %r and %S; older ones do not know
+// the others and expand %N to the machine's name.
 //
 // Source: Slurm 22.05.8 and 26.05 src/slurmd/slurmstepd/fname.c; tried on 22.05.8.
 func expand(pattern string, n *Names, later bool) string {
@@ -57,7 +56,7 @@ func expand(pattern string, n *Names, later bool) string {
 	}
 }
 
-// value is what one letter stands for; number says that a width applies, known that it is a pattern at all.
+// value returns the value of a letter. number means that a width applies, known that the letter is a pattern at all.
 func (n *Names) value(letter byte, later bool) (value string, number, known bool) {
 	switch letter {
 	case '%':
@@ -68,22 +67,22 @@ func (n *Names) value(letter byte, later bool) (value string, number, known bool
 		}
 		return strconv.FormatUint(uint64(n.Job), 10), true, true
 	case 'A':
-		return or(n.Array), true, true
+		return orUnknown(n.Array), true, true
 	case 'a':
-		return or(n.Task), true, true
+		return orUnknown(n.Task), true, true
 	case 'u':
-		return or(n.User), false, true
+		return orUnknown(n.User), false, true
 	case 'x':
-		return or(n.Name), false, true
+		return orUnknown(n.Name), false, true
 	case 'n', 't':
 		return "0", true, true
 	case 's':
 		return "batch", false, true
 	case 'N':
 		if later {
-			return or(n.Node), false, true
+			return orUnknown(n.Node), false, true
 		}
-		return or(n.Host), false, true
+		return orUnknown(n.Host), false, true
 	}
 	if !later {
 		return "", false, false
@@ -96,21 +95,21 @@ func (n *Names) value(letter byte, later bool) (value string, number, known bool
 		}
 		return strconv.FormatUint(task%10, 10), true, true
 	case 'r':
-		return or(n.Restarts), true, true
+		return orUnknown(n.Restarts), true, true
 	case 'S':
-		return or(n.SLUID), false, true
+		return orUnknown(n.SLUID), false, true
 	}
 	return "", false, false
 }
 
-func or(s string) string {
+func orUnknown(s string) string {
 	if s == "" {
 		return unknown
 	}
 	return s
 }
 
-// maxWidth is the most that slurmstepd pads a number to.
+// maxWidth is the largest width to which slurmstepd pads a number.
 const maxWidth = 10
 
 func pad(value, width string) string {
@@ -124,7 +123,7 @@ func pad(value, width string) string {
 	return strings.Repeat("0", max(0, w-len(value))) + value
 }
 
-// absolute makes a path that may be relative to the job's working directory absolute.
+// absolute resolves a path relative to the job's working directory.
 func absolute(path, dir string) string {
 	if path == "" || strings.HasPrefix(path, "/") || !strings.HasPrefix(dir, "/") {
 		return path
@@ -132,7 +131,7 @@ func absolute(path, dir string) string {
 	return strings.TrimSuffix(dir, "/") + "/" + path
 }
 
-// matches says whether a name fits one in which some parts are unknown.
+// matches reports whether a name matches one with unknown parts.
 func matches(wild, name string) bool {
 	parts := strings.Split(wild, unknown)
 	if len(parts) == 1 {
@@ -153,12 +152,13 @@ func matches(wild, name string) bool {
 	return true
 }
 
-// siblings is a pattern with everything unknown that differs from job to job of the same script.
-func siblings(pattern string) string {
+// siblingPattern expands a pattern so that it matches all jobs of the same script.
+func siblingPattern(pattern string) string {
 	return expand(pattern, &Names{}, true)
 }
 
-// settles says whether a pattern names the job's number: then no other job's file fits it, whatever else is unknown.
-func settles(pattern string) bool {
+// hasJobID reports whether a pattern contains the job's id: then no other job's file matches, whatever else is
+// unknown.
+func hasJobID(pattern string) bool {
 	return expand(pattern, &Names{Job: 1}, true) != expand(pattern, &Names{Job: 2}, true)
 }

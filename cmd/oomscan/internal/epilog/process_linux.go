@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of what the hook waits for.
+// Limits for other programs.
 const (
 	groupsLimit   = 2 * time.Second
 	scontrolLimit = 2 * time.Second
@@ -27,30 +27,30 @@ const (
 	maxOutput     = 1 << 20
 )
 
-// errOutput is the end of a program that prints without end.
+// errOutput ends a program that prints too much.
 var errOutput = errors.New("it printed too much")
 
-// capped keeps the beginning of what a program prints.
-type capped struct {
+// limitedBuffer keeps a program's output up to a limit.
+type limitedBuffer struct {
 	buf  bytes.Buffer
 	most int
 }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *limitedBuffer) Write(p []byte) (int, error) {
 	if c.buf.Len()+len(p) > c.most {
 		return 0, errOutput
 	}
 	return c.buf.Write(p)
 }
 
-// execute runs a program in a session of its own, with a fixed environment and pipes of its own, and kills it after the
-// limit. It returns what it wrote to its standard output. A program that does not even die then, in a file system that
-// hangs, is left behind: nothing that the hook waits for depends on it.
+// execute runs a program in its own session, with a fixed environment, and kills it after the limit. It returns its
+// standard output. A program that hangs in a file system and does not even die then is left behind; the hook does not
+// depend on it.
 func (h *Hook) execute(limit time.Duration, cmd *exec.Cmd, most int) ([]byte, error) {
-	// The signal at the parent's death is tied to the thread that started the child.
+	// The parent-death signal is tied to the thread that started the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	out := &capped{most: most}
+	out := &limitedBuffer{most: most}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, nil, "/"
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -74,7 +74,7 @@ func (h *Hook) execute(limit time.Duration, cmd *exec.Cmd, most int) ([]byte, er
 		select {
 		case <-done:
 		case <-time.After(500 * time.Millisecond):
-			return nil, errors.New("it hangs and can't be killed") // it may still write: what it wrote is not looked at
+			return nil, errors.New("it hangs and can't be killed") // its output is not used, because it may still write
 		}
 		err = fmt.Errorf("not done after %v", limit)
 	}
@@ -82,13 +82,13 @@ func (h *Hook) execute(limit time.Duration, cmd *exec.Cmd, most int) ([]byte, er
 	return out.buf.Bytes(), err
 }
 
-// environment is all that a program gets: nothing of Slurm's or of a user's.
+// environment is a program's whole environment: nothing from Slurm or a user.
 func environment(more ...string) []string {
 	return append([]string{"PATH=/usr/bin:/bin", "LC_ALL=C"}, more...)
 }
 
-// child starts this program anew as the job's user and hands it the request. Without root it is the user already, and
-// does the work itself.
+// child runs this program as the job's user and passes it the request. Without root, it is that user already and does
+// the work itself.
 func (h *Hook) child(r *request, root bool) (answer, error) {
 	if !root {
 		return serve(r), nil
@@ -104,9 +104,9 @@ func (h *Hook) child(r *request, root bool) (answer, error) {
 	if gid == 0 || gid == 1<<32-1 {
 		gid = nobody
 	}
-	// The user may have used up the processes that he may have; root's limit goes to the child.
+	// The user may have reached the limit of processes; the child inherits root's.
 	if unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}) != nil {
-		var l unix.Rlimit // in a container root may not have the right to raise it
+		var l unix.Rlimit // in a container, root may not be allowed to raise it
 		if unix.Getrlimit(unix.RLIMIT_NPROC, &l) == nil {
 			l.Cur = l.Max
 			if err := unix.Setrlimit(unix.RLIMIT_NPROC, &l); err != nil {
@@ -124,14 +124,14 @@ func (h *Hook) child(r *request, root bool) (answer, error) {
 	return readAnswer(out)
 }
 
-// groups are the groups of a user, as the system's name service tells: a log may be readable by a project's group alone.
-// The group of root is left out.
+// groups returns a user's groups from the system's name service, because a log may be readable only by a project's
+// group. It leaves out root's group.
 func (h *Hook) groups(uid, gid uint32) []uint32 {
 	groups := []uint32{gid}
 	cmd := &exec.Cmd{Path: "/usr/bin/id", Args: []string{"id", "-G", "--", strconv.FormatUint(uint64(uid), 10)}, Env: environment()}
 	out, err := h.execute(groupsLimit, cmd, 64<<10)
 	if err != nil {
-		return groups // a user that the name service does not know
+		return groups // unknown to the name service
 	}
 	for _, f := range strings.Fields(string(out)) {
 		if g, err := strconv.ParseUint(f, 10, 32); err == nil && g != 0 && !slices.Contains(groups, uint32(g)) {
@@ -141,8 +141,9 @@ func (h *Hook) groups(uid, gid uint32) []uint32 {
 	return groups
 }
 
-// tool is the path of one of Slurm's programs: as configured, beside the daemon that called, or where packages put it.
-func tool(configured, name string) (string, error) {
+// toolPath returns the path of one of Slurm's programs: as configured, next to the calling daemon, or where packages
+// install it.
+func toolPath(configured, name string) (string, error) {
 	if configured != auto {
 		return configured, nil
 	}
@@ -158,7 +159,7 @@ func tool(configured, name string) (string, error) {
 	return "", fmt.Errorf("no %s found", name)
 }
 
-// slurmEnv is what Slurm's programs need to know.
+// slurmEnv is the environment of Slurm's programs.
 func (h *Hook) slurmEnv() []string {
 	if h.job.Conf == "" {
 		return environment()
@@ -172,9 +173,9 @@ func (h *Hook) slurmTool(limit time.Duration, path string, args ...string) ([]by
 	return h.execute(limit, cmd, maxOutput)
 }
 
-// scontrol asks slurmctld for what the environment does not tell of this job.
+// scontrol asks slurmctld for what is not in the environment.
 func (h *Hook) scontrol() (record, error) {
-	path, err := tool(h.config.Scontrol, "scontrol")
+	path, err := toolPath(h.config.Scontrol, "scontrol")
 	if err != nil {
 		return record{}, err
 	}
@@ -189,13 +190,13 @@ func (h *Hook) scontrol() (record, error) {
 	return r, nil
 }
 
-// maxComment is what the accounting's column for an AdminComment holds.
+// maxComment is the size of the accounting's AdminComment column.
 const maxComment = 65535
 
-// comment puts the finding into the accounting. scontrol's own comment is refused for a job that has ended. A comment that
-// is there is never lost: where it cannot be read nothing is written.
+// comment stores the finding in the accounting, because scontrol rejects comments for jobs that have ended. It never
+// loses an existing comment: if it cannot read it, it writes nothing.
 func (h *Hook) comment(text string) error {
-	path, err := tool(h.config.Sacctmgr, "sacctmgr")
+	path, err := toolPath(h.config.Sacctmgr, "sacctmgr")
 	if err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func (h *Hook) comment(text string) error {
 	if err != nil {
 		return fmt.Errorf("the comment that is there cannot be read: %w", err)
 	}
-	text, err = joined(strings.TrimRight(string(out), "\n"), text, h.config.Comment)
+	text, err = mergeComment(strings.TrimRight(string(out), "\n"), text, h.config.Comment)
 	if text == "" {
 		return err
 	}
@@ -217,8 +218,8 @@ func (h *Hook) comment(text string) error {
 	return err
 }
 
-// joined is the comment to write in the place of an old one, empty to leave that as it is.
-func joined(old, text, choice string) (string, error) {
+// mergeComment returns the comment that replaces an old one, or "" to keep the old one.
+func mergeComment(old, text, choice string) (string, error) {
 	switch {
 	case old == "":
 		return text, nil

@@ -7,18 +7,18 @@ import (
 
 // record is what only `scontrol show job -o ID` knows.
 type record struct {
-	Array, Task string // of an array's task; empty in other jobs
+	Array, Task string // of an array's task; otherwise empty
 	Name        string
-	Rest        map[string]string // the other fields, which a job's name can forge: for an admin's eyes only
+	Rest        map[string]string // the other fields. A job's name can forge them, so they are only shown to administrators
 }
 
-// maxName is how much of a job's name is taken; Slurm's own limit is lower.
+// maxName bounds a job's name; Slurm's own limit is lower.
 const maxName = 1024
 
-// jobRecord finds the record of a job in the output of scontrol. user and uid end the name in it: behind "JobName=" a job
-// can write what it wants, records of other jobs too, so nothing behind the name is looked at for more than show.
+// jobRecord finds a job's record in scontrol's output. The user's name and uid mark the end of the job's name. A job
+// can put anything into its name, even other jobs' records, so fields after the name are not trusted.
 //
-// Asked for an array's own number, scontrol prints all tasks of the array.
+// For an array's own id, scontrol prints all its tasks.
 func jobRecord(out string, job, uid uint32) (record, bool) {
 	id := strconv.FormatUint(uint64(job), 10)
 	begin := "JobId=" + id + " "
@@ -46,7 +46,7 @@ func jobRecord(out string, job, uid uint32) (record, bool) {
 	if r.Array == "" || r.Task == "" {
 		r.Array, r.Task = "", ""
 	}
-	name, rest := ended(rest, "("+strconv.FormatUint(uint64(uid), 10)+")")
+	name, rest := cutName(rest, "("+strconv.FormatUint(uint64(uid), 10)+")")
 	if len(name) > maxName {
 		return record{}, false
 	}
@@ -60,8 +60,8 @@ func jobRecord(out string, job, uid uint32) (record, bool) {
 	return r, true
 }
 
-// ended cuts a job's name where " UserId=NAME(uid)" begins.
-func ended(s, uid string) (name, rest string) {
+// cutName cuts a job's name off before " UserId=NAME(uid)".
+func cutName(s, uid string) (name, rest string) {
 	const key = " UserId="
 	for at := 0; ; {
 		i := strings.Index(s[at:], key)
@@ -78,7 +78,7 @@ func ended(s, uid string) (name, rest string) {
 	}
 }
 
-// decimal is s if it is a number as Slurm writes it, else empty.
+// decimal returns s if it is a 32-bit decimal number, otherwise "".
 func decimal(s string) string {
 	if _, err := strconv.ParseUint(s, 10, 32); err != nil {
 		return ""

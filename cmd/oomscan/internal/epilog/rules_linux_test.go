@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheHookReadsThePackOfItsConfiguration reads a log whose failure only a pack knows.
+// TestTheHookReadsThePackOfItsConfiguration reads a log with a failure that only a pack knows.
 func TestTheHookReadsThePackOfItsConfiguration(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "a.yaml")
@@ -28,7 +28,7 @@ func TestTheHookReadsThePackOfItsConfiguration(t *testing.T) {
 			t.Parallel()
 			cfg := Defaults()
 			cfg.Rules = c.rules
-			cfg.Budget.CPU, cfg.Budget.Memory = Duration(time.Hour), 64<<30 // other tests of this process use both
+			cfg.Budget.CPU, cfg.Budget.Memory = Duration(time.Hour), 64<<30 // other tests in this process use both
 			m := newMeter(cfg.Budget)
 			defer m.close()
 			w := worker{request: &request{Config: cfg}, meter: m, scan: newScan(m, 7)}

@@ -17,35 +17,35 @@ import (
 	"oomscan/remedies"
 )
 
-// slurmWord is the name under which reports quote what Slurm's environment says about the end of the job.
+// slurmWord is the source of Slurm's exit codes in reports.
 const slurmWord = "Slurm's exit codes"
 
-// scan reads one job's logs: the same way as the command does, parser to classifier to report, but through descriptors
-// that [openFile] checked, and within a budget.
+// scan reads one job's logs as the command does, from parser to classifier to report, but through file descriptors
+// that [openFile] has checked, and within a budget.
 type scan struct {
-	meter     *meter
-	collector *classifier.Collector
-	inputs    []report.Input
-	notes     []string // for the reader of the report
-	ended     bool     // a log says that the job was cancelled
-	vague     bool     // there are lines whose numbers are not known
-	job       string
-	guides    []remedies.Guide // of the administrator's own
+	meter      *meter
+	collector  *classifier.Collector
+	inputs     []report.Input
+	notes      []string // for the report's reader
+	cancelled  bool     // a log says that the job was cancelled
+	unnumbered bool     // some lines have unknown numbers
+	job        string
+	guides     []remedies.Guide // the administrator's own
 }
 
 func newScan(m *meter, job uint32) *scan {
 	return &scan{meter: m, collector: classifier.NewCollector(), job: strconv.FormatUint(uint64(job), 10)}
 }
 
-// log reads one of the job's own logs from an offset on.
+// log reads one of the job's own logs, beginning at from.
 func (s *scan) log(l *logFile, from int64) {
 	in, note := s.meter.file(l.path, l.File, from, l.stat.Size, func(o parser.Observation) {
 		if e, ok := o.(parser.Event); ok && e.Kind == parser.JobCancelled {
-			s.ended = true
+			s.cancelled = true
 		}
 		s.add(o)
 	})
-	s.took(in, note, l.path)
+	s.addInput(in, note, l.path)
 	if from > 0 {
 		s.notes = append(s.notes, l.path+": the part of an earlier run was left out")
 	}
@@ -54,8 +54,8 @@ func (s *scan) log(l *logFile, from int64) {
 	}
 }
 
-// beside reads a file beside the log. If its name does not tell whose it is and its text names other jobs of Slurm,
-// it is left out.
+// beside reads a file beside the log. It drops it if the job's id is not in its name and its text names other Slurm
+// jobs.
 func (s *scan) beside(l *logFile) {
 	c := classifier.NewCollector()
 	foreign := false
@@ -64,7 +64,7 @@ func (s *scan) beside(l *logFile) {
 			foreign = true
 		}
 		if !foreign {
-			s.vague = s.vague || o.Place().Line >= nowhere
+			s.unnumbered = s.unnumbered || o.Place().Line >= unknownLine
 			c.Add(o)
 		}
 	})
@@ -72,42 +72,42 @@ func (s *scan) beside(l *logFile) {
 		return
 	}
 	s.collector.Merge(c)
-	s.took(in, note, l.path)
+	s.addInput(in, note, l.path)
 	if !l.own {
 		s.notes = append(s.notes, l.path+": beside the job's log, may be another job's")
 	}
 }
 
-// text reads what is in memory: an excerpt of a log, or what stands in none, so that its lines have no numbers.
+// text reads text that is not a file, so its lines have no numbers.
 func (s *scan) text(name, text string) {
-	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(parser.Shift(o, nowhere, 0)) }, s.meter.options...)
+	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(parser.Shift(o, unknownLine, 0)) }, s.meter.options...)
 	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
 }
 
 func (s *scan) add(o parser.Observation) {
-	s.vague = s.vague || o.Place().Line >= nowhere
+	s.unnumbered = s.unnumbered || o.Place().Line >= unknownLine
 	s.collector.Add(o)
 }
 
-func (s *scan) took(in report.Input, note, path string) {
+func (s *scan) addInput(in report.Input, note, path string) {
 	s.inputs = append(s.inputs, in)
 	if note != "" {
 		s.notes = append(s.notes, path+": "+note)
 	}
 }
 
-// report is the answer to what was read.
+// report returns the report on what was read.
 func (s *scan) report(version string) report.Report {
 	r := report.New(version, s.inputs, s.collector.Result(), s.guides...)
-	if s.vague {
-		forget(reflect.ValueOf(&r))
+	if s.unnumbered {
+		dropUnknownLines(reflect.ValueOf(&r))
 	}
 	r.Run.JobID = &s.job
 	r.Stats.DurationMS = time.Since(s.meter.began).Milliseconds()
 	return r
 }
 
-// markOf notes how far a log was read.
+// markOf returns how far a log was read.
 func markOf(l *logFile) mark {
 	m := mark{Dev: uint64(l.stat.Dev), Ino: l.stat.Ino, Size: l.stat.Size}
 	b := make([]byte, min(lastLen, m.Size))
@@ -117,7 +117,7 @@ func markOf(l *logFile) mark {
 	return m
 }
 
-// resume is where in a log this run of the job begins.
+// resume returns the offset in a log at which this run of the job begins.
 func resume(l *logFile, marks []mark) int64 {
 	for _, m := range marks {
 		if m.Dev != uint64(l.stat.Dev) || m.Ino != l.stat.Ino || m.Size > l.stat.Size || m.Size < int64(len(m.Last)) {
@@ -131,7 +131,7 @@ func resume(l *logFile, marks []mark) int64 {
 	return 0
 }
 
-// why says in one line why something failed, without the path that an error of the system repeats.
+// why describes an error in one line, without the path.
 func why(err error) string {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		return p.Err.Error()

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,20 +15,20 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// user1 and user2 own jobs. Debian has both names.
+// user1 and user2 own jobs. Debian has both.
 const (
 	user1 = nobody // nobody
 	user2 = 1      // daemon
 )
 
-// site is a Slurm whose nodes have the hook.
+// site is a Slurm with the hook on its nodes.
 type site struct {
 	*cluster
 	log string // of the hook
 	etc string
 }
 
-// newSite starts a Slurm with the hook as --install sets it up, and a configuration.
+// newSite starts a Slurm with the hook as --install sets it up.
 func newSite(t *testing.T, nodes int, config string, lines ...string) *site {
 	t.Helper()
 	needRoot(t)
@@ -47,7 +46,7 @@ func newSite(t *testing.T, nodes int, config string, lines ...string) *site {
 	return s
 }
 
-// home is a folder of a user for his jobs.
+// home returns a new folder for a user's jobs.
 func home(t testing.TB, uid int) string {
 	t.Helper()
 	dir := public(t)
@@ -55,8 +54,8 @@ func home(t testing.TB, uid int) string {
 	return dir
 }
 
-// said is what the hook's log says about a job.
-func (s *site) said(job string) string {
+// logOf returns the lines about a job in the hook's log.
+func (s *site) logOf(job string) string {
 	b, _ := os.ReadFile(s.log)
 	var out []string
 	for line := range strings.Lines(string(b)) {
@@ -67,7 +66,7 @@ func (s *site) said(job string) string {
 	return strings.Join(out, "")
 }
 
-// reports are the files of the hook in a folder.
+// reports returns the hook's files in a folder.
 func reports(t testing.TB, dir string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*.oomscan.*"))
@@ -78,7 +77,7 @@ func reports(t testing.TB, dir string) []string {
 	return found
 }
 
-// read reads a report, which must be the user's and as readable as its log.
+// read reads a report, which must belong to the user.
 func read(t testing.TB, dir, name string, uid int) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -91,10 +90,10 @@ func read(t testing.TB, dir, name string, uid int) string {
 	return string(b)
 }
 
-// again lets a requeued job run soon (Slurm would keep it for two minutes) and waits until its log says so. Not at once: a
-// slurmd takes credentials of the second in which it revoked those of the first run for revoked, too ("Job credential
-// revoked"), and the job is then over.
-func (s *site) again(job, log, word string) {
+// waitForRequeue makes a requeued job start soon, instead of after Slurm's two minutes, and waits until its log
+// contains word. The job must not start at once: slurmd also revokes credentials from the same second as the first
+// run's ("Job credential revoked"), which ends the job.
+func (s *site) waitForRequeue(job, log, word string) {
 	s.t.Helper()
 	hurried := false
 	s.until("second run", func() bool {
@@ -107,13 +106,13 @@ func (s *site) again(job, log, word string) {
 	})
 }
 
-// Jobs as people write them.
+// Job scripts.
 const (
 	hog     = "tail /dev/zero" // grows until it is killed
 	healthy = "echo training; echo step 1 loss 0.5; echo done"
 )
 
-// torchOOM prints what a torch that ran out of memory prints.
+// torchOOM prints what PyTorch prints when it runs out of memory.
 const torchOOM = `cat <<'LOG' >&2
 Traceback (most recent call last):
   File "/home/user/train.py", line 41, in step
@@ -132,7 +131,7 @@ func TestOnARealSlurm(t *testing.T) {
 	node := "--nodelist=" + s.nodes[0]
 	check := func(t *testing.T) {
 		t.Helper()
-		require.NoError(t, s.idle(), "%s", s.said(""))
+		require.NoError(t, s.idle(), "%s", s.logOf(""))
 	}
 
 	t.Run("a job that the kernel kills", func(t *testing.T) {
@@ -153,7 +152,7 @@ func TestOnARealSlurm(t *testing.T) {
 		require.Len(t, doc.Incidents, 1)
 		assert.Equal(t, "oom_kill", doc.Incidents[0].Kind)
 		assert.Equal(t, job, *doc.Run.JobID)
-		t.Log(s.said(job), text)
+		t.Log(s.logOf(job), text)
 	})
 	t.Run("a job that says that torch ran out of memory", func(t *testing.T) {
 		dir := home(t, user1)
@@ -170,17 +169,17 @@ func TestOnARealSlurm(t *testing.T) {
 		s.wait(job)
 		check(t)
 		assert.Empty(t, reports(t, dir))
-		assert.Contains(t, s.said(job), "result=clean")
+		assert.Contains(t, s.logOf(job), "result=clean")
 	})
 	t.Run("an array", func(t *testing.T) {
 		dir := home(t, user1)
 		job := s.submit(user1, dir, `[ $SLURM_ARRAY_TASK_ID = 2 ] || exit 0; `+torchOOM, node, "--array=1-3", "-J", "sweep", "-e", "%x-%A_%a.err", "-o", "/dev/null")
 		s.wait(job)
-		plain := s.submit(user1, dir, `[ $SLURM_ARRAY_TASK_ID = 3 ] || exit 0; `+torchOOM, node, "--array=1-3")
-		s.wait(plain)
+		plainJob := s.submit(user1, dir, `[ $SLURM_ARRAY_TASK_ID = 3 ] || exit 0; `+torchOOM, node, "--array=1-3")
+		s.wait(plainJob)
 		check(t)
-		assert.Equal(t, []string{"slurm-" + plain + "_3.out.oomscan.json", "slurm-" + plain + "_3.out.oomscan.txt", "sweep-" + job + "_2.err.oomscan.json", "sweep-" + job + "_2.err.oomscan.txt"}, reports(t, dir))
-		assert.NotContains(t, s.said(job), "trouble")
+		assert.Equal(t, []string{"slurm-" + plainJob + "_3.out.oomscan.json", "slurm-" + plainJob + "_3.out.oomscan.txt", "sweep-" + job + "_2.err.oomscan.json", "sweep-" + job + "_2.err.oomscan.txt"}, reports(t, dir))
+		assert.NotContains(t, s.logOf(job), "trouble")
 	})
 	t.Run("a step with labels", func(t *testing.T) {
 		dir := home(t, user1)
@@ -199,7 +198,7 @@ func TestOnARealSlurm(t *testing.T) {
 		text := read(t, dir, "slurm-"+job+".out.oomscan.txt", user1)
 		assert.Contains(t, text, "rank.1.log", "the log of a rank")
 		assert.Len(t, reports(t, dir), 2, "one node reports")
-		assert.Equal(t, 2, strings.Count(s.said(job), "context=epilog_slurmd"), "both nodes were asked")
+		assert.Equal(t, 2, strings.Count(s.logOf(job), "context=epilog_slurmd"), "both nodes were asked")
 		if !s.kills {
 			return
 		}
@@ -223,7 +222,7 @@ func TestOnARealSlurm(t *testing.T) {
 		assert.Contains(t, text, "may be another job's")
 		job = s.submit(user1, dir, healthy, node, "-e", "other.err", "-o", "other.out")
 		s.wait(job)
-		assert.Len(t, reports(t, dir), 2, "a healthy job beside it is not blamed: %s", s.said(job))
+		assert.Len(t, reports(t, dir), 2, "a healthy job beside it is not blamed: %s", s.logOf(job))
 	})
 	t.Run("twenty jobs at once", func(t *testing.T) {
 		dir := home(t, user2)
@@ -245,11 +244,11 @@ func TestOnARealSlurm(t *testing.T) {
 	never := func(t *testing.T, job, dir string) {
 		t.Helper()
 		check(t)
-		assert.NotContains(t, s.said(job), "result=memory")
+		assert.NotContains(t, s.logOf(job), "result=memory")
 		for _, r := range reports(t, dir) {
 			assert.NotContains(t, read(t, dir, r, user1), "OUT OF MEMORY")
 		}
-		assert.Contains(t, s.said(job), "result=clean")
+		assert.Contains(t, s.logOf(job), "result=clean")
 	}
 	t.Run("scancel", func(t *testing.T) {
 		dir := home(t, user1)
@@ -273,29 +272,29 @@ func TestOnARealSlurm(t *testing.T) {
 	t.Run("requeue", func(t *testing.T) {
 		dir := home(t, user1)
 		job := s.submit(user1, dir, "echo run $SLURM_RESTART_COUNT; [ -n \"$SLURM_RESTART_COUNT\" ] && exit 0; scontrol requeue $SLURM_JOB_ID; sleep 100", node, "--requeue", "--open-mode=append")
-		s.again(job, filepath.Join(dir, "slurm-"+job+".out"), "run 1")
+		s.waitForRequeue(job, filepath.Join(dir, "slurm-"+job+".out"), "run 1")
 		s.wait(job)
 		never(t, job, dir)
-		assert.Equal(t, 2, strings.Count(s.said(job), "result=clean"))
+		assert.Equal(t, 2, strings.Count(s.logOf(job), "result=clean"))
 	})
 	t.Run("requeue after memory ran out", func(t *testing.T) {
 		dir := home(t, user1)
 		script := "[ -n \"$SLURM_RESTART_COUNT\" ] && { echo second; exit 0; }; (" + torchOOM + "); scontrol requeue $SLURM_JOB_ID; sleep 100"
 		job := s.submit(user1, dir, script, node, "--requeue", "--open-mode=append")
-		s.again(job, filepath.Join(dir, "slurm-"+job+".out"), "second")
+		s.waitForRequeue(job, filepath.Join(dir, "slurm-"+job+".out"), "second")
 		s.wait(job)
 		check(t)
 		assert.Len(t, reports(t, dir), 2, "the first run's")
-		assert.Equal(t, 1, strings.Count(s.said(job), "result=memory"), "%s", s.said(job))
-		assert.Equal(t, 1, strings.Count(s.said(job), "result=clean"), "%s", s.said(job))
+		assert.Equal(t, 1, strings.Count(s.logOf(job), "result=memory"), "%s", s.logOf(job))
+		assert.Equal(t, 1, strings.Count(s.logOf(job), "result=clean"), "%s", s.logOf(job))
 	})
 	t.Run("a name with a newline", func(t *testing.T) {
 		dir := home(t, user1)
 		job := s.submit(user1, dir, torchOOM, node, "-J", "evil\nJobId=1 ArrayJobId=1 JobName=x", "-e", "%x.err", "-o", "/dev/null")
 		s.wait(job)
 		check(t)
-		assert.Len(t, reports(t, dir), 2, "%s", s.said(job))
-		assert.Equal(t, 1, strings.Count(s.said(job), "\n"), "one line in the log")
+		assert.Len(t, reports(t, dir), 2, "%s", s.logOf(job))
+		assert.Equal(t, 1, strings.Count(s.logOf(job), "\n"), "one line in the log")
 	})
 	t.Run("the check", func(t *testing.T) {
 		dir := home(t, user1)
@@ -321,11 +320,11 @@ func TestOnARealSlurm(t *testing.T) {
 		dir := home(t, user1)
 		script := "[ -n \"$SLURM_RESTART_COUNT\" ] && { echo second; exit 0; }; " + hog + "; scontrol requeue $SLURM_JOB_ID; sleep 100"
 		job := s.submit(user1, dir, script, node, "--requeue", "--mem=50M")
-		s.again(job, filepath.Join(dir, "slurm-"+job+".out"), "second")
+		s.waitForRequeue(job, filepath.Join(dir, "slurm-"+job+".out"), "second")
 		s.wait(job)
 		check(t)
-		assert.Equal(t, 1, strings.Count(s.said(job), "result=memory"), "%s", s.said(job))
-		assert.Equal(t, 1, strings.Count(s.said(job), "result=clean"), "%s", s.said(job))
+		assert.Equal(t, 1, strings.Count(s.logOf(job), "result=memory"), "%s", s.logOf(job))
+		assert.Equal(t, 1, strings.Count(s.logOf(job), "result=clean"), "%s", s.logOf(job))
 	})
 	t.Run("the counters", func(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(s.etc, "oomscan.prom"))
@@ -343,16 +342,16 @@ func TestOnARealSlurm(t *testing.T) {
 				sum += n
 			}
 		}
-		said, err := os.ReadFile(s.log)
+		log, err := os.ReadFile(s.log)
 		require.NoError(t, err)
-		assert.Equal(t, strings.Count(string(said), "context=epilog_slurmd"), int(sum), "no job is lost when several end at once")
+		assert.Equal(t, strings.Count(string(log), "context=epilog_slurmd"), int(sum), "no job is lost when several end at once")
 		docs, err := filepath.Glob(filepath.Join(s.etc, "*."+s.nodes[0]+".json"))
 		require.NoError(t, err)
 		assert.Greater(t, len(docs), 5, "the spool")
 	})
 }
 
-// TestTheTimeLimit takes the minute that is Slurm's shortest.
+// TestTheTimeLimit takes a minute, which is Slurm's shortest limit.
 func TestTheTimeLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes more than a minute")
@@ -361,20 +360,17 @@ func TestTheTimeLimit(t *testing.T) {
 	s := newSite(t, 1, "")
 	dir := home(t, user1)
 	job := s.submit(user1, dir, "echo begin; srun sleep 300", "--time=1")
-	until := time.Now().Add(2 * time.Minute)
-	for time.Now().Before(until) && s.said(job) == "" {
-		time.Sleep(200 * time.Millisecond)
-	}
+	s.until("epilog", func() bool { return s.logOf(job) != "" })
 	s.wait(job)
 	require.NoError(t, s.idle())
 	b, err := os.ReadFile(filepath.Join(dir, "slurm-"+job+".out"))
 	require.NoError(t, err)
 	require.Contains(t, string(b), "TIME LIMIT")
 	assert.Empty(t, reports(t, dir))
-	assert.Contains(t, s.said(job), "result=clean")
+	assert.Contains(t, s.logOf(job), "result=clean")
 }
 
-// TestTheOtherHooks has the hook everywhere, and the report in the log as well.
+// TestTheOtherHooks installs the hook everywhere and appends the report to the log too.
 func TestTheOtherHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -392,11 +388,11 @@ func TestTheOtherHooks(t *testing.T) {
 	text := read(t, dir, "job.err.oomscan.txt", user1)
 	assert.NotContains(t, text, "1 more report", "what the TaskEpilog wrote is not read")
 
-	said, err := os.ReadFile(filepath.Join(s.dir, "log", "slurmctld.log"))
+	log, err := os.ReadFile(filepath.Join(s.dir, "log", "slurmctld.log"))
 	require.NoError(t, err)
-	assert.NotRegexp(t, `epilog.*(status|error)`, string(said), "EpilogSlurmctld")
+	assert.NotRegexp(t, `epilog.*(status|error)`, string(log), "EpilogSlurmctld")
 
-	// A scan of the whole folder counts nothing twice.
+	// Scanning the whole folder counts nothing twice.
 	oomscan, err := program()
 	require.NoError(t, err)
 	out, _ := exec.Command(oomscan, "--format", "json", dir).Output()

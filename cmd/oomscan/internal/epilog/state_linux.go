@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// stateFolder holds what the hook must remember of jobs that may run again. It is gone when the machine starts anew, as
-// the kernel's log is.
+// stateFolder keeps what the hook must remember about jobs that may run again. Like the kernel's log, it is gone
+// after a reboot.
 const stateFolder = "/run/oomscan"
 
-// Bounds of the memory.
+// Limits of the folder.
 const (
-	maxState = 16 << 10
-	keep     = 7 * 24 * time.Hour
-	crowded  = 512
+	maxState   = 16 << 10
+	keep       = 7 * 24 * time.Hour
+	minCleanup = 512
 )
 
-// state is what was read for one job on one node: a requeued job must not be blamed for what ended its earlier run.
+// state is what was read for one job on one node: a requeued job must not be blamed for the end of its earlier run.
 type state struct {
 	Kernel uint64 // sequence number of the kernel's log
 	Marks  []mark
 }
 
-// states is the folder, open.
+// states is the open folder.
 type states struct{ root *os.Root }
 
-// openStates opens the folder and makes it if it is missing. Nobody but root may use it.
+// openStates opens the folder, and creates it if necessary, for root only.
 func openStates() (*states, error) {
 	if err := os.Mkdir(stateFolder, 0o700); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
-	r, err := rootsPlace(stateFolder)
+	r, err := openRootOnly(stateFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *states) close() {
 	}
 }
 
-// name is a job's file. Several slurmd may share a machine, and clusters share one.
+// name returns a job's file name. Several slurmd may share a machine, and several clusters too.
 func (s *states) name(j *Job) string {
 	cluster := j.Cluster
 	if !hostName(cluster) {
@@ -71,7 +71,7 @@ func (s *states) load(j *Job) (st state) {
 	return st
 }
 
-// save remembers, and forgets what is old.
+// save stores a job's state and removes old ones.
 func (s *states) save(j *Job, st state) error {
 	b, err := json.Marshal(st)
 	if err != nil {
@@ -90,8 +90,8 @@ func (s *states) save(j *Job, st state) error {
 		return err
 	}
 	defer d.Close()
-	entries, err := d.ReadDir(10 * crowded)
-	if err != nil || len(entries) < crowded {
+	entries, err := d.ReadDir(10 * minCleanup)
+	if err != nil || len(entries) < minCleanup {
 		return nil
 	}
 	for _, e := range entries {

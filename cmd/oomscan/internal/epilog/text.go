@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// plain is text from outside in one line of at most so many bytes: control characters, those that change the direction
-// of writing, and broken encodings become question marks.
-func plain(s string, most int) string {
+// printable makes text from outside a single line of at most most bytes: control characters, bidirectional controls
+// and broken encodings become question marks.
+func printable(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 {
 			return '?'

@@ -3,15 +3,15 @@ package epilog
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"oomscan/parser/lazyre"
 )
 
-// series are the counters of a textfile, by name with labels.
+// series are a textfile's counters, by name with labels.
 type series map[string]float64
 
 const (
@@ -20,19 +20,18 @@ const (
 	incidentsTotal = "oomscan_incidents_total"
 )
 
-// counters are those that there are, in the order of the file, and what each counts.
+// counters lists the counters in the order of the file.
 var counters = []struct{ name, help string }{
 	{jobsTotal, "Jobs whose epilog ran, by result: clean, suspect, memory."},
 	{secondsTotal, "Time that the epilogs took."},
 	{incidentsTotal, "Incidents found in the logs of jobs that ended on this node."},
 }
 
-var sampleLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
-})
+var sampleLine = lazyre.New(`^((?:` + jobsTotal + `|` + secondsTotal + `|` + incidentsTotal + `)` +
+	`(?:\{(?:[a-z_]{1,20}="[a-z_]{1,40}",?){1,6}\})?) ([0-9.e+]{1,30})$`)
 
-// readSeries reads a file of counters as [series.text] writes it. Lines of any other form are left out: one of them
-// would make node_exporter drop the whole file.
+// readSeries reads a file written by [series.text]. It drops all other lines, because node_exporter would reject the
+// whole file for one of them.
 func readSeries(text string) series {
 	s := series{}
 	for line := range strings.Lines(text) {
@@ -47,7 +46,7 @@ func readSeries(text string) series {
 	return s
 }
 
-// add counts one job. Its labels are words of fixed vocabularies: nothing that a user wrote gets into them.
+// add counts one job. All labels are words of fixed vocabularies, nothing that a user wrote.
 func (s series) add(result string, list []Finding, took time.Duration) {
 	s[fmt.Sprintf(`%s{result="%s"}`, jobsTotal, result)]++
 	s[secondsTotal] += took.Seconds()
@@ -56,7 +55,7 @@ func (s series) add(result string, list []Finding, took time.Duration) {
 	}
 }
 
-// text is the file: Prometheus' text format, in a fixed order.
+// text returns the file in Prometheus's text format, in a fixed order.
 func (s series) text() string {
 	names := slices.Sorted(maps.Keys(s))
 	var b strings.Builder

@@ -19,7 +19,7 @@ import (
 	"oomscan/parser/stream"
 )
 
-// look opens a file as the one who runs the tests.
+// look writes a log and opens it.
 func look(t testing.TB, text string) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
@@ -30,8 +30,8 @@ func look(t testing.TB, text string) *os.File {
 	return f
 }
 
-// TestHeadAndTailHaveTheirTrueLines cuts a log in all places and finds each line where it is.
-func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
+// TestHeadAndTailHaveTrueLineNumbers cuts a log in many places and checks the line numbers.
+func TestHeadAndTailHaveTrueLineNumbers(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	want := map[int]bool{}
@@ -62,7 +62,7 @@ func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 		assert.Equal(t, whole > 700+tail, note != "", note)
 		assert.LessOrEqual(t, in.Lines, 400)
 
-		// Where counting costs too much the lines have no numbers, and none is wrong.
+		// If counting costs too much, lines have no numbers instead of wrong ones.
 		m = newMeter(Budget{Wall: Duration(time.Minute), CPU: Duration(time.Hour), Bytes: source.Size(700 + tail + 100), Head: 700, Tail: source.Size(tail), Memory: 1 << 30})
 		s := newScan(m, 1)
 		s.log(&logFile{File: f, path: "log", stat: statOf(t, f)}, 0)
@@ -70,7 +70,7 @@ func TestHeadAndTailHaveTheirTrueLines(t *testing.T) {
 		r := s.report("test")
 		doc, err := json.Marshal(r)
 		require.NoError(t, err)
-		require.NotContains(t, string(doc), fmt.Sprint(nowhere)[:8])
+		require.NotContains(t, string(doc), fmt.Sprint(unknownLine)[:8])
 		for _, in := range r.Incidents {
 			for _, e := range in.Evidence {
 				assert.True(t, e.Line == 0 || want[e.Line], "line %d with a tail of %d", e.Line, tail)
@@ -84,12 +84,12 @@ func TestANumberInAName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"slurm-4242.out": true, "4242": true, "run_4242/x": true, "x14242.log": false, "42421": false, "a4242b": true, "": false, "424": false,
 	} {
-		assert.Equal(t, want, numbered(name, "4242"), name)
+		assert.Equal(t, want, containsNumber(name, "4242"), name)
 	}
-	assert.False(t, numbered("rank7.log", "7"), "a number of one or two digits is a rank's")
+	assert.False(t, containsNumber("rank7.log", "7"), "a number of one or two digits is a rank's")
 }
 
-// TestReportsAreNoLogs holds each form of what the hook leaves against what tells logs.
+// TestReportsAreNoLogs checks that whatever the hook writes is not read as a log later.
 func TestReportsAreNoLogs(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{oomLine, oomLine + strings.Repeat("fine\n", 3000) + "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.\n"} {
@@ -106,16 +106,16 @@ func TestReportsAreNoLogs(t *testing.T) {
 		assert.False(t, source.IsLog([]byte(w.answer.Text)), "%s", w.answer.Text)
 		assert.False(t, source.IsLog(w.answer.Document))
 		var seen []parser.Observation
-		_, err := stream.Read("log", strings.NewReader(string(quote(w.answer.Short, "x"))), func(o parser.Observation) { seen = append(seen, o) })
+		_, err := stream.Read("log", strings.NewReader(string(quoteLines(w.answer.Short, "x"))), func(o parser.Observation) { seen = append(seen, o) })
 		require.NoError(t, err)
 		assert.Empty(t, seen)
-		assert.Equal(t, 6, strings.Count(string(quote(w.answer.Short, "x")), "\n"), "five lines, and the end of the log's last one")
-		assert.Regexp(t, `^\noomscan\| what  .+\noomscan\| when  .+\noomscan\| why   .+\noomscan\| fix   .+\noomscan\| whole report: x\n$`, string(quote(w.answer.Short, "x")))
+		assert.Equal(t, 6, strings.Count(string(quoteLines(w.answer.Short, "x")), "\n"), "five lines, and the end of the log's last one")
+		assert.Regexp(t, `^\noomscan\| what  .+\noomscan\| when  .+\noomscan\| why   .+\noomscan\| fix   .+\noomscan\| whole report: x\n$`, string(quoteLines(w.answer.Short, "x")))
 	}
 }
 
-// TestAnAnswerIsTheUsersWord gives the parent what a user may have written.
-func TestAnAnswerIsTheUsersWord(t *testing.T) {
+// TestAnAnswerIsNotTrusted passes the parent an answer that a user may have forged.
+func TestAnAnswerIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	a, err := readAnswer([]byte(`{"findings":[
 		{"verdict":"memory","kind":"gpu_oom","phase":"backward","framework":"verl","rank":3},
@@ -144,18 +144,18 @@ func FuzzAnswer(f *testing.F) {
 		s.add("memory", a.Findings, time.Second)
 		require.Equal(t, s, readSeries(s.text()), "counters survive the file")
 		for _, x := range append(append(a.Files, a.Troubles...), a.Report, summary(a.Findings)) {
-			require.Equal(t, x, plain(x, 400))
+			require.Equal(t, x, printable(x, 400))
 		}
 		require.Regexp(t, `^[\w ().-]*$`, summary(a.Findings))
 	})
 }
 
-func TestCountersCountOn(t *testing.T) {
+func TestCountersContinue(t *testing.T) {
 	t.Parallel()
 	s := readSeries(jobsTotal + "{result=\"clean\"} 41\nforged{a=\"b\"} 7\n" + incidentsTotal + "{kind=\"a\\\"b\"} 1\n" + secondsTotal + " NaN\n")
 	assert.Equal(t, series{jobsTotal + `{result="clean"}`: 41}, s)
 	s.add("clean", nil, 1500*time.Millisecond)
-	s.add("memory", []Finding{killed()}, time.Second)
+	s.add("memory", []Finding{killFinding()}, time.Second)
 	assert.Equal(t, `# HELP oomscan_epilog_jobs_total Jobs whose epilog ran, by result: clean, suspect, memory.
 # TYPE oomscan_epilog_jobs_total counter
 oomscan_epilog_jobs_total{result="clean"} 42
@@ -170,7 +170,7 @@ oomscan_incidents_total{verdict="memory",kind="oom_kill",phase="unknown",framewo
 	assert.Equal(t, s, readSeries(s.text()))
 }
 
-// TestTheAccountingsComment lets programs stand for sacctmgr and sacct.
+// TestTheAccountingsComment replaces sacctmgr and sacct by scripts.
 func TestTheAccountingsComment(t *testing.T) {
 	t.Parallel()
 	const finding = "oomscan: gpu_oom (torch) - tried to allocate 2.00 GiB - 1.00 GiB free"
@@ -197,15 +197,15 @@ func TestTheAccountingsComment(t *testing.T) {
 	}
 }
 
-// comment runs the hook with a program for sacct and returns what sacctmgr was called with.
+// comment runs the hook with a script for sacct and returns sacctmgr's arguments.
 func comment(t *testing.T, sacct, choice string) (args, env string) {
 	t.Helper()
 	s := newStage(t)
 	said := filepath.Join(s.etc, "said")
-	tool := filepath.Join(s.etc, "sacctmgr")
-	require.NoError(t, os.WriteFile(tool, []byte("#!/bin/sh\nprintf '%s|' \"$@\" > "+said+"\nenv >> "+said+"\necho noise\n"), 0o755))
+	toolPath := filepath.Join(s.etc, "sacctmgr")
+	require.NoError(t, os.WriteFile(toolPath, []byte("#!/bin/sh\nprintf '%s|' \"$@\" > "+said+"\nenv >> "+said+"\necho noise\n"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(s.etc, "sacct"), []byte("#!/bin/sh\n"+sacct+"\n"), 0o755))
-	s.set("sacctmgr: " + tool + "\nadmin_comment: " + choice + "\n")
+	s.set("sacctmgr: " + toolPath + "\nadmin_comment: " + choice + "\n")
 	s.file("job.err", oomLine, user1)
 	s.run()
 	b, err := os.ReadFile(said)
@@ -217,7 +217,6 @@ func comment(t *testing.T, sacct, choice string) (args, env string) {
 	return strings.ReplaceAll(string(b[:end]), s.env["SLURM_JOB_ID"], "ID"), string(b[end:])
 }
 
-// TestInstall writes what slurm.conf can name, and no file where Slurm would run it.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b's")
@@ -238,7 +237,7 @@ func TestInstall(t *testing.T) {
 	assert.ErrorContains(t, err, "link the wrapper")
 }
 
-func TestAProgramThatUsersCannotStartIsNoticed(t *testing.T) {
+func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755))

@@ -8,9 +8,7 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,23 +16,24 @@ import (
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/report"
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/stream"
 )
 
-// nowhere is added to the number of a line that is not known, so that the lines of a file stay in order until the report
-// is made: more than any log has, and no round number of bytes. See [forget].
-const nowhere = 2_000_000_000
+// unknownLine is added to the numbers of lines that are not known, so that a file's lines stay in order until the
+// report is made: more than any log has, and not a round number of bytes. See [dropUnknownLines].
+const unknownLine = 2_000_000_000
 
-// file scans a log from an offset to its end, as far as the budget goes: all of it, or of a longer one its head, with the
-// configuration, and its tail, with the death. Lines have their true numbers or none. It returns a note for the reader of
-// the report when not all was read.
+// file scans a log from an offset to its end within the budget: all of it, or a long one's head, with the
+// configuration, and tail, with the failure. Lines have true numbers or none. It returns a note for the report's
+// reader if part was skipped.
 func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.Observation)) (in report.Input, note string) {
 	in.Name = name
 	lines, known := m.count(f, 0, from, int64(m.budget.Tail))
 	part := func(from, to int64) error {
 		shift := lines
 		if !known {
-			shift += nowhere
+			shift += unknownLine
 		}
 		r := m.reader(io.NewSectionReader(f, from, to-from))
 		st, err := stream.Read(name, r, func(o parser.Observation) { emit(parser.Shift(o, shift, from)) }, m.options...)
@@ -44,7 +43,7 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 		in.Lines += st.Lines
 		lines += st.Lines
 		if to != end && !endsLine(f, to) {
-			in.Lines-- // the rest of the line is counted with what follows
+			in.Lines-- // the rest of the line is counted with the next part
 			lines--
 		}
 		return err
@@ -73,17 +72,17 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 	return in, note
 }
 
-// endsLine says whether a line ends before an offset.
+// endsLine reports whether a line ends before an offset.
 func endsLine(f io.ReaderAt, at int64) bool {
 	var b [1]byte
 	n, _ := f.ReadAt(b[:], at-1)
 	return n == 1 && b[0] == '\n'
 }
 
-// edge is how far a line's end is looked for around a cut.
+// edge is how far around a cut a line end is searched for.
 const edge = 64 << 10
 
-// lastLine is the offset behind the last newline before to, or to if there is none nearby.
+// lastLine returns the offset after the last newline before to, or to if there is none nearby.
 func lastLine(f io.ReaderAt, from, to int64) int64 {
 	b := make([]byte, min(edge, to-from))
 	n, _ := f.ReadAt(b, to-int64(len(b)))
@@ -93,7 +92,7 @@ func lastLine(f io.ReaderAt, from, to int64) int64 {
 	return to
 }
 
-// nextLine is the offset behind the first newline from an offset on, or that offset if there is none nearby.
+// nextLine returns the offset after the first newline at or after from, or from if there is none nearby.
 func nextLine(f io.ReaderAt, from, to int64) int64 {
 	b := make([]byte, min(edge, to-from))
 	n, _ := f.ReadAt(b, from)
@@ -103,11 +102,11 @@ func nextLine(f io.ReaderAt, from, to int64) int64 {
 	return from
 }
 
-// maxExtents bounds how torn a sparse file may be.
+// maxExtents bounds the fragments of a sparse file.
 const maxExtents = 4096
 
-// count counts the newlines of a part of a file that is not scanned. Holes have none and are not read. It gives up,
-// known=false, when that would take more of the budget than it may, so much being kept for the scan.
+// count counts the newlines in a part of a file that is not scanned, skipping holes. It gives up and returns
+// known=false if that would leave less than keep of the budget for the scan.
 func (m *meter) count(f *os.File, from, to, keep int64) (lines int, known bool) {
 	if from >= to {
 		return 0, true
@@ -138,7 +137,7 @@ func (m *meter) count(f *os.File, from, to, keep int64) (lines int, known bool) 
 	return lines, true
 }
 
-// extents are the parts of a file that hold data.
+// extents returns the parts of a file that contain data.
 func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
 	fd := int(f.Fd())
 	for from < to {
@@ -165,40 +164,40 @@ func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
 	return data, true
 }
 
-// unnumbered is a number at or above [nowhere] where sentences quote a line.
-var unnumbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?: \(line |:)(\d{10,})\)?`) })
+// lineNumber matches the number of a quoted line at or above [unknownLine].
+var lineNumber = lazyre.New(`(?: \(line |:)(\d{10,})\)?`)
 
-// forget takes the numbers of lines that are not known out of a report: 0 as a value, nothing in a sentence.
-func forget(v reflect.Value) {
+// dropUnknownLines removes unknown line numbers from a report: values become 0, and sentences lose them.
+func dropUnknownLines(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			forget(v.Elem())
+			dropUnknownLines(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Field(i)
-			if name := v.Type().Field(i).Name; name == "Line" && f.CanInt() && f.Int() >= nowhere && f.CanSet() {
+			if name := v.Type().Field(i).Name; name == "Line" && f.CanInt() && f.Int() >= unknownLine && f.CanSet() {
 				f.SetInt(0)
 			} else if f.CanSet() {
-				forget(f)
+				dropUnknownLines(f)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			forget(v.Index(i))
+			dropUnknownLines(v.Index(i))
 		}
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
 			entry := reflect.New(v.Type().Elem()).Elem()
 			entry.Set(v.MapIndex(k))
-			forget(entry)
+			dropUnknownLines(entry)
 			v.SetMapIndex(k, entry)
 		}
 	case reflect.String:
-		s := unnumbered().ReplaceAllStringFunc(v.String(), func(m string) string {
-			digits := unnumbered().FindStringSubmatch(m)[1]
-			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < nowhere || n > math.MaxInt32 {
+		s := lineNumber().ReplaceAllStringFunc(v.String(), func(m string) string {
+			digits := lineNumber().FindStringSubmatch(m)[1]
+			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < unknownLine || n > math.MaxInt32 {
 				return m
 			}
 			return ""

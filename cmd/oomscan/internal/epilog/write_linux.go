@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Why no report is left beside a log.
+// Why no report was written beside a log.
 var (
 	errFolder = errors.New("the folder is not the user's and anybody may write to it")
 	errThere  = errors.New("this run of the job has its report already")
 )
 
-// maxReports is how many reports of one log may lie beside each other: runs of a job that was requeued.
+// maxReports bounds the reports beside one log, one for each run of a requeued job.
 const maxReports = 9
 
-// folder opens the folder that a log lies in, to write beside it.
-func folder(logPath string, uid uint32) (fd int, err error) {
+// openFolder opens a log's folder for writing.
+func openFolder(logPath string, uid uint32) (fd int, err error) {
 	fd, err = unix.Open(path.Dir(logPath), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
@@ -40,10 +40,10 @@ func folder(logPath string, uid uint32) (fd int, err error) {
 	return fd, nil
 }
 
-// leave writes a report beside a log and returns its name. The file appears whole or not at all, takes the place of nothing
-// and follows no link: it is made without a name, or under a name of its own, and then linked to a free one. One that is
-// there and as new as the log is this run's. It is as readable as the log is.
-func leave(dir int, l *logFile, infix, ext string, data []byte) (name string, err error) {
+// writeBeside writes a report beside a log and returns its name. The file appears atomically, replaces nothing and
+// follows no link: it is created without a name, or under a temporary one, and then linked to a free name. A report
+// that exists and is as new as the log belongs to this run. It has the log's read permissions.
+func writeBeside(dir int, l *logFile, infix, ext string, data []byte) (name string, err error) {
 	stem := path.Base(l.path)
 	if len(stem)+len(infix)+len(ext) > 230 {
 		stem = stem[:230-len(infix)-len(ext)]
@@ -70,11 +70,11 @@ func leave(dir int, l *logFile, infix, ext string, data []byte) (name string, er
 	return "", unix.EEXIST
 }
 
-// create makes a file of that name and content in a folder, or leaves nothing.
+// create creates a file with that name and content, or nothing.
 func create(dir int, name string, mode uint32, data []byte) error {
 	fd, err := unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, mode)
 	if err != nil {
-		return createNamed(dir, name, mode, data) // not on every file system
+		return createNamed(dir, name, mode, data) // not supported by every file system
 	}
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
@@ -88,7 +88,7 @@ func create(dir int, name string, mode uint32, data []byte) error {
 	return createNamed(dir, name, mode, data)
 }
 
-// createNamed is create where files must have a name from the beginning on.
+// createNamed is create for file systems without unnamed files.
 func createNamed(dir int, name string, mode uint32, data []byte) error {
 	temp := fmt.Sprintf(".oomscan-%d-%d", unix.Getpid(), time.Now().UnixNano())
 	fd, err := unix.Openat(dir, temp, unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_WRONLY|unix.O_CLOEXEC, mode)
@@ -101,7 +101,7 @@ func createNamed(dir int, name string, mode uint32, data []byte) error {
 		if err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE); err == nil {
 			return nil
 		}
-		if !errors.Is(err, unix.EEXIST) { // NFS has no such renaming, but links
+		if !errors.Is(err, unix.EEXIST) { // NFS supports links but not this rename
 			err = unix.Linkat(dir, temp, dir, name, 0)
 		}
 	}
@@ -109,7 +109,7 @@ func createNamed(dir int, name string, mode uint32, data []byte) error {
 	return err
 }
 
-// fill writes a new file. A full disk or a quota shows here or when it is closed.
+// fill writes a new file. Errors of a full disk or a quota occur here.
 func fill(f *os.File, mode uint32, data []byte) error {
 	if err := f.Chmod(os.FileMode(mode)); err != nil {
 		return err
@@ -118,23 +118,23 @@ func fill(f *os.File, mode uint32, data []byte) error {
 	return err
 }
 
-// maxAppended is how many bytes a line has that is appended to a log.
+// maxAppended bounds a line that is appended to a log.
 const maxAppended = 300
 
-// quote makes lines that no later scan reads as a log: a short report, and where the whole one is.
-func quote(short []string, whole string) []byte {
+// quoteLines formats a short report, and the path of the whole one, as lines that no later scan reads as a log.
+func quoteLines(short []string, whole string) []byte {
 	var b bytes.Buffer
-	b.WriteByte('\n') // the last line of the log may have no end
+	b.WriteByte('\n') // the log's last line may be incomplete
 	if whole != "" {
 		short = append(short[:len(short):len(short)], "whole report: "+whole)
 	}
 	for _, line := range short {
-		b.WriteString(stream.Quoted + plain(line, maxAppended) + "\n")
+		b.WriteString(stream.Quoted + printable(line, maxAppended) + "\n")
 	}
 	return b.Bytes()
 }
 
-// appendTo appends to one of the job's own logs, in one write, so that nothing comes between the lines.
+// appendTo appends to one of the job's own logs with a single write, so that the lines stay together.
 func appendTo(l *logFile, data []byte) error {
 	if l.stat.Nlink != 1 {
 		return errors.New("it has another name")

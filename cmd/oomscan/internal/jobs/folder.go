@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// folder is a folder or an archive that may hold a run; those inside of a run are left out.
+// folder is a folder or archive that may contain a run. Folders inside a run are left out.
 type folder struct {
 	name, path string
 	up         *folder
@@ -14,7 +14,6 @@ type folder struct {
 	children   map[string]*folder
 }
 
-// buildTree puts the logs into their folders.
 func (g *grouper) buildTree() {
 	g.known = map[string]bool{}
 	type placed struct {
@@ -22,7 +21,7 @@ func (g *grouper) buildTree() {
 		dirs []string
 	}
 	logs := make([]placed, len(g.logs))
-	hosts := map[string]bool{} // folders that are named as the node whose logs they hold
+	hosts := map[string]bool{} // folders named after the node that wrote the logs in them
 	for i := range g.logs {
 		l := &g.logs[i]
 		dirs, base := parts(l.Name)
@@ -42,10 +41,10 @@ func (g *grouper) buildTree() {
 			inRay = inRay || sessionDir().MatchString(d)
 		}
 		e.folder = f
-		if !inRay { // its files are named after Ray's own ids
+		if !inRay { // Ray names its files after its own ids
 			e.id = nameID(e.base)
 		}
-		if e.id.sure {
+		if e.id.certain {
 			g.known[e.id.id] = true
 		}
 		for _, id := range e.Jobs {
@@ -55,14 +54,14 @@ func (g *grouper) buildTree() {
 	}
 }
 
-// runFolders are those of a log's folders that may tell runs apart.
+// runFolders returns those of a log's folders that may distinguish runs.
 func runFolders(dirs []string, hosts map[string]bool) []string {
 	var out []string
 	for i, d := range dirs {
 		if attemptDir().MatchString(d) {
 			if last := len(out) - 1; last >= 0 {
 				if m := torchrunDir().FindStringSubmatch(out[last]); m != nil && m[1] != "none" {
-					out[last] = m[1] // every node makes a folder of its own for a run
+					out[last] = m[1] // every node creates its own folder for a run
 				}
 			}
 			return out
@@ -71,7 +70,7 @@ func runFolders(dirs []string, hosts map[string]bool) []string {
 			return append(out, d)
 		}
 		numbered := smallInt().MatchString(d) && i > 0 && clockDir().MatchString(dirs[i-1])
-		if member(d) && !numbered || hosts[strings.Join(dirs[:i+1], "/")] {
+		if isMemberDir(d) && !numbered || hosts[strings.Join(dirs[:i+1], "/")] {
 			continue
 		}
 		out = append(out, d)
@@ -94,12 +93,12 @@ func (f *folder) child(name string) *folder {
 	return c
 }
 
-// folderID is the job id in the name of a folder or of the next one above that has one. It is one when something else
-// tells the same id, or when a folder beside it has another: the number of a project is above all of its jobs.
+// folderID returns the job id in the name of a folder or the nearest one above. It counts only if something else has
+// the same id, or if a sibling folder has another: a project's number is above all of its jobs.
 func (g *grouper) folderID(f *folder) string {
 	for ; f != nil && f.up != nil; f = f.up {
 		d := nameID(f.name)
-		if d.id == "" || d.weak || !d.sure && d.stem != "#" {
+		if d.id == "" || d.doubtful || !d.certain && d.stem != "#" {
 			continue
 		}
 		if g.known[d.id] {
@@ -127,7 +126,7 @@ func (f *folder) sorted() []*folder {
 	return slices.SortedFunc(maps.Values(f.children), func(a, b *folder) int { return natural(a.name, b.name) })
 }
 
-// all appends the logs of a folder and of all below it.
+// all appends the logs in a folder and below.
 func (f *folder) all(to []*entry) []*entry {
 	to = append(to, f.entries...)
 	for _, c := range f.sorted() {
@@ -136,8 +135,8 @@ func (f *folder) all(to []*entry) []*entry {
 	return to
 }
 
-// holdsRuns says that the folders in this one, or further below, hold a run each: runs begin in more than one of them, or
-// they hold logs of the same names. What else is beside such folders is no part of any of them.
+// holdsRuns reports whether the folders in this one, or below, contain a run each: runs begin in several of them, or
+// they contain logs of the same names. Other files beside such folders belong to none of them.
 func (f *folder) holdsRuns() bool {
 	var heads []*folder
 	places := map[string]*folder{}
@@ -167,8 +166,8 @@ func (f *folder) holdsRuns() bool {
 	return false
 }
 
-// sameRun says that the logs of two folders are of one run whatever the folders are called: they name the same job id, or
-// ranks of which no two are the same.
+// sameRun reports whether the logs of two folders belong to one run, whatever the folders' names: they have a job id
+// in common, or distinct ranks.
 func sameRun(a, b *folder) bool {
 	jobs, ranks := map[string]bool{}, map[int]bool{}
 	for _, e := range a.all(nil) {

@@ -3,15 +3,17 @@ package jobs
 import (
 	"slices"
 	"strconv"
+
+	"oomscan/parser/lazyre"
 )
 
-var digits = expression(`\d+`)
+var digits = lazyre.New(`\d+`)
 
-// accept decides, for the logs of one folder, which numbers in their names are job ids, and drops the others. A number
-// is one when the name says so or ends as a scheduler's files do, when the log tells the same id, or when it is that of
-// another log beside it; and when runs begin in several logs whose names differ in it alone. What stands behind an id is
-// an array's task unless it is a rank.
-func accept(entries []*entry) {
+// acceptIDs decides which numbers in the names of a folder's logs are job ids, and drops the others. A number is one
+// if the name says so or ends like a scheduler's file, if the log has the same id, or if it is another accepted
+// log's; also if runs begin in several logs with names that differ only in it. A number after an id is an array's
+// task unless it is a rank.
+func acceptIDs(entries []*entry) {
 	known := map[string]bool{}
 	runs := map[string][]*entry{} // by stem: logs in which a run begins
 	for _, e := range entries {
@@ -19,9 +21,9 @@ func accept(entries []*entry) {
 		if d.id == "" {
 			continue
 		}
-		if d.sure || streamOf(e.base) && !d.weak || slices.Contains(e.Jobs, d.id) {
+		if d.certain || streamOf(e.base) && !d.doubtful || slices.Contains(e.Jobs, d.id) {
 			known[d.id] = true
-		} else if e.Head && len(d.id) >= 5 && !d.weak {
+		} else if e.Head && len(d.id) >= 5 && !d.doubtful {
 			runs[d.stem] = append(runs[d.stem], e)
 		}
 	}
@@ -43,7 +45,7 @@ func accept(entries []*entry) {
 		}
 	}
 	for _, list := range tasks {
-		if ranks(list) {
+		if areRanks(list) {
 			for _, e := range list {
 				e.id.task = ""
 			}
@@ -51,15 +53,15 @@ func accept(entries []*entry) {
 	}
 }
 
-// sameJob says that logs tell one id: numbers in their names tell processes apart.
+// sameJob reports whether logs have one id in common, so that numbers in their names are processes.
 func sameJob(list []*entry) bool {
 	first := list[0].Jobs
 	return len(first) > 0 && !slices.ContainsFunc(list, func(e *entry) bool { return !overlap(e.Jobs, first) })
 }
 
-// ranks says of logs with one id that the numbers behind it are not tasks of an array: a log of the job has none, all
-// tell the same id (tasks have ids of their own), or each tells of the rank that its number is.
-func ranks(list []*entry) bool {
+// areRanks reports whether the numbers after the id of these logs are ranks instead of array tasks: one log has no
+// number, all contain the same id (tasks have their own), or each contains only the rank in its name.
+func areRanks(list []*entry) bool {
 	matching, numbers := 0, map[string]bool{}
 	for _, e := range list {
 		if e.id.task == "" {

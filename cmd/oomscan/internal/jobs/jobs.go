@@ -1,10 +1,9 @@
-// Package jobs tells which logs are of one job, by their names, their folders and what they say of themselves. It reads
-// nothing.
+// Package jobs groups logs by job, from their names, their folders and clues in their contents. It reads no files.
 //
-// What one person calls one job stays one: several jobs need a reason. The reasons are, in this order, the job ids in the
-// names of files and folders, the ids that the scheduler wrote into the logs, and folders that each hold a run. Folders of
-// ranks, nodes, roles and attempts are part of a run, and so are Ray's sessions and torchrun's attempts. Tasks of an array
-// are jobs of their own; the components of a heterogeneous job and the attempts of a requeued one are one job.
+// Logs are one job unless there is a reason to separate them. The reasons are, in this order: job ids in the names of files
+// and folders, ids that the scheduler wrote into the logs, and folders that contain a run each. Folders of ranks, nodes,
+// roles and attempts are part of a run, and so are Ray's sessions and torchrun's attempts. Tasks of an array are separate
+// jobs; the components of a heterogeneous job and the attempts of a requeued one are one job.
 package jobs
 
 import (
@@ -14,7 +13,7 @@ import (
 	"oomscan/classifier"
 )
 
-// Log is one log: a file, or a member of an archive.
+// Log is a file or a member of an archive.
 type Log struct {
 	Name  string // as given; unique
 	Clues classifier.Clues
@@ -22,22 +21,22 @@ type Log struct {
 
 // Job is one run.
 type Job struct {
-	Name string // the scheduler's id, else the folder, else the log; unique among the jobs
-	ID   string // the scheduler's id, with the array's task; empty when unknown
-	Why  string // a part of a sentence: what keeps these logs together
-	Logs []int  // places in the list that was given, in its order
-	// Aliases are the ids by which others may speak of this job: for an array's task the one that the kernel knows.
+	Name string // the scheduler's id, else the folder, else the log; unique among jobs
+	ID   string // the scheduler's id, with the array's task; empty if unknown
+	Why  string // why these logs belong together, as part of a sentence
+	Logs []int  // sorted indexes into the given list
+	// Aliases are other ids of this job: for an array's task, the one that the kernel knows.
 	Aliases []string
-	// Series is what the names of the job's files have in common with those of other submissions of the same work: the name
-	// without the id. Empty when there is none besides the scheduler's default.
+	// Series is the name that this job's files share with other submissions of the same work, without the id. Empty
+	// if there is only the scheduler's default.
 	Series string
-	// Among is set for a log of a node or a scheduler beside several jobs, or of nobody: the places of the jobs, in the
-	// answer, that it may tell of. It is no job itself.
+	// Among is set for a log that belongs to none or several jobs, such as a node's or a scheduler's. It lists the
+	// indexes of the jobs that it may be about. Such a log is no job itself.
 	Among []int
 }
 
-// Group sorts logs by jobs. The jobs are in the order of their names, numbers by value, and the logs of nodes behind
-// them. The answer depends on the names and clues alone, not on the order of the logs.
+// Group groups logs by jobs. Jobs are sorted by name, with numbers by value, and shared logs follow. The result
+// depends on the names and clues, not on the order of the logs.
 func Group(logs []Log) []Job {
 	g := grouper{logs: logs, root: &folder{}}
 	g.buildTree()
@@ -46,9 +45,9 @@ func Group(logs []Log) []Job {
 	return g.jobs()
 }
 
-// What keeps the logs of a job together.
+// Values of [Job.Why].
 const (
-	// ByName is the reason of files whose names carry the same job id.
+	// ByName: the file names contain the same job id.
 	ByName    = "job id in the file names"
 	whyDir    = "job id of the folder"
 	whyLog    = "job id in the logs"
@@ -58,7 +57,7 @@ const (
 	whyShared = "a log that several jobs share"
 )
 
-// entry is a log with what its name says.
+// entry is a log and what its name says.
 type entry struct {
 	*classifier.Clues
 	i      int
@@ -68,9 +67,9 @@ type entry struct {
 	folder *folder
 }
 
-// group is a job in the making.
+// group is an unfinished job.
 type group struct {
-	key     string // id with task; empty: none is known
+	key     string // id with task; empty if unknown
 	why     string
 	entries []*entry
 	folders []*folder
@@ -80,11 +79,11 @@ type grouper struct {
 	logs   []Log
 	root   *folder
 	groups []*group
-	shared []*entry        // of nodes, or of no job by themselves
-	known  map[string]bool // ids that a file's name or a log has
+	shared []*entry        // logs of nodes, or of no single job
+	known  map[string]bool // ids in the names or contents of files
 }
 
-// groupFolder makes groups of a folder and all below it.
+// groupFolder groups the logs of a folder and below.
 func (g *grouper) groupFolder(f *folder) {
 	if !f.holdsRuns() {
 		g.groupByID(f.all(nil), false)
@@ -96,32 +95,32 @@ func (g *grouper) groupFolder(f *folder) {
 	}
 }
 
-// groupByID makes groups of logs that nothing but their ids tells apart. Beside folders that hold runs, logs of no run are
-// none by themselves.
+// groupByID groups logs that only their ids can distinguish. beside means that they are next to folders that contain
+// runs; then logs without a run are no job by themselves.
 func (g *grouper) groupByID(entries []*entry, beside bool) {
-	accept(entries)
-	keyed, loose := g.keyed(entries)
+	acceptIDs(entries)
+	keyed, unkeyed := g.keyed(entries)
 	var rest []*entry
-	claims := claimants(keyed)
-	for _, e := range loose {
-		if x := claimant(claims, e.Jobs); x != nil {
+	claims := groupsByID(keyed)
+	for _, e := range unkeyed {
+		if x := groupOf(claims, e.Jobs); x != nil {
 			x.add(e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
 	named, unnamed := byJobs(rest)
-	oneJob := len(keyed) == 0 && !several(append(named, unnamed))
+	oneJob := len(keyed) == 0 && !areSeveralJobs(append(named, unnamed))
 	var others []*group
 	for _, x := range append(named, unnamed) {
 		switch {
 		case len(x.entries) == 0:
 		case oneJob && len(others) > 0:
-			others[0].take(x)
-		case len(keyed) == 1 && !x.foreign(keyed[0]):
-			keyed[0].take(x)
-		case x == unnamed && (!oneJob || beside) && !x.head():
-			g.shared = append(g.shared, x.entries...) // beside several jobs, and none by itself
+			others[0].merge(x)
+		case len(keyed) == 1 && !x.isOtherJob(keyed[0]):
+			keyed[0].merge(x)
+		case x == unnamed && (!oneJob || beside) && !x.hasHead():
+			g.shared = append(g.shared, x.entries...) // next to several jobs, and no run itself
 		default:
 			others = append(others, x)
 		}
@@ -137,19 +136,19 @@ func (g *grouper) groupByID(entries []*entry, beside bool) {
 	g.groups = append(append(g.groups, keyed...), others...)
 }
 
-// keyed makes groups of the logs whose names or folders carry an id, and returns the others. Those of nodes are put aside.
-func (g *grouper) keyed(entries []*entry) (out []*group, loose []*entry) {
+// keyed groups the logs with an id in their names or folders, and returns the others. It sets logs of nodes aside.
+func (g *grouper) keyed(entries []*entry) (out []*group, unkeyed []*entry) {
 	byKey := map[string]*group{}
 	for _, e := range entries {
 		key, why := e.id.key(), ByName
-		if dir := g.folderID(e.folder); dir != "" && !e.id.sure {
+		if dir := g.folderID(e.folder); dir != "" && !e.id.certain {
 			key, why = dir, whyDir
 		}
 		switch x := byKey[key]; {
 		case key == "" && e.Node:
 			g.shared = append(g.shared, e)
 		case key == "":
-			loose = append(loose, e)
+			unkeyed = append(unkeyed, e)
 		case x == nil:
 			x = &group{key: key, why: why}
 			x.add(e)
@@ -159,11 +158,11 @@ func (g *grouper) keyed(entries []*entry) (out []*group, loose []*entry) {
 			x.add(e)
 		}
 	}
-	return out, loose
+	return out, unkeyed
 }
 
-// claimants are the groups by the ids by which their logs call themselves; nil where several do.
-func claimants(groups []*group) map[string]*group {
+// groupsByID maps ids in logs to their group, nil if several groups have the id.
+func groupsByID(groups []*group) map[string]*group {
 	out := map[string]*group{}
 	for _, x := range groups {
 		for _, id := range append(x.ids(), base(x.key)) {
@@ -177,8 +176,8 @@ func claimants(groups []*group) map[string]*group {
 	return out
 }
 
-// claimant is the one group that ids speak of, nil when it is none or more than one.
-func claimant(claims map[string]*group, ids []string) *group {
+// groupOf returns the only group with any of the ids, otherwise nil.
+func groupOf(claims map[string]*group, ids []string) *group {
 	var found *group
 	for _, id := range ids {
 		x, ok := claims[id]
@@ -200,7 +199,7 @@ func (x *group) add(e *entry) {
 	}
 }
 
-// ids are the ids that the logs of a group tell, sorted.
+// ids returns the ids in a group's logs, sorted.
 func (x *group) ids() []string {
 	var out []string
 	for _, e := range x.entries {
@@ -210,28 +209,28 @@ func (x *group) ids() []string {
 	return slices.Compact(out)
 }
 
-// head says that a run begins in one of the logs.
-func (x *group) head() bool {
+// hasHead reports whether a run begins in one of the logs.
+func (x *group) hasHead() bool {
 	return slices.ContainsFunc(x.entries, func(e *entry) bool { return e.Head })
 }
 
-// foreign says that a group without an id in its names is another job than one with: a run of its own begins there, and
-// it tells an id that the other does not know. AReaL submits the roles of one trial as jobs of their own.
-func (x *group) foreign(keyed *group) bool {
+// isOtherJob reports whether a group without an id in its names is a different job: a run begins in it, and it
+// contains an id that keyed does not. AReaL submits the roles of one trial as separate jobs.
+func (x *group) isOtherJob(keyed *group) bool {
 	mine := x.ids()
-	if len(mine) == 0 || !x.head() || x.roles() {
+	if len(mine) == 0 || !x.hasHead() || x.isTrial() {
 		return false
 	}
 	known := append(keyed.ids(), base(keyed.key))
 	return !slices.ContainsFunc(mine, func(id string) bool { return slices.Contains(known, id) })
 }
 
-// roles says that all logs are named as those of AReaL's trials are.
-func (x *group) roles() bool {
+// isTrial reports whether all logs have names of an AReaL trial.
+func (x *group) isTrial() bool {
 	return !slices.ContainsFunc(x.entries, func(e *entry) bool { return !role().MatchString(e.base) })
 }
 
-// base is an id without the array's task.
+// base returns an id without the array's task.
 func base(key string) string {
 	if strings.HasPrefix(key, "raysubmit_") {
 		return key
@@ -240,8 +239,8 @@ func base(key string) string {
 	return id
 }
 
-// byJobs sorts logs by the ids that they tell: a group for each set of logs that are tied by common ids, and one for all
-// that tell none.
+// byJobs groups logs by the ids in them: a group for each set of logs with ids in common, and one for logs without
+// ids.
 func byJobs(entries []*entry) (named []*group, unnamed *group) {
 	unnamed = &group{}
 	byID := map[string]*group{}
@@ -257,8 +256,8 @@ func byJobs(entries []*entry) (named []*group, unnamed *group) {
 			case y == nil || y == x:
 			case x == nil:
 				x = y
-			default: // e ties two groups
-				x.take(y)
+			default: // e connects two groups
+				x.merge(y)
 				y.entries = nil
 				for k, v := range byID {
 					if v == y {
@@ -283,9 +282,9 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// several says that groups that name different ids are different jobs and not parts of one: runs begin in more than one of
-// them, or their logs have the same names but for numbers. The roles of an AReaL trial are one.
-func several(named []*group) bool {
+// areSeveralJobs reports whether groups with different ids are different jobs: runs begin in more than one of them,
+// or their logs have the same names except for numbers. The roles of an AReaL trial are one job.
+func areSeveralJobs(named []*group) bool {
 	var with []*group
 	all := &group{}
 	for _, x := range named {
@@ -294,12 +293,12 @@ func several(named []*group) bool {
 			with = append(with, x)
 		}
 	}
-	if len(with) < 2 || all.roles() {
+	if len(with) < 2 || all.isTrial() {
 		return false
 	}
 	heads, stems := 0, map[string]bool{}
 	for _, x := range with {
-		if x.head() {
+		if x.hasHead() {
 			heads++
 		}
 		mine := map[string]bool{}
@@ -316,8 +315,8 @@ func several(named []*group) bool {
 	return heads > 1
 }
 
-// join unites groups of different folders that are one job: those with the same id in their names, and those without
-// one that tell the id of exactly one other.
+// join merges groups from different folders that are one job: those with the same id in their names, and those
+// without one that contain the id of exactly one other.
 func (g *grouper) join() {
 	byKey := map[string]*group{}
 	var out, open []*group
@@ -326,16 +325,16 @@ func (g *grouper) join() {
 		case x.key == "":
 			open = append(open, x)
 		case known != nil:
-			known.take(x)
+			known.merge(x)
 		default:
 			byKey[x.key] = x
 			out = append(out, x)
 		}
 	}
-	claims := claimants(out)
+	claims := groupsByID(out)
 	tied := map[string]*group{}
 	for _, x := range open {
-		to := claimant(claims, x.ids())
+		to := groupOf(claims, x.ids())
 		for _, id := range x.ids() {
 			if to == nil {
 				to = tied[id]
@@ -345,7 +344,7 @@ func (g *grouper) join() {
 			to = x
 			out = append(out, x)
 		} else {
-			to.take(x)
+			to.merge(x)
 		}
 		for _, id := range x.ids() {
 			tied[id] = to
@@ -354,7 +353,7 @@ func (g *grouper) join() {
 	g.groups = out
 }
 
-func (x *group) take(y *group) {
+func (x *group) merge(y *group) {
 	for _, e := range y.entries {
 		x.add(e)
 	}

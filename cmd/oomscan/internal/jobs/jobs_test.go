@@ -12,7 +12,7 @@ import (
 	"oomscan/classifier"
 )
 
-// logs makes logs of lines `NAME [job=ID,ID] [rank=N,N] [host=H] [head] [node]`.
+// logs parses lines of `NAME [job=ID,ID] [rank=N,N] [host=H] [head] [node]`.
 func logs(t testing.TB, lines []string) []Log {
 	t.Helper()
 	var out []Log
@@ -45,8 +45,8 @@ func logs(t testing.TB, lines []string) []Log {
 	return out
 }
 
-// told writes jobs as lines `NAME: LOG LOG`; a log that is no job's is `NAME among NAME NAME`.
-func told(logs []Log, jobs []Job) []string {
+// format formats jobs as lines `NAME: LOG LOG`, and shared logs as `NAME among NAME NAME`.
+func format(logs []Log, jobs []Job) []string {
 	var out []string
 	for _, j := range jobs {
 		var words []string
@@ -84,7 +84,7 @@ func TestGroup(t *testing.T) {
 			[]string{"9: d/slurm-9.err d/slurm-9.out", "10: d/slurm-10.err d/slurm-10.out"},
 		},
 		{
-			"a log that tells whose it is, and one of nobody",
+			"a log with an id, and one without",
 			[]string{"slurm-1.out", "slurm-2.out", "server.log job=2", "notes.txt"},
 			[]string{"1: slurm-1.out", "2: slurm-2.out server.log", "notes.txt among 1 2"},
 		},
@@ -139,7 +139,7 @@ func TestGroup(t *testing.T) {
 			[]string{"bs-1024.out and 9 more: vllm_8000.log vllm_8001.log seq_8192.log seq_4096.log train_20241120.log train_20241121.log nccl.n1.77001.log nccl.n1.77002.log bs-1024.out rank-1000.out"},
 		},
 		{
-			"runs whose names differ in a number alone",
+			"runs with names that differ only in a number",
 			[]string{"train-91034.log head", "train-91077.log head"},
 			[]string{"91034: train-91034.log", "91077: train-91077.log"},
 		},
@@ -149,7 +149,7 @@ func TestGroup(t *testing.T) {
 			[]string{"7: train-91034.log train-91077.log"},
 		},
 		{
-			"told ids alone",
+			"ids only in the logs",
 			[]string{"a.log job=1 head", "b.log job=2 head", "c.log"},
 			[]string{"1: a.log", "2: b.log", "c.log among 1 2"},
 		},
@@ -253,7 +253,7 @@ func TestGroup(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			in := logs(t, c.logs)
-			assert.Equal(t, c.want, told(in, Group(in)))
+			assert.Equal(t, c.want, format(in, Group(in)))
 		})
 	}
 }
@@ -292,7 +292,7 @@ func TestOrderOfLogsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// FuzzGroup holds what is true of any answer: each log is in one place, names are unique, nothing panics.
+// FuzzGroup checks what is true for any input: each log is in one job, names are unique, nothing panics.
 func FuzzGroup(f *testing.F) {
 	f.Add("slurm-1.out\nd/slurm-2_3.err\nkern.log", uint8(3))
 	f.Add("a.tar!b/../c\n/\n!!\n-\n\xff.1", uint8(7))

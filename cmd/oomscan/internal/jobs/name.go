@@ -4,21 +4,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
-// ident is the job id that a file's name or a folder's carries.
+// ident is the job id in the name of a file or folder.
 type ident struct {
-	id   string // digits, or Ray's submission id; empty: none
-	task string // of an array, or a rank: the number behind the id
-	sure bool   // the name says what the number is; otherwise it may be a process id, a port, a size
-	weak bool   // the word before it speaks against: rank, port, server
-	stem string // the name without the id: logs of different jobs have it in common
+	id       string // digits, or Ray's submission id; empty if none
+	task     string // the number after the id: an array's task, or a rank
+	certain  bool   // the name says that it is a job id; otherwise it may be a process id, a port, a size
+	doubtful bool   // the word before it means something else: rank, port, server
+	stem     string // the name without the id, which logs of different jobs have in common
 }
 
-// key is the id with its array task.
+// key returns the id with its array task.
 func (d ident) key() string {
 	if d.task != "" {
 		return d.id + "_" + d.task
@@ -26,7 +26,7 @@ func (d ident) key() string {
 	return d.id
 }
 
-// work is the name of what was submitted: the stem without its ending. Schedulers' own words name nothing.
+// work returns the name of what was submitted: the stem without its suffix. Schedulers' default names do not count.
 func (d ident) work() string {
 	w, tail, _ := strings.Cut(d.stem, "#")
 	if w == "" {
@@ -34,45 +34,45 @@ func (d ident) work() string {
 		w, _, _ = strings.Cut(w, ".")
 	}
 	w = strings.Trim(w, "-_.")
-	if w == "" || noWork().MatchString(w) {
+	if w == "" || genericName().MatchString(w) {
 		return ""
 	}
 	return w
 }
 
 var (
-	// noWork are names that schedulers and people give to every job.
-	noWork = expression(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
-	// Ray names what was submitted to it by itself.
-	raySubmission = expression(`raysubmit_[A-Za-z0-9]{8,40}`)
-	// Schedulers' default names and what people call their logs: slurm-4242.out, slurm-4242_3.out, job.4242.err.
-	saidID = expression(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
-	// PBS and Grid Engine append it: train.o4242, train.e4242.7 for task 7.
-	appendedID = expression(`\.(?:p?[oe]|OU|ER)([1-9]\d{1,11})(?:[.-](\d{1,7}))?$`)
-	// A number that stands alone may be one: train-4242.out, 4242.err, feats_55110_7.out.
-	looseID = expression(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
-	// The word before a number may say that it is something else.
-	otherNumber = expression(`(?i)(?:rank|worker|node|host|port|server|router|http|grpc|pid|proc|process|nccl|core|step|iter|epoch|ckpt|checkpoint|seed|seq|len|size|bs|tokens?|ctx|v|gpu|dev|cuda)[-_.]?$`)
-	// Ray's workers and glog's files end in a process id.
-	processLog = expression(`^(?:worker|(?:python|java|cpp)-core-(?:worker|driver))-[0-9a-f]{16,}|\.log\.(?:INFO|WARNING|ERROR|FATAL)\.`)
+	// genericName matches names that schedulers and people give to every job.
+	genericName = lazyre.New(`(?i)^(?:slurm|sbatch|job(?:_?id)?|jobs|pbs|lsf|qsub|log|logs|out|err|output|error|stdout|stderr|run|train|job-driver|\d+)$`)
+	// Ray chooses these ids itself.
+	raySubmission = lazyre.New(`raysubmit_[A-Za-z0-9]{8,40}`)
+	// Schedulers' default names and common ones: slurm-4242.out, slurm-4242_3.out, job.4242.err.
+	labeledID = lazyre.New(`(?i)(?:^|[-_.])(?:slurm|sbatch|job|jobid|job_id|pbs|lsf|qsub)[-_.]?0*([1-9]\d{0,11})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	// PBS and Grid Engine append the id: train.o4242, train.e4242.7 for task 7.
+	appendedID = lazyre.New(`\.(?:p?[oe]|OU|ER)([1-9]\d{1,11})(?:[.-](\d{1,7}))?$`)
+	// A bare number may be an id: train-4242.out, 4242.err, feats_55110_7.out.
+	bareID = lazyre.New(`(?:^|[-_.])([1-9]\d{3,9})(?:_(\d{1,7}))?(?:\+\d+)?(?:[-_.]|$)`)
+	// Words before numbers that are no ids.
+	otherNumber = lazyre.New(`(?i)(?:rank|worker|node|host|port|server|router|http|grpc|pid|proc|process|nccl|core|step|iter|epoch|ckpt|checkpoint|seed|seq|len|size|bs|tokens?|ctx|v|gpu|dev|cuda)[-_.]?$`)
+	// Names of Ray's workers and glog's files end with a process id.
+	processLog = lazyre.New(`^(?:worker|(?:python|java|cpp)-core-(?:worker|driver))-[0-9a-f]{16,}|\.log\.(?:INFO|WARNING|ERROR|FATAL)\.`)
 )
 
-// nameID finds the job id in the name of a file or a folder.
+// nameID returns the job id in the name of a file or folder.
 func nameID(name string) ident {
 	if m := raySubmission().FindString(name); m != "" {
-		return ident{id: m, sure: true, stem: strings.Replace(name, m, "#", 1)}
+		return ident{id: m, certain: true, stem: strings.Replace(name, m, "#", 1)}
 	}
 	if processLog().MatchString(name) {
 		return ident{}
 	}
-	for _, re := range []*regexp.Regexp{saidID(), appendedID()} {
+	for _, re := range []*regexp.Regexp{labeledID(), appendedID()} {
 		if m := re.FindStringSubmatchIndex(name); m != nil && !date(name[m[2]:m[3]]) {
 			return identAt(name, m, true)
 		}
 	}
 	var best ident
 	for at := 0; at < len(name); {
-		m := looseID().FindStringSubmatchIndex(name[at:])
+		m := bareID().FindStringSubmatchIndex(name[at:])
 		if m == nil {
 			break
 		}
@@ -81,20 +81,20 @@ func nameID(name string) ident {
 				m[i] += at
 			}
 		}
-		at = m[3] // the sign behind a number may be the one before the next
-		id, weak := name[m[2]:m[3]], otherNumber().MatchString(name[:m[2]])
-		if date(id) || roundSize(id) || best.id != "" && (weak && !best.weak || weak == best.weak && len(id) < len(best.id)) {
+		at = m[3] // the separator may also precede the next number
+		id, doubtful := name[m[2]:m[3]], otherNumber().MatchString(name[:m[2]])
+		if date(id) || roundSize(id) || best.id != "" && (doubtful && !best.doubtful || doubtful == best.doubtful && len(id) < len(best.id)) {
 			continue
 		}
 		best = identAt(name, m, false)
-		best.weak = weak
+		best.doubtful = doubtful
 	}
 	return best
 }
 
-// identAt reads a match: group 1 is the id, group 2 the task.
-func identAt(name string, m []int, sure bool) ident {
-	d := ident{id: name[m[2]:m[3]], sure: sure}
+// identAt converts a match: group 1 is the id, group 2 the task.
+func identAt(name string, m []int, certain bool) ident {
+	d := ident{id: name[m[2]:m[3]], certain: certain}
 	end := m[3]
 	if m[4] >= 0 {
 		d.task, end = name[m[4]:m[5]], m[5]
@@ -103,7 +103,7 @@ func identAt(name string, m []int, sure bool) ident {
 	return d
 }
 
-// date says that a number is a day, a month or a year.
+// date reports whether a number is a date or a year.
 func date(n string) bool {
 	if len(n) != 4 && len(n) != 6 && len(n) != 8 || n[:2] != "19" && n[:2] != "20" {
 		return false
@@ -111,13 +111,13 @@ func date(n string) bool {
 	return len(n) == 4 || n[4:6] >= "01" && n[4:6] <= "12"
 }
 
-// roundSize says that a number is a power of two, as lengths and sizes are.
+// roundSize reports whether a number is a power of two, as lengths and sizes are.
 func roundSize(n string) bool {
 	return slices.Contains([]string{"1024", "2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144", "524288", "1048576"}, n)
 }
 
-// parts splits a log's name into folders and archives, and the name of the file without what packing and rotating
-// append.
+// parts splits a log's name into folders and archives, and the file's name without suffixes of compression and
+// rotation.
 func parts(name string) (dirs []string, base string) {
 	fields := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '!' || r == '\\' })
 	if len(fields) == 0 {
@@ -131,7 +131,7 @@ func parts(name string) (dirs []string, base string) {
 	return slices.DeleteFunc(dirs, func(d string) bool { return d == "." }), base
 }
 
-// unpacked takes the endings of archives and compression off a name.
+// unpacked removes suffixes of archives and compression from a name.
 func unpacked(name string) string {
 	for {
 		i := strings.LastIndexByte(name, '.')
@@ -142,7 +142,7 @@ func unpacked(name string) string {
 	}
 }
 
-// streamOf says that a name ends as a scheduler's files do: with the name of a standard stream.
+// streamOf reports whether a name ends with a standard stream's, as schedulers' files do.
 func streamOf(base string) bool {
 	for _, end := range []string{".out", ".err", ".stdout", ".stderr", ".output", ".error"} {
 		if strings.HasSuffix(strings.ToLower(base), end) {
@@ -152,27 +152,22 @@ func streamOf(base string) bool {
 	return false
 }
 
-// role is a log that AReaL's launchers write into the folder of a trial, each perhaps from a Slurm job of its own.
-var role = expression(`^(?:main|trainer|llm_server|eval_server|merged|rollout|actor|critic|ref|reward|teacher|master_worker|model_worker|rollout_worker|gserver_manager|generation_server|cpu_worker|data_worker)(?:[-_]\d+)*(?:\.(?:log|out|err|txt))?$`)
+// role matches logs that AReaL's launchers write into a trial's folder, possibly from separate Slurm jobs.
+var role = lazyre.New(`^(?:main|trainer|llm_server|eval_server|merged|rollout|actor|critic|ref|reward|teacher|master_worker|model_worker|rollout_worker|gserver_manager|generation_server|cpu_worker|data_worker)(?:[-_]\d+)*(?:\.(?:log|out|err|txt))?$`)
 
-// member says that a folder is one of the ranks, nodes, roles or streams of a run.
-func member(dir string) bool { return memberDir().MatchString(dir) || hostDir().MatchString(dir) }
+// isMemberDir reports whether a folder belongs to a rank, node, role or stream of a run.
+func isMemberDir(dir string) bool { return memberDir().MatchString(dir) || hostDir().MatchString(dir) }
 
 var (
-	// memberDir are folders inside of one run: of its ranks, its roles, its streams, its attempts.
-	memberDir = expression(`(?i)^(?:\d{1,3}$|(?:local_?|global_?|node_?)?rank|worker|proc(?:ess)?|task|replica|gpu|npu|device|[dtpe]p|cp|stage|shard|attempt|restart|retry|actor|critic|ref(?:erence)?|reward|rollout|trainer|engine|inference|generation|member|instance|peer|local|client|master|slave|head|driver|launcher|ps|chief|std_?(?:out|err)|out(?:put)?s?|err(?:or)?s?|logs?|log_?dir|slurm(?:_?logs?)?|nccl|system|kernel|dmesg|journal|debug|old|rotated)[-_.]?\d{0,6}$`)
-	// hostDir are folders of nodes.
-	hostDir = expression(`(?i)^(?:(?:node|host|server|machine|compute|worker|pod)[-_.]?[a-z]?[-_.\d]*[a-z]?|(?:gpu|dgx|hgx|nid|cn|gn|c|n|g|r\d+[nc])[-_.]?\d+|ip[-_.]\d+[-_.]\d+[-_.]\d+[-_.]\d+(?:\..*)?|\d+\.\d+\.\d+\.\d+)$`)
-	// torchrun's folder of a run is its id and eight random characters.
-	torchrunDir = expression(`^(.+)_[a-z0-9_]{8}$`)
-	attemptDir  = expression(`^attempt_\d+$`)
-	sessionDir  = expression(`^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_\d+$`)
-	// clockDir is the folder that Hydra makes for a run; below those of a sweep are numbered ones.
-	clockDir = expression(`^(?:\d{4}-\d\d-\d\d[-_T])?\d\d-\d\d-\d\d$`)
-	smallInt = expression(`^\d{1,4}$`)
+	// memberDir matches folders inside a run: of ranks, roles, streams and attempts.
+	memberDir = lazyre.New(`(?i)^(?:\d{1,3}$|(?:local_?|global_?|node_?)?rank|worker|proc(?:ess)?|task|replica|gpu|npu|device|[dtpe]p|cp|stage|shard|attempt|restart|retry|actor|critic|ref(?:erence)?|reward|rollout|trainer|engine|inference|generation|member|instance|peer|local|client|master|slave|head|driver|launcher|ps|chief|std_?(?:out|err)|out(?:put)?s?|err(?:or)?s?|logs?|log_?dir|slurm(?:_?logs?)?|nccl|system|kernel|dmesg|journal|debug|old|rotated)[-_.]?\d{0,6}$`)
+	// hostDir matches folders of nodes.
+	hostDir = lazyre.New(`(?i)^(?:(?:node|host|server|machine|compute|worker|pod)[-_.]?[a-z]?[-_.\d]*[a-z]?|(?:gpu|dgx|hgx|nid|cn|gn|c|n|g|r\d+[nc])[-_.]?\d+|ip[-_.]\d+[-_.]\d+[-_.]\d+[-_.]\d+(?:\..*)?|\d+\.\d+\.\d+\.\d+)$`)
+	// torchrun's folder for a run is its id and eight random characters.
+	torchrunDir = lazyre.New(`^(.+)_[a-z0-9_]{8}$`)
+	attemptDir  = lazyre.New(`^attempt_\d+$`)
+	sessionDir  = lazyre.New(`^session_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_\d+_\d+$`)
+	// clockDir matches the folder that Hydra creates for a run. In a sweep's folder there are numbered ones.
+	clockDir = lazyre.New(`^(?:\d{4}-\d\d-\d\d[-_T])?\d\d-\d\d-\d\d$`)
+	smallInt = lazyre.New(`^\d{1,4}$`)
 )
-
-// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
-func expression(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}

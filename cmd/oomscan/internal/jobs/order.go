@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// jobs names the groups and puts them in order.
+// jobs names and sorts the groups.
 func (g *grouper) jobs() []Job {
-	if len(g.groups) == 0 && len(g.shared) > 0 { // nothing but logs of nodes
+	if len(g.groups) == 0 && len(g.shared) > 0 { // only logs of nodes
 		g.groups = []*group{{why: whyNodes}}
 	}
 	shared := map[*entry][]*group{}
@@ -55,7 +55,8 @@ func (g *grouper) jobs() []Job {
 	return out
 }
 
-// around are the groups that a node's log may tell of: those with logs in its folder or below, else in the next one above.
+// around returns the groups that a node's log may be about: those with logs in its folder or below, or else in the
+// nearest folder above.
 func (g *grouper) around(e *entry) []*group {
 	for f := e.folder; f != nil && len(g.groups) > 1; f = f.up {
 		var out []*group
@@ -71,7 +72,7 @@ func (g *grouper) around(e *entry) []*group {
 	return g.groups
 }
 
-// names gives each group a name of its own.
+// names gives each group a unique name.
 func (g *grouper) names() map[*group]string {
 	out := map[*group]string{}
 	used := map[string]int{}
@@ -101,8 +102,8 @@ func (g *grouper) names() map[*group]string {
 	return out
 }
 
-// work is the name of what was submitted: what the files that the scheduler wrote, or without any all that carry the id, are
-// called beside it. Empty when they are not called the same.
+// work returns the name of what was submitted: the common name of the scheduler's files without the id, or else of
+// all files with an id. Empty if the names differ.
 func (x *group) work() string {
 	for _, schedulers := range []bool{true, false} {
 		var names []string
@@ -123,7 +124,7 @@ func (x *group) work() string {
 	return ""
 }
 
-// common is the folder that all logs of a group are in or below.
+// common returns the folder that contains all logs of a group.
 func (x *group) common() *folder {
 	f := x.folders[0]
 	for _, h := range x.folders[1:] {
@@ -134,16 +135,16 @@ func (x *group) common() *folder {
 	return f
 }
 
-// first is the name of a group's first log.
+// first returns the name of a group's first log.
 func (x *group) first() string {
 	return slices.MinFunc(x.entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) }).name
 }
 
-// natural compares names with the numbers in them by value.
+// natural compares names, with numbers by value.
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
-		n, m := run(x), run(y)
+		n, m := digitRun(x), digitRun(y)
 		var c int
 		if n > 0 && m > 0 {
 			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
@@ -160,8 +161,8 @@ func natural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// run is how many digits a string begins with.
-func run(s string) int {
+// digitRun returns how many digits a string begins with.
+func digitRun(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

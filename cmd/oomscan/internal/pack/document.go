@@ -24,7 +24,7 @@ type document struct {
 	entries []entry
 }
 
-// entry is a pattern as its file writes it. The help topic rules explains the keys.
+// entry is a pattern in its file. The help topic rules explains the keys.
 type entry struct {
 	Name       string   `yaml:"name"`
 	Program    string   `yaml:"program"`
@@ -41,7 +41,7 @@ type entry struct {
 	Also       []string `yaml:"also"`
 }
 
-// sample is a line that a pattern must match, and the fields that must come out.
+// sample is a line that a pattern must match, and the resulting fields.
 type sample struct {
 	Line   string            `yaml:"line"`
 	Fields map[string]string `yaml:"fields"`
@@ -49,13 +49,13 @@ type sample struct {
 
 // parse reads a file of patterns.
 func parse(name string, text []byte) (*document, error) {
-	if line, what := excess(lexer.Tokenize(string(text))); what != "" {
+	if line, what := tooComplex(lexer.Tokenize(string(text))); what != "" {
 		return nil, fmt.Errorf("%s:%d: %s", name, line, what)
 	}
 	d := &document{name: name}
 	var err error
 	if d.file, err = parser.ParseBytes(text, 0); err != nil {
-		return nil, broken(name, err)
+		return nil, yamlError(name, err)
 	}
 	if len(d.file.Docs) != 1 {
 		return nil, fmt.Errorf("%s: %d documents in one file", name, len(d.file.Docs))
@@ -64,7 +64,7 @@ func parse(name string, text []byte) (*document, error) {
 		Patterns []entry `yaml:"patterns"`
 	}
 	if err := yaml.NodeToValue(d.file.Docs[0].Body, &whole, yaml.Strict()); err != nil {
-		return nil, broken(name, err)
+		return nil, yamlError(name, err)
 	}
 	d.entries = whole.Patterns
 	if len(d.entries) == 0 {
@@ -73,11 +73,11 @@ func parse(name string, text []byte) (*document, error) {
 	return d, nil
 }
 
-// position is where an error of YAML begins: its place is said at the beginning of the line, as of all errors.
+// position matches the position in YAML's errors; ours begin with file and line instead.
 var position = regexp.MustCompile(`^\[\d+:\d+\] `)
 
-// broken is an error of YAML, with the lines around it.
-func broken(name string, err error) error {
+// yamlError returns an error of YAML with the lines around it.
+func yamlError(name string, err error) error {
 	line := 1
 	if e := yaml.Error(nil); errors.As(err, &e) && e.GetToken() != nil {
 		line = e.GetToken().Position.Line
@@ -85,11 +85,12 @@ func broken(name string, err error) error {
 	return fmt.Errorf("%s:%d: %s", name, line, position.ReplaceAllString(yaml.FormatError(err, false, true), ""))
 }
 
-// maxNested is how deep the parts of a pack may be nested, in brackets and on one line. The decoder of YAML takes the square of the depth.
+// maxNested is the maximum depth of a pack, in brackets and on one line. The YAML decoder's time grows with the
+// square of the depth.
 const maxNested = 8
 
-// excess finds what no pack needs and what could keep the decoder busy: anchors, aliases, deep nesting.
-func excess(tokens token.Tokens) (line int, what string) {
+// tooComplex finds what no pack needs and could keep the decoder busy: anchors, aliases, deep nesting.
+func tooComplex(tokens token.Tokens) (line int, what string) {
 	flow, inLine := 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
@@ -112,7 +113,7 @@ func excess(tokens token.Tokens) (line int, what string) {
 	return 0, ""
 }
 
-// fault is a fault of entry i, with its place.
+// fault returns a fault of entry i with its position.
 func (d *document) fault(i int, f pattern.Fault) error {
 	for _, part := range []string{"." + f.Part, ".name", ""} {
 		path, err := yaml.PathString(fmt.Sprintf("$.patterns[%d]%s", i, part))
@@ -126,7 +127,7 @@ func (d *document) fault(i int, f pattern.Fault) error {
 	return fmt.Errorf("%s: %s: %s", d.name, d.entries[i].Name, f.What)
 }
 
-// pattern is the pattern that an entry describes.
+// pattern returns the pattern of an entry.
 func (e *entry) pattern(file string) pattern.Pattern {
 	p := pattern.Pattern{
 		Name: e.Name, Program: pattern.Program{Name: e.Program}, Source: cmp.Or(e.Source, file), Literals: e.Literals, Expr: e.Expression,
@@ -138,7 +139,7 @@ func (e *entry) pattern(file string) pattern.Pattern {
 		p.Set["phase"] = e.Phase
 	}
 	if e.Program != "" && (e.Kind != "" || e.Marker == "launch") {
-		p.Set["application"] = e.Program // what the classifier goes by, here and where observations are merged
+		p.Set["application"] = e.Program // the classifier uses this, here and after merging observations
 	}
 	for _, s := range e.Match {
 		want := maps.Clone(p.Set)

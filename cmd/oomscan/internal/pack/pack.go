@@ -1,4 +1,4 @@
-// Package pack reads what users add to oomscan: packs of patterns and guides, as files of YAML.
+// Package pack reads user-defined packs of patterns and guides in YAML.
 package pack
 
 import (
@@ -19,14 +19,14 @@ import (
 	"oomscan/remedies"
 )
 
-// Pack is what users add. The zero value adds nothing.
+// Pack is a user's additions. The zero value adds nothing.
 type Pack struct {
 	Patterns []pattern.Pattern
 	Guides   []remedies.Guide
-	table    *stream.Table // of these and the built-in patterns; nil: there are no others
+	table    *stream.Table // of these and the built-in patterns; nil if there are no others
 }
 
-// Limits of packs. Who writes one by hand comes nowhere near.
+// Limits far above any pack that people write.
 const (
 	maxFile     = 256 << 10
 	maxFiles    = 200
@@ -34,7 +34,7 @@ const (
 	maxTime     = 10 * time.Second // to prove them all
 )
 
-// Options make a reader look for the pack's patterns too.
+// Options makes a reader use the pack's patterns too.
 func (p *Pack) Options() []stream.Option {
 	if p.table == nil {
 		return nil
@@ -42,11 +42,11 @@ func (p *Pack) Options() []stream.Option {
 	return []stream.Option{stream.Patterns(p.table)}
 }
 
-// All returns the pack's patterns and the built-in ones, in the order in which they are tried: whoever adds a pattern knows more
-// of the program.
+// All returns the pack's patterns and the built-in ones in the order in which they are tried: whoever adds a pattern
+// knows the program better.
 func (p *Pack) All() []pattern.Pattern { return slices.Concat(p.Patterns, messages.All()) }
 
-// Programs are those that the pack's patterns name.
+// Programs returns the programs in the pack's patterns.
 func (p *Pack) Programs() []string {
 	var ids []string
 	for i := range p.Patterns {
@@ -57,8 +57,8 @@ func (p *Pack) Programs() []string {
 	return ids
 }
 
-// Load reads files, and the files of folders whose names end in .yaml or .yml, and proves what they hold. With faults there is no
-// pack. Each fault begins with the file and, where it has one, the line.
+// Load reads and checks files, and the .yaml and .yml files in folders. If it finds faults, it returns no pack. Each
+// fault begins with the file and, if known, the line.
 func Load(paths []string) (Pack, []error) {
 	l := loader{names: map[string]string{}, until: time.Now().Add(maxTime)}
 	files, err := list(paths)
@@ -66,12 +66,12 @@ func Load(paths []string) (Pack, []error) {
 		return Pack{}, []error{err}
 	}
 	for _, name := range files {
-		if l.over() {
+		if l.exhausted() {
 			break
 		}
 		l.read(name)
 	}
-	if l.over() {
+	if l.exhausted() {
 		l.fault(fmt.Errorf("%s: stopped at %d patterns: more than %d in all, or more than %v to prove them", paths[0], len(l.pack.Patterns), maxPatterns, maxTime))
 	}
 	if len(l.faults) == 0 {
@@ -120,18 +120,20 @@ type loader struct {
 	pack    Pack
 	sources []*document       // of each pattern
 	indexes []int             // of each pattern in its document
-	names   map[string]string // of patterns and guides, and the file that has each
+	names   map[string]string // of patterns and guides, with the file that defines each
 	guides  [][]byte          // texts of the pack's guides
 	faults  []error
 	until   time.Time
 }
 
-// over reports whether the packs take more than any that people write.
-func (l *loader) over() bool { return len(l.pack.Patterns) > maxPatterns || time.Now().After(l.until) }
+// exhausted reports whether the packs exceed the limits.
+func (l *loader) exhausted() bool {
+	return len(l.pack.Patterns) > maxPatterns || time.Now().After(l.until)
+}
 
 func (l *loader) fault(err error) { l.faults = append(l.faults, err) }
 
-// patternsFile tells a file of patterns from a guide.
+// patternsFile matches files of patterns, as opposed to guides.
 var patternsFile = regexp.MustCompile(`(?m)^patterns *:`)
 
 func (l *loader) read(name string) {
@@ -170,7 +172,7 @@ func (l *loader) readPatterns(name string, text []byte) {
 		return
 	}
 	for i := range d.entries {
-		if l.over() {
+		if l.exhausted() {
 			return
 		}
 		p := d.entries[i].pattern(name)
@@ -211,8 +213,8 @@ func (l *loader) readGuide(name string, text []byte) {
 	l.guides = append(l.guides, text)
 }
 
-// proveTogether proves what depends on all files: that readers find each sample, that each guide is for a program, and that the
-// messages exist that it asks for.
+// proveTogether checks what depends on all files: readers find each sample, each guide is for a known program, and
+// the messages that guides ask for exist.
 func (l *loader) proveTogether() {
 	programs := l.pack.Programs()
 	for i := range l.pack.Guides {
@@ -242,7 +244,7 @@ func (l *loader) proveTogether() {
 	l.pack.table = table
 }
 
-// lineOf is the line in which a word stands by itself; 1 if none.
+// lineOf returns the line of a whole word, or 1.
 func lineOf(text []byte, word string) int {
 	at := regexp.MustCompile(regexp.QuoteMeta(word) + `(?:[^\w.]|$)`).FindIndex(text)
 	if at == nil {

@@ -31,7 +31,7 @@ const (
 `
 )
 
-// greedy would take PyTorch's own messages from it.
+// greedy matches PyTorch's own messages.
 const greedy = `patterns:
   - name: acme.oom
     program: acme
@@ -52,7 +52,7 @@ const runaway = `patterns:
       - line: "no memory after try try try try try try try try try try try try try try try try try try try try try try try try try try try try try gave up"
 `
 
-// folder writes files and returns the folder that they are in.
+// folder writes files into a new folder and returns it.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func folder(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// faults are those of a pack, without the folder.
+// faults returns a pack's faults without the folder.
 func faults(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := folder(t, files)
@@ -77,7 +77,7 @@ func faults(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-func TestTheExampleIsSound(t *testing.T) {
+func TestTheExampleIsValid(t *testing.T) {
 	t.Parallel()
 	p, errs := Load([]string{example})
 	require.Empty(t, errs)
@@ -86,7 +86,7 @@ func TestTheExampleIsSound(t *testing.T) {
 	assert.Equal(t, []string{"acme_rl"}, p.Programs())
 }
 
-func TestASoundPackIsRead(t *testing.T) {
+func TestAValidPackIsRead(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, faults(t, map[string]string{"a.yaml": sound, "note.txt": "not read"}))
 	one := filepath.Join(folder(t, map[string]string{"a.txt": sound}), "a.txt")
@@ -150,19 +150,19 @@ func TestFaultsHaveTheirFileAndLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			begun := time.Now()
+			started := time.Now()
 			assert.Contains(t, faults(t, map[string]string{"a.yaml": c.text}), c.want)
-			assert.Less(t, time.Since(begun), 20*time.Second)
+			assert.Less(t, time.Since(started), 20*time.Second)
 		})
 	}
 }
 
-func TestReadingStopsWhenTheTimeIsOver(t *testing.T) {
+func TestReadingStopsAtTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	l := loader{names: map[string]string{}, until: time.Now().Add(-time.Second)}
 	l.read(filepath.Join(example, "messages.yaml"))
 	assert.Empty(t, l.pack.Patterns)
-	assert.True(t, l.over())
+	assert.True(t, l.exhausted())
 }
 
 func TestFaultsOfSeveralFiles(t *testing.T) {
@@ -195,7 +195,7 @@ func TestFaultsOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkLoad is what a scan with a pack pays before the first byte.
+// BenchmarkLoad measures what a pack adds to the start of a scan.
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -204,7 +204,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkHealthyLog is a log without failures, read with the built-in patterns alone and with a pack beside them.
+// BenchmarkHealthyLog reads a log without failures, with and without a pack.
 func BenchmarkHealthyLog(b *testing.B) {
 	p, errs := Load([]string{example})
 	require.Empty(b, errs)

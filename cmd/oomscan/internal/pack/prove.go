@@ -17,7 +17,7 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// What a pattern may hold.
+// Limits of a pattern.
 const (
 	maxLiterals   = 32
 	maxSamples    = 50
@@ -31,8 +31,8 @@ var (
 	markers     = []string{"", "launch", "step", "phase"}
 )
 
-// known are the names of the fields that the built-in patterns read. Nothing uses another one.
-var known = sync.OnceValue(func() map[string]bool {
+// knownFields returns the names of fields in the built-in patterns. Nothing uses others.
+var knownFields = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for i := range messages.All() {
 		for _, s := range messages.All()[i].Match {
@@ -44,7 +44,7 @@ var known = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// check returns what is wrong with an entry's words.
+// check validates an entry's words.
 func (e *entry) check() []pattern.Fault {
 	var faults []pattern.Fault
 	refuse := func(wrong bool, part, format string, args ...any) {
@@ -81,12 +81,12 @@ func (e *entry) check() []pattern.Fault {
 	return faults
 }
 
-// fits reports whether an entry is small enough to be proven.
+// fits reports whether an entry is small enough to be checked further.
 func (e *entry) fits() bool {
 	return len(e.Literals) <= maxLiterals && len(e.Match)+len(e.NoMatch) <= maxSamples && e.Expression != "" && len(e.Expression) <= maxExpression
 }
 
-// checkLiterals returns what is wrong with an entry's literals.
+// checkLiterals validates an entry's literals.
 func (e *entry) checkLiterals() []pattern.Fault {
 	var faults []pattern.Fault
 	for i, lit := range e.Literals {
@@ -101,7 +101,7 @@ func (e *entry) checkLiterals() []pattern.Fault {
 	return faults
 }
 
-// prove returns what is wrong with a pattern by itself.
+// prove validates a pattern by itself.
 func prove(p *pattern.Pattern) []pattern.Fault {
 	expression := func(format string, args ...any) []pattern.Fault {
 		return []pattern.Fault{{Part: "expression", What: fmt.Sprintf(format, args...)}}
@@ -113,42 +113,42 @@ func prove(p *pattern.Pattern) []pattern.Fault {
 	if bounded, err := pattern.Bounded(p.Expr); err != nil || !bounded {
 		return expression("a repeat without an upper bound: write {0,200} for *, {1,200} for +")
 	}
-	if line := slowest(re, p); line != "" {
+	if line := slowLine(re, p); line != "" {
 		return expression("it takes too long to match %.80q: let fewer repeats overlap", line)
 	}
 	faults := p.Prove()
 	for _, group := range re.GetGroupNames() {
-		if key := pattern.Key(group); key != "" && !known()[key] {
+		if key := pattern.Key(group); key != "" && !knownFields()[key] {
 			faults = append(faults, expression("nothing uses a field %q: oomscan help rules lists the names", key)...)
 		}
 	}
 	return append(faults, overlaps(p)...)
 }
 
-// What an expression may take for one line, and for all that it is tried on. Others take a thousandth of it.
+// Time limits for matching one line, and all lines. Usual expressions take a thousandth of them.
 const (
-	moment  = 200 * time.Millisecond
-	moments = 20 * moment
+	maxMatch    = 200 * time.Millisecond
+	maxMatching = 20 * maxMatch
 )
 
-// slowest returns a line that an expression takes too long for, "" if there is none: one of its samples, or a long line made of
-// parts of one.
-func slowest(re *regexp2.Regexp, p *pattern.Pattern) string {
-	re.MatchTimeout = moment
+// slowLine returns a line that an expression takes too long for, or "". It tries the samples and long lines made of
+// parts of them.
+func slowLine(re *regexp2.Regexp, p *pattern.Pattern) string {
+	re.MatchTimeout = maxMatch
 	lines := slices.Clone(p.NoMatch)
 	for _, s := range p.Match {
 		lines = append(lines, s.Line)
 	}
-	begun := time.Now()
+	started := time.Now()
 	for _, line := range lines {
 		cut := line[:max(0, len(line)-1)]
 		half := len(cut) / 2
-		for _, text := range []string{line, cut, long(line), long(cut), cut[:half] + long(cut[half:])} {
+		for _, text := range []string{line, cut, repeated(line), repeated(cut), cut[:half] + repeated(cut[half:])} {
 			_, err := re.MatchString(text)
-			if err != nil { // the process may have waited for a processor
+			if err != nil { // the process may only have waited for a processor
 				_, err = re.MatchString(text)
 			}
-			if err != nil || time.Since(begun) > moments {
+			if err != nil || time.Since(started) > maxMatching {
 				return text
 			}
 		}
@@ -156,10 +156,12 @@ func slowest(re *regexp2.Regexp, p *pattern.Pattern) string {
 	return ""
 }
 
-// long repeats a text to the length of a long message.
-func long(text string) string { return strings.Repeat(text, pattern.MaxMessage/2/max(1, len(text))) }
+// repeated repeats a text to the length of a long message.
+func repeated(text string) string {
+	return strings.Repeat(text, pattern.MaxMessage/2/max(1, len(text)))
+}
 
-// overlaps finds samples of built-in patterns that an event's pattern would take from them.
+// overlaps finds samples of built-in patterns that this pattern would take from them.
 func overlaps(p *pattern.Pattern) []pattern.Fault {
 	if p.Kind == "" {
 		return nil
