@@ -78,11 +78,20 @@ func Closest(name string, among []string) (best string, ok bool) {
 		} else if abs(len(n)-len(name)) < limit {
 			d = distance(name, n, limit)
 		}
-		if d < least || d == least && d < limit && n < best {
+		if d < least || d == least && d < limit && likelier(name, n, best) {
 			best, least = n, d
 		}
 	}
 	return best, best != ""
+}
+
+// likelier says which of two words that are equally near is meant: few slips are in the first letter.
+func likelier(name, a, b string) bool {
+	first := name[:min(1, len(name))]
+	if inA, inB := strings.HasPrefix(a, first), strings.HasPrefix(b, first); inA != inB {
+		return inA
+	}
+	return a < b
 }
 
 // distance returns the edit distance of two names in bytes, at most limit. Swapping two neighbors counts as one edit.
