@@ -17,11 +17,11 @@ import (
 func decodeText(name string, text []byte, to any) error {
 	r := &textReader{lines: strings.Split(string(text), "\n")}
 	if !r.more() {
-		return fmt.Errorf("%s:1: there is nothing in it", name)
+		return fmt.Errorf("%s:1: the file is empty", name)
 	}
 	r.block(r.indent())
 	if r.err == nil && r.more() {
-		r.fail("this line fits nowhere")
+		r.fail("this line does not belong here")
 	}
 	if r.err != nil {
 		return fmt.Errorf("%s:%d: %w", name, r.at+1, r.err)
@@ -101,7 +101,7 @@ func (r *textReader) object(indent int) {
 	for r.err == nil && r.indent() == indent {
 		key, value, ok := cutKey(r.lines[r.at][indent:])
 		if !ok || seen[key] {
-			r.fail(fmt.Sprintf("%q: no key, or one that is there already", r.lines[r.at]))
+			r.fail(fmt.Sprintf("%q: no key, or a key that is set twice", r.lines[r.at]))
 			return
 		}
 		seen[key] = true

@@ -44,7 +44,7 @@ func TestWhatGuidesMayNotHoldIsAnErrorWithItsLine(t *testing.T) {
 		"id: g\nname: 'open\n":                  "g.yaml:2: a quote is open",
 		"id: g\nname: \"a\" b\n":                "g.yaml:2: \"\\\"a\\\" b\": more than one value",
 		"id: g\nname:\n":                        "g.yaml:2: name has no value",
-		"id: g\n  name: a\n":                    "g.yaml:2: this line fits nowhere",
+		"id: g\n  name: a\n":                    "g.yaml:2: this line does not belong here",
 		"id: g\nlists:\n  - {id: a\n":           "g.yaml:3: a bracket is open",
 		"id: g\nlists:\n  - {id: a, items: [,]": "g.yaml:3: a value is missing",
 		"id: g\nlists:\n  - {A: a}\n":           "g.yaml:3: no key in braces",

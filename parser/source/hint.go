@@ -76,11 +76,20 @@ func Closest(name string, among []string) (best string, ok bool) {
 		if strings.EqualFold(n, name) {
 			d = 0
 		}
-		if d < least || d == least && d < limit && n < best {
+		if d < least || d == least && d < limit && likelier(name, n, best) {
 			best, least = n, d
 		}
 	}
 	return best, best != ""
+}
+
+// likelier reports whether a is the word that was meant, of two that are equally near: few typos are in the first letter.
+func likelier(name, a, b string) bool {
+	first := name[:min(1, len(name))]
+	if inA, inB := strings.HasPrefix(a, first), strings.HasPrefix(b, first); inA != inB {
+		return inA
+	}
+	return a < b
 }
 
 // distance returns the edit distance of two names in bytes. Swapping two neighbors counts as one edit.

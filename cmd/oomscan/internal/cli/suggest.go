@@ -87,6 +87,10 @@ func suggestFlags(root *cobra.Command) {
 	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		p := problem{what: err.Error(), hint: cmd.CommandPath() + " --help lists the flags"}
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int" {
+			return problem{where: "--" + invalid.GetFlag().Name, what: fmt.Sprintf("%q is not a whole number", invalid.GetValue()), hint: p.hint}
+		}
 		var unknown *pflag.NotExistError
 		if !errors.As(err, &unknown) {
 			return p

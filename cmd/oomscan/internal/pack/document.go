@@ -47,15 +47,24 @@ type sample struct {
 	Fields map[string]string `yaml:"fields"`
 }
 
-// parse reads a file of patterns.
-func parse(name string, text []byte) (*document, error) {
+// syntax reads text as YAML. Its errors show the line and the column.
+func syntax(name string, text []byte) (*ast.File, error) {
 	if line, what := tooComplex(lexer.Tokenize(string(text))); what != "" {
 		return nil, fmt.Errorf("%s:%d: %s", name, line, what)
 	}
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, yamlError(name, err)
+	}
+	return file, nil
+}
+
+// parse reads a file of patterns.
+func parse(name string, text []byte) (*document, error) {
 	d := &document{name: name}
 	var err error
-	if d.file, err = parser.ParseBytes(text, 0); err != nil {
-		return nil, yamlError(name, err)
+	if d.file, err = syntax(name, text); err != nil {
+		return nil, err
 	}
 	if len(d.file.Docs) != 1 {
 		return nil, fmt.Errorf("%s: %d documents in one file", name, len(d.file.Docs))

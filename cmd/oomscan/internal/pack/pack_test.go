@@ -138,7 +138,7 @@ func TestFaultsHaveTheirFileAndLine(t *testing.T) {
 		"broken YAML":                        {with("kind: gpu_oom", "kind: [gpu_oom"), "\n>  5 |     literals: [\"device pool exhausted\"]\n           ^\n"},
 		"a key twice":                        {with("    kind", "    kind: host_oom\n    kind"), "a.yaml:5: "},
 		"no patterns":                        {"patterns: []\n", "a.yaml: no patterns in it"},
-		"an empty file":                      {"", "a.yaml:1: there is nothing in it"},
+		"an empty file":                      {"", "a.yaml:1: the file is empty"},
 		"anchors":                            {"patterns: &a [*a, *a]\n", "a.yaml:1: a pack has no anchors"},
 		"deep brackets":                      {"patterns:\n " + strings.Repeat("[", 100_000), "a.yaml:2: nested too deep"},
 		"brackets over many lines":           {"patterns:\n" + strings.Repeat(" [\n", 5000), "nested too deep"},
@@ -186,7 +186,8 @@ func TestFaultsOfSeveralFiles(t *testing.T) {
 		"a guide in a file of another name":                   {map[string]string{"acme.yaml": string(guide)}, "acme.yaml:3: the guide's id is"},
 		"a guide that oomscan has":                            {map[string]string{"verl.yaml": strings.NewReplacer("id: acme-rl", "id: verl", "acme-rl.pool", "verl.pool", "acme-rl.batch", "verl.batch").Replace(string(guide))}, "verl.yaml:1: oomscan itself has a guide"},
 		"a folder without YAML":                               {map[string]string{"a.txt": sound}, "no file in it ends in .yaml"},
-		"a guide with a bracket that is hostile":              {map[string]string{"x.yaml": "id: " + strings.Repeat("[", 100_000)}, "x.yaml:1: brackets are nested too deep"},
+		"a guide that is no YAML":                             {map[string]string{"x.yaml": "id: x\n name: [2\nc: }\n"}, ">  1 | id: x\n   2 |  name: [2\n           ^"},
+		"a guide with a bracket that is hostile":              {map[string]string{"x.yaml": "id: " + strings.Repeat("[", 100_000)}, "x.yaml:1: nested too deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

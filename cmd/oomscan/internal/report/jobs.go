@@ -113,12 +113,18 @@ func (q JobQuery) Takes(b *Brief) bool {
 var sorts = map[string]func(a, b *Brief) int{
 	"priority": func(_, _ *Brief) int { return 0 },
 	"name":     func(a, b *Brief) int { return strings.Compare(a.Job, b.Job) },
-	"kind":     func(a, b *Brief) int { return strings.Compare(a.Causes[0].Kind, b.Causes[0].Kind) },
-	"phase":    func(a, b *Brief) int { return strings.Compare(a.Causes[0].Phase, b.Causes[0].Phase) },
-	"cause":    func(a, b *Brief) int { return strings.Compare(a.Causes[0].Why, b.Causes[0].Why) },
-	"host":     func(a, b *Brief) int { return strings.Compare(a.Causes[0].Host, b.Causes[0].Host) },
+	"kind":     func(a, b *Brief) int { return compareKnown(a.Causes[0].Kind, b.Causes[0].Kind) },
+	"phase":    func(a, b *Brief) int { return compareKnown(a.Causes[0].Phase, b.Causes[0].Phase) },
+	"cause":    func(a, b *Brief) int { return compareKnown(a.Causes[0].Why, b.Causes[0].Why) },
+	"host":     func(a, b *Brief) int { return compareKnown(a.Causes[0].Host, b.Causes[0].Host) },
 	"size":     func(a, b *Brief) int { return cmp.Compare(b.World, a.World) },
 	"time":     func(a, b *Brief) int { return stampOf(b).Compare(stampOf(a)) },
+}
+
+// compareKnown compares words, those that are not known behind the others.
+func compareKnown(a, b string) int {
+	a, b = unknownless(a), unknownless(b)
+	return cmp.Or(before(a != "", b != ""), strings.Compare(a, b))
 }
 
 // Sorts are the words of --sort.

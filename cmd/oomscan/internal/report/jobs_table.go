@@ -15,7 +15,7 @@ const (
 	mostCounts = 8  // of each kind
 	mostLines  = 6  // about what repeats, and about places
 	jobColumn  = 12 // columns that a job's name has at least
-	whoColumn  = 8  // the same for whose failure came first
+	whoColumn  = 9  // the same for whose failure came first
 )
 
 // jobs writes how many jobs there are and of which kind, a table of those with incidents, and what they have in common. The full
@@ -129,22 +129,23 @@ func (b *Brief) row() row {
 	if c.Times > 1 {
 		kind += fmt.Sprintf(" x%d", c.Times)
 	}
-	var who []string
+	who := ""
 	if c.Rank != nil {
-		who = append(who, fmt.Sprintf("rank %d", *c.Rank))
+		who = fmt.Sprintf("rank %d", *c.Rank)
 	} else if c.Device != nil {
-		who = append(who, fmt.Sprintf("GPU %d", *c.Device))
+		who = fmt.Sprintf("GPU %d", *c.Device)
 	}
+	at := position(c.File, c.Line)
 	if c.Host != "" {
-		who = append(who, c.Host)
+		at += " (" + c.Host + ")"
 	}
 	name := b.Job
 	if b.Node {
 		name = "(" + b.Job + ")"
 	}
 	return row{
-		badge: badge, word: word, place: position(c.File, c.Line), fix: c.Fix,
-		cells: [tableColumns]string{name, kind, unknownless(c.Phase), unknownless(c.Why), strings.Join(who, " ")},
+		badge: badge, word: word, place: at, fix: c.Fix,
+		cells: [tableColumns]string{name, kind, unknownless(c.Phase), unknownless(c.Why), who},
 		inks:  [tableColumns]ink{bold, plain, plain, plain, plain},
 	}
 }
@@ -157,8 +158,8 @@ func unknownless(s string) string {
 	return s
 }
 
-// columnsOf divides a width among the columns: each has what its longest cell needs; when that is too much, the names of
-// nodes and then those of jobs are cut.
+// columnsOf divides a width among the columns: each has what its longest cell needs; when that is too much, the heading of
+// the last one and the names of jobs are cut.
 func columnsOf(rows []row, width int) [tableColumns]int {
 	var w [tableColumns]int
 	sum := 2 * (len(w) - 1)
@@ -169,7 +170,7 @@ func columnsOf(rows []row, width int) [tableColumns]int {
 		}
 		sum += w[i]
 	}
-	for _, x := range []struct{ column, least int }{{0, 2 * jobColumn}, {4, 2 * whoColumn}, {0, jobColumn}, {4, whoColumn}} {
+	for _, x := range []struct{ column, least int }{{0, 2 * jobColumn}, {4, whoColumn}, {0, jobColumn}} {
 		if sum > width && w[x.column] > x.least {
 			cut := min(sum-width, w[x.column]-x.least)
 			w[x.column] -= cut

@@ -9,6 +9,7 @@ import (
 
 const (
 	badgeWordSuspects = "SUSPECTS"
+	badgeWordNoJob    = "NO JOB"
 
 	wordRepeated    = "Repeated failures"
 	wordHurt        = "Jobs with incidents"
@@ -21,7 +22,7 @@ const (
 	wordPlaces      = "places"
 	wordJob         = "job "
 	wordFilter      = "filter by job, kind, phase, host"
-	wordNoneMatches = "No job matches."
+	wordNoneMatches = "no job matches"
 )
 
 // heads are the columns of the table of jobs.
@@ -31,6 +32,8 @@ var heads = [tableColumns]string{"job", "kind", "phase", "cause", "first failure
 func jobsHeadline(s *Summary) (ground ink, word, text string) {
 	jobs := count(s.Jobs, "job", "jobs")
 	switch {
+	case s.Jobs == 0:
+		return badgeSuspect, badgeWordNoJob, wordNoneMatches
 	case s.Memory > 0:
 		return badgeMemory, badgeWordMemory, fmt.Sprintf("in %s of %s", grouped(s.Memory), jobs)
 	case s.Suspect > 0:
@@ -57,7 +60,7 @@ func jobCounts(s *Summary) []string {
 
 // matchText says how many of all jobs the flags choose.
 func matchText(n, all int) string {
-	return fmt.Sprintf("%s of %s match --kind, --host and --since", grouped(n), count(all, "job", "jobs"))
+	return fmt.Sprintf("%s of %s match the filters (--kind, --host, --since)", grouped(n), count(all, "job", "jobs"))
 }
 
 // moreJobs says how many jobs the table leaves out.
