@@ -115,9 +115,13 @@ func (c *conclusion) another(x *event) bool {
 const outputBuffer = 16 << 10
 
 // uncaught reports whether nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
-// who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on.
+// who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on. What Ray's driver
+// raises ends with the traceback of the worker.
 func uncaught(t *traceback.Trace) bool {
-	return t != nil && t.Origin == nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
+	for t != nil && t.Origin != nil {
+		t = t.Cause
+	}
+	return t != nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
 }
 
 // fatalAfter reports whether the job died after e all the same, without another step.
