@@ -20,7 +20,7 @@ func TestLaunchesInOneFileAreAttempts(t *testing.T) {
 		banner  = "***** Running training *****\n  Num examples = 900\n"
 		omp     = "W0205 01:00:00.000000 22 torch/distributed/run.py:793] Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded\n"
 		server  = "[2026-01-08 08:00:01] server_args=ServerArgs(model_path='/m/q', tp_size=2)\n"
-		yaml    = "model: /m/q\nbatch_size: 8\nmicro_batch_size: 2\nlearning_rate: 0.1\nnum_epochs: 3\nseq_len: 4096\nbf16: true\nsave_steps: 50\nseed: 1\n"
+		yaml    = "\n2026-01-08 08:00:01,123 - INFO - starting\nmodel: /m/q\nbatch_size: 8\nmicro_batch_size: 2\nlearning_rate: 0.1\nnum_epochs: 3\nseq_len: 4096\nbf16: true\nsave_steps: 50\nseed: 1\n"
 		started = "2026-01-08 08:00:01,123\tINFO worker.py:1879 -- Started a local Ray instance.\n"
 		command = "+ torchrun --nproc_per_node=8 train.py\n"
 	)
