@@ -160,6 +160,7 @@ func (f *file) followAttempt(o *parser.Event) {
 	case patternOf(o.Pattern).Ends:
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
+		f.followDeath(o)
 		f.Failed = true
 		f.Over = f.Over || o.Header.Stream == "" && uncaught(o.Trace)
 	}
@@ -244,7 +245,7 @@ func (f *file) beginAttempt(line int, h *envelope.Header) {
 	for i := range f.Steppers {
 		f.Steppers[i].Last = -1
 	}
-	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated = false, false, false, false, false, 0
+	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated, f.Death = false, false, false, false, false, 0, death{}
 	for _, s := range f.Streams {
 		s.Timers, s.Phase = nil, nil
 		f.follow(s, line, h)

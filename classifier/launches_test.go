@@ -20,6 +20,7 @@ func TestLaunchesInOneFileAreAttempts(t *testing.T) {
 		banner  = "***** Running training *****\n  Num examples = 900\n"
 		omp     = "W0205 01:00:00.000000 22 torch/distributed/run.py:793] Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded\n"
 		server  = "[2026-01-08 08:00:01] server_args=ServerArgs(model_path='/m/q', tp_size=2)\n"
+		words   = "bye\nRun name: icy-moon-8.\nModel initialized. Number of parameters: 7251561.\nCompiling the model...\nDone compiling.\nTraining is starting.\n"
 		yaml    = "\n2026-01-08 08:00:01,123 - INFO - starting\nmodel: /m/q\nbatch_size: 8\nmicro_batch_size: 2\nlearning_rate: 0.1\nnum_epochs: 3\nseq_len: 4096\nbf16: true\nsave_steps: 50\nseed: 1\n"
 		started = "2026-01-08 08:00:01,123\tINFO worker.py:1879 -- Started a local Ray instance.\n"
 		command = "+ torchrun --nproc_per_node=8 train.py\n"
@@ -48,6 +49,11 @@ func TestLaunchesInOneFileAreAttempts(t *testing.T) {
 		"an engine that is made again inside of a run":  {label("(Engine pid=7) ", server+oom("2.00")+server+oom("3.00")), 1, []int{1}},
 		"settings printed again":                        {yaml + oom("2.00") + yaml + oom("3.00"), 2, []int{0, 0}},
 		"a worker's failure raised again by the driver": {ray("2.00") + started + ray("3.00"), 2, []int{0, 0}},
+		"the same script dies again on the same device": {oom("2.00") + words + oom("3.00"), 2, []int{0, 0}},
+		"steps of the second launch":                    {oom("2.00") + words + "step:1 - actor/loss:0.5\nstep:2 - actor/loss:0.4\nstep:3 - actor/loss:0.4\n" + oom("3.00"), 2, []int{0, 0}},
+		"a script that dies once and says so again":     {oom("2.00") + words + oom("2.00"), 1, []int{1}},
+		"ranks that each see one device":                {oom("2.00") + oom("3.00") + oom("1.50"), 1, []int{2}},
+		"ranks of a known group":                        {omp + oom("2.00") + words + oom("3.00"), 1, []int{1}},
 		"a job that Slurm requeues":                     {oom("2.00") + "slurmstepd: error: *** JOB 4242 ON n1 CANCELLED AT 2026-01-01T06:00:18 DUE TO JOB REQUEUE ***\n" + oom("1.50"), 2, []int{0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
