@@ -21,11 +21,17 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last) || c.retried() || c.warned() || c.stepsElsewhere() {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.retried() || c.warned() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
 		if e.Attempt != last.Attempt && e.file == f || c.another(e) {
+			continue
+		}
+		if e.fields["announces"] != "" {
+			if t := last.Trace; e.file == f && t != nil && t.Line-e.At.Line >= 0 && t.Line-e.At.Line <= 2 {
+				return !c.diedAfter()
+			}
 			continue
 		}
 		if e.file == f && e.At.Line >= last.At.Line {
@@ -36,6 +42,16 @@ func (c *conclusion) survived() bool {
 		}
 	}
 	return false
+}
+
+// diedAtFirst reports whether nobody caught a failure of the one program that writes the input, and it had not reported a step: steps
+// behind it are those of another launch.
+func (c *conclusion) diedAtFirst(e *event) bool {
+	before := 0
+	if e.Attempt > 0 && e.Attempt <= len(e.file.Done) {
+		before = e.file.Done[e.Attempt-1]
+	}
+	return e.Header.Stream == "" && uncaught(e.Trace) && e.Steps == before && !e.file.distributed()
 }
 
 // stepsElsewhere reports whether training steps were reported after a kill had been noticed, in a log that is not the
@@ -59,7 +75,7 @@ func (c *conclusion) stepsElsewhere() bool {
 }
 
 // skips finds a trainer that leaves the batch out, on the line of the failure itself.
-var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch`)
+var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch|^!!! Exception during processing !!! `)
 
 // retried reports whether the failed process tries again or goes on without the batch, and nothing died afterwards.
 func (c *conclusion) retried() bool {
@@ -74,7 +90,7 @@ func (c *conclusion) retried() bool {
 }
 
 // caught finds what Python's warnings module prints: who warns has caught the error and goes on.
-var caught = lazyre.New(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: `)
+var caught = lazyre.New(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: |\bstate_dict entry could point to invalid memory regions\b`)
 
 // warned reports whether only warnings mention the failure, and nothing died behind them.
 func (c *conclusion) warned() bool {
@@ -84,9 +100,12 @@ func (c *conclusion) warned() bool {
 // diedAfter reports whether something in the input ended behind the root.
 func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
-		return x.At.Line > c.root.At.Line && !c.another(x) && (x.Kind == parser.Exception || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
+		return x.At.Line > c.root.At.Line && !c.another(x) && (x.Kind == parser.Exception && !cutOff(x.Trace) || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
 }
+
+// cutOff reports whether the end of a traceback is missing.
+func cutOff(t *traceback.Trace) bool { return t != nil && t.EndLine == 0 }
 
 // goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
@@ -115,9 +134,13 @@ func (c *conclusion) another(x *event) bool {
 const outputBuffer = 16 << 10
 
 // uncaught reports whether nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
-// who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on.
+// who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on. What Ray's driver
+// raises ends with the traceback of the worker.
 func uncaught(t *traceback.Trace) bool {
-	return t != nil && t.Origin == nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
+	for t != nil && t.Origin != nil {
+		t = t.Cause
+	}
+	return t != nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
 }
 
 // fatalAfter reports whether the job died after e all the same, without another step.

@@ -119,7 +119,7 @@ func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["reque
 // their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
 // and a trainer on one card) and fail together are one story all the same.
 func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
-	if a.Header.Stream == b.Header.Stream && a.file == b.file || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
+	if a.Header.Stream == b.Header.Stream && a.file == b.file || at.Headless || bt.Headless || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
 		return false
 	}
 	return !oneCard(a, b)

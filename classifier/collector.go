@@ -160,6 +160,7 @@ func (f *file) followAttempt(o *parser.Event) {
 	case patternOf(o.Pattern).Ends:
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
+		f.followDeath(o)
 		f.Failed = true
 		f.Over = f.Over || o.Header.Stream == "" && uncaught(o.Trace)
 	}
@@ -244,7 +245,7 @@ func (f *file) beginAttempt(line int, h *envelope.Header) {
 	for i := range f.Steppers {
 		f.Steppers[i].Last = -1
 	}
-	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated = false, false, false, false, false, 0
+	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated, f.Death = false, false, false, false, false, 0, death{}
 	for _, s := range f.Streams {
 		s.Timers, s.Phase = nil, nil
 		f.follow(s, line, h)
@@ -289,12 +290,9 @@ func (c *Collector) setting(o parser.Setting) {
 	f.noteStamp(&o.Header)
 	switch o.Form {
 	case settings.Pprint, settings.Megatron:
-		// a dict of a few keys is no program's whole configuration printed again
-		if old, known := f.Settings[o.Key]; known && old.Form == o.Form && (f.Ended || f.Failed) {
-			if f.Repeated++; f.Repeated >= fewRepeated {
-				f.beginAttempt(o.At.Line, &o.Header)
-			}
-		}
+		f.repeat(&o, f.Ended || f.Failed)
+	case settings.YAML, settings.JSON, settings.TOML, settings.Pairs:
+		f.repeat(&o, f.Over)
 	case settings.Repr, settings.Engine: // an engine may be started anew inside a run that goes on
 		if f.Ended {
 			f.beginAttempt(o.At.Line, &o.Header)
@@ -309,6 +307,17 @@ func (c *Collector) setting(o parser.Setting) {
 	f.Settings[o.Key] = Value{Value: o.Value, At: o.At, Form: o.Form}.after(f.Settings[o.Key])
 }
 
+// repeat begins a new attempt where enough settings are printed again after a failure: a dict of a few keys is no program's whole
+// configuration.
+func (f *file) repeat(o *parser.Setting, failed bool) {
+	if old, known := f.Settings[o.Key]; !failed || !known || old.Form != o.Form {
+		return
+	}
+	if f.Repeated++; f.Repeated >= fewRepeated {
+		f.beginAttempt(o.At.Line, &o.Header)
+	}
+}
+
 // marker folds a marker, and leaves of it what [Collector.Compact] returns.
 func (c *Collector) marker(o *parser.Marker) {
 	c.hideMarker(o)
@@ -320,7 +329,7 @@ func (c *Collector) marker(o *parser.Marker) {
 		o.Text = "" // nobody quotes it
 	}
 	f.Marks++
-	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && o.Fields["starts"] == "server" {
+	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && startsAll(o) {
 		f.beginAttempt(o.At.Line, &o.Header)
 	}
 	switch o.Name {
@@ -397,6 +406,11 @@ func begins(o *parser.Marker) bool {
 // starts reports whether a marker can only be of a program that starts anew: a command, a banner, weights that are loaded.
 func starts(o *parser.Marker) bool {
 	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
+}
+
+// startsAll reports whether a marker is the first word of all that runs: a launcher's, or that of a server which nobody else runs.
+func startsAll(o *parser.Marker) bool {
+	return o.Fields["starts"] == "launcher" || o.Fields["starts"] == "server" && !o.Header.OfActor()
 }
 
 func (s *streamState) timer(name, edge string, at int) {

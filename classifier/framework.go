@@ -41,6 +41,7 @@ type Program struct {
 	Loggers  []string  // words in what its loggers name: modules, files, functions
 	Clock    string    // of the stamps that only its logger writes
 	Actors   []string  // classes of Ray actors and labels of processes that only this program has
+	Drivers  []string  // those of its actors that only drive others: a failure of a GPU that they print is a worker's
 	Workers  []string  // beginnings of the labels of an engine's processes
 	Keys     []string  // parts of names of settings that only this framework has
 }
@@ -66,7 +67,8 @@ var programs = []Program{
 			{"slime", []string{"backends", "ray", "rollout", "utils", "observability"}},
 			{"miles", []string{"backends", "ray", "rollout", "utils"}}, // a fork that keeps its layout
 		},
-		Actors: []string{"RolloutManager", "MegatronTrainRayActor", "FSDPTrainRayActor"},
+		Actors:  []string{"RolloutManager", "MegatronTrainRayActor", "FSDPTrainRayActor"},
+		Drivers: []string{"RolloutManager"},
 	},
 	{
 		ID: "areal", Name: "AReaL", Roles: Framework, Guide: "areal", Dialect: "yaml",
@@ -86,7 +88,8 @@ var programs = []Program{
 			"AsyncSglangServer", "AgentLoopWorker", "DetachActorWorker", "FullyAsyncTaskRunner", "FullyAsyncTrainer", "FullyAsyncRollouter",
 			"OneStepTaskRunner", "RewardLoopWorker", "CheckpointEngineWorker",
 		},
-		Keys: []string{"actor_rollout_ref."},
+		Drivers: []string{"TaskRunner", "TaskRunnerV1", "main_task", "FullyAsyncTaskRunner", "FullyAsyncTrainer", "FullyAsyncRollouter", "OneStepTaskRunner"},
+		Keys:    []string{"actor_rollout_ref."},
 	},
 	{
 		ID: "openrlhf", Name: "OpenRLHF", Roles: Framework, Guide: "openrlhf", Dialect: "flag", Colocate: true,
@@ -115,8 +118,9 @@ var programs = []Program{
 			{"skyrl", []string{"train", "backends", "tinker", "utils", "tx"}},
 			{"skyrl_train", []string{"trainer.py", "workers", "utils", "entrypoints", "inference_engines", "distributed", "generators", "weight_sync", "fully_async_trainer.py", "models", "model_wrapper.py"}},
 		},
-		Actors: []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "MegatronPolicyWorkerBase", "MegatronRefWorkerBase", "MegatronCriticWorkerBase", "skyrl_entrypoint"},
-		Keys:   []string{"trainer.micro_forward_batch_size_per_gpu", "trainer.micro_train_batch_size_per_gpu"},
+		Actors:  []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "MegatronPolicyWorkerBase", "MegatronRefWorkerBase", "MegatronCriticWorkerBase", "skyrl_entrypoint"},
+		Drivers: []string{"skyrl_entrypoint"},
+		Keys:    []string{"trainer.micro_forward_batch_size_per_gpu", "trainer.micro_train_batch_size_per_gpu"},
 	},
 	{
 		ID: "prime_rl", Name: "prime-rl", Roles: Application, Guide: "prime-rl", Dialect: "flag",
@@ -346,6 +350,12 @@ func frameworkOfActor(class string) string {
 		}
 	}
 	return ""
+}
+
+// isDriver reports whether a process of that label only drives others.
+func isDriver(label string) bool {
+	class := labelClass(label)
+	return class != "" && slices.ContainsFunc(programs, func(p Program) bool { return slices.Contains(p.Drivers, class) })
 }
 
 // engineOf is the engine to which a process of that label belongs, "" when it is none that is known.

@@ -51,6 +51,9 @@ func ownIdentity(e *event) identity {
 	} else if e.Header.PID > 0 && !kill {
 		id.PID = e.Header.PID
 	}
+	if id.PID == e.Header.PID && e.repeatsAWorker() {
+		id.PID, id.Host = -1, "" // the header that names the worker is lost
+	}
 	for _, x := range id.numbers() {
 		names := x.field == "pid" && (kill || e.Kind == parser.SHMExhausted) // the message names the victim
 		if n, ok := e.fields.Int(x.field); ok && (*x.to < 0 || names) {
@@ -64,6 +67,11 @@ func ownIdentity(e *event) identity {
 		id.Host = h
 	}
 	return id
+}
+
+// repeatsAWorker reports whether a driver printed a failure that cannot be its own.
+func (e *event) repeatsAWorker() bool {
+	return e.Kind.Resource() == "gpu" && isDriver(e.Header.Process)
 }
 
 // bareEngine reports whether the job is an inference server: its tensor-parallel rank is the rank.
@@ -280,7 +288,7 @@ func (c *conclusion) raisedAgain() bool {
 
 // hostOf is the node of the process that printed an event, by what other lines say, "" when none does.
 func (j *job) hostOf(e *event, rank int) string {
-	if e.Header.PID > 0 {
+	if e.Header.PID > 0 && !e.repeatsAWorker() {
 		printer := newIdentity()
 		printer.PID = e.Header.PID
 		if j.complete(printer, e.file, -1); printer.Host != "" {

@@ -35,6 +35,11 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 			"(WorkerDict pid=207, ip=10.0.0.2) " + class + "ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_compute_log_prob() (pid=207, ip=10.0.0.2, actor_id=ab, repr=<x>)\n",
 			"logprob", "10.0.0.2", -1, 207, 1,
 		},
+		"the method of another worker of the engine": {
+			"(VllmWorkerProcess pid=31) ERROR 03-21 14:02:51 [multiproc_worker_utils.py:242] " + class +
+				"(VllmWorkerProcess pid=30) ERROR 03-21 14:02:51 [multiproc_worker_utils.py:242] Exception in worker VllmWorkerProcess while processing method start_worker_execution_loop.\n",
+			"rollout", "", -1, 31, 1,
+		},
 		"a task that an executor reports as failed": {
 			"(PolicyWorker pid=31, ip=10.0.0.3) " + class + "2026-01-02 10:00:00,123 ERROR worker.py:12 -- FAILED task ray::PolicyWorker.train_step() (pid=31, ip=10.0.0.3)\n",
 			"training", "10.0.0.3", -1, 31, 1,
@@ -109,6 +114,33 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 			assert.Equal(t, [3]int{c.rank, c.pid, c.line}, [3]int{value(r.Rank), value(r.PID), r.At.Line}, "rank, pid, line")
 			assert.Equal(t, c.host, r.Host)
 			assert.NotNil(t, r.Requested)
+		})
+	}
+}
+
+// TestATracebackWithoutItsHeadIsLessSure reads tracebacks of which only the inner frames are left.
+func TestATracebackWithoutItsHeadIsLessSure(t *testing.T) {
+	t.Parallel()
+	const (
+		loading = "INFO 03-21 14:02:00 [model_runner.py:12] Starting to load model /m...\n"
+		ready   = "INFO:     Application startup complete.\n"
+		header  = "Traceback (most recent call last):\n"
+		runner  = "  File \"/v/site-packages/vllm/worker/model_runner.py\", line 1658, in execute_model\n    hidden = model(x)\n"
+		forward = "  File \"/v/site-packages/transformers/models/llama/modeling_llama.py\", line 93, in forward\n    x = self.act(x)\n"
+		oom     = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	)
+	for name, c := range map[string]struct{ log, phase, confidence string }{
+		"an engine's pass with its header":     {header + runner + forward + oom, "rollout", "high"},
+		"an engine's pass":                     {runner + forward + oom, "rollout", "medium"},
+		"an engine's pass while it starts":     {loading + runner + forward + oom, "init", "low"},
+		"an engine's pass once it serves":      {loading + ready + runner + forward + oom, "rollout", "medium"},
+		"a forward pass of whatever it is for": {forward + oom, "forward", "low"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, [2]string{c.phase, c.confidence}, [2]string{got[0].Phase, got[0].Confidence}, got[0].PhaseWhy)
 		})
 	}
 }

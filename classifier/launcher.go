@@ -27,6 +27,9 @@ func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[r
 // appendFailure adds what a launcher says by an event to what it said before.
 func appendFailure(out []failure, e *event) []failure {
 	id := identityIn(e.fields)
+	if e.fields["itself"] != "" { // the process says that it dies
+		id.PID, id.Host = e.Header.PID, e.Header.Host
+	}
 	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
 	if n, ok := e.fields.Int("exitcode"); ok {
 		x.exit = int(n)

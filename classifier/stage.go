@@ -66,7 +66,7 @@ func (c *conclusion) byEnd() (phase.Verdict, bool) {
 		if behind > nearLines {
 			break
 		}
-		if behind <= 0 || x.Role != parser.Consequence && x.Kind != parser.Recovered || !sameWriter(x, e) || x.Attempt != e.Attempt {
+		if behind <= 0 || x.Role != parser.Consequence && x.Kind != parser.Recovered || !sameWriter(x, e) && !sameEngine(x, e) || x.Attempt != e.Attempt {
 			continue
 		}
 		if v, ok := phase.FromMethod(x.fields["comm"], x.fields["method"]); ok && x.fields["method"] != "" {
@@ -77,6 +77,11 @@ func (c *conclusion) byEnd() (phase.Verdict, bool) {
 		}
 	}
 	return phase.Verdict{}, false
+}
+
+// sameEngine reports whether two events of one input come from workers of one engine, which all run the same method.
+func sameEngine(a, b *event) bool {
+	return a.file == b.file && a.Header.Process == b.Header.Process && engineOf(a.Header.Process) != ""
 }
 
 // byTrace reads the traceback of the failure, then who called it from afar.
@@ -93,6 +98,9 @@ func (c *conclusion) byTrace() (phase.Verdict, bool) {
 			return w, true
 		}
 	}
+	if ok && t.Headless {
+		return c.withoutHead(v), true
+	}
 	if ok {
 		return v, true
 	}
@@ -102,6 +110,23 @@ func (c *conclusion) byTrace() (phase.Verdict, bool) {
 		}
 	}
 	return phase.FromDriver(t.Frames)
+}
+
+// withoutHead is what the frames of a traceback tell whose beginning is lost: start-up runs the engine's own forward pass, and
+// log-probabilities take one that looks like training's.
+func (c *conclusion) withoutHead(v phase.Verdict) phase.Verdict {
+	e := c.root
+	if v.Phase != phase.Rollout && v.Phase != phase.Forward {
+		return v
+	}
+	if w, ok := c.stage(e); ok && w.Phase == phase.Init && !e.Ready && e.LastStep < 0 {
+		w.Confidence = phase.Low
+		return w
+	}
+	if v.Confidence = phase.Low; v.Phase == phase.Rollout {
+		v.Confidence = phase.Medium
+	}
+	return v
 }
 
 // remote finds a Ray task's name in a process title: "ray::WorkerDict.actor_rollout_generate_sequences".

@@ -27,6 +27,7 @@ type file struct {
 	Writers    map[string]bool         // programs whose loggers were seen
 
 	Over       bool      // the one program that writes here died of an exception that nobody caught
+	Death      death     // of it, where memory was the reason
 	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
 	Repeated   int       // settings that were printed again since then
 	Requeued   bool      // Slurm said that the job starts anew: the next failure is a new attempt's

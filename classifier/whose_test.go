@@ -94,6 +94,12 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"another process on the device that a banner names": {
 			"[2026-06-19 17:30:10,330][sft][INFO] - rank 11/16 pid 207 on n17 device cuda:3 NVIDIA H200\n" + label("(SGLangEngine pid=5810) ", backward), -1, 3, 5810, "",
 		},
+		"a worker's traceback that the driver prints, its header cut off": {
+			label("(TaskRunner pid=100, ip=10.0.0.1) ", "    return self.work(x)\n  File \"/w/verl/workers/fsdp_workers.py\", line 5, in update_actor\n    x()\n"+refusedOn3), -1, 3, -1, "",
+		},
+		"Open MPI's handler in the process that aborts": {
+			"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n[n17:04711] *** Process received signal ***\n[n17:04711] Signal: Aborted (6)\n", -1, -1, 4711, "n17",
+		},
 		"a driver that quotes a worker's failure": {
 			"main() failed: worker 3 reported " + refusedOn3, -1, 3, -1, "",
 		},

@@ -39,6 +39,9 @@ var methods = sync.OnceValue(func() []method {
 		m("init_model init_model_from_pretrained init_workers init_worker_group initialize init_critic_model "+
 			"init_worker_process_group init_engine create_model create_engine launch_server build_*", Init, decisive),
 		m("__init__ init setup", Init, strong),
+		// vLLM's workers.
+		m("init_device load_model determine_num_available_blocks determine_available_memory initialize_cache initialize_from_config compile_or_warm_up_model", Init, decisive),
+		m("start_worker_execution_loop", Rollout, strong), // while the engine serves
 
 		m("resume_kv_cache onload_kv", Rollout, strong),
 		m("update_weights* update_weight* upload_weights sync_rollout_weights sync_weights* sync_hf_weight "+

@@ -21,6 +21,8 @@ func TestFromMethodReadsEveryFrameworksMethods(t *testing.T) {
 		{"WorkerDict", "actor_rollout_init_model", phase.Init, phase.High},
 		{"WorkerDict", "actor_rollout_update_weights", phase.WeightUpdate, phase.High},
 		{"WorkerDict", "actor_rollout_wake_up", phase.WeightUpdate, phase.Medium},
+		{"VllmWorkerProcess", "determine_num_available_blocks", phase.Init, phase.High},
+		{"VllmWorkerProcess", "start_worker_execution_loop", phase.Rollout, phase.Medium},
 		{"WorkerDict", "actor_rollout_save_checkpoint", phase.Checkpoint, phase.High},
 		{"", "ray::WorkerDict.actor_rollout_update_actor()", phase.Training, phase.High},
 		{"vLLMHttpServer", "generate", phase.Rollout, phase.Medium},

@@ -80,6 +80,16 @@ func (h *Header) Collected() bool {
 	return true
 }
 
+// OfActor reports whether a label tells which of a run's processes wrote the line, as Ray's do.
+func (h *Header) OfActor() bool {
+	for label := range strings.SplitSeq(h.Stream, labelSep) {
+		if label != "" && label[0] == classProcess {
+			return true
+		}
+	}
+	return false
+}
+
 // Launched is the label that whoever started several programs put before the line (`[rank3]: `, `3: `, a container's or
 // a host's name): a part of Stream, the same for all processes below it. It is empty for a line that has none, and for
 // one whose outermost label is a process's own, as Ray's is: such processes are of one job.

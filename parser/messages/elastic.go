@@ -18,7 +18,7 @@ var elasticPatterns = slices.Concat(
 	by(pattern.Program{Name: "spawn", Framework: "torch"}, spawnPatterns),
 	by(pattern.Program{Name: "deepspeed", Child: "local_rank"}, deepspeedDeaths),
 	by(pattern.Program{Name: "python", Child: "local_rank"}, subprocessPatterns),
-	[]table{mpiPatterns},
+	by(pattern.Program{Name: "mpi", Child: "itself"}, mpiPatterns),
 )
 
 var torchrun = pattern.Program{Name: "elastic", Framework: "torch", Launcher: "torchrun", Child: "local_rank"}

@@ -49,6 +49,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Match: lines("***** Running training *****"),
 		},
 		{
+			Name:     "transformers.generate",
+			Literals: []string{"Setting `pad_token_id` to `eos_token_id`"},
+			Expr:     "Setting `pad_token_id` to `eos_token_id`: ?\\[?\\d",
+			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "point", "label": "generate"}, Common: true, Source: "transformers 4.x-5.x, generation/utils.py: at each call without a padding token",
+			Match: lines("Setting `pad_token_id` to `eos_token_id`:128001 for open-end generation.", "Setting `pad_token_id` to `eos_token_id`:50256 for open-end generation."),
+		},
+		{
 			Name:     "timm.train_benchmark",
 			Literals: []string{"Running train benchmark on "},
 			Expr:     `Running train benchmark on `,

@@ -191,11 +191,11 @@ func launchEngines() []pattern.Pattern {
 			Name:     "launch.sglang",
 			Literals: []string{"server_args=ServerArgs("},
 			Expr:     `server_args=ServerArgs\((?:model_path='(?<model>[^'\n]{1,400})')?`,
-			Marker:   "launch", Set: map[string]string{"engine": "sglang"},
+			Marker:   "launch", Set: map[string]string{"engine": "sglang", "starts": "server"},
 			Source: "SGLang 0.2-0.5, entrypoints/engine.py",
 			Match: []pattern.Sample{{
 				Line: "server_args=ServerArgs(model_path='/models/Qwen2.5-7B-Instruct', tokenizer_path='/models/Qwen2.5-7B-Instruct'",
-				Want: parser.Fields{"engine": "sglang", "model": "/models/Qwen2.5-7B-Instruct"},
+				Want: parser.Fields{"engine": "sglang", "starts": "server", "model": "/models/Qwen2.5-7B-Instruct"},
 			}},
 		},
 		{

@@ -64,6 +64,24 @@ func launchLaunchers() []pattern.Pattern {
 			NoMatch: []string{"# python is slow here", "see $ python", "+ pythonic style"},
 		},
 		{
+			// Only who starts all processes prints these, before any of them; a restart of the workers does not.
+			Name: "launch.start",
+			Literals: []string{
+				"Setting OMP_NUM_THREADS environment", "Starting elastic_operator with", "nohup: ignoring input", "were not passed to `accelerate launch`", "deepspeed.launcher.launch --world_info", "distributed tasks at: ",
+			},
+			Expr: "(?:Setting OMP_NUM_THREADS environment variable for each process|Starting elastic_operator with launch configs|^nohup: ignoring input|" +
+				"The following values were not passed to `accelerate launch`|^cmd = \\S{0,200}python[\\d.]{0,5} -u -m deepspeed\\.launcher\\.launch --world_info|" +
+				"Initializing \\d{1,5} distributed tasks at: )",
+			Marker: "launch", Set: parser.Fields{"starts": "launcher"},
+			Source: "torch 1.9-2.1x, distributed/run.py; coreutils, nohup; accelerate, commands/launch.py; DeepSpeed, launcher/runner.py; LLaMA-Factory, cli.py",
+			Match: lines(
+				"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default", "Starting elastic_operator with launch configs:", "nohup: ignoring input and redirecting stderr to stdout",
+				"The following values were not passed to `accelerate launch` and had defaults used instead:", "cmd = /opt/conda/bin/python3.10 -u -m deepspeed.launcher.launch --world_info=eyJ --master_port=29500 t.py",
+				"Initializing 8 distributed tasks at: 127.0.0.1:29500",
+			),
+			NoMatch: []string{"run it with nohup: ignoring input is fine", "see cmd = python -u -m deepspeed.launcher.launch --world_info"},
+		},
+		{
 			// The command line; bash, `set -x` and pod specifications print it.
 			Name:     "launch.torchrun_command",
 			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},

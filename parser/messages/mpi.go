@@ -29,6 +29,15 @@ func mpiPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{{Line: `mpiexec noticed that process rank 0 with PID 636 on node fl98 exited on signal 11 (Segmentation fault).`, Want: parser.Fields{"rank": "0", "pid": "636", "node": "fl98", "signal": "11"}}},
 		},
 		{
+			// Open MPI's handler in the process itself; its prefix has the host and the pid.
+			Name:     "mpi.abort",
+			Literals: []string{"*** Process received signal ***"},
+			Expr:     `^\*\*\* Process received signal \*\*\*`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: parser.Fields{"itself": "true"}, Source: "Open MPI 1.4-5.0, opal/util/stacktrace.c",
+			Match:   []pattern.Sample{{Line: `*** Process received signal ***`, Want: parser.Fields{"itself": "true"}}},
+			NoMatch: []string{`see *** Process received signal ***`},
+		},
+		{
 			Name:     "hydra.sigkill",
 			Literals: []string{"KILLED BY SIGNAL: ", "=   EXIT CODE: ", "EXIT STRING: "},
 			Expr:     `(?:KILLED BY SIGNAL: (?<signal>9)\b|EXIT STRING: Killed \(signal (?<signal>9)\)|=   EXIT CODE: (?<exitcode>9|137)\s*$)`,

@@ -39,15 +39,16 @@ func tgiPatterns() []pattern.Pattern {
 			// The shards' own error is not always passed on.
 			Name:     "tgi.warmup",
 			Literals: []string{"Not enough memory to handle "},
-			Expr:     `(?:Warmup\(Generation\("|Server error: )Not enough memory to handle (?:(?<tokens>\d{1,9}) total tokens with )?\d{1,9} prefill tokens\.`,
+			Expr:     `(?:Warmup\(Generation\("|Server error: |^RuntimeError: )Not enough memory to handle (?:(?<tokens>\d{1,9}) total tokens with )?\d{1,9} prefill tokens\.`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
 			Source: "Text Generation Inference 0.9-3.x, router/src/main.rs: what a shard answered to the warm-up (server/text_generation_server/models/flash_causal_lm.py)",
 			Match: []pattern.Sample{
 				{Line: "Error: Warmup(Generation(\"Not enough memory to handle 16000 total tokens with 2 prefill tokens. You need to decrease `--max-batch-total-tokens` or `--max-batch-prefill-tokens`\"))", Want: parser.Fields{"tokens": "16000"}},
 				{Line: "Server error: Not enough memory to handle 16384 prefill tokens. You need to decrease `--max-batch-prefill-tokens`"},
+				{Line: "RuntimeError: Not enough memory to handle 32768 prefill tokens. You need to decrease `--max-batch-prefill-tokens`"},
 				{Line: "Error: Backend(Warmup(Generation(\"Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`\")))"},
 			},
-			NoMatch: []string{"RuntimeError: Not enough memory to handle 32768 prefill tokens. You need to decrease `--max-batch-prefill-tokens`"},
+			NoMatch: []string{`        f"Not enough memory to handle {len(batch.input_ids)} prefill tokens. "`},
 		},
 		{
 			Name:     "tgi.max_total",

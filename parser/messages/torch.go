@@ -9,6 +9,9 @@ import (
 // allocators print in its manner ("745. MiB", "4.97GB").
 const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
 
+// ofRank matches what FSDP's warning says before the error that it caught.
+const ofRank = `(?:\bon rank (?<rank>\d{1,6})\. This may mean [^\n]{0,900}?)?`
+
 // torchPatterns are the messages of PyTorch's CUDA and HIP allocators.
 //
 // The word in front of "out of memory" names the device (CUDA, HIP, MUSA, MLU ...) and is missing in the header that
@@ -23,8 +26,8 @@ func torchMarkers() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "torch.fsdp_clone",
-			Literals: []string{"Failed to clone() tensor with name "},
-			Expr:     `Failed to clone\(\) tensor with name `,
+			Literals: []string{"Failed to clone() tensor with name ", "this state_dict entry could point to invalid memory"},
+			Expr:     `(?:Failed to clone\(\) tensor with name |this state_dict entry could point to invalid memory regions)`,
 			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "state_dict"}, Source: "torch/distributed/fsdp/_state_dict_utils.py (1.12: fully_sharded_data_parallel.py): one warning a tensor that did not fit",
 			Match: lines("/opt/torch/distributed/fsdp/_state_dict_utils.py:312: UserWarning: Failed to clone() tensor with name lm_head.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions"),
 		},
@@ -36,7 +39,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		{
 			Name:     "torch.oom.paren",
 			Literals: []string{"ut of memory. Tried to allocate ", "Tried to allocate "},
-			Expr: `(?:(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. |^\s{0,8})Tried to allocate (?<requested_sz>` + torchSize + `) ?\((?!NPU)[A-Z]{2,6} (?<device>\d{1,4})` +
+			Expr: ofRank + `(?:(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. |^\s{0,8})Tried to allocate (?<requested_sz>` + torchSize + `) ?\((?!NPU)[A-Z]{2,6} (?<device>\d{1,4})` +
 				`(?:; (?<total_sz>` + torchSize + `) total capacity)?(?:; (?<allocated_sz>` + torchSize + `) already allocated)?` +
 				`(?:; (?<free_sz>` + torchSize + `) free)?(?:; (?<allowed_sz>` + torchSize + `) allowed)?` +
 				`(?:; (?:(?<reserved_unallocated_sz>` + torchSize + `) cached|(?<reserved_sz>` + torchSize + `) reserved in total))?`,
@@ -73,7 +76,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		{
 			Name:     "torch.oom.of_which",
 			Literals: []string{"ut of memory. Tried to allocate "},
-			Expr: `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
+			Expr: ofRank + `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
 				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of(?: (?<total_sz>` + torchSize + `)| [\d.]{0,12}$))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
 				`(?:(?=\. Process (?<gpu_pid>\d{1,10}) has ` + torchSize + ` memory in use(?!\.? (?:Process|Including)))|)` +
 				`(?:\. (?:Including non-PyTorch memory, this process has (?<process_sz>` + torchSize + `)|Process \d{1,10} has (?<others_sum_sz>` + torchSize + `)) memory in use){0,256}` +

@@ -51,6 +51,16 @@ func trainerRecoveries() []pattern.Pattern {
 			NoMatch: []string{"Trial 5 failed with value None."},
 		},
 		{
+			// It catches what it prints behind that: the request is lost, the server goes on.
+			Name:     "comfyui.caught",
+			Literals: []string{"!!! Exception during processing !!!"},
+			Expr:     `^!!! Exception during processing !!!\s*$`,
+			Kind:     parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
+			Source:  "ComfyUI 0.0-0.10, execution.py",
+			Match:   []pattern.Sample{{Line: "!!! Exception during processing !!!", Want: parser.Fields{"announces": "true"}}},
+			NoMatch: []string{"!!! Exception during processing !!! Allocation on device"},
+		},
+		{
 			Name: "trainer.oom_retried",
 			Literals: []string{
 				"etrying after OOM", "etrying after CUDA", "ran out of memory, retrying batch",

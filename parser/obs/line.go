@@ -85,6 +85,7 @@ type trace struct {
 	Message   string  `json:"message,omitempty"`
 	Origin    *origin `json:"origin,omitempty"`
 	Reversed  bool    `json:"reversed,omitempty"`
+	Headless  bool    `json:"headless,omitempty"`
 	Cause     int     `json:"cause,omitempty"` // the number of another traceback
 }
 
@@ -242,7 +243,7 @@ func (t *texts) fieldsIn(f map[string]string) parser.Fields {
 func (t *texts) traceOut(x *traceback.Trace) *trace {
 	out := &trace{
 		Line: max(0, x.Line), EndLine: max(0, x.EndLine), Dropped: max(0, x.Dropped), Exception: t.out(x.Exception, maxText), Message: t.out(x.Message, maxText),
-		Reversed: x.Reversed, Frames: make([]frame, 0, len(x.Frames)),
+		Reversed: x.Reversed, Headless: x.Headless, Frames: make([]frame, 0, len(x.Frames)),
 	}
 	for i := range x.Frames {
 		f := &x.Frames[i]
@@ -265,7 +266,7 @@ func (t *texts) traceIn(x *trace) *traceback.Trace {
 	}
 	out := &traceback.Trace{
 		Line: t.number(x.Line), EndLine: t.number(x.EndLine), Dropped: t.number(x.Dropped), Exception: t.in(x.Exception, maxText),
-		Message: t.in(x.Message, maxText), Reversed: x.Reversed, Frames: make([]traceback.Frame, 0, len(x.Frames)),
+		Message: t.in(x.Message, maxText), Reversed: x.Reversed, Headless: x.Headless, Frames: make([]traceback.Frame, 0, len(x.Frames)),
 	}
 	for i := range x.Frames {
 		f := &x.Frames[i]

@@ -76,6 +76,11 @@ func TestForms(t *testing.T) {
 			want: []string{"pairs train_loop_config/batch_size=2", "pairs train_loop_config/cpu_offload=True", "pairs max_seq_len=4096"},
 		},
 		{
+			name: "pprint with an indent",
+			log:  "{   'data': {   'batch_size': 256,\n                'crop': [0.85, 1.0]},\n    'optimization': {   'ema': [0.9, 1.0],\n                        'lr': 0.001}}",
+			want: []string{"pprint data.batch_size=256", "pprint data.crop=[0.85, 1.0]", "pprint optimization.ema=[0.9, 1.0]", "pprint optimization.lr=0.001"},
+		},
+		{
 			name: "pprint that ends early keeps what was read",
 			log:  "{'data': {'batch': 4,\n          'len': 512,",
 			want: []string{"pprint data.batch=4", "pprint data.len=512"},

@@ -223,10 +223,7 @@ func (r *Reader) startDict(text []byte) bool {
 	if r.openingBrace(text) {
 		return true
 	}
-	at, other := bytes.Index(text, []byte("{'")), bytes.Index(text, []byte(`{"`))
-	if at < 0 || other >= 0 && other < at {
-		at = other
-	}
+	at, first := dictIn(text)
 	if at < 0 || findRepr(text[:at], 0) >= 0 { // inside an object's repr
 		return false
 	}
@@ -235,7 +232,7 @@ func (r *Reader) startDict(text []byte) bool {
 	if !ok && !unknown {
 		return false
 	}
-	if n := stringEnd(text[at+1 : min(len(text), at+1+MaxKey)]); label == "" && n > 0 && metric(string(text[at+2:at+n])) {
+	if n := stringEnd(text[first:min(len(text), first+MaxKey)]); label == "" && n > 0 && metric(string(text[first+1:first+n-1])) {
 		return true
 	}
 	d := newLiteral(Pprint, '}')
@@ -243,7 +240,7 @@ func (r *Reader) startDict(text []byte) bool {
 	switch {
 	case label != "" && strings.HasSuffix(label, "non-default args"):
 		d.form = Engine
-	case text[at+1] == '"':
+	case text[first] == '"':
 		d.form = JSON
 	}
 	before := len(r.out)
@@ -255,6 +252,23 @@ func (r *Reader) startDict(text []byte) bool {
 		r.keepOpen(d, text, ",{[(:'\"")
 	}
 	return true
+}
+
+// dictIn returns where a dict begins in a line, -1 for none, and where its first key does: pprint with an indent puts blanks between.
+func dictIn(text []byte) (at, first int) {
+	for at = range text {
+		if text[at] != '{' {
+			continue
+		}
+		first = at + 1
+		for first < len(text) && text[first] == ' ' {
+			first++
+		}
+		if first < len(text) && (text[first] == '\'' || text[first] == '"') {
+			return at, first
+		}
+	}
+	return -1, 0
 }
 
 // dictLabel returns the words before a dict, and whether there are none or they name a configuration.

@@ -153,11 +153,15 @@ type unwrapper struct {
 	part    []byte // of the current row
 	line    []byte // the line so far
 	last    []byte // the line's last row
+	rows    int    // the line's rows
 	hasLine bool   // line has been started
 }
 
 // maxJoined bounds a joined line.
 const maxJoined = 64 << 10
+
+// filler stands for a row that was joined to the one before, so that the lines behind it keep their numbers. Package stream skips it.
+const filler = "oomscan| \n"
 
 func (d *unwrapper) Append(dst, src []byte) []byte {
 	for {
@@ -187,6 +191,7 @@ func (d *unwrapper) take(dst []byte) []byte {
 		d.line = append(d.line, ' ')
 	}
 	d.line, d.last, d.hasLine = append(d.line, row...), append(d.last[:0], row...), true
+	d.rows++
 	return dst
 }
 
@@ -194,7 +199,10 @@ func (d *unwrapper) end(dst []byte) []byte {
 	if d.hasLine {
 		dst = append(append(dst, d.line...), '\n')
 	}
-	d.line, d.hasLine = d.line[:0], false
+	for ; d.rows > 1; d.rows-- {
+		dst = append(dst, filler...)
+	}
+	d.line, d.hasLine, d.rows = d.line[:0], false, 0
 	return dst
 }
 

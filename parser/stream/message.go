@@ -234,6 +234,7 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		w.trace.EndMessage()
 		w.record = rec
 	}
+	body = w.mark.off(body)
 	if r.inSample(at, body, h, w) || r.isQuotation(body, r.find(body)) {
 		r.track(w)
 		return

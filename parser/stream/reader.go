@@ -299,7 +299,7 @@ func (r *Reader) observe(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
-	if ok && r.inHunk(&e) {
+	if ok && (r.inHunk(&e) || r.inExample(&e)) {
 		r.messages.quoted++
 		return
 	}

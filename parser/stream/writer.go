@@ -24,6 +24,7 @@ type writer struct {
 	opened    envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
 	followUps []followUp      // patterns that wait for the next lines
 	name      []byte          // a word of the line prefix that stands in each of the writer's lines; empty: none is known
+	mark      mark
 	sample    sample.Tracker
 	withheld  []parser.Event // of the sample that is open
 	pending   []byte         // a record that the container runtime split

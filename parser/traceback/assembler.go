@@ -194,7 +194,7 @@ func (a *Assembler) beginNotebook() {
 // beginAtFrame opens a traceback without a header.
 func (a *Assembler) beginAtFrame() {
 	l := &a.line
-	a.start(&draft{line: l.number, indent: l.indent - 2})
+	a.start(&draft{line: l.number, indent: l.indent - 2, headless: true})
 	a.draft.add(l.number, l.frame, l.indent, false)
 }
 

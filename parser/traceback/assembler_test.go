@@ -59,6 +59,11 @@ var samples = []struct {
 		[]string{"1-4 MemoryError||main"},
 	},
 	{
+		"quotes that a word processor bent", "Traceback (most recent call last):\n  File “/a/train.py”, line 12, in main\n    loss.backward()\n  File '/a/b.py', line 3, in f\nMemoryError",
+		"hfcfF",
+		[]string{"1-5 MemoryError||main>f"},
+	},
+	{
 		"behind a sentence", "Scheduler hit an exception: Traceback (most recent call last):\n" + oneFrame + "KeyError: 3",
 		"hfcF",
 		[]string{"1-4 KeyError|3|main"},

@@ -28,6 +28,7 @@ type draft struct {
 	lines    int
 	bytes    int
 	until    int    // after ending at a line that may be another writer's: the line until which it may go on
+	headless bool   // it began at a frame
 	reversed bool   // frames are printed innermost first
 	crashed  bool   // faulthandler's "Current thread", which crashed
 	lastLine int    // line of the last frame
@@ -105,7 +106,7 @@ func (d *draft) setLine(n int) {
 
 // trace returns the traceback so far. It shares no memory with the draft.
 func (d *draft) trace() *Trace {
-	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.reversed}
+	t := &Trace{Line: d.line, Origin: d.origin, Cause: d.cause, Reversed: d.reversed, Headless: d.headless}
 	t.Frames = make([]Frame, 0, len(d.head)+len(d.tail))
 	t.Frames = append(t.Frames, d.head...)
 	t.Frames = append(t.Frames, d.tail[d.tailAt:]...)

@@ -18,8 +18,11 @@ var (
 	textFatal     = []byte("Fatal Python error: ")
 	textDirect    = []byte("The above exception was the direct cause of the following exception")
 	textDuring    = []byte("During handling of the above exception, another exception occurred")
-	textFile      = []byte(`File "`)
+	textFile      = []byte("File ")
 )
+
+// pathQuotes are what may stand around a frame's path: word processors and forums bend them.
+var pathQuotes = [][2][]byte{{[]byte(`"`), []byte(`"`)}, {[]byte("“"), []byte("”")}, {[]byte("'"), []byte("'")}}
 
 // split strips blanks, carriage returns and NULs from both ends of a line and counts the leading blanks. A leading
 // NUL is the end of the line before: torch's DataLoader signal handler prints its terminator.
@@ -45,16 +48,26 @@ func parseFrame(body []byte) (f Frame, at int, ok bool) {
 			return Frame{}, 0, false
 		}
 		at += i
-		rest := body[at+len(textFile):]
-		if q := bytes.IndexByte(rest, '"'); q > 0 {
-			if f, ok = parseFrameTail(rest[q+1:]); ok {
-				f.File = clip(rest[:q], maxPath)
-				return f, at, true
-			}
+		path, tail := cutQuoted(body[at+len(textFile):])
+		if f, ok = parseFrameTail(tail); ok {
+			f.File = clip(path, maxPath)
+			return f, at, true
 		}
 		at += len(textFile)
 	}
 	return Frame{}, 0, false
+}
+
+// cutQuoted returns the quoted path that b begins with and what follows it, nothing when there is none.
+func cutQuoted(b []byte) (path, tail []byte) {
+	for _, q := range pathQuotes {
+		if rest, ok := bytes.CutPrefix(b, q[0]); ok {
+			if path, tail, ok = bytes.Cut(rest, q[1]); ok && len(path) > 0 {
+				return path, tail
+			}
+		}
+	}
+	return nil, nil
 }
 
 func parseFrameTail(b []byte) (f Frame, ok bool) {

@@ -1,0 +1,31 @@
+package stream
+
+import (
+	"bytes"
+
+	"oomscan/parser"
+	"oomscan/parser/lazyre"
+)
+
+// exampleHeading is a heading of a document above messages that it explains. It has a line of its own.
+var exampleHeading = lazyre.New(`^(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)\*{0,2}:?$`)
+
+// How far behind its heading an example may stand.
+const (
+	exampleLines = 16
+	exampleBytes = 4 << 10
+)
+
+// inExample says whether an event stands below such a heading.
+func (r *Reader) inExample(e *parser.Event) bool {
+	if r.long != nil || r.line-e.At.Line > exampleLines || !r.mayLookBack(exampleBytes) {
+		return false
+	}
+	rows := bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline)
+	for _, row := range rows[max(0, len(rows)-exampleLines):] {
+		if len(row) <= 80 && exampleHeading().Match(bytes.TrimSpace(row)) {
+			return true
+		}
+	}
+	return false
+}
