@@ -174,6 +174,9 @@ func (i *identity) fill(from *identity) {
 	case from.Rank >= 0 && from.Rank != i.Rank && from.Group >= i.Group:
 		i.Mixed = true
 	}
+	if i.Engine > 0 && from.Engine > 0 && i.Engine != from.Engine {
+		i.Mixed = true // the pid is that of whoever collected the lines of several processes
+	}
 	if i.LocalRank < 0 {
 		i.LocalRank = from.LocalRank
 	}
@@ -253,7 +256,7 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 	}
 	from := *have
 	if from.Mixed {
-		from.Rank = -1
+		from.Rank, from.Engine = -1, 0
 	}
 	from.Mixed, from.Group = false, 0
 	id.fill(&from)
