@@ -11,8 +11,8 @@ import "bytes"
 // Segments share line's memory. [Peeler.Next] peels them.
 func Segments(line []byte, yield func(seg []byte) bool) {
 	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
-	if isRecord(line) {
-		yield(line) // a record: what looks like a label inside is quoted
+	if isRecord(line) || isPiece(line) {
+		yield(line) // what looks like a label inside is quoted, or has only the container's prefix before it
 		return
 	}
 	empty := true
@@ -49,6 +49,16 @@ func isRecord(line []byte) bool {
 	return s.peek() == '{'
 }
 
+// isPiece recognizes a piece of a line that containerd or CRI-O split.
+func isPiece(line []byte) bool {
+	const stamp = len("2025-06-01T10:00:00.123456789+02:00")
+	if len(line) == 0 || !is(line[0], digit) {
+		return false
+	}
+	head := line[:min(len(line), stamp+len(" stderr P "))]
+	return bytes.Contains(head, []byte(" stderr P ")) || bytes.Contains(head, []byte(" stdout P "))
+}
+
 // maxTears bounds the cuts of one part and the candidates looked at for each, so that a hostile line costs no more than
 // its length. Real lines are torn once or twice.
 const maxTears = 16
@@ -81,8 +91,11 @@ func torn(b []byte, mark string, start func(b []byte, mark int) int) int {
 	return 0
 }
 
-// rankStart is where a torn-in label of a rank begins, whose mark it begins with.
+// rankStart is where a torn-in label of a rank begins, whose mark it begins with. Behind a key of logfmt it is the value's own.
 func rankStart(b []byte, mark int) int {
+	if bytes.HasSuffix(b[:mark], []byte(`="`)) {
+		return 0
+	}
 	s := scanner{b[mark+len("[rank"):]}
 	if _, ok := s.number(1, 6); ok && s.lit("]:") && (s.peek() == ' ' || s.peek() == '[') && hasText(b[:mark]) {
 		return mark
