@@ -161,7 +161,7 @@ func (f *file) followAttempt(o *parser.Event) {
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.Failed = true
-		f.Over = f.Over || o.Header.Stream == "" && uncaught(o.Trace)
+		f.Over = f.Over || o.Header.Collected() && uncaught(o.Trace)
 	}
 }
 

@@ -59,6 +59,7 @@ func (f *file) learnHeader(h *envelope.Header) {
 		f.LastTime, f.Clock = h.Time, h.Clock
 	}
 	f.noteStamp(h)
+	f.noteRelay(h)
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.Labels) < maxLaunches {
 			f.Labels[l] = true
@@ -255,7 +256,7 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 		return
 	}
 	from := *have
-	if from.Mixed {
+	if from.Mixed || kind == "pid" && f.isRelay(key) {
 		from.Rank, from.Engine = -1, 0
 	}
 	from.Mixed, from.Group = false, 0
