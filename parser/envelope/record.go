@@ -131,10 +131,8 @@ func isPart(fields map[string]json.RawMessage, size int) bool {
 // logfmt reads a line of key=value pairs, with quotes around values that hold blanks. It begins with a time or a level. Where a program
 // names its source file (Go's slog does), the pairs are its own and part of the message.
 func logfmt(b []byte) map[string]json.RawMessage {
-	switch key, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte{'='}); string(key) {
-	default:
+	if !isLogfmt(b) {
 		return nil
-	case "time", "ts", "t", "timestamp", "level", "lvl":
 	}
 	fields := map[string]json.RawMessage{}
 	for s := (scanner{b}); len(s.b) > 0; s.blanks() {
@@ -165,6 +163,15 @@ func logfmt(b []byte) map[string]json.RawMessage {
 		s.skip(n + 1)
 	}
 	return fields
+}
+
+// isLogfmt reports whether a line begins as a record in logfmt does.
+func isLogfmt(b []byte) bool {
+	switch key, _, ok := bytes.Cut(b[:min(len(b), 16)], []byte{'='}); string(key) {
+	case "time", "ts", "t", "timestamp", "level", "lvl":
+		return ok
+	}
+	return false
 }
 
 // trouble returns what loggers keep of an exception beside the message, each piece on lines of its own: exc_info

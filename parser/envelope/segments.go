@@ -11,7 +11,7 @@ import "bytes"
 // Segments share line's memory. [Peeler.Next] peels them.
 func Segments(line []byte, yield func(seg []byte) bool) {
 	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
-	if isRecord(line) || isPiece(line) {
+	if isRecord(line) || isPiece(line) || isLogfmt(line) {
 		yield(line) // what looks like a label inside is quoted, or has only the container's prefix before it
 		return
 	}
@@ -91,11 +91,8 @@ func torn(b []byte, mark string, start func(b []byte, mark int) int) int {
 	return 0
 }
 
-// rankStart is where a torn-in label of a rank begins, whose mark it begins with. Behind a key of logfmt it is the value's own.
+// rankStart is where a torn-in label of a rank begins, whose mark it begins with.
 func rankStart(b []byte, mark int) int {
-	if bytes.HasSuffix(b[:mark], []byte(`="`)) {
-		return 0
-	}
 	s := scanner{b[mark+len("[rank"):]}
 	if _, ok := s.number(1, 6); ok && s.lit("]:") && (s.peek() == ' ' || s.peek() == '[') && hasText(b[:mark]) {
 		return mark

@@ -163,6 +163,7 @@ func TestSegments(t *testing.T) {
 		"\x1b[36m(W pid=1)\x1b[0m \x1b[1m(E pid=2)\x1b[0m x":       {"\x1b[36m(W pid=1)\x1b[0m \x1b[1m(E pid=2)\x1b[0m x"},
 		"the actor (Worker pid=12) died":                           {"the actor (Worker pid=12) died"},
 		"ray::W.f() (pid=12, ip=10.0.0.1)":                         {"ray::W.f() (pid=12, ip=10.0.0.1)"},
+		`level=info msg="[1,6]<stderr>: [rank0]: text"`:            {`level=info msg="[1,6]<stderr>: [rank0]: text"`},
 		`level=info msg="[rank0]: text"`:                           {`level=info msg="[rank0]: text"`},
 		"2025-06-01T10:00:00Z stderr P \x1b[36m(A pid=1)\x1b[0m x": {"2025-06-01T10:00:00Z stderr P \x1b[36m(A pid=1)\x1b[0m x"},
 		`{"log":"x [rank0]: y\n","stream":"stderr"}`:               {`{"log":"x [rank0]: y\n","stream":"stderr"}`},
