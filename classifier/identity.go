@@ -256,8 +256,11 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 		return
 	}
 	from := *have
-	if from.Mixed || kind == "pid" && f.isRelay(key) {
+	switch {
+	case from.Mixed:
 		from.Rank, from.Engine = -1, 0
+	case kind == "pid" && f.isRelay(key):
+		from.Rank = -1
 	}
 	from.Mixed, from.Group = false, 0
 	id.fill(&from)

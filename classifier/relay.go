@@ -42,10 +42,10 @@ func (f *file) isRelay(pid int) bool {
 	return false
 }
 
-// hasOther reports whether the input tells of a process with another pid.
+// hasOther reports whether the input tells of a rank or a device of a process with another pid.
 func (f *file) hasOther(pid int) bool {
 	for _, id := range f.Identities {
-		if id.PID > 0 && id.PID != pid {
+		if id.PID > 0 && id.PID != pid && (id.Rank >= 0 || id.LocalRank >= 0 || id.Device >= 0) {
 			return true
 		}
 	}
