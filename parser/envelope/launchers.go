@@ -136,6 +136,18 @@ var launchers = []format{
 		noMatch: []string{`Jun  1 10:00:00 worker RuntimeError: x`, `Jun  1 is late`},
 	},
 	{
+		name: "GitLab", writer: "GitLab's runner: the number of the stream and O or E, a plus before a line that goes on",
+		template: `{utc} {digits:2-2}{O|E}{\+|{_}}`,
+		match:    []sample{{`2025-06-01T10:00:00.123456Z 01E text`, `text`, `iso=2025-06-01T10:00:00.123456`}},
+		noMatch:  []string{`2025-06-01T10:00:00.123456Z 01 E text`},
+	},
+	{
+		name: "aws logs tail", writer: "aws logs tail: the stream, which AWS Batch and SageMaker name by job, container and task",
+		template: `{utc} {logstream}{_}`, label: "c{name}",
+		match:   []sample{{`2025-06-01T10:00:00.123000+00:00 train-7/algo-1-1748772000   text`, `  text`, `iso=2025-06-01T10:00:00.123; stream=ctrain-7/algo-1-1748772000`}},
+		noMatch: []string{`2025-06-01T10:00:00Z /opt/checkpoints/1748772000 text`, `2025-06-01T10:00:00Z loss/train 2.1`},
+	},
+	{
 		name: "syslog, ISO time", writer: "journalctl (short-iso), rsyslog's file format",
 		template: `{utc} {sender}`, label: "h{host} {process} {pid}",
 		match: []sample{
@@ -157,18 +169,6 @@ var launchers = []format{
 			{`<11>1 2025-06-01T10:00:00Z node01 app 12 - [a b="]\"" c="d"][e] text`, `text`, `iso=2025-06-01T10:00:00; level=E; host=node01; pid=12; process=app; stream=hnode01 app 12`},
 		},
 		noMatch: []string{`<11>1 2025-06-01T10:00:00Z node01 app`},
-	},
-	{
-		name: "GitLab", writer: "GitLab's runner: the number of the stream and O or E, a plus before a line that goes on",
-		template: `{utc} {digits:2-2}{O|E}{\+|{_}}`,
-		match:    []sample{{`2025-06-01T10:00:00.123456Z 01E text`, `text`, `iso=2025-06-01T10:00:00.123456`}},
-		noMatch:  []string{`2025-06-01T10:00:00.123456Z 01 E text`},
-	},
-	{
-		name: "aws logs tail", writer: "aws logs tail: the stream, which AWS Batch and SageMaker name by job, container and task",
-		template: `{utc} {logstream}{_}`, label: "c{name}",
-		match:   []sample{{`2025-06-01T10:00:00.123000+00:00 train-7/algo-1-1748772000   text`, `  text`, `iso=2025-06-01T10:00:00.123; stream=ctrain-7/algo-1-1748772000`}},
-		noMatch: []string{`2025-06-01T10:00:00Z /opt/checkpoints/1748772000 text`, `2025-06-01T10:00:00Z loss/train 2.1`},
 	},
 	{
 		name: "bare time", writer: "kubectl logs --timestamps, dmesg --time-format iso",
