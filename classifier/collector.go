@@ -162,7 +162,7 @@ func (f *file) followAttempt(o *parser.Event) {
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.followDeath(o)
 		f.Failed = true
-		f.Over = f.Over || o.Header.Stream == "" && uncaught(o.Trace)
+		f.Over = f.Over || o.Header.Collected() && uncaught(o.Trace)
 	}
 }
 

@@ -48,8 +48,8 @@ func ownIdentity(e *event) identity {
 	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
 	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
 		id = identity{Rank: t.Origin.Rank, LocalRank: -1, Device: -1, PID: t.Origin.PID, Host: t.Origin.IP}
-	} else if e.Header.PID > 0 && !kill {
-		id.PID = e.Header.PID
+	} else if pid := e.Header.PID; pid > 0 && !kill && !(e.file.isRelay(pid) && e.file.hasOther(pid)) {
+		id.PID = pid
 	}
 	if id.PID == e.Header.PID && e.repeatsAWorker() {
 		id.PID, id.Host = -1, "" // the header that names the worker is lost
@@ -257,15 +257,12 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 // none, or two processes printed these figures. torchrun adds the rank to what a process raises last, and only to that.
 func (c *conclusion) namedPrint() *event {
 	e := c.root
-	if e.Header.Stream != "" {
-		return nil
-	}
-	if c.raisedAgain() {
+	if e.Header.Stream == "" && c.raisedAgain() {
 		return c.tracedBy
 	}
 	var found *event
 	for _, x := range c.evidence {
-		if x.file != e.file || x.Header.Stream == "" || e.fields["free"] == "" || !echo(e, x) {
+		if x.file != e.file || !isBelow(x.Header.Stream, e.Header.Stream) || e.fields["free"] == "" || !echo(e, x) {
 			continue
 		}
 		if found != nil && found.Header.Stream != x.Header.Stream {
@@ -274,6 +271,11 @@ func (c *conclusion) namedPrint() *event {
 		found = x
 	}
 	return found
+}
+
+// isBelow reports whether a label stands behind all that another writer has.
+func isBelow(stream, outer string) bool {
+	return stream != outer && (outer == "" || strings.HasPrefix(stream, outer+"|"))
 }
 
 // raisedAgain reports whether the root is a bare line of a C++ library, and the adopted traceback raises its text at once.

@@ -59,6 +59,7 @@ func (f *file) learnHeader(h *envelope.Header) {
 		f.LastTime, f.Clock = h.Time, h.Clock
 	}
 	f.noteStamp(h)
+	f.noteRelay(h)
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.Labels) < maxLaunches {
 			f.Labels[l] = true
@@ -174,6 +175,9 @@ func (i *identity) fill(from *identity) {
 	case from.Rank >= 0 && from.Rank != i.Rank && from.Group >= i.Group:
 		i.Mixed = true
 	}
+	if i.Engine > 0 && from.Engine > 0 && i.Engine != from.Engine {
+		i.Mixed = true // the pid is that of whoever collected the lines of several processes
+	}
 	if i.LocalRank < 0 {
 		i.LocalRank = from.LocalRank
 	}
@@ -252,7 +256,10 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 		return
 	}
 	from := *have
-	if from.Mixed {
+	switch {
+	case from.Mixed:
+		from.Rank, from.Engine = -1, 0
+	case kind == "pid" && f.isRelay(key):
 		from.Rank = -1
 	}
 	from.Mixed, from.Group = false, 0

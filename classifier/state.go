@@ -24,6 +24,7 @@ type file struct {
 	Gauges     map[string]parser.Gauge // last reading per name and writer
 	Trends     map[string]Trend        // how those went that are printed again and again
 	Labels     map[string]bool         // process labels seen
+	Relays     map[string]int          // pids of programs in a system's log
 	Writers    map[string]bool         // programs whose loggers were seen
 
 	Over       bool      // the one program that writes here died of an exception that nobody caught
@@ -121,6 +122,7 @@ func (f *file) makeMaps() {
 	makeMap(&f.Gauges)
 	makeMap(&f.Trends)
 	makeMap(&f.Labels)
+	makeMap(&f.Relays)
 	makeMap(&f.Writers)
 	makeMap(&f.Clocks)
 	makeMap(&f.Counted)

@@ -56,6 +56,22 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 				"  File \"/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py\", line 2215, in run_scheduler_process\n    scheduler = Scheduler(\n" +
 				strings.ReplaceAll(refusedOn3, "GPU 3", "GPU 7"), 7, 7, -1, "",
 		},
+		"an engine's stamp behind a collector's with a level": {
+			label("2026-03-01 09:00:00,123 ERROR ", "[2025-03-17 10:41:02] server_args=ServerArgs(model_path='/m', tp_size=8)\n[2025-03-17 10:41:14 TP7] Scheduler hit an exception: Traceback (most recent call last):\n"+
+				"  File \"/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py\", line 2215, in run_scheduler_process\n    scheduler = Scheduler(\n"+
+				strings.ReplaceAll(refusedOn3, "GPU 3", "GPU 7")), 7, 7, -1, "",
+		},
+		"the pid of a collector behind which rank 0 spoke": {
+			label("Mar  1 09:00:00 gpu-7 train[4242]: ", "[2025-03-17 10:41:02,018] [INFO] [logging.py:96:log_dist] [Rank 0] DeepSpeed info: version=0.11.1\n"+unnumbered), -1, -1, 4242, "gpu-7",
+		},
+		"the pid of each of a journal's processes": {
+			"Mar  1 09:00:00 gpu-7 train[41]: [2025-03-17 10:41:02,018] [INFO] [x.py:9:f] [Rank 3] start\nMar  1 09:00:00 gpu-7 train[42]: [2025-03-17 10:41:02,018] [INFO] [x.py:9:f] [Rank 4] start\n" +
+				"Mar  1 09:00:01 gpu-7 train[42]: " + unnumbered, 4, -1, 42, "gpu-7",
+		},
+		"the pid of a collector of several ranks' lines": {
+			label("<14>1 2026-03-01T09:00:00.000Z gpu-7 train 4242 - - ", "[2025-03-17 10:41:02] server_args=ServerArgs(model_path='/m', tp_size=8)\n"+
+				"[2025-03-17 10:41:12 TP0] Load weight begin.\n[2025-03-17 10:41:12 TP1] Load weight begin.\n"+unnumbered), -1, -1, 4242, "gpu-7",
+		},
 		"a library's bare line, raised again at once": {vllm + bare + raised("EngineCore pid=48200"), -1, -1, 48200, ""},
 		"two bare lines, one of them raised again":    {vllm + bare + bare + raised("EngineCore pid=48200"), -1, -1, -1, ""},
 		"the replica of a wrapper whose original names no device": {

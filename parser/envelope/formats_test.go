@@ -124,6 +124,13 @@ func TestRecordsArePeeled(t *testing.T) {
 		},
 		{`{"level":"error","ts":1748772000.25,"msg":"gone","error":{"type":"E","message":"why","stack_trace":"where"}}`, "gone\nwhy\nwhere", `iso=2025-06-01T10:00:00.25; level=E`},
 		{`{"__REALTIME_TIMESTAMP":"1748772000000000","MESSAGE":"gone"}`, `gone`, `iso=2025-06-01T10:00:00`},
+		{`{"version":"1.1","host":"n7","short_message":"gone","timestamp":1748772000.25}`, `gone`, `iso=2025-06-01T10:00:00.25; host=n7`},
+		{`{"event":"gone","level":"error","timestamp":"2025-06-01T10:00:00Z"}`, `gone`, `iso=2025-06-01T10:00:00; level=E`},
+		{`{"TimeGenerated":"2025-06-01T10:00:00Z","LogSource":"stderr","LogMessage":"gone"}`, `gone`, `iso=2025-06-01T10:00:00`},
+		{`{"text":"gone\nTraceback\n  x\n","record":{"elapsed":{"seconds":0.1},"message":"gone","time":{"repr":"x","timestamp":1748772000.25}}}`, "gone\nTraceback\n  x", `iso=2025-06-01T10:00:00.25`},
+		{`{"logtag":"F","message":"gone","time":"Jun 1, 2025 @ 10:00:00.000"}`, `gone`, ``},
+		{`{"event":"step","loss":2.1}`, `{"event":"step","loss":2.1}`, ``},
+		{`time="2025-06-01T10:00:00Z" level=error msg="[rank3]: gone"`, `gone`, `iso=2025-06-01T10:00:00; level=E; rank=3; stream=r3`},
 	})
 }
 

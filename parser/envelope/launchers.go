@@ -31,6 +31,12 @@ var launchers = []format{
 		noMatch: []string{`rank 3 of 8`, `(rank 1 of 8) text`, `Rank 3 failed`, `ranks: 3 |`},
 	},
 	{
+		name: "stream in brackets", writer: "agents that run a program and label its two streams",
+		template: `[std{err|out}]{_}`,
+		match:    []sample{{`[stderr]   text`, `  text`, ``}},
+		noMatch:  []string{`[stderr]: text`, `[stderrs] text`},
+	},
+	{
 		name: "kubectl --prefix", writer: "kubectl logs --prefix",
 		template: `[pod/{host}/{container}]{_}`, label: "c{host} {name}",
 		match:   []sample{{`[pod/job-0/main] text`, `text`, `host=job-0; stream=cjob-0 main`}},
@@ -128,6 +134,18 @@ var launchers = []format{
 			{`Jun  1 10:00:00 n kernel:Out of memory: Killed`, `Out of memory: Killed`, `syslog=0000-06-01T10:00:00; host=n; stream=hn kernel 0`},
 		},
 		noMatch: []string{`Jun  1 10:00:00 worker RuntimeError: x`, `Jun  1 is late`},
+	},
+	{
+		name: "GitLab", writer: "GitLab's runner: the number of the stream and O or E, a plus before a line that goes on",
+		template: `{utc} {digits:2-2}{O|E}{\+|{_}}`,
+		match:    []sample{{`2025-06-01T10:00:00.123456Z 01E text`, `text`, `iso=2025-06-01T10:00:00.123456`}},
+		noMatch:  []string{`2025-06-01T10:00:00.123456Z 01 E text`},
+	},
+	{
+		name: "aws logs tail", writer: "aws logs tail: the stream, which AWS Batch and SageMaker name by job, container and task",
+		template: `{utc} {logstream}{_}`, label: "c{name}",
+		match:   []sample{{`2025-06-01T10:00:00.123000+00:00 train-7/algo-1-1748772000   text`, `  text`, `iso=2025-06-01T10:00:00.123; stream=ctrain-7/algo-1-1748772000`}},
+		noMatch: []string{`2025-06-01T10:00:00Z /opt/checkpoints/1748772000 text`, `2025-06-01T10:00:00Z loss/train 2.1`},
 	},
 	{
 		name: "syslog, ISO time", writer: "journalctl (short-iso), rsyslog's file format",

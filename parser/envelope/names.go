@@ -132,6 +132,13 @@ func isService(b []byte) bool {
 	return i > 0 && all(b[i+1:], digit)
 }
 
+// isLogStream recognizes a path whose last word is a time or an id, as AWS names the streams of its jobs.
+func isLogStream(b []byte) bool {
+	const least = 10
+	id := b[bytes.LastIndexAny(b, "-/")+1:]
+	return bytes.IndexByte(b, '/') > 0 && len(id) >= least && all(id, digit|lower) && some(id, digit)
+}
+
 func isRole(b []byte) bool    { return b[len(b)-1] != '-' }
 func hasLetter(b []byte) bool { return some(b, alpha) }
 

@@ -13,10 +13,12 @@ import (
 const maxRecord = 256 << 10
 
 // messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
-var messageKeys = [...]string{"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue"}
+var messageKeys = [...]string{
+	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event",
+}
 
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
-var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "content", "resource", "labels", "kubernetes"}
+var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "content", "resource", "labels", "kubernetes", "record", "time"}
 
 // dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
 const dockerPart = 16 << 10
@@ -32,10 +34,11 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	text := messageOf(fields)
 	st, timed := recordTime(fields)
 	stream, streamed := fields["stream"]
+	_, tagged := fields["logtag"]
 	if source := string(fields["source"]); source == `"stdout"` || source == `"stderr"` {
 		stream, streamed = fields["source"], true // Docker's fluentd driver
 	}
-	if text == nil || !timed && !streamed {
+	if text == nil || !timed && !streamed && !tagged {
 		return nil, false
 	}
 	if timed {
@@ -94,8 +97,12 @@ func hasMessageKey(b []byte) bool {
 	return false
 }
 
-// messageOf is the text of a record, nil when it has none. What stands beside a role was said in a chat.
+// messageOf is the text of a record, nil when it has none. What stands beside a role was said in a chat. The text of Loguru's records,
+// which alone say how long the program runs, ends with the traceback that the message lacks.
 func messageOf(fields map[string]json.RawMessage) json.RawMessage {
+	if _, loguru := fields["elapsed"]; loguru && len(fields["text"]) > 2 {
+		return fields["text"]
+	}
 	for _, key := range messageKeys {
 		text := fields[key]
 		if len(text) < 2 || text[0] != '"' {
@@ -124,10 +131,8 @@ func isPart(fields map[string]json.RawMessage, size int) bool {
 // logfmt reads a line of key=value pairs, with quotes around values that hold blanks. It begins with a time or a level. Where a program
 // names its source file (Go's slog does), the pairs are its own and part of the message.
 func logfmt(b []byte) map[string]json.RawMessage {
-	switch key, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte{'='}); string(key) {
-	default:
+	if !isLogfmt(b) {
 		return nil
-	case "time", "ts", "t", "timestamp", "level", "lvl":
 	}
 	fields := map[string]json.RawMessage{}
 	for s := (scanner{b}); len(s.b) > 0; s.blanks() {
@@ -158,6 +163,15 @@ func logfmt(b []byte) map[string]json.RawMessage {
 		s.skip(n + 1)
 	}
 	return fields
+}
+
+// isLogfmt reports whether a line begins as a record in logfmt does.
+func isLogfmt(b []byte) bool {
+	switch key, _, ok := bytes.Cut(b[:min(len(b), 16)], []byte{'='}); string(key) {
+	case "time", "ts", "t", "timestamp", "level", "lvl":
+		return ok
+	}
+	return false
 }
 
 // trouble returns what loggers keep of an exception beside the message, each piece on lines of its own: exc_info
@@ -212,6 +226,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 // timeKeys are where records keep their time.
 var timeKeys = [...]string{
 	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
+	"TimeGenerated",
 }
 
 // recordTime reads the time of a record.

@@ -11,8 +11,8 @@ import "bytes"
 // Segments share line's memory. [Peeler.Next] peels them.
 func Segments(line []byte, yield func(seg []byte) bool) {
 	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
-	if isRecord(line) {
-		yield(line) // a record: what looks like a label inside is quoted
+	if isRecord(line) || isPiece(line) || isLogfmt(line) {
+		yield(line) // what looks like a label inside is quoted, or has only the container's prefix before it
 		return
 	}
 	empty := true
@@ -47,6 +47,16 @@ func isRecord(line []byte) bool {
 		return s.lit(`{"`)
 	}
 	return s.peek() == '{'
+}
+
+// isPiece recognizes a piece of a line that containerd or CRI-O split.
+func isPiece(line []byte) bool {
+	const stamp = len("2025-06-01T10:00:00.123456789+02:00")
+	if len(line) == 0 || !is(line[0], digit) {
+		return false
+	}
+	head := line[:min(len(line), stamp+len(" stderr P "))]
+	return bytes.Contains(head, []byte(" stderr P ")) || bytes.Contains(head, []byte(" stdout P "))
 }
 
 // maxTears bounds the cuts of one part and the candidates looked at for each, so that a hostile line costs no more than

@@ -82,7 +82,8 @@ func pythonHostPatterns() []pattern.Pattern {
 		{
 			Name:     "host.memory_error",
 			Literals: []string{"MemoryError"},
-			Expr: `^\s{0,8}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError(?:\s*$|:?\s*Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own; behind a colon, the message follows
+			Expr: `^\s{0,2}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError(?:\s*$|:?\s*Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own; behind a colon, the message follows
+				`|(?:\b(?:failed|exhausted|died|exited|crashed|aborted|errored)\b[^:'"]{0,40}|^[\w./-]{1,200}/[\w.-]{1,80}): MemoryError(?:\(\))?\s*$` +
 				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice|cuMem|AMD|\bNV\b|METAL)|Cannot allocate \d{1,19} bytes: no memory|#)\S`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",
@@ -91,11 +92,15 @@ func pythonHostPatterns() []pattern.Pattern {
 				"numpy.core._exceptions._ArrayMemoryError",
 				"MemoryErrorTraceback (most recent call last):",
 				"MemoryError: Unable to allocate internal buffer.",
+				"/opt/sandbox/train.py: MemoryError",
+				"worker 3 died: MemoryError()",
 				"lmdb.MemoryError: /data/train.lmdb: Cannot allocate memory",
 			),
 			NoMatch: []string{
 				"ray.exceptions.RayTaskError(MemoryError): ray::reader() (pid=1, ip=10.0.0.1)",
 				"    except MemoryError:",
+				"        MemoryError",
+				"Raises: MemoryError",
 				"pyarrow.lib.ArrowMemoryError: malloc of size 64 failed",
 				"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
 				"MemoryError: std::bad_alloc: cudaErrorMemoryAllocation: out of memory",

@@ -170,9 +170,9 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "torch.oom.class",
-			Literals: []string{"OutOfMemoryError: ", "c10::OutOfMemoryError"},
+			Literals: []string{"OutOfMemoryError: ", "c10::OutOfMemoryError", ": torch.OutOfMemoryError", ": torch.cuda.OutOfMemoryError"},
 			Expr: `(?:torch\.(?:cuda\.)?OutOfMemoryError: (?!Caught \w+ in |[A-Z]{0,6} ?[Oo]ut of memory\. Tried to allocate (?:` + torchSize + `|more than)|Allocation on device \d+ would|[NX]PU out of memory|MPS backend|.{0,100}out of resource)` +
-				`|instance of 'c10::OutOfMemoryError')`,
+				`|instance of 'c10::OutOfMemoryError'|\b(?:failed|exhausted|died|exited|crashed|aborted|errored)\b[^:'"]{0,40}: torch\.(?:cuda\.)?OutOfMemoryError\s*$)`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch, torch/csrc/Exceptions.cpp: torch.cuda.OutOfMemoryError 1.13-2.3, torch.OutOfMemoryError since 2.4, with a message that is cut or that someone replaced",
 			Match: lines(
@@ -180,8 +180,11 @@ func torchAllocatorPatterns() []pattern.Pattern {
 				"torch.OutOfMemoryError: Allocation on device ",
 				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.0",
 				"terminate called after throwing an instance of 'c10::OutOfMemoryError'",
+				"[env] observation: reset failed: torch.OutOfMemoryError",
+				"oom_retry=3 exhausted: torch.cuda.OutOfMemoryError",
 			),
 			NoMatch: []string{
+				"Raises: torch.OutOfMemoryError",
 				"    except torch.cuda.OutOfMemoryError:",
 				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.actor_rollout_update_actor() (pid=1, ip=10.0.0.1)",
 				"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",

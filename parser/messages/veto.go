@@ -211,14 +211,15 @@ func mentionVetoes() []pattern.Pattern {
 			// The kernel quotes nobody, and a record has a colon or a sign in front of its text.
 			Name:     "veto.kernel_quoted",
 			Literals: []string{"ill process ", "illed process ", "invoked oom-killer"},
-			Expr:     `\w ["'“‘` + "`" + `](?:[^"'“”’` + "`" + `]{0,40}[Oo]ut of memory(?: \(\w{1,40}\))?: )?(?:Kill(?:ed)? process \d|[\w:.-]{1,16} invoked oom-killer)`,
+			Expr:     `\w ["'“‘` + "`" + `](?:[^"'“”’` + "`" + `]{0,40}[Oo]ut of memory(?: \(\w{1,40}\))?: )?(?:Kill(?:ed)? process \d|[\w:.-]{1,16} invoked oom-killer)|^[^"'` + "`" + `]{0,200}illed process \d[^"'` + "`" + `]{0,400}kB["'` + "`" + `][,;)]{0,3}\s*$`,
 			Veto:     true,
 			Also:     []string{"kernel.sacrifice", "kernel.killed", "kernel.invoked"},
-			Source:   "prose about a kernel's log: the message in quotation marks within a sentence",
+			Source:   "prose about a kernel's log: the message in quotation marks within a sentence; the end of a text in source",
 			Match: lines(
 				`I see the message "Out of memory: Kill process 4312 (python) score 911 or sacrifice child" in the syslog of yesterday.`,
 				`The kernel said 'Killed process 3312 (python) total-vm:96760932kB, anon-rss:44817324kB, file-rss:41216kB' last week.`,
 				`dmesg showed “python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0”`,
+				"Killed process 1012 (heapster) total-vm:327128kB, anon-rss:306328kB, file-rss:11132kB, shmem-rss:12345kB`",
 			),
 			NoMatch: []string{
 				`"MESSAGE" : "Out of memory: Killed process 41 (python) total-vm:1kB"`,

@@ -196,6 +196,9 @@ func wideText(b []byte) bool {
 	var d UTF16
 	decoded := d.Append(nil, b)
 	broken := bytes.Count(decoded, []byte("\ufffd")) // one in thirty in random bytes
+	for _, unit := range []string{"\xfd\xff", "\xff\xfd"} {
+		broken -= bytes.Count(b, []byte(unit)) // PowerShell writes it for what it cannot read
+	}
 	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 

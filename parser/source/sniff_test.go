@@ -70,6 +70,7 @@ func TestFormatsAreRecognized(t *testing.T) {
 		{"\xf3\x0d\x0d\x0a\x00\x00\x00\x00\x00\x00\x00\x00", binaryData, "Python bytecode"},
 		{"\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\x4b\x22\x09\x00\x00\x00\x00\x1a\x0dbrain.Event:2", binaryData, "TensorBoard events"},
 		{"\xff\xfeh\x00", wide, ""},
+		{"\xff\xfe" + strings.Repeat("a\x00\xfd\xff", 40), wide, ""},
 		{"\xfe\xff\x00h", wide, ""},
 		{"\xff\xfe" + string(random[:4000]), binaryData, ""},
 		{"\xff\xfe\x00\x00h\x00\x00\x00", binaryData, ""},

@@ -244,8 +244,11 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 	}
 	r.introduce(at, h, w)
 	state := w.trace.Feed(at.Line, body)
-	if state == traceback.Header {
-		w.opened = h
+	switch state {
+	case traceback.Header:
+		w.opened, w.within = h, h
+	case traceback.FrameLine:
+		w.within = h
 	}
 	r.reports(at, body, h, w)
 	if state == traceback.Outside || w.settings.Open() || state == traceback.Final && bytes.Contains(body, childCommand) {
@@ -289,7 +292,7 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 	var trace *traceback.Trace
 	if state == traceback.Final || state == traceback.Continuation {
 		trace = w.trace.Trace()
-		h = inherit(h, &w.opened)
+		h = inherit(h, &w.opened, &w.within)
 	}
 	claimed := r.match(at, body, h, w, trace)
 	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" && !r.isVetoed(body) {
@@ -310,10 +313,10 @@ func (r *messageReader) introduce(at parser.Position, h envelope.Header, w *writ
 	r.emit(parser.Marker{At: at, Header: h, Name: "identity", Fields: parser.Fields{}})
 }
 
-// inherit completes the prefix of a message's later line by that of the line which opened its traceback.
-func inherit(h envelope.Header, first *envelope.Header) envelope.Header {
-	// A stamp of the program itself begins a message of its own; one that a collector put on every line does not.
-	bare := h.Time.IsZero() || h.Clock != "local" && h.Level == 0 && h.Logger == "" && h.Stream == first.Stream
+// inherit completes the prefix of a message's later line by that of the line which opened its traceback. A stamp of the program itself
+// begins a message of its own; one that a collector put on every line stands before the frames, too.
+func inherit(h envelope.Header, first, within *envelope.Header) envelope.Header {
+	bare := h.Time.IsZero() || h.Clock == within.Clock && h.Level == within.Level && h.Logger == within.Logger && h.Stream == within.Stream
 	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}, {&h.Rank, &first.Rank}} {
 		if *t.to < 0 && bare {
 			*t.to = *t.from
