@@ -173,11 +173,11 @@ func unfaulted(do func()) (ok bool) {
 // search looks for events in text[lo:hi] and counts its lines.
 func (s *searcher) search(text []byte, lo, hi int) (c counts, ok bool) {
 	c.size = hi - lo
-	if bytes.IndexByte(text[lo:hi], 0) >= 0 {
-		return counts{}, false // a hole may stand within a literal
-	}
 	for at := lo; at < hi; at += searchStep {
 		end := min(at+searchStep, hi)
+		if bytes.IndexByte(text[at:end], 0) >= 0 {
+			return counts{}, false // a hole may stand within a literal
+		}
 		s.hits = s.table.finder.Scan(text, at, end, s.hits[:0])
 		done := 0
 		for _, h := range s.hits {
