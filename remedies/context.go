@@ -21,8 +21,8 @@ type Context struct {
 	resource string
 	settings *settings
 	model    *modelSizes
-	text     string   // the message and the evidence, in lower case
-	stack    []string // functions and code of the failing stack, in lower case, the innermost last
+	text     string               // the message and the evidence, in lower case
+	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
 	facts    map[string]verdict   // those that were asked, without a word; nil until the model is known
 	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
