@@ -286,7 +286,12 @@ var programs = []Program{
 
 // place is where a program stands in the registry, -1 when it does not.
 func place(id string) int {
-	return slices.IndexFunc(programs, func(p Program) bool { return p.ID == id })
+	for i := range programs { // slices.IndexFunc would copy each
+		if programs[i].ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // is says whether a program is known and has all of the roles.

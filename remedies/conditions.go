@@ -68,15 +68,26 @@ func (ctx *Context) holds(text string) verdict {
 	if err != nil {
 		return verdict{}
 	}
-	v, known := ctx.facts[c.fact]
-	switch {
-	case c.key != "":
+	v := verdict{}
+	if c.key != "" {
 		v = ctx.compare(c)
-	case !known || c.word != "":
-		v = facts[c.fact].ask(ctx, c.word)
+	} else {
+		v = ctx.fact(c)
 	}
 	if c.negated {
 		v.truth = -v.truth
+	}
+	return v
+}
+
+// fact asks a fact, once.
+func (ctx *Context) fact(c condition) verdict {
+	if v, asked := ctx.facts[c.fact]; asked && c.word == "" {
+		return v
+	}
+	v := facts[c.fact].ask(ctx, c.word)
+	if c.word == "" && ctx.facts != nil {
+		ctx.facts[c.fact] = v
 	}
 	return v
 }

@@ -11,8 +11,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// Context is one incident of one run with all that is known of it: what every step of the pipeline reads. Nothing writes
-// to it once [newContext] has made it.
+// Context is one incident of one run with all that is known of it: what every step of the pipeline reads. Nothing changes
+// once [newContext] has made it.
 type Context struct {
 	run      *classifier.Run
 	incident *classifier.Incident
@@ -21,9 +21,9 @@ type Context struct {
 	resource string
 	settings *settings
 	model    *modelSizes
-	text     string   // the message and the evidence, in lower case
-	stack    []string // functions and code of the failing stack, in lower case, the innermost last
-	facts    map[string]verdict
+	text     string               // the message and the evidence, in lower case
+	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
+	facts    map[string]verdict   // those that were asked, without a word; nil until the model is known
 	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 	setup    memory.Setup         // the inputs of the run's budget
@@ -63,7 +63,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)
-	ctx.facts = factsOf(ctx)
+	ctx.facts = map[string]verdict{}
 	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)
 	ctx.setup = setupOf(ctx)

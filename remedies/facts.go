@@ -165,17 +165,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 	}
 }
 
-// factsOf asks the facts that take no word.
-func factsOf(ctx *Context) map[string]verdict {
-	out := make(map[string]verdict, len(facts))
-	for name, f := range facts {
-		if !strings.Contains(f.words, "%s") {
-			out[name] = f.ask(ctx, "")
-		}
-	}
-	return out
-}
-
 // named compares a word that may be unknown.
 func named(have, want, what string) verdict {
 	if have == "" {

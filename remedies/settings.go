@@ -50,17 +50,26 @@ func newSettings(config map[string]classifier.Value) *settings {
 
 // split takes a key apart: case, dashes and the signs of flags and overrides carry no meaning.
 func split(key string) []string {
-	key = strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~"))
-	return strings.Split(strings.ReplaceAll(key, "-", "_"), ".")
+	return strings.Split(plain(key), ".")
+}
+
+// plain is a key in lower case, with underscores for dashes and without the signs of flags and overrides.
+func plain(key string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~")), "-", "_")
 }
 
 // find returns the setting that fits a name best. A log's key that holds only the last parts of the name counts when
 // these are two or more, or when alone is true: the caller knows that no other parameter ends in the same word.
 func (s *settings) find(name string, alone bool) (setting, bool) {
-	want := split(name)
+	name = plain(name)
+	found := s.byLast[name[strings.LastIndexByte(name, '.')+1:]]
+	if len(found) == 0 {
+		return setting{}, false
+	}
+	want := strings.Split(name, ".")
 	var best setting
 	var at []string
-	for _, e := range s.byLast[want[len(want)-1]] {
+	for _, e := range found {
 		r := fit(want, e.parts, alone)
 		if r > best.rank || r == best.rank && r > 0 && better(e, best, at) {
 			best, at = setting{key: e.key, value: e.value, rank: r}, e.parts

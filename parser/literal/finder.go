@@ -230,7 +230,8 @@ func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
 	end := min(hi+f.longest, len(text)) // a gram at the end of a literal may lie behind hi
 	filter := f.filter
 	x := lo
-	for rest := text[min(x, end):end]; len(rest) >= blockText; rest = rest[blockLen:] {
+	last := min(end+blockText, len(text)) // the last block may go on behind end
+	for rest := text[min(x, last):last]; len(rest) >= blockText; rest = rest[blockLen:] {
 		t := (*[blockText]byte)(rest)
 		// A helper function around each load would cost a fifth of the speed (Go 1.26).
 		first := binary.LittleEndian.Uint32(filter[binary.LittleEndian.Uint64(t[0:8])*hashMul>>filterShift:]) |
@@ -251,11 +252,11 @@ func (f *Finder) Scan(text []byte, lo, hi int, hits []Hit) []Hit {
 		if (first|second|third)&0xff != 0 {
 			for i, entries := range [...]uint32{first, second, third} {
 				if entries&0xff != 0 {
-					hits = f.part(text, end-len(rest)+i*partLen, lo, hi, hits)
+					hits = f.part(text, last-len(rest)+i*partLen, lo, hi, hits)
 				}
 			}
 		}
-		x = end - len(rest) + blockLen
+		x = last - len(rest) + blockLen
 	}
 	for ; x < end; x += stride {
 		hits = f.gram(text, x, lo, hi, hits)

@@ -6,7 +6,6 @@ package prefilter
 import (
 	"bytes"
 	"io"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -18,21 +17,15 @@ import (
 )
 
 const (
-	// blockSize is what one worker searches at a time. Where a system keeps files in huge pages, mapping one takes a single fault.
-	blockSize = 2 << 20
-	// margin is how much is looked at around a block for the whole of a line that holds a literal.
-	margin = 64 << 10
+	// blockSize is what one worker reads and searches at a time: the processor's second cache still holds what was read.
+	blockSize = 256 << 10
+	// margin is how much is read around a block: as much as a literal and an escape sequence before it need, and most lines.
+	margin = 4 << 10
+	// wideMargin is how much is read around a literal whose line goes on outside of that.
+	wideMargin = 64 << 10
 	// searchStep is searched before its lines are counted: the processor's first cache still holds it then.
 	searchStep = 16 << 10
 )
-
-// Windowed is an input whose bytes can be looked at where they are, which spares copying them.
-type Windowed interface {
-	io.ReaderAt
-	// Window returns n bytes of the input from off on, which stay until release is called. They may fault should the input
-	// become shorter meanwhile; [Search] expects that. It is not ok where they are to be read instead.
-	Window(off int64, n int) (text []byte, release func(), ok bool)
-}
 
 // Result is what a stretch of a log holds.
 type Result struct {
@@ -126,7 +119,8 @@ type searcher struct {
 	in      io.ReaderAt
 	end     int64 // of the stretch
 	maxLine int
-	buf     []byte
+	buf     []byte // of a block
+	wide    []byte // around a literal
 	hits    []literal.Hit
 	inLine  []literal.Hit
 	runes   []rune
@@ -135,54 +129,34 @@ type searcher struct {
 
 // block searches one block. It is not ok if the block may hold an event or cannot be read.
 func (s *searcher) block(from, to int64) (c counts, ok bool) {
-	lo := max(0, from-margin)
-	hi := min(s.end, to+margin)
-	if w, windowed := s.in.(Windowed); windowed {
-		if text, release, there := w.Window(lo, int(hi-lo)); there {
-			defer release()
-			if unfaulted(func() { c, ok = s.search(text, int(from-lo), int(to-lo)) }) {
-				return c, ok
-			}
-			return counts{}, false // it was truncated
-		}
-	}
-	if s.buf == nil {
-		s.buf = make([]byte, blockSize+2*margin)
-	}
-	text := s.buf[:hi-lo]
-	if n, _ := s.in.ReadAt(text, lo); n < len(text) {
+	text, base, ok := s.read(&s.buf, from-margin, to+margin)
+	if !ok {
 		return counts{}, false
 	}
-	return s.search(text, int(from-lo), int(to-lo))
+	return s.search(text, base, int(from-base), int(to-base))
 }
 
-// unfaulted calls do and reports whether it ran to its end: it did not if memory faulted.
-func unfaulted(do func()) (ok bool) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if e := recover(); e != nil {
-			if _, fault := e.(interface{ Addr() uintptr }); !fault {
-				panic(e)
-			}
-		}
-	}()
-	do()
-	return true
+// read reads a part of the stretch, and what is before it.
+func (s *searcher) read(buf *[]byte, from, to int64) (text []byte, base int64, ok bool) {
+	from, to = max(from, 0), min(to, s.end)
+	*buf = slices.Grow((*buf)[:0], int(to-from))[:to-from]
+	n, _ := s.in.ReadAt(*buf, from)
+	return *buf, from, n == len(*buf)
 }
 
-// search looks for events in text[lo:hi] and counts its lines.
-func (s *searcher) search(text []byte, lo, hi int) (c counts, ok bool) {
+// search looks for events in text[lo:hi] and counts its lines. text[0] lies at the offset base.
+func (s *searcher) search(text []byte, base int64, lo, hi int) (c counts, ok bool) {
 	c.size = hi - lo
-	if bytes.IndexByte(text[lo:hi], 0) >= 0 {
-		return counts{}, false // a hole may stand within a literal
-	}
 	for at := lo; at < hi; at += searchStep {
 		end := min(at+searchStep, hi)
+		if bytes.IndexByte(text[at:end], 0) >= 0 {
+			return counts{}, false // a hole may stand within a literal
+		}
 		s.hits = s.table.finder.Scan(text, at, end, s.hits[:0])
 		done := 0
 		for _, h := range s.hits {
 			if h.Pos >= done {
-				if done, ok = s.line(text, h.Pos); !ok {
+				if done, ok = s.line(text, base, h.Pos); !ok {
 					return counts{}, false
 				}
 			}
@@ -212,16 +186,21 @@ func countLong(text []byte, most int) (n int) {
 	return n
 }
 
-// line looks at the line around text[pos] and returns where it ends. It is not ok if the line may hold an event: also if the line
-// is not all there, or long, or a part of a record that was split.
-func (s *searcher) line(text []byte, pos int) (end int, ok bool) {
-	from := bytes.LastIndexByte(text[:pos], '\n') + 1
-	n := bytes.IndexByte(text[pos:], '\n')
-	if n < 0 || from == 0 || n+pos-from > s.maxLine {
+// line looks at the line around text[pos] and returns where it ends in text. It is not ok if the line may hold an event: also if
+// the line is too long to be read as a whole, or a part of a record that was split.
+func (s *searcher) line(text []byte, base int64, pos int) (end int, ok bool) {
+	raw, end := lineAround(text, pos)
+	if raw == nil {
+		wide, wideBase, ok := s.read(&s.wide, base+int64(pos)-wideMargin, base+int64(pos)+wideMargin)
+		if !ok {
+			return 0, false
+		}
+		raw, end = lineAround(wide, int(base+int64(pos)-wideBase))
+		end += int(wideBase - base)
+	}
+	if raw == nil || len(raw) > s.maxLine {
 		return 0, false
 	}
-	end = pos + n
-	raw := text[from:end]
 	if _, labeled := envelope.TaskLabel(raw); labeled && len(raw) >= srunChunk {
 		return 0, false // srun may have cut it
 	}
@@ -233,6 +212,16 @@ func (s *searcher) line(text []byte, pos int) (end int, ok bool) {
 		return ok
 	})
 	return end, ok
+}
+
+// lineAround returns the line around text[pos] and where it ends; nil if not all of it is in the text.
+func lineAround(text []byte, pos int) (raw []byte, end int) {
+	from := bytes.LastIndexByte(text[:pos], '\n') + 1
+	n := bytes.IndexByte(text[pos:], '\n')
+	if from == 0 || n < 0 {
+		return nil, 0
+	}
+	return text[from : pos+n], pos + n
 }
 
 // srunChunk is the length from which on `srun -l` may have cut a line; see package stream.

@@ -1,7 +1,6 @@
 package prefilter
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"sync"
@@ -125,27 +124,6 @@ func TestSearchCountsLines(t *testing.T) {
 	}
 }
 
-// windows is an input whose windows are wiped once they are released.
-type windows struct {
-	*bytes.Reader
-	text []byte
-}
-
-func (w windows) Window(off int64, n int) ([]byte, func(), bool) {
-	b := bytes.Clone(w.text[off:][:n])
-	return b, func() { clear(b) }, true
-}
-
-func TestSearchLooksThroughWindows(t *testing.T) {
-	t.Parallel()
-	for _, tail := range []string{"", oom + "\n"} {
-		text := []byte(strings.Repeat(filler, 3*blockSize/len(filler)) + tail)
-		got := builtin().Search(windows{bytes.NewReader(text), text}, Stretch{To: int64(len(text))}, 2, 64<<10)
-		assert.Equal(t, search(string(text), 2), got)
-		assert.Equal(t, tail != "", got.Found)
-	}
-}
-
 type broken struct{}
 
 func (broken) ReadAt([]byte, int64) (int, error) { return 0, errors.New("stale file handle") }
@@ -154,11 +132,6 @@ func TestSearchLeavesErrorsToTheReader(t *testing.T) {
 	t.Parallel()
 	assert.True(t, builtin().Search(broken{}, Stretch{To: 10}, 1, 64<<10).Found)
 	assert.True(t, builtin().Search(strings.NewReader(filler), Stretch{To: int64(len(filler)) + 1}, 1, 64<<10).Found, "a file that became shorter")
-}
-
-func TestOtherPanicsAreNoFaults(t *testing.T) {
-	t.Parallel()
-	assert.Panics(t, func() { unfaulted(func() { panic("a bug") }) })
 }
 
 func BenchmarkSearch(b *testing.B) {

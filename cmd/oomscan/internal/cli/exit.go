@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-
-	"oomscan/parser/source"
 )
 
 // Exit statuses.
@@ -101,26 +99,16 @@ func (r interruptible) Read(p []byte) (int, error) {
 
 // interruptibleAt is the same for a file at offsets.
 type interruptibleAt struct {
-	*source.View
+	io.ReaderAt
 	done  <-chan struct{}
 	meter *meter
-}
-
-// Window implements [prefilter.Windowed].
-func (r interruptibleAt) Window(off int64, n int) (text []byte, release func(), ok bool) {
-	if closed(r.done) {
-		return nil, nil, false
-	}
-	text, release, ok = r.View.Window(off, n)
-	r.meter.reach(off + int64(len(text)))
-	return text, release, ok
 }
 
 func (r interruptibleAt) ReadAt(p []byte, off int64) (int, error) {
 	if closed(r.done) {
 		return 0, errInterrupted
 	}
-	n, err := r.View.ReadAt(p, off)
+	n, err := r.ReaderAt.ReadAt(p, off)
 	r.meter.reach(off + int64(n))
 	return n, err
 }

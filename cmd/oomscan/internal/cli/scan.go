@@ -259,7 +259,7 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 	options := j.options.reading()
 	if f, from, size := regular(r); size >= minParts {
 		debug.SetGCPercent(longGCPercent)
-		in := interruptibleAt{source.NewView(f, from, size), j.streams.Interrupt, m}
+		in := interruptibleAt{io.NewSectionReader(f, from, size), j.streams.Interrupt, m}
 		st, err = stream.ReadFile(name, in, size, workers, add, options...)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
