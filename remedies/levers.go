@@ -175,6 +175,8 @@ var attacksThere = []attack{
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
+	{"activations", "framework:jax", []string{"recompute", "micro-batch", "share-up", "prealloc", "sequence-parallel", "length"}},
+	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "image-size"}},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
