@@ -35,7 +35,7 @@ var (
 	phaseWords    = append(phase.Known(), phase.Unknown)
 	resourceWords = []string{"gpu", "host", "shm"}
 	kindWords     = []string{"gpu_oom", "gpu_driver_oom", "kv_cache", "nccl_oom", "nccl_failure", "host_oom", "oom_kill", "shm_exhausted"}
-	surfaces      = []string{"hydra", "yaml", "flag", "python", "env", "sbatch", "shell", "words"}
+	surfaces      = []string{"hydra", "yaml", "flag", "python", "env", "sbatch", "qsub", "bsub", "shell", "words"}
 	directions    = []string{"up", "down", "set"}
 	effects       = []string{"", "shrinks", "frees", "host", "diagnose"}
 )

@@ -177,7 +177,7 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
 		return verdict{yes, "gradients are off already"}
 	}
-	if ctx.passesThrough("torch/utils/_contextlib.py", "/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
+	if ctx.passesThrough("torch/utils/_contextlib.py", "/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/", "/diffusers/pipelines/") {
 		return verdict{yes, "gradients are off already"}
 	}
 	return verdict{}

@@ -280,6 +280,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if l := leverOf(a.topic, a.Changes); l != nil {
 		o.lever, costs = l.id, l.costs
 	}
+	if o.lever == "micro-batch" && ctx.phase == "rollout" {
+		costs = "fewer at a time"
+	}
 	if a.Caution != "" {
 		o.Needs = []string{a.Caution}
 	}

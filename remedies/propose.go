@@ -359,6 +359,9 @@ type current struct {
 func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	best, by := bestName(ctx, names, p)
 	onlyRead := by != nil && by.Read
+	if best.rank > 0 && p.Next == "slot_context" {
+		best.value.Value = perSlot(ctx, best.value.Value)
+	}
 	if best.rank == 0 || onlyRead {
 		by = spellingOf(ctx, names, p)
 	}
@@ -541,6 +544,10 @@ func snippet(c *Change, plus bool) string {
 		return "export " + key + "=" + to
 	case "words": // of what no program reads
 		return ""
+	case "qsub":
+		return "#PBS -l " + key + "=" + to
+	case "bsub":
+		return "#BSUB " + key + " " + to
 	case "sbatch":
 		return "#SBATCH " + key + "=" + to
 	case "python":

@@ -62,7 +62,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"total_tgi":           whole(totalTGI),
 		"side":                whole(side),
 		"context":             whole(contextLength),
-		"slot_context":        whole(slotContext),
+		"slot_context":        whole(halve),
 		"host_ratio":          hostRatio,
 		"layers":              whole(layersThatFit),
 		"fewer_layers":        whole(fewerLayers),

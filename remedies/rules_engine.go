@@ -283,18 +283,14 @@ func hostRatio(q *paramQuery) proposedValue {
 	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
 }
 
-// slotContext is half of what one of Ollama's slots has: its runner is told the context of all of them.
-func slotContext(q *paramQuery, n int64) proposedValue {
-	slots, ok := q.settings.integer("--parallel")
-	if !ok || slots < 1 || slots > n {
-		return halve(q, n)
+// perSlot is what one of Ollama's slots has of a context: its runner is told that of all of them.
+func perSlot(ctx *Context, context string) string {
+	n, ok1 := parseInt(context)
+	slots, ok2 := ctx.settings.integer("--parallel")
+	if !ok1 || !ok2 || slots < 1 || slots > n {
+		return context
 	}
-	each := n / slots
-	out := halve(q, each)
-	if slots > 1 && out.to != "" {
-		out.how = fmt.Sprintf("%d / %d slots = %d, and ", n, slots, each) + out.how
-	}
-	return out
+	return itoa(n / slots)
 }
 
 // layersThatFit are the layers whose weights fit into what llama.cpp found free, or into a card of that name, where the
@@ -302,7 +298,7 @@ func slotContext(q *paramQuery, n int64) proposedValue {
 func layersThatFit(q *paramQuery, n int64) proposedValue {
 	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	layers, ok := q.layers(n)
-	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") {
+	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") && !q.recognised("ggml.malloc") || q.root.Fields["method"] != "" {
 		return proposedValue{}
 	}
 	free, of, ok := q.freeForLayers()

@@ -29,7 +29,7 @@ func causeInput(ctx *Context) *cause.Input {
 		patterns = append(patterns, in.Evidence[i].Pattern)
 	}
 	out := &cause.Input{
-		Framework: ctx.run.Framework, Backend: ctx.run.Backend, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
+		Framework: ctx.run.Framework, Application: ctx.run.Application, Backend: ctx.run.Backend, Kind: string(in.Kind), Phase: ctx.phase, Resource: ctx.resource,
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),

@@ -157,6 +157,12 @@ var launchers = []format{
 		noMatch: []string{`2025-06-01T10:00:00Z engine app: x`},
 	},
 	{
+		name: "syslog without a host", writer: "journalctl --no-hostname",
+		template: `{monthday} {process}[{pid}]:{_}`, label: "{process} {pid}",
+		match:   []sample{{`Jun  1 10:00:00 ollama[2217]: text`, `text`, `syslog=0000-06-01T10:00:00; pid=2217; process=ollama; stream=ollama 2217`}},
+		noMatch: []string{`Jun  1 10:00:00 node01 ollama: text`, `Jun  1 10:00:00 ollama: text`},
+	},
+	{
 		name: "ts", writer: "ts(1) of moreutils, which puts the stamp alone in front",
 		template: `{monthday} {!date}`,
 		match:    []sample{{`Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, `syslog=0000-06-01T10:00:00`}},

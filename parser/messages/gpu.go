@@ -27,11 +27,12 @@ func gpuPatterns() []pattern.Pattern {
 			// One process on one card: the readings of a table are told apart by both.
 			Name:     "smi.process",
 			Literals: []string{"      C   ", "    C+G   "},
-			Expr:     `^\|\s{1,6}(?<device>\d{1,3})\s{1,6}(?:(?:N/A|\d{1,3})\s{1,6}(?:N/A|\d{1,3})\s{1,9})?(?<pid>\d{1,10})\s{1,9}(?:C|C\+G)\s{1,4}(?<comm>\S.{0,100}?)\s{1,80}(?<used_mib>\d{1,7})MiB \|`,
+			Expr:     `^\|\s{1,6}(?<device>\d{1,3})\s{1,6}(?:(?:N/A|\d{1,3})\s{1,6}(?:N/A|\d{1,3})\s{1,16})?(?<pid>\d{1,10})\s{1,9}(?:C|C\+G)\s{1,4}(?<comm>\S.{0,100}?)\s{1,80}(?<used_mib>\d{1,7})MiB \|`,
 			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of processes",
 			Match: []pattern.Sample{
 				{Line: "|    0   N/A  N/A     20110      C   tritonserver                              66790MiB |", Want: parser.Fields{"device": "0", "pid": "20110", "comm": "tritonserver", "used": "70034391040"}},
 				{Line: "|    1     28831    C+G   /opt/conda/bin/python                        7641MiB |", Want: parser.Fields{"device": "1", "pid": "28831", "comm": "/opt/conda/bin/python", "used": "8012169216"}},
+				{Line: "|    0   N/A  N/A            3321      C   python                                60544MiB |", Want: parser.Fields{"device": "0", "pid": "3321", "comm": "python", "used": "63484985344"}},
 				{Line: "|    0    7    0       4711      C   [Not Found]                                 9722MiB |", Want: parser.Fields{"device": "0", "pid": "4711", "comm": "[Not Found]", "used": "10194255872"}},
 			},
 			NoMatch: []string{

@@ -71,6 +71,15 @@ func lsfPatterns() []pattern.Pattern {
 			Match: lines("TERM_MEMLIMIT: job killed after reaching LSF memory usage limit."),
 		},
 		{
+			// Of a job that was ended at its limit, the most that it used is the limit.
+			Name:  "lsf.most",
+			After: []string{"lsf.memory"}, Within: 16,
+			Expr: `^\s{0,8}Max Memory :\s{1,60}(?<limit_sz>\d{1,9}(?:\.\d{1,3})? [KMGT]B)\s*$`,
+			Kind: parser.OOMKill, Role: parser.Detail, Source: "IBM Spectrum LSF 8-10, the resource usage summary",
+			Match:   []pattern.Sample{{Line: "    Max Memory :                                 65536 MB", Want: parser.Fields{"limit": "68719476736"}}},
+			NoMatch: []string{"    Average Memory :                             40112.00 MB"},
+		},
+		{
 			Name:     "lsf.terminated",
 			Literals: []string{"TERM_RUNLIMIT: ", "TERM_CPULIMIT: ", "TERM_OWNER: ", "TERM_ADMIN: ", "TERM_PREEMPT: ", "TERM_DEADLINE: ", "TERM_FORCE_"},
 			Expr:     `TERM_(?:(?:RUN|CPU)LIMIT|OWNER|ADMIN|PREEMPT|DEADLINE|FORCE_\w{1,12}): job killed`,

@@ -29,7 +29,7 @@ type Cause struct {
 
 // Input is what is known of a failure. Figures that the log does not tell are nil.
 type Input struct {
-	Framework, Backend                             string
+	Framework, Application, Backend                string
 	Kind, Phase, Resource                          string // words of the report
 	Patterns                                       []string
 	Message                                        string   // of the root, in lower case

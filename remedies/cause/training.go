@@ -203,7 +203,18 @@ var training = []hypothesis{
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
 			{proof, both(frames(4, "the stack ends in the cache of keys and values, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
+			{sign, both(when("PyTorch's allocator failed in a model that is served", func(in *Input) bool {
+				return in.Application == "triton" && strings.Contains(in.Text, "by pytorch")
+			}), (*Input).gpu)},
+			{sign, both(frames(20, "the stack ends in a denoising step", "comfy/samplers.py", "comfy/ldm/", "k_diffusion", "diffusers/models/transformers/", "diffusers/models/unets/", "diffusers/models/attention"), func(in *Input) bool { return in.trainerGPU() && in.Phase != "init" })},
+			{sign + hint, both(fullResolution, (*Input).trainerGPU)},
 			{sign, both(frames(40, "the program that did not fit is a training step", "train_step", "train_loop", "update_step"), func(in *Input) bool { return in.Framework == "jax" && in.gpu() && in.Phase != "init" })},
+			{hint, func(in *Input) string {
+				if in.Framework != "jax" || !in.gpu() || in.Phase == "init" || in.Requested == nil || *in.Requested < 1<<30 {
+					return ""
+				}
+				return "one allocation of the program that computes asks for " + gib(in.Requested)
+			}},
 			{hint, both(keepsActivations, func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 			{hint, both(when("a tensor of the computation did not fit", func(in *Input) bool { return strings.Contains(in.Text, "oom when allocating tensor with shape") }), (*Input).gpu)},
 			{hint, both(frames(4, "the stack ends in a layer", "mlp", "norm.py", "layernorm", "rmsnorm", "attention", "gelu", "silu", "conv.py", "linear.py", "dropout"), func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
@@ -214,17 +225,26 @@ var training = []hypothesis{
 			}),
 			foreignHolder,
 		},
-		figure: plain("the activations of the micro-batch"),
+		figure: func(in *Input) (string, *int64) {
+			switch {
+			case fullResolution(in) != "":
+				return plain("the VAE works on the whole image at full resolution")(in)
+			case in.Phase == "rollout":
+				return plain("the tensors of one step do not fit beside the weights")(in)
+			}
+			return plain("the activations of the micro-batch")(in)
+		},
 	},
 }
 
 var (
-	entropies     = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"}
-	offloadedPart = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
-	gathers       = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
-	fallback      = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
-	dtypeKeys     = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
-	zeroKeys      = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
+	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
+	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"}
+	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
+	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
+	fallback       = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
+	dtypeKeys      = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
+	zeroKeys       = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
 
 func trimmed(s string) string { return strings.TrimSuffix(s, ".") }

@@ -70,7 +70,7 @@ func (m *markdown) line(l *line, indent string) {
 }
 
 // languages are the names that fences have for syntaxes.
-var languages = map[string]string{"yaml": "yaml", "python": "python", "shell": "bash", "flag": "bash", "env": "bash", "sbatch": "bash", "hydra": "bash"}
+var languages = map[string]string{"yaml": "yaml", "python": "python", "shell": "bash", "flag": "bash", "env": "bash", "sbatch": "bash", "qsub": "bash", "bsub": "bash", "hydra": "bash"}
 
 // fence writes a block of code behind a fence that the block does not hold.
 func (m *markdown) fence(syntax, text, indent string) {
