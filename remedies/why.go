@@ -55,6 +55,8 @@ func causeInput(ctx *Context) *cause.Input {
 		out.PromptCache, _ = g.Fields.Int("used")
 	}
 	out.Others = out.Strangers()
+	out.CacheTokens, _ = estimatedLength(ctx)
+	out.PlannedTokens, _ = plannedLength(ctx)
 	return out
 }
 

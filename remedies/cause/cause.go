@@ -49,6 +49,7 @@ type Input struct {
 	Tokens                                         *memory.Limit
 	Parameters                                     memory.Figure
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
+	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
 	// Setting returns the first setting that is found under one of the names.
 	Setting func(names ...string) (key, value string, ok bool)
 

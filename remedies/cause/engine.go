@@ -19,6 +19,9 @@ var engines = []hypothesis{
 			{sign, when("the cache of a serving engine was full", func(in *Input) bool { return in.CacheRan })},
 		},
 		figure: func(in *Input) (string, *int64) {
+			if in.CacheTokens > 0 && in.CacheTokens < in.PlannedTokens {
+				return fmt.Sprintf("the KV cache has room for %s tokens, and one sequence may have %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
+			}
 			if in.Requested == nil || in.Shortfall == nil {
 				if in.Requested != nil && contextCache(in) != "" {
 					return "the KV cache is allocated for the whole context: " + gib(in.Requested), in.Requested
