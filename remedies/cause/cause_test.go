@@ -402,7 +402,7 @@ func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {
 	t.Parallel()
 	for want, n := range map[string][2]int64{
 		"the KV cache has room for 37,936 tokens, and one sequence may have 65,536": {37936, 65536},
-		"the engine's share leaves no room for its KV cache":                        {0, 65536},
+		"the engine's share leaves too little for its KV cache":                     {0, 65536},
 	} {
 		in := failure("gpu", "init", func(in *Input) { in.NoRoomForCache, in.CacheTokens, in.PlannedTokens = true, n[0], n[1] })
 		best, _ := Rank(in)
