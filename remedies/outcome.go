@@ -19,6 +19,7 @@ type outcome struct {
 	asks     *int64 // what the failed request becomes
 	shrinks  int64  // by how much the failed request shrinks at most, where nothing tells what it was
 	never    bool   // the tensor is not built any more; asks is about what is taken instead
+	void     bool   // the failed micro-batch stays as it was, below the limit that changes
 	worst    *int64 // what it becomes at the longest samples that the settings allow
 	tokens   int64  // of a micro-batch then
 	how      string // the formula of the part that changes most
@@ -179,6 +180,7 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 		}
 	}
 	if ratio*columns >= 1 {
+		o.void = ctx.limit != nil && next.limit != nil && next.limit.Tokens < ctx.limit.Tokens
 		return
 	}
 	o.asks = scaled(ratio * columns)

@@ -268,7 +268,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		return option{}, false
 	}
 	result := a.result
-	if result.moves != "" {
+	if result.moves != "" || result.void {
 		return option{}, false
 	}
 	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx)}

@@ -217,11 +217,11 @@ func tokensAsked(ctx *Context) (int64, bool) {
 // usualStep is how far a value goes at first where the log does not tell what it is now, in words; empty where nothing is usual.
 func usualStep(ctx *Context, p *Parameter) string {
 	switch name, _, _ := strings.Cut(p.Next, "_"); {
-	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
+	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_packed", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
 		return "to half of what it is now"
 	case name == "quarter":
 		return "to a quarter of what it is now"
-	case name == "double", p.Next == "ulysses":
+	case name == "double", p.Next == "ulysses", p.Next == "double_cp":
 		return "to twice what it is now"
 	case p.Next == "raise_stage":
 		return "to 3, which also splits the parameters"
@@ -433,6 +433,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return f.key, "python" // a script of one's own: as it writes it itself
 	case syntax == "flag" && own && form == "yaml":
 		return f.key, "yaml"
+	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
+		return f.key, syntax // with its own dashes or underscores
 	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
 		return f.key, "flag" // as the command line of this run writes it
 	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):

@@ -69,6 +69,20 @@ func tpForWeights(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s; over %d GPUs they take %.0f %% of each", how, to, 100*share*float64(n)/float64(to))}
 }
 
+// doubleCP doubles Megatron's context parallel size: the world is divided by tensor, pipeline and context parallelism.
+func doubleCP(q *paramQuery, n int64) proposedValue {
+	replica := 2 * n
+	for _, key := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"} {
+		if size, ok := q.settings.integer(key); ok && size > 0 && size < mostSize {
+			replica *= size
+		}
+	}
+	if world, ok := q.gpus(); ok && world%replica != 0 {
+		return atBound("%s is %d, and %d GPUs cannot be divided by %d", q.p.Key, n, world, replica)
+	}
+	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d", n)}
+}
+
 // ulysses takes the next sequence-parallel size above the current one that divides the heads and the ranks.
 func ulysses(q *paramQuery, n int64) proposedValue {
 	heads, kv := q.heads()

@@ -125,6 +125,21 @@ func budgetTokens(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: how}
 }
 
+// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL by a third, not below the longest sequence, which must fit in
+// one (nemo_rl/data/packing).
+func budgetPacked(q *paramQuery, n int64) proposedValue {
+	low, ok := q.settings.integer("policy.max_total_sequence_length")
+	switch to := max(n*2/3/tokenStep*tokenStep, low); {
+	case ok && n <= low:
+		return atBound("%s is %d, and the longest sequence needs %d", q.p.Key, n, low)
+	case to < n && to == low:
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("the longest sequence, which is the least possible: %d", low)}
+	case to > 0 && to < n:
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("a third less than %d, rounded down to %d", n, to)}
+	}
+	return proposedValue{}
+}
+
 // fits is how many tokens of the failed micro-batch there was room for, when the request grew with them and this
 // parameter bounds them.
 func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
