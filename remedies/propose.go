@@ -431,8 +431,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 	switch {
 	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
 		return f.key, "python" // a script of one's own: as it writes it itself
-	case syntax == "flag" && own && form == "yaml":
-		return f.key, "yaml"
+	case syntax == "flag" && own && form != "command" && !strings.HasPrefix(f.key, "-"):
+		return f.key, "yaml" // or of its own file
 	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
 		return f.key, "flag" // as the command line of this run writes it
 	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):
