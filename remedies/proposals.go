@@ -156,9 +156,11 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
 		}
+		if o.class == unknownNow && o.place == 0 && best.Confidence == "high" {
+			o.class = mayFit // what attacks a cause that is proved comes first, set or not
+		}
 		options = append(options, o)
 	}
-	liftFirst(options, best)
 	if len(options) == 0 && !guess && best.Confidence != "high" {
 		return optionsFor(order, &cause.Cause{Confidence: "low"}, items, all) // nothing attacks it: what the evidence supports
 	}
@@ -190,20 +192,6 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		out = append(out, o)
 	}
 	return out
-}
-
-// liftFirst puts what attacks a cause that is proved best to the front, set or not.
-func liftFirst(options []option, best *cause.Cause) {
-	if best.Confidence != "high" || len(options) == 0 {
-		return
-	}
-	const second = 1 // what stands further behind is no attack on the cause itself
-	first := slices.MinFunc(options, func(a, b option) int { return a.place - b.place }).place
-	for i := range options {
-		if first <= second && options[i].place == first && options[i].class == unknownNow {
-			options[i].class = mayFit
-		}
-	}
 }
 
 // mostlyFree says that an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
