@@ -157,6 +157,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("evaluating"); v.truth == yes && slices.Contains(stepTopics, it.Topic) {
 		return v.why
 	}
+	if v := ctx.holds("recomputes"); v.truth == yes && (it.Topic == "gradient-checkpointing" || it.Topic == "gradient-checkpointing-megatron") {
+		return v.why
+	}
 	if ctx.allTrue(it.SatisfiedWhen) {
 		return ctx.holds(it.SatisfiedWhen[0]).why
 	}

@@ -73,7 +73,7 @@ func TestTheShareLeavesWhatTheTrainerHeldBeforeTheWakeUp(t *testing.T) {
 func TestARequestOfLogitsTellsTheVocabulary(t *testing.T) {
 	t.Parallel()
 	for tokens, want := range map[int64]int64{16 * 1024: 151936, 10_000: 0} {
-		q := &memory.Request{Size: memory.Printed(*gibs(9.27), "Tried to allocate 9.27 GiB"), Limit: &memory.Limit{Tokens: tokens}}
+		q := &memory.Request{Place: memory.Logits, Size: memory.Printed(*gibs(9.27), "Tried to allocate 9.27 GiB"), Limit: &memory.Limit{Tokens: tokens}}
 		assert.Equal(t, want, vocabularyThatFits(q), tokens)
 	}
 }

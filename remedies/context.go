@@ -70,14 +70,17 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	return ctx
 }
 
-// withBackend is the run with DeepSpeed as its backend where settings name its stage, and nothing names a backend.
+// withBackend is the run with the backend that DeepSpeed's stage or the failing stack shows, where nothing names one.
 func withBackend(ctx *Context) *classifier.Run {
 	n, ok := ctx.settings.integer(zeroStage...)
-	if ctx.run.Backend != "" || !ok || n < 1 || n > 3 {
-		return ctx.run
-	}
 	out := *ctx.run
-	out.Backend = "deepspeed"
+	switch {
+	case ctx.run.Backend != "":
+	case ok && n >= 1 && n <= 3:
+		out.Backend = "deepspeed"
+	case ctx.run.Application == "lightning" && ctx.passesThrough("torch/distributed/fsdp/"):
+		out.Backend = "fsdp"
+	}
 	return &out
 }
 

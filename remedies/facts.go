@@ -130,6 +130,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"moe":              {"a model with experts", "a model without experts", experts},
 		"batch_unknown":    {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
 		"pairs":            {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
+		"recomputes":       {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
+		"whole_gathered":   {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
 		"moves_peak":       {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},

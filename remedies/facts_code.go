@@ -104,6 +104,24 @@ func callsOn(ctx *Context, n int, words ...string) bool {
 	return false
 }
 
+// recomputes says that the failing stack passes through what recomputes a layer.
+func recomputes(ctx *Context, _ string) verdict {
+	if ctx.phase == "backward" && ctx.passesThrough("torch/utils/checkpoint.py", "core/tensor_parallel/random.py", "activation_checkpointing/checkpointing.py") {
+		return verdict{yes, "activations are recomputed already: it failed while a layer was"}
+	}
+	return verdict{}
+}
+
+// wholeGathered says that sharded parameters are gathered in one piece as large as the model in 16 bits.
+func wholeGathered(ctx *Context, _ string) verdict {
+	at, _ := failedPlace(ctx)
+	p, r := ctx.model.Parameters.Value, ctx.root.Requested
+	if at != memory.Gather || p <= 0 || p > mostParameters || r == nil || *r < 19*p/10 || ctx.phase == "checkpoint" || ctx.phase == "weight_update" {
+		return verdict{no, "no request is the whole model"}
+	}
+	return verdict{yes, "one request is the whole model, gathered at once"}
+}
+
 // fullScores says that attention built its scores in full: samples x heads x length x length.
 func fullScores(ctx *Context, _ string) verdict {
 	if at, _ := failedPlace(ctx); at == memory.Attention {
@@ -177,7 +195,7 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
 		return verdict{yes, "gradients are off already"}
 	}
-	if ctx.passesThrough("torch/utils/_contextlib.py", "/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/", "/diffusers/pipelines/") {
+	if ctx.passesThrough("torch/utils/_contextlib.py", "/diffusers/pipelines/") || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
 		return verdict{yes, "gradients are off already"}
 	}
 	return verdict{}

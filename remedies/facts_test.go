@@ -61,3 +61,25 @@ func TestAConditionMayAskForAPattern(t *testing.T) {
 		assert.Equal(t, want, ctx.holds(cond).truth, cond)
 	}
 }
+
+func TestWhatRecomputesAlreadyNeedsNoSwitch(t *testing.T) {
+	t.Parallel()
+	in := with(gpuOOM("backward"), func(r *classifier.Root) {
+		r.Trace = frames("/x/site-packages/torch/utils/checkpoint.py|unpack_hook|", "/x/modeling_qwen3.py|forward|self.down_proj(")
+	})
+	assert.Equal(t, yes, newContext(run("trl"), in).holds("recomputes").truth)
+	a := pick(t, For(run("trl", "per_device_train_batch_size", "8"), in), "trl.gradient-checkpointing").Applies
+	assert.True(t, a != nil && !*a)
+	in.Phase = "forward" // recomputation passes through the same file, and may be what failed
+	assert.Equal(t, unknown, newContext(run("trl"), in).holds("recomputes").truth)
+}
+
+func TestOuterFramesTellOnlyWhatTheyCall(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]truth{"logprobs, logits = self.batched_forward_pass(": no, "loss = self.compute_logits(": yes} {
+		in := with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Trace = frames("/x/ppo_trainer.py|step|"+code, "/x/value_head.py|forward|self.pretrained_model(")
+		})
+		assert.Equal(t, want, newContext(run("trl"), in).holds("logits").truth, code)
+	}
+}

@@ -36,7 +36,8 @@ var levers = []lever{
 	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states"},
-	{id: "shard", topics: []string{"zero-stage", "fsdp2"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication"},
+	{id: "shard", topics: []string{"zero-stage"}, keys: []string{"zero_stage", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication"},
+	{id: "fsdp2", topics: []string{"fsdp2"}, costs: "other checkpoints"},
 	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
 	{id: "train-tp", topics: []string{"train-tp", "tensor-parallel"}, keys: []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
 	{id: "adapters", topics: []string{"quantization"}, keys: []string{"lora_rank", "load_in_4bit", "load_in_8bit"}, way: "set", costs: "quality: only adapters are trained, or the weights are quantized"},
@@ -81,7 +82,7 @@ var levers = []lever{
 	{id: "empty-cache", keys: []string{"empty_cuda_cache", "empty_cache_steps", "empty_unused_memory_level"}, costs: "time to allocate again"},
 	{id: "nccl", keys: []string{"nccl_"}, costs: "slower collectives"},
 	{id: "rank0-save", keys: []string{"statedictconfig"}},
-	{id: "sharded-save", keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
+	{id: "sharded-save", topics: []string{"sharded-save"}, keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
 	{id: "lean-save", topics: []string{"lean-save"}, keys: []string{"save_contents", "save_only_model", "no_save_optim"}, costs: "the optimizer's state is not saved, or only for as many ranks"},
 	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
 	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "kv_cache_host_memory_bytes", "vllm_cpu_kvcache_space"}, costs: "fewer sequences whose cache is kept in host memory"},
@@ -100,10 +101,10 @@ var levers = []lever{
 // attacks are the levers against each cause, what helps first in front (memory.md). A cause that is not here, and the
 // unknown one, leaves the order to what is known of the items.
 var attacks = map[string][]string{
-	"states_too_big":         {"spread", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters"},
+	"states_too_big":         {"spread", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "more-gpus", "train-tp", "param-offload"},
-	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "param-offload", "sub-group", "more-gpus", "train-tp", "adapters"},
+	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "param-offload", "sub-group", "more-gpus", "train-tp", "adapters", "fsdp2"},
 	"activations":            {"no-grad", "eval-batch", "recompute", "prealloc", "cache-offload", "micro-batch", "token-budget", "dynamic-batch", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "attention", "train-tp", "image-size", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
 	"logits":                 {"eval-logits", "eval-batch", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
@@ -123,7 +124,7 @@ var attacks = map[string][]string{
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
 	"nccl_no_margin":         {"prealloc", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
-	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "host-limit", "host-node", "offload-off"},
+	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
 	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "restart", "workers"},
 	"host_offload":           {"offload-off", "host-cache", "host-limit", "host-node", "param-offload", "malloc"},
 	"host_load":              {"dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
@@ -156,7 +157,9 @@ type attack struct {
 
 // attacksThere are the levers against a cause where a fact tells more of it than its id.
 var attacksThere = []attack{
-	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters"}},
+	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
+	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]}, // each rank has one card to work on
+	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
@@ -182,6 +185,7 @@ var attacksThere = []attack{
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "micro-batch", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
+	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "param-offload", "more-gpus", "train-tp", "adapters", "foreach"}},
 	{"optimizer_first_step", "unsharded", []string{"shard", "foreach", "optimizer-offload", "small-optimizer", "param-offload", "adapters"}},
 }
 

@@ -86,6 +86,8 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, unless: []string{"role:ref"}, budget: "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", lengths: verlLengths},
 			{phases: []string{"logprob"}, unless: []string{"role:ref", "dynamic_batch"}, samples: "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", lengths: verlLengths},
 			{phases: training, when: []string{"dynamic_batch"}, unless: []string{"role:critic"}, budget: "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", lengths: verlLengths},
+			{phases: training, samples: "worker.actor.micro_batch_size_per_device_for_update", lengths: verlLengths}, // EasyR1
+			{phases: []string{"logprob"}, samples: "worker.actor.micro_batch_size_per_device_for_experience", lengths: verlLengths},
 			{phases: training, unless: []string{"role:critic", "dynamic_batch"}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths, parts: verlParts},
 		},
 		"relax": slimeBounds, "slime": slimeBounds,

@@ -303,6 +303,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		e = result.effect(ctx)
 	}
 	o.weigh(ctx, &result, e)
+	if a.assumed { // what is there now is not known, nor what a change frees
+		o.Fits, o.FitsWorstCase, o.FreesBytes, o.MarginBytes = nil, nil, nil, nil
+	}
 	o.Costs = costsOf(ctx, o.lever, costs, a.Changes, &result)
 	o.WhyNot = lessIsNotEnough(ctx, a.Changes)
 	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
@@ -332,6 +335,8 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return fits
 	case !slices.ContainsFunc(p.Changes, func(c Change) bool { return c.To != nil }):
 		return withoutValue
+	case lever == "update-bucket" && p.Fits != nil && *p.Fits && len(ctx.request) > 0 && sameKey(ctx.request[0].Key, p.Changes[0].Key):
+		return fits // the request is the bucket: nothing else grows with it
 	case p.Fits != nil && !*p.Fits:
 		return tooLittle
 	case p.FitsWorstCase != nil && !*p.FitsWorstCase:

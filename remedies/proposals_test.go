@@ -189,6 +189,32 @@ func TestFirstProposalOfACause(t *testing.T) {
 				r.Total, r.Trace = gibs(32), frames("/x/rlhf.py|_init_critic|critic.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to(device)")
 			}), "deepspeed.zero.Init",
 		},
+		{
+			"an engine that never sleeps leaves NCCL nothing", run("verl", "actor_rollout_ref.rollout.free_cache_engine", "False", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.9"),
+			&classifier.Incident{Kind: parser.NCCLOOM, Resource: "gpu", Phase: "nccl", Root: rootOf("Cuda failure 2 'out of memory'")}, "actor_rollout_ref.rollout.free_cache_engine",
+		},
+		{
+			"the weight update asked for a bucket", run("verl", "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes", "4096", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.8"),
+			with(gpuOOM("weight_update"), func(r *classifier.Root) {
+				*r = rootOf("CUDA out of memory. Tried to allocate 4.00 GiB")
+				r.Total, r.Free, r.Requested = gibs(80), gibs(2.2), gibs(4)
+			}), "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes",
+		},
+		{
+			"a model that is one unit is gathered whole", as(run("torch"), "fsdp", "", "Llama-3.1-8B"),
+			with(gpuOOM("forward"), func(r *classifier.Root) {
+				r.Total, r.Free, r.Requested, r.Trace = gibs(80), gibs(9), gibs(14.96), frames("/x/fsdp/_fsdp_collectives.py|foreach_all_gather|all_gather_output = torch.empty(")
+			}), "fully_shard",
+		},
+		{
+			"only adapters are handed to the engine", of("swift", run("torch", "--train_type", "lora", "--use_vllm", "true", "--vllm_mode", "colocate", "--move_model_batches", "16")),
+			with(gpuOOM("weight_update"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(.1), gibs(.3) }), "--vllm_enable_lora",
+		},
+		{
+			"Lightning saves shards", of("lightning", run("torch")), with(gpuOOM("checkpoint"), func(r *classifier.Root) {
+				r.Trace = frames("/x/site-packages/lightning/pytorch/strategies/fsdp.py|lightning_module_state_dict|", "/x/site-packages/torch/distributed/fsdp/_flat_param.py|unshard|")
+			}), "FSDPStrategy.state_dict_type",
+		},
 		{"a state dict is cloned on the card", run("torch", "fsdp", "full_shard auto_wrap"), with(gpuOOM("checkpoint"), clones), "FullStateDictConfig"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -210,4 +236,10 @@ func TestWhatIsInVainAgainstACauseDoesNotApply(t *testing.T) {
 		a := pick(t, For(run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8"), in), "verl.actor.micro-batch-size").Applies
 		assert.Equal(t, applies, a != nil && *a, phase)
 	}
+}
+
+// of is a run of an application.
+func of(application string, r *classifier.Run) *classifier.Run {
+	r.Application = application
+	return r
 }

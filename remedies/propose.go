@@ -157,63 +157,6 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	return c, true
 }
 
-// assume fills in the next value of a setting that the log does not tell: from what the failed request tells of it, from the
-// program's default, or the least that works. Lengths are set for each task, so that no default tells anything.
-func (c *change) assume(ctx *Context, names *naming) {
-	p := c.parameter
-	if l := leverOf("", []Change{c.Change}); l != nil && l.id == "length" && !names.defaults {
-		return
-	}
-	now, from := p.Default, p.Default+" by default: "
-	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
-		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
-	}
-	if p.Next == "raise_stage" && !shownWhole(ctx) {
-		now = "" // a configuration of its own has it
-	}
-	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
-		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
-	}
-	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) {
-		c.leastValue()
-		return
-	}
-	v := nextValue(&paramQuery{ctx, p, now})
-	inForce := now == p.Default && shownWhole(ctx)
-	switch {
-	case v.to != "" && allowed(p, now, v.to):
-		c.To, c.ComputedFrom, c.freed, c.assumed = &v.to, from+v.how, v.freed, !names.defaults
-		if inForce {
-			c.From, c.assumed = &p.Default, false
-		}
-	case v.bound != "" && inForce:
-		c.satisfied = v.bound + ", by default"
-	}
-}
-
-// sharedShare is what a trainer's engine is usually given of a card that both work on. A default above it is seldom what a run has.
-const sharedShare = 0.5
-
-// leastValue takes a value that helps whatever the setting is now, unless it is that already.
-func (c *change) leastValue() {
-	switch p := c.parameter; {
-	case strings.HasPrefix(p.Next, "halve_micro") && p.Min == "1" && p.Next != "halve_micro_global":
-		one := "1"
-		c.To, c.ComputedFrom = &one, "one sample, the least there is; the log does not show what it is now"
-	case p.Next == "raise_stage" && p.Max == "3":
-		three := "3"
-		c.To, c.ComputedFrom = &three, "stage 3 also splits the parameters"
-	}
-}
-
-// tokensAsked is how many tokens the failed micro-batch had, where its request tells.
-func tokensAsked(ctx *Context) (int64, bool) {
-	if len(ctx.request) == 0 || !ctx.request[0].Seen || ctx.request[0].Low < tokenStep {
-		return 0, false
-	}
-	return ctx.request[0].Low, true
-}
-
 // usualStep is how far a value goes at first where the log does not tell what it is now, in words; empty where nothing is usual.
 func usualStep(ctx *Context, p *Parameter) string {
 	switch name, _, _ := strings.Cut(p.Next, "_"); {
@@ -297,31 +240,12 @@ func emptyGroup(ctx *Context, key string) string {
 	return f.key
 }
 
-// leastFlags is how many flags a command line must have for one that is not among them to count as not given: a program
-// with fewer may take the others from a file.
-const leastFlags = 8
-
 // notOnCommandLine says that a switch which is off by default is not among the flags of the command line that the log shows.
 func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
 	}
 	return shownWhole(ctx)
-}
-
-// shownWhole says that the log shows the run's command line with its settings, and no file that holds more of them.
-func shownWhole(ctx *Context) bool {
-	n := 0
-	for k, v := range ctx.run.Config {
-		plain := strings.TrimLeft(k, "-")
-		switch {
-		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
-			return false // the settings are told elsewhere
-		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):
-			n++
-		}
-	}
-	return n >= leastFlags
 }
 
 // leastSiblings is how many settings of a group a log must print before one that is not among them counts as unknown to
@@ -431,8 +355,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 	switch {
 	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
 		return f.key, "python" // a script of one's own: as it writes it itself
-	case syntax == "flag" && own && form == "yaml":
-		return f.key, "yaml"
+	case syntax == "flag" && own && form != "command" && !strings.HasPrefix(f.key, "-"):
+		return f.key, "yaml" // or of its own file
 	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
 		return f.key, syntax // with its own dashes or underscores
 	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):

@@ -27,7 +27,7 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, rankShape(ctx)
 	q.Making, q.Fresh = newTensor(ctx)
 	q.Vocab, q.VocabOf = rankVocabulary(ctx)
-	if q.Vocab.Value == 0 && place == memory.Logits {
+	if q.Vocab.Value == 0 && (place == memory.Logits || place == memory.Unnamed && q.Tokens) {
 		q.Vocab.Value = vocabularyThatFits(q)
 	}
 	return memory.Explain(q)
@@ -41,6 +41,9 @@ func vocabularyThatFits(q *memory.Request) int64 {
 	}
 	for _, width := range []int64{4, 2} {
 		for _, v := range memory.Vocabularies() {
+			if q.Place != memory.Logits && v&(v-1) == 0 { // a layer may be as wide
+				continue
+			}
 			if q.Size.Holds(q.Limit.Tokens * v * width) {
 				return v
 			}
@@ -80,6 +83,7 @@ var places = []struct {
 	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
+		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
 	}},
 	{memory.Attention, []string{"eager_attention", "attn_weights", "attention_scores", "unfused", "core_attention", "baddbmm"}},

@@ -80,6 +80,15 @@ func launchRanks() []pattern.Pattern {
 			NoMatch: []string{"Process rank: -1, device: cuda:0, n_gpu: 8, distributed training: False"},
 		},
 		{
+			Name:     "launch.llamafactory_world",
+			Literals: []string{" distributed tasks at: "},
+			Expr:     `\bInitializing (?<world_size>\d{1,6}) distributed tasks at: `,
+			Marker:   "launch", Source: "LLaMA-Factory, cli.py; of one node, unless nnodes is set",
+			Match: []pattern.Sample{{
+				Line: "[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 127.0.0.1:29500", Want: parser.Fields{"world_size": "8"},
+			}},
+		},
+		{
 			Name:     "launch.single_device",
 			Literals: []string{"SingleDevice with resolved config"},
 			Expr:     `Running \w{1,60}SingleDevice with resolved config`,

@@ -325,6 +325,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"a rank above the first shows that others share the states", "activations", failure("gpu", "backward", parameters(13e9, 0), setting("finetuning_type", "full"), func(in *Input) { in.Rank = number(7) }),
 			failure("gpu", "backward", parameters(13e9, 0), setting("finetuning_type", "full"), func(in *Input) { in.Rank = number(0) }),
 		},
+		{
+			"DeepSpeed makes the states at start-up", "optimizer_first_step", failure("gpu", "init", stack("stage_1_and_2.py initialize_optimizer_states", "adamw.py _init_group")),
+			failure("gpu", "init", stack("modeling_utils.py from_pretrained")),
+		},
 		{"the host's readings grow", "leak_over_steps", failure("host", "training", grown("reading.host")), failure("host", "training", grown("reading.card"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -112,7 +112,7 @@ var engines = []hypothesis{
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
 		excludes: []clue{both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") })},
-		figure:   plain("weights are gathered for the engine while trainer and engine both hold memory"),
+		figure:   requestFigure("weights are gathered for the engine while trainer and engine both hold memory"),
 	},
 }
 

@@ -44,6 +44,7 @@ var training = []hypothesis{
 		id: "optimizer_first_step",
 		evidence: []weighed{
 			{proof, both(frames(8, "the stack ends where the optimizer makes its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
+			{proof, both(frames(8, "DeepSpeed makes the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
 			{sign, when("it failed in the optimizer's step", (*Input).gpuOptimizer)},
 		},
 		excludes: []clue{failedIn("it failed before the optimizer's step", "forward", "rollout", "logprob", "weight_update")},
@@ -239,7 +240,7 @@ var training = []hypothesis{
 
 var (
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
-	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn"}
+	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
 	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
 	fallback       = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")

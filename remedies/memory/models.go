@@ -117,7 +117,7 @@ var models = []Model{
 
 // Vocabularies are the sizes of the vocabularies of the known models, each once, ascending.
 func Vocabularies() []int64 {
-	var out []int64
+	out := []int64{50257, 50304} // GPT-2's, as it is and as Megatron pads it
 	for i := range models {
 		out = append(out, models[i].Vocab)
 	}
