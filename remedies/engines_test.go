@@ -124,3 +124,14 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		})
 	}
 }
+
+func TestAScriptsFlagsAreWrittenAsItsCommandLineWritesThem(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"--batch_size", "--batch-size"} {
+		r := run("torch", key, "8")
+		r.Config[key] = classifier.Value{Value: "8", Form: "command"}
+		assert.Equal(t, key+"=4", firstChange(For(r, with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Total, r.Free, r.Requested = gibs(24), gibs(0.25), gibs(0.5)
+		}))), key)
+	}
+}

@@ -431,6 +431,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 	switch {
 	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
 		return f.key, "python" // a script of one's own: as it writes it itself
+	case syntax == "flag" && own && form == "command" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
+		return f.key, syntax // its dashes and underscores
 	case syntax == "flag" && own && form == "yaml":
 		return f.key, "yaml"
 	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
