@@ -48,6 +48,10 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		in.Root.Fields = parser.Fields{"method": what}
 		return in
 	}
+	read := func(in *classifier.Incident, pattern, key, value string) *classifier.Incident {
+		in.Root.Pattern, in.Root.Fields = pattern, parser.Fields{key: value}
+		return in
+	}
 	tensor := func(shape string) *classifier.Incident {
 		return with(gpuOOM("unknown"), func(r *classifier.Root) {
 			*r = rootOf("ResourceExhaustedError: OOM when allocating tensor with shape[" + shape + "] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc")
@@ -90,9 +94,18 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"a neighbor that takes most of the card has to go", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), free(30), "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID"},
 		{"a loader's worker was killed, and nothing tells how many there are", run("torch"), worker, "num_workers=2"},
 		{"a loader's worker was killed, and the log tells how many there are", run("torch", "num_workers", "16"), worker, "num_workers=4"},
-		{"a model larger than the machine gets a shorter context first", app("ollama"), with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init"}, func(r *classifier.Root) {
+		{"a model larger than the machine needs to be a smaller one", app("ollama"), with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init"}, func(r *classifier.Root) {
 			r.Message, r.Requested, r.Free = "Error: model requires more system memory (41.5 GiB) than is available (29.0 GiB)", gibs(41.5), gibs(29)
-		}), "OLLAMA_CONTEXT_LENGTH=2048"},
+		}), "model=a tag of a smaller quantization or size"},
+		{"several slots of Ollama go before the context", app("ollama", "--ctx-size", "131072", "--parallel", "4", "OLLAMA_NUM_PARALLEL", "4"), part(driver("llama_kv_cache_init: failed to allocate buffer for kv cache"), "kv cache"), "OLLAMA_NUM_PARALLEL=1"},
+		{"each sequence takes a block of a state-space model's cache", as(run("vllm", "max_num_seqs", "1024"), "", "vllm", ""), read(cache("ValueError: max_num_seqs (1024) exceeds available Mamba cache blocks (856)."), "vllm.mamba_blocks", "blocks", "856"), "--max-num-seqs=512"},
+		{"half of the sequences where no blocks are counted", as(run("vllm", "max_num_seqs", "1024"), "", "vllm", ""), part(full("init", frames("/x/vllm/v1/worker/gpu_model_runner.py|_dummy_sampler_run|self.sampler(")), ""), "--max-num-seqs=512"},
+		{"SGLang says above which share the weights leave something", as(run("sglang", "mem_fraction_static", "0.5"), "", "sglang", ""), read(cache("RuntimeError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.5. Raise above 0.627"), "sglang.weights_leave_nothing", "least", "0.627"), "--mem-fraction-static=0.76"},
+		{"TensorRT-LLM says how many tokens its cache holds", app("trtllm"), read(cache("Assertion failed: maxTokensInPagedKvCache (8832) must be large enough to process at least 1 sequence to completion"), "trtllm.one_sequence", "tokens_available", "8832"), "--max_seq_len=8832"},
+		{"a neighbor that holds a fifth of the card is left beside a smaller share", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), with(full("init", frames("/x/vllm/worker/cache_engine.py|allocate_gpu_cache|torch.empty(")), func(r *classifier.Root) {
+			r.OtherProcesses, r.ProcessBytes, r.Allocated = gibs(4.8), gibs(18.8), gibs(18)
+		}), "--gpu-memory-utilization=0.8"},
+		{"Triton's ONNX Runtime has an arena, no cache of TensorRT-LLM", app("triton"), driver("onnxruntime/core/framework/bfc_arena.cc:376 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 2147483648"), "memory.enable_memory_arena_shrinkage=gpu:0"},
 		{"XLA's error as Python has it, of a program that nothing names", run("unknown"), with(gpuOOM("unknown"), func(r *classifier.Root) {
 			*r = rootOf("ValueError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1610612736 bytes.")
 		}), "XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"},
@@ -109,5 +122,16 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))
 		})
+	}
+}
+
+func TestAScriptsFlagsAreWrittenAsItsCommandLineWritesThem(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"--batch_size", "--batch-size"} {
+		r := run("torch", key, "8")
+		r.Config[key] = classifier.Value{Value: "8", Form: "command"}
+		assert.Equal(t, key+"=4", firstChange(For(r, with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Total, r.Free, r.Requested = gibs(24), gibs(0.25), gibs(0.5)
+		}))), key)
 	}
 }

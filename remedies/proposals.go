@@ -39,6 +39,7 @@ type option struct {
 	place     int // of its lever among those against the cause
 	supported bool
 	beside    bool // a neighbor leaves most of the card
+	planned   bool // what an engine plans for at its start: a fact of the failure speaks for planning less
 }
 
 // The classes of options, best first.
@@ -155,6 +156,9 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		}
 		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
+		}
+		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
+			o.class = fits // an engine that starts needs what it plans for, no margin
 		}
 		if o.class == unknownNow && o.place == 0 && best.Confidence == "high" {
 			o.class = mayFit // what attacks a cause that is proved comes first, set or not
@@ -283,6 +287,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if o.lever == "micro-batch" && ctx.phase == "rollout" {
 		costs = "fewer at a time"
 	}
+	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")
 	if a.Caution != "" {
 		o.Needs = []string{a.Caution}
 	}

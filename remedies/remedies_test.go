@@ -324,6 +324,8 @@ func TestSnippetsSpeakTheUsersDialect(t *testing.T) {
 		{"--recompute-loss-function", "True", "flag", false, "--recompute-loss-function"},
 		{"--use-dynamic-batch-size", "False", "flag", false, "# remove --use-dynamic-batch-size"},
 		{"--mem", "192G", "sbatch", false, "#SBATCH --mem=192G"},
+		{"mem", "192gb", "qsub", false, "#PBS -l mem=192gb"},
+		{"-M", "96GB", "bsub", false, "#BSUB -M 96GB"},
 		{"NCCL_BUFFSIZE", "1048576", "env", false, "export NCCL_BUFFSIZE=1048576"},
 		{"weight_chunked_mem_mb", "512", "python", false, "weight_chunked_mem_mb = 512"},
 	} {

@@ -25,6 +25,11 @@ var dialects = [...]dialect{
 		want:   []string{"model=Qwen/Qwen3-8B", "tensor_parallel_size=4"},
 	},
 	{
+		name: "Rust's debug print on many lines", read: (*Reader).startRustBlock,
+		sample: "Args {\n    num_shard: Some(\n        4,\n    ),\n    quantize: None,\n    cuda_memory_fraction: 1.0,\n    cors_allow_origin: [],\n}",
+		want:   []string{"num_shard=4", "quantize=None", "cuda_memory_fraction=1.0"},
+	},
+	{
 		name: "dict of Python or JSON", long: true, read: (*Reader).startDict,
 		sample: "config: {'actor': {'lr': 1e-06,\n                   'path': '/m'}}",
 		want:   []string{"actor.lr=1e-06", "actor.path=/m"},

@@ -1,0 +1,128 @@
+package cause
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func lacks(part, text string) func(*Input) {
+	return func(in *Input) { in.Part, in.Text, in.EngineFailed = part, text, true }
+}
+
+// TestWhatAnEngineLacked has pairs of failures that differ in the one thing that decides.
+func TestWhatAnEngineLacked(t *testing.T) {
+	t.Parallel()
+	const executor = "executor creation failed due to insufficient gpu memory"
+	free := func(gib float64) func(*Input) {
+		return func(in *Input) { in.Free, in.Requested, in.Shortfall = bytes(gib), nil, nil }
+	}
+	cached := func(in *Input) { in.CacheTaken, in.EngineFailed = true, true }
+	for _, c := range []struct {
+		name, id      string
+		proves, looks *Input
+	}{
+		{
+			"a temporary cache that left nothing", "engine_share_too_large", failure("gpu", "init", lacks("initial kv cache (temporary for kv cache size estimation)", executor), free(.9)),
+			failure("gpu", "init", lacks("initial kv cache (temporary for kv cache size estimation)", executor), free(30)),
+		},
+		{
+			"the run that measures activations", "engine_activation", failure("gpu", "init", lacks("model resources created during usage", executor), free(30)),
+			failure("gpu", "init", lacks("kv cache", executor), free(30)),
+		},
+		{"the sampler's buffers", "engine_activation", failure("gpu", "init", lacks("sampler", executor)), failure("gpu", "init", lacks("model", executor))},
+		{"what comes behind the cache", "graph_capture", failure("gpu", "init", lacks("additional executor resources", executor)), failure("gpu", "init", lacks("additional executor resources (temporary for kv cache size estimation)", executor), free(30))},
+		{
+			"llama.cpp's pool", "engine_activation", failure("gpu", "rollout", lacks("", "cuda error: out of memory in function alloc at /app/ggml/src/ggml-cuda/ggml-cuda.cu:443")),
+			failure("gpu", "init", lacks("", "allocating 100 mib on device 0: cudamalloc failed in ggml-cuda.cu"), saying("ggml.malloc"), saying("ggml.load")),
+		},
+		{"an engine whose cache is there", "engine_share_too_large", failure("gpu", "init", cached), failure("gpu", "init", cached, func(in *Input) { in.CacheTaken = false })},
+		{"a cache that holds less than one request", "engine_share_too_small", failure("gpu", "init", cached, func(in *Input) { in.NoRoomForCache = true }), failure("gpu", "init", cached)},
+		{"a TorchScript model under Triton", "activations", failure("gpu", "unknown", func(in *Input) { in.Application, in.Text = "triton", "9.41 gib already allocated by pytorch" }), failure("gpu", "unknown", func(in *Input) { in.Application = "triton" })},
+		{"the VAE", "activations", failure("gpu", "rollout", stack("autoencoder_kl.py decode", "conv.py forward")), failure("gpu", "rollout", stack("text_encoder.py forward"))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			best, _ := Rank(c.proves)
+			assert.Equal(t, c.id, best.ID, best.For)
+			best, _ = Rank(c.looks)
+			assert.NotEqual(t, c.id, best.ID, best.For)
+		})
+	}
+}
+
+func TestTheFailingProcessIsNoStranger(t *testing.T) {
+	t.Parallel()
+	const two = "process 11 has 36.42 gib memory in use. process 12 has 7.98 gib memory in use."
+	in := failure("gpu", "init", func(in *Input) {
+		in.Message, in.Process, in.Others, in.Allocated, in.Idle = two, nil, bytes(44.4), bytes(7.55), bytes(.02)
+	})
+	assert.InDelta(t, 36.42, float64(*in.Strangers())/(1<<30), .01, "inside a container PyTorch lists itself")
+	in.Process = bytes(8)
+	assert.InDelta(t, 44.4, float64(*in.Strangers())/(1<<30), .01, "it knows itself here")
+}
+
+func TestRanksThatHoldAsMuchAsTheFailedOneOpenedItsCard(t *testing.T) {
+	t.Parallel()
+	in := failure("gpu", "forward", func(in *Input) {
+		in.Message, in.GPUs, in.Process, in.Others, in.Allocated = "process 1 has 20.31 gib memory in use. process 2 has 6.31 gib memory in use. process 3 has 6.31 gib memory in use.", 0, bytes(6.3), bytes(32.9), bytes(5.8)
+	})
+	best, _ := Rank(in)
+	assert.Equal(t, "wrong_device", best.ID, best.For)
+	in.Process = bytes(12)
+	best, _ = Rank(in)
+	assert.Equal(t, "foreign_process", best.ID, best.For)
+}
+
+// TestAQueriedProcessMustExplainTheCard has a row that names no card: it counts where it is what PyTorch does not hold.
+func TestAQueriedProcessMustExplainTheCard(t *testing.T) {
+	t.Parallel()
+	row := func(gib int64) func(*Input) {
+		return func(in *Input) {
+			in.Process, in.Allocated, in.Idle, in.Free = nil, bytes(10), bytes(0), bytes(1)
+			in.Listed = []Listed{{Device: AnyDevice, PID: 7, Name: "python", Bytes: gib << 30}}
+		}
+	}
+	assert.NotEmpty(t, ListedHolder(failure("gpu", "init", row(68))))
+	assert.Empty(t, ListedHolder(failure("gpu", "init", row(30))), "another card's")
+}
+
+func held(name string, gib ...int64) func(*Input) {
+	return func(in *Input) {
+		for _, n := range gib {
+			in.Holders = append(in.Holders, Holder{name, n << 30})
+		}
+	}
+}
+
+func hostLimit(gib float64) func(*Input) { return func(in *Input) { in.HostLimit = bytes(gib) } }
+
+func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, id      string
+		proves, looks *Input
+	}{
+		{
+			"ranks that hold the same before a step", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)),
+			failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128), func(in *Input) { in.LastStep = number(20) }),
+		},
+		{"processes that share what they hold", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)), failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(64))},
+		{"a data set in memory", "loader_workers", failure("host", "unknown", setting("cache_images", "True")), failure("host", "unknown", setting("cache_images", "False"))},
+		{"loaders where nobody holds nearly all", "loader_workers", failure("host", "training", setting("num_workers", "8")), failure("host", "training", setting("num_workers", "8"), held("matlab", 90), hostLimit(100))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			best, _ := Rank(c.proves)
+			assert.Equal(t, c.id, best.ID, best.For)
+			best, _ = Rank(c.looks)
+			assert.NotEqual(t, c.id, best.ID, best.For)
+		})
+	}
+	best, _ := Rank(failure("host", "training", held("matlab", 90), hostLimit(100)))
+	assert.Equal(t, "matlab alone held 90.00 GiB of 100.00 GiB; the log does not show what for", best.Text)
+	best, _ = Rank(failure("host", "training", held("python", 30), hostLimit(100)))
+	assert.NotContains(t, best.Text, "alone", "a third of the limit")
+	best, _ = Rank(failure("host", "rollout", hostLimit(16), func(in *Input) { in.PromptCache = 8 << 30 }))
+	assert.Equal(t, "finished prompts that are kept for later took 8.00 GiB of 16.00 GiB", best.Text)
+}

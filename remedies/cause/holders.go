@@ -1,0 +1,100 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+)
+
+// alone says which process held most of the memory by itself, and that nothing tells what for.
+func (in *Input) alone() string {
+	h := in.largest()
+	if h.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s alone held %s%s; the log does not show what for", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
+}
+
+// of is a limit behind what it holds, nothing where it is unknown.
+func of(limit *int64) string {
+	if limit == nil {
+		return ""
+	}
+	return " of " + gib(limit)
+}
+
+// largest is the process that held most of the memory by itself; none where several did, or nothing tells.
+func (in *Input) largest() Holder {
+	if !in.host() || len(in.Holders) == 0 {
+		return Holder{}
+	}
+	all := int64(0)
+	for _, h := range in.Holders {
+		all += h.Bytes
+	}
+	if in.HostLimit != nil {
+		all = *in.HostLimit
+	}
+	if h := in.Holders[0]; h.Name != "" && h.Bytes >= all/4*3 && h.Bytes >= 1<<30 {
+		return h
+	}
+	return Holder{}
+}
+
+// offloads says that a setting keeps states of the model in the node's memory.
+func offloads(in *Input) string {
+	for _, k := range offloadKeys {
+		key, v, ok := in.Setting(k)
+		if ok && (in.on(k) || v == "cpu") {
+			return fmt.Sprintf("%s is %s: states of the model live in the node's memory", key, v)
+		}
+	}
+	return ""
+}
+
+// copies says that several processes of one name held about the same before a step was done, and most of the limit together:
+// each read the model. Where they hold more than there is, they share pages, as forked loaders do.
+func copies(in *Input) string {
+	if !in.host() || in.LastStep != nil && *in.LastStep > 0 || in.Phase != "unknown" && in.Phase != "init" || len(in.Holders) < 2 || in.HostLimit == nil || offloads(in) != "" {
+		return ""
+	}
+	first, n, all := in.Holders[0], int64(0), int64(0)
+	for _, h := range in.Holders {
+		if h.Name == first.Name && h.Bytes >= first.Bytes*3/4 {
+			n, all = n+1, all+h.Bytes
+		}
+	}
+	if n < 2 || all < *in.HostLimit*6/10 || all > *in.HostLimit*21/20 {
+		return ""
+	}
+	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has a copy of its own", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
+}
+
+// inMemoryKeys are settings that keep a data set in host memory.
+var inMemoryKeys = []string{
+	"cache_images", "cache_dataset", "cache_data", "cache_in_memory", "cache_in_ram", "cache_to_ram", "cache_train", "in_memory", "load_in_memory", "load_into_memory",
+	"load_to_memory", "load_img_to_memory", "load_images_to_memory", "keep_in_memory", "preload", "preload_data", "preload_dataset", "use_cache_dataset", "cache",
+}
+
+// keepsData says that a setting keeps the data set in host memory.
+func keepsData(in *Input) string {
+	if !in.host() {
+		return ""
+	}
+	for _, k := range inMemoryKeys {
+		key, v, ok := in.Setting(k)
+		if v = strings.ToLower(strings.Trim(v, `"' `)); ok && (in.on(k) || v == "ram" || v == "memory") {
+			return fmt.Sprintf("%s is %s: the data set is kept in host memory", key, v)
+		}
+	}
+	return ""
+}
+
+// kept says how much llama.cpp's server holds of finished prompts, where that is much of the limit.
+func (in *Input) kept() string {
+	if !in.host() || in.PromptCache < 1<<30 || in.HostLimit != nil && in.PromptCache < *in.HostLimit/5 {
+		return ""
+	}
+	return fmt.Sprintf("finished prompts that are kept for later took %s%s", classifier.GiB(in.PromptCache), of(in.HostLimit))
+}
