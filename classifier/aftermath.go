@@ -100,12 +100,15 @@ func (c *conclusion) warned() bool {
 // diedAfter reports whether something in the input ended behind the root.
 func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
-		return x.At.Line > c.root.At.Line && !c.another(x) && (x.Kind == parser.Exception && !cutOff(x.Trace) || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
+		return x.At.Line > c.root.At.Line && !c.another(x) && (isFatal(x) || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
 }
 
-// cutOff reports whether the end of a traceback is missing.
-func cutOff(t *traceback.Trace) bool { return t != nil && t.EndLine == 0 }
+// isFatal reports whether an exception may have ended its program: it does not where the end of its traceback is missing, or where
+// the program announces what it goes on from.
+func isFatal(x *event) bool {
+	return x.Kind == parser.Exception && (x.Trace == nil || x.Trace.EndLine > 0) && !skips().MatchString(x.Text)
+}
 
 // goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
@@ -147,7 +150,7 @@ func uncaught(t *traceback.Trace) bool {
 func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
 		if x.At.Line > e.At.Line && !c.another(x) && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
-			(x.Kind == parser.Exception || x.pattern.GaveUp) {
+			(isFatal(x) || x.pattern.GaveUp) {
 			return true
 		}
 	}

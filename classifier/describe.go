@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/settings"
 )
 
 // describe gathers what the inputs say of the run as a whole.
@@ -53,6 +54,9 @@ func describe(files []*file, o Overrides) Run {
 	if r.Engine == "" && isServer(r.Framework) {
 		r.Engine = r.Framework
 	}
+	if isServer(r.Framework) {
+		r.settingsFromMessages(files)
+	}
 	r.modelFromConfig()
 	r.sizesFromConfig()
 	return r
@@ -73,6 +77,19 @@ func (f *file) readings() []Gauge {
 func (f *file) config(r *Run) {
 	for _, k := range f.Order {
 		r.Config[k] = f.Settings[k].after(r.Config[k])
+	}
+}
+
+// settingsFromMessages reads what a server's failures tell of its settings, where nothing else does.
+func (r *Run) settingsFromMessages(files []*file) {
+	for _, f := range files {
+		for _, e := range f.Events {
+			for key, field := range e.pattern.Tells {
+				if _, known := r.lookup(key); !known && e.Fields[field] != "" {
+					r.Config[key] = Value{Value: e.Fields[field], At: e.At, Form: settings.Pairs}
+				}
+			}
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
 	worker := label("(WorkerDict pid=7, ip=10.0.0.2) ", died)
 	for name, log := range map[string]string{
+		"another launch's steps":            died + strings.Repeat("Loading the data\n", 9) + "step 100/9000 loss 2.31\n" + strings.Repeat("reading the next shard of the training set\n", 600) + "step 200/9000 loss 2.21\nstep 300/9000 loss 2.11\nstep 400/9000 loss 2.01\n",
 		"the upload of a log":               died + "wandb: uploading artifact run-x 1/4 files\nwandb: | 0.012 MB of 0.012 MB uploaded\nwandb: Run history:\nwandb: train/loss 1\nwandb: Run summary:\nwandb: train/loss 2.31\nwandb: step 140\n",
 		"the history of metrics":            died + "wandb:\nwandb: Run summary:\nwandb:         train/epoch 1.0\nwandb:   train/global_step 140\nwandb:          train/loss 2.3105\n",
 		"a quotation of a success":          died + "> step 141 loss 2.3\n> step 142 loss 2.2\n> step 143 loss 2.1\n> step 144 loss 2.0\n",
@@ -152,6 +153,9 @@ func TestWhoCatchesAFailureGoesOn(t *testing.T) {
 		"an autotuner's candidate":              "Benchmarking config 3 failed: " + oom + "\nBest config: block=64, 1.2 ms\n" + steps,
 		"ComfyUI's tiled decoder":               "torch.OutOfMemoryError: " + oom + "\nWarning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\nPrompt executed in 41.20 seconds\n",
 		"a server's answer":                     "ERROR: request failed: " + oom + "\n" + `INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 500 Internal Server Error` + "\n" + strings.Repeat(`INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 200 OK`+"\n", 4),
+		"ComfyUI's next prompt":                 "!!! Exception during processing !!!\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n    x()\ntorch.OutOfMemoryError: " + oom + "\n\nPrompt executed in 845.17 seconds\ngot prompt\n",
+		"ComfyUI's failure, cut":                "!!! Exception during processing !!! " + oom + "\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n",
+		"FSDP's warning without its beginning":  "q_proj.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions after returning from state_dict() call if this parameter is managed by FSDP. Error: " + oom + "\n",
 		"Optuna's next trial":                   "[W 2025-06-01 10:00:00,123] Trial 5 failed with parameters: {'bs': 64} because of the following error: OutOfMemoryError('" + oom + "').\n[I 2025-06-01 10:10:00,123] Trial 6 finished with value: 0.67 and parameters: {'bs': 16}. Best is trial 6 with value: 0.67.\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -54,6 +54,8 @@ func TestLaunchesInOneFileAreAttempts(t *testing.T) {
 		"a script that dies once and says so again":     {oom("2.00") + words + oom("2.00"), 1, []int{1}},
 		"ranks that each see one device":                {oom("2.00") + oom("3.00") + oom("1.50"), 1, []int{2}},
 		"ranks of a known group":                        {omp + oom("2.00") + words + oom("3.00"), 1, []int{1}},
+		"W&B's first words":                             {oom("2.00") + "wandb: Tracking run with wandb version 0.17.8\n" + oom("1.50"), 2, []int{0, 0}},
+		"TensorFlow's":                                  {oom("2.00") + "2020-08-13 14:01:08.206206: I tensorflow/stream_executor/platform/default/dso_loader.cc:48] Successfully opened dynamic library libcudart.so.10.1\n" + oom("1.50"), 2, []int{0, 0}},
 		"a job that Slurm requeues":                     {oom("2.00") + "slurmstepd: error: *** JOB 4242 ON n1 CANCELLED AT 2026-01-01T06:00:18 DUE TO JOB REQUEUE ***\n" + oom("1.50"), 2, []int{0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,6 +82,21 @@ func launchLaunchers() []pattern.Pattern {
 			NoMatch: []string{"run it with nohup: ignoring input is fine", "see cmd = python -u -m deepspeed.launcher.launch --world_info"},
 		},
 		{
+			// A process prints these once, as it begins.
+			Name: "launch.process",
+			Literals: []string{
+				"Tracking run with wandb version ", "opened dynamic library libcudart", "GPU available: True", "oneDNN custom operations are on", "Initializing distributed: GLOBAL_RANK: 0,",
+			},
+			Expr:   `(?:^Tracking run with wandb version \d|^Successfully opened dynamic library libcudart|^GPU available: True|^oneDNN custom operations are on|^Initializing distributed: GLOBAL_RANK: 0,)`,
+			Marker: "launch", Set: parser.Fields{"starts": "process"},
+			Source: "W&B 0.12-0.2x, sdk/wandb_init.py; TensorFlow 2.x, stream_executor, core/util/port.cc; PyTorch Lightning 1.x-2.x",
+			Match: lines(
+				"Tracking run with wandb version 0.17.8", "Successfully opened dynamic library libcudart.so.10.1", "GPU available: True (cuda), used: True",
+				"oneDNN custom operations are on. You may see slightly different numerical results", "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/8",
+			),
+			NoMatch: []string{"is a GPU available: True or False"},
+		},
+		{
 			// The command line; bash, `set -x` and pod specifications print it.
 			Name:     "launch.torchrun_command",
 			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},

@@ -110,7 +110,7 @@ func sglangInit() []pattern.Pattern {
 			Literals: []string{"Please try to increase --mem-fraction-static"},
 			Expr: `Not enough memory\. Please try to increase --mem-fraction-static` +
 				`(?:\. Current value: (?:self\.server_args\.)?mem_fraction_static=(?<fraction>\d+(?:\.\d+)?))?`,
-			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init", Tells: map[string]string{"mem_fraction_static": "fraction"},
 			Source: "SGLang 0.2-0.5, model_executor/model_runner.py (the value since 2025-09)",
 			Match: []pattern.Sample{
 				{Line: "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static."},

@@ -144,7 +144,7 @@ func vllmSizing() []pattern.Pattern {
 			Literals: []string{"is less than desired GPU memory utilization"},
 			Expr: `Free memory on device(?: [a-z]{1,8}:(?<device>\d+)| \w{1,20})? \((?<free_gib>-?\d+(?:\.\d+)?)/(?<total_gib>\d+(?:\.\d+)?) GiB\) on startup ` +
 				`is less than desired GPU memory utilization \((?<fraction>\d+(?:\.\d+)?), (?<requested_gib>\d+(?:\.\d+)?) GiB\)`,
-			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init", Tells: map[string]string{"gpu_memory_utilization": "fraction"},
 			Source: "vLLM since 0.9.1, v1/worker/gpu_worker.py (the device's name since 2025-12)",
 			Match: []pattern.Sample{
 				{

@@ -66,6 +66,7 @@ type Tracker struct {
 	line   int
 	offset int64
 	opener string // of a quotation
+	stamp  string // of the collector that stamps each line
 }
 
 // Quotes says whether the sample is a quotation. No later line makes what it holds a failure.
@@ -96,21 +97,29 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 		inside := *t != Tracker{}
 		*t = Tracker{}
 		if opens && (inside || !bytes.HasPrefix(body, []byte(response))) {
-			*t = Tracker{line: at.Line, offset: at.Offset}
+			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h)}
 		}
 		return Marked
 	case opener != "" && (*t == Tracker{} || t.Quotes()):
-		*t = Tracker{at.Line, at.Offset, opener}
+		*t = Tracker{line: at.Line, offset: at.Offset, opener: opener}
 		return Marked
 	case *t == Tracker{}:
 		return Outside
 	case t.Quotes() && t.holds(body) && !t.Over(at.Line, at.Offset, longEnds):
 		return Inside
-	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() || isQuote(body) || counts(body):
+	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() && (t.stamp == "" || t.stamp != collected(h)) || isQuote(body) || counts(body):
 		*t = Tracker{}
 		return Outside
 	}
 	return Inside
+}
+
+// collected is the clock of a stamp that comes without a logger's words: whoever collects a log puts one on each line.
+func collected(h *envelope.Header) string {
+	if h.Time.IsZero() || h.Level != 0 || h.Logger != "" {
+		return ""
+	}
+	return h.Clock
 }
 
 // openerOf returns what begins a quotation in a message, which a diff may hold.

@@ -8,7 +8,7 @@ import (
 )
 
 // exampleHeading is a heading of a document above messages that it explains. It has a line of its own.
-var exampleHeading = lazyre.New(`^(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)\*{0,2}:?$`)
+var exampleHeading = lazyre.New(`^(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)(?:\*{2}:?|:\*{2}|:)?$`)
 
 // How far behind its heading an example may stand.
 const (

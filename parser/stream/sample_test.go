@@ -93,3 +93,21 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		}
 	}
 }
+
+// TestACollectorsStampEndsNoSample stamps each line of a printed sample, as kubectl logs --timestamps does, and then only a logger's.
+func TestACollectorsStampEndsNoSample(t *testing.T) {
+	t.Parallel()
+	const stamp = "2026-03-01T09:00:00.123456789Z "
+	quoted := stamp + "<|im_start|>user\n" + stamp + "why does it say\n" + stamp + oomMessage + stamp + "<|im_end|>\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"every line":        {quoted, true},
+		"a logger's record": {"<|im_start|>user\nwhy does it say\n2026-03-01 09:00:00,123 ERROR " + oomMessage, false},
+		"behind the sample": {quoted + stamp + oomMessage, false},
+	} {
+		at, _ := eventLines(t, filler+c.log, true)
+		assert.Equal(t, c.quoted, len(at) == 0, name)
+	}
+}

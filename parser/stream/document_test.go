@@ -1,0 +1,37 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestWhatADocumentExplainsIsQuoted puts a message below headings and below other lines.
+func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
+	t.Parallel()
+	const kill = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+	for name, c := range map[string]struct {
+		before string
+		quoted bool
+	}{
+		"examples of errors":          {"Example errors\n\n# a program started with srun\n\n", true},
+		"a heading of Markdown":       {"## Common error messages\n\nThe log ends with\n\n", true},
+		"with a colon":                {"Typical error:\n\n", true},
+		"bold":                        {"**Example of an error message:**\n", true},
+		"examples of a kind":          {"Possible failures\n-----------------\n", true},
+		"the other order":             {"Error message examples:\n\n", true},
+		"what a run says of samples":  {"Example outputs\n\n", false},
+		"a sentence":                  {"This is an example error that we saw last week\n", false},
+		"an error that is counted":    {"Common error: 3\n", false},
+		"a log record":                {"INFO example errors\n", false},
+		"far above":                   {"Example errors\n" + strings.Repeat("step 3 of the loop\n", exampleLines+2), false},
+		"a report of what went wrong": {"Errors\n\n", false},
+	} {
+		for _, head := range []bool{true, false} {
+			at, quoted := eventLines(t, filler+c.before+kill, head)
+			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
+			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
+		}
+	}
+}
