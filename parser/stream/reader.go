@@ -74,9 +74,7 @@ func NewReader(name string, emit func(parser.Observation), options ...Option) *R
 
 // Read reads in to its end. The only errors are in's; what was read before is emitted all the same.
 func Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (Stats, error) {
-	r := NewReader(name, emit, options...)
-	_, err := r.ReadFrom(in)
-	return r.Close(), err
+	return new(Buffer).Read(name, in, emit, options...)
 }
 
 // Buffer is memory that readers of small inputs use one after the other. The zero value is ready. It serves one reader at a time.
