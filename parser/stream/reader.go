@@ -223,7 +223,7 @@ func (r *Reader) readLine() {
 	}
 }
 
-// fates joins what the literals before end ask for, and consumes them.
+// fates joins the fates of the literals before end, and consumes them.
 func (r *Reader) fates(end int) (f fate) {
 	for ; r.next < len(r.hits) && r.hits[r.next].Pos < end; r.next++ {
 		f |= r.table.literals[r.hits[r.next].ID].fate

@@ -134,7 +134,7 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 	return t, err
 }
 
-// fateOf says what becomes of the lines that a pattern might match.
+// fateOf is what becomes of the lines that a pattern might match.
 func fateOf(p *pattern.Pattern, leads bool) fate {
 	switch {
 	case p.Veto:

@@ -9,13 +9,13 @@ import (
 )
 
 // A printed sample may be cut before its closing mark, and what the process prints when it dies looks like the sample's text then.
-// So the reports that no line alone can fake are withheld until more is known: a mark behind them, or a run that goes on, says that
+// So the reports that no line alone can fake are withheld until more is known: a mark behind them, or a run that goes on, shows that
 // they were quoted. Otherwise they happened.
 
 // maxWithheld bounds the events that one writer withholds.
 const maxWithheld = 16
 
-// inSample says whether a message is text of a sample.
+// inSample reports whether a message is text of a sample.
 func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Header, w *writer) bool {
 	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
 	r.settle(w, place, body)
@@ -39,7 +39,7 @@ func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Hea
 	return true
 }
 
-// isWhole says whether an event is a traceback with an allocator's figures, or a kill as who killed tells it.
+// isWhole reports whether an event is a traceback with an allocator's figures, or a kill as the killer reports it.
 func isWhole(e *parser.Event) bool {
 	return e.Kind == parser.OOMKill || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
 }
@@ -102,12 +102,12 @@ func (s *sampleReach) mayEndOn(line int, raw []byte) bool {
 	return true
 }
 
-// mayEndSample reports whether a line may end a sample that has no closing mark. It is cheap: what the line is, its writer's sample says.
+// mayEndSample reports whether a line may end a sample that has no closing mark. It is a cheap check before the writer's sample decides.
 func mayEndSample(raw []byte) bool {
 	return hasClock(raw) || mayCount(raw) && counts(raw) || len(bytes.TrimSpace(raw)) == 1
 }
 
-// hasClock says whether a line holds a time of day near its beginning.
+// hasClock reports whether a line holds a time of day near its beginning.
 func hasClock(raw []byte) bool {
 	raw = raw[:min(len(raw), 200)]
 	for at := 2; at+3 < len(raw); at++ {
