@@ -311,18 +311,3 @@ func (h *Header) fill(class byte, outer Header) {
 		h.Host = outer.Host
 	}
 }
-
-// taskLabels are the labels of srun -l.
-var taskLabels = [][]step{compile(srunTemplate), compile(srunHetTemplate)}
-
-// TaskLabel returns the length of the label that `srun -l` put in front of a line, the blank behind its colon included;
-// ok=false when there is none.
-func TaskLabel(line []byte) (n int, ok bool) {
-	m := matcher{header: &unknown, whole: line}
-	for _, label := range taskLabels {
-		if m.try(label) {
-			return len(m.taken()), true
-		}
-	}
-	return 0, false
-}

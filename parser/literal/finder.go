@@ -291,7 +291,7 @@ func (f *Finder) gram(text []byte, x, lo, hi int, hits []Hit) []Hit {
 	return hits
 }
 
-// at reports whether a literal stands at start, delimited as its length asks for.
+// at reports whether a literal stands at start, delimited as its length requires.
 func (f *Finder) at(text []byte, start, id int) bool {
 	lit := f.literals[id]
 	end := start + len(lit)

@@ -201,8 +201,8 @@ func (s *searcher) line(text []byte, base int64, pos int) (end int, ok bool) {
 	if raw == nil || len(raw) > s.maxLine {
 		return 0, false
 	}
-	if _, labeled := envelope.TaskLabel(raw); labeled && len(raw) >= srunChunk {
-		return 0, false // srun may have cut it
+	if envelope.IsCutBySrun(raw) {
+		return 0, false
 	}
 	ok = true
 	var line envelope.Line
@@ -223,9 +223,6 @@ func lineAround(text []byte, pos int) (raw []byte, end int) {
 	}
 	return text[from : pos+n], pos + n
 }
-
-// srunChunk is the length from which on `srun -l` may have cut a line; see package stream.
-const srunChunk = 1024
 
 // event reports whether a message may be an event.
 func (s *searcher) event(body []byte) bool {

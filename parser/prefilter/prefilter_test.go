@@ -39,7 +39,7 @@ func TestSearchFindsWhatMayBeAnEvent(t *testing.T) {
 		"inside a progress bar":                {strings.Repeat(" 3%|#   | 40/1171\r", 50) + oom, true},
 		"a kernel's report":                    {"[1.0] python invoked oom-killer: gfp_mask=0x0", true},
 		"in a long line":                       {strings.Repeat("x", 70_000) + " " + oom, true},
-		"in a line that srun may have cut":     {"12: " + strings.Repeat("x", 1000) + " CUDA out of memory " + strings.Repeat("y", 100), true},
+		"in a line that srun may have cut":     {"12: " + strings.Repeat("x", 1000) + " CUDA out of memory yyyy", true},
 		"in a record that Docker split":        {`{"log":"CUDA out of memory. Tried to allocate 2.00 GiB","stream":"stderr","time":"2025-06-01T10:00:00.1Z"}`, true},
 		"words that the pattern refuses":       {"hint: should you see CUDA out of memory, lower the micro-batch", false},
 		"a message that a veto speaks against": {"[reward] sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'", false},

@@ -49,13 +49,13 @@ func kindOf(f fate) int {
 
 // entry is a line that was not read, or an observation that was not emitted.
 type entry struct {
-	seq    uint64
-	place  int64 // offset of the line in the input
-	size   int
-	made   parser.Observation // nil: a line
-	line   int
-	text   []byte
-	header *envelope.Header // of the line's first segment, where text is a later one
+	seq         uint64
+	place       int64 // offset of the line in the input
+	size        int
+	observation parser.Observation // nil: a line
+	line        int
+	text        []byte
+	header      *envelope.Header // of the line's first segment, where text is a later one
 }
 
 // begun is the line that an entry is of: one that has begun where its text is a later segment.
@@ -133,8 +133,8 @@ func (d *deferred) keepLine(f fate, line int, text []byte, header *envelope.Head
 	e.text = append(e.text, text...)
 }
 
-// keepMade defers an observation if it is of a kind that can wait.
-func (d *deferred) keepMade(o parser.Observation, inHead bool) bool {
+// keepObservation defers an observation if it is of a kind that can wait.
+func (d *deferred) keepObservation(o parser.Observation, inHead bool) bool {
 	kind, size := 0, 0
 	switch o := o.(type) {
 	case parser.Marker:
@@ -158,7 +158,7 @@ func (d *deferred) keepMade(o parser.Observation, inHead bool) bool {
 	}
 	e := d.rings[kind].push(size)
 	d.seq++
-	e.seq, e.place, e.made = d.seq, d.place, o
+	e.seq, e.place, e.observation = d.seq, d.place, o
 	return true
 }
 

@@ -16,7 +16,7 @@ const (
 	exampleBytes = 4 << 10
 )
 
-// inExample says whether an event stands below such a heading.
+// inExample reports whether an event stands below such a heading.
 func (r *Reader) inExample(e *parser.Event) bool {
 	if r.long != nil || r.line-e.At.Line > exampleLines || !r.mayLookBack(exampleBytes) {
 		return false

@@ -43,7 +43,7 @@ type fenced struct {
 	quoted   bool // by a block that is sure to quote
 }
 
-// hasFence says whether a text may hold the first line of a block.
+// hasFence reports whether a text may hold the first line of a block.
 func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~"))
 }
@@ -102,7 +102,7 @@ func (f *fence) close(line int) {
 	}
 }
 
-// settled says whether nothing that waits may still turn out to be quoted.
+// settled reports whether nothing that waits may still turn out to be quoted.
 func (f *fence) settled() bool {
 	return f.end == "" && !slices.ContainsFunc(f.held, func(o fenced) bool { return o.quotable && !o.quoted })
 }
@@ -141,7 +141,7 @@ func (r *Reader) findFence(e *parser.Event) {
 	}
 }
 
-// holds says whether an event stands in the block that is open, or in the last one: some are told when they are over.
+// holds reports whether an event stands in the block that is open, or in the last one: some events are emitted only when they are over.
 func (f *fence) holds(e *parser.Event) bool {
 	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && e.Header.Stream == f.stream
 }

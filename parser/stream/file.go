@@ -56,7 +56,7 @@ func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	if skipped.Found || inLine && skipped.Lines > 0 {
 		return
 	}
-	if !r.led {
+	if !r.pastLead {
 		r.endLead()
 	}
 	r.line += skipped.Lines
@@ -67,7 +67,7 @@ func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	if r.long != nil && !inLine {
 		r.endLong(to)
 	}
-	r.stats.Bytes, r.base, r.done, r.hits = to, to, 0, r.hits[:0]
+	r.stats.Bytes, r.base, r.done, r.hits, r.next = to, to, 0, r.hits[:0], 0
 	r.cutter.base, r.cutter.from, r.cutter.buf = to, 0, r.cutter.buf[:0]
 }
 

@@ -14,14 +14,14 @@ var hunkHead = lazyre.New(`^@@ -\d{1,9}(?:,(\d{1,6}))? \+\d{1,9}(?:,(\d{1,6}))? 
 // hunkSigns begin the lines of a hunk.
 var hunkSigns = []byte(" +-")
 
-// inHunk says whether an event stands in a diff that a run or its user printed. A line that did not change has but a blank before it,
-// and the head of its hunk tells how far the hunk goes.
+// inHunk reports whether an event stands in a diff that a run or its user printed. A line that did not change has only a blank before it,
+// and the head of its hunk gives the length of the hunk.
 func (r *Reader) inHunk(e *parser.Event) bool {
 	if r.long != nil {
 		return false
 	}
 	at := r.done
-	for back := r.line - e.At.Line; back > 0 && at > 0 && r.done-at < behind; back-- { // some events are told when they are over
+	for back := r.line - e.At.Line; back > 0 && at > 0 && r.done-at < behind; back-- { // some events are emitted only when they are over
 		at = r.lineBefore(at)
 	}
 	if at == len(r.buf) || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
@@ -55,7 +55,7 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 // lineBefore is where the line before the one that begins at a place begins.
 func (r *Reader) lineBefore(at int) int { return bytes.LastIndexByte(r.buf[:at-1], '\n') + 1 }
 
-// lengthOf is how many lines the head of a hunk tells. It leaves out a 1.
+// lengthOf is the number of lines in the head of a hunk, which leaves out a 1.
 func lengthOf(n []byte) int {
 	if len(n) == 0 {
 		return 1

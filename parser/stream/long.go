@@ -28,31 +28,29 @@ func (r *Reader) beginLong() {
 	r.messages.noLiteral = false
 	r.messages.line(r.line, r.base+int64(at), r.buf[at:end], false)
 	header := r.messages.physical.First
-	r.long, r.alone = &header, false
+	r.long, r.samples.single = &header, false
 	r.messages.longLineEnds = inLongLine
 	r.done = end
 }
 
 // readLong reads the parts of the long line up to end. It is false when the next part may go on behind it.
-func (r *Reader) readLong(end int, last bool, spots *[]literal.Hit) bool {
+func (r *Reader) readLong(end int, last bool) bool {
 	stop, ends := end, last
 	if i := bytes.IndexByte(r.buf[r.done:end], '\n'); i >= 0 {
 		stop, ends = r.done+i, true
 	}
 	for r.done < stop {
-		for len(*spots) > 0 && (*spots)[0].Pos < r.done {
-			*spots = (*spots)[1:]
-		}
-		if !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) && !r.leapInLong(stop, ends, *spots) {
+		r.fates(r.done) // those before it were read with the part before
+		if !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) && !r.skipInLong(stop, ends) {
 			break
 		}
-		to := r.partEnd(stop, *spots)
+		to := r.partEnd(stop)
 		if to == stop && !ends {
 			return false
 		}
 		from := max(r.done-overlap, 0)
 		from += bytes.LastIndexAny(r.buf[from:r.done], "\r\n") + 1
-		r.deliver(from, to, r.fates(spots, to))
+		r.deliver(from, to, r.fates(to))
 		r.done = to
 		if to < stop && r.buf[to] == '\r' {
 			r.done++
@@ -73,13 +71,14 @@ func (r *Reader) readLong(end int, last bool, spots *[]literal.Hit) bool {
 // endLong ends the long line at an offset.
 func (r *Reader) endLong(at int64) {
 	r.messages.endOfLine()
-	r.long, r.alone = nil, false
+	r.long, r.samples.single = nil, false
 	r.messages.longLineEnds = at
 }
 
-// leapInLong goes to some text before the next literal of a long line. It is false when there is none up to stop.
-func (r *Reader) leapInLong(stop int, ends bool, spots []literal.Hit) bool {
-	if len(spots) == 0 || spots[0].Pos >= stop {
+// skipInLong goes to some text before the next literal of a long line. It is false when there is none up to stop.
+func (r *Reader) skipInLong(stop int, ends bool) bool {
+	hits := r.hitsAhead()
+	if len(hits) == 0 || hits[0].Pos >= stop {
 		if ends {
 			r.done = stop
 		} else {
@@ -87,36 +86,37 @@ func (r *Reader) leapInLong(stop int, ends bool, spots []literal.Hit) bool {
 		}
 		return false
 	}
-	pos := spots[0].Pos
-	from := max(r.done, pos-r.around(spots[0]))
+	pos := hits[0].Pos
+	from := max(r.done, pos-r.around(hits[0]))
 	r.done = from + bytes.LastIndexByte(r.buf[from:pos], '\r') + 1
 	return true
 }
 
 // around is how much text around a literal of a long line is read.
-func (r *Reader) around(spot literal.Hit) int {
-	if r.table.literals[spot.ID].fate&read == 0 {
+func (r *Reader) around(h literal.Hit) int {
+	if r.table.literals[h.ID].fate&read == 0 {
 		return keptAround
 	}
 	return maxExcerpt
 }
 
 // partEnd returns where the part of a long line ends that begins at done.
-func (r *Reader) partEnd(stop int, spots []literal.Hit) int {
+func (r *Reader) partEnd(stop int) int {
 	end := min(r.done+longAhead, stop)
 	if i := bytes.IndexByte(r.buf[r.done:end], '\r'); i >= 0 {
 		return r.done + i
 	}
 	to := r.done + maxExcerpt
-	if len(spots) > 0 {
-		to = r.done + r.around(spots[0])
+	hits := r.hitsAhead()
+	if len(hits) > 0 {
+		to = r.done + r.around(hits[0])
 	}
-	for _, s := range spots {
-		if s.Pos >= to {
+	for _, h := range hits {
+		if h.Pos >= to {
 			break
 		}
-		if r.around(s) == maxExcerpt {
-			to = max(to, s.Pos+maxExcerpt)
+		if r.around(h) == maxExcerpt {
+			to = max(to, h.Pos+maxExcerpt)
 		}
 	}
 	return min(to, end)

@@ -25,7 +25,10 @@ func (r *messageReader) find(body []byte) []int {
 // match tries the patterns whose literals the message holds, and those that follow on an earlier match. It reports whether an
 // event pattern or a veto claimed it.
 func (r *messageReader) match(at parser.Position, body []byte, h envelope.Header, w *writer, trace *traceback.Trace) bool {
-	r.candidates = r.table.candidates(r.candidates[:0], r.literals)
+	r.candidates = r.candidates[:0]
+	for _, id := range r.literals {
+		r.candidates = append(r.candidates, r.table.literals[id].patterns...)
+	}
 	for _, f := range w.followUps {
 		if at.Line <= f.until && at.Line > f.since && r.tick <= f.tick {
 			r.candidates = append(r.candidates, f.pattern)

@@ -161,7 +161,7 @@ func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 	return raw[min(n, r.indent):]
 }
 
-// isNumbered says whether a line begins with its number, or its task's.
+// isNumbered reports whether a line begins with its number, or its task's.
 func isNumbered(raw []byte) bool {
 	rest := bytes.TrimLeft(raw, "0123456789")
 	return len(rest) < len(raw) && (bytes.HasPrefix(rest, []byte(": ")) || bytes.HasPrefix(rest, []byte{'\t'}))
@@ -215,7 +215,7 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		r.replay(at, body, h)
 		return
 	}
-	if r.noLiteral && !h.Partial && r.saysNothing(at, body, &h) {
+	if r.noLiteral && !h.Partial && r.isIrrelevant(at, body, &h) {
 		r.skipLine()
 		return
 	}
@@ -278,13 +278,13 @@ func (r *messageReader) mark(e *entry) {
 	})
 }
 
-// saysNothing reports whether a message without a literal belongs to no open report or sample and is no sign of progress.
-func (r *messageReader) saysNothing(at parser.Position, body []byte, h *envelope.Header) bool {
+// isIrrelevant reports whether a message without a literal belongs to no open report or sample and is no sign of progress.
+func (r *messageReader) isIrrelevant(at parser.Position, body []byte, h *envelope.Header) bool {
 	w := r.writers[h.Stream]
 	if w != nil && (len(w.pending) > 0 || r.isOpen(w) || w.sample != (sample.Tracker{})) {
 		return false
 	}
-	return !r.watched.covers(at.Line, at.Offset) || !r.mayTell(body)
+	return !r.watched.covers(at.Line, at.Offset) || !r.mayMatter(body)
 }
 
 // event matches a message, and makes an exception that no pattern claims and no veto matches an event of its own.
@@ -303,7 +303,7 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 	}
 }
 
-// introduce notes which process a writer is where its line prefix alone says so, at the beginning of an input: loggers put
+// introduce notes which process a writer is where its line prefix alone shows it, at the beginning of an input: loggers put
 // rank, pid and host on their records, and a later one may name only one of them. What has a label may count its own ranks.
 func (r *messageReader) introduce(at parser.Position, h envelope.Header, w *writer) {
 	if w.introduced || h.Rank < 0 || h.PID <= 0 || h.Host == "" && h.Process != "" || !r.inHead(at.Line, at.Offset) {

@@ -39,7 +39,7 @@ func (w watch) covers(line int, offset int64) bool {
 	return w.line > 0 && line > w.line && line <= w.line+watchLines && offset <= w.offset+watchBytes
 }
 
-// mayCount says whether text may hold a sign of progress: many lines do not, and to tell that is cheap.
+// mayCount reports whether text may hold a sign of progress: most lines do not, and the check is cheap.
 func mayCount(text []byte) bool {
 	return holdsFraction(text) || slices.ContainsFunc(signs, func(sign []byte) bool { return bytes.Contains(text, sign) })
 }
@@ -65,7 +65,7 @@ var signs = [][]byte{
 	[]byte("t/s"), []byte("s/it"), []byte("s/step"), post,
 }
 
-// post begins a request that asks for work, in the access logs of HTTP servers. Others only ask how the server is.
+// post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
 var post = []byte(`"POST /`)
 
 // answer finds an answered request and how its status begins.
@@ -89,7 +89,7 @@ func (r *messageReader) sign(body []byte) (count counter, counted bool, status b
 	body = body[:min(len(body), maxSign)]
 	if bytes.Contains(body, post) {
 		if !r.watched.denied && !bytes.Contains(body, []byte(`" 5`)) {
-			return counter{}, false, 0 // it would tell nothing
+			return counter{}, false, 0 // it would show nothing
 		}
 		if m := answer().FindSubmatch(body); m != nil {
 			return counter{}, false, m[1][0]
@@ -99,8 +99,8 @@ func (r *messageReader) sign(body []byte) (count counter, counted bool, status b
 	return count, counted, 0
 }
 
-// mayTell reports whether a message without a literal may be a sign of progress, or open a sample.
-func (r *messageReader) mayTell(body []byte) bool {
+// mayMatter reports whether a message without a literal may be a sign of progress, or open a sample.
+func (r *messageReader) mayMatter(body []byte) bool {
 	if mark, _ := sample.Last(body); mark >= 0 {
 		return true
 	}
@@ -108,7 +108,7 @@ func (r *messageReader) mayTell(body []byte) bool {
 	return counted || status != 0
 }
 
-// answered follows a server's access log. A server that denied one request and then does what others ask for outlived the
+// answered follows a server's access log. A server that denied one request and then serves others outlived the
 // failure. One that answers before the work is done, as for a stream, never denies: that proves nothing.
 func (r *messageReader) answered(at parser.Position, body []byte, h envelope.Header, denied bool) {
 	w := &r.watched

@@ -42,14 +42,12 @@ type Reader struct {
 	buf    []byte        // the text of the window that is read
 	base   int64         // offset of buf[0] in the input
 	done   int           // buf[:done] is consumed
-	hits   []literal.Hit // of literals that are not
+	hits   []literal.Hit // of the literals in the window
+	next   int           // hits[:next] are consumed
 
-	line       int              // number of the line in which done is, 1-based
-	sampled    int              // line up to which a sample may reach
-	ends       int              // lines since its mark that may have ended it
-	opener     []byte           // what stands before the mark that opened it
-	alone      bool             // no other sample is open
-	led        bool             // the beginning of the input is over
+	line       int // number of the line in which done is, 1-based
+	samples    sampleReach
+	pastLead   bool             // the beginning of the input is over
 	failed     bool             // something failed: all of the input matters
 	fence      fence            // in which it failed, where a run prints blocks of text
 	lookedBack int64            // bytes before events that were searched for what quotes them
@@ -76,9 +74,7 @@ func NewReader(name string, emit func(parser.Observation), options ...Option) *R
 
 // Read reads in to its end. The only errors are in's; what was read before is emitted all the same.
 func Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (Stats, error) {
-	r := NewReader(name, emit, options...)
-	_, err := r.ReadFrom(in)
-	return r.Close(), err
+	return new(Buffer).Read(name, in, emit, options...)
 }
 
 // Buffer is memory that readers of small inputs use one after the other. The zero value is ready. It serves one reader at a time.
@@ -154,33 +150,35 @@ func (r *Reader) advance(n int) {
 func (r *Reader) consume(w window) {
 	moved := int(r.base - w.base)
 	r.buf, r.base, r.done = w.text, w.base, r.done+moved
+	r.hits, r.next = append(r.hits[:0], r.hitsAhead()...), 0
 	for i := range r.hits {
 		r.hits[i].Pos += moved
 	}
 	r.hits = append(r.hits, w.hits...)
-	spots := r.hits
 	for r.done < w.to {
 		if r.long != nil {
-			if !r.readLong(w.to, w.last, &spots) {
+			if !r.readLong(w.to, w.last) {
 				break // the next part needs more text
 			}
 			continue
 		}
-		if r.line > r.sampled && r.fence.until == 0 && !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
-			r.leap(w.to, spots)
+		if r.line > r.samples.until && r.fence.until == 0 && !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
+			r.skipToLiteral(w.to)
 		}
 		if r.done < w.to {
-			r.readLine(&spots)
+			r.readLine()
 		}
 	}
-	r.hits = append(r.hits[:0], spots...)
 }
 
-// leap goes to the next line that holds a literal or is long.
-func (r *Reader) leap(end int, spots []literal.Hit) {
+// hitsAhead are the literals that are not consumed.
+func (r *Reader) hitsAhead() []literal.Hit { return r.hits[r.next:] }
+
+// skipToLiteral goes to the next line that holds a literal or is long.
+func (r *Reader) skipToLiteral(end int) {
 	to := end
-	if len(spots) > 0 {
-		to = r.done + bytes.LastIndexByte(r.buf[r.done:spots[0].Pos], '\n') + 1
+	if hits := r.hitsAhead(); len(hits) > 0 {
+		to = r.done + bytes.LastIndexByte(r.buf[r.done:hits[0].Pos], '\n') + 1
 	}
 	to = r.firstLong(to)
 	r.line += bytes.Count(r.buf[r.done:to], newline)
@@ -207,7 +205,7 @@ func (r *Reader) firstLong(to int) int {
 }
 
 // readLine reads the line that begins at done.
-func (r *Reader) readLine(spots *[]literal.Hit) {
+func (r *Reader) readLine() {
 	at := r.done
 	end := min(at+r.maxLine+1, len(r.buf))
 	if i := bytes.IndexByte(r.buf[at:end], '\n'); i >= 0 {
@@ -216,7 +214,7 @@ func (r *Reader) readLine(spots *[]literal.Hit) {
 		r.beginLong()
 		return
 	}
-	r.deliver(at, end, r.fates(spots, end))
+	r.deliver(at, end, r.fates(end))
 	r.messages.endOfLine()
 	r.done = end
 	if end < len(r.buf) {
@@ -225,21 +223,18 @@ func (r *Reader) readLine(spots *[]literal.Hit) {
 	}
 }
 
-// fates joins what the literals before end ask for, and takes them.
-func (r *Reader) fates(spots *[]literal.Hit, end int) (f fate) {
-	n := 0
-	for n < len(*spots) && (*spots)[n].Pos < end {
-		f |= r.table.literals[(*spots)[n].ID].fate
-		n++
+// fates joins the fates of the literals before end, and consumes them.
+func (r *Reader) fates(end int) (f fate) {
+	for ; r.next < len(r.hits) && r.hits[r.next].Pos < end; r.next++ {
+		f |= r.table.literals[r.hits[r.next].ID].fate
 	}
-	*spots = (*spots)[n:]
 	return f
 }
 
 // deliver reads, keeps or ignores a line, or a part of a long one.
 func (r *Reader) deliver(from, to int, f fate) {
 	m, raw, offset := r.messages, r.buf[from:to], r.base+int64(from)
-	if !r.led && offset >= leadBytes {
+	if !r.pastLead && offset >= leadBytes {
 		r.endLead()
 	}
 	r.deferred.place = offset
@@ -249,19 +244,16 @@ func (r *Reader) deliver(from, to int, f fate) {
 		}
 	}
 	if f&keepSampleMark != 0 {
-		r.followMark(raw)
+		r.samples.note(r.line, raw)
 	}
 	watched, head := m.watched.covers(r.line, offset), m.inHead(r.line, offset)
 	switch {
 	case f&read != 0, head, watched && mayCount(raw):
-	case f != 0 && (len(raw) > maxDeferredLine || isChunk(raw)): // too long to wait, or the rest of it is on another line
+	case f != 0 && (len(raw) > maxDeferredLine || envelope.IsCutBySrun(raw)): // too long to wait, or the rest of it is on another line
 	case m.mayContinue(raw, r.long):
 	default:
-		if f&keepSampleMark == 0 && r.line <= r.sampled && mayEndSample(raw) {
+		if f&keepSampleMark == 0 && r.samples.mayEndOn(r.line, raw) {
 			f |= keepSampleMark
-			if r.ends++; r.ends == maxEnds {
-				r.sampled = 0
-			}
 		}
 		if f != 0 {
 			r.deferred.keepLine(f, r.line, raw, r.long)
@@ -295,7 +287,7 @@ func (r *Reader) applyMarks() {
 
 // observe takes an observation of the lines that are read now.
 func (r *Reader) observe(o parser.Observation) {
-	if r.deferred.keepMade(o, !r.led) {
+	if r.deferred.keepObservation(o, !r.pastLead) {
 		return
 	}
 	e, ok := o.(parser.Event)
@@ -314,12 +306,12 @@ func (r *Reader) observe(o parser.Observation) {
 // endLead emits what was deferred at the beginning of the input.
 func (r *Reader) endLead() {
 	r.flush(0)
-	r.led = true
+	r.pastLead = true
 }
 
 // describes is the offset from which on deferred entries describe the run.
 func (r *Reader) describes() int64 {
-	if r.failed || !r.led {
+	if r.failed || !r.pastLead {
 		return 0
 	}
 	return r.stats.Bytes - tailBytes
@@ -327,12 +319,6 @@ func (r *Reader) describes() int64 {
 
 // flush emits what was deferred at an offset or after it, and forgets the rest.
 func (r *Reader) flush(from int64) {
-	r.deferred.inOrder(from, func(e *entry) {
-		if e.made != nil {
-			r.emit(e.made)
-		} else {
-			r.replays.replayLine(e)
-		}
-	})
+	r.deferred.inOrder(from, r.replays.replayEntry)
 	r.deferred.clear()
 }

@@ -24,8 +24,12 @@ func newReplayReader(source string, t *Table, maxLine int, emit func(parser.Obse
 	return r
 }
 
-// replayLine reads a deferred line.
-func (r *messageReader) replayLine(e *entry) {
+// replayEntry emits a deferred observation, or reads a deferred line.
+func (r *messageReader) replayEntry(e *entry) {
+	if e.observation != nil {
+		r.emit(e.observation)
+		return
+	}
 	if r.physical = e.begun(); r.physical.Begun {
 		r.longLineEnds = inLongLine
 	}

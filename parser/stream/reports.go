@@ -3,13 +3,13 @@ package stream
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
-	"oomscan/parser/pattern"
 	"oomscan/parser/sample"
 	"oomscan/parser/traceback"
 )
@@ -20,7 +20,7 @@ var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte(
 // reports feeds the assemblers of a writer's reports over several lines, and emits those that are complete.
 func (r *messageReader) reports(at parser.Position, body []byte, h envelope.Header, w *writer) {
 	opens := slices.ContainsFunc(kernelWords, func(word []byte) bool { return bytes.Contains(body, word) })
-	if opens && !r.repeatsKernel(body) || !opens && w.kernel.Open() {
+	if opens && !r.isVetoed(body) || !opens && w.kernel.Open() { // another program may repeat the kernel's words
 		if w.kernel == nil {
 			w.kernel = new(traceback.KernelReport)
 		}
@@ -31,23 +31,11 @@ func (r *messageReader) reports(at parser.Position, body []byte, h envelope.Head
 	r.failures(at.Source, h, w.elastic.Take())
 }
 
-// repeatsKernel reports whether a veto matches a line of a report: another program repeats the kernel's words.
-func (r *messageReader) repeatsKernel(body []byte) bool {
-	r.runes = r.runes[:0]
-	head := body[:min(len(body), pattern.MaxMessage)]
-	return r.table.vetoes.Match(head, r.text(head))
-}
-
 // flush finishes what is open: the input ends here.
 func (r *messageReader) flush() {
 	r.endOfLine()
 	r.expireCuts(true)
-	keys := make([]string, 0, len(r.writers))
-	for k := range r.writers {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(r.writers)) {
 		r.finish(r.writers[k])
 	}
 }

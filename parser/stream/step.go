@@ -157,7 +157,7 @@ func epochIn(body []byte) (string, bool) {
 	return strconv.Itoa(int(epoch * 1e6)), ok && n > 0 && err == nil
 }
 
-// isMeasured reports whether a message tells a measure with its value.
+// isMeasured reports whether a message holds a measure with its value.
 func isMeasured(body []byte) bool {
 	for i, c := range body {
 		if i > 0 && ascii.IsLetter(body[i-1]) || strings.IndexByte(initials, c|0x20) < 0 {

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"slices"
 	"sync"
 
 	"oomscan/parser/envelope"
@@ -135,7 +134,7 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 	return t, err
 }
 
-// fateOf says what becomes of the lines that a pattern might match.
+// fateOf is what becomes of the lines that a pattern might match.
 func fateOf(p *pattern.Pattern, leads bool) fate {
 	switch {
 	case p.Veto:
@@ -164,15 +163,6 @@ func fateOfMarker(name string) fate {
 		return keepStep
 	}
 	return keepStart // launch, ready
-}
-
-// candidates appends the patterns that have a literal among those of a message, ascending.
-func (t *Table) candidates(to []int32, literals []int) []int32 {
-	for _, id := range literals {
-		to = append(to, t.literals[id].patterns...)
-	}
-	slices.Sort(to)
-	return slices.Compact(to)
 }
 
 const (

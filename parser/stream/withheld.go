@@ -9,13 +9,13 @@ import (
 )
 
 // A printed sample may be cut before its closing mark, and what the process prints when it dies looks like the sample's text then.
-// So the reports that no line alone can fake are withheld until more is known: a mark behind them, or a run that goes on, says that
+// So the reports that no line alone can fake are withheld until more is known: a mark behind them, or a run that goes on, shows that
 // they were quoted. Otherwise they happened.
 
 // maxWithheld bounds the events that one writer withholds.
 const maxWithheld = 16
 
-// inSample says whether a message is text of a sample.
+// inSample reports whether a message is text of a sample.
 func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Header, w *writer) bool {
 	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
 	r.settle(w, place, body)
@@ -39,7 +39,7 @@ func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Hea
 	return true
 }
 
-// isWhole says whether an event is a traceback with an allocator's figures, or a kill as who killed tells it.
+// isWhole reports whether an event is a traceback with an allocator's figures, or a kill as the killer reports it.
 func isWhole(e *parser.Event) bool {
 	return e.Kind == parser.OOMKill || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
 }
@@ -58,37 +58,56 @@ func (r *messageReader) settle(w *writer, place sample.Place, body []byte) {
 	w.withheld = nil
 }
 
-// followMark notes how far the samples may reach of which a line holds a mark. A closing mark ends the only one where it stands
-// behind the same text as the mark that opened it: then both are the same writer's. What the lines behind that may end is known.
-func (r *Reader) followMark(raw []byte) {
+// sampleReach is how far samples may reach whose marks stand in lines that are not read now. The zero value is outside of any.
+type sampleReach struct {
+	until  int    // the last line to which one may reach
+	opener []byte // what stands before the mark that opened it
+	single bool   // no other sample is open
+	ends   int    // lines behind its mark that may have ended it
+}
+
+// note follows a line that holds a mark. A closing mark ends the only sample where it stands behind the same text as the mark that
+// opened it: then both are the same writer's.
+func (s *sampleReach) note(line int, raw []byte) {
 	mark, opens := sample.Last(raw)
-	isOpen := r.line <= r.sampled
-	same := mark >= 0 && r.alone && bytes.Equal(raw[:mark], r.opener)
+	isOpen := line <= s.until
+	same := mark >= 0 && s.single && bytes.Equal(raw[:mark], s.opener)
 	switch {
 	case mark < 0: // it is in a record, or quoted
-		r.alone = false
+		s.single = false
 	case !opens && !isOpen:
 		return
 	case !opens && same:
-		r.sampled = 0
+		s.until = 0
 		return
 	case opens && !isOpen:
-		r.opener, r.alone = append(r.opener[:0], raw[:mark]...), true
+		s.opener, s.single = append(s.opener[:0], raw[:mark]...), true
 	case opens && !same:
-		r.alone = false
+		s.single = false
 	}
-	r.sampled, r.ends = r.line+sample.MaxLines, 0
+	s.until, s.ends = line+sample.MaxLines, 0
 }
 
 // maxEnds is how many lines behind a sample's mark are kept as its possible end: more writers than that are seldom at work between.
 const maxEnds = 16
 
-// mayEndSample reports whether a line may end a sample that has no closing mark. It is cheap: what the line is, its writer's sample says.
+// mayEndOn reports whether a sample that has no closing mark may end on a line.
+func (s *sampleReach) mayEndOn(line int, raw []byte) bool {
+	if line > s.until || !mayEndSample(raw) {
+		return false
+	}
+	if s.ends++; s.ends == maxEnds {
+		s.until = 0
+	}
+	return true
+}
+
+// mayEndSample reports whether a line may end a sample that has no closing mark. It is a cheap check before the writer's sample decides.
 func mayEndSample(raw []byte) bool {
 	return hasClock(raw) || mayCount(raw) && counts(raw) || len(bytes.TrimSpace(raw)) == 1
 }
 
-// hasClock says whether a line holds a time of day near its beginning.
+// hasClock reports whether a line holds a time of day near its beginning.
 func hasClock(raw []byte) bool {
 	raw = raw[:min(len(raw), 200)]
 	for at := 2; at+3 < len(raw); at++ {
