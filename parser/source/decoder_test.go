@@ -17,7 +17,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a list":           {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
 		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
-		"rows":             {hard, first + "\n" + second + "\nshort\n\n"},
+		"rows":             {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
