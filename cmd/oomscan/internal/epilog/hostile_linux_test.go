@@ -482,7 +482,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		s := newStage(t)
 		s.set(x.config)
-		s.flood("job.err", 20_000)
+		s.flood("job.err", 50_000)
 		o := s.run()
 		assert.Contains(t, o.log, x.log, about)
 		assert.Less(t, o.took, 8*time.Second, about)
