@@ -160,7 +160,7 @@ type unwrapper struct {
 // maxJoined bounds a joined line.
 const maxJoined = 64 << 10
 
-// filler stands for a row that was joined to the one before, so that the lines behind it keep their numbers. Package stream skips it.
+// filler replaces a row that was joined to the one before, so that later lines keep their numbers. Package stream skips it.
 const filler = "oomscan| \n"
 
 func (d *unwrapper) Append(dst, src []byte) []byte {

@@ -50,7 +50,7 @@ type Trace struct {
 	// Reversed means that the frames were printed innermost first, as faulthandler does; Frames has the usual order.
 	// Exception is then "Fatal Python error" for the thread that crashed, and empty for others.
 	Reversed bool
-	// Headless means that the header was lost, and maybe frames behind it.
+	// Headless means that the header was lost, and possibly some frames after it.
 	Headless bool
 	// Cause is the previous traceback, tied by "The above exception was the direct cause of" or "During handling of
 	// the above exception", or the driver's traceback that contains this remote one. It may be nil.

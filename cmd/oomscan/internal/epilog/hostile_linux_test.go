@@ -477,12 +477,12 @@ func TestBudgets(t *testing.T) {
 	for about, x := range map[string]struct{ config, log, text string }{
 		"time":  {"budget: {wall: 30ms}", "the time for this job's logs is used up", ""},
 		"cpu":   {"budget: {cpu: 60ms}", "the processor time for this job's logs is used up", ""},
-		"bytes": {"budget: {bytes: 1M}", "the bytes that are read of a job's logs are used up", ""},
-		"file":  {"budget: {head: 64K, tail: 64K}", "result=memory", "only the first 64 KiB and the last 64 KiB were read"},
+		"bytes": {"budget: {bytes: 1M, wall: 7s, cpu: 7s}", "the bytes that are read of a job's logs are used up", ""},
+		"file":  {"budget: {head: 64K, tail: 64K, wall: 7s, cpu: 7s}", "result=memory", "only the first 64 KiB and the last 64 KiB were read"},
 	} {
 		s := newStage(t)
 		s.set(x.config)
-		s.flood("job.err", 20_000)
+		s.flood("job.err", 50_000)
 		o := s.run()
 		assert.Contains(t, o.log, x.log, about)
 		assert.Less(t, o.took, 8*time.Second, about)
