@@ -221,7 +221,7 @@ func (c *conclusion) byContext() phase.Verdict {
 		return phase.Verdict{Phase: phase.Data, Confidence: phase.Low, Why: "Dask's workers process tables, unless the log says otherwise"}
 	}
 	if c.sharedLog(e) {
-		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is told of this writer, and another one had a failure of its own"}
+		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is known about this writer, and another one had its own failure"}
 	}
 	if c.job.bareEngine() {
 		if e.Ready {

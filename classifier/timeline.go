@@ -49,7 +49,7 @@ type Writer struct {
 
 // Stage is the beginning of a phase.
 type Stage struct {
-	Phase string // one of package phase; empty: the one before is over, and nothing tells what is under way
+	Phase string // one of package phase; empty: the one before is over, and what is under way is unknown
 	Line  int
 	Time  time.Time // zero: the line has no stamp
 	Step  int       // the last one reported, -1 before any

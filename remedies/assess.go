@@ -107,7 +107,7 @@ func room(c *Change) string {
 			where = "be switched off"
 		}
 	}
-	return shown(*c.From) + " so far, and it can " + cmp.Or(where, "be changed")
+	return shown(*c.From) + " now, and it can " + cmp.Or(where, "be changed")
 }
 
 // check goes from what rules an item out to what speaks for it.

@@ -135,12 +135,12 @@ func isServer(engine string) bool {
 	return p.Is(classifier.Engine)
 }
 
-// recognised says whether a pattern recognised the message or a line of the evidence.
-func (ctx *Context) recognised(pattern string) bool {
+// recognized says whether a pattern recognized the message or a line of the evidence.
+func (ctx *Context) recognized(pattern string) bool {
 	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
 }
 
-// recognisedAs says whether the name of a pattern that recognised the message or a line of the evidence begins so.
+// recognisedAs says whether the name of a pattern that recognized the message or a line of the evidence begins so.
 func (ctx *Context) recognisedAs(prefix string) bool {
 	return strings.HasPrefix(ctx.root.Pattern, prefix) ||
 		slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, prefix) })

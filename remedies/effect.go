@@ -65,7 +65,7 @@ func (o *outcome) effect(ctx *Context) effect {
 		} else if less := o.lessActivations(ctx); less > 0 && *o.asks <= printed.Low+less { // they shrink with it
 			all := *o.frees + less
 			e.freed, e.enough = &all, yes
-			e.why = fmt.Sprintf("the request becomes %s, activations give back at least %s, and %s was free", classifier.GiB(*o.asks), classifier.GiB(less), classifier.GiB(*r.Free))
+			e.why = fmt.Sprintf("the request becomes %s, activations free at least %s, and %s was free", classifier.GiB(*o.asks), classifier.GiB(less), classifier.GiB(*r.Free))
 		}
 	case o.asks == nil && ok && ctx.incident.Kind == parser.GPUOOM && *e.freed < short && *e.freed+o.shrinks >= short:
 		e.freed = nil // the request may shrink, too: the least that is freed refutes nothing

@@ -40,7 +40,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"since":  {"version %s or later", "a version before %s", since},
 		"before": {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
-			return verdict{truthOf(ctx.recognised(w)), "the log has the message " + w}
+			return verdict{truthOf(ctx.recognized(w)), "the log has the message " + w}
 		}},
 		"names": {"the failure names %s", "the failure does not name %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.messageContains(w)), "the failure names " + w}
@@ -92,9 +92,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{yes, "one GPU trains"}
 		}},
-		"own_dtype": {"a program that loads in a type of its own setting", "a program that loads as from_pretrained says", func(ctx *Context, _ string) verdict {
+		"own_dtype": {"a program that sets its own weight type", "a program that loads as from_pretrained says", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run).ID
-			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its weights have the type of its own setting, 16 bits unless set otherwise"}
+			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its own setting decides the weights' type, 16 bits by default"}
 		}},
 		"own_optimizer": {"a program that makes the optimizer itself", "a script that makes the optimizer itself", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run)
@@ -120,15 +120,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
 		"fragmented":       {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},
 		"others":           {"other processes on the card", "no other process on the card", others},
-		"co_tenant":        {"an engine or another process shares the card", "nobody else on the card", coTenant},
-		"shares_card":      {"trainer and engine share the card", "trainer and engine have cards of their own", sharesCard},
+		"co_tenant":        {"an engine or another process shares the card", "no other process on the card", coTenant},
+		"shares_card":      {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
 		"stray":            {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
 		"oversized":        {"a request larger than the card", "a request that the card could hold", oversized},
 		"logits":           {"the request is that of the logits", "a request other than that of the logits", logits},
 		"full_scores":      {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
 		"limit_below_card": {"a limit below the card's size is set for the process", "no limit below the card's size", limitBelowCard},
 		"moe":              {"a model with experts", "a model without experts", experts},
-		"batch_unknown":    {"it failed in a training step of a batch whose size is not told", "the batch size is told", batchUnknown},
+		"batch_unknown":    {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},
 		"pairs":            {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
 		"recomputes":       {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
 		"whole_gathered":   {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},

@@ -38,7 +38,7 @@ var foreign = []string{"ggml.", "ollama.", "paddle.", "xla.", "tf.", "tensorrt."
 func otherAllocator(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
 	if p.NoTorch {
-		return verdict{yes, p.Name + " has an allocator of its own"}
+		return verdict{yes, p.Name + " has its own allocator"}
 	}
 	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
 	if said && !classifier.IsTorch(ctx.run.Framework) {
@@ -130,7 +130,7 @@ func stray(ctx *Context, _ string) verdict {
 // sharesCard says that trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
 // asynchronous ones, the others when their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
-	const together, apart = "trainer and engine share the card in this run", "trainer and engine have GPUs of their own"
+	const together, apart = "trainer and engine share the card in this run", "trainer and engine have their own GPUs"
 	if ctx.run.Application == "prime_rl" {
 		return verdict{no, apart}
 	}

@@ -20,9 +20,9 @@ func sleepAllocator(ctx *Context, _ string) verdict {
 		case t == no:
 			return verdict{no, f.key + " is off"}
 		case ctx.run.Engine == "sglang" && !inEngine:
-			return verdict{no, "SGLang runs in processes of its own"}
+			return verdict{no, "SGLang runs in its own processes"}
 		case known && in && !inEngine:
-			return verdict{no, "since verl 0.7 the engine runs in processes of its own"}
+			return verdict{no, "since verl 0.7 the engine runs in its own processes"}
 		case ctx.run.Engine == "vllm" && t == unknown:
 			return verdict{}
 		case ctx.run.Engine == "vllm":
@@ -125,7 +125,7 @@ func profileRun(ctx *Context, _ string) verdict {
 		return verdict{}
 	}
 	if ctx.is("before_cache") && ctx.stackContains(engineDepth, profiling...) {
-		return verdict{yes, "it failed in the run that measures the engine's activations: its size is what the engine is told to plan for"}
+		return verdict{yes, "it failed in the run that measures the engine's activations: its size is what the engine is set to plan for"}
 	}
 	return verdict{no, "it did not fail in the engine's profiling run"}
 }

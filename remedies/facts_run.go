@@ -113,7 +113,7 @@ func batchUnknown(ctx *Context, _ string) verdict {
 	}
 	for _, k := range []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_batch", "local_batch_size", "batch_size"} {
 		if isSet(ctx, k).truth == yes {
-			return verdict{no, "the batch size is told"}
+			return verdict{no, "the batch size is known"}
 		}
 	}
 	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}

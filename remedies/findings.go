@@ -126,7 +126,7 @@ func shareRange(ctx *Context, items []assessment) string {
 			if b.low <= 0 || b.high >= 1 || b.empty() {
 				return ""
 			}
-			return fmt.Sprintf("%s works from %s (%s) to %s (%s); it is %s.", c.Key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow, fraction(f))
+			return fmt.Sprintf("Safe range for %s: %s (%s) to %s (%s); now %s.", c.Key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow, fraction(f))
 		}
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 
 // sign is a fact that a message tells, or functions of the failing stack.
 type sign struct {
-	patterns []string // by which the message is recognised
+	patterns []string // by which the message is recognized
 	read     fieldValue
 	texts    []string // parts of messages by many programs, in lower case
 	frames   []string // parts of functions, in lower case
@@ -29,7 +29,7 @@ func (f fieldValue) seen(ctx *Context) bool {
 }
 
 func (s sign) seen(ctx *Context) bool {
-	return slices.ContainsFunc(s.patterns, ctx.recognised) || s.read.seen(ctx) || ctx.messageContains(s.texts...) || ctx.stackContains(s.near, s.frames...)
+	return slices.ContainsFunc(s.patterns, ctx.recognized) || s.read.seen(ctx) || ctx.messageContains(s.texts...) || ctx.stackContains(s.near, s.frames...)
 }
 
 func (s sign) ask(ctx *Context, _ string) verdict {

@@ -368,7 +368,7 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 		ruleOut(items, attacks["fragmentation"], why)
 	}
 	if n := ctx.root.Requested; ctx.resource == "host" && n != nil && *n >= cause.LargeRequest {
-		ruleOut(items, []string{"workers", "malloc"}, "one allocation alone asks for "+classifier.GiB(*n))
+		ruleOut(items, []string{"workers", "malloc"}, "the request is a single allocation of "+classifier.GiB(*n))
 	}
 	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" {
 		ruleOut(items, v.levers, v.why)

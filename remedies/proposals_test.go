@@ -140,7 +140,7 @@ func TestNoLimitIsRaisedForMemoryThatGrows(t *testing.T) {
 		if grows {
 			r.Growth = []classifier.Trend{{Name: "reading.host", Count: 12, Rises: 11, First: 200 << 30, Last: 900 << 30}}
 		}
-		in := recognised("ray.low_memory", with(killed("rollout", "the node was running low on memory"), func(r *classifier.Root) { r.Limit = gibs(1000) }))
+		in := recognized("ray.low_memory", with(killed("rollout", "the node was running low on memory"), func(r *classifier.Root) { r.Limit = gibs(1000) }))
 		request := pick(t, For(r, in), "ray-memory.request")
 		assert.Equal(t, grows, request.Applies != nil && !*request.Applies)
 	}

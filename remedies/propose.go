@@ -385,9 +385,9 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		if share := readField(ctx, "fraction", "sglang.weights_leave_nothing", "sglang.not_enough_memory"); share != "" {
 			return share, message
 		}
-	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognised("tgi.max_total"):
+	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognized("tgi.max_total"):
 		return readField(ctx, "tokens", "tgi.max_total"), message
-	case last == "batch_size" && ctx.recognised("tf.tensor"):
+	case last == "batch_size" && ctx.recognized("tf.tensor"):
 		if n, ok := batchOfShape(ctx.text); ok {
 			return itoa(n), "the first size of the tensor"
 		}

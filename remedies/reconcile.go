@@ -18,7 +18,7 @@ func Reconcile(lists []Checklist) {
 					continue
 				}
 				lists[j].drop(n, fmt.Sprintf("the run failed without it before: incident %d", i+1))
-				before[k].Needs = append([]string{fmt.Sprintf("A later attempt ran with this and failed, too: see incident %d.", j+1)}, before[k].Needs...)
+				before[k].Needs = append([]string{fmt.Sprintf("A later attempt ran with this and also failed: see incident %d.", j+1)}, before[k].Needs...)
 			}
 		}
 	}

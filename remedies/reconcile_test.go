@@ -41,7 +41,7 @@ func TestAnAttemptIsNotSentBackToTheFirstFailure(t *testing.T) {
 			assert.Empty(t, second.Patch, "it was made of what is no answer")
 			assert.False(t, *second.Remedies[0].Applies)
 			assert.Nil(t, second.Remedies[1].Applies)
-			assert.Equal(t, []string{"A later attempt ran with this and failed, too: see incident 2."}, lists[0].Proposals[0].Needs)
+			assert.Equal(t, []string{"A later attempt ran with this and also failed: see incident 2."}, lists[0].Proposals[0].Needs)
 		})
 	}
 }

@@ -128,7 +128,7 @@ func shareDown(q *paramQuery) proposedValue {
 		base, _ := shareBase(q)
 		freed := int64(math.Round((f - to) * float64(base)))
 		out.freed = &freed
-		out.how += fmt.Sprintf(": gives back %s of %s", classifier.GiB(freed), classifier.GiB(*t))
+		out.how += fmt.Sprintf(": frees %s of %s", classifier.GiB(freed), classifier.GiB(*t))
 	}
 	return out
 }
@@ -276,7 +276,7 @@ func hostRatio(q *paramQuery) proposedValue {
 		return proposedValue{}
 	}
 	part, how := 0.5, "half of it: the log does not show how much was missing"
-	if r := q.root; q.recognised("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested {
+	if r := q.root; q.recognized("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested {
 		part = 0.9 * float64(*r.Free) / float64(*r.Requested)
 		how = fmt.Sprintf("%s x %s free / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
 	}
@@ -298,7 +298,7 @@ func perSlot(ctx *Context, context string) string {
 func layersThatFit(q *paramQuery, n int64) proposedValue {
 	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	layers, ok := q.layers(n)
-	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognised("ggml.load") && !q.recognised("ggml.malloc") || q.root.Fields["method"] != "" {
+	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognized("ggml.load") && !q.recognized("ggml.malloc") || q.root.Fields["method"] != "" {
 		return proposedValue{}
 	}
 	free, of, ok := q.freeForLayers()

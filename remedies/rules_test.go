@@ -30,8 +30,8 @@ func gpuOOM(phase string) *classifier.Incident {
 
 func gibs(n float64) *int64 { b := int64(n * gib); return &b }
 
-// recognised names the pattern that recognises the message of an incident.
-func recognised(pattern string, in *classifier.Incident) *classifier.Incident {
+// recognized names the pattern that recognizes the message of an incident.
+func recognized(pattern string, in *classifier.Incident) *classifier.Incident {
 	in.Root.Pattern = pattern
 	return in
 }
@@ -184,13 +184,13 @@ func TestNextValues(t *testing.T) {
 		{"prime-rl's head is whole while its pieces are disabled", run("prime_rl", "fused_lm_head_token_chunk_size", "disabled"), gpuOOM("forward"), "prime-rl.head-chunks", "fused_lm_head_token_chunk_size", "1024"},
 		{"a set is proposed without a known value", run("verl"), gpuOOM("backward"), "verl.gradient-checkpointing", "actor_rollout_ref.model.enable_gradient_checkpointing", "True"},
 		{
-			"Ray's store holds four objects like the one that failed", run("verl"), recognised("ray.object_store_full", with(killed("rollout", "in object store because it is full"), func(r *classifier.Root) { r.Requested = gibs(2) })),
+			"Ray's store holds four objects like the one that failed", run("verl"), recognized("ray.object_store_full", with(killed("rollout", "in object store because it is full"), func(r *classifier.Root) { r.Requested = gibs(2) })),
 			"ray-memory.store-size", "--object-store-memory", "8589934592",
 		},
-		{"Kubernetes counts in powers of two", run("verl"), recognised("kubernetes.oom_killed", with(killed("training", "OOMKilled"), func(r *classifier.Root) { r.Limit = gibs(64) })), "kubernetes.limit", "resources.limits.memory", "96Gi"},
-		{"PBS wants a b", run("torch"), recognised("pbs.mem", with(killed("training", "job killed: mem exceeded limit"), func(r *classifier.Root) { r.Limit = gibs(64) })), "pbs.mem", "mem", "96gb"},
+		{"Kubernetes counts in powers of two", run("verl"), recognized("kubernetes.oom_killed", with(killed("training", "OOMKilled"), func(r *classifier.Root) { r.Limit = gibs(64) })), "kubernetes.limit", "resources.limits.memory", "96Gi"},
+		{"PBS wants a b", run("torch"), recognized("pbs.mem", with(killed("training", "job killed: mem exceeded limit"), func(r *classifier.Root) { r.Limit = gibs(64) })), "pbs.mem", "mem", "96gb"},
 		{
-			"Ray's store is doubled", run("verl", "object_store_memory", "10737418240"), recognised("ray.object_store_full", killed("rollout", "in object store because it is full")),
+			"Ray's store is doubled", run("verl", "object_store_memory", "10737418240"), recognized("ray.object_store_full", killed("rollout", "in object store because it is full")),
 			"ray-memory.store-size", "--object-store-memory", "21474836480",
 		},
 		{"one sample, whatever it is now", run("verl"), gpuOOM("backward"), "verl.actor.micro-batch-size", micro, "1"},

@@ -70,7 +70,7 @@ func TestASmallerMicroBatchGivesActivationsBack(t *testing.T) {
 	in.Root.Message = "CUDA out of memory. Tried to allocate 4.79 GiB."
 	got = pick(t, For(as(run("trl", "per_device_train_batch_size", "2", "max_length", "4096", "gradient_checkpointing", "False"), "fsdp", "", "Qwen/Qwen2.5-7B"), in), "trl.batch-size")
 	require.NotNil(t, got.Enough, "a request of 2.395 GiB fits into 2.40 GiB, give or take its last digit")
-	assert.Contains(t, got.EnoughWhy, "activations give back at least")
+	assert.Contains(t, got.EnoughWhy, "activations free at least")
 }
 
 func TestTheFirstStepOfAdamIsExplained(t *testing.T) {
@@ -179,7 +179,7 @@ func TestTheBandOfAServingEngine(t *testing.T) {
 	usage.Gauges = append(usage.Gauges, reading("vllm.kv_available", map[string]float64{"available": 19.2}))
 	in := late(&classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: "rollout", Root: classifier.Root{Message: "CUDA out of memory", Process: "EngineCore_DP0"}})
 	told := strings.Join(For(usage, in).Findings, "\n")
-	assert.Contains(t, told, "works from 0.69 (0.92 x 80.00 GiB less the 19.20 GiB of cache (a.log:5)) to 0.93 (79.00 GiB that was free at the start less 4.00 GiB of CUDA graphs")
+	assert.Contains(t, told, "Safe range for --gpu-memory-utilization: 0.69 (0.92 x 80.00 GiB less the 19.20 GiB of cache (a.log:5)) to 0.93 (79.00 GiB that was free at the start less 4.00 GiB of CUDA graphs")
 	assert.Contains(t, told, "weights and what lies outside of PyTorch 52.00 GiB, activation peak 2.40 GiB, CUDA graphs 4.00 GiB")
 
 	named := run("vllm", "gpu_memory_utilization", "0.5")

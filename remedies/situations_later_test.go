@@ -98,11 +98,11 @@ func laterSituations() []situation {
 		},
 		{
 			thread: hub + "Alex8791-cyber/cognithor/pull/318", run: vllm("gpu_memory_utilization", "0.95"),
-			in:    with(recognised("vllm.free_memory", cache("Free memory on device (30.12/31.84 GiB) on startup is less than desired GPU memory utilization (0.95, 30.25 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(30.12), gibs(31.84), gibs(30.25) }),
+			in:    with(recognized("vllm.free_memory", cache("Free memory on device (30.12/31.84 GiB) on startup is less than desired GPU memory utilization (0.95, 30.25 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(30.12), gibs(31.84), gibs(30.25) }),
 			right: down, wrong: append([]string{"max_model_len down"}, up...),
 		},
 		{
-			thread: hub + "vllm-project/llm-compressor/pull/2319", run: vllm(), in: with(recognised("vllm.free_memory", cache("Free memory on device (61.2/79.11 GiB) on startup is less than desired GPU memory utilization (0.9, 71.20 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(61.2), gibs(79.11), gibs(71.2) }),
+			thread: hub + "vllm-project/llm-compressor/pull/2319", run: vllm(), in: with(recognized("vllm.free_memory", cache("Free memory on device (61.2/79.11 GiB) on startup is less than desired GPU memory utilization (0.9, 71.20 GiB)")), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(61.2), gibs(79.11), gibs(71.2) }),
 			right: []string{"gpu_memory_utilization = 0.75"}, wrong: up,
 		},
 		{
@@ -290,7 +290,7 @@ func laterSituations() []situation {
 		},
 		{thread: hub + "nathanweeks/exonerate/issues/31", run: run("unknown", "--mem", "4g"), in: killed("unknown", oomKill), right: []string{"mem = 8G"}, wrong: []string{"mem down"}},
 		{
-			thread: hub + "jchengai/planTF/issues/28", run: run("unknown"), in: recognised("ray.raylet_sum", killed("unknown", "12 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons")), right: []string{"ray-memory.concurrency"}, wrong: down,
+			thread: hub + "jchengai/planTF/issues/28", run: run("unknown"), in: recognized("ray.raylet_sum", killed("unknown", "12 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons")), right: []string{"ray-memory.concurrency"}, wrong: down,
 		},
 		{
 			thread: hub + "defilantech/LLMKube/pull/40", run: func() *classifier.Run { r := run("unknown"); r.Launcher = "k8s"; return r }(), in: killed("unknown", "Reason: OOMKilled"), right: []string{"kubernetes.limit"}, wrong: []string{"mem down"},

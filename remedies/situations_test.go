@@ -201,7 +201,7 @@ func situations() []situation {
 		},
 		{
 			thread: hub + "verl-project/verl/issues/2950",
-			run:    verl(actor+"fsdp_config.param_offload", "True", actor+"fsdp_config.optimizer_offload", "True"), in: recognised("ray.low_memory", killed("rollout", rayLow)),
+			run:    verl(actor+"fsdp_config.param_offload", "True", actor+"fsdp_config.optimizer_offload", "True"), in: recognized("ray.low_memory", killed("rollout", rayLow)),
 			right: []string{"ray-memory.request", "param_offload = False"}, wrong: []string{"gpu_memory_utilization down", "ppo_micro_batch_size_per_gpu down", "param_offload = True"},
 		},
 		{
@@ -223,7 +223,7 @@ func situations() []situation {
 		{
 			thread: hub + "hiyouga/EasyR1/issues/260",
 			run:    as(run("verl", "worker.actor.offload.offload_params", "true", "worker.actor.offload.offload_optimizer", "true", "worker.ref.offload.offload_params", "false"), "fsdp", "vllm", ""),
-			in:     recognised("ray.low_memory", killed("training", rayLow)), right: []string{"offload_params = False"}, wrong: []string{"gpu_memory_utilization down", "offload_params = True"},
+			in:     recognized("ray.low_memory", killed("training", rayLow)), right: []string{"offload_params = False"}, wrong: []string{"gpu_memory_utilization down", "offload_params = True"},
 		},
 		// TRL
 		{
@@ -254,7 +254,7 @@ func situations() []situation {
 			in:     gpu("logprob", 0, 0, 0, nil), right: []string{"micro_rollout_batch_size down"}, wrong: []string{"micro_train_batch_size down", "micro_rollout_batch_size up"},
 		},
 		{
-			thread: hub + "OpenRLHF/OpenRLHF/issues/171", run: as(run("openrlhf"), "deepspeed", "", ""), in: recognised("ray.low_memory", killed("init", rayLow)),
+			thread: hub + "OpenRLHF/OpenRLHF/issues/171", run: as(run("openrlhf"), "deepspeed", "", ""), in: recognized("ray.low_memory", killed("init", rayLow)),
 			right: []string{"ray-memory.request"}, wrong: []string{"micro_train_batch_size down", "gpu_memory_utilization down"},
 		},
 		// slime
@@ -299,12 +299,12 @@ func situations() []situation {
 		// vLLM, the card at the start
 		{
 			thread: hub + "pytorch/pytorch/issues/175666", run: vllm("gpu_memory_utilization", "0.9"),
-			in:    with(recognised("vllm.free_memory", cache(desired)), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(19.77), gibs(22.05), gibs(19.84) }),
+			in:    with(recognized("vllm.free_memory", cache(desired)), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(19.77), gibs(22.05), gibs(19.84) }),
 			right: []string{"gpu_memory_utilization = 0.85"}, wrong: grow,
 		},
 		{
 			thread: hub + "vllm-project/vllm/issues/50135", run: vllm("gpu_memory_utilization", "0.7"),
-			in:    with(recognised("vllm.free_memory", cache(desired)), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(.22), gibs(30.3), gibs(21.21) }),
+			in:    with(recognized("vllm.free_memory", cache(desired)), func(r *classifier.Root) { r.Free, r.Total, r.Requested = gibs(.22), gibs(30.3), gibs(21.21) }),
 			right: []string{"vllm.free-the-card"}, wrong: grow,
 		},
 		// vLLM, graphs and sampling

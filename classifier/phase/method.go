@@ -86,7 +86,7 @@ var methods = sync.OnceValue(func() []method {
 	}
 })
 
-// dataTask recognises tasks that only prepare data, Ray Data's operators among them.
+// dataTask recognizes tasks that only prepare data, Ray Data's operators among them.
 var dataTask = lazyre.New(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
 	`|^mapworker|tokeni[sz]e|preprocess|read_parquet|load_data|_dataset`)
 

@@ -155,7 +155,7 @@ func resumed(in *Input) string {
 		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
 		return ""
 	}
-	return fmt.Sprintf("%s is %s: the run goes on from a checkpoint, whose tensors may still lie on the card", key, v)
+	return fmt.Sprintf("%s is %s: the run goes on from a checkpoint, whose tensors may still be on the card", key, v)
 }
 
 // roundingError is how far figures printed with two decimals of a GiB may be off.
@@ -204,7 +204,7 @@ func otherRanksCard(in *Input) string {
 	if in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("rank %d failed on card %d, where %d other processes hold memory, too", *in.Rank, *in.Device, len(others))
+	return fmt.Sprintf("rank %d failed on card %d, where %d other processes also hold memory", *in.Rank, *in.Device, len(others))
 }
 
 // least is what a neighbour's CUDA contexts take at most.

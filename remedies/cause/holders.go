@@ -68,7 +68,7 @@ func copies(in *Input) string {
 	if n < 2 || all < *in.HostLimit*6/10 || all > *in.HostLimit*21/20 {
 		return ""
 	}
-	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has a copy of its own", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
+	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
 }
 
 // inMemoryKeys are settings that keep a data set in host memory.

@@ -186,7 +186,7 @@ func (e *estimate) computation() {
 	e.add(shown.id, PoolAllocated, shown.work, "%s", shown.how)
 	e.add("gathered_units", PoolAllocated, shown.units, "%s", gathered)
 	if e.QuantizedBytes.Known { // measured up to 20 % above the sum (litgpt's resource tables)
-		e.add("quantisation", PoolAllocated, span{0, 0, 0.2 * e.allocated()}, "what quantised matrices take besides, up to 20 %%")
+		e.add("quantisation", PoolAllocated, span{0, 0, 0.2 * e.allocated()}, "what quantized matrices take besides, up to 20 %%")
 	}
 	e.idle(other.work.mid+max(other.units.mid-shown.units.mid, 0), other.id)
 }

@@ -123,7 +123,7 @@ func (e *estimate) engineRest(weights float64) {
 func (e *estimate) vllmCache(weights float64, act span) {
 	v := e.EngineVersion
 	used := act.plus(gibs(0.5, 1.2, 2)) // context, NCCL, modules
-	if !before(v, 0, 11) {              // the snapshot is taken after NCCL's initialisation
+	if !before(v, 0, 11) {              // the snapshot is taken after NCCL's initialization
 		used = act.plus(gibs(0.3, 0.6, 1))
 	}
 	if !before(v, 0, 20) {

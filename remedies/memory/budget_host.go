@@ -109,7 +109,7 @@ func (e *estimate) hostSave(g float64) {
 	if e.CheckpointOptim.Or(true) {
 		each += no * r.optimizer.mid
 	}
-	e.add("host_checkpoint", PoolHost, span{each * g, each * g, 2 * each * g}, "%s of shards x %s ranks, and a copy while they are serialised", GiB(int64(each)), count(g))
+	e.add("host_checkpoint", PoolHost, span{each * g, each * g, 2 * each * g}, "%s of shards x %s ranks, and a copy while they are serialized", GiB(int64(each)), count(g))
 }
 
 // hostData are batches, loaders and Ray's store, which is in /dev/shm and counts as shared memory of the job.

@@ -224,7 +224,7 @@ func (e *estimate) adapterStates(h holding, r bytesEach) {
 	}
 	e.add("adapters", PoolAllocated, each.times(float64(e.Adapters.Value)), "%s adapter parameters x %s bytes of all states", Thousands(e.Adapters.Value), factor(each.mid))
 	if e.QuantizedBytes.Known && h.matrix > 0 && e.phase != PhaseInit {
-		e.add("dequantised", PoolAllocated, exactly(2*h.matrix), "the largest matrix, %s elements x 2 bytes, dequantised at work", count(h.matrix))
+		e.add("dequantised", PoolAllocated, exactly(2*h.matrix), "the largest matrix, %s elements x 2 bytes, dequantized at work", count(h.matrix))
 	}
 }
 

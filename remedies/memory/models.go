@@ -20,7 +20,7 @@ type Model struct {
 	// What the published sizes of a plain decoder leave open. Zero and false hold for Llama and its relatives.
 	Ungated   bool  // the feed-forward part has two matrices, not three: GPT-2, squared ReLU
 	Biases    bool  // every matrix of a layer has a bias, and norms do
-	QKNorm    bool  // queries and keys are normalised head by head
+	QKNorm    bool  // queries and keys are normalized head by head
 	Positions int64 // learned positions
 
 	// Mixtures of experts. No experts in a model that is not Apart means that it is dense.
@@ -36,7 +36,7 @@ type Model struct {
 }
 
 // models are the sizes of well-known open models, as the config.json of their repository on huggingface.co states them;
-// the publisher's organisation is in the comments. Parameters are the element counts of their safetensors. The tests
+// the publisher's organization is in the comments. Parameters are the element counts of their safetensors. The tests
 // add the parts of every plain model up.
 var models = []Model{
 	// Qwen. The sizes of 2.5 hold for its variants Coder and Math, too.

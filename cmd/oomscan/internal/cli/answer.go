@@ -313,7 +313,7 @@ func (j *scan) tellJobs(found []jobs.Job) {
 	}
 	complain(j.streams.Err, problem{
 		where: strings.Join(names, ", "), what: fmt.Sprintf("the logs look like %d jobs and are read as one, because each was given by its name", len(found)),
-		hint: "give the folder to tell them apart, or --each to make every input a job",
+		hint: "give the folder to separate them, or --each to make every input a job",
 	})
 }
 

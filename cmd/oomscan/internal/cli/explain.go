@@ -41,9 +41,9 @@ func explainCmd(s Streams) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:   "explain [KIND | PHASE | CAUSE]",
-		Short: "Say what a word of a report means, how it is recognised, and what helps",
+		Short: "Say what a word of a report means, how it is recognized, and what helps",
 		Long: `explain says in half a page what a kind of failure, a phase or a cause is, how oomscan
-recognises it, and what helps. Without a word it lists them all.`,
+recognizes it, and what helps. Without a word it lists them all.`,
 		Example: `  oomscan explain oom_kill
   oomscan explain logits`,
 		Args:      atMostOne("word"),

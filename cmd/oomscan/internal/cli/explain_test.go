@@ -22,7 +22,7 @@ func TestEveryKindPhaseAndCauseIsExplainedInHalfAPage(t *testing.T) {
 			assert.Regexp(t, `^\w+: [^\n]+[^.\n]\n\n`, e.text)
 			assert.Contains(t, e.text, "\nWhat helps: ")
 			if e.word != phase.Unknown {
-				assert.Contains(t, e.text, "\nRecognised by: ")
+				assert.Contains(t, e.text, "\nRecognized by: ")
 			}
 			for line := range strings.Lines(e.text) {
 				assert.LessOrEqual(t, len(line), 81, line)

@@ -90,7 +90,7 @@ func mcpServer(s Streams) *mcp.Server {
 	addTool(server, s, "guide", "A framework's out-of-memory checklist.", func(in guideTool) []string {
 		return commandLine([]string{"guide"}, []string{in.Guide}, "phase", in.Phase)
 	})
-	addTool(server, s, "explain", "What a kind of failure, a phase or a cause in an answer means, how it is recognised and what helps.", func(in explainTool) []string {
+	addTool(server, s, "explain", "What a kind of failure, a phase or a cause in an answer means, how it is recognized and what helps.", func(in explainTool) []string {
 		return commandLine([]string{"explain"}, []string{in.Word})
 	})
 	return server

@@ -21,7 +21,7 @@ func mergeCmd(s Streams, status *int) *cobra.Command {
 		Use:   "merge [flags] FILE ...",
 		Short: "Make the report of logs that were scanned elsewhere, from what oomscan --format obs wrote",
 		Long: `Make the report of logs that were scanned elsewhere: on other nodes, by the tasks
-of a job array, by many processes. Each scan writes what its logs tell with
+of a job array, by many processes. Each scan writes what its logs say with
 oomscan --format obs; the report made of those files is the one that a single
 scan of all logs would give.
 

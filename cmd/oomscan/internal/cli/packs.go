@@ -61,7 +61,7 @@ func checkCmd(s Streams) *cobra.Command {
 		Use:   "check PACK ...",
 		Short: "Say what is wrong with packs of patterns and guides of your own",
 		Long: `check reads packs as --rules does, and lists every fault with its file and line: broken
-YAML, a sample that is not recognised or with other fields, a line that must not match and
+YAML, a sample that is not recognized or with other fields, a line that must not match and
 does, a literal that no sample holds, a name that is taken, an expression that does not
 compile or has no bounds. See oomscan help rules for how to write one.
 

@@ -168,12 +168,12 @@ func (o *options) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output;\na folder (DIR/) gets a report for each job")
 	f.BoolVar(&o.full, "full", false, "show everything: reasons, figures, traceback, log lines")
 	f.BoolVar(&o.noPager, "no-pager", false, "do not show a long report through $PAGER")
-	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|")+"\n(auto honours NO_COLOR)")
+	f.StringVar(&o.color, "color", "auto", "color: "+strings.Join(colors, "|")+"\n(auto honors NO_COLOR)")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
 	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML), when the\nlog does not print it")
 	packFlag(f, o)
 	f.IntVar(&o.jobs, "jobs", min(runtime.GOMAXPROCS(0), maxJobs), "processors to search with; they change the time only")
-	f.BoolVar(&o.each, "each", false, "every input is a job of its own")
+	f.BoolVar(&o.each, "each", false, "every input is its own job")
 	f.BoolVar(&o.oneJob, "one-job", false, "all inputs are one job")
 	f.StringVar(&o.job, "job", "", "of several jobs, report on the one with this `NAME`,\nor whose name ends so")
 	f.BoolVar(&o.all, "all", false, "list every job with incidents")
@@ -185,7 +185,7 @@ func (o *options) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("job", "one-job")
 	limitFlags(f, o)
 	f.BoolVar(&o.redact, "redact", false, "replace hosts, e-mail addresses and the folders of paths,\nin a report that goes to others")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report; the exit status tells")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report, only set the exit status")
 	for name, words := range map[string][]string{
 		"format": names, "color": colors, "framework": frameworks, "sort": report.Sorts(), "kind": kindNames,
 	} {
@@ -244,7 +244,7 @@ func (o *options) check(s Streams) error {
 		return problem{where: "--jobs", what: fmt.Sprintf("%d is not a number of processors", o.jobs), hint: "1 or more"}
 	}
 	if o.redact && (o.follow || o.format == "obs") {
-		return problem{where: "--redact", what: "is for a finished report", hint: "leave out --follow and --format obs; merge has --redact, too"}
+		return problem{where: "--redact", what: "is for a finished report", hint: "leave out --follow and --format obs; merge also has --redact"}
 	}
 	if err := o.checkObs(); err != nil {
 		return err

@@ -22,13 +22,13 @@ type rulesOptions struct{ options }
 // fewRules is how many rules are shown in full without being asked.
 const fewRules = 3
 
-// rulesCmd shows what is recognised.
+// rulesCmd shows what is recognized.
 func rulesCmd(s Streams) *cobra.Command {
 	var o rulesOptions
 	cmd := &cobra.Command{
 		Use:   "rules [WORD ...]",
-		Short: "List the messages that are recognised, or show some in full",
-		Long: `rules lists the messages that oomscan recognises: the name of the rule, what the message
+		Short: "List the messages that are recognized, or show some in full",
+		Long: `rules lists the messages that oomscan recognizes: the name of the rule, what the message
 means, and the program that prints it. With words it lists the rules whose name, meaning or
 program contains one of them. Up to three rules are shown in full: the pattern, and lines that
 it matches.
@@ -144,7 +144,7 @@ func (o *rulesOptions) noRule(words []string) error {
 	return p
 }
 
-// meaning says in a few words what a message means that a rule recognises.
+// meaning says in a few words what a message means that a rule recognizes.
 func meaning(p *pattern.Pattern) string {
 	switch {
 	case p.Veto:

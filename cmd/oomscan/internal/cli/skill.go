@@ -16,7 +16,7 @@ var skill string
 func skillCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "skill",
-		Short:   "Print a SKILL.md that tells a coding agent how to use oomscan",
+		Short:   "Print a SKILL.md that shows a coding agent how to use oomscan",
 		Example: "  oomscan skill > skills/oomscan/SKILL.md",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

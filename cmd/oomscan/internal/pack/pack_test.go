@@ -171,7 +171,7 @@ func TestFaultsOfSeveralFiles(t *testing.T) {
 	require.NoError(t, err)
 	broken := bytes.Replace(guide, []byte("direction: set"), []byte("direction: sideways"), 1)
 	own := strings.NewReplacer("acme.pool", "acme.pool_exhausted", "program: acme", "program: acme_rl").Replace(sound)
-	misspelt := bytes.Replace(guide, []byte("pattern:acme.pool_exhausted"), []byte("pattern:acme.pool_exhaustd"), 1)
+	misspelled := bytes.Replace(guide, []byte("pattern:acme.pool_exhausted"), []byte("pattern:acme.pool_exhaustd"), 1)
 	forbids := bytes.Replace(guide, []byte(`"pattern:acme.pool_exhausted"`), []byte(`"pattern:acme.pool_exhausted", "not pattern:acme.gone"`), 1)
 	assert.Empty(t, faults(t, map[string]string{"a.yaml": own, "acme-rl.yaml": string(guide)}), "it asks for a message of the pack, and may ask for oomscan's own")
 	for name, c := range map[string]struct {
@@ -181,7 +181,7 @@ func TestFaultsOfSeveralFiles(t *testing.T) {
 		"a name is there twice":                               {map[string]string{"a.yaml": sound, "b.yaml": sound}, "b.yaml:2: acme.pool: "},
 		"a guide of a program that is unknown":                {map[string]string{"a.yaml": sound, "acme-rl.yaml": string(guide)}, "acme-rl.yaml: framework \"acme_rl\": oomscan knows none"},
 		"a guide with an unknown word":                        {map[string]string{"acme-rl.yaml": string(broken)}, "acme-rl.yaml:17: item acme-rl.pool: "},
-		"a guide that asks for a message that no pattern has": {map[string]string{"a.yaml": own, "acme-rl.yaml": string(misspelt)}, "acme-rl.yaml:21: there is no pattern \"acme.pool_exhaustd\"\n"},
+		"a guide that asks for a message that no pattern has": {map[string]string{"a.yaml": own, "acme-rl.yaml": string(misspelled)}, "acme-rl.yaml:21: there is no pattern \"acme.pool_exhaustd\"\n"},
 		"a guide that forbids one":                            {map[string]string{"a.yaml": own, "acme-rl.yaml": string(forbids)}, "acme-rl.yaml:21: there is no pattern \"acme.gone\"\n"},
 		"a guide in a file of another name":                   {map[string]string{"acme.yaml": string(guide)}, "acme.yaml:3: the guide's id is"},
 		"a guide that oomscan has":                            {map[string]string{"verl.yaml": strings.NewReplacer("id: acme-rl", "id: verl", "acme-rl.pool", "verl.pool", "acme-rl.batch", "verl.batch").Replace(string(guide))}, "verl.yaml:1: oomscan itself has a guide"},

@@ -108,20 +108,20 @@ func audit(t testing.TB, page string, width int, scheme string) string {
 	return html.UnescapeString(found[1])
 }
 
-// TestColoursHaveContrast computes the contrast of the page's colours as WCAG 2 does: 4.5 to 1 for text (AA), 3 to 1 for drawings.
+// TestColoursHaveContrast computes the contrast of the page's colors as WCAG 2 does: 4.5 to 1 for text (AA), 3 to 1 for drawings.
 func TestColoursHaveContrast(t *testing.T) {
 	t.Parallel()
 	css := regexp.MustCompile(`(?s):root\{(.*?)\}`).FindAllStringSubmatch(pageTemplate, -1)
 	require.Len(t, css, 2, "light and dark")
 	for i, mode := range []string{"light", "dark"} {
-		colours := map[string]string{"light text": "#fff", "dark text": "#141416"}
+		colors := map[string]string{"light text": "#fff", "dark text": "#141416"}
 		for _, m := range regexp.MustCompile(`--(\w+):(#[0-9a-f]{3,6})`).FindAllStringSubmatch(css[i][1], -1) {
-			colours[m[1]] = m[2]
+			colors[m[1]] = m[2]
 		}
-		require.Greater(t, len(colours), 20)
+		require.Greater(t, len(colors), 20)
 		atLeast := func(least float64, fore string, backs ...string) {
 			for _, back := range backs {
-				assert.GreaterOrEqual(t, contrast(t, colours[fore], colours[back]), least, "%s: %s on %s", mode, fore, back)
+				assert.GreaterOrEqual(t, contrast(t, colors[fore], colors[back]), least, "%s: %s on %s", mode, fore, back)
 			}
 		}
 		atLeast(4.5, "ink", "bg", "card", "okbg", "badbg")
@@ -139,7 +139,7 @@ func TestColoursHaveContrast(t *testing.T) {
 	assert.InDelta(t, 4.54, contrast(t, "#767676", "#ffffff"), 0.01)
 }
 
-// contrast is the ratio of two colours' luminances.
+// contrast is the ratio of two colors' luminances.
 func contrast(t testing.TB, a, b string) float64 {
 	t.Helper()
 	luminance := func(colour string) (sum float64) {

@@ -35,7 +35,7 @@ const (
 	partUnknown
 )
 
-// palette has colours that are readable on dark and on light grounds: no yellow or white letters, no blue ones, and
+// palette has colors that are readable on dark and on light grounds: no yellow or white letters, no blue ones, and
 // faint instead of bright black, which some dark themes make invisible. Black letters are never bold: many terminals
 // draw bold black as grey.
 var palette = sync.OnceValue(func() map[ink][]color.Attribute {
@@ -215,7 +215,7 @@ func (p *page) blank() {
 	}
 }
 
-// badge writes a headline behind a word on a coloured ground.
+// badge writes a headline behind a word on a colored ground.
 func (p *page) badge(ground ink, word string, text ...span) {
 	word = unbroken(" " + word + " ")
 	p.para(block{hang: measure(word) + 1}, append([]span{{ground, word}, {plain, " "}}, text...)...)

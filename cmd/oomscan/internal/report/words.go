@@ -57,7 +57,7 @@ const (
 	wordInUseShort     = "in use"
 	wordShm            = "/dev/shm"
 	wordPageCache      = "page cache"
-	wordKernel         = "not itemised"
+	wordKernel         = "not itemized"
 	wordOthersOrFree   = "others or free"
 	wordOthers         = "others"
 	wordNotGPU         = "This is not GPU memory."
