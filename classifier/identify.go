@@ -15,6 +15,9 @@ import (
 func (j *job) identify(e *event) identity {
 	id := ownIdentity(e)
 	kill := e.Kind == parser.OOMKill
+	if id.PID == e.Header.PID && e.file.isRelay(id.PID) && (j.index.elastic || e.file.hasOther(id.PID)) {
+		id.PID = -1
+	}
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = e.Header.TP
 	}
@@ -48,8 +51,8 @@ func ownIdentity(e *event) identity {
 	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
 	if t := e.Trace; t != nil && t.Origin != nil && t.Origin.PID > 0 {
 		id = identity{Rank: t.Origin.Rank, LocalRank: -1, Device: -1, PID: t.Origin.PID, Host: t.Origin.IP}
-	} else if pid := e.Header.PID; pid > 0 && !kill && !(e.file.isRelay(pid) && e.file.hasOther(pid)) {
-		id.PID = pid
+	} else if e.Header.PID > 0 && !kill {
+		id.PID = e.Header.PID
 	}
 	if id.PID == e.Header.PID && e.repeatsAWorker() {
 		id.PID, id.Host = -1, "" // the header that names the worker is lost

@@ -260,7 +260,7 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 	case from.Mixed:
 		from.Rank, from.Engine = -1, 0
 	case kind == "pid" && f.isRelay(key):
-		from.Rank = -1
+		from.Rank, from.LocalRank, from.Device = -1, -1, -1
 	}
 	from.Mixed, from.Group = false, 0
 	id.fill(&from)

@@ -13,6 +13,9 @@ const severalPIDs = -1
 // noteRelay notes the pid that a system's log has for a program. The log knows which process has the file open, and the ranks that a
 // launcher starts share their launcher's.
 func (f *file) noteRelay(h *envelope.Header) {
+	if h.PID <= 0 {
+		return
+	}
 	for label := range strings.SplitSeq(h.Stream, "|") {
 		words := strings.Fields(label)
 		if len(words) != 3 || label[0] != 'h' {

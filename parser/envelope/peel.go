@@ -259,7 +259,7 @@ func (p *peeler) peekRank(b []byte) {
 // inherit completes the header of a later segment of a line by what the first one said about the writer. Where both
 // carry a label of one kind, the segment's own begins another writer, and so ends what is inherited.
 func inherit(h, outer Header) Header {
-	if h.Clock == "" {
+	if h.Clock == "" || outer.hasDate() && !h.hasDate() {
 		h.Time, h.Clock = outer.Time, outer.Clock
 	}
 	h.Partial = h.Partial || outer.Partial
@@ -282,6 +282,9 @@ func inherit(h, outer Header) Header {
 	h.Stream = strings.Join(labels, labelSep)
 	return h
 }
+
+// hasDate reports whether the time has a year.
+func (h *Header) hasDate() bool { return h.Clock == "iso" || h.Clock == "local" }
 
 // labelled are the numbers that a label of a class says, but for a process id.
 var labelled = map[byte][]slot{
