@@ -62,7 +62,7 @@ func holdsFraction(text []byte) bool {
 // signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
 var signs = [][]byte{
 	[]byte("it ["), []byte("oss"), []byte("cc"), []byte("ppl"), []byte("eward"), []byte("lr"), []byte("eta"), []byte("ETA"),
-	[]byte("t/s"), []byte("s/it"), []byte("s/step"), post,
+	[]byte("t/s"), []byte("s/it"), []byte("s/step"), []byte("rmse"), []byte("auc"), post,
 }
 
 // post begins a request that asks for work, in the access logs of HTTP servers. Others only ask how the server is.

@@ -15,19 +15,25 @@ func TestSignsOfProgress(t *testing.T) {
 	t.Parallel()
 	const failure = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"
 	for line, want := range map[string]string{
-		" 40%|████      | 768/1875 [4:33:55<6:34:49, 21.19s/it]":                       "768",
-		"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}":                     "1380000",
-		"[rank0] epoch 1 step 840/4210 loss=2.0667 lr=8.400e-05":                       "840",
-		"2021-06-02 15:50:59 INFO Iteration: 15/1184, epoch 0, Bif Loss: 0.0056":       "15",
-		"Epoch: [0][  11/5005]\tTime  0.231 ( 0.340)\tLoss 6.9e+00 (7.0e+00)":          "11",
-		"Epoch [1][50/7330]  lr: 2.000e-03, eta: 1:02:03, loss: 1.2034":                "50",
-		"Epoch:[1/1](12/19994), loss:1.871, lr:0.0005":                                 "12",
-		"Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.305400":                              "640",
-		"[01/02 10:00:00 d2.utils.events]:  eta: 1:00:00  iter: 19  total_loss: 4.517": "19",
-		`{"step": 40, "train/loss": 1.25}`:                                             "40",
-		"the loss of the last step is not known":                                       "",
-		"loss scale is now 1024 at step 12":                                            "",
-		"Saved the checkpoint of step 40":                                              "",
+		" 40%|████      | 768/1875 [4:33:55<6:34:49, 21.19s/it]":                                "768",
+		"{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}":                              "1380000",
+		"[rank0] epoch 1 step 840/4210 loss=2.0667 lr=8.400e-05":                                "840",
+		"2021-06-02 15:50:59 INFO Iteration: 15/1184, epoch 0, Bif Loss: 0.0056":                "15",
+		"Epoch: [0][  11/5005]\tTime  0.231 ( 0.340)\tLoss 6.9e+00 (7.0e+00)":                   "11",
+		"Epoch [1][50/7330]  lr: 2.000e-03, eta: 1:02:03, loss: 1.2034":                         "50",
+		"Epoch:[1/1](12/19994), loss:1.871, lr:0.0005":                                          "12",
+		"Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.305400":                                       "640",
+		"[01/02 10:00:00 d2.utils.events]:  eta: 1:00:00  iter: 19  total_loss: 4.517":          "19",
+		`{"step": 40, "train/loss": 1.25}`:                                                      "40",
+		"[120] loss=2.310000, steps_per_sec=1.2":                                                "120",
+		"[7]\ttrain-rmse:1.93000\teval-rmse:0.61":                                               "7",
+		"epoch: 1 step: 12, loss is 1.960000":                                                   "12",
+		"      4/100      12.1G      1.203     640: 100%|███| 500/500 [05:01<00:00,  1.66it/s]": "4",
+		"      4/100      12.1G      1.203     640: 100% ━━━━━ 500/500 1.7it/s 5:01":            "4",
+		"[3] is the number of the rank":                                                         "",
+		"the loss of the last step is not known":                                                "",
+		"loss scale is now 1024 at step 12":                                                     "",
+		"Saved the checkpoint of step 40":                                                       "",
 	} {
 		var counts []string
 		_, err := Read("x.log", strings.NewReader(failure+line+"\n"), func(o parser.Observation) {

@@ -20,7 +20,7 @@ import (
 var stepWords = []string{"step", "iter", "iteration", "batch", "update", "rollout", "epoch"}
 
 // measures are the words before a number that only who works prints.
-var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta"}
+var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta", "rmse", "auc", "logloss"}
 
 // initials begin the measures.
 const initials = "lapre"
@@ -41,6 +41,9 @@ func (c *counter) shows(measured func() bool) bool {
 	return c.bar || c.word != "" && len(c.total) > 0 || (c.word != "" || len(c.total) > 0) && measured()
 }
 
+// full reports whether all steps are counted.
+func (c *counter) full() bool { return len(c.total) > 0 && bytes.Equal(c.n, c.total) }
+
 // countIn is what a message counts. An epoch is only counted where nothing in it is.
 func countIn(body []byte) (best counter, ok bool) {
 	if n, ok := epochIn(body); ok {
@@ -58,7 +61,7 @@ func countIn(body []byte) (best counter, ok bool) {
 			continue
 		}
 		c, size := counterAt(body, i)
-		if c.shows(measured) {
+		if c.shows(measured) && !(c.full() && len(best.total) > 0) { // a bar within an epoch, at its end
 			if c.bar || c.word != "" && c.word != "epoch" {
 				return c, true
 			}
@@ -85,6 +88,9 @@ func counterAt(body []byte, i int) (c counter, size int) {
 	}
 	c = counter{n: body[i : i+n], word: wordBefore(body[:i])}
 	rest := fraction(body[i+n:])
+	if i == 1 && body[0] == '[' && len(rest) > 0 && rest[0] == ']' {
+		c.word = "step" // [120] loss=2.31
+	}
 	if len(rest) < len(body)-i-n {
 		c.word = "" // no step, unless it is one of so many
 	}
@@ -172,9 +178,11 @@ func isMeasured(body []byte) bool {
 	return slices.ContainsFunc(rates, func(rate string) bool { return bytes.Contains(body, []byte(rate)) })
 }
 
-// isValue reports whether a number follows, behind what separates it from its name and at most a word: "loss train: 2.3".
+// isValue reports whether a number follows, behind what separates it from its name and at most a word: "loss train: 2.3",
+// "loss is 2.3".
 func isValue(b []byte) bool {
 	rest := bytes.TrimLeft(b, " :=\"'[")
+	rest = bytes.TrimPrefix(rest, []byte("is "))
 	if word := bytes.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' }); word > 0 && rest[word] == ':' {
 		rest = bytes.TrimLeft(rest[word:], ": ")
 	}
