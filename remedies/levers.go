@@ -105,7 +105,7 @@ var attacks = map[string][]string{
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "more-gpus", "train-tp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "param-offload", "sub-group", "more-gpus", "train-tp", "adapters", "fsdp2"},
-	"activations":            {"no-grad", "eval-batch", "recompute", "prealloc", "cache-offload", "micro-batch", "token-budget", "dynamic-batch", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "attention", "train-tp", "image-size", "length"},
+	"activations":            {"no-grad", "recompute", "prealloc", "cache-offload", "micro-batch", "token-budget", "dynamic-batch", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "attention", "train-tp", "image-size", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
 	"logits":                 {"eval-logits", "eval-batch", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
 	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
@@ -160,6 +160,7 @@ var attacksThere = []attack{
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]}, // each rank has one card to work on
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
+	{"activations", "evaluating", append([]string{"no-grad", "eval-batch"}, attacks["activations"]...)},
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
