@@ -46,7 +46,7 @@ type Program struct {
 	Keys     []string  // parts of names of settings that only this framework has
 }
 
-// Is says whether a program has all of the roles.
+// Is reports whether a program has all of the roles.
 func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 
 // programs is the registry. Frameworks that run a job stand before those that they build on: the first one for which
@@ -294,13 +294,13 @@ func place(id string) int {
 	return -1
 }
 
-// is says whether a program is known and has all of the roles.
+// is reports whether a program is known and has all of the roles.
 func is(id string, roles Role) bool {
 	i := place(id)
 	return i >= 0 && programs[i].Is(roles)
 }
 
-// isServer says that a program is an inference server: an engine that also runs on its own.
+// isServer reports whether a program is an inference server: an engine that also runs on its own.
 func isServer(id string) bool { return is(id, Framework|Engine) }
 
 // IDs returns the ids of the programs that have all of the roles, in the order of the registry.
@@ -322,7 +322,7 @@ func FrameworkByID(id string) Program {
 	return Program{}
 }
 
-// IsTorch says that a framework is PyTorch or built on it.
+// IsTorch reports whether a framework is PyTorch or built on it.
 func IsTorch(id string) bool {
 	return is(id, Framework) && !programs[place(id)].NoTorch
 }

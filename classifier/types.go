@@ -121,7 +121,7 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	return t
 }
 
-// grows says that a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, and
+// grows reports whether a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, and
 // a cache that fills up stops. A peak never falls, and longer samples raise it now and then: it has to rise each time, by
 // about the same.
 func (t Trend) grows() bool {
@@ -132,7 +132,7 @@ func (t Trend) grows() bool {
 	return t.doubles() || t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
 }
 
-// doubles says that a few readings of different steps suffice: each rose by about the same, to twice the first one and more.
+// doubles reports whether a few readings of different steps suffice: each rose by about the same, to twice the first one and more.
 func (t Trend) doubles() bool {
 	const few = 3
 	n := len(t.Points)
@@ -140,7 +140,7 @@ func (t Trend) doubles() bool {
 		n >= few && t.Points[0].Step >= 0 && t.Points[n-1].Step >= t.Points[0].Step+few-1
 }
 
-// multiplies says that a reading is twice its first one and gibibytes more: what an engine leaves on the card when it
+// multiplies reports whether a reading is twice its first one and gibibytes more: what an engine leaves on the card when it
 // sleeps is the same each time, unless something of it stays.
 func (t Trend) multiplies() bool {
 	return t.Count >= 3 && t.Last >= 2*t.First && t.Last-t.First >= 4<<30

@@ -104,7 +104,7 @@ func TestALimitThatIsNotAppliedIsNotLowered(t *testing.T) {
 		budget := pick(t, c, fw+".max-tokens-per-gpu")
 		require.NotNil(t, budget.Applies)
 		assert.False(t, *budget.Applies)
-		assert.Contains(t, budget.AppliesWhy, "about 61,000 tokens, 7 times its limit --max-tokens-per-gpu = 8192")
+		assert.Contains(t, budget.AppliesWhy, "about 61,000 tokens, 7.4 times its limit --max-tokens-per-gpu = 8192")
 		assert.NotContains(t, c.StartWith, budget.ID)
 		assert.Contains(t, strings.Join(c.Findings, "\n"), "the limit is not being applied, so lowering it does not help")
 

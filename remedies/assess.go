@@ -192,14 +192,14 @@ var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron
 // stepTopics are what only training steps have: evaluation has a batch of its own and no backward pass.
 var stepTopics = []string{"micro-batch", "dynamic-batch", "token-budget", "gradient-checkpointing", "activation-offload", "optimizer-offload", "cpu-optimizer"}
 
-// doubtful says that something an item needs is not known to be there.
+// doubtful reports whether something an item needs is not known to be there.
 func doubtful(ctx *Context, requires []string) bool {
 	return slices.ContainsFunc(requires, func(c string) bool {
 		return !strings.HasPrefix(c, "not ") && !strings.ContainsAny(c, "=<>") && ctx.holds(c).truth == unknown
 	})
 }
 
-// certain says that a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
+// certain reports whether a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
 // may be any of its parts.
 func certain(phase string, acts []string) bool {
 	switch phase {

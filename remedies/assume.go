@@ -68,7 +68,7 @@ func tokensAsked(ctx *Context) (int64, bool) {
 // with fewer may take the others from a file.
 const leastFlags = 8
 
-// shownWhole says that the log shows the run's command line with its settings, and no file that holds more of them.
+// shownWhole reports whether the log shows the run's command line with its settings, and no file that holds more of them.
 func shownWhole(ctx *Context) bool {
 	n := 0
 	for k, v := range ctx.run.Config {

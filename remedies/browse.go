@@ -81,7 +81,7 @@ func find(id string, own []Guide) (*Guide, error) {
 	return nil, fmt.Errorf("there is no guide %q", id)
 }
 
-// wants says whether a list belongs to what is asked for.
+// wants reports whether a list belongs to what is asked for.
 func (q *Query) wants(l *List) bool {
 	if q.Resource != "" && !slices.Contains(l.Resources, q.Resource) {
 		return false
@@ -100,7 +100,7 @@ func (q *Query) wants(l *List) bool {
 	return q.Resource != "" || slices.Contains(l.Resources, "gpu")
 }
 
-// occurs says whether a kind of failure is one of a phase's.
+// occurs reports whether a kind of failure is one of a phase's.
 func occurs(kind, phase string) bool {
 	switch kind {
 	case "kv_cache":
@@ -172,7 +172,7 @@ func ruledOutBySettings(ctx *Context, it *Item, changes []change) string {
 	return ""
 }
 
-// ofSettings says that a condition is about a run's settings and not about a failure.
+// ofSettings reports whether a condition is about a run's settings and not about a failure.
 func ofSettings(cond string) bool {
 	c, err := parseCondition(cond)
 	if err != nil {

@@ -92,7 +92,7 @@ func (ctx *Context) fact(c condition) verdict {
 	return v
 }
 
-// is says that a condition certainly holds.
+// is reports whether a condition certainly holds.
 func (ctx *Context) is(text string) bool { return ctx.holds(text).truth == yes }
 
 // compare evaluates a condition on a setting.
@@ -136,7 +136,7 @@ func (ctx *Context) confirmed(conds []string) (verdict, bool) {
 	return ctx.holds(conds[i]), true
 }
 
-// allTrue says that there are conditions and every one is certainly true.
+// allTrue reports whether there are conditions and every one is certainly true.
 func (ctx *Context) allTrue(conds []string) bool {
 	for _, c := range conds {
 		if !ctx.is(c) {

@@ -129,24 +129,24 @@ func phaseOf(ctx *Context) string {
 	return phase
 }
 
-// isServer says that an engine is an inference server of its own.
+// isServer reports whether an engine is an inference server of its own.
 func isServer(engine string) bool {
 	p := classifier.FrameworkByID(engine)
 	return p.Is(classifier.Engine)
 }
 
-// recognized says whether a pattern recognized the message or a line of the evidence.
+// recognized reports whether a pattern recognized the message or a line of the evidence.
 func (ctx *Context) recognized(pattern string) bool {
 	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
 }
 
-// recognisedAs says whether the name of a pattern that recognized the message or a line of the evidence begins so.
+// recognisedAs reports whether the name of a pattern that recognized the message or a line of the evidence begins so.
 func (ctx *Context) recognisedAs(prefix string) bool {
 	return strings.HasPrefix(ctx.root.Pattern, prefix) ||
 		slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, prefix) })
 }
 
-// messageContains says whether the evidence holds one of the texts, given in lower case.
+// messageContains reports whether the evidence holds one of the texts, given in lower case.
 func (ctx *Context) messageContains(texts ...string) bool { return containsAny(ctx.text, texts) }
 
 func containsAny(s string, texts []string) bool {
@@ -158,7 +158,7 @@ func containsAny(s string, texts []string) bool {
 	return false
 }
 
-// stackContains says whether one of the last n frames of the failing stack passes through a function or quotes code that
+// stackContains reports whether one of the last n frames of the failing stack passes through a function or quotes code that
 // holds one of the texts.
 func (ctx *Context) stackContains(n int, texts ...string) bool {
 	for _, frame := range ctx.stack[max(0, len(ctx.stack)-n):] {

@@ -105,7 +105,7 @@ func asleepFrees(ctx *Context) *int64 {
 	return &n
 }
 
-// sameKey says that two names are the same setting.
+// sameKey reports whether two names are the same setting.
 func sameKey(a, b string) bool { return slices.Equal(split(a), split(b)) }
 
 // effectOf is what one change does by the arithmetic of its rule: shares and buffers are freed as the rule computed.
@@ -130,7 +130,7 @@ func effectOf(ctx *Context, c *change) effect {
 	return e
 }
 
-// engineAwake says whether the inference engine holds its share of the card in the phase that failed.
+// engineAwake reports whether the inference engine holds its share of the card in the phase that failed.
 func engineAwake(ctx *Context) truth {
 	switch ctx.phase {
 	case "init", "rollout", "weight_update":
@@ -153,7 +153,7 @@ func engineAwake(ctx *Context) truth {
 // slime/utils/arguments.py, offload_rollout under colocate; nemo_rl/algorithms/grpo.py, finish_generation).
 var sleepers = []string{"verl", "easyr1", "slime", "relax", "nemo_rl"}
 
-// engineAsleep says that the trainer failed while the engine on its card had given its memory back: nothing is held that was
+// engineAsleep reports whether the trainer failed while the engine on its card had given its memory back: nothing is held that was
 // missing, or far less than the share of an engine that is awake.
 func engineAsleep(ctx *Context) bool {
 	others, short := ctx.root.OtherProcesses, ctx.incident.Shortfall
@@ -213,7 +213,7 @@ func cacheEffect(ctx *Context, c *change) effect {
 	return effect{}
 }
 
-// latentAttention says that the cache may not split with tensor parallelism: DeepSeek's latent attention keeps one copy per rank,
+// latentAttention reports whether the cache may not split with tensor parallelism: DeepSeek's latent attention keeps one copy per rank,
 // and so does a model with fewer key-value heads than ranks.
 func latentAttention(ctx *Context) bool {
 	name := strings.ToLower(ctx.run.Model.Name)

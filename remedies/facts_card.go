@@ -10,7 +10,7 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// fragmented says that what PyTorch holds without using it would have covered what was missing, and that it is more
+// fragmented reports whether what PyTorch holds without using it would have covered what was missing, and that it is more
 // than the slack every allocator has.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
@@ -33,7 +33,7 @@ func fragmented(ctx *Context, _ string) verdict {
 // foreign are beginnings of the names of messages whose allocators are not PyTorch's.
 var foreign = []string{"ggml.", "ollama.", "paddle.", "xla.", "tf.", "tensorrt.", "trtllm.", "rmm.", "cupy.", "onnxruntime."}
 
-// otherAllocator says that the memory which ran out is not PyTorch's: the program has an allocator of its own, or the message
+// otherAllocator reports whether the memory which ran out is not PyTorch's: the program has an allocator of its own, or the message
 // is one of another library's and nothing says that PyTorch was there.
 func otherAllocator(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
@@ -47,7 +47,7 @@ func otherAllocator(ctx *Context, _ string) verdict {
 	return verdict{no, "PyTorch allocates the memory"}
 }
 
-// fixedSegments says that PyTorch's segments cannot be let grow: before 2.1, whose message still told the reserved total, on
+// fixedSegments reports whether PyTorch's segments cannot be let grow: before 2.1, whose message still told the reserved total, on
 // Windows, and under cudaMallocAsync; and that two programs let them grow without being asked.
 func fixedSegments(ctx *Context, _ string) verdict {
 	switch {
@@ -71,7 +71,7 @@ func fixedSegments(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// others says that other processes hold at least what was missing, and more than the CUDA contexts that any
+// others reports whether other processes hold at least what was missing, and more than the CUDA contexts that any
 // neighbour leaves there.
 func others(ctx *Context, _ string) verdict {
 	const context = 1 << 30
@@ -107,7 +107,7 @@ func coTenant(ctx *Context, _ string) verdict {
 	return verdict{no, "this framework does not share a card between trainer and engine"}
 }
 
-// stray says that a process which has no business there holds so much of a trainer's card that nothing else matters: more
+// stray reports whether a process which has no business there holds so much of a trainer's card that nothing else matters: more
 // than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
 func stray(ctx *Context, _ string) verdict {
 	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) {
@@ -127,7 +127,7 @@ func stray(ctx *Context, _ string) verdict {
 	return verdict{yes, "another process holds the card: " + v.why}
 }
 
-// sharesCard says that trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
+// sharesCard reports whether trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
 // asynchronous ones, the others when their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
 	const together, apart = "trainer and engine share the card in this run", "trainer and engine have their own GPUs"
@@ -159,7 +159,7 @@ func sharesCard(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// oversized says that the request alone exceeds the card.
+// oversized reports whether the request alone exceeds the card.
 func oversized(ctx *Context, _ string) verdict {
 	r := ctx.root
 	if r.Requested == nil || r.Total == nil {
@@ -171,7 +171,7 @@ func oversized(ctx *Context, _ string) verdict {
 	}
 }
 
-// limitBelowCard says that the request was refused although the card had room for it.
+// limitBelowCard reports whether the request was refused although the card had room for it.
 func limitBelowCard(ctx *Context, _ string) verdict {
 	r := ctx.root
 	if r.Requested == nil || r.Free == nil {

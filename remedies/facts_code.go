@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// passesThrough says that the failing stack passes through a file whose path has one of the parts.
+// passesThrough reports whether the failing stack passes through a file whose path has one of the parts.
 func (ctx *Context) passesThrough(parts ...string) bool {
 	t := ctx.root.Trace
 	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return containsAny(slashed(f.File), parts) })
@@ -53,7 +53,7 @@ func roleOf(function string) string {
 	return ""
 }
 
-// weightsLoaded says that an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
+// weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
 // not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
 	if ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
@@ -62,7 +62,7 @@ func weightsLoaded(ctx *Context, _ string) verdict {
 	return verdict{yes, "the weights were loaded"}
 }
 
-// dataParallel says that the failing stack passes through DataParallel, which gathers outputs on its first card.
+// dataParallel reports whether the failing stack passes through DataParallel, which gathers outputs on its first card.
 func dataParallel(ctx *Context, _ string) verdict {
 	if ctx.passesThrough("nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py") {
 		return verdict{yes, "one process works with several GPUs and gathers their outputs on the first"}
@@ -70,7 +70,7 @@ func dataParallel(ctx *Context, _ string) verdict {
 	return verdict{no, "no DataParallel in the stack"}
 }
 
-// logits says that a tensor of tokens times vocabulary failed: the head, a softmax, a loss or an entropy over it.
+// logits reports whether a tensor of tokens times vocabulary failed: the head, a softmax, a loss or an entropy over it.
 func logits(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
 		return verdict{}
@@ -87,7 +87,7 @@ func logits(ctx *Context, _ string) verdict {
 	return verdict{yes, why}
 }
 
-// callsOn says that one of the innermost n frames is a function with one of the words, or that its code works on something
+// callsOn reports whether one of the innermost n frames is a function with one of the words, or that its code works on something
 // called so. What an outer frame's call is assigned to never came to be.
 func callsOn(ctx *Context, n int, words ...string) bool {
 	all := ctx.root.Trace.Frames
@@ -104,7 +104,7 @@ func callsOn(ctx *Context, n int, words ...string) bool {
 	return false
 }
 
-// recomputes says that the failing stack passes through what recomputes a layer.
+// recomputes reports whether the failing stack passes through what recomputes a layer.
 func recomputes(ctx *Context, _ string) verdict {
 	if ctx.phase == "backward" && ctx.passesThrough("torch/utils/checkpoint.py", "core/tensor_parallel/random.py", "activation_checkpointing/checkpointing.py") {
 		return verdict{yes, "activations are recomputed already: it failed while a layer was"}
@@ -112,7 +112,7 @@ func recomputes(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// wholeGathered says that sharded parameters are gathered in one piece as large as the model in 16 bits.
+// wholeGathered reports whether sharded parameters are gathered in one piece as large as the model in 16 bits.
 func wholeGathered(ctx *Context, _ string) verdict {
 	at, _ := failedPlace(ctx)
 	p, r := ctx.model.Parameters.Value, ctx.root.Requested
@@ -122,7 +122,7 @@ func wholeGathered(ctx *Context, _ string) verdict {
 	return verdict{yes, "one request is the whole model, gathered at once"}
 }
 
-// fullScores says that attention built its scores in full: samples x heads x length x length.
+// fullScores reports whether attention built its scores in full: samples x heads x length x length.
 func fullScores(ctx *Context, _ string) verdict {
 	if at, _ := failedPlace(ctx); at == memory.Attention {
 		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
@@ -137,7 +137,7 @@ func dataWorkers(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// mapping says that processes of the datasets library failed, whose number is a setting of its own.
+// mapping reports whether processes of the datasets library failed, whose number is a setting of its own.
 func mapping(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
 		return verdict{yes, "it failed in Dataset.map"}
@@ -145,7 +145,7 @@ func mapping(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// fullState says that a checkpoint gathers the whole model in one place.
+// fullState reports whether a checkpoint gathers the whole model in one place.
 func fullState(ctx *Context, _ string) verdict {
 	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
 		return verdict{yes, "a checkpoint was being gathered"}
@@ -153,12 +153,12 @@ func fullState(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// evaluating says that the failing stack passes through a trainer's evaluation.
+// evaluating reports whether the failing stack passes through a trainer's evaluation.
 func evaluating(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
 		return verdict{}
 	}
-	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ") {
+	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ", "evaluate ") {
 		return verdict{yes, "it failed in evaluation, which has its own batch size"}
 	}
 	return verdict{no, "it did not fail in evaluation"}
@@ -167,7 +167,7 @@ func evaluating(ctx *Context, _ string) verdict {
 // typedPrograms read weights in the type that a setting of their own names, which is 16 bits by default.
 var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron"}
 
-// movedWhole says that code moves a model that it has just loaded to one card.
+// movedWhole reports whether code moves a model that it has just loaded to one card.
 func movedWhole(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "from_pretrained(") && ctx.stackContains(12, ".cuda(", "cuda return self._apply", ".to(device", "to return self._apply") && !ctx.is("launcher:torchrun") {
 		return verdict{yes, "the model is moved whole to one card"}
@@ -175,7 +175,7 @@ func movedWhole(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// vision says that the failing stack passes through a model's vision tower, or through the run in which an engine measures
+// vision reports whether the failing stack passes through a model's vision tower, or through the run in which an engine measures
 // what pictures take.
 func vision(ctx *Context, _ string) verdict {
 	const why = "images take memory for each of their patches"
@@ -189,7 +189,7 @@ func vision(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// inNoGrad says that no gradients are computed: the stack passes through PyTorch's context for that or through the
+// inNoGrad reports whether no gradients are computed: the stack passes through PyTorch's context for that or through the
 // evaluation of a trainer that sees to it, or the program is ComfyUI, which never trains.
 func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
@@ -201,7 +201,7 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// partsOffloaded says that the model's parts come to the card when they are used, by accelerate's hooks.
+// partsOffloaded reports whether the model's parts come to the card when they are used, by accelerate's hooks.
 func partsOffloaded(ctx *Context, _ string) verdict {
 	stack := wholeStack(ctx)
 	if slices.ContainsFunc(stack[max(0, len(stack)-12):], func(f string) bool { return strings.Contains(f, "accelerate/hooks.py") }) {

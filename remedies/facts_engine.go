@@ -8,7 +8,7 @@ import (
 	"oomscan/parser"
 )
 
-// sleepAllocator says that the failing process holds an allocator that takes its own pool of virtual memory: vLLM's
+// sleepAllocator reports whether the failing process holds an allocator that takes its own pool of virtual memory: vLLM's
 // sleep mode, which asserts that expandable segments are off (vllm/device_allocator/cumem.py), or torch_memory_saver.
 func sleepAllocator(ctx *Context, _ string) verdict {
 	inEngine := ctx.is("engine_process")
@@ -51,7 +51,7 @@ func sleepAllocator(ctx *Context, _ string) verdict {
 	return inSleepAllocator.ask(ctx, "")
 }
 
-// engineProcess says that an inference engine's own process failed.
+// engineProcess reports whether an inference engine's own process failed.
 func engineProcess(ctx *Context, _ string) verdict {
 	if containsAny(strings.ToLower(ctx.root.Process), []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor"}) {
 		return verdict{yes, "the engine's process " + ctx.root.Process + " failed"}
@@ -71,7 +71,7 @@ func engineProcess(ctx *Context, _ string) verdict {
 	return verdict{no, "the stack does not end inside an inference engine"}
 }
 
-// kvSizing says that an engine found no room for its cache when it started: it wants more, not less.
+// kvSizing reports whether an engine found no room for its cache when it started: it wants more, not less.
 func kvSizing(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.KVCache {
 		return verdict{no, "no engine failed to size its cache"}
@@ -82,7 +82,7 @@ func kvSizing(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
 }
 
-// kvRuntime says that a serving engine ran out of cache slots.
+// kvRuntime reports whether a serving engine ran out of cache slots.
 func kvRuntime(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.KVCache {
 		return verdict{no, "no cache ran full"}
@@ -101,7 +101,7 @@ var (
 // engineDepth is how many frames of an engine's stack are asked.
 const engineDepth = 80
 
-// beforeCache says that an engine failed before it took the rest of its share for the cache: while weights were loaded,
+// beforeCache reports whether an engine failed before it took the rest of its share for the cache: while weights were loaded,
 // or in the run that measures activations. The share decides nothing yet (vllm/v1/worker/gpu_worker.py,
 // determine_available_memory; srt/model_executor/model_runner.py, load_model).
 func beforeCache(ctx *Context, _ string) verdict {
@@ -118,7 +118,7 @@ func beforeCache(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// profileRun says that an engine failed in the run of dummy inputs with which it measures its activations: what makes
+// profileRun reports whether an engine failed in the run of dummy inputs with which it measures its activations: what makes
 // that run smaller helps, and graphs are captured later (vllm/v1/worker/gpu_worker.py, determine_available_memory).
 func profileRun(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
@@ -130,7 +130,7 @@ func profileRun(ctx *Context, _ string) verdict {
 	return verdict{no, "it did not fail in the engine's profiling run"}
 }
 
-// chunkedProfile says that vLLM failed in a profiling run whose tokens the longest sequence does not decide: prompts are cut
+// chunkedProfile reports whether vLLM failed in a profiling run whose tokens the longest sequence does not decide: prompts are cut
 // into chunks, as V1 does unless it is told otherwise, or pictures are measured (vllm/worker/model_runner.py, profile_run).
 func chunkedProfile(ctx *Context, _ string) verdict {
 	if !ctx.is("profile_run") || ctx.is("enable_chunked_prefill=False") {
@@ -142,7 +142,7 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// serving says that an engine which was up failed while it worked: what it leaves beside its cache was too little.
+// serving reports whether an engine which was up failed while it worked: what it leaves beside its cache was too little.
 func serving(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.GPUOOM || ctx.phase != "rollout" || !ctx.is("engine_process") || ctx.is("before_cache") ||
 		ctx.stackContains(engineDepth, "wake_up", "resume_memory", "update_weights") {
@@ -151,7 +151,7 @@ func serving(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
 }
 
-// outsidePool says that what failed allocates outside of the pool that JAX reserves: NCCL, or another of CUDA's
+// outsidePool reports whether what failed allocates outside of the pool that JAX reserves: NCCL, or another of CUDA's
 // libraries. A larger pool leaves it less.
 func outsidePool(ctx *Context, _ string) verdict {
 	const outside = "allocates outside of the pool that JAX reserves"
@@ -166,7 +166,7 @@ func outsidePool(ctx *Context, _ string) verdict {
 	return verdict{no, "the pool itself ran out"}
 }
 
-// longSequence says that one sequence of the planned length needs more cache than there is.
+// longSequence reports whether one sequence of the planned length needs more cache than there is.
 func longSequence(ctx *Context, _ string) verdict {
 	r := ctx.root
 	if _, ok := plannedLength(ctx); !ok || ctx.incident.Kind != parser.KVCache || !ctx.is("kv_sizing") {

@@ -5,7 +5,7 @@ import (
 	"oomscan/parser"
 )
 
-// nodeFull says that the kernel found the whole machine full: no limit was reached, and none can be raised (mm/oom_kill.c,
+// nodeFull reports whether the kernel found the whole machine full: no limit was reached, and none can be raised (mm/oom_kill.c,
 // dump_oom_summary). Kernels 5.0 and 5.1 print CONSTRAINT_NONE for groups, too, so that the group's name decides.
 func nodeFull(ctx *Context, _ string) verdict {
 	const full = "the machine itself was full, no limit of the job was reached"

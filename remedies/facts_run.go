@@ -38,7 +38,7 @@ func since(ctx *Context, word string) verdict {
 	return verdict{truthOf(in), fmt.Sprintf("this run uses %s %s", ctx.run.Framework, ctx.run.FrameworkVersion)}
 }
 
-// isSet says that the log has the value of a setting.
+// isSet reports whether the log has the value of a setting.
 func isSet(ctx *Context, word string) verdict {
 	f, ok := ctx.settings.find(word, true)
 	if !ok || isNone(f.value.Value) {
@@ -55,7 +55,7 @@ func dynamicBatch(ctx *Context, _ string) verdict {
 	return verdict{t, fmt.Sprintf("%s is %s", f.key, f.value.Value)}
 }
 
-// zero3 says that the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
+// zero3 reports whether the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
 func zero3(ctx *Context, _ string) verdict {
 	if n, ok := ctx.settings.integer(zeroStage...); ok {
 		return verdict{truthOf(n == 3), fmt.Sprintf("the ZeRO stage is %d", n)}
@@ -73,7 +73,7 @@ func zero3(ctx *Context, _ string) verdict {
 	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 }
 
-// unsharded says that several GPUs train and nothing splits the model over them.
+// unsharded reports whether several GPUs train and nothing splits the model over them.
 func unsharded(ctx *Context, _ string) verdict {
 	n, ok := ctx.gpus()
 	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && !ctx.settings.has("deepspeed") && !ctx.settings.has("fsdp") && isSet(ctx, "zero_stage").truth != yes {
@@ -82,7 +82,7 @@ func unsharded(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// offloadFile says that the run was given a DeepSpeed configuration whose name speaks of offloading.
+// offloadFile reports whether the run was given a DeepSpeed configuration whose name speaks of offloading.
 func offloadFile(ctx *Context, _ string) verdict {
 	for _, key := range []string{"deepspeed", "deepspeed_config"} {
 		if f, ok := ctx.settings.find(key, true); ok && strings.Contains(strings.ToLower(f.value.Value), "offload") {
@@ -105,7 +105,7 @@ func movesPeak(*Context, string) verdict {
 	return verdict{no, "micro-batches set the peak, not this"}
 }
 
-// batchUnknown says that a step failed which holds the activations of its batch, and that the log does not tell how large
+// batchUnknown reports whether a step failed which holds the activations of its batch, and that the log does not tell how large
 // the batch is: nothing speaks for a smaller one but that.
 func batchUnknown(ctx *Context, _ string) verdict {
 	if ctx.phase != "forward" && ctx.phase != "backward" {
@@ -119,7 +119,7 @@ func batchUnknown(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}
 }
 
-// sixteenBits says that the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
+// sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
 func sixteenBits(ctx *Context, _ string) verdict {
 	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
 		return verdict{no, "more is allocated than the weights take in 16 bits"}
@@ -136,7 +136,7 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// hasSwitch says that the model or its program knows a setting that recomputes activations: models of transformers do, and
+// hasSwitch reports whether the model or its program knows a setting that recomputes activations: models of transformers do, and
 // whatever prints one.
 func hasSwitch(ctx *Context, _ string) verdict {
 	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp"} {
@@ -153,7 +153,7 @@ func hasSwitch(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// read says that the run printed a reading.
+// read reports whether the run printed a reading.
 func read(ctx *Context, gauge, why string) verdict {
 	if slices.ContainsFunc(ctx.run.Gauges, func(g classifier.Gauge) bool { return g.Name == gauge }) {
 		return verdict{yes, why}

@@ -91,7 +91,7 @@ func (b *feasibleRange) oneSequence(ctx *Context) {
 	}
 }
 
-// engineShare says that a setting is the share of the card that an inference engine takes.
+// engineShare reports whether a setting is the share of the card that an inference engine takes.
 func engineShare(key string) bool {
 	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
 	return strings.HasSuffix(key, "gpu_memory_utilization") || strings.HasSuffix(key, "mem_fraction_static")
@@ -194,7 +194,7 @@ func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 	return 0, "", false
 }
 
-// quantized says that the weights may have fewer than two bytes.
+// quantized reports whether the weights may have fewer than two bytes.
 func quantized(ctx *Context) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
 	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {

@@ -29,7 +29,7 @@ var levers = []lever{
 	{id: "activation-offload", topics: []string{"activation-offload"}, keys: []string{"activation_offload"}, costs: "host memory, and time to copy"},
 	{id: "sequence-parallel", topics: []string{"ulysses", "sequence-parallel"}, keys: []string{"context_parallel", "sequence_parallel", "ulysses", "ring_attn"}, way: "up", costs: "fewer data-parallel replicas"},
 	{id: "attention", topics: []string{"flash-attention"}, keys: []string{"attn_implementation", "attention_backend", "flash_attn", "flash_attention"}},
-	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution"}, way: "down", costs: "less detail in the pictures"},
+	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution"}, way: "down", costs: "less detail in the images"},
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps"},
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
 	{id: "tiles", topics: []string{"tiles"}, costs: "seams may show between tiles"},
@@ -49,7 +49,7 @@ var levers = []lever{
 	{id: "dtype", topics: []string{"dtype"}, keys: []string{"torch_dtype", "dtype"}},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
 	{id: "detach", keys: []string{"=item"}},
-	{id: "restart", keys: []string{"resume_from_checkpoint", "resume_mode"}, way: "set", costs: "only until memory has grown again: the cause is left"},
+	{id: "restart", keys: []string{"resume_from_checkpoint", "resume_mode"}, way: "set", costs: "buys time only: the leak remains"},
 	{id: "foreach", keys: []string{"foreach"}},
 	{id: "spread", keys: []string{"device_map"}},
 	{id: "segments", topics: []string{"expandable-segments"}},
@@ -223,7 +223,7 @@ func leverOf(topic string, changes []Change) *lever {
 	return nil
 }
 
-// goes says that a change of an item with the lever's topic goes the lever's way: there are items that take a value back.
+// goes reports whether a change of an item with the lever's topic goes the lever's way: there are items that take a value back.
 func (l *lever) goes(c *Change) bool {
 	switch l.way {
 	case "on":
@@ -234,7 +234,7 @@ func (l *lever) goes(c *Change) bool {
 	return true
 }
 
-// pulled says that a change is one of this lever.
+// pulled reports whether a change is one of this lever.
 func (l *lever) pulled(c Change) bool {
 	if l.way != "" && c.Direction != l.way {
 		return false

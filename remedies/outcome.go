@@ -230,7 +230,7 @@ func leastFreed(before, after memory.Setup, phases []memory.Phase, on string) (f
 	return nil, "", slices.Compact(missing)
 }
 
-// tokensBounded says that settings tell how many tokens a micro-batch has at most, and nothing how many the failed one had.
+// tokensBounded reports whether settings tell how many tokens a micro-batch has at most, and nothing how many the failed one had.
 func tokensBounded(s memory.Setup) bool {
 	return !s.TokensNow.Known && s.WorstCase().TokensNow.Known && !(s.Padded.Or(false) && s.MicroBatch.Known)
 }

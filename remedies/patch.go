@@ -59,7 +59,7 @@ func patchOf(items []assessment, start []string) []Patch {
 	return out
 }
 
-// rivals says that another way to the same end was taken already.
+// rivals reports whether another way to the same end was taken already.
 func rivals(taken map[string]bool, topic string) bool {
 	for _, group := range alternatives {
 		if slices.Contains(group, topic) && slices.ContainsFunc(group, func(t string) bool { return taken[t] }) {

@@ -83,7 +83,7 @@ func planIncident(run *classifier.Run, incidents []classifier.Incident, phase me
 	return in
 }
 
-// runs says that a run has a phase at all.
+// runs reports whether a run has a phase at all.
 func runs(s memory.Setup, phase memory.Phase) bool {
 	switch phase {
 	case memory.PhaseInit:
@@ -205,7 +205,7 @@ func inputSettings(ctx *Context, s *memory.Setup, input string) []string {
 	return out
 }
 
-// OwnInput says that a setting is oomscan's own word for a fact of the run, and no setting that the run has.
+// OwnInput reports whether a setting is oomscan's own word for a fact of the run, and no setting that the run has.
 func OwnInput(key string) bool {
 	return slices.ContainsFunc(setupRows, func(r setupRow) bool { return slices.Contains(strings.Fields(r.keys["oomscan"]), key) })
 }

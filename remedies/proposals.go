@@ -198,7 +198,7 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 	return out
 }
 
-// mostlyFree says that an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
+// mostlyFree reports whether an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
 func mostlyFree(ctx *Context) bool {
 	r := ctx.root
 	if r.Total == nil || !ctx.is("engine_process") {
@@ -323,7 +323,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 // dear are the levers that take more GPUs: that they fit does not put them before cheaper ones.
 var dear = []string{"more-gpus", "engine-tp", "train-tp"}
 
-// withoutTrainersSettings says that a program need not know what trainers are told.
+// withoutTrainersSettings reports whether a program need not know what trainers are told.
 func withoutTrainersSettings(ctx *Context) bool {
 	p := programOf(ctx.run)
 	if ctx.settings.has("per_device_train_batch_size") {
@@ -356,7 +356,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	return unknownNow
 }
 
-// otherLauncher says that changes are for Slurm in a run that shows no sign of it.
+// otherLauncher reports whether changes are for Slurm in a run that shows no sign of it.
 func otherLauncher(ctx *Context, changes []Change) bool {
 	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })

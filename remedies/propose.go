@@ -95,7 +95,7 @@ func satisfied(changes []change) []string {
 // absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
 var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true}
 
-// aboveValue says that what a setting is when nobody sets it is larger than the value that is advised.
+// aboveValue reports whether what a setting is when nobody sets it is larger than the value that is advised.
 func aboveValue(byDefault, advised string) bool {
 	d, ok1 := parseNumber(byDefault)
 	v, ok2 := parseNumber(advised)
@@ -240,7 +240,7 @@ func emptyGroup(ctx *Context, key string) string {
 	return f.key
 }
 
-// notOnCommandLine says that a switch which is off by default is not among the flags of the command line that the log shows.
+// notOnCommandLine reports whether a switch which is off by default is not among the flags of the command line that the log shows.
 func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
@@ -464,6 +464,9 @@ func snippet(c *Change, plus bool) string {
 				return key
 			}
 			return "# remove " + key
+		}
+		if strings.ContainsAny(to, `{"`) {
+			to = "'" + to + "'" // for the shell
 		}
 		return key + " " + to
 	case "env":

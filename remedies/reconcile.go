@@ -24,7 +24,7 @@ func Reconcile(lists []Checklist) {
 	}
 }
 
-// takesBack says that a proposal sets what another one changes to the value from which that starts.
+// takesBack reports whether a proposal sets what another one changes to the value from which that starts.
 func takesBack(p, other *Proposal) bool {
 	for _, c := range p.Changes {
 		for _, d := range other.Changes {

@@ -164,7 +164,7 @@ func slashed(path string) string {
 	return path
 }
 
-// passes says that a file only passes calls on.
+// passes reports whether a file only passes calls on.
 func passes(file string) bool { return containsAny(slashed(file), passing) }
 
 // placeOf reads a frame's place from its words, and from its file unless that only passes on.

@@ -20,7 +20,7 @@ func (q *paramQuery) by() string {
 	return ""
 }
 
-// splits says whether heads can be spread over n ranks: query heads evenly, key-value heads evenly or replicated
+// splits reports whether heads can be spread over n ranks: query heads evenly, key-value heads evenly or replicated
 // evenly (verl/models/transformers/monkey_patch.py). Unknown counts do not object.
 func splits(n, heads, kv int64) bool {
 	return (heads == 0 || heads%n == 0) && (kv == 0 || kv%n == 0 || n%kv == 0)

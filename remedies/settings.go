@@ -121,7 +121,7 @@ func (s *settings) integer(names ...string) (int64, bool) {
 	return 0, false
 }
 
-// has says that the log has a key of that name in full.
+// has reports whether the log has a key of that name in full.
 func (s *settings) has(name string) bool {
 	f, ok := s.find(name, false)
 	return ok && f.rank == exact
@@ -151,7 +151,7 @@ func shown(v string) string {
 	return v
 }
 
-// isNone says that a value is written but not set.
+// isNone reports whether a value is written but not set.
 func isNone(v string) bool {
 	switch strings.ToLower(strings.Trim(v, `"' `)) {
 	case "", "none", "null", "~", "unset":
@@ -184,13 +184,13 @@ func parseBool(v string) (value, ok bool) {
 	return false, false
 }
 
-// on says that a switch is written as on; a flag without a value is.
+// on reports whether a switch is written as on; a flag without a value is.
 func on(v string) bool {
 	b, ok := parseBool(v)
 	return ok && b
 }
 
-// equal says that two written values mean the same.
+// equal reports whether two written values mean the same.
 func equal(a, b string) bool {
 	if x, ok := parseNumber(a); ok {
 		y, ok := parseNumber(b)

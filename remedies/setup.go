@@ -101,7 +101,7 @@ func taskOf(ctx *Context) string {
 	return ""
 }
 
-// inFile says that the failing stack passes through a file.
+// inFile reports whether the failing stack passes through a file.
 func (ctx *Context) inFile(name string) bool {
 	return ctx.root.Trace != nil && slices.ContainsFunc(ctx.root.Trace.Frames, func(f traceback.Frame) bool { return strings.HasSuffix(slashed(f.File), name) })
 }

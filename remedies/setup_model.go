@@ -91,7 +91,7 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 	return m, min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Vocab) > 0 && (m.Intermediate > 0 || m.ExpertIntermediate > 0)
 }
 
-// trainsAdapters says that adapters are trained, not the model: there are no states of all its parameters.
+// trainsAdapters reports whether adapters are trained, not the model: there are no states of all its parameters.
 func trainsAdapters(ctx *Context) bool {
 	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank"} {
 		if n, ok := ctx.settings.integer(k); ok && n > 0 {

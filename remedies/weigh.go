@@ -79,7 +79,11 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		if fit != "" {
 			s += ", " + fit
 		}
-		if w := p.FitsWorstCase; w != nil && o.tokens > 0 {
+		switch w := p.FitsWorstCase; {
+		case w == nil || o.tokens == 0:
+		case *w && *o.worst == *o.asks:
+			s += "; the same at full length"
+		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
 		return s + "."

@@ -70,7 +70,7 @@ func lastReading(run *classifier.Run, name string) (classifier.Gauge, bool) {
 	return classifier.Gauge{}, false
 }
 
-// cacheTaken says that the engine told of its cache before it failed.
+// cacheTaken reports whether the engine told of its cache before it failed.
 func cacheTaken(ctx *Context) bool {
 	return slices.ContainsFunc([]string{"trtllm.cache", "sglang.mem_kv_pool", "vllm.kv_tokens"}, func(name string) bool {
 		_, ok := memory.Reading(ctx.run, ctx.incident, name)
@@ -142,7 +142,7 @@ func pointer(n int64, ok bool) *int64 {
 	return &n
 }
 
-// mayShareCard says that a neighbour on the card can be the job's own engine or trainer.
+// mayShareCard reports whether a neighbour on the card can be the job's own engine or trainer.
 func mayShareCard(ctx *Context) bool {
 	r := ctx.root
 	if share, ok := awakeShare(ctx); ok && r.OtherProcesses != nil && *r.OtherProcesses > share+share/4 && !ctx.is("engine_process") {

@@ -94,11 +94,11 @@ func memoryIncidents(t *testing.T, log []byte) (all []told) {
 	return all
 }
 
-// program says that an incident shows code of its own, outside of installed libraries: what tells two programs apart
+// program reports whether an incident shows code of its own, outside of installed libraries: what tells two programs apart
 // from two ranks of one.
 func (x *told) program() bool { return x.Own != "" && x.Leaf != "" }
 
-// bare says that an incident is known by a driver's word for what a worker raised.
+// bare reports whether an incident is known by a driver's word for what a worker raised.
 func (x told) bare() bool { return x.Request == nil && strings.Contains(x.Message, "RayTaskError(") }
 
 // labelledAlone is what a log with one incident says behind a label, which may name the rank. It is not ok where the label changes more:

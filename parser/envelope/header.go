@@ -69,7 +69,7 @@ var unknown = Header{
 // NewHeader returns a header that knows nothing.
 func NewHeader() Header { return unknown }
 
-// Collected says that no label tells the process: there is none, or only that of a container or a file, which whoever collected the log
+// Collected reports whether no label tells the process: there is none, or only that of a container or a file, which whoever collected the log
 // put before all that a program printed.
 func (h *Header) Collected() bool {
 	for label := range strings.SplitSeq(h.Stream, labelSep) {

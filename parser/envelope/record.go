@@ -116,7 +116,7 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// isPart says whether more of a record's text comes in the next one. Docker's json-file driver says so by leaving the newline out,
+// isPart reports whether more of a record's text comes in the next one. Docker's json-file driver says so by leaving the newline out,
 // as the last line of a program may, too: then the length tells.
 func isPart(fields map[string]json.RawMessage, size int) bool {
 	for _, t := range [...]struct{ key, part string }{{"logtag", "P"}, {"partial_message", "true"}, {"CONTAINER_PARTIAL_MESSAGE", "true"}} {

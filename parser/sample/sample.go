@@ -69,7 +69,7 @@ type Tracker struct {
 	stamp  string // of the collector that stamps each line
 }
 
-// Quotes says whether the sample is a quotation. No later line makes what it holds a failure.
+// Quotes reports whether the sample is a quotation. No later line makes what it holds a failure.
 func (t Tracker) Quotes() bool { return t.opener != "" }
 
 // Place is where a message stands.
@@ -136,7 +136,7 @@ func openerOf(body []byte) string {
 	return ""
 }
 
-// holds says whether a message belongs to the quotation.
+// holds reports whether a message belongs to the quotation.
 func (t Tracker) holds(body []byte) bool {
 	line := bytes.TrimLeft(body, "+-")
 	if t.opener == text {
@@ -146,7 +146,7 @@ func (t Tracker) holds(body []byte) bool {
 		t.opener == author && (bytes.HasPrefix(line, []byte("Commit")) || bytes.HasPrefix(line, []byte("Date: ")) || bytes.HasPrefix(line, []byte("AuthorDate: ")))
 }
 
-// isQuote says whether a message is nothing but a closing quote.
+// isQuote reports whether a message is nothing but a closing quote.
 func isQuote(body []byte) bool {
 	body = bytes.TrimSpace(body)
 	return len(body) == 1 && (body[0] == '\'' || body[0] == '"')
@@ -187,7 +187,7 @@ func Last(body []byte) (last int, opens bool) {
 	return last, opens
 }
 
-// isName says that a token stands for itself, as in a list of a tokenizer's special tokens: where it opens a turn, it stands before
+// isName reports whether a token stands for itself, as in a list of a tokenizer's special tokens: where it opens a turn, it stands before
 // a role.
 func (m *Mark) isName(text []byte) bool {
 	rest := text[len(m.Text):]
@@ -200,7 +200,7 @@ type quotes struct {
 	open byte // 0: outside
 }
 
-// around says whether a place is in quotes that end on the message's own line. A mark there is part of a value, as in a template or a
+// around reports whether a place is in quotes that end on the message's own line. A mark there is part of a value, as in a template or a
 // list of texts, and opens nothing.
 func (q *quotes) around(body []byte, at int) bool {
 	for ; q.read < at; q.read++ {

@@ -237,13 +237,13 @@ func (in *Input) neighbors() []int64 {
 	return out
 }
 
-// unknownPID says that PyTorch does not know its own process: inside a container it says nothing of it, or less than it has
+// unknownPID reports whether PyTorch does not know its own process: inside a container it says nothing of it, or less than it has
 // allocated, and lists it among the others.
 func (in *Input) unknownPID() bool {
 	return in.Process == nil || in.Allocated != nil && *in.Process < *in.Allocated
 }
 
-// ListsItself says that the process which the message lists as another is the failing one.
+// ListsItself reports whether the process which the message lists as another is the failing one.
 func (in *Input) ListsItself() bool {
 	return in.unknownPID() && in.Others != nil && in.isOwn(*in.Others)
 }
@@ -335,7 +335,7 @@ func (in *Input) listedHolder() *Listed {
 	return nil
 }
 
-// covers says that a process which holds so much explains what of the card is neither free nor PyTorch's.
+// covers reports whether a process which holds so much explains what of the card is neither free nor PyTorch's.
 func (in *Input) covers(bytes int64) bool {
 	if in.Total == nil || in.Free == nil || in.Allocated == nil {
 		return false
@@ -347,7 +347,7 @@ func (in *Input) covers(bytes int64) bool {
 	return bytes >= rest*8/10 && bytes <= rest+roundingError
 }
 
-// isOwn says that a process which holds so much can be the failed one: it holds what PyTorch has reserved, and a context.
+// isOwn reports whether a process which holds so much can be the failed one: it holds what PyTorch has reserved, and a context.
 func (in *Input) isOwn(bytes int64) bool {
 	const context = 2 << 30
 	if in.Allocated == nil {

@@ -20,7 +20,7 @@ func frames(n int, why string, words ...string) clue {
 	}
 }
 
-// passes says that one of the innermost n frames holds one of the words.
+// passes reports whether one of the innermost n frames holds one of the words.
 func (in *Input) passes(n int, words ...string) bool {
 	for _, f := range in.Stack[max(0, len(in.Stack)-n):] {
 		if containsAny(f, words) {
@@ -98,7 +98,7 @@ func (in *Input) count(keys ...string) int64 {
 	return n
 }
 
-// on says that a switch is on.
+// on reports whether a switch is on.
 func (in *Input) on(keys ...string) bool {
 	_, v, ok := in.Setting(keys...)
 	return ok && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.Trim(v, `"' `)))
@@ -107,12 +107,12 @@ func (in *Input) on(keys ...string) bool {
 func (in *Input) gpu() bool  { return in.Resource == "gpu" }
 func (in *Input) host() bool { return in.Resource == "host" }
 
-// training says that a training step's part failed, in the trainer.
+// training reports whether a training step's part failed, in the trainer.
 func (in *Input) training() bool {
 	return in.gpu() && !in.EngineFailed && slices.Contains([]string{"forward", "backward", "training", "logprob"}, in.Phase)
 }
 
-// loading says that weights were being made or read.
+// loading reports whether weights were being made or read.
 func (in *Input) loading() bool {
 	return in.Phase == "init" && (in.Place == memory.Weights || in.passes(80, loaders...) || containsAny(in.Text, []string{"loading checkpoint shards", "loading safetensors"}))
 }

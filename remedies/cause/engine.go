@@ -112,7 +112,7 @@ var engines = []hypothesis{
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
 		excludes: []clue{both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") })},
-		figure:   requestFigure("weights are gathered for the engine while trainer and engine both hold memory"),
+		figure:   requestFigure("the new weights arrive beside what the GPU already holds"),
 	},
 }
 
@@ -130,7 +130,7 @@ func poolGrew(in *Input) string {
 	return "llama.cpp's pool for what it computes had to grow"
 }
 
-// executor says that TensorRT-LLM could not create a component of one of the names.
+// executor reports whether TensorRT-LLM could not create a component of one of the names.
 func (in *Input) executor(names ...string) bool {
 	return strings.Contains(in.Text, "insufficient gpu memory") && containsAny(in.Part, names)
 }

@@ -256,10 +256,10 @@ func (in *Input) stepGPU() bool {
 	return in.trainerGPU() && slices.Contains([]string{"forward", "backward", "training", "logprob", "optimizer", "rollout"}, in.Phase)
 }
 
-// loadingAnywhere says that weights were read, on the card or on the host.
+// loadingAnywhere reports whether weights were read, on the card or on the host.
 func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in.host()) }
 
-// oneSample says that the request's tokens are no more than one sample may have.
+// oneSample reports whether the request's tokens are no more than one sample may have.
 func (in *Input) oneSample() bool {
 	return in.Tokens != nil && in.Tokens.AtLeast > 0 && in.Request[0].High <= in.Tokens.AtLeast
 }
@@ -385,7 +385,7 @@ func (in *Input) trained() int64 {
 	return in.Parameters.Value
 }
 
-// offloads says that states may be in host memory.
+// offloads reports whether states may be in host memory.
 func (in *Input) offloads() bool {
 	for _, k := range offloadKeys {
 		if _, v, ok := in.Setting(k); ok && (in.on(k) || v == "cpu") {
@@ -425,7 +425,7 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		p := in.Parameters.Value
 		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters {
-			return plain(strings.TrimSuffix(what, ", in 16 bits") + " take more than the GPU has")(in)
+			return plain("the model does not fit on the GPU")(in)
 		}
 		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)
 		if bytes == 4 {

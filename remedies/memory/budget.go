@@ -172,7 +172,7 @@ type input struct {
 	known bool
 }
 
-// have says whether all inputs of a part are known, and notes the part as unknown otherwise.
+// have reports whether all inputs of a part are known, and notes the part as unknown otherwise.
 func (e *estimate) have(id, resource string, inputs ...input) bool {
 	var missing []string
 	for _, i := range inputs {

@@ -37,7 +37,7 @@ func (e *estimate) engineWeights() (size float64, how string, ok bool) {
 	return 0, "", false
 }
 
-// before says that an engine's version is older than another; an unknown one is taken as current.
+// before reports whether an engine's version is older than another; an unknown one is taken as current.
 func before(version string, other ...int) bool {
 	v := make([]int, 3)
 	n, _ := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d.%d", &v[0], &v[1], &v[2])

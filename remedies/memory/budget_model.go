@@ -25,7 +25,7 @@ func (m *Model) widths() (h, q, k, f, heads float64) {
 	return float64(m.Hidden), float64(m.Heads) * d, float64(m.KVHeads) * d, float64(m.Intermediate), float64(m.Heads)
 }
 
-// sized says that the sizes give the parameters of every layer.
+// sized reports whether the sizes give the parameters of every layer.
 func (m *Model) sized() bool {
 	dense := m.Intermediate > 0
 	experts := m.Experts > 0 && m.ExpertsPerToken > 0 && m.ExpertIntermediate > 0 && (m.DenseLayers == 0 || dense)

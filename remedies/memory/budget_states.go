@@ -138,7 +138,7 @@ func (e *estimate) states() {
 	}
 }
 
-// referenceOnHost says that a reference model waits on the host: verl's FSDP workers always offload it.
+// referenceOnHost reports whether a reference model waits on the host: verl's FSDP workers always offload it.
 func (s *Setup) referenceOnHost() bool {
 	return s.Reference.Or(false) && s.ReferenceOffload.Or(s.Framework == VeRL && s.Trainer != Megatron)
 }

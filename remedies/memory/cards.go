@@ -102,7 +102,7 @@ func Capacity(text string) (int64, bool) {
 	return int64(low * (1 << 30)), low > 0
 }
 
-// others says that cards of that name come in several sizes.
+// others reports whether cards of that name come in several sizes.
 func (c *card) others() bool {
 	return slices.ContainsFunc(cards, func(o card) bool { return o.name == c.name && o.gb != c.gb })
 }

@@ -14,7 +14,7 @@ import (
 // Interval is what a printed size can have been: at least Low and at most High bytes.
 type Interval struct{ Low, High int64 }
 
-// Holds says whether n bytes print as the size does.
+// Holds reports whether n bytes print as the size does.
 func (v Interval) Holds(n int64) bool { return v.Low <= n && n <= v.High }
 
 // sizes are quantities in a message. Their decimals tell how exact they are.

@@ -63,7 +63,7 @@ func named(s string) (Model, bool) {
 	return models[best], true
 }
 
-// whole says that a name stands in s between the ends of words. A longer name of the same family is another word:
+// whole reports whether a name stands in s between the ends of words. A longer name of the same family is another word:
 // "Qwen3-4B" is not in "Qwen3-4B-A1B", nor "Qwen2.5-7B" in "Qwen2.5-7B.5".
 func whole(s, name string) bool {
 	for from := 0; from < len(s); {
@@ -88,7 +88,7 @@ func whole(s, name string) bool {
 	return false
 }
 
-// active says that a rest of a name begins with the active parameters of a mixture of experts: "-a3b".
+// active reports whether a rest of a name begins with the active parameters of a mixture of experts: "-a3b".
 func active(rest string) bool {
 	if len(rest) < 4 || rest[0] != '-' && rest[0] != '_' || rest[1] != 'a' {
 		return false

@@ -38,7 +38,7 @@ type Limit struct {
 	Key    string // the setting, as it is advised
 	Value  string
 	Tokens int64
-	// Budget says that the setting counts tokens itself. Otherwise Tokens is samples times the longest sample, and How
+	// Budget reports whether the setting counts tokens itself. Otherwise Tokens is samples times the longest sample, and How
 	// says so.
 	Budget  bool
 	How     string
@@ -227,7 +227,7 @@ func (r *Request) within(e *Explanation) bool {
 
 func times(n, limit int64) string {
 	f := float64(n) / float64(limit)
-	if f >= 3 {
+	if f >= 10 {
 		return fmt.Sprintf("%.0f", math.Floor(f))
 	}
 	return fmt.Sprintf("%.1f", math.Floor(f*10)/10)

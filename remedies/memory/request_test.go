@@ -75,7 +75,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true}
 			}),
 			"logits",
-			[]string{"about 61,000 tokens", "7 times --max-tokens-per-gpu = 8192", "not being applied, so lowering it does not help"},
+			[]string{"about 61,000 tokens", "7.4 times --max-tokens-per-gpu = 8192", "not being applied, so lowering it does not help"},
 			true,
 		},
 		"one sample longer than the limit": {

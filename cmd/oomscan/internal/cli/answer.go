@@ -221,7 +221,7 @@ func (j *scan) again() string {
 	return strings.Join(words, " ")
 }
 
-// unread says that an input could not be read to its end.
+// unread reports whether an input could not be read to its end.
 func unread(results []logResult) bool {
 	return slices.ContainsFunc(results, func(p logResult) bool { return p.input.Error != nil })
 }
@@ -279,7 +279,7 @@ func (j *scan) group(results []logResult) []job {
 	return list
 }
 
-// differentIDs says that the names of files carry the ids of at least two jobs.
+// differentIDs reports whether the names of files carry the ids of at least two jobs.
 func differentIDs(found []jobs.Job) bool {
 	n := 0
 	for _, f := range found {
@@ -290,7 +290,7 @@ func differentIDs(found []jobs.Job) bool {
 	return n > 1
 }
 
-// named says that the user gave each log by its name: such are one job, unless their names carry different job ids.
+// named reports whether the user gave each log by its name: such are one job, unless their names carry different job ids.
 func (j *scan) named(results []logResult) bool {
 	given := map[string]bool{}
 	for _, p := range j.paths {
@@ -376,7 +376,7 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 	return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{{input: p.input, collector: rest, from: p.from}}})
 }
 
-// knows says that a log tells of a process, and of no other node than the one that the process is on.
+// knows reports whether a log tells of a process, and of no other node than the one that the process is on.
 func knows(c *classifier.Clues, v classifier.Victim) bool {
 	if _, ok := slices.BinarySearch(c.PIDs, v.PID); !ok {
 		return false

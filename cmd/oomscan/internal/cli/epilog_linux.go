@@ -21,7 +21,7 @@ func Args(argv []string) []string {
 	return argv[min(1, len(argv)):]
 }
 
-// hooked says that Slurm calls: then nothing is printed and the status is 0, whatever the arguments are. Another one would drain
+// hooked reports whether Slurm calls: then nothing is printed and the status is 0, whatever the arguments are. Another one would drain
 // the node.
 func hooked(args []string, s Streams) bool {
 	return len(args) > 0 && args[0] == "epilog" && s.Env != nil && strings.HasPrefix(s.Env("SLURM_SCRIPT_CONTEXT"), "epilog_")

@@ -122,5 +122,5 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// brokenPipe says that the reader of our output went away.
+// brokenPipe reports whether the reader of our output went away.
 func brokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -22,7 +22,7 @@ type folder struct {
 	messages io.Writer
 }
 
-// isOutputFolder says whether -o names a folder: one that is there, or any name that ends in a slash.
+// isOutputFolder reports whether -o names a folder: one that is there, or any name that ends in a slash.
 func (o *options) isOutputFolder() bool {
 	return strings.HasSuffix(o.output, string(filepath.Separator)) || o.output != "" && isFolder(o.output)
 }

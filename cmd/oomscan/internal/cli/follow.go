@@ -362,7 +362,7 @@ func (f *following) results(end bool) []logResult {
 	return results
 }
 
-// came says that something was found at a path that was waited for, or below.
+// came reports whether something was found at a path that was waited for, or below.
 func (f *following) came(path string) bool {
 	if isFolder(path) {
 		return true

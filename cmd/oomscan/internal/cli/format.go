@@ -65,13 +65,13 @@ func (o *options) style(s Streams) report.Style {
 	return st
 }
 
-// utf8Locale says whether the locale's characters are UTF-8 (setlocale(3): the first of these that is set decides).
+// utf8Locale reports whether the locale's characters are UTF-8 (setlocale(3): the first of these that is set decides).
 func utf8Locale(env func(string) string) bool {
 	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// showsLinks says whether the terminal is known to show OSC 8 links. Others may print them as text.
+// showsLinks reports whether the terminal is known to show OSC 8 links. Others may print them as text.
 func showsLinks(env func(string) string) bool {
 	if env("TMUX") != "" || env("STY") != "" {
 		return false // the multiplexer decides, and does not say

@@ -58,7 +58,7 @@ func (n *notifier) close() {
 	}
 }
 
-// local says that a folder is on a file system that only this machine writes to. Of others (NFS, Lustre, GPFS, FUSE,
+// local reports whether a folder is on a file system that only this machine writes to. Of others (NFS, Lustre, GPFS, FUSE,
 // what a virtual machine shares) it is not known.
 func local(dir string) bool {
 	var st unix.Statfs_t

@@ -171,13 +171,13 @@ func (o *options) start(s Streams, live bool) (*scan, error) {
 	return j, nil
 }
 
-// interrupted says that not everything was read that was there.
+// interrupted reports whether not everything was read that was there.
 func (j *scan) interrupted() bool { return closed(j.streams.Interrupt) && !j.followed }
 
 // bigFile is from which size on a file has all workers to itself.
 const bigFile = 32 << 20
 
-// big says that an input is worth all workers, and can be read in parts.
+// big reports whether an input is worth all workers, and can be read in parts.
 func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
 
 // files scans inputs. Each log has a collector of its own, so that the answer does not depend on which ends first.

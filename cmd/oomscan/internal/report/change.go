@@ -185,7 +185,7 @@ func writeChange(p *page, c *Change) {
 	}
 }
 
-// unset says that a value means that nobody set it.
+// unset reports whether a value means that nobody set it.
 func unset(value string) bool { return value == "None" || value == "null" || value == "" }
 
 // nowText says what a setting is now, empty where that is unknown.

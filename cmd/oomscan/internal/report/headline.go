@@ -112,7 +112,7 @@ func leads(r *Report, in *Incident) []string {
 	return kept(out, func(s *string) bool { return *s != "" })
 }
 
-// phased says that the phase is known.
+// phased reports whether the phase is known.
 func (in *Incident) phased() bool { return in.Phase != "" && in.Phase != "unknown" }
 
 // limitOf is the limit of host memory that was reached, nil when the log shows none.
@@ -123,6 +123,6 @@ func limitOf(in *Incident) *int64 {
 	return in.Root.Limit
 }
 
-// stepIsFact says whether the run's last step tells when the incident was: of two incidents it tells nothing, and a
+// stepIsFact reports whether the run's last step tells when the incident was: of two incidents it tells nothing, and a
 // run that went on took further steps.
 func stepIsFact(r *Report) bool { return len(r.Incidents) == 1 && !r.Incidents[0].Survived }

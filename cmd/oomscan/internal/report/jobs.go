@@ -36,7 +36,7 @@ type Cause struct {
 	Time                           *time.Time
 }
 
-// same says that two causes are the same to a person who repairs them.
+// same reports whether two causes are the same to a person who repairs them.
 func (c *Cause) same(o *Cause) bool {
 	return c.Verdict == o.Verdict && c.Kind == o.Kind && c.Resource == o.Resource && c.Phase == o.Phase && c.Survived == o.Survived
 }
@@ -100,7 +100,7 @@ type JobQuery struct {
 	Since      time.Time
 }
 
-// Takes says whether a job has an incident of the kind, on the host and since the time that are asked for. An incident whose time the
+// Takes reports whether a job has an incident of the kind, on the host and since the time that are asked for. An incident whose time the
 // log does not tell is not since any.
 func (q JobQuery) Takes(b *Brief) bool {
 	return q == JobQuery{} || slices.ContainsFunc(b.Causes, func(c Cause) bool {

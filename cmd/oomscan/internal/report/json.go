@@ -215,7 +215,7 @@ func writeJSON(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// isCode says that r controls a terminal: DEL, C1, and what changes the direction of writing. In JSON such codes stand in
+// isCode reports whether r controls a terminal: DEL, C1, and what changes the direction of writing. In JSON such codes stand in
 // strings only, as the encoder escapes all others.
 func isCode(r rune) bool {
 	return r >= 0x7f && (r < 0xa0 || unicode.Is(unicode.Bidi_Control, r))

@@ -195,7 +195,7 @@ func (x *Redactor) site(host string) string {
 	return x.host(host)
 }
 
-// isClock says that what looks like an address is a time of day.
+// isClock reports whether what looks like an address is a time of day.
 func isClock(s string) bool { return strings.Count(s, ":") < 4 && strings.Trim(s, "0123456789:") == "" }
 
 // replaceWords replaces what matches and is no part of a longer word.
@@ -217,5 +217,5 @@ func replaceWords(re *regexp.Regexp, s string, with map[string]string) string {
 
 func letterOrDigit(c byte) bool { return letter(c) || c >= '0' && c <= '9' }
 
-// inWord says that a path which begins behind c is the rest of something else: a unit, a metric, a relative path.
+// inWord reports whether a path which begins behind c is the rest of something else: a unit, a metric, a relative path.
 func inWord(c byte) bool { return letterOrDigit(c) || strings.IndexByte("_.%-", c) >= 0 }

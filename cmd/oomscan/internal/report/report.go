@@ -312,7 +312,7 @@ func New(version string, inputs []Input, res classifier.Result, guides ...remedi
 	return r
 }
 
-// Memory says whether any incident has verdict memory.
+// Memory reports whether any incident has verdict memory.
 func (r *Report) Memory() bool {
 	for i := range r.Incidents {
 		if r.Incidents[i].Verdict == string(classifier.Memory) {

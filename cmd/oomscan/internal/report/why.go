@@ -33,7 +33,7 @@ func whyText(in *Incident) string {
 	return closed(sure + held + in.Cause.Text)
 }
 
-// isOpen says that nothing tells the cause.
+// isOpen reports whether nothing tells the cause.
 func isOpen(in *Incident) bool {
 	return in.Cause.ID == "unknown" || strings.HasPrefix(in.Cause.Text, wordNotShown)
 }

@@ -59,7 +59,7 @@ func nextOnGPU(r *Report, in *Incident, on string) *check {
 // otherMakers are the devices that messages name where there is no CUDA.
 var otherMakers = regexp.MustCompile(`\b(HIP|XPU|NPU|HPU|MPS|TPU|DirectML|OpenCL)\b`)
 
-// typed says that a proposal names something to type.
+// typed reports whether a proposal names something to type.
 func (x *Proposal) typed() bool {
 	for i := range x.Changes {
 		if x.Changes[i].Key != "" || x.Changes[i].Snippet != "" {

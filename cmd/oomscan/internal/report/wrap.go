@@ -159,10 +159,10 @@ func breakAt(gs []glyph, n, next int) int {
 	return n
 }
 
-// breaks says that a line may end before the glyph.
+// breaks reports whether a line may end before the glyph.
 func (g *glyph) breaks() bool { return g.r == ' ' && !g.whole() }
 
-// whole says that the glyph belongs to a text that is never broken.
+// whole reports whether the glyph belongs to a text that is never broken.
 func (g *glyph) whole() bool { return g.ink == code || g.ink == address }
 
 func allSpace(gs []glyph) bool {
@@ -174,7 +174,7 @@ func allSpace(gs []glyph) bool {
 	return true
 }
 
-// wordFits says whether the word that gs begins with has at most room columns.
+// wordFits reports whether the word that gs begins with has at most room columns.
 func wordFits(gs []glyph, room int) bool {
 	used := 0
 	for _, g := range gs {
