@@ -90,7 +90,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			if n > 1 {
 				return verdict{no, "several GPUs train"}
 			}
-			return verdict{yes, "one GPU trains"}
+			return verdict{yes, "only one GPU trains, so there is nothing to split"}
 		}},
 		"own_dtype": {"a program that sets its own weight type", "a program that loads as from_pretrained says", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run).ID

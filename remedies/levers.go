@@ -138,7 +138,7 @@ var inVain = map[string]struct {
 	levers []string
 	why    string
 }{
-	"optimizer_first_step": {[]string{"micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "the activations of the step are gone when the optimizer works"},
+	"optimizer_first_step": {[]string{"micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "activations are already freed when the optimizer steps"},
 	"leak_over_steps":      {[]string{"host-limit", "micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "memory grows from step to step: this only puts the failure off"},
 }
 

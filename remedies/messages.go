@@ -76,7 +76,7 @@ var (
 	}
 	saverMargin = sign{
 		patterns: []string{"tms.refused"},
-		why:      "torch_memory_saver refused the request because of its margin", not: "torch_memory_saver printed no refusal, so the margin is not what failed",
+		why:      "torch_memory_saver refused the request because of its margin", not: "the margin of torch_memory_saver did not cause it",
 	}
 	graphCapture = sign{
 		texts: []string{"capture cuda graph", "cuda graph capture", "capturing cuda graph"}, near: 40,

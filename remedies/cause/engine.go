@@ -112,7 +112,7 @@ var engines = []hypothesis{
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
 		excludes: []clue{both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") })},
-		figure:   requestFigure("the new weights arrive beside what the GPU already holds"),
+		figure:   requestFigure("the incoming weights need memory on top of what the GPU already holds"),
 	},
 }
 
