@@ -239,7 +239,7 @@ func TestAdviceTakenComesToAnEnd(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, taken, tries(500))
+	require.Greater(t, taken, tries(300))
 }
 
 // TestProposedValuesKeepWhatTheirFrameworkAsksFor takes runs of verl with sizes that fit together, and holds what is
