@@ -464,6 +464,9 @@ func TestAnswerDoesNotDependOnWhereALogWasRotated(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join("../../fixtures/cases", name)
 			file := logs(t, dir)[0]
+			if ext := filepath.Ext(file); strings.Trim(ext, ".0123456789") == "" && ext != "" {
+				return // its own name is already that of a rotated file
+			}
 			log, err := os.ReadFile(filepath.Join(dir, file))
 			require.NoError(t, err)
 			want := answers(t, dir, file)
