@@ -408,7 +408,7 @@ func starts(o *parser.Marker) bool {
 	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
 }
 
-// startsAll reports whether a marker is the first word of all that runs: a launcher's, or that of a server which nobody else runs.
+// startsAll reports whether a marker begins a whole launch: a launcher printed it, or a server that runs on its own.
 func startsAll(o *parser.Marker) bool {
 	return o.Fields["starts"] == "launcher" || o.Fields["starts"] == "server" && !o.Header.OfActor()
 }

@@ -15,7 +15,7 @@ type death struct {
 // relaunchLines is how many lines a program prints at least before it can run out of memory. Ranks that share an input die closer together.
 const relaunchLines = 4
 
-// deathBy is the death that an event tells; ok=false for one that tells none.
+// deathBy returns the death that an event reports. ok is false if it reports none.
 func deathBy(o *parser.Event, steps int) (d death, ok bool) {
 	t := o.Trace
 	if o.Role != parser.Evidence || o.Header.Stream != "" || t == nil || t.Cause != nil || !uncaught(t) {
@@ -25,14 +25,14 @@ func deathBy(o *parser.Event, steps int) (d death, ok bool) {
 	return death{t.Frames[0].File, f["device"], f["total"], f["requested"], f["free"], f["allocated"], t.Line, o.At.Line, steps}, f["device"] != "" && f["requested"] != ""
 }
 
-// again reports whether the same program died on the same device before, with other figures: that was an earlier launch of it, for a
-// process dies once. The ranks of one launch have devices of their own.
+// again reports whether last was an earlier launch of the same program: same script and device, different figures. A process dies
+// only once, and the ranks of one launch use different devices.
 func (d death) again(last death) bool {
 	return d.Begin-last.End > relaunchLines && d.Script == last.Script && d.Device == last.Device && d.Total == last.Total &&
 		(d.Requested != last.Requested || d.Free != last.Free || d.Holding != last.Holding)
 }
 
-// followDeath begins a new attempt with an event that tells a further death. What was reported since the last one is the new attempt's.
+// followDeath begins a new attempt when an event reports another death. Steps reported since the last one belong to the new attempt.
 func (f *file) followDeath(o *parser.Event) {
 	d, ok := deathBy(o, f.Steps)
 	if !ok {

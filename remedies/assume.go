@@ -7,8 +7,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// assume fills in the next value of a setting that the log does not tell: from what the failed request tells of it, from the
-// program's default, or the least that works. Lengths are set for each task, so that no default tells anything.
+// assume fills in the next value of a setting that is not in the log: from the size of the failed request, from the program's
+// default, or the lowest value that works. It leaves lengths alone: every task sets its own, so a default means nothing.
 func (c *change) assume(ctx *Context, names *naming) {
 	p := c.parameter
 	if l := leverOf("", []Change{c.Change}); l != nil && l.id == "length" && !names.defaults {
@@ -19,7 +19,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
 	}
 	if p.Next == "raise_stage" && !shownWhole(ctx) {
-		now = "" // a configuration of its own has it
+		now = "" // DeepSpeed's own file may set it
 	}
 	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
 		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
@@ -56,7 +56,7 @@ func (c *change) leastValue() {
 	}
 }
 
-// tokensAsked is how many tokens the failed micro-batch had, where its request tells.
+// tokensAsked returns how many tokens the failed micro-batch had, if the size of its request shows that.
 func tokensAsked(ctx *Context) (int64, bool) {
 	if len(ctx.request) == 0 || !ctx.request[0].Seen || ctx.request[0].Low < tokenStep {
 		return 0, false
@@ -75,7 +75,7 @@ func shownWhole(ctx *Context) bool {
 		plain := strings.TrimLeft(k, "-")
 		switch {
 		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
-			return false // the settings are told elsewhere
+			return false // the settings come from somewhere else
 		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):
 			n++
 		}

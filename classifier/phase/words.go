@@ -3,8 +3,6 @@ package phase
 import (
 	"fmt"
 	"regexp"
-	"slices"
-	"strings"
 
 	"oomscan/parser/lazyre"
 )
@@ -44,23 +42,13 @@ var words = []meaning{
 	{lazyre.New(`\bjvp\(`), Forward},
 }
 
-// hints are in lower case; what one of [words] finds holds at least one of them. Most messages hold none.
-var hints = []string{
-	"save", "/initializer/", "/assign", "apply", "adam", "sgd", "rmsprop", "gradient", "backprop", "jvp(", "_grad_", "text_generation_",
-	"request failed during generation", "load_single_module", "modelinstancestate", "failed to load '", "| unavailable: ", "backward", "forward", "optimi",
-}
-
 // maxWords are the bytes of a message that are read: the allocator's own words behind them do not show the phase.
 const maxWords = 1 << 10
 
 // FromWords finds the phase from the message of a failure, where it says more than that memory ran out.
 func FromWords(message string) (Verdict, bool) {
 	message = head(message, maxWords)
-	lower := strings.ToLower(message)
-	found, p := "", Unknown
-	if slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
-		p, found = firstOf(words, message)
-	}
+	p, found := firstOf(words, message)
 	if found == "" {
 		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}

@@ -6,8 +6,8 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// mark is a line prefix of an unknown form that a traceback showed: what stands before its header stands before its frames too, and before
-// what the process raised. Numbers in it may change from line to line.
+// mark is a line prefix of an unknown form, learned from a traceback: the text before its header is repeated before its frames and
+// before the exception. Numbers in it may change from line to line.
 type mark struct {
 	text  []byte // empty: none
 	known bool   // a second line began with it
@@ -44,7 +44,7 @@ func (m *mark) off(line []byte) []byte {
 	return line
 }
 
-// cutAlike is what follows on a text in a line, whatever its numbers and the blanks before them are.
+// cutAlike cuts the prefix text off a line. Numbers in the two may differ, and so may the blanks before them.
 func cutAlike(line, text []byte) (rest []byte, ok bool) {
 	line, text = bytes.TrimLeft(line, " "), bytes.TrimLeft(text, " ")
 	for len(text) > 0 {
