@@ -23,6 +23,9 @@ func hostMemory(q *paramQuery) proposedValue {
 		step = 4
 	}
 	to := ceilDiv(now+now/2, step<<30) * step
+	if to<<30 > 2*now {
+		return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: "a first guess"}
+	}
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
 }
 

@@ -102,9 +102,13 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 
 // missingFigure says why the effect of a proposal cannot be computed, and what would tell it.
 func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
-	guess := slices.ContainsFunc(p.Changes, func(c Change) bool { return strings.HasPrefix(c.ComputedFrom, "1.5 x ") })
+	from := func(prefix string) bool {
+		return slices.ContainsFunc(p.Changes, func(c Change) bool { return strings.HasPrefix(c.ComputedFrom, prefix) })
+	}
 	switch {
-	case guess:
+	case from("a first guess"):
+		return "How much was missing is not in the log; this is a first guess."
+	case from("1.5 x "):
 		return "How much was missing is not in the log; 1.5 times is a first guess."
 	case len(o.missing) > 0:
 		input := o.missing[0]

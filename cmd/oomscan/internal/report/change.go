@@ -151,7 +151,7 @@ func writeChange(p *page, c *Change) {
 	if byDefault, _, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok {
 		note = "# " + clip(byDefault) + wordByDefault
 	} else if c.From != nil {
-		note = wordWas + clip(*c.From)
+		note = wordWas + shortened(*c.From, 40)
 	}
 	lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")
 	switch {
@@ -173,15 +173,8 @@ func writeChange(p *page, c *Change) {
 		}
 		spans = append(spans, span{dim, nowText(c)})
 		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)
-	case len(lines) == 1:
-		spans := []span{{code, c.Snippet}}
-		if note != "" {
-			room := min(p.width, changeColumn) - 3 - measure(c.Snippet) - measure(note)
-			spans = append(spans, span{dim, pad("", max(2, room)) + unbroken(note)})
-		}
-		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)
 	default:
-		writePasted(p, lines, 3)
+		writePasted(p, lines, note)
 	}
 }
 
@@ -199,8 +192,9 @@ func nowText(c *Change) string {
 	return ", " + wordNow + clip(*c.From)
 }
 
-// writePasted writes the lines of a longer snippet with their own indentation.
-func writePasted(p *page, lines []string, indent int) {
+// writePasted writes the lines of a snippet with their own indentation, and a note behind the last one.
+func writePasted(p *page, lines []string, note string) {
+	const indent = 3
 	for i, l := range lines {
 		if i == maxPasted {
 			p.para(block{indent: indent, hang: indent}, span{dim, p.g.ellipsis})
@@ -208,7 +202,12 @@ func writePasted(p *page, lines []string, indent int) {
 		}
 		text := strings.TrimLeft(l, " \t")
 		in := indent + min(len(l)-len(text), 12)
-		p.para(block{indent: in, hang: in + 2, full: true, lines: 4}, span{code, text})
+		spans := []span{{code, text}}
+		if note != "" && i == len(lines)-1 {
+			room := min(p.width, changeColumn) - in - measure(text) - measure(note)
+			spans = append(spans, span{dim, pad("", max(2, room)) + unbroken(note)})
+		}
+		p.para(block{indent: in, hang: in + 2, full: true, lines: 4}, spans...)
 	}
 }
 
@@ -231,8 +230,10 @@ func value(g *glyphs, c *Change) []span {
 }
 
 // clip bounds a value that a log wrote.
-func clip(s string) string {
-	const most = 80
+func clip(s string) string { return shortened(s, 80) }
+
+// shortened cuts a value to so many bytes at most, and shows that it did.
+func shortened(s string, most int) string {
 	for i := range s {
 		if i >= most {
 			return s[:i] + "..."

@@ -67,6 +67,8 @@ func subject(r *Report, in *Incident) string {
 		return strings.TrimSuffix(in.Summary, ".")
 	case in.Verdict == "other":
 		return s
+	case in.Kind == "kv_cache":
+		s = cacheSubject(in)
 	case in.Kind == "oom_kill":
 		return hostSubject(r, in)
 	case in.Resource == "shm":

@@ -158,14 +158,30 @@ var partWords = map[ink]string{
 // verbs say in which direction a setting goes.
 var verbs = map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}
 
-// requestText says what was asked for and what there was.
+// shareNotFree reports whether an engine found less free memory than its whole share when it started: its cache is not meant.
+func shareNotFree(in *Incident) bool {
+	return in.Kind == "kv_cache" && in.Root.Request != nil && in.Root.Total != nil && in.Root.Free != nil && in.Shortfall != nil
+}
+
+// cacheSubject is what ran out when an engine could not have the KV cache that its settings need.
+func cacheSubject(in *Incident) string {
+	switch r := in.Root.Request; {
+	case shareNotFree(in):
+		return "not enough free GPU memory for the engine"
+	case r != nil && in.Shortfall != nil && *in.Shortfall < *r:
+		return "the KV cache is too small"
+	}
+	return subjects()["kv_cache"]
+}
+
+// requestText says what the program tried to allocate and what was free.
 func requestText(in *Incident) string {
 	r := &in.Root
 	if r.Request == nil {
 		return ""
 	}
 	var b strings.Builder
-	if in.Kind == "kv_cache" && r.Total != nil && r.Free != nil && in.Shortfall != nil { // vLLM's whole share, not its cache
+	if shareNotFree(in) {
 		return fmt.Sprintf("The engine wants %s of the GPU's %s; %s was free: %s short.", size(*r.Request), size(*r.Total), size(*r.Free), size(*in.Shortfall))
 	}
 	if in.Kind == "kv_cache" {
@@ -202,7 +218,12 @@ func killText(r *Report, in *Incident) string {
 	victim := victimText(&in.Root)
 	var b strings.Builder
 	if by == "" {
-		fmt.Fprintf(&b, "Killed: %s", victim)
+		if pid, ok := strings.CutPrefix(victim, "pid "); ok {
+			victim = "Process " + pid
+		} else if in.Root.Process == nil || in.Root.Rank != nil { // a program's name stays as it is
+			victim = strings.ToUpper(victim[:1]) + victim[1:]
+		}
+		b.WriteString(victim + " was killed")
 	} else {
 		fmt.Fprintf(&b, "%s killed %s", by, victim)
 	}
