@@ -43,16 +43,19 @@ type assessment struct {
 func assess(ctx *Context, c candidate) assessment {
 	changes := propose(ctx, c.names, c.item)
 	e := estimateOf(ctx, open(changes))
-	return combine(c, changes, e, check(ctx, c, changes, e))
+	return combine(ctx, c, changes, e, check(ctx, c, changes, e))
 }
 
 // combine puts together what the steps have found.
-func combine(c candidate, changes []change, e estimate, d decision) assessment {
+func combine(ctx *Context, c candidate, changes []change, e estimate, d decision) assessment {
 	it := c.item
 	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort}
 	_, a.movable = movable(changes)
 	a.assumed = slices.ContainsFunc(changes, func(c change) bool { return c.assumed })
-	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Caution: it.Caution, Source: sourceOf(c.guide, it)}
+	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Source: sourceOf(c.guide, it)}
+	if _, ok := ctx.confirmed(it.CautionOnly); ok || len(it.CautionOnly) == 0 {
+		a.Caution = it.Caution
+	}
 	for _, ch := range open(changes) {
 		if ch.To != nil && ch.ComputedFrom == "" {
 			ch.ComputedFrom, e.how = e.how, ""

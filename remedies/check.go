@@ -103,7 +103,7 @@ func (it *Item) check() *fault {
 	if e := it.Example; e != nil && (!slices.Contains(surfaces, e.Syntax) || e.Text == "") {
 		return bad("example: needs a syntax and a text")
 	}
-	for _, conds := range [][]string{it.Only, it.Requires, it.Supports, it.SatisfiedWhen} {
+	for _, conds := range [][]string{it.Only, it.CautionOnly, it.Requires, it.Supports, it.SatisfiedWhen} {
 		if w := badCondition(conds); w != "" {
 			return bad("unknown condition %q", w)
 		}
@@ -137,7 +137,7 @@ func (g *Guide) Patterns() []string {
 	}
 	for i := range g.Items {
 		it := &g.Items[i]
-		conds = slices.Concat(conds, it.Only, it.Requires, it.Supports, it.SatisfiedWhen)
+		conds = slices.Concat(conds, it.Only, it.CautionOnly, it.Requires, it.Supports, it.SatisfiedWhen)
 		for k := range it.Parameters {
 			conds = slices.Concat(conds, it.Parameters[k].When, it.Parameters[k].Only)
 		}

@@ -284,7 +284,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if l := leverOf(a.topic, a.Changes); l != nil {
 		o.lever, costs = l.id, l.costs
 	}
-	if o.lever == "micro-batch" && ctx.phase == "rollout" {
+	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.is("engine_process")) {
 		costs = "fewer at a time"
 	}
 	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")

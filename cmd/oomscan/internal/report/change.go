@@ -61,12 +61,13 @@ func tryHeading(in *Incident) string {
 
 // writeProposal shows what to change, what that does, and what it costs. Alternatives are shorter.
 func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
+	var above []string // the snippet above
 	for i := range x.Changes {
 		if i == maxChanges {
 			p.more(len(x.Changes)-i, "change", "changes")
 			break
 		}
-		writeChange(p, &x.Changes[i])
+		above = writeChange(p, &x.Changes[i], above)
 	}
 	at := block{indent: 3, hang: 3, lines: 4}
 	if !whole {
@@ -145,8 +146,9 @@ func detail(in *Incident, x *Proposal) string {
 // changeColumn is where what a setting was stands, at the latest.
 const changeColumn = 76
 
-// writeChange writes a setting as it is to be pasted, with its old value as a comment.
-func writeChange(p *page, c *Change) {
+// writeChange writes a setting as it is to be pasted, with its old value as a comment. It returns the lines of its snippet:
+// a section that the snippet above has opened is not opened again.
+func writeChange(p *page, c *Change, above []string) []string {
 	note := ""
 	if byDefault, _, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok {
 		note = "# " + clip(byDefault) + wordByDefault
@@ -174,8 +176,14 @@ func writeChange(p *page, c *Change) {
 		spans = append(spans, span{dim, nowText(c)})
 		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)
 	default:
-		writePasted(p, lines, note)
+		opened := 0
+		for opened < min(len(lines), len(above))-1 && lines[opened] == above[opened] {
+			opened++
+		}
+		writePasted(p, lines[opened:], note)
+		return lines
 	}
+	return nil
 }
 
 // unset reports whether a value means that nobody set it.
