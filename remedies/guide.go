@@ -53,8 +53,8 @@ type Item struct {
 	Caution string `json:"caution"`
 	// CautionOnly are conditions of which one must be confirmed for a report to print the caution; none: always.
 	CautionOnly []string `json:"caution_only"`
-	Section string `json:"section"` // of the document
-	URL     string `json:"url"`     // the guide's when empty
+	Section     string   `json:"section"` // of the document
+	URL         string   `json:"url"`     // the guide's when empty
 	// Addition marks what the document itself does not say: it comes from a later version of it, or from the
 	// program's source.
 	Addition bool `json:"addition"`
