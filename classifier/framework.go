@@ -54,7 +54,7 @@ func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 var programs = []Program{
 	{
 		ID: "easyr1", Name: "EasyR1", Roles: Application, Guide: "easyr1", Dialect: "yaml", Colocate: true, // a fork of verl with settings of its own
-		Keys: []string{"micro_batch_size_per_device_for_update", "micro_batch_size_per_device_for_experience"},
+		Keys: []string{"micro_batch_size_per_device_for_update", "micro_batch_size_per_device_for_experience", "worker.actor.", "worker.rollout.", "worker.ref."},
 	},
 	{
 		ID: "relax", Name: "Relax", Roles: Framework, Guide: "relax", Dialect: "flag", Colocate: true,

@@ -43,7 +43,7 @@ func causeInput(ctx *Context) *cause.Input {
 			}
 			return "", "", false
 		},
-		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx),
+		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx), RayWorkers: ctx.is("launcher:ray"),
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),

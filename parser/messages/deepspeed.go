@@ -155,9 +155,19 @@ func deepspeedDeaths() []pattern.Pattern {
 			NoMatch: []string{`['/usr/bin/python3', '-u', 'train.py'] exits with return code = 1`},
 		},
 		{
+			Name:     "deepspeed.sigbus",
+			Literals: []string{"exits with return code = "},
+			Expr:     `(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,2000}?)?exits with return code = (?<exitcode>-7|135)(?!\d)`,
+			Kind:     parser.SHMExhausted, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGBUS"}, Source: deepspeed,
+			Match: []pattern.Sample{
+				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=3'] exits with return code = -7`, Want: parser.Fields{"exitcode": "-7", "local_rank": "3", "signal": "SIGBUS"}},
+			},
+			NoMatch: []string{`['/usr/bin/python3', '-u', 'train.py'] exits with return code = -9`, `['/usr/bin/python3', '-u', 'train.py'] exits with return code = 1`},
+		},
+		{
 			Name:     "deepspeed.exited",
 			Literals: []string{"exits with return code = ", "ssh exited with exit code "},
-			Expr:     `(?:(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,2000}?)?exits with return code = (?!-9\b|137\b|0\b)(?<exitcode>-?\d+)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
+			Expr:     `(?:(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,2000}?)?exits with return code = (?!-9\b|137\b|-7\b|135\b|0\b)(?<exitcode>-?\d+)|(?<![\w.-])(?<node>[\w.-]{1,253}): ssh exited with exit code (?!137\b|0\b)(?<exitcode>\d+))`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: deepspeed + "; pdsh",
 			Match: []pattern.Sample{
 				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=7'] exits with return code = 1`, Want: parser.Fields{"exitcode": "1", "local_rank": "7"}},

@@ -88,13 +88,14 @@ var card = []hypothesis{
 			{3 * proof, alike},
 			{3 * proof, otherRanksCard},
 			{3 * proof, listedTwice},
+			{3 * proof, ontoFirstCard},
 			{proof + hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) != "" })},
 			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case LoadsCheckpoint(in) == "":
-			case listedTwice(in) != "", alike(in) != "":
+			case listedTwice(in) != "", alike(in) != "", ontoFirstCard(in) != "":
 				return "other ranks also loaded the checkpoint onto this GPU", nil
 			default:
 				return "the loaded checkpoint is still on this GPU, beside the model and its states", nil
@@ -137,6 +138,9 @@ func LoadsCheckpoint(in *Input) string {
 	if (listedTwice(in) != "" || alike(in) != "") && in.gpu() {
 		return readsCheckpoint(in)
 	}
+	if ontoFirstCard(in) != "" {
+		return readsCheckpoint(in)
+	}
 	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" || outsideOfPyTorch(in) != "" {
 		return ""
 	}
@@ -144,6 +148,15 @@ func LoadsCheckpoint(in *Input) string {
 		return why
 	}
 	return resumed(in)
+}
+
+// ontoFirstCard says that one of several processes reads a checkpoint onto the first card and holds little of it itself: what
+// the message does not account for is the other ranks', which read theirs onto the same card.
+func ontoFirstCard(in *Input) string {
+	if in.GPUs < 2 || in.Device == nil || *in.Device != 0 || in.Allocated == nil || in.Total == nil || *in.Allocated > *in.Total/2 || readsCheckpoint(in) == "" || outsideOfPyTorch(in) == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d processes read a checkpoint, this one onto card 0, of which it holds %s", in.GPUs, gib(in.Allocated))
 }
 
 // resumed says that a script's run goes on from a checkpoint and failed before its first step was done. What made the
@@ -263,8 +276,8 @@ func (in *Input) Strangers() *int64 {
 // alike, or like the failing one beside the rank whose card it is.
 func alike(in *Input) string {
 	held := in.neighbors()
-	if len(held) < 2 || in.GPUs == 1 || in.Device != nil && *in.Device != 0 {
-		return ""
+	if len(held) < 2 || in.GPUs == 1 || in.Device != nil && *in.Device != 0 || in.SharesCard && in.RayWorkers {
+		return "" // actor, critic and reference of a colocated run share their cards on purpose
 	}
 	most := slices.Max(held)
 	if own := in.Process; own != nil {

@@ -54,6 +54,7 @@ type Input struct {
 	Setting func(names ...string) (key, value string, ok bool)
 
 	EngineFailed, SharesCard                  bool
+	RayWorkers                                bool // Ray shows each worker only the cards that it may use
 	EngineAwake, EngineAsleep                 bool // neither: nobody can tell
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	CacheTaken                                bool // the engine said that its cache is there

@@ -113,7 +113,7 @@ func writeHolders(p *page, in *Incident) bool {
 	if len(rows) == 0 {
 		return false
 	}
-	unit, per := unitFor(rows[0].Bytes)
+	unit, per := unitFor(slices.MaxFunc(rows, func(a, b holder) int { return cmp.Compare(a.Bytes, b.Bytes) }).Bytes)
 	width := len(wordHolders)
 	for _, x := range rows[:min(len(rows), maxHolders)] {
 		width = max(width, measure(x.Name))
@@ -177,7 +177,11 @@ func holders(in *Incident) []holder {
 		if g.count == 1 {
 			add(g.name, g.pid, g.bytes, "")
 		} else {
-			out = append(out, holder{fmt.Sprintf("%s, %s", g.name, others(g.count)), g.bytes, ""})
+			n := others(g.count)
+			if !slices.ContainsFunc(in.Victims, func(v Victim) bool { return deref(v.Name) == g.name }) {
+				n = count(g.count, wordProcess, wordProcesses)
+			}
+			out = append(out, holder{g.name + ", " + n, g.bytes, ""})
 		}
 	}
 	if len(out) < 2 {

@@ -394,10 +394,16 @@ func heldText(in *Incident) string {
 			n, bytes = n+1, bytes+x.Bytes
 		}
 	}
-	if n < 2 && len(in.Ledger.Tasks) > 0 {
-		x := in.Ledger.Tasks[0]
-		if own := in.Root.OwnBytes; own != nil && x.Bytes > 2*(*own) && x.Bytes <= *limit {
-			return fmt.Sprintf("%s holds %s, the killed process %s", x.Name, sizeOf(x.Bytes, *limit), size(*own))
+	if own := in.Root.OwnBytes; n < 2 && own != nil {
+		groups := othersByName(in, nil)
+		for _, g := range groups {
+			switch {
+			case g.bytes <= 2*(*own) || g.bytes > *limit:
+			case g.count > 1:
+				return fmt.Sprintf("%d %s processes hold %s, the killed process %s", g.count, g.name, sizeOf(g.bytes, *limit), size(*own))
+			default:
+				return fmt.Sprintf("%s holds %s, the killed process %s", g.name, sizeOf(g.bytes, *limit), size(*own))
+			}
 		}
 	}
 	if n < 2 || bytes > *limit {
