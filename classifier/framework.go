@@ -127,6 +127,13 @@ var programs = []Program{
 		Packages: []Package{{"prime_rl", []string{"trainer", "orchestrator", "inference", "utils", "entrypoints"}}},
 	},
 	{
+		ID: "automodel", Name: "NeMo AutoModel", Roles: Application | Trainer, Guide: "automodel", Dialect: "yaml",
+		Packages: []Package{{"nemo_automodel", []string{"recipes", "components", "_transformers", "_diffusers", "shared", "cli", "_cli"}}},
+		Files:    []string{"engine/automodel/"}, // verl's
+		Loggers:  []string{"nemo_automodel"},
+		Keys:     []string{"step_scheduler.local_batch_size"},
+	},
+	{
 		ID: "llamafactory", Name: "LLaMA-Factory", Roles: Application, Guide: "llamafactory", Dialect: "yaml",
 		Packages: []Package{
 			{"llamafactory", []string{"train", "model", "data", "hparams", "cli.py", "launcher.py", "chat", "eval", "extras", "webui", "api"}},
@@ -269,7 +276,6 @@ var programs = []Program{
 		Packages: []Package{{"torch", []string{"nn", "autograd", "optim", "utils", "distributed", "cuda", "_tensor.py"}}},
 	},
 	{ID: "veomni", Name: "VeOmni", Roles: Trainer, Files: []string{"engine/veomni/"}},
-	{ID: "automodel", Name: "NeMo AutoModel", Roles: Trainer, Files: []string{"engine/automodel/"}},
 	{ID: "mindspeed", Name: "MindSpeed", Roles: Trainer, Files: []string{"engine/mindspeed/"}},
 	{ID: "archon", Name: "Archon", Roles: Trainer, Files: []string{"/archon_"}},
 	{ID: "fsdp2", Name: "FSDP2", Roles: Trainer, Files: []string{"fsdp/_fully_shard/", "_composable/fsdp/", "engine/fsdp_engine.py", "dtensor_policy_worker"}},

@@ -178,7 +178,7 @@ func holders(in *Incident) []holder {
 			add(g.name, g.pid, g.bytes, "")
 		} else {
 			n := others(g.count)
-			if !slices.ContainsFunc(in.Victims, func(v Victim) bool { return deref(v.Name) == g.name }) {
+			if g.name != killedName(in) && !slices.ContainsFunc(in.Victims, func(v Victim) bool { return deref(v.Name) == g.name }) {
 				n = count(g.count, wordProcess, wordProcesses)
 			}
 			out = append(out, holder{g.name + ", " + n, g.bytes, ""})

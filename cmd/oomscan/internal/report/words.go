@@ -389,8 +389,9 @@ func heldText(in *Incident) string {
 	if in.Resource != "host" || in.Ledger == nil || limit == nil {
 		return ""
 	}
+	name := killedName(in)
 	for _, x := range in.Ledger.Tasks {
-		if x.Name == deref(in.Root.Process) {
+		if x.Name == name {
 			n, bytes = n+1, bytes+x.Bytes
 		}
 	}
@@ -409,7 +410,20 @@ func heldText(in *Incident) string {
 	if n < 2 || bytes > *limit {
 		return ""
 	}
-	return fmt.Sprintf("%d %s processes hold %s (%.0f %%)", n, deref(in.Root.Process), size(bytes), 100*float64(bytes)/float64(*limit))
+	return fmt.Sprintf("%d %s processes hold %s (%.0f %%)", n, name, size(bytes), 100*float64(bytes)/float64(*limit))
+}
+
+// killedName is the name of the killed process, if only the list of processes has it.
+func killedName(in *Incident) string {
+	if name := deref(in.Root.Process); name != "" || in.Root.PID == nil || in.Ledger == nil {
+		return name
+	}
+	for _, x := range in.Ledger.Tasks {
+		if x.PID != nil && *x.PID == *in.Root.PID {
+			return x.Name
+		}
+	}
+	return ""
 }
 
 // timesText says how often the first failure was seen, empty for once.
