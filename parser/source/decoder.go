@@ -31,7 +31,7 @@ func NewDecoder(head []byte) Decoder {
 		return &csvDecoder{columns: columns}
 	}
 	if w := detectWrapping(head); w.width > 0 {
-		return &unwrapper{wrapping: w}
+		return &unwrapper{wrapping: w, starts: forms{}}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,4 +47,132 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	} {
 		assert.Nil(t, NewDecoder([]byte(log)), "%.60q", log)
 	}
+}
+
+// sentence is a line of so many words.
+func sentence(i, words int) string {
+	all := strings.Fields("tried to allocate 14.96 GiB while the worker (rank 3, pid 4711) of node gpu-7 held 66.93 GiB in " +
+		"use, so nothing of what had been asked for could be found, and everybody else waited for an answer until the end")
+	var b strings.Builder
+	for n := range words {
+		b.WriteString(all[(i*7+n*5)%len(all)] + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func cutAt(line string, width int) (rows []string) {
+	for len(line) > width {
+		rows, line = append(rows, line[:width]), line[width:]
+	}
+	return append(rows, line)
+}
+
+func betweenWords(line string, width int) (rows []string) {
+	for len(line) > width {
+		i := strings.LastIndexByte(line[:width+1], ' ')
+		rows, line = append(rows, line[:i]), line[i+1:]
+	}
+	return append(rows, line)
+}
+
+func joined(kept string) []string {
+	d := NewDecoder([]byte(kept))
+	if d == nil {
+		return strings.Split(strings.TrimSuffix(kept, "\n"), "\n")
+	}
+	text := string(d.Close(d.Append(nil, []byte(kept))))
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, filler, ""), "\n"), "\n")
+}
+
+func TestBrokenLinesAreJoined(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprintf("[worker %02d] %s.", i, sentence(i, 4+i*13%37)))
+	}
+	lines = append(lines, "Traceback (most recent call last):", `  File "/opt/train.py", line 8, in step`, "    x = f(y)", "ERROR the end", strings.Repeat("=", 60), "done")
+	rows := func(breaks func(string, int) []string, width int, left, right string) string {
+		var b strings.Builder
+		for _, line := range lines {
+			for _, row := range breaks(line, width) {
+				if right != "" {
+					row += strings.Repeat(" ", width-len(row))
+				}
+				b.WriteString(left + row + right + "\n")
+			}
+		}
+		return b.String()
+	}
+	for name, kept := range map[string]string{
+		"a terminal of 80 columns":   rows(cutAt, 80, "", ""),
+		"a terminal of 120 columns":  rows(cutAt, 120, "", ""),
+		"a terminal of 171 columns":  rows(cutAt, 171, "", ""),
+		"quoted, 80 columns":         rows(cutAt, 80, "> ", ""),
+		"mail":                       rows(betweenWords, 72, "", ""),
+		"quoted mail":                rows(betweenWords, 76, "> ", ""),
+		"a box":                      rows(betweenWords, 96, "│ ", " │"),
+		"lines that were not broken": rows(cutAt, 1000, "", ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, lines, joined(kept))
+		})
+	}
+}
+
+// TestWholeLinesAreNotJoined: logs whose lines happen to end at one width.
+func TestWholeLinesAreNotJoined(t *testing.T) {
+	t.Parallel()
+	repeat := func(n int, form func(i int) string) (lines []string) {
+		for i := range n {
+			lines = append(lines, strings.Split(form(i), "\n")...)
+		}
+		return lines
+	}
+	for name, lines := range map[string][]string{
+		"steps of one length, each with a line below": repeat(40, func(i int) string {
+			return fmt.Sprintf("step %05d loss 2.1234 lr 1.000e-05 grad norm 0.1234 tokens per second 12345.67 mfu 41.%d\n%02d:12:01 memory %05d", i, i%10, i%24, i)
+		}),
+		"a table of numbers": repeat(40, func(i int) string {
+			return fmt.Sprintf("%-6d %s", i*i*7+1, strings.TrimSpace(strings.Repeat("12345  ", 12)))
+		}),
+		"nvidia-smi": repeat(9, func(i int) string {
+			return fmt.Sprintf("|   %d  NVIDIA H800                    On  |   00000000:1B:00.0 Off |                    0 |\n"+
+				"| N/A   22C    P0             67W /  700W |       0MiB /  81559MiB |      0%%      Default |\n"+
+				"+-----------------------------------------+------------------------+----------------------+", i)
+		}),
+		"warnings of one length before other lines": repeat(12, func(i int) string {
+			return "/venv/lib/python3.12/site-packages/torch/utils/data/_utils/pin_memory.py:57: warning\n" + sentence(i, 6)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, lines, joined(strings.Join(lines, "\n")+"\n"))
+		})
+	}
+}
+
+// FuzzDecoder holds what every decoder must: the chunks that it is fed do not matter, and joined rows keep the numbers of later lines.
+func FuzzDecoder(f *testing.F) {
+	f.Add("a\nb\n", 1)
+	f.Add(strings.Repeat(strings.Join(cutAt(sentence(3, 40), 80), "\n")+"\n", 9), 7)
+	f.Add("│ "+strings.Repeat("x", 90)+" │\n", 5)
+	f.Add("date,host,message\n2026,n1,\"a\nb\"\n", 3)
+	f.Fuzz(func(t *testing.T, kept string, chunk int) {
+		whole := NewDecoder([]byte(kept))
+		if whole == nil || len(kept) > 1<<16 {
+			return
+		}
+		want := string(whole.Close(whole.Append(nil, []byte(kept))))
+		d, got := NewDecoder([]byte(kept)), []byte(nil)
+		for rest := kept; rest != ""; {
+			n := min(max(chunk, 1), len(rest))
+			got = d.Append(got, []byte(rest[:n]))
+			rest = rest[n:]
+		}
+		assert.Equal(t, want, string(d.Close(got)))
+		if _, ok := d.(*unwrapper); ok {
+			assert.Equal(t, strings.Count(strings.TrimSuffix(kept, "\n"), "\n"), strings.Count(strings.TrimSuffix(want, "\n"), "\n"))
+		}
+	})
 }

@@ -1,0 +1,247 @@
+package source
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
+)
+
+// wrapping describes how the lines of a log were broken into rows.
+type wrapping struct {
+	width       int    // of a row, in characters; 0 if lines were not broken
+	left, right string // what surrounds each row
+	atSpaces    bool   // rows end between words
+}
+
+const (
+	minWidth       = 60
+	maxWidth       = 240
+	maxFlowedWidth = 132 // where rows end between words
+)
+
+// quoteMarks are what may surround the rows of a quoted log.
+var quoteMarks = []wrapping{{left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}, {}}
+
+// detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
+// row is longer, and words continue on the next row.
+func detectWrapping(head []byte) wrapping {
+	for _, w := range quoteMarks {
+		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
+			continue
+		}
+		rows, box := w.rows(head[:bytes.LastIndexByte(head, '\n')+1])
+		switch {
+		case rows == nil:
+			continue
+		case w.right == "":
+		case box >= minWidth && box <= maxWidth:
+			w.atSpaces, w.width = true, box
+			return w
+		}
+		for _, row := range rows {
+			w.width = max(w.width, utf8.RuneCount(row))
+		}
+		if w.width >= minWidth && w.width <= maxWidth && w.breaksWords(rows) {
+			return w
+		}
+		w.atSpaces, w.width = true, 0
+		for _, row := range rows {
+			if bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') > 0 { // a word that is too long has a row of its own
+				w.width = max(w.width, utf8.RuneCount(row))
+			}
+		}
+		if w.width >= minWidth && w.width <= maxFlowedWidth && w.flows(rows) {
+			return w
+		}
+	}
+	return wrapping{}
+}
+
+// rows returns what is inside the quote marks of each row of a text, and the width of its box. There are none where the text only
+// quotes some rows.
+func (w wrapping) rows(text []byte) (rows [][]byte, box int) {
+	all := 0
+	for row := range bytes.SplitSeq(text, []byte{'\n'}) {
+		inside, ok := w.inside(row)
+		if ok {
+			rows = append(rows, inside)
+			box = max(box, utf8.RuneCount(row)-len("| "+" |"))
+		}
+		if ok || len(row) > 0 && !bytes.ContainsAny(row[:min(len(row), 3)], "╭╰┌└┏┗") {
+			all++
+		}
+	}
+	if len(rows)*10 < all*9 {
+		return nil, 0
+	}
+	return rows, box
+}
+
+// inside returns a row without its quote marks. ok is false for a row without them, such as the top of a box.
+func (w wrapping) inside(row []byte) ([]byte, bool) {
+	row = bytes.TrimSuffix(row, []byte{'\r'})
+	if w.left == "" {
+		return row, true
+	}
+	left := bytes.TrimRight([]byte(w.left), " ")
+	if !bytes.HasPrefix(row, left) || !bytes.HasSuffix(row, []byte(w.right)) {
+		return nil, false
+	}
+	row = bytes.TrimPrefix(row[len(left):], []byte{' '})
+	if w.right != "" && len(row) >= len(w.right) {
+		row = bytes.TrimRight(row[:len(row)-len(w.right)], " ")
+	}
+	return row, true
+}
+
+// minBroken is how many broken words prove that rows were broken at a width.
+const minBroken = 2
+
+// manyBroken is the same where they may all be at one place.
+const manyBroken = 8
+
+// minFlowed is the same for rows that end between words.
+const minFlowed = 4
+
+// breaksWords reports whether rows were broken at the width wherever it fell. Where they were broken between words, few rows have all
+// of the width. A next row that begins like the one before is a line of its own: programs print many lines of one length.
+func (w wrapping) breaksWords(rows [][]byte) bool {
+	full, flowed, broken, enclosed := 0, 0, 0, 0
+	ends, starts := forms{}, forms{}
+	for i, row := range rows[:max(0, len(rows)-1)] {
+		next := rows[i+1]
+		if len(row) < w.width/2 || len(next) == 0 || bytes.HasPrefix(next, row[:4]) || lineStart().Match(next) {
+			continue
+		}
+		switch {
+		case utf8.RuneCount(row) == w.width:
+			full++
+			if isBroken(row[len(row)-1], next[0]) && hasWords(row) {
+				broken++
+				starts[string(next[:min(len(next), 4)])] = true
+				if end := row[len(row)-8:]; ascii.IsDigit(next[0]) {
+					ends.add(end) // figures of one place differ in their digits
+				} else {
+					ends[string(end)] = true
+				}
+			}
+			if encloses(row, next) {
+				enclosed++
+			}
+		case wrapping{width: w.width, atSpaces: true}.continues(row, next):
+			flowed++
+		}
+	}
+	switch {
+	case full <= flowed:
+		return false
+	case enclosed >= minFlowed || len(ends) >= minBroken && len(starts) >= minBroken:
+		return true
+	}
+	return len(ends) >= minBroken && broken >= manyBroken && full > 4*flowed
+}
+
+// forms are pieces of text, with 0 for each digit.
+type forms map[string]bool
+
+func formOf(text []byte) string {
+	form := bytes.Clone(text)
+	for i, c := range form {
+		if ascii.IsDigit(c) {
+			form[i] = '0'
+		}
+	}
+	return string(form)
+}
+
+func (f forms) add(text []byte) { f[formOf(text)] = true }
+
+// hasWords is false for the row of a table of numbers.
+func hasWords(row []byte) bool { return bytes.ContainsFunc(row, unicode.IsLetter) }
+
+// isBroken reports whether a word or a number goes on from the last byte of a row to the first one of the next.
+func isBroken(last, first byte) bool {
+	return ascii.IsLower(last) && ascii.IsLower(first) || ascii.IsUpper(last) && ascii.IsUpper(first) || ascii.IsDigit(last) && ascii.IsDigit(first) ||
+		last == '_' && ascii.IsWord(first) || ascii.IsWord(last) && (first == '_' || first == ',' || first == ';' || first == ':')
+}
+
+// encloses reports whether brackets that a row opens close in the next one.
+func encloses(row, next []byte) bool {
+	depth := func(text []byte, n int) int {
+		for _, c := range text {
+			switch c {
+			case '(', '[', '{':
+				n++
+			case ')', ']', '}':
+				n--
+			}
+		}
+		return n
+	}
+	n := depth(row, 0)
+	return n > 0 && !bytes.ContainsRune([]byte("([{,"), rune(row[len(row)-1])) && depth(next, n) == 0
+}
+
+// isTableRow reports whether a row stands between the edges of a table.
+func isTableRow(row []byte) bool {
+	return bytes.ContainsRune([]byte("|+"), rune(row[0])) && bytes.ContainsRune([]byte("|+"), rune(row[len(row)-1]))
+}
+
+// flows reports whether rows end where the next word would not have fit.
+func (w wrapping) flows(rows [][]byte) bool {
+	full, unfinished := 0, 0
+	ends, starts, lowercase := forms{}, forms{}, forms{}
+	for i, row := range rows[:max(0, len(rows)-1)] {
+		next := rows[i+1]
+		if len(row) < w.width/2 || !w.continues(row, next) || bytes.HasPrefix(next, row[:4]) || isTableRow(row) || !hasWords(row) {
+			continue
+		}
+		full++
+		if encloses(row, next) || row[len(row)-1] == ',' && ascii.IsLower(next[0]) {
+			unfinished++
+		}
+		start := string(next[:min(len(next), 4)])
+		ends.add(row[len(row)-8:])
+		starts[start] = true
+		if ascii.IsLower(next[0]) {
+			lowercase[start] = true
+		}
+	}
+	return len(ends) >= minBroken && (len(lowercase) >= minFlowed && (full*10 >= len(rows) || unfinished > 0) ||
+		max(len(starts), unfinished) >= 2*minFlowed && full*3 >= len(rows))
+}
+
+// continues reports whether a line continues from one row to the next.
+func (w wrapping) continues(row, next []byte) bool {
+	if lineStart().Match(next) || isRuler(row, next) {
+		return false
+	}
+	n := utf8.RuneCount(row)
+	switch {
+	case w.atSpaces:
+		word, _, _ := bytes.Cut(next, []byte{' '})
+		return len(word) > 0 && n > 0 && n+1+utf8.RuneCount(word) > w.width
+	case w.right != "" && n == w.width-1:
+		return true // its last character was a blank
+	}
+	return n == w.width
+}
+
+// breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
+// row.
+func (w wrapping) breaksWord(row []byte) bool {
+	return utf8.RuneCount(row) == w.width && (!w.atSpaces || w.right != "" && bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
+}
+
+// lineStart matches the beginning of a new line, as opposed to the rest of the one before.
+var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\(\w+(?:\[[^\]]*\])? pid=\d+|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
+
+// isRuler reports whether a row begins with a line of signs, which the row before does not end with.
+func isRuler(last, row []byte) bool {
+	r, size := utf8.DecodeRune(row)
+	return len(last) > 0 && size > 0 && bytes.HasPrefix(row, bytes.Repeat(row[:size], 8)) && strings.ContainsRune("-=*#_~.─━═", r) && !bytes.HasSuffix(last, row[:size])
+}
