@@ -107,6 +107,15 @@ func (r *messageReader) mayContinue(raw []byte, header *envelope.Header) bool {
 	return false
 }
 
+// passOver leaves out a line of oomscan itself, such as the row of a line that was broken: who waits for the next lines of a log waits on.
+func (r *messageReader) passOver() {
+	for w := range r.open {
+		for i := range w.followUps {
+			w.followUps[i].until++
+		}
+	}
+}
+
 // skipLine counts a line of a writer without an open report.
 func (r *messageReader) skipLine() {
 	r.tick++

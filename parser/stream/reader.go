@@ -234,6 +234,10 @@ func (r *Reader) fates(end int) (f fate) {
 // deliver reads, keeps or ignores a line, or a part of a long one.
 func (r *Reader) deliver(from, to int, f fate) {
 	m, raw, offset := r.messages, r.buf[from:to], r.base+int64(from)
+	if bytes.HasPrefix(raw, quoted) {
+		m.passOver()
+		return
+	}
 	if !r.pastLead && offset >= leadBytes {
 		r.endLead()
 	}

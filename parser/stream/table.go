@@ -172,7 +172,7 @@ const (
 
 // reportLiterals open or continue reports of several lines; see package traceback.
 var reportLiterals = []string{
-	tracebackLiteral, frameLiteral, "() (pid=", "Exception occurred while running ", "terminated with the following error",
+	tracebackLiteral, frameLiteral, "() (pid=", "()\x1b[39m (pid=", "Exception occurred while running ", "terminated with the following error",
 	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", " invoked oom-killer: ",
 }
 
