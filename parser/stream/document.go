@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
@@ -21,7 +22,7 @@ func (r *Reader) inExample(e *parser.Event) bool {
 	if r.long != nil || r.line-e.At.Line > exampleLines || !r.mayLookBack(exampleBytes) {
 		return false
 	}
-	rows := bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline)
+	rows := slices.CompactFunc(bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline), bytes.Equal) // two writers count as one
 	for _, row := range rows[max(0, len(rows)-exampleLines):] {
 		if len(row) <= 80 && exampleHeading().Match(bytes.TrimSpace(row)) {
 			return true

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,10 @@ import (
 func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 	t.Parallel()
 	const kill = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+	var steps strings.Builder
+	for i := range exampleLines + 2 {
+		fmt.Fprintf(&steps, "step %d of the loop\n", i)
+	}
 	for name, c := range map[string]struct {
 		before string
 		quoted bool
@@ -25,7 +30,8 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a sentence":                  {"This is an example error that we saw last week\n", false},
 		"an error that is counted":    {"Common error: 3\n", false},
 		"a log record":                {"INFO example errors\n", false},
-		"far above":                   {"Example errors\n" + strings.Repeat("step 3 of the loop\n", exampleLines+2), false},
+		"far above":                   {"Example errors\n" + steps.String(), false},
+		"written by two writers":      {strings.Repeat("Example errors\n", 2) + strings.Repeat("\n", 2) + strings.Repeat("# a program started with srun\n", exampleLines), true},
 		"a report of what went wrong": {"Errors\n\n", false},
 	} {
 		for _, head := range []bool{true, false} {
