@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -39,8 +40,9 @@ type peeler struct {
 	h         Header
 	precision int // of h.Time
 	depth     int
-	inner     bool  // a prefix of the program or its runtime is off: no launcher's label can follow
-	words     words // nil: none are remembered
+	inner     bool      // a prefix of the program or its runtime is off: no launcher's label can follow
+	words     words     // nil: none are remembered
+	stamped   []*format // of labels that a supervisor put stamps before
 }
 
 func (p *peeler) peel(line []byte) []byte {
@@ -78,7 +80,7 @@ func (p *peeler) one(b []byte) *format {
 	}
 	p.whole = b
 	for _, x := range byFirst[b[0]] {
-		if p.inner && x.outer || !p.try(x.steps) {
+		if !p.try(x.steps) || p.inner && x.outer && !p.isLabel(x.format) {
 			continue
 		}
 		p.inner = p.inner || x.program
@@ -86,6 +88,23 @@ func (p *peeler) one(b []byte) *format {
 		return x.format
 	}
 	return nil
+}
+
+// isLabel reports whether what looks like a launcher's label behind a program's stamp is one. It is where another prefix of the program
+// follows: then a supervisor put its stamp before what the launcher wrote, and before the lines without such a prefix, too.
+func (p *peeler) isLabel(f *format) bool {
+	if slices.Contains(p.stamped, f) {
+		return true
+	}
+	if len(p.b) == 0 {
+		return false
+	}
+	m := matcher{header: &unknown, whole: p.b}
+	ok := slices.ContainsFunc(byFirst[p.b[0]], func(x *prefix) bool { return !x.outer && m.try(x.steps) })
+	if ok {
+		p.stamped = append(p.stamped, f)
+	}
+	return ok
 }
 
 // recordFormat stands for a container's record with a launcher's label in front of it.
@@ -121,7 +140,7 @@ func (p *peeler) keepPrefix(f *prefix) {
 		}
 		switch c.slot {
 		case slotTime:
-			p.stamped(p.time)
+			p.keepTime(p.time)
 		case slotLevel:
 			p.h.Level = byte(c.n)
 		case slotHost:
@@ -154,8 +173,8 @@ func (p *peeler) process(name string) {
 	}
 }
 
-// stamped keeps the time that has most of the date.
-func (p *peeler) stamped(st stamp) {
+// keepTime keeps the time that has most of the date.
+func (p *peeler) keepTime(st stamp) {
 	if st.precision > p.precision {
 		p.precision = st.precision
 		p.h.Time, p.h.Clock = st.t, st.clock

@@ -18,3 +18,22 @@ func TestADateIsADayThatExists(t *testing.T) {
 		}
 	}
 }
+
+// TestASupervisorsStampStandsBeforeALaunchersLabel: what looks like a label behind a stamp is one once a program's own prefix followed it.
+func TestASupervisorsStampStandsBeforeALaunchersLabel(t *testing.T) {
+	t.Parallel()
+	const stamp = "2026-03-01 09:00:00,000 "
+	var w Peeler
+	for _, c := range []struct{ line, body, stream string }{
+		{stamp + "12: 30 steps are left", "12: 30 steps are left", ""},
+		{stamp + "1: [2025-11-03 20:11:05 TP10] Load weight begin.", "Load weight begin.", "t1"},
+		{stamp + `3:   File "a.py", line 1, in f`, `  File "a.py", line 1, in f`, "t3"},
+		{stamp + "vllm-1  | loading", "vllm-1  | loading", ""},
+		{stamp + "vllm-1  | (VllmWorker rank=1 pid=248) ready", "ready", "cvllm-1|eVllmWorker rank=1 248 "},
+		{stamp + "vllm-1  | loading", "loading", "cvllm-1"},
+	} {
+		body, h := w.Peel([]byte(c.line))
+		assert.Equal(t, c.body, string(body), c.line)
+		assert.Equal(t, c.stream, h.Stream, c.line)
+	}
+}

@@ -42,7 +42,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 		return nil, false
 	}
 	if timed {
-		p.stamped(st)
+		p.keepTime(st)
 	}
 	for _, key := range [...]string{"levelname", "level", "severity", "lvl"} {
 		if lv := levelFold(bytes.Trim(fields[key], `"`)); lv != 0 {
