@@ -100,6 +100,16 @@ var programs = []Program{
 		Keys: []string{"micro_rollout_batch_size"},
 	},
 	{
+		ID: "skyrl", Name: "SkyRL", Roles: Application, Guide: "skyrl", Dialect: "hydra", Colocate: true,
+		Packages: []Package{
+			{"skyrl", []string{"train", "backends", "tinker", "utils", "tx"}},
+			{"skyrl_train", []string{"trainer.py", "workers", "utils", "entrypoints", "inference_engines", "distributed", "generators", "weight_sync", "fully_async_trainer.py", "models", "model_wrapper.py"}},
+		},
+		Actors:  []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "MegatronPolicyWorkerBase", "MegatronRefWorkerBase", "MegatronCriticWorkerBase", "skyrl_entrypoint"},
+		Drivers: []string{"skyrl_entrypoint"},
+		Keys:    []string{"trainer.micro_forward_batch_size_per_gpu", "trainer.micro_train_batch_size_per_gpu"},
+	},
+	{
 		ID: "nemo_rl", Name: "NeMo-RL", Roles: Framework, Guide: "nemo-rl", Dialect: "hydra", Colocate: true,
 		Packages: []Package{{"nemo_rl", []string{"algorithms", "models", "distributed", "experience", "utils", "data"}}},
 		Actors: []string{
@@ -111,16 +121,6 @@ var programs = []Program{
 		ID: "roll", Name: "ROLL", Roles: Application, Guide: "roll", Dialect: "yaml", Colocate: true,
 		Packages: []Package{{"roll", []string{"pipeline", "distributed", "third_party", "models", "utils", "configs", "datasets"}}},
 		Keys:     []string{"actor_train.strategy_args", "actor_train.training_args", "actor_infer.strategy_args"},
-	},
-	{
-		ID: "skyrl", Name: "SkyRL", Roles: Application, Guide: "skyrl", Dialect: "hydra", Colocate: true,
-		Packages: []Package{
-			{"skyrl", []string{"train", "backends", "tinker", "utils", "tx"}},
-			{"skyrl_train", []string{"trainer.py", "workers", "utils", "entrypoints", "inference_engines", "distributed", "generators", "weight_sync", "fully_async_trainer.py", "models", "model_wrapper.py"}},
-		},
-		Actors:  []string{"FSDPPolicyWorkerBase", "FSDPRefWorkerBase", "FSDPCriticWorkerBase", "MegatronPolicyWorkerBase", "MegatronRefWorkerBase", "MegatronCriticWorkerBase", "skyrl_entrypoint"},
-		Drivers: []string{"skyrl_entrypoint"},
-		Keys:    []string{"trainer.micro_forward_batch_size_per_gpu", "trainer.micro_train_batch_size_per_gpu"},
 	},
 	{
 		ID: "prime_rl", Name: "prime-rl", Roles: Application, Guide: "prime-rl", Dialect: "flag",

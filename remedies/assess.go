@@ -154,7 +154,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if left := open(changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
 		return left[0].missing
 	}
-	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx.phase, it.Phases) {
+	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx, it.Phases) {
 		return acts(it.Phases, ctx.phase)
 	}
 	if v := ctx.holds("evaluating"); v.truth == yes && slices.Contains(stepTopics, it.Topic) {
@@ -165,6 +165,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	}
 	if ctx.allTrue(it.SatisfiedWhen) {
 		return ctx.holds(it.SatisfiedWhen[0]).why
+	}
+	if slices.Contains(chunkTopics, it.Topic) && ctx.stackContains(2, "float_conversion", "convert_to_fp32") {
+		return "the model's output becomes float32 as a whole, before anything is computed in chunks"
 	}
 	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		return v.why
@@ -195,6 +198,9 @@ var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron
 // stepTopics are what only training steps have: evaluation has a batch of its own and no backward pass.
 var stepTopics = []string{"micro-batch", "dynamic-batch", "token-budget", "gradient-checkpointing", "activation-offload", "optimizer-offload", "cpu-optimizer"}
 
+// chunkTopics are what works on the logits once they are there.
+var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}
+
 // doubtful reports whether something an item needs is not known to be there.
 func doubtful(ctx *Context, requires []string) bool {
 	return slices.ContainsFunc(requires, func(c string) bool {
@@ -204,12 +210,14 @@ func doubtful(ctx *Context, requires []string) bool {
 
 // certain reports whether a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
 // may be any of its parts.
-func certain(phase string, acts []string) bool {
-	switch phase {
+func certain(ctx *Context, acts []string) bool {
+	switch ctx.phase {
 	case "unknown", "":
 		return false
 	case "training":
-		return !slices.ContainsFunc(acts, func(p string) bool { return p == "forward" || p == "backward" || p == "optimizer" || p == "logprob" })
+		return !slices.ContainsFunc(acts, func(p string) bool {
+			return p == "forward" || p == "backward" || p == "optimizer" || p == "logprob" && ctx.incident.Confidence != "high"
+		})
 	case "forward", "backward", "optimizer":
 		return !slices.Contains(acts, "training")
 	}

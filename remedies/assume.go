@@ -74,6 +74,7 @@ func shownWhole(ctx *Context) bool {
 	for k, v := range ctx.run.Config {
 		plain := strings.TrimLeft(k, "-")
 		switch {
+		case strings.HasPrefix(plain, "zero_config"): // DeepSpeed's own, whoever starts it
 		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
 			return false // the settings come from somewhere else
 		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):

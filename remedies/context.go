@@ -183,6 +183,13 @@ func (ctx *Context) gpus() (int64, bool) {
 	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
 		return n, true
 	}
+	if per, ok := ctx.settings.integer("num_gpus"); ok && per < most { // DeepSpeed's, of each node
+		nodes, known := ctx.settings.integer("num_nodes")
+		if !known || nodes >= most {
+			nodes = 1
+		}
+		return per * nodes, true
+	}
 	return 0, false
 }
 
@@ -194,7 +201,7 @@ func (ctx *Context) gpusPerNode() (int64, bool) {
 	if n := ctx.run.GPUsPerNode; n != nil && *n > 0 {
 		return int64(*n), true
 	}
-	return 0, false
+	return ctx.settings.integer("num_gpus")
 }
 
 // shortfall is how many bytes was missing.

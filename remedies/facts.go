@@ -129,6 +129,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"limit_below_card": {"a limit below the card's size is set for the process", "no limit below the card's size", limitBelowCard},
 		"moe":              {"a model with experts", "a model without experts", experts},
 		"batch_unknown":    {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},
+		"whole_groups":     {"a micro-batch is a whole group of answers", "a micro-batch may be a part of a group of answers", wholeGroups},
 		"pairs":            {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
 		"recomputes":       {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
 		"whole_gathered":   {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},

@@ -119,6 +119,24 @@ func batchUnknown(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}
 }
 
+// wholeGroups reports whether the batch on a device is one group of answers, below which its trainer does not go.
+func wholeGroups(ctx *Context, _ string) verdict {
+	n, ok := ctx.settings.integer("num_generations")
+	if !ok || n < 2 || ctx.run.Application != "unsloth" {
+		return verdict{}
+	}
+	m, printed := ctx.settings.integer("Batch size per device")
+	if !printed {
+		batch, _ := ctx.settings.integer("per_device_train_batch_size")
+		steps, _ := ctx.settings.integer("gradient_accumulation_steps")
+		m = max(batch, 1)
+		if m < n && batch*steps%n != 0 {
+			m = n
+		}
+	}
+	return verdict{truthOf(m == n), fmt.Sprintf("Unsloth raises the batch on a device to num_generations, %d", n)}
+}
+
 // sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
 func sixteenBits(ctx *Context, _ string) verdict {
 	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {

@@ -320,8 +320,8 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	return o, true
 }
 
-// dear are the levers that take more GPUs: that they fit does not put them before cheaper ones.
-var dear = []string{"more-gpus", "engine-tp", "train-tp"}
+// dear are the levers that take more GPUs, or change what is trained: that they fit does not put them before cheaper ones.
+var dear = []string{"more-gpus", "engine-tp", "train-tp", "adapters"}
 
 // withoutTrainersSettings reports whether a program need not know what trainers are told.
 func withoutTrainersSettings(ctx *Context) bool {

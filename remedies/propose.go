@@ -114,6 +114,8 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	}
 	c := change{parameter: p, Change: Change{Key: now.key, From: now.from, Direction: p.Direction, Syntax: now.syntax}}
 	switch {
+	case !found && p.Direction == "set" && p.Value != "" && strings.EqualFold(p.Default, p.Value):
+		c.satisfied = fmt.Sprintf("%s is %s by default", c.Key, p.Value)
 	case !found && p.Direction == "set" && p.Value != "":
 		c.To, c.unset = &p.Value, unsetBecause(ctx, p, &c)
 	case found && p.Next == "" && p.Direction == "set":

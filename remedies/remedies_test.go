@@ -221,7 +221,8 @@ func TestApplies(t *testing.T) {
 	}{
 		{"already so", run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "True"), gpuOOM("backward"), "verl.gradient-checkpointing", no, "train.log:1"},
 		{"can still move", run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False"), gpuOOM("backward"), "verl.gradient-checkpointing", yes, "False"},
-		{"nobody knows", run("verl"), gpuOOM("backward"), "verl.gradient-checkpointing", unknown, ""},
+		{"so by default", run("verl"), gpuOOM("backward"), "verl.gradient-checkpointing", no, "True by default"},
+		{"nobody knows", run("verl"), gpuOOM("backward"), "verl.activation-offload", unknown, ""},
 		{"FSDP only", backend(run("verl"), "megatron"), gpuOOM("backward"), "verl.activation-offload", no, "megatron"},
 		{"Megatron only", backend(run("verl"), "fsdp2"), gpuOOM("backward"), "verl.recompute-megatron", no, "fsdp2"},
 		{"at its bound", run("verl", actor+"ppo_micro_batch_size_per_gpu", "1"), gpuOOM("backward"), "verl.actor.micro-batch-size", no, "1 already"},

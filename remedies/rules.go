@@ -34,7 +34,6 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"sequences":           whole(fewerSequences),
 		"quarter":             whole(quarter),
 		"halve_micro":         whole(halveMicro),
-		"accumulate":          whole(accumulate),
 		"halve_micro_divisor": whole(halveMicroDivisor),
 		"halve_micro_global":  whole(halveMicroGlobal),
 		"budget_verl":         whole(budgetVerl),

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -77,33 +76,6 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 		}
 	}
 	return proposedValue{to: itoa(to), how: how}
-}
-
-// microBatches are what trainers call the samples of one pass on one GPU.
-var microBatches = []string{"per_device_train_batch_size", "micro_batch_size", "micro_train_batch_size_per_gpu", "train_batch_size", "Instantaneous batch size per device", "Batch size per device", "batch_size"}
-
-// accumulate makes up for a micro-batch that halveMicro makes smaller, so that a step sees as many samples as before.
-func accumulate(q *paramQuery, n int64) proposedValue {
-	i := slices.IndexFunc(microBatches, func(name string) bool { _, ok := q.settings.integer(name); return ok })
-	if i < 0 || n > mostSamples {
-		return proposedValue{}
-	}
-	m, _ := q.settings.integer(microBatches[i])
-	if m > mostSamples {
-		return proposedValue{}
-	}
-	k, _ := q.halvings()
-	if full, _, ok := q.halvingsAtFullLength(microBatches[i]); ok {
-		k = max(k, full)
-	}
-	to := max(m>>min(k, 62), 1)
-	switch {
-	case m == 1:
-		return atBound("the batch is 1 already, so %s stays", q.p.Key)
-	case m%to != 0:
-		return proposedValue{}
-	}
-	return proposedValue{to: itoa(n * (m / to)), how: fmt.Sprintf("%d x %d / %d = %d, for the same number of samples per step", n, m, to, n*(m/to))}
 }
 
 // halveMicroDivisor is halveMicro for verl, where the micro-batch must divide the mini-batch of one data-parallel

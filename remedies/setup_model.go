@@ -122,7 +122,7 @@ func trainedParameters(ctx *Context) (int64, bool) {
 			return parseInt(count)
 		}
 	}
-	return 0, false
+	return countedParameters(ctx, "trained")
 }
 
 // adapters counts the parameters of LoRA's adapters: rank x (inputs + outputs) of each adapted matrix.

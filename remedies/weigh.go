@@ -155,7 +155,7 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		if passes == "" {
 			passes = "passes"
 		}
-		out = append(out, sentence(asMany(n)+" as many "+passes), sameResults(ctx, changes, n))
+		out = append(out, sentence(asMany(n)+" as many "+passes), sameResults(ctx, n))
 	} else if o.onNode > rounding {
 		s := about(o.onNode) + " more host memory on each node"
 		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
@@ -186,11 +186,19 @@ func timesAsMany(changes []Change) int64 {
 	return 0
 }
 
+// derivesAccumulation are the programs that keep the batch of a step as it is told, and accumulate over as many micro-batches as it takes.
+var derivesAccumulation = []string{"verl", "easyr1", "openrlhf", "nemo_rl", "skyrl", "slime", "relax", "areal", "megatron", "prime_rl"}
+
 // sameResults says what keeps the results as they are.
-func sameResults(ctx *Context, changes []Change, n int64) string {
-	more := slices.ContainsFunc(changes, func(c Change) bool { return c.Direction == "up" && strings.Contains(c.Key, "accumul") })
-	if more || ctx.phase == "logprob" || ctx.run.Framework == "verl" {
+func sameResults(ctx *Context, n int64) string {
+	if ctx.phase == "logprob" || slices.Contains(derivesAccumulation, programOf(ctx.run).ID) {
 		return "Results do not change."
+	}
+	for _, key := range []string{"gradient_accumulation_steps", "accumulate_grad_batches", "gradient_accumulation_iters"} {
+		f, ok := ctx.settings.find(key, true)
+		if steps, isInt := parseInt(f.value.Value); ok && isInt && steps > 0 && steps <= mostSamples {
+			return fmt.Sprintf("Same results with %s = %d (%d now).", f.key, steps*n, steps)
+		}
 	}
 	return "Same results with " + asMany(n) + " as many gradient accumulation steps."
 }

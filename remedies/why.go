@@ -54,6 +54,7 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")
 	}
+	out.Trained, _ = trainedParameters(ctx)
 	out.Others = out.Strangers()
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)

@@ -2,6 +2,10 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -316,7 +320,25 @@ func (w *flagParser) end(r *Reader) {
 		return
 	}
 	w.emit(r, w.flag, w.value, w.form)
+	w.object(r, w.value)
 	w.flag, w.value = "", ""
+}
+
+// object reports what a flag takes as a JSON object of settings by their whole names: SkyRL's --backend-config. Names that are
+// short mean something only to the flag.
+func (w *flagParser) object(r *Reader, value string) {
+	var settings map[string]any
+	if !strings.HasPrefix(value, "{") || json.Unmarshal([]byte(value), &settings) != nil {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		switch v := settings[key].(type) {
+		case bool, float64, string:
+			if strings.Contains(key, ".") && isName(key) {
+				w.emit(r, key, fmt.Sprint(v), Command)
+			}
+		}
+	}
 }
 
 // emit reports a setting unless it contains a variable that the shell has not expanded.

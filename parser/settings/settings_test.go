@@ -119,6 +119,19 @@ func TestForms(t *testing.T) {
 			want: []string{"pprint a.b=1", "pprint a.c=2"},
 		},
 		{
+			name: "a flag that takes an object of settings by their whole names",
+			log:  `+ uv run -m skyrl.tinker.api --backend-config '{"trainer.micro_train_batch_size_per_gpu": 4, "rank": 2, "trainer.gradient_checkpointing": true}'`,
+			want: []string{
+				`command --backend-config={"trainer.micro_train_batch_size_per_gpu": 4, "rank": 2, "trainer.gradient_checkpointing": true}`,
+				"command trainer.gradient_checkpointing=true", "command trainer.micro_train_batch_size_per_gpu=4",
+			},
+		},
+		{
+			name: "a repr that a person wrote with blanks, and a line of code",
+			log:  "GRPOConfig(num_generations = 32, use_vllm = True)\n    args = GRPOConfig(num_generations = 16, use_vllm = False)\n    GRPOConfig(num_generations = 8)",
+			want: []string{"repr num_generations=32", "repr use_vllm=True"},
+		},
+		{
 			name: "a dict behind a label",
 			log:  "INFO 08-22 12:00:01 [utils.py:326] non-default args: {'model': 'Q/Q-7B', 'gpu_memory_utilization': 0.6, 'compilation_config': CompilationConfig(level=3, sizes=[1, 2])}",
 			want: []string{

@@ -134,7 +134,7 @@ func findRepr(text []byte, i int) int {
 		i = at + 1
 		name := nameBefore(text[:at])
 		prefix := text[:at-len(name)]
-		if (reprName(name) || namedConfig(prefix, name)) && reprBody(text[at+1:]) && !isCode(prefix) && !isPairValue(prefix, text[at:]) {
+		if (reprName(name) || namedConfig(prefix, name)) && (reprBody(text[at+1:]) || len(prefix) == 0 && spacedBody(text[at+1:])) && !isCode(prefix) && !isPairValue(prefix, text[at:]) {
 			return at
 		}
 	}
@@ -203,6 +203,12 @@ func reprBody(s []byte) bool {
 	}
 	n := nameEnd(s)
 	return n > 0 && n+1 < len(s) && s[n] == '=' && s[n+1] != '=' && s[n+1] != ' '
+}
+
+// spacedBody reports whether the text behind an opening bracket is `a = 1`, as people print what they write.
+func spacedBody(s []byte) bool {
+	n := nameEnd(s)
+	return n > 0 && n+3 < len(s) && string(s[n:n+3]) == " = " && s[n+3] != ' '
 }
 
 // isCode reports whether the text before a call is source code, such as a line that a traceback quotes.

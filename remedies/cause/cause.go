@@ -48,6 +48,7 @@ type Input struct {
 	Growth                                         []classifier.Trend
 	Tokens                                         *memory.Limit
 	Parameters                                     memory.Figure
+	Trained                                        int64 // parameters, as a trainer counted them; 0 when unknown
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
 	// Setting returns the first setting that is found under one of the names.

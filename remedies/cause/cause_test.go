@@ -48,6 +48,11 @@ func request(e memory.Explanation) func(*Input) {
 	return func(in *Input) { in.Request = []memory.Explanation{e} }
 }
 
+func trained(n int64) func(*Input) { return func(in *Input) { in.Trained = n } }
+
+// sharded is a run of FSDP.
+func sharded(in *Input) { in.Backend = "fsdp" }
+
 // parameters sets the model's size and the number of GPUs.
 func parameters(n, gpus int64) func(*Input) {
 	return func(in *Input) { in.Parameters.Value, in.GPUs = n, gpus }
@@ -298,20 +303,28 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "backward", parameters(13e9, 1), setting("finetuning_type", "lora")),
 		},
 		{
-			"the banner tells what is trained", "states_too_big", failure("gpu", "backward", parameters(13e9, 1), setting("Number of trainable parameters", "13,015,864,320")),
-			failure("gpu", "backward", parameters(13e9, 1), setting("Number of trainable parameters", "6,553,600")),
+			"the banner tells what is trained", "states_too_big", failure("gpu", "backward", parameters(13e9, 1), trained(13015864320)),
+			failure("gpu", "backward", parameters(13e9, 1), trained(6553600)),
 		},
 		{
-			"states that are split fit", "activations", failure("gpu", "backward", parameters(13e9, 8), setting("Number of trainable parameters", "13,015,864,320"), func(in *Input) { in.Backend = "fsdp" }),
-			failure("gpu", "backward", parameters(13e9, 8), setting("Number of trainable parameters", "13,015,864,320"), func(in *Input) { in.Unsharded = true }),
+			"states that are split fit", "activations", failure("gpu", "backward", parameters(13e9, 8), trained(13015864320), func(in *Input) { in.Backend = "fsdp" }),
+			failure("gpu", "backward", parameters(13e9, 8), trained(13015864320), func(in *Input) { in.Unsharded = true }),
 		},
 		{
-			"ZeRO stage 2 keeps the weights whole", "states_too_big", failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "2"), deepspeed),
-			failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "3"), deepspeed),
+			"shards in 32 bits take twice as much", "states_too_big", failure("gpu", "backward", parameters(69e9, 7), setting("use_peft", "False"), setting("mixed_precision", "True"), sharded),
+			failure("gpu", "backward", parameters(69e9, 64), setting("use_peft", "False"), setting("mixed_precision", "True"), sharded),
 		},
 		{
-			"states in host memory", "activations", failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "2"), setting("adam_offload", "true"), deepspeed),
-			failure("gpu", "backward", parameters(22e9, 8), setting("Number of trainable parameters", "22,000,000,000"), setting("zero_stage", "2"), deepspeed),
+			"a program that trains all of it", "states_too_big", failure("gpu", "backward", parameters(40e9, 8), sharded, func(in *Input) { in.Application = "torchtitan" }),
+			failure("gpu", "backward", parameters(40e9, 8), sharded, func(in *Input) { in.Application, in.Adapters = "torchtitan", true }),
+		},
+		{
+			"ZeRO stage 2 keeps the weights whole", "states_too_big", failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "2"), deepspeed),
+			failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "3"), deepspeed),
+		},
+		{
+			"states in host memory", "activations", failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "2"), setting("adam_offload", "true"), deepspeed),
+			failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "2"), deepspeed),
 		},
 		{
 			"the head, with recomputation off", "logits", failure("gpu", "forward", at(memory.Logits), setting("gradient_checkpointing", "false")),

@@ -88,20 +88,16 @@ func (in *Input) number(keys ...string) int64 {
 	return int64(f)
 }
 
-// count is a setting as a number that may have thousands separators.
-func (in *Input) count(keys ...string) int64 {
-	_, v, ok := in.Setting(keys...)
-	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(v), ",", ""), 10, 64)
-	if !ok || err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
 // on reports whether a switch is on.
 func (in *Input) on(keys ...string) bool {
 	_, v, ok := in.Setting(keys...)
 	return ok && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.Trim(v, `"' `)))
+}
+
+// off reports whether a switch is set, and not on.
+func (in *Input) off(keys ...string) bool {
+	_, v, ok := in.Setting(keys...)
+	return ok && slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(strings.Trim(v, `"' `)))
 }
 
 func (in *Input) gpu() bool  { return in.Resource == "gpu" }

@@ -68,7 +68,7 @@ var training = []hypothesis{
 				return in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
 			}),
 		},
-		figure: weightsFigure(2, "the weights alone, in 16 bits"),
+		figure: statesFigure,
 	},
 	{
 		id: "budget_not_binding",
@@ -365,20 +365,34 @@ func (in *Input) leastStates(p int64) (bytes int64, how string) {
 		return 2*p + 14*p/n, fmt.Sprintf("2 + 14 / %d bytes a parameter in ZeRO stage 2", n)
 	case in.Backend == "deepspeed" && stage == 3:
 		return 16 * p / n, fmt.Sprintf("16 / %d bytes a parameter in ZeRO stage 3", n)
+	case strings.HasPrefix(in.Backend, "fsdp") && in.GPUs > 0 && in.keepsMaster():
+		return 16 * p / n, fmt.Sprintf("16 / %d bytes a parameter with shards in 32 bits", n)
 	case in.Unsharded || in.Backend == "ddp":
 		n = 1
 	}
 	return 8 * p / n, "8 bytes a trained parameter"
 }
 
+// keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
+func (in *Input) keepsMaster() bool {
+	if in.Application == "torchtitan" {
+		return true
+	}
+	_, v, _ := in.Setting("mixed_precision")
+	return (in.on("mixed_precision", "bf16", "fp16") || v == "bf16" || v == "fp16") && !in.on("pure_bf16")
+}
+
+// trainAll are the programs that train all parameters where no setting speaks of adapters.
+var trainAll = []string{"openrlhf", "torchtitan"}
+
 // trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
 func (in *Input) trained() int64 {
-	if n := in.count("Number of trainable parameters", "Trainable parameters"); n > 0 {
-		return n
+	if in.Trained > 0 {
+		return in.Trained
 	}
 	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
 	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
-	full = full || in.Framework == "openrlhf" // whose adapters are a setting of the command
+	full = full || slices.Contains(trainAll, in.Framework) || slices.Contains(trainAll, in.Application) || in.off("use_peft", "use_lora", "enable_lora")
 	if !full || in.Adapters || in.Quantized {
 		return 0
 	}
@@ -433,6 +447,15 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 		}
 		return text, n
 	}
+}
+
+// statesFigure says what the states take on each card where they do not fit at all, else what the weights take.
+func statesFigure(in *Input) (string, *int64) {
+	if statesFill(in) == "" {
+		return weightsFigure(2, "the weights alone, in 16 bits")(in)
+	}
+	n, how := in.leastStates(in.trained())
+	return fmt.Sprintf("weights, gradients and Adam's states of %s parameters take %s or more on each card: %s", memory.Figure{Value: in.trained()}, classifier.GiB(n), how), &n
 }
 
 // optimizerFigure says what Adam's states take: from the request where it is one state of every parameter.

@@ -1,0 +1,169 @@
+package remedies
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// counted is a run whose trainer said how many parameters there are, and how many it trains.
+func counted(r *classifier.Run, parameters, trained string) *classifier.Run {
+	g := reading("model.parameters", nil)
+	g.Fields["parameters"], g.Fields["trained"] = parameters, trained
+	r.Gauges = append(r.Gauges, g)
+	return r
+}
+
+// later puts a failure behind the readings of a run.
+func later(in *classifier.Incident) *classifier.Incident {
+	in.Root.At = parser.Position{Source: "a.log", Line: 90}
+	return in
+}
+
+// proposed are the changes of all proposals, as situations write them.
+func proposed(list Checklist) (first, all []string) {
+	for i := range list.Proposals {
+		m := moves(&Remedy{Changes: list.Proposals[i].Changes})
+		if i == 0 {
+			first = m
+		}
+		all = append(all, m...)
+	}
+	return first, all
+}
+
+// TestWhatTrainersAreToldFirst holds rules about trainers' settings to runs that need them, and to runs that look like these.
+func TestWhatTrainersAreToldFirst(t *testing.T) {
+	t.Parallel()
+	const batch = "per_device_train_batch_size"
+	forward := frames("/x/train.py|main|trainer.train()", "/x/modeling_chatglm.py|forward|hidden_states = self.mlp(hidden_states)")
+	step := func() *classifier.Incident { return gpu("forward", .125, .06, 40, forward) }
+	whole := []string{"--" + batch, "4", "--model_name", "x", "--train_file", "x", "--max_source_length", "512", "--learning_rate", "1e-5", "--fp16", "True", "--num_gpus", "4", "--do_train", "True"}
+	script := func(backend string, pairs ...string) *classifier.Run {
+		return as(formed(run(backend, append(slices.Clone(whole), pairs...)...), "command"), "", "", "")
+	}
+	gathered := frames("/x/ppo_trainer.py|_generate_sequence|seq = self.actor_model.module.generate(prompts,", "/x/deepspeed/runtime/hybrid_engine.py|generate|with GatheredParameters(non_active_layers):",
+		"/x/deepspeed/runtime/zero/partition_parameters.py|all_gather_coalesced|flat_tensor = torch.empty(tensor_size)")
+	unshard := frames("/x/train_utils.py|train|loss.backward()", "/x/torch/distributed/fsdp/flat_param.py|_alloc_padded_unsharded_flat_param|_alloc_storage(unsharded_flat_param")
+	output := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/megatron/core/transformer/module.py|float_conversion|val = val.float()")
+	loss := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/slime/backends/megatron_utils/loss.py|get_log_probs|logits = logits / temperature")
+	sure := func(in *classifier.Incident) *classifier.Incident { in.Confidence = "high"; return in }
+	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), "68976.648192 Million", "")
+	for _, c := range []struct {
+		name         string
+		run          *classifier.Run
+		in           *classifier.Incident
+		first, never []string
+	}{
+		{"arguments of transformers have the switch, off where the command does not set it", script("deepspeed"), step(), []string{"gradient_checkpointing = True"}, nil},
+		{"so has a script without a framework", script("torch"), step(), []string{"gradient_checkpointing = True"}, nil},
+		{"where it is on, it is not advised", script("deepspeed", "--gradient_checkpointing", "True"), step(), []string{batch + " = 2"}, []string{"gradient_checkpointing set"}},
+		{"accumulation is said, not changed", script("torch", "--gradient_checkpointing", "True", "--gradient_accumulation_steps", "4"), step(), []string{batch + " = 2"}, []string{"gradient_accumulation_steps up"}},
+		{
+			"the hybrid engine gathers all layers", run("deepspeed", "enable_hybrid_engine", "True", "inference_tp_size", "1", "zero_config.stage", "3", "zero_config.offload_param", "None"),
+			gpu("rollout", 1.91, 1.06, 14.76, gathered),
+			[]string{"enable_hybrid_engine = False"},
+			[]string{"reduce_bucket_size down"},
+		},
+		{
+			"without it, weights can go to the host", run("deepspeed", "zero_config.stage", "3", "zero_config.offload_param", "None"), gpu("rollout", 1.91, 1.06, 14.76, gathered),
+			[]string{"device = cpu"},
+			[]string{"enable_hybrid_engine set"},
+		},
+		{"a bucket that DeepSpeed prints is not raised", run("deepspeed", "zero_config.stage", "2", "zero_config.reduce_bucket_size", "16777216"), step(), nil, []string{"reduce_bucket_size = 250000000"}},
+		{"states of 70B never fit on seven cards", llama, later(gpu("backward", 1.59, 1.02, 79.15, unshard)), []string{"fsdp_cpu_offload = True"}, []string{"micro_batch_size down"}},
+		{
+			"the whole output in float32 is not made smaller by chunks of the loss", as(run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "9216", "context_parallel_size", "1", "rollout_max_response_len", "8192", "rollout_max_prompt_len", "1024"), "megatron", "", "Qwen/Qwen3-4B-Base"),
+			sure(gpu("training", 23.82, 13.47, 79.11, output)), nil,
+			[]string{"recompute_loss_function set", "log_probs_chunk_size down", "log_probs_max_tokens_per_gpu down"},
+		},
+		{
+			"what the loss makes of it is", as(run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "9216", "context_parallel_size", "1"), "megatron", "", "Qwen/Qwen3-4B-Base"),
+			sure(gpu("training", 23.82, 13.47, 79.11, loss)),
+			[]string{"max_tokens_per_gpu = 4608"},
+			[]string{"log_probs_max_tokens_per_gpu down"},
+		},
+		{
+			"Unsloth raises the batch to the group", of("unsloth", run("trl", "Batch size per device", "32", batch, "1", "num_generations", "32")), step(),
+			[]string{"unsloth_grpo_mini_batch = 1"},
+			[]string{batch + " down"},
+		},
+		{"a batch of several groups can go down", of("unsloth", run("trl", "Batch size per device", "32", "num_generations", "8")), step(), nil, []string{"num_generations down"}},
+		{"and one that nobody groups", of("unsloth", run("trl", "Batch size per device", "32")), step(), []string{batch + " = 16"}, []string{"num_generations down", "unsloth_grpo_mini_batch set"}},
+		{
+			"SkyRL's Megatron has no Ulysses", of("skyrl", as(run("torch", "trainer.micro_train_batch_size_per_gpu", "1"), "megatron", "", "")), gpu("backward", 9.9, 4.8, 79.11, nil),
+			[]string{"context_parallel_size = 2"},
+			[]string{"sequence_parallel_size up"},
+		},
+		{"its FSDP has", of("skyrl", as(run("torch", "trainer.micro_train_batch_size_per_gpu", "1"), "fsdp", "", "")), gpu("backward", 9.9, 4.8, 79.11, nil), []string{"sequence_parallel_size = 2"}, []string{"context_parallel_size up"}},
+		{
+			"a program without a guide splits sequences by its own name for it", run("torch", "micro_batch_size", "1", "ring_attn_size", "8", "vocab_size", "248320", "gradient_checkpointing", "True"),
+			gpu("forward", .947, .597, 79.11, frames("/x/molt/models/utils.py|log_probs_from_logits|chunk = logits[i : i + chunk_rows].float()")),
+			[]string{"ring_attn_size = 16"},
+			nil,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			list := For(c.run, c.in)
+			first, all := proposed(list)
+			for _, want := range c.first {
+				require.NotNil(t, list.Cause)
+				assert.Contains(t, first, want, list.Cause.ID)
+			}
+			for _, bad := range c.never {
+				assert.NotContains(t, all, bad, list.Cause.ID)
+			}
+		})
+	}
+}
+
+func TestAccumulationThatKeepsTheResultsIsSaid(t *testing.T) {
+	t.Parallel()
+	in := func() *classifier.Incident {
+		return with(gpuOOM("forward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(6), gibs(2), gibs(80) })
+	}
+	for name, c := range map[string]struct {
+		run  *classifier.Run
+		want string
+	}{
+		"the log has it":                 {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4", "gradient_checkpointing", "True"), "Same results with gradient_accumulation_steps = 16 (4 now)."},
+		"it does not":                    {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_checkpointing", "True"), "Same results with 4 times as many gradient accumulation steps."},
+		"the program accumulates itself": {run("openrlhf", "--micro_train_batch_size", "8", "--gradient_checkpointing", "True"), "Results do not change."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := For(c.run, in())
+			i := slices.IndexFunc(list.Proposals, func(p Proposal) bool { return len(p.Changes) > 0 && p.Changes[0].Direction == "down" })
+			require.GreaterOrEqual(t, i, 0)
+			assert.Contains(t, list.Proposals[i].Costs, c.want)
+		})
+	}
+}
+
+func TestParametersThatATrainerCounted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		parameters, trained string
+		model               string
+		want, trains        int64
+	}{
+		{"68976.648192 Million", "", "", 68976648192, 0},
+		{"7,268,995,072", "27,262,976", "", 7268995072, 27262976},
+		{"8311.5599M", "20.1851M", "", 8311559900, 20185100},
+		{"6.17B", "", "", 6170000000, 0},
+		{"6.17B", "", "Qwen/Qwen2.5-7B-Instruct", 7615616512, 0}, // a name that is known says it exactly
+		{"nonsense", "", "", 0, 0},
+		{"99999999999999999999", "", "", 0, 0},
+	} {
+		ctx := newContext(counted(as(run("torch"), "", "", c.model), c.parameters, c.trained), later(gpuOOM("backward")))
+		assert.Equal(t, c.want, ctx.model.Parameters.Value, c.parameters)
+		n, _ := trainedParameters(ctx)
+		assert.Equal(t, c.trains, n, c.trained)
+	}
+}
