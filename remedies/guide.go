@@ -2,12 +2,20 @@ package remedies
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Guide is one source of advice: a framework's own out-of-memory guide, or a short list of what the official
@@ -64,7 +72,7 @@ type Item struct {
 	// (only host memory), diagnose (only tells more). Empty: not known.
 	Effect string `json:"effect"`
 	// LastResort items cost more than they bring, or change the task: nobody starts with them.
-	LastResort bool        `json:"last_resort"`
+	LastResort bool        `json:"last_resort" yaml:"last_resort"`
 	Resources  []string    `json:"resources"` // gpu when empty
 	Phases     []string    `json:"phases"`    // in which it acts; any when empty
 	Parameters []Parameter `json:"parameters"`
@@ -76,7 +84,7 @@ type Item struct {
 	// says that the run has it already.
 	Requires      []string     `json:"requires"`
 	Supports      []string     `json:"supports"`
-	SatisfiedWhen []string     `json:"satisfied_when"`
+	SatisfiedWhen []string     `json:"satisfied_when" yaml:"satisfied_when"`
 	Corrections   []Correction `json:"corrections"`
 }
 
@@ -124,68 +132,81 @@ type Correction struct {
 //go:embed guides/*.yaml guides/manual/*.yaml guides/fixes/*.yaml
 var files embed.FS
 
-// Guides returns all guides, in the order of their ids, and behind them the user's own. The built-in ones are decoded once and
+// Guides returns all guides, in the order of their ids, followed by the user's own. The built-in ones are decoded once and
 // shared: do not change them.
-func Guides(own ...Guide) ([]Guide, error) {
-	all, err := allGuides()
-	return slices.Concat(all, own), err
+func Guides(own ...Guide) []Guide {
+	var all []Guide
+	for _, id := range slices.Sorted(maps.Keys(guideLoaders())) {
+		all = append(all, *guide(id))
+	}
+	return append(all, own...)
 }
 
-var allGuides = sync.OnceValues(func() ([]Guide, error) {
-	var out []Guide
-	for _, id := range slices.Sorted(maps.Keys(guideLoaders())) {
-		g, err := guideLoaders()[id]()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *g)
-	}
-	return out, nil
-})
-
-// guideLoaders hold what decodes a guide when it is first asked for: a report needs a few of them.
-var guideLoaders = sync.OnceValue(func() map[string]func() (*Guide, error) { return loaders[Guide]("guides") })
+// guideLoaders decode a guide when it is first needed: a report needs only a few of them.
+var guideLoaders = sync.OnceValue(func() map[string]func() *Guide { return loaders[Guide]("guides") })
 
 // fixes are the items that attack a cause where no list has one.
-var fixes = sync.OnceValues(func() (*Guide, error) { return loaders[Guide]("guides/fixes")["causes"]() })
+func fixes() *Guide { return fixLoaders()["causes"]() }
 
-// loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
-func loaders[T any](dir string) map[string]func() (*T, error) {
-	entries, err := files.ReadDir(dir)
+var fixLoaders = sync.OnceValue(func() map[string]func() *Guide { return loaders[Guide]("guides/fixes") })
+
+// loaders returns a decoder for each YAML file in an embedded folder. A file that does not decode is a mistake in this
+// repository, and a panic: without its guide a report would be silently wrong.
+func loaders[T any](dir string) map[string]func() *T {
+	names, err := fs.Glob(files, dir+"/*.yaml")
 	if err != nil {
-		panic(err) // the folder is embedded
+		panic(err)
 	}
-	m := make(map[string]func() (*T, error), len(entries))
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".yaml")
-		if !ok {
-			continue // a folder
-		}
-		m[id] = sync.OnceValues(func() (*T, error) {
-			name := path.Join(dir, e.Name())
+	m := make(map[string]func() *T, len(names))
+	for _, name := range names {
+		m[idOf(name)] = sync.OnceValue(func() *T {
 			text, err := files.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
 			var v T
-			return &v, decodeText(name, text, &v)
+			if err = cmp.Or(err, decodeYAML(name, text, &v)); err != nil {
+				panic(err)
+			}
+			return &v
 		})
 	}
 	return m
 }
 
-// guide returns one guide, nil when it does not exist or does not decode. The tests decode all of them, so a report
-// never meets the latter.
+// idOf returns the id of the guide or manual in a file.
+func idOf(file string) string { return strings.TrimSuffix(path.Base(file), ".yaml") }
+
+// guide returns a built-in guide, or nil if there is none of that id.
 func guide(id string) *Guide {
-	load, ok := guideLoaders()[id]
-	if !ok {
+	if load, ok := guideLoaders()[id]; ok {
+		return load()
+	}
+	return nil
+}
+
+var (
+	yamlLine     = regexp.MustCompile(`^(?:unmarshal errors:\n +)?line (\d+): `)
+	unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
+)
+
+// decodeYAML reads the YAML of a guide or a manual strictly. Errors begin with the file and the line.
+func decodeYAML(name string, text []byte, to any) error {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	err := d.Decode(to)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = errors.New("the file is empty")
+	case err == nil:
+		if d.Decode(&yaml.Node{}) == nil {
+			return fmt.Errorf("%s: more than one document", name)
+		}
 		return nil
 	}
-	g, err := load()
-	if err != nil {
-		return nil
+	line, what := "1", strings.TrimPrefix(err.Error(), "yaml: ")
+	if at := yamlLine.FindStringSubmatchIndex(what); at != nil {
+		line, what = what[at[2]:at[3]], what[at[1]:]
 	}
-	return g
+	what, _, _ = strings.Cut(what, "\n") // the first of several mistakes
+	return fmt.Errorf("%s:%s: %s", name, line, unknownField.ReplaceAllString(what, `unknown field "$1"`))
 }
 
 // lineOf is the 1-based line of the first mention of a text; 1 when there is none.

@@ -396,7 +396,7 @@ func BenchmarkDecode(b *testing.B) {
 	text, err := files.ReadFile("guides/verl.yaml")
 	require.NoError(b, err)
 	for b.Loop() {
-		require.NoError(b, decodeText("guides/verl.yaml", text, &Guide{}))
+		require.NoError(b, decodeYAML("guides/verl.yaml", text, &Guide{}))
 	}
 }
 
