@@ -348,7 +348,7 @@ func TestCorrectionsOfAGuideStandInTheGuideAlone(t *testing.T) {
 	t.Parallel()
 	r := pick(t, For(run("verl"), gpuOOM("optimizer")), "verl.offload.fsdp")
 	assert.NotContains(t, r.Caution, "In fact")
-	assert.Equal(t, "verl", r.Source.Guide)
+	assert.Equal(t, "verl", *r.Source.Guide)
 	assert.Empty(t, pick(t, For(run("verl"), gpuOOM("forward")), "verl.fused-kernels").Source.Guide, "the guide does not have it")
 }
 

@@ -482,7 +482,7 @@ func firstStep(in *Incident) string {
 	sure := in.Verdict == "memory" && in.Cause != nil && in.Cause.Confidence == "high" && x.Fits != nil && *x.Fits
 	more, typed := len(x.Changes)-1, slices.ContainsFunc(x.Changes, func(c Change) bool { return c.To != nil })
 	x.Changes = x.Changes[:min(1, len(x.Changes))] // the others stand above
-	fix := inSentence(x.fix())
+	fix := inSentence(fixOf(&x))
 	switch {
 	case typed && sure:
 		fix = "fix " + fix
@@ -495,8 +495,8 @@ func firstStep(in *Incident) string {
 	return fix
 }
 
-// fix is a proposal in a few words: what to type, which setting to move, or what it says; empty when it says nothing.
-func (x *Proposal) fix() string {
+// fixOf is a proposal in a few words: what to type, which setting to move, or what it says; empty when it says nothing.
+func fixOf(x *Proposal) string {
 	var parts []string
 	for _, c := range x.Changes {
 		switch {
@@ -600,7 +600,7 @@ func gist(in *Incident) []string {
 		lines = append(lines, whyText(in))
 	}
 	if len(in.Proposals) > 0 {
-		lines = append(lines, tryHeading(in)+": "+in.Proposals[0].fix())
+		lines = append(lines, tryHeading(in)+": "+fixOf(&in.Proposals[0]))
 	}
 	return lines
 }

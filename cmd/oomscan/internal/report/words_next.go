@@ -10,7 +10,7 @@ import (
 // nextStep is the command that finds the missing figure when the first proposal names no setting, nil when it does or when the
 // page already says how to confirm a suspicion.
 func nextStep(r *Report, in *Incident) *check {
-	if in.Verdict != "memory" || len(in.Remedies) == 0 || len(in.Proposals) > 0 && in.Proposals[0].typed() {
+	if in.Verdict != "memory" || len(in.Remedies) == 0 || len(in.Proposals) > 0 && isTyped(&in.Proposals[0]) {
 		return nil
 	}
 	on := "On the node"
@@ -59,8 +59,8 @@ func nextOnGPU(r *Report, in *Incident, on string) *check {
 // otherMakers are the devices that messages name where there is no CUDA.
 var otherMakers = regexp.MustCompile(`\b(HIP|XPU|NPU|HPU|MPS|TPU|DirectML|OpenCL)\b`)
 
-// typed reports whether a proposal names something to type.
-func (x *Proposal) typed() bool {
+// isTyped reports whether a proposal names something to type.
+func isTyped(x *Proposal) bool {
 	for i := range x.Changes {
 		if x.Changes[i].Key != "" || x.Changes[i].Snippet != "" {
 			return true
