@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -32,14 +31,12 @@ var (
 )
 
 // phaseNames are the words that guides and users have for phases, besides the report's own.
-var phaseNames = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"generation": "rollout", "inference": "rollout", "rollouts": "rollout", "train_actor": "training", "train": "training",
-		"train_log_probs": "logprob", "log_probs": "logprob", "log_prob": "logprob", "logprobs": "logprob", "update_weights": "weight_update",
-		"weight_sync": "weight_update", "weight_updates": "weight_update", "startup": "init", "initialization": "init", "optimizer_step": "optimizer",
-		"forward_pass": "forward", "backward_pass": "backward",
-	}
-})
+var phaseNames = map[string]string{
+	"generation": "rollout", "inference": "rollout", "rollouts": "rollout", "train_actor": "training", "train": "training",
+	"train_log_probs": "logprob", "log_probs": "logprob", "log_prob": "logprob", "logprobs": "logprob", "update_weights": "weight_update",
+	"weight_sync": "weight_update", "weight_updates": "weight_update", "startup": "init", "initialization": "init", "optimizer_step": "optimizer",
+	"forward_pass": "forward", "backward_pass": "backward",
+}
 
 // guideCmd shows the guides themselves.
 func guideCmd(s Streams, status *int) *cobra.Command {
@@ -140,7 +137,7 @@ func (o *guideOptions) page(args []string, q remedies.Query) (page *report.Guide
 // words checks the flags' words, and puts the report's own for those that guides use.
 func (o *guideOptions) words() error {
 	w := strings.ReplaceAll(strings.ToLower(o.phase), "-", "_")
-	if known, ok := phaseNames()[w]; ok {
+	if known, ok := phaseNames[w]; ok {
 		w = known
 	}
 	if w == "cpu" || slices.Contains(resources, w) { // a guide's "CPU phase"

@@ -3,13 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/source"
 )
 
@@ -90,44 +89,36 @@ const (
 var sureness = map[string]string{"medium": "Probably: ", "low": "Perhaps: "}
 
 // subjects say what ran out, by kind; a place and a phase follow. For suspects they say what happened and what that may mean.
-var subjects = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"gpu_oom": "GPU memory", "gpu_driver_oom": "GPU memory", "kv_cache": "no room for the KV cache", "nccl_oom": "NCCL could not allocate GPU memory",
-		"host_oom": "host RAM", "oom_kill": "host RAM", "shm_exhausted": "/dev/shm is full", "nccl_failure": "an NCCL call failed",
-		"illegal_access": "illegal memory access: a bug in GPU code, not a lack of memory", "process_exit": "a process ended",
-	}
-})
+var subjects = map[string]string{
+	"gpu_oom": "GPU memory", "gpu_driver_oom": "GPU memory", "kv_cache": "no room for the KV cache", "nccl_oom": "NCCL could not allocate GPU memory",
+	"host_oom": "host RAM", "oom_kill": "host RAM", "shm_exhausted": "/dev/shm is full", "nccl_failure": "an NCCL call failed",
+	"illegal_access": "illegal memory access: a bug in GPU code, not a lack of memory", "process_exit": "a process ended",
+}
 
-var suspects = sync.OnceValue(func() map[string]struct{ subject, meaning string } {
-	return map[string]struct{ subject, meaning string }{
-		"oom_kill":       {"a process was killed, perhaps for lack of host RAM", "It got SIGKILL; a time limit, scancel or preemption also does that."},
-		"host_oom":       {"an allocation of host memory failed", "A limit on locked memory (ulimit -l) also does that."},
-		"gpu_oom":        {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
-		"gpu_driver_oom": {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
-		"shm_exhausted":  {"a process died of a bus error, perhaps because /dev/shm was full", "It got SIGBUS, and the log gives no reason."},
-		"nccl_failure":   {"an NCCL call failed", "It failed or timed out; nothing shows that memory ran out."},
-	}
-})
+var suspects = map[string]struct{ subject, meaning string }{
+	"oom_kill":       {"a process was killed, perhaps for lack of host RAM", "It got SIGKILL; a time limit, scancel or preemption also does that."},
+	"host_oom":       {"an allocation of host memory failed", "A limit on locked memory (ulimit -l) also does that."},
+	"gpu_oom":        {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
+	"gpu_driver_oom": {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
+	"shm_exhausted":  {"a process died of a bus error, perhaps because /dev/shm was full", "It got SIGBUS, and the log gives no reason."},
+	"nccl_failure":   {"an NCCL call failed", "It failed or timed out; nothing shows that memory ran out."},
+}
 
 // phases say when, behind what ran out.
-var phaseWords = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"init": "at start-up", "rollout": "during generation", "logprob": "in the log-prob pass", "forward": "in the forward pass",
-		"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
-		"weight_update": "during the weight update", "nccl": "in a collective", "checkpoint": "while saving or loading a checkpoint",
-		"data": "in data loading",
-	}
-})
+var phaseWords = map[string]string{
+	"init": "at start-up", "rollout": "during generation", "logprob": "in the log-prob pass", "forward": "in the forward pass",
+	"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
+	"weight_update": "during the weight update", "nccl": "in a collective", "checkpoint": "while saving or loading a checkpoint",
+	"data": "in data loading",
+}
 
 // consequenceWords name what followed.
-var consequenceWords = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"gpu_oom": "out of GPU memory", "gpu_driver_oom": "out of GPU memory", "kv_cache": "no room for the KV cache",
-		"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL failed or timed out", "host_oom": "host allocation failed",
-		"oom_kill": "a process was killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "a process ended",
-		"job_cancelled": "job cancelled", "exception": "an exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
-	}
-})
+var consequenceWords = map[string]string{
+	"gpu_oom": "out of GPU memory", "gpu_driver_oom": "out of GPU memory", "kv_cache": "no room for the KV cache",
+	"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL failed or timed out", "host_oom": "host allocation failed",
+	"oom_kill": "a process was killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "a process ended",
+	"job_cancelled": "job cancelled", "exception": "an exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
+}
 
 // manyFollowed name what followed more than once, where that is more than the same word with a number.
 var manyFollowed = map[string]string{"oom_kill": "processes were killed", "process_exit": "processes ended", "exception": "exceptions"}
@@ -136,11 +127,11 @@ var manyFollowed = map[string]string{"oom_kill": "processes were killed", "proce
 func followedText(kind string, n int) string {
 	switch many := manyFollowed[kind]; {
 	case n == 1:
-		return named(consequenceWords(), kind)
+		return named(consequenceWords, kind)
 	case many != "":
 		return grouped(n) + string(nbsp) + many
 	}
-	return fmt.Sprintf("%s %s times", named(consequenceWords(), kind), grouped(n))
+	return fmt.Sprintf("%s %s times", named(consequenceWords, kind), grouped(n))
 }
 
 // killers name who kills for memory; see classifier.Kill.
@@ -171,7 +162,7 @@ func cacheSubject(in *Incident) string {
 	case r != nil && in.Shortfall != nil && *in.Shortfall < *r:
 		return "the KV cache is too small"
 	}
-	return subjects()["kv_cache"]
+	return subjects["kv_cache"]
 }
 
 // requestText says what the program tried to allocate and what was free.
@@ -292,7 +283,7 @@ func hostSubject(r *Report, in *Incident) string {
 
 // phaseText says when it happened, probably where that is a guess.
 func phaseText(in *Incident) string {
-	w := phaseWords()[in.Phase]
+	w := phaseWords[in.Phase]
 	if w == "" || in.Kind == "nccl_oom" && in.Phase == "nccl" {
 		return ""
 	}
@@ -456,7 +447,7 @@ func inBrief(why string) string {
 }
 
 // settingPlace is where the log tells a setting, behind it.
-var settingPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \([^() ]+:\d+\)`) })
+var settingPlace = lazyre.New(` \([^() ]+:\d+\)`)
 
 // closing is the report's last line: how many incidents, the first change, and where the first one stands.
 func closing(r *Report) string {
@@ -612,12 +603,10 @@ const (
 )
 
 // promHelp says what each counter counts.
-var promHelp = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"oomscan_incidents_total":     "Incidents that the logs show.",
-		"oomscan_jobs_total":          "Jobs whose logs were read.",
-		"oomscan_inputs_total":        "Logs that were read.",
-		"oomscan_unread_inputs_total": "Logs that could not be read to their end.",
-		"oomscan_read_bytes_total":    "Bytes of logs that were read.",
-	}
-})
+var promHelp = map[string]string{
+	"oomscan_incidents_total":     "Incidents that the logs show.",
+	"oomscan_jobs_total":          "Jobs whose logs were read.",
+	"oomscan_inputs_total":        "Logs that were read.",
+	"oomscan_unread_inputs_total": "Logs that could not be read to their end.",
+	"oomscan_read_bytes_total":    "Bytes of logs that were read.",
+}
