@@ -300,7 +300,7 @@ func TestBrokenObservationsAreSaid(t *testing.T) {
 		"no end":             {pack(t, "zstd", []byte(strings.Join(lines[:len(lines)-2], ""))), []string{`x: line \d+: cut short: the observations end in the middle`, "hint: the scan that wrote it did not end"}},
 		"half":               {packed[:len(packed)/2], []string{`x: (line \d+: )?cut short: the zstd data ends in the middle`}},
 		"damaged":            {flipped, []string{`x: (line \d+: )?damaged`}},
-		"a line is broken":   {[]byte(strings.Replace(text, `"event":`, `"event:`, 1)), []string{`x: line \d: no JSON object`}},
+		"a line is broken":   {[]byte(strings.Replace(text, `"event":`, `"event:`, 1)), []string{`x: line \d: not a JSON object`}},
 		"a newer version":    {[]byte(strings.Replace(text, "/v1", "/v2", 1)), []string{`x: line 1: written by a newer oomscan: schema "oomscan.observations/v2"`, "hint: read it with that version"}},
 		"another version":    {[]byte(strings.Replace(text, `"version":"`, `"version":"0.0.1-`, 1)), []string{`x: written by oomscan 0\.0\.1-`, "hint: scan and merge with one version"}},
 		"a log":              {[]byte("step 1\n"), []string{"x: holds no observations of oomscan", "hint: oomscan --format obs writes such files"}},
