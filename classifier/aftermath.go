@@ -9,7 +9,7 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// survived reports whether the run went on: somebody recovered, or training steps were reported after the root.
+// survived reports whether the run went on: it recovered, or reported training steps after the root.
 func (c *conclusion) survived() bool {
 	f, last := c.root.file, c.evidence[0]
 	for _, e := range c.evidence {
@@ -44,8 +44,8 @@ func (c *conclusion) survived() bool {
 	return false
 }
 
-// diedAtFirst reports whether nobody caught a failure of the one program that writes the input, and it had not reported a step: steps
-// behind it are those of another launch.
+// diedAtFirst reports whether the only program in the input died of an uncaught failure before its first training step. Later steps
+// then belong to another launch.
 func (c *conclusion) diedAtFirst(e *event) bool {
 	before := 0
 	if e.Attempt > 0 && e.Attempt <= len(e.file.Done) {
@@ -74,7 +74,7 @@ func (c *conclusion) stepsElsewhere() bool {
 	return false
 }
 
-// skips finds a trainer that leaves the batch out, on the line of the failure itself.
+// skips matches a trainer that skips the batch, on the line of the failure itself.
 var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch|^!!! Exception during processing !!! `)
 
 // retried reports whether the failed process tries again or goes on without the batch, and nothing died afterwards.
@@ -89,23 +89,23 @@ func (c *conclusion) retried() bool {
 	return retries && !c.diedAfter()
 }
 
-// caught finds what Python's warnings module prints: who warns has caught the error and goes on.
+// caught matches the output of Python's warnings module: a program that warns has caught the error and goes on.
 var caught = lazyre.New(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: |\bstate_dict entry could point to invalid memory regions\b`)
 
-// warned reports whether only warnings mention the failure, and nothing died behind them.
+// warned reports whether only warnings mention the failure, and nothing died after them.
 func (c *conclusion) warned() bool {
 	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return !caught().MatchString(e.Text) }) && !c.diedAfter()
 }
 
-// diedAfter reports whether something in the input ended behind the root.
+// diedAfter reports whether something in the input ended after the root.
 func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
 		return x.At.Line > c.root.At.Line && !c.another(x) && (isFatal(x) || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
 }
 
-// isFatal reports whether an exception may have ended its program: it does not where the end of its traceback is missing, or where
-// the program announces what it goes on from.
+// isFatal reports whether an exception may have ended its program. One without the end of its traceback did not, nor one after
+// which the program says that it goes on.
 func isFatal(x *event) bool {
 	return x.Kind == parser.Exception && (x.Trace == nil || x.Trace.EndLine > 0) && !skips().MatchString(x.Text)
 }
@@ -114,7 +114,7 @@ func isFatal(x *event) bool {
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *conclusion) goesOn(e *event) bool {
 	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer {
-		return false // what is printed behind it had waited in the buffer of standard output
+		return false // later lines were waiting in the buffer of standard output
 	}
 	if c.behind(e.file.Signs, e.SignsBy, e.file.Progress-e.Progress, e) < 3 || e.Attempt != e.file.Attempt {
 		return false
@@ -127,17 +127,16 @@ func (c *conclusion) goesOn(e *event) bool {
 	return true
 }
 
-// another reports whether an event is another program's than the root's, of which the root's input holds the lines too.
+// another reports whether an event comes from another program than the root, in an input that both write to.
 func (c *conclusion) another(x *event) bool {
 	return x.file == c.root.file && c.job.otherJob(x.file, c.root.Header.Launched(), x.Header.Launched())
 }
 
-// outputBuffer is how much a dying process may still print of what it had to say before: the buffers of Python and of the
-// C library, twice over.
+// outputBuffer is how many buffered bytes a dying process may still print: twice the buffers of Python and the C library.
 const outputBuffer = 16 << 10
 
-// uncaught reports whether nothing caught a failure: its traceback reaches the script itself. A traceback that somebody prints
-// who caught it begins where it was caught. A process that multiprocessing started has a parent, which may go on. What Ray's driver
+// uncaught reports whether nothing caught a failure: its traceback reaches the script itself. The traceback of a caught
+// exception begins where it was caught. A process that multiprocessing started has a parent, which may go on. What Ray's driver
 // raises ends with the traceback of the worker.
 func uncaught(t *traceback.Trace) bool {
 	for t != nil && t.Origin != nil {
@@ -146,7 +145,7 @@ func uncaught(t *traceback.Trace) bool {
 	return t != nil && len(t.Frames) > 0 && t.Frames[0].Func == "<module>" && t.Frames[0].File != "<string>"
 }
 
-// fatalAfter reports whether the job died after e all the same, without another step.
+// fatalAfter reports whether the job still died after e, without another step.
 func (c *conclusion) fatalAfter(e *event) bool {
 	for _, x := range c.job.index.byFile[e.file] {
 		if x.At.Line > e.At.Line && !c.another(x) && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
@@ -157,7 +156,7 @@ func (c *conclusion) fatalAfter(e *event) bool {
 	return false
 }
 
-// consequences lists what followed, the same words of the same kind once with a count.
+// consequences lists what followed. Equal messages of one kind are listed once, with a count.
 func (c *conclusion) consequences() []Consequence {
 	var out []Consequence
 	seen := map[string]int{}
@@ -185,7 +184,7 @@ func (c *conclusion) consequences() []Consequence {
 	return out
 }
 
-// follows reports whether an event belongs to what the root set off.
+// follows reports whether an event is a consequence of the root.
 func (c *conclusion) follows(e *event) bool {
 	switch e.Role {
 	case parser.Consequence, parser.Suspicion:

@@ -10,11 +10,11 @@ import (
 // Launchers start all ranks of a job together, and what they write goes through the same minutes. Writers of one input
 // whose clocks are days apart are put together from several jobs.
 const (
-	// clockSlack is how far the clocks of one job's nodes may be apart: zones differ by 26 hours at most.
+	// clockSlack is how far apart the clocks of one job's nodes may be: zones differ by 26 hours at most.
 	clockSlack = 36 * time.Hour
 	// silence is how long a rank of a running job may go without a stamped line while others print some.
 	silence = 30 * 24 * time.Hour
-	// maxClocks is of how many labels of one input the clocks are known.
+	// maxClocks bounds the labels of one input whose clocks are kept.
 	maxClocks = 4096
 )
 
@@ -46,8 +46,8 @@ func resolveTime(o *parser.Event) {
 	}
 }
 
-// otherDays reports whether two events of different labels cannot be those of one job: when the one was over, the other's
-// writer had long been elsewhere in time. Where the end of the earlier one is unknown, a month between the last
+// otherDays reports whether the clocks of two labels show that their events are from different jobs: when one was over, the
+// other's writer was days away. Where the end of the earlier one is unknown, a month between the last
 // stamps before them proves the same, unless both went through the same code.
 func otherDays(a, b *event) bool {
 	if a.file != b.file || a.Attempt != b.Attempt || a.Header.Launched() == b.Header.Launched() {
@@ -63,7 +63,7 @@ func otherDays(a, b *event) bool {
 	return silent && !sharesCode(a, b)
 }
 
-// span are the times between which an event happened by its writer's own stamps; the zero time is not known.
+// span returns the times between which an event happened, by its writer's own stamps; zero is unknown.
 func (e *event) span() (since, until time.Time) {
 	if t := e.Header.Time; !t.IsZero() && e.Header.Clock != "monotonic" && e.Header.Clock != "clock" {
 		return t, t
@@ -74,7 +74,7 @@ func (e *event) span() (since, until time.Time) {
 	return e.Since.At, until
 }
 
-// after is how much later a is than b, 0 when either is not known. Where one has no year, they are taken to be less
+// after returns how much later a is than b, or 0 if either is unknown. Where one has no year, they are taken to be less
 // than half a year apart.
 func after(a, b time.Time) time.Duration {
 	if a.IsZero() || b.IsZero() {
@@ -94,12 +94,12 @@ func after(a, b time.Time) time.Duration {
 	return d
 }
 
-// yearless is a time in a year that has all days.
+// yearless moves a time into a leap year.
 func yearless(t time.Time) time.Time {
 	return time.Date(2000, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// sharesCode reports whether the tracebacks of two failures go through the same code outside of installed libraries.
+// sharesCode reports whether the tracebacks of two failures share code outside installed libraries.
 func sharesCode(a, b *event) bool {
 	other := ownCode(b.Trace)
 	for f := range ownCode(a.Trace) {

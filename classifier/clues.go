@@ -7,7 +7,7 @@ import (
 	"oomscan/parser"
 )
 
-// Clues identify the job that wrote a log, for those who sort logs by jobs.
+// Clues identify the job that wrote a log, so that callers can group logs by job.
 type Clues struct {
 	// Jobs are the ids that the scheduler gave the writer, as it, its shell or Slurm's step daemon print them: sorted,
 	// without steps and leading zeros. None when the log names more than a few: then those are others' jobs.

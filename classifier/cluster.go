@@ -40,8 +40,8 @@ func (c *cluster) unlikeTraced(t *traceback.Trace) bool {
 	return !slices.ContainsFunc(c.traced, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
 }
 
-// otherProgram reports whether e's traceback is that of another program than the cluster's. A driver that repeats what a worker
-// printed goes through code of its own, and the worker's other ranks go through the worker's.
+// otherProgram reports whether e's traceback is from another program than the cluster's. A driver that repeats a worker's
+// output goes through code of its own, and the worker's other ranks go through the worker's.
 func (c *cluster) otherProgram(e *event) bool {
 	t := c.job.traceOf(e)
 	if t == nil || len(c.traced) == 0 {
@@ -66,7 +66,7 @@ func (c *cluster) accepts(e *event) bool {
 	return last.Kind == e.Kind && leaf(last) == leaf(e) && last.Trace != nil
 }
 
-// incompatible reports whether two reports cannot be of one failure, whatever their programs are.
+// incompatible reports whether two reports cannot be about one failure, whatever their programs are.
 func incompatible(a, b *event) bool {
 	if memoryOf(a) != memoryOf(b) {
 		return true // one ran out of host memory, the other one of a device's
@@ -82,7 +82,7 @@ func incompatible(a, b *event) bool {
 		}
 	}
 	if refused(a) && b.Kind == parser.OOMKill || refused(b) && a.Kind == parser.OOMKill {
-		return true // who is refused memory lives on; the kill of another process is a second story
+		return true // a process that is refused memory lives on, so the kill of another one is separate
 	}
 	if a.Kind == parser.KVCache && b.Kind == parser.KVCache && a.fields["tokens"] != b.fields["tokens"] && a.fields["tokens"] != "" && b.fields["tokens"] != "" {
 		return true // engines of different models: the length that must fit is one setting for all ranks
@@ -92,7 +92,7 @@ func incompatible(a, b *event) bool {
 	return okA && okB && memoryOf(a) == "gpu" && 50*max(t-u, u-t) > max(t, u) // cards of different sizes
 }
 
-// otherGroup reports whether two kills were for the limits of different control groups: two containers, two jobs. The steps of
+// otherGroup reports whether two kills were caused by the limits of different control groups: two containers, two jobs. The steps of
 // a job share its limit.
 func otherGroup(a, b *event) bool {
 	group := func(e *event) string {
@@ -115,9 +115,9 @@ func otherStorm(a, b *event) bool {
 // refused reports whether an allocator was denied a request whose size it prints.
 func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["requested"] != "" }
 
-// differentPrograms reports whether two failures are those of different programs: different writers whose tracebacks have none of
-// their own code in common. All ranks of a program share its entry point. Two programs that share a device (an engine
-// and a trainer on one card) and fail together are one story all the same.
+// differentPrograms reports whether two failures come from different programs: different writers whose tracebacks share no
+// code outside libraries. All ranks of a program share its entry point. Two programs that share a device (an engine
+// and a trainer on one card) and fail together are still one incident.
 func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
 	if a.Header.Stream == b.Header.Stream && a.file == b.file || at.Headless || bt.Headless || !j.index.codeOf(at).apart(j.index.codeOf(bt)) || echo(a, b) {
 		return false
@@ -142,13 +142,13 @@ func (c *cluster) hasWriter(e *event) bool {
 	return e.Header.Stream != "" && c.writers[writerOf(e)]
 }
 
-// labelled reports whether two events of one input come from different writers, both of which say who they are.
+// labelled reports whether two events of one input come from different writers that both have a label.
 func labelled(a, b *event) bool {
 	s, t := a.Header.Stream, b.Header.Stream
 	return a.file == b.file && s != "" && t != "" && s != t
 }
 
-// memoryOf is which memory an event is about.
+// memoryOf returns which memory an event is about.
 func memoryOf(e *event) string {
 	if r := e.fields["resource"]; r != "" {
 		return r
@@ -159,8 +159,8 @@ func memoryOf(e *event) string {
 	return e.Kind.Resource()
 }
 
-// traceOf is an event's traceback, or, of a line that stands alone, that of the next print of the failure by the same
-// writer.
+// traceOf returns an event's traceback. If it has none, it returns that of the next time that the same writer prints the
+// failure.
 func (j *job) traceOf(e *event) *traceback.Trace {
 	if e.Trace != nil || e.Header.Stream == "" {
 		return e.Trace
@@ -178,7 +178,7 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 	return t
 }
 
-// ownCode are the places of a traceback that lie outside of installed libraries.
+// ownCode returns the places of a traceback outside installed libraries.
 func ownCode(t *traceback.Trace) map[string]bool {
 	out := map[string]bool{}
 	for n := 0; t != nil && n < 4; t, n = t.Cause, n+1 {
@@ -221,8 +221,7 @@ func (c *cluster) progress(a, b *event) bool {
 	return false
 }
 
-// concerns reports whether a recovery may be this cluster's: its writer failed in it, or did not fail at all and speaks for
-// others.
+// concerns reports whether a recovery may be about this cluster: its writer failed in it, or did not fail at all and reports for
 func (c *cluster) concerns(recovery *event) bool {
 	other := false
 	for _, x := range c.job.index.evidence[writerOf(recovery)] {
@@ -234,7 +233,7 @@ func (c *cluster) concerns(recovery *event) bool {
 	return recovery.Header.Stream == "" || !other
 }
 
-// leaf is the innermost frame of an event's traceback.
+// leaf returns the innermost frame of an event's traceback.
 func leaf(e *event) string {
 	if e.Trace == nil || len(e.Trace.Frames) == 0 {
 		return ""
@@ -243,7 +242,7 @@ func leaf(e *event) string {
 	return fmt.Sprint(f.File, ":", f.Line)
 }
 
-// places are where the evidence stands.
+// places returns the positions of the evidence.
 func (c *cluster) places() []parser.Position {
 	out := make([]parser.Position, len(c.evidence))
 	for i, e := range c.evidence {
@@ -252,7 +251,7 @@ func (c *cluster) places() []parser.Position {
 	return out
 }
 
-// earlier reports whether a happened before b although it is listed after it: both lines carry a time of the same clock.
+// earlier reports whether a happened before b although it is listed later: both lines have a time of the same clock.
 func earlier(a, b *event) bool {
 	if a.Header.Time.IsZero() || b.Header.Time.IsZero() || a.Header.Clock != b.Header.Clock {
 		return false
@@ -263,18 +262,18 @@ func earlier(a, b *event) bool {
 	return a.Header.Time.Before(b.Header.Time)
 }
 
-// echo reports whether two events are two prints of one failure: the same figures.
+// echo reports whether two events print the same failure: their figures are equal.
 func echo(a, b *event) bool {
 	return a.Kind == b.Kind && a.figures.requested != "" && a.figures == b.figures
 }
 
-// renamed reports whether x is what CUDA made of a refusal of the driver, or of what stands in front of it: an error of another name.
+// renamed reports whether x is CUDA's own name for an error of the driver, or of a library above it, that was printed before.
 func renamed(e, x *event) bool {
 	return e.Kind == parser.GPUDriverOOM && e.Trace == nil && x.Kind == parser.Exception && strings.Contains(x.Text, "CUDA error: ") &&
 		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
 }
 
-// stampNoise is how far stamps of one storm in one log may be out of order without telling anything: loggers stamp a
+// stampNoise is how far out of order the time stamps of one storm in one log may be without meaning anything: loggers stamp a
 // record when they come to it. Buffers that flush late are out by more.
 const stampNoise = 5 * time.Second
 

@@ -46,7 +46,7 @@ func NewCollector() *Collector { return &Collector{files: map[string]*file{}} }
 
 // Add folds one observation. Credentials in it are masked before anything else.
 func (c *Collector) Add(o parser.Observation) {
-	if m, ok := o.(parser.Marker); ok { // there are many of them, and nobody takes what is left of it
+	if m, ok := o.(parser.Marker); ok { // there are many, and the result is not used
 		c.marker(&m)
 		return
 	}
@@ -147,7 +147,7 @@ func (f *file) learnFailed(o *parser.Event) {
 	}
 }
 
-// followAttempt notes that an attempt failed or ended, and begins the next one where a launcher announces it.
+// followAttempt notes that an attempt failed or ended, and begins the next one if a launcher announces it.
 func (f *file) followAttempt(o *parser.Event) {
 	switch {
 	case o.Kind == parser.Restart:
@@ -166,7 +166,7 @@ func (f *file) followAttempt(o *parser.Event) {
 	}
 }
 
-// inContext is an event with what was known when it was read.
+// inContext returns an event with what was known when it was read.
 func (f *file) inContext(o parser.Event) *event {
 	e := &event{
 		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.Steppers.now(), Since: f.Clocks[o.Header.Launched()],
@@ -179,7 +179,7 @@ func (f *file) inContext(o parser.Event) *event {
 	return e
 }
 
-// originOf is a traceback reduced to its origin, nil when it has none.
+// originOf reduces a traceback to its origin, nil if it has none.
 func originOf(t *traceback.Trace) *traceback.Trace {
 	if t == nil || t.Origin == nil {
 		return nil
@@ -187,7 +187,7 @@ func originOf(t *traceback.Trace) *traceback.Trace {
 	return &traceback.Trace{Origin: t.Origin}
 }
 
-// counted is what counts of an event that is not kept: its writer, its kind, and the processes that it names.
+// counted reduces an event that is only counted to its writer, its kind, and the processes that it names.
 func counted(o parser.Event) parser.Event {
 	o.Text, o.Phase, o.Trace = "", "", hideTrace(originOf(o.Trace))
 	fields := parser.Fields{}
@@ -217,7 +217,7 @@ func reclassify(o *parser.Event) {
 	}
 }
 
-// keep bounds what an event keeps alive.
+// keep bounds the memory that an event keeps alive.
 func (f *file) keep(o *parser.Event) {
 	if f.Held > maxHeld {
 		o.Text, o.Trace = short(o.Text), nil
@@ -231,10 +231,10 @@ func (f *file) keep(o *parser.Event) {
 	}
 }
 
-// short is the beginning of a text, as a copy.
+// short copies the beginning of a text.
 func short(s string) string { return strings.Clone(secret.Clip(s, shortText)) }
 
-// beginAttempt begins a new attempt with the line of that header: workers are started anew.
+// beginAttempt begins a new attempt with the line of a header: workers are restarted.
 func (f *file) beginAttempt(line int, h *envelope.Header) {
 	if f.Attempt >= maxAttempts {
 		return
@@ -252,7 +252,7 @@ func (f *file) beginAttempt(line int, h *envelope.Header) {
 	}
 }
 
-// clearInit forgets who announced the start-up: training steps come after it, and an engine that is started anew announces it.
+// clearInit forgets who announced the start-up: training steps come after it, and a restarted engine announces it again.
 func (f *file) clearInit() {
 	for _, s := range f.Streams {
 		if s.Phase != nil && s.Phase.Fields["phase"] == phase.Init {
@@ -326,7 +326,7 @@ func (c *Collector) marker(o *parser.Marker) {
 	if o.Name == "phase" && o.Fields["edge"] != "close" || o.Name == "launch" {
 		o.Text = short(o.Text)
 	} else {
-		o.Text = "" // nobody quotes it
+		o.Text = "" // it is never quoted
 	}
 	f.Marks++
 	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && startsAll(o) {
@@ -360,10 +360,10 @@ func (c *Collector) marker(o *parser.Marker) {
 	}
 }
 
-// maxCount bounds the numbers of steps: larger ones are something else.
+// maxCount bounds the number of a step; larger numbers are something else.
 const maxCount = 1 << 40
 
-// count notes how far something has come and reports whether that is further than before.
+// count notes the progress of something and reports whether it advanced.
 func (f *file) count(of string, n int) bool {
 	last, known := f.Counted[of]
 	if n <= last || !known && len(f.Counted) >= maxCounted {
@@ -388,7 +388,7 @@ func (f *file) step(o *parser.Marker) {
 	}
 }
 
-// begins reports whether a marker is of a run that starts or goes on, not of one that ended.
+// begins reports whether a marker is from a run that starts or goes on, not from one that ended.
 func begins(o *parser.Marker) bool {
 	switch o.Name {
 	case "step", "ready":
@@ -403,7 +403,7 @@ func begins(o *parser.Marker) bool {
 	return false
 }
 
-// starts reports whether a marker can only be of a program that starts anew: a command, a banner, weights that are loaded.
+// starts reports whether a marker can only come from a program that starts: a command, a banner, the loading of weights.
 func starts(o *parser.Marker) bool {
 	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
 }

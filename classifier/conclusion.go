@@ -21,10 +21,10 @@ type conclusion struct {
 	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
 }
 
-// conclude picks the root of a cluster and the traceback that belongs to it.
+// conclude picks a cluster's root and its traceback.
 func (c *cluster) conclude(next int) *conclusion {
 	out := &conclusion{cluster: c, root: c.chooseRoot(), next: next}
-	if out.root.Kind != parser.OOMKill { // what announced the failure is no further one
+	if out.root.Kind != parser.OOMKill { // the announcement of a failure is not another failure
 		c.evidence = slices.DeleteFunc(c.evidence, func(e *event) bool {
 			return e.Kind == out.root.Kind && e.pattern.Authority < out.root.pattern.Authority
 		})
@@ -39,7 +39,7 @@ func (c *cluster) conclude(next int) *conclusion {
 	return out
 }
 
-// incident describes what a cluster means.
+// incident describes a cluster.
 func (c *conclusion) incident() Incident {
 	in := Incident{
 		Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places(), Survived: c.survived(), Repeats: len(c.evidence) - 1,
@@ -69,7 +69,7 @@ func (c *conclusion) incident() Incident {
 	return in
 }
 
-// shortfall is how many bytes were missing, nil when that is unknown or none were.
+// shortfall returns how many bytes were missing, nil if that is unknown or zero.
 func (c *conclusion) shortfall(in *Incident) *int64 {
 	request, free := in.Root.Requested, in.Root.Free
 	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && request != nil && *request > left {
@@ -111,9 +111,9 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 	return Evidence{}, false
 }
 
-// momentsOverflow says that DeepSpeed could not have made Adam's two moments: each takes as much of the host as the copy in
-// 32 bits took that it made before (runtime/zero/stage3.py), and less was left. It reads the memory of the host only at its
-// start unless it is told otherwise, and what grows and falls is no start.
+// momentsOverflow reports whether Adam's two moments could not fit on the host: DeepSpeed makes each as large as the 32-bit copy
+// before it (runtime/zero/stage3.py), and less was left. By default it reads host memory only at start-up, so readings that
+// rise and fall are from later.
 func momentsOverflow(g *parser.Gauge, t Trend, percent float64) string {
 	grown, left := t.Last-t.First, int64(float64(t.Last)*(100/percent-1))
 	if g.Name != "deepspeed.host_memory" || t.Falls > 0 || grown < 16<<30 || 2*grown <= left {
@@ -122,7 +122,7 @@ func momentsOverflow(g *parser.Gauge, t Trend, percent float64) string {
 	return fmt.Sprintf("the host had %s left, and Adam's two moments take twice the %s that its copy of the weights took", GiB(left), GiB(grown))
 }
 
-// hostFullPercent is from where on a host counts as full: Ray's monitor kills there, the kernel's killer is near.
+// hostFullPercent is the use at which a host counts as full: Ray's monitor kills there, and the kernel's OOM killer is near.
 const hostFullPercent = 95
 
 // chooseRoot picks the root: the first evidence, by time where it is known. Of several reports of one kill the
@@ -142,8 +142,8 @@ func (c *cluster) chooseRoot() *event {
 	return best
 }
 
-// nameless reports whether a failure's line has neither a label nor a stamp of its own: somebody else's log may
-// quote it, and its place in time is that of the last stamp before it.
+// nameless reports whether a failure's line has neither a label nor a time stamp of its own: another log may have been
+// quoted, and its time is that of the last stamp before it.
 func (e *event) nameless() bool {
 	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
 }
@@ -162,8 +162,8 @@ func (c *conclusion) pinned() bool {
 	return false
 }
 
-// adoptTrace finds the traceback that belongs to the root when its own line stands alone, nil when there is none: that of
-// another print of the same failure, or of what the same process raised afterwards.
+// adoptTrace finds a traceback for a root whose own line has none: from another report of the same failure, or from what the
+// same process raised afterwards. It returns nil if there is none.
 func (c *conclusion) adoptTrace() *event {
 	best, score := (*event)(nil), 0
 	for _, e := range c.job.index.traced {
@@ -190,7 +190,7 @@ func (c *conclusion) adoptTrace() *event {
 // surelyTheRoots is the highest score of a traceback.
 const surelyTheRoots = 5
 
-// traceScore ranks the tracebacks that may be the root's; 0: it is not.
+// traceScore ranks a traceback as the root's; 0 means that it is not.
 func (c *conclusion) traceScore(e *event) int {
 	root, pid := c.root, c.root.Header.PID
 	switch {

@@ -6,7 +6,7 @@ import (
 	"oomscan/parser"
 )
 
-// Victim is whom an event of a node's log is about, as far as the line names it. Empty and 0 are unknown.
+// Victim is the process or job that an event in a node's log is about, as far as the line names it. Empty and 0 are unknown.
 type Victim struct {
 	Job  string // the scheduler's id
 	PID  int
@@ -14,8 +14,8 @@ type Victim struct {
 }
 
 // Deal splits logs of several jobs. For each event, owner names the job that it is about, as a place in the
-// caller's list, or a negative number; it is asked for those alone that name a job or a process. What belongs to such an
-// event (details of the same kill) goes with it. The second result has everything that nobody owns. Both share what they
+// caller's list, or a negative number; it is only called for events that name a job or a process. What belongs to such an
+// event (details of the same kill) goes with it. The second result has everything without an owner. Both share what they
 // hold with c, which must not be added to afterwards.
 func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest *Collector) {
 	dealt, rest = map[int]*Collector{}, NewCollector()
@@ -43,7 +43,7 @@ func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest
 	return dealt, rest
 }
 
-// nobody owns an event.
+// nobody is the owner of an event that belongs to no job.
 const nobody = -1
 
 // owners returns the owner of each event of a log.

@@ -4,7 +4,7 @@ import (
 	"oomscan/parser"
 )
 
-// death is how the one program that writes an input died of memory: of an exception that nobody caught.
+// death describes how the only program in an input ran out of memory: with an uncaught exception.
 type death struct {
 	Script, Device, Total    string
 	Requested, Free, Holding string
@@ -25,7 +25,7 @@ func deathBy(o *parser.Event, steps int) (d death, ok bool) {
 	return death{t.Frames[0].File, f["device"], f["total"], f["requested"], f["free"], f["allocated"], t.Line, o.At.Line, steps}, f["device"] != "" && f["requested"] != ""
 }
 
-// again reports whether last was an earlier launch of the same program: same script and device, different figures. A process dies
+// again reports whether last was an earlier launch of the same program: the same script and device, but other figures. A process dies
 // only once, and the ranks of one launch use different devices.
 func (d death) again(last death) bool {
 	return d.Begin-last.End > relaunchLines && d.Script == last.Script && d.Device == last.Device && d.Total == last.Total &&

@@ -7,16 +7,16 @@ import (
 	"oomscan/parser"
 )
 
-// Messages whose place among others matters.
+// Messages whose position among others matters.
 const (
-	rayAdvice    = "ray.memory_advice"       // the end of the text in which Ray's memory monitor reports a kill
-	kubeMemory   = "kubernetes.memory_limit" // the memory of the limits or requests that stand above it
+	rayAdvice    = "ray.memory_advice"       // the last part of a kill report by Ray's memory monitor
+	kubeMemory   = "kubernetes.memory_limit" // the memory among the limits or requests listed above it
 	kubeLimits   = "kubernetes.limits"
 	kubeRequests = "kubernetes.requests"
-	kernelVictim = "kernel.constraint" // whom the kernel is about to kill
+	kernelVictim = "kernel.constraint" // the process that the kernel is about to kill
 )
 
-// dedupe copies the events of one input, drops doubles and gives details to the evidence they belong to.
+// dedupe copies the events of one input, drops duplicates and adds details to the evidence that they belong to.
 func dedupe(f *file) []*event {
 	var out []*event
 	for _, e := range f.Events {
@@ -48,7 +48,7 @@ func complete(to, from parser.Fields) {
 	}
 }
 
-// withoutAdvice drops the ends of texts whose kill is reported elsewhere.
+// withoutAdvice drops Ray's advice after a kill that is reported elsewhere.
 func withoutAdvice(events []*event) []*event {
 	if !slices.ContainsFunc(events, func(e *event) bool { return e.Pattern == rayAdvice }) {
 		return events
@@ -74,7 +74,7 @@ func repeated(events []*event, advice *event) bool {
 	})
 }
 
-// requested reports whether what kubectl prints of a container's memory is what it asked for: no limit.
+// requested reports whether kubectl printed a container's memory request, not its limit.
 func requested(before []*event, d *event) bool {
 	if d.Pattern != kubeMemory {
 		return false
@@ -129,10 +129,10 @@ func ownerOf(events []*event, d *event) *event {
 		same := e.Header.Stream == d.Header.Stream
 		switch {
 		case d.Pattern == kernelVictim && e.fields["pid"] != "" && d.fields["pid"] != e.fields["pid"]:
-			continue // it stands before its own kill
+			continue // it comes before its own kill
 		case !same && d.Kind != parser.OOMKill:
 			continue
-		case dist <= 0 && -dist <= reach: // the last one before wins
+		case dist <= 0 && -dist <= reach: // prefer the last one before
 			best = e
 		case dist > 0 && dist <= reach && best == nil:
 			return e

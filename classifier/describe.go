@@ -11,7 +11,7 @@ import (
 	"oomscan/parser/settings"
 )
 
-// describe gathers what the inputs say of the run as a whole.
+// describe collects what the inputs say about the run.
 func describe(files []*file, o Overrides) Run {
 	r := Run{Framework: "unknown", Config: map[string]Value{}}
 	v := votes{}
@@ -80,7 +80,7 @@ func (f *file) config(r *Run) {
 	}
 }
 
-// settingsFromMessages reads what a server's failures tell of its settings, where nothing else does.
+// settingsFromMessages reads a server's settings from its failures if nothing else prints them.
 func (r *Run) settingsFromMessages(files []*file) {
 	for _, f := range files {
 		for _, e := range f.Events {
@@ -98,8 +98,8 @@ func jobOf(f parser.Fields) string {
 	return strings.TrimLeft(j, "0") // slurmd's spool directories pad it
 }
 
-// engineFromConfig reads the engine and the backend from settings that name them. Where none names the backend, settings of one
-// backend alone do: nobody overrides those of another. A dump of all settings has both.
+// engineFromConfig reads the engine and the backend from settings that name them. If none names the backend, settings of one
+// backend alone show it: users do not set those of another. A dump of all settings has both.
 func (r *Run) engineFromConfig() {
 	sections := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(r.Config)) { // of several, always the same one wins

@@ -31,7 +31,7 @@ func (v votes) addSettings(config map[string]Value) {
 	}
 }
 
-// winner is the outermost program of any of the roles that anything tells.
+// winner returns the outermost program of any of the roles for which there is evidence.
 func (v votes) winner(roles Role) string {
 	for _, least := range []int{2, 1} {
 		for i := range programs {
@@ -43,7 +43,7 @@ func (v votes) winner(roles Role) string {
 	return "unknown"
 }
 
-// unlisted is the program that evidence names and the registry lacks: patterns of a user's own may name one.
+// unlisted returns a program that the registry does not know: a user's own patterns may name one.
 func (v votes) unlisted() string {
 	for _, id := range slices.Sorted(maps.Keys(v)) {
 		if place(id) < 0 {
@@ -95,8 +95,8 @@ func (f *file) launch(r *Run, v votes) {
 	}
 }
 
-// scheduledBy notes a batch system or a cluster that the log shows. Under Ray or torchrun it is not the launcher, but memory is
-// still asked of it. Kubernetes may run another's nodes as pods, whose limit then counts.
+// scheduledBy notes a batch system or a cluster that the log shows. Under Ray or torchrun it is not the launcher, but it
+// still limits memory. Kubernetes may run another's nodes as pods, whose limit then counts.
 func (r *Run) scheduledBy(name string) {
 	switch name {
 	case "k8s":
@@ -106,7 +106,7 @@ func (r *Run) scheduledBy(name string) {
 	}
 }
 
-// frames reads the tracebacks: whose files do they pass through.
+// frames reads whose files the tracebacks pass through.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
 		p := e.pattern
@@ -142,7 +142,7 @@ func (f *file) frames(r *Run, v votes) {
 // stackPrograms are the programs whose files a stack passes through; empty when none is known.
 type stackPrograms struct{ framework, application, trainer, engine string }
 
-// programsOf finds whose files a stack passes through. A framework that runs the job goes before the libraries below it,
+// programsOf returns the programs whose files a stack passes through. A framework that runs the job goes before the libraries below it,
 // and of several the outermost counts. Folders above an installed package say nothing: virtual environments are often
 // named after what is installed in them.
 func programsOf(frames []traceback.Frame) stackPrograms {
@@ -170,7 +170,7 @@ func programsOf(frames []traceback.Frame) stackPrograms {
 	return out
 }
 
-// programOfFile is the program of whose package a file is, nil when none is known. The innermost folder of a known package
+// programOfFile returns the program whose package a file belongs to, or nil. The innermost folder of a known package
 // decides, so that a checkout below a folder of another framework's name is read right.
 func programOfFile(path []string) *Program {
 	if len(path) > 1 && path[0] == phase.Installed {
@@ -179,11 +179,11 @@ func programOfFile(path []string) *Program {
 	return moduleOwner(Framework, path)
 }
 
-// applicationOfFile is the application to one of whose modules a file belongs, nil when none is known. Modules count in
+// applicationOfFile returns the application whose module a file is, or nil. Modules count in
 // installed packages, too: transformers is a library to everybody but those who run its Trainer.
 func applicationOfFile(path []string) *Program { return moduleOwner(Application, path) }
 
-// moduleOwner is the program of a role that has the innermost of a path's folders as a package with the module below it.
+// moduleOwner returns the program of a role whose package is the innermost folder of a path, with one of its modules below.
 func moduleOwner(role Role, path []string) *Program {
 	for i := len(path) - 2; i >= 0; i-- {
 		if p := programWith(role, func(p Package) bool { return p.Name == path[i] && slices.Contains(p.Modules, path[i+1]) }); p != nil {
@@ -202,7 +202,7 @@ func programWith(role Role, match func(Package) bool) *Program {
 	return nil
 }
 
-// foremost is the program of a role that stands first in the registry: that of the frames so far, or of this file.
+// foremost returns the program of a role that comes first in the registry: that of the frames so far, or of this file.
 func foremost(seen, file string, role Role) string {
 	for i := range programs {
 		p := &programs[i]

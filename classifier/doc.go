@@ -7,6 +7,6 @@
 // twice, incidents.go groups the evidence and cluster.go decides what belongs together. From each cluster conclusion.go
 // concludes: which event is the root, whose it was (identify.go, launcher.go), with which figures (figures.go), in which
 // phase (stage.go; package phase reads the frames), what followed and whether the run survived (aftermath.go), and which
-// lines prove it (evidence.go). summary.go says it in one sentence. What a message proves about its program stands in its
-// pattern (package messages).
+// lines prove it (evidence.go). summary.go says it in one sentence. Patterns (package messages) state what a
+// message proves about its program.
 package classifier

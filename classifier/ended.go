@@ -13,16 +13,16 @@ type Ending struct {
 	Text string
 }
 
-// endings are what may have ended a job, the most telling first: who ends a job on purpose, then what broke, then what that led to.
+// endings may have ended a job. The most informative come first: ended on purpose, then a failure, then its consequences.
 var endings = []string{
 	"time_limit", "preemption", "node_failure", "requeue", "hardware", "disk_full", "quota", "exception", "illegal_access", "nccl_failure",
 	"cancelled", "signal", "task_failure", "failed", "process_exit",
 }
 
-// mostEndings is how many are named.
+// mostEndings bounds how many are reported.
 const mostEndings = 4
 
-// ended returns what may have ended the job: of each kind the first. That a process ended says something where nothing else does.
+// ended returns what may have ended the job, the first of each kind. That a process ended only counts if there is nothing else.
 func (j *job) ended() []Ending {
 	first := map[string]*event{}
 	for _, e := range j.events {

@@ -34,7 +34,7 @@ func (c *conclusion) lines(v phase.Verdict) []Evidence {
 	return out
 }
 
-// reason is what a root line proves.
+// reason returns what a root line proves.
 func reason(e *event) string {
 	switch e.Kind {
 	case parser.GPUOOM:
@@ -58,7 +58,7 @@ func reason(e *event) string {
 	return "first failure"
 }
 
-// findings are what the figures say beyond themselves.
+// findings returns conclusions from the figures.
 func (c *conclusion) findings(in *Incident) []string {
 	var out []string
 	r := &in.Root
@@ -87,7 +87,7 @@ func (c *conclusion) findings(in *Incident) []string {
 	if r.OtherProcesses != nil && r.Requested != nil && r.Free != nil && *r.OtherProcesses >= *r.Requested-*r.Free && *r.OtherProcesses > 1<<30 && r.ProcessBytes != nil {
 		out = append(out, fmt.Sprintf("Other processes hold %s on this GPU: the engine or trainer beside this one, or a leftover process (check with nvidia-smi).", GiB(*r.OtherProcesses)))
 	}
-	// Every allocator keeps some slack: up to a twentieth of the card is no sign of anything.
+	// Every allocator keeps some slack: up to a twentieth of the card means nothing.
 	slack := r.Total != nil && r.ReservedUnallocated != nil && *r.ReservedUnallocated < *r.Total/20
 	if r.ReservedUnallocated != nil && !slack && r.Requested != nil && r.Free != nil && *r.Requested > *r.Free && *r.ReservedUnallocated >= *r.Requested-*r.Free {
 		out = append(out, fmt.Sprintf("PyTorch has %s reserved but unallocated, more than the %s that was missing: fragmentation plays a part.", GiB(*r.ReservedUnallocated), GiB(*r.Requested-*r.Free)))
@@ -101,7 +101,7 @@ func (c *conclusion) findings(in *Incident) []string {
 	return out
 }
 
-// largest names the processes of a host that were reported with what they held, the largest first.
+// largest names the processes of a host with the memory that they held, the largest first.
 func (c *conclusion) largest() string {
 	if c.root.Kind.Resource() != "host" {
 		return ""
@@ -126,8 +126,8 @@ func (c *conclusion) largest() string {
 	return "Largest processes in the log: " + strings.Join(parts, ", ") + "."
 }
 
-// processes are those of a host that were reported with what they held, the largest first: the kernel's table has the whole
-// node's, or the group's.
+// processes returns the processes of a host with the memory that they held, the largest first: the kernel's table lists those
+// of the node, or of the control group.
 func (c *conclusion) processes() []Task {
 	const most = 100
 	var found []Task

@@ -41,7 +41,7 @@ func reprint(a, b *event) bool {
 	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Line-a.At.Line <= nearLines
 }
 
-// readFigures reads the quantities among a failure's fields.
+// readFigures reads the sizes among a failure's fields.
 func (r *Root) readFigures(fields parser.Fields) {
 	ownProcess(fields)
 	rawLimit(fields)
@@ -86,7 +86,7 @@ func tasks(rows string) []Task {
 	return out
 }
 
-// resident is what a killed process held in memory, by the kernel's own words about it.
+// resident returns the resident memory of a killed process, as the kernel reports it.
 func resident(e *event) (int64, bool) {
 	if e.Kind != parser.OOMKill {
 		return 0, false

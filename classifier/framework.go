@@ -46,10 +46,10 @@ type Program struct {
 	Keys     []string  // parts of names of settings that only this framework has
 }
 
-// Is reports whether a program has all of the roles.
+// Is reports whether a program has all of these roles.
 func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 
-// programs is the registry. Frameworks that run a job stand before those that they build on: the first one for which
+// programs is the registry. Frameworks that run a job come before those that they build on: the first one for which
 // there is evidence is the run's. A new framework is one entry here, its rules in package phase, and its guide.
 var programs = []Program{
 	{
@@ -290,7 +290,7 @@ var programs = []Program{
 	{ID: "none", Roles: Launcher},
 }
 
-// place is where a program stands in the registry, -1 when it does not.
+// place returns the index of a program in the registry, or -1.
 func place(id string) int {
 	for i := range programs { // slices.IndexFunc would copy each
 		if programs[i].ID == id {
@@ -320,7 +320,7 @@ func IDs(roles Role) []string {
 	return ids
 }
 
-// FrameworkByID returns what is known of a framework or an application; of an unknown one nothing.
+// FrameworkByID returns the framework or application with an id, or the zero Program.
 func FrameworkByID(id string) Program {
 	if is(id, Framework) || is(id, Application) {
 		return programs[place(id)]
@@ -333,7 +333,7 @@ func IsTorch(id string) bool {
 	return is(id, Framework) && !programs[place(id)].NoTorch
 }
 
-// outermost is the one of two launchers that starts the other. What is no launcher starts nothing.
+// outermost returns which of two launchers starts the other. Other programs start nothing.
 func outermost(a, b string) string {
 	if !is(b, Launcher) || is(a, Launcher) && place(a) < place(b) {
 		return a
@@ -341,7 +341,7 @@ func outermost(a, b string) string {
 	return b
 }
 
-// programOfLogger is the program that has a logger of that name or writes stamps of that clock, "" when none is known.
+// programOfLogger returns the program that has a logger of that name or writes stamps of that clock, or "".
 func programOfLogger(name, clock string) string {
 	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".:/", c) })
 	for i := range programs {
@@ -353,7 +353,7 @@ func programOfLogger(name, clock string) string {
 	return ""
 }
 
-// frameworkOfActor is the program that has a class of Ray actors, "" when none alone has it.
+// frameworkOfActor returns the only program that has a class of Ray actors, or "".
 func frameworkOfActor(class string) string {
 	for i := range programs {
 		if slices.Contains(programs[i].Actors, class) {
@@ -363,13 +363,13 @@ func frameworkOfActor(class string) string {
 	return ""
 }
 
-// isDriver reports whether a process of that label only drives others.
+// isDriver reports whether a process with that label only drives others.
 func isDriver(label string) bool {
 	class := labelClass(label)
 	return class != "" && slices.ContainsFunc(programs, func(p Program) bool { return slices.Contains(p.Drivers, class) })
 }
 
-// engineOf is the engine to which a process of that label belongs, "" when it is none that is known.
+// engineOf returns the engine of a process with that label, or "" if it is unknown.
 func engineOf(label string) string {
 	class := labelClass(label)
 	for i := range programs {
@@ -380,7 +380,7 @@ func engineOf(label string) string {
 	return ""
 }
 
-// labelClass is the class that the label of a process names: "WorkerDict" of "ray::WorkerDict[0]".
+// labelClass returns the class in the label of a process: "WorkerDict" of "ray::WorkerDict[0]".
 func labelClass(label string) string {
 	name, _, _ := strings.Cut(label, "[")
 	name, _, _ = strings.Cut(name, "/")

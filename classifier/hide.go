@@ -11,9 +11,9 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// hideEvent masks the credentials in an observation, like its fellows for the other kinds. They stand where observations
-// come in, before any of their texts is cut or compared: a scan and one that was made elsewhere, which masks what it
-// writes, judge the same texts. The observation's traceback is left to [hideTrace], for most are not kept.
+// hideEvent masks the credentials in an observation, as the functions below do for other kinds. They run before any text is
+// cut or compared, so that merged observations, which are masked when they are written, give the same result. Tracebacks are
+// left to [hideTrace] because most are not kept.
 func (c *Collector) hideEvent(o *parser.Event) {
 	o.Text, o.Phase, o.Fields = secret.Stable(o.Text), secret.Stable(o.Phase), hideFields(o.Fields, secret.Stable)
 	c.hideHeader(&o.Header)
@@ -63,7 +63,7 @@ func (c *Collector) stable(text string) string {
 		if c.known == nil || len(c.known) >= maxKnown {
 			c.known = map[string]struct{}{}
 		}
-		c.known[strings.Clone(text)] = struct{}{} // not what it was cut from
+		c.known[strings.Clone(text)] = struct{}{} // a copy, so that the whole text can be freed
 	}
 	return masked
 }

@@ -44,8 +44,8 @@ func (j *job) identify(e *event) identity {
 	return id
 }
 
-// ownIdentity is what an event's own line says of the process that it is about. The label of a remote traceback is its
-// printer's, its header the failing process's. Whoever reports a kill is not who was killed.
+// ownIdentity returns what an event's own line says about its process. The label of a remote traceback is its
+// printer's, its header the failing process's. The process that reports a kill is not the one that was killed.
 func ownIdentity(e *event) identity {
 	kill := e.Kind == parser.OOMKill
 	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
@@ -82,7 +82,7 @@ func (j *job) bareEngine() bool {
 	return isServer(j.run.Framework)
 }
 
-// complete fills in what the log says elsewhere of the process with that pid or rank.
+// complete adds what the log says elsewhere about the process with that pid or rank.
 func (j *job) complete(id *identity, f *file, task int) {
 	look := func(f *file) {
 		switch {
@@ -138,7 +138,7 @@ func (j *job) complete(id *identity, f *file, task int) {
 	}
 }
 
-// number is the number that the first of these settings has that is printed and had no other value, -1 when none has one.
+// number returns the value of the first of these settings that was printed with a single number, or -1.
 func (j *job) number(keys ...string) int {
 	for _, key := range keys {
 		v, ok := j.run.Config[key]
@@ -149,8 +149,8 @@ func (j *job) number(keys ...string) int {
 	return -1
 }
 
-// driverHost is the address of the node of the Ray driver that wrote an input: that of any process whose label names
-// none, named elsewhere, when all that are named agree.
+// driverHost returns the address of the node of the Ray driver that wrote an input: processes whose label has no address are
+// on that node. Their addresses elsewhere in the log must agree.
 func (f *file) driverHost() string {
 	host := ""
 	for k, id := range f.Identities {
@@ -170,7 +170,7 @@ func (j *job) oneNode() bool {
 	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
 }
 
-// onlyHost is the host that the banners of some inputs name, if they name one.
+// onlyHost returns the host that the banners of these inputs name, if there is only one.
 func onlyHost(files []*file) string {
 	host := ""
 	for _, f := range files {
@@ -188,7 +188,7 @@ func onlyHost(files []*file) string {
 	return host
 }
 
-// rootFacts joins what is known of the root.
+// rootFacts combines what is known about the root.
 func (c *conclusion) rootFacts() Root {
 	e := c.root
 	fields := c.joined()
@@ -251,13 +251,13 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 		id.Device = j.number("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 	}
 	if (e.Kind.Resource() != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {
-		id.Device = -1 // that the process has a GPU, too, or that a banner names one, is beside the point
+		id.Device = -1 // a GPU of that process, or in a banner, does not matter here
 	}
 	return id
 }
 
-// namedPrint is another print of the root's failure that tells the process where the root's line does not, nil when there is
-// none, or two processes printed these figures. torchrun adds the rank to what a process raises last, and only to that.
+// namedPrint returns another report of the root's failure that names the process if the root's line does not. It returns nil
+// if there is none, or if two processes printed these figures. torchrun adds the rank to what a process raises last, and only to that.
 func (c *conclusion) namedPrint() *event {
 	e := c.root
 	if e.Header.Stream == "" && c.raisedAgain() {
@@ -276,13 +276,13 @@ func (c *conclusion) namedPrint() *event {
 	return found
 }
 
-// isBelow reports whether a label stands behind all that another writer has.
+// isBelow reports whether a label extends all that another writer has.
 func isBelow(stream, outer string) bool {
 	return stream != outer && (outer == "" || strings.HasPrefix(stream, outer+"|"))
 }
 
 // raisedAgain reports whether the root is a bare line of a C++ library, and the adopted traceback raises its text at once.
-// Where several processes printed such a line, none of them tells whose the traceback is.
+// If several processes printed such a line, it is unknown whose traceback it is.
 func (c *conclusion) raisedAgain() bool {
 	e, by := c.root, c.tracedBy
 	if by == e || by.file != e.file || by.Trace.Line <= e.At.Line || by.Trace.Line-e.At.Line > nearLines || !strings.HasSuffix(by.Text, "Error: "+e.Text) {
@@ -291,7 +291,7 @@ func (c *conclusion) raisedAgain() bool {
 	return !slices.ContainsFunc(c.evidence, func(x *event) bool { return x != e && x.Text == e.Text })
 }
 
-// hostOf is the node of the process that printed an event, by what other lines say, "" when none does.
+// hostOf returns the node of the process that printed an event, according to other lines, or "".
 func (j *job) hostOf(e *event, rank int) string {
 	if e.Header.PID > 0 && !e.repeatsAWorker() {
 		printer := newIdentity()
@@ -314,8 +314,7 @@ func (j *job) hostOf(e *event, rank int) string {
 	return ""
 }
 
-// parentRank is the rank of the process that missed a child of its own, -1 when none says so: data loaders name the
-// pids of their workers.
+// parentRank returns the rank of the process that lost a child, or -1: data loaders name the pids of their workers.
 func (j *job) parentRank(pid, attempt int) int {
 	for _, x := range j.index.withPID {
 		if n, ok := x.fields.Int("pid"); ok && int(n) == pid && x.Attempt == attempt && x.Header.Rank >= 0 && x.Header.PID != pid {
@@ -330,7 +329,7 @@ func sameWriter(a, b *event) bool {
 	return a.file == b.file && a.Header.Stream == b.Header.Stream && a.Header.PID == b.Header.PID
 }
 
-// traceOfRoot is the adopted trace when it is of the same process as the root.
+// traceOfRoot returns the adopted trace if it is from the root's process.
 func (c *conclusion) traceOfRoot() *traceback.Trace {
 	if c.tracedBy == c.root || echo(c.root, c.tracedBy) {
 		return c.trace

@@ -14,7 +14,7 @@ type identKey struct {
 	Key  string
 }
 
-// identity is what the log says of one process: -1 and "" are unknown.
+// identity is what the log says about one process: -1 and "" are unknown.
 type identity struct {
 	Rank, LocalRank, Device, PID int
 	Host                         string
@@ -28,10 +28,10 @@ type identity struct {
 	Mixed bool // several ranks share this key: rank is meaningless
 }
 
-// newIdentity is that of a process of which nothing is known.
+// newIdentity returns the identity of an unknown process.
 func newIdentity() *identity { return &identity{Rank: -1, LocalRank: -1, Device: -1, PID: -1} }
 
-// number is a number of an identity under the name that messages give it.
+// number is a number of an identity with the name that messages give it.
 type number struct {
 	field string
 	to    *int
@@ -41,7 +41,7 @@ func (i *identity) numbers() []number {
 	return []number{{"rank", &i.Rank}, {"local_rank", &i.LocalRank}, {"device", &i.Device}, {"pid", &i.PID}}
 }
 
-// identityIn is what a message's fields tell of a process.
+// identityIn reads the identity of a process from a message's fields.
 func identityIn(fields parser.Fields) *identity {
 	id := newIdentity()
 	id.Host, id.Method = fields["host"], fields["method"]
@@ -53,7 +53,7 @@ func identityIn(fields parser.Fields) *identity {
 	return id
 }
 
-// learnHeader learns from an envelope: the time, and who the writer is.
+// learnHeader learns the time and the writer from an envelope.
 func (f *file) learnHeader(h *envelope.Header) {
 	if !h.Time.IsZero() && h.Clock != "monotonic" {
 		f.LastTime, f.Clock = h.Time, h.Clock
@@ -88,7 +88,7 @@ func (f *file) learnWriter(h *envelope.Header) {
 	}
 }
 
-// learnLabel notes the process that a launcher gave a label. Where it gave it twice, the label identifies nobody.
+// learnLabel notes the process that a launcher gave a label. A label that was given twice identifies no process.
 func (f *file) learnLabel(label string, id *identity) {
 	key := identKey{"label", label}
 	if have, ok := f.Identities[key]; ok {
@@ -100,14 +100,14 @@ func (f *file) learnLabel(label string, id *identity) {
 	}
 }
 
-// fillByLabel completes an identity by what a launcher printed of the process with that label.
+// fillByLabel completes an identity with what a launcher printed about the process with that label.
 func (id *identity) fillByLabel(f *file, label string) {
 	if have, ok := f.Identities[identKey{"label", label}]; ok && !have.Mixed && id.PID <= 0 {
 		id.PID = have.PID
 	}
 }
 
-// learn stores what is known of one process under its pid and its rank.
+// learn stores what is known about one process under its pid and its rank.
 func (f *file) learn(id *identity) {
 	keys := make([]identKey, 0, 2)
 	if id.PID > 0 {
@@ -132,7 +132,7 @@ func (f *file) learn(id *identity) {
 	}
 }
 
-// identityOf is what is known under a key, nil when nothing is and no more keys are kept.
+// identityOf returns the identity under a key, or nil if there is none and no more keys are kept.
 func (f *file) identityOf(key identKey) *identity {
 	have, known := f.Identities[key]
 	if !known && len(f.Identities) < maxIdentities {
@@ -142,13 +142,13 @@ func (f *file) identityOf(key identKey) *identity {
 	return have
 }
 
-// seat is the key of the process with that local rank on a host.
+// seat returns the key of the process with that local rank on a host.
 func seat(host string, local int) identKey {
 	return identKey{"seat", host + "/" + strconv.Itoa(local)}
 }
 
-// rankOn is the rank that a launcher gave the process with that local rank on a host, -1 when none says how many
-// processes a node has, or several nodes have the same name.
+// rankOn returns the global rank of the process with that local rank on a host, or -1 if no launcher says how many processes a
+// node has, or if several nodes have the same name.
 func (f *file) rankOn(host string, local int) int {
 	rank := -1
 	for _, m := range f.Launches {
@@ -176,7 +176,7 @@ func (i *identity) fill(from *identity) {
 		i.Mixed = true
 	}
 	if i.Engine > 0 && from.Engine > 0 && i.Engine != from.Engine {
-		i.Mixed = true // the pid is that of whoever collected the lines of several processes
+		i.Mixed = true // the pid belongs to a process that collected the lines of others
 	}
 	if i.LocalRank < 0 {
 		i.LocalRank = from.LocalRank

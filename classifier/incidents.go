@@ -10,21 +10,21 @@ import (
 	"oomscan/parser"
 )
 
-// Bounds of what an incident lists.
+// Limits of what an incident lists.
 const (
 	maxConsequences = 60
 	maxEvidence     = 12
-	// nearLines is how far from its evidence a detail may stand; reportLines the same inside the kernel's report,
+	// nearLines is how far from its evidence a detail may be; reportLines the same inside the kernel's report,
 	// whose task table lies between.
 	nearLines   = 12
 	reportLines = 1500
-	// abortLines is how far behind a fatal allocation failure the interpreter's last words may stand.
+	// abortLines is how far after a fatal allocation failure the interpreter's last message may be.
 	abortLines = 60
-	// reprintLines is how far behind a failure's first line its traceback may stand, with others' lines between.
+	// reprintLines is how far after a failure's first line its traceback may be, with lines of other processes between.
 	reprintLines = 200
 )
 
-// Result is one job, understood.
+// Result is the classification of one job.
 type Result struct {
 	Run       Run
 	Incidents []Incident // in order of occurrence
@@ -63,8 +63,8 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	return r
 }
 
-// takeClasses takes exceptions that can mean nothing but memory for failures where no message tells of one: who is refused host or
-// shared memory raises others. Of those that a driver passes on, the innermost is printed last.
+// takeClasses treats exceptions that can only mean memory as failures if no message reports one: a process that is refused host
+// or shared memory raises others. Of those that a driver passes on, the innermost is printed last.
 func (j *job) takeClasses() {
 	proven := map[int]bool{}
 	for _, e := range j.events {
@@ -89,7 +89,7 @@ const (
 	chainLines = 24
 )
 
-// sorted returns the inputs in an order that does not depend on how they were given.
+// sorted returns the inputs in an order that does not depend on the command line.
 func (c *Collector) sorted() []*file {
 	files := make([]*file, 0, len(c.files))
 	for _, f := range c.files {
@@ -106,7 +106,7 @@ func (c *Collector) sorted() []*file {
 	return files
 }
 
-// job is a result in the making.
+// job is a result under construction.
 type job struct {
 	files  []*file
 	before map[*file][]*file // the files that one goes on from, the latest first
@@ -127,7 +127,7 @@ func (j *job) dropOtherJobs() {
 	})
 }
 
-// knowsJob reports whether the job id stands in another source than the kernel's log.
+// knowsJob reports whether the job id occurs outside the kernel's log.
 func (j *job) knowsJob() bool {
 	for _, e := range j.events {
 		if e.pattern.Program.Name != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
@@ -187,8 +187,8 @@ func (j *job) incidents() []Incident {
 	return out
 }
 
-// clusterFor is the cluster that a piece of evidence belongs to, nil when it begins a new one. Of those that take it, the
-// latest wins that its own writer reported to before, else the latest.
+// clusterFor returns the cluster that a piece of evidence belongs to, or nil if it begins a new one. Of several it prefers the
+// latest with evidence by the same writer, then the latest.
 func clusterFor(clusters []*cluster, e *event) *cluster {
 	var best *cluster
 	for _, cl := range slices.Backward(clusters) {
@@ -202,8 +202,8 @@ func clusterFor(clusters []*cluster, e *event) *cluster {
 	return best
 }
 
-// occurrence orders incidents by time where both have one of the same clock, else by the attempts that they ended, else by
-// place.
+// occurrence orders incidents by time if both have one of the same clock, then by the attempts that they ended, then by
+// position.
 func occurrence(a, b *Incident, attempts int) int {
 	if a.Root.At.Source != b.Root.At.Source && a.Root.Clock == b.Root.Clock && !a.Root.Time.IsZero() && !b.Root.Time.IsZero() {
 		return a.Root.Time.Compare(b.Root.Time)
@@ -230,7 +230,7 @@ func (j *job) ordered(role parser.Role) []*event {
 	return out
 }
 
-// suspicion returns what is left when nothing proves that memory ran out: the kills that nothing else explains.
+// suspicion returns the kills that nothing else explains, for logs that do not prove that memory ran out.
 func (j *job) suspicion() *cluster {
 	explained := map[string]bool{}
 	killed := map[*file]bool{}

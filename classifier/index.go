@@ -8,8 +8,8 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// index is where the events of a job are found by what is asked of them, each list in the order of the events. A job may
-// have tens of thousands of events and incidents: nobody looks through all of the one for each of the other.
+// index holds lists of a job's events, each in order. A job may have tens of thousands of events and incidents, too many to go
+// through all events for each incident.
 type index struct {
 	byFile    map[*file][]*event
 	traced    []*event            // with a traceback
@@ -37,7 +37,7 @@ type index struct {
 // figures are what two prints of one failure have in common.
 type figures struct{ requested, total, free, allocated, device string }
 
-// writer is who writes: a stream of an input.
+// writer is a stream of an input.
 type writer struct {
 	file   *file
 	stream string
@@ -111,7 +111,7 @@ func newIndex(j *job) *index {
 	return x
 }
 
-// code is what a traceback goes through: its own program's places, and the libraries. Both are numbers, ascending.
+// code is the code that a traceback goes through: places in its own program, and libraries. Both are ascending numbers.
 type code struct{ own, libraries []int }
 
 func (x *index) codeOf(t *traceback.Trace) *code {
@@ -138,8 +138,8 @@ func (x *index) numbers(set map[string]bool) []int {
 	return out
 }
 
-// apart reports whether two tracebacks have none of their programs' own code in common, as far as both show it. One through
-// libraries alone names the program by them.
+// apart reports whether two tracebacks share none of their programs' own code, if both show some. A traceback through libraries
+// alone is identified by them.
 func (c *code) apart(d *code) bool {
 	if len(c.own) > 0 && len(d.own) > 0 {
 		return disjoint(c.own, d.own)

@@ -12,8 +12,8 @@ type Kill struct {
 	Limit string // whose limit was reached: job, container, group (another control group), or node: the node itself was full
 }
 
-// kill reads who killed from the highest report of the kill, and the limit from the kernel's report: only that one tells
-// a control group's limit from a full node.
+// kill reads the killer from the highest report of the kill, and the limit from the kernel's report: only the kernel
+// distinguishes a control group's limit from a full node.
 func (c *conclusion) kill(in *Incident) Kill {
 	if in.Kind != parser.OOMKill || in.Verdict != Memory {
 		return Kill{}

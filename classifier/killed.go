@@ -7,7 +7,7 @@ import (
 	"oomscan/parser"
 )
 
-// Killed is a process that was killed for its memory, as far as the log names it. Zero values are unknown.
+// Killed is a process that was killed because of memory, as far as the log names it. Zero values are unknown.
 type Killed struct {
 	At       parser.Position
 	Time     time.Time
@@ -18,7 +18,7 @@ type Killed struct {
 	Group    string // the control group whose limit was reached
 }
 
-// killed are the processes that the reports of a kill name, in order of occurrence, each once: a storm has many.
+// killed returns the processes that the reports of a kill name, in order of occurrence, each once: a storm has many.
 func (c *conclusion) killed(in *Incident) []Killed {
 	if in.Kind != parser.OOMKill || in.Verdict != Memory {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"oomscan/parser"
 )
 
-// failure is what a launcher says of a process that ended.
+// failure is what a launcher says about a process that ended.
 type failure struct {
 	identity
 	line  int
@@ -24,10 +24,10 @@ func (x *failure) mayBeKilled() bool { return x.exit <= 0 || x.exit == 128+9 }
 // failures are torchrun's words in one input and attempt: the summary joined with the one-line reports.
 func (j *job) failures(f *file, attempt int) []failure { return j.index.failed[run{f, attempt}] }
 
-// appendFailure adds what a launcher says by an event to what it said before.
+// appendFailure adds a launcher's report to its earlier ones.
 func appendFailure(out []failure, e *event) []failure {
 	id := identityIn(e.fields)
-	if e.fields["itself"] != "" { // the process says that it dies
+	if e.fields["itself"] != "" { // the process itself reports its end
 		id.PID, id.Host = e.Header.PID, e.Header.Host
 	}
 	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
@@ -44,13 +44,13 @@ func appendFailure(out []failure, e *event) []failure {
 	return out
 }
 
-// fillByFailure completes an identity by what torchrun says: by pid, by global rank, by local rank (the ordinal of the
+// fillByFailure completes an identity with what torchrun says: by pid, by global rank, by local rank (the ordinal of the
 // device when all of a node's devices are visible), or, when it names one failed process, by that.
 func (j *job) fillByFailure(id *identity, e *event) {
 	j.fillFrom(id, j.failureOf(id, e))
 }
 
-// fillFrom completes an identity by what a launcher says of one process, if it says anything.
+// fillFrom completes an identity with what a launcher says about one process, if anything.
 func (j *job) fillFrom(id *identity, hit *failure) {
 	if hit == nil {
 		return
@@ -72,7 +72,7 @@ func (j *job) diedEarlier(a, b *event) bool {
 	return ta != "" && tb != "" && ta < tb
 }
 
-// noticed is when a launcher noticed the end of the process that printed an event, "" when none says so.
+// noticed returns when a launcher noticed the end of the process that printed an event, or "".
 func (j *job) noticed(e *event) string {
 	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: e.Header.Device, PID: e.Header.PID}
 	if n, ok := e.fields.Int("device"); ok {
@@ -84,7 +84,7 @@ func (j *job) noticed(e *event) string {
 	return ""
 }
 
-// failureOf finds what a launcher says of a process.
+// failureOf finds what a launcher says about a process.
 func (j *job) failureOf(id *identity, e *event) *failure {
 	fs := j.failures(e.file, e.Attempt)
 	var hit *failure
@@ -107,7 +107,7 @@ func (j *job) failureOf(id *identity, e *event) *failure {
 	return hit
 }
 
-// fillBySIGKILL completes the victim of a kill by the one process that torchrun saw die of SIGKILL just before.
+// fillBySIGKILL completes the victim of a kill with the only process that torchrun saw die of SIGKILL just before.
 func (j *job) fillBySIGKILL(id *identity, e *event) {
 	var hit *failure
 	for attempt := max(0, e.Attempt-1); attempt <= e.Attempt; attempt++ {
@@ -124,8 +124,7 @@ func (j *job) fillBySIGKILL(id *identity, e *event) {
 	j.fillFrom(id, hit)
 }
 
-// fillByLauncher completes an identity by what any launcher of the job says of its pid, or of its rank: agents write their own
-// logs.
+// fillByLauncher completes an identity with what any launcher of the job says about its pid or rank: agents write their own
 func (j *job) fillByLauncher(id *identity) {
 	for _, x := range j.index.launched {
 		if x.PID == id.PID && x.PID > 0 || id.PID <= 0 && x.Rank == id.Rank && x.Rank >= 0 {
@@ -134,7 +133,7 @@ func (j *job) fillByLauncher(id *identity) {
 	}
 }
 
-// srunHost is the node on which srun says that the event's task ended: `srun: error: n031: task 2: Exited with ...`, or
+// srunHost returns the node on which the event's task ended, according to srun: `srun: error: n031: task 2: Exited with ...`, or
 // several tasks of one node on one line.
 func (j *job) srunHost(e *event, rank int) string {
 	task := e.Header.Task
@@ -165,7 +164,7 @@ func listed(list string, n int) bool {
 	return false
 }
 
-// srunTask is the one task of the step that srun says ran out of memory.
+// srunTask returns the only task of the step that ran out of memory, according to srun.
 func (c *cluster) srunTask() (int, bool) {
 	for _, e := range c.evidence {
 		if n, err := strconv.Atoi(e.fields["task"]); err == nil && e.Role == parser.Evidence && e.pattern.Scheduler == "slurm" {

@@ -7,7 +7,7 @@ import (
 	"oomscan/parser/envelope"
 )
 
-// severalPIDs stands for the pid of a program that several processes have.
+// severalPIDs marks a program that has several processes.
 const severalPIDs = -1
 
 // noteRelay notes the pid that a system's log has for a program. The log knows which process has the file open, and the ranks that a
@@ -34,8 +34,8 @@ func (f *file) noteRelay(h *envelope.Header) {
 	}
 }
 
-// isRelay reports whether a pid is the only one that the system's log has for a program: then it need not be that of the rank whose
-// line it stands before.
+// isRelay reports whether a pid is the only one that the system's log has for a program: then it may not be the pid of the
+// rank that wrote the line.
 func (f *file) isRelay(pid int) bool {
 	for _, only := range f.Relays {
 		if only == pid && pid > 0 {
@@ -45,7 +45,7 @@ func (f *file) isRelay(pid int) bool {
 	return false
 }
 
-// hasOther reports whether the input tells of a rank or a device of a process with another pid.
+// hasOther reports whether the input names a rank or a device of a process with another pid.
 func (f *file) hasOther(pid int) bool {
 	for _, id := range f.Identities {
 		if id.PID > 0 && id.PID != pid && (id.Rank >= 0 || id.LocalRank >= 0 || id.Device >= 0) {

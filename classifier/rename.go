@@ -2,8 +2,7 @@ package classifier
 
 import "oomscan/parser"
 
-// Rename gives an input of that name another one, in every position. A name that nothing is known of is
-// left alone; what was known of the new name is forgotten.
+// Rename renames an input, in every position. An unknown name is ignored; what was known about the new name is dropped.
 func (c *Collector) Rename(from, to string) {
 	f, ok := c.files[from]
 	if !ok || from == to {

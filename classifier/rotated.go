@@ -8,12 +8,13 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// rotated is what log rotation appends, to the name or before what packs it: logrotate's and Python's numbers, split's letters, and dates.
+// rotated matches what log rotation appends to a name, before the suffix of a compressed file: logrotate's and Python's numbers,
+// split's letters, and dates.
 var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z])|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
-// Rotated returns the name that a file had before log rotation, and where it stands in time among the files
-// of that name: the lower, the earlier; the file that is still written to has the highest place. A number counts only
-// behind a name that has an ending: train.log.2, but not run.2. Of a log that was split, the parts are train.log.aa, train.log.ab and so on.
+// Rotated returns the name that a file had before log rotation, and its order in time among the files
+// of that name, lowest first; the file that is still written to has the highest. A number counts only
+// behind a name that has an ending: train.log.2, but not run.2. The parts of a split log are train.log.aa, train.log.ab and so on.
 func Rotated(name string) (log string, place int) {
 	const now = 1 << 62
 	if !numbered(name) {
@@ -44,8 +45,7 @@ func Rotated(name string) (log string, place int) {
 	return m[1], n
 }
 
-// numbered reports whether a digit stands behind a dot or a hyphen, or split's letters do: most names hold none, and most folders no rotated
-// file.
+// numbered reports whether a digit or split's letters follow a dot or a hyphen: a quick test, because most names have none.
 func numbered(name string) bool {
 	for i := 1; i < len(name); i++ {
 		if c := name[i]; (c >= '0' && c <= '9' || c == 'a') && (name[i-1] == '.' || name[i-1] == '-') {
@@ -73,15 +73,15 @@ func (p placed) compare(q placed) int {
 	return cmp.Or(cmp.Compare(p.log, q.log), cmp.Compare(p.place, q.place), cmp.Compare(p.name, q.name))
 }
 
-// continues reports whether a log goes on where another was when it was rotated.
+// continues reports whether a log continues one that was rotated.
 func continues(f, before *file) bool {
 	a, i := Rotated(before.Name)
 	b, j := Rotated(f.Name)
 	return a == b && i < j
 }
 
-// carry sets in the events of a log that was rotated what was under way at the end of the file before, where the log itself
-// does not say it: the step and the phase.
+// carry sets the step and the phase at the end of the previous file in the events of a rotated log, unless the log itself says
+// them.
 func carry(before *file, events []*event) {
 	for _, e := range events {
 		if e.Attempt > 0 {

@@ -30,7 +30,7 @@ func (c *conclusion) phase() phase.Verdict {
 	return c.byContext()
 }
 
-// byReport reads the messages that the same writer printed beside the root.
+// byReport reads the messages that the same writer printed near the root.
 func (c *conclusion) byReport() (phase.Verdict, bool) {
 	for _, e := range c.evidence {
 		for _, x := range append([]*event{e}, e.details...) {
@@ -42,7 +42,7 @@ func (c *conclusion) byReport() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byWords reads the rest of the failure's message, as its first print or a further one nearby has it.
+// byWords reads the rest of the failure's message, in its first report or another one nearby.
 func (c *conclusion) byWords() (phase.Verdict, bool) {
 	e := c.root
 	if e.Kind.Resource() != "gpu" {
@@ -58,7 +58,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byEnd reads how the program that failed ended or went on, where that is printed right behind the failure.
+// byEnd reads how the failed program ended or went on, if that is printed right after the failure.
 func (c *conclusion) byEnd() (phase.Verdict, bool) {
 	e := c.root
 	for _, x := range c.job.index.byFile[e.file] {
@@ -84,7 +84,7 @@ func sameEngine(a, b *event) bool {
 	return a.file == b.file && a.Header.Process == b.Header.Process && engineOf(a.Header.Process) != ""
 }
 
-// byTrace reads the traceback of the failure, then who called it from afar.
+// byTrace reads the traceback of the failure, then that of the remote caller.
 func (c *conclusion) byTrace() (phase.Verdict, bool) {
 	t := c.trace
 	if t == nil {
@@ -93,7 +93,7 @@ func (c *conclusion) byTrace() (phase.Verdict, bool) {
 	v, ok := phase.FromFrames(t.Frames)
 	if g := t.Origin; g != nil && (!ok || v.Phase == phase.Forward) {
 		w, good := phase.FromMethod(g.Actor, g.Method)
-		// a bare forward pass is part of whatever the method is for
+		// a bare forward pass is part of the method
 		if good && (!ok || w.Confidence != phase.Low && w.Phase != phase.Training) {
 			return w, true
 		}
@@ -112,8 +112,7 @@ func (c *conclusion) byTrace() (phase.Verdict, bool) {
 	return phase.FromDriver(t.Frames)
 }
 
-// withoutHead is what the frames of a traceback tell whose beginning is lost: start-up runs the engine's own forward pass, and
-// log-probabilities take one that looks like training's.
+// withoutHead reads the frames of a traceback without its beginning: start-up runs the engine's own forward pass, and
 func (c *conclusion) withoutHead(v phase.Verdict) phase.Verdict {
 	e := c.root
 	if v.Phase != phase.Rollout && v.Phase != phase.Forward {
@@ -172,7 +171,7 @@ func (c *conclusion) byMethod() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byWitness asks those who noticed a kill: a data loader's or a worker pool's parent.
+// byWitness reads the phase from a parent that noticed the kill: that of a data loader or a worker pool.
 func (c *conclusion) byWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
@@ -206,7 +205,7 @@ func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
 	return phase.FromDriver(t.Frames)
 }
 
-// daskMemory is a kill by Dask itself, whose workers run anything.
+// daskMemory is a kill by Dask itself, whose workers may run any code.
 const daskMemory = "dask.memory"
 
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
@@ -237,7 +236,7 @@ func (c *conclusion) byContext() phase.Verdict {
 
 func (c *conclusion) byStage() (phase.Verdict, bool) { return c.stage(c.root) }
 
-// stage is what was under way when an event was printed: the open timer, the last stage that was announced.
+// stage returns what was under way when an event was printed: the open timer, or the last stage that was announced.
 func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	if e.Timer != "" && !c.cannotSpeakFor(e, e.TimerBy) {
 		if v, ok := phase.FromTimer(e.Timer); ok {
@@ -258,8 +257,8 @@ func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	}, true
 }
 
-// cannotSpeakFor reports whether a labelled writer cannot speak for another one: it had a failure of its own, which is another
-// incident.
+// cannotSpeakFor reports whether a labelled writer's stage does not apply to another one: it had a failure of its own, which is
+// another incident.
 func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
 		return false
@@ -272,15 +271,14 @@ func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	return false
 }
 
-// sharedLog reports whether the log is not one program's: another labelled writer had an incident of its own.
+// sharedLog reports whether several programs write the log: another labelled writer had an incident of its own.
 func (c *conclusion) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
 		return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt && labelled(x, e)
 	})
 }
 
-// stageOfWitness asks the first who noticed a kill in another log what was under way there: a kernel's log knows of
-// no stages.
+// stageOfWitness returns what was under way in the first other log that noticed a kill: a kernel's log has no stages.
 func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
@@ -296,14 +294,14 @@ func (c *conclusion) stageOfWitness() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// started reports whether a marker of the start is out of date: another input of the attempt is at a later stage. A job
+// started reports whether a start-up marker is out of date: another input of the attempt is at a later stage. A job
 // starts once, and a clock need not be on every line.
 func (c *conclusion) started(m *parser.Marker) bool {
 	if m.Fields["phase"] != phase.Init {
 		return false
 	}
 	if _, own := c.byName(); own {
-		return false // engines start anew inside a run that goes on
+		return false // engines restart inside a run that goes on
 	}
 	v, ok := c.elsewhere()
 	return ok && v.Phase != phase.Init
@@ -320,8 +318,8 @@ func (c *conclusion) byName() (phase.Verdict, bool) {
 	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.Ready) // a!b is in an archive
 }
 
-// elsewhere reads where the job's other inputs stopped: standard output often goes to a file of its own, and what it
-// announced last was under way when the job died.
+// elsewhere reads where the job's other inputs stopped: standard output often has a file of its own, and the last stage in it
+// was under way when the job died.
 func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 	for _, f := range c.job.files {
 		if f == c.root.file || f.Attempt != c.root.Attempt {
@@ -331,7 +329,7 @@ func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
 		}
-		// a stage whose end nobody announces is over when training steps are reported
+		// a stage without an announced end is over when training steps are reported
 		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.LastStep < 0) {
 			return phase.Verdict{
 				Phase: m.Fields["phase"], Confidence: phase.Low,

@@ -10,7 +10,7 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// file is what one input says.
+// file is what is known from one input.
 type file struct {
 	Name       string
 	Events     []*event
@@ -22,21 +22,21 @@ type file struct {
 	Identities map[identKey]*identity
 	Launches   []parser.Marker
 	Gauges     map[string]parser.Gauge // last reading per name and writer
-	Trends     map[string]Trend        // how those went that are printed again and again
+	Trends     map[string]Trend        // the course of repeated readings
 	Labels     map[string]bool         // process labels seen
 	Relays     map[string]int          // pids of programs in a system's log
 	Writers    map[string]bool         // programs whose loggers were seen
 
-	Over       bool      // the one program that writes here died of an exception that nobody caught
-	Death      death     // of it, where memory was the reason
+	Over       bool      // the only program that writes here died of an uncaught exception
+	Death      death     // its death, if memory was the reason
 	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
 	Repeated   int       // settings that were printed again since then
-	Requeued   bool      // Slurm said that the job starts anew: the next failure is a new attempt's
+	Requeued   bool      // Slurm requeued the job: the next failure is in a new attempt
 	Failed     bool      // something failed: a trainer that prints its settings after that was started again
 	Self       *identity // who writes this input, when unlabelled lines identify one process only
 	Selves     int
 	Marks      int   // timers and phases seen: their order, for a line may hold several
-	Attempt    int   // how often a launcher started its workers anew
+	Attempt    int   // how often a launcher restarted its workers
 	Done       []int // steps at the end of each attempt but the last
 	Staged     int   // changes of phase that are kept
 	SteppedAt  int   // marks when the last training step was reported
@@ -46,7 +46,7 @@ type file struct {
 	Clocks     map[string]moment // last stamp of each launcher's label
 	Ticks      int               // stamped lines that had one
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
-	ProgressAt int64             // where the last one stands
+	ProgressAt int64             // position of the last one
 	Counted    map[string]int    // the highest count of such signs, by what is counted
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
@@ -79,7 +79,7 @@ type event struct {
 	Attempt  int
 	Steps    int    // training steps reported before it, in its file
 	StepsBy  []int  // those of each of the file's steppers
-	Since    moment // last stamp of its launcher's label until then
+	Since    moment // last stamp of its launcher's label before it
 	Progress int    // signs of progress before it
 	SignsBy  []int  // those of each of the file's writers of such
 	LastStep int
@@ -95,7 +95,7 @@ type event struct {
 	figures  figures
 }
 
-// patternOf is the pattern of that name. Observations that another version wrote may name one that this one does not have.
+// patternOf returns the pattern of that name. Observations written by another version may name an unknown one.
 func patternOf(name string) *pattern.Pattern {
 	if p := messages.ByName(name); p != nil {
 		return p
@@ -134,10 +134,10 @@ func makeMap[K comparable, V any](m *map[K]V) {
 	}
 }
 
-// Packed is what a collector holds, in little room: as bytes that package obs made.
+// Packed is a collector's content as compressed bytes, made by package obs.
 type Packed []byte
 
-// Pack returns what was collected. Whoever scans thousands of logs keeps that until the jobs are known.
+// Pack returns what was collected. A scan of thousands of logs keeps that until the jobs are known.
 func (c *Collector) Pack() Packed { return obs.Pack(c.files) }
 
 // Unpack makes a collector that is equal to the one that was packed.

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// maxSteppers is of how many writers of one input the training steps are counted apart. A program has one or a few that
-// report them.
+// maxSteppers bounds the writers of one input whose training steps are counted separately. A program has only a few that report
+// steps.
 const maxSteppers = 8
 
 // stepper is a writer that reports training steps, or weaker signs that it goes on.
@@ -33,7 +33,7 @@ func (s *steppers) count(label string, step int) {
 	}
 }
 
-// now is how much each writer has reported so far.
+// now returns how much each writer has reported so far.
 func (s steppers) now() []int {
 	var out []int
 	for _, x := range s {
@@ -42,8 +42,7 @@ func (s steppers) now() []int {
 	return out
 }
 
-// behind is how much was reported since then, all of it in sum, but for what writers reported that are another program's than an
-// event's.
+// behind returns how much was reported since then in total, without writers of other programs than an event's.
 func (c *conclusion) behind(s steppers, then []int, all int, e *event) int {
 	own, others := 0, false
 	for i, x := range s {

@@ -40,7 +40,7 @@ func summary(in *Incident) string {
 	return b.String() + "."
 }
 
-// suspected returns what happened where memory is only suspected, and what is not known of it.
+// suspected describes an incident where memory is only suspected, and what is unknown.
 func suspected(kind parser.Kind) (what, why string) {
 	switch kind {
 	case parser.SHMExhausted:
@@ -80,7 +80,7 @@ func what(in *Incident) string {
 	return "Memory ran out"
 }
 
-// where names the process that failed first, as far as known.
+// where names the process that failed first, if it is known.
 func where(r *Root) string {
 	var parts []string
 	if r.Rank != nil {

@@ -12,7 +12,7 @@ import (
 	"oomscan/parser/envelope"
 )
 
-// Limits of what is kept of how a run went.
+// Limits of the timeline of a run.
 const (
 	maxStages    = 64   // changes of phase of one writer; the last ones are kept
 	maxAllStages = 4096 // of all writers of one input
@@ -21,14 +21,14 @@ const (
 	fewPoints    = 3    // fewer readings show no course
 )
 
-// Track is which phases one writer announced, in order.
+// Track lists the phases that one writer announced, in order.
 type Track struct {
 	Source string
 	Writer
 	Stages []Stage
 }
 
-// Series is how one reading of memory went.
+// Series is the course of one memory reading.
 type Series struct {
 	Name  string // of the pattern that read it
 	Field string // that was read: allocated, used ...; see parser.Fields
@@ -41,7 +41,7 @@ type Series struct {
 	Grows  bool // it rose almost each time and never fell
 }
 
-// Writer is who printed something. An empty string and a rank of -1 are unknown.
+// Writer is the process that printed something. An empty string and a rank of -1 are unknown.
 type Writer struct {
 	Rank          int
 	Host, Process string
@@ -63,8 +63,8 @@ type Point struct {
 	Bytes int64
 }
 
-// phaseOf is the phase that a writer is in, by the innermost of its open timers that tells one, else by what it announced. What
-// has no end of its own is over when a training step is reported.
+// phaseOf returns the phase that a writer is in: by the innermost open timer that has one, else by its last announcement. A phase
+// without an end is over when a training step is reported.
 func (f *file) phaseOf(s *streamState) string {
 	for _, t := range slices.Backward(s.Timers) {
 		if v, ok := phase.FromTimer(t.Name); ok {
@@ -101,7 +101,7 @@ func (f *file) follow(s *streamState, line int, h *envelope.Header) {
 	s.Stages = append(s.Stages, Stage{Phase: now, Line: line, Time: stampOf(h), Step: f.LastStep})
 }
 
-// stampOf is when a line was written, if it says so itself.
+// stampOf returns when a line was written, if it has a time stamp.
 func stampOf(h *envelope.Header) time.Time {
 	if h.Clock == "monotonic" {
 		return time.Time{}
@@ -109,7 +109,7 @@ func stampOf(h *envelope.Header) time.Time {
 	return h.Time
 }
 
-// writerOf is who wrote a line, as far as its prefix and what is known of its process tell.
+// writerOf returns the writer of a line, as far as its prefix and its process identify it.
 func (f *file) writerOf(h *envelope.Header) Writer {
 	id := identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: -1, PID: h.PID, Host: h.Host}
 	if h.PID > 0 {
@@ -118,10 +118,10 @@ func (f *file) writerOf(h *envelope.Header) Writer {
 	return Writer{Rank: id.Rank, Host: id.Host, Process: h.Process}
 }
 
-// measures are the fields of a reading that are followed, the one that tells most first.
+// measures are the fields of a reading that are followed, the most informative first.
 var measures = []string{"allocated", "used", "reserved", "max_allocated"}
 
-// measure is the field of a reading that is followed, and its value.
+// measure returns the field of a reading that is followed, and its value.
 func measure(g *parser.Gauge) (field string, n int64) {
 	for _, field := range measures {
 		if n, ok := g.Fields.Int(field); ok && n > 0 {
@@ -170,7 +170,7 @@ var courses = map[string]string{
 	"reading.rss": "host", "reading.host": "host", "reading.node": "host", "deepspeed.host_memory": "host", "ggml.prompt_cache": "host",
 }
 
-// tracks are the phases of an input's writers, the first ranks first.
+// tracks returns the phases of an input's writers, the lowest ranks first.
 func (f *file) tracks() []Track {
 	var out []Track
 	for _, key := range slices.Sorted(maps.Keys(f.Streams)) {
@@ -182,13 +182,13 @@ func (f *file) tracks() []Track {
 	return out
 }
 
-// series are an input's readings that were printed again and again, with the last of each.
+// series returns an input's repeated readings, with the last of each.
 func (f *file) series() []Series {
 	var out []Series
 	for _, key := range slices.Sorted(maps.Keys(f.Trends)) {
 		t := f.Trends[key]
 		g, ok := f.Gauges[key]
-		if !ok { // a label of the moment stands behind the gauge's key
+		if !ok { // the gauge's key is followed by a label of the moment
 			g = f.Gauges[key[:strings.LastIndexByte(key, 0)]]
 		}
 		field, n := measure(&g)

@@ -18,17 +18,17 @@ const (
 	Other   Verdict = "other"
 )
 
-// Value is one setting of the run and where it stands in the log.
+// Value is one setting of the run and its place in the log.
 type Value struct {
 	Value string
 	At    parser.Position
-	Form  string // which kind of dump it was read from; see parser.Setting
+	Form  string // how the log printed it; see parser.Setting
 	// Earlier are the other values that were printed before it, the last ones, in order: the run may have been started with
 	// them, or overridden them.
 	Earlier []Told
 }
 
-// Told is a value of a setting that a later one took the place of.
+// Told is a value of a setting that a later one replaced.
 type Told struct {
 	Value string
 	At    parser.Position
@@ -50,14 +50,14 @@ func (v Value) after(old Value) Value {
 	return v
 }
 
-// Model is what the log says of the model. Unknown values are nil or empty.
+// Model is what the log says about the model. Unknown values are nil or empty.
 type Model struct {
 	Name                                                      string
 	Parameters, VocabSize, HiddenSize, Layers, AttentionHeads *int64
 	DType                                                     string
 }
 
-// Run is what the log says of the job as a whole. Empty strings and nil are unknown.
+// Run is what the log says about the job as a whole. Empty strings and nil are unknown.
 type Run struct {
 	Framework        string // one of the stable ids; "unknown" without evidence
 	FrameworkVersion string
@@ -79,7 +79,7 @@ type Run struct {
 	Series           []Series
 }
 
-// Trend is how a reading went that was printed again and again.
+// Trend is the course of a repeated reading.
 type Trend struct {
 	Name                string // of the pattern that read it
 	Count, Rises, Falls int
@@ -91,7 +91,7 @@ type Trend struct {
 	Seen, Every int
 }
 
-// with is the trend with one more reading.
+// with returns the trend with one more reading.
 func (t Trend) with(g *parser.Gauge) Trend {
 	n, ok := g.Fields.Int("used") // of all of the card, or of the node
 	if !ok {
@@ -146,7 +146,7 @@ func (t Trend) multiplies() bool {
 	return t.Count >= 3 && t.Last >= 2*t.First && t.Last-t.First >= 4<<30
 }
 
-// Gauge is a reading of memory that a program printed while all was well.
+// Gauge is a memory reading that a program printed during normal operation.
 type Gauge struct {
 	Name   string // of the pattern that read it: "vllm.weights"
 	Stream string // its writer; see envelope.Header

@@ -81,9 +81,12 @@ func combine(ctx *Context, c candidate, changes []change, e estimate, d decision
 
 // sourceOf is where an item comes from.
 func sourceOf(g *Guide, it *Item) Source {
-	s := Source{Section: it.Section, URL: cmp.Or(it.URL, g.URL)}
+	s := Source{Section: it.Section}
+	if u := cmp.Or(it.URL, g.URL); u != "" {
+		s.URL = &u
+	}
 	if g.Document && !it.Addition {
-		s.Guide = g.ID
+		s.Guide = &g.ID
 	}
 	return s
 }

@@ -53,11 +53,7 @@ func Browse(id string, q Query, own ...Guide) (*Browsed, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := ManualOf(id)
-	if err != nil {
-		return nil, err
-	}
-	b := &Browsed{Guide: g, Manual: m.about(q)}
+	b := &Browsed{Guide: g, Manual: ManualOf(id).about(q)}
 	run := &classifier.Run{Framework: g.Framework, FrameworkVersion: q.Version, Config: q.Settings}
 	ctx := newContext(run, &classifier.Incident{Phase: q.Phase, Resource: q.Resource})
 	for _, general := range []bool{false, true} {
@@ -75,8 +71,8 @@ func find(id string, own []Guide) (*Guide, error) {
 	if i := slices.IndexFunc(own, func(g Guide) bool { return g.ID == id }); i >= 0 {
 		return &own[i], nil
 	}
-	if load, ok := guideLoaders()[id]; ok {
-		return load()
+	if g := guide(id); g != nil {
+		return g, nil
 	}
 	return nil, fmt.Errorf("there is no guide %q", id)
 }

@@ -9,11 +9,13 @@ import (
 
 // BudgetPart is what one component of a run takes, computed, and what the log measured of it.
 type BudgetPart struct {
-	Part             string // an id of package memory: weights, logits, kv_cache
-	Bytes, Low, High int64
-	Measured         *int64 // nil when the log does not print it
-	Resource         string // gpu or host
-	How              string // the formula with its numbers
+	Part     string `json:"part"` // an id of package memory: weights, logits, kv_cache
+	Bytes    int64  `json:"bytes"`
+	Low      int64  `json:"low"`
+	High     int64  `json:"high"`
+	Measured *int64 `json:"measured_bytes"` // nil when the log does not print it
+	Resource string `json:"resource"`       // gpu or host
+	How      string `json:"how"`            // the formula with its numbers
 }
 
 // budget is what should be on the card or the node that ran full, in the phase in which it did.

@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -18,10 +17,10 @@ func ReadGuide(name string, text []byte) (*Guide, error) {
 
 // checked decodes a guide or a manual and checks it.
 func checked(name string, text []byte, to interface{ check(id string) *fault }) error {
-	if err := decodeText(name, text, to); err != nil {
+	if err := decodeYAML(name, text, to); err != nil {
 		return err
 	}
-	if f := to.check(strings.TrimSuffix(path.Base(name), ".yaml")); f != nil {
+	if f := to.check(idOf(name)); f != nil {
 		return fmt.Errorf("%s:%d: %s", name, lineOf(text, f.near), f.what)
 	}
 	return nil

@@ -2,107 +2,115 @@ package remedies
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Guide is one source of advice: a framework's own out-of-memory guide, or a short list of what the official
 // documents of a program say.
 type Guide struct {
-	ID        string `json:"id"`   // name of its file: "verl"
-	Name      string `json:"name"` // of the framework or program, for headings
-	Title     string `json:"title"`
-	Date      string `json:"date"` // of the document; empty when it has none
-	URL       string `json:"url"`  // empty when it has no public address
-	Framework string `json:"framework"`
+	ID        string `yaml:"id"`   // name of its file: "verl"
+	Name      string `yaml:"name"` // of the framework or program, for headings
+	Title     string `yaml:"title"`
+	Date      string `yaml:"date"` // of the document; empty when it has none
+	URL       string `yaml:"url"`  // empty when it has no public address
+	Framework string `yaml:"framework"`
 	// Document says that this is one of the guides that a checklist names as its source, not a list made of several
 	// official documents.
-	Document bool `json:"document"`
+	Document bool `yaml:"document"`
 	// Seen says in which versions of which programs the parameters were looked up, unless a parameter says it itself.
-	Seen  string `json:"seen"`
-	Note  string `json:"note"`
-	Lists []List `json:"lists"`
-	Items []Item `json:"items"`
+	Seen  string `yaml:"seen"`
+	Note  string `yaml:"note"`
+	Lists []List `yaml:"lists"`
+	Items []Item `yaml:"items"`
 }
 
 // List is a checklist for some failures. The order of Items is the guide's.
 type List struct {
-	ID      string `json:"id"`
-	Heading string `json:"heading"` // "verl, backward pass"
+	ID      string `yaml:"id"`
+	Heading string `yaml:"heading"` // "verl, backward pass"
 	// General lists follow the list of the phase, without the items that were already there.
-	General bool `json:"general"`
+	General bool `yaml:"general"`
 	// Phases, Resources and Kinds hold design words; an empty Phases or Kinds means any. A list that names a kind
 	// replaces those that name none.
-	Phases    []string `json:"phases"`
-	Resources []string `json:"resources"`
-	Kinds     []string `json:"kinds"`
-	When      []string `json:"when"` // conditions that must not be denied
-	Items     []string `json:"items"`
+	Phases    []string `yaml:"phases"`
+	Resources []string `yaml:"resources"`
+	Kinds     []string `yaml:"kinds"`
+	When      []string `yaml:"when"` // conditions that must not be denied
+	Items     []string `yaml:"items"`
 }
 
 // Item is one piece of advice.
 type Item struct {
-	ID      string `json:"id"`
-	Title   string `json:"title"` // imperative
-	Detail  string `json:"detail"`
-	Why     string `json:"why"`
-	Caution string `json:"caution"`
+	ID      string `yaml:"id"`
+	Title   string `yaml:"title"` // imperative
+	Detail  string `yaml:"detail"`
+	Why     string `yaml:"why"`
+	Caution string `yaml:"caution"`
 	// CautionOnly are conditions of which one must be confirmed for a report to print the caution; none: always.
-	CautionOnly []string `json:"caution_only"`
-	Section     string   `json:"section"` // of the document
-	URL         string   `json:"url"`     // the guide's when empty
+	CautionOnly []string `yaml:"caution_only"`
+	Section     string   `yaml:"section"` // of the document
+	URL         string   `yaml:"url"`     // the guide's when empty
 	// Addition marks what the document itself does not say: it comes from a later version of it, or from the
 	// program's source.
-	Addition bool `json:"addition"`
+	Addition bool `yaml:"addition"`
 	// Topic is the same for items of different guides that say the same: only the first is listed.
-	Topic string `json:"topic"`
+	Topic string `yaml:"topic"`
 	// Effect is how it helps: shrinks (the request itself gets smaller), frees (others give memory back), host
 	// (only host memory), diagnose (only tells more). Empty: not known.
-	Effect string `json:"effect"`
+	Effect string `yaml:"effect"`
 	// LastResort items cost more than they bring, or change the task: nobody starts with them.
-	LastResort bool        `json:"last_resort"`
-	Resources  []string    `json:"resources"` // gpu when empty
-	Phases     []string    `json:"phases"`    // in which it acts; any when empty
-	Parameters []Parameter `json:"parameters"`
+	LastResort bool        `yaml:"last_resort"`
+	Resources  []string    `yaml:"resources"` // gpu when empty
+	Phases     []string    `yaml:"phases"`    // in which it acts; any when empty
+	Parameters []Parameter `yaml:"parameters"`
 	// Example is ready to paste where the parameters' own values do not say it all, with the keys of today.
-	Example *Example `json:"example"`
+	Example *Example `yaml:"example"`
 	// Only are conditions of which one must be confirmed for a report to list the item.
-	Only []string `json:"only"`
+	Only []string `yaml:"only"`
 	// Requires are conditions without which the item cannot help; Supports are facts that speak for it; SatisfiedWhen
 	// says that the run has it already.
-	Requires      []string     `json:"requires"`
-	Supports      []string     `json:"supports"`
-	SatisfiedWhen []string     `json:"satisfied_when"`
-	Corrections   []Correction `json:"corrections"`
+	Requires      []string     `yaml:"requires"`
+	Supports      []string     `yaml:"supports"`
+	SatisfiedWhen []string     `yaml:"satisfied_when"`
+	Corrections   []Correction `yaml:"corrections"`
 }
 
 // Example is a piece of configuration, code or command.
 type Example struct {
-	Syntax string `json:"syntax"` // one of the surfaces
-	Text   string `json:"text"`
+	Syntax string `yaml:"syntax"` // one of the surfaces
+	Text   string `yaml:"text"`
 }
 
 // Parameter is one setting that an item changes.
 type Parameter struct {
-	Key       string     `json:"key"`     // its canonical name today
-	Surface   string     `json:"surface"` // hydra, yaml, flag, python, env, sbatch, shell
-	Spellings []Spelling `json:"spellings"`
-	Default   string     `json:"default"`
-	Direction string     `json:"direction"` // up, down, set
-	Value     string     `json:"value"`     // the guide's own value
-	Next      string     `json:"next"`      // name of the rule that computes the next value; empty: Value
-	Min       string     `json:"min"`
-	Max       string     `json:"max"`
-	When      []string   `json:"when"`  // conditions that must not be denied
-	Only      []string   `json:"only"`  // conditions that must be confirmed
-	Found     bool       `json:"found"` // listed only when the run's configuration holds it
-	Plus      bool       `json:"plus"`  // Hydra: not in the schema, so an override needs a plus sign
-	Source    string     `json:"source"`
-	Seen      string     `json:"seen"` // versions that spell it so, where the guide's own do not all
+	Key       string     `yaml:"key"`     // its canonical name today
+	Surface   string     `yaml:"surface"` // hydra, yaml, flag, python, env, sbatch, shell
+	Spellings []Spelling `yaml:"spellings"`
+	Default   string     `yaml:"default"`
+	Direction string     `yaml:"direction"` // up, down, set
+	Value     string     `yaml:"value"`     // the guide's own value
+	Next      string     `yaml:"next"`      // name of the rule that computes the next value; empty: Value
+	Min       string     `yaml:"min"`
+	Max       string     `yaml:"max"`
+	When      []string   `yaml:"when"`  // conditions that must not be denied
+	Only      []string   `yaml:"only"`  // conditions that must be confirmed
+	Found     bool       `yaml:"found"` // listed only when the run's configuration holds it
+	Plus      bool       `yaml:"plus"`  // Hydra: not in the schema, so an override needs a plus sign
+	Source    string     `yaml:"source"`
+	Seen      string     `yaml:"seen"` // versions that spell it so, where the guide's own do not all
 }
 
 // Spelling is another name of a parameter.
@@ -124,68 +132,81 @@ type Correction struct {
 //go:embed guides/*.yaml guides/manual/*.yaml guides/fixes/*.yaml
 var files embed.FS
 
-// Guides returns all guides, in the order of their ids, and behind them the user's own. The built-in ones are decoded once and
+// Guides returns all guides, in the order of their ids, followed by the user's own. The built-in ones are decoded once and
 // shared: do not change them.
-func Guides(own ...Guide) ([]Guide, error) {
-	all, err := allGuides()
-	return slices.Concat(all, own), err
+func Guides(own ...Guide) []Guide {
+	var all []Guide
+	for _, id := range slices.Sorted(maps.Keys(guideLoaders())) {
+		all = append(all, *guide(id))
+	}
+	return append(all, own...)
 }
 
-var allGuides = sync.OnceValues(func() ([]Guide, error) {
-	var out []Guide
-	for _, id := range slices.Sorted(maps.Keys(guideLoaders())) {
-		g, err := guideLoaders()[id]()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *g)
-	}
-	return out, nil
-})
-
-// guideLoaders hold what decodes a guide when it is first asked for: a report needs a few of them.
-var guideLoaders = sync.OnceValue(func() map[string]func() (*Guide, error) { return loaders[Guide]("guides") })
+// guideLoaders decode a guide when it is first needed: a report needs only a few of them.
+var guideLoaders = sync.OnceValue(func() map[string]func() *Guide { return loaders[Guide]("guides") })
 
 // fixes are the items that attack a cause where no list has one.
-var fixes = sync.OnceValues(func() (*Guide, error) { return loaders[Guide]("guides/fixes")["causes"]() })
+func fixes() *Guide { return fixLoaders()["causes"]() }
 
-// loaders returns, for each YAML file of an embedded folder, what decodes it when it is first asked for.
-func loaders[T any](dir string) map[string]func() (*T, error) {
-	entries, err := files.ReadDir(dir)
+var fixLoaders = sync.OnceValue(func() map[string]func() *Guide { return loaders[Guide]("guides/fixes") })
+
+// loaders returns a decoder for each YAML file in an embedded folder. A file that does not decode is a mistake in this
+// repository, and a panic: without its guide a report would be silently wrong.
+func loaders[T any](dir string) map[string]func() *T {
+	names, err := fs.Glob(files, dir+"/*.yaml")
 	if err != nil {
-		panic(err) // the folder is embedded
+		panic(err)
 	}
-	m := make(map[string]func() (*T, error), len(entries))
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".yaml")
-		if !ok {
-			continue // a folder
-		}
-		m[id] = sync.OnceValues(func() (*T, error) {
-			name := path.Join(dir, e.Name())
+	m := make(map[string]func() *T, len(names))
+	for _, name := range names {
+		m[idOf(name)] = sync.OnceValue(func() *T {
 			text, err := files.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
 			var v T
-			return &v, decodeText(name, text, &v)
+			if err = cmp.Or(err, decodeYAML(name, text, &v)); err != nil {
+				panic(err)
+			}
+			return &v
 		})
 	}
 	return m
 }
 
-// guide returns one guide, nil when it does not exist or does not decode. The tests decode all of them, so a report
-// never meets the latter.
+// idOf returns the id of the guide or manual in a file.
+func idOf(file string) string { return strings.TrimSuffix(path.Base(file), ".yaml") }
+
+// guide returns a built-in guide, or nil if there is none of that id.
 func guide(id string) *Guide {
-	load, ok := guideLoaders()[id]
-	if !ok {
+	if load, ok := guideLoaders()[id]; ok {
+		return load()
+	}
+	return nil
+}
+
+var (
+	yamlLine     = regexp.MustCompile(`^(?:unmarshal errors:\n +)?line (\d+): `)
+	unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
+)
+
+// decodeYAML reads the YAML of a guide or a manual strictly. Errors begin with the file and the line.
+func decodeYAML(name string, text []byte, to any) error {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	err := d.Decode(to)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = errors.New("the file is empty")
+	case err == nil:
+		if d.Decode(&yaml.Node{}) == nil {
+			return fmt.Errorf("%s: more than one document", name)
+		}
 		return nil
 	}
-	g, err := load()
-	if err != nil {
-		return nil
+	line, what := "1", strings.TrimPrefix(err.Error(), "yaml: ")
+	if at := yamlLine.FindStringSubmatchIndex(what); at != nil {
+		line, what = what[at[2]:at[3]], what[at[1]:]
 	}
-	return g
+	what, _, _ = strings.Cut(what, "\n") // the first of several mistakes
+	return fmt.Errorf("%s:%s: %s", name, line, unknownField.ReplaceAllString(what, `unknown field "$1"`))
 }
 
 // lineOf is the 1-based line of the first mention of a text; 1 when there is none.

@@ -104,14 +104,13 @@ type Note struct {
 	Corrections []Correction `json:"corrections"`
 }
 
-// manualLoaders hold what decodes a manual when it is first asked for.
-var manualLoaders = sync.OnceValue(func() map[string]func() (*Manual, error) { return loaders[Manual]("guides/manual") })
+// manualLoaders decode a manual when it is first needed.
+var manualLoaders = sync.OnceValue(func() map[string]func() *Manual { return loaders[Manual]("guides/manual") })
 
 // ManualOf returns the manual of a guide, an empty one when it has none. It is shared: do not change it.
-func ManualOf(id string) (*Manual, error) {
-	load, ok := manualLoaders()[id]
-	if !ok {
-		return &Manual{ID: id}, nil
+func ManualOf(id string) *Manual {
+	if load, ok := manualLoaders()[id]; ok {
+		return load()
 	}
-	return load()
+	return &Manual{ID: id}
 }

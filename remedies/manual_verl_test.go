@@ -13,8 +13,7 @@ import (
 // told is all that a guide and its manual say, without line breaks.
 func told(t testing.TB, id string) string {
 	t.Helper()
-	m, err := ManualOf(id)
-	require.NoError(t, err)
+	m := ManualOf(id)
 	g := guide(id)
 	require.NotNil(t, g)
 	return strings.Join(strings.Fields(texts(reflect.ValueOf(g))+texts(reflect.ValueOf(m))), " ")
@@ -113,8 +112,7 @@ func TestVerlAndFieldNoteTellEveryFactOfTheirDocuments(t *testing.T) {
 // snippets are all pieces of configuration, code and commands of a guide, by who holds them.
 func snippets(t testing.TB, id string) map[string]Example {
 	t.Helper()
-	m, err := ManualOf(id)
-	require.NoError(t, err)
+	m := ManualOf(id)
 	out := map[string]Example{}
 	for _, s := range m.Steps {
 		out[s.ID] = Example{s.Syntax, s.Snippet}
@@ -167,8 +165,7 @@ func TestManualsOfVerlAndFieldNoteCorrectWhatDoesNotHold(t *testing.T) {
 	for id, want := range map[string]string{
 		"verl": "C1 C2 C3 C4 C5 C6 C7 C8 C18 C19 C20 C22", "field-note": "C12 C13",
 	} {
-		m, err := ManualOf(id)
-		require.NoError(t, err)
+		m := ManualOf(id)
 		text := texts(reflect.ValueOf(m))
 		for _, c := range strings.Fields(want) {
 			assert.Contains(t, text, "\n"+c+"\n", id)

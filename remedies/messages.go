@@ -1,10 +1,10 @@
 package remedies
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"oomscan/parser/lazyre"
 )
 
 // sign is a fact that a message tells, or functions of the failing stack.
@@ -139,7 +139,7 @@ func estimatedLength(ctx *Context) (tokens int64, ok bool) {
 	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks", "trtllm.one_sequence"))
 }
 
-var shape = expression(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)
+var shape = lazyre.New(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)
 
 // batchOfShape is the first size of the tensor that TensorFlow could not allocate: of activations that is the batch. A
 // convolution's kernel begins with its two sides, an embedding has two sizes.
@@ -152,9 +152,4 @@ func batchOfShape(message string) (n int64, ok bool) {
 	sizes := strings.Split(m[1], ",")
 	n, ok = parseInt(sizes[0])
 	return n, ok && n >= least && n <= most && (len(sizes) < 4 || sizes[0] != sizes[1])
-}
-
-// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
-func expression(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

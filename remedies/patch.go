@@ -8,8 +8,8 @@ import (
 
 // Patch is what to change first as one block, ready to paste.
 type Patch struct {
-	Syntax string // hydra, yaml, json, flag, env, sbatch, python
-	Text   string // lines joined by newlines, without one at the end
+	Syntax string `json:"syntax"` // hydra, yaml, json, flag, env, sbatch, python
+	Text   string `json:"text"`   // lines joined by newlines, without one at the end
 }
 
 // alternatives are topics of which one is enough: of these the first is taken.

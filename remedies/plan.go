@@ -15,28 +15,31 @@ type Plan struct {
 	Framework, Trainer, Engine, Model string // as the budget knows them; empty when unknown
 	Card, Node                        *int64 // bytes of a card and of a node, nil when unknown
 	Phases                            []PlanPhase
-	Missing                           []Missing
+	Missing                           []PlanMissing
 }
 
 // PlanPhase is what one phase takes of a card and of a node.
 type PlanPhase struct {
-	Phase      string
-	Card, Node PlanSum
+	Phase string  `json:"phase"`
+	Card  PlanSum `json:"card"`
+	Node  PlanSum `json:"node"`
 }
 
 // PlanSum is what all parts of a resource take together. Whole says that no large part is missing.
 type PlanSum struct {
-	Low, Bytes, High int64
-	Whole            bool
-	Fits             *bool // nil where the range or a missing part leaves it open, or where the size is unknown
-	Parts            []BudgetPart
+	Bytes int64        `json:"bytes"`
+	Low   int64        `json:"low"`
+	High  int64        `json:"high"`
+	Whole bool         `json:"complete"`
+	Fits  *bool        `json:"fits"` // nil where the range or a missing part leaves it open, or where the size is unknown
+	Parts []BudgetPart `json:"parts"`
 }
 
-// Missing is an input that nothing tells.
-type Missing struct {
-	Input    string
-	Parts    []string // that cannot be computed without it
-	Settings []string // that would tell it, in the run's dialect; empty when no single one does
+// PlanMissing is an input that nothing tells.
+type PlanMissing struct {
+	Input    string   `json:"input"`
+	Parts    []string `json:"parts"`    // that cannot be computed without it
+	Settings []string `json:"settings"` // that would tell it, in the run's dialect; empty when no single one does
 }
 
 // modelInputs are the budget's words for what a model's configuration tells.
@@ -130,10 +133,10 @@ func (p *Plan) miss(input, part string, settings []string) {
 	if slices.Contains(modelInputs, input) {
 		input = "sizes of the model"
 	}
-	i := slices.IndexFunc(p.Missing, func(m Missing) bool { return m.Input == input })
+	i := slices.IndexFunc(p.Missing, func(m PlanMissing) bool { return m.Input == input })
 	if i < 0 {
 		i = len(p.Missing)
-		p.Missing = append(p.Missing, Missing{Input: input, Settings: settings})
+		p.Missing = append(p.Missing, PlanMissing{Input: input, Settings: settings})
 	}
 	if m := &p.Missing[i]; !slices.Contains(m.Parts, part) {
 		m.Parts = append(m.Parts, part)

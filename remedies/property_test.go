@@ -135,7 +135,7 @@ func tries(n int) int {
 func TestAdviceHoldsWhateverTheLogSays(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 12))
-	all := guides(t)
+	all := Guides()
 	for range tries(3000) {
 		g := &all[rng.IntN(len(all))]
 		r, in := anyRun(rng, g), anyIncident(rng)
@@ -208,7 +208,7 @@ func TestAdviceTakenComesToAnEnd(t *testing.T) {
 	t.Parallel()
 	const rounds = 120 // a third less each time takes 102 from the largest number that is read
 	rng := rand.New(rand.NewPCG(21, 22))
-	all := guides(t)
+	all := Guides()
 	taken := 0
 	for range tries(300) {
 		g := &all[rng.IntN(len(all))]

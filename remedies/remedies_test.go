@@ -349,7 +349,7 @@ func TestCorrectionsOfAGuideStandInTheGuideAlone(t *testing.T) {
 	t.Parallel()
 	r := pick(t, For(run("verl"), gpuOOM("optimizer")), "verl.offload.fsdp")
 	assert.NotContains(t, r.Caution, "In fact")
-	assert.Equal(t, "verl", r.Source.Guide)
+	assert.Equal(t, "verl", *r.Source.Guide)
 	assert.Empty(t, pick(t, For(run("verl"), gpuOOM("forward")), "verl.fused-kernels").Source.Guide, "the guide does not have it")
 }
 
@@ -397,7 +397,7 @@ func BenchmarkDecode(b *testing.B) {
 	text, err := files.ReadFile("guides/verl.yaml")
 	require.NoError(b, err)
 	for b.Loop() {
-		require.NoError(b, decodeText("guides/verl.yaml", text, &Guide{}))
+		require.NoError(b, decodeYAML("guides/verl.yaml", text, &Guide{}))
 	}
 }
 

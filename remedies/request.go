@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/remedies/memory"
 )
 
@@ -135,7 +136,7 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 }
 
 // assigned is the left side of an assignment.
-var assigned = expression(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
+var assigned = lazyre.New(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
 
 // called is what a line of code calls: of an outer frame only that says where the failure was. What it is assigned to, and
 // the names of its arguments, are of tensors that were there or never came to be.

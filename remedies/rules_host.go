@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
 // hostMemory asks for half as much again, in steps that people write: of 8 GiB for a node, of 4 for a small container, of one
@@ -43,7 +44,7 @@ func objectStoreMemory(q *paramQuery) proposedValue {
 }
 
 // size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).
-var size = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:ib?|b|n|c)?$`)
+var size = lazyre.New(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:ib?|b|n|c)?$`)
 
 func parseSize(v string) (int64, bool) {
 	m := size().FindStringSubmatch(strings.Trim(v, `"' `))

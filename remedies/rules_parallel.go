@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
 
 // heads is the number of attention heads and of key-value heads; 0 where neither the log nor the model's name tells.
@@ -140,9 +142,9 @@ func (q *paramQuery) trainers() (int64, bool) {
 
 // The ways AReaL writes how GPUs are split: "sglang.d4p1t2+d8" (the guide), "sglang:d4t2+fsdp:d8", "fsdp:d8".
 var (
-	serverPart = expression(`^((?:sglang|vllm)(?:\[[a-z]{1,20}\])?[.:])((?:[dtpcem][0-9]{1,5}){1,6})$`)
-	trainPart  = expression(`^((?:(?:fsdp|megatron|archon)(?:\[[a-z]{1,20}\])?[.:])?)((?:[dtpcem][0-9]{1,5}){1,6})$`)
-	dimension  = expression(`([dtpcem])([0-9]{1,5})`)
+	serverPart = lazyre.New(`^((?:sglang|vllm)(?:\[[a-z]{1,20}\])?[.:])((?:[dtpcem][0-9]{1,5}){1,6})$`)
+	trainPart  = lazyre.New(`^((?:(?:fsdp|megatron|archon)(?:\[[a-z]{1,20}\])?[.:])?)((?:[dtpcem][0-9]{1,5}){1,6})$`)
+	dimension  = lazyre.New(`([dtpcem])([0-9]{1,5})`)
 )
 
 // shift halves the data-parallel degree d of a layout and doubles the degree named by the letter; same GPUs.

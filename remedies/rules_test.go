@@ -260,7 +260,7 @@ func TestOffloadSaysWhatItFrees(t *testing.T) {
 func TestRulesMoveOneWayAndSettle(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, g := range guides(t) {
+	for _, g := range Guides() {
 		for i := range g.Items {
 			for k := range g.Items[i].Parameters {
 				p := &g.Items[i].Parameters[k]

@@ -16,22 +16,16 @@ type Hit struct {
 // Search finds a word in the names of all guides' parameters, under every spelling, then in the items' titles and
 // texts. Letters' case does not matter, and neither does whether words are joined by - or _ or a dot: mem_fraction
 // finds --sglang-mem-fraction-static. The result is in the order of the guides and their items.
-func Search(word string, own ...Guide) ([]Hit, error) {
-	gs, err := Guides(own...)
-	if err != nil {
-		return nil, err
-	}
+func Search(word string, own ...Guide) []Hit {
+	gs := Guides(own...)
 	want := loose(word)
 	if want == "" {
-		return nil, nil
+		return nil
 	}
 	var keys, texts []Hit
 	for i := range gs {
 		g := &gs[i]
-		m, err := ManualOf(g.ID)
-		if err != nil {
-			return nil, err
-		}
+		m := ManualOf(g.ID)
 		for j := range g.Items {
 			it := &g.Items[j]
 			hit := Hit{Guide: g, Item: it, Lists: g.headings(it.ID)}
@@ -55,7 +49,7 @@ func Search(word string, own ...Guide) ([]Hit, error) {
 			}
 		}
 	}
-	return append(keys, texts...), nil
+	return append(keys, texts...)
 }
 
 // matching are the names of a parameter that hold a loose word.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
@@ -420,7 +421,7 @@ type arealPart struct {
 }
 
 // arealStrategy is one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1"; m was t before.
-var arealStrategy = expression(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
+var arealStrategy = lazyre.New(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
 
 func parseAReaL(text string) (arealPart, bool) {
 	m := arealStrategy().FindStringSubmatch(strings.Trim(text, `"' `))

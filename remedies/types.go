@@ -4,44 +4,44 @@ import "oomscan/remedies/cause"
 
 // Change is one setting that a remedy changes, in the framework's own words.
 type Change struct {
-	Key       string  // canonical name for the run's version: "actor_rollout_ref.rollout.gpu_memory_utilization", "--max-tokens-per-gpu"
-	From      *string // value now, nil when the log does not tell
-	To        *string // next value, nil when only the direction is known
-	Direction string  // up, down, set
-	Syntax    string  // hydra, yaml, flag, sbatch, env, python, shell
-	Snippet   string  // ready to paste, empty when To is nil
+	Key       string  `json:"key"`       // canonical name for the run's version: "actor_rollout_ref.rollout.gpu_memory_utilization", "--max-tokens-per-gpu"
+	From      *string `json:"from"`      // value now, nil when the log does not tell
+	To        *string `json:"to"`        // next value, nil when only the direction is known
+	Direction string  `json:"direction"` // up, down, set
+	Syntax    string  `json:"syntax"`    // hydra, yaml, flag, sbatch, env, python, shell
+	Snippet   string  `json:"snippet"`   // ready to paste, empty when To is nil
 	// ComputedFrom says how To came about, as arithmetic a person can check; empty when it is the guide's own value. Where From is
 	// not known either, it says in words how far to go first: "to half of what it is now".
-	ComputedFrom string
+	ComputedFrom string `json:"computed_from"`
 }
 
 // Source is where an item comes from.
 type Source struct {
-	Guide   string // areal, areal-early, verl, relax, field-note; empty for an official document
-	Section string
-	URL     string
+	Guide   *string `json:"guide"` // areal, areal-early, verl, relax, field-note; nil for an official document
+	Section string  `json:"section"`
+	URL     *string `json:"url"`
 }
 
 // Remedy is one item of a checklist, in the guide's order.
 type Remedy struct {
-	Order   int    // 1-based place in the list
-	ID      string // stable: "verl.rollout.gpu-memory-utilization"
-	List    string // heading of the list it belongs to: "verl, backward pass", "verl, general checklist"
-	Title   string // imperative
-	Detail  string
-	Why     string
-	Caution string
+	Order   int    `json:"order"` // 1-based place in the list
+	ID      string `json:"id"`    // stable: "verl.rollout.gpu-memory-utilization"
+	List    string `json:"list"`  // heading of the list it belongs to: "verl, backward pass", "verl, general checklist"
+	Title   string `json:"title"` // imperative
+	Detail  string `json:"detail"`
+	Why     string `json:"why"`
+	Caution string `json:"caution"`
 	// Applies is false when the run contradicts the item (already so, a prerequisite is missing, it would make things
 	// worse or cannot help here), true when the log shows that it can help, nil when the log cannot tell.
-	Applies    *bool
-	AppliesWhy string
-	Changes    []Change
-	Freed      *int64 // bytes that the change is expected to free, nil when no model of it exists
+	Applies    *bool    `json:"applies"`
+	AppliesWhy string   `json:"applies_why"`
+	Changes    []Change `json:"changes"`
+	Freed      *int64   `json:"expected_freed_bytes"` // bytes that the change is expected to free, nil when no model of it exists
 	// Enough says whether the change alone is expected to make room for what failed; nil when that cannot be told.
 	// EnoughWhy is the comparison, empty when it is nil.
-	Enough    *bool
-	EnoughWhy string
-	Source    Source
+	Enough    *bool  `json:"enough"`
+	EnoughWhy string `json:"enough_why"`
+	Source    Source `json:"source"`
 }
 
 // Checklist is the answer to "what to do" for one incident.

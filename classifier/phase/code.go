@@ -10,9 +10,9 @@ import (
 )
 
 // line is what a quoted source line means. Bare scripts call torch from functions of any name; the line that was running
-// is then the only sign. Expressions are RE2's and see at most maxCode bytes.
+// is then the only sign. Expressions see at most maxCode bytes.
 type line struct {
-	hints []string // one of them is in every line that the expression matches; found faster than the expression fails
+	hints []string // every line that the expression matches contains one of them; a quick test
 	expr  func() *regexp.Regexp
 	phase Phase
 	by    strength
@@ -65,8 +65,8 @@ var lines = sync.OnceValue(func() []line {
 })
 
 // call finds a call of something that is named like a model and nothing else: `model(...)`, `self.ref_model(...)`,
-// `netG(...)`, but neither `get_model(...)` nor `update_policy(...)` nor a constructor. The words in front are those that
-// tell one model of a run from another.
+// `netG(...)`, but neither `get_model(...)` nor `update_policy(...)` nor a constructor. The words before the name
+// distinguish the models of a run.
 var call = lazyre.New(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
 	`(?:(?:ref|reference|actor|student|teacher|target|base|reward|critic|policy|value|ddp|fsdp|peft|wrapped|unwrapped|draft` +
 	`|text|image|vision|audio|language|online|ema|dp|q|v)_)*` +
@@ -75,8 +75,7 @@ var call = lazyre.New(`(?:^|[^\w.])(?:self\.|\w+\.){0,3}_?` +
 
 var forwardCall = line{phase: Forward, by: weak}
 
-// quoted returns the meaning of a frame's source line, or nil. Lines of libraries are read only for the calls that cannot
-// mean anything else.
+// quoted returns the meaning of a frame's source line, or nil. In libraries only unambiguous calls count.
 func quoted(at *location, library bool) *line {
 	if at.code == "" || strings.HasPrefix(at.code, "def ") || strings.HasPrefix(at.code, "#") {
 		return nil
@@ -97,7 +96,7 @@ func quoted(at *location, library bool) *line {
 	return nil
 }
 
-// entersClosure finds an optimizer that calls back: `loss = closure()` in torch/optim, and Lightning's closures.
+// entersClosure matches an optimizer that calls a closure: `loss = closure()` in torch/optim, and Lightning's closures.
 func entersClosure(at *location) bool {
 	return at.fn == "closure" || at.fn == "_wrap_closure" || strings.Contains(at.code, "closure(")
 }

@@ -7,7 +7,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// jobs are programs that do one part of a run's work, by the names that they are given.
+// jobs are programs that do one part of a run's work, by their usual names.
 var jobs = []meaning{
 	{lazyre.New(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
 	{lazyre.New(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data},
@@ -16,8 +16,8 @@ var jobs = []meaning{
 // program finds the script or module that a command line runs.
 var program = lazyre.New(`(?:^|\s)(?:-m\s+([\w.]{1,200})|(?:\S{0,400}/)?([\w.-]{1,200})\.(?:py|sh|R|jl)\b)`)
 
-// FromCommand finds the phase from the command line of a process that died: a converter of checkpoints, a tokenizer of
-// data. A trainer's gives no verdict.
+// FromCommand finds the phase from the command line of a process that died: a checkpoint converter or a tokenizer.
+// A trainer's command line gives no verdict.
 func FromCommand(line string) (Verdict, bool) {
 	m := program().FindStringSubmatch(head(line, maxCode))
 	if m == nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// timers are the names that frameworks time their stages under: slime and Relax (`Timer NAME start`), verl
+// timers are the names of the timers around the stages of frameworks: slime and Relax (`Timer NAME start`), verl
 // (`timing_s/NAME`, the heads of memory lines), SkyRL (`Started: 'NAME'`), AReaL (stats names, Memory-Usage heads), NeMo-RL, OpenRLHF (`timing/NAME`).
 var timers = sync.OnceValue(func() map[string]struct {
 	phase Phase
@@ -88,7 +88,7 @@ func FromTimer(name string) (Verdict, bool) {
 	}, true
 }
 
-// engineLabels are pieces of the labels of processes that hold an inference engine, lower case. Ray prints class names,
+// engineLabels are parts of the labels of inference engines' processes, in lower case. Ray prints class names,
 // vLLM and SGLang process titles.
 var engineLabels = []string{
 	"vllmhttpserver", "sglanghttpserver", "asyncvllmserver", "asyncsglangserver", "enginecore", "vllmworker", "worker_tp",
@@ -97,7 +97,7 @@ var engineLabels = []string{
 }
 
 // FromLabel finds the phase from the label of a process, such as Ray's `(vLLMHttpServer pid=7)` or `EngineCore_0`. An
-// engine generates once it said that it is ready, and starts up before. Trainers run every phase in one process and
+// engine starts up until it says that it is ready, then it generates. Trainers run every phase in one process and
 // give no verdict. All verdicts are hints.
 func FromLabel(label string, ready bool) (Verdict, bool) {
 	low := strings.ToLower(head(label, maxCode))
@@ -126,7 +126,7 @@ func FromLabel(label string, ready bool) (Verdict, bool) {
 	return Verdict{Phase: Unknown, Confidence: Low}, false
 }
 
-// files are beginnings of log file names and what writes them. The phase of an engine follows from its readiness.
+// files are prefixes of log file names and what writes them. Whether an engine is ready decides its phase.
 var files = []struct {
 	prefix string
 	phase  Phase // empty: an inference engine
@@ -146,7 +146,7 @@ var files = []struct {
 	{"dataloader", Data},
 }
 
-// FromFile finds the phase from the name of the log file, when nothing inside it does: AReaL writes `llm_server.log` and
+// FromFile finds the phase from the name of the log file, if nothing in the log shows it: AReaL writes `llm_server.log` and
 // `trainer.log`, or one file per role. All verdicts are hints; ready as in FromLabel.
 func FromFile(name string, ready bool) (Verdict, bool) {
 	base := strings.ToLower(path.Base(clean(name)))

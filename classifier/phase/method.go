@@ -10,12 +10,12 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// method says what a remote method does. Names that several frameworks use for different things are distinguished by the
+// method is the meaning of a remote method. Names that several frameworks use for different things are distinguished by the
 // actor.
 type method struct {
 	names  []string
 	globs  []string // patterns of names
-	actors []string // pieces of the actor's name, lower case; empty: any actor
+	actors []string // parts of the actor's name, in lower case; empty: any actor
 	phase  Phase
 	by     strength
 }
@@ -25,10 +25,10 @@ func m(names string, p Phase, by strength) method {
 	return method{names: whole, globs: globs, phase: p, by: by}
 }
 
-// of restricts a method to actors whose names hold one of these pieces.
+// of restricts a method to actors whose names contain one of these parts.
 func (x method) of(actors string) method { x.actors = strings.Fields(actors); return x }
 
-// engineActors are processes that hold an inference engine.
+// engineActors are the processes of inference engines.
 const engineActors = "httpserver engine llm vllm sglang rollout generation"
 
 // methods are Ray method names and the methods of single controllers: verl 0.1 ... 0.9 (workers), AReaL (train
@@ -86,7 +86,7 @@ var methods = sync.OnceValue(func() []method {
 	}
 })
 
-// dataTask recognizes tasks that only prepare data, Ray Data's operators among them.
+// dataTask matches tasks that only prepare data, such as Ray Data's operators.
 var dataTask = lazyre.New(`(?i)^(?:map|flatmap|filter|mapbatches|read\w+|split\w*|write\w+|aggregate\w*|shuffle\w*)(?:\(|->|$)` +
 	`|^mapworker|tokeni[sz]e|preprocess|read_parquet|load_data|_dataset`)
 
@@ -163,7 +163,7 @@ var (
 
 // FromDriver finds the phase from the driver's own stack, outermost frame first: the driver waits in a call such as
 // `self.actor_rollout_wg.update_actor(batch)`, and its quoted line names the method. The innermost line that names a
-// known method decides; confidence is medium at most, for the call may have been one of several that were pending.
+// known method decides; confidence is at most medium, because several calls may have been pending.
 func FromDriver(frames []traceback.Frame) (Verdict, bool) {
 	for i := len(frames) - 1; i >= 0; i-- {
 		f := &frames[i]

@@ -1,7 +1,7 @@
 package phase
 
-// opaqueFiles are the files and folders of the frames between the frames: decorators, wrappers, schedulers, launchers. They
-// occur under every phase, so they neither decide anything nor are their lines read.
+// opaqueFiles are the files and folders of decorators, wrappers, schedulers and launchers. Their frames occur in every phase, so
+// they decide nothing, and their source lines are not read.
 var opaqueFiles = []string{
 	"contextlib.py", "functools.py", "threading.py", "runpy.py", "concurrent/futures/*.py", "asyncio/*.py", "uvloop/loop.pyx",
 	"multiprocessing/*.py", "<frozen *>", "importlib/*.py", "site-packages/tqdm/", "absl/app.py", "site-packages/hydra/",

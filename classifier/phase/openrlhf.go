@@ -1,7 +1,7 @@
 package phase
 
-// openrlhfRules: OpenRLHF 0.8.5 and 2026. Older versions ran everything below PolicyModelActor.fit, so its frame gives
-// way to what runs inside.
+// openrlhfRules: OpenRLHF 0.8.5 and 2026. Older versions ran everything below PolicyModelActor.fit, so inner
+// frames override its frame.
 func openrlhfRules() []rule {
 	return []rule{
 		r("trainer/ray/launcher.py", "init_model_from_pretrained", Init, decisive),

@@ -1,12 +1,12 @@
 // Package phase finds in which part of a training run a failure happened: from a Python stack, from the name of the
 // remote method that was pending, from an open timer, from a process label or from the name of a log file.
 //
-// A stack says most. It is walked from the outermost frame to the innermost while two things are kept: the job that was
+// A stack is the best evidence. It is walked from the outermost frame to the innermost while two things are kept: the job that was
 // running (start-up, rollout, log-probabilities, training, weight update, checkpoint, data) and the part of it (forward,
 // backward, optimizer step). The innermost job wins, the outermost part wins: a forward pass that recomputes activations
 // inside the autograd engine is backward, a forward pass inside a log-probability pass is logprob.
 //
-// All functions are pure and safe for concurrent use. They hold no memory of their arguments except the frame that a
+// All functions are pure and safe for concurrent use. They keep nothing of their arguments except the frame that a
 // verdict points to, and they read at most a fixed number of bytes of each string.
 package phase
 
@@ -32,7 +32,7 @@ type Verdict struct {
 	Frame *traceback.Frame
 }
 
-// strength says how much a sign is worth. A weak sign never overrules another kind of sign.
+// strength is the weight of a sign. A weak sign never overrules a sign of another kind.
 type strength uint8
 
 const (
@@ -70,7 +70,7 @@ func head(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// show prepares a piece of the log for a sentence.
+// show quotes a part of the log in a sentence.
 func show(s string) string {
 	s = strings.ToValidUTF8(s, "?")
 	if short := head(s, maxShow); len(short) < len(s) {
@@ -79,7 +79,7 @@ func show(s string) string {
 	return s
 }
 
-// shortPath keeps what finds a file: an installed file's path below site-packages, else the last components.
+// shortPath shortens a path: to the part below site-packages, else to its last components.
 func shortPath(file string) string {
 	comps := SplitPath(file)
 	if comps[0] == Installed {

@@ -2,7 +2,7 @@ package phase
 
 import "slices"
 
-// Phase is one of the words below: stable identifiers that reports carry.
+// Phase is one of the identifiers below, which reports use and which never change.
 type Phase = string
 
 // The phases of a run.
@@ -21,7 +21,7 @@ const (
 	Unknown      Phase = "unknown"
 )
 
-// Info is what sentences say of a phase.
+// Info has the words for a phase.
 type Info struct {
 	ID    Phase
 	Name  string // "the rollout": it acts in the rollout
@@ -29,7 +29,7 @@ type Info struct {
 	Means string // "generation": the stage covers generation
 }
 
-// phases is the registry of phases, in the order in which reports list them. Unknown is none of them.
+// phases is the registry of phases, in the order in which reports list them. Unknown is not among them.
 var phases = []Info{
 	{Init, "start-up", "during start-up", "start-up"},
 	{Rollout, "the rollout", "during generation", "generation"},
@@ -53,7 +53,7 @@ func Known() []Phase {
 	return ids
 }
 
-// ByID returns what sentences say of a phase: of Unknown nothing.
+// ByID returns the words for a phase; Unknown has none.
 func ByID(id Phase) Info {
 	if i := slices.IndexFunc(phases, func(p Info) bool { return p.ID == id }); i >= 0 {
 		return phases[i]
@@ -61,5 +61,5 @@ func ByID(id Phase) Info {
 	return Info{ID: id}
 }
 
-// means says what a phase is, for the sentence that gives the reason of a verdict.
+// means describes a phase in the reason of a verdict.
 func means(id Phase) string { return ByID(id).Means }

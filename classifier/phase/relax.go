@@ -8,7 +8,7 @@ func relaxRules() []rule {
 		r("relax/backends/*/actor.py", "recv_weight_fully_async", WeightUpdate, decisive),
 		r("relax/utils/reloadable_process_group.py", "reload_process_groups", Training, strong).
 			says("it re-creates the communicators that were torn down for the rollout"),
-		shared("relax/utils/training/ppo_utils.py", "").with(opaque), // log-probabilities of the pass around it
+		shared("relax/utils/training/ppo_utils.py", "").with(opaque), // the log-probabilities of the enclosing pass
 		shared("relax/components/", "").with(opaque),                 // the driver: it only waits for the workers
 		shared("relax/core/", "").with(opaque),
 		r("relax/engine/rollout/", "", Rollout, weak),

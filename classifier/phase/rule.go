@@ -9,9 +9,9 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// rule says what one kind of frame means. Files are matched by the end of their path, component by component, so that
-// an installed package, an editable install and a checkout look the same; line numbers change with every version and
-// are never looked at.
+// rule is the meaning of one kind of frame. Files are matched by the end of their path, component by component, so that
+// an installed package, an editable install and a checkout look the same; line numbers are ignored because they change with
+// every version.
 type rule struct {
 	dirs  []string // components in front of base, each may hold a * within
 	base  string   // file name, may hold a *; empty: any file below dirs, at any depth
@@ -21,25 +21,25 @@ type rule struct {
 	code  string   // what the quoted line must contain; empty: anything
 	phase Phase    // empty: the frame carries no phase
 	by    strength
-	note  string // a half sentence for the reader: what happens in that frame
+	note  string // what happens in that frame, as part of a sentence
 	flags flag
 }
 
 type flag uint8
 
 const (
-	// alone: counts only while no frame further out said anything.
+	// alone: counts only if no outer frame has a meaning.
 	alone flag = 1 << iota
-	// yields: counts only while frames further out gave hints at most.
+	// yields: counts only if outer frames are hints at most.
 	yields
 	// mover: brings state to or from the device for whatever phase runs, so that a module's .to() below it means nothing.
 	mover
-	// opaque: a library whose quoted lines must not be read as if a user had written them.
+	// opaque: a library whose source lines must not be read like a user's code.
 	opaque
 )
 
 // r builds a rule. A pattern that ends in / matches every file below that folder. Functions are separated by spaces;
-// a * stands for any part.
+// * matches any part.
 func r(pattern, funcs string, p Phase, by strength) rule {
 	comps := strings.Split(pattern, "/")
 	last := len(comps) - 1
@@ -55,7 +55,7 @@ func (x rule) when(code string) rule { x.code = code; return x }
 func (x rule) says(note string) rule { x.note = note; return x }
 func (x rule) with(f flag) rule      { x.flags |= f; return x }
 
-// location is a frame's path taken apart once for all rules.
+// location is a frame's path, split once for all rules.
 type location struct {
 	comps []string // without the file name
 	base  string
@@ -63,7 +63,7 @@ type location struct {
 	code  string
 }
 
-// clean brings a path to slashes and keeps its end.
+// clean converts a path to slashes and cuts off its beginning.
 func clean(file string) string {
 	if len(file) > maxPath {
 		file = file[len(file)-maxPath:]
@@ -71,10 +71,10 @@ func clean(file string) string {
 	return strings.ReplaceAll(file, `\`, "/")
 }
 
-// Installed is the folder that packages are installed in; Debian's dist-packages is read as the same.
+// Installed is the folder of installed packages; Debian's dist-packages counts as the same.
 const Installed = "site-packages"
 
-// SplitPath takes a path apart. Of an installed file only the part from its site-packages on is kept: virtual environments
+// SplitPath splits a path. For an installed file, it keeps only the part from site-packages on: virtual environments
 // are often named after a framework.
 func SplitPath(file string) []string {
 	comps := strings.Split(clean(file), "/")
@@ -131,7 +131,7 @@ func (x *rule) names(fn string) bool {
 	return len(x.funcs) == 0 && len(x.globs) == 0 || named(fn, x.funcs, x.globs)
 }
 
-// splitNames takes a list of names apart: whole ones, and patterns with a *.
+// splitNames splits a list of names into whole names and patterns with a *.
 func splitNames(list string) (whole, globs []string) {
 	for _, n := range strings.Fields(list) {
 		if strings.Contains(n, "*") {

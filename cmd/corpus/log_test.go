@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,32 +51,5 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 		a, _ := compose(kind, 200_000)
 		b, _ := compose(kind, 200_000)
 		assert.True(t, bytes.Equal(a, b), kind)
-	}
-}
-
-func TestTheSameSeedGivesTheSameJobs(t *testing.T) {
-	t.Parallel()
-	var text [2][]byte
-	for i := range text {
-		dir := t.TempDir()
-		require.NoError(t, writeJobs(dir, flat, 3, 4, 1))
-		names, err := filepath.Glob(filepath.Join(dir, "jobs", "*"))
-		require.NoError(t, err)
-		for _, n := range names {
-			b, err := os.ReadFile(n)
-			require.NoError(t, err)
-			text[i] = append(text[i], b...)
-		}
-	}
-	assert.Equal(t, string(text[0]), string(text[1]))
-}
-
-func TestEventsAreWhereTheTruthSays(t *testing.T) {
-	t.Parallel()
-	text, w := compose(oom, 4<<20)
-	require.Len(t, w.events, 6)
-	for _, e := range w.events {
-		assert.Equal(t, e.Line, 1+bytes.Count(text[:e.Offset], []byte{'\n'}))
-		assert.Equal(t, byte('\n'), text[e.Offset-1])
 	}
 }

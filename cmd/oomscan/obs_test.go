@@ -123,8 +123,8 @@ func TestCasesAreJudgedAlikeElsewhere(t *testing.T) {
 	}
 }
 
-// TestManyInputsAreWrittenInOrder gives logs, and archives that wait for each other's memory, to many workers.
-func TestManyInputsAreWrittenInOrder(t *testing.T) {
+// TestManyWorkersWriteTheSame gives logs, and archives that wait for each other's memory, to many workers.
+func TestManyWorkersWriteTheSame(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var log strings.Builder
@@ -142,14 +142,11 @@ func TestManyInputsAreWrittenInOrder(t *testing.T) {
 		require.NoError(t, os.Mkdir(sub, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(sub, name), data, 0o600))
 	}
-	one, err := os.ReadFile(observe(t, "x", dir, "--jobs", "1"))
-	require.NoError(t, err)
-	many, err := os.ReadFile(observe(t, "x", dir, "--jobs", "16"))
-	require.NoError(t, err)
-	assert.True(t, bytes.Equal(one, many))
 	_, want, _ := call(t, nil, "--format", "json", dir)
-	_, got, _ := call(t, nil, "merge", "--format", "json", write(t, "x", one))
-	assert.Equal(t, timeless(want), timeless(got))
+	for _, workers := range []string{"1", "16"} {
+		_, got, _ := call(t, nil, "merge", "--format", "json", observe(t, "x", dir, "--jobs", workers))
+		assert.Equal(t, timeless(want), timeless(got))
+	}
 }
 
 // TestAStreamIsObservedToo pipes a log in, plain and packed.
@@ -300,7 +297,7 @@ func TestBrokenObservationsAreSaid(t *testing.T) {
 		"no end":             {pack(t, "zstd", []byte(strings.Join(lines[:len(lines)-2], ""))), []string{`x: line \d+: cut short: the observations end in the middle`, "hint: the scan that wrote it did not end"}},
 		"half":               {packed[:len(packed)/2], []string{`x: (line \d+: )?cut short: the zstd data ends in the middle`}},
 		"damaged":            {flipped, []string{`x: (line \d+: )?damaged`}},
-		"a line is broken":   {[]byte(strings.Replace(text, `"event":`, `"event:`, 1)), []string{`x: line \d: no JSON object`}},
+		"a line is broken":   {[]byte(strings.Replace(text, `"event":`, `"event:`, 1)), []string{`x: line \d: not a JSON object`}},
 		"a newer version":    {[]byte(strings.Replace(text, "/v1", "/v2", 1)), []string{`x: line 1: written by a newer oomscan: schema "oomscan.observations/v2"`, "hint: read it with that version"}},
 		"another version":    {[]byte(strings.Replace(text, `"version":"`, `"version":"0.0.1-`, 1)), []string{`x: written by oomscan 0\.0\.1-`, "hint: scan and merge with one version"}},
 		"a log":              {[]byte("step 1\n"), []string{"x: holds no observations of oomscan", "hint: oomscan --format obs writes such files"}},

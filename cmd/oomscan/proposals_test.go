@@ -47,8 +47,8 @@ func checkProposals(t *testing.T, dir string, r *report.Report) (made int) {
 
 func contradictsNothing(t *testing.T, dir string, in *report.Incident, p *report.Proposal) {
 	t.Helper()
-	if p.Fits != nil && *p.Fits && p.Margin != nil {
-		assert.GreaterOrEqual(t, *p.Margin, int64(0), "%s: %s", dir, p.Text)
+	if p.Fits != nil && *p.Fits && p.MarginBytes != nil {
+		assert.GreaterOrEqual(t, *p.MarginBytes, int64(0), "%s: %s", dir, p.Text)
 	}
 	for _, c := range p.Changes {
 		if c.To == nil {

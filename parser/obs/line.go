@@ -176,7 +176,7 @@ func (t *texts) envelope(h *header) envelope.Header {
 	case "D", "I", "W", "E", "F":
 		e.Level = h.Level[0]
 	default:
-		t.fail("%q is no level", h.Level)
+		t.fail("%q is not a level", h.Level)
 	}
 	return e
 }
@@ -200,7 +200,7 @@ const maxYear = 10_000
 func (t *texts) time(x *[3]int64) time.Time {
 	const day = 24 * 60 * 60
 	if x[0] < -maxYear*366*day || x[0] > maxYear*366*day || x[1] < 0 || x[1] >= 1e9 || x[2] <= -day || x[2] >= day {
-		t.fail("%v is no time", *x)
+		t.fail("%v is not a time", *x)
 		return time.Time{}
 	}
 	at := time.Unix(x[0], x[1]).UTC()
@@ -208,7 +208,7 @@ func (t *texts) time(x *[3]int64) time.Time {
 		at = at.In(time.FixedZone("", int(x[2])))
 	}
 	if at.Year() < 0 || at.Year() >= maxYear {
-		t.fail("%v is no time", *x)
+		t.fail("%v is not a time", *x)
 		return time.Time{}
 	}
 	return at
@@ -229,7 +229,7 @@ func (t *texts) fieldsOut(f parser.Fields) map[string]string {
 // fieldsIn decodes them.
 func (t *texts) fieldsIn(f map[string]string) parser.Fields {
 	if len(f) > maxFields {
-		t.fail("%d fields are too many", len(f))
+		t.fail("too many fields: %d", len(f))
 		return nil
 	}
 	out := make(parser.Fields, len(f))
@@ -261,7 +261,7 @@ func (t *texts) traceOut(x *traceback.Trace) *trace {
 // traceIn decodes it.
 func (t *texts) traceIn(x *trace) *traceback.Trace {
 	if len(x.Frames) > maxFrames {
-		t.fail("%d frames are too many", len(x.Frames))
+		t.fail("too many frames: %d", len(x.Frames))
 		return nil
 	}
 	out := &traceback.Trace{

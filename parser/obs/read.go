@@ -162,7 +162,7 @@ func (d *decoder) take(raw []byte) error {
 		return d.explain(err)
 	}
 	if dec.InputOffset() != int64(len(raw))-1 {
-		return errors.New("something follows the object")
+		return errors.New("text after the JSON object")
 	}
 	err = d.record(&l, raw)
 	if err == nil {
@@ -179,7 +179,7 @@ func (d *decoder) begin(raw []byte) error {
 	var l struct{ Schema, Version string }
 	if err := json.Unmarshal(raw, &l); err != nil || !strings.HasPrefix(l.Schema, family) {
 		if d.line > 1 {
-			return errors.New("something else follows the end of the observations")
+			return errors.New("text after the end of the observations")
 		}
 		return ErrForm
 	}
@@ -201,9 +201,9 @@ func (d *decoder) explain(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("no JSON object: %v", err)
+		return fmt.Errorf("not a JSON object: %v", err)
 	case errors.As(err, &kind):
-		return fmt.Errorf("key %q holds a wrong value: %s", kind.Field, kind.Value)
+		return fmt.Errorf("wrong value of key %q: %s", kind.Field, kind.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown key %.80s", field)
@@ -222,7 +222,7 @@ func (d *decoder) record(l *line, raw []byte) error {
 		}
 	}
 	if what != 1 {
-		return errors.New("it is not told what the line is")
+		return errors.New("unknown type of line")
 	}
 	switch {
 	case l.Schema != nil:
@@ -231,10 +231,10 @@ func (d *decoder) record(l *line, raw []byte) error {
 		return d.input(l)
 	case l.End != nil:
 		if d.add != nil {
-			return errors.New("the file ends inside of a log")
+			return errors.New("the file ends inside a log")
 		}
 		if l.End.Lines != d.lines {
-			return fmt.Errorf("the file ends behind %d lines instead of %d", d.lines, l.End.Lines)
+			return fmt.Errorf("the file ends after %d lines instead of %d", d.lines, l.End.Lines)
 		}
 		d.begun = false
 		return nil
@@ -254,7 +254,7 @@ func (d *decoder) record(l *line, raw []byte) error {
 // input begins a log.
 func (d *decoder) input(l *line) error {
 	if d.add != nil {
-		return errors.New("a log begins inside of another one")
+		return errors.New("a log begins inside another one")
 	}
 	if d.logs++; d.logs > d.limit {
 		return fmt.Errorf("%w: more than %d", ErrMembers, d.limit)
@@ -268,7 +268,7 @@ func (d *decoder) input(l *line) error {
 // done ends a log.
 func (d *decoder) done(r *read) error {
 	if r.Bytes < 0 || r.Lines < 0 || r.Truncated < 0 || r.Quoted < 0 {
-		return errors.New("a count is negative")
+		return errors.New("negative count")
 	}
 	out := Read{
 		Name: d.name, In: d.inside, Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: d.texts.in(r.Error, maxText),
@@ -310,7 +310,7 @@ func (d *decoder) traceByNumber(number int) (link, error) {
 	if i := number - d.first; i >= 0 && i < len(d.traces) {
 		return d.traces[i], nil
 	}
-	return link{}, fmt.Errorf("there is no traceback %d", number)
+	return link{}, fmt.Errorf("no traceback %d", number)
 }
 
 // The values that an event may have.
@@ -330,7 +330,7 @@ func (d *decoder) observation(l *line) error {
 		d.last = &h
 	}
 	if d.last == nil {
-		return errors.New("the first observation of a log tells no writer")
+		return errors.New("the first observation of a log has no writer")
 	}
 	var o parser.Observation
 	switch {

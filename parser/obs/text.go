@@ -80,7 +80,7 @@ func escapeBytes(s string) string {
 	return b.String()
 }
 
-var errEscape = errors.New("an escaped byte is incomplete")
+var errEscape = errors.New("incomplete escaped byte")
 
 // unescapeBytes undoes [escapeBytes].
 func unescapeBytes(s string) (string, error) {

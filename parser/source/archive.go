@@ -105,9 +105,6 @@ func (w *walk) nextTar(at place, r *bufio.Reader) bool {
 // bufferedZip reads into memory a zip that is inside a stream, because a zip is read from its end.
 func (w *walk) bufferedZip(at place, r io.Reader) {
 	if !w.locked {
-		if turn := w.unpacker.Turn; turn != nil {
-			turn(w.input)
-		}
 		w.unpacker.zipLock.Lock()
 		w.locked = true
 	}

@@ -111,13 +111,3 @@ func TestAPipeOfObservationsIsUnpacked(t *testing.T) {
 	assert.Equal(t, Plain, form)
 	assert.True(t, sure)
 }
-
-func TestTurnIsCalledBeforeAZipIsBuffered(t *testing.T) {
-	t.Parallel()
-	ball := tarred(t, member{"a.log", "a"}, member{"b.zip", zippedUp(t, member{"c.log", "c"})})
-	var order []string
-	u := &Unpacker{Limits: DefaultLimits(), Stdin: strings.NewReader(ball), Turn: func(in Input) { order = append(order, "turn of "+in.Name) }}
-	_, problems := u.Walk(Input{Name: "x", Size: -1}, Visits{Log: func(name string, _ io.Reader) { order = append(order, name) }})
-	assert.Empty(t, problems)
-	assert.Equal(t, []string{"x!a.log", "turn of x", "x!b.zip!c.log"}, order)
-}

@@ -25,9 +25,6 @@ type Unpacker struct {
 	// Check is called now and then; its error stops reading. It may be nil.
 	Check func() error
 
-	// Turn is called before an input takes memory that others may have to wait for. It may block, and may be nil.
-	Turn func(Input)
-
 	expanded atomic.Int64 // bytes decompressed from all inputs
 
 	zipLock sync.Mutex // held by the input that has zip files in memory: one at a time keeps the sum bounded

@@ -3,13 +3,12 @@ package cause
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
 // card are the causes that lie in how the card's memory is held, whatever runs on it.
@@ -235,7 +234,7 @@ func foreignHolder(in *Input) string {
 }
 
 // listed is a process in PyTorch's message.
-var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`process \d+ has ([\d.]+) ([gm])ib memory in use`) })
+var listed = lazyre.New(`process \d+ has ([\d.]+) ([gm])ib memory in use`)
 
 // neighbors are what the other processes hold that PyTorch's message lists.
 func (in *Input) neighbors() []int64 {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
 
 // headDim is the width of a head.
@@ -162,7 +164,7 @@ func (m *Model) parameters() Opt[float64] {
 }
 
 // nominal is the size that a name tells: "7B", "0.5b".
-var nominal = expression(`(?i)(?:^|[-_/ ])([0-9]{1,3}(?:\.[0-9]{1,2})?)b(?:$|[-_/. ])`)
+var nominal = lazyre.New(`(?i)(?:^|[-_/ ])([0-9]{1,3}(?:\.[0-9]{1,2})?)b(?:$|[-_/. ])`)
 
 // NominalParameters is what a model's name tells of its size: "7B" is 7e9.
 func NominalParameters(name string) (int64, bool) {

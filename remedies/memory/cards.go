@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
 // card is how much memory a card offers to a program, in GiB: less than its name says, and a little different from driver
@@ -74,7 +75,7 @@ func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name
 }
 
 // amounts are sizes of memory as people write them: 80GiB, 141 GB, 1.5T.
-var amounts = expression(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([kmgt])(?:i?b)?$`)
+var amounts = lazyre.New(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([kmgt])(?:i?b)?$`)
 
 // Capacity reads an amount of memory: a size with its unit, in powers of two, or the name of a card ("H100", "A100 80GB"), of
 // which the least counts that such cards have.

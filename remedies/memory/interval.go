@@ -2,12 +2,11 @@ package memory
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/pattern"
 )
 
@@ -18,7 +17,7 @@ type Interval struct{ Low, High int64 }
 func (v Interval) Holds(n int64) bool { return v.Low <= n && n <= v.High }
 
 // sizes are quantities in a message. Their decimals tell how exact they are.
-var sizes = expression(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(?:ytes?)?|bytes?)\b`)
+var sizes = lazyre.New(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(?:ytes?)?|bytes?)\b`)
 
 // mostMessage bounds how much of a message is searched for its figures.
 const mostMessage = 2 << 10
@@ -94,8 +93,3 @@ func Thousands(n int64) string {
 
 // GiB prints bytes for people.
 func GiB(n int64) string { return classifier.GiB(n) }
-
-// expression is a regular expression that is compiled when it is first asked for: most runs need few of them.
-func expression(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}

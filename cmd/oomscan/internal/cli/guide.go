@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -32,14 +31,12 @@ var (
 )
 
 // phaseNames are the words that guides and users have for phases, besides the report's own.
-var phaseNames = sync.OnceValue(func() map[string]string {
-	return map[string]string{
-		"generation": "rollout", "inference": "rollout", "rollouts": "rollout", "train_actor": "training", "train": "training",
-		"train_log_probs": "logprob", "log_probs": "logprob", "log_prob": "logprob", "logprobs": "logprob", "update_weights": "weight_update",
-		"weight_sync": "weight_update", "weight_updates": "weight_update", "startup": "init", "initialization": "init", "optimizer_step": "optimizer",
-		"forward_pass": "forward", "backward_pass": "backward",
-	}
-})
+var phaseNames = map[string]string{
+	"generation": "rollout", "inference": "rollout", "rollouts": "rollout", "train_actor": "training", "train": "training",
+	"train_log_probs": "logprob", "log_probs": "logprob", "log_prob": "logprob", "logprobs": "logprob", "update_weights": "weight_update",
+	"weight_sync": "weight_update", "weight_updates": "weight_update", "startup": "init", "initialization": "init", "optimizer_step": "optimizer",
+	"forward_pass": "forward", "backward_pass": "backward",
+}
 
 // guideCmd shows the guides themselves.
 func guideCmd(s Streams, status *int) *cobra.Command {
@@ -121,14 +118,13 @@ func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
 func (o *guideOptions) page(args []string, q remedies.Query) (page *report.GuidePage, found bool, err error) {
 	switch {
 	case o.search != "":
-		hits, err := remedies.Search(o.search, o.pack.Guides...)
+		hits := remedies.Search(o.search, o.pack.Guides...)
 		if len(args) > 0 {
 			hits = slices.DeleteFunc(hits, func(h remedies.Hit) bool { return h.Guide.ID != args[0] })
 		}
-		return report.GuideSearch(o.search, hits), len(hits) > 0, err
+		return report.GuideSearch(o.search, hits), len(hits) > 0, nil
 	case len(args) == 0:
-		gs, err := remedies.Guides(o.pack.Guides...)
-		return report.GuideIndex(gs), true, err
+		return report.GuideIndex(remedies.Guides(o.pack.Guides...)), true, nil
 	}
 	b, err := remedies.Browse(args[0], q, o.pack.Guides...)
 	if err != nil {
@@ -141,7 +137,7 @@ func (o *guideOptions) page(args []string, q remedies.Query) (page *report.Guide
 // words checks the flags' words, and puts the report's own for those that guides use.
 func (o *guideOptions) words() error {
 	w := strings.ReplaceAll(strings.ToLower(o.phase), "-", "_")
-	if known, ok := phaseNames()[w]; ok {
+	if known, ok := phaseNames[w]; ok {
 		w = known
 	}
 	if w == "cpu" || slices.Contains(resources, w) { // a guide's "CPU phase"
@@ -180,7 +176,7 @@ func (o *guideOptions) query() (remedies.Query, error) {
 
 // names are the guides there are.
 func (o *guideOptions) names() []string {
-	gs, _ := remedies.Guides(o.pack.Guides...) // the tests decode all of them
+	gs := remedies.Guides(o.pack.Guides...)
 	names := make([]string, len(gs))
 	for i := range gs {
 		names[i] = gs[i].ID

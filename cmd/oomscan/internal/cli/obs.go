@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -48,14 +49,19 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	if err != nil {
 		return exitTrouble, err
 	}
-	j := &observer{scan: scan{options: o, streams: s}, order: newOrder(w)}
-	stop, release := either(s.Interrupt, j.order.full)
+	j := &observer{scan: scan{options: o, streams: s}, out: w, full: make(chan struct{})}
+	stop, release := either(s.Interrupt, j.full)
 	defer release()
 	j.streams.Interrupt = stop
-	results := j.missing(j.unlisted(problems, len(inputs) > 0))
-	results = append(results, j.inputs(inputs)...)
+	results := j.unlisted(problems, len(inputs) > 0)
+	j.put(results, "")
+	j.progress = j.newProgress(len(inputs), sum(inputs))
+	u, all := j.unpacker(j.stdin(inputs)), make([]inputResult, len(inputs))
+	j.everyInput(inputs, func(i, workers int) { all[i] = j.observed(u, inputs[i], workers) })
+	j.progress.close()
+	results = append(results, j.takeAll(inputs, all)...)
 	j.tellSkipped(problems)
-	err = cmp.Or(j.order.failed(), w.Close(), closeOut())
+	err = cmp.Or(j.err, w.Close(), closeOut())
 	switch {
 	case closed(s.Interrupt):
 		return exitInterrupted, err
@@ -97,25 +103,64 @@ func either(a, b <-chan struct{}) (first <-chan struct{}, release func()) {
 	return ctx.Done(), cancel
 }
 
-// observer is a scan that writes observations down.
+// observer is a scan that writes observations down. Each log is written in one piece, whichever ends first.
 type observer struct {
 	scan
-	order *order
+	mu   sync.Mutex // guards what follows
+	out  *obs.Writer
+	err  error
+	full chan struct{} // closed with the first error
 }
 
-// missing writes down what is not among the inputs, first of all.
-func (j *observer) missing(results []logResult) []logResult {
-	t := j.order.writer(0)
-	defer t.end()
-	for i := range results {
-		j.put(t, &results[i].input, "")
+// maxWaiting is how much of a log waits for its end in memory. A longer one has the output to itself from then on.
+const maxWaiting = 1 << 20
+
+// logText is what is written of one log.
+type logText struct {
+	to      *observer
+	waiting bytes.Buffer
+	locked  bool // the output
+}
+
+func (t *logText) Write(p []byte) (int, error) {
+	if n, err := t.waiting.Write(p); t.waiting.Len() < maxWaiting {
+		return n, err
 	}
-	return results
+	return len(p), t.flush()
 }
 
-// put writes down an input that told nothing.
-func (j *observer) put(out io.Writer, in *report.Input, from string) {
-	_ = j.log(out, in.Name, from).Close(read(in, "")) // the order keeps the error
+// flush writes what waits, and keeps the output locked until the log ends.
+func (t *logText) flush() error {
+	if !t.locked {
+		t.to.mu.Lock()
+		t.locked = true
+	}
+	if t.to.err == nil {
+		if _, t.to.err = t.to.out.Write(t.waiting.Bytes()); t.to.err != nil {
+			close(t.to.full)
+		}
+	}
+	t.waiting.Reset()
+	return t.to.err
+}
+
+// end ends the log with what was read of it. The observer keeps errors.
+func (t *logText) end(l *obs.Log, in *report.Input, digest string) {
+	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Quoted: in.Quoted, Digest: digest}
+	if in.Error != nil {
+		r.Error = *in.Error
+	}
+	_ = l.Close(r)
+	_ = t.flush()
+	t.to.mu.Unlock()
+}
+
+// put writes down inputs of which nothing was read.
+func (j *observer) put(results []logResult, from string) {
+	for i := range results {
+		t := &logText{to: j}
+		t.end(j.log(t, results[i].input.Name, from), &results[i].input, "")
+	}
 }
 
 // log begins a log of an input.
@@ -128,59 +173,21 @@ func (j *observer) log(out io.Writer, name, from string) *obs.Log {
 	return obs.NewLog(out, j.options.prefix+name, from)
 }
 
-// read is what observations hold about an input besides.
-func read(in *report.Input, digest string) obs.Read {
-	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Quoted: in.Quoted, Digest: digest}
-	if in.Error != nil {
-		r.Error = *in.Error
-	}
-	return r
-}
-
-// inputs scans all inputs, the small ones several at a time. They begin in order and are written in order.
-func (j *observer) inputs(inputs []source.Input) []logResult {
-	j.progress = j.newProgress(len(inputs), sum(inputs))
-	defer j.progress.close()
-	all := make([]inputResult, len(inputs))
-	u := j.unpacker(j.stdin(inputs))
-	var mu sync.Mutex
-	turns := map[string]*turn{} // of the inputs that are being read
-	u.Turn = func(in source.Input) {
-		mu.Lock()
-		t := turns[in.Name]
-		mu.Unlock()
-		t.wait()
-	}
-	j.everyInput(inputs, func(i, workers int) {
-		t := j.order.writer(1 + i)
-		mu.Lock()
-		turns[inputs[i].Name] = t
-		mu.Unlock()
-		all[i] = j.observed(u, inputs[i], workers, t)
-		t.end()
-		mu.Lock()
-		delete(turns, inputs[i].Name)
-		mu.Unlock()
-	})
-	return j.takeAll(inputs, all)
-}
-
-// observed scans one input and writes down what its logs tell.
-func (j *observer) observed(u *source.Unpacker, in source.Input, workers int, out io.Writer) inputResult {
+// observed scans one input and writes down what its logs contain.
+func (j *observer) observed(u *source.Unpacker, in source.Input, workers int) inputResult {
 	var h inputResult
 	m := j.progress.meter(in.Size)
 	defer m.end()
 	missing := j.walk(u, in, &h, source.Visits{Log: func(name string, r io.Reader) {
-		l := j.log(out, name, in.Name)
+		t := &logText{to: j}
+		l := j.log(t, name, in.Name)
 		r, digest := sampled(r)
 		c := classifier.NewCollector()
 		res, err := j.whole(name, r, workers, func(o parser.Observation) { l.Add(c.Compact(o)) }, m)
 		h.read(res, nil, err)
-		_ = l.Close(read(&h.results[len(h.results)-1].input, digest())) // the order keeps the error
+		t.end(l, &h.results[len(h.results)-1].input, digest())
 	}}, m)
-	for i := range missing {
-		j.put(out, &missing[i].input, in.Name)
-	}
+	j.put(missing, in.Name)
 	return h
 }
 

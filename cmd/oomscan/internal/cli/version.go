@@ -31,6 +31,7 @@ var licences = map[string]string{
 	"github.com/spf13/cobra":                 "Apache-2.0",
 	"github.com/spf13/pflag":                 "BSD-3-Clause",
 	"github.com/yosida95/uritemplate/v3":     "BSD-3-Clause",
+	"go.yaml.in/yaml/v3":                     "MIT, Apache-2.0",
 	"golang.org/x/oauth2":                    "BSD-3-Clause",
 	"golang.org/x/sync":                      "BSD-3-Clause",
 	"golang.org/x/sys":                       "BSD-3-Clause",

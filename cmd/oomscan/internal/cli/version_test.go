@@ -17,7 +17,7 @@ import (
 var licenceTexts = map[string]*regexp.Regexp{
 	"MIT":          regexp.MustCompile(`Permission is hereby granted, free of charge, to any person obtaining`),
 	"BSD-3-Clause": regexp.MustCompile(`(?s)Redistribution and use in source and binary forms.*(?:Neither|nor) the name`),
-	"Apache-2.0":   regexp.MustCompile(`Apache License\s+Version 2\.0`),
+	"Apache-2.0":   regexp.MustCompile(`Apache License,?\s+Version 2\.0`),
 	"0BSD":         regexp.MustCompile(`Permission to use, copy, modify, and/or distribute this software`),
 }
 

@@ -197,12 +197,12 @@ func (l *loader) readPatterns(name string, text []byte) {
 }
 
 func (l *loader) readGuide(name string, text []byte) {
+	if _, err := syntax(name, text); err != nil {
+		l.fault(err) // with the lines around it
+		return
+	}
 	g, err := remedies.ReadGuide(name, text)
 	if err != nil {
-		if _, broken := syntax(name, text); broken != nil {
-			l.fault(broken)
-			return
-		}
 		l.fault(fmt.Errorf("%w (this was read as a guide; a file of patterns has a line that begins with patterns:)", err))
 		return
 	}

@@ -78,7 +78,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	case command != "":
 		p.para(at, span{plain, closed(x.Title)})
 		p.para(at, span{plain, text}, span{code, command})
-	case x.Frees == nil:
+	case x.FreesBytes == nil:
 		p.para(at, span{plain, strings.TrimSpace(closed(x.Title) + " " + text)})
 	default:
 		p.para(at, span{plain, text})

@@ -208,7 +208,7 @@ func TestTheDashboardShowsCountersThatExist(t *testing.T) {
 	for _, p := range d.Panels {
 		require.Len(t, p.Targets, 1, p.Title)
 		for _, m := range regexp.MustCompile(`oomscan_[a-z_]+`).FindAllString(p.Targets[0].Expr, -1) {
-			assert.Contains(t, promHelp(), m, p.Title)
+			assert.Contains(t, promHelp, m, p.Title)
 		}
 		for _, m := range regexp.MustCompile(`(?:by \(|[{,])([a-z]+)(?:\)|=)`).FindAllStringSubmatch(p.Targets[0].Expr, -1) {
 			assert.Contains(t, promLabels{}.String(), m[1]+`="`, p.Title)

@@ -45,8 +45,7 @@ type Reading struct {
 	Bytes int64      `json:"bytes"`
 }
 
-func phaseTracks(tracks []classifier.Track) []PhaseTrack {
-	out := []PhaseTrack{}
+func phaseTracks(tracks []classifier.Track) (out []PhaseTrack) {
 	for i := range tracks {
 		t := &tracks[i]
 		x := PhaseTrack{File: t.Source, Rank: number(t.Rank), Host: str(t.Host), Process: str(t.Process)}
@@ -58,8 +57,7 @@ func phaseTracks(tracks []classifier.Track) []PhaseTrack {
 	return out
 }
 
-func readingsOf(series []classifier.Series) []Readings {
-	out := []Readings{}
+func readingsOf(series []classifier.Series) (out []Readings) {
 	for i := range series {
 		s := &series[i]
 		x := Readings{

@@ -107,6 +107,6 @@ func writeLog(p *page, in *Incident) {
 		if i == maxLines {
 			break
 		}
-		line(g.first.File, g.first.Line, named(consequenceWords(), g.first.Kind), g.first.Message)
+		line(g.first.File, g.first.Line, named(consequenceWords, g.first.Kind), g.first.Message)
 	}
 }

@@ -121,11 +121,7 @@ func guideItem(e *remedies.Entry, seen string) GuideItem {
 	x := GuideItem{
 		Order: e.Order, ID: e.ID, Title: e.Title, Detail: e.Detail, Why: e.Why, Caution: e.Caution, Addition: e.Addition,
 		LastResort: e.LastResort, Phases: e.Phases, Resources: e.Resources, Needs: e.Needs, Syntax: e.Syntax, Snippet: e.Snippet,
-		Corrections: e.Corrections, Applies: e.Applies, AppliesWhy: e.AppliesWhy,
-		Source: Source{Guide: str(e.Source.Guide), Section: e.Source.Section, URL: str(e.Source.URL)},
-	}
-	for _, c := range e.Changes {
-		x.Changes = append(x.Changes, Change(c))
+		Corrections: e.Corrections, Applies: e.Applies, AppliesWhy: e.AppliesWhy, Changes: e.Changes, Source: e.Source,
 	}
 	for _, own := range []any{&x.Changes, &x.AppliesWhy, &x.Snippet} { // the only parts that hold a run's values
 		mask(reflect.ValueOf(own).Elem())
@@ -140,24 +136,4 @@ func guideItem(e *remedies.Entry, seen string) GuideItem {
 		})
 	}
 	return x
-}
-
-// withoutNil is a copy of v in which no slice is nil. The values below v are not changed: guides are shared.
-func withoutNil(v reflect.Value) reflect.Value {
-	switch v.Kind() {
-	case reflect.Slice:
-		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		for i := range v.Len() {
-			out.Index(i).Set(withoutNil(v.Index(i)))
-		}
-		return out
-	case reflect.Struct:
-		out := reflect.New(v.Type()).Elem()
-		out.Set(v)
-		for i := range v.NumField() {
-			out.Field(i).Set(withoutNil(v.Field(i)))
-		}
-		return out
-	}
-	return v
 }

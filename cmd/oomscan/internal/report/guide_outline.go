@@ -2,7 +2,6 @@ package report
 
 import (
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -55,7 +54,7 @@ func GuideFormats() map[string]func(io.Writer, *GuidePage, Style) error {
 }
 
 func guideJSON(w io.Writer, g *GuidePage, _ Style) error {
-	return writeJSON(w, withoutNil(reflect.ValueOf(g.document)).Interface(), "  ")
+	return writeJSON(w, withoutNil(g.document), "  ")
 }
 
 // Page returns what is shown of a guide: where a phase or a resource was asked for, the lists and what the guide says about

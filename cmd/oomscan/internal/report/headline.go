@@ -57,11 +57,11 @@ func writeHeadline(p *page, r *Report, in *Incident, i int) {
 // subject is what ran out, with its place and phase. Kinds without words of their own keep the classifier's sentence.
 func subject(r *Report, in *Incident) string {
 	if in.Verdict == "suspect" {
-		if s := suspects()[in.Kind].subject; s != "" {
+		if s := suspects[in.Kind].subject; s != "" {
 			return withPlace(s, in)
 		}
 	}
-	s := subjects()[in.Kind]
+	s := subjects[in.Kind]
 	switch {
 	case s == "":
 		return strings.TrimSuffix(in.Summary, ".")
@@ -72,10 +72,10 @@ func subject(r *Report, in *Incident) string {
 	case in.Kind == "oom_kill":
 		return hostSubject(r, in)
 	case in.Resource == "shm":
-		s = subjects()["shm_exhausted"]
+		s = subjects["shm_exhausted"]
 	case in.Resource == "gpu" && in.Root.Device != nil:
 		gpu := fmt.Sprintf("GPU %d", *in.Root.Device)
-		if s == subjects()["gpu_oom"] {
+		if s == subjects["gpu_oom"] {
 			s = gpu
 		} else {
 			s += " on " + gpu
@@ -103,7 +103,7 @@ func leads(r *Report, in *Incident) []string {
 	var out []string
 	switch {
 	case in.Verdict == "suspect":
-		out = append(out, suspects()[in.Kind].meaning)
+		out = append(out, suspects[in.Kind].meaning)
 	case in.Verdict == "memory" && in.Kind == "oom_kill":
 		out = append(out, killText(r, in))
 	}

@@ -266,7 +266,7 @@ func htmlProposalOf(in *Incident, x *Proposal) htmlProposal {
 		}
 	}
 	out.Text = closed(x.Text)
-	if x.Frees == nil {
+	if x.FreesBytes == nil {
 		out.Text = strings.TrimSpace(closed(x.Title) + " " + out.Text)
 	}
 	if len(out.Snippets) == 0 {
@@ -285,8 +285,8 @@ func htmlProposalOf(in *Incident, x *Proposal) htmlProposal {
 	if x.WorstCase != "" && !strings.Contains(x.Text, wordFullLength) {
 		out.Worst = closed(sentence(x.WorstCase))
 	}
-	if r := &in.Root; r.Request != nil && r.Free != nil && x.Frees != nil && *x.Frees > 0 && *x.Frees <= *r.Request && *r.Free > 0 {
-		s := &htmlScale{Request: *r.Request, After: *r.Request - *x.Frees, Free: *r.Free}
+	if r := &in.Root; r.Request != nil && r.Free != nil && x.FreesBytes != nil && *x.FreesBytes > 0 && *x.FreesBytes <= *r.Request && *r.Free > 0 {
+		s := &htmlScale{Request: *r.Request, After: *r.Request - *x.FreesBytes, Free: *r.Free}
 		whole := float64(max(s.Request, s.Free)) / 100
 		s.RequestWidth, s.AfterWidth, s.FreeWidth = float64(s.Request)/whole, float64(s.After)/whole, float64(s.Free)/whole
 		out.Now = s

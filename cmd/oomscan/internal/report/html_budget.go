@@ -54,7 +54,7 @@ func stacksOf(in *Incident) *htmlStacks {
 		out.CapacityX, out.Capacity = float64(capacity)*percent, capacityText(name, capacity)
 	}
 	if len(in.Proposals) > 0 {
-		if frees := in.Proposals[0].Frees; frees != nil && *frees > 0 && *frees < total {
+		if frees := in.Proposals[0].FreesBytes; frees != nil && *frees > 0 && *frees < total {
 			left := total - *frees
 			out.Bars = append(out.Bars, htmlStack{budgetTitle(true, left), []htmlPart{{Class: "good", Text: size(left), Width: float64(left) * percent}}})
 		}

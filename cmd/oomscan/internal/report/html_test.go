@@ -169,7 +169,7 @@ func TestTheBudgetIsDrawnBeforeAndAfterTheFirstChange(t *testing.T) {
 	t.Parallel()
 	capacity, free, frees := int64(80<<30), int64(1<<30), int64(10<<30)
 	in := Incident{
-		Resource: "gpu", Ledger: &memory.Ledger{Capacity: &capacity, Free: &free}, Proposals: []Proposal{{Frees: &frees}},
+		Resource: "gpu", Ledger: &memory.Ledger{Capacity: &capacity, Free: &free}, Proposals: []Proposal{{FreesBytes: &frees}},
 		Budget: []BudgetPart{{Part: "logits", Bytes: 20 << 30, Resource: "gpu"}, {Part: "weights", Bytes: 40 << 30, Resource: "gpu"}, {Part: "host_offload", Bytes: 90 << 30, Resource: "host"}},
 	}
 	s := stacksOf(&in)

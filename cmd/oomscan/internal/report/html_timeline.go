@@ -62,7 +62,7 @@ func timelineOf(run *Run, in *Incident) *htmlTimeline {
 	if axis == nil {
 		return nil
 	}
-	rows := []htmlTrack{{who: placeText(&in.Root), rank: in.Root.Rank, what: []string{named(consequenceWords(), in.Kind)}}}
+	rows := []htmlTrack{{who: placeText(&in.Root), rank: in.Root.Rank, what: []string{named(consequenceWords, in.Kind)}}}
 	rows = axis.addConsequences(rows, in)
 	rows = axis.addPhases(rows, run, in.Phase)
 	if len(rows) == 1 && len(rows[0].Marks) == 0 && len(rows[0].Bands) == 0 {
@@ -100,7 +100,7 @@ func (x *axis) addConsequences(rows []htmlTrack, in *Incident) []htmlTrack {
 		if !ok || at < x.root {
 			continue
 		}
-		who, what := placeText(&Root{Rank: c.Rank, Host: c.Host}), named(consequenceWords(), c.Kind)
+		who, what := placeText(&Root{Rank: c.Rank, Host: c.Host}), named(consequenceWords, c.Kind)
 		r := rowOf(&rows, who, c.Rank)
 		r.Marks = append(r.Marks, x.percent(at))
 		if !slices.Contains(r.what, what) {

@@ -72,7 +72,7 @@ func (r *Report) Brief(job, series, batch string) Brief {
 			c.Why = in.Cause.ID
 		}
 		if len(in.Proposals) > 0 {
-			c.Fix = in.Proposals[0].fix()
+			c.Fix = fixOf(&in.Proposals[0])
 		}
 		if k := slices.IndexFunc(b.Causes, func(o Cause) bool { return o.same(&c) }); k >= 0 {
 			b.Causes[k].Times++

@@ -169,7 +169,7 @@ func TestEverySuspicionHasWordsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, p := range messages.All() {
 		if p.Role == parser.Suspicion {
-			assert.Contains(t, suspects(), string(p.Kind), p.Name)
+			assert.Contains(t, suspects, string(p.Kind), p.Name)
 		}
 	}
 }

@@ -68,3 +68,38 @@ func (f rewriter) apply(v reflect.Value) {
 		v.SetString(f(v.String()))
 	}
 }
+
+// withoutNil is a copy of v in which no list or map is nil: in JSON each is there, maybe empty. What v shares with others,
+// such as the texts of a guide, is not changed.
+func withoutNil[T any](v T) T { return filled(reflect.ValueOf(v)).Interface().(T) }
+
+func filled(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Slice:
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(filled(v.Index(i)))
+		}
+		return out
+	case reflect.Map:
+		out := reflect.MakeMap(v.Type())
+		for it := v.MapRange(); it.Next(); {
+			out.SetMapIndex(it.Key(), filled(it.Value()))
+		}
+		return out
+	case reflect.Pointer:
+		if t := v.Type().Elem(); !v.IsNil() && t.Kind() == reflect.Struct && t != instant {
+			out := reflect.New(t)
+			out.Elem().Set(filled(v.Elem()))
+			return out
+		}
+	case reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
+		out.Set(v)
+		for i := range v.NumField() {
+			out.Field(i).Set(filled(v.Field(i)))
+		}
+		return out
+	}
+	return v
+}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fatih/color"
 )
@@ -38,26 +37,24 @@ const (
 // palette has colors that are readable on dark and on light grounds: no yellow or white letters, no blue ones, and
 // faint instead of bright black, which some dark themes make invisible. Black letters are never bold: many terminals
 // draw bold black as grey.
-var palette = sync.OnceValue(func() map[ink][]color.Attribute {
-	return map[ink][]color.Attribute{
-		bold:          {color.Bold},
-		dim:           {color.Faint},
-		short:         {color.Bold, color.FgRed},
-		good:          {color.Bold, color.FgGreen},
-		code:          {color.FgCyan},
-		address:       {color.Faint},
-		badgeMemory:   {color.Bold, color.FgHiWhite, color.BgRed},
-		badgeSuspect:  {color.FgBlack, color.BgYellow},
-		badgeSurvived: {color.FgBlack, color.BgCyan},
-		badgeCalm:     {color.FgBlack, color.BgGreen},
-		partAllocated: {color.FgBlue},
-		partReserved:  {color.FgCyan},
-		partProcess:   {color.FgMagenta},
-		partOthers:    {color.FgYellow},
-		partFree:      {color.FgGreen},
-		partUnknown:   {color.Faint},
-	}
-})
+var palette = map[ink][]color.Attribute{
+	bold:          {color.Bold},
+	dim:           {color.Faint},
+	short:         {color.Bold, color.FgRed},
+	good:          {color.Bold, color.FgGreen},
+	code:          {color.FgCyan},
+	address:       {color.Faint},
+	badgeMemory:   {color.Bold, color.FgHiWhite, color.BgRed},
+	badgeSuspect:  {color.FgBlack, color.BgYellow},
+	badgeSurvived: {color.FgBlack, color.BgCyan},
+	badgeCalm:     {color.FgBlack, color.BgGreen},
+	partAllocated: {color.FgBlue},
+	partReserved:  {color.FgCyan},
+	partProcess:   {color.FgMagenta},
+	partOthers:    {color.FgYellow},
+	partFree:      {color.FgGreen},
+	partUnknown:   {color.Faint},
+}
 
 // span is a piece of text of one ink.
 type span struct {
@@ -109,8 +106,8 @@ func newPage(st Style) *page {
 	p.width = max(p.width, minWidth)
 	p.prose = min(p.width, maxProse)
 	if st.Color {
-		p.colors = make(map[ink]*color.Color, len(palette()))
-		for k, attrs := range palette() {
+		p.colors = make(map[ink]*color.Color, len(palette))
+		for k, attrs := range palette {
 			c := color.New(attrs...)
 			c.EnableColor() // this object only: the package's own switch looks at the environment
 			p.colors[k] = c

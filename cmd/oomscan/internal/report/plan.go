@@ -31,64 +31,25 @@ type Plan struct {
 	Missing   []PlanMissing     `json:"missing"`
 }
 
-// PlanPhase is what one phase takes of a card and of a node.
-type PlanPhase struct {
-	Phase string  `json:"phase"`
-	Card  PlanSum `json:"card"`
-	Node  PlanSum `json:"node"`
-}
-
-// PlanSum is the sum of the parts that could be computed. Fits is null where the range or a missing part leaves it open.
-type PlanSum struct {
-	Bytes int64        `json:"bytes"`
-	Low   int64        `json:"low"`
-	High  int64        `json:"high"`
-	Whole bool         `json:"complete"` // no large part is missing
-	Fits  *bool        `json:"fits"`
-	Parts []BudgetPart `json:"parts"`
-}
-
-// PlanMissing is an input that nothing tells, and the settings that would.
-type PlanMissing struct {
-	Input    string   `json:"input"`
-	Parts    []string `json:"parts"`
-	Settings []string `json:"settings"`
-}
+// What package remedies says is encoded as it is.
+type (
+	PlanPhase   = remedies.PlanPhase
+	PlanSum     = remedies.PlanSum
+	PlanMissing = remedies.PlanMissing
+)
 
 // NewPlan makes the page of a plan; after is nil when nothing was changed.
 func NewPlan(version string, before remedies.Plan, after *remedies.Plan, changes map[string]string) *Plan {
-	p := &Plan{
+	p := Plan{
 		Schema: PlanSchema, Version: version, Framework: str(before.Framework), Trainer: str(before.Trainer), Engine: str(before.Engine), Model: str(before.Model),
-		Card: before.Card, Node: before.Node, Changes: changes, Before: planPhases(&before), After: []PlanPhase{}, Missing: []PlanMissing{},
+		Card: before.Card, Node: before.Node, Changes: changes, Before: before.Phases, Missing: before.Missing,
 	}
-	if p.Changes == nil {
-		p.Changes = map[string]string{}
-	}
-	missing := before.Missing
 	if after != nil {
-		p.After, missing = planPhases(after), after.Missing
+		p.After, p.Missing = after.Phases, after.Missing
 	}
-	for _, m := range missing {
-		p.Missing = append(p.Missing, PlanMissing(m))
-	}
-	mask(reflect.ValueOf(p))
-	return p
-}
-
-func planPhases(plan *remedies.Plan) []PlanPhase {
-	out := []PlanPhase{}
-	for _, x := range plan.Phases {
-		out = append(out, PlanPhase{x.Phase, planSum(&x.Card), planSum(&x.Node)})
-	}
-	return out
-}
-
-func planSum(s *remedies.PlanSum) PlanSum {
-	out := PlanSum{Bytes: s.Bytes, Low: s.Low, High: s.High, Whole: s.Whole, Fits: s.Fits, Parts: []BudgetPart{}}
-	for _, p := range s.Parts {
-		out.Parts = append(out.Parts, BudgetPart(p))
-	}
-	return out
+	p = withoutNil(p)
+	mask(reflect.ValueOf(&p))
+	return &p
 }
 
 // PlanFormats are the ways to print a plan.

@@ -20,7 +20,7 @@ func planOf(bytes int64) remedies.Plan {
 	}
 	return remedies.Plan{
 		Framework: "verl", Trainer: "fsdp2", Card: &card, Phases: []remedies.PlanPhase{{Phase: "weight_update", Card: sum}},
-		Missing: []remedies.Missing{{Input: "size of the card", Parts: []string{"kv_cache"}, Settings: []string{"card"}}},
+		Missing: []remedies.PlanMissing{{Input: "size of the card", Parts: []string{"kv_cache"}, Settings: []string{"card"}}},
 	}
 }
 

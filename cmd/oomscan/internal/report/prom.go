@@ -65,7 +65,7 @@ func (p *prom) Job(j *Job) error {
 // End implements [Reporter].
 func (p *prom) End() error {
 	var b strings.Builder
-	head := func(name string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", name, promHelp()[name], name) }
+	head := func(name string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", name, promHelp[name], name) }
 	head("oomscan_incidents_total")
 	for _, l := range slices.SortedFunc(maps.Keys(p.incidents), func(x, y promLabels) int { return cmp.Compare(x.String(), y.String()) }) {
 		fmt.Fprintf(&b, "oomscan_incidents_total{%s} %d\n", l, p.incidents[l])

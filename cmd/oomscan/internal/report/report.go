@@ -11,7 +11,6 @@ import (
 	"oomscan/classifier"
 	"oomscan/parser/traceback"
 	"oomscan/remedies"
-	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -149,22 +148,6 @@ type Why struct {
 	Against    []string `json:"against"`
 }
 
-// Proposal is a set of changes that go together.
-type Proposal struct {
-	Remedies      []string `json:"remedies"`
-	Title         string   `json:"title"`
-	Changes       []Change `json:"changes"`
-	Fits          *bool    `json:"fits"`
-	FitsWorstCase *bool    `json:"fits_worst_case"`
-	Frees         *int64   `json:"frees_bytes"`
-	Margin        *int64   `json:"margin_bytes"`
-	WorstCase     string   `json:"worst_case"`
-	WhyNot        string   `json:"why_not"`
-	Costs         []string `json:"costs"`
-	Needs         []string `json:"needs"`
-	Text          string   `json:"text"`
-}
-
 // At is a line of an input.
 type At struct {
 	File string
@@ -224,58 +207,15 @@ type Consequence struct {
 	Count   int        `json:"count"`
 }
 
-// Remedy is one item of the checklist.
-type Remedy struct {
-	Order      int      `json:"order"`
-	ID         string   `json:"id"`
-	List       string   `json:"list"`
-	Title      string   `json:"title"`
-	Detail     string   `json:"detail"`
-	Why        string   `json:"why"`
-	Caution    string   `json:"caution"`
-	Applies    *bool    `json:"applies"`
-	AppliesWhy string   `json:"applies_why"`
-	Changes    []Change `json:"changes"`
-	Freed      *int64   `json:"expected_freed_bytes"`
-	Enough     *bool    `json:"enough"` // on its own
-	EnoughWhy  string   `json:"enough_why"`
-	Source     Source   `json:"source"`
-}
-
-// Change is one setting that a remedy changes.
-type Change struct {
-	Key          string  `json:"key"`
-	From         *string `json:"from"`
-	To           *string `json:"to"`
-	Direction    string  `json:"direction"`
-	Syntax       string  `json:"syntax"`
-	Snippet      string  `json:"snippet"`
-	ComputedFrom string  `json:"computed_from"`
-}
-
-// Patch is what to start with as one block, ready to paste.
-type Patch struct {
-	Syntax string `json:"syntax"`
-	Text   string `json:"text"`
-}
-
-// BudgetPart is what one component of the run should take in the phase that failed, and what the log measured of it.
-type BudgetPart struct {
-	Part     string `json:"part"`
-	Bytes    int64  `json:"bytes"`
-	Low      int64  `json:"low"`
-	High     int64  `json:"high"`
-	Measured *int64 `json:"measured_bytes"`
-	Resource string `json:"resource"`
-	How      string `json:"how"`
-}
-
-// Source is where a remedy comes from.
-type Source struct {
-	Guide   *string `json:"guide"`
-	Section string  `json:"section"`
-	URL     *string `json:"url"`
-}
+// What package remedies says is encoded as it is.
+type (
+	Proposal   = remedies.Proposal
+	Remedy     = remedies.Remedy
+	Change     = remedies.Change
+	Patch      = remedies.Patch
+	BudgetPart = remedies.BudgetPart
+	Source     = remedies.Source
+)
 
 // Stats says what the answer cost.
 type Stats struct {
@@ -288,9 +228,6 @@ type Stats struct {
 // show one.
 func New(version string, inputs []Input, res classifier.Result, guides ...remedies.Guide) Report {
 	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run)}
-	if r.Inputs == nil {
-		r.Inputs = []Input{}
-	}
 	for _, in := range inputs {
 		r.Stats.Bytes += in.Bytes
 		r.Stats.Lines += in.Lines
@@ -304,10 +241,10 @@ func New(version string, inputs []Input, res classifier.Result, guides ...remedi
 	for i := range res.Incidents {
 		r.Incidents[i] = incident(&res.Run, &res.Incidents[i], &lists[i])
 	}
-	r.EndedBy = []Ending{}
 	for _, e := range res.EndedBy {
 		r.EndedBy = append(r.EndedBy, Ending{What: e.What, File: e.At.Source, Line: e.At.Line, Text: e.Text})
 	}
+	r = withoutNil(r)
 	mask(reflect.ValueOf(&r))
 	return r
 }
@@ -334,7 +271,7 @@ func run(c classifier.Run) Run {
 		Phases: phaseTracks(c.Tracks), Readings: readingsOf(c.Series),
 	}
 	for k, v := range c.Config {
-		s := Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line, Earlier: []Earlier{}}
+		s := Setting{Value: v.Value, File: v.At.Source, Line: v.At.Line}
 		for _, e := range v.Earlier {
 			s.Earlier = append(s.Earlier, Earlier{Value: e.Value, File: e.At.Source, Line: e.At.Line})
 		}
@@ -346,28 +283,14 @@ func run(c classifier.Run) Run {
 func incident(run *classifier.Run, c *classifier.Incident, list *remedies.Checklist) Incident {
 	in := Incident{
 		ID: c.ID, Verdict: string(c.Verdict), Kind: string(c.Kind), Resource: c.Resource, Phase: c.Phase, Confidence: c.Confidence,
-		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Evidence: []Evidence{}, Root: root(&c.Root),
-		Consequences: []Consequence{}, Repeats: c.Repeats, Shortfall: c.Shortfall, Ledger: memory.Account(run, c), Findings: c.Findings,
-		Checklist: list.Title, Remedies: []Remedy{}, StartWith: list.StartWith, Patch: []Patch{},
-		Victims: victims(c), Rivals: []Why{}, Proposals: []Proposal{}, Budget: []BudgetPart{}, Unexplained: list.Unexplained, Reports: make([]At, 0, len(c.Reports)),
+		Survived: c.Survived, Summary: c.Summary, PhaseWhy: c.PhaseWhy, Root: root(&c.Root), Repeats: c.Repeats, Shortfall: c.Shortfall,
+		Ledger: memory.Account(run, c), Findings: slices.Concat(c.Findings, list.Findings), Victims: victims(c), Cause: (*Why)(list.Cause),
+		Checklist: list.Title, Remedies: list.Remedies, StartWith: list.StartWith, Patch: list.Patch, Proposals: list.Proposals,
+		Budget: list.Budget, Unexplained: list.Unexplained,
 	}
 	in.Root.KilledBy, in.Root.LimitOf = str(c.Kill.By), str(c.Kill.Limit)
-	if list.Cause != nil {
-		best := causeOf(list.Cause)
-		in.Cause = &best
-	}
-	for i := range list.Proposals {
-		in.Proposals = append(in.Proposals, proposalOf(&list.Proposals[i]))
-	}
-	for i := range list.Rivals {
-		in.Rivals = append(in.Rivals, causeOf(&list.Rivals[i]))
-	}
-	in.Findings = slices.Concat(in.Findings, list.Findings)
-	if in.Findings == nil {
-		in.Findings = []string{}
-	}
-	if in.StartWith == nil {
-		in.StartWith = []string{}
+	for _, x := range list.Rivals {
+		in.Rivals = append(in.Rivals, Why(x))
 	}
 	for _, at := range c.Reports {
 		in.Reports = append(in.Reports, At{at.Source, at.Line})
@@ -380,21 +303,11 @@ func incident(run *classifier.Run, c *classifier.Incident, list *remedies.Checkl
 			Kind: string(x.Kind), File: x.At.Source, Line: x.At.Line, Rank: x.Rank, Host: str(x.Host), Time: stamp(x.Time), Message: x.Message, Count: x.Count,
 		})
 	}
-	for _, x := range list.Budget {
-		in.Budget = append(in.Budget, BudgetPart(x))
-	}
-	for _, x := range list.Patch {
-		in.Patch = append(in.Patch, Patch(x))
-	}
-	for i := range list.Remedies {
-		in.Remedies = append(in.Remedies, remedy(&list.Remedies[i]))
-	}
 	return in
 }
 
 // victims are the processes that were killed, as far as the incident names them.
-func victims(c *classifier.Incident) []Victim {
-	out := []Victim{}
+func victims(c *classifier.Incident) (out []Victim) {
 	for i := range c.Killed {
 		k := &c.Killed[i]
 		v := Victim{Time: stamp(k.Time), Host: str(k.Host), Name: str(k.Name), Resident: k.Resident, Cgroup: str(k.Group), File: k.At.Source, Line: k.At.Line}
@@ -406,29 +319,6 @@ func victims(c *classifier.Incident) []Victim {
 	return out
 }
 
-func causeOf(c *cause.Cause) Why {
-	return Why{ID: c.ID, Confidence: c.Confidence, Text: c.Text, Bytes: c.Bytes, For: listOf(c.For), Against: listOf(c.Against)}
-}
-
-func proposalOf(c *remedies.Proposal) Proposal {
-	p := Proposal{
-		Remedies: listOf(c.Remedies), Title: c.Title, Changes: []Change{}, Fits: c.Fits, FitsWorstCase: c.FitsWorstCase, Frees: c.FreesBytes, Margin: c.MarginBytes,
-		WorstCase: c.WorstCase, WhyNot: c.WhyNot, Costs: listOf(c.Costs), Needs: listOf(c.Needs), Text: c.Text,
-	}
-	for _, x := range c.Changes {
-		p.Changes = append(p.Changes, Change(x))
-	}
-	return p
-}
-
-// listOf is never null in JSON.
-func listOf(texts []string) []string {
-	if texts == nil {
-		return []string{}
-	}
-	return texts
-}
-
 func root(c *classifier.Root) Root {
 	r := Root{
 		File: c.At.Source, Line: c.At.Line, Offset: c.At.Offset, Time: stamp(c.Time), Host: str(c.Host), Rank: c.Rank, Device: c.Device,
@@ -438,27 +328,13 @@ func root(c *classifier.Root) Root {
 	return r
 }
 
-func frames(t *traceback.Trace) []Frame {
-	out := []Frame{}
-	if t == nil {
-		return out
-	}
-	for _, f := range t.Frames {
-		out = append(out, Frame{File: f.File, Line: f.Line, Function: f.Func})
+func frames(t *traceback.Trace) (out []Frame) {
+	if t != nil {
+		for _, f := range t.Frames {
+			out = append(out, Frame{File: f.File, Line: f.Line, Function: f.Func})
+		}
 	}
 	return out
-}
-
-func remedy(c *remedies.Remedy) Remedy {
-	r := Remedy{
-		Order: c.Order, ID: c.ID, List: c.List, Title: c.Title, Detail: c.Detail, Why: c.Why, Caution: c.Caution, Applies: c.Applies,
-		AppliesWhy: c.AppliesWhy, Changes: []Change{}, Freed: c.Freed, Enough: c.Enough, EnoughWhy: c.EnoughWhy,
-		Source: Source{Guide: str(c.Source.Guide), Section: c.Source.Section, URL: str(c.Source.URL)},
-	}
-	for _, x := range c.Changes {
-		r.Changes = append(r.Changes, Change(x))
-	}
-	return r
 }
 
 // str is a pointer to a known string, nil for an unknown one.

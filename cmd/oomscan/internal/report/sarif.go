@@ -79,7 +79,7 @@ func (s *sarif) Begin(a *Answer) error {
 	s.run = s.doc.object()
 	rules := []sarifRule{}
 	for _, k := range Kinds() {
-		rules = append(rules, sarifRule{k, sarifText{sentence(named(consequenceWords(), k))}})
+		rules = append(rules, sarifRule{k, sarifText{sentence(named(consequenceWords, k))}})
 	}
 	s.run.field("tool", sarifTool{sarifDriver{"oomscan", a.Version, rules}})
 	s.run.list("results")

@@ -35,7 +35,7 @@ func Short(r *Report) []string {
 		why = strings.TrimSuffix(whyText(in), ".")
 	}
 	if len(in.Proposals) > 0 {
-		fix = cmp.Or(in.Proposals[0].fix(), fix)
+		fix = cmp.Or(fixOf(&in.Proposals[0]), fix)
 	}
 	lines := []string{"what  " + what, "when  " + strings.Join(append(when, position(in.Root.File, in.Root.Line)), ", "), "why   " + why, "fix   " + fix}
 	for i := range lines {

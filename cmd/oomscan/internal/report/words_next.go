@@ -3,14 +3,16 @@ package report
 import (
 	"cmp"
 	"regexp"
+	"strconv"
+	"strings"
 )
 
-// This file has the words for what to find out next where no change can be typed in.
+// This file has the commands that confirm a suspicion or find a missing figure.
 
 // nextStep is the command that finds the missing figure when the first proposal names no setting, nil when it does or when the
 // page already says how to confirm a suspicion.
 func nextStep(r *Report, in *Incident) *check {
-	if in.Verdict != "memory" || len(in.Remedies) == 0 || len(in.Proposals) > 0 && in.Proposals[0].typed() {
+	if in.Verdict != "memory" || len(in.Remedies) == 0 || len(in.Proposals) > 0 && isTyped(&in.Proposals[0]) {
 		return nil
 	}
 	on := "On the node"
@@ -59,12 +61,56 @@ func nextOnGPU(r *Report, in *Incident, on string) *check {
 // otherMakers are the devices that messages name where there is no CUDA.
 var otherMakers = regexp.MustCompile(`\b(HIP|XPU|NPU|HPU|MPS|TPU|DirectML|OpenCL)\b`)
 
-// typed reports whether a proposal names something to type.
-func (x *Proposal) typed() bool {
+// isTyped reports whether a proposal names something to type.
+func isTyped(x *Proposal) bool {
 	for i := range x.Changes {
 		if x.Changes[i].Key != "" || x.Changes[i].Snippet != "" {
 			return true
 		}
 	}
 	return false
+}
+
+// check is a command that settles a suspicion, and how to read what it prints.
+type check struct{ Command, Reading string }
+
+// checks are the commands that settle a suspicion.
+func checks(r *Report, in *Incident) []check {
+	switch {
+	case in.Resource == "shm":
+		return []check{{"df -h /dev/shm", "In the container or on the node, while it runs: full, or only Docker's 64 MB, confirms it."}}
+	case in.Resource == "gpu":
+		return []check{{"nvidia-smi --loop=1", "On the node, until it fails: a GPU with almost nothing free confirms it."}}
+	case in.Kind == "host_oom":
+		return []check{{"free -g; ulimit -l", "On the node, while it runs: less available than it asks for confirms it."}}
+	}
+	var out []check
+	if deref(r.Run.Launcher) == "k8s" {
+		out = append(out, check{"kubectl describe pod POD", "OOMKilled, or an eviction for memory, confirms it."})
+	} else {
+		out = append(out, check{
+			"sacct -j " + jobID(r) + " --format=JobID,State,ExitCode,MaxRSS,ReqMem",
+			"OUT_OF_MEMORY confirms it; TIMEOUT, CANCELLED or PREEMPTED refutes it.",
+		})
+	}
+	where := "the node"
+	if h := deref(in.Root.Host); h != "" {
+		where = h
+	}
+	what := "the job's process"
+	if in.Root.PID != nil {
+		what = "pid " + strconv.Itoa(*in.Root.PID)
+	}
+	return append(out, check{
+		"dmesg -T | grep -iE 'oom-kill|killed process'", "As root on " + where + ": a line about " + what + " confirms it.",
+	})
+}
+
+// jobID is the job's id if it can be pasted into a shell, else a word in its place: it comes from a log.
+func jobID(r *Report) string {
+	id := deref(r.Run.JobID)
+	if id == "" || len(id) > 40 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.+") != "" {
+		return "JOBID"
+	}
+	return id
 }

@@ -155,7 +155,7 @@ func (in *Incident) answer() []Fact {
 		facts = append(facts, Fact{"why", in.Cause.Text})
 	}
 	if len(in.Proposals) > 0 {
-		facts = append(facts, Fact{"try first", in.Proposals[0].fix()})
+		facts = append(facts, Fact{"try first", fixOf(&in.Proposals[0])})
 	}
 	return kept(facts, func(f *Fact) bool { return f.Text != "" })
 }
