@@ -38,6 +38,7 @@ func TestLaunchesInOneFileAreAttempts(t *testing.T) {
 		"one failure printed twice":                     {oom("2.00") + oom("2.00"), 1, []int{1}},
 		"a launcher's end and another start":            {command + oom("2.00") + failed + command + oom("3.00") + failed, 2, []int{0, 0}},
 		"a script that is started by hand again":        {"$ python train.py --batch 8\n" + oom("2.00") + "$ python train.py --batch 4\n" + oom("1.50"), 2, []int{0, 0}},
+		"a script that is started again, of which the last words are left": {"$ python train.py --batch 8\n" + unnumbered + "$ python train.py --batch 4\n" + unnumbered, 2, []int{0, 0}},
 		"a prompt with user and host":                   {"u@n1:~/w$ python train.py\n" + oom("2.00") + "u@n1:~/w$ python train.py --bf16\n" + oom("1.50"), 2, []int{0, 0}},
 		"set -x":                                        {"+ python train.py --batch 8\n" + oom("2.00") + "+ python train.py --batch 4\n" + oom("1.50"), 2, []int{0, 0}},
 		"the Trainer's banner twice":                    {banner + oom("2.00") + banner + oom("1.50"), 2, []int{0, 0}},
