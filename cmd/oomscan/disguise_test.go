@@ -46,9 +46,8 @@ func disguised(t *testing.T) (names []string) {
 }
 
 // leftOut are cases that no disguise is tried on: one in which the times of the lines tell incidents apart, which are within a second
-// in a collector's log, and one that wraps at 120 columns into a line that begins with " 0: ", as those of `srun -l` do (an open
-// defect: rank 0 is reported then).
-var leftOut = map[string]bool{"oom_kill/infra-nohang-two-storms": true, "gpu_driver_oom/llamacpp-server-rocm-weights-journal": true}
+// in a collector's log.
+var leftOut = map[string]bool{"oom_kill/infra-nohang-two-storms": true}
 
 // Logs on which a disguise destroys a part of the answer: whose lines have the number of a task, before which other numbers stand, too, or
 // a collector's prefix, before which a program's stamp does not stand; of a pod that tells its rank, which behind a host's name is one of
