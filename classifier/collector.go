@@ -408,9 +408,9 @@ func starts(o *parser.Marker) bool {
 	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
 }
 
-// startsAll reports whether a marker begins a whole launch: a launcher printed it, or a server that runs on its own.
+// startsAll reports whether a marker begins a whole launch: a shell or a launcher printed it, or a server that runs on its own.
 func startsAll(o *parser.Marker) bool {
-	return o.Fields["starts"] == "launcher" || o.Fields["starts"] == "server" && !o.Header.OfActor()
+	return o.Fields["starts"] == "launcher" || o.Fields["starts"] == "command" && o.Header.Stream == "" || o.Fields["starts"] == "server" && !o.Header.OfActor()
 }
 
 func (s *streamState) timer(name, edge string, at int) {

@@ -60,6 +60,11 @@ func (f *file) learnHeader(h *envelope.Header) {
 	}
 	f.noteStamp(h)
 	f.noteRelay(h)
+	if h.Task >= 0 {
+		f.Tasked++
+	} else {
+		f.Untasked++
+	}
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.Labels) < maxLaunches {
 			f.Labels[l] = true
@@ -76,6 +81,13 @@ func (f *file) learnHeader(h *envelope.Header) {
 	if h.PID > 0 && (h.Rank >= 0 || h.Host != "" || h.Device >= 0 || here || h.TP >= 0) {
 		f.learn(&identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: h.Device, PID: h.PID, Host: h.Host, Here: here, Engine: h.TP + 1})
 	}
+}
+
+// isTask reports whether the task in a line's label is one. Where only that line has `srun -l`'s label, and nothing shows Slurm, it
+// is the rest of a wrapped line that begins with a number and a colon.
+func (f *file) isTask(h *envelope.Header, launcher string) bool {
+	wrapped := f.Tasked == 1 && f.Untasked > 0 && launcher != "slurm" && h.Stream == "t"+strconv.Itoa(h.Task)
+	return h.Task >= 0 && !wrapped
 }
 
 // learnWriter notes the rank that a logger names, for the label of its process where that has no pid.

@@ -67,7 +67,7 @@ func newIndex(j *job) *index {
 	for _, e := range j.events {
 		e.figures = figures{e.fields["requested"], e.fields["total"], e.fields["free"], e.fields["allocated"], e.fields["device"]}
 		x.byFile[e.file] = append(x.byFile[e.file], e)
-		if e.Trace != nil {
+		if e.Trace != nil && len(e.Trace.Frames) > 0 {
 			x.traced = append(x.traced, e)
 			x.tracedBy[writerOf(e)] = append(x.tracedBy[writerOf(e)], e)
 		}

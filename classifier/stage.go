@@ -12,8 +12,8 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// phase decides in which phase the root happened: by the message itself, the traceback, the remote method, the
-// driver's pending call, an open timer or marker, the process and the file, in this order.
+// phase decides in which phase the root happened: by the message itself, the traceback, what is printed beside it, the remote
+// method, the driver's pending call, an open timer or marker, the process and the file, in this order.
 func (c *conclusion) phase() phase.Verdict {
 	e := c.root
 	if e.Kind == parser.NCCLOOM {
@@ -22,7 +22,7 @@ func (c *conclusion) phase() phase.Verdict {
 	if e.Phase != "" {
 		return phase.Verdict{Phase: phase.Phase(e.Phase), Confidence: "high", Why: "only " + phase.ByID(e.Phase).Name + " prints this message"}
 	}
-	for _, tells := range []func() (phase.Verdict, bool){c.byTrace, c.byReport, c.byWords, c.byEnd, c.byCommand, c.byMethod, c.byWitness} {
+	for _, tells := range []func() (phase.Verdict, bool){c.bySureTrace, c.byReport, c.byWords, c.byTrace, c.byEnd, c.byCommand, c.byMethod, c.byWitness} {
 		if v, ok := tells(); ok {
 			return v
 		}
@@ -82,6 +82,12 @@ func (c *conclusion) byEnd() (phase.Verdict, bool) {
 // sameEngine reports whether two events of one input come from workers of one engine, which all run the same method.
 func sameEngine(a, b *event) bool {
 	return a.file == b.file && a.Header.Process == b.Header.Process && engineOf(a.Header.Process) != ""
+}
+
+// bySureTrace leaves out the hints: what else the failure's message says goes before them.
+func (c *conclusion) bySureTrace() (phase.Verdict, bool) {
+	v, ok := c.byTrace()
+	return v, ok && v.Confidence != phase.Low
 }
 
 // byTrace reads the traceback of the failure, then that of the remote caller.

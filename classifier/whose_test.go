@@ -116,6 +116,17 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"Open MPI's handler in the process that aborts": {
 			"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n[n17:04711] *** Process received signal ***\n[n17:04711] Signal: Aborted (6)\n", -1, -1, 4711, "n17",
 		},
+		"the only number and colon, where a long line is wrapped": {
+			"INFO 06-01 10:00:00 [api_server.py:1289] vLLM API server version 0.11.0\nllama_model_load: allocating on device\n 0: cudaMalloc failed: out of memory\n", -1, -1, -1, "",
+		},
+		"the only labelled line under srun":  {"srun: job 4242 has been allocated resources\n3: " + unnumbered, 3, -1, -1, ""},
+		"the only line":                      {"3: " + unnumbered, 3, -1, -1, ""},
+		"one of several labelled lines":      {"vllm\n0: INFO 06-01 10:00:00 [api_server.py:1289] vLLM API server version 0.11.0\n3: " + unnumbered, 3, -1, -1, ""},
+		"mpirun's only labelled line":        {vllm + "[1,3]<stderr>:" + unnumbered, 3, -1, -1, ""},
+		"SageMaker's launcher":               {label("[1,mpirank:3,algo-1]<stderr>:", backward), 3, 3, -1, "algo-1"},
+		"a logger's field for the whole job": {"2025-06-01 10:00:00,123 ERROR [global_rank=11][local_rank=3] trainer: " + refusedOn3, 11, 3, -1, ""},
+		"a logger's own field behind bars":   {"2025-06-01 10:00:00.123 | ERROR    | rank=2 | train:step:77 - " + refusedOn3, 2, 3, -1, ""},
+		"Metaflow's task":                    {label("2025-06-01 10:00:00.123 [17/train/42 (pid 20113)] ", backward), -1, 3, 20113, ""},
 		"a driver that quotes a worker's failure": {
 			"main() failed: worker 3 reported " + refusedOn3, -1, 3, -1, "",
 		},

@@ -39,6 +39,8 @@ func arealRules() []rule {
 		r("areal/trainer/", "_compute_logp", LogProb, decisive),
 
 		r("workflow_executor.py", "", Rollout, strong),
+		r("areal/engine/*_remote.py", "initialize launch_server create_process_group", Init, strong),
+		r("areal/engine/*_remote.py", "*update_weights* init_weights_update_group *update_group*", WeightUpdate, strong),
 		r("areal/engine/*_remote.py", "", Rollout, strong),
 		r("remote_inf_engine.py", "_update_weights* init_weights_update_group", WeightUpdate, strong),
 		r("remote_inf_engine.py", "agenerate rollout_batch prepare_batch", Rollout, strong),

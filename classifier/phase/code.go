@@ -43,7 +43,8 @@ var lines = sync.OnceValue(func() []line {
 			Init, strong).with(alone),
 		reads("Session( .from_dir( .from_engine(", `\b(?:Gpt|Generation)Session\(|\b\w*[rR]unner\w*\.from_(?:dir|engine)\(`, Init, strong).with(alone), // TensorRT-LLM
 		reads("save load state_dict( restore_checkpoint(", `\b(?:save_checkpoint|load_checkpoint|save_pretrained|save_ckpt|load_ckpt|save_state|load_state|save_model`+
-			`|load_state_dict|restore_checkpoint)\(|\b(?:torch|paddle)\.(?:save|load)\(|\.state_dict\(\)`, Checkpoint, strong),
+			`|load_state_dict|restore_checkpoint)\(|\b(?:torch|paddle)\.(?:save|load)\(`, Checkpoint, strong),
+		reads(".state_dict()", `\.state_dict\(\)`, Checkpoint, strong).with(yields), // reference models are swapped in and out by it, too
 		reads(".to( .cuda( .npu( .half( .bfloat16(", `(?i)\b\w*(?:model|net|module|encoder|decoder|critic|policy)\w*\.(?:to|cuda|npu|half|bfloat16)\(`,
 			Init, strong).with(alone),
 		reads(").to( ).cuda( ).npu(", `(?i)\b\w*(?:model|net|module)\s*=.{0,200}\)\.(?:to|cuda|npu)\(`, Init, strong).with(alone),

@@ -4,7 +4,7 @@ package phase
 // ZeRO-3 gathers parameters below every phase (GatheredParameters, __all_gather_params).
 func deepspeedRules() []rule {
 	return []rule{
-		r("deepspeed/__init__.py", "initialize init_inference", Init, decisive),
+		r("deepspeed/__init__.py", "initialize init_inference tp_model_init", Init, decisive),
 		r("deepspeed/runtime/engine.py", "__init__ _configure_distributed_model _configure_optimizer "+
 			"_configure_zero_optimizer _configure_basic_optimizer _broadcast_model", Init, decisive),
 		r("deepspeed/runtime/zero/stage*.py", "__init__ _setup_for_real_optimizer initialize_optimizer_states "+

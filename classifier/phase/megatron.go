@@ -46,5 +46,9 @@ func megatronRules() []rule {
 		r("megatron/core/dist_checkpointing/", "", Checkpoint, decisive),
 		r("megatron/core/datasets/", "", Data, strong),
 		r("megatron/core/inference/", "generate* run_one_forward_step", Rollout, strong),
+		r("megatron/rl/", "get_logprobs compute_logprobs_batch logprobs_forward_step", LogProb, decisive),
+		r("megatron/rl/", "get_environment_rollouts get_rollout_generator", Rollout, strong),
+		r("megatron/rl/", "calculate_grpo_loss", Forward, strong),
+		r("megatron/core/resharding/", "", WeightUpdate, strong),
 	}
 }

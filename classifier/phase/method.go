@@ -37,8 +37,8 @@ const engineActors = "httpserver engine llm vllm sglang rollout generation"
 var methods = sync.OnceValue(func() []method {
 	return []method{
 		m("init_model init_model_from_pretrained init_workers init_worker_group initialize init_critic_model "+
-			"init_worker_process_group init_engine create_model create_engine launch_server build_*", Init, decisive),
-		m("__init__ init setup", Init, strong),
+			"init_worker_process_group init_engine create_model create_engine launch_server launch_servers build_* prime_optimizer_state", Init, decisive),
+		m("__init__ init init_worker setup", Init, strong),
 		// vLLM's workers.
 		m("init_device load_model determine_num_available_blocks determine_available_memory initialize_cache initialize_from_config compile_or_warm_up_model", Init, decisive),
 		m("start_worker_execution_loop", Rollout, strong), // while the engine serves
@@ -50,19 +50,22 @@ var methods = sync.OnceValue(func() []method {
 			"pull_weights onload_weights post_process_weights begin_weight_update end_weight_update update_from_disk "+
 			"setup_model_update start_model_update update_parameter_in_bucket load_lora_adapter_from_* save_weights_for_sampler stream_weights* recv_weight* refit_policy_generation "+
 			"init_weights_update_group prepare_weights_for_ipc offload_before_refit offload_after_refit "+
-			"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights", WeightUpdate, decisive),
+			"prepare_for_generation set_actor_weights get_actor_weights_info async_update_weights "+
+			"areal_update_weight* areal_set_weight_meta* areal_init_update_weight* awex_*weight* update_named_param receive_checkpoint_weights "+
+			"send_checkpoint_weights init_checkpoint_process_group", WeightUpdate, decisive),
 		m("wake_up wakeup sleep resume* release*", WeightUpdate, strong).of(engineActors + " workerdict"),
 		m("rollout_mode trainer_mode", WeightUpdate, strong),
 		m("wake_up onload reload_process_groups", Training, weak),
 
 		m("compute_log_prob* compute_ref_log_prob* compute_old_log_prob* compute_logp compute_ref_logp get_logprobs "+
 			"get_reference_policy_logprobs prepare_for_lp_inference infer_batch forward_only make_experience* "+
-			"compute_actor_log_prob train_log_probs recompute_logp", LogProb, decisive),
+			"compute_actor_log_prob train_log_probs recompute_logp run_inference get_topk_logits get_full_logits_ipc", LogProb, decisive),
 		m("compute_values compute_rm_score compute_rewards compute_reward_score get_values get_reward* forward_batch", LogProb, strong),
 		m("forward execute_batch", LogProb, strong).of("modelactor modelrayactor model ref reward critic policy rayactor"),
 
 		m("update_actor update_critic update_policy update_rm train_mini_batch train_batch train_lm train_rw train_dpo "+
-			"ppo_update ppo_train forward_backward forward_backward_from_data training_step prepare_for_training train_step", Training, decisive),
+			"ppo_update ppo_train forward_backward forward_backward_from_data training_step prepare_for_training train_step "+
+			"run_training run_training_pipeline train_presharded", Training, decisive),
 		m("optim_step optimizer_step optimizer_zero_grad", Optimizer, decisive),
 		m("reload_states backload_to_gpu load_states", Training, weak),
 		m("train async_train", Training, strong).of("policyworker policy_worker policy"),
@@ -71,14 +74,14 @@ var methods = sync.OnceValue(func() []method {
 			of("train actor critic policy trainer model"),
 
 		m("generate_sequences* generate_samples* rollout_batch prepare_batch agenerate run_agent_loop "+
-			"generate_rollout", Rollout, strong),
+			"generate_rollout generate_one_epoch generate_request run_rollout_loop do_validate", Rollout, strong),
 		m("generate* async_generate* add_requests* get_responses* eval chat_completion*", Rollout, strong).
 			of(engineActors + " agentloop"),
 		m("generate", Rollout, weak),
 
 		m("evaluate_lm evaluate_rw evaluate_dpo val_step", Forward, strong),
 
-		m("save_checkpoint load_checkpoint do_checkpoint save_hf_model save_merged_weights save_sampler_checkpoint finalize_pending_saves save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",
+		m("save_checkpoint load_checkpoint do_checkpoint save_hf_model save_merged_weights save_sampler_checkpoint finalize_pending_saves finalize_async_save save_model async_save_model save_ckpt load_ckpt _save_checkpoint _load_checkpoint",
 			Checkpoint, decisive),
 		m("save load", Checkpoint, weak),
 

@@ -4,8 +4,8 @@ package phase
 func nemoRules() []rule {
 	return []rule{
 		r("*policy_worker*.py", "__init__", Init, decisive),
-		r("*policy_worker*.py", "get_logprobs get_reference_policy_logprobs get_topk_logits prepare_for_lp_inference score",
-			LogProb, decisive),
+		r("*policy_worker*.py", "get_logprobs get_reference_policy_logprobs get_topk_logits get_full_logits_ipc "+
+			"prepare_for_lp_inference use_reference_model score", LogProb, decisive),
 		r("*policy_worker*.py", "train prepare_for_training", Training, decisive),
 		r("*policy_worker*.py", "stream_weights* broadcast_weights* offload_before_refit offload_after_refit "+
 			"prepare_weights_for_ipc get_weights_ipc_handles prepare_refit_info", WeightUpdate, decisive),

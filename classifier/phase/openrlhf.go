@@ -8,6 +8,7 @@ func openrlhfRules() []rule {
 		r("trainer/ray/ppo_*.py", "init_model_from_pretrained", Init, decisive),
 		r("trainer/ray/vllm_engine*.py", "__init__", Init, decisive),
 		r("trainer/ray/ppo_*.py", "broadcast_to_vllm _broadcast_to_vllm _broadcast_param _handle_cuda_ipc", WeightUpdate, decisive),
+		r("openrlhf/trainer/ppo_trainer*.py", "broadcast_to_vllm", WeightUpdate, strong),
 		r("trainer/ray/vllm_*.py", "update_weight*", WeightUpdate, decisive),
 		r("trainer/ray/vllm_*.py", "wake_up", WeightUpdate, strong),
 		r("trainer/ray/ppo_*.py", "reload_states", Training, strong).says("it brings the optimizer state back to the GPU"),

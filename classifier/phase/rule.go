@@ -169,7 +169,7 @@ func fits(pattern, name string) bool {
 var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),
-		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), skyrlRules(), trlRules(), nemoRules(),
+		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), skyrlRules(), rlinfRules(), swiftRules(), trlRules(), nemoRules(),
 		vllmRules(), sglangRules(), trtllmRules(),
 		deepspeedRules(), megatronRules(), jaxRules(),
 		trainerRules(), torchRules(), anyRules(),

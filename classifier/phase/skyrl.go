@@ -12,6 +12,7 @@ func skyrlRules() []rule {
 		r("skyrl_train/workers/", "optim_step", Optimizer, decisive),
 		r("skyrl_train/workers/", "save_checkpoint load_checkpoint save_hf_model finalize_pending_saves", Checkpoint, decisive),
 		r("skyrl_train/workers/worker.py", "forward _forward_micro_batch", LogProb, decisive),
+		r("skyrl_train/workers/worker_dispatch.py", "forward", LogProb, strong),
 		r("skyrl_train/workers/*/*_worker.py", "forward", LogProb, decisive),
 		r("skyrl_train/workers/*/megatron_model_wrapper.py", "forward", LogProb, decisive),
 		shared("skyrl_train/workers/", "backload_to_gpu offload_to_cpu").with(mover),

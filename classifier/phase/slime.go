@@ -10,7 +10,8 @@ func slimeRules() []rule {
 			"compute_actor_log_prob", LogProb, decisive),
 		r("backends/*/actor.py", "_train_core _train_step", Training, decisive), // FSDP backend
 		r("backends/*/actor.py", "update_weights", WeightUpdate, decisive),
-		r("backends/*/actor.py", "wake_up reload_process_groups", Training, strong).
+		// It also precedes a save and a weight update, which it then belongs to.
+		r("backends/*/actor.py", "wake_up reload_process_groups", Training, strong).with(yields).
 			says("it brings the training state back to the GPU"),
 		r("backends/*/actor.py", "sleep", Training, weak),
 		r("backends/*/actor.py", "save_model", Checkpoint, decisive),
@@ -26,17 +27,22 @@ func slimeRules() []rule {
 		r("backends/*/initialize.py", "", Init, decisive),
 		r("backends/*/*checkpoint*.py", "", Checkpoint, decisive),
 		r("backends/*/hf_to_megatron/", "", Init, decisive),
+		// Saving in Hugging Face's format converts the weights by the same code.
+		r("backends/*/update_weight/hf_weight_iterator*.py", "", WeightUpdate, strong).with(yields),
+		r("backends/*/update_weight/common.py", "", WeightUpdate, strong).with(yields),
 		r("backends/*/update_weight/*.py", "", WeightUpdate, decisive),
 		r("backends/*/update_weight_utils.py", "", WeightUpdate, decisive),
 		r("backends/sglang_utils/*.py", "init launch_server_process _wait_server_healthy __init__", Init, strong),
 		r("backends/sglang_utils/*.py", "update_weights* init_weights_update_group pull_weights onload_weights post_process_weights "+
 			"resume_memory_occupation release_memory_occupation", WeightUpdate, strong),
 		r("backends/sglang_utils/*.py", "onload_kv", Rollout, strong).says("it wakes the engine's KV cache"),
-		r("slime/utils/reloadable_process_group.py", "reload_process_groups", Training, strong).
+		r("slime/utils/reloadable_process_group.py", "reload_process_groups", Training, strong).with(yields).
 			says("it re-creates the communicators that were torn down for the rollout"),
 		shared("slime/utils/ppo_utils.py", "").with(opaque), // log-probabilities of the pass around it
 		r("slime/ray/rollout.py", "generate eval _get_rollout_data", Rollout, strong),
 		r("slime/rollout/", "", Rollout, strong),
+		r("miles/ray/rollout/", "", Rollout, strong),
+		r("miles/rollout/", "", Rollout, strong),
 		shared("slime/ray/", "").with(opaque),
 	}
 }

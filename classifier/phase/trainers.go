@@ -30,6 +30,10 @@ func trainerRules() []rule {
 		r("roll/pipeline/", "model_update start_model_update broadcast_parameter", WeightUpdate, decisive),
 		r("roll/pipeline/", "do_checkpoint", Checkpoint, decisive),
 		r("roll/pipeline/", "initialize", Init, strong),
+		r("roll/third_party/*/model_update.py", "", WeightUpdate, decisive),
+		r("roll/", "start_model_update setup_model_update broadcast_parameter broadcast_bucket update_parameter*", WeightUpdate, decisive),
+		r("roll/distributed/strategy/", "model_update", WeightUpdate, decisive),
+		r("roll/distributed/strategy/", "generate generate_request", Rollout, strong),
 
 		// Text Generation Inference measures its cache with the largest prefill before it serves.
 		r("text_generation_server/", "warmup Warmup", Init, decisive),
@@ -38,6 +42,9 @@ func trainerRules() []rule {
 		r("text_generation_server/models/", "generate_token", Rollout, strong),
 
 		r("actors/reference_model.py", "", LogProb, strong), // torchforge
+		r("torchtitan/components/checkpointer/", "", Checkpoint, strong),
+		r("torchtitan/components/checkpoint.py", "", Checkpoint, strong),
+		r("ppo/trainer.py", "batched_forward_pass get_rewards", LogProb, strong), // LLaMA-Factory
 
 		// Chainer's optimizers run the loss themselves.
 		r("chainer/variable.py", "backward _backward_main", Backward, decisive),
@@ -50,8 +57,12 @@ func trainerRules() []rule {
 		r("accelerate/accelerator.py", "clip_grad_norm_ unscale_gradients", Optimizer, strong),
 		r("accelerate/accelerator.py", "save_state load_state save_model get_state_dict", Checkpoint, strong),
 		r("accelerate/optimizer.py", "step", Optimizer, strong),
+		// Weights that live on the host come to the device before every forward pass of their module.
+		r("accelerate/hooks.py", "pre_forward", Forward, weak).with(mover),
+		shared("accelerate/utils/modeling.py", "get_state_dict_offloaded_model align_module_device").with(mover),
+		r("accelerate/utils/modeling.py", "set_module_tensor_to_device", Init, decisive).with(yields),
 		r("accelerate/big_modeling.py", "", Init, decisive),
-		r("accelerate/utils/modeling.py", "set_module_tensor_to_device load_checkpoint_in_model", Init, decisive),
+		r("accelerate/utils/modeling.py", "load_checkpoint_in_model", Init, decisive),
 		r("accelerate/utils/fsdp_utils.py", "save_fsdp_* load_fsdp_*", Checkpoint, strong),
 		r("accelerate/utils/fsdp_utils.py", "fsdp2_*", Init, strong),
 		r("*.py", "fsdp2_load_full_state_dict", Init, strong), // verl's, which others copied
@@ -69,6 +80,8 @@ func trainerRules() []rule {
 		r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
 
 		r("loops/fit_loop.py", "setup_data", Data, weak),
+		r("loops/training_epoch_loop.py", "", Training, weak),
+		r("loops/prediction_loop.py", "", Forward, strong).says("a prediction"),
 		r("accelerators/*.py", "setup setup_environment", Init, strong),
 		r("strategies/*.py", "setup setup_environment model_to_device", Init, strong),
 		r("loops/evaluation_loop.py", "", Forward, strong).says("an evaluation"),

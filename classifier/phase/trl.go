@@ -8,7 +8,6 @@ func trlRules() []rule {
 		r("*_trainer.py", "", LogProb, strong).when("ref_per_token_logps ="),
 		r("*_trainer.py", "", LogProb, strong).when("old_per_token_logps ="),
 		r("*", "_generate_single_turn unwrap_model_for_generation _generate_completions", Rollout, decisive),
-		r("swift/", "_fast_infer _engine_infer _infer _infer_single_or_multi_turn", Rollout, strong), // ms-swift 3.x
 		r("trl/models/utils.py", "unwrap_model_for_generation", Rollout, decisive),
 		r("trl/generation/*.py", "__init__ _init_vllm", Init, decisive),
 		r("trl/generation/*.py", "sync_weights _sync_*", WeightUpdate, decisive),
@@ -16,7 +15,7 @@ func trlRules() []rule {
 		r("*", "_move_model_to_vllm _move_full_model_to_vllm _sync_fsdp1_params_to_vllm "+
 			"_sync_fsdp2_params_to_vllm", WeightUpdate, decisive),
 		// Past generation only forward passes are left in it: old and reference log-probabilities, reward models.
-		r("*", "_generate_and_score_completions", LogProb, strong).
+		r("*", "_generate_and_score_completions _calculate_rewards", LogProb, strong).
 			says("after generation, it computes old and reference log-probabilities"),
 		r("*_trainer.py", "_generate", Rollout, decisive),
 		r("*Trainer.py", "_generate", Rollout, decisive),

@@ -58,7 +58,7 @@ func verlRules() []rule {
 		r("workers/rollout/", "resume_kv_cache", Rollout, strong).says("it wakes the engine's KV cache"),
 		r("workers/rollout/", "update_weights* _update_weights* _apply_buffer_updates* update_params resume resume_memory_occupation wake_up",
 			WeightUpdate, decisive),
-		r("workers/rollout/", "__init__ _init_inference_engine launch_server run_server init_*", Init, decisive),
+		r("workers/rollout/", "__init__ _init_inference_engine launch_server launch_servers run_server init_*", Init, decisive),
 		r("workers/rollout/", "generate generate_sequences _generate* _batch_level_generate* _req_level_generate* "+
 			"_async_rollout* chat_completion*", Rollout, decisive),
 		r("agent_loop/", "generate_sequences _run_agent_loop run generate", Rollout, strong),
@@ -88,6 +88,7 @@ func verlRules() []rule {
 		shared("verl/trainer/ppo/v1/*.py", "").with(opaque),
 		r("utils/dataset/", "", Data, strong),
 		r("trainer/*sft_trainer.py", "training_step _compute_loss_and_backward", Training, strong),
+		r("trainer/*sft_trainer*.py", "fit", Training, weak),
 		r("trainer/*sft_trainer.py", "validation_step", Forward, strong).says("an evaluation"),
 		r("trainer/*sft_trainer.py", "save_checkpoint load_checkpoint", Checkpoint, strong),
 		r("trainer/*sft_trainer.py", "_build_model_optimizer _build_engine", Init, strong),

@@ -159,7 +159,7 @@ var parts = map[string][]string{
 		` - {!unleveled}{dotted} - `,
 		`{items}`,
 	},
-	"pipelevel": {`{+}{level}{*}{\||-}{?{+}{named}{+}{\||-}|{+}{place}}`},
+	"pipelevel": {`{+}{level}{*}{\||-}{?{+}{rankword}{+}\|}{?{+}{named}{+}{\||-}|{+}{place}}`},
 	"dashlevel": {`{level}{*}{:{_}|-{? }{?{dotted} - }}`},
 }
 

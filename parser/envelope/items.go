@@ -80,6 +80,11 @@ func (m *matcher) bracketItem(text []byte, adjacent bool) bool {
 		m.keep(slotRank, n)
 		return true
 	}
+	if s = (scanner{text}); s.lit("local_rank") && (s.lit("=") || s.lit(":")) {
+		n, ok := s.number(1, 6)
+		m.keep(slotLocal, n)
+		return ok && len(s.b) == 0
+	}
 	if s = (scanner{text}); s.lit("PID:") {
 		n, ok := s.number(1, 9)
 		m.keep(slotPID, n)

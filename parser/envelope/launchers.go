@@ -53,6 +53,23 @@ var launchers = []format{
 		noMatch: []string{`[1, 2]`, `[1,3]: text`},
 	},
 	{
+		name: "SageMaker's mpirun", writer: "SageMaker's training toolkit: job, rank and host",
+		template: `[{job},mpirank:{rank},{host}]<std{err|out}>:{odd}`, label: "r{rank}",
+		match: []sample{
+			{`[1,mpirank:3,algo-1]<stderr>:  File "x"`, `  File "x"`, `host=algo-1; rank=3; stream=r3`},
+		},
+		noMatch: []string{`[1,mpirank:3]<stderr>:text`},
+	},
+	{
+		name: "Metaflow", writer: "Metaflow, before all that a task prints: run, step, task and the pid of its process",
+		template: `{date} [{launcher}/{process={word}}/{launcher} (pid {pid})]{? [{printed}]}{_}`, label: "p{process} {pid}",
+		match: []sample{
+			{`2025-06-01 10:00:00.123 [17/train/42 (pid 20113)]   File "x"`, `  File "x"`, `local=2025-06-01T10:00:00.123; pid=20113; process=train; stream=ptrain 20113`},
+			{`2025-06-01 10:00:00.123 [17/train/42 (pid 20113)] text`, `text`, `local=2025-06-01T10:00:00.123; pid=20113; process=train; stream=ptrain 20113`},
+		},
+		noMatch: []string{`2025-06-01 10:00:00.123 [17/train/42] text`},
+	},
+	{
 		name: "horovodrun", writer: "Horovod, runner/gloo_run.py; with --prefix-output-with-timestamp the time stands in front",
 		template: `{?{ctime}}[{rank}]<std{err|out}>:`, label: "r{rank}",
 		match: []sample{
@@ -266,9 +283,12 @@ var launchers = []format{
 		noMatch: []string{`a.log-7:text`},
 	},
 	{
-		name: "docker compose", writer: "docker compose: service and ordinal, padded to the longest",
-		template: `{service}{+}\|{_}`, label: "c{name}",
-		match:   []sample{{`trainer-1  | text`, `text`, `stream=ctrainer-1`}},
+		name: "docker compose", writer: "docker compose: service and ordinal, padded to the longest; SageMaker's local mode",
+		template: `{{service}|{name=algo-{digits}-{word}}}{+}\|{_}`, label: "c{name}",
+		match: []sample{
+			{`trainer-1  | text`, `text`, `stream=ctrainer-1`},
+			{`algo-1-x7k2p  | [1,mpirank:3,algo-1]<stderr>:text`, `text`, `host=algo-1; rank=3; stream=calgo-1-x7k2p|r3`},
+		},
 		noMatch: []string{`loss | 2.3`},
 	},
 	{

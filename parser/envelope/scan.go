@@ -174,9 +174,10 @@ func (s *scanner) level() (byte, bool) {
 	return lv, true
 }
 
-// rankWord takes "rank3", "Rank 3", "RANK:3", "rank: 3", "rank=3", "rank-3".
+// rankWord takes "rank3", "Rank 3", "RANK:3", "rank: 3", "rank=3", "rank-3", "global_rank=3".
 func (s *scanner) rankWord() (int, bool) {
 	t := *s
+	t.lit("global_")
 	if w := t.while(alpha, 4); !bytes.EqualFold(w, []byte("rank")) {
 		return 0, false
 	}

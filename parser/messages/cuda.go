@@ -77,7 +77,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Name:     "cuda.malloc",
 			Program:  anyCUDA,
 			Literals: []string{" failed: out of memory", "to cudaMalloc ", "(cudaMalloc error out of memory", "emory for requested buffer of size "},
-			Expr: `(?<!on device \d{1,4}: )(?<![\w(])(?:cudaMalloc (?:retry )?|cuMem\w{1,30} )failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes(?: on device (?<device>\d{1,4}))?.{0,20}(?:error 2 |out of memory)` +
+			Expr: `(?<!on device \d{1,4}: )(?<![\w(])(?:cudaMalloc(?:Async|Managed)? (?:retry )?|cuMem\w{1,30} )failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes(?: on device (?<device>\d{1,4}))?.{0,20}(?:error 2 |out of memory)` +
 				`|alloc fail type \w{1,40} dev (?<device>\d{1,4}) .{1,120}? size (?<requested_b>\d{1,19}) bytes \(cudaMalloc error out of memory` +
 				`|Failed to allocate memory for requested buffer of size (?<requested_b>\d{1,19})`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
@@ -88,6 +88,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				{Line: "Error: 'err == cudaSuccess' failed: Failed to cudaMalloc 536870912 bytes on device 1 (error 2 out of memory", Want: parser.Fields{"requested": "536870912", "device": "1"}},
 				{Line: "StandardGpuResources: alloc fail type FlatData dev 2 space Device stream 0 size 2764800000 bytes (cudaMalloc error out of memory [2])", Want: parser.Fields{"requested": "2764800000", "device": "2"}},
 				{Line: "pycuda._driver.MemoryError: cuMemAlloc failed: out of memory"},
+				{Line: "cudaMallocAsync failed: out of memory"},
 				{Line: "onnxruntime/core/framework/bfc_arena.cc:342 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 1073741824", Want: parser.Fields{"requested": "1073741824"}},
 			},
 			NoMatch: []string{"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8.00 MiB on device 1: cudaMalloc failed: out of memory"},

@@ -88,7 +88,7 @@ func libraryPatterns() []pattern.Pattern {
 			},
 			Expr: `cudaSuccess\. 2 vs 0\. Error at: .{1,300}: out of memory|Check failed: .{1,120}?(?:== cudaSuccess \(2 vs\. 0\)(?:\s*$| {1,2}out of memory| Name: \w{1,60} ErrStr:out of memory)|: CUDA: out of memory)|\(-217:Gpu API call\) out of memory` +
 				`|Allocation using MemorySpace named "(?:Cuda|HIP|SYCL)\w{0,20}" failed` +
-				`|rror: Memory Object Allocation Failure|(?:failed|returned|error)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|VkResult: (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY`,
+				`|rror: Memory Object Allocation Failure|(?:failed|returned|[Ee]rror|\bcl[A-Z]\w{3,40}\(\d{0,3}\):)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|VkResult: (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "Caffe, Caffe2, MXNet, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim",
 			Match: lines(
@@ -100,6 +100,7 @@ func libraryPatterns() []pattern.Pattern {
 				"cv2.error: OpenCV(4.5.5) /opencv/modules/core/src/cuda/gpu_mat.cu:116: error: (-217:Gpu API call) out of memory in function 'allocate'",
 				`Kokkos failed to allocate memory for label "x".  Allocation using MemorySpace named "Cuda" failed with the following error:  Allocation of size 8 G failed, likely due to insufficient memory.`,
 				"lightgbm.basic.LightGBMError: Memory Object Allocation Failure",
+				"OpenCL Error: clEnqueueNDRangeKernel: CL_MEM_OBJECT_ALLOCATION_FAILURE", "clEnqueueNDRange(0): CL_MEM_OBJECT_ALLOCATION_FAILURE",
 				"[Error] [carb.graphics-vulkan.plugin] VkResult: ERROR_OUT_OF_DEVICE_MEMORY",
 			),
 			NoMatch: []string{
@@ -115,9 +116,10 @@ func libraryPatterns() []pattern.Pattern {
 			// PhysX gives the status of the driver, which is 700 after an illegal access.
 			Name:     "gpu.sized",
 			Program:  anyCUDA,
-			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", " bytes on device ", " bytes: no memory is available", " failed on "},
+			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", "failed, Memory isn't enough", " bytes on device ", " bytes: no memory is available", " failed on "},
 			Expr: `DeviceMemoryAllocator fail to allocate memory (?<requested_b>\d{1,19}) bytes!! Result = 2\b|Out of GPU memory trying to allocate (?<requested_sz>` + torchSize + `)|^(?:ERROR: )?(?:LoadError: )?Out of GPU memory\s*$|^\s{0,8}\[\d{1,6}\] CUDA\.OutOfGPUMemoryError\(` +
 				`|Device\(id:(?<device>\d{1,4})\) memory isn't enough and alloc failed(?:.{1,400}?alloc size: (?<requested_b>\d{1,19})B)?` +
+				`|Malloc for kernel \w{1,12} failed, Memory isn't enough` +
 				`|(?:Failed to|Can't) allocate (?<requested_b>\d{1,19}) bytes on device (?:'cuda:)?(?<device>\d{1,4})` +
 				`|MemoryError: (?:Cannot allocate (?<requested_b>\d{1,19}) bytes: no memory is available|Allocation of (?<requested_sz>` + torchSize + `) failed on (?:CUDA|NV|AMD|HIP|GPU|CL|QCOM|METAL|WEBGPU)(?::(?<device>\d{1,4}))?\. Used: )`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
@@ -128,6 +130,7 @@ func libraryPatterns() []pattern.Pattern {
 				{Line: "ERROR: Out of GPU memory"},
 				{Line: "     [6] CUDA.OutOfGPUMemoryError(sz::Int64)"},
 				{Line: "RuntimeError: Device(id:0) memory isn't enough and alloc failed, kernel name: Default/AdamWeightDecay-op1, alloc size: 1073741824B.", Want: parser.Fields{"device": "0", "requested": "1073741824"}},
+				{Line: "RuntimeError: Malloc for kernel output failed, Memory isn't enough, node:Default/network-TrainOneStepCell/Conv2D-op12"},
 				{Line: "RuntimeError: Failed to allocate 536870912 bytes on device 'cuda:1'", Want: parser.Fields{"device": "1", "requested": "536870912"}},
 				{Line: "MemoryError: Cannot allocate 122341986304 bytes: no memory is available.", Want: parser.Fields{"requested": "122341986304"}},
 				{Line: "MemoryError: Allocation of 8.00 GB failed on AMD:1. Used: 22.10 GB", Want: parser.Fields{"requested": "8589934592", "device": "1"}},

@@ -396,7 +396,7 @@ func watchdogPatterns() []pattern.Pattern {
 				"NCCL operations have failed or timed out", "HCCL operations have failed or timed out",
 				"we are taking the entire process down", "Timeout at NCCL work: ", "Timeout at HCCL work: ", "NCCL communicator was aborted",
 			},
-			Expr: `(?:\bRank (?<rank>\d+)\] {1,2})?(?:Some [NH]CCL operations have failed or timed out|To avoid data inconsistency, we are taking the entire process down|Timeout at [NH]CCL work: \d|NCCL communicator was aborted(?: on rank (?<rank>\d+))?)`,
+			Expr: `(?:\bRank (?<rank>\d+)\] {1,2})?(?:Some [NH]CCL operations have failed or timed out|To avoid data inconsistency, we are taking the entire process down|Timeout at [NH]CCL work: \d|NCCL communicator was aborted(?!.{0,200}CUDA error: out of memory)(?: on rank (?<rank>\d+))?)`,
 			Kind: parser.NCCLFailure, Role: parser.Consequence,
 			Source: "torch 1.7-2.11 ProcessGroupNCCL.cpp",
 			Match: []pattern.Sample{

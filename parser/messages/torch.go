@@ -219,6 +219,23 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			NoMatch: []string{"    except torch.OutOfMemoryError:", "raise OutOfMemoryError", "RayTaskError(OutOfMemoryError): what does it mean?", "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."},
 		},
 		{
+			// What programs of users' own say of a failure, alone on a line that begins with what failed.
+			Name:     "torch.oom.said",
+			Literals: []string{"CUDA out of memory", "HIP out of memory"},
+			Expr: `^(?i:(?!.{0,80}\b(?:no|not|never|if|when|unless|until)\b)(?:\[[^\]]{1,40}\] ?)?(?:the )?(?:\w{1,20} )?(?:jobs?|trial|run|step|task|worker|experiment|request|rank|process|training|evaluation|validation|stage|fold|shard|model|batch|epoch|sweep|inference)\b` +
+				`[^,;?!"'` + "`" + `.]{0,60}?\b(?:failed(?!: )|aborted|crashed|died|stopped|terminated|exited|errored)(?: ?[(:] ?(?:reason|cause|error)?:? ?| with | due to | because of ))(?:CUDA|HIP) out of memory[.)!]{0,2}\s*$`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
+			Source: "trainers, sweeps and schedulers of users' own, which print the reason of a failure without the allocator's figures",
+			Match: lines(
+				"job 77 failed (reason: CUDA out of memory)", "trial 14 FAILED with CUDA out of memory", "training aborted: CUDA out of memory", "[worker 3] step 120 aborted: CUDA out of memory.",
+				"Run sweep-8 crashed due to CUDA out of memory", "Evaluation stopped because of CUDA out of memory",
+			),
+			NoMatch: []string{
+				"# training failed with CUDA out of memory", "My colleague says training failed with CUDA out of memory", "If a trial failed with CUDA out of memory, it is tried again", "trial 14 failed with CUDA out of memory, retrying with batch 4",
+				"Why has training failed with CUDA out of memory?", "the run never failed with CUDA out of memory", "no job failed with CUDA out of memory",
+			},
+		},
+		{
 			Name:     "torch.oom.cut",
 			Literals: []string{"CUDA out of memory", "HIP out of memory", "MUSA out of memory"},
 			Expr: `(?<!torch\.OutOfMemory|torch\.cuda\.OutOfMemory)(?:Error|Exception|failed|FAILED): (?:CUDA|HIP|MUSA) out of memory` +

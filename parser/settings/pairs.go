@@ -236,6 +236,9 @@ func colonPairs(s string) []pair {
 			if k, v, more := strings.Cut(value, ": "); more {
 				key, value = k, v
 			}
+			if last := key[strings.LastIndexByte(key, ' ')+1:]; isKnown(last) { // or a sentence that it ends
+				key = last
+			}
 		}
 		value = strings.TrimSpace(value)
 		if ok && isName(key) && value != "" && !strings.Contains(value, " ") && len(value) <= 64 {

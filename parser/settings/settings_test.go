@@ -314,6 +314,16 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "pairs that a sentence begins",
+			log:  "[INFO] Training with batch_size: 8, lr: 1e-4, seq_len: 1024",
+			want: []string{"pairs batch_size=8", "pairs lr=1e-4", "pairs seq_len=1024"},
+		},
+		{
+			name: "a configuration file with the failure behind it",
+			log:  "zero_stage: 3\nmixed_precision: bf16\nnum_processes: 8\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB.",
+			want: []string{"yaml zero_stage=3", "yaml mixed_precision=bf16", "yaml num_processes=8"},
+		},
+		{
 			name: "a line for one known setting",
 			log:  "batch_size = 12 # per GPU\nOverriding: block_size = 256\nBatch size per GPU: 8\nmax_length: 4096\nMax answer: 42\n* batch size = 16\ncfg: bsz: 8, seq_len: 512",
 			want: []string{"pairs batch_size=12", "pairs block_size=256", "pairs Batch size per GPU=8", "pairs max_length=4096", "pairs batch size=16", "pairs bsz=8", "pairs seq_len=512"},

@@ -80,6 +80,9 @@ func (y *yamlBlock) feed(r *Reader, text []byte) (fits, more bool) {
 
 // accepts reports whether a key and its value may be part of a configuration.
 func (y *yamlBlock) accepts(key, value string, indent int) bool {
+	if strings.HasSuffix(key, "Error") || strings.HasSuffix(key, "Exception") { // the program failed behind its configuration
+		return false
+	}
 	if metric(key) && !y.confirmed && (!y.wholeFile || indent == 0 && plainNumber(value)) {
 		return false
 	}

@@ -299,9 +299,12 @@ func (r *messageReader) isIrrelevant(at parser.Position, body []byte, h *envelop
 // event matches a message, and makes an exception that no pattern claims and no veto matches an event of its own.
 func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header, w *writer, state traceback.State) {
 	var trace *traceback.Trace
-	if state == traceback.Final || state == traceback.Continuation {
+	switch state {
+	case traceback.Final, traceback.Continuation:
 		trace = w.trace.Trace()
 		h = inherit(h, &w.opened, &w.within)
+	case traceback.Header:
+		trace = w.trace.Announced() // the remote traceback itself may be cut away
 	}
 	claimed := r.match(at, body, h, w, trace)
 	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" && !r.isVetoed(body) {

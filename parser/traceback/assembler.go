@@ -80,6 +80,15 @@ func (a *Assembler) Feed(number int, text []byte) State {
 // that ended the traceback before it; otherwise nil. It does not change any more.
 func (a *Assembler) Trace() *Trace { return a.out }
 
+// Announced returns what Ray's header tells of a remote traceback before its first frame: whose it is, and the driver's
+// traceback as its cause. It is nil after any other line.
+func (a *Assembler) Announced() *Trace {
+	if a.state != announced || a.draft.origin == nil {
+		return nil
+	}
+	return a.draft.trace()
+}
+
 // Open reports whether more lines are expected: of a traceback, of its message, or of one that it caused. The caller
 // should then pass the writer's next lines even if they contain nothing else of interest.
 func (a *Assembler) Open() bool { return !a.Idle() || a.state == ended }
