@@ -195,7 +195,7 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
 		return verdict{yes, "gradients are off already"}
 	}
-	if ctx.passesThrough("torch/utils/_contextlib.py", "/diffusers/pipelines/") || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
+	if ctx.passesThrough("torch/utils/_contextlib.py") || ctx.passesThrough("/diffusers/pipelines/") && len(ctx.run.Growth) == 0 || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
 		return verdict{yes, "gradients are off already"}
 	}
 	return verdict{}

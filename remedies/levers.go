@@ -50,7 +50,7 @@ var levers = []lever{
 	{id: "layers", topics: []string{"engine-layers"}},
 	{id: "dtype", topics: []string{"dtype"}, keys: []string{"torch_dtype", "dtype"}},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
-	{id: "detach", keys: []string{"=item"}},
+	{id: "detach", keys: []string{"=detach"}},
 	{id: "update", keys: []string{"=version"}, way: "set"},
 	{id: "restart", keys: []string{"resume_from_checkpoint", "resume_mode"}, way: "set", costs: "buys time only: the leak remains"},
 	{id: "foreach", keys: []string{"foreach"}},

@@ -192,6 +192,12 @@ func on(v string) bool {
 
 // equal reports whether two written values mean the same.
 func equal(a, b string) bool {
+	if x, ok := parseBool(a); ok && isBit(b) {
+		return x == (b == "1")
+	}
+	if y, ok := parseBool(b); ok && isBit(a) {
+		return y == (a == "1")
+	}
 	if x, ok := parseNumber(a); ok {
 		y, ok := parseNumber(b)
 		return ok && x == y
@@ -202,6 +208,9 @@ func equal(a, b string) bool {
 	}
 	return strings.EqualFold(bare(a), bare(b)) || isNone(a) && isNone(b)
 }
+
+// isBit reports whether a value is 1 or 0, which are switches beside a word for one.
+func isBit(v string) bool { return v == "1" || v == "0" }
 
 // bare is a value without the quotes and blanks that Python and YAML print around it and around the parts of a list.
 func bare(value string) string {

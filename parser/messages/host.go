@@ -305,6 +305,20 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Match:  lines("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
 		},
 		{
+			Name:     "host.container_limit",
+			Literals: []string{"exceeded its memory limit", "exceeding its memory limit", "exceeded the memory limit", "killed due to out of memory", "OOM-killed: ", "OOM-killed ("},
+			Expr: `(?<!["'\w])(?:[Cc]ontainer|[Rr]unner|[Tt]ask|[Pp]rocess|[Jj]ob|[Pp]od|[Ww]orker|[Ff]unction|[Rr]eplica)\b[^"'` + "`" + `]{0,80}` +
+				`(?:exceed(?:ed|ing) (?:its|the) memory limit|killed due to out of memory|OOM-killed(?:: | \())`,
+			Kind: parser.OOMKill, Role: parser.Suspicion,
+			Source: "how hosted runners put it: Modal, SageMaker, Cloud Run, Databricks",
+			Match: lines(
+				"Runner terminated: container exceeded its memory limit (OOM), exit code 137",
+				"AlgorithmError: , exit code: 137: container killed due to out of memory",
+				"Task 4 was OOM-killed (limit 32 GiB)",
+			),
+			NoMatch: []string{`raise OOM("container exceeded its memory limit")`, "If the container exceeds its memory limit, it is terminated."},
+		},
+		{
 			Name:     "host.yarn",
 			Literals: []string{"killed by YARN for exceeding", "beyond physical memory limit", "beyond virtual memory limit", "beyond the 'PHYSICAL' memory limit", "beyond the 'VIRTUAL' memory limit"},
 			Expr: `(?:(?<=\bLost executor \d{1,6} on (?<host>[\w.-]{1,253}): |)Container killed by YARN for exceeding (?:physical |virtual )?memory limits\.|beyond (?:physical|virtual|the '[PV][A-Z]{5,7}') memory limits?\. Current usage:)` +

@@ -370,6 +370,9 @@ func (in *Input) leastStates(p int64) (bytes int64, how string) {
 	case in.Unsharded || in.Backend == "ddp":
 		n = 1
 	}
+	if n > 1 {
+		return 8 * p / n, fmt.Sprintf("8 bytes a trained parameter, over %d GPUs", n)
+	}
 	return 8 * p / n, "8 bytes a trained parameter"
 }
 
@@ -383,7 +386,7 @@ func (in *Input) keepsMaster() bool {
 }
 
 // trainAll are the programs that train all parameters where no setting speaks of adapters.
-var trainAll = []string{"openrlhf", "torchtitan"}
+var trainAll = []string{"openrlhf", "torchtitan", "verl"}
 
 // trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
 func (in *Input) trained() int64 {
@@ -401,6 +404,9 @@ func (in *Input) trained() int64 {
 
 // offloads reports whether states may be in host memory.
 func (in *Input) offloads() bool {
+	if in.Framework == "verl" { // brings all of them back for the step, unless FSDP2's policy keeps them away
+		return in.on("offload_policy")
+	}
 	for _, k := range offloadKeys {
 		if _, v, ok := in.Setting(k); ok && (in.on(k) || v == "cpu") {
 			return true

@@ -24,6 +24,8 @@ func whyText(in *Incident) string {
 		return closed(held)
 	case open:
 		return closed(in.Cause.Text)
+	case strings.Contains(in.Cause.Text, " processes ("):
+		held = "" // the cause counts them itself
 	case held != "":
 		held += ": "
 	}
