@@ -48,7 +48,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"stack": {"the stack passes through %s", "the stack does not pass through %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.passesThrough(w)), "the stack passes through " + w}
 		}},
-		"set": {"%s is set", "%s is not set", isSet},
+		"set":         {"%s is set", "%s is not set", isSet},
+		"model_named": {"the model's name has %s", "the model's name does not have %s", modelNamed},
 
 		"dynamic_batch":   {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
 		"other_allocator": {"an allocator other than PyTorch's", "PyTorch's allocator", otherAllocator},
@@ -142,11 +143,16 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache", longSequence},
 		"saver_margin":      {"torch_memory_saver refused the request because of its margin", "not when torch_memory_saver refused the request because of its margin", saverMargin.ask},
 		"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache", beforeCache},
+		"engine_loads":      {"an engine failed while it read its weights", "not while an engine read its weights", engineLoads},
+		"adapter_slots":     {"an engine failed while it made room for adapters", "not while an engine made room for adapters", adapterSlots},
+		"token_bound":       {"the tokens of a step set its size, not its sequences", "the sequences of a step set its size", tokenBound},
+		"fp8_in_vain":       {"weights of 8-bit floats are no way out", "weights of 8-bit floats are a way out", fp8InVain},
+		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
 		"chunked_profile":   {"the profiling run does not depend on the longest sequence", "the profiling run has sequences of the greatest length", chunkedProfile},
 		"serving":           {"an engine ran out while it served", "not while an engine served", serving},
-		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", graphCapture.ask},
-		"sampler":           {"the sampler's buffers did not fit", "not in the sampler", sampler.ask},
+		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", capturesGraphs},
+		"sampler":           {"the sampler's buffers did not fit", "not in the sampler", samples},
 		"prefill":           {"it failed while prompts were processed", "not while prompts were processed", prefill.ask},
 		"decode":            {"it failed while tokens were generated", "not while tokens were generated", decode.ask},
 		"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},

@@ -80,6 +80,7 @@ var levers = []lever{
 	{id: "update-layers", keys: []string{"layered_summon", "multi_stage_wake_up", "weight_update_mode", "ds3_gather_for_generation", "move_model_batches"}, costs: "a slower weight transfer"},
 	{id: "hybrid-engine", keys: []string{"hybrid_engine"}, costs: "slower generation"},
 	{id: "engine-adapters", keys: []string{"vllm_enable_lora"}},
+	{id: "adapter-slots", topics: []string{"adapter-slots"}, costs: "fewer adapters at once"},
 	{id: "own-gpus", keys: []string{"vllm_mode"}, costs: "GPUs that only generate"},
 	{id: "saver-margin", topics: []string{"margin-down", "margin-up"}},
 	{id: "pool-share", topics: []string{"pool-share-down"}, costs: "less memory for JAX's own arrays"},
@@ -162,6 +163,7 @@ type attack struct {
 
 // attacksThere are the levers against a cause where a fact tells more of it than its id.
 var attacksThere = []attack{
+	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]}, // each rank has one card to work on
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
@@ -169,10 +171,12 @@ var attacksThere = []attack{
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
+	{"engine_share_too_large", "engine_wakes", []string{"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-tp"}}, // it wakes with what it had
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
+	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},
 	{"engine_share_too_large", "framework:triton", []string{"share-down", "engine-seqs", "engine-instances"}},

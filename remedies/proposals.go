@@ -75,12 +75,20 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		}
 	}
 	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
-	out = withValues(out)
+	out = withValues(enough(out))
 	if set, ok := smallestSet(ctx, out); ok {
 		out = slices.Insert(out, 0, set)
 		out = out[:min(len(out), mostProposals)]
 	}
 	return out
+}
+
+// enough leaves out the options that are known to free too little, where one is known to free enough.
+func enough(options []option) []option {
+	if !slices.ContainsFunc(options, func(o option) bool { return o.class == fits }) {
+		return options
+	}
+	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
 }
 
 // withValues leaves out the options that give nothing to type where there are others to choose from. What attacks the cause best
