@@ -38,7 +38,9 @@ func onCard(r *classifier.Run, name string) *classifier.Run {
 }
 
 func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
-	vllm := func(pairs ...string) *classifier.Run { return as(run("vllm", pairs...), "", "vllm", "Qwen/Qwen2.5-14B-Instruct") }
+	vllm := func(pairs ...string) *classifier.Run {
+		return as(run("vllm", pairs...), "", "vllm", "Qwen/Qwen2.5-14B-Instruct")
+	}
 	sglang := func(pairs ...string) *classifier.Run {
 		return as(run("sglang", pairs...), "", "sglang", "Qwen/Qwen2.5-14B-Instruct")
 	}
@@ -82,4 +84,3 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		})
 	}
 }
-

@@ -56,7 +56,9 @@ func fp8InVain(ctx *Context, _ string) verdict {
 	if ctx.is("engine_loads") {
 		return verdict{yes, "the engine reads the weights in 16 bits before it makes 8 of them"}
 	}
-	old := func(g classifier.Gauge) bool { return g.Name == "gpu.card" && slices.Contains(beforeTuring, g.Fields["card"]) }
+	old := func(g classifier.Gauge) bool {
+		return g.Name == "gpu.card" && slices.Contains(beforeTuring, g.Fields["card"])
+	}
 	if slices.ContainsFunc(ctx.run.Gauges, old) {
 		return verdict{yes, "the card has no kernels for 8-bit floats"}
 	}
