@@ -56,7 +56,7 @@ func roleOf(function string) string {
 // weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
 // not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
-	if ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
+	if ctx.is("engine_loads") || ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
 		return verdict{no, "the weights were not loaded yet"}
 	}
 	return verdict{yes, "the weights were loaded"}

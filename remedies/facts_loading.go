@@ -16,7 +16,7 @@ func engineLoads(ctx *Context, _ string) verdict {
 	if ctx.is("adapter_slots") {
 		return verdict{no, "the weights were loaded, and room was made for adapters"}
 	}
-	if ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weights", "load_model", "load_weights", "get_model", "get_sharded", "get_partial_sharded") {
+	if ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weight", "create_shared_weights", "load_model", "load_weights", "get_model", "get_sharded", "get_partial_sharded") {
 		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
 	}
 	return verdict{}
@@ -98,6 +98,9 @@ func capturesGraphs(ctx *Context, _ string) verdict {
 func samples(ctx *Context, _ string) verdict {
 	if ctx.stackContains(12, "prompt_logprobs") {
 		return verdict{no, "log-probabilities of prompts have a row for each of a step's tokens"}
+	}
+	if strings.EqualFold(ctx.root.Fields["method"], "sampler") { // as TensorRT-LLM names what it could not create
+		return verdict{yes, sampler.why}
 	}
 	return sampler.ask(ctx, "")
 }

@@ -60,6 +60,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"fit_length":          fitLength,
 		"bucket":              whole(bucket),
 		"prefill_tgi":         whole(prefillTGI),
+		"prompt_tgi":          whole(promptTGI),
 		"total_tgi":           whole(totalTGI),
 		"side":                whole(side),
 		"context":             whole(contextLength),

@@ -119,9 +119,28 @@ func (q *paramQuery) shorter() proposedValue {
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
-// prefillTGI is half of the prompt tokens of a step, not less than one prompt: TGI refuses that (launcher/src/main.rs).
+// prefillTGI is half of the prompt tokens of a step, or as many as one prompt may have where that is a quarter less. TGI refuses a
+// step that is smaller than a prompt (launcher/src/main.rs), which then gets shorter, too.
 func prefillTGI(q *paramQuery, n int64) proposedValue {
-	return downTo(q, n, "max_input_tokens", "max_input_length")
+	if v := downTo(q, n, "max_input_tokens", "max_input_length"); v.to != "" {
+		if to, ok := parseInt(v.to); ok && to <= n/4*3 {
+			return v
+		}
+	}
+	return halve(q, n)
+}
+
+// promptTGI is the longest prompt where the prompt tokens of a step get fewer than it has.
+func promptTGI(q *paramQuery, n int64) proposedValue {
+	step, ok := q.settings.integer("max_batch_prefill_tokens")
+	if !ok || step < 2 || step > mostTokens {
+		return atBound("a step may hold such a prompt")
+	}
+	to, ok := parseInt(prefillTGI(q, step).to)
+	if !ok || n <= to {
+		return atBound("a step holds such a prompt")
+	}
+	return proposedValue{to: itoa(to), how: "a prompt has no more tokens than a step"}
 }
 
 // totalTGI is half of the tokens of a batch, not less than one request.
