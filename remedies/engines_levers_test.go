@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 )
 
 // changesOf are the changes of all proposals, KEY=VALUE, or KEY alone where the value is open.
@@ -74,6 +75,66 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"a capture of graphs processes no prompts", sglang("chunked_prefill_size", "8192", "mem_fraction_static", "0.92", "cuda_graph_max_bs", "256"), fullCard("init", 0.5, capture...), "--cuda-graph-max-bs=16", []string{"--chunked-prefill-size=4096"}},
 		{"a cache that ran full wants fewer requests, and no smaller share", sglang("max_running_requests", "64", "mem_fraction_static", "0.85"), recognized("sglang.batch_out_of_memory", cache("Prefill out of memory. Try to lower your batch size.")), "--max-running-requests=32", []string{"--mem-fraction-static=0.75"}},
 		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := changesOf(For(tt.run, tt.in))
+			assert.Contains(t, got, tt.want)
+			for _, no := range tt.never {
+				assert.NotContains(t, got, no)
+			}
+		})
+	}
+}
+
+func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
+	app := func(id string, pairs ...string) *classifier.Run {
+		r := run("torch", pairs...)
+		r.Application = id
+		return r
+	}
+	read := func(r *classifier.Run, name string, fields parser.Fields) *classifier.Run {
+		r.Gauges = append(r.Gauges, classifier.Gauge{Name: name, Fields: fields, At: parser.Position{Source: "a.log", Line: 2}})
+		return r
+	}
+	driver := func(phase, message string, request float64, fields parser.Fields) *classifier.Incident {
+		in := &classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: phase, Root: rootOf(message)}
+		in.Root.Requested, in.Root.At, in.Root.Fields = gibs(request), parser.Position{Source: "a.log", Line: 9}, fields
+		return in
+	}
+	gguf := func(pairs ...string) *classifier.Run {
+		r := app("llamacpp", pairs...)
+		read(r, "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))})
+		return read(r, "ggml.weights", parser.Fields{"device": "0", "used": itoa(*gibs(18))})
+	}
+	host := func(phase, message string) *classifier.Incident {
+		return with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: phase}, func(r *classifier.Root) { *r = rootOf(message) })
+	}
+	const kv, weights = "llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", "llama_model_load: error loading model: unable to allocate CUDA0 buffer"
+	contextOf := parser.Fields{"method": "kv cache"}
+	for _, tt := range []struct {
+		name  string
+		run   *classifier.Run
+		in    *classifier.Incident
+		want  string
+		never []string
+	}{
+		{"as long a context as fits beside the weights", gguf("--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=16384", []string{"--ubatch-size=256"}},
+		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
+		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
+		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},
+		{"experts leave the card first", gguf("-ngl", "99", "n_layer", "64", "n_expert", "128"), driver("init", weights, 130, nil), "--cpu-moe=True", nil},
+		{"a model without experts has none to move", gguf("-ngl", "99", "n_layer", "64", "n_expert", "0"), driver("init", weights, 40, nil), "-ngl=34", []string{"--cpu-moe=True"}},
+		{"a copy of the file need not be in memory", app("llamacpp", "--no-mmap", "True"), host("init", "llama_model_load: error loading model: unable to allocate CPU buffer"), "--no-mmap=False", nil},
+		{"flash attention that is on is not switched on", app("ollama", "OLLAMA_FLASH_ATTENTION", "true", "--ctx-size", "16384"), driver("init", kv, 4, contextOf), "OLLAMA_KV_CACHE_TYPE=q8_0", []string{"OLLAMA_FLASH_ATTENTION=1"}},
+		{"a prompt of TGI is no longer than its step", app("tgi", "max_batch_prefill_tokens", "16384", "max_input_tokens", "16000"), fullCard("rollout", 1, "/x/models/flash_causal_lm.py|generate_token|", "/x/layers/activation.py|forward|"), "--max-input-tokens=8192", nil},
+		{"a prompt that fits keeps its length", app("tgi", "max_batch_prefill_tokens", "16384", "max_input_tokens", "4096"), fullCard("rollout", 1, "/x/models/flash_causal_lm.py|generate_token|", "/x/layers/activation.py|forward|"), "--max-batch-prefill-tokens=8192", []string{"--max-input-tokens=8192"}},
+		{"TGI takes all cards unless it is told otherwise", app("tgi"), fullCard("init", 0.5, "/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|"), "--quantize=bitsandbytes-nf4", []string{"--num-shard"}},
+		{"LMDeploy's share does not matter while weights are read", app("lmdeploy", "tp", "1"), fullCard("init", 0.5, "/x/lmdeploy/turbomind/deploy/target_model/base.py|export|self.model_comm.create_weights()"), "--tp=2", []string{"--cache-max-entry-count=0.2"}},
+		{"weights that bitsandbytes quantizes have no 16 bits to be loaded in", run("torch"), fullCard("init", 0.5, "/x/transformers/modeling_utils.py|from_pretrained|", "/x/bitsandbytes/functional.py|quantize_4bit|torch.zeros("), "device_map=auto", []string{"torch_dtype=bfloat16"}},
+		{"DataParallel works with one card, too", run("torch"), fullCard("forward", 4, "/x/torch/nn/parallel/scatter_gather.py|gather|"), "CUDA_VISIBLE_DEVICES=0", nil},
+		{"an array too large for memory may be a file", run("unknown"), host("unknown", "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 298. GiB for an array with shape (4000000, 10000)"), `np.memmap=np.memmap("array.bin", dtype="float32", mode="w+", shape=shape)`, nil},
+		{"processes of Dataset.map are as many as its progress tells", read(run("torch"), "trainer.dataset_processes", parser.Fields{"count": "64"}), with(killed("data", "RuntimeError: One of the subprocesses has abruptly died during map operation"), func(r *classifier.Root) { r.At = parser.Position{Source: "a.log", Line: 9} }), "num_proc=16", nil},
+		{"ComfyUI caches what nodes made, and has no loaders", app("comfyui"), killed("unknown", "Out of memory: Killed process 1 (python)"), "--cache-none=True", []string{"dataloader_num_workers"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := changesOf(For(tt.run, tt.in))

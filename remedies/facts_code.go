@@ -142,6 +142,9 @@ func mapping(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
 		return verdict{yes, "it failed in Dataset.map"}
 	}
+	if _, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok && ctx.phase == "data" || ctx.recognized("datasets.map_died") {
+		return verdict{yes, "a process of Dataset.map was killed"}
+	}
 	return verdict{}
 }
 

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -103,4 +104,16 @@ func samples(ctx *Context, _ string) verdict {
 		return verdict{yes, sampler.why}
 	}
 	return sampler.ask(ctx, "")
+}
+
+// fitsItself reports whether a build of llama.cpp finds out itself how much of a model fits on the card: those since December 2025
+// do (common/fit.cpp, #16653).
+func fitsItself(ctx *Context, _ string) verdict {
+	const since = 7410
+	g, ok := lastReading(ctx.run, "ggml.build")
+	n, read := g.Fields.Int("count")
+	if !ok || !read {
+		return verdict{}
+	}
+	return verdict{truthOf(n >= since), fmt.Sprintf("build %d", n)}
 }

@@ -47,6 +47,8 @@ var levers = []lever{
 	{id: "buckets", keys: []string{"reduce_bucket_size", "allgather_bucket_size", "bucket_cap_mb"}, way: "down", costs: "more messages"},
 	{id: "sub-group", keys: []string{"sub_group_size"}, way: "down"},
 	{id: "fit", topics: []string{"engine-fit"}, costs: "slower: what is not on the card is computed by the CPU"},
+	{id: "experts", topics: []string{"engine-experts"}},
+	{id: "mmap", topics: []string{"engine-mmap"}},
 	{id: "layers", topics: []string{"engine-layers"}},
 	{id: "dtype", topics: []string{"dtype"}, keys: []string{"torch_dtype", "dtype"}},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
@@ -94,6 +96,8 @@ var levers = []lever{
 	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
 	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "kv_cache_host_memory_bytes", "vllm_cpu_kvcache_space"}, costs: "fewer sequences whose cache is kept in host memory"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init"}},
+	{id: "pieces", topics: []string{"pieces"}, costs: "slower access"},
+	{id: "node-cache", topics: []string{"node-cache"}, costs: "nodes run again"},
 	{id: "data-cache", topics: []string{"data-cache"}, costs: "slower data loading"},
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower data loading"},
 	{id: "object-store", keys: []string{"object_store_memory"}},
@@ -108,7 +112,7 @@ var levers = []lever{
 // attacks are the levers against each cause, what helps first in front (memory.md). A cause that is not here, and the
 // unknown one, leaves the order to what is known of the items.
 var attacks = map[string][]string{
-	"states_too_big":         {"spread", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
+	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "more-gpus", "train-tp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "param-offload", "sub-group", "more-gpus", "train-tp", "adapters", "fsdp2"},
@@ -137,7 +141,7 @@ var attacks = map[string][]string{
 	"host_load":              {"dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "workers", "host-limit", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
-	"limit_too_small":        {"host-limit", "host-node", "prompt-cache", "host-cache", "workers", "object-store", "offload-off", "malloc"},
+	"limit_too_small":        {"pieces", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "object-store", "offload-off", "malloc"},
 }
 
 // inVain are the levers that do nothing against a cause that is proved (memory.md).
@@ -181,13 +185,18 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},
 	{"engine_share_too_large", "framework:triton", []string{"share-down", "engine-seqs", "engine-instances"}},
-	{"states_too_big", "framework:triton", []string{"engine-instances", "engine-models", "share-down", "engine-seqs", "engine-tp"}},
+	{"states_too_big", "framework:triton", []string{"engine-instances", "share-down", "engine-seqs", "engine-models", "engine-tp"}},
 	{"engine_share_too_small", "OLLAMA_NUM_PARALLEL>1", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization"}},
+	{"engine_share_too_small", "framework:llamacpp", []string{"engine-length", "kv-dtype", "layers", "fit"}},
+	{"engine_share_too_small", "framework:ollama", []string{"engine-length", "kv-dtype", "layers", "engine-quantization"}},
 	{"engine_activation", "framework:llamacpp", contextToo},
 	{"engine_activation", "framework:ollama", contextToo},
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
+	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
+	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "node_full", []string{"prompt-cache", "host-node", "workers", "offload-off", "host-cache", "malloc"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
+	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"hybrid-engine", "update-layers", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "share-up", "prealloc", "sequence-parallel", "length"}},

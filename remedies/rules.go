@@ -69,6 +69,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"layers":              whole(layersThatFit),
 		"fewer_layers":        whole(fewerLayers),
 		"allocator":           allocator,
+		"free_card":           freeCard,
 		"host_memory":         hostMemory,
 		"object_store":        objectStoreMemory,
 	}

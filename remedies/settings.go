@@ -192,6 +192,9 @@ func on(v string) bool {
 
 // equal reports whether two written values mean the same.
 func equal(a, b string) bool {
+	if x, ok := parseBool(a); ok && (b == "1" || b == "0") { // as environment variables write switches
+		return x == (b == "1")
+	}
 	if x, ok := parseNumber(a); ok {
 		y, ok := parseNumber(b)
 		return ok && x == y

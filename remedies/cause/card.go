@@ -99,6 +99,9 @@ var card = []hypothesis{
 			default:
 				return "the loaded checkpoint is still on this GPU, beside the model and its states", nil
 			}
+			if in.passes(60, "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py") {
+				return plain("nn.DataParallel gathers the outputs of all cards on the first")(in)
+			}
 			return plain("processes of other ranks also use this GPU")(in)
 		},
 	},
