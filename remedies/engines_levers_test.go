@@ -40,7 +40,9 @@ func onCard(r *classifier.Run, name string) *classifier.Run {
 
 func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 	vllm := func(pairs ...string) *classifier.Run {
-		return as(run("vllm", pairs...), "", "vllm", "Qwen/Qwen2.5-14B-Instruct")
+		r := as(run("vllm", pairs...), "", "vllm", "Qwen/Qwen2.5-14B-Instruct")
+		r.FrameworkVersion = "0.11.0"
+		return r
 	}
 	sglang := func(pairs ...string) *classifier.Run {
 		return as(run("sglang", pairs...), "", "sglang", "Qwen/Qwen2.5-14B-Instruct")
@@ -68,7 +70,7 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--max-model-len=16384", []string{"--kv-cache-dtype=fp8", "--enforce-eager=True"}},
 		{"the profiling run's forward pass has no rows of sequences", vllm("max_num_batched_tokens", "8192", "max_num_seqs", "256"), fullCard("init", 3, forward...), "--max-num-batched-tokens=512", []string{"--max-num-seqs=128"}},
 		{"its sampler has", vllm("max_num_batched_tokens", "8192", "max_num_seqs", "256"), fullCard("init", 0.5, sampler...), "--max-num-seqs=128", nil},
-		{"as many as there was room for", vllm("max_num_seqs", "256"), fullCard("rollout", 1, runner+"|execute_model|", "/x/vllm/v1/sample/ops/topk_topp_sampler.py|apply_top_k_top_p|logits.sort("), "--max-num-seqs=64", nil},
+		{"as many as there was room for", vllm("max_num_seqs", "256"), fullCard("rollout", 1, runner+"|execute_model|", "/x/vllm/v1/sample/ops/topk_topp_sampler.py|apply_top_k_top_p|logits.sort("), "--max-num-seqs=128", nil},
 		{"log-probabilities of prompts are bounded by the tokens of a step", vllm("max_num_batched_tokens", "8192"), fullCard("rollout", 4.641, logprobs...), "--max-num-batched-tokens=4096", []string{"--max-num-seqs=128"}},
 		{"adapters take their room before the cache does", vllm("max_loras", "16"), fullCard("init", 0.5, adapters...), "--max-loras=8", []string{"--quantization=bitsandbytes", "--gpu-memory-utilization=0.83"}},
 		{"prompts of SGLang have tokens, however many requests", sglang("chunked_prefill_size", "16384", "max_running_requests", "2048"), fullCard("rollout", 1, prompts...), "--chunked-prefill-size=4096", []string{"--max-running-requests=1024"}},

@@ -147,6 +147,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"adapter_slots":     {"an engine failed while it made room for adapters", "not while an engine made room for adapters", adapterSlots},
 		"token_bound":       {"the tokens of a step set its size, not its sequences", "the sequences of a step set its size", tokenBound},
 		"fp8_in_vain":       {"weights of 8-bit floats are no way out", "weights of 8-bit floats are a way out", fp8InVain},
+		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
 		"several_ranks":     {"several ranks work together", "one process works alone", severalRanks},

@@ -66,16 +66,20 @@ func fp8InVain(ctx *Context, _ string) verdict {
 	return verdict{no, "8-bit floats are made of the weights"}
 }
 
-// uncountedGraphs reports whether graphs take nothing from an engine's cache: they are captured once it is there, and vLLM leaves
-// room for them from 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
+// uncountedGraphs reports whether graphs take nothing from an engine's cache: V1 captures them once it is there, and leaves room for
+// them from vLLM 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
 func uncountedGraphs(ctx *Context, _ string) verdict {
 	if !ctx.is("kv_sizing") {
 		return verdict{no, "graphs hold memory beside the cache"}
 	}
-	if in, ok := versionIn(ctx.run.FrameworkVersion, ">=0.20"); ok && in {
+	in, ok := versionIn(ctx.run.FrameworkVersion, ">=0.8 <0.20")
+	switch {
+	case in, !ok && ctx.passesThrough("/vllm/v1/"):
+		return verdict{yes, "graphs are captured once the cache is there, and take nothing from it"}
+	case ok:
 		return verdict{no, "the engine leaves room for graphs when it sizes its cache"}
 	}
-	return verdict{yes, "graphs are captured once the cache is there, and take nothing from it"}
+	return verdict{}
 }
 
 // modelNamed reports whether the model's name has a word.

@@ -26,10 +26,11 @@ func quantizesNow(ctx *Context, _ string) verdict {
 	return verdict{no, "no weights were being quantized"}
 }
 
-// ownTasks reports whether Ray runs tasks that a user wrote, no framework's.
+// ownTasks reports whether Ray ended a task that a user wrote, no framework's actor.
 func ownTasks(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
-	return verdict{truthOf(p.ID == "" || p.ID == "torch" || p.ID == "unknown"), "the tasks are the program's own"}
+	own := (p.ID == "" || p.ID == "torch") && ctx.messageContains("task was killed", "where the task (")
+	return verdict{truthOf(own), "the task is the program's own"}
 }
 
 // freeCard is a card on which nvidia-smi shows no process, where it lists those of cards with higher numbers.

@@ -96,6 +96,7 @@ var levers = []lever{
 	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
 	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "kv_cache_host_memory_bytes", "vllm_cpu_kvcache_space"}, costs: "fewer sequences whose cache is kept in host memory"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init"}},
+	{id: "ray-tasks", topics: []string{"ray-tasks"}, costs: "fewer tasks at once"},
 	{id: "pieces", topics: []string{"pieces"}, costs: "slower access"},
 	{id: "node-cache", topics: []string{"node-cache"}, costs: "nodes run again"},
 	{id: "data-cache", topics: []string{"data-cache"}, costs: "slower data loading"},
@@ -128,7 +129,7 @@ var attacks = map[string][]string{
 	"comm_buckets":           {"buckets", "gather-window", "shard"},
 	"fragmentation":          {"segments", "split-size"},
 	"foreign_process":        {"prealloc", "pool-share", "others", "one-device", "share-down"},
-	"wrong_device":           {"load-on-host", "one-device", "micro-batch"},
+	"wrong_device":           {"one-device", "load-on-host", "micro-batch"},
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp"},
 	"engine_share_too_small": {"share-up", "engine-total", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp", "attention"},
@@ -139,9 +140,9 @@ var attacks = map[string][]string{
 	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
 	"host_offload":           {"offload-off", "host-cache", "host-limit", "host-node", "param-offload", "malloc"},
 	"host_load":              {"dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
-	"loader_workers":         {"data-cache", "workers", "host-limit", "host-node"},
+	"loader_workers":         {"data-cache", "workers", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
-	"limit_too_small":        {"pieces", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "object-store", "offload-off", "malloc"},
+	"limit_too_small":        {"host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
 }
 
 // inVain are the levers that do nothing against a cause that is proved (memory.md).
@@ -192,6 +193,7 @@ var attacksThere = []attack{
 	{"engine_activation", "framework:llamacpp", contextToo},
 	{"engine_activation", "framework:ollama", contextToo},
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
+	{"limit_too_small", "names:unable to allocate", []string{"pieces", "host-limit", "host-node"}},
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "node_full", []string{"prompt-cache", "host-node", "workers", "offload-off", "host-cache", "malloc"}},

@@ -46,7 +46,7 @@ var training = []hypothesis{
 			{proof, both(frames(8, "the stack ends where the optimizer makes its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
 			{proof, both(frames(8, "DeepSpeed makes the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
 			{sign, when("it failed in the optimizer's step", (*Input).gpuOptimizer)},
-			{proof, both(saw("bitsandbytes' own allocation failed, which the states of its paged optimizers are", "bitsandbytes.status"), (*Input).gpu)},
+			{sign + hint, both(saw("bitsandbytes' own allocation failed, which the states of its paged optimizers are", "bitsandbytes.status"), (*Input).gpu)},
 		},
 		excludes: []clue{failedIn("it failed before the optimizer's step", "forward", "rollout", "logprob", "weight_update")},
 		figure:   optimizerFigure,
