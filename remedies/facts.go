@@ -161,6 +161,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"prefill":           {"it failed while prompts were processed", "not while prompts were processed", prefill.ask},
 		"decode":            {"it failed while tokens were generated", "not while tokens were generated", decode.ask},
 		"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
+		"pool_refused": {"the pool that JAX reserves was refused", "the pool that JAX reserves was not refused", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.recognized("xla.from_device")), "the pool that is reserved at the start was refused: a larger one is, too"}
+		}},
 		"npu":               {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
 		"tpu":               {"a TPU", "not on a TPU", tpu.ask},
 		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},

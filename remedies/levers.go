@@ -27,7 +27,7 @@ var levers = []lever{
 	{id: "fused-loss", topics: []string{"fused-kernels", "fused-loss", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "liger_kernel", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear", "lm_head_chunk"}},
 	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}},
 	{id: "recompute", topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, keys: []string{"gradient_checkpointing", "activation_checkpointing", "recompute_granularity"}, costs: "steps take about a quarter longer"},
-	{id: "mixed-precision", keys: []string{"=bf16", "=amp", "=mixed_precision"}, way: "set"},
+	{id: "mixed-precision", topics: []string{"compute-dtype"}, keys: []string{"=bf16", "=amp", "=mixed_precision"}, way: "set"},
 	{id: "activation-offload", topics: []string{"activation-offload"}, keys: []string{"activation_offload"}, costs: "host memory, and time to copy"},
 	{id: "sequence-parallel", topics: []string{"ulysses", "sequence-parallel"}, keys: []string{"context_parallel", "sequence_parallel", "ulysses", "ring_attn"}, way: "up", costs: "fewer data-parallel replicas"},
 	{id: "attention", topics: []string{"flash-attention"}, keys: []string{"attn_implementation", "attention_backend", "flash_attn", "flash_attention"}},

@@ -361,6 +361,8 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return notAtWorst
 	case a.doubtful, a.assumed && ctx.resource != "gpu":
 		return withoutValue
+	case lever == "image-size": // what costs quality comes after what does not
+		return unknownNow
 	case a.supported || a.movable:
 		return mayFit
 	case a.Order == 0 && p.Changes[0].From == nil && withoutTrainersSettings(ctx):
