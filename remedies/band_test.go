@@ -121,5 +121,5 @@ func TestAShareDecidesNothingBeforeTheCache(t *testing.T) {
 	require.NotNil(t, down.Applies)
 	assert.False(t, *down.Applies)
 	assert.True(t, strings.Contains(down.AppliesWhy, "profiling run"), down.AppliesWhy)
-	assert.Contains(t, c.StartWith, "vllm.max-num-seqs")
+	assert.Contains(t, c.StartWith, "vllm.max-num-batched-tokens")
 }

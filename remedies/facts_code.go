@@ -56,7 +56,7 @@ func roleOf(function string) string {
 // weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
 // not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
-	if ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
+	if ctx.is("engine_loads") || ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
 		return verdict{no, "the weights were not loaded yet"}
 	}
 	return verdict{yes, "the weights were loaded"}
@@ -141,6 +141,9 @@ func dataWorkers(ctx *Context, _ string) verdict {
 func mapping(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
 		return verdict{yes, "it failed in Dataset.map"}
+	}
+	if _, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok && ctx.phase == "data" || ctx.recognized("datasets.map_died") {
+		return verdict{yes, "a process of Dataset.map was killed"}
 	}
 	return verdict{}
 }

@@ -112,8 +112,10 @@ func beforeCache(ctx *Context, _ string) verdict {
 		return verdict{}
 	case ctx.stackContains(engineDepth, profiling...):
 		return verdict{yes, "the engine failed in its profiling run, before it takes its cache: its share does not matter yet"}
-	case ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weights", "load_model", "load_weights", "get_model", "get_sharded", "get_partial_sharded"):
-		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+	case ctx.phase == "init" && ctx.is("adapter_slots"):
+		return verdict{yes, "the engine failed while it made room for adapters, before it takes its cache"}
+	case ctx.is("engine_loads"):
+		return ctx.holds("engine_loads")
 	}
 	return verdict{}
 }

@@ -75,12 +75,20 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		}
 	}
 	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
-	out = withValues(out)
+	out = withValues(enough(out))
 	if set, ok := smallestSet(ctx, out); ok {
 		out = slices.Insert(out, 0, set)
 		out = out[:min(len(out), mostProposals)]
 	}
 	return out
+}
+
+// enough leaves out the options that are known to free too little, where one is known to free enough.
+func enough(options []option) []option {
+	if !slices.ContainsFunc(options, func(o option) bool { return o.class == fits }) {
+		return options
+	}
+	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
 }
 
 // withValues leaves out the options that give nothing to type where there are others to choose from. What attacks the cause best
@@ -161,7 +169,8 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
 			o.class = fits // an engine that starts needs what it plans for, no margin
 		}
-		if o.class == unknownNow && o.place == 0 && best.Confidence == "high" {
+		inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
+		if o.place == 0 && (o.class == unknownNow && best.Confidence == "high" || inWords && !guess) {
 			o.class = mayFit // what attacks a cause that is proved comes first, set or not
 		}
 		options = append(options, o)
@@ -333,13 +342,16 @@ func withoutTrainersSettings(ctx *Context) bool {
 	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
 }
 
+// typed reports whether a change has a value, not only words for one.
+func typed(c Change) bool { return c.To != nil && (c.Syntax != "words" || c.From != nil) }
+
 // classOf says how much is known of a proposal.
 func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	switch {
 	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
 		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic knows no margin
 		return fits
-	case !slices.ContainsFunc(p.Changes, func(c Change) bool { return c.To != nil }):
+	case !slices.ContainsFunc(p.Changes, typed):
 		return withoutValue
 	case lever == "update-bucket" && p.Fits != nil && *p.Fits && len(ctx.request) > 0 && sameKey(ctx.request[0].Key, p.Changes[0].Key):
 		return fits // the request is the bucket: nothing else grows with it
@@ -349,6 +361,8 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return notAtWorst
 	case a.doubtful, a.assumed && ctx.resource != "gpu":
 		return withoutValue
+	case lever == "image-size": // what costs quality comes after what does not
+		return unknownNow
 	case a.supported || a.movable:
 		return mayFit
 	case a.Order == 0 && p.Changes[0].From == nil && withoutTrainersSettings(ctx):

@@ -93,7 +93,7 @@ func satisfied(changes []change) []string {
 }
 
 // absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true}
 
 // aboveValue reports whether what a setting is when nobody sets it is larger than the value that is advised.
 func aboveValue(byDefault, advised string) bool {
@@ -177,6 +177,10 @@ func usualStep(ctx *Context, p *Parameter) string {
 		return fmt.Sprintf("by %.2f", math.Ceil(step*100-1e-6)/100)
 	case p.Next == "share_up":
 		return "by 0.05"
+	case p.Next == "free_card":
+		return "to the number of a card that nvidia-smi shows free"
+	case p.Next == "double_tp":
+		return "to twice what it is now, where there are as many GPUs (nvidia-smi -L)"
 	case p.Next == "backend_cp":
 		return "to a layout with context parallelism, such as fsdp:d2c2"
 	}
@@ -283,6 +287,9 @@ type current struct {
 // currentValue looks a parameter's value up under all its names, and settles under which name it is advised: the one that
 // the log uses, when that is a name for the whole path, else the one of the run's version.
 func currentValue(ctx *Context, names *naming, p *Parameter) current {
+	if p.Surface == "words" && p.Next == "" {
+		return current{key: p.Key, syntax: p.Surface} // what no setting holds
+	}
 	best, by := bestName(ctx, names, p)
 	onlyRead := by != nil && by.Read
 	if best.rank > 0 && p.Next == "slot_context" {
@@ -389,6 +396,10 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		}
 	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognized("tgi.max_total"):
 		return readField(ctx, "tokens", "tgi.max_total"), message
+	case last == "num_proc":
+		if g, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok {
+			return g.Fields["count"], g.At.String()
+		}
 	case last == "batch_size" && ctx.recognized("tf.tensor"):
 		if n, ok := batchOfShape(ctx.text); ok {
 			return itoa(n), "the first size of the tensor"

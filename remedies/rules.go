@@ -60,6 +60,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"fit_length":          fitLength,
 		"bucket":              whole(bucket),
 		"prefill_tgi":         whole(prefillTGI),
+		"prompt_tgi":          whole(promptTGI),
 		"total_tgi":           whole(totalTGI),
 		"side":                whole(side),
 		"context":             whole(contextLength),
@@ -68,6 +69,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"layers":              whole(layersThatFit),
 		"fewer_layers":        whole(fewerLayers),
 		"allocator":           allocator,
+		"free_card":           freeCard,
 		"host_memory":         hostMemory,
 		"object_store":        objectStoreMemory,
 	}

@@ -247,8 +247,15 @@ func offloadState(q *paramQuery) proposedValue {
 	return proposedValue{to: q.p.Value}
 }
 
-// fewerSequences is half of them, or the largest power of two of which each has a block of the cache that the engine counted.
+// fewerSequences is half of them, or the largest power of two of which each has a block of the cache that the engine counted, or
+// whose rows in the sampler fit: the logits before them get smaller, too.
 func fewerSequences(q *paramQuery, n int64) proposedValue {
+	if r := q.root; q.is("sampler") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested && n < mostTokens {
+		rows := max(int64(float64(n)*float64(*r.Free+*r.Requested)/float64(2**r.Requested)), 1)
+		to := int64(1) << (bits.Len64(uint64(rows)) - 1)
+		freed := 2 * *r.Requested / n * (n - to)
+		return proposedValue{to: itoa(to), freed: &freed, how: fmt.Sprintf("%s for %d sequences beside as much of logits, and %s was free", classifier.GiB(*r.Requested), n, classifier.GiB(*r.Free))}
+	}
 	blocks, ok := parseInt(readField(q.Context, "blocks", "vllm.mamba_blocks"))
 	if !ok || blocks < 1 || blocks >= n {
 		return halve(q, n)

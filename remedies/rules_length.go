@@ -119,9 +119,28 @@ func (q *paramQuery) shorter() proposedValue {
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
-// prefillTGI is half of the prompt tokens of a step, not less than one prompt: TGI refuses that (launcher/src/main.rs).
+// prefillTGI is half of the prompt tokens of a step, or as many as one prompt may have where that is a quarter less. TGI refuses a
+// step that is smaller than a prompt (launcher/src/main.rs), which then gets shorter, too.
 func prefillTGI(q *paramQuery, n int64) proposedValue {
-	return downTo(q, n, "max_input_tokens", "max_input_length")
+	if v := downTo(q, n, "max_input_tokens", "max_input_length"); v.to != "" {
+		if to, ok := parseInt(v.to); ok && to <= n/4*3 {
+			return v
+		}
+	}
+	return halve(q, n)
+}
+
+// promptTGI is the longest prompt where the prompt tokens of a step get fewer than it has.
+func promptTGI(q *paramQuery, n int64) proposedValue {
+	step, ok := q.settings.integer("max_batch_prefill_tokens")
+	if !ok || step < 2 || step > mostTokens {
+		return atBound("a step may hold such a prompt")
+	}
+	to, ok := parseInt(prefillTGI(q, step).to)
+	if !ok || n <= to {
+		return atBound("a step holds such a prompt")
+	}
+	return proposedValue{to: itoa(to), how: "a prompt has no more tokens than a step"}
 }
 
 // totalTGI is half of the tokens of a batch, not less than one request.
@@ -140,15 +159,39 @@ func downTo(q *paramQuery, n int64, names ...string) proposedValue {
 	return v
 }
 
-// contextLength is half of a context's length. Where nobody chose it, it is the length that the model was trained for: then
-// a usual one is taken.
+// contextLength is the context whose cache fits beside the weights, in steps, or half of it where no figure tells. Where nobody
+// chose it, it is the length that the model was trained for: then a usual one is taken.
 func contextLength(q *paramQuery, n int64) proposedValue {
 	const usual = 8192
+	if v := q.contextThatFits(n); v.to != "" {
+		return v
+	}
 	_, chosen := q.settings.integer("ctx_size", "c")
 	if trained, ok := q.settings.integer("n_ctx_train"); ok && trained == n && n > 2*usual && !chosen {
 		return proposedValue{to: itoa(usual), how: "so far the length that the model was trained for; this is enough for most conversations"}
 	}
 	return halve(q, n)
+}
+
+// contextThatFits is the context whose cache fits into what llama.cpp found free of the card, less the weights and a GiB for what
+// it computes. It asks for the cache of the whole context at once.
+func (q *paramQuery) contextThatFits(n int64) proposedValue {
+	const step, computes = 1024, 1 << 30
+	free, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
+	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
+	has, ok3 := free.Fields.Int("free")
+	takes, ok4 := weights.Fields.Int("used")
+	r := q.root
+	if !ok1 || !ok2 || !ok3 || !ok4 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
+		return proposedValue{}
+	}
+	room := has - takes - computes
+	to := int64(float64(room)/float64(*r.Requested)*float64(n)) / step * step
+	if to < 2*step || to >= n {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free, less %s of weights and 1 GiB for what is computed, of %s for %s tokens",
+		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n))}
 }
 
 // side is a picture's side with a fifth less or what was free for the request, whose size follows the area, in steps of 32.

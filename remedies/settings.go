@@ -217,7 +217,7 @@ func bare(value string) string {
 	if strings.HasPrefix(value, "[") {
 		return listQuotes.Replace(value)
 	}
-	return strings.Trim(value, `"' `)
+	return strings.TrimPrefix(strings.Trim(value, `"' `), "torch.") // as PyTorch prints its types
 }
 
 var listQuotes = strings.NewReplacer(`"`, "", "'", "", " ", "")

@@ -21,7 +21,7 @@ func offloaded(of func(*setup) *optNum) func(*setup, string) bool {
 
 // quantizedBytes are the bytes of a weight by the words for formats, scales included.
 var quantizedBytes = map[string]float64{
-	"fp8": 1, "w8a8": 1, "int8": 1, "8bit": 1, "awq": 0.55, "awq_marlin": 0.55, "gptq": 0.55, "gptq_marlin": 0.55, "int4": 0.55, "4bit": 0.55, "w4a16": 0.55, "mxfp4": 0.53,
+	"fp8": 1, "w8a8": 1, "int8": 1, "8bit": 1, "awq": 0.55, "awq_marlin": 0.55, "gptq": 0.55, "gptq_marlin": 0.55, "int4": 0.55, "4bit": 0.55, "bitsandbytes": 0.55, "w4a16": 0.55, "mxfp4": 0.53,
 }
 
 // elementBytes are the bytes of an element by the names of types.

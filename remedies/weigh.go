@@ -150,7 +150,7 @@ func sentence(s string) string {
 // costsOf are the costs of a change in sentences: passes, memory of the node and of the cards, and what its lever costs anyway.
 func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []string {
 	var out []string
-	if n := timesAsMany(changes); n > 1 && lever == "micro-batch" {
+	if n := timesAsMany(changes); n > 1 && lever == "micro-batch" && ctx.phase != "rollout" {
 		passes := map[string]string{"logprob": "log-prob passes"}[ctx.phase]
 		if passes == "" {
 			passes = "passes"

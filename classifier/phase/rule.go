@@ -170,7 +170,7 @@ var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),
 		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), skyrlRules(), rlinfRules(), swiftRules(), trlRules(), nemoRules(),
-		vllmRules(), sglangRules(), trtllmRules(),
+		vllmRules(), sglangRules(), trtllmRules(), lmdeployRules(),
 		deepspeedRules(), megatronRules(), jaxRules(),
 		trainerRules(), torchRules(), anyRules(),
 	)

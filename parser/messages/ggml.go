@@ -37,6 +37,25 @@ func ggmlPatterns() []pattern.Pattern {
 			NoMatch: []string{"load_tensors: offloading 64 repeating layers to GPU"},
 		},
 		{
+			Name:     "ggml.weights",
+			Literals: []string{" model buffer size = "},
+			Expr:     `(?:CUDA|ROCm|Vulkan|SYCL|MUSA)(?<device>\d{1,3}) model buffer size = {1,8}(?<used_mib>\d{1,8}\.\d{2}) MiB`,
+			Gauge:    true, Source: "llama.cpp, src/llama-model.cpp load_tensors",
+			Match:   []pattern.Sample{{Line: "load_tensors:        CUDA0 model buffer size =  4685.50 MiB", Want: parser.Fields{"device": "0", "used": "4913102848"}}},
+			NoMatch: []string{"load_tensors:   CPU_Mapped model buffer size =   281.81 MiB"},
+		},
+		{
+			Name:     "ggml.build",
+			Literals: []string{"build_info: b", "build: 4", "build: 5", "build: 6", "build: 7", "build: 8", "build: 9", "build: 1"},
+			Expr:     `^(?:main: )?build(?:_info: b|: )(?<count>\d{4,6})(?:-[0-9a-f]{7,12}$| \([0-9a-f]{7,12}\) with )`,
+			Gauge:    true, Source: "llama.cpp, common/common.cpp",
+			Match: []pattern.Sample{
+				{Line: "build: 6700 (1f2e3d4c) with cc (Ubuntu 13.3.0) for x86_64-linux-gnu", Want: parser.Fields{"count": "6700"}},
+				{Line: "main: build_info: b10488-1f2e3d4c", Want: parser.Fields{"count": "10488"}},
+			},
+			NoMatch: []string{"build: 6700 files in 12 s"},
+		},
+		{
 			Name:     "ggml.serving",
 			Literals: []string{"server is listening on ", "all slots are idle"},
 			Expr:     `main: server is listening on |update_slots: all slots are idle`,

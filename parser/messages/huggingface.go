@@ -22,6 +22,14 @@ func huggingFaceMarkers() []pattern.Pattern {
 			),
 		},
 		{
+			Name:     "trainer.dataset_processes",
+			Literals: []string{" (num_proc="},
+			Expr:     `^(?:[A-Z][\w ]{2,40}) \(num_proc=(?<count>\d{1,4})\):`,
+			Gauge:    true, Source: src,
+			Match:   []pattern.Sample{{Line: "Running tokenizer on dataset (num_proc=64):  40%|####      | 400000/1000000 [01:00<01:30, 6666.67 examples/s]", Want: parser.Fields{"count": "64"}}},
+			NoMatch: []string{"dataset.map(tokenize, num_proc=64)"},
+		},
+		{
 			Name:     "trainer.datasets",
 			Literals: []string{":   0%|   ", ": 0 examples"},
 			Expr:     `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,

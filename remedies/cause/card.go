@@ -64,7 +64,7 @@ var card = []hypothesis{
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {sign + hint, poolRefused}},
 		excludes: []clue{ownFills},
 		figure: func(in *Input) (string, *int64) {
 			switch {
@@ -99,6 +99,9 @@ var card = []hypothesis{
 			default:
 				return "the loaded checkpoint is still on this GPU, beside the model and its states", nil
 			}
+			if in.passes(60, "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py") {
+				return plain("nn.DataParallel gathers the outputs of all cards on the first")(in)
+			}
 			return plain("processes of other ranks also use this GPU")(in)
 		},
 	},
@@ -119,6 +122,14 @@ var card = []hypothesis{
 			return "NCCL allocates its buffers outside the framework's memory pool, 0.7 to 1.5 GiB per group of ranks, and too little was left", nil
 		},
 	},
+}
+
+// poolRefused says that XLA was refused the pool that it reserves at its start, and then an allocation far smaller than that.
+func poolRefused(in *Input) string {
+	if in.Application == "tensorflow" || in.Requested == nil || *in.Requested > 1<<30 {
+		return ""
+	}
+	return saw("the pool that is reserved at the start was refused: not so much of the GPU was free", "xla.from_device")(in)
 }
 
 // readsCheckpoint says that a checkpoint is read onto the card: torch.load puts every tensor where it was when it was saved.

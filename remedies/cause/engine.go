@@ -93,7 +93,10 @@ var engines = []hypothesis{
 			{sign, when("the engine failed while it served, with its cache in place", func(in *Input) bool { return in.Serving })},
 			{sign, both(when("it failed at the engine's start, with its cache in place", func(in *Input) bool { return in.Phase == "init" && in.EngineFailed && in.GraphCapture }), (*Input).gpu)},
 		},
-		excludes: []clue{when("the engine had not taken its cache yet", func(in *Input) bool { return in.BeforeCache })},
+		excludes: []clue{
+			when("the engine had not taken its cache yet", func(in *Input) bool { return in.BeforeCache }),
+			when("the cache of a serving engine was full", func(in *Input) bool { return in.CacheRan }),
+		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:

@@ -65,13 +65,16 @@ var host = []hypothesis{
 			{sign, copies},
 			{proof, saw("the model and its context need more than memory and swap have", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache},
+		excludes: []clue{hierarchicalCache, swapSpace},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s, and memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
 			if text, n := oneLoads(in); n != nil {
 				return text, n
+			}
+			if in.EngineFailed {
+				return "the weights pass through host RAM while they are loaded", nil
 			}
 			if why := copies(in); why != "" {
 				return why, nil
@@ -102,8 +105,12 @@ var host = []hypothesis{
 			{proof, both(frames(8, "the stack ends in an optimizer that keeps its states in the node's memory", cpuOptimizers...), (*Input).host)},
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
 			{2 * proof, hierarchicalCache},
+			{2 * proof, swapSpace},
 		},
 		figure: func(in *Input) (string, *int64) {
+			if swapSpace(in) != "" {
+				return "the swap space of all GPUs together is larger than host memory allows", nil
+			}
 			if hierarchicalCache(in) != "" {
 				return "each rank's hierarchical cache is larger than the host memory that is left", in.Requested
 			}
@@ -179,6 +186,9 @@ const notShown = "The log does not show what "
 
 // hierarchicalCache says that SGLang's cache in host memory did not fit.
 var hierarchicalCache = both(saw("the hierarchical cache asked for the host memory", "sglang.hicache"), (*Input).host)
+
+// swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
+var swapSpace = both(saw("the engine's swap space did not fit into host memory", "vllm.swap_space"), (*Input).host)
 
 // oneLoads says what a single process of a node took to load the model, where it held most of the memory.
 func oneLoads(in *Input) (string, *int64) {

@@ -46,6 +46,7 @@ var training = []hypothesis{
 			{proof, both(frames(8, "the stack ends where the optimizer makes its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
 			{proof, both(frames(8, "DeepSpeed makes the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
 			{sign, when("it failed in the optimizer's step", (*Input).gpuOptimizer)},
+			{sign + hint, both(saw("bitsandbytes' own allocation failed, which the states of its paged optimizers are", "bitsandbytes.status"), (*Input).gpu)},
 		},
 		excludes: []clue{failedIn("it failed before the optimizer's step", "forward", "rollout", "logprob", "weight_update")},
 		figure:   optimizerFigure,
@@ -444,7 +445,7 @@ func requestFigure(text string) func(in *Input) (string, *int64) {
 func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		p := in.Parameters.Value
-		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters {
+		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || bytes == 2 && in.Quantized {
 			return plain("the model does not fit on the GPU")(in)
 		}
 		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)

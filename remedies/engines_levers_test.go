@@ -1,0 +1,149 @@
+package remedies
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// changesOf are the changes of all proposals, KEY=VALUE, or KEY alone where the value is open.
+func changesOf(c Checklist) []string {
+	out := []string{}
+	for _, p := range c.Proposals {
+		for _, ch := range p.Changes {
+			if ch.To == nil {
+				out = append(out, ch.Key)
+			} else {
+				out = append(out, ch.Key+"="+*ch.To)
+			}
+		}
+	}
+	return out
+}
+
+// fullCard is a failure on a card of 40 GiB that one process fills.
+func fullCard(phase string, request float64, stack ...string) *classifier.Incident {
+	return with(gpuOOM(phase), func(r *classifier.Root) {
+		r.Total, r.Free, r.Requested, r.ProcessBytes, r.Allocated = gibs(40), gibs(0.25), gibs(request), gibs(39.5), gibs(38.5)
+		r.Trace = frames(stack...)
+	})
+}
+
+// onCard adds the name of the card that the log tells.
+func onCard(r *classifier.Run, name string) *classifier.Run {
+	r.Gauges = append(r.Gauges, classifier.Gauge{Name: "gpu.card", Fields: map[string]string{"card": name, "gb": "32"}})
+	return r
+}
+
+func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
+	vllm := func(pairs ...string) *classifier.Run {
+		r := as(run("vllm", pairs...), "", "vllm", "Qwen/Qwen2.5-14B-Instruct")
+		r.FrameworkVersion = "0.11.0"
+		return r
+	}
+	sglang := func(pairs ...string) *classifier.Run {
+		return as(run("sglang", pairs...), "", "sglang", "Qwen/Qwen2.5-14B-Instruct")
+	}
+	const runner = "/x/vllm/v1/worker/gpu_model_runner.py"
+	load := []string{runner + "|load_model|", "/x/vllm/model_executor/layers/linear.py|create_weights|torch.empty("}
+	forward := []string{runner + "|profile_run|self._dummy_run(", "/x/vllm/model_executor/layers/activation.py|forward_cuda|torch.empty("}
+	sampler := []string{runner + "|profile_run|", runner + "|_dummy_sampler_run|self.sampler("}
+	adapters := []string{runner + "|load_model|", "/x/vllm/lora/layers.py|create_lora_weights|torch.zeros("}
+	prompts := []string{"/x/sglang/srt/model_executor/model_runner.py|forward_extend|", "/x/sglang/srt/layers/activation.py|forward_cuda|torch.empty("}
+	capture := []string{"/x/sglang/srt/model_executor/cuda_graph_runner.py|__init__|self.capture()"}
+	logprobs := []string{runner + "|_get_prompt_logprobs_dict|self.sampler.compute_logprobs(logits)", "/x/vllm/v1/sample/sampler.py|compute_logprobs|logits.log_softmax("}
+	for _, tt := range []struct {
+		name  string
+		run   *classifier.Run
+		in    *classifier.Incident
+		want  string
+		never []string
+	}{
+		{"weights that do not fit are quantized while they are read", vllm(), fullCard("init", 0.5, load...), "--quantization=bitsandbytes", []string{"--quantization=fp8", "--max-num-seqs=128", "--enforce-eager=True", "--kv-cache-dtype=fp8"}},
+		{"SGLang reads such weights in a format of their own", sglang(), fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), "--load-format=bitsandbytes", []string{"--quantization=fp8"}},
+		{"weights that fit are made smaller for the cache", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--quantization=fp8", []string{"--enforce-eager=True"}},
+		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
+		{"a cache for one sequence may be of 8 bits", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--kv-cache-dtype=fp8", nil},
+		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--max-model-len=16384", []string{"--kv-cache-dtype=fp8", "--enforce-eager=True"}},
+		{"the profiling run's forward pass has no rows of sequences", vllm("max_num_batched_tokens", "8192", "max_num_seqs", "256"), fullCard("init", 3, forward...), "--max-num-batched-tokens=512", []string{"--max-num-seqs=128"}},
+		{"its sampler has", vllm("max_num_batched_tokens", "8192", "max_num_seqs", "256"), fullCard("init", 0.5, sampler...), "--max-num-seqs=128", nil},
+		{"as many as there was room for", vllm("max_num_seqs", "256"), fullCard("rollout", 1, runner+"|execute_model|", "/x/vllm/v1/sample/ops/topk_topp_sampler.py|apply_top_k_top_p|logits.sort("), "--max-num-seqs=128", nil},
+		{"log-probabilities of prompts are bounded by the tokens of a step", vllm("max_num_batched_tokens", "8192"), fullCard("rollout", 4.641, logprobs...), "--max-num-batched-tokens=4096", []string{"--max-num-seqs=128"}},
+		{"adapters take their room before the cache does", vllm("max_loras", "16"), fullCard("init", 0.5, adapters...), "--max-loras=8", []string{"--quantization=bitsandbytes", "--gpu-memory-utilization=0.83"}},
+		{"prompts of SGLang have tokens, however many requests", sglang("chunked_prefill_size", "16384", "max_running_requests", "2048"), fullCard("rollout", 1, prompts...), "--chunked-prefill-size=4096", []string{"--max-running-requests=1024"}},
+		{"a capture of graphs processes no prompts", sglang("chunked_prefill_size", "8192", "mem_fraction_static", "0.92", "cuda_graph_max_bs", "256"), fullCard("init", 0.5, capture...), "--cuda-graph-max-bs=16", []string{"--chunked-prefill-size=4096"}},
+		{"a cache that ran full wants fewer requests, and no smaller share", sglang("max_running_requests", "64", "mem_fraction_static", "0.85"), recognized("sglang.batch_out_of_memory", cache("Prefill out of memory. Try to lower your batch size.")), "--max-running-requests=32", []string{"--mem-fraction-static=0.75"}},
+		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := changesOf(For(tt.run, tt.in))
+			assert.Contains(t, got, tt.want)
+			for _, no := range tt.never {
+				assert.NotContains(t, got, no)
+			}
+		})
+	}
+}
+
+func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
+	app := func(id string, pairs ...string) *classifier.Run {
+		r := run("torch", pairs...)
+		r.Application = id
+		return r
+	}
+	read := func(r *classifier.Run, name string, fields parser.Fields) *classifier.Run {
+		r.Gauges = append(r.Gauges, classifier.Gauge{Name: name, Fields: fields, At: parser.Position{Source: "a.log", Line: 2}})
+		return r
+	}
+	driver := func(phase, message string, request float64, fields parser.Fields) *classifier.Incident {
+		in := &classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: phase, Root: rootOf(message)}
+		in.Root.Requested, in.Root.At, in.Root.Fields = gibs(request), parser.Position{Source: "a.log", Line: 9}, fields
+		return in
+	}
+	gguf := func(pairs ...string) *classifier.Run {
+		r := app("llamacpp", pairs...)
+		read(r, "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))})
+		return read(r, "ggml.weights", parser.Fields{"device": "0", "used": itoa(*gibs(18))})
+	}
+	host := func(phase, message string) *classifier.Incident {
+		return with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: phase}, func(r *classifier.Root) { *r = rootOf(message) })
+	}
+	const kv, weights = "llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", "llama_model_load: error loading model: unable to allocate CUDA0 buffer"
+	contextOf := parser.Fields{"method": "kv cache"}
+	for _, tt := range []struct {
+		name  string
+		run   *classifier.Run
+		in    *classifier.Incident
+		want  string
+		never []string
+	}{
+		{"as long a context as fits beside the weights", gguf("--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=16384", []string{"--ubatch-size=256"}},
+		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
+		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
+		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},
+		{"experts leave the card first", gguf("-ngl", "99", "n_layer", "64", "n_expert", "128"), driver("init", weights, 130, nil), "--cpu-moe=True", nil},
+		{"a model without experts has none to move", gguf("-ngl", "99", "n_layer", "64", "n_expert", "0"), driver("init", weights, 40, nil), "-ngl=34", []string{"--cpu-moe=True"}},
+		{"a copy of the file need not be in memory", app("llamacpp", "--no-mmap", "True"), host("init", "llama_model_load: error loading model: unable to allocate CPU buffer"), "--no-mmap=False", nil},
+		{"flash attention that is on is not switched on", app("ollama", "OLLAMA_FLASH_ATTENTION", "true", "--ctx-size", "16384"), driver("init", kv, 4, contextOf), "OLLAMA_KV_CACHE_TYPE=q8_0", []string{"OLLAMA_FLASH_ATTENTION=1"}},
+		{"a prompt of TGI is no longer than its step", app("tgi", "max_batch_prefill_tokens", "16384", "max_input_tokens", "16000"), fullCard("rollout", 1, "/x/models/flash_causal_lm.py|generate_token|", "/x/layers/activation.py|forward|"), "--max-input-tokens=8192", nil},
+		{"a prompt that fits keeps its length", app("tgi", "max_batch_prefill_tokens", "16384", "max_input_tokens", "4096"), fullCard("rollout", 1, "/x/models/flash_causal_lm.py|generate_token|", "/x/layers/activation.py|forward|"), "--max-batch-prefill-tokens=8192", []string{"--max-input-tokens=8192"}},
+		{"TGI takes all cards unless it is told otherwise", app("tgi"), fullCard("init", 0.5, "/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|"), "--quantize=bitsandbytes-nf4", []string{"--num-shard"}},
+		{"LMDeploy's share does not matter while weights are read", app("lmdeploy", "tp", "1"), fullCard("init", 0.5, "/x/lmdeploy/turbomind/deploy/target_model/base.py|export|self.model_comm.create_weights()"), "--tp=2", []string{"--cache-max-entry-count=0.2"}},
+		{"weights that bitsandbytes quantizes have no 16 bits to be loaded in", run("torch"), fullCard("init", 0.5, "/x/transformers/modeling_utils.py|from_pretrained|", "/x/bitsandbytes/functional.py|quantize_4bit|torch.zeros("), "device_map=auto", []string{"torch_dtype=bfloat16"}},
+		{"DataParallel works with one card, too", run("torch"), fullCard("forward", 4, "/x/torch/nn/parallel/scatter_gather.py|gather|"), "CUDA_VISIBLE_DEVICES=0", nil},
+		{"an array too large for memory may be a file", run("unknown"), host("unknown", "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 298. GiB for an array with shape (4000000, 10000)"), `np.memmap=np.memmap("array.bin", dtype="float32", mode="w+", shape=shape)`, nil},
+		{"processes of Dataset.map are as many as its progress tells", read(run("torch"), "trainer.dataset_processes", parser.Fields{"count": "64"}), with(killed("data", "RuntimeError: One of the subprocesses has abruptly died during map operation"), func(r *classifier.Root) { r.At = parser.Position{Source: "a.log", Line: 9} }), "num_proc=16", nil},
+		{"ComfyUI caches what nodes made, and has no loaders", app("comfyui"), killed("unknown", "Out of memory: Killed process 1 (python)"), "--cache-none=True", []string{"dataloader_num_workers"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := changesOf(For(tt.run, tt.in))
+			assert.Contains(t, got, tt.want)
+			for _, no := range tt.never {
+				assert.NotContains(t, got, no)
+			}
+		})
+	}
+}

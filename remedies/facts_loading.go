@@ -1,0 +1,123 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// engineLoads reports whether an engine failed while it read its weights: nothing has been planned yet.
+func engineLoads(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind == parser.KVCache || !ctx.is("engine_process") || ctx.stackContains(engineDepth, afterCache...) || ctx.stackContains(engineDepth, profiling...) {
+		return verdict{no, "the weights were loaded"}
+	}
+	if ctx.is("adapter_slots") {
+		return verdict{no, "the weights were loaded, and room was made for adapters"}
+	}
+	if ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weight", "create_shared_weights", "load_model", "load_weights", "get_model", "get_sharded", "get_partial_sharded") {
+		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+	}
+	return verdict{}
+}
+
+// adapterSlots reports whether an engine failed while it made room for LoRA adapters, as much for each that may be active as the
+// highest rank takes.
+func adapterSlots(ctx *Context, _ string) verdict {
+	if ctx.is("engine_process") && ctx.passesThrough("/vllm/lora/", "/sglang/srt/lora/") {
+		return verdict{yes, "room is made for as many adapters as may be active, each of the highest rank"}
+	}
+	return verdict{}
+}
+
+// tokenBound reports whether an engine's step failed whose size is its tokens, however many sequences they belong to: the forward
+// pass of V1's profiling run, or prompts (vllm/v1/worker/gpu_model_runner.py, profile_run; srt/model_executor/model_runner.py,
+// forward_extend).
+func tokenBound(ctx *Context, _ string) verdict {
+	const rows, tokens = "what failed has a row for each sequence", "the tokens of a step set its size, however many sequences they belong to"
+	switch {
+	case ctx.stackContains(12, "prompt_logprobs"):
+		return verdict{yes, tokens}
+	case ctx.is("sampler"), ctx.stackContains(8, "compute_logits", "lm_head"):
+		return verdict{no, rows}
+	case ctx.is("profile_run") && ctx.passesThrough("/vllm/v1/"), ctx.incident.Kind == parser.GPUOOM && ctx.is("prefill"):
+		return verdict{yes, tokens}
+	}
+	return verdict{}
+}
+
+// beforeTuring are cards on which vLLM and SGLang cannot run weights of 8-bit floats: those need compute capability 7.5.
+var beforeTuring = []string{"V100"}
+
+// fp8InVain reports whether weights of 8-bit floats that an engine makes itself are no way out: it reads them in 16 bits first and
+// fails there, or the card knows no such kernels (vLLM, features/quantization/fp8).
+func fp8InVain(ctx *Context, _ string) verdict {
+	if ctx.is("engine_loads") {
+		return verdict{yes, "the engine reads the weights in 16 bits before it makes 8 of them"}
+	}
+	old := func(g classifier.Gauge) bool {
+		return g.Name == "gpu.card" && slices.Contains(beforeTuring, g.Fields["card"])
+	}
+	if slices.ContainsFunc(ctx.run.Gauges, old) {
+		return verdict{yes, "the card has no kernels for 8-bit floats"}
+	}
+	return verdict{no, "8-bit floats are made of the weights"}
+}
+
+// uncountedGraphs reports whether graphs take nothing from an engine's cache: V1 captures them once it is there, and leaves room for
+// them from vLLM 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
+func uncountedGraphs(ctx *Context, _ string) verdict {
+	if !ctx.is("kv_sizing") {
+		return verdict{no, "graphs hold memory beside the cache"}
+	}
+	in, ok := versionIn(ctx.run.FrameworkVersion, ">=0.8 <0.20")
+	switch {
+	case in, !ok && ctx.passesThrough("/vllm/v1/"):
+		return verdict{yes, "graphs are captured once the cache is there, and take nothing from it"}
+	case ok:
+		return verdict{no, "the engine leaves room for graphs when it sizes its cache"}
+	}
+	return verdict{}
+}
+
+// modelNamed reports whether the model's name has a word.
+func modelNamed(ctx *Context, word string) verdict {
+	if ctx.run.Model.Name == "" {
+		return verdict{}
+	}
+	return verdict{truthOf(strings.Contains(strings.ToLower(ctx.run.Model.Name), word)), "the model is " + ctx.run.Model.Name}
+}
+
+// capturesGraphs reports whether CUDA graphs were captured; SGLang has a file for it, which also replays them.
+func capturesGraphs(ctx *Context, _ string) verdict {
+	if ctx.phase == "init" && ctx.passesThrough("cuda_graph_runner.py") {
+		return verdict{yes, graphCapture.why}
+	}
+	return graphCapture.ask(ctx, "")
+}
+
+// samples reports whether buffers of the sampler did not fit. It also works on the log-probabilities of prompts, which have a row
+// for each of a step's tokens.
+func samples(ctx *Context, _ string) verdict {
+	if ctx.stackContains(12, "prompt_logprobs") {
+		return verdict{no, "log-probabilities of prompts have a row for each of a step's tokens"}
+	}
+	if strings.EqualFold(ctx.root.Fields["method"], "sampler") { // as TensorRT-LLM names what it could not create
+		return verdict{yes, sampler.why}
+	}
+	return sampler.ask(ctx, "")
+}
+
+// fitsItself reports whether a build of llama.cpp finds out itself how much of a model fits on the card: those since December 2025
+// do (common/fit.cpp, #16653).
+func fitsItself(ctx *Context, _ string) verdict {
+	const since = 7410
+	g, ok := lastReading(ctx.run, "ggml.build")
+	n, read := g.Fields.Int("count")
+	if !ok || !read {
+		return verdict{}
+	}
+	return verdict{truthOf(n >= since), fmt.Sprintf("build %d", n)}
+}

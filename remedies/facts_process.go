@@ -1,0 +1,48 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+)
+
+// severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in their
+// code, not from outside.
+func severalRanks(ctx *Context, _ string) verdict {
+	if n, ok := ctx.gpus(); ok && n > 1 {
+		return verdict{yes, fmt.Sprintf("%d ranks work together", n)}
+	}
+	if l := ctx.run.Launcher; ctx.root.Rank != nil || slices.Contains([]string{"torchrun", "accelerate", "deepspeed", "mpi", "horovod"}, l) {
+		return verdict{yes, "the process is a rank of several"}
+	}
+	return verdict{}
+}
+
+// quantizesNow reports whether the stack ends where bitsandbytes, or another of transformers' quantizers, makes fewer bits of weights
+// as they come to the card.
+func quantizesNow(ctx *Context, _ string) verdict {
+	if ctx.phase == "init" && (ctx.passesThrough("/transformers/quantizers/") || ctx.stackContains(8, "quantize_4bit", "create_quantized_param", "params4bit", "int8params")) {
+		return verdict{yes, "the weights are quantized while they are loaded"}
+	}
+	return verdict{no, "no weights were being quantized"}
+}
+
+// ownTasks reports whether Ray ended a task that a user wrote, no framework's actor.
+func ownTasks(ctx *Context, _ string) verdict {
+	p := programOf(ctx.run)
+	own := (p.ID == "" || p.ID == "torch") && ctx.messageContains("task was killed", "where the task (")
+	return verdict{truthOf(own), "the task is the program's own"}
+}
+
+// freeCard is a card on which nvidia-smi shows no process, where it lists those of cards with higher numbers.
+func freeCard(q *paramQuery) proposedValue {
+	busy, most := map[int]bool{}, -1
+	for _, p := range listedProcesses(q.Context) {
+		busy[p.Device], most = true, max(most, p.Device)
+	}
+	for d := range most + 1 {
+		if !busy[d] {
+			return proposedValue{to: itoa(int64(d)), how: "nvidia-smi lists no process there"}
+		}
+	}
+	return proposedValue{}
+}
