@@ -68,6 +68,8 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 		"healthy":                      healthy,
 		"healthy, with long lines":     repeat(append(healthyLog(), strings.Repeat("x\r", 50_000)+"\n"...)),
 		"one long line":                bytes.ReplaceAll(healthy, newline, []byte{'\r'}),
+		"one line without a break":     bytes.ReplaceAll(healthy, newline, []byte{' '}),
+		"steps in such a line":         repeat(bytes.Repeat([]byte(strings.Repeat("some words of a long line ", 400)+"step:12 - actor/entropy:0.281 - critic/score/mean:0.96 "), 10)),
 		"a long line at first":         append(bytes.ReplaceAll(healthy[:leadBytes+700_000], newline, []byte{'\r'}), healthy...),
 		"a long line at last":          append(healthy[:len(healthy):len(healthy)], bytes.ReplaceAll(healthy, newline, []byte{'\r'})...),
 		"one long line that fails":     []byte(strings.ReplaceAll(string(healthy), "\n", "\r") + strings.TrimSpace(oom) + string(bytes.ReplaceAll(healthy, newline, []byte{'\r'}))),
@@ -83,7 +85,7 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && name != "fails in the middle" && name != "one long line" {
+			if testing.Short() && name != "fails in the middle" && name != "one long line" && name != "steps in such a line" {
 				t.Skip("the race detector makes it slow")
 			}
 			want := everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("in", bytes.NewReader(text), emit) })
