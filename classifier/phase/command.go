@@ -9,8 +9,8 @@ import (
 
 // jobs are programs that do one part of a run's work, by their usual names.
 var jobs = []meaning{
-	{lazyre.New(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint},
-	{lazyre.New(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data},
+	{lazyre.New(`zero_to_fp32|(?:^|[._])merge(?:r|_|$)|model_?merger|consolidat|(?:^|[._])convert|(?:_|to_)(?:hf|safetensors)$|reshard`), Checkpoint, nil},
+	{lazyre.New(`pre_?process|tokeni[sz]e|prepare_(?:the_)?data|(?:make|build|pack|process|create|prep|prepare|encode|filter|dedup|shard|clean)_(?:data|index|vocab|corpus|features|docs|documents)|data_?(?:prep|process|build)`), Data, nil},
 }
 
 // program finds the script or module that a command line runs.

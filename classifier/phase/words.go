@@ -3,6 +3,8 @@ package phase
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"oomscan/parser/lazyre"
 )
@@ -11,11 +13,16 @@ import (
 type meaning struct {
 	expr  func() *regexp.Regexp
 	phase Phase
+	holds []string // in lower case: every text that the expression finds holds one of them; none: it is tried on all texts
 }
 
 // firstOf is the phase of the first expression that finds something, and what it found.
 func firstOf(list []meaning, text string) (p Phase, found string) {
+	lower := strings.ToLower(text)
 	for _, m := range list {
+		if len(m.holds) > 0 && !slices.ContainsFunc(m.holds, func(s string) bool { return strings.Contains(lower, s) }) {
+			continue
+		}
 		if found := m.expr().FindString(text); found != "" {
 			return m.phase, found
 		}
@@ -26,20 +33,20 @@ func firstOf(list []meaning, text string) (p Phase, found string) {
 // words are what a failure's own message may say of where it happened, most particular first: how TensorFlow and XLA
 // name the nodes of a graph that they derived, and how trainers that caught the failure put it.
 var words = []meaning{
-	{lazyre.New(`(?:^|[/ {'])save(?:_\d+)?/(?:Assign|Restore|Save)`), Checkpoint},
-	{lazyre.New(`\w/(?:Initializer/\w|Assign\b)`), Init},
-	{lazyre.New(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer},
-	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(|\bOP_REQUIRES failed at \w{0,40}_grad_\w{0,40}\.cc`), Backward},
+	{lazyre.New(`(?:^|[/ {'])save(?:_\d+)?/(?:Assign|Restore|Save)`), Checkpoint, []string{"save"}},
+	{lazyre.New(`\w/(?:Initializer/\w|Assign\b)`), Init, []string{"/initializer/", "/assign"}},
+	{lazyre.New(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer, []string{"apply", "adam", "sgd", "rmsprop"}},
+	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(|\bOP_REQUIRES failed at \w{0,40}_grad_\w{0,40}\.cc`), Backward, []string{"gradient", "backprop", "jvp", "_grad_"}},
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
-	{lazyre.New(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init},
-	{lazyre.New(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout},
-	{lazyre.New(`\bError executing load_single_module\b`), Init}, // TensorRT-LLM's loader
-	{lazyre.New(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init},
-	{lazyre.New(`(?i)\bforward ?(?:/|and) ?backward\b`), Training},
-	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward},
-	{lazyre.New(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward},
-	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer},
-	{lazyre.New(`\bjvp\(`), Forward},
+	{lazyre.New(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init, []string{"text_generation_"}},
+	{lazyre.New(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout, []string{"text_generation_", "during generation"}},
+	{lazyre.New(`\bError executing load_single_module\b`), Init, []string{"load_single_module"}}, // TensorRT-LLM's loader
+	{lazyre.New(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init, []string{"modelinstancestate", "failed to load", "unavailable"}},
+	{lazyre.New(`(?i)\bforward ?(?:/|and) ?backward\b`), Training, []string{"forward"}},
+	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward, []string{"backward"}},
+	{lazyre.New(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward, []string{"forward"}},
+	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer, []string{"optimi"}},
+	{lazyre.New(`\bjvp\(`), Forward, []string{"jvp("}},
 }
 
 // maxWords are the bytes of a message that are read: the allocator's own words behind them do not show the phase.

@@ -29,7 +29,17 @@ func TestFromWords(t *testing.T) {
 		"| bert | 1 | UNAVAILABLE: Internal: unexpected error when creating modelInstanceState: CUDA runtime error in ::cudaMallocAsync(ptr, n, s): out of memory (/a":     Init,
 		"failed to load 'bert' version 1: Internal: CUDA runtime error in cudaMalloc(ptr, n): out of memory (/app/x.h:1)":                                                  Init,
 		"Encountered error for requestId 4: CUDA runtime error in cudaMalloc(ptr, n): out of memory (/app/x.h:1)":                                                          Unknown,
-		"please look forward in the documentation": Unknown,
+		"OOM when allocating tensor with shape[30522,768] [[node save/RestoreV2]]":                                                                                         Checkpoint,
+		"OOM when allocating tensor with shape[30522,768] [[node bert/embeddings/word_embeddings/Initializer/truncated_normal/mul]]":                                       Init,
+		"OOM when allocating tensor with shape[30522,768] [[node bert/embeddings/word_embeddings/Assign]]":                                                                 Init,
+		"OOM when allocating tensor with shape[30522,768] [[node SGD/update_3]]":                                                                                           Optimizer,
+		"OOM when allocating tensor with shape[30522,768] [[node training/RMSprop/update]]":                                                                                Optimizer,
+		"OP_REQUIRES failed at conv_grad_input_ops.cc:1245 : Resource exhausted: OOM when allocating tensor":                                                               Backward,
+		"XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 19.1G of 15.5G hbm.":                                                                 Init,
+		"[TRT-LLM] [E] Error executing load_single_module: CUDA out of memory.":                                                                                            Init,
+		"Ran out of memory in the Optimizer step: CUDA out of memory.":                                                                                                     Optimizer,
+		"OOM: Forward and Backward ran out of memory":                                                                                                                      Training,
+		"please look forward in the documentation":                                                                                                                         Unknown,
 	} {
 		v, ok := FromWords(message)
 		assert.Equal(t, want, v.Phase, message)

@@ -74,15 +74,15 @@ func scanLog(t *testing.T, log []byte) report.Report {
 	return r
 }
 
-// sample is every tenth of a list from the first-th on, every thirtieth under -short, which the race detector runs with, and all
-// of it where OOMSCAN_TEST_ALL is set. It serves tests of what holds for any log: each begins elsewhere.
+// sample is every 20th of a list from the first-th on, every 40th under -short, which the race detector runs with, and all of it
+// where OOMSCAN_TEST_ALL is set. It serves tests of what holds for any log: each begins elsewhere.
 func sample[T any](list []T, first int) (some []T) {
-	every := 10
+	every := 20
 	switch {
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return list
 	case testing.Short():
-		every = 30
+		every = 40
 	}
 	for i := first; i < len(list); i += every {
 		some = append(some, list[i])

@@ -347,10 +347,10 @@ func measured(to string, args []string) int {
 // little memory. OOMSCAN_JOBS sets the number of jobs; with 2,000 it takes minutes.
 func TestManyJobs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program, and reads thousands of files")
+		t.Skip("builds a program, and reads a thousand files")
 	}
 	t.Parallel()
-	n := 60
+	n := 24
 	if s := os.Getenv("OOMSCAN_JOBS"); s != "" {
 		var err error
 		n, err = strconv.Atoi(s)

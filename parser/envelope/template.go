@@ -308,12 +308,8 @@ func (c *compiler) named(name, bounds string) step {
 		}
 		return step{kind: refusal, refuses: checks[check]}
 	}
-	if alts := parts[name]; alts != nil {
-		s := step{kind: choice}
-		for _, alt := range alts {
-			s.alts = append(s.alts, newAlternative(compile(alt)))
-		}
-		return s
+	if parts[name] != nil {
+		return partOf(name)
 	}
 	f, ok := fields[name]
 	if !ok {
@@ -333,6 +329,21 @@ func (c *compiler) named(name, bounds string) step {
 		return step{kind: number, field: f}
 	}
 	return step{kind: run, field: f}
+}
+
+// compiledParts are the parts that a template called so far. They are compiled while the package is initialized.
+var compiledParts = map[string]step{}
+
+func partOf(name string) step {
+	s, ok := compiledParts[name]
+	if !ok {
+		s.kind = choice
+		for _, alt := range parts[name] {
+			s.alts = append(s.alts, newAlternative(compile(alt)))
+		}
+		compiledParts[name] = s
+	}
+	return s
 }
 
 // byteSet is a set of bytes.

@@ -9,7 +9,6 @@ package literal
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed" // healthy.txt
 	"encoding/binary"
 	"fmt"
@@ -58,19 +57,20 @@ type Finder struct {
 	filter   *[1<<filterBits + entriesLen - 1]byte // the fingerprint of the registered gram that hashes there, 0: none does
 	slots    []slot                                // the registered grams, open addressing
 	shift    uint8                                 // of a hash to a slot
-	places   []place                               // of each gram end to end
+	places   []place                               // places[0] is none
 }
 
-// slot is a registered gram and its places. An empty slot has no places.
+// slot is a registered gram and its first place. An empty slot has none.
 type slot struct {
-	gram     uint64
-	from, to int32
+	gram  uint64
+	first int32
 }
 
 // place is where a gram sits in a literal.
 type place struct {
 	id     int32
-	offset int32 // of the gram in the literal; -1: the gram begins with the byte before the literal
+	offset int16 // of the gram in the literal; -1: the gram begins with the byte before the literal
+	next   int32 // place of the same gram
 }
 
 // NewFinder builds a finder; a literal's id is its index. Literals may repeat and contain each other. Each has [MinLen] to
@@ -88,9 +88,8 @@ func NewFinder(literals []string) (*Finder, error) {
 			grams = appendWord(grams, lit, int32(id))
 			continue
 		}
-		for r := range stride {
-			at := choose.rarest(lit, r)
-			grams = append(grams, registered{gramOf(lit[at:]), place{int32(id), int32(at)}})
+		for _, at := range choose.rarest(lit) {
+			grams = append(grams, registered{gramOf(lit[at:]), int32(id), int16(at)})
 		}
 	}
 	f.register(grams)
@@ -99,34 +98,29 @@ func NewFinder(literals []string) (*Finder, error) {
 
 // registered is a gram to look for and one of its places.
 type registered struct {
-	gram uint64
-	place
+	gram   uint64
+	id     int32
+	offset int16
 }
 
 // register fills the filter and the map.
 func (f *Finder) register(grams []registered) {
-	slices.SortFunc(grams, func(a, b registered) int { return cmp.Compare(a.gram, b.gram) })
 	size := uint8(4)
 	for 1<<size < 2*len(grams) {
 		size++
 	}
-	f.slots, f.shift, f.places = make([]slot, 1<<size), 64-size, make([]place, len(grams))
-	for i := 0; i < len(grams); {
-		g, from := grams[i].gram, i
-		for ; i < len(grams) && grams[i].gram == g; i++ {
-			f.places[i] = grams[i].place
-		}
-		switch entry := &f.filter[g*hashMul>>filterShift]; *entry {
-		case 0, fingerprint(g * hashMul):
-			*entry = fingerprint(g * hashMul)
+	f.slots, f.shift, f.places = make([]slot, 1<<size), 64-size, make([]place, 1, 1+len(grams))
+	for _, g := range grams {
+		hash := g.gram * hashMul
+		switch entry := &f.filter[hash>>filterShift]; *entry {
+		case 0, fingerprint(hash):
+			*entry = fingerprint(hash)
 		default:
 			*entry = severalGrams
 		}
-		at := g * hashMul >> f.shift
-		for f.slots[at].to > 0 {
-			at = (at + 1) & uint64(len(f.slots)-1)
-		}
-		f.slots[at] = slot{g, int32(from), int32(i)}
+		s := f.slot(g.gram)
+		f.places = append(f.places, place{g.id, g.offset, s.first})
+		*s = slot{g.gram, int32(len(f.places) - 1)}
 	}
 }
 
@@ -137,12 +131,11 @@ const severalGrams = 0xff
 // neither 0 nor severalGrams.
 func fingerprint(hash uint64) byte { return 1 + byte(hash>>(filterShift-7)&0x7f) }
 
-// placesOf returns where a gram sits in literals.
-func (f *Finder) placesOf(gram uint64) []place {
+// slot returns the slot of a gram, or the empty one that it would take.
+func (f *Finder) slot(gram uint64) *slot {
 	for at := gram * hashMul >> f.shift; ; at = (at + 1) & uint64(len(f.slots)-1) {
-		s := &f.slots[at]
-		if s.gram == gram || s.to == 0 {
-			return f.places[s.from:s.to]
+		if s := &f.slots[at]; s.gram == gram || s.first == 0 {
+			return s
 		}
 	}
 }
@@ -169,13 +162,13 @@ func newChooser() *chooser {
 	return c
 }
 
-// rarest returns the offset of the rarest gram of a literal among the offsets that leave remainder r.
-func (c *chooser) rarest(lit string, r int) int {
-	best, least := r, math.MaxInt
-	for at := r; at+gramLen <= len(lit); at += stride {
+// rarest returns the offsets of the rarest grams of a literal: of those that leave the same remainder, one each.
+func (c *chooser) rarest(lit string) (best [stride]int) {
+	least := [stride]int{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}
+	for at := 0; at+gramLen <= len(lit); at++ {
 		price := commonBytes*int(c.seen[gramOf(lit[at:])*hashMul>>filterShift]) + commonBytesIn(lit[at:at+gramLen])
-		if price < least {
-			best, least = at, price
+		if r := at % stride; price < least[r] {
+			best[r], least[r] = at, price
 		}
 	}
 	return best
@@ -203,15 +196,15 @@ func commonBytesIn(gram string) (n int) {
 // each make a gram of their own.
 func appendWord(grams []registered, lit string, id int32) []registered {
 	for at := 0; at+gramLen <= len(lit); at++ {
-		grams = append(grams, registered{gramOf(lit[at:]), place{id, int32(at)}})
+		grams = append(grams, registered{gramOf(lit[at:]), id, int16(at)})
 	}
 	for _, d := range []byte(delimiters + escapeEnds) {
-		grams = append(grams, registered{gramOf(string(d) + lit), place{id, -1}})
+		grams = append(grams, registered{gramOf(string(d) + lit), id, -1})
 	}
 	if endsWord(lit) {
 		last := len(lit) - gramLen + 1
 		for _, d := range []byte(delimiters) {
-			grams = append(grams, registered{gramOf(lit[last:] + string(d)), place{id, int32(last)}})
+			grams = append(grams, registered{gramOf(lit[last:] + string(d)), id, int16(last)})
 		}
 	}
 	return grams
@@ -277,7 +270,8 @@ func (f *Finder) part(text []byte, x, lo, hi int, hits []Hit) []Hit {
 
 // gram compares the text around x with the literals that hold the gram there.
 func (f *Finder) gram(text []byte, x, lo, hi int, hits []Hit) []Hit {
-	for _, p := range f.placesOf(gramAt(text, x)) {
+	for i := f.slot(gramAt(text, x)).first; i > 0; i = f.places[i].next {
+		p := &f.places[i]
 		start := x - int(p.offset)
 		if start < lo || start >= hi || !f.at(text, start, int(p.id)) {
 			continue

@@ -167,8 +167,9 @@ func launchRanks() []pattern.Pattern {
 			},
 		},
 		{
-			Name:     "launch.script_rank",
-			Literals: []string{" device cuda:", " device=cuda:", " device: cuda:", " on cuda:", " using cuda:"},
+			Name: "launch.script_rank",
+			// What stands before " on cuda:" tells it from the "cuda graph: True" of every batch of an engine.
+			Literals: append(after("0123456789abcdefghijklmnopqrstuvwxyz)],;:", " on cuda:"), " device cuda:", " device=cuda:", " device: cuda:", " using cuda:"),
 			Expr: `(?<!local )\b[Rr]ank[ =:]{1,2}(?<rank>\d{1,6})(?:(?:/| of )\d{1,6})?\]?` +
 				`(?:[,;:]? (?:\(?pid[ =:]{1,2}(?<pid>\d{1,10})\)?|(?:running )?on (?:host |node )?(?!cuda\b)(?<host>[A-Za-z][\w.-]{0,62}?)|host(?:name)?[ =:]{1,2}(?<host>[A-Za-z][\w.-]{0,62}?))){0,2}` +
 				`[,;:]? (?:using |on )?(?:device[ =:]{1,2})?cuda:(?<device>\d{1,4})\b`,

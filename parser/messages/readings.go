@@ -19,13 +19,26 @@ func named(name, field string) string {
 		`|\]?(?: (?:before|after|now|at|is))?(?: (?:iter|iteration|step|epoch|batch) \d{1,9})?[:=]?(?: {1,4}|(?<==))(?<` + field + `_sz>` + number + ` ?[KMGT]i?B)\b)`
 }
 
-// beforeDigits are the literals of a name that is too short to be searched for without the first digit of its number.
-func beforeDigits(names ...string) []string {
+// Literals of readings are chosen so that little of what engines print with each batch looks like one: "token usage: 0.84, cuda graph:
+// True, GPU KV cache usage: 45.97%". So "RSS usa" is one, a word of its own, and "RSS usage" is not.
+
+// before are the literals of a name together with the character that follows on it, where the name alone is too short to be searched
+// for.
+func before(next string, names ...string) []string {
 	var out []string
 	for _, n := range names {
-		for d := '1'; d <= '9'; d++ {
-			out = append(out, n+string(d))
+		for _, c := range next {
+			out = append(out, n+string(c))
 		}
+	}
+	return out
+}
+
+// after are the literals of a name together with the character before it.
+func after(previous, name string) []string {
+	var out []string
+	for _, c := range previous {
+		out = append(out, string(c)+name)
 	}
 	return out
 }
@@ -96,7 +109,7 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.node",
-			Literals: []string{"host memory", "Host memory", "host_memory", "CPU memory", "system memory", "System memory", "RAM usage", "RAM used"},
+			Literals: []string{"host memory", "Host memory", "host_memory", "CPU memory", "system memory", "System memory", "RAM usa", "RAM used"},
 			Expr: `\b(?:(?:[Hh]ost|CPU|[Ss]ystem)[ _]memory(?:[ _]used|[ _]usage)?|RAM (?:used|usage))[:=]? {1,4}(?<used_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)(?: of | ?/ ?)` +
 				`(?<host_total_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)`,
 			Gauge: true, Source: "programs of all kinds: what their node uses",
@@ -110,8 +123,8 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name: "reading.rss",
-			Literals: append(beforeDigits(" | rss ", " | RSS "),
-				"host rss ", "Host RSS", "process rss ", "Process RSS", "worker rss ", "rss before ", "rss after ", "rss used", "RSS used", "rss_gb", "rss_mb", "RSS usage", "RSS (GB", "RSS (MB", "rss (GB", "rss (MB",
+			Literals: append(before("123456789", " | rss ", " | RSS "),
+				"host rss ", "Host RSS", "process rss ", "Process RSS", "worker rss ", "rss before ", "rss after ", "rss used", "RSS used", "rss_gb", "rss_mb", "RSS usa", "RSS (GB", "RSS (MB", "rss (GB", "rss (MB",
 				"CPU Mem", "CPU mem", "cpu mem", "cpu_mem", "CPU RAM", "cpu_ram", "host mem", "host_mem", "Host mem", "process mem", "Process mem", "process_mem", "resident memory",
 				"RAM (GB", "RAM (GiB", "ram_gb", "svmem(total="),
 			Expr:  named(`(?<!max |peak |Peak |Max |max_|peak_|pinned |GPU |perf/)`+hostName, "used") + `|svmem\(total=(?<host_total_b>\d{1,16}), available=\d{1,16}, percent=[\d.]{1,6}, used=(?<used_b>\d{1,16})`,
@@ -127,10 +140,11 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"step:5 - perf/cpu_memory_used_gb:196.0", "oom-kill: anon-rss:62001284kB, file-rss:90212kB", "peak rss 15.1 GB", "the worker's rss is unknown"},
 		},
 		{
-			Name:     "reading.gpu",
-			Literals: []string{"gpu-mem", "gpu_mem", "gpu mem", "GPU mem", "GPU Mem", "GPU_mem", "GPU RAM", "cuda mem", "cuda_mem", "CUDA mem", "VRAM us", "VRAM: ", "vram: ", "vram_gb", "gpu_ram"},
-			Expr:     named(`(?<!max |peak |Peak |Max |max_|peak_|total |free |available )`+cardName, "allocated"),
-			Gauge:    true, Source: "scripts that print what is in use on a card", Also: []string{"reading.node"},
+			Name: "reading.gpu",
+			Literals: append(before(" _-([]:=oGgMm", "uda mem", "GPU mem", "GPU Mem", "GPU RAM"),
+				"gpu-mem", "gpu_mem", "gpu mem", "GPU_mem", "cuda_mem", "CUDA mem", "VRAM us", "VRAM: ", "vram: ", "vram_gb", "gpu_ram"),
+			Expr:  named(`(?<!max |peak |Peak |Max |max_|peak_|total |free |available )`+cardName, "allocated"),
+			Gauge: true, Source: "scripts that print what is in use on a card", Also: []string{"reading.node"},
 			Match: []pattern.Sample{
 				{Line: "[gpu-mem] iter 25: 4811 MiB of 12196 MiB", Want: parser.Fields{"allocated": "5044699136"}},
 				{Line: "iter 300 loss 0.41 GPU mem: 11.25 GB", Want: parser.Fields{"allocated": "12079595520"}},

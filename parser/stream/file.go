@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"oomscan/parser"
+	"oomscan/parser/literal"
 	"oomscan/parser/prefilter"
 )
 
@@ -44,7 +45,7 @@ func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(pa
 // skipTo skips to the end of an input that is size bytes long, if nothing failed so far and nothing fails before the end.
 func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	from := r.base + int64(r.done)
-	to, inLine, ok := r.cutAfter(in, size-tailBytes)
+	to, inLine, ok := r.resumeAt(in, size-tailBytes)
 	if !ok || r.failed || r.cutter.holes || r.messages.indent > 0 || len(r.messages.cuts) > 0 || inLine && r.long == nil {
 		return
 	}
@@ -64,21 +65,48 @@ func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	if r.long != nil {
 		r.stats.Truncated--
 	}
-	if r.long != nil && !inLine {
+	r.done, r.hits, r.next = 0, r.hits[:0], 0
+	if inLine {
+		r.done = overlap
+	} else if r.long != nil {
 		r.endLong(to)
 	}
-	r.stats.Bytes, r.base, r.done, r.hits, r.next = to, to, 0, r.hits[:0], 0
-	r.cutter.base, r.cutter.from, r.cutter.buf = to, 0, r.cutter.buf[:0]
+	r.base = to - int64(r.done)
+	r.stats.Bytes = r.base
+	r.cutter.base, r.cutter.from, r.cutter.buf = r.base, 0, r.cutter.buf[:0]
 }
 
-// cutAfter returns where reading can begin again at an offset or after it: with a line, or, inside of a long line, with a part of it
-// behind a carriage return.
-func (r *Reader) cutAfter(in io.ReaderAt, offset int64) (to int64, inLine, ok bool) {
+// resumeAt returns where reading can go on at about an offset: with a line, or inside of a long line, with a part of it.
+func (r *Reader) resumeAt(in io.ReaderAt, offset int64) (to int64, inLine, ok bool) {
 	buf := make([]byte, r.maxLine+1)
 	n, _ := in.ReadAt(buf, offset-1)
 	if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
 		return offset + int64(i), false, true
 	}
-	i := bytes.IndexByte(buf[:n], '\r')
-	return offset + int64(i), true, i >= 0
+	if i := bytes.IndexByte(buf[:n], '\r'); i >= 0 {
+		return offset + int64(i), true, true
+	}
+	to, ok = r.gapBefore(in, offset)
+	return to, true, ok
+}
+
+// maxGap is how many bytes of a long line are searched for a gap.
+const maxGap = 256 << 10
+
+// gapBefore returns where a part of a long line begins whatever was read before it: no part around an earlier literal reaches to there.
+func (r *Reader) gapBefore(in io.ReaderAt, offset int64) (at int64, ok bool) {
+	c := cutter{table: r.table, buf: make([]byte, maxGap), base: offset - maxGap}
+	if n, _ := in.ReadAt(c.buf, c.base); n < maxGap {
+		return 0, false
+	}
+	reach := maxExcerpt
+	for _, h := range c.upTo(maxGap).hits {
+		around := r.around(h)
+		if begin := h.Pos - around; begin >= reach+overlap {
+			return c.base + int64(begin), true
+		}
+		reach = max(reach, h.Pos+around)
+	}
+	end := maxGap - literal.MaxLen - maxExcerpt // of what a literal behind the offset cannot reach
+	return c.base + int64(end), end >= reach+overlap
 }

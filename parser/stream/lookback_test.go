@@ -16,7 +16,7 @@ func TestAStormIsNotReadBackForEachEvent(t *testing.T) {
 		" Out of memory: Killed process 7 (python) total-vm:1kB, anon-rss:1kB, file-rss:4kB << x\n",
 		"+ RuntimeError: CUDA error: out of memory ``` <<EOF\n",
 	} {
-		log := strings.Repeat(line, 40_000)
+		log := strings.Repeat(line, 8_000)
 		r := NewReader("log", func(parser.Observation) {})
 		_, _ = r.Write([]byte(log))
 		r.Close()

@@ -16,10 +16,11 @@ func TestToLookAheadChangesNothing(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../../fixtures/cases/*/*/*.log")
 	require.NoError(t, err)
-	for i, path := range paths {
+	for i := 0; i < len(paths); i += every(4) {
+		path := paths[i]
 		st, err := os.Stat(path)
 		require.NoError(t, err)
-		if st.Size() > 20<<10 || testing.Short() && i%4 != 0 {
+		if st.Size() > 20<<10 {
 			continue
 		}
 		b, err := os.ReadFile(path)

@@ -1,6 +1,9 @@
 package memory
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // aliases are other ways to write the beginning of a name, in lower case.
 var aliases = [][2]string{
@@ -45,14 +48,22 @@ func KnownModel(name string) (Model, bool) {
 	return Model{}, false
 }
 
+// lowerNames are the names of the table in lower case.
+var lowerNames = sync.OnceValue(func() []string {
+	names := make([]string, len(models))
+	for i := range models {
+		names[i] = strings.ToLower(models[i].Name)
+	}
+	return names
+})
+
 // named finds the longest name of the table that stands in s as whole words.
 func named(s string) (Model, bool) {
 	for _, a := range aliases {
 		s = strings.Replace(s, a[0], a[1], 1)
 	}
 	best := -1
-	for i := range models {
-		n := strings.ToLower(models[i].Name)
+	for i, n := range lowerNames() {
 		if (best < 0 || len(n) > len(models[best].Name)) && whole(s, n) {
 			best = i
 		}
