@@ -144,6 +144,14 @@ func setInt(to **int, v string) {
 	}
 }
 
+// setCount sets a number of parameters that is not known yet. Fewer are no model that fills a card.
+func setCount(to **int64, v string) {
+	const least, most = 1e6, 1 << 45
+	if n, err := strconv.ParseInt(v, 10, 64); err == nil && *to == nil && n >= least && n < most {
+		*to = &n
+	}
+}
+
 // lookup finds a setting by its full name or its last part.
 func (r *Run) lookup(names ...string) (Value, bool) {
 	for _, n := range names {
@@ -192,24 +200,5 @@ func (r *Run) modelFromConfig() {
 	}
 	if v, ok := r.lookup("torch_dtype", "dtype"); ok && v.Value != "auto" && v.Value != "None" {
 		r.Model.DType = v.Value
-	}
-}
-
-func (r *Run) sizesFromConfig() {
-	for _, t := range []struct {
-		to    **int
-		names []string
-	}{
-		{&r.Nodes, []string{"trainer.nnodes", "cluster.num_nodes", "actor_num_nodes", "nnodes"}},
-		{&r.GPUsPerNode, []string{"trainer.n_gpus_per_node", "cluster.gpus_per_node", "actor_num_gpus_per_node", "num_gpus_per_node", "nproc_per_node"}},
-		{&r.WorldSize, []string{"world_size", "dist_world_size"}},
-	} {
-		if v, ok := r.lookup(t.names...); ok {
-			setInt(t.to, v.Value)
-		}
-	}
-	if r.WorldSize == nil && r.Nodes != nil && r.GPUsPerNode != nil {
-		n := *r.Nodes * *r.GPUsPerNode
-		r.WorldSize = &n
 	}
 }

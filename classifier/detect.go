@@ -89,9 +89,15 @@ func (f *file) launch(r *Run, v votes) {
 			set(&r.FrameworkVersion, g["version"])
 		}
 		setInt(&r.WorldSize, g["world_size"])
+		if n, ok := g.Int("tasks"); ok && r.tasks == 0 {
+			r.tasks = int(n)
+		}
 		setInt(&r.Nodes, g["nodes"])
 		setInt(&r.GPUsPerNode, g["gpus_per_node"])
 		set(&r.Model.Name, g["model"])
+		setCount(&r.Model.Parameters, g["parameters"])
+		setCount(&r.Model.Trained, g["trained"])
+		set(&r.Model.TrainedDType, g["trained_dtype"])
 	}
 }
 

@@ -54,7 +54,8 @@ func (v Value) after(old Value) Value {
 type Model struct {
 	Name                                                      string
 	Parameters, VocabSize, HiddenSize, Layers, AttentionHeads *int64
-	DType                                                     string
+	Trained                                                   *int64 // parameters that are trained, as a trainer counts them
+	DType, TrainedDType                                       string // of the weights, and of those that are trained where the log tells them apart
 }
 
 // Run is what the log says about the job as a whole. Empty strings and nil are unknown.
@@ -77,6 +78,7 @@ type Run struct {
 	Growth           []Trend // readings that grew and never fell
 	Tracks           []Track
 	Series           []Series
+	tasks            int // of Slurm
 }
 
 // Trend is the course of a repeated reading.

@@ -138,7 +138,7 @@ type Setting struct {
 //	timer     Fields: timer, edge
 //	ready     an engine serves requests
 //	identity  a process tells its rank: Fields rank, pid, host, device, local_rank, label (what stands before its lines; those known)
-//	launch    Fields: framework, engine, launcher, version, backend, job, world_size, nodes, gpus_per_node, model, starts (what begins anew with it; those known)
+//	launch    Fields: framework, engine, launcher, version, backend, job, world_size, nodes, gpus_per_node, model, parameters, trained (how many of these), trained_dtype, starts (what begins anew with it; those known)
 type Marker struct {
 	At     Position
 	Header envelope.Header

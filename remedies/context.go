@@ -27,6 +27,7 @@ type Context struct {
 	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 	setup    memory.Setup         // the inputs of the run's budget
+	beyond   int64                // by how much the states of training exceed the card; 0 when they do not, or nobody can tell
 	given    *memory.Model        // the user's, which takes the place of the one that the run names; nil when there is none
 }
 
@@ -178,7 +179,8 @@ func (ctx *Context) gpus() (int64, bool) {
 		return per * nodes, true
 	}
 	if n := ctx.run.WorldSize; n != nil && *n > 0 {
-		return int64(*n), true
+		d := ctx.root.Device
+		return int64(*n), *n > 1 || d == nil || *d == 0 // one process may have its layers on several GPUs
 	}
 	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
 		return n, true
@@ -214,4 +216,11 @@ func (ctx *Context) shortfall() (int64, bool) {
 		return 0, false
 	}
 	return *r.Requested - *r.Free, true
+}
+
+// lacking is how much is missing until the step is through: what the failed request lacked, or, if more, by how much the states that
+// the optimizer goes on to make exceed the card.
+func (ctx *Context) lacking() (int64, bool) {
+	short, ok := ctx.shortfall()
+	return max(short, ctx.beyond), ok
 }

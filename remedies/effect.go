@@ -54,7 +54,7 @@ func estimateOf(ctx *Context, changes []change) estimate {
 func (o *outcome) effect(ctx *Context) effect {
 	e := effect{freed: o.frees}
 	r := ctx.root
-	short, ok := ctx.shortfall()
+	short, ok := ctx.lacking()
 	switch {
 	case e.freed == nil:
 	case o.asks != nil && r.Free != nil:

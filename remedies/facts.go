@@ -83,6 +83,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.LoadsCheckpoint(causeInput(ctx))
 			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}
 		}},
+		"adapters": {"adapters are trained", "all weights are trained", func(ctx *Context, _ string) verdict {
+			if trainsAdapters(ctx) {
+				return verdict{yes, "adapters are trained already"}
+			}
+			if trainsAll(ctx) {
+				return verdict{no, "all weights are trained"}
+			}
+			return verdict{}
+		}},
 		"one_gpu": {"one GPU", "several GPUs", func(ctx *Context, _ string) verdict {
 			n, ok := ctx.gpus()
 			if !ok {

@@ -83,3 +83,37 @@ func TestOuterFramesTellOnlyWhatTheyCall(t *testing.T) {
 		assert.Equal(t, want, newContext(run("trl"), in).holds("logits").truth, code)
 	}
 }
+
+func TestOneProcessThatFailsOnALaterCardHasSeveral(t *testing.T) {
+	t.Parallel()
+	world := func(n int, device *int) truth {
+		r := run("trl")
+		r.WorldSize = &n
+		return newContext(r, with(gpuOOM("backward"), func(r *classifier.Root) { r.Device = device })).holds("one_gpu").truth
+	}
+	zero, third := 0, 2
+	assert.Equal(t, yes, world(1, nil))
+	assert.Equal(t, yes, world(1, &zero))
+	assert.Equal(t, unknown, world(1, &third), "its layers may be spread over them")
+	assert.Equal(t, no, world(4, &third))
+}
+
+func TestWhatIsTrained(t *testing.T) {
+	t.Parallel()
+	of := func(trained, all int64, pairs ...string) truth {
+		r := run("trl", pairs...)
+		if trained > 0 {
+			r.Model.Trained = &trained
+		}
+		if all > 0 {
+			r.Model.Parameters = &all
+		}
+		return newContext(r, gpuOOM("backward")).holds("adapters").truth
+	}
+	assert.Equal(t, yes, of(20e6, 7635e6))
+	assert.Equal(t, yes, of(160e6, 650e6), "a large rank in a small model")
+	assert.Equal(t, no, of(7615e6, 7615e6))
+	assert.Equal(t, no, of(0, 0, "finetuning_type", "full"))
+	assert.Equal(t, unknown, of(0, 0))
+	assert.Equal(t, unknown, of(7615e6, 0))
+}

@@ -1,12 +1,6 @@
 package remedies
 
-import (
-	"math"
-	"strconv"
-	"strings"
-
-	"oomscan/remedies/memory"
-)
+import "oomscan/remedies/memory"
 
 // modelSizes are the sizes of the model: what the log prints, else what the model's name tells.
 type modelSizes struct {
@@ -55,9 +49,6 @@ func modelOf(ctx *Context) *modelSizes {
 	take(&f.HeadDim, nil, "head_dim", "kv_channels")
 	known, ok := memory.KnownModel(m.Name)
 	if !ok {
-		if n, counted := countedParameters(ctx, "parameters"); counted && f.Parameters.Value == 0 {
-			f.Parameters.Value = n
-		}
 		return f
 	}
 	if known.HeadDim == 0 {
@@ -70,6 +61,9 @@ func modelOf(ctx *Context) *modelSizes {
 		if t.have.Value > 0 && t.have.Value != t.want {
 			return f
 		}
+	}
+	if f.Parameters.Value%1e6 == 0 {
+		f.Parameters.Value = 0 // a rounded count: the name says more
 	}
 	for _, t := range []struct {
 		to *memory.Figure
@@ -90,24 +84,4 @@ func modelOf(ctx *Context) *modelSizes {
 		}
 	}
 	return f
-}
-
-// countedParameters is how many parameters a trainer said that the model has ("parameters"), or that it trains ("trained").
-func countedParameters(ctx *Context, field string) (int64, bool) {
-	g, ok := memory.Reading(ctx.run, ctx.incident, "model.parameters")
-	if !ok {
-		return 0, false
-	}
-	text := strings.ReplaceAll(g.Fields[field], ",", "")
-	unit := 1.0
-	for suffix, factor := range map[string]float64{"K": 1e3, "M": 1e6, "Million": 1e6, "B": 1e9} {
-		if digits, found := strings.CutSuffix(text, suffix); found {
-			text, unit = strings.TrimSpace(digits), factor
-		}
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n <= 0 || n*unit >= mostParameters {
-		return 0, false
-	}
-	return int64(math.Round(n * unit)), true
 }

@@ -227,7 +227,7 @@ func mostlyFree(ctx *Context) bool {
 
 // smallestSet is the first pair of options that are enough together, where none is enough alone.
 func smallestSet(ctx *Context, options []option) (option, bool) {
-	short, ok := ctx.shortfall()
+	short, ok := ctx.lacking()
 	if !ok || slices.ContainsFunc(options, func(o option) bool { return o.class == fits || o.Fits != nil && *o.Fits }) {
 		return option{}, false
 	}

@@ -23,7 +23,9 @@ func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	}
 	ctx := newContext(run, in)
 	b := budgetOf(ctx)
-	best, rivals := cause.Rank(causeInput(ctx))
+	why := causeInput(ctx)
+	ctx.beyond = cause.Beyond(why)
+	best, rivals := cause.Rank(why)
 	out := Checklist{Cause: &best, Rivals: rivals, Budget: b.parts, Unexplained: b.unexplained}
 	chosen := candidates(ctx, listsFor(ctx, own))
 	if len(chosen) == 0 {

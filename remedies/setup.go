@@ -26,6 +26,9 @@ func setupOf(ctx *Context) memory.Setup {
 	for i := range setupRows {
 		setupRows[i].read(ctx, &s, names)
 	}
+	if strings.EqualFold(ctx.run.Model.TrainedDType, "float32") && !s.WeightBytes.Known && !trainsAdapters(ctx) {
+		s.WeightBytes = memory.Some(4.0)
+	}
 	if s.Framework == memory.VeRL && ctx.phase == "logprob" { // the actor's pass computes the entropy, the reference's does not
 		s.Entropy = known(ctx.is("role:actor"), ctx.is("role:actor") || ctx.is("role:ref"))
 	}

@@ -110,23 +110,23 @@ func trainsAdapters(ctx *Context) bool {
 		return true
 	}
 	const few = 50 // adapters are a fiftieth of the model at most; a shard of it may be counted in their place
-	n, ok := trainedParameters(ctx)
-	return ok && ctx.model.Parameters.Value > few*n
+	n, p := ctx.run.Model.Trained, ctx.run.Model.Parameters
+	return n != nil && (ctx.model.Parameters.Value > few**n || p != nil && *p > 2**n)
 }
 
-// trainedParameters is how many parameters are trained, where a trainer's banner says it.
-func trainedParameters(ctx *Context) (int64, bool) {
-	for _, key := range []string{"Number of trainable parameters", "Trainable parameters"} {
-		if f, ok := ctx.settings.find(key, false); ok {
-			count, _, _ := strings.Cut(strings.ReplaceAll(f.value.Value, ",", ""), " ")
-			return parseInt(count)
-		}
-	}
-	return countedParameters(ctx, "trained")
+// trainsAll reports whether the log says that all parameters are trained.
+func trainsAll(ctx *Context) bool {
+	f, _ := ctx.settings.find("finetuning_type", true)
+	n, p := ctx.run.Model.Trained, ctx.run.Model.Parameters
+	return equal(f.value.Value, "full") || n != nil && p != nil && *n > *p/10*9
 }
 
-// adapters counts the parameters of LoRA's adapters: rank x (inputs + outputs) of each adapted matrix.
+// adapters counts the parameters of LoRA's adapters: what the log says, else rank x (inputs + outputs) of each adapted matrix.
 func adapters(ctx *Context, s *memory.Setup) bool {
+	if n := ctx.run.Model.Trained; n != nil && ctx.run.Model.Parameters != nil {
+		s.Adapters = memory.Some(*n)
+		return true
+	}
 	rank, ok := ctx.settings.integer("lora_rank", "lora_r", "peft_lora_rank")
 	m := s.Model
 	if !ok || rank > mostSize || min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Intermediate) <= 0 || m.Experts > 0 {

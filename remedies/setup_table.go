@@ -92,6 +92,12 @@ var setupRows = []setupRow{
 	{"", word(elementBytes, func(s *setup, b float64) { s.WeightBytes = memory.Some(b) }), map[string]string{
 		"verl fsdp": "actor_rollout_ref.actor.fsdp_config.model_dtype", "areal fsdp": "actor.dtype", "trl": "model_init_kwargs.dtype model_init_kwargs.torch_dtype",
 	}},
+	{"", func(s *setup, v string) bool { // of LLaMA-Factory: nothing is cast to 32 bits
+		if on, ok := parseBool(v); ok && on {
+			s.WeightBytes = memory.Some(2.0)
+		}
+		return true
+	}, map[string]string{"hf": "pure_bf16"}},
 	{"", func(s *setup, v string) bool {
 		if on, ok := parseBool(v); ok && on {
 			s.GradBytes = memory.Some(2.0)

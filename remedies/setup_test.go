@@ -154,6 +154,9 @@ func TestAdaptersAreCountedByRankAndMatrix(t *testing.T) {
 	s := setupOf(newContext(r, gpuOOM("backward")))
 	assert.Equal(t, memory.Some(int64(8*2*(4096+4096)*32)), s.Adapters) // 4,194,304, as PEFT prints
 	assert.Equal(t, memory.Some(int64(1)), s.AdaptedInputs)
+	counted, all := int64(20185088), int64(7635801600)
+	r.Model.Trained, r.Model.Parameters = &counted, &all
+	assert.Equal(t, memory.Some(counted), setupOf(newContext(r, gpuOOM("backward"))).Adapters, "as printed")
 	r = run("trl", "use_peft", "True", "num_generations", "8", "zero_stage", "2")
 	r.Model.Name = "Llama-2-7b"
 	assert.Empty(t, setupOf(newContext(r, gpuOOM("backward"))).Trainer, "the rank is unknown")

@@ -11,11 +11,14 @@ import (
 	"oomscan/parser"
 )
 
-// counted is a run whose trainer said how many parameters there are, and how many it trains.
-func counted(r *classifier.Run, parameters, trained string) *classifier.Run {
-	g := reading("model.parameters", nil)
-	g.Fields["parameters"], g.Fields["trained"] = parameters, trained
-	r.Gauges = append(r.Gauges, g)
+// counted is a run whose trainer said how many parameters there are, and how many it trains; 0 where it did not.
+func counted(r *classifier.Run, parameters, trained int64) *classifier.Run {
+	if parameters > 0 {
+		r.Model.Parameters = &parameters
+	}
+	if trained > 0 {
+		r.Model.Trained = &trained
+	}
 	return r
 }
 
@@ -53,7 +56,7 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	output := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/megatron/core/transformer/module.py|float_conversion|val = val.float()")
 	loss := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/slime/backends/megatron_utils/loss.py|get_log_probs|logits = logits / temperature")
 	sure := func(in *classifier.Incident) *classifier.Incident { in.Confidence = "high"; return in }
-	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), "68976.648192 Million", "")
+	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), 68_976_648_192, 0)
 	for _, c := range []struct {
 		name         string
 		run          *classifier.Run
@@ -148,22 +151,18 @@ func TestAccumulationThatKeepsTheResultsIsSaid(t *testing.T) {
 
 func TestParametersThatATrainerCounted(t *testing.T) {
 	t.Parallel()
+	const qwen = "Qwen/Qwen2.5-7B-Instruct"
 	for _, c := range []struct {
-		parameters, trained string
-		model               string
-		want, trains        int64
+		parameters int64
+		model      string
+		want       int64
 	}{
-		{"68976.648192 Million", "", "", 68976648192, 0},
-		{"7,268,995,072", "27,262,976", "", 7268995072, 27262976},
-		{"8311.5599M", "20.1851M", "", 8311559900, 20185100},
-		{"6.17B", "", "", 6170000000, 0},
-		{"6.17B", "", "Qwen/Qwen2.5-7B-Instruct", 7615616512, 0}, // a name that is known says it exactly
-		{"nonsense", "", "", 0, 0},
-		{"99999999999999999999", "", "", 0, 0},
+		{6_170_000_000, "", 6_170_000_000},
+		{6_170_000_000, qwen, 7_615_616_512}, // a name that is known says more than a rounded count
+		{7_635_801_600, qwen, 7_635_801_600},
+		{0, qwen, 7_615_616_512},
 	} {
-		ctx := newContext(counted(as(run("torch"), "", "", c.model), c.parameters, c.trained), later(gpuOOM("backward")))
-		assert.Equal(t, c.want, ctx.model.Parameters.Value, c.parameters)
-		n, _ := trainedParameters(ctx)
-		assert.Equal(t, c.trains, n, c.trained)
+		ctx := newContext(counted(as(run("torch"), "", "", c.model), c.parameters, 0), later(gpuOOM("backward")))
+		assert.Equal(t, c.want, ctx.model.Parameters.Value, c.model)
 	}
 }

@@ -27,7 +27,7 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 		is := e.enough == yes
 		p.Fits = &is
 	}
-	if short, ok := ctx.shortfall(); ok && e.freed != nil {
+	if short, ok := ctx.lacking(); ok && e.freed != nil {
 		left := *e.freed - short
 		switch {
 		case left >= 0:
@@ -92,7 +92,10 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	case ctx.resource == "host" && p.FreesBytes != nil:
 		return about(*p.FreesBytes) + " less on the node."
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
-		short, _ := ctx.shortfall()
+		short, _ := ctx.lacking()
+		if short == ctx.beyond {
+			return fmt.Sprintf("Frees about %s of the card; the states exceed it by %s in all: %s.", about(*p.FreesBytes), about(short), fit)
+		}
 		return fmt.Sprintf("Frees about %s of the card; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
 	case p.Fits != nil, len(p.Changes) == 0:
 		return "" // an engine's own arithmetic says it, or nothing that has a figure is changed

@@ -49,12 +49,14 @@ func causeInput(ctx *Context) *cause.Input {
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx),
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
-		Unsharded: ctx.is("unsharded"),
+		Unsharded: ctx.is("unsharded"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
+	}
+	if n := ctx.run.Model.Trained; n != nil {
+		out.Trained = *n
 	}
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")
 	}
-	out.Trained, _ = trainedParameters(ctx)
 	out.Others = out.Strangers()
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)

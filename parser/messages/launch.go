@@ -9,7 +9,7 @@ import (
 //
 // A framework is claimed by its own modules and entry points only. A line that names a library used by several
 // frameworks tells "library" and "version", "engine" or "backend". "version" is always that of "library".
-var launchPatterns = []table{launchFrameworks, launchApplications, launchEngines, launchVersions, launchLaunchers, launchSlurm, launchRanks, launchHosts}
+var launchPatterns = []table{launchFrameworks, launchApplications, launchEngines, launchVersions, launchLaunchers, launchSlurm, launchRanks, launchWorld, launchTrainers, launchParameters, launchHosts}
 
 // launchFrameworks are the fingerprints of the outermost framework: Python modules as they stand in command lines,
 // object reprs and configuration (`_target_`), and lines only it prints.

@@ -99,8 +99,8 @@ func launchLaunchers() []pattern.Pattern {
 		{
 			// The command line; bash, `set -x` and pod specifications print it.
 			Name:     "launch.torchrun_command",
-			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},
-			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) (?:(?=[^\n]{0,300}?--node[-_]rank[= ](?<node_rank>\d{1,5})\b)|)[^\n]{0,200}?--nproc[-_]per[-_]node[= ](?<gpus_per_node>\d{1,4})\b`,
+			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run ", "tune run "},
+			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)|\btune run) (?:(?=[^\n]{0,300}?--node[-_]rank[= ](?<node_rank>\d{1,5})\b)|)[^\n]{0,200}?--nproc[-_]per[-_]node[= ](?<gpus_per_node>\d{1,4})\b`,
 			Marker:   "launch", Set: torchrun,
 			Source: "torch, distributed/run.py",
 			Match: []pattern.Sample{
@@ -109,6 +109,17 @@ func launchLaunchers() []pattern.Pattern {
 				{Line: "python -m torch.distributed.launch --nproc_per_node=4 --use_env t.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "4"}},
 			},
 			NoMatch: []string{"torchrun --help"},
+		},
+		{
+			Name:     "launch.torchrun_one_node",
+			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run ", "tune run "},
+			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)|\btune run) (?![^\n]{0,4000}(?:nnodes|\\\s*$))[^\n]{0,200}?--nproc[-_]per[-_]node[= ]\d`,
+			Marker:   "launch", Set: parser.Fields{"launcher": "torchrun", "nodes": "1"},
+			Source: "torch, distributed/run.py: one node unless --nnodes says more",
+			Match:  lines("+ torchrun --nproc_per_node=8 train.py", "+ tune run --nproc_per_node 4 full_finetune_distributed --config llama3/8B_full"),
+			NoMatch: []string{
+				"+ torchrun --nnodes=2 --nproc_per_node=8 train.py", "+ torchrun --nproc_per_node=8 --nnodes $N train.py", `torchrun --nproc_per_node=8 \`,
+			},
 		},
 		{
 			Name:     "launch.torchrun_nodes",
@@ -177,11 +188,12 @@ func launchSlurm() []pattern.Pattern {
 		{
 			Name:     "launch.slurm_size",
 			Literals: []string{"SLURM_JOB_NUM_NODES=", "SLURM_NNODES=", "SLURM_NTASKS=", "SLURM_NPROCS=", "SLURM_GPUS_ON_NODE=", "SLURM_GPUS_PER_NODE="},
-			Expr: `\bSLURM_(?:(?:JOB_NUM_NODES|NNODES)=(?<nodes>\d{1,6})|(?:NTASKS|NPROCS)=(?<world_size>\d{1,8})` +
+			Expr: `\bSLURM_(?:(?:JOB_NUM_NODES|NNODES)=(?<nodes>\d{1,6})|(?:NTASKS|NPROCS)=(?<tasks>\d{1,8})` +
 				`|GPUS_(?:ON|PER)_NODE=(?:[a-z]\w{0,30}:)?(?<gpus_per_node>\d{1,4}))\s*$`,
-			Marker: "launch", Set: slurm, Source: src + "; tasks are ranks only where each rank is a task",
+			Marker: "launch", Set: slurm, Source: src,
 			Match: []pattern.Sample{
 				{Line: "SLURM_JOB_NUM_NODES=2", Want: parser.Fields{"launcher": "slurm", "nodes": "2"}},
+				{Line: "SLURM_NTASKS=16", Want: parser.Fields{"launcher": "slurm", "tasks": "16"}},
 				{Line: "SLURM_GPUS_ON_NODE=8", Want: parser.Fields{"launcher": "slurm", "gpus_per_node": "8"}},
 			},
 			NoMatch: []string{"SLURM_NTASKS_PER_NODE=8"},

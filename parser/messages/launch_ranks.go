@@ -69,33 +69,6 @@ func launchRanks() []pattern.Pattern {
 			},
 		},
 		{
-			Name:     "launch.gpus_used",
-			Literals: []string{"distributed training: False", "Num GPUs"},
-			Expr:     `\bn_gpu: (?<world_size>1),? {0,2}distributed training: False|\bNum GPUs(?: used)? = (?<world_size>\d{1,3})\b`,
-			Marker:   "launch", Source: "transformers examples; unsloth, its banner",
-			Match: []pattern.Sample{
-				{Line: "Process rank: 0, device: cuda:0, n_gpu: 1, distributed training: False, 16-bits training: True", Want: parser.Fields{"world_size": "1"}},
-				{Line: "==((====))==  Unsloth - 2x faster free finetuning | Num GPUs used = 1", Want: parser.Fields{"world_size": "1"}},
-			},
-			NoMatch: []string{"Process rank: -1, device: cuda:0, n_gpu: 8, distributed training: False"},
-		},
-		{
-			Name:     "launch.llamafactory_world",
-			Literals: []string{" distributed tasks at: "},
-			Expr:     `\bInitializing (?<world_size>\d{1,6}) distributed tasks at: `,
-			Marker:   "launch", Source: "LLaMA-Factory, cli.py; of one node, unless nnodes is set",
-			Match: []pattern.Sample{{
-				Line: "[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 127.0.0.1:29500", Want: parser.Fields{"world_size": "8"},
-			}},
-		},
-		{
-			Name:     "launch.single_device",
-			Literals: []string{"SingleDevice with resolved config"},
-			Expr:     `Running \w{1,60}SingleDevice with resolved config`,
-			Marker:   "launch", Set: parser.Fields{"world_size": "1"}, Source: "torchtune, recipes/full_finetune_single_device.py",
-			Match: lines("INFO:torchtune.utils._logging:Running FullFinetuneRecipeSingleDevice with resolved config:"),
-		},
-		{
 			Name:     "launch.pid_rank",
 			Literals: []string{" world rank ", "global rank ", "global_rank="},
 			Expr:     `(?:\bhost:? (?<host>[\w.-]{1,64}), )?\bpid[:=]? ?(?<pid>\d{1,10}), (?:world |global |global_)?rank[:=]? ?(?<rank>\d{1,6})\b`,

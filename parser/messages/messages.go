@@ -67,7 +67,7 @@ var tables = [][]table{
 	{arealPatterns},
 	slimePatterns,
 	{skyrlPatterns},
-	{fairseqRecoveries, trainerRecoveries, modelPatterns, fairseqMarkers, huggingFaceMarkers},
+	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
 	deepspeedPatterns,
 	{megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns},
 	{hydraCorePatterns},

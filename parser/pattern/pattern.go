@@ -53,6 +53,7 @@ const (
 //
 //	x_sz   number and unit, KB/MB/GB meaning powers of 1024   x_dsz  the same, meaning powers of 1000
 //	x_b    bytes   x_kib, x_mib, x_gib  number of KiB, MiB, GiB
+//	x_n    a count: 7,615,616,512 or 7.62 B   x_bn  billions
 //	x_sum_sz  as x_sz, summed over all captures of the group
 //
 // A group that took no part in the match, or took nothing, yields no field.
@@ -296,7 +297,7 @@ func groupOf(number int, name string) group {
 }
 
 // units are the suffixes of groups' names.
-var units = []string{"sz", "dsz", "b", "kib", "mib", "gib"}
+var units = []string{"sz", "dsz", "b", "kib", "mib", "gib", "n", "bn"}
 
 // value is the field's value for the text that the group captured.
 func (g *group) value(text string) (string, bool) {
@@ -309,6 +310,10 @@ func (g *group) value(text string) (string, bool) {
 		n, ok = ParseSize(text, true)
 	case "dsz":
 		n, ok = ParseSize(text, false)
+	case "n":
+		n, ok = ParseCount(text)
+	case "bn":
+		n, ok = ParseCount(text + "B")
 	case "kib":
 		n, ok = ParseSize(text+"KiB", true)
 	case "mib":

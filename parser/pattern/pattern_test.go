@@ -84,6 +84,21 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
+func TestParseCount(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"7,615,616,512": 7615616512, "7.62 B": 7620000000, "123.59M": 123590000, "8030.261248 Million": 8030261248, "6.738 billion": 6738000000, "12": 12,
+	} {
+		got, ok := ParseCount(text)
+		assert.True(t, ok, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "B", "7.62 GiB", "1.2.3 B", "99999999999999 T"} {
+		_, ok := ParseCount(text)
+		assert.False(t, ok, text)
+	}
+}
+
 func TestAnExpressionThatRunsOutOfTimeIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := Matcher{Pattern: &Pattern{Name: "a.b", Expr: `^(?:a|aa){1,200}b$`}}

@@ -50,3 +50,20 @@ func ParseSize(s string, binary bool) (int64, bool) {
 	}
 	return int64(math.Round(f)), true
 }
+
+// scales are what the words behind a count mean.
+var scales = map[string]float64{"": 1, "k": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9, "t": 1e12}
+
+// ParseCount reads a printed number of things, such as "7,615,616,512", "7.62 B" or "8030.26 Million", rounded.
+func ParseCount(s string) (int64, bool) {
+	i := 0
+	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.' || s[i] == ',') {
+		i++
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(s[:i], ",", ""), 64)
+	scale, ok := scales[strings.ToLower(strings.TrimSpace(s[i:]))]
+	if f *= scale; err != nil || !ok || f >= math.MaxInt64 {
+		return 0, false
+	}
+	return int64(math.Round(f)), true
+}

@@ -178,6 +178,7 @@ func TestReportsAreNotConfigurations(t *testing.T) {
 		"Progress: {\n  \"batch_size\": 4, \"step\": 3,\n  \"bs\": 4\n}",
 		"info: {'a': 1, 'b': 2}",
 		"Number of parameters: 4.1B\nmodel params: 4.1B\nLoading config from: /x/y",
+		"Theoretical memory footprints: weight and optimizer=17231.00 MB",
 		"unknown argument foo: 5\nunknown argument bar: 6",
 		"Memory config: total: 5\nMemory config: free: 5",
 		"[INFO]\n[rank0]\nstarting",

@@ -38,6 +38,9 @@ func (r *Reader) pairs(text []byte) bool {
 		if metric(p.key) && plainNumber(p.value) || strings.HasPrefix(p.value, "0x") { // a stack frame of another language
 			return false
 		}
+		if p.key == "optimizer" && plainNumber(p.value) {
+			return false // what it takes: no optimizer has a number for a name
+		}
 		if isKnown(p.key) {
 			known++
 		}

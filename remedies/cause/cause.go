@@ -64,6 +64,7 @@ type Input struct {
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Unsharded                                 bool // every GPU holds the whole model
+	WideTraining                              bool // the weights that are trained are float32
 }
 
 // Holder is a process with what it held.

@@ -338,71 +338,6 @@ func statesExceedCard(in *Input) string {
 	return fmt.Sprintf("the weights take %s in 16 bits, and the card has %s", classifier.GiB(2*p), gib(in.Total))
 }
 
-// statesFill says that weights, gradients and the optimizer's states in the fewest bytes that training takes, eight for each
-// trained parameter, do not fit beside anything else.
-func statesFill(in *Input) string {
-	p := in.trained()
-	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
-		return ""
-	}
-	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {
-		return "" // over how many they are split, nothing tells
-	}
-	least, how := in.leastStates(p)
-	if least < *in.Total*9/10 {
-		return ""
-	}
-	return fmt.Sprintf("weights, gradients and Adam's states take %s or more on each card, %s, and the card has %s", classifier.GiB(least), how, gib(in.Total))
-}
-
-// leastStates are the bytes that the states of so many trained parameters take on a card at least. DeepSpeed keeps the
-// optimizer's in 32 bits, and splits weights in stage 3, gradients from stage 2 and the rest from stage 1 on.
-func (in *Input) leastStates(p int64) (bytes int64, how string) {
-	n := max(in.GPUs, 1)
-	switch stage := in.number(zeroKeys...); {
-	case in.Backend == "deepspeed" && stage == 1:
-		return 4*p + 12*p/n, fmt.Sprintf("4 + 12 / %d bytes a parameter in ZeRO stage 1", n)
-	case in.Backend == "deepspeed" && stage == 2:
-		return 2*p + 14*p/n, fmt.Sprintf("2 + 14 / %d bytes a parameter in ZeRO stage 2", n)
-	case in.Backend == "deepspeed" && stage == 3:
-		return 16 * p / n, fmt.Sprintf("16 / %d bytes a parameter in ZeRO stage 3", n)
-	case strings.HasPrefix(in.Backend, "fsdp") && in.GPUs > 0 && in.keepsMaster():
-		return 16 * p / n, fmt.Sprintf("16 / %d bytes a parameter with shards in 32 bits", n)
-	case in.Unsharded || in.Backend == "ddp":
-		n = 1
-	}
-	if n > 1 {
-		return 8 * p / n, fmt.Sprintf("8 bytes a trained parameter, over %d GPUs", n)
-	}
-	return 8 * p / n, "8 bytes a trained parameter"
-}
-
-// keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
-func (in *Input) keepsMaster() bool {
-	if in.Application == "torchtitan" {
-		return true
-	}
-	_, v, _ := in.Setting("mixed_precision")
-	return (in.on("mixed_precision", "bf16", "fp16") || v == "bf16" || v == "fp16") && !in.on("pure_bf16")
-}
-
-// trainAll are the programs that train all parameters where no setting speaks of adapters.
-var trainAll = []string{"openrlhf", "torchtitan", "verl"}
-
-// trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
-func (in *Input) trained() int64 {
-	if in.Trained > 0 {
-		return in.Trained
-	}
-	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
-	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
-	full = full || slices.Contains(trainAll, in.Framework) || slices.Contains(trainAll, in.Application) || in.off("use_peft", "use_lora", "enable_lora")
-	if !full || in.Adapters || in.Quantized {
-		return 0
-	}
-	return in.Parameters.Value
-}
-
 // offloads reports whether states may be in host memory.
 func (in *Input) offloads() bool {
 	if in.Framework == "verl" { // brings all of them back for the step, unless FSDP2's policy keeps them away
@@ -445,7 +380,7 @@ func requestFigure(text string) func(in *Input) (string, *int64) {
 func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		p := in.Parameters.Value
-		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || bytes == 2 && in.Quantized {
+		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || in.Quantized || slices.Contains([]string{"llamacpp", "ollama"}, in.Application) {
 			return plain("the model does not fit on the GPU")(in)
 		}
 		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)
@@ -456,25 +391,19 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	}
 }
 
-// statesFigure says what the states take on each card where they do not fit at all, else what the weights take.
-func statesFigure(in *Input) (string, *int64) {
-	if statesFill(in) == "" {
-		return weightsFigure(2, "the weights alone, in 16 bits")(in)
-	}
-	n, how := in.leastStates(in.trained())
-	return fmt.Sprintf("weights, gradients and Adam's states of %s parameters take %s or more on each card: %s", memory.Figure{Value: in.trained()}, classifier.GiB(n), how), &n
-}
-
 // optimizerFigure says what Adam's states take: from the request where it is one state of every parameter.
 func optimizerFigure(in *Input) (string, *int64) {
 	p := in.Parameters.Value
 	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
 		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = %.2fe9 parameters, one float32 state of each", gib(r), float64(*r)/4e9), r
 	}
+	if t, each := in.trained(), in.optimizer().bytesOf(in.trainedBytes()); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
+		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, memory.Thousands(t), each)
+	}
 	if p > 0 && p < 1<<45 && in.Unsharded && !in.Adapters {
 		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, in.Parameters)
 	}
-	if p > 0 && p < 1<<45 && in.GPUs > 0 && !in.Adapters {
+	if p > 0 && p < 1<<45 && in.GPUs > 1 && !in.Adapters {
 		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, in.Parameters, in.GPUs)
 	}
 	return plain("the optimizer allocates its states in its first step")(in)

@@ -72,6 +72,7 @@ type Run struct {
 type Model struct {
 	Name           *string `json:"name"`
 	Parameters     *int64  `json:"parameters"`
+	Trained        *int64  `json:"trained_parameters"`
 	VocabSize      *int64  `json:"vocab_size"`
 	HiddenSize     *int64  `json:"hidden_size"`
 	Layers         *int64  `json:"layers"`
@@ -264,7 +265,7 @@ func run(c classifier.Run) Run {
 		Framework: c.Framework, Application: str(c.Application), FrameworkVersion: str(c.FrameworkVersion), Backend: str(c.Backend), Engine: str(c.Engine),
 		Launcher: str(c.Launcher), JobID: str(c.JobID), WorldSize: c.WorldSize, Nodes: c.Nodes, GPUsPerNode: c.GPUsPerNode,
 		Model: Model{
-			Name: str(c.Model.Name), Parameters: c.Model.Parameters, VocabSize: c.Model.VocabSize, HiddenSize: c.Model.HiddenSize,
+			Name: str(c.Model.Name), Parameters: c.Model.Parameters, Trained: c.Model.Trained, VocabSize: c.Model.VocabSize, HiddenSize: c.Model.HiddenSize,
 			Layers: c.Model.Layers, AttentionHeads: c.Model.AttentionHeads, DType: str(c.Model.DType),
 		},
 		Config: make(map[string]Setting, len(c.Config)), LastStep: c.LastStep,

@@ -1,0 +1,167 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// kept is what an optimizer keeps of each trained parameter at least: values of the parameter's own type, and bytes of its own.
+// DeepSpeed's and Megatron's mixed precision keeps more.
+type kept struct {
+	name          string // or a part of it
+	values, bytes int64
+}
+
+// bytesOf are those that the optimizer keeps for a parameter of so many bytes.
+func (k kept) bytesOf(weight int64) int64 { return k.values*weight + k.bytes }
+
+// optimizers are in the order in which their names are looked for. A paged one moves its states to the host; nobody knows what those
+// that work on projections keep.
+var optimizers = []kept{
+	{name: "paged"},
+	{name: "galore"},
+	{name: "apollo"},
+	{name: "lomo"},
+	{name: "badam"},
+	{name: "adafactor"},
+	{name: "sgd"},
+	{name: "8bit", bytes: 2},
+	{name: "_bnb", bytes: 2},
+	{name: "4bit", bytes: 1},
+	{name: "lion", values: 1},
+	{name: "muon", values: 1},
+	{name: "rmsprop", values: 1},
+	{name: "adagrad", values: 1},
+	{name: "adam", values: 2},
+}
+
+// optimizer is the one that the settings or the failing stack name, Adam where nothing does.
+func (in *Input) optimizer() kept {
+	_, name, _ := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer")
+	name = strings.ToLower(name)
+	for _, f := range in.Stack {
+		if _, file, ok := strings.Cut(f, "/optim/"); ok && name == "" {
+			name, _, _ = strings.Cut(file, " ")
+		}
+	}
+	for _, o := range optimizers {
+		if strings.Contains(name, o.name) {
+			return o
+		}
+	}
+	return kept{values: 2}
+}
+
+// states are the bytes that weights, gradients and the optimizer's states take on a card at least, where so many parameters are trained,
+// and the arithmetic. DeepSpeed keeps the optimizer's in 32 bits, and splits weights in stage 3, gradients from stage 2 and the rest
+// from stage 1 on. Weights that are not trained take two bytes, where they are not quantized.
+func (in *Input) states(p int64) (bytes int64, how string) {
+	n := max(in.GPUs, 1)
+	each := func(bytes int64) string {
+		return fmt.Sprintf("%s trained parameters x %d bytes", memory.Thousands(p), bytes)
+	}
+	stage := in.number(zeroKeys...)
+	switch {
+	case in.Backend == "deepspeed" && stage == 1:
+		bytes, how = 4*p+12*p/n, fmt.Sprintf("%s trained parameters x (4 + 12 / %d) bytes in ZeRO stage 1", memory.Thousands(p), n)
+	case in.Backend == "deepspeed" && stage == 2:
+		bytes, how = 2*p+14*p/n, fmt.Sprintf("%s trained parameters x (2 + 14 / %d) bytes in ZeRO stage 2", memory.Thousands(p), n)
+	case in.Backend == "deepspeed" && stage == 3:
+		bytes, how = 16*p/n, each(16)
+	default:
+		o, w := in.optimizer(), in.trainedBytes()
+		if in.Unsharded || in.Backend == "ddp" {
+			n = 1
+		}
+		all := w + w + o.bytesOf(w)
+		bytes, how = all*p/n, each(all)
+	}
+	split := n > 1 && (in.Backend != "deepspeed" || stage == 3)
+	if split {
+		how += fmt.Sprintf(" / %d GPUs", n)
+	}
+	if frozen := in.Parameters.Value - p; frozen > 0 && !in.Parameters.Named && !in.Quantized && in.Parameters.Value < 1<<40 {
+		if !split {
+			n = 1
+		}
+		bytes, how = bytes+2*frozen/n, how+fmt.Sprintf(" + %s frozen ones x 2", memory.Thousands(frozen))
+	}
+	return bytes, how
+}
+
+// trainedBytes are those of a trained weight: four where the log says float32, or two at least.
+func (in *Input) trainedBytes() int64 {
+	if in.WideTraining || strings.HasPrefix(in.Backend, "fsdp") && in.GPUs > 0 && in.keepsMaster() || is("", dtypeKeys, "float32", "fp32", "torch.float32", "float")(in) != "" {
+		return 4
+	}
+	return 2
+}
+
+// statesOnCard are the states that a card holds at least in a training step; 0 when nobody can tell.
+func (in *Input) statesOnCard() (least int64, how string) {
+	p := in.trained()
+	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
+		return 0, ""
+	}
+	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {
+		return 0, "" // over how many they are split, nothing tells
+	}
+	return in.states(p)
+}
+
+// Beyond is by how much the states of training exceed the card at least, 0 when they do not or nobody can tell.
+func Beyond(in *Input) int64 {
+	least, _ := in.statesOnCard()
+	if in.Total == nil {
+		return 0
+	}
+	return max(least-*in.Total, 0)
+}
+
+// statesFill says that the states of training do not fit into the card beside anything else.
+func statesFill(in *Input) string {
+	least, how := in.statesOnCard()
+	if in.Total == nil || least < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("weights, gradients and the optimizer's states take %s or more on each card (%s), and the card has %s", classifier.GiB(least), how, gib(in.Total))
+}
+
+// statesFigure is what the states of training take where they do not fit, else what the weights take.
+func statesFigure(in *Input) (string, *int64) {
+	if statesFill(in) == "" {
+		return weightsFigure(2, "the weights alone, in 16 bits")(in)
+	}
+	least, how := in.statesOnCard()
+	return sized("weights, gradients and the optimizer's states: %s", least, how)
+}
+
+// keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
+func (in *Input) keepsMaster() bool {
+	if in.Application == "torchtitan" {
+		return true
+	}
+	_, v, _ := in.Setting("mixed_precision")
+	return (in.on("mixed_precision", "bf16", "fp16") || v == "bf16" || v == "fp16") && !in.on("pure_bf16")
+}
+
+// trainAll are the programs that train all parameters where no setting speaks of adapters.
+var trainAll = []string{"openrlhf", "torchtitan", "verl"}
+
+// trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
+func (in *Input) trained() int64 {
+	if in.Trained > 0 {
+		return in.Trained
+	}
+	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
+	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
+	full = full || slices.Contains(trainAll, in.Framework) || slices.Contains(trainAll, in.Application) || in.off("use_peft", "use_lora", "enable_lora")
+	if !full || in.Adapters || in.Quantized {
+		return 0
+	}
+	return in.Parameters.Value
+}

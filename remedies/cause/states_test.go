@@ -1,0 +1,46 @@
+package cause
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestStatesByOptimizerTypeAndSharding(t *testing.T) {
+	t.Parallel()
+	const p = 1_000_000
+	zero := func(stage string) []func(*Input) {
+		return []func(*Input){setting("zero_stage", stage), func(in *Input) { in.Backend = "deepspeed" }}
+	}
+	for name, c := range map[string]struct {
+		change []func(*Input)
+		want   int64
+	}{
+		"Adam, 16 bits at least":     {nil, 8 * p},
+		"Adam in float32":            {[]func(*Input){func(in *Input) { in.WideTraining = true }}, 16 * p},
+		"a setting of float32":       {[]func(*Input){setting("torch_dtype", "float32")}, 16 * p},
+		"8 bits":                     {[]func(*Input){setting("optim", "adamw_bnb_8bit")}, 6 * p},
+		"paged":                      {[]func(*Input){setting("optim", "paged_adamw_8bit")}, 4 * p},
+		"Adafactor":                  {[]func(*Input){setting("optim", "adafactor")}, 4 * p},
+		"SGD, by its stack":          {[]func(*Input){stack("/torch/optim/sgd.py step")}, 4 * p},
+		"one of four shards":         {[]func(*Input){func(in *Input) { in.GPUs, in.Backend = 4, "fsdp" }}, 2 * p},
+		"every GPU has all of it":    {[]func(*Input){func(in *Input) { in.GPUs, in.Unsharded = 4, true }}, 8 * p},
+		"ZeRO stage 2 on four GPUs":  {append(zero("2"), func(in *Input) { in.GPUs = 4 }), 2*p + 14*p/4},
+		"adapters on frozen weights": {[]func(*Input){func(in *Input) { in.Parameters.Value = 10 * p }}, 8*p + 2*9*p},
+		"adapters on 4-bit weights":  {[]func(*Input){func(in *Input) { in.Parameters.Value, in.Quantized = 10*p, true }}, 8 * p},
+	} {
+		one := []func(*Input){func(in *Input) { in.GPUs = 1 }, trained(p)}
+		got, how := failure("gpu", "optimizer", append(one, c.change...)...).states(p)
+		assert.Equal(t, c.want, got, name)
+		assert.NotEmpty(t, how, name)
+	}
+}
+
+func TestBeyondIsWhatTheStatesExceedTheCardBy(t *testing.T) {
+	t.Parallel()
+	card := func(n int64) func(*Input) { return func(in *Input) { in.Total, in.GPUs = &n, 1 } }
+	assert.Equal(t, int64(3e9), Beyond(failure("gpu", "optimizer", trained(10e9), card(77e9))))
+	assert.Zero(t, Beyond(failure("gpu", "optimizer", trained(1e9), card(77e9))))
+	assert.Zero(t, Beyond(failure("gpu", "rollout", trained(10e9), card(77e9))))
+	assert.Zero(t, Beyond(failure("gpu", "optimizer", trained(10e9), card(77e9), setting("adam_offload", "true"))))
+}
