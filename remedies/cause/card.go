@@ -31,7 +31,7 @@ var card = []hypothesis{
 				if !ok || in.Idle == nil || *in.Idle >= missing {
 					return ""
 				}
-				return fmt.Sprintf("not fragmentation, a real shortage: %s is reserved but unallocated, and %s was missing", gib(in.Idle), classifier.GiB(missing))
+				return fmt.Sprintf("not fragmentation, a real shortage: %s is reserved but unallocated, and %s was missing", gib(in.Idle), in.shown(missing))
 			},
 			func(in *Input) string {
 				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
@@ -59,7 +59,7 @@ var card = []hypothesis{
 			if !ok || in.Idle == nil {
 				return "the allocator's free memory is in pieces", in.Idle
 			}
-			return fmt.Sprintf("fragmentation: %s is reserved but unallocated, in pieces, and %s was missing", gib(in.Idle), classifier.GiB(missing)), in.Idle
+			return fmt.Sprintf("fragmentation: %s is reserved but unallocated, in pieces, and %s was missing", gib(in.Idle), in.shown(missing)), in.Idle
 		},
 	},
 	{
@@ -198,6 +198,14 @@ func (in *Input) missing() (int64, bool) {
 	return 0, false
 }
 
+// shown is what was missing as the report's headline prints it.
+func (in *Input) shown(missing int64) string {
+	if in.Shortfall != nil && *in.Shortfall > 0 {
+		return gib(in.Shortfall)
+	}
+	return "at most " + classifier.GiB(missing)
+}
+
 // Fragmented says that what PyTorch holds without using it covers what was missing, and is no usual slack.
 func Fragmented(in *Input) string {
 	missing, ok := in.missing()
@@ -205,7 +213,7 @@ func Fragmented(in *Input) string {
 		*in.Idle < *in.Requested && *in.Idle < *in.Total/10 {
 		return ""
 	}
-	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), classifier.GiB(missing), gib(in.Requested))
+	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))
 }
 
 // series are the frames of requests that more of their kind follow, which the reserve would not cover.
