@@ -267,6 +267,11 @@ func echo(a, b *event) bool {
 	return a.Kind == b.Kind && a.figures.requested != "" && a.figures == b.figures
 }
 
+// quotes reports whether a later event repeats another one's whole message, which has no figures, within its own.
+func quotes(x, e *event) bool {
+	return x.Kind == e.Kind && x.Text != e.Text && e.figures.requested == "" && strings.Contains(x.Text, e.Text)
+}
+
 // renamed reports whether x is CUDA's own name for an error of the driver, or of a library above it, that was printed before.
 func renamed(e, x *event) bool {
 	return e.Kind == parser.GPUDriverOOM && e.Trace == nil && x.Kind == parser.Exception && strings.Contains(x.Text, "CUDA error: ") &&

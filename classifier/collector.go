@@ -252,10 +252,11 @@ func (f *file) beginAttempt(line int, h *envelope.Header) {
 	}
 }
 
-// clearInit forgets who announced the start-up: training steps come after it, and a restarted engine announces it again.
-func (f *file) clearInit() {
+// clearStages forgets what a training step ends: the start-up, which a restarted engine announces again, and a checkpoint whose
+// end is not announced.
+func (f *file) clearStages() {
 	for _, s := range f.Streams {
-		if s.Phase != nil && s.Phase.Fields["phase"] == phase.Init {
+		if m := s.Phase; m != nil && (m.Fields["phase"] == phase.Init || m.Fields["phase"] == phase.Checkpoint && m.Fields["edge"] == "point") {
 			s.Phase = nil
 		}
 	}
@@ -383,7 +384,7 @@ func (f *file) step(o *parser.Marker) {
 	if int(n) > f.LastStep {
 		f.LastStep = int(n)
 		f.Steps++
-		f.clearInit()
+		f.clearStages()
 		f.stepped(o.At.Line, &o.Header)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/pattern"
 	"oomscan/parser/settings"
 )
 
@@ -39,9 +40,6 @@ func describe(files []*file, o Overrides) Run {
 	r.Tracks, r.Series = r.Tracks[:min(len(r.Tracks), maxTracks)], r.Series[:min(len(r.Series), maxTracks)]
 	v.addSettings(r.Config)
 	r.Framework = v.winner(Framework)
-	if r.Framework == "unknown" && is(r.Backend, Framework) {
-		r.Framework = r.Backend
-	}
 	switch p := cmp.Or(v.unlisted(), v.winner(Framework|Application)); {
 	case o.Framework != "" && place(o.Framework) < 0:
 		r.Application = o.Framework
@@ -49,6 +47,9 @@ func describe(files []*file, o Overrides) Run {
 		r.Framework = o.Framework
 	case is(p, Application), v[p] > 0 && place(p) < 0:
 		r.Application = p
+	}
+	if o.Framework == "" {
+		r.builtOn(v)
 	}
 	r.engineFromConfig()
 	if r.Engine == "" && isServer(r.Framework) {
@@ -60,6 +61,18 @@ func describe(files []*file, o Overrides) Run {
 	r.modelFromConfig()
 	r.sizesFromConfig()
 	return r
+}
+
+// builtOn corrects the framework of an application that trains beside its engine: it is not built on that engine.
+func (r *Run) builtOn(v votes) {
+	if isServer(r.Framework) && FrameworkByID(r.Application).Colocate {
+		set(&r.Engine, r.Framework)
+		delete(v, r.Framework)
+		r.Framework = v.winner(Framework)
+	}
+	if r.Framework == "unknown" && is(r.Backend, Framework) {
+		r.Framework = r.Backend
+	}
 }
 
 // readings are the last readings of an input, in order of lines.
@@ -80,16 +93,22 @@ func (f *file) config(r *Run) {
 	}
 }
 
-// settingsFromMessages reads a server's settings from its failures if nothing else prints them.
+// settingsFromMessages reads a server's settings from its failures and readings if nothing else prints them.
 func (r *Run) settingsFromMessages(files []*file) {
-	for _, f := range files {
-		for _, e := range f.Events {
-			for key, field := range e.pattern.Tells {
-				if _, known := r.lookup(key); !known && e.Fields[field] != "" {
-					r.Config[key] = Value{Value: e.Fields[field], At: e.At, Form: settings.Pairs}
-				}
+	tell := func(p *pattern.Pattern, fields parser.Fields, at parser.Position) {
+		for key, field := range p.Tells {
+			if _, known := r.lookup(key); !known && fields[field] != "" {
+				r.Config[key] = Value{Value: fields[field], At: at, Form: settings.Pairs}
 			}
 		}
+	}
+	for _, f := range files {
+		for _, e := range f.Events {
+			tell(e.pattern, e.Fields, e.At)
+		}
+	}
+	for _, g := range r.Gauges {
+		tell(patternOf(g.Name), g.Fields, g.At)
 	}
 }
 

@@ -40,3 +40,19 @@ func TestTheBackendIsNamedOrHasTheOnlySettings(t *testing.T) {
 		assert.Equal(t, want, r.Backend, keys)
 	}
 }
+
+func TestAServersReadingsTellItsSettings(t *testing.T) {
+	t.Parallel()
+	const (
+		budget = "INFO 02-27 07:01:13 worker.py:267] the current vLLM instance can use total_gpu_memory (39.39GiB) x gpu_memory_utilization (0.90) = 35.45GiB\n"
+		server = "INFO 06-01 10:00:00 [api_server.py:1289] vLLM API server version 0.7.3\n"
+	)
+	for log, want := range map[string]string{
+		server + budget: "0.90",
+		server:          "",
+		server + "+ vllm serve /m --gpu_memory_utilization 0.8\n" + budget:                                   "", // it is printed with its dashes
+		"+ python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.gpu_memory_utilization=0.6\n" + budget: "", // whose key is another
+	} {
+		assert.Equal(t, want, read(t, map[string]string{"a.log": log}).Run.Config["gpu_memory_utilization"].Value, log)
+	}
+}

@@ -139,6 +139,10 @@ func (f *file) frames(r *Run, v votes) {
 			through := programsOf(t.Frames)
 			v.add(through.framework, 3)
 			v.add(through.application, 3)
+			if is(through.trainer, Framework) {
+				v.add(through.trainer, 2) // another's module that drives it
+			}
+			r.Serves = r.Serves || servesAlone(t.Frames)
 			set(&r.Backend, through.trainer)
 			set(&r.Engine, through.engine)
 		}
@@ -174,6 +178,19 @@ func programsOf(frames []traceback.Frame) stackPrograms {
 	}
 	set(&out.framework, library)
 	return out
+}
+
+// servesAlone reports whether a stack began in a script that a framework has to start an engine and nothing else.
+func servesAlone(frames []traceback.Frame) bool {
+	for i := range frames {
+		file := "/" + strings.Join(phase.SplitPath(frames[i].File), "/")
+		if slices.ContainsFunc(programs, func(p Program) bool {
+			return slices.ContainsFunc(p.Servers, func(script string) bool { return strings.HasSuffix(file, script) })
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // programOfFile returns the program whose package a file belongs to, or nil. The innermost folder of a known package

@@ -42,6 +42,7 @@ type Program struct {
 	Clock    string    // of the stamps that only its logger writes
 	Actors   []string  // classes of Ray actors and labels of processes that only this program has
 	Drivers  []string  // those of its actors that only drive others: a failure of a GPU that they print is a worker's
+	Servers  []string  // ends of the paths of its scripts that start an engine and nothing else
 	Workers  []string  // beginnings of the labels of an engine's processes
 	Keys     []string  // parts of names of settings that only this framework has
 }
@@ -144,6 +145,7 @@ var programs = []Program{
 	{
 		ID: "swift", Name: "ms-swift", Roles: Application, Guide: "ms-swift", Dialect: "flag", Colocate: true,
 		Packages: []Package{{"swift", []string{"trainers", "pipelines", "megatron", "llm", "rlhf_trainers", "plugin", "tuners", "cli", "arguments", "model", "template"}}},
+		Servers:  []string{"/swift/cli/rollout.py", "/swift/cli/deploy.py", "/swift/llm/infer/rollout.py", "/swift/llm/infer/deploy.py"},
 	},
 	{
 		ID: "axolotl", Name: "axolotl", Roles: Application, Guide: "axolotl", Dialect: "yaml",
@@ -166,6 +168,7 @@ var programs = []Program{
 				"UnslothGRPOTrainer.py", "UnslothRLOOTrainer.py", "UnslothSFTTrainer.py", "UnslothDPOTrainer.py", "UnslothKTOTrainer.py", "UnslothORPOTrainer.py",
 			}}, // TRL's trainers, rewritten
 		},
+		Servers: []string{"/trl/scripts/vllm_serve.py"},
 	},
 	{
 		ID: "torchtune", Name: "torchtune", Roles: Application, Guide: "torchtune", Dialect: "yaml",
@@ -206,14 +209,14 @@ var programs = []Program{
 			{"vllm", []string{"v1", "worker", "engine", "executor", "entrypoints", "model_executor"}},
 			{"vllm_ascend", []string{"worker", "attention", "ops", "distributed", "quantization", "models", "spec_decode"}},
 		},
-		Files:   []string{"/vllm/", "/vllm_ascend/", "vllm_rollout", "fsdp_vllm.py", "megatron_vllm.py", "vllm_engine", "vllm_generation.py"},
+		Files:   []string{"/vllm/", "/vllm_ascend/", "vllm_rollout", "fsdp_vllm.py", "megatron_vllm.py", "vllm_engine", "vllm_generation.py", "strategy/vllm_strategy.py"},
 		Workers: []string{"VllmWorker", "EngineCore", "RayWorkerWrapper", "Worker_DP", "Worker_PP", "Worker_TP", "Worker_EP"}, // "EngineCore_DP1", "Worker_TP7_EP7"; vllm/executor/ray_utils.py
 		Clock:   "vllm",
 	},
 	{
 		ID: "sglang", Name: "SGLang", Roles: Framework | Engine, Library: true, Guide: "sglang", Dialect: "flag",
 		Packages: []Package{{"sglang", []string{"srt", "launch_server.py"}}},
-		Files:    []string{"/sglang/", "sglang_rollout", "fsdp_sglang.py", "megatron_sglang.py", "sglang_utils/", "sglang_remote.py"},
+		Files:    []string{"/sglang/", "sglang_rollout", "fsdp_sglang.py", "megatron_sglang.py", "sglang_utils/", "sglang_remote.py", "strategy/sglang_strategy.py"},
 	},
 	{
 		ID: "trtllm", Name: "TensorRT-LLM", Roles: Application | Engine, Guide: "trtllm", Dialect: "flag",
@@ -237,7 +240,7 @@ var programs = []Program{
 	{
 		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
 		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "launcher", "__init__.py"}}},
-		Files:    []string{"/deepspeed/"},
+		Files:    []string{"/deepspeed/", "strategy/deepspeed_strategy.py"},
 		Loggers:  []string{"sigkill_handler", "log_dist", "see_memory_usage"},
 	},
 	{
@@ -245,7 +248,7 @@ var programs = []Program{
 		Packages: []Package{{"megatron", []string{"core", "training", "training.py", "schedules.py", "optimizer", "model", "mpu", "legacy"}}},
 		Files: []string{
 			"megatron_workers.py", "megatron_actor.py", "megatron_engine.py", "engine/megatron/", "megatron_utils/", "backends/megatron/",
-			"/megatron/core/", "/megatron/training", "megatron_policy_worker",
+			"/megatron/core/", "/megatron/training", "megatron_policy_worker", "strategy/megatron_strategy.py",
 		},
 		Keys: []string{"accumulate_allreduce_grads_in_fp32"},
 	},

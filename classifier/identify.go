@@ -79,7 +79,7 @@ func (e *event) repeatsAWorker() bool {
 
 // bareEngine reports whether the job is an inference server: its tensor-parallel rank is the rank.
 func (j *job) bareEngine() bool {
-	return isServer(j.run.Framework)
+	return isServer(j.run.Framework) || j.run.Serves
 }
 
 // complete adds what the log says elsewhere about the process with that pid or rank.

@@ -49,7 +49,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 		return phase.Verdict{}, false
 	}
 	for _, x := range append([]*event{e}, c.evidence...) {
-		if x == e || sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines && echo(e, x) {
+		if x == e || sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines && (echo(e, x) || quotes(x, e)) {
 			if v, ok := phase.FromWords(x.Text); ok {
 				return v, true
 			}
@@ -228,7 +228,7 @@ func (c *conclusion) byContext() phase.Verdict {
 	if c.sharedLog(e) {
 		return phase.Verdict{Phase: phase.Unknown, Confidence: phase.Low, Why: "nothing is known about this writer, and another one had its own failure"}
 	}
-	if c.job.bareEngine() {
+	if isServer(c.job.run.Framework) {
 		if e.Ready {
 			return phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
 		}
@@ -335,8 +335,8 @@ func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
 		}
-		// a stage without an announced end is over when training steps are reported
-		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || f.LastStep < 0) {
+		// a stage without an announced end is over when training steps are reported; a checkpoint was forgotten then
+		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || m.Fields["phase"] == phase.Checkpoint || f.LastStep < 0) {
 			return phase.Verdict{
 				Phase: m.Fields["phase"], Confidence: phase.Low,
 				Why: fmt.Sprintf("the last stage logged, %s: %s", m.At, clean(m.Text, 100)),

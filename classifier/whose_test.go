@@ -51,6 +51,20 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		},
 		"an engine's tensor-parallel and expert ranks": {vllm + label("(Worker_TP7_EP7 pid=4711) ", strings.ReplaceAll(engine, "GPU 3", "GPU 7")), 7, 7, 4711, ""},
 		"an engine's worker with its rank":             {vllm + label("(VllmWorker rank=3 pid=4711) ", engine), 3, 3, 4711, ""},
+		"an engine that TRL's script starts alone": {
+			label("(VllmWorker rank=2 pid=33122) ", engine) + "Traceback (most recent call last):\n  File \"/opt/lib/python3.12/site-packages/trl/scripts/vllm_serve.py\", line 280, in llm_worker\n    llm = LLM(\nRuntimeError: Engine core initialization failed.\n",
+			2, 3, 33122, "",
+		},
+		"an engine inside of TRL's trainer": {
+			label("(VllmWorker rank=2 pid=33122) ", engine) + "Traceback (most recent call last):\n  File \"/opt/lib/python3.12/site-packages/trl/trainer/grpo_trainer.py\", line 280, in __init__\n    self.llm = LLM(\nRuntimeError: Engine core initialization failed.\n",
+			-1, 3, 33122, "",
+		},
+		"ROLL's logger": {
+			"(ActorWorker(actor_train-5) pid=9106) [2026-02-03 15:24:02] [decorator.py (306)] [ERROR] [actor_train-5-G5 5 / 8][PID 9106] " + strings.TrimPrefix(refusedOn3, "torch.OutOfMemoryError: "), 5, 3, 9106, "",
+		},
+		"ROLL's driver, which counts itself": {
+			"[2026-02-03 15:24:02] [decorator.py (306)] [ERROR] [DRIVER 0 / 1][PID 8012] " + refusedOn3, -1, 3, -1, "",
+		},
 		"an engine's stamp": {
 			"[2025-03-17 10:41:02] server_args=ServerArgs(model_path='/m', tp_size=8)\n[2025-03-17 10:41:14 TP7] Scheduler hit an exception: Traceback (most recent call last):\n" +
 				"  File \"/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py\", line 2215, in run_scheduler_process\n    scheduler = Scheduler(\n" +

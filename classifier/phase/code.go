@@ -61,6 +61,7 @@ var lines = sync.OnceValue(func() []line {
 		reads("rain", `(?i)\b\w*train(?:ing)?_?(?:one_)?step\w*\(`, Training, weak),
 		reads("step", `(?i)\b(?:eval|valid(?:ation)?)_?step\w*\(`, Forward, weak),
 		reads("F. functional.", `\b(?:F|functional)\.(?:cross_entropy|log_softmax|softmax|nll_loss)\(`, Forward, weak),
+		reads("logits", `(?i)\b\w*logits\w*(?:\[[^\]]{0,40}\])? ?(?:/|\*|\.(?:float|div|log_softmax|softmax|contiguous|view|reshape|gather|logsumexp)\b)|\b\w*log_?softmax\(\w{0,40}logits|\blog_?probs\w*_from_logits\(`, Forward, weak),
 		reads("riterion( loss_f", `(?i)\b\w*(?:criterion|loss_fn|loss_func|loss_fct)\(`, Forward, weak),
 	}
 })

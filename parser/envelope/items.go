@@ -12,7 +12,7 @@ func takeItems(m *matcher, _ int) bool {
 	for i := range 6 {
 		t := m.scanner
 		blanks := t.blanks()
-		if blanks == 0 && !(t.peek() == '[' && (bracketed || i > 0)) || blanks > 3 && !padded {
+		if blanks == 0 && !(t.peek() == '[' && (bracketed || i > 0)) || blanks > 3 && !padded && !(blanks == 4 && isLevel(t)) {
 			break
 		}
 		if t.lit("[") {
@@ -53,6 +53,12 @@ func takeItems(m *matcher, _ int) bool {
 	return m.lit(" - ") || m.lit(" -- ") || m.gap()
 }
 
+// isLevel reports whether a level comes next, as loguru aligns it on the right.
+func isLevel(s scanner) bool {
+	_, ok := s.level()
+	return ok
+}
+
 // endsLevel takes the colon behind a level. Text that goes on without a blank makes it a word; a stamp begins another
 // logger's prefix.
 func endsLevel(s *scanner) bool {
@@ -85,10 +91,18 @@ func (m *matcher) bracketItem(text []byte, adjacent bool) bool {
 		m.keep(slotLocal, n)
 		return ok && len(s.b) == 0
 	}
-	if s = (scanner{text}); s.lit("PID:") {
+	if s = (scanner{text}); s.lit("PID:") || s.lit("PID ") {
 		n, ok := s.number(1, 9)
 		m.keep(slotPID, n)
 		return ok && len(s.b) == 0
+	}
+	if n, ok := rankOfWorker(text); ok && level {
+		m.keep(slotRank, n)
+		return true
+	}
+	if file, ok := placeInWords(text); ok && !logger {
+		m.keepText(slotLogger, file) // [decorator.py (306)] (ROLL)
+		return true
 	}
 	slurmd := m.time.sep == 'T' && m.time.clock == clockLocal && isStep(text)
 	if logger || !all(text, place) || !isPlaceLine(text) && !(adjacent && some(text, alpha)) && !(level && isDotted(text)) && !slurmd {
@@ -96,6 +110,23 @@ func (m *matcher) bracketItem(text []byte, adjacent bool) bool {
 	}
 	m.keepText(slotLogger, text)
 	return true
+}
+
+// rankOfWorker reads `actor_train-5-G5 5 / 8`, as ROLL names its workers: with the rank in the name and behind it.
+func rankOfWorker(text []byte) (int, bool) {
+	n, ok := rankOf(text, ' ', " / ")
+	if !ok {
+		return 0, false
+	}
+	s := scanner{text[bytes.IndexByte(text, '-')+1:]}
+	named, ok := s.number(1, 6)
+	return n, ok && named == n
+}
+
+// placeInWords returns the file of a place that is written `decorator.py (306)`.
+func placeInWords(text []byte) ([]byte, bool) {
+	file, line, ok := bytes.Cut(text, []byte(" ("))
+	return file, ok && bytes.HasSuffix(file, []byte(".py")) && all(file, place) && bytes.HasSuffix(line, []byte(")")) && len(line) > 1 && all(line[:len(line)-1], digit)
 }
 
 // shareItem takes icefall's ` (1/4)` behind a level and a place: the rank and how many there are.

@@ -118,6 +118,9 @@ var programs = []format{
 			{`[10/21/2025-14:07:11] [TRT] [W] gone`, `gone`, `local=2025-10-21T14:07:11; level=W; logger=TRT`},
 			{`[2025-06-01 10:00:00,123][mod][ERROR] - text`, `text`, `local=2025-06-01T10:00:00.123; level=E; logger=mod`},
 			{`[2025-06-01 10:00:00,123][axolotl.cli.train][INFO] [PID:3301] [RANK:2] text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=axolotl.cli.train; rank=2; pid=3301`},
+			{`[2026-02-03 15:24:02] [decorator.py (306)] [ERROR] [actor_train-5-G5 5 / 8][PID 9106] text`, `text`, `local=2026-02-03T15:24:02; level=E; logger=decorator.py; rank=5; pid=9106`},
+			{`[2026-02-03 15:07:40] [rlvr_pipeline.py (415)] [INFO] [DRIVER 0 / 1][PID 8012] text`, `[DRIVER 0 / 1][PID 8012] text`, `local=2026-02-03T15:07:40; level=I; logger=rlvr_pipeline.py`},
+			{`[2025-06-01 10:00:00] [WARNING] [batch 2 / 8] text`, `[batch 2 / 8] text`, `local=2025-06-01T10:00:00; level=W`},
 			{`[2025-06-01 10:00:00] rollout.py:71 - text`, `text`, `local=2025-06-01T10:00:00; logger=rollout.py:71`},
 			{`[06/01/25 10:00:00] ERROR    text`, `text`, `local=2025-06-01T10:00:00; level=E`},
 			{`[06/01/25 10:00:00] ERROR    text            file.py:12`, `text`, `local=2025-06-01T10:00:00; level=E; logger=file.py:12`},
@@ -157,6 +160,8 @@ var programs = []format{
 		name: "time", writer: "Python's logging in its many configurations, loguru, TensorFlow, Composer, icefall, Ray, servers in C++",
 		template: `{time}{fields}{!vague}`,
 		match: []sample{
+			{`14:09:33    INFO Saving checkpoint`, `Saving checkpoint`, `clock=0000-01-01T14:09:33; level=I`},
+			{`14:09:33 SUCCESS Step 3 | Time: 1s`, `Step 3 | Time: 1s`, `clock=0000-01-01T14:09:33; level=I`},
 			{"2025-09-14 21:27:58\tTraceback (most recent call last):", `Traceback (most recent call last):`, `local=2025-09-14T21:27:58`},
 			{"2025-09-14 21:27:58\t2025-09-14 21:27:58.250 [INFO] step 3", `step 3`, `local=2025-09-14T21:27:58; level=I`},
 			{"2025-02-18 03:11:27,113\tINFO worker.py:1879 -- text", `text`, `local=2025-02-18T03:11:27.113; level=I; logger=worker.py:1879`},

@@ -92,6 +92,14 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Match: lines("Saving model checkpoint to /out/checkpoint-500"),
 		},
 		{
+			Name:     "trainer.saving",
+			Literals: []string{"aving checkpoint to ", "aving a checkpoint to ", "aving training state to "},
+			Expr:     `^[Ss]aving (?:(?:a )?checkpoint to \S{0,400}/|training state to \S{0,400}/)`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: "trainers of users",
+			Match:   lines("saving checkpoint to /out/step_20", "Saving a checkpoint to ./ckpt", "Saving training state to runs/1/state"),
+			NoMatch: []string{"Saving checkpoint to disk is disabled", "Saving checkpoint took 61.20 secs", "It is saving checkpoint to /out each time"},
+		},
+		{
 			Name:     "trainer.lightning_sanity",
 			Literals: []string{"Sanity Checking"},
 			Expr:     `Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`,

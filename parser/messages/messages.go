@@ -69,7 +69,7 @@ var tables = [][]table{
 	{skyrlPatterns},
 	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
 	deepspeedPatterns,
-	{megatronPatterns, openrlhfMarkers, nemoMarkers, torchtitanPatterns, torchtunePatterns},
+	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns},
 	{hydraCorePatterns},
 	launchPatterns,
 }

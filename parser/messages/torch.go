@@ -261,7 +261,7 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Expr: `^(?!.{0,400}ut of memory)(?=.{0,300}` + torchSize + `(?:[;.)]| (?:total capac|already alloc|is |free|reserved|memory in|\(GPU)))` +
 				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU (?:\d|[\x00-\x1f]? has )| \(GPU \d))|)` +
 				`(?:(?=.{0,300}?\bGPU (?<device>\d{1,4})(?:;| has a total))|)` +
-				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<total_sz>` + torchSize + `) total capac))|)` +
+				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<total_sz>` + torchSize + `) (?:total capac|of which\b)))|)` +
 				`(?:(?=.{0,300}?(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
 				`(?:(?=.{0,300}?this process has (?<process_sz>` + torchSize + `) memory in use)|)` +
 				`(?:(?=.{0,300}?(?<allocated_sz>` + torchSize + `) (?:already allocated|is allocated by))|)` +
@@ -276,6 +276,10 @@ func torchNeighbourPatterns() []pattern.Pattern {
 				{
 					Line: "allocate 3.00 GiB. GPU 5 has a total capacity of 64.00 GiB of which 1.00 GiB ",
 					Want: parser.Fields{"requested": "3221225472", "device": "5", "total": "68719476736"},
+				},
+				{
+					Line: "of 64.00 GiB of which 1.00 GiB is free. Including non-PyTorch memory,",
+					Want: parser.Fields{"total": "68719476736", "free": "1073741824"},
 				},
 				{
 					Line: "is free. Including non-PyTorch memory, this process has 62.00 GiB memory in use.",

@@ -380,7 +380,7 @@ func vllmGauges() []pattern.Pattern {
 			Literals: []string{"vLLM instance can use total_gpu_memory"},
 			Expr: `can use total_gpu_memory \((?<total_sz>\d+(?:\.\d+)? ?GiB)\) x gpu_memory_utilization \((?<fraction>\d+(?:\.\d+)?)\)` +
 				` = (?<allowed_sz>\d+(?:\.\d+)? ?GiB)`,
-			Gauge: true, Source: src,
+			Gauge: true, Tells: map[string]string{"gpu_memory_utilization": "fraction"}, Source: src,
 			Match: []pattern.Sample{{
 				Line: "the current vLLM instance can use total_gpu_memory (79.00GiB) x gpu_memory_utilization (0.50) = 39.50GiB",
 				Want: parser.Fields{"total": "84825604096", "fraction": "0.50", "allowed": "42412802048"},

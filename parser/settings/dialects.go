@@ -75,6 +75,11 @@ var dialects = [...]dialect{
 		want:   []string{"micro_batch_size=1", "train_micro_batch_size_per_gpu=1"},
 	},
 	{
+		name: "table of two columns with a heading", read: (*Reader).startColumns,
+		sample: "--------- config key ---------  ------ value ------ \nmicro_train_batch_size          1\npretrain                        /m",
+		want:   []string{"micro_train_batch_size=1", "pretrain=/m"},
+	},
+	{
 		name: "box or table of two columns", read: (*Reader).boxed,
 		sample: "│ train_loop_config/batch_size               2 │\n┃ seq_length ┃ 8192 ┃\n| num_workers | 8 |\n│ micro_batch_size: 2 │",
 		want:   []string{"train_loop_config/batch_size=2", "seq_length=8192", "num_workers=8", "micro_batch_size=2"},

@@ -76,6 +76,22 @@ func TestForms(t *testing.T) {
 			want: []string{"pairs train_loop_config/batch_size=2", "pairs train_loop_config/cpu_offload=True", "pairs max_seq_len=4096"},
 		},
 		{
+			name: "the heading of a table tells that its rows are settings",
+			log: "-- config key --  -- value --\nbatch_size        8\npretrain          /m/q\n\nround             3\n" +
+				"| Parameter | Value |\n|---|---|\n| seq_len | 4096 |\n| run | a b |\n" +
+				"┏━━━━┓\n┃ Argument      ┃ Value ┃\n┡━━━━┩\n│ --num_workers │ 4     │\n│ seed          │ 1     │\n└────┘\n" +
+				"Option        VALUE\n======  =====\ngrad accum    4\nbf16          True\ndone",
+			want: []string{
+				"pairs batch_size=8", "pairs pretrain=/m/q", "pairs seq_len=4096", "pairs run=a b",
+				"pairs --num_workers=4", "pairs seed=1", "pairs grad accum=4", "pairs bf16=True",
+			},
+		},
+		{
+			name: "headings of results and of other tables, and sentences",
+			log: "Metric  Value\nbatch_size  8\nseed  1\nname  value\nloss  0.3\nbatch_size  8\nseed  1\nthe parameter value\nbatch_size  8\nseed  1\n" +
+				"| Name | Value | Unit |\n| seed | 1 | x |\n| run | 3 | y |\nKey  Value\nfirst  1\nsecond  2\n",
+		},
+		{
 			name: "pprint with an indent",
 			log:  "{   'data': {   'batch_size': 256,\n                'crop': [0.85, 1.0]},\n    'optimization': {   'ema': [0.9, 1.0],\n                        'lr': 0.001}}",
 			want: []string{"pprint data.batch_size=256", "pprint data.crop=[0.85, 1.0]", "pprint optimization.ema=[0.9, 1.0]", "pprint optimization.lr=0.001"},

@@ -26,7 +26,7 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if undottedShape(text) || isBoxed(text) {
+	if undottedShape(text) || isBoxed(text) || headsColumns(text) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)

@@ -316,9 +316,13 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 }
 
 // introduce notes which process a writer is where its line prefix alone shows it, at the beginning of an input: loggers put
-// rank, pid and host on their records, and a later one may name only one of them. What has a label may count its own ranks.
+// rank, pid and host on their records, and a later one may name only one of them. What has a label may count its own ranks. The
+// class in Ray's label may tell the program.
 func (r *messageReader) introduce(at parser.Position, h envelope.Header, w *writer) {
-	if w.introduced || h.Rank < 0 || h.PID <= 0 || h.Host == "" && h.Process != "" || !r.inHead(at.Line, at.Offset) {
+	if w.introduced || !r.inHead(at.Line, at.Offset) {
+		return
+	}
+	if ranked := h.Rank >= 0 && h.PID > 0 && (h.Host != "" || h.Process == ""); !ranked && !h.OfActor() {
 		return
 	}
 	w.introduced = true

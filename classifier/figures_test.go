@@ -1,0 +1,49 @@
+package classifier
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestFiguresAsAllocatorsPrintThem reads the request, the card, what was free, what PyTorch held and what other processes held.
+// 0 is unknown.
+func TestFiguresAsAllocatorsPrintThem(t *testing.T) {
+	t.Parallel()
+	const gib, mib = 1 << 30, 1 << 20
+	type figures struct{ requested, total, free, allocated, others int64 }
+	const cuda = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
+	for log, want := range map[string]figures{
+		cuda + "2.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 1.00 GiB is free. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.":                                                       {2 * gib, 80 * gib, gib, 70 * gib, 0},
+		cuda + "2.00 GiB. GPU 0 has a total capacity\nof 80.00 GiB of which 1.00 GiB is free. Of the allocated\nmemory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.":                                                     {2 * gib, 80 * gib, gib, 70 * gib, 0},
+		cuda + "96.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 79.00 GiB is free.":                                                                                                                                                                     {96 * gib, 80 * gib, 79 * gib, 0, 0},
+		cuda + "2.00 MiB. GPU 0 has a total capacity of 80.00 GiB of which 1024.00 KiB is free.":                                                                                                                                                                    {2 * mib, 80 * gib, mib, 0, 0},
+		cuda + "20 bytes. GPU 0 has a total capacity of 80.00 GiB of which 0 bytes is free.":                                                                                                                                                                        {20, 80 * gib, 0, 0, 0},
+		cuda + "2.00 GiB. GPU 0 has a total capacty of 80.00 GiB of which 1.00 GiB is free. Process 11 has 30.00 GiB memory in use. Process 12 has 40.00 GiB memory in use. Including non-PyTorch memory, this process has 9.00 GiB memory in use.":                 {2 * gib, 80 * gib, gib, 0, 70 * gib},
+		"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 80.00 GiB total capacity; 70.00 GiB already allocated; 1.00 GiB free; 76.00 GiB reserved in total by PyTorch)":                                                                        {2 * gib, 80 * gib, gib, 70 * gib, 0},
+		"RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 11.00 GiB total capacity; 9.00 GiB already allocated; 16.00 MiB free; 120.00 MiB cached)":                                                                                            {20 * mib, 11 * gib, 16 * mib, 9 * gib, 0},
+		"torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free. Of the allocated memory 60.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.": {2 * gib, 64 * gib, gib, 60 * gib, 0},
+		"RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 64.00 GiB total capacity; 60.00 GiB already allocated; 60.00 GiB current active; 1.00 GiB free; 62.00 GiB reserved in total by PyTorch)":                                               {2 * gib, 64 * gib, gib, 60 * gib, 0},
+		"jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1225195446464 bytes.":                                                                                                                                     {1225195446464, 0, 0, 0, 0},
+		"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8704.00 MiB on device 0: cudaMalloc failed: out of memory":                                                                                                                                          {8704 * mib, 0, 0, 0, 0},
+		"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 4,294,967,296 bytes (allocated so far: 8,589,934,592 bytes).":                                                                                                                                  {4 * gib, 0, 0, 8 * gib, 0},
+		"ValueError: Free memory on device (37.00/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.00 GiB).":                                                                                                                              {63 * gib, 79 * gib, 37 * gib, 0, 0},
+		"MemoryError: Unable to allocate 2.00 GiB for an array with shape (1, 268435456) and data type float64":                                                                                                                                                     {2 * gib, 0, 0, 0, 0},
+		"torch.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 70.00 GiB\nRequested               : 2.00 GiB\nDevice limit            : 80.00 GiB\nFree (according to CUDA): 1.00 GiB":             {2 * gib, 80 * gib, gib, 70 * gib, 0},
+	} {
+		t.Run(log, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": module + log + "\n"}).Incidents
+			require.Len(t, got, 1)
+			r := got[0].Root
+			value := func(n *int64) int64 {
+				if n == nil {
+					return 0
+				}
+				return *n
+			}
+			assert.Equal(t, want, figures{value(r.Requested), value(r.Total), value(r.Free), value(r.Allocated), value(r.OtherProcesses)})
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package classifier
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestACheckpointIsOverWhenStepsGoOn reads what a job's standard output says of a kill that another log shows.
+func TestACheckpointIsOverWhenStepsGoOn(t *testing.T) {
+	t.Parallel()
+	const (
+		step  = "Step 19 | Time: 349.69s | Loss: 0.0157 | Throughput: 11661 tokens/s\n"
+		later = "Step 21 | Time: 349.69s | Loss: 0.0147 | Throughput: 11661 tokens/s\n"
+	)
+	for out, phase := range map[string]string{
+		step + "\x1b[2m06:00:33\x1b[0m \x1b[1m   INFO\x1b[0m \x1b[1m\x1b[22mSaving checkpoint at step 20\x1b[0m\n": "checkpoint",
+		step + "Saving checkpoint to /out/step_20\n":                                                               "checkpoint",
+		step + "saving a checkpoint to ./ckpt\n":                                                                   "checkpoint",
+		step + "Saving training state to /out/state\n":                                                             "checkpoint",
+		step + "Saving model checkpoint to /out/checkpoint-20\n":                                                   "checkpoint",
+		step + "Saving current state to /out/20\n":                                                                 "checkpoint",
+		step + "Saving checkpoint for step 20...\n":                                                                "checkpoint",
+		step + "saving checkpoint at iteration     20 to /ckpt\n":                                                  "checkpoint",
+		step + "Saving checkpoint. This may take some time.\n":                                                     "checkpoint",
+		step + "Saving checkpoint at step 20\n" + later:                                                            "unknown",
+		step + "Saving model checkpoint to /out/checkpoint-20\n" + later:                                           "unknown",
+		step + "Saving checkpoint to disk is disabled\n":                                                           "unknown",
+		step + "the plan: saving checkpoint at step 20 and 40\n" + later:                                           "unknown",
+		step:                                    "unknown",
+		step + "Saving checkpoint at step 20\n": "checkpoint",
+	} {
+		t.Run(out, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.out": out, "dmesg.txt": kernelKill}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, phase, got[0].Phase, got[0].PhaseWhy)
+		})
+	}
+}
+
+// TestAServerThatQuotesTheFailureTellsThePhase reads a message without figures in what is printed around it.
+func TestAServerThatQuotesTheFailureTellsThePhase(t *testing.T) {
+	t.Parallel()
+	const failure = "[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/app/tllmBuffers.h:117)"
+	for behind, phase := range map[string]string{
+		"E0516 11:31:07.480902 212 backend_model.cc:691] ERROR: Failed to create instance: unexpected error when creating modelInstanceState: " + failure: "init",
+		"I0516 11:31:07.480902 212 model_lifecycle.cc:638] failed to load 'trt' version 1: Internal: " + failure:                                          "init",
+		"| trt | 1 | UNAVAILABLE: Internal: " + failure:                                    "init",
+		"Error executing load_single_module: " + failure:                                   "init",
+		"Request failed during generation: Server error: " + failure:                       "rollout",
+		"step 7: backward failed: " + failure:                                              "backward",
+		"OOM during forward pass of batch 17: " + failure:                                  "forward",
+		"recovering from OOM in forward/backward pass: " + failure:                         "training",
+		"optimizer step failed: " + failure:                                                "optimizer",
+		"Encountered an error: " + failure:                                                 "unknown",
+		"failed to load 'trt' version 1: Internal: no such file":                           "unknown",
+		strings.Repeat("all is well\n", 2*nearLines) + "optimizer step failed: " + failure: "unknown",
+	} {
+		t.Run(behind, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": failure + "\n" + behind + "\n"}).Incidents
+			require.NotEmpty(t, got)
+			assert.Equal(t, phase, got[0].Phase, got[0].PhaseWhy)
+		})
+	}
+}
