@@ -35,7 +35,6 @@ func TestFromWords(t *testing.T) {
 		"OOM when allocating tensor with shape[30522,768] [[node SGD/update_3]]":                                                                                           Optimizer,
 		"OOM when allocating tensor with shape[30522,768] [[node training/RMSprop/update]]":                                                                                Optimizer,
 		"OP_REQUIRES failed at conv_grad_input_ops.cc:1245 : Resource exhausted: OOM when allocating tensor":                                                               Backward,
-		"XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 19.1G of 15.5G hbm.":                                                                 Init,
 		"[TRT-LLM] [E] Error executing load_single_module: CUDA out of memory.":                                                                                            Init,
 		"Ran out of memory in the Optimizer step: CUDA out of memory.":                                                                                                     Optimizer,
 		"OOM: Forward and Backward ran out of memory":                                                                                                                      Training,

@@ -26,11 +26,12 @@ type prefix struct {
 // prefixes are all formats, in the order in which they are tried: launchers and collectors put theirs around all that a
 // program prints; the program and its runtime put theirs in front of single messages.
 var prefixes = func() (all []*prefix) {
+	parts := compiled{}
 	for i := range launchers {
-		all = append(all, newPrefix(&launchers[i], false))
+		all = append(all, newPrefix(&launchers[i], false, parts))
 	}
 	for i := range programs {
-		all = append(all, newPrefix(&programs[i], true))
+		all = append(all, newPrefix(&programs[i], true, parts))
 	}
 	return all
 }()
@@ -49,6 +50,6 @@ var byFirst = func() (first [256][]*prefix) {
 	return first
 }()
 
-func newPrefix(f *format, program bool) *prefix {
-	return &prefix{format: f, program: program, outer: !program && !f.anywhere, steps: compile(f.template), label: compile(f.label)}
+func newPrefix(f *format, program bool, parts compiled) *prefix {
+	return &prefix{format: f, program: program, outer: !program && !f.anywhere, steps: parts.compile(f.template), label: parts.compile(f.label)}
 }

@@ -218,12 +218,20 @@ func (m *matcher) appendLabel(b []byte, label []step) []byte {
 }
 
 // compile reads a template. Templates are constants of this package: a mistake in one is a panic at start.
-func compile(template string) []step {
-	c := compiler{rest: template, template: template}
+func compile(template string) []step { return compiled{}.compile(template) }
+
+// compiled are parts that templates have called.
+type compiled map[string]step
+
+func (parts compiled) compile(template string) []step {
+	c := compiler{rest: template, template: template, parts: parts}
 	return c.sequence(false)
 }
 
-type compiler struct{ rest, template string }
+type compiler struct {
+	rest, template string
+	parts          compiled
+}
 
 func (c *compiler) wrong(what string) {
 	panic(fmt.Sprintf("envelope: template %q: %s before %q", c.template, what, c.rest))
@@ -309,7 +317,7 @@ func (c *compiler) named(name, bounds string) step {
 		return step{kind: refusal, refuses: checks[check]}
 	}
 	if parts[name] != nil {
-		return partOf(name)
+		return c.part(name)
 	}
 	f, ok := fields[name]
 	if !ok {
@@ -331,17 +339,15 @@ func (c *compiler) named(name, bounds string) step {
 	return step{kind: run, field: f}
 }
 
-// compiledParts are the parts that a template called so far. They are compiled while the package is initialized.
-var compiledParts = map[string]step{}
-
-func partOf(name string) step {
-	s, ok := compiledParts[name]
+// part makes the step of a part, once for all templates that share the compiled parts.
+func (c *compiler) part(name string) step {
+	s, ok := c.parts[name]
 	if !ok {
 		s.kind = choice
 		for _, alt := range parts[name] {
-			s.alts = append(s.alts, newAlternative(compile(alt)))
+			s.alts = append(s.alts, newAlternative(c.parts.compile(alt)))
 		}
-		compiledParts[name] = s
+		c.parts[name] = s
 	}
 	return s
 }
