@@ -93,7 +93,7 @@ func shareDown(q *paramQuery) proposedValue {
 	if need := b.low; need > low {
 		low, why = need, b.lowHow
 		if !b.cache { // how much cache one sequence takes, nothing tells
-			low, why = need*1.1, "1.1 x "+b.lowHow
+			low, why = need*1.05, "1.05 x "+b.lowHow
 		}
 	}
 	if f <= math.Max(b.low, q.floor(0.3))+1e-9 {
@@ -172,6 +172,9 @@ func shareUp(q *paramQuery) proposedValue {
 	}
 	hi := q.most(0.9)
 	b := feasibleShare(q.Context, q.p.Key, f)
+	if lacks := q.lacking(); float64(lacks) > (hi-f)*largestCard {
+		return atBound("%s lacks %s before any cache, more than a share of %s adds on any card", q.p.Key, classifier.GiB(lacks), fraction(hi))
+	}
 	if b.low > hi {
 		b.high, b.highHow = hi, "the most that leaves room for anything else"
 		return proposedValue{bound: b.none(q.p.Key)}
@@ -201,6 +204,19 @@ func shareUp(q *paramQuery) proposedValue {
 	}
 	to := math.Min(f+firstGuess, usual)
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
+}
+
+// largestCard is the most memory that a card has in 2026, in bytes.
+const largestCard = 288 << 30
+
+// lacking is what an engine's share lacks before any cache, as the engine says; 0 when it lacks nothing.
+func (q *paramQuery) lacking() int64 {
+	g, ok := memory.Reading(q.run, q.incident, "vllm.kv_available")
+	if !ok {
+		return 0
+	}
+	left, _ := g.Fields.Int("available")
+	return max(-left, 0)
 }
 
 // leastRoom is the share of the card that a cache of a size that nothing tells is given.
