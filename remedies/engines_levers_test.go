@@ -136,6 +136,22 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"DataParallel works with one card, too", run("torch"), fullCard("forward", 4, "/x/torch/nn/parallel/scatter_gather.py|gather|"), "CUDA_VISIBLE_DEVICES=0", nil},
 		{"an array too large for memory may be a file", run("unknown"), host("unknown", "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 298. GiB for an array with shape (4000000, 10000)"), `np.memmap=np.memmap("array.bin", dtype="float32", mode="w+", shape=shape)`, nil},
 		{"processes of Dataset.map are as many as its progress tells", read(run("torch"), "trainer.dataset_processes", parser.Fields{"count": "64"}), with(killed("data", "RuntimeError: One of the subprocesses has abruptly died during map operation"), func(r *classifier.Root) { r.At = parser.Position{Source: "a.log", Line: 9} }), "num_proc=16", nil},
+		{"a model of a script's own is halved itself", run("torch"), fullCard("init", 0.5, "/x/whisper/__init__.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model.half=model.half()", []string{"torch_dtype=bfloat16"}},
+		{"one of transformers is told its type", run("torch"), fullCard("init", 0.5, "/x/app.py|main|AutoModel.from_pretrained(name).to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "torch_dtype=bfloat16", []string{"model.half=model.half()"}},
+		{"a file that is read whole may be mapped", run("torch"), with(host("checkpoint", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 2097152000 bytes"), func(r *classifier.Root) {
+			r.Trace = frames(`/x/merge.py|main|torch.load("a.bin", map_location="cpu")`, "/x/torch/serialization.py|load|return _load(")
+		}), `torch.load=torch.load(path, map_location="cpu", mmap=True)`, nil},
+		{"what a card lacks beside its own process is others'", as(run("sglang"), "", "sglang", "Qwen/Qwen2.5-14B-Instruct"), with(fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), func(r *classifier.Root) {
+			r.ProcessBytes, r.Allocated, r.ReservedUnallocated = gibs(12), gibs(11.5), gibs(0.01)
+		}), "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID", []string{"--quantization=bitsandbytes"}},
+		{"a process that the driver tells nothing of fills the card itself", as(run("sglang"), "", "sglang", "Qwen/Qwen2.5-14B-Instruct"), with(fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), func(r *classifier.Root) {
+			r.ProcessBytes, r.ReservedUnallocated = gibs(0), gibs(0.01)
+		}), "--quantization=bitsandbytes", []string{"other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID"}},
+		{"an evicted pod requests what it used", run("torch"), with(killed("training", "The node was low on resource: memory. Container train was using 61Gi, request is 16Gi"), func(r *classifier.Root) {
+			r.Pattern, r.Fields = "kubernetes.evicted", parser.Fields{"used": itoa(*gibs(61))}
+		}), "resources.requests.memory=68Gi", []string{"resources.limits.memory=96Gi"}},
+		{"JAX that was refused its pool does not reserve more", run("jax"), with(recognized("xla.from_device", gpuOOM("unknown")), func(r *classifier.Root) { r.Requested = gibs(0.25) }), "XLA_PYTHON_CLIENT_PREALLOCATE=false", []string{"XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"}},
+		{"a pipeline that denoises decodes nothing", app("diffusers", "num_images_per_prompt", "8"), fullCard("rollout", 1, "/x/diffusers/pipelines/flux/pipeline_flux.py|__call__|self.transformer(", "/x/diffusers/models/attention.py|forward|"), "num_images_per_prompt=4", []string{"pipe.vae.enable_tiling=pipe.vae.enable_tiling()"}},
 		{"ComfyUI caches what nodes made, and has no loaders", app("comfyui"), killed("unknown", "Out of memory: Killed process 1 (python)"), "--cache-none=True", []string{"dataloader_num_workers"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -86,6 +86,10 @@ func others(ctx *Context, _ string) verdict {
 	case cause.ListedHolder(holder) != "":
 		return verdict{yes, cause.ListedHolder(holder)}
 	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:
+		rest := *r.Total - *r.Free - *r.ProcessBytes // where the driver tells processes apart
+		if r.Allocated != nil && *r.ProcessBytes >= *r.Allocated && rest > max(4*context, *r.Total/10) && !mayShareCard(ctx) {
+			return verdict{yes, fmt.Sprintf("%s of the card are neither free nor this process's", classifier.GiB(rest))}
+		}
 		return verdict{no, "the message lists no other process on this card"}
 	case r.OtherProcesses == nil, r.ProcessBytes == nil:
 		return verdict{} // inside a container PyTorch may list itself among the others, under a pid nobody knows

@@ -33,7 +33,7 @@ func adapterSlots(ctx *Context, _ string) verdict {
 }
 
 // tokenBound reports whether an engine's step failed whose size is its tokens, however many sequences they belong to: the forward
-// pass of V1's profiling run, or prompts (vllm/v1/worker/gpu_model_runner.py, profile_run; srt/model_executor/model_runner.py,
+// pass of the profiling run, in which V0 only counts pictures by sequences, or prompts (vllm/worker/model_runner.py, profile_run; srt/model_executor/model_runner.py,
 // forward_extend).
 func tokenBound(ctx *Context, _ string) verdict {
 	const rows, tokens = "what failed has a row for each sequence", "the tokens of a step set its size, however many sequences they belong to"
@@ -42,7 +42,7 @@ func tokenBound(ctx *Context, _ string) verdict {
 		return verdict{yes, tokens}
 	case ctx.is("sampler"), ctx.stackContains(8, "compute_logits", "lm_head"):
 		return verdict{no, rows}
-	case ctx.is("profile_run") && ctx.passesThrough("/vllm/v1/"), ctx.incident.Kind == parser.GPUOOM && ctx.is("prefill"):
+	case ctx.is("profile_run") && (ctx.passesThrough("/vllm/v1/") || !ctx.is("vision")), ctx.incident.Kind == parser.GPUOOM && ctx.is("prefill"):
 		return verdict{yes, tokens}
 	}
 	return verdict{}

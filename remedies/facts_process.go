@@ -46,3 +46,20 @@ func freeCard(q *paramQuery) proposedValue {
 	}
 	return proposedValue{}
 }
+
+// ownModel reports whether code of a script's own moves a model to the card: from_pretrained and its arguments are not there.
+func ownModel(ctx *Context, _ string) verdict {
+	p := programOf(ctx.run)
+	switch {
+	case ctx.root.Trace == nil, p.ID != "torch" && p.ID != "":
+		return verdict{no, "a program loads the model"}
+	case ctx.stackContains(80, "from_pretrained"), ctx.passesThrough("/transformers/", "/peft/", "/diffusers/", "/accelerate/"), ctx.settings.has("per_device_train_batch_size"), ctx.model.name != "":
+		return verdict{no, "transformers loads the model"}
+	}
+	for _, key := range []string{"torch_dtype", "dtype", "model_name_or_path"} {
+		if isSet(ctx, key).truth == yes {
+			return verdict{no, key + " is set"}
+		}
+	}
+	return verdict{yes, "code of the script's own moves the model to the card"}
+}

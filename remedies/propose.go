@@ -93,7 +93,7 @@ func satisfied(changes []change) []string {
 }
 
 // absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true}
 
 // aboveValue reports whether what a setting is when nobody sets it is larger than the value that is advised.
 func aboveValue(byDefault, advised string) bool {
@@ -325,7 +325,7 @@ func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spel
 	alone := names.lastWords[lastWord(p.Key)] <= 1 // a bare key can only mean this parameter
 	best, _ = ctx.settings.find(p.Key, alone)
 	for i := range p.Spellings {
-		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && f.rank > best.rank {
+		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || isNone(best.value.Value) && !isNone(f.value.Value)) {
 			best, by = f, &p.Spellings[i]
 		}
 	}

@@ -70,6 +70,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"fewer_layers":        whole(fewerLayers),
 		"allocator":           allocator,
 		"free_card":           freeCard,
+		"pod_request":         podRequest,
 		"host_memory":         hostMemory,
 		"object_store":        objectStoreMemory,
 	}

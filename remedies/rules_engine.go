@@ -93,7 +93,7 @@ func shareDown(q *paramQuery) proposedValue {
 	if need := b.low; need > low {
 		low, why = need, b.lowHow
 		if !b.cache { // how much cache one sequence takes, nothing tells
-			low, why = need*1.1, "1.1 x "+b.lowHow
+			low, why = need*1.05, "1.05 x "+b.lowHow
 		}
 	}
 	if f <= math.Max(b.low, q.floor(0.3))+1e-9 {
@@ -172,6 +172,9 @@ func shareUp(q *paramQuery) proposedValue {
 	}
 	hi := q.most(0.9)
 	b := feasibleShare(q.Context, q.p.Key, f)
+	if lacks := q.lacking(); float64(lacks) > (hi-f)*largestCard {
+		return atBound("%s lacks %s before any cache, more than a share of %s adds on any card", q.p.Key, classifier.GiB(lacks), fraction(hi))
+	}
 	if b.low > hi {
 		b.high, b.highHow = hi, "the most that leaves room for anything else"
 		return proposedValue{bound: b.none(q.p.Key)}
@@ -201,6 +204,19 @@ func shareUp(q *paramQuery) proposedValue {
 	}
 	to := math.Min(f+firstGuess, usual)
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
+}
+
+// largestCard is the most memory that a card has in 2026, in bytes.
+const largestCard = 288 << 30
+
+// lacking is what an engine's share lacks before any cache, as the engine says; 0 when it lacks nothing.
+func (q *paramQuery) lacking() int64 {
+	g, ok := memory.Reading(q.run, q.incident, "vllm.kv_available")
+	if !ok {
+		return 0
+	}
+	left, _ := g.Fields.Int("available")
+	return max(-left, 0)
 }
 
 // leastRoom is the share of the card that a cache of a size that nothing tells is given.
@@ -288,64 +304,4 @@ func hostRatio(q *paramQuery) proposedValue {
 		how = fmt.Sprintf("%s x %s free / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
 	}
 	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
-}
-
-// perSlot is what one of Ollama's slots has of a context: its runner is told that of all of them.
-func perSlot(ctx *Context, context string) string {
-	n, ok1 := parseInt(context)
-	slots, ok2 := ctx.settings.integer("--parallel")
-	if !ok1 || !ok2 || slots < 1 || slots > n {
-		return context
-	}
-	return itoa(n / slots)
-}
-
-// layersThatFit are the layers whose weights fit into what llama.cpp found free, or into a card of that name, where the
-// buffer for all of them was refused. Where nothing tells the card, it is a tenth less.
-func layersThatFit(q *paramQuery, n int64) proposedValue {
-	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
-	layers, ok := q.layers(n)
-	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognized("ggml.load") && !q.recognized("ggml.malloc") || q.root.Fields["method"] != "" {
-		return proposedValue{}
-	}
-	free, of, ok := q.freeForLayers()
-	if !ok {
-		return fewerLayers(q, layers)
-	}
-	to := (free - beside) * layers / *q.root.Requested
-	if to < 1 || free > 1<<50 || to >= layers {
-		return proposedValue{}
-	}
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
-}
-
-// layers are those that were to go on the card: as many as llama.cpp says, or as were asked for, the output layer included.
-func (q *paramQuery) layers(asked int64) (int64, bool) {
-	const most = 1 << 12
-	if plan, ok := memory.Reading(q.run, q.incident, "ggml.layers"); ok {
-		n, _ := plan.Fields.Int("count")
-		return n, n > 0 && n <= most
-	}
-	all, ok := q.settings.integer("n_layer")
-	return min(asked, all+1), ok && all <= most
-}
-
-// freeForLayers is what llama.cpp found free of the card, else the size that cards of its name have at least.
-func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
-	if card, found := memory.Reading(q.run, q.incident, "ggml.device"); found {
-		n, ok = card.Fields.Int("free")
-		return n, "free", ok
-	}
-	size, name, ok := memory.CardSize(q.run, q.incident)
-	return size.Low, "of an " + name, ok
-}
-
-// fewerLayers is a tenth of the layers less than Ollama planned with, and at least one.
-func fewerLayers(_ *paramQuery, n int64) proposedValue {
-	const most = 1 << 10 // no model has more: the log is wrong
-	if n > most {
-		return proposedValue{}
-	}
-	to := n - max(n/10, 1)
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
 }

@@ -59,3 +59,13 @@ func parseSize(v string) (int64, bool) {
 	n := f * float64(int64(1)<<shift)
 	return int64(n), n < 1<<50
 }
+
+// podRequest is what the kubelet says that a container used, and a tenth.
+func podRequest(q *paramQuery) proposedValue {
+	used, ok := parseInt(readField(q.Context, "used", "kubernetes.evicted"))
+	if !ok || used < 1<<30 || used > 1<<45 {
+		return proposedValue{}
+	}
+	to := used/10*11>>30 + 1
+	return proposedValue{to: itoa(to) + "Gi", how: fmt.Sprintf("%s that the container used, and a tenth", classifier.GiB(used))}
+}

@@ -173,27 +173,6 @@ func contextLength(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
-// contextThatFits is the context whose cache fits into what llama.cpp found free of the card, less the weights and a GiB for what
-// it computes. It asks for the cache of the whole context at once.
-func (q *paramQuery) contextThatFits(n int64) proposedValue {
-	const step, computes = 1024, 1 << 30
-	free, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
-	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
-	has, ok3 := free.Fields.Int("free")
-	takes, ok4 := weights.Fields.Int("used")
-	r := q.root
-	if !ok1 || !ok2 || !ok3 || !ok4 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
-		return proposedValue{}
-	}
-	room := has - takes - computes
-	to := int64(float64(room)/float64(*r.Requested)*float64(n)) / step * step
-	if to < 2*step || to >= n {
-		return proposedValue{}
-	}
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free, less %s of weights and 1 GiB for what is computed, of %s for %s tokens",
-		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n))}
-}
-
 // side is a picture's side with a fifth less or what was free for the request, whose size follows the area, in steps of 32.
 func side(q *paramQuery, n int64) proposedValue {
 	const step = 32

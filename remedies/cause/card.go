@@ -393,14 +393,17 @@ func (in *Input) isOwn(bytes int64) bool {
 
 // outsideOfPyTorch says that much of the card is neither PyTorch's nor free, where the message does not tell whose it is.
 func outsideOfPyTorch(in *Input) string {
-	if in.Process != nil || in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.Shortfall == nil || in.SharesCard {
+	if in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.Shortfall == nil || in.SharesCard {
 		return ""
 	}
-	rest := *in.Total - *in.Free - *in.Allocated - *in.Idle
+	rest, whose := *in.Total-*in.Free-*in.Allocated-*in.Idle, "PyTorch's"
+	if in.Process != nil && *in.Process >= *in.Allocated { // others are there that a container does not see
+		rest, whose = *in.Total-*in.Free-*in.Process, "this process's"
+	}
 	if rest < *in.Shortfall || rest < max(4<<30, *in.Total/10) {
 		return ""
 	}
-	return fmt.Sprintf("%s of the card are neither free nor PyTorch's", classifier.GiB(rest))
+	return fmt.Sprintf("%s of the card are neither free nor %s", classifier.GiB(rest), whose)
 }
 
 // freeFarBelow says that an engine found much of the card taken before it had begun.

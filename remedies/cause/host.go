@@ -33,7 +33,7 @@ var host = []hypothesis{
 			{sign, both(frames(12, "the stack ends in the gathering of a state dict", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
 			{sign + 2*hint, both(is(": one rank puts the whole state together", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
-		excludes: []clue{both(readsCheckpoint, (*Input).gpu)},
+		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost},
 		figure:   plain("the full checkpoint is gathered in one place"),
 	},
 	{
@@ -63,6 +63,7 @@ var host = []hypothesis{
 			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
 			{proof, holdsWeights},
 			{sign, copies},
+			{proof, readsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap have", "ollama.system_memory")},
 		},
 		excludes: []clue{hierarchicalCache, swapSpace},
@@ -72,6 +73,9 @@ var host = []hypothesis{
 			}
 			if text, n := oneLoads(in); n != nil {
 				return text, n
+			}
+			if readsIntoHost(in) != "" {
+				return "the whole file is read into host RAM", nil
 			}
 			if in.EngineFailed {
 				return "the weights pass through host RAM while they are loaded", nil
@@ -187,8 +191,13 @@ const notShown = "The log does not show what "
 // hierarchicalCache says that SGLang's cache in host memory did not fit.
 var hierarchicalCache = both(saw("the hierarchical cache asked for the host memory", "sglang.hicache"), (*Input).host)
 
+// readsIntoHost says that torch.load copies a file into host memory.
+var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/serialization.py", "torch.load("), (*Input).host)
+
 // swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
-var swapSpace = both(saw("the engine's swap space did not fit into host memory", "vllm.swap_space"), (*Input).host)
+var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
+	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
+}), (*Input).host)
 
 // oneLoads says what a single process of a node took to load the model, where it held most of the memory.
 func oneLoads(in *Input) (string, *int64) {

@@ -1,0 +1,89 @@
+package remedies
+
+import (
+	"fmt"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// contextThatFits is the context whose cache fits into what llama.cpp found free of the card, less the weights and a GiB for what
+// it computes. It asks for the cache of the whole context at once.
+func (q *paramQuery) contextThatFits(n int64) proposedValue {
+	const step, computes = 1024, 1 << 30
+	free, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
+	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
+	has, ok3 := free.Fields.Int("free")
+	takes, ok4 := weights.Fields.Int("used")
+	r := q.root
+	if !ok1 || !ok2 || !ok3 || !ok4 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
+		return proposedValue{}
+	}
+	room := has - takes - computes
+	to := int64(float64(room)/float64(*r.Requested)*float64(n)) / step * step
+	if to < 2*step || to >= n {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free, less %s of weights and 1 GiB for what is computed, of %s for %s tokens",
+		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n))}
+}
+
+// perSlot is what one of Ollama's slots has of a context: its runner is told that of all of them.
+func perSlot(ctx *Context, context string) string {
+	n, ok1 := parseInt(context)
+	slots, ok2 := ctx.settings.integer("--parallel")
+	if !ok1 || !ok2 || slots < 1 || slots > n {
+		return context
+	}
+	return itoa(n / slots)
+}
+
+// layersThatFit are the layers whose weights fit into what llama.cpp found free, or into a card of that name, where the
+// buffer for all of them was refused. Where nothing tells the card, it is a tenth less.
+func layersThatFit(q *paramQuery, n int64) proposedValue {
+	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
+	layers, ok := q.layers(n)
+	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognized("ggml.load") && !q.recognized("ggml.malloc") || q.root.Fields["method"] != "" {
+		return proposedValue{}
+	}
+	free, of, ok := q.freeForLayers()
+	if !ok {
+		return fewerLayers(q, layers)
+	}
+	to := (free - beside) * layers / *q.root.Requested
+	if to < 1 || free > 1<<50 || to >= layers {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
+}
+
+// layers are those that were to go on the card: as many as llama.cpp says, or as were asked for, the output layer included.
+func (q *paramQuery) layers(asked int64) (int64, bool) {
+	const most = 1 << 12
+	if plan, ok := memory.Reading(q.run, q.incident, "ggml.layers"); ok {
+		n, _ := plan.Fields.Int("count")
+		return n, n > 0 && n <= most
+	}
+	all, ok := q.settings.integer("n_layer")
+	return min(asked, all+1), ok && all <= most
+}
+
+// freeForLayers is what llama.cpp found free of the card, else the size that cards of its name have at least.
+func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
+	if card, found := memory.Reading(q.run, q.incident, "ggml.device"); found {
+		n, ok = card.Fields.Int("free")
+		return n, "free", ok
+	}
+	size, name, ok := memory.CardSize(q.run, q.incident)
+	return size.Low, "of an " + name, ok
+}
+
+// fewerLayers is a tenth of the layers less than Ollama planned with, and at least one.
+func fewerLayers(_ *paramQuery, n int64) proposedValue {
+	const most = 1 << 10 // no model has more: the log is wrong
+	if n > most {
+		return proposedValue{}
+	}
+	to := n - max(n/10, 1)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
+}
