@@ -169,11 +169,14 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected"},
-			Expr: `^` + notItsOwn + `(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
-				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?`,
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory"},
+			Expr: `^` + notItsOwn + `(?:.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?)`,
 			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet",
-			Match: lines(`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`),
+			Match: lines(
+				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
+				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
+			),
 			NoMatch: []string{
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
