@@ -114,12 +114,12 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
 			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
 				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
-				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `\s*$|[(\[]` + statusName + `,\s*$`,
+				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `\s*$|[(\[]` + statusName + `,\s*$|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
 			Veto: true, Source: "tables, comparisons and declarations of a status",
 			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", "names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
 				`             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`, "  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory",
 				"    if (cudaErrorMemoryAllocation == error) {", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);",
-				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
+				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
 			NoMatch: []string{
 				"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 				"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
