@@ -28,8 +28,17 @@ func TestNoGoroutineOutlivesACall(t *testing.T) {
 	out, err := exec.Command("tar", "czf", archive, "-C", dir, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, args := range [][]string{
-		{dir}, {"--jobs", "4", dir}, {archive}, {"--format", "ndjson", dir}, {"--format", "obs", dir}, {"--max-total", "1K", archive},
-		{filepath.Join(dir, "missing")}, {"--run-config", "/dev/zero", dir}, {"plan", dir}, {"rules", "try", "a line"}, {"guide", "verl"},
+		{dir},
+		{"--jobs", "4", dir},
+		{archive},
+		{"--format", "ndjson", dir},
+		{"--format", "obs", dir},
+		{"--max-total", "1K", archive},
+		{filepath.Join(dir, "missing")},
+		{"--run-config", "/dev/zero", dir},
+		{"plan", dir},
+		{"rules", "try", "a line"},
+		{"guide", "verl"},
 	} {
 		call(t, nil, args...) // what stays for good begins here
 		before := runtime.NumGoroutine()
