@@ -156,12 +156,12 @@ func (f *file) followAttempt(o *parser.Event) {
 		f.Ended, f.Requeued = true, true
 	case o.Role == parser.Evidence && f.Requeued:
 		f.beginAttempt(o.At.Line, &o.Header)
-		f.Failed = true
+		f.Failed, f.FailedAs = true, o.Header.Launched()
 	case patternOf(o.Pattern).Ends:
 		f.Ended = true
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.followDeath(o)
-		f.Failed = true
+		f.Failed, f.FailedAs = true, o.Header.Launched()
 		f.Over = f.Over || o.Header.Collected() && uncaught(o.Trace)
 	}
 }
@@ -330,7 +330,7 @@ func (c *Collector) marker(o *parser.Marker) {
 		o.Text = "" // it is never quoted
 	}
 	f.Marks++
-	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && startsAll(o) {
+	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && f.startsAll(o) {
 		f.beginAttempt(o.At.Line, &o.Header)
 	}
 	switch o.Name {
@@ -409,9 +409,18 @@ func starts(o *parser.Marker) bool {
 	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
 }
 
-// startsAll reports whether a marker begins a whole launch: a shell or a launcher printed it, or a server that runs on its own.
-func startsAll(o *parser.Marker) bool {
-	return o.Fields["starts"] == "launcher" || o.Fields["starts"] == "command" && o.Header.Stream == "" || o.Fields["starts"] == "server" && !o.Header.OfActor()
+// startsAll reports whether a marker behind a failure begins a whole launch: a shell or a launcher printed it, or a server that runs on
+// its own and is not started beside what failed.
+func (f *file) startsAll(o *parser.Marker) bool {
+	switch by := o.Header.Launched(); o.Fields["starts"] {
+	case "launcher":
+		return true
+	case "command":
+		return o.Header.Stream == ""
+	case "server":
+		return !o.Header.OfActor() && (by == f.FailedAs || by == "" || f.FailedAs == "")
+	}
+	return false
 }
 
 func (s *streamState) timer(name, edge string, at int) {

@@ -32,6 +32,7 @@ type file struct {
 	Ended      bool      // a launcher said that the job failed: what begins after that is a new attempt
 	Repeated   int       // settings that were printed again since then
 	Requeued   bool      // Slurm requeued the job: the next failure is in a new attempt
+	FailedAs   string    // the launcher's label of what failed last
 	Failed     bool      // something failed: a trainer that prints its settings after that was started again
 	Self       *identity // who writes this input, when unlabelled lines identify one process only
 	Selves     int

@@ -35,7 +35,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "/*", "<!--", "{#", ";; ", "# "},
-			Expr:     inSource + `(?:// |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
+			Expr:     inSource + `(?:// |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -43,6 +43,7 @@ func formVetoes() []pattern.Pattern {
 				`#   sending SIGTERM to process 28570 "tail": oom_score 629, VmRSS 15048 MiB`,
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: A process of this unit has been killed by the OOM killer.",
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
+				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
 			),
 			NoMatch: []string{
 				"# There is insufficient memory for the Java Runtime Environment to continue.",
@@ -54,7 +55,7 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
 			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new |\w[\w:]{1,80})?\(|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
-				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$`,
+				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\("[^"]{1,400}"\s*$`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
 			Match: lines(
 				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
@@ -69,6 +70,7 @@ func formVetoes() []pattern.Pattern {
 				`	b.Push(&types.Log{Message: "kernel: oom-kill:constraint=CONSTRAINT_NONE"})`,
 				"\t\tMessage: \"The node was low on resource: memory. \",",
 				`		line := fmt.Sprintf("Jan 21 22:01:49 localhost kernel: [62279.421192] Killed process 1234 (%s) total-vm:1460016kB", name)`,
+				`		malloc_write("<jemalloc>: Cannot allocate memory for "`,
 				`		{"cudaMalloc failed: out of memory", true},`,
 				`  MAP_ERROR("CUDA_ERROR_OUT_OF_MEMORY",                              \`,
 			),
@@ -110,14 +112,14 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.status_name",
 			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
-			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?["']?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
+			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
 				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
-				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `\s*$`,
+				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|` + statusName + `, [a-z]{2,6}Error[A-Z]\w|[(\[]` + statusName + `,\s*$|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
 			Veto: true, Source: "tables, comparisons and declarations of a status",
 			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", "names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
 				`             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`, "  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory",
 				"    if (cudaErrorMemoryAllocation == error) {", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);",
-				"     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
+				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory", "- * hipErrorOutOfMemory, hipErrorNotInitialized", " * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
 			NoMatch: []string{
 				"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 				"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
@@ -169,11 +171,14 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected"},
-			Expr: `^` + notItsOwn + `(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
-				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?`,
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory"},
+			Expr: `^` + notItsOwn + `(?:.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?)`,
 			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet",
-			Match: lines(`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`),
+			Match: lines(
+				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
+				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
+			),
 			NoMatch: []string{
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},

@@ -337,20 +337,21 @@ func sampleVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.sample",
-			Requires: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content"},
+			Requires: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content", `user\n`, `system\n`},
 			Literals: []string{
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
 				"MemoryError", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr: `^` + notItsOwn + `(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["'])).{0,8000}?` +
+			Expr: `^` + notItsOwn + `(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["']|["'](?:system|user)\\n)).{0,8000}?` +
 				oomWords,
-			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request"},
+			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request", "cuda.error"},
 			Veto:   true,
 			Source: "chat templates and message lists: rollouts print the samples themselves, and coding data holds whole tracebacks",
 			Match: lines(
 				"[prompt] system You are helpful. user RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached) what now?",
 				`{"role": "user", "content": "I get torch.cuda.OutOfMemoryError: CUDA out of memory."}`,
 				"<|im_start|>assistant std::bad_alloc is thrown when",
+				`['user\nwhy RuntimeError: CUDA error: out of memory\nassistant\nThe card is full.', tensor(0.5)]`,
 			),
 			NoMatch: []string{"<|im_start|>assistant the answer is 42<|im_end|>"},
 		},

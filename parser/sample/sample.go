@@ -60,6 +60,45 @@ const (
 	text   = `"""Traceback (`
 )
 
+// Turns are the headings of what somebody asked or a tool printed, and of what was answered. A failure between an input and its answer is
+// text of the input; a heading proves nothing of what else stands below it.
+var Turns = []Turn{
+	{"### Instruction:", false},
+	{"### Input:", false},
+	{"### Response:", true},
+	{"Human:", false},
+	{"Assistant:", true},
+	{"Question:", false},
+	{"Answer:", true},
+	{"Observation:", false},
+	{"OBSERVATION:", false},
+	{"[Observation]", false},
+	{"Thought:", true},
+	{"[Thought]", true},
+	{"Action:", true},
+	{"ACTION:", true},
+	{"[Action]", true},
+}
+
+// Turn is the heading of a turn.
+type Turn struct {
+	Text   string
+	Answer bool
+}
+
+// turnOf is the heading that a message begins with, nil when there is none.
+func turnOf(body []byte) *Turn {
+	if len(body) == 0 || strings.IndexByte("#HAQOT[", body[0]) < 0 {
+		return nil
+	}
+	for i := range Turns {
+		if bytes.HasPrefix(body, []byte(Turns[i].Text)) {
+			return &Turns[i]
+		}
+	}
+	return nil
+}
+
 // Tracker follows the marks of one writer. Its zero value is outside of any sample; otherwise it is the place of the mark that
 // opened the sample.
 type Tracker struct {
@@ -67,7 +106,11 @@ type Tracker struct {
 	offset int64
 	opener string // of a quotation
 	stamp  string // of the collector that stamps each line
+	turn   bool   // an input of a dialogue
 }
+
+// Turn reports whether the sample is an input of a dialogue: only its answer shows that what it holds is text.
+func (t Tracker) Turn() bool { return t.turn }
 
 // Quotes reports whether the sample is a quotation. No later line makes what it holds a failure.
 func (t Tracker) Quotes() bool { return t.opener != "" }
@@ -80,6 +123,7 @@ const (
 	Outside Place = iota
 	Inside        // of a sample that nothing has closed so far
 	Marked        // holds a mark: what stood inside of a sample before was text of it
+	Again         // holds the heading of an input behind one without an answer
 )
 
 // Over reports whether the sample ends before a place. The last long line ends at longEnds.
@@ -91,8 +135,10 @@ func (t Tracker) Over(line int, offset, longEnds int64) bool {
 // goes on, which counts tells, and the closing quote of a text over several lines end a sample that has no closing mark.
 func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *envelope.Header, counts func([]byte) bool) Place {
 	mark, opens := Last(body)
-	opener := openerOf(body)
+	opener, turn := openerOf(body), turnOf(body)
 	switch {
+	case turn != nil && mark == 0:
+		return t.takeTurn(at, turn, h)
 	case mark >= 0:
 		inside := *t != Tracker{}
 		*t = Tracker{}
@@ -112,6 +158,25 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 		return Outside
 	}
 	return Inside
+}
+
+// takeTurn follows the heading of a turn, which ends no other sample.
+func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header) (place Place) {
+	switch {
+	case *t != Tracker{} && !t.turn:
+		return Inside
+	case turn.Answer && *t == Tracker{}:
+		return Outside
+	case turn.Answer, *t == Tracker{}:
+		place = Marked
+	default:
+		place = Again
+	}
+	*t = Tracker{}
+	if !turn.Answer {
+		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true}
+	}
+	return place
 }
 
 // collected is the clock of a stamp that comes without a logger's words: whoever collects a log puts one on each line.
@@ -164,8 +229,11 @@ const (
 // Last returns where the last mark of a message stands, -1 where it holds none, and whether that mark opens a sample.
 func Last(body []byte) (last int, opens bool) {
 	last = -1
+	if turn := turnOf(body); turn != nil {
+		last, opens = 0, !turn.Answer
+	}
 	if bytes.Contains(body, []byte(labelIDs[len("label"):])) { // an underscore is rarer than its letters
-		last = bytes.LastIndex(body, []byte(labelIDs))
+		last, opens = bytes.LastIndex(body, []byte(labelIDs)), false
 	}
 	for _, bracket := range []byte("<[") { // most messages have few of them
 		var q quotes

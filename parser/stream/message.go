@@ -282,7 +282,8 @@ func (r *messageReader) mark(e *entry) {
 			}
 		}
 		w := r.writer(&h)
-		r.settle(w, w.sample.Place(at, r.longLineEnds, body, &h, counts), body)
+		turn := w.sample.Turn()
+		r.settle(w, w.sample.Place(at, r.longLineEnds, body, &h, counts), turn, body)
 		return true
 	})
 }

@@ -110,6 +110,9 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 			use(m.Text).fate |= keepSampleMark
 		}
 	}
+	for _, turn := range sample.Turns {
+		use(turn.Text).fate |= keepSampleMark
+	}
 	for _, opener := range sample.Openers {
 		use(opener).fate |= keepSampleMark
 	}

@@ -17,19 +17,22 @@ const maxWithheld = 16
 
 // inSample reports whether a message is text of a sample.
 func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Header, w *writer) bool {
+	turn := w.sample.Turn()
 	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
-	r.settle(w, place, body)
+	r.settle(w, place, turn, body)
 	if place != sample.Inside {
-		return place == sample.Marked
+		return place != sample.Outside
 	}
 	emit := r.emit
 	r.emit = func(o parser.Observation) {
 		e, ok := o.(parser.Event)
-		if !ok || e.Role != parser.Evidence || e.Kind == parser.Pressure {
+		died := e.Kind == parser.ProcessExit && e.Role == parser.Consequence && len(w.withheld) > 0
+		if !died && (!ok || e.Role != parser.Evidence || e.Kind == parser.Pressure) {
 			return
 		}
+		w.died = w.died || died
 		r.quoted++
-		if !w.sample.Quotes() && isWhole(&e) && len(w.withheld) < maxWithheld {
+		if !w.sample.Quotes() && len(w.withheld) < maxWithheld {
 			w.withheld = append(w.withheld, e)
 		}
 	}
@@ -39,23 +42,26 @@ func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Hea
 	return true
 }
 
-// isWhole reports whether an event is a traceback with an allocator's figures, or a kill as the killer reports it.
+// isWhole reports whether an event is a traceback with an allocator's figures, or a kill as the killer reports it. Other messages need
+// the death of a process behind them.
 func isWhole(e *parser.Event) bool {
 	return e.Kind == parser.OOMKill || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
 }
 
-// settle decides about what a writer withheld, once a message has ended its sample.
-func (r *messageReader) settle(w *writer, place sample.Place, body []byte) {
+// settle decides about what a writer withheld, once a message has ended its sample: a dialogue's turn, or another one.
+func (r *messageReader) settle(w *writer, place sample.Place, turn bool, body []byte) {
 	if place == sample.Inside || len(w.withheld) == 0 {
 		return
 	}
-	if place == sample.Outside && !counts(body) {
+	if place == sample.Again || place == sample.Outside && (turn || !counts(body)) {
 		for i := range w.withheld {
-			r.emit(w.withheld[i])
+			if turn || w.died || isWhole(&w.withheld[i]) {
+				r.emit(w.withheld[i])
+				r.quoted--
+			}
 		}
-		r.quoted -= len(w.withheld)
 	}
-	w.withheld = nil
+	w.withheld, w.died = nil, false
 }
 
 // sampleReach is how far samples may reach whose marks stand in lines that are not read now. The zero value is outside of any.

@@ -28,6 +28,7 @@ type writer struct {
 	mark      mark
 	sample    sample.Tracker
 	withheld  []parser.Event // of the sample that is open
+	died      bool           // a process did behind them
 	pending   []byte         // a record that the container runtime split
 	seen      int            // tick of the last message
 	held      int            // bytes kept, about
