@@ -140,6 +140,9 @@ func check(ctx *Context, c candidate, changes []change, e estimate) decision {
 	return decision{}
 }
 
+// splitTopics are those of items that split a trainer's work over several GPUs.
+var splitTopics = []string{"zero-stage", "train-tp", "tensor-parallel", "ulysses", "sequence-parallel"}
+
 // ruledOut says why an item cannot help, empty when nothing speaks against it.
 func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
@@ -150,6 +153,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	}
 	if it.Effect == "host" && ctx.resource == "gpu" {
 		return "saves host memory only"
+	}
+	if v := ctx.holds("one_gpu"); v.truth == yes && slices.Contains(splitTopics, it.Topic) {
+		return v.why
 	}
 	if v, bad := ctx.denied(it.Requires); bad {
 		return v.why

@@ -117,3 +117,20 @@ func TestWhatIsTrained(t *testing.T) {
 	assert.Equal(t, unknown, of(0, 0))
 	assert.Equal(t, unknown, of(7615e6, 0))
 }
+
+func TestNothingIsSplitOverOneGPU(t *testing.T) {
+	t.Parallel()
+	for _, g := range Guides() {
+		for i := range g.Items {
+			if it := &g.Items[i]; slices.Contains(splitTopics, it.Topic) {
+				why := func(gpus int) string {
+					r := run("trl")
+					r.WorldSize = &gpus
+					return ruledOut(newContext(r, gpuOOM("backward")), it, nil, estimate{})
+				}
+				assert.NotEmpty(t, why(1), "%s: %s", g.ID, it.ID)
+				assert.NotContains(t, why(8), "only one GPU", "%s: %s", g.ID, it.ID)
+			}
+		}
+	}
+}

@@ -171,6 +171,8 @@ func libraryTrainer(ctx *Context, backend string) string {
 		return trainers[backend]
 	case backend == "" && world == 1 && ctx.run.Framework != "unknown":
 		return memory.SingleDevice
+	case ctx.run.Framework != "unknown" && ctx.is("unsharded"):
+		return memory.DDP
 	}
 	return ""
 }

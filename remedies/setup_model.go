@@ -20,6 +20,9 @@ var configNames = map[string][]string{
 	"q_lora_rank": nil, "kv_lora_rank": nil, "qk_rope_head_dim": nil, "qk_nope_head_dim": nil, "v_head_dim": nil,
 }
 
+// mostAdapted are more parameters than adapters have.
+const mostAdapted = 1e9
+
 // budgetModels are the model that the run trains or serves, and further ones that it may be: by its name where a table
 // knows it and no printed size contradicts that, else by the printed sizes, else those of about the parameters that the
 // name tells.
@@ -46,6 +49,9 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 	}
 	if p := sizes.Parameters; p.Value > 0 {
 		return memory.Model{Parameters: p.Value, Vocab: sizes.Vocab.Value, Hidden: sizes.Hidden.Value}, nil
+	}
+	if n := ctx.run.Model.Trained; n != nil && *n >= mostAdapted && !trainsAdapters(ctx) && (ctx.is("one_gpu") || ctx.is("unsharded")) {
+		return memory.Model{Parameters: *n}, nil
 	}
 	if near := memory.EstimatedModels(ctx.run.Model.Name); len(near) > 0 {
 		return near[0], near[1:]

@@ -166,3 +166,19 @@ func TestParametersThatATrainerCounted(t *testing.T) {
 		assert.Equal(t, c.want, ctx.model.Parameters.Value, c.model)
 	}
 }
+
+func TestWhatSplitsTheStatesComesFirstOnlyWhereThereAreGPUs(t *testing.T) {
+	t.Parallel()
+	told := func(gpus int) (first, all []string) {
+		r := counted(run("torch", "per_device_train_batch_size", "1"), 0, 8_030_261_248)
+		r.Application, r.WorldSize = "hf_trainer", &gpus
+		list := For(r, with(gpuOOM("optimizer"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(40), gibs(0.1), gibs(0.5) }))
+		require.Equal(t, "states_too_big", list.Cause.ID)
+		return proposed(list)
+	}
+	first, _ := told(4)
+	assert.Contains(t, first, "deepspeed set")
+	_, all := told(1)
+	assert.NotContains(t, all, "deepspeed set")
+	assert.Contains(t, all, "optim set")
+}

@@ -8,10 +8,10 @@ var updates = []Phase{PhaseForward, PhaseBackward, PhaseOptimizer}
 // bytesEach is what a trained parameter takes before sharding.
 type bytesEach struct{ weights, grads, optimizer span }
 
-// halfTrainers and wholeTrainers keep parameters in bf16 and in fp32 by default.
+// halfTrainers and wholeTrainers keep parameters in bf16 and in fp32 by default. Those of transformers' Trainer have the type that they were loaded in.
 var (
 	halfTrainers  = []string{AReaL, TorchTune, LitGPT}
-	wholeTrainers = []string{VeRL, TorchTitan, TRL, HFTrainer}
+	wholeTrainers = []string{VeRL, TorchTitan, TRL}
 )
 
 // loadBack are the frameworks that bring offloaded parameters back for every pass. With others the card sees gathered
