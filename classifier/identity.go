@@ -44,7 +44,7 @@ func (i *identity) numbers() []number {
 // identityIn reads the identity of a process from a message's fields.
 func identityIn(fields parser.Fields) *identity {
 	id := newIdentity()
-	id.Host, id.Method = fields["host"], fields["method"]
+	id.Host, id.Method = cmp.Or(fields["host"], fields["node"]), fields["method"]
 	for _, x := range id.numbers() {
 		if n, ok := fields.Int(x.field); ok {
 			*x.to = int(n)

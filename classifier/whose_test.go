@@ -126,6 +126,11 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"SageMaker's launcher":               {label("[1,mpirank:3,algo-1]<stderr>:", backward), 3, 3, -1, "algo-1"},
 		"a logger's field for the whole job": {"2025-06-01 10:00:00,123 ERROR [global_rank=11][local_rank=3] trainer: " + refusedOn3, 11, 3, -1, ""},
 		"a logger's own field behind bars":   {"2025-06-01 10:00:00.123 | ERROR    | rank=2 | train:step:77 - " + refusedOn3, 2, 3, -1, ""},
+		"a message that says whose it is":    {"2025-06-01 10:00:00,123 ERROR Rank 9 failed at step 77: " + refusedOn3, 9, 3, -1, ""},
+		"a message behind its rank":          {"2025-06-01 10:00:00,123 ERROR OOM on rank 9: " + refusedOn3, 9, 3, -1, ""},
+		"a message about another rank":       {"2025-06-01 10:00:00,123 ERROR waiting for rank 9, got " + refusedOn3, -1, 3, -1, ""},
+		"Ray Train's workers":                {"(RayTrainWorker pid=889, ip=10.0.0.9) Setting up process group for: env:// [rank=3, world_size=8]\n" + label("(RayTrainWorker pid=889, ip=10.0.0.9) ", backward), 3, 3, 889, "10.0.0.9"},
+		"mpirun's last words":                {label("[1,3]<stderr>:", backward) + "mpirun noticed that process rank 3 with PID 881 on node node5 exited on signal 6 (Aborted).\n", 3, 3, 881, "node5"},
 		"Metaflow's task":                    {label("2025-06-01 10:00:00.123 [17/train/42 (pid 20113)] ", backward), -1, 3, 20113, ""},
 		"a driver that quotes a worker's failure": {
 			"main() failed: worker 3 reported " + refusedOn3, -1, 3, -1, "",
