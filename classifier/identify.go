@@ -67,6 +67,7 @@ func ownIdentity(e *event) identity {
 	if m := failedRank().FindStringSubmatch(e.Text); id.Rank < 0 && m != nil && e.Role == parser.Evidence {
 		id.Rank, _ = strconv.Atoi(m[1] + m[2])
 	}
+	id.fillByOwnLabel(e)
 	if id.Device < 0 {
 		id.Device = e.Header.Device
 	}
