@@ -117,7 +117,7 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 			"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n[n17:04711] *** Process received signal ***\n[n17:04711] Signal: Aborted (6)\n", -1, -1, 4711, "n17",
 		},
 		"the only number and colon, where a long line is wrapped": {
-			"INFO 06-01 10:00:00 [api_server.py:1289] vLLM API server version 0.11.0\nllama_model_load: allocating on device\n 0: cudaMalloc failed: out of memory\n", -1, -1, -1, "",
+			"Loading checkpoint shards:  67%|######7   | 2/3 [00:10<00:05,  5.30s/it]\nllama_model_load: allocating on device\n 0: cudaMalloc failed: out of memory\n", -1, -1, -1, "",
 		},
 		"the only labelled line under srun":           {"srun: job 4242 has been allocated resources\n3: " + unnumbered, 3, -1, -1, ""},
 		"the only line":                               {"3: " + unnumbered, 3, -1, -1, ""},
