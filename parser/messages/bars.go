@@ -31,7 +31,7 @@ func barMarkers() []pattern.Pattern {
 		bar := func(name, edge, percent, sample string) pattern.Pattern {
 			p := pattern.Pattern{
 				Name: name, Literals: b.literals, Expr: `(?:^|[\s\])])` + b.description + `:\s{1,4}` + percent + `%\|`,
-				Marker: "phase", Set: parser.Fields{"phase": b.phase, "edge": edge, "label": b.label}, Common: true, Source: b.source,
+				Marker: "phase", Set: parser.Fields{"phase": b.phase, "edge": edge, "label": b.label}, Source: b.source,
 			}
 			for _, s := range b.samples {
 				p.Match = append(p.Match, lines(s+sample)...)
@@ -53,7 +53,7 @@ func barMarkers() []pattern.Pattern {
 		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},
 		Expr: `(?i)^(?!.{0,200}\b(?:val(?:id(?:ation)?)?|eval|test)[_ /]?loss\b)(?!.{0,200}\d%\|)(?:.{0,60}[\s\[(|])?(?:global[_ ])?(?:step|iter|iteration|batch|update)s?[ \[:=#|]{1,4}\d{1,9}\b(?!%)` +
 			`.{0,160}?\b(?:train[_ ]?|lm )?loss[ :=|]{1,3}\d`,
-		Marker: "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "loss"}, Common: true, Source: "scripts that print the loss of a step, nanoGPT among them",
+		Marker: "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "loss"}, Source: "scripts that print the loss of a step, nanoGPT among them",
 		Match: lines(
 			"iter 10: loss 9.1034, time 300.12ms, mfu 30.00%", "step 120 | loss: 2.31 | lr 1e-4", "Iteration 120, loss = 2.31", "Epoch [1/10], Step [100/500], Loss: 0.1234", "[step 120] train_loss=2.31",
 		),

@@ -33,7 +33,7 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Name:     "trainer.datasets",
 			Literals: []string{":   0%|   ", " examples/s]"},
 			Expr:     `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}(?:0%|\d{1,3}%\|.{0,200} examples/s\]|\d{1,12} examples \[)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Common: true, Source: src,
+			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
 			Match: lines(
 				"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
 				"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]",
