@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 )
 
@@ -63,6 +64,10 @@ func ownIdentity(e *event) identity {
 			*x.to = int(n)
 		}
 	}
+	if m := failedRank().FindStringSubmatch(e.Text); id.Rank < 0 && m != nil && e.Role == parser.Evidence {
+		id.Rank, _ = strconv.Atoi(m[1] + m[2])
+	}
+	id.fillByOwnLabel(e)
 	if id.Device < 0 {
 		id.Device = e.Header.Device
 	}
@@ -71,6 +76,10 @@ func ownIdentity(e *event) identity {
 	}
 	return id
 }
+
+// failedRank finds the rank that a message itself says failed: "Rank 3 failed at step 7: CUDA out of memory".
+var failedRank = lazyre.New(`(?i)^(?:error: )?(?:global |world )?rank[ :=#]{0,2}(\d{1,6})\b:? (?:failed|crashed|died|aborted|ran out|hit|got an?|raised|caught|oom|cuda)\b` +
+	`|^(?:[\w.]{0,40}(?:error|exception): )?(?:oom|cuda out of memory|cuda oom|out of memory|exception|error|failure|failed|caught \w{1,40}) (?:on|in|at) (?:global |world )?rank[ :=#]{0,2}(\d{1,6})\b`)
 
 // repeatsAWorker reports whether a driver printed a failure that cannot be its own.
 func (e *event) repeatsAWorker() bool {

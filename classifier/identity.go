@@ -3,6 +3,7 @@ package classifier
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
@@ -44,7 +45,7 @@ func (i *identity) numbers() []number {
 // identityIn reads the identity of a process from a message's fields.
 func identityIn(fields parser.Fields) *identity {
 	id := newIdentity()
-	id.Host, id.Method = fields["host"], fields["method"]
+	id.Host, id.Method = cmp.Or(fields["host"], fields["node"]), fields["method"]
 	for _, x := range id.numbers() {
 		if n, ok := fields.Int(x.field); ok {
 			*x.to = int(n)
@@ -60,11 +61,6 @@ func (f *file) learnHeader(h *envelope.Header) {
 	}
 	f.noteStamp(h)
 	f.noteRelay(h)
-	if h.Task >= 0 {
-		f.Tasked++
-	} else {
-		f.Untasked++
-	}
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.Labels) < maxLaunches {
 			f.Labels[l] = true
@@ -83,11 +79,20 @@ func (f *file) learnHeader(h *envelope.Header) {
 	}
 }
 
-// isTask reports whether the task in a line's label is one. Where only that line has `srun -l`'s label, and nothing shows Slurm, it
-// is the rest of a wrapped line that begins with a number and a colon.
+// isTask reports whether the task in a line's label is one. Where no stage was announced behind `srun -l`'s label, but others were, and
+// nothing shows Slurm, it is the rest of a wrapped line that begins with a number and a colon.
 func (f *file) isTask(h *envelope.Header, launcher string) bool {
-	wrapped := f.Tasked == 1 && f.Untasked > 0 && launcher != "slurm" && h.Stream == "t"+strconv.Itoa(h.Task)
-	return h.Task >= 0 && !wrapped
+	if h.Task < 0 || launcher == "slurm" || h.Stream != "t"+strconv.Itoa(h.Task) {
+		return h.Task >= 0
+	}
+	others := false
+	for stream := range f.Streams {
+		if strings.HasPrefix(stream, "t") {
+			return true
+		}
+		others = true
+	}
+	return !others
 }
 
 // learnWriter notes the rank that a logger names, for the label of its process where that has no pid.

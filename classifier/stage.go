@@ -217,7 +217,7 @@ const daskMemory = "dask.memory"
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
 func (c *conclusion) byContext() phase.Verdict {
 	e := c.root
-	for _, tells := range []func() (phase.Verdict, bool){c.byStage, c.stageOfWitness, c.elsewhere, c.byName} {
+	for _, tells := range []func() (phase.Verdict, bool){c.byBar, c.byStage, c.stageOfWitness, c.elsewhere, c.byName} {
 		if v, ok := tells(); ok {
 			return v
 		}
@@ -239,6 +239,8 @@ func (c *conclusion) byContext() phase.Verdict {
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
 }
+
+func (c *conclusion) byBar() (phase.Verdict, bool) { return phase.FromBar(c.root.Text) }
 
 func (c *conclusion) byStage() (phase.Verdict, bool) { return c.stage(c.root) }
 

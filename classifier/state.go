@@ -49,8 +49,6 @@ type file struct {
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // position of the last one
 	Counted    map[string]int    // the highest count of such signs, by what is counted
-	Tasked     int               // markers and events with the label of a task
-	Untasked   int               // those without
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any

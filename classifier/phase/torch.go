@@ -84,7 +84,7 @@ func torchRules() []rule {
 func anyRules() []rule {
 	return []rule{
 		r("*", "update_policy update_actor update_critic", Training, strong),
-		r("*", "generate_sequences", Rollout, strong),
+		r("*", "generate_sequences sample_images sample_images_common", Rollout, strong),
 		r("*", "compute_ref_log_prob compute_ref_logp compute_old_log_prob forward_only", LogProb, strong),
 		r("*", "compute_log_prob compute_logp", LogProb, weak).with(alone),
 		r("*", "save_checkpoint load_checkpoint save_ckpt load_ckpt resume_checkpoint resume_from_checkpoint "+

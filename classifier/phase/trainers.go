@@ -68,6 +68,11 @@ func trainerRules() []rule {
 		r("*.py", "fsdp2_load_full_state_dict", Init, strong), // verl's, which others copied
 		r("accelerate/data_loader.py", "__iter__ __next__", Data, weak),
 		r("peft/*.py", "from_pretrained get_peft_model", Init, strong),
+		r("site-packages/peft/", "merge_and_unload merge_adapter _unload_and_optionally_merge", Checkpoint, strong),
+		r("mmengine/model/", "_run_forward", Forward, strong),
+		r("stable_baselines3/common/*.py", "collect_rollouts", Rollout, strong),
+		r("stable_baselines3/*/*.py", "train", Training, strong),
+		r("gaussian_renderer/", "render", Forward, strong), // 3D Gaussian splatting
 		r("diffusers/pipelines/", "__call__", Rollout, weak),
 		r("comfy/model_management.py", "load_models_gpu load_model_gpu model_load", Init, strong),
 		r("comfy/samplers.py", "", Rollout, weak), // ComfyUI

@@ -34,7 +34,7 @@ func firstOf(list []meaning, text string) (p Phase, found string) {
 // name the nodes of a graph that they derived, and how trainers that caught the failure put it.
 var words = []meaning{
 	{lazyre.New(`(?:^|[/ {'])save(?:_\d+)?/(?:Assign|Restore|Save)`), Checkpoint, []string{"save"}},
-	{lazyre.New(`\w/(?:Initializer/\w|Assign\b)`), Init, []string{"/initializer/", "/assign"}},
+	{lazyre.New(`\w/(?:Initializer/\w|Assign\b)|\bXLA:\w{3} compile permanent error\b`), Init, []string{"/initializer/", "/assign", "permanent error"}},
 	{lazyre.New(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer, []string{"apply", "adam", "sgd", "rmsprop"}},
 	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(|\bOP_REQUIRES failed at \w{0,40}_grad_\w{0,40}\.cc`), Backward, []string{"gradient", "backprop", "jvp", "_grad_"}},
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
@@ -60,4 +60,33 @@ func FromWords(message string) (Verdict, bool) {
 		return Verdict{Phase: Unknown, Confidence: Low}, false
 	}
 	return Verdict{Phase: p, Confidence: Medium, Why: fmt.Sprintf("The message says `%s`: %s.", show(found), means(p))}, true
+}
+
+// bars are what a progress bar's description means; one without a description that shows the loss is of training.
+var bars = []meaning{
+	{lazyre.New(`(?:^|[\s\])])(?:Validat(?:ion|ing)|Evaluat(?:ion|ing)|Testing|Sanity Checking)(?: DataLoader \d{1,3})?$`), Forward, nil},
+	{lazyre.New(`(?:^|[\s\])])(?:Generating(?: responses)?|Sampling|sampling loop time step|Processed prompts)$`), Rollout, nil},
+	{lazyre.New(`(?:^|[\s\])])(?:Map|Filter|Tokenizing .{1,60}|Running tokenizer .{1,60})(?: \(num_proc=\d{1,4}\))?$`), Data, nil},
+	{lazyre.New(`(?:^|[\s\])])(?:Loading (?:safetensors )?checkpoint shards|Loading pipeline components\.\.\.|Capturing CUDA graph.{1,60}|Capturing batches .{1,100})$`), Init, nil},
+	{lazyre.New(`(?:^|[\s\])])(?:[Ee]poch(?:[ :\[(]{1,2}\d{1,6}(?:/\d{1,6})?[\])]?)?|[Ss]teps|[Tt]rain(?:ing)?)$`), Training, nil},
+}
+
+// bar finds the last state of a progress bar in a line, its description and what follows its frame.
+var bar = lazyre.New(`^(.{0,120}?):? {0,4}\d{1,3}%\|[^|]{0,80}\|([^\]]{0,200})`)
+
+// FromBar finds the phase from a progress bar on the line of a failure: tqdm ends a line only when the bar is full, so that what
+// the program prints next stands behind it.
+func FromBar(line string) (Verdict, bool) {
+	m := bar().FindStringSubmatch(head(line, maxWords))
+	if m == nil {
+		return Verdict{Phase: Unknown, Confidence: Low}, false
+	}
+	p, found := firstOf(bars, strings.TrimRight(m[1], " :"))
+	if found == "" && strings.Contains(m[2], "loss") {
+		p, found = Training, m[2]
+	}
+	if found == "" {
+		return Verdict{Phase: Unknown, Confidence: Low}, false
+	}
+	return Verdict{Phase: p, Confidence: Low, Why: fmt.Sprintf("A progress bar on its line, `%s`, had begun and not ended: %s.", show(strings.TrimSpace(found)), means(p))}, true
 }

@@ -45,3 +45,32 @@ func TestFromWords(t *testing.T) {
 		assert.Equal(t, want != Unknown, ok)
 	}
 }
+
+func TestFromBarReadsWhatRanOnTheLineOfAFailure(t *testing.T) {
+	t.Parallel()
+	const failure = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"
+	for line, want := range map[string]string{
+		"Epoch 3:  12%|#2        | 120/1000 [01:00<07:20,  2.00it/s, v_num=0]":              Training,
+		"Epoch 1/10:   3%|3         | 3/100 [00:10<05:20,  3.30s/it]":                       Training,
+		"steps:   1%|          | 10/1000 [00:10<16:30,  1.00s/it, avr_loss=0.12]":           Training,
+		" 12%|#2        | 120/1000 [01:00<07:20,  2.00it/s, loss=2.31]":                     Training,
+		"Validation DataLoader 0:  20%|##        | 2/10 [00:01<00:05,  1.30it/s]":           Forward,
+		"Evaluating:  20%|##        | 2/10 [00:01<00:05,  1.30it/s]":                        Forward,
+		"Sampling:  20%|##        | 2/10 [00:01<00:05,  1.30it/s]":                          Rollout,
+		"Processed prompts:   3%|3   | 3/100 [00:10<05:20, est. speed input: 10.00 toks/s]": Rollout,
+		"Map (num_proc=8):  12%|#1        | 12000/100000 [00:10<05:00, 300.00 examples/s]":  Data,
+		"Loading checkpoint shards:  67%|######7   | 2/3 [00:10<00:05,  5.30s/it]":          Init,
+		"[INFO] Training:  67%|######7   | 2/3 [00:10<00:05,  5.30s/it]":                    Training,
+	} {
+		v, ok := FromBar(line + failure)
+		assert.True(t, ok, line)
+		assert.Equal(t, want, v.Phase, line)
+		assert.Equal(t, Low, v.Confidence, line)
+	}
+	for _, line := range []string{
+		" 12%|#2        | 120/1000 [01:00<07:20,  2.00it/s]", "Downloading shards:  12%|#2        | 1/10 [01:00<07:20,  2.00it/s]", "", "100% of | the memory | was used: Epoch 3",
+	} {
+		_, ok := FromBar(line + failure)
+		assert.False(t, ok, line)
+	}
+}

@@ -31,12 +31,14 @@ func huggingFaceMarkers() []pattern.Pattern {
 		},
 		{
 			Name:     "trainer.datasets",
-			Literals: []string{":   0%|   ", ": 0 examples"},
-			Expr:     `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}0%`,
+			Literals: []string{":   0%|   ", " examples/s]"},
+			Expr:     `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}(?:0%|\d{1,3}%\|.{0,200} examples/s\]|\d{1,12} examples \[)`,
 			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
 			Match: lines(
 				"Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
 				"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]",
+				"Filter (num_proc=64):  12%|#1        | 12000/100000 [00:10<05:00, 300.00 examples/s]",
+				"Generating train split: 120000 examples [00:30, 4000.00 examples/s]",
 			),
 		},
 		{
@@ -86,10 +88,10 @@ func huggingFaceMarkers() []pattern.Pattern {
 		},
 		{
 			Name:     "trainer.save",
-			Literals: []string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving "},
-			Expr:     `(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving )`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: src + "; accelerate; DeepSpeed",
-			Match: lines("Saving model checkpoint to /out/checkpoint-500"),
+			Literals: []string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving ", "Saving Optimizer state to", "Processing zero checkpoint '"},
+			Expr:     `(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving |Saving Optimizer state to|Processing zero checkpoint ')`,
+			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: src + "; accelerate; DeepSpeed, utils/zero_to_fp32.py among it",
+			Match: lines("Saving model checkpoint to /out/checkpoint-500", "Saving Optimizer state to out/optimizer.bin", "Processing zero checkpoint 'out/global_step500'"),
 		},
 		{
 			Name:     "trainer.saving",
@@ -105,13 +107,6 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Expr:     `Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`,
 			Marker:   "phase", Set: parser.Fields{"phase": "forward", "edge": "point", "label": "sanity check"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress",
 			Match: lines("Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),
-		},
-		{
-			Name:     "trainer.lightning_epoch",
-			Literals: []string{":   0%|   "},
-			Expr:     `\bEpoch \d{1,6}:\s{1,4}0%`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "fit"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress",
-			Match: lines("Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]"),
 		},
 	}
 }

@@ -109,10 +109,13 @@ func launchRanks() []pattern.Pattern {
 		},
 		{
 			Name:     "launch.rank_of_world",
-			Literals: []string{" world size ", " world_size "},
-			Expr:     `\brank (?<rank>\d{1,6}),? world[ _]size (?<world_size>\d{1,6})\b`,
-			Marker:   "identity", Source: "common banner of training actors, behind a label with the pid",
-			Match:   []pattern.Sample{{Line: "MegatronTrainRayActor rank 6 world size 8 local_rank 6", Want: parser.Fields{"rank": "6", "world_size": "8"}}},
+			Literals: []string{" world size ", " world_size ", ", world_size="},
+			Expr:     `\brank[ =](?<rank>\d{1,6}),? world[ _]size[ =](?<world_size>\d{1,6})\b`,
+			Marker:   "identity", Source: "common banner of training actors, behind a label with the pid; Ray Train, torch/config.py",
+			Match: []pattern.Sample{
+				{Line: "MegatronTrainRayActor rank 6 world size 8 local_rank 6", Want: parser.Fields{"rank": "6", "world_size": "8"}},
+				{Line: "Setting up process group for: env:// [rank=3, world_size=8]", Want: parser.Fields{"rank": "3", "world_size": "8"}},
+			},
 			NoMatch: []string{"local_rank 6 world size 8"},
 		},
 		{

@@ -67,7 +67,7 @@ var tables = [][]table{
 	{arealPatterns},
 	slimePatterns,
 	{skyrlPatterns},
-	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers},
+	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers, barMarkers},
 	deepspeedPatterns,
 	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns},
 	{hydraCorePatterns},

@@ -23,6 +23,7 @@ func mpiPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "mpi.signal",
+			Program:  pattern.Program{Name: "mpi", Child: "rank"},
 			Literals: []string{" noticed that process rank "},
 			Expr:     `noticed that process rank (?<rank>\d+) with PID (?:0\b|(?<pid>\d+)) on node (?<node>\S{1,253}) exited on signal (?!9\b)(?<signal>\d+)`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: openmpi,

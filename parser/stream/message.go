@@ -243,7 +243,10 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		w.trace.EndMessage()
 		w.record = rec
 	}
-	body = w.mark.off(body)
+	if rest := w.mark.off(body); len(rest) < len(body) {
+		envelope.ReadLabel(&h, body[:len(body)-len(rest)])
+		body = rest
+	}
 	if r.inSample(at, body, h, w) || r.isQuotation(body, r.find(body)) {
 		r.track(w)
 		return

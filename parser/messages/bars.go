@@ -1,0 +1,62 @@
+package messages
+
+import (
+	"oomscan/parser"
+	"oomscan/parser/pattern"
+)
+
+// barMarkers are progress bars of tqdm whose descriptions tell a phase, and lines with the loss of a step.
+func barMarkers() []pattern.Pattern {
+	var out []pattern.Pattern
+	for _, b := range []struct {
+		label, phase, description, source string
+		literals, samples                 []string
+	}{
+		{
+			"evaluation", "forward", `(?:Validation|Validating|Evaluation|Evaluating|Testing)(?: DataLoader \d{1,3})?`, "PyTorch Lightning, callbacks/progress; scripts",
+			[]string{"Validation: ", "Validation DataLoader ", "Validating: ", "Evaluation: ", "Evaluating: ", "Testing: ", "Testing DataLoader "},
+			[]string{"Validation", "Validation DataLoader 0", "Validating", "Evaluation", "Evaluating", "Testing", "Testing DataLoader 0"},
+		},
+		{
+			"generation", "rollout", `(?:Generating|Generating responses|Sampling|sampling loop time step|Processed prompts)`, "vLLM, entrypoints/llm.py; guided-diffusion; scripts",
+			[]string{"Generating: ", "Generating responses: ", "Sampling: ", "sampling loop time step: ", "Processed prompts: "},
+			[]string{"Generating", "Generating responses", "Sampling", "sampling loop time step", "Processed prompts"},
+		},
+		{
+			"graph_capture", "init", `Capturing (?:CUDA graph shapes|CUDA graphs \([^)]{1,60}\)|batches \([^)]{1,100}\))`, "vLLM, v1/worker/gpu_model_runner.py; SGLang, model_executor/cuda_graph_runner.py",
+			[]string{"Capturing CUDA graph", "Capturing batches ("},
+			[]string{"Capturing CUDA graph shapes", "Capturing CUDA graphs (decode, FULL)", "Capturing batches (bs=8 avail_mem=1.02 GB)"},
+		},
+	} {
+		bar := func(name, edge, percent, sample string) pattern.Pattern {
+			p := pattern.Pattern{
+				Name: name, Literals: b.literals, Expr: `(?:^|[\s\])])` + b.description + `:\s{1,4}` + percent + `%\|`,
+				Marker: "phase", Set: parser.Fields{"phase": b.phase, "edge": edge, "label": b.label}, Source: b.source,
+			}
+			for _, s := range b.samples {
+				p.Match = append(p.Match, lines(s+sample)...)
+			}
+			return p
+		}
+		out = append(out, bar("bar."+b.label, "open", `\d{1,2}`, ":   9%|9         | 9/100 [00:09<01:30,  1.00it/s]"),
+			bar("bar."+b.label+"_done", "close", "100", ": 100%|##########| 100/100 [01:40<00:00,  1.00it/s]"))
+	}
+	return append(out, pattern.Pattern{
+		// Bars of training steps are redrawn for most of a log: only their beginning is read.
+		Name:     "bar.training",
+		Literals: []string{":   0%|   "},
+		Expr:     `\b(?:Epoch(?: \d{1,6}(?:/\d{1,6})?)?|[Ss]teps|Train(?:ing)?):\s{1,4}0%`,
+		Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "fit"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress; scripts of diffusers and kohya",
+		Match: lines("Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]", "Epoch 1/3:   0%|          | 0/500 [00:00<?, ?it/s]", "Steps:   0%|          | 0/1000 [00:00<?, ?it/s]"),
+	}, pattern.Pattern{
+		Name:     "script.loss",
+		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},
+		Expr: `(?i)^(?!.{0,200}\b(?:val(?:id(?:ation)?)?|eval|test)[_ /]?loss\b)(?!.{0,200}\d%\|)(?:.{0,60}[\s\[(|])?(?:global[_ ])?(?:step|iter|iteration|batch|update)s?[ \[:=#|]{1,4}\d{1,9}\b(?!%)` +
+			`.{0,160}?\b(?:train[_ ]?|lm )?loss[ :=|]{1,3}\d`,
+		Marker: "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "loss"}, Source: "scripts that print the loss of a step, nanoGPT among them",
+		Match: lines(
+			"iter 10: loss 9.1034, time 300.12ms, mfu 30.00%", "step 120 | loss: 2.31 | lr 1e-4", "Iteration 120, loss = 2.31", "Epoch [1/10], Step [100/500], Loss: 0.1234", "[step 120] train_loss=2.31",
+		),
+		NoMatch: []string{"step 0: val loss 10.97", "using step loss: cross_entropy", "batch 8 is too large, no loss yet", "Epoch 3: val_loss=0.3"},
+	})
+}
