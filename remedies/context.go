@@ -79,10 +79,16 @@ func withBackend(ctx *Context) *classifier.Run {
 	case ctx.run.Backend != "":
 	case ok && n >= 1 && n <= 3:
 		out.Backend = "deepspeed"
-	case ctx.run.Application == "lightning" && ctx.passesThrough("torch/distributed/fsdp/"):
+	case ctx.run.Application == "lightning" && ctx.passesThrough("torch/distributed/fsdp/"), trainerShards(ctx):
 		out.Backend = "fsdp"
 	}
 	return &out
+}
+
+// trainerShards reports whether the arguments of transformers' Trainer ask for FSDP.
+func trainerShards(ctx *Context) bool {
+	f, ok := ctx.settings.find("fsdp", false)
+	return ok && (strings.Contains(f.value.Value, "shard") || strings.Contains(f.value.Value, "auto_wrap"))
 }
 
 // mostText bounds how much of the evidence is searched for words.
@@ -185,6 +191,9 @@ func (ctx *Context) gpus() (int64, bool) {
 	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
 		return n, true
 	}
+	if n, ok := worldOfBanner(ctx); ok && n < most {
+		return n, true
+	}
 	if per, ok := ctx.settings.integer("num_gpus"); ok && per < most { // DeepSpeed's, of each node
 		nodes, known := ctx.settings.integer("num_nodes")
 		if !known || nodes >= most {
@@ -193,6 +202,17 @@ func (ctx *Context) gpus() (int64, bool) {
 		return per * nodes, true
 	}
 	return 0, false
+}
+
+// worldOfBanner is over how many GPUs the banner of transformers' Trainer spreads a batch.
+func worldOfBanner(ctx *Context) (int64, bool) {
+	total, ok1 := ctx.settings.integer("Total train batch size (w. parallel, distributed & accumulation)")
+	each, ok2 := ctx.settings.integer("Instantaneous batch size per device")
+	steps, ok3 := ctx.settings.integer("Gradient Accumulation steps")
+	if !ok1 || !ok2 || !ok3 || each < 1 || steps < 1 || each > mostSamples || steps > mostSamples || total < each*steps || total%(each*steps) != 0 {
+		return 0, false
+	}
+	return total / (each * steps), true
 }
 
 // gpusPerNode is how many GPUs one node offers.
