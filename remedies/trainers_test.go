@@ -230,3 +230,32 @@ func TestAnEngineWakesIntoWhatTheTrainerLeaves(t *testing.T) {
 		})
 	}
 }
+
+func TestAnEnginesFlagIsWrittenAsItsProgramTakesIt(t *testing.T) {
+	t.Parallel()
+	in := func() *classifier.Incident {
+		return gpu("init", 2, 1, 80, frames("/x/sglang/srt/model_executor/model_runner.py|forward_extend|return self.model.forward(", "/x/sglang/srt/layers/logits_processor.py|forward|logits = logits.float()"))
+	}
+	for name, c := range map[string]struct {
+		run  *classifier.Run
+		id   string
+		want string
+	}{
+		"the engine alone":                {as(run("sglang"), "", "sglang", ""), "sglang.cuda-graph-max-bs", "--cuda-graph-max-bs"},
+		"behind a prefix":                 {as(run("slime"), "megatron", "sglang", ""), "sglang.cuda-graph-max-bs", "--sglang-cuda-graph-max-bs"},
+		"a program that passes none on":   {as(run("trl", "use_vllm", "True", "vllm_mode", "colocate"), "", "vllm", ""), "vllm.enforce-eager", ""},
+		"a program with its own spelling": {of("swift", as(run("trl", "vllm_mode", "colocate"), "", "vllm", "")), "vllm.enforce-eager", "--vllm_enforce_eager"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := For(c.run, in())
+			i := slices.IndexFunc(list.Remedies, func(r Remedy) bool { return r.ID == c.id })
+			require.GreaterOrEqual(t, i, 0)
+			key := ""
+			if ch := list.Remedies[i].Changes; len(ch) > 0 {
+				key = ch[0].Key
+			}
+			assert.Equal(t, c.want, key)
+		})
+	}
+}
