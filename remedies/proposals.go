@@ -94,13 +94,13 @@ func enough(options []option) []option {
 // withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose from. What
 // attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
 func withValues(options []option) []option {
-	for _, least := range []func(o option) bool{
-		func(o option) bool { return o.class < withoutValue },
-		func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) },
+	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
+	for _, drop := range []func(o option) bool{
+		func(o option) bool { return o.place > 0 && o.class == withoutValue && typed(o) },
+		func(o option) bool { return o.place > 0 && !typed(o) },
 	} {
-		kept := slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.place > 0 && !least(o) && o.class <= withoutValue })
-		if len(kept) >= fewProposals {
-			return kept
+		if kept := slices.DeleteFunc(slices.Clone(options), drop); len(kept) >= fewProposals {
+			options = kept
 		}
 	}
 	return options
