@@ -41,7 +41,7 @@ type assessment struct {
 
 // assess takes an item through the pipeline: its changes, what they are expected to do, and whether it applies.
 func assess(ctx *Context, c candidate) assessment {
-	changes := propose(ctx, c.names, c.item)
+	changes := inProgramsWords(ctx, c.guide.ID, propose(ctx, c.names, c.item))
 	e := estimateOf(ctx, open(changes))
 	return combine(ctx, c, changes, e, check(ctx, c, changes, e))
 }

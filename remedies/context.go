@@ -79,10 +79,16 @@ func withBackend(ctx *Context) *classifier.Run {
 	case ctx.run.Backend != "":
 	case ok && n >= 1 && n <= 3:
 		out.Backend = "deepspeed"
-	case ctx.run.Application == "lightning" && ctx.passesThrough("torch/distributed/fsdp/"):
+	case ctx.run.Application == "lightning" && ctx.passesThrough("torch/distributed/fsdp/"), trainerShards(ctx):
 		out.Backend = "fsdp"
 	}
 	return &out
+}
+
+// trainerShards reports whether the arguments of transformers' Trainer ask for FSDP.
+func trainerShards(ctx *Context) bool {
+	f, ok := ctx.settings.find("fsdp", false)
+	return ok && (strings.Contains(f.value.Value, "shard") || strings.Contains(f.value.Value, "auto_wrap"))
 }
 
 // mostText bounds how much of the evidence is searched for words.

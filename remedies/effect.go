@@ -132,8 +132,10 @@ func effectOf(ctx *Context, c *change) effect {
 
 // engineAwake reports whether the inference engine holds its share of the card in the phase that failed.
 func engineAwake(ctx *Context) truth {
-	switch ctx.phase {
-	case "init", "rollout", "weight_update":
+	switch {
+	case ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process"):
+		return no
+	case ctx.phase == "init", ctx.phase == "rollout", ctx.phase == "weight_update":
 		return yes
 	}
 	if ctx.is("engine_process") {
@@ -146,6 +148,9 @@ func engineAwake(ctx *Context) truth {
 	}
 	return -sleeps
 }
+
+// enginesLater start their engine once the trainer's model is there (trl/trainer/grpo_trainer.py, __init__).
+var enginesLater = []string{"trl", "swift"}
 
 // sleepers put an engine that shares the trainer's cards to sleep while they train, unless told otherwise: where the message
 // says whose the card is, that is believed

@@ -148,6 +148,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{yes, together}
 		}
 	case "trl":
+		if ctx.passesThrough("sft_trainer.py", "SFTTrainer.py", "DPOTrainer.py", "KTOTrainer.py", "ORPOTrainer.py", "RewardTrainer.py") || ctx.is("pairs") {
+			return verdict{no, "this trainer generates nothing"}
+		}
 		if f, t := ctx.settings.flag("use_vllm"); t == no || t == unknown && f.key == "" && ctx.run.Engine == "" && ctx.settings.has("per_device_train_batch_size") && !ctx.settings.has("vllm_mode") {
 			return verdict{no, "the trainer generates itself"}
 		}

@@ -49,11 +49,17 @@ func isSet(ctx *Context, word string) verdict {
 
 func dynamicBatch(ctx *Context, _ string) verdict {
 	f, t := ctx.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", "data.use_dynamic_bsz", "use_dynamic_batch_size", "use_dynamic_batch", "train.dynamic_batch_enable", "policy.dynamic_batching.enabled")
-	if t == unknown {
-		return verdict{}
+	switch {
+	case t != unknown:
+		return verdict{t, fmt.Sprintf("%s is %s", f.key, f.value.Value)}
+	case shownWhole(ctx) && slices.Contains(samplesByDefault, programOf(ctx.run).ID):
+		return verdict{no, "micro-batches have a number of samples by default"}
 	}
-	return verdict{t, fmt.Sprintf("%s is %s", f.key, f.value.Value)}
+	return verdict{}
 }
+
+// samplesByDefault are the programs that cut micro-batches by tokens only where they are told to.
+var samplesByDefault = []string{"verl", "openrlhf", "slime", "relax"}
 
 // zero3 reports whether the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
 func zero3(ctx *Context, _ string) verdict {

@@ -109,7 +109,7 @@ var levers = []lever{
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},
 	{id: "prompt-cache", keys: []string{"cache_ram"}, costs: "prompts that come again are processed again"},
 	{id: "malloc", topics: []string{"tcmalloc", "jemalloc"}, keys: []string{"malloc_arena_max"}},
-	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
+	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
 }
 
 // attacks are the levers against each cause, what helps first in front (memory.md). A cause that is not here, and the
@@ -180,7 +180,6 @@ var attacksThere = []attack{
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
-	{"engine_share_too_large", "engine_wakes", []string{"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-tp"}}, // it wakes with what it had
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
@@ -188,6 +187,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},
+	{"engine_share_too_large", "engine_wakes", []string{"share-down", "update-layers", "empty-cache", "optimizer-offload", "param-offload", "sleep", "saver-margin", "eager", "graphs", "engine-tp"}},
 	{"engine_share_too_large", "framework:triton", []string{"share-down", "engine-seqs", "engine-instances"}},
 	{"states_too_big", "framework:triton", []string{"engine-instances", "share-down", "engine-seqs", "engine-models", "engine-tp"}},
 	{"engine_share_too_small", "OLLAMA_NUM_PARALLEL>1", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization"}},
@@ -212,6 +212,7 @@ var attacksThere = []attack{
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "param-offload", "more-gpus", "train-tp", "adapters", "foreach"}},
+	{"optimizer_first_step", "use_distributed_optimizer=False", []string{"shard", "optimizer-offload", "small-optimizer", "train-tp", "more-gpus"}},
 	{"optimizer_first_step", "unsharded", []string{"shard", "foreach", "optimizer-offload", "small-optimizer", "param-offload", "adapters"}},
 }
 

@@ -91,23 +91,26 @@ func enough(options []option) []option {
 	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
 }
 
-// withValues leaves out the options that give nothing to type where there are others to choose from. What attacks the cause best
-// stays: a limit to raise is advice even where nobody knows how far.
+// withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose from. What
+// attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
 func withValues(options []option) []option {
-	typed := slices.DeleteFunc(slices.Clone(options), func(o option) bool {
-		return o.place > 0 && !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
-	})
-	if len(typed) < fewProposals {
-		return options
+	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
+	for _, drop := range []func(o option) bool{
+		func(o option) bool { return o.place > 0 && o.class == withoutValue && typed(o) },
+		func(o option) bool { return o.place > 0 && !typed(o) },
+	} {
+		if kept := slices.DeleteFunc(slices.Clone(options), drop); len(kept) >= fewProposals {
+			options = kept
+		}
 	}
-	return typed
+	return options
 }
 
 // optionsOf are the options of the lists' items and of the fixes that no list has.
 func optionsOf(ctx *Context, items []assessment) []option {
 	var out []option
 	for _, a := range slices.Concat(items, fixesFor(ctx)) {
-		if a.Order == 0 && (isRuledOut(&a, items) || isListed(&a, items)) {
+		if a.Order == 0 && (isRuledOut(&a, items) || isListed(&a, items) || knowsBetter(ctx, items, a.topic)) {
 			continue
 		}
 		for _, part := range alone(ctx, a) {
@@ -122,6 +125,15 @@ func optionsOf(ctx *Context, items []assessment) []option {
 // isRuledOut reports whether a list has the same as a fix, and the run rules it out there.
 func isRuledOut(fix *assessment, items []assessment) bool {
 	return fix.topic != "" && slices.ContainsFunc(items, func(a assessment) bool { return a.topic == fix.topic && a.Applies != nil && !*a.Applies })
+}
+
+// knowsBetter reports whether the list of the run's program has a setting of its own for what a fix does, which needs no change.
+func knowsBetter(ctx *Context, items []assessment, topic string) bool {
+	g := guideOf(ctx)
+	return topic != "" && g != nil && g.ID != "torch" && slices.ContainsFunc(items, func(a assessment) bool {
+		it := g.item(a.ID)
+		return it != nil && a.topic == topic && len(it.Parameters) > 0
+	})
 }
 
 // isListed reports whether an item of a list pulls the lever of a fix, with a value: it has the program's own name for it.
@@ -165,6 +177,9 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		}
 		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
+		}
+		if slices.Contains(dearest, o.lever) && o.place > 0 && o.class <= mayFit {
+			o.class = unknownNow
 		}
 		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
 			o.class = fits // an engine that starts needs what it plans for, no margin
@@ -333,6 +348,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 // dear are the levers that take more GPUs, or change what is trained: that they fit does not put them before cheaper ones.
 var dear = []string{"more-gpus", "engine-tp", "train-tp", "adapters"}
 
+// dearest change the task, or bring next to nothing: what costs less, or brings more, comes first, whether it is set or not.
+var dearest = []string{"length", "fsdp2"}
+
 // withoutTrainersSettings reports whether a program need not know what trainers are told.
 func withoutTrainersSettings(ctx *Context) bool {
 	p := programOf(ctx.run)
@@ -365,7 +383,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return unknownNow
 	case a.supported || a.movable:
 		return mayFit
-	case a.Order == 0 && p.Changes[0].From == nil && withoutTrainersSettings(ctx):
+	case a.Order == 0 && p.Changes[0].From == nil && p.Changes[0].Syntax != "env" && p.Changes[0].Syntax != "shell" && withoutTrainersSettings(ctx):
 		return withoutValue // of no list: the program may not know it
 	}
 	return unknownNow

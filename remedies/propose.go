@@ -248,7 +248,7 @@ func emptyGroup(ctx *Context, key string) string {
 
 // notOnCommandLine reports whether a switch which is off by default is not among the flags of the command line that the log shows.
 func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
-	if c.Syntax != "flag" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
+	if c.Syntax != "flag" && c.Syntax != "hydra" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
 	}
 	return shownWhole(ctx)

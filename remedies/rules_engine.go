@@ -25,7 +25,7 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	if room, total, found := roomBeforeWake(q.Context); found && !ok {
 		m := marginOf(total)
 		if to := float64(room-m) / float64(total); to < f-firstGuess {
-			return f - to, fmt.Sprintf(": %s of %s was free before it woke, less %s of margin", classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
+			return f - to, fmt.Sprintf(": about %s of %s was free before it woke, less %s of margin", classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
 		}
 	}
 	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
@@ -39,18 +39,38 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
 }
 
-// roomBeforeWake is what was free on a card before a sleeping engine took its memory back, and the card's size.
+// roomBeforeWake is what was free on a card before a sleeping engine took its memory back, and the card's size: by the last reading
+// of the card, else by what the trainer's allocator held beside what the engine keeps while it sleeps.
 func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
+	wakes := ctx.is("engine_wakes")
 	for _, g := range slices.Backward(ctx.run.Gauges) {
 		label := strings.ToLower(g.Fields["label"])
 		used, ok1 := g.Fields.Int("used")
 		all, ok2 := g.Fields.Int("total")
-		if g.Name == "reading.device" && ok1 && ok2 && used < all && strings.Contains(label, "before") && containsAny(label, []string{"resume", "wake", "onload"}) {
+		engine := containsAny(label, []string{"resume", "wake", "onload", "update"})
+		if g.Name == "reading.device" && ok1 && ok2 && used < all && (wakes && !engine || engine && strings.Contains(label, "before")) {
 			return all - used, all, true
 		}
 	}
-	return 0, 0, false
+	held, ok1 := lastReading(ctx.run, "reading.reserved")
+	reserved, ok2 := held.Fields.Int("reserved")
+	total, _, ok3 := cardCapacity(ctx)
+	if card, found := lastReading(ctx.run, "reading.device"); found && !ok3 {
+		total, ok3 = card.Fields.Int("total")
+	}
+	if !wakes || !ok1 || !ok2 || !ok3 {
+		return 0, 0, false
+	}
+	in := reserved + usualResidue
+	if g, slept := lastReading(ctx.run, "vllm.slept"); slept {
+		n, _ := g.Fields.Int("used")
+		in = max(in, n)
+	}
+	return total - in, total, in < total
 }
+
+// usualResidue is what an engine that sleeps keeps of a card, with contexts and buffers of NCCL.
+const usualResidue = 4 << 30
 
 // freeShares are settings that share out what is free once the weights are loaded, not the card (TensorRT-LLM
 // kv_cache_config, lmdeploy's documents).

@@ -55,6 +55,10 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	unshard := frames("/x/train_utils.py|train|loss.backward()", "/x/torch/distributed/fsdp/flat_param.py|_alloc_padded_unsharded_flat_param|_alloc_storage(unsharded_flat_param")
 	output := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/megatron/core/transformer/module.py|float_conversion|val = val.float()")
 	loss := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/slime/backends/megatron_utils/loss.py|get_log_probs|logits = logits / temperature")
+	moments := frames("/x/train.py|main|trainer.train()", "/x/torch/optim/adamw.py|_init_group|state[\"exp_avg\"] = torch.zeros_like(")
+	banner := func(total string) *classifier.Run {
+		return run("torch", "Total train batch size (w. parallel, distributed & accumulation)", total, "Instantaneous batch size per device", "8", "Gradient Accumulation steps", "2", batch, "8")
+	}
 	sure := func(in *classifier.Incident) *classifier.Incident { in.Confidence = "high"; return in }
 	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), 68_976_648_192, 0)
 	for _, c := range []struct {
@@ -104,6 +108,40 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{"sequence_parallel_size up"},
 		},
 		{"its FSDP has", of("skyrl", as(run("torch", "trainer.micro_train_batch_size_per_gpu", "1"), "fsdp", "", "")), gpu("backward", 9.9, 4.8, 79.11, nil), []string{"sequence_parallel_size = 2"}, []string{"context_parallel_size up"}},
+		{"one GPU by the Trainer's banner: nothing to shard", banner("16"), gpu("optimizer", .5, .2, 40, moments), []string{"optim = adamw_8bit"}, []string{"deepspeed set"}},
+		{"two by the same banner", banner("32"), gpu("optimizer", .5, .2, 40, moments), []string{"deepspeed = ds_config_zero3.json"}, nil},
+		{"the Trainer shards by FSDP, not by DeepSpeed", run("torch", batch, "4", "fsdp", "full_shard auto_wrap"), gpu("optimizer", .5, .2, 40, moments), nil, []string{"deepspeed set"}},
+		{"ms-swift recomputes by default", of("swift", run("torch", batch, "4", "--tuner_type", "lora")), step(), []string{batch + " = 2"}, []string{"gradient_checkpointing set"}},
+		{"samples are cut last", of("axolotl", run("torch", "micro_batch_size", "4", "sequence_len", "8192")), step(), []string{"micro_batch_size = 2"}, nil},
+		{
+			"supervised training has no engine to put to sleep", of("unsloth", run("trl", "Batch size per device", "8")),
+			gpu("init", 2, .3, 40, frames("/x/unsloth_compiled_cache/UnslothSFTTrainer.py|__init__|", "/x/transformers/modeling_utils.py|from_pretrained|caching_allocator_warmup(model)")),
+			nil,
+			[]string{"vllm_enable_sleep_mode set", "gpu_memory_utilization down"},
+		},
+		{"Unsloth has optimizers in 8 bits", of("unsloth", run("trl", "Batch size per device", "8")), gpu("optimizer", .5, .2, 40, moments), []string{`optim = "adamw_8bit"`}, nil},
+		{
+			"TRL starts its engine when the model is there", run("trl", "use_vllm", "True", "vllm_mode", "colocate", "vllm_gpu_memory_utilization", "0.4", batch, "8"),
+			gpu("init", 2, .3, 40, frames("/x/trl/trainer/grpo_trainer.py|__init__|model = AutoModelForCausalLM.from_pretrained(model_id)", "/x/transformers/modeling_utils.py|from_pretrained|caching_allocator_warmup(model)")),
+			nil,
+			[]string{"vllm_gpu_memory_utilization down"},
+		},
+		{
+			"an engine that wakes takes its share, however many tokens a batch has", as(run("verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.6", "actor_rollout_ref.rollout.max_num_batched_tokens", "8192", "actor_rollout_ref.rollout.tensor_model_parallel_size", "2"), "fsdp", "vllm", ""),
+			gpu("rollout", 0, 0, 0, frames("/x/vllm/v1/worker/gpu_worker.py|wake_up|allocator.wake_up(tags)", "/x/vllm/device_allocator/cumem.py|create_and_map|python_create_and_map(")),
+			[]string{"gpu_memory_utilization down"},
+			[]string{"max_num_batched_tokens down", "tensor_model_parallel_size up"},
+		},
+		{
+			"OpenRLHF writes DeepSpeed's configuration itself", as(run("openrlhf", "--micro_rollout_batch_size", "8", "--zero_stage", "3"), "deepspeed", "", ""), gpu("checkpoint", 2.1, 1.1, 79, nil),
+			nil,
+			[]string{"stage3_gather_16bit_weights_on_model_save set", "train_micro_batch_size_per_gpu = 1", "reduce_bucket_size down"},
+		},
+		{
+			"Megatron splits the optimizer over replicas before it goes to the host", as(run("megatron", "use_distributed_optimizer", "False", "data_parallel_size", "4"), "megatron", "", ""), gpu("optimizer", .5, .2, 40, moments),
+			[]string{"use_distributed_optimizer = True"},
+			nil,
+		},
 		{
 			"a program without a guide splits sequences by its own name for it", run("torch", "micro_batch_size", "1", "ring_attn_size", "8", "vocab_size", "248320", "gradient_checkpointing", "True"),
 			gpu("forward", .947, .597, 79.11, frames("/x/molt/models/utils.py|log_probs_from_logits|chunk = logits[i : i + chunk_rows].float()")),
@@ -181,4 +219,59 @@ func TestWhatSplitsTheStatesComesFirstOnlyWhereThereAreGPUs(t *testing.T) {
 	_, all := told(1)
 	assert.NotContains(t, all, "deepspeed set")
 	assert.Contains(t, all, "optim set")
+}
+
+// TestAnEngineWakesIntoWhatTheTrainerLeaves: the share goes down to what is left, where the log tells what the trainer holds.
+func TestAnEngineWakesIntoWhatTheTrainerLeaves(t *testing.T) {
+	t.Parallel()
+	wake := frames("/x/vllm/v1/worker/gpu_worker.py|wake_up|allocator.wake_up(tags)", "/x/vllm/device_allocator/cumem.py|create_and_map|python_create_and_map(")
+	loss := frames("/x/verl/workers/actor/dp_actor.py|update_policy|loss.backward()")
+	for name, c := range map[string]struct {
+		reading classifier.Gauge
+		in      *classifier.Incident
+		want    string
+	}{
+		"by its allocator":       {reading("reading.reserved", map[string]float64{"reserved": 34.5}), gpu("rollout", 0, 0, 0, wake), "0.46"},
+		"by the card":            {reading("reading.device", map[string]float64{"used": 30, "total": 80}), gpu("rollout", 0, 0, 0, wake), "0.57"},
+		"which is enough for it": {reading("reading.reserved", map[string]float64{"reserved": 2}), gpu("rollout", 0, 0, 0, wake), "0.6"},
+		"nobody knows":           {reading("reading.host", map[string]float64{"used": 34.5}), gpu("rollout", 0, 0, 0, wake), "0.6"},
+		"it does not wake":       {reading("reading.reserved", map[string]float64{"reserved": 34.5}), gpu("weight_update", 0, 0, 0, loss), "0.6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := as(run("verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.7"), "fsdp", "vllm", "")
+			r.Gauges = append(r.Gauges, c.reading, reading("vllm.usage", map[string]float64{"total": 79.1}))
+			_, all := proposed(For(r, later(c.in)))
+			assert.Contains(t, all, "gpu_memory_utilization = "+c.want)
+		})
+	}
+}
+
+func TestAnEnginesFlagIsWrittenAsItsProgramTakesIt(t *testing.T) {
+	t.Parallel()
+	in := func() *classifier.Incident {
+		return gpu("init", 2, 1, 80, frames("/x/sglang/srt/model_executor/model_runner.py|forward_extend|return self.model.forward(", "/x/sglang/srt/layers/logits_processor.py|forward|logits = logits.float()"))
+	}
+	for name, c := range map[string]struct {
+		run  *classifier.Run
+		id   string
+		want string
+	}{
+		"the engine alone":                {as(run("sglang"), "", "sglang", ""), "sglang.cuda-graph-max-bs", "--cuda-graph-max-bs"},
+		"behind a prefix":                 {as(run("slime"), "megatron", "sglang", ""), "sglang.cuda-graph-max-bs", "--sglang-cuda-graph-max-bs"},
+		"a program that passes none on":   {as(run("trl", "use_vllm", "True", "vllm_mode", "colocate"), "", "vllm", ""), "vllm.enforce-eager", ""},
+		"a program with its own spelling": {of("swift", as(run("trl", "vllm_mode", "colocate"), "", "vllm", "")), "vllm.enforce-eager", "--vllm_enforce_eager"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := For(c.run, in())
+			i := slices.IndexFunc(list.Remedies, func(r Remedy) bool { return r.ID == c.id })
+			require.GreaterOrEqual(t, i, 0)
+			key := ""
+			if ch := list.Remedies[i].Changes; len(ch) > 0 {
+				key = ch[0].Key
+			}
+			assert.Equal(t, c.want, key)
+		})
+	}
 }

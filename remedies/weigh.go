@@ -119,13 +119,30 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 			return "How much does it free?  oomscan plan LOGS --model config.json"
 		}
 		if keys := inputSettings(ctx, &ctx.setup, input); len(keys) > 0 {
-			return "How much does it free?  oomscan plan LOGS --set " + keys[len(keys)-1] + "=..."
+			return "How much does it free?  oomscan plan LOGS --set " + toSet(keys[len(keys)-1])
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:
 		return fmt.Sprintf("Frees about %s; how much was missing is not in the log.", about(*p.FreesBytes))
 	}
 	return ""
+}
+
+// factsToSet are facts of a run that no setting tells, with a value and what it means.
+var factsToSet = map[string]string{
+	"total_gpus": "N  # the GPUs in all", "gpus_per_node": "N  # the GPUs of a node", "micro_batch_tokens": "N  # tokens of the failed micro-batch",
+	"longest_sample": "N  # tokens of the longest sample", "reference": "true  # or false: is there a reference model?", "critic": "true  # or false: is there a critic?",
+	"colocated": "true  # or false: does an engine share the card?", "engine_sleeps": "true  # or false: does the engine sleep meanwhile?", "card": "80GiB  # the size of the card",
+	"free_at_start": "70GiB  # what was free when the engine started", "update_bucket": "512MiB  # the buffer of the weight update", "node_memory": "2T  # the memory of a node",
+}
+
+// toSet is a setting or a fact with what to write for its value.
+func toSet(key string) string {
+	value, ok := factsToSet[key]
+	if !ok {
+		value = "VALUE  # as this run has it"
+	}
+	return key + "=" + value
 }
 
 // about prints bytes in GiB to the precision that an estimate has.

@@ -15,6 +15,7 @@ func nemoRules() []rule {
 		r("nemo_rl/models/generation/", "__init__ _create_engine", Init, decisive),
 		r("nemo_rl/models/generation/", "update_weights* prepare_refit_info init_collective", WeightUpdate, decisive),
 		r("nemo_rl/models/generation/", "generate* _generate*", Rollout, decisive),
+		r("nemo_rl/models/generation/", "wake_up*", WeightUpdate, strong),
 		r("nemo_rl/algorithms/*.py", "setup", Init, strong),
 		r("nemo_rl/algorithms/*.py", "refit_policy_generation", WeightUpdate, strong),
 		r("nemo_rl/algorithms/*.py", "validate", Rollout, strong).says("a validation run generates"),

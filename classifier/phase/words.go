@@ -34,7 +34,7 @@ func firstOf(list []meaning, text string) (p Phase, found string) {
 // name the nodes of a graph that they derived, and how trainers that caught the failure put it.
 var words = []meaning{
 	{lazyre.New(`(?:^|[/ {'])save(?:_\d+)?/(?:Assign|Restore|Save)`), Checkpoint, []string{"save"}},
-	{lazyre.New(`\w/(?:Initializer/\w|Assign\b)|\bXLA:\w{3} compile permanent error\b`), Init, []string{"/initializer/", "/assign", "permanent error"}},
+	{lazyre.New(`\w/(?:Initializer/\w|Assign\b)`), Init, []string{"/initializer/", "/assign"}},
 	{lazyre.New(`\bResourceApply\w{1,40}|\bApply(?:Adam|Momentum|GradientDescent|RMSProp)|(?:^|[/ ])(?:Adam|AdamW|SGD|RMSprop)(?:_\d+)?/(?:update|Adam)`), Optimizer, []string{"apply", "adam", "sgd", "rmsprop"}},
 	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(|\bOP_REQUIRES failed at \w{0,40}_grad_\w{0,40}\.cc`), Backward, []string{"gradient", "backprop", "jvp", "_grad_"}},
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.

@@ -61,6 +61,18 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"Of the allocated memory 67.60 GiB is allocated by PyTorch"},
 		},
 		{
+			Name:     "reading.reserved",
+			Literals: []string{"memory reserved (GB): ", "GB reserved"},
+			Expr:     `(?:\bmemory reserved \(GB\): (?<reserved_gib>\d{1,4}(?:\.\d{1,3})?)|\b(?<reserved_gib>\d{1,4}(?:\.\d{1,3})?) ?GB reserved\b)`,
+			Gauge:    true, Source: "verl, utils/profiler/performance.py; AReaL, api/io_struct.py; NeMo-RL, models/policy: what the trainer's allocator holds of a card",
+			Match: []pattern.Sample{
+				{Line: "After state_dict() in sharding manager memory, memory allocated (GB): 17.20, memory reserved (GB): 34.51", Want: parser.Fields{"reserved": "37054830346"}},
+				{Line: "GPU Memory after checkpoint: 15.62GB allocated, 15.90GB reserved", Want: parser.Fields{"reserved": "17072495002"}},
+			},
+			NoMatch: []string{"308.77 MiB is reserved by PyTorch but unallocated", "perf/max_memory_reserved_gb:41.77"},
+			Also:    []string{"reading.card", "reading.device"},
+		},
+		{
 			Name:     "reading.device",
 			Literals: []string{"device memory used/total (GB): "},
 			Expr:     `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] [^:]{1,80}: [\d.]{1,12}, [^:]{1,40}: [\d.]{1,12}, )?device memory used/total \(GB\): (?<used_gib>\d{1,5}(?:\.\d{1,3})?)/(?<total_gib>\d{1,5}(?:\.\d{1,3})?)`,
