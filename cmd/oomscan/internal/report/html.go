@@ -18,7 +18,7 @@ var pageTemplate string
 // htmlTemplates are the page's head, one job, and its end; see page.html.tmpl. Only who asks for the page waits for them.
 var htmlTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"size": size, "position": position, "w": func(name string) string { return htmlWords[name] }, "doNotApply": doNotApplyItems,
+		"size": size, "position": position, "doNotApply": doNotApplyItems,
 	}).Parse(pageTemplate))
 })
 

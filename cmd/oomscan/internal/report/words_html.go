@@ -7,18 +7,7 @@ import (
 	"strings"
 )
 
-// This file has the words that only the HTML page says.
-
-// htmlWords are the page's headings and labels, by the names that its template has for them.
-var htmlWords = map[string]string{
-	"report": "report", "jobs": "jobs", "filter": wordFilter, "filterLabel": "filter the jobs", "noneMatches": wordNoneMatches, "status": "verdict", "fix": "fix",
-	"noIncident": badgeWordNone, "why": "Why", "confirm": "Confirm first", "instead": "Or instead", "holders": "Who held it",
-	"process": "process", "memory": "memory", "budget": "Where the memory should be", "evidence": "Evidence", "trace": "Traceback, innermost last",
-	"findings": "Figures", "checklist": "Checklist", "recommended": "Recommended", "was": "was", "note": "Note:", "next": "Next:", "costs": "Costs:",
-	"now": "now", "then": "then", "free": "free", "requested": "requested", "tooMuch": "too much", "measured": "measured", "afterwards": "Afterwards:",
-	"copy": "Copy", "copied": "Copied", "press": "Press Ctrl-C", "job": "job", "timeline": "What happened, in order", "first": "first failure",
-	"followed": "what followed", "parts": "part by part", "growth": "Memory over time",
-}
+// This file has the sentences of the HTML page; its template has the headings and labels.
 
 // requestFalls says what a change does to the request.
 func (s *htmlScale) requestFalls() string {

@@ -21,7 +21,6 @@ const (
 	wordPlace       = "place"
 	wordPlaces      = "places"
 	wordJob         = "job "
-	wordFilter      = "filter by job, kind, phase, host"
 	wordNoneMatches = "no job matches"
 )
 

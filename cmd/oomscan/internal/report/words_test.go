@@ -40,19 +40,3 @@ func TestNoRendererHasWordsOfItsOwn(t *testing.T) {
 	}
 	assert.Greater(t, looked, 500)
 }
-
-// notWords are the parts of the page's template that nobody reads: styles, the script, actions, and tags without the attributes that
-// are read aloud.
-var notWords = regexp.MustCompile(`(?s)<!doctype html>|<style>.*?</style>|<script>.*?</script>|\{\{.*?\}\}|</?[a-z]+[0-9]?|[a-z-]+="[^"]*"`)
-
-func TestThePageHasNoWordsOfItsOwn(t *testing.T) {
-	t.Parallel()
-	spoken := regexp.MustCompile(`(?:aria-label|placeholder|alt)="([^"]*)"`).ReplaceAllString(pageTemplate, " $1 ")
-	assert.NotRegexp(t, sentences, notWords.ReplaceAllString(spoken, " . "))
-	for _, m := range regexp.MustCompile(`\{\{(?:[^{}]* )?w "([a-zA-Z]+)"`).FindAllStringSubmatch(pageTemplate, -1) {
-		assert.NotEmpty(t, htmlWords[m[1]], m[1])
-	}
-	for name := range htmlWords {
-		assert.Contains(t, pageTemplate, `w "`+name+`"`, "a word that the page does not use")
-	}
-}
