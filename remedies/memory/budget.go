@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Phase is what a run does when a budget is taken.
+// Phase is the part of a run for which a budget is computed.
 type Phase string
 
 // The phases.
@@ -44,13 +44,13 @@ type BudgetPart struct {
 	How                string // the formula with its numbers
 }
 
-// UnknownPart is a component that is there and cannot be computed, for these inputs are missing.
+// UnknownPart is a component that cannot be computed because inputs are missing.
 type UnknownPart struct {
 	ID, Resource string
 	Missing      []string
 }
 
-// Budget is what a card and a node hold in a phase, at the moment of it that takes the most.
+// Budget is the memory of a card and of a node in a phase, at the peak.
 type Budget struct {
 	Phase   Phase
 	Parts   []BudgetPart
@@ -143,10 +143,10 @@ func gibs(low, mid, high float64) span { return span{low, mid, high}.times(1 << 
 func (a span) plus(b span) span     { return span{a.low + b.low, a.mid + b.mid, a.high + b.high} }
 func (a span) times(x float64) span { return span{a.low * x, a.mid * x, a.high * x} }
 
-// mostPart is more than any part has: the inputs are wrong.
+// mostPart is larger than any real part: beyond it, the inputs are wrong.
 const mostPart = 1 << 50
 
-// add notes a part of the card. Nothing is noted of what is not there or cannot be.
+// add adds a part, unless it is empty or impossible.
 func (e *estimate) add(id, pool string, size span, how string, args ...any) {
 	resource := OnCard
 	if pool == PoolHost {
@@ -161,7 +161,7 @@ func (e *estimate) add(id, pool string, size span, how string, args ...any) {
 	})
 }
 
-// allocated is the sum so far of what PyTorch counts as allocated.
+// allocated returns the sum so far of what PyTorch counts as allocated.
 func (e *estimate) allocated() float64 {
 	return float64(Budget{Parts: e.parts}.Total(OnCard, PoolAllocated).Bytes)
 }

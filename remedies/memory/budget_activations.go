@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// layer is what one transformer layer keeps of a token, in bytes (for multi-head attention with f = 4h and
+// layer is what one transformer layer keeps for a token, in bytes (for multi-head attention with f = 4h and
 // dropout it is Korthikanti et al., arXiv 2205.05198).
 type layer struct {
 	kept  span    // for the backward pass
-	input float64 // its input alone
+	input float64 // only its input
 	work  float64 // of a forward pass that keeps nothing
-	more  float64 // of the layer at work, beside what it keeps
+	more  float64 // temporaries of the current layer
 }
 
 // layerBytes adds a layer up for a model whose sizes are known.
@@ -53,8 +53,8 @@ func (e *estimate) layerBytes() layer {
 	return out
 }
 
-// scores are those of attention, kept where no flash kernel recomputes them: softmax and, with dropout, its mask and
-// result; the layer at work has them once more before the softmax. Megatron's selective recomputation keeps none.
+// scores returns the attention scores, which are kept unless a flash kernel recomputes them: the softmax and, with dropout, its
+// mask and result. The current layer has them once more before the softmax. Megatron's selective recomputation keeps none.
 func (e *estimate) scores() (kept, more float64) {
 	length := e.SequenceNow.Or(e.SequenceMax.Or(0))
 	if e.Flash.Or(true) || length == 0 {
@@ -71,8 +71,8 @@ func (e *estimate) scores() (kept, more float64) {
 	return kept, more
 }
 
-// feedBytes is what the feed-forward part keeps, and what unfused code keeps besides: gate, up and their product fused,
-// the activation of the gate, too, when not; input and output of the activation where there is no gate. An expert rank
+// feedBytes returns what the feed-forward part keeps, and what unfused code keeps in addition. Fused code keeps gate, up and
+// their product, unfused code also the gate's activation; without a gate, the activation's input and output. An expert rank
 // gets a copy of a token for each expert that it is routed to; the fullest rank gets more than the mean.
 func (e *estimate) feedBytes(f float64) (feed, eager span) {
 	m := &e.Model
@@ -99,7 +99,7 @@ func (e *estimate) feedBytes(f float64) (feed, eager span) {
 	return b.times(copies * each).plus(exactly(6*float64(m.SharedIntermediate)/t + 4*float64(m.Experts))), span{}
 }
 
-// frozen takes off the inputs that frozen matrices do not keep. Adapters read the input of the query, key and value
+// frozen subtracts the inputs that frozen matrices do not keep. Adapters read the input of the query, key and value
 // matrix first, then that of the output (which flash attention keeps anyway), of the feed-forward part, of its last matrix.
 func (e *estimate) frozen(out *layer, h, f float64) {
 	if !e.Adapters.Known {
@@ -125,8 +125,8 @@ func (e *estimate) frozen(out *layer, h, f float64) {
 	}
 }
 
-// inFlight is how many layers' sets a stage holds at a time. A pipeline's first stage holds one of every stage ahead
-// (1F1B), more when it is interleaved (Megatron core/pipeline_parallel/schedules.py); the last holds one, interleaved
+// inFlight returns how many layers' activations a stage holds at a time. A pipeline's first stage holds one for every stage
+// behind it (1F1B), more when it is interleaved (Megatron core/pipeline_parallel/schedules.py); the last holds one, interleaved
 // (v-1)p + 1 chunks.
 func (e *estimate) inFlight() (sets float64, how string) {
 	p, v := float64(e.pp()), float64(max(e.VirtualStages.Or(1), 1))
@@ -153,16 +153,16 @@ func (e *estimate) inFlight() (sets float64, how string) {
 // passes are the phases that compute with the model.
 var passes = []Phase{PhaseLogProb, PhaseForward, PhaseBackward}
 
-// moment is what a pass takes beside the activations at one moment of it.
+// moment is what a pass takes at one moment, in addition to the activations.
 type moment struct {
 	id          string
 	work, units span
 	how         string
 }
 
-// computation adds what a pass over the model takes: activations, the layer at work, the logits and gathered units. A
-// pass has two moments: the layers, one of which is at work, and the loss, with the logits; a backward pass is done with
-// the logits before it recomputes the first layer. The larger moment counts; what the other took stays in PyTorch's cache.
+// computation adds what a pass over the model takes: activations, the current layer, the logits and gathered units. A pass has
+// two moments: the layers, one of which is being computed, and the loss, with the logits. A backward pass has freed the logits
+// before it recomputes the first layer. The larger moment counts; the other's memory stays in PyTorch's cache.
 func (e *estimate) computation() {
 	if !slices.Contains(passes, e.phase) {
 		return
@@ -225,7 +225,7 @@ func (e *estimate) activations(l layer, tokens float64) {
 	e.add("activations", PoolAllocated, size, "%s tokens x %s x %s %s", count(tokens), how, count(kept.mid), kind)
 }
 
-// layerAtWork is the layer that is computed or recomputed, beside what is kept.
+// layerAtWork returns what the layer that is being computed or recomputed takes, in addition to what is kept.
 func (e *estimate) layerAtWork(l layer, tokens float64) (size span, how string) {
 	each := exactly(l.more)
 	switch {
@@ -237,7 +237,7 @@ func (e *estimate) layerAtWork(l layer, tokens float64) (size span, how string) 
 	return each.times(tokens), fmt.Sprintf("%s tokens x %s bytes of one layer", count(tokens), count(each.mid))
 }
 
-// gathered is what FSDP and ZeRO-3 make whole at the loss and in the layers (torch/distributed/fsdp,
+// gathered returns what FSDP and ZeRO-3 gather at the loss and in the layers (torch/distributed/fsdp,
 // deepspeed/runtime/zero/stage3.py). A unit in flight has a next one prefetched; in the backward pass come its gradients
 // and their cast for the reduction. The root unit (embedding, head) stays whole for the step, and the head's gradient
 // from the loss on.

@@ -9,8 +9,8 @@ import (
 // trainerPhases are the phases in which an engine on the same cards may sleep.
 var trainerPhases = []Phase{PhaseLogProb, PhaseForward, PhaseBackward, PhaseOptimizer, PhaseCheckpoint}
 
-// kvBytesPerToken is what the KV cache of one engine rank takes of a token: keys and values of every layer. Ranks beyond
-// the KV heads hold copies; latent attention is whole on every rank.
+// kvBytesPerToken returns the bytes of a token in the KV cache of one engine rank: keys and values of every layer. Ranks beyond
+// the number of KV heads hold copies; latent attention is whole on every rank.
 func kvBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
 	tp, pp = max(tp, 1), max(pp, 1)
 	layers := float64(m.Layers) / float64(pp)
@@ -25,8 +25,8 @@ func kvBytesPerToken(m Model, tp, pp int64, bytes float64) (float64, bool) {
 	return 2 * max(1, float64(m.KVHeads)/float64(tp)) * float64(m.headDim()) * layers * bytes, true
 }
 
-// engineWeights are an engine's on one rank: vLLM and SGLang split matrices and embeddings over TP, layers over PP, experts
-// over EP or TP. Table rows are padded by less than a part in a thousand.
+// engineWeights returns an engine's weights on one rank: vLLM and SGLang split matrices and embeddings over TP, layers over
+// PP, experts over EP or TP. Table rows are padded by less than a part in a thousand.
 func (e *estimate) engineWeights() (size float64, how string, ok bool) {
 	each := e.EngineWeightBytes.Or(2)
 	s := Setup{Model: e.Model, TP: e.EngineTP, PP: e.EnginePP, Stage: FirstStage}
@@ -37,14 +37,14 @@ func (e *estimate) engineWeights() (size float64, how string, ok bool) {
 	return 0, "", false
 }
 
-// before reports whether an engine's version is older than another; an unknown one is taken as current.
+// before reports whether an engine's version is older than another; an unknown one counts as current.
 func before(version string, other ...int) bool {
 	v := make([]int, 3)
 	n, _ := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d.%d", &v[0], &v[1], &v[2])
 	return n > 0 && slices.Compare(v, other) < 0
 }
 
-// engine adds an inference engine: all of it while it serves, what remains while it sleeps beside a trainer.
+// engine adds an inference engine: all of it while it serves, the rest that stays while it sleeps on a trainer's card.
 func (e *estimate) engine() {
 	if e.Engine == "" {
 		return
@@ -77,8 +77,8 @@ func (e *estimate) engine() {
 	e.engineRest(w)
 }
 
-// share is the part of the card that the engine takes: as set, or the default of the framework or of vLLM's version.
-// SGLang computes its own from the card.
+// share returns the engine's share of the card: as set, or the default of the framework or of vLLM's version. SGLang computes
+// its own from the card.
 func (s *Setup) share() Opt[float64] {
 	switch {
 	case s.EngineShare.Known:
@@ -97,7 +97,7 @@ func (s *Setup) share() Opt[float64] {
 	return Opt[float64]{}
 }
 
-// engineRest adds activations, graphs and the cache, which takes what the share leaves.
+// engineRest adds activations, graphs and the cache, which takes the rest of the share.
 func (e *estimate) engineRest(weights float64) {
 	act, actHow, known := e.profile()
 	sizes := input{"sizes of the model's layers", known}
@@ -108,7 +108,7 @@ func (e *estimate) engineRest(weights float64) {
 	e.add("cuda_graphs", PoolOutside, e.graphs(), "one private pool for the graphs of all batch sizes")
 	f := input{"share of the card (gpu_memory_utilization, mem_fraction_static)", e.share().Known}
 	switch {
-	case e.Engine == SGLang: // of what is free at its start; the rest holds activations and graphs (model_runner.py)
+	case e.Engine == SGLang: // a share of what is free at start-up; the rest is for activations and graphs (model_runner.py)
 		if e.have("kv_cache", OnCard, f, input{"memory free when the engine started", e.FreeAtStart.Known}) {
 			kv := max(float64(e.FreeAtStart.Value)*e.share().Value-weights, 0)
 			e.add("kv_cache", PoolOutside, exactly(kv), "%s free at start x %s - %s of weights", GiB(e.FreeAtStart.Value), factor(e.share().Value), GiB(int64(weights)))
@@ -118,8 +118,8 @@ func (e *estimate) engineRest(weights float64) {
 	}
 }
 
-// vllmCache is what vLLM's share leaves (v1/worker/gpu_worker.py, vllm #10511). By version, graphs, communicators and what others hold on the
-// card count as its own or do not.
+// vllmCache adds the rest of vLLM's share (v1/worker/gpu_worker.py, vllm #10511). Whether graphs, communicators and the
+// memory of other processes count depends on the version.
 func (e *estimate) vllmCache(weights float64, act span) {
 	v := e.EngineVersion
 	used := act.plus(gibs(0.5, 1.2, 2)) // context, NCCL, modules
@@ -137,7 +137,7 @@ func (e *estimate) vllmCache(weights float64, act span) {
 	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations and what else counts", GiB(e.CardBytes.Value), factor(e.share().Value), GiB(int64(weights)), GiB(int64(used.mid)))
 }
 
-// OneSequence is the KV cache that the longest sequence an engine accepts needs. Engines do not start with less.
+// OneSequence returns the KV cache for the longest sequence that an engine accepts. Engines do not start with less.
 func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
 	each, ok := kvBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
 	if !ok || !s.MaxModelLen.Known {
@@ -146,7 +146,7 @@ func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
 	return int64(each * float64(s.MaxModelLen.Value)), Thousands(s.MaxModelLen.Value) + " tokens x " + count(each) + " bytes", true
 }
 
-// profile is the peak of a prefill: hidden states, queries, keys, values and the feed-forward part of one
+// profile returns the peak of a prefill: hidden states, queries, keys, values and the feed-forward part of one
 // layer, and the logits and sampling of every sequence: logits 2 to 4 bytes, fp32 4, softmax 4, sorting 12.
 func (e *estimate) profile() (size span, how string, ok bool) {
 	m := &e.Model
@@ -168,7 +168,8 @@ func (e *estimate) profile() (size span, how string, ok bool) {
 		count(n) + " tokens x " + count(each+2*h) + " bytes of one layer, and the sampling of " + count(rows) + " sequences", true
 }
 
-// graphs: 0.2 to 1.5 GiB for dense models, 2 to 6 for large mixtures (vLLM profile_cudagraph_memory, SGLang #5893).
+// graphs returns the memory of CUDA graphs: 0.2 to 1.5 GiB for dense models, 2 to 6 for large mixtures (vLLM
+// profile_cudagraph_memory, SGLang #5893).
 func (e *estimate) graphs() span {
 	switch {
 	case !e.CUDAGraphs.Or(true):
@@ -179,8 +180,8 @@ func (e *estimate) graphs() span {
 	return gibs(0.2, 0.8, 1.5)
 }
 
-// updateBuckets are those of a weight update: on the trainer and mapped by the engine, and the largest tensor
-// whole. verl 2,048 MB, slime 512 MiB, AReaL 1,024.
+// updateBuckets adds the buckets of a weight update, on the trainer and mapped by the engine, and the whole largest tensor. The
+// defaults are 2,048 MB in verl, 512 MiB in slime, 1,024 MiB in AReaL.
 func (e *estimate) updateBuckets() {
 	bucket := map[string]int64{VeRL: 2048, Slime: 512, AReaL: 1024}[e.Framework] * mib
 	bucket = e.UpdateBucket.Or(bucket)

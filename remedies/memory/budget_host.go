@@ -27,7 +27,7 @@ func (e *estimate) host() {
 	}
 }
 
-// hostStates are offloaded ones. Pinned blocks are rounded up to powers of two (torch's host allocator): up to twice.
+// hostStates adds offloaded states. Pinned blocks are rounded up to powers of two (torch's host allocator): at most twice.
 func (e *estimate) hostStates(g float64) {
 	if e.Trainer == "" || !e.ParamOffload.Or(false) && !e.referenceOnHost() && e.OptimizerOffload.Or(0) == 0 {
 		return
@@ -58,7 +58,7 @@ func (e *estimate) hostStates(g float64) {
 	e.add("host_offload", PoolHost, span{each * g, each * g, 2 * each * g}, "%s of offloaded states x %s ranks; pinned blocks may take twice that", GiB(int64(each)), count(g))
 }
 
-// hostSleep are the weights of an engine that sleeps at level 1: pinned, one copy of each replica.
+// hostSleep adds the weights of an engine that sleeps at level 1: pinned, one copy for each replica.
 func (e *estimate) hostSleep(g float64) {
 	if e.Engine == "" || !e.Colocated.Or(false) || e.SleepLevel.Or(0) != 1 || !slices.Contains(trainerPhases, e.phase) {
 		return
@@ -68,7 +68,7 @@ func (e *estimate) hostSleep(g float64) {
 	}
 }
 
-// hostLoad is the model on its way to the cards: read by every rank, or by one of the node.
+// hostLoad adds the model while it is loaded: read by every rank, or by one rank of the node.
 func (e *estimate) hostLoad(g float64) {
 	p := e.Model.parameters()
 	every := e.LoadOnEveryRank
@@ -85,7 +85,7 @@ func (e *estimate) hostLoad(g float64) {
 	e.add("host_loading", PoolHost, b.times(n), "%s parameters x %s bytes x %s processes", count(p.Value), factor(b.mid/p.Value), count(n))
 }
 
-// hostSave is a checkpoint: the whole state dict on one rank, or each rank's shard with a copy that is written.
+// hostSave adds a checkpoint: the whole state dict on one rank, or each rank's shard with a copy that is being written.
 func (e *estimate) hostSave(g float64) {
 	p := e.Model.parameters()
 	h, known := e.rankHolding()
@@ -112,7 +112,7 @@ func (e *estimate) hostSave(g float64) {
 	e.add("host_checkpoint", PoolHost, span{each * g, each * g, 2 * each * g}, "%s of shards x %s ranks, and a copy while they are serialized", GiB(int64(each)), count(g))
 }
 
-// hostData are batches, loaders and Ray's store, which is in /dev/shm and counts as shared memory of the job.
+// hostData adds batches, loaders and Ray's object store, which is in /dev/shm and counts as shared memory of the job.
 func (e *estimate) hostData(g float64) {
 	if e.RolloutSamples.Known {
 		// ids, masks, positions and three kinds of log-probs of a padded token, copied by driver, store and workers

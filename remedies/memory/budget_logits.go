@@ -2,15 +2,15 @@ package memory
 
 import "slices"
 
-// chain is what the logits and what is computed from them take at the peak, in bytes per token and column of the
-// vocabulary on this rank.
+// chain is the peak memory of the logits and of what is computed from them, in bytes per token and column of the vocabulary on
+// this rank.
 type chain struct {
 	forward, backward span
-	extra             span // bytes beside, whatever the tokens
+	extra             span // additional bytes that do not depend on the tokens
 	source            string
 }
 
-// lossChain is the chain of the setup's framework, as its source builds it.
+// lossChain returns the chain of the setup's framework, from its source.
 func (e *estimate) lossChain() chain {
 	if e.FusedLoss.Or(false) {
 		return e.fusedChain()
@@ -28,7 +28,7 @@ func (e *estimate) lossChain() chain {
 		return chain{exactly(2), span{2, 6, 6}, span{}, "bf16 logits, pieces of 1,024 rows"}
 	case e.Framework == OpenRLHF: // models/actor.py, models/utils.py
 		return chain{span{4, 6, 6}, exactly(10), span{}, "logits.to(float32)"}.entropy(e, span{0, 0, 4}, exactly(8))
-	case e.Framework == TRL && e.Task == "grpo": // accelerate's wrapper returns fp32; measured 11 in the forward pass alone
+	case e.Framework == TRL && e.Task == "grpo": // accelerate's wrapper returns fp32; 11 were measured in the forward pass
 		return chain{span{6, 11, 11}, span{11, 13, 14}, span{}, "fp32 logits and their log-softmax"}
 	case e.Framework == TorchTitan && e.tp() > 1: // torch/distributed/tensor/parallel/loss.py, which nothing fuses
 		return chain{exactly(14), span{12, 16, 18}, span{}, "log-softmax, its exponential, gradient before and after scaling"}
@@ -48,7 +48,7 @@ func (e *estimate) lossChain() chain {
 	return chain{span{2, 6, 14}, span{6, 12, 16}, span{}, "logits in bf16 and fp32, log-softmax"}
 }
 
-// fusedChain is that of losses that never build the logits.
+// fusedChain returns the chain of losses that never build the logits.
 func (e *estimate) fusedChain() chain {
 	h, v := float64(e.Model.Hidden), e.vocab()/float64(e.tp())
 	switch {
@@ -78,7 +78,7 @@ func (c chain) entropy(e *estimate, forward, backward span) chain {
 }
 
 // verlMegatron: workers/engine/megatron/transformer_impl.py, utils/megatron/tensor_parallel.py. The actor's log-prob
-// stage always asks for the entropy, whatever its coefficient; the reference's does not.
+// stage always computes the entropy, even with coefficient 0; the reference's does not.
 func (e *estimate) verlMegatron() chain {
 	if e.phase == PhaseLogProb && e.Entropy.Or(true) {
 		if e.ChunkedEntropy.Or(false) {
@@ -123,16 +123,16 @@ func (e *estimate) slime() chain {
 	return after
 }
 
-// lossTokens are those whose logits are computed: all of the micro-batch, unless told otherwise (TRL takes completions).
+// lossTokens returns the tokens whose logits are computed: by default the whole micro-batch (TRL takes the completions).
 func (e *estimate) lossTokens() int64 { return e.LossTokens.Or(e.tokens().Or(0)) }
 
-// Loss is what the logits and what is computed from them take in a phase, at its fullest moment or not.
+// Loss returns the memory of the logits and of what is computed from them in a phase, even if that is not the peak.
 func (s Setup) Loss(phase Phase) Range {
 	size, _ := (&estimate{Setup: s, phase: phase}).logits()
 	return Range{int64(size.low), int64(size.mid), int64(size.high)}
 }
 
-// logits is the size of the chain in this phase and how it comes about; nothing on stages without the head.
+// logits returns the size of the chain in this phase and its formula; zero on stages without the head.
 func (e *estimate) logits() (size span, how string) {
 	if !e.last() {
 		return span{}, ""

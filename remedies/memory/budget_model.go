@@ -13,7 +13,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// headDim is the width of a head.
+// headDim returns the width of a head.
 func (m *Model) headDim() int64 {
 	if m.HeadDim > 0 || m.Heads == 0 {
 		return m.HeadDim
@@ -21,20 +21,20 @@ func (m *Model) headDim() int64 {
 	return m.Hidden / m.Heads
 }
 
-// widths are those of a layer as numbers: hidden, queries, keys, feed-forward, heads.
+// widths returns the widths of a layer: hidden, queries, keys, feed-forward, heads.
 func (m *Model) widths() (h, q, k, f, heads float64) {
 	d := float64(m.headDim())
 	return float64(m.Hidden), float64(m.Heads) * d, float64(m.KVHeads) * d, float64(m.Intermediate), float64(m.Heads)
 }
 
-// sized reports whether the sizes give the parameters of every layer.
+// sized reports whether the sizes determine the parameters of every layer.
 func (m *Model) sized() bool {
 	dense := m.Intermediate > 0
 	experts := m.Experts > 0 && m.ExpertsPerToken > 0 && m.ExpertIntermediate > 0 && (m.DenseLayers == 0 || dense)
 	return min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Vocab) > 0 && (experts || dense && m.Experts == 0)
 }
 
-// matrices of the feed-forward part of one layer or of one expert.
+// feedForward returns the parameters of the feed-forward part of a layer or an expert.
 func (m *Model) feedForward(inner int64) float64 {
 	n := 3.0
 	if m.Ungated {
@@ -43,7 +43,7 @@ func (m *Model) feedForward(inner int64) float64 {
 	return n * float64(m.Hidden) * float64(inner)
 }
 
-// attention is the parameters of attention of one layer: those that tensor parallelism splits, and those that every rank
+// attention returns the parameters of a layer's attention: those that tensor parallelism splits, and those that every rank
 // holds (DeepSeek's down-projections).
 func (m *Model) attention() (split, whole float64) {
 	h, q, k, _, heads := m.widths()
@@ -71,7 +71,7 @@ type holding struct {
 
 func (h holding) all() float64 { return h.dense + h.experts }
 
-// vocab is the padded vocabulary: Megatron pads to a multiple of 128 x TP (make_vocab_size_divisible_by).
+// vocab returns the padded vocabulary: Megatron pads to a multiple of 128 x TP (make_vocab_size_divisible_by).
 func (s *Setup) vocab() float64 {
 	v, t := s.Model.Vocab, s.tp()
 	if s.Trainer == Megatron {
@@ -151,7 +151,7 @@ func (out *holding) addRoot(s *Setup) {
 func (s *Setup) first() bool { return s.pp() == 1 || s.Stage == FirstStage }
 func (s *Setup) last() bool  { return s.pp() == 1 || s.Stage == LastStage }
 
-// parameters are all of the model's, as published or as its sizes add up to.
+// parameters returns the number of the model's parameters, as published or from its sizes.
 func (m *Model) parameters() Opt[float64] {
 	switch {
 	case m.Parameters > 0:
@@ -163,10 +163,10 @@ func (m *Model) parameters() Opt[float64] {
 	return Opt[float64]{}
 }
 
-// nominal is the size that a name tells: "7B", "0.5b".
+// nominal matches the size in a name: "7B", "0.5b".
 var nominal = lazyre.New(`(?i)(?:^|[-_/ ])([0-9]{1,3}(?:\.[0-9]{1,2})?)b(?:$|[-_/. ])`)
 
-// NominalParameters is what a model's name tells of its size: "7B" is 7e9.
+// NominalParameters reads the number of parameters in a model's name: "7B" is 7e9.
 func NominalParameters(name string) (int64, bool) {
 	found := nominal().FindStringSubmatch(name)
 	if found == nil {
@@ -176,8 +176,8 @@ func NominalParameters(name string) (int64, bool) {
 	return int64(billions * 1e9), err == nil && billions > 0
 }
 
-// EstimatedModels are the plain models of the table that a name may be of, the closest first: the one that it tells, or
-// those of about the parameters that it tells. A budget of them all has the range that not knowing the model leaves.
+// EstimatedModels returns the plain models of the table that a name may mean, the closest first: the model of that name, or
+// those with about as many parameters as it says. A budget for all of them has the range of an unknown model.
 func EstimatedModels(name string) []Model {
 	if m, ok := KnownModel(name); ok {
 		return []Model{m}
@@ -204,10 +204,10 @@ func EstimatedModels(name string) []Model {
 	return out
 }
 
-// mostConfig is more than a config.json holds.
+// mostConfig is larger than any config.json.
 const mostConfig = 1 << 20
 
-// mostModelSize is more than any size of a layer is.
+// mostModelSize is larger than any size of a layer.
 const mostModelSize = 1 << 24
 
 // ungated are the model types whose feed-forward part has two matrices (transformers, modeling_*.py).
@@ -265,7 +265,7 @@ func ReadHFConfig(data []byte) (Model, error) {
 // hfConfig is a config.json.
 type hfConfig map[string]any
 
-// size is the first of the keys that holds a positive whole number; 0 when none does.
+// size returns the first positive whole number among the keys, or 0.
 func (c hfConfig) size(keys ...string) int64 {
 	for _, k := range keys {
 		if x, ok := c[k].(float64); ok && x >= 1 && x <= mostModelSize && x == math.Trunc(x) {
@@ -275,8 +275,8 @@ func (c hfConfig) size(keys ...string) int64 {
 	return 0
 }
 
-// experts reads what configurations of mixtures tell in several ways: Mixtral's intermediate_size is that of an expert,
-// DeepSeek counts shared experts, Qwen states their width.
+// experts reads the sizes of mixtures of experts, which configurations state in several ways: Mixtral's intermediate_size
+// is that of an expert, DeepSeek counts shared experts, Qwen states their width.
 func (c hfConfig) experts(m *Model) {
 	m.Experts = c.size("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 	if m.Experts <= 1 {

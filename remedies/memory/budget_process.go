@@ -4,8 +4,8 @@ import "strings"
 
 const mib = 1 << 20
 
-// workspaces are those of cuBLAS and Transformer Engine, inside what PyTorch counts as allocated: 71 to 106 MB for
-// Megatron whatever the model (golden values of its functional tests), 8 to 32 MiB a handle otherwise. Megatron's
+// workspaces adds the workspaces of cuBLAS and Transformer Engine, which PyTorch counts as allocated: 71 to 106 MB for Megatron
+// with any model (golden values of its functional tests), otherwise 8 to 32 MiB for each handle. Megatron's
 // pipelines held up to 6 % more between steps than their states.
 func (e *estimate) workspaces() {
 	size := span{8 * mib, 32 * mib, 64 * mib}
@@ -18,8 +18,8 @@ func (e *estimate) workspaces() {
 	e.add("workspaces", PoolAllocated, size, "workspaces of cuBLAS and Transformer Engine")
 }
 
-// idle is what PyTorch holds unused: the blocks of another moment, which are of other sizes, and the holes of the
-// allocator, up to about 15 % of what is allocated when shapes are equal.
+// idle adds what PyTorch reserves but does not use: blocks of another moment, with other sizes, and holes in the allocator,
+// up to about 15 % of the allocated memory if shapes are equal.
 func (e *estimate) idle(other float64, what string) {
 	e.add("idle_reserve", PoolReserved, span{0, other, other + 0.15*e.allocated()}, "cached blocks of %s, %s, and holes of the allocator", strings.ReplaceAll(what, "_", " "), GiB(int64(other)))
 }

@@ -1,6 +1,6 @@
 package memory
 
-// Opt is a value that may be unknown. The zero Opt is unknown, whatever its type.
+// Opt is a value that may be unknown. The zero Opt is unknown.
 type Opt[T any] struct {
 	Value T
 	Known bool
@@ -9,7 +9,7 @@ type Opt[T any] struct {
 // Some is a known value.
 func Some[T any](v T) Opt[T] { return Opt[T]{v, true} }
 
-// Or is the value, or other when it is unknown.
+// Or returns the value, or other if it is unknown.
 func (o Opt[T]) Or(other T) T {
 	if o.Known {
 		return o.Value
@@ -17,7 +17,7 @@ func (o Opt[T]) Or(other T) T {
 	return other
 }
 
-// Pointer is a pointer to the value, nil when it is unknown.
+// Pointer returns a pointer to the value, or nil if it is unknown.
 func (o Opt[T]) Pointer() *T {
 	if !o.Known {
 		return nil
@@ -54,13 +54,13 @@ const (
 // Ways to recompute activations.
 const (
 	RecomputeNone      = "none"
-	RecomputeFull      = "full"      // every layer keeps its input alone
+	RecomputeFull      = "full"      // every layer keeps only its input
 	RecomputeSelective = "selective" // Megatron: the attention scores are not kept
 	RecomputeOps       = "ops"       // torchtitan: every second matrix product is not kept
 	RecomputeOffload   = "offload"   // full, with the kept inputs on the host
 )
 
-// OtherOptimizer has states of a size that no formula here tells.
+// OtherOptimizer has states of unknown size.
 const OtherOptimizer = "other"
 
 // Stages of a pipeline.
@@ -69,8 +69,8 @@ const (
 	LastStage  = "last"
 )
 
-// Setup is what is known of a run: the inputs of a budget. An empty string, a zero Model and a zero Opt are unknown.
-// Parallel degrees that are unknown are taken as 1, which is what every framework takes when they are not set.
+// Setup is what is known about a run: the inputs of a budget. An empty string, a zero Model and a zero Opt are unknown. Unknown
+// parallel degrees count as 1, the default of every framework.
 type Setup struct {
 	Model Model
 	// Candidates are further models that the run may train. The ranges of the parts hold them all.
@@ -161,7 +161,7 @@ func (s *Setup) cp() int64  { return max(s.CP.Or(1), 1) }
 func (s *Setup) ep() int64  { return max(s.EP.Or(1), 1) }
 func (s *Setup) etp() int64 { return max(s.ETP.Or(s.tp()), 1) }
 
-// dataParallel is the number of ranks that hold the same parameters before any sharding; context-parallel ranks count
+// dataParallel returns the number of ranks that hold the same parameters before any sharding; context-parallel ranks count
 // (Megatron shards its optimizer over both, torchtitan its parameters).
 func (s *Setup) dataParallel() Opt[int64] {
 	if s.Trainer == SingleDevice {
@@ -173,7 +173,7 @@ func (s *Setup) dataParallel() Opt[int64] {
 	return Some(max(s.World.Value/(s.tp()*s.pp()), 1))
 }
 
-// shards is over how many ranks FSDP or ZeRO split a tensor.
+// shards returns over how many ranks FSDP or ZeRO split a tensor.
 func (s *Setup) shards() Opt[int64] {
 	if s.ShardRanks.Known && s.ShardRanks.Value > 0 {
 		return s.ShardRanks
@@ -181,7 +181,7 @@ func (s *Setup) shards() Opt[int64] {
 	return s.dataParallel()
 }
 
-// expertParallel is the number of ranks that hold the same experts.
+// expertParallel returns the number of ranks that hold the same experts.
 func (s *Setup) expertParallel() Opt[int64] {
 	if !s.World.Known {
 		return Opt[int64]{}
@@ -189,7 +189,7 @@ func (s *Setup) expertParallel() Opt[int64] {
 	return Some(max(s.World.Value/(s.ep()*s.etp()*s.pp()), 1))
 }
 
-// sequenceSplit is what the parts of a layer that tensor parallelism leaves whole are divided by.
+// sequenceSplit returns the divisor of those parts of a layer that tensor parallelism does not split.
 func (s *Setup) sequenceSplit() float64 {
 	if s.SequenceParallel.Or(false) {
 		return float64(s.tp())
@@ -197,7 +197,7 @@ func (s *Setup) sequenceSplit() float64 {
 	return 1
 }
 
-// gatheredAgain is what the inputs of a layer's first matrices are divided by. Megatron keeps its part of a sequence and
+// gatheredAgain returns the divisor of the inputs of a layer's first matrices. Megatron keeps its part of a sequence and
 // gathers it again in the backward pass (core/tensor_parallel/layers.py); PyTorch's tensor parallelism keeps it whole.
 func (s *Setup) gatheredAgain() float64 {
 	if s.Trainer == Megatron {
@@ -206,7 +206,7 @@ func (s *Setup) gatheredAgain() float64 {
 	return 1
 }
 
-// tokens are those of a micro-batch on this rank.
+// tokens returns the tokens of a micro-batch on this rank.
 func (s *Setup) tokens() Opt[int64] {
 	switch {
 	case s.TokensNow.Known:
@@ -221,8 +221,8 @@ func (s *Setup) tokens() Opt[int64] {
 	return Opt[int64]{}
 }
 
-// worstTokens are the most that a micro-batch may have on this rank. A token budget is one of a rank (verl multiplies
-// it by the Ulysses degree before it packs), and a single sample that is longer than the budget passes.
+// worstTokens returns the maximum tokens of a micro-batch on this rank. A token budget is per rank (verl multiplies it by the
+// Ulysses degree before it packs), and a single sample may be longer than the budget.
 func (s *Setup) worstTokens() int64 {
 	longest := max(s.SequenceMax.Or(0), s.SequenceNow.Or(0)) / s.cp()
 	most := s.TokensNow.Or(0)
@@ -235,7 +235,7 @@ func (s *Setup) worstTokens() int64 {
 	return most
 }
 
-// WorstCase is the same run with the largest micro-batch that its settings allow.
+// WorstCase returns the same run with the largest micro-batch that its settings allow.
 func (s Setup) WorstCase() Setup {
 	now, worst := s.tokens(), s.worstTokens()
 	if worst == 0 || !now.Known {

@@ -5,7 +5,7 @@ import "slices"
 // updates are the phases of an update of the weights.
 var updates = []Phase{PhaseForward, PhaseBackward, PhaseOptimizer}
 
-// bytesEach is what a trained parameter takes before sharding.
+// bytesEach is the bytes of a trained parameter before sharding.
 type bytesEach struct{ weights, grads, optimizer span }
 
 // halfTrainers and wholeTrainers keep parameters in bf16 and in fp32 by default. Those of transformers' Trainer have the type that they were loaded in.
@@ -14,11 +14,11 @@ var (
 	wholeTrainers = []string{VeRL, TorchTitan, TRL}
 )
 
-// loadBack are the frameworks that bring offloaded parameters back for every pass. With others the card sees gathered
-// units alone.
+// loadBack are the frameworks that load offloaded parameters back for every pass. With others only gathered units are on the
+// card.
 var loadBack = []string{VeRL, Slime}
 
-// recipe is the bytes of a parameter by trainer:
+// recipe returns the bytes of a parameter by trainer:
 //   - Megatron 2 + 4 + 12 (megatron/training/theoretical_memory_usage.py; docs/user-guide/features/dist_optimizer.md),
 //   - ZeRO 2 + 2 + 12 (deepspeed/runtime/zero/stage_1_and_2.py, stage3.py),
 //   - FSDP and DDP in fp32 4 + 4 + 8 (verl trainer/config/engine/fsdp.yaml; accelerate utils/fsdp_utils.py), in bf16
@@ -56,7 +56,7 @@ func (s *Setup) recipe() bytesEach {
 	return r
 }
 
-// given is a value that is known, or else what is taken for it.
+// given returns a known value, or the default.
 func given(o Opt[float64], other span) span {
 	if o.Known {
 		return exactly(o.Value)
@@ -64,7 +64,7 @@ func given(o Opt[float64], other span) span {
 	return other
 }
 
-// split says which states the trainer shards over its data-parallel ranks.
+// split returns which states the trainer shards over its data-parallel ranks.
 func (s *Setup) split() (weights, grads, optimizer bool) {
 	switch s.Trainer {
 	case FSDP1, FSDP2, ZeRO3:
@@ -79,7 +79,7 @@ func (s *Setup) split() (weights, grads, optimizer bool) {
 	return false, false, false
 }
 
-// onRank is the elements of a state on one rank: dense parameters over data-parallel ranks, experts over theirs.
+// onRank returns the elements of a state on one rank: dense parameters over data-parallel ranks, experts over theirs.
 func (s *Setup) onRank(h holding, sharded bool) (elements float64, how string) {
 	if !sharded {
 		return h.all(), count(h.all()) + " parameters on this rank"
@@ -92,7 +92,7 @@ func (s *Setup) onRank(h holding, sharded bool) (elements float64, how string) {
 	return h.all() / n, count(h.all()) + " parameters / " + count(n) + " ranks"
 }
 
-// rankHolding is what a rank holds before sharding. Without sizes of layers the parameters are split evenly.
+// rankHolding returns what a rank holds before sharding. Without the sizes of layers, parameters are split evenly.
 func (s *Setup) rankHolding() (h holding, ok bool) {
 	if s.Model.sized() {
 		return s.holds(), true
@@ -143,8 +143,8 @@ func (s *Setup) referenceOnHost() bool {
 	return s.Reference.Or(false) && s.ReferenceOffload.Or(s.Framework == VeRL && s.Trainer != Megatron)
 }
 
-// otherModels are those of reinforcement learning beside the actor: a reference model, whose weights are read, and a
-// critic, which is trained like the actor and about as large.
+// otherModels adds the models of reinforcement learning other than the actor: a reference model, whose weights are only
+// read, and a critic, which is trained like the actor and about as large.
 func (e *estimate) otherModels(h holding, r bytesEach) {
 	if !slices.Contains([]string{VeRL, AReaL, Slime, OpenRLHF}, e.Framework) && e.Task != "grpo" {
 		return
@@ -168,8 +168,8 @@ func (e *estimate) otherModels(h holding, r bytesEach) {
 	e.add("critic", PoolAllocated, states, "critic's weights and optimizer, offloaded like the actor's: %s x %s bytes", how, factor(states.mid/max(n, 1)))
 }
 
-// optimizerStates are there after the first step. verl loads offloaded ones before the forward pass of an update
-// (workers/engine, update_actor); DeepSpeed and Megatron step on the host.
+// optimizerStates adds the optimizer's states, which exist after the first step. verl loads offloaded ones before the
+// forward pass of an update (workers/engine, update_actor); DeepSpeed and Megatron step on the host.
 func (e *estimate) optimizerStates(each span, n float64, how string) {
 	if e.phase == PhaseInit || !e.have("optimizer", OnCard, input{"bytes of the optimizer's states", e.Optimizer != OtherOptimizer || e.OptimizerBytes.Known}) {
 		return
@@ -204,8 +204,8 @@ func (e *estimate) optimizerStates(each span, n float64, how string) {
 	}
 }
 
-// adapterStates are those of LoRA: a frozen base, and all states of the adapters. Quantised bases keep embedding, head and
-// norms in two bytes (bitsandbytes).
+// adapterStates adds the states of LoRA: a frozen base, and all states of the adapters. Quantized bases keep embedding,
+// head and norms in two bytes (bitsandbytes).
 func (e *estimate) adapterStates(h holding, r bytesEach) {
 	w, _, _ := e.split()
 	n, how := e.onRank(h, w)
@@ -228,8 +228,8 @@ func (e *estimate) adapterStates(h holding, r bytesEach) {
 	}
 }
 
-// buffers are those of communication: DeepSpeed's buckets, DDP's second copy of the gradients, the
-// bf16 weights that autocast keeps of fp32 ones, a weight gradient before it is accumulated.
+// buffers adds DeepSpeed's buckets, DDP's second copy of the gradients, autocast's bf16 copies of fp32 weights, and a weight
+// gradient before it is accumulated.
 func (e *estimate) buffers(h holding, r bytesEach) {
 	const bucket, prefetch, live = 5e8, 5e7, 1e9 // runtime/zero/config.py
 	reduce := float64(e.ReduceBucket.Or(bucket))

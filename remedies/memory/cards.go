@@ -17,7 +17,7 @@ type card struct {
 	low, high float64
 }
 
-// cards are what PyTorch's messages tell of the capacity of cards, from the least to the most that was seen.
+// cards are the capacities in PyTorch's messages, from the lowest to the highest that were seen.
 var cards = []card{
 	{"A100", 80, 79.1, 79.4},
 	{"A100", 40, 39.3, 39.6},
@@ -44,8 +44,8 @@ var cards = []card{
 	{"RTX 5090", 0, 31.3, 31.9},
 }
 
-// CardSize is the capacity of the cards that an incident's input names, and the name. It is false where none is named
-// whose size is known, and where several are.
+// CardSize returns the capacity of the cards that an incident's input names, and the name. ok is false if it names no card of
+// known size, or several.
 func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name string, ok bool) {
 	for _, g := range run.Gauges {
 		if g.Name != "gpu.card" || g.At.Source != in.Root.At.Source {
@@ -74,7 +74,7 @@ func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name
 	return size, name, ok
 }
 
-// amounts are sizes of memory as people write them: 80GiB, 141 GB, 1.5T.
+// amounts matches sizes of memory as users write them: 80GiB, 141 GB, 1.5T.
 var amounts = lazyre.New(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([kmgt])(?:i?b)?$`)
 
 // Capacity reads an amount of memory: a size with its unit, in powers of two, or the name of a card ("H100", "A100 80GB"), of

@@ -10,21 +10,21 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// Interval is what a printed size can have been: at least Low and at most High bytes.
+// Interval is the range of a printed size before rounding: at least Low and at most High bytes.
 type Interval struct{ Low, High int64 }
 
-// Holds reports whether n bytes print as the size does.
+// Holds reports whether n bytes would be printed as the same size.
 func (v Interval) Holds(n int64) bool { return v.Low <= n && n <= v.High }
 
-// sizes are quantities in a message. Their decimals tell how exact they are.
+// sizes matches sizes in a message. Their decimals show their precision.
 var sizes = lazyre.New(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(?:ytes?)?|bytes?)\b`)
 
 // mostMessage bounds how much of a message is searched for its figures.
 const mostMessage = 2 << 10
 
-// Printed is the interval of a size of n bytes that a message printed. Where the message does not hold it, the size is
-// taken to be printed as PyTorch prints sizes, with two decimals of the largest unit that gives at least one (c10,
-// format_size), or to be exact when no such figure gives n.
+// Printed returns the interval of a size of n bytes that a message printed. If the message does not contain it, the format is
+// assumed to be PyTorch's, with two decimals of the largest unit of which there is at least one (c10, format_size). If that
+// cannot give n, the size is exact.
 func Printed(n int64, message string) Interval {
 	if len(message) > mostMessage {
 		message = message[:mostMessage]
@@ -54,26 +54,26 @@ func Printed(n int64, message string) Interval {
 	return Interval{n, n}
 }
 
-// around is n give or take half of its last digit.
+// around returns n plus or minus half of its last digit.
 func around(n int64, step float64) Interval {
 	half := int64(math.Ceil(step / 2))
 	return Interval{max(n-half, 0), n + half}
 }
 
-// blockBytes is what PyTorch's allocator rounds requests above ten MiB up to (c10/cuda/CUDACachingAllocator.cpp,
+// blockBytes is the multiple to which PyTorch's allocator rounds up requests above ten MiB (c10/cuda/CUDACachingAllocator.cpp,
 // kRoundLarge); the size in its message is the rounded one.
 const blockBytes = 2 << 20
 
-// leastRequest is where that begins. Below, requests are served from segments of fixed sizes, which tell nothing of the
+// leastRequest is where that begins. Smaller requests are served from segments of fixed sizes, which say nothing about the
 // tensor.
 const leastRequest = 10 << 20
 
-// tensor is what a tensor can have measured whose allocation printed as v.
+// tensor returns the possible sizes of a tensor whose allocation was printed as v.
 func (v Interval) tensor() Interval {
 	return Interval{max(v.Low-blockBytes+1, 1), v.High}
 }
 
-// count is how many units of some bytes can make up the interval; none when the first result is larger.
+// count returns how many units can make up the interval; none if low > high.
 func (v Interval) count(unit int64) (low, high int64) {
 	return (v.Low + unit - 1) / unit, v.High / unit
 }
@@ -91,5 +91,5 @@ func Thousands(n int64) string {
 	return b.String()
 }
 
-// GiB prints bytes for people.
+// GiB formats bytes.
 func GiB(n int64) string { return classifier.GiB(n) }

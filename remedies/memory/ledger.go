@@ -10,14 +10,14 @@ import (
 )
 
 // Ledger is where a device's or a control group's memory was at the moment of death, in bytes. A part that the log does
-// not tell is nil. Of a device, Capacity = Allocated + ReservedUnallocated + ProcessRest + OtherProcesses + Free +
+// not show is nil. Of a device, Capacity = Allocated + ReservedUnallocated + ProcessRest + OtherProcesses + Free +
 // Unexplained; of a host, Capacity = Anon + File + Shmem + Unexplained + Free; within Rounding, whenever all terms are
 // known; else Contradiction says which figures cannot both be true.
 type Ledger struct {
 	Capacity            *int64 `json:"capacity_bytes"`             // of the device, or the limit that was reached
 	Allocated           *int64 `json:"allocated_bytes"`            // by PyTorch, in this process
 	ReservedUnallocated *int64 `json:"reserved_unallocated_bytes"` // by PyTorch, in this process
-	ProcessRest         *int64 `json:"process_rest_bytes"`         // CUDA context, NCCL and whatever else this process holds
+	ProcessRest         *int64 `json:"process_rest_bytes"`         // CUDA context, NCCL and anything else in this process
 	OtherProcesses      *int64 `json:"other_processes_bytes"`
 	Anon                *int64 `json:"anonymous_bytes"`     // of a control group: the heaps of its processes
 	File                *int64 `json:"page_cache_bytes"`    // of a control group, without shared memory
@@ -28,12 +28,12 @@ type Ledger struct {
 	// Rounding is how far the printed figures may be off in sum.
 	Rounding      int64   `json:"rounding_bytes"`
 	Contradiction *string `json:"contradiction"`
-	// Engine is what an inference engine told at its start of the same card; Tasks are the host's largest processes.
+	// Engine is what an inference engine reported about the same card at start-up; Tasks are the host's largest processes.
 	Engine []Part `json:"engine"`
 	Tasks  []Part `json:"processes"`
 }
 
-// Part is a named amount of memory and the line that tells it.
+// Part is a named amount of memory and the line that reports it.
 type Part struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
@@ -42,10 +42,10 @@ type Part struct {
 	Line  int    `json:"line"`
 }
 
-// slack is how far one figure printed with two decimals of a GiB may be off, the way up and the way down.
+// slack is the rounding error of a figure printed with two decimals of a GiB, in both directions.
 const slack = 1 << 30 / 100
 
-// Account makes the ledger of an incident. It is nil when the log tells neither what was full nor what was in it.
+// Account returns the ledger of an incident, or nil if the log shows neither what was full nor what was in it.
 func Account(run *classifier.Run, in *classifier.Incident) *Ledger {
 	var l *Ledger
 	switch in.Resource {
@@ -162,7 +162,7 @@ func host(in *classifier.Incident) *Ledger {
 	return l
 }
 
-// readings are what engines print of themselves at their start; see the gauges of package parser.
+// readings are what engines report about themselves at start-up; see the gauges of package parser.
 var readings = []struct{ gauge, field, name string }{
 	{"sglang.mem_weights", "used", "weights"},
 	{"sglang.mem_kv_pool", "used", "KV cache"},
@@ -181,7 +181,7 @@ var readings = []struct{ gauge, field, name string }{
 	{"vllm.graphs", "used", "CUDA graphs"},
 }
 
-// engine is what the inference engine told of itself before the incident.
+// engine returns what the inference engine reported about itself before the incident.
 func engine(run *classifier.Run, in *classifier.Incident) []Part {
 	if run == nil {
 		return nil

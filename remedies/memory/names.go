@@ -21,7 +21,7 @@ var aliases = [][2]string{
 	{"phi-3-mini-128k", "phi-3-mini"},
 }
 
-// KnownModel returns the sizes of the model that a name or a path tells: "Qwen/Qwen2.5-7B-Instruct", a folder, or a
+// KnownModel returns the sizes of the model in a name or a path: "Qwen/Qwen2.5-7B-Instruct", a folder, or a
 // folder of the hub's cache ("models--Qwen--Qwen2.5-7B/snapshots/..."). What is trained from a model keeps its name in
 // front or behind, and its sizes; the longest name that fits whole wins. It gives false for names that change sizes.
 func KnownModel(name string) (Model, bool) {
@@ -57,7 +57,7 @@ var lowerNames = sync.OnceValue(func() []string {
 	return names
 })
 
-// named finds the longest name of the table that stands in s as whole words.
+// named finds the longest name of the table that occurs in s as whole words.
 func named(s string) (Model, bool) {
 	for _, a := range aliases {
 		s = strings.Replace(s, a[0], a[1], 1)
@@ -74,7 +74,7 @@ func named(s string) (Model, bool) {
 	return models[best], true
 }
 
-// whole reports whether a name stands in s between the ends of words. A longer name of the same family is another word:
+// whole reports whether a name occurs in s as whole words. A longer name of the same family is another word:
 // "Qwen3-4B" is not in "Qwen3-4B-A1B", nor "Qwen2.5-7B" in "Qwen2.5-7B.5".
 func whole(s, name string) bool {
 	for from := 0; from < len(s); {

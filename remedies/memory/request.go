@@ -15,11 +15,11 @@ type Figure struct {
 
 func (f Figure) String() string { return Thousands(f.Value) }
 
-// Place is what the innermost frames of a failure work on, as far as their names tell.
+// Place is what the innermost frames of a failure work on, as far as their names show.
 type Place string
 
 // The places. Unnamed is a stack that ends in autograd's engine, which has no frames, or no stack at all: settings and
-// sizes must then tell alone. Elsewhere is a stack that ends in something none of the models here is about.
+// only the sizes can show it. Elsewhere is a stack that ends in code that no formula here covers.
 const (
 	Unnamed   Place = ""
 	Logits    Place = "logits"    // the head, a softmax, loss or entropy over the vocabulary
@@ -49,7 +49,7 @@ type Limit struct {
 	AtLeast int64
 }
 
-// Request is a refused allocation with what is known of the run around it.
+// Request is a refused allocation with what is known about the run.
 type Request struct {
 	Size    Interval
 	Block   bool // the size was rounded up to whole blocks by PyTorch's allocator
@@ -62,7 +62,7 @@ type Request struct {
 	VocabOf string // how Vocab came about when it is a part: "151,936 / 4"
 	Inner   Figure // of the feed-forward layers
 	Heads   Figure
-	// Shape tells the sizes of the model's parameters, nil when nothing does; Making is the kind of tensor that the stack is
+	// Shape has the sizes of the model's parameters, nil if they are unknown; Making is the kind of tensor that the stack is
 	// about (embedding, qkv, experts), empty when it names none; Fresh says that the stack creates weights or state.
 	Shape  *Shape
 	Making string
@@ -92,22 +92,22 @@ type State struct {
 // mostRequest is more than any card has many times over: the log is wrong.
 const mostRequest = 1 << 48
 
-// Explanation is what a request can have been.
+// Explanation is a possible meaning of a request.
 type Explanation struct {
 	What string
 	Text string // one sentence with the arithmetic
 	// Seen says that the stack names it, and Met that a setting predicts this very size. Without either, the size fits
 	// and nothing speaks against it.
 	Seen, Met  bool
-	Low, High  int64 // tokens that the size amounts to; 0 for what is not counted in tokens
+	Low, High  int64 // tokens that the size corresponds to; 0 if it is not counted in tokens
 	Bytes      int64 // of an element
-	Over       bool  // more tokens than the limit allows, whatever the elements' width
+	Over       bool  // more tokens than the limit allows, for any width of the elements
 	OverWhy    string
 	Key        string // of the setting that decides the size
 	preference int
 }
 
-// Explain says what a request can have been, the likeliest first. It is empty when the figures that this takes are
+// Explain returns the possible meanings of a request, the likeliest first. It is empty if the figures that this takes are
 // unknown, or when nothing fits: a guess is worse than nothing.
 func Explain(r *Request) []Explanation {
 	if r.Bytes < leastRequest || r.Bytes > mostRequest {
@@ -244,7 +244,7 @@ func rough(low, high int64) int64 {
 	return mid
 }
 
-// tell puts an explanation by tokens into words.
+// tell describes an explanation by tokens.
 func (r *Request) tell(e *Explanation) string {
 	n := rough(e.Low, e.High)
 	l := r.Limit

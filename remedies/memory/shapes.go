@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Shape is what is known of a transformer's parameters and of how they are spread. Zero is unknown; a model without
+// Shape is what is known about a transformer's parameters and their distribution. Zero is unknown; a model without
 // experts has none.
 type Shape struct {
 	Hidden, Inner, Heads, KVHeads, HeadDim, Vocab Figure
@@ -17,7 +17,7 @@ type Shape struct {
 }
 
 // tensor is a tensor that a trainer or an engine makes of parameters, with its elements: at least low, and at most high
-// where biases and norms, which no log tells, may be among them.
+// if biases and norms, which no log shows, may be among them.
 type tensor struct {
 	kind      string // embedding, qkv, experts, linear, unit
 	what, how string
@@ -29,7 +29,7 @@ type tensor struct {
 const mostElements = 1 << 40
 
 // matrices are the tensors of one rank: the embedding, the matrices of a layer, and stacks of experts. Matrices that
-// engines and Megatron keep fused come in their fused form and alone.
+// engines and Megatron keep fused are listed fused and separately.
 func (s *Shape) matrices() []tensor {
 	t := max(s.TP, 1)
 	var out []tensor
@@ -61,7 +61,7 @@ func (s *Shape) matrices() []tensor {
 	return out
 }
 
-// units are what FSDP gathers at a time: a layer, and the rest of the model. Mixtures of experts and split matrices are
+// units returns what FSDP gathers at a time: a layer, and the rest of the model. Mixtures of experts and split matrices are
 // left out.
 func (s *Shape) units() []tensor {
 	h, i, q, kv := s.Hidden.Value, s.Inner.Value, s.Heads.Value*s.HeadDim.Value, s.KVHeads.Value*s.HeadDim.Value
@@ -100,11 +100,11 @@ func split(list []tensor, ranks int64) []tensor {
 	return out
 }
 
-// leastMatrix is the smallest size that is matched with tensors that only a list of sizes tells: below, many fit.
+// leastMatrix is the smallest size that is compared with a list of tensor sizes: many tensors fit a smaller one.
 const leastMatrix = 48 << 20
 
 // parameters reads the size as tensors made of the model's parameters, where the stack says that such a tensor was made:
-// gathered, created, or matched by a moment of Adam's. Of several that fit, all are told, and more than two tell nothing.
+// gathered, created, or matched by one of Adam's moments. If several fit, all are named; more than two prove nothing.
 func (r *Request) parameters(size Interval) []Explanation {
 	s := r.Shape
 	if s == nil {
