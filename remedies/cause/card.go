@@ -11,7 +11,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// card are the causes that lie in how the card's memory is held, whatever runs on it.
+// card lists the causes that lie in how the card's memory is held, whatever runs on it.
 var card = []hypothesis{
 	{
 		id: "fragmentation",
@@ -132,7 +132,7 @@ func poolRefused(in *Input) string {
 	return saw("the pool that is reserved at the start was refused: not so much of the GPU was free", "xla.from_device")(in)
 }
 
-// readsCheckpoint says that a checkpoint is read onto the card: torch.load puts every tensor where it was when it was saved.
+// readsCheckpoint reports that a checkpoint is loaded onto the card: torch.load puts every tensor back where it was saved.
 func readsCheckpoint(in *Input) string {
 	const near = 3
 	call := func(f string) bool { return strings.Contains(f, "torch.load(") && !strings.Contains(f, "map_location") }
@@ -143,7 +143,7 @@ func readsCheckpoint(in *Input) string {
 	return ""
 }
 
-// LoadsCheckpoint says that what a checkpoint put on the card may be what is too much there.
+// LoadsCheckpoint reports that tensors loaded from a checkpoint may be what no longer fits on the card.
 func LoadsCheckpoint(in *Input) string {
 	if (listedTwice(in) != "" || alike(in) != "") && in.gpu() {
 		return readsCheckpoint(in)
@@ -160,8 +160,8 @@ func LoadsCheckpoint(in *Input) string {
 	return resumed(in)
 }
 
-// ontoFirstCard says that one of several processes reads a checkpoint onto the first card and holds little of it itself: what
-// the message does not account for is the other ranks', which read theirs onto the same card.
+// ontoFirstCard reports that one of several processes loads a checkpoint onto the first card but holds little of it. The
+// memory missing from the message belongs to the other ranks, which load theirs onto the same card.
 func ontoFirstCard(in *Input) string {
 	if in.GPUs < 2 || in.Device == nil || *in.Device != 0 || in.Allocated == nil || in.Total == nil || *in.Allocated > *in.Total/2 || readsCheckpoint(in) == "" || outsideOfPyTorch(in) == "" {
 		return ""
@@ -169,8 +169,8 @@ func ontoFirstCard(in *Input) string {
 	return fmt.Sprintf("%d processes read a checkpoint, this one onto card 0, of which it holds %s", in.GPUs, gib(in.Allocated))
 }
 
-// resumed says that a script's run goes on from a checkpoint and failed before its first step was done. What made the
-// checkpoint had fitted: new is what was loaded. Trainers of libraries load it into host memory.
+// resumed reports that a script resumed from a checkpoint and failed before its first step. The run that saved the checkpoint
+// fit, so only the load is new. Library trainers load it into host memory.
 func resumed(in *Input) string {
 	key, v, ok := in.Setting("resume", "resume_from", "resume_path", "resume_checkpoint", "init_from", "load_checkpoint")
 	off := slices.Contains([]string{"", "false", "none", "no", "0", "scratch", "null"}, strings.ToLower(strings.Trim(v, `"' `)))
@@ -181,13 +181,13 @@ func resumed(in *Input) string {
 	return fmt.Sprintf("%s is %s: the run goes on from a checkpoint, whose tensors may still be on the card", key, v)
 }
 
-// roundingError is how far figures printed with two decimals of a GiB may be off.
+// roundingError is the largest error of a figure printed with two decimals of a GiB.
 const roundingError = 1 << 30 / 100
 
-// usualSlack is the part of the card, one in so many, that allocators keep unused at a peak.
+// usualSlack is the fraction of the card, as a divisor, that allocators leave unused at a peak.
 const usualSlack = 30
 
-// missing is how much the card lacked. Printed figures that are equal hide up to their last decimal.
+// missing returns how much memory the card lacked. Figures that print alike may still differ by their last decimal.
 func (in *Input) missing() (int64, bool) {
 	switch {
 	case in.Shortfall != nil && *in.Shortfall > 0:
@@ -206,7 +206,7 @@ func (in *Input) shown(missing int64) string {
 	return "at most " + classifier.GiB(missing)
 }
 
-// Fragmented says that what PyTorch holds without using it covers what was missing, and is no usual slack.
+// Fragmented reports that PyTorch's reserved but unused memory covers what was missing and exceeds the usual slack.
 func Fragmented(in *Input) string {
 	missing, ok := in.missing()
 	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < missing || *in.Idle < *in.Total/usualSlack ||
@@ -216,10 +216,10 @@ func Fragmented(in *Input) string {
 	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))
 }
 
-// series are the frames of requests that more of their kind follow, which the reserve would not cover.
+// series lists the frames whose requests come in series: the reserve would not cover the ones that follow.
 var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
 
-// mostlyHoles says that what PyTorch holds without using it is many times what was missing, and much of the card.
+// mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
 func mostlyHoles(in *Input) string {
 	missing, ok := in.missing()
 	if Fragmented(in) == "" || !ok || *in.Idle < 10*missing || *in.Idle < *in.Total/10 || in.passes(10, series...) {
@@ -228,8 +228,8 @@ func mostlyHoles(in *Input) string {
 	return "it is many times what was missing"
 }
 
-// otherRanksCard says that a rank failed on a card that is not its own, beside several other processes: they all opened the
-// same one.
+// otherRanksCard reports that a rank failed on another rank's card, next to several other processes: they all opened the same
+// one.
 func otherRanksCard(in *Input) string {
 	others := in.neighbors()
 	if in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
@@ -238,10 +238,10 @@ func otherRanksCard(in *Input) string {
 	return fmt.Sprintf("rank %d failed on card %d, where %d other processes also hold memory", *in.Rank, *in.Device, len(others))
 }
 
-// least is what a neighbour's CUDA contexts take at most.
+// leastNeighbour is the most that a neighbor's CUDA contexts alone take.
 const leastNeighbour = 1 << 30
 
-// foreignHolder says that others hold what was missing. The job's own engine is no stranger.
+// foreignHolder reports that other processes hold what was missing. The job's own engine does not count.
 func foreignHolder(in *Input) string {
 	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired {
 		return ""
@@ -255,7 +255,7 @@ func foreignHolder(in *Input) string {
 // listed is a process in PyTorch's message.
 var listed = lazyre.New(`process \d+ has ([\d.]+) ([gm])ib memory in use`)
 
-// neighbors are what the other processes hold that PyTorch's message lists.
+// neighbors returns the memory of each other process that PyTorch's message lists.
 func (in *Input) neighbors() []int64 {
 	var out []int64
 	for _, m := range listed().FindAllStringSubmatch(in.Message, 64) {
@@ -268,18 +268,18 @@ func (in *Input) neighbors() []int64 {
 	return out
 }
 
-// unknownPID reports whether PyTorch does not know its own process: inside a container it says nothing of it, or less than it has
-// allocated, and lists it among the others.
+// unknownPID reports whether PyTorch does not recognize its own process: inside a container it reports nothing for it, or less
+// than it has allocated, and lists it among the others.
 func (in *Input) unknownPID() bool {
 	return in.Process == nil || in.Allocated != nil && *in.Process < *in.Allocated
 }
 
-// ListsItself reports whether the process which the message lists as another is the failing one.
+// ListsItself reports whether the "other" process in the message is the failing one.
 func (in *Input) ListsItself() bool {
 	return in.unknownPID() && in.Others != nil && in.isOwn(*in.Others)
 }
 
-// Strangers is what other processes hold, without the failing one where the message lists it among several.
+// Strangers returns the memory of other processes, without the failing one if the message lists it among several.
 func (in *Input) Strangers() *int64 {
 	held := in.neighbors()
 	i := slices.IndexFunc(held, in.isOwn)
@@ -290,8 +290,8 @@ func (in *Input) Strangers() *int64 {
 	return &n
 }
 
-// alike says that several processes hold about the same on one card: ranks of one job that all opened it. The others may be
-// alike, or like the failing one beside the rank whose card it is.
+// alike reports that several processes hold about the same on one card, so they are ranks of one job that all opened it.
+// Either the others match each other, or they match the failing one and the card's own rank holds more.
 func alike(in *Input) string {
 	held := in.neighbors()
 	if len(held) < 2 || in.GPUs == 1 || in.Device != nil && *in.Device != 0 || in.SharesCard && in.RayWorkers {
@@ -310,8 +310,8 @@ func alike(in *Input) string {
 	return fmt.Sprintf("%d other processes hold about %s each on this card: ranks of the job that opened the same one", len(held), classifier.GiB(most))
 }
 
-// listedTwice says that nvidia-smi lists processes on the failed card that also work on another one: ranks that opened a
-// context on a card that is not theirs.
+// listedTwice reports that nvidia-smi lists processes on the failed card that also run on another one: ranks that opened a
+// context on the wrong card.
 func listedTwice(in *Input) string {
 	var most, all int64
 	pids, homes := map[int]bool{}, map[int]int{} // those that hold more elsewhere, and where each one is besides
@@ -339,7 +339,7 @@ func listedTwice(in *Input) string {
 	return fmt.Sprintf("nvidia-smi lists %d processes with up to %s each on this card that work on other cards", n, classifier.GiB(most))
 }
 
-// ListedHolder says that nvidia-smi lists another process on the failed card that holds what was missing.
+// ListedHolder reports that nvidia-smi lists another process on the failed card that holds what was missing.
 func ListedHolder(in *Input) string {
 	p := in.listedHolder()
 	if p == nil {
@@ -366,7 +366,7 @@ func (in *Input) listedHolder() *Listed {
 	return nil
 }
 
-// covers reports whether a process which holds so much explains what of the card is neither free nor PyTorch's.
+// covers reports whether a process of this size explains the memory that is neither free nor PyTorch's.
 func (in *Input) covers(bytes int64) bool {
 	if in.Total == nil || in.Free == nil || in.Allocated == nil {
 		return false
@@ -378,11 +378,11 @@ func (in *Input) covers(bytes int64) bool {
 	return bytes >= rest*8/10 && bytes <= rest+roundingError
 }
 
-// isOwn reports whether a process which holds so much can be the failed one: it holds what PyTorch has reserved, and a context.
+// isOwn reports whether a process of this size can be the failed one: PyTorch's reserved memory plus a context.
 func (in *Input) isOwn(bytes int64) bool {
 	const context = 2 << 30
 	if in.Allocated == nil {
-		return true // nothing tells whose it is
+		return true // owner unknown
 	}
 	own := *in.Allocated
 	if in.Idle != nil {
@@ -391,7 +391,7 @@ func (in *Input) isOwn(bytes int64) bool {
 	return bytes >= own-roundingError && bytes <= own+context
 }
 
-// outsideOfPyTorch says that much of the card is neither PyTorch's nor free, where the message does not tell whose it is.
+// outsideOfPyTorch reports that much of the card is neither PyTorch's nor free, and the message does not name its owner.
 func outsideOfPyTorch(in *Input) string {
 	if in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.Shortfall == nil || in.SharesCard {
 		return ""
@@ -406,7 +406,7 @@ func outsideOfPyTorch(in *Input) string {
 	return fmt.Sprintf("%s of the card are neither free nor %s", classifier.GiB(rest), whose)
 }
 
-// freeFarBelow says that an engine found much of the card taken before it had begun.
+// freeFarBelow reports that an engine found much of the card taken before it started.
 func freeFarBelow(in *Input) string {
 	if !in.LessThanDesired || in.Free == nil || in.Total == nil || in.SharesCard || *in.Free > *in.Total*9/10 {
 		return ""
@@ -414,7 +414,7 @@ func freeFarBelow(in *Input) string {
 	return fmt.Sprintf("only %s of %s was free when the engine started", gib(in.Free), gib(in.Total))
 }
 
-// ownFills says that the failed process holds the card itself.
+// ownFills reports that the failed process itself fills the card.
 func ownFills(in *Input) string {
 	if in.Process == nil || in.Total == nil || *in.Process < *in.Total*9/10 {
 		return ""

@@ -1,9 +1,9 @@
-// Package cause says why memory ran out: the hypothesis about the run's memory that the evidence supports best.
+// Package cause explains why memory ran out, with the hypothesis that the evidence supports best.
 //
-// Each cause is a row of a table: clues that speak for it, clues that speak against it, and the figure that shows it. A clue
+// Each cause is a row of a table: clues for it, clues against it, and the figure that shows it. A clue
 // is a function from the facts of the failure to a reason in words. The tables are training.go, engine.go, card.go and
-// host.go. A clue that excludes a cause rules it out, whatever speaks for it: nobody is told to look for other processes on
-// a card that the failed process fills alone.
+// host.go. A clue that excludes a cause rules it out, however strong the clues for it: if the failed process fills its card
+// alone, other processes are not the cause.
 package cause
 
 import (
@@ -14,10 +14,10 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// Unknown is the cause of a failure for which nothing speaks.
+// Unknown is the cause when there is no evidence for any other.
 const Unknown = "unknown"
 
-// Cause is a hypothesis with what speaks for and against it.
+// Cause is a hypothesis with the evidence for and against it.
 type Cause struct {
 	ID         string
 	Confidence string // high, medium, low
@@ -27,7 +27,7 @@ type Cause struct {
 	Against    []string
 }
 
-// Input is what is known of a failure. Figures that the log does not tell are nil.
+// Input holds the facts of a failure. Figures missing from the log are nil.
 type Input struct {
 	Framework, Application, Backend                string
 	Kind, Phase, Resource                          string // words of the report
@@ -51,12 +51,12 @@ type Input struct {
 	Trained                                        int64 // parameters, as a trainer counted them; 0 when unknown
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
-	// Setting returns the first setting that is found under one of the names.
+	// Setting returns the first setting found under one of the names.
 	Setting func(names ...string) (key, value string, ok bool)
 
 	EngineFailed, SharesCard                  bool
 	RayWorkers                                bool // Ray shows each worker only the cards that it may use
-	EngineAwake, EngineAsleep                 bool // neither: nobody can tell
+	EngineAwake, EngineAsleep                 bool // neither if unknown
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
@@ -67,27 +67,27 @@ type Input struct {
 	WideTraining                              bool // the weights that are trained are float32
 }
 
-// Holder is a process with what it held.
+// Holder is a process and the memory it held.
 type Holder struct {
 	Name  string
 	Bytes int64
 }
 
-// AnyDevice is the card of a process that is listed without one.
+// AnyDevice is the card of a process listed without one.
 const AnyDevice = -1
 
-// Listed is a process of a card as nvidia-smi lists it.
+// Listed is a process on a card, as listed by nvidia-smi.
 type Listed struct {
 	Device, PID int
 	Name        string
 	Bytes       int64
-	Afterwards  bool // the table stands behind the failure: what it lists has survived that
+	Afterwards  bool // the table was printed after the failure, so its processes survived it
 }
 
-// clue returns why something is so, as a clause without a period, and nothing when it is not so or nobody can tell.
+// clue returns a reason, as a clause without a period, or nothing if there is none or it cannot be known.
 type clue func(in *Input) string
 
-// weighed is a clue and how much it says.
+// weighed is a clue and its weight.
 type weighed struct {
 	weight int
 	clue   clue
@@ -110,7 +110,7 @@ type hypothesis struct {
 
 func table() []hypothesis { return slices.Concat(engines, training, card, host) }
 
-// IDs are the causes, in the order of the tables; Unknown is the last.
+// IDs lists the causes in the order of the tables. Unknown comes last.
 func IDs() []string {
 	var out []string
 	for _, h := range table() {
@@ -119,14 +119,14 @@ func IDs() []string {
 	return append(out, Unknown)
 }
 
-// weighedCause is a cause with the sum of what speaks for it.
+// weighedCause is a cause and the sum of the weights for it.
 type weighedCause struct {
 	Cause
 	weight int
 }
 
-// Rank returns the cause that the evidence supports best, and its rivals, best first: those that it supports less, and
-// those that a figure excludes although something speaks for them.
+// Rank returns the cause that the evidence supports best, and its rivals, best first: causes with less support, and causes
+// that have support but that a figure excludes.
 func Rank(in *Input) (best Cause, rivals []Cause) {
 	var supported []weighedCause
 	var excluded []Cause
@@ -173,7 +173,7 @@ func (h *hypothesis) weigh(in *Input) weighedCause {
 	return c
 }
 
-// confidence is that of a hypothesis for which one more clue speaks.
+// confidence returns the confidence in a hypothesis that one more clue supports.
 func confidence(weight int, before string) string {
 	switch {
 	case weight >= proof:

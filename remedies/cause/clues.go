@@ -10,7 +10,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// frames says that one of the innermost n frames holds one of the words.
+// frames reports that one of the innermost n frames contains one of the words.
 func frames(n int, why string, words ...string) clue {
 	return func(in *Input) string {
 		if in.passes(n, words...) {
@@ -20,7 +20,7 @@ func frames(n int, why string, words ...string) clue {
 	}
 }
 
-// passes reports whether one of the innermost n frames holds one of the words.
+// passes reports whether one of the innermost n frames contains one of the words.
 func (in *Input) passes(n int, words ...string) bool {
 	for _, f := range in.Stack[max(0, len(in.Stack)-n):] {
 		if containsAny(f, words) {
@@ -34,7 +34,7 @@ func containsAny(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// when says something where a condition holds.
+// when returns a reason if a condition holds.
 func when(why string, holds func(in *Input) bool) clue {
 	return func(in *Input) string {
 		if holds(in) {
@@ -44,19 +44,19 @@ func when(why string, holds func(in *Input) bool) clue {
 	}
 }
 
-// failedIn says that the run failed in one of the phases.
+// failedIn reports that the run failed in one of the phases.
 func failedIn(why string, phases ...string) clue {
 	return when(why, func(in *Input) bool { return slices.Contains(phases, in.Phase) })
 }
 
-// saw says that one of the messages is in the log.
+// saw reports that one of the messages is in the log.
 func saw(why string, patterns ...string) clue {
 	return when(why, func(in *Input) bool {
 		return slices.ContainsFunc(in.Patterns, func(p string) bool { return slices.Contains(patterns, p) })
 	})
 }
 
-// both says the clue's reason where a condition holds as well.
+// both returns the clue's reason if a condition holds as well.
 func both(c clue, holds func(in *Input) bool) clue {
 	return func(in *Input) string {
 		if !holds(in) {
@@ -66,7 +66,7 @@ func both(c clue, holds func(in *Input) bool) clue {
 	}
 }
 
-// is says that a setting has one of the values.
+// is reports that a setting has one of the values.
 func is(why string, keys []string, values ...string) clue {
 	return func(in *Input) string {
 		key, v, ok := in.Setting(keys...)
@@ -78,7 +78,7 @@ func is(why string, keys []string, values ...string) clue {
 	}
 }
 
-// number is a setting as a number of at least 1, 0 when none is found.
+// number returns a setting as a number of at least 1, or 0 if none is found.
 func (in *Input) number(keys ...string) int64 {
 	_, v, ok := in.Setting(keys...)
 	f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64)
@@ -103,12 +103,12 @@ func (in *Input) off(keys ...string) bool {
 func (in *Input) gpu() bool  { return in.Resource == "gpu" }
 func (in *Input) host() bool { return in.Resource == "host" }
 
-// training reports whether a training step's part failed, in the trainer.
+// training reports whether the trainer failed in a part of a training step.
 func (in *Input) training() bool {
 	return in.gpu() && !in.EngineFailed && slices.Contains([]string{"forward", "backward", "training", "logprob"}, in.Phase)
 }
 
-// loading reports whether weights were being made or read.
+// loading reports whether weights were being created or read.
 func (in *Input) loading() bool {
 	return in.Phase == "init" && (in.Place == memory.Weights || in.passes(80, loaders...) || containsAny(in.Text, []string{"loading checkpoint shards", "loading safetensors"}))
 }
@@ -118,7 +118,7 @@ var loaders = []string{
 	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()", "get_sharded", "get_partial_sharded",
 }
 
-// sized is an amount with its arithmetic in front of it.
+// sized returns an amount preceded by its arithmetic.
 func sized(format string, bytes int64, args ...any) (string, *int64) {
 	return fmt.Sprintf(format, args...) + " = " + classifier.GiB(bytes), &bytes
 }
@@ -130,7 +130,7 @@ func gib(p *int64) string {
 	return classifier.GiB(*p)
 }
 
-// plain is a figure's sentence where only the request is known, which the report has said already.
+// plain is a figure's sentence when only the request is known, which the report has stated already.
 func plain(text string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		if in.Requested == nil || *in.Requested <= 0 {

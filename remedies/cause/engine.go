@@ -8,7 +8,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// engines are the causes that lie in an inference engine, and in what a trainer and its engine do with one card.
+// engines lists the causes that lie in an inference engine, or in how a trainer and its engine share a card.
 var engines = []hypothesis{
 	{
 		id: "engine_share_too_small",
@@ -124,8 +124,8 @@ var (
 	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
 )
 
-// poolGrew says that llama.cpp found no memory for what it computes: weights, cache and reserved buffers are refused in
-// other words.
+// poolGrew reports that llama.cpp found no memory for a computation. Its messages for weights, cache and reserved buffers
+// differ.
 func poolGrew(in *Input) string {
 	if !containsAny(in.Text, []string{"ggml-cuda.cu", "ggml-cuda/"}) || saw("refused", "ggml.malloc", "ggml.load", "ggml.buffer", "ggml.not_loaded")(in) != "" {
 		return ""
@@ -133,13 +133,13 @@ func poolGrew(in *Input) string {
 	return "llama.cpp's pool for what it computes had to grow"
 }
 
-// executor reports whether TensorRT-LLM could not create a component of one of the names.
+// executor reports whether TensorRT-LLM could not create one of the named components.
 func (in *Input) executor(names ...string) bool {
 	return strings.Contains(in.Text, "insufficient gpu memory") && containsAny(in.Part, names)
 }
 
-// temporary says that TensorRT-LLM's run which measures its activations failed: because they did not fit, or because the
-// temporary cache had left nothing.
+// temporary reports that TensorRT-LLM failed while it measured its activations: they did not fit, or the temporary cache had
+// left no room.
 func temporary(full bool) clue {
 	const nothing = 2 << 30
 	return func(in *Input) string {
@@ -153,8 +153,8 @@ func temporary(full bool) clue {
 	}
 }
 
-// contextCache says that llama.cpp could not allocate its cache: it says so itself, or the request is 16 bits for each value
-// of all layers, as long as the context (src/llama-kv-cache.cpp).
+// contextCache reports that llama.cpp could not allocate its cache: its message names it, or the request is 16 bits for each
+// value of all layers over the whole context (src/llama-kv-cache.cpp).
 func contextCache(in *Input) string {
 	if in.Part == "kv cache" && in.Kind == "gpu_driver_oom" {
 		return "the cache for the whole context did not fit"

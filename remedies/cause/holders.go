@@ -7,7 +7,7 @@ import (
 	"oomscan/classifier"
 )
 
-// alone says which process held most of the memory by itself, and that nothing tells what for.
+// alone names the process that held most of the memory by itself, for an unknown purpose.
 func (in *Input) alone() string {
 	h := in.largest()
 	if h.Bytes == 0 {
@@ -16,7 +16,7 @@ func (in *Input) alone() string {
 	return fmt.Sprintf("%s alone held %s%s; the log does not show what for", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
 }
 
-// of is a limit behind what it holds, nothing where it is unknown.
+// of returns a limit to print after an amount, or nothing if it is unknown.
 func of(limit *int64) string {
 	if limit == nil {
 		return ""
@@ -24,7 +24,7 @@ func of(limit *int64) string {
 	return " of " + gib(limit)
 }
 
-// largest is the process that held most of the memory by itself; none where several did, or nothing tells.
+// largest returns the process that held most of the memory by itself, or none if several did or it is unknown.
 func (in *Input) largest() Holder {
 	if !in.host() || len(in.Holders) == 0 {
 		return Holder{}
@@ -42,7 +42,7 @@ func (in *Input) largest() Holder {
 	return Holder{}
 }
 
-// offloads says that a setting keeps states of the model in the node's memory.
+// offloads reports that a setting keeps model states in host memory.
 func offloads(in *Input) string {
 	for _, k := range offloadKeys {
 		key, v, ok := in.Setting(k)
@@ -53,8 +53,8 @@ func offloads(in *Input) string {
 	return ""
 }
 
-// copies says that several processes of one name held about the same before a step was done, and most of the limit together:
-// each read the model. Where they hold more than there is, they share pages, as forked loaders do.
+// copies reports that several processes of one name held about the same before the first step, and most of the limit
+// together: each loaded the model. If they hold more than the node has, they share pages, as forked loaders do.
 func copies(in *Input) string {
 	if !in.host() || in.LastStep != nil && *in.LastStep > 0 || in.Phase != "unknown" && in.Phase != "init" || len(in.Holders) < 2 || in.HostLimit == nil || offloads(in) != "" {
 		return ""
@@ -71,13 +71,13 @@ func copies(in *Input) string {
 	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
 }
 
-// inMemoryKeys are settings that keep a data set in host memory.
+// inMemoryKeys lists the settings that keep a data set in host memory.
 var inMemoryKeys = []string{
 	"cache_images", "cache_dataset", "cache_data", "cache_in_memory", "cache_in_ram", "cache_to_ram", "cache_train", "in_memory", "load_in_memory", "load_into_memory",
 	"load_to_memory", "load_img_to_memory", "load_images_to_memory", "keep_in_memory", "preload", "preload_data", "preload_dataset", "use_cache_dataset", "cache",
 }
 
-// keepsData says that a setting keeps the data set in host memory.
+// keepsData reports that a setting keeps the data set in host memory.
 func keepsData(in *Input) string {
 	if !in.host() {
 		return ""
@@ -91,7 +91,7 @@ func keepsData(in *Input) string {
 	return ""
 }
 
-// kept says how much llama.cpp's server holds of finished prompts, where that is much of the limit.
+// kept reports how much memory llama.cpp's server keeps for finished prompts, if that is a large part of the limit.
 func (in *Input) kept() string {
 	if !in.host() || in.PromptCache < 1<<30 || in.HostLimit != nil && in.PromptCache < *in.HostLimit/5 {
 		return ""

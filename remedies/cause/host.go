@@ -8,7 +8,7 @@ import (
 	"oomscan/classifier"
 )
 
-// host are the causes that lie in the memory of a node.
+// host lists the causes that lie in a node's memory.
 var host = []hypothesis{
 	{
 		id: "shm",
@@ -185,10 +185,10 @@ var host = []hypothesis{
 	},
 }
 
-// notShown begins a sentence that says that nothing is known.
+// notShown begins a sentence about a missing figure.
 const notShown = "The log does not show what "
 
-// hierarchicalCache says that SGLang's cache in host memory did not fit.
+// hierarchicalCache reports that SGLang's cache in host memory did not fit.
 var hierarchicalCache = both(saw("the hierarchical cache asked for the host memory", "sglang.hicache"), (*Input).host)
 
 // readsIntoHost says that torch.load copies a file into host memory.
@@ -199,7 +199,7 @@ var swapSpace = both(when("the engine's swap space did not fit into host memory"
 	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
 }), (*Input).host)
 
-// oneLoads says what a single process of a node took to load the model, where it held most of the memory.
+// oneLoads reports how much a node's only process took to load the model, if it held most of the memory.
 func oneLoads(in *Input) (string, *int64) {
 	limit := in.HostLimit
 	if limit == nil || len(in.Holders) == 0 || in.Holders[0].Bytes < *limit/2 {
@@ -213,8 +213,8 @@ func oneLoads(in *Input) (string, *int64) {
 	return text, &n
 }
 
-// holdsWeights says that a process of several held the whole model and more before the first step was done. One that offloads holds
-// states, too.
+// holdsWeights reports that one of several processes held the whole model and more before the first step was done. One that
+// offloads holds states, too.
 func holdsWeights(in *Input) string {
 	p := in.Parameters.Value
 	if !in.host() || in.offloads() || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
@@ -227,7 +227,7 @@ func (in *Input) storeFull() bool {
 	return in.host() && saw("full", "ray.object_store_full", "ray.object_store_pinned")(in) != ""
 }
 
-// LargeRequest is a size of one allocation in host memory that no number of workers explains.
+// LargeRequest is the size from which no number of workers explains an allocation in host memory.
 const LargeRequest = 32 << 30
 
 func oneLargeRequest(in *Input) string {
@@ -247,7 +247,7 @@ var (
 	}
 )
 
-// growth is the reading of the memory that ran out which grew.
+// growth returns the growing reading of the memory that ran out.
 func (in *Input) growth() (classifier.Trend, bool) {
 	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
@@ -257,7 +257,7 @@ func (in *Input) growth() (classifier.Trend, bool) {
 	return in.Growth[i], true
 }
 
-// growthFigure says by how much a reading grows: a step, where the readings tell their steps.
+// growthFigure states how much a reading grows, per step if the readings name their steps.
 func growthFigure(t *classifier.Trend) (string, *int64) {
 	from, to := classifier.GiB(t.First), classifier.GiB(t.Last)
 	var rises []int64
@@ -276,7 +276,7 @@ func growthFigure(t *classifier.Trend) (string, *int64) {
 	return fmt.Sprintf("memory grows by %s per reading: %s to %s in %d readings", classifier.GiB(n), from, to, t.Count), &n
 }
 
-// growing says that what is in use grew from reading to reading.
+// growing reports that memory use grew from reading to reading.
 func growing(in *Input) string {
 	t, ok := in.growth()
 	if !ok {
@@ -288,7 +288,7 @@ func growing(in *Input) string {
 	return fmt.Sprintf("what is in use never fell in %d readings and grew from %s to %s", t.Count, classifier.GiB(t.First), classifier.GiB(t.Last))
 }
 
-// sharedOut says that the container's share of a card was full: HAMi lets several containers use one.
+// sharedOut reports that the container's share of a card was full: HAMi lets several containers use one card.
 func sharedOut(in *Input) string {
 	if in.Total == nil {
 		return ""
@@ -296,7 +296,7 @@ func sharedOut(in *Input) string {
 	return saw("HAMi refused memory beyond the container's share of the GPU", "cuda.hami")(in)
 }
 
-// tinyLimit says that the limit is less than what one training process takes.
+// tinyLimit reports that the limit is less than one training process takes.
 func tinyLimit(in *Input) string {
 	const least = 12 << 30
 	if !in.host() || in.EngineFailed || !in.LimitReached || in.HostLimit == nil || *in.HostLimit >= least {
@@ -305,7 +305,7 @@ func tinyLimit(in *Input) string {
 	return "the limit of " + gib(in.HostLimit) + " is less than what a training process and its loaders take"
 }
 
-// driverHolds says that the process which hands out a rollout's data holds the most.
+// driverHolds reports that the process that hands out rollout data holds the most.
 func driverHolds(in *Input) string {
 	if len(in.Holders) < 2 || !containsAny(strings.ToLower(in.Holders[0].Name), []string{"taskrunner", "main_task", "rolloutmanager"}) || in.Holders[0].Bytes < 2*in.Holders[1].Bytes {
 		return ""
@@ -313,7 +313,7 @@ func driverHolds(in *Input) string {
 	return fmt.Sprintf("%s, which holds the rollout's data, has %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
 }
 
-// manyWorkers says that data loaders run enough processes to matter.
+// manyWorkers reports that data loaders run enough processes to matter.
 func manyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
 	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 {
@@ -322,7 +322,7 @@ func manyWorkers(in *Input) string {
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)
 }
 
-// nodes is how many nodes train, 0 when that is unknown.
+// nodes returns the number of nodes that train, or 0 if it is unknown.
 func (in *Input) nodes() int64 {
 	if in.PerNode <= 0 || in.GPUs < in.PerNode {
 		return 0

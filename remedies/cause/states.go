@@ -19,8 +19,8 @@ type kept struct {
 // bytesOf are those that the optimizer keeps for a parameter of so many bytes.
 func (k kept) bytesOf(weight int64) int64 { return k.values*weight + k.bytes }
 
-// optimizers are in the order in which their names are looked for. A paged one moves its states to the host; nobody knows what those
-// that work on projections keep.
+// optimizers are in the order in which their names are looked for. A paged one moves its states to the host; nobody knows
+// what those that work on projections keep.
 var optimizers = []kept{
 	{name: "paged"},
 	{name: "galore"},
@@ -56,9 +56,9 @@ func (in *Input) optimizer() kept {
 	return kept{values: 2}
 }
 
-// states are the bytes that weights, gradients and the optimizer's states take on a card at least, where so many parameters are trained,
-// and the arithmetic. DeepSpeed keeps the optimizer's in 32 bits, and splits weights in stage 3, gradients from stage 2 and the rest
-// from stage 1 on. Weights that are not trained take two bytes, where they are not quantized.
+// states are the bytes that weights, gradients and the optimizer's states take on a card at least, where so many parameters
+// are trained, and the arithmetic. DeepSpeed keeps the optimizer's in 32 bits, and splits weights in stage 3, gradients
+// from stage 2 and the rest from stage 1 on. Weights that are not trained take two bytes, where they are not quantized.
 func (in *Input) states(p int64) (bytes int64, how string) {
 	n := max(in.GPUs, 1)
 	each := func(bytes int64) string {
@@ -108,7 +108,7 @@ func (in *Input) statesOnCard() (least int64, how string) {
 		return 0, ""
 	}
 	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {
-		return 0, "" // over how many they are split, nothing tells
+		return 0, "" // the number of shards is unknown
 	}
 	return in.states(p)
 }
@@ -152,7 +152,7 @@ func (in *Input) keepsMaster() bool {
 // trainAll are the programs that train all parameters where no setting speaks of adapters.
 var trainAll = []string{"openrlhf", "torchtitan", "verl"}
 
-// trained is how many parameters a run trains: what its banner says, or the model's where it says that all are trained.
+// trained returns how many parameters a run trains: the banner's number, or the whole model if it says that all are trained.
 func (in *Input) trained() int64 {
 	if in.Trained > 0 {
 		return in.Trained

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// training are the causes that lie in the trainer's own tensors, and in the model as it is loaded.
+// training lists the causes that lie in the trainer's own tensors, or in how the model is loaded.
 var training = []hypothesis{
 	{
 		id: "wrong_dtype",
@@ -260,12 +260,12 @@ func (in *Input) stepGPU() bool {
 // loadingAnywhere reports whether weights were read, on the card or on the host.
 func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in.host()) }
 
-// oneSample reports whether the request's tokens are no more than one sample may have.
+// oneSample reports whether the request has no more tokens than one sample may have.
 func (in *Input) oneSample() bool {
 	return in.Tokens != nil && in.Tokens.AtLeast > 0 && in.Request[0].High <= in.Tokens.AtLeast
 }
 
-// loadedTwice says that more is allocated while the weights load than they take in 16 bits.
+// loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
 func loadedTwice(in *Input) string {
 	p := in.Parameters.Value
 	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters {
@@ -274,7 +274,7 @@ func loadedTwice(in *Input) string {
 	return fmt.Sprintf("%s are allocated while the weights load, and in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
 }
 
-// loadsByDefault says that the code which failed loads a model and names no dtype: transformers before 5 then takes float32.
+// loadsByDefault reports that the failed code loads a model without a dtype: transformers before 5 then uses float32.
 func loadsByDefault(in *Input) string {
 	for _, f := range in.Stack {
 		if strings.Contains(f, "from_pretrained(") && strings.Contains(f, `"`) && !containsAny(f, []string{"dtype", "load_in_", "quantization", "half()"}) {
@@ -284,7 +284,7 @@ func loadsByDefault(in *Input) string {
 	return ""
 }
 
-// batchOfTensor says that the failed tensor is as long as the batch: TensorFlow prints its shape.
+// batchOfTensor reports that the failed tensor is as long as the batch: TensorFlow prints its shape.
 func batchOfTensor(in *Input) string {
 	batch := in.number("batch_size")
 	if batch < 2 || !in.gpu() || !strings.Contains(in.Message, fmt.Sprintf("with shape[%d,", batch)) {
@@ -293,12 +293,12 @@ func batchOfTensor(in *Input) string {
 	return fmt.Sprintf("the first size of the failed tensor is the batch of %d", batch)
 }
 
-// keepsActivations says that recomputation is off.
+// keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
 	return is(": every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false")(in)
 }
 
-// moreThanAShare says that one of several GPUs holds far more than its share of a model that does not fit into one.
+// moreThanAShare reports that one of several GPUs holds far more than its share of a model too large for one.
 func moreThanAShare(in *Input) string {
 	p := in.Parameters.Value
 	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
@@ -308,7 +308,7 @@ func moreThanAShare(in *Input) string {
 	return fmt.Sprintf("this card holds %s while the model is loaded, and a share of 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
 }
 
-// wholeStates says that the optimizer's step finds almost all of the model's states on one of several GPUs.
+// wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
 func wholeStates(in *Input) string {
 	p := in.Parameters.Value
 	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
@@ -317,7 +317,7 @@ func wholeStates(in *Input) string {
 	return fmt.Sprintf("this card holds %s in the optimizer's step, %d bytes a parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 
-// wholeModel says that one request has the size of the whole model although ranks share it.
+// wholeModel reports that one request is as large as the whole model although ranks share it.
 func wholeModel(in *Input) string {
 	p := in.Parameters.Value
 	if p <= 0 || in.GPUs < 2 || in.Requested == nil || in.EngineFailed || *in.Requested < 19*p/10 || in.Place != memory.Gather && in.Place != memory.Weights && !in.passes(12, "flat_param", "_init_param_handle") {
@@ -326,7 +326,7 @@ func wholeModel(in *Input) string {
 	return fmt.Sprintf("one request of %s is the whole model of %s parameters, and %d GPUs share it", gib(in.Requested), in.Parameters, in.GPUs)
 }
 
-// statesExceedCard says that the weights alone, in 16 bits, do not fit into the card of one GPU.
+// statesExceedCard reports that the weights alone, in 16 bits, do not fit on one card.
 func statesExceedCard(in *Input) string {
 	p := in.Parameters.Value
 	if in.EngineFailed {
@@ -352,8 +352,8 @@ func (in *Input) offloads() bool {
 	return strings.Contains(strings.ToLower(v), "offload")
 }
 
-// widerThanLayers says that a gradient takes more for each token of the micro-batch than the widest layer of any model: only
-// the vocabulary is so wide.
+// widerThanLayers reports that a gradient takes more per token of the micro-batch than the widest layer of any model: only
+// the vocabulary is that wide.
 func widerThanLayers(in *Input) string {
 	const widest = 256 << 10 // bytes: 64k elements of four
 	if in.Requested == nil || in.Tokens == nil || in.Tokens.Tokens < 1024 || in.Place != memory.Unnamed || len(in.Request) > 0 && in.Request[0].Over {
@@ -366,7 +366,7 @@ func widerThanLayers(in *Input) string {
 	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(max(in.Tokens.Tokens, in.Tokens.Longest)), each>>10)
 }
 
-// requestFigure takes the arithmetic of the request where it is known.
+// requestFigure returns the arithmetic of the request if it is known.
 func requestFigure(text string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		if len(in.Request) > 0 && (in.Request[0].Seen || in.Request[0].Met) {
@@ -391,7 +391,7 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	}
 }
 
-// optimizerFigure says what Adam's states take: from the request where it is one state of every parameter.
+// optimizerFigure states the size of Adam's states, from the request if it is one state of every parameter.
 func optimizerFigure(in *Input) (string, *int64) {
 	p := in.Parameters.Value
 	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
