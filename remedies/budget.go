@@ -21,7 +21,6 @@ type BudgetPart struct {
 // budget is what should be on the card or the node that ran full, in the phase in which it did.
 type budget struct {
 	setup   memory.Setup
-	phase   memory.Phase
 	parts   []BudgetPart
 	missing []memory.UnknownPart // what is there, too, and cannot be computed
 	// unexplained is what was in use, the failed request included, beyond the sum of the parts; nil where the log does not
@@ -55,7 +54,6 @@ func budgetOf(ctx *Context) budget {
 			full, bound = b, most
 		}
 	}
-	out.phase = full.Phase
 	measured := measuredParts(ctx)
 	for _, p := range full.Parts {
 		if p.Resource == resource {

@@ -8,7 +8,7 @@ import (
 // have changed, more of the same error, what happened afterwards. It writes nothing where nothing of that is new.
 func writeUpdate(p *page, in *Incident, before Snapshot) {
 	changed := slices.DeleteFunc(in.answer(), func(f Fact) bool { return slices.Contains(before.Answer, f) })
-	afterwards := in.afterwards(p, before)
+	afterwards := in.afterwards(before)
 	if len(changed)+len(afterwards) == 0 {
 		return
 	}
@@ -29,7 +29,7 @@ func writeUpdate(p *page, in *Incident, before Snapshot) {
 }
 
 // afterwards is what has happened since: more of the same error, what followed, whether the run went on.
-func (in *Incident) afterwards(p *page, before Snapshot) (news [][]span) {
+func (in *Incident) afterwards(before Snapshot) (news [][]span) {
 	add := func(spans ...span) { news = append(news, spans) }
 	if n := in.Repeats - before.Repeats; n > 0 {
 		add(span{plain, sameError(in, n)})
