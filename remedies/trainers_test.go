@@ -56,8 +56,10 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	output := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/megatron/core/transformer/module.py|float_conversion|val = val.float()")
 	loss := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/slime/backends/megatron_utils/loss.py|get_log_probs|logits = logits / temperature")
 	moments := frames("/x/train.py|main|trainer.train()", "/x/torch/optim/adamw.py|_init_group|state[\"exp_avg\"] = torch.zeros_like(")
-	banner := func(total string) *classifier.Run {
-		return run("torch", "Total train batch size (w. parallel, distributed & accumulation)", total, "Instantaneous batch size per device", "8", "Gradient Accumulation steps", "2", batch, "8")
+	onGPUs := func(n int) *classifier.Run {
+		r := run("torch", batch, "8")
+		r.WorldSize = &n
+		return r
 	}
 	sure := func(in *classifier.Incident) *classifier.Incident { in.Confidence = "high"; return in }
 	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), 68_976_648_192, 0)
@@ -108,8 +110,8 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{"sequence_parallel_size up"},
 		},
 		{"its FSDP has", of("skyrl", as(run("torch", "trainer.micro_train_batch_size_per_gpu", "1"), "fsdp", "", "")), gpu("backward", 9.9, 4.8, 79.11, nil), []string{"sequence_parallel_size = 2"}, []string{"context_parallel_size up"}},
-		{"one GPU by the Trainer's banner: nothing to shard", banner("16"), gpu("optimizer", .5, .2, 40, moments), []string{"optim = adamw_8bit"}, []string{"deepspeed set"}},
-		{"two by the same banner", banner("32"), gpu("optimizer", .5, .2, 40, moments), []string{"deepspeed = ds_config_zero3.json"}, nil},
+		{"one GPU: nothing to shard", onGPUs(1), gpu("optimizer", .5, .2, 40, moments), []string{"optim = adamw_8bit"}, []string{"deepspeed set"}},
+		{"two of them", onGPUs(2), gpu("optimizer", .5, .2, 40, moments), []string{"deepspeed = ds_config_zero3.json"}, nil},
 		{"the Trainer shards by FSDP, not by DeepSpeed", run("torch", batch, "4", "fsdp", "full_shard auto_wrap"), gpu("optimizer", .5, .2, 40, moments), nil, []string{"deepspeed set"}},
 		{"ms-swift recomputes by default", of("swift", run("torch", batch, "4", "--tuner_type", "lora")), step(), []string{batch + " = 2"}, []string{"gradient_checkpointing set"}},
 		{"samples are cut last", of("axolotl", run("torch", "micro_batch_size", "4", "sequence_len", "8192")), step(), []string{"micro_batch_size = 2"}, nil},
