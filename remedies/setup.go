@@ -3,11 +3,9 @@ package remedies
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
@@ -221,105 +219,6 @@ func dialectsOf(ctx *Context, trainer string) []string {
 	return append(out, "oomscan")
 }
 
-// setupRow is one input of the budget: how it is read, and the settings that tell it, by dialect. The first one that can
-// be read counts. A value after "=" is the framework's default, for runs whose log does not print the setting.
-type setupRow struct {
-	input  string // what the budget calls it where it is missing; empty when it is never asked for
-	accept func(s *memory.Setup, value string) bool
-	keys   map[string]string // names, each with the default where that is documented, separated by spaces
-}
-
-func (r *setupRow) read(ctx *Context, s *memory.Setup, names []string) {
-	for _, name := range names {
-		for key := range strings.FieldsSeq(r.keys[name]) {
-			key, fallback, _ := strings.Cut(key, "=")
-			f, ok := ctx.settings.find(key, true)
-			value := fallback
-			if ok {
-				value = f.value.Value
-			}
-			if isNone(value) {
-				value = "none"
-			}
-			if (ok || fallback != "") && r.accept(s, value) {
-				return
-			}
-		}
-	}
-}
-
-// count reads a whole number of at least 1.
-func count(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, string) bool {
-	return amount(of, 1)
-}
-
-// amount reads a number of units as bytes.
-func amount(of func(*memory.Setup) *memory.Opt[int64], unit float64) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		n, ok := parseNumber(v)
-		if ok = ok && n >= 1 && n*unit < 1<<50; ok {
-			*of(s) = memory.Some(int64(n * unit))
-		}
-		return ok
-	}
-}
-
-// capacity reads an amount of memory with its unit, 80GiB, or the name of a card.
-func capacity(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		n, ok := memory.Capacity(v)
-		if ok {
-			*of(s) = memory.Some(n)
-		}
-		return ok
-	}
-}
-
-// share reads a part of a whole.
-func share(of func(*memory.Setup) *memory.Opt[float64]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		f, ok := parseNumber(v)
-		if ok = ok && f > 0 && f <= 1; ok {
-			*of(s) = memory.Some(f)
-		}
-		return ok
-	}
-}
-
-// toggle reads a switch; a flag without a value is on.
-func toggle(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		on, ok := parseBool(v)
-		if ok {
-			*of(s) = memory.Some(on)
-		}
-		return ok
-	}
-}
-
-// opposite reads a switch that is on when the input is off.
-func opposite(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		on, ok := parseBool(v)
-		if ok {
-			*of(s) = memory.Some(!on)
-		}
-		return ok
-	}
-}
-
-// word reads a value by what it is called.
-func word[T any](values map[string]T, set func(s *memory.Setup, v T)) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		v = strings.ToLower(strings.Trim(v, `"' `))
-		t, ok := values[v[strings.LastIndexByte(v, '.')+1:]] // torch.bfloat16, OptimizerNames.ADAMW_BNB
-		if ok {
-			set(s, t)
-		}
-		return ok
-	}
-}
-
 // batchOf is the micro-batch of the phase: by its samples, by a budget of tokens, or by the size of the request.
 func batchOf(ctx *Context, s *memory.Setup) {
 	if l := ctx.limit; l != nil {
@@ -417,68 +316,6 @@ func quantizedByName(ctx *Context, s *memory.Setup) bool {
 		}
 	}
 	return s.EngineWeightBytes.Known
-}
-
-// arealPart is how AReaL spreads training or generation over GPUs.
-type arealPart struct {
-	backend string
-	ranks   map[string]int64 // by the letters of its strategies: d, t, p, c, e
-}
-
-// arealStrategy is one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1"; m was t before.
-var arealStrategy = lazyre.New(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
-
-func parseAReaL(text string) (arealPart, bool) {
-	m := arealStrategy().FindStringSubmatch(strings.Trim(text, `"' `))
-	if m == nil {
-		return arealPart{}, false // mixtures name attention and experts apart
-	}
-	p := arealPart{backend: m[1], ranks: map[string]int64{}}
-	for _, d := range dimension().FindAllStringSubmatch(m[2], -1) {
-		n, _ := strconv.ParseInt(d[2], 10, 64)
-		p.ranks[strings.Replace(d[1], "m", "t", 1)] = n
-	}
-	return p, true
-}
-
-// arealParts are the strategies of generation and of training: settings of their own, or the two parts of one.
-func arealParts(ctx *Context) (generation, training string) {
-	if f, ok := ctx.settings.find("allocation_mode", false); ok {
-		generation, training, _ = strings.Cut(strings.Trim(f.value.Value, `"' `), "+")
-	}
-	for key, to := range map[string]*string{"rollout.backend": &generation, "actor.backend": &training} {
-		if f, ok := ctx.settings.find(key, false); ok && !isNone(f.value.Value) {
-			*to = f.value.Value
-		}
-	}
-	return generation, training
-}
-
-func arealTraining(ctx *Context) (arealPart, bool) {
-	_, t := arealParts(ctx)
-	return parseAReaL(t)
-}
-
-// arealParallel takes over AReaL's strategies. Generation and training have cards of their own.
-func arealParallel(ctx *Context, s *memory.Setup) {
-	if s.Framework != memory.AReaL {
-		return
-	}
-	generation, training := arealParts(ctx)
-	if p, ok := parseAReaL(generation); ok {
-		s.EngineTP, s.EnginePP = memory.Some(max(p.ranks["t"], 1)), memory.Some(max(p.ranks["p"], 1))
-	}
-	s.World = memory.Opt[int64]{} // of the job: some of its ranks generate
-	if p, ok := parseAReaL(training); ok {
-		world := int64(1)
-		for letter, to := range map[string]*memory.Opt[int64]{"t": &s.TP, "p": &s.PP, "c": &s.CP} {
-			*to = memory.Some(max(p.ranks[letter], 1))
-			world *= to.Value
-		}
-		s.World = memory.Some(world * max(p.ranks["d"], 1))
-		s.EP = known(p.ranks["e"], p.ranks["e"] > 0)
-		s.Colocated = memory.Some(false)
-	}
 }
 
 // Overridden returns the run with further settings, which take the place of those that the log tells. A key may be the end
