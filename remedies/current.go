@@ -11,12 +11,12 @@ import (
 // current is how a run writes a parameter.
 type current struct {
 	key, syntax string
-	from        *string // the value; nil when the log does not tell
-	at          string  // where it tells
+	from        *string // the value; nil if it is not in the log
+	at          string  // its place in the log
 }
 
-// currentValue looks a parameter's value up under all its names, and settles under which name it is advised: the one that
-// the log uses, when that is a name for the whole path, else the one of the run's version.
+// currentValue looks up a parameter's value under all its names and chooses the name to advise: the log's, if it is a name for
+// the whole path, else the one of the run's version.
 func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	if p.Surface == "words" && p.Next == "" {
 		return current{key: p.Key, syntax: p.Surface} // what no setting holds
@@ -51,7 +51,7 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	return c
 }
 
-// bestName finds the setting of the log that fits one of a parameter's names best; the spelling is nil for the name today.
+// bestName finds the log's setting that matches one of a parameter's names best. The spelling is nil for the current name.
 func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spelling) {
 	alone := names.lastWords[lastWord(p.Key)] <= 1 // a bare key can only mean this parameter
 	best, _ = ctx.settings.find(p.Key, alone)
@@ -63,7 +63,7 @@ func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spel
 	return best, by
 }
 
-// spellingOf is how the run's version writes a parameter; nil for the name today.
+// spellingOf returns the spelling of a parameter in the run's version, or nil for the current name.
 func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 	for i := range p.Spellings {
 		sp := &p.Spellings[i]
@@ -78,7 +78,7 @@ func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 	return nil
 }
 
-// asWritten is the key and the surface of a parameter as the log writes the setting that was found for it.
+// asWritten returns the key and the surface of a parameter in the log's spelling.
 func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
 	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
 	framework := programOf(ctx.run)
@@ -107,8 +107,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 	return key, syntax
 }
 
-// printedValue takes the current value from the failure itself, or from what an engine said at its start, where these
-// print it; empty when they do not.
+// printedValue returns the present value from the failure itself or from an engine's messages at its start, or "" if neither
+// prints it.
 func printedValue(ctx *Context, p *Parameter) (value, at string) {
 	const message = "the engine's own message"
 	switch last := lastWord(p.Key); {

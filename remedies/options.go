@@ -9,12 +9,12 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// option is an item that attacks the cause, with its place in the order of the proposals.
+// option is an item against the cause, with its place in the order of the proposals.
 type option struct {
 	Proposal
 	id        string // of its item
 	lever     string
-	class     int // what is known to fail stands behind what may fit
+	class     int // changes known to fail come after those that may fit
 	place     int // of its lever among those against the cause
 	supported bool
 	beside    bool // a neighbor leaves most of the card
@@ -25,14 +25,14 @@ type option struct {
 const (
 	fits = iota // now, and also at full length, with a margin
 	mayFit
-	unknownNow   // the log does not tell the value now
+	unknownNow   // the present value is not in the log
 	withoutValue // nor the next one
 	notAtWorst
 	tooLittle
 )
 
-// withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose from. What
-// attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
+// withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose
+// from. What attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
 func withValues(options []option) []option {
 	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
 	for _, drop := range []func(o option) bool{
@@ -46,7 +46,7 @@ func withValues(options []option) []option {
 	return options
 }
 
-// optionsOf are the options of the lists' items and of the fixes that no list has.
+// optionsOf returns the options from the lists' items and from the fixes that no list has.
 func optionsOf(ctx *Context, items []assessment) []option {
 	var out []option
 	for _, a := range slices.Concat(items, fixesFor(ctx)) {
@@ -62,12 +62,12 @@ func optionsOf(ctx *Context, items []assessment) []option {
 	return out
 }
 
-// isRuledOut reports whether a list has the same as a fix, and the run rules it out there.
+// isRuledOut reports whether a list has the same item as a fix and the run rules it out there.
 func isRuledOut(fix *assessment, items []assessment) bool {
 	return fix.topic != "" && slices.ContainsFunc(items, func(a assessment) bool { return a.topic == fix.topic && a.Applies != nil && !*a.Applies })
 }
 
-// isListed reports whether an item of a list pulls the lever of a fix, with a value: it has the program's own name for it.
+// isListed reports whether an item of a list pulls the lever of a fix with a value: it has the program's name for it.
 func isListed(fix *assessment, items []assessment) bool {
 	l := leverOf(fix.topic, fix.Changes)
 	return l != nil && slices.ContainsFunc(items, func(a assessment) bool {
@@ -75,7 +75,7 @@ func isListed(fix *assessment, items []assessment) bool {
 	})
 }
 
-// alone takes an item apart whose changes are whole each: of several offloads that could stay on the GPUs, one may do.
+// alone splits an item whose changes work separately: of several offloads, one may be enough.
 func alone(ctx *Context, a assessment) []assessment {
 	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
 		return []assessment{a}
@@ -89,7 +89,7 @@ func alone(ctx *Context, a assessment) []assessment {
 	return out
 }
 
-// optionsFor picks from options those that the levers pull, in their order.
+// optionsFor returns the options for some levers, in the order of the levers.
 func optionsFor(order []string, best *cause.Cause, items []assessment, all []option) []option {
 	guess := best.Confidence == "low"
 	started := rank(items)
@@ -104,7 +104,7 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 			o.place = len(order) + at
 		}
 		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
-			continue // nothing tells that anything is offloaded
+			continue // no sign of anything offloaded
 		}
 		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
@@ -146,7 +146,7 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 	for _, o := range options {
 		key := changed(o.Changes)
 		if len(out) == mostProposals || key != "" && keys[key] || levers[o.lever] && (o.class == withoutValue || o.lever == "offload-off") {
-			continue // one before it changes the same setting, or says more of the same lever
+			continue // an earlier one changes the same setting, or is more specific about the same lever
 		}
 		keys[key], levers[o.lever] = true, o.lever != ""
 		out = append(out, o)
@@ -154,7 +154,7 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 	return out
 }
 
-// mostlyFree reports whether an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
+// mostlyFree reports whether an engine found most of the card free, so that an expected neighbor leaves it enough.
 func mostlyFree(ctx *Context) bool {
 	r := ctx.root
 	if r.Total == nil || !ctx.is("engine_process") {
@@ -171,7 +171,7 @@ func mostlyFree(ctx *Context) bool {
 	return n > 0 && n <= *r.Total/4
 }
 
-// nameFixes gives a fix the name of the list's item that pulls the same lever in words alone, and leaves that out.
+// nameFixes gives a fix the name of the list's item with the same lever but without values, and drops that item.
 func nameFixes(options []option) []option {
 	var out []option
 	for _, o := range options {
@@ -185,7 +185,7 @@ func nameFixes(options []option) []option {
 	return out
 }
 
-// optionOf makes an option of an item, when the run does not rule it out and it does not move the failure elsewhere.
+// optionOf makes an option of an item unless the run rules it out or it moves the failure elsewhere.
 func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if a.Applies != nil && !*a.Applies || a.late || otherLauncher(ctx, a.Changes) {
 		return option{}, false
@@ -239,10 +239,10 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	return o, true
 }
 
-// dear are the levers that take more GPUs, or change what is trained: that they fit does not put them before cheaper ones.
+// dear lists the levers that take more GPUs or change what is trained. They do not come before cheaper ones if they fit.
 var dear = []string{"more-gpus", "engine-tp", "train-tp", "adapters"}
 
-// withoutTrainersSettings reports whether a program need not know what trainers are told.
+// withoutTrainersSettings reports whether a program may lack trainers' settings.
 func withoutTrainersSettings(ctx *Context) bool {
 	p := programOf(ctx.run)
 	if ctx.settings.has("per_device_train_batch_size") {
@@ -251,11 +251,11 @@ func withoutTrainersSettings(ctx *Context) bool {
 	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
 }
 
-// classOf says how much is known of a proposal.
+// classOf ranks a proposal by what is known about it.
 func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	switch {
 	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
-		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic knows no margin
+		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic has no margin
 		return fits
 	case !slices.ContainsFunc(p.Changes, typed):
 		return withoutValue
@@ -277,7 +277,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	return unknownNow
 }
 
-// otherLauncher reports whether changes are for Slurm in a run that shows no sign of it.
+// otherLauncher reports whether changes are for Slurm but the run shows no sign of it.
 func otherLauncher(ctx *Context, changes []Change) bool {
 	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// Proposal is a set of changes that go together, and what they are expected to do in the failing phase.
+// Proposal is a set of changes to make together, and their expected effect in the failing phase.
 type Proposal struct {
 	Remedies      []string `json:"remedies"` // items of the checklist that it is made of; empty for what no list has
 	Title         string   `json:"title"`    // what to do, in words
@@ -19,21 +19,22 @@ type Proposal struct {
 	FreesBytes    *int64   `json:"frees_bytes"`
 	MarginBytes   *int64   `json:"margin_bytes"` // what is left over once it fits
 	WorstCase     string   `json:"worst_case"`
-	WhyNot        string   `json:"why_not"` // why a smaller change is not enough, empty when none was weighed
+	WhyNot        string   `json:"why_not"` // why a smaller change is not enough, empty if none was weighed
 	Costs         []string `json:"costs"`
 	Needs         []string `json:"needs"`
 	Text          string   `json:"text"` // what it does, in sentences with figures
 }
 
-// mostProposals is how many a reader is shown.
+// mostProposals is how many proposals a report shows.
 const mostProposals = 5
 
-// fewProposals are too few to choose from: then what attacks the rivals of the cause is an alternative.
+// fewProposals is the number from which there is enough to choose from. Below it, items against the cause's rivals are
+// alternatives.
 const fewProposals = 2
 
-// proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. Items
-// that this run rules out are none, nor those that do nothing against the cause. Where that is a guess, what the evidence
-// supports comes first, and other items last; where nothing attacks it, what attacks the next rival.
+// proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. It leaves
+// out items that this run rules out or that do nothing against the cause. If the cause is a guess, items with evidence come
+// first and other items last. If nothing attacks the cause, it takes items against the next rival.
 func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) []option {
 	all := optionsOf(ctx, items)
 	out := optionsFor(leversFor(ctx, best.ID), best, items, all)
@@ -47,7 +48,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			same := func(p option) bool {
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
-			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // nobody cuts samples on a suspicion
+			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
 				out = append(out, o)
 			}
 		}
@@ -69,7 +70,8 @@ func enough(options []option) []option {
 	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
 }
 
-// knowsBetter reports whether the list of the run's program has a setting of its own for what a fix does, which needs no change.
+// knowsBetter reports whether the list of the run's program has a setting of its own for what a fix does, which needs no
+// change.
 func knowsBetter(ctx *Context, items []assessment, topic string) bool {
 	g := guideOf(ctx)
 	return topic != "" && g != nil && g.ID != "torch" && slices.ContainsFunc(items, func(a assessment) bool {
@@ -78,7 +80,7 @@ func knowsBetter(ctx *Context, items []assessment, topic string) bool {
 	})
 }
 
-// smallestSet is the first pair of options that are enough together, where none is enough alone.
+// smallestSet returns the first pair of options that are enough together if none is enough alone.
 func smallestSet(ctx *Context, options []option) (option, bool) {
 	short, ok := ctx.lacking()
 	if !ok || slices.ContainsFunc(options, func(o option) bool { return o.class == fits || o.Fits != nil && *o.Fits }) {
@@ -107,7 +109,7 @@ func smallestSet(ctx *Context, options []option) (option, bool) {
 	return option{}, false
 }
 
-// changed names the setting that a proposal changes first and its direction.
+// changed returns the first setting that a proposal changes, with the direction.
 func changed(changes []Change) string {
 	if len(changes) == 0 {
 		return ""
@@ -121,7 +123,7 @@ var dearest = []string{"length", "fsdp2"}
 // typed reports whether a change has a value, not only words for one.
 func typed(c Change) bool { return c.To != nil && (c.Syntax != "words" || c.From != nil) }
 
-// ruleOutExcluded marks the items that cannot help because of what the causes say: they do not apply.
+// ruleOutExcluded marks items that do not apply because the causes exclude them.
 func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) {
 	if why := notFragmented(ctx, best, rivals); why != "" {
 		ruleOut(items, attacks["fragmentation"], why)
@@ -143,7 +145,7 @@ func ruleOut(items []assessment, levers []string, why string) {
 	}
 }
 
-// notFragmented says why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
+// notFragmented returns why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
 func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string {
 	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
 	case ctx.resource != "gpu" || best.ID == "fragmentation":
@@ -156,8 +158,7 @@ func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string
 	return ""
 }
 
-// startsOf are the items that the proposals are made of, best first: those that this run speaks for, and a few of the
-// others where there are none.
+// startsOf returns the items to start with, best first: those that this run supports, or a few others if there are none.
 func startsOf(options []option) []string {
 	var sure, open []string
 	for _, o := range options {
@@ -176,7 +177,7 @@ func startsOf(options []option) []string {
 	return open
 }
 
-// fixesFor are the fixes that the causes bring themselves, for programs whose lists lack them.
+// fixesFor returns the causes' own fixes, for programs whose lists lack them.
 func fixesFor(ctx *Context) []assessment {
 	g := fixes()
 	names := namingOf(ctx, g)

@@ -9,21 +9,21 @@ import (
 	"oomscan/classifier"
 )
 
-// change is a parameter of an item, filled in with the run's values.
+// change is a parameter of an item with the run's values.
 type change struct {
 	Change
 	parameter *Parameter
 	satisfied string // not empty: nothing is left to do, and why
-	unset     string // not empty: nobody set it, and what tells that
-	assumed   bool   // the log does not tell the value now: the next one follows from a default
+	unset     string // if not empty, it is not set, and this is the evidence
+	assumed   bool   // the present value is not in the log: the next one follows from a default
 	missing   string // not empty: the run's version does not know the setting, and why
 	note      string // what the setting is called in other versions
-	freed     *int64 // bytes, where the value's arithmetic tells
+	freed     *int64 // bytes, if the value's arithmetic has them
 }
 
-// naming is what a guide's names of parameters and those of the log tell together.
+// naming is the match of a guide's names of parameters with those of the log.
 type naming struct {
-	era       string         // the versions whose names the log uses, as the guide writes them; empty when it does not tell
+	era       string         // the versions whose names the log uses, as the guide writes them; empty if unknown
 	lastWords map[string]int // how many parameters of the guide end in the same word
 	defaults  bool           // what the run does not set is as the guide's program has it by default
 }
@@ -63,7 +63,7 @@ func lastWord(key string) string {
 	return parts[len(parts)-1]
 }
 
-// propose fills the parameters of an item in. Those that are not for this run are left out.
+// propose fills in the parameters of an item. It leaves out those that are not for this run.
 func propose(ctx *Context, names *naming, it *Item) []change {
 	var out []change
 	for i := range it.Parameters {
@@ -74,12 +74,12 @@ func propose(ctx *Context, names *naming, it *Item) []change {
 	return out
 }
 
-// open are the changes that leave something to do.
+// open returns the changes that are still to be made.
 func open(changes []change) []change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return c.satisfied != "" })
 }
 
-// satisfied are the reasons why nothing is left to do of the others.
+// satisfied returns why the other changes are done already.
 func satisfied(changes []change) []string {
 	var out []string
 	for _, c := range changes {
@@ -90,17 +90,17 @@ func satisfied(changes []change) []string {
 	return out
 }
 
-// absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
+// absolute lists the rules whose value depends on other settings only, not on the present value.
 var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true}
 
-// aboveValue reports whether what a setting is when nobody sets it is larger than the value that is advised.
+// aboveValue reports whether a setting's default is larger than the advised value.
 func aboveValue(byDefault, advised string) bool {
 	d, ok1 := parseNumber(byDefault)
 	v, ok2 := parseNumber(advised)
 	return ok1 && ok2 && d > v
 }
 
-// proposeChange fills a parameter in. The second result is false when the parameter is not for this run.
+// proposeChange fills in a parameter. The second result is false if the parameter is not for this run.
 func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if _, bad := ctx.denied(p.When); bad || len(p.Only) > 0 && !ctx.allTrue(p.Only) {
 		return change{}, false
@@ -140,7 +140,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.note = otherNames(ctx, names, &c)
 	}
 	if c.From != nil && c.To != nil && isNone(*c.From) && p.Direction == "set" && strings.EqualFold(*c.To, "false") {
-		c.From = nil // nobody set it: that is not the value
+		c.From = nil // it is not set: that is not its value
 	}
 	if c.To == nil {
 		if !found && c.ComputedFrom == "" {
@@ -157,7 +157,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	return c, true
 }
 
-// usualStep is how far a value goes at first where the log does not tell what it is now, in words; empty where nothing is usual.
+// usualStep returns the usual first step of a value that is not in the log, in words, or "" if there is none.
 func usualStep(ctx *Context, p *Parameter) string {
 	switch name, _, _ := strings.Cut(p.Next, "_"); {
 	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_packed", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
@@ -185,7 +185,7 @@ func usualStep(ctx *Context, p *Parameter) string {
 	return ""
 }
 
-// unsetBecause says why a setting that the log does not have is known not to be set; empty when it may be.
+// unsetBecause returns why a setting missing from the log is certainly not set, or "" if it may be.
 func unsetBecause(ctx *Context, p *Parameter, c *change) string {
 	if group := emptyGroup(ctx, p.Key); group != "" {
 		return group + " is empty in this run"
@@ -196,8 +196,8 @@ func unsetBecause(ctx *Context, p *Parameter, c *change) string {
 	return ""
 }
 
-// otherNames says what a setting is called in other versions, when neither the log's own words nor its version tell
-// which name is this run's.
+// otherNames returns the names of a setting in other versions, if neither the log's names nor its version decide which one
+// this run uses.
 func otherNames(ctx *Context, names *naming, c *change) string {
 	if c.From != nil || ctx.run.FrameworkVersion != "" {
 		return ""
@@ -205,7 +205,7 @@ func otherNames(ctx *Context, names *naming, c *change) string {
 	var others []string
 	for _, sp := range c.parameter.Spellings {
 		if names.era != "" && sp.Versions == names.era {
-			return "" // the run's other settings tell which name is its own
+			return "" // the run's other settings decide the name
 		}
 		if sp.Versions != "" && !sp.Read && sp.Key != c.Key {
 			others = append(others, fmt.Sprintf("%s (%s)", sp.Key, versionWords(sp.Versions)))
@@ -217,7 +217,7 @@ func otherNames(ctx *Context, names *naming, c *change) string {
 	return "Also written " + strings.Join(others, ", ") + "."
 }
 
-// versionWords says a range of versions in words: ">=0.3 <1.0" is "from 0.3, before 1.0".
+// versionWords returns a range of versions in words: ">=0.3 <1.0" is "from 0.3, before 1.0".
 func versionWords(versions string) string {
 	words := strings.Fields(versions)
 	for i, w := range words {
@@ -244,7 +244,7 @@ func emptyGroup(ctx *Context, key string) string {
 	return f.key
 }
 
-// notOnCommandLine reports whether a switch which is off by default is not among the flags of the command line that the log shows.
+// notOnCommandLine reports whether a switch that is off by default is missing from the command line in the log.
 func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" && c.Syntax != "hydra" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
@@ -252,12 +252,11 @@ func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	return shownWhole(ctx)
 }
 
-// leastSiblings is how many settings of a group a log must print before one that is not among them counts as unknown to
-// the run's version.
+// leastSiblings is how many settings of a group a log must print for a missing one to count as unknown to the run's version.
 const leastSiblings = 3
 
-// unknownToVersion says that a run printed the group that a dotted key belongs to in full, and the key is not in it: a program of
-// this version would refuse it or ignore it. Command lines and overrides are never full.
+// unknownToVersion returns evidence that a run printed a dotted key's whole group without the key: this version of the
+// program would reject or ignore it. Command lines and overrides are never complete.
 func unknownToVersion(ctx *Context, key string) string {
 	i := strings.LastIndexByte(key, '.')
 	if i < 0 || ctx.run.Framework != "verl" {
@@ -275,8 +274,8 @@ func unknownToVersion(ctx *Context, key string) string {
 	return fmt.Sprintf("this run's version has no %s: the log prints the %d settings of %s, and it is not among them", key[i+1:], n, key[:i])
 }
 
-// allowed is the last word on a computed value: it differs from the present one, is never zero, and moves in the
-// parameter's direction within its bounds.
+// allowed is the final check of a computed value: it differs from the present one, is not zero, and moves in the parameter's
+// direction within its bounds.
 func allowed(p *Parameter, from, to string) bool {
 	if equal(from, to) {
 		return false

@@ -8,13 +8,13 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// arealPart is how AReaL spreads training or generation over GPUs.
+// arealPart is AReaL's layout of training or generation on GPUs.
 type arealPart struct {
 	backend string
 	ranks   map[string]int64 // by the letters of its strategies: d, t, p, c, e
 }
 
-// arealStrategy is one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1"; m was t before.
+// arealStrategy matches one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1". Older versions wrote m for t.
 var arealStrategy = lazyre.New(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
 
 func parseAReaL(text string) (arealPart, bool) {
@@ -30,7 +30,7 @@ func parseAReaL(text string) (arealPart, bool) {
 	return p, true
 }
 
-// arealParts are the strategies of generation and of training: settings of their own, or the two parts of one.
+// arealParts returns the strategies of generation and of training, from two settings or from the two parts of one.
 func arealParts(ctx *Context) (generation, training string) {
 	if f, ok := ctx.settings.find("allocation_mode", false); ok {
 		generation, training, _ = strings.Cut(strings.Trim(f.value.Value, `"' `), "+")
@@ -48,7 +48,7 @@ func arealTraining(ctx *Context) (arealPart, bool) {
 	return parseAReaL(t)
 }
 
-// arealParallel takes over AReaL's strategies. Generation and training have cards of their own.
+// arealParallel applies AReaL's strategies. Generation and training have separate cards.
 func arealParallel(ctx *Context, s *memory.Setup) {
 	if s.Framework != memory.AReaL {
 		return

@@ -6,8 +6,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// setupRow is one input of the budget: how it is read, and the settings that tell it, by dialect. The first one that can
-// be read counts. A value after "=" is the framework's default, for runs whose log does not print the setting.
+// setupRow is one input of the budget: how to read it, and its settings by dialect. The first readable one counts. A value
+// after "=" is the framework's default, for runs whose log does not print the setting.
 type setupRow struct {
 	input  string // what the budget calls it where it is missing; empty when it is never asked for
 	accept func(s *memory.Setup, value string) bool
@@ -60,7 +60,7 @@ func capacity(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, str
 	}
 }
 
-// share reads a part of a whole.
+// share reads a fraction.
 func share(of func(*memory.Setup) *memory.Opt[float64]) func(*memory.Setup, string) bool {
 	return func(s *memory.Setup, v string) bool {
 		f, ok := parseNumber(v)
@@ -71,7 +71,7 @@ func share(of func(*memory.Setup) *memory.Opt[float64]) func(*memory.Setup, stri
 	}
 }
 
-// toggle reads a switch; a flag without a value is on.
+// toggle reads a switch. A flag without a value is on.
 func toggle(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
 	return func(s *memory.Setup, v string) bool {
 		on, ok := parseBool(v)
@@ -82,7 +82,7 @@ func toggle(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string
 	}
 }
 
-// opposite reads a switch that is on when the input is off.
+// opposite reads a switch that is on if the input is off.
 func opposite(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
 	return func(s *memory.Setup, v string) bool {
 		on, ok := parseBool(v)
@@ -93,7 +93,7 @@ func opposite(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, stri
 	}
 }
 
-// word reads a value by what it is called.
+// word looks up a value by name.
 func word[T any](values map[string]T, set func(s *memory.Setup, v T)) func(*memory.Setup, string) bool {
 	return func(s *memory.Setup, v string) bool {
 		v = strings.ToLower(strings.Trim(v, `"' `))

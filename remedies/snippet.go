@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// snippet is a change as it is pasted.
+// snippet returns a change in the form to paste.
 func snippet(c *Change, plus bool) string {
 	key, to := c.Key, *c.To
 	switch c.Syntax {
@@ -51,7 +51,7 @@ func snippet(c *Change, plus bool) string {
 	return to
 }
 
-// scalar quotes a value that YAML would read as something else.
+// scalar quotes a value that YAML would misread.
 func scalar(value string) string {
 	if strings.ContainsAny(value, ":#{}[]+ ") && !strings.HasPrefix(value, "[") {
 		return `"` + strings.ReplaceAll(value, `"`, `\"`) + `"`
