@@ -26,7 +26,7 @@ type decision struct {
 	doubtful  bool // something it needs is not known to be there
 }
 
-// assessment is a remedy with what decides whether to start with it.
+// assessment is a remedy with the data that ranks it.
 type assessment struct {
 	Remedy
 	own       bool
@@ -36,17 +36,17 @@ type assessment struct {
 	assumed   bool   // the value now is assumed to be the default
 	topic     string // of the item
 	result    outcome
-	late      bool // only tells more, or is a last resort: nothing to start with
+	late      bool // only diagnoses or is a last resort: not to start with
 }
 
-// assess takes an item through the pipeline: its changes, what they are expected to do, and whether it applies.
+// assess runs an item through the pipeline: its changes, their expected effect, and whether it applies.
 func assess(ctx *Context, c candidate) assessment {
 	changes := inProgramsWords(ctx, c.guide.ID, propose(ctx, c.names, c.item))
 	e := estimateOf(ctx, open(changes))
 	return combine(ctx, c, changes, e, check(ctx, c, changes, e))
 }
 
-// combine puts together what the steps have found.
+// combine combines the results of the steps.
 func combine(ctx *Context, c candidate, changes []change, e estimate, d decision) assessment {
 	it := c.item
 	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort}
@@ -79,7 +79,7 @@ func combine(ctx *Context, c candidate, changes []change, e estimate, d decision
 	return a
 }
 
-// sourceOf is where an item comes from.
+// sourceOf returns the source of an item.
 func sourceOf(g *Guide, it *Item) Source {
 	s := Source{Section: it.Section}
 	if u := cmp.Or(it.URL, g.URL); u != "" {
@@ -91,7 +91,7 @@ func sourceOf(g *Guide, it *Item) Source {
 	return s
 }
 
-// movable says that a setting is not yet where it helps most.
+// movable reports whether a setting is not yet where it helps most.
 func movable(changes []change) (why string, ok bool) {
 	for i := range changes {
 		switch c := &changes[i]; {
@@ -116,7 +116,7 @@ func room(c *Change) string {
 	return shown(*c.From) + " now, and it can " + cmp.Or(where, "be changed")
 }
 
-// check goes from what rules an item out to what speaks for it.
+// check tests first what rules an item out, then what supports it.
 func check(ctx *Context, c candidate, changes []change, e estimate) decision {
 	if why := ruledOut(ctx, c.item, changes, e); why != "" {
 		return decision{applies: no, why: why}
@@ -143,7 +143,7 @@ func check(ctx *Context, c candidate, changes []change, e estimate) decision {
 // splitTopics are those of items that split a trainer's work over several GPUs.
 var splitTopics = []string{"zero-stage", "train-tp", "tensor-parallel", "ulysses", "sequence-parallel"}
 
-// ruledOut says why an item cannot help, empty when nothing speaks against it.
+// ruledOut returns why an item cannot help, or "" if nothing rules it out.
 func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
 		return strings.Join(done, "; ")
@@ -193,7 +193,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	return limitNotApplied(ctx, changes)
 }
 
-// orGPU are the resources that something is about: the GPU's memory where it names none.
+// orGPU returns the resources named, or the GPU's memory if there are none.
 func orGPU(resources []string) []string {
 	if len(resources) == 0 {
 		return []string{"gpu"}
@@ -201,24 +201,24 @@ func orGPU(resources []string) []string {
 	return resources
 }
 
-// cardTopics are what takes memory of a card that trainer and engine share, whichever of the two failed.
+// cardTopics lists topics about memory of a card shared by trainer and engine, whichever of the two failed.
 var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron"}
 
-// stepTopics are what only training steps have: evaluation has a batch of its own and no backward pass.
+// stepTopics lists topics of training steps only: evaluation has its own batch size and no backward pass.
 var stepTopics = []string{"micro-batch", "dynamic-batch", "token-budget", "gradient-checkpointing", "activation-offload", "optimizer-offload", "cpu-optimizer"}
 
-// chunkTopics are what works on the logits once they are there.
+// chunkTopics lists topics that only help after the logits exist.
 var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}
 
-// doubtful reports whether something an item needs is not known to be there.
+// doubtful reports whether a requirement of an item is not confirmed.
 func doubtful(ctx *Context, requires []string) bool {
 	return slices.ContainsFunc(requires, func(c string) bool {
 		return !strings.HasPrefix(c, "not ") && !strings.ContainsAny(c, "=<>") && ctx.holds(c).truth == unknown
 	})
 }
 
-// certain reports whether a phase is known well enough to rule out an item of other phases: a step whose part nobody knows
-// may be any of its parts.
+// certain reports whether a phase is known well enough to rule out items of other phases: an unspecified part of a step may
+// be any part.
 func certain(ctx *Context, acts []string) bool {
 	switch ctx.phase {
 	case "unknown", "":
@@ -233,7 +233,7 @@ func certain(ctx *Context, acts []string) bool {
 	return true
 }
 
-// acts says that an item acts elsewhere. Of many phases only the one where it does not act is worth a word.
+// acts states where else an item acts. If these are many phases, it names only the one where it does not.
 func acts(in []string, failed string) string {
 	in = slices.DeleteFunc(slices.Clone(in), func(p string) bool { return p == "unknown" })
 	if len(in) > 2 {
@@ -251,7 +251,7 @@ func phaseNames(phases []string) string {
 	return joined(phases, " or ", func(id string) string { return phase.ByID(id).Name })
 }
 
-// joined joins words by the names that they have; those without one stay as they are.
+// joined joins the names of words. Words without a name stay as they are.
 func joined(words []string, sep string, name func(id string) string) string {
 	out := make([]string, len(words))
 	for i, w := range words {

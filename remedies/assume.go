@@ -8,7 +8,7 @@ import (
 )
 
 // assume fills in the next value of a setting that is not in the log: from the size of the failed request, from the program's
-// default, or the lowest value that works. It leaves lengths alone: every task sets its own, so a default means nothing.
+// default, or the lowest value that works. It skips lengths: every task sets its own, so defaults do not matter.
 func (c *change) assume(ctx *Context, names *naming) {
 	p := c.parameter
 	if l := leverOf("", []Change{c.Change}); l != nil && l.id == "length" && !names.defaults {
@@ -41,10 +41,10 @@ func (c *change) assume(ctx *Context, names *naming) {
 	}
 }
 
-// sharedShare is what a trainer's engine is usually given of a card that both work on. A default above it is seldom what a run has.
+// sharedShare is the usual share of an engine on a card that it shares with a trainer. Few runs use a default above it.
 const sharedShare = 0.5
 
-// leastValue takes a value that helps whatever the setting is now, unless it is that already.
+// leastValue sets a value that helps whatever the setting is now, unless it is already set.
 func (c *change) leastValue() {
 	switch p := c.parameter; {
 	case strings.HasPrefix(p.Next, "halve_micro") && p.Min == "1" && p.Next != "halve_micro_global":
@@ -64,11 +64,11 @@ func tokensAsked(ctx *Context) (int64, bool) {
 	return ctx.request[0].Low, true
 }
 
-// leastFlags is how many flags a command line must have for one that is not among them to count as not given: a program
-// with fewer may take the others from a file.
+// leastFlags is the number of flags from which a command line counts as complete: a program with fewer may read the others
+// from a file.
 const leastFlags = 8
 
-// shownWhole reports whether the log shows the run's command line with its settings, and no file that holds more of them.
+// shownWhole reports whether the log shows the run's command line with its settings, and no file with more of them.
 func shownWhole(ctx *Context) bool {
 	n := 0
 	for k, v := range ctx.run.Config {

@@ -8,17 +8,16 @@ import (
 	"oomscan/classifier"
 )
 
-// Query chooses what of a guide is shown. The empty one shows all of it.
+// Query selects parts of a guide. The empty query selects all of it.
 type Query struct {
 	Phase    string // one of the design's words
 	Resource string // gpu, host or shm
-	// Settings are those of a run, to be filled in as a report would: KEY as the framework writes it. Nobody has them
-	// when nil.
+	// Settings of a run to fill in as a report would, with KEY as the framework writes it. Nil if there is no run.
 	Settings map[string]classifier.Value
 	Version  string // of the framework, when it is known
 }
 
-// Browsed is a guide, or the part of it that was asked for. It shares its texts with the guide.
+// Browsed is a guide or a selected part of it. It shares its texts with the guide.
 type Browsed struct {
 	Guide    *Guide
 	Chapters []Chapter
@@ -39,15 +38,15 @@ type Entry struct {
 	Snippet string   // ready to paste, with the guide's own values or, where settings were given, the run's next ones
 	Syntax  string   // of Snippet
 	Changes []Change // filled in; only where settings were given
-	// Applies is false when the settings rule the item out, nil when they cannot tell.
+	// Applies is false if the settings rule the item out, nil if they do not decide.
 	Applies    *bool
 	AppliesWhy string
 	Source     Source
 }
 
-// Browse returns a guide as far as q asks for it: the lists for the phase and the resource, then the general ones, each
-// in the guide's order and whole, and the manual without what is about other phases only. It fails when neither the built-in
-// guides nor the user's own have that id.
+// Browse returns the part of a guide that q selects: the lists for the phase and the resource, then the general ones, each
+// whole and in the guide's order, and the manual without rows about other phases only. It fails if neither the built-in nor
+// the user's guides have that id.
 func Browse(id string, q Query, own ...Guide) (*Browsed, error) {
 	g, err := find(id, own)
 	if err != nil {
@@ -77,7 +76,7 @@ func find(id string, own []Guide) (*Guide, error) {
 	return nil, fmt.Errorf("there is no guide %q", id)
 }
 
-// wants reports whether a list belongs to what is asked for.
+// wants reports whether the query selects a list.
 func (q *Query) wants(l *List) bool {
 	if q.Resource != "" && !slices.Contains(l.Resources, q.Resource) {
 		return false
@@ -96,7 +95,7 @@ func (q *Query) wants(l *List) bool {
 	return q.Resource != "" || slices.Contains(l.Resources, "gpu")
 }
 
-// occurs reports whether a kind of failure is one of a phase's.
+// occurs reports whether a kind of failure occurs in a phase.
 func occurs(kind, phase string) bool {
 	switch kind {
 	case "kv_cache":
@@ -135,7 +134,7 @@ func chapterOf(ctx *Context, g *Guide, l *List, filled bool) Chapter {
 	return c
 }
 
-// fillIn assesses an item by settings alone: no incident is known.
+// fillIn assesses an item by settings alone, without an incident.
 func fillIn(ctx *Context, names *naming, e *Entry) {
 	changes := propose(ctx, names, e.Item)
 	var lines []string
@@ -152,7 +151,7 @@ func fillIn(ctx *Context, names *naming, e *Entry) {
 	}
 }
 
-// ruledOutBySettings says why the settings alone rule an item out, empty when they do not.
+// ruledOutBySettings returns why the settings alone rule an item out, or "" if they do not.
 func ruledOutBySettings(ctx *Context, it *Item, changes []change) string {
 	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
 		return strings.Join(done, "; ")
@@ -168,7 +167,7 @@ func ruledOutBySettings(ctx *Context, it *Item, changes []change) string {
 	return ""
 }
 
-// ofSettings reports whether a condition is about a run's settings and not about a failure.
+// ofSettings reports whether a condition is about settings rather than about a failure.
 func ofSettings(cond string) bool {
 	c, err := parseCondition(cond)
 	if err != nil {
@@ -181,7 +180,7 @@ func ofSettings(cond string) bool {
 	return false
 }
 
-// paste is what an item's own values come to when nothing of the run is known.
+// paste returns the snippet of an item's own values, without a run.
 func (it *Item) paste() (syntax, text string) {
 	if it.Example != nil {
 		return it.Example.Syntax, it.Example.Text
@@ -198,7 +197,7 @@ func (it *Item) paste() (syntax, text string) {
 	return syntax, strings.Join(lines, "\n")
 }
 
-// about returns the manual without the rows that are about other phases or resources only. Rows that name none stay.
+// about returns the manual without rows about other phases or resources only. It keeps rows that name none.
 func (m *Manual) about(q Query) Manual {
 	phase := func(list []string) bool {
 		return q.Phase == "" || len(list) == 0 || slices.Contains(list, q.Phase)
@@ -214,7 +213,7 @@ func (m *Manual) about(q Query) Manual {
 	return out
 }
 
-// kept are the elements that a test lets pass, in a slice of their own.
+// kept returns a new slice of the elements that pass a test.
 func kept[T any](list []T, pass func(*T) bool) []T {
 	var out []T
 	for i := range list {

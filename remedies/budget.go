@@ -7,7 +7,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// BudgetPart is what one component of a run takes, computed, and what the log measured of it.
+// BudgetPart is the computed memory of one component of a run, and the memory that the log reports for it.
 type BudgetPart struct {
 	Part     string `json:"part"` // an id of package memory: weights, logits, kv_cache
 	Bytes    int64  `json:"bytes"`
@@ -18,28 +18,28 @@ type BudgetPart struct {
 	How      string `json:"how"`            // the formula with its numbers
 }
 
-// budget is what should be on the card or the node that ran full, in the phase in which it did.
+// budget is the computed memory of the card or node that ran full, in the failing phase.
 type budget struct {
 	setup   memory.Setup
 	parts   []BudgetPart
 	missing []memory.UnknownPart // what is there, too, and cannot be computed
-	// unexplained is what was in use, the failed request included, beyond the sum of the parts; nil where the log does not
-	// tell what was in use, or where the largest parts cannot be computed.
+	// unexplained is the memory in use beyond the sum of the parts, including the failed request. Nil if the log does not
+	// report memory in use, or if the largest parts cannot be computed.
 	unexplained *int64
 }
 
-// budgetPhases are the phases of an incident that a budget knows. A failure in "training" is that of the fullest one.
+// budgetPhases maps an incident's phases to a budget's. For a failure in "training", the fullest one counts.
 var budgetPhases = map[string][]memory.Phase{
 	"init": {memory.PhaseInit}, "rollout": {memory.PhaseRollout}, "logprob": {memory.PhaseLogProb}, "forward": {memory.PhaseForward}, "backward": {memory.PhaseBackward},
 	"optimizer": {memory.PhaseOptimizer}, "training": {memory.PhaseForward, memory.PhaseBackward, memory.PhaseOptimizer},
 	"weight_update": {memory.PhaseWeightUpdate}, "checkpoint": {memory.PhaseCheckpoint}, "data": {memory.PhaseData},
 }
 
-// budgetResources are the budget's names of what can run full.
+// budgetResources maps resources to the budget's names.
 var budgetResources = map[string]string{"gpu": memory.OnCard, "host": memory.OnNode}
 
-// budgetOf computes the budget of the failing phase and sets it beside what the log measured. It is empty where the phase
-// is unknown, and for models that no formula here is about.
+// budgetOf computes the budget of the failing phase and compares it with the log's figures. It is empty if the phase is
+// unknown or no formula covers the model.
 func budgetOf(ctx *Context) budget {
 	resource, phases := budgetResources[ctx.resource], budgetPhases[ctx.phase]
 	if resource == "" || len(phases) == 0 || ctx.is("role:critic") || ctx.is("role:reward") {
@@ -73,13 +73,13 @@ func budgetOf(ctx *Context) budget {
 	return out
 }
 
-// largeParts are those without which the rest of a budget explains nothing.
+// largeParts lists the parts without which a budget explains nothing.
 var largeParts = []string{
 	"states", "optimizer", "activations", "logits", "reference", "critic", "engine", "engine_weights", "kv_cache",
 	"host_processes", "host_offload", "host_loading", "host_checkpoint",
 }
 
-// inUse is what the card or the node held when the request failed, and the request.
+// inUse returns the memory in use on the card or node at the failure, and the request.
 func inUse(ctx *Context) (int64, bool) {
 	r := ctx.root
 	switch {
@@ -95,9 +95,9 @@ func inUse(ctx *Context) (int64, bool) {
 	return 0, false
 }
 
-// withRange is the budget of a phase. Settings tell how many tokens a micro-batch has at most. Where the failed one may have
-// had fewer, the parts that they decide are a bound: they reach down to what one token takes, say so, and are no larger
-// than what was in use leaves room for.
+// withRange returns the budget of a phase. Settings limit the tokens of a micro-batch. If the failed one may have had fewer,
+// the parts that depend on them are ranges, marked as such: from the size for one token to what fits beside the rest of the
+// memory in use.
 func withRange(ctx *Context, s memory.Setup, phase memory.Phase) (b memory.Budget, bound bool) {
 	most := s.WorstCase().TokensNow
 	if s.TokensNow.Known || !most.Known || s.Padded.Or(false) && s.MicroBatch.Known {
@@ -118,7 +118,7 @@ func withRange(ctx *Context, s memory.Setup, phase memory.Phase) (b memory.Budge
 	few, out := of(1), of(tokens)
 	for i := range out.Parts {
 		p := &out.Parts[i]
-		q, _ := few.Part(p.ID) // nothing where one token takes none
+		q, _ := few.Part(p.ID) // zero if one token takes no memory
 		if q.Bytes < p.Bytes {
 			p.Low, p.How, bound = min(p.Low, q.Low), "at most "+p.How, true
 		}
@@ -126,10 +126,10 @@ func withRange(ctx *Context, s memory.Setup, phase memory.Phase) (b memory.Budge
 	return out, bound
 }
 
-// readingParts are the parts that engines tell of at their start, by the ledger's names.
+// readingParts maps the parts that engines report at their start to the ledger's names.
 var readingParts = map[string]string{"weights": "engine_weights", "KV cache": "kv_cache", "activation peak": "engine_activations", "CUDA graphs": "cuda_graphs"}
 
-// measuredParts are what the log prints of single parts.
+// measuredParts returns the log's figures of single parts.
 func measuredParts(ctx *Context) map[string]*int64 {
 	out := map[string]*int64{}
 	l := memory.Account(ctx.run, ctx.incident)
@@ -147,7 +147,7 @@ func measuredParts(ctx *Context) map[string]*int64 {
 	return out
 }
 
-// unexplained is what was in use beyond the sum of the parts.
+// unexplained returns the memory in use beyond the sum of the parts.
 func unexplained(ctx *Context, parts []BudgetPart) (rest int64, ok bool) {
 	rest, ok = inUse(ctx)
 	for _, p := range parts {

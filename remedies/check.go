@@ -8,8 +8,8 @@ import (
 	"oomscan/classifier/phase"
 )
 
-// ReadGuide reads a guide of the user's own from the text of a file, whose name is the guide's id, and checks it as the built-in
-// ones are checked. Errors begin with the file and the line.
+// ReadGuide reads a user's guide from the text of a file, whose name is the guide's id, and checks it like the built-in ones.
+// Errors begin with the file and the line.
 func ReadGuide(name string, text []byte) (*Guide, error) {
 	var g Guide
 	return &g, checked(name, text, &g)
@@ -26,7 +26,7 @@ func checked(name string, text []byte, to interface{ check(id string) *fault }) 
 	return nil
 }
 
-// fault is a mistake in a guide's file and a text that stands near it.
+// fault is a mistake in a guide's file and a text near it.
 type fault struct{ near, what string }
 
 // The words that a guide may use; the design's, in its order.
@@ -39,7 +39,7 @@ var (
 	effects       = []string{"", "shrinks", "frees", "host", "diagnose"}
 )
 
-// check returns the first thing wrong with a guide, nil when it is sound.
+// check returns the first mistake in a guide, or nil.
 func (g *Guide) check(id string) *fault {
 	if g.ID != id {
 		return &fault{"id:", fmt.Sprintf("the guide's id is %q, its file says %q", g.ID, id)}
@@ -128,7 +128,7 @@ func (it *Item) check() *fault {
 	return nil
 }
 
-// Patterns are the names of the messages that the guide's conditions ask for.
+// Patterns returns the names of the messages in the guide's conditions.
 func (g *Guide) Patterns() []string {
 	var conds, names []string
 	for i := range g.Lists {
@@ -159,7 +159,7 @@ func unknownWord(words, known []string) string {
 	return ""
 }
 
-// badCondition returns the first condition that cannot be read.
+// badCondition returns the first condition that does not parse.
 func badCondition(conds []string) string {
 	for _, c := range conds {
 		if _, err := parseCondition(c); err != nil {
@@ -169,7 +169,7 @@ func badCondition(conds []string) string {
 	return ""
 }
 
-// badSpelling returns the first spelling with versions or a surface that nothing answers to.
+// badSpelling returns the first spelling with unknown versions or an unknown surface.
 func badSpelling(list []Spelling) string {
 	for _, s := range list {
 		if _, ok := versionIn("1.0", s.Versions); !ok && s.Versions != "" || s.Surface != "" && !slices.Contains(surfaces, s.Surface) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// truth is yes, no, or nobody can tell from this log.
+// truth is yes, no or unknown.
 type truth int8
 
 const (
@@ -55,14 +55,13 @@ func parseCondition(text string) (condition, error) {
 	return c, nil
 }
 
-// verdict is the truth of something and the reason, a clause without a period.
+// verdict is a truth value and its reason, a clause without a period.
 type verdict struct {
 	truth truth
 	why   string
 }
 
-// holds evaluates one condition. Guides are checked when they are decoded, so a condition that does not parse is
-// unknown.
+// holds evaluates one condition. A condition that does not parse is unknown: the check of the guides reports it.
 func (ctx *Context) holds(text string) verdict {
 	c, err := parseCondition(text)
 	if err != nil {
@@ -92,7 +91,7 @@ func (ctx *Context) fact(c condition) verdict {
 	return v
 }
 
-// is reports whether a condition certainly holds.
+// is reports whether a condition is certainly true.
 func (ctx *Context) is(text string) bool { return ctx.holds(text).truth == yes }
 
 // compare evaluates a condition on a setting.
@@ -146,8 +145,8 @@ func (ctx *Context) allTrue(conds []string) bool {
 	return len(conds) > 0
 }
 
-// inWords says a condition to somebody who has no run at hand. Conditions that do not parse, which no guide holds, stay
-// as they are.
+// inWords phrases a condition for readers without a run. Conditions that do not parse, which no guide has, stay as they
+// are.
 func inWords(cond string) string {
 	c, err := parseCondition(cond)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// Context is one incident of one run with all that is known of it: what every step of the pipeline reads. Nothing changes
-// once [newContext] has made it.
+// Context is one incident of one run with all known facts, which every step of the pipeline reads. It does not change after
+// [newContext].
 type Context struct {
 	run      *classifier.Run
 	incident *classifier.Incident
@@ -24,14 +24,14 @@ type Context struct {
 	text     string               // the message and the evidence, in lower case
 	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
 	facts    map[string]verdict   // those that were asked, without a word; nil until the model is known
-	limit    *memory.Limit        // of the tokens of a micro-batch in the phase that failed; nil when no setting tells one
+	limit    *memory.Limit        // of the tokens of a micro-batch in the failing phase; nil if no setting has one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 	setup    memory.Setup         // the inputs of the run's budget
 	beyond   int64                // by how much the states of training exceed the card; 0 when they do not, or nobody can tell
-	given    *memory.Model        // the user's, which takes the place of the one that the run names; nil when there is none
+	given    *memory.Model        // the user's, which replaces the run's; nil if there is none
 }
 
-// asOf is the run with the settings that held when it failed: a later attempt in the same log may print others.
+// asOf returns the run with its settings at the failure: a later attempt in the same log may print others.
 func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	before := func(at parser.Position) bool { return at.Source == root.At.Source && at.Line < root.At.Line }
 	then := map[string]classifier.Value{}
@@ -55,7 +55,7 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	return &out
 }
 
-// newContext gathers what is known. Each line reads only what those before it have found.
+// newContext gathers the facts. Each line reads only results of the lines before it.
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	run = asOf(run, &in.Root)
 	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
@@ -71,7 +71,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	return ctx
 }
 
-// withBackend is the run with the backend that DeepSpeed's stage or the failing stack shows, where nothing names one.
+// withBackend returns the run with the backend shown by DeepSpeed's stage or the failing stack, if the log names none.
 func withBackend(ctx *Context) *classifier.Run {
 	n, ok := ctx.settings.integer(zeroStage...)
 	out := *ctx.run
@@ -121,7 +121,7 @@ func stackText(in *classifier.Incident) []string {
 	return out
 }
 
-// phaseOf is the phase whose levers help.
+// phaseOf returns the phase whose levers help.
 func phaseOf(ctx *Context) string {
 	phase := ctx.incident.Phase
 	if phase == "" {
@@ -136,7 +136,7 @@ func phaseOf(ctx *Context) string {
 	return phase
 }
 
-// isServer reports whether an engine is an inference server of its own.
+// isServer reports whether an engine is a standalone inference server.
 func isServer(engine string) bool {
 	p := classifier.FrameworkByID(engine)
 	return p.Is(classifier.Engine)
@@ -147,13 +147,13 @@ func (ctx *Context) recognized(pattern string) bool {
 	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
 }
 
-// recognisedAs reports whether the name of a pattern that recognized the message or a line of the evidence begins so.
+// recognisedAs reports whether a pattern whose name has this prefix recognized the message or a line of the evidence.
 func (ctx *Context) recognisedAs(prefix string) bool {
 	return strings.HasPrefix(ctx.root.Pattern, prefix) ||
 		slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, prefix) })
 }
 
-// messageContains reports whether the evidence holds one of the texts, given in lower case.
+// messageContains reports whether the evidence contains one of the texts, given in lower case.
 func (ctx *Context) messageContains(texts ...string) bool { return containsAny(ctx.text, texts) }
 
 func containsAny(s string, texts []string) bool {
@@ -165,8 +165,8 @@ func containsAny(s string, texts []string) bool {
 	return false
 }
 
-// stackContains reports whether one of the last n frames of the failing stack passes through a function or quotes code that
-// holds one of the texts.
+// stackContains reports whether one of the last n frames of the failing stack has a function or code that contains one of
+// the texts.
 func (ctx *Context) stackContains(n int, texts ...string) bool {
 	for _, frame := range ctx.stack[max(0, len(ctx.stack)-n):] {
 		if containsAny(frame, texts) {
@@ -176,7 +176,7 @@ func (ctx *Context) stackContains(n int, texts ...string) bool {
 	return false
 }
 
-// gpus is how many GPUs the training world has.
+// gpus returns the number of GPUs that train.
 func (ctx *Context) gpus() (int64, bool) {
 	per, ok1 := ctx.settings.integer("trainer.n_gpus_per_node", "actor_num_gpus_per_node")
 	nodes, ok2 := ctx.settings.integer("trainer.nnodes", "actor_num_nodes")
@@ -201,7 +201,7 @@ func (ctx *Context) gpus() (int64, bool) {
 	return 0, false
 }
 
-// gpusPerNode is how many GPUs one node offers.
+// gpusPerNode returns the number of GPUs per node.
 func (ctx *Context) gpusPerNode() (int64, bool) {
 	if n, ok := ctx.settings.integer("trainer.n_gpus_per_node", "actor_num_gpus_per_node", "cluster.n_gpus_per_node"); ok {
 		return n, true
@@ -212,7 +212,7 @@ func (ctx *Context) gpusPerNode() (int64, bool) {
 	return ctx.settings.integer("num_gpus")
 }
 
-// shortfall is how many bytes was missing.
+// shortfall returns the number of bytes that were missing.
 func (ctx *Context) shortfall() (int64, bool) {
 	if s := ctx.incident.Shortfall; s != nil {
 		return *s, *s > 0
@@ -224,8 +224,8 @@ func (ctx *Context) shortfall() (int64, bool) {
 	return *r.Requested - *r.Free, true
 }
 
-// lacking is how much is missing until the step is through: what the failed request lacked, or, if more, by how much the states that
-// the optimizer goes on to make exceed the card.
+// lacking is how much is missing until the step is through: what the failed request lacked, or, if more, by how much the
+// states that the optimizer goes on to make exceed the card.
 func (ctx *Context) lacking() (int64, bool) {
 	short, ok := ctx.shortfall()
 	return max(short, ctx.beyond), ok

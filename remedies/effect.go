@@ -10,22 +10,22 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// effect is what one change is expected to do, as far as a model of it exists.
+// effect is the expected effect of one change, as far as a model of it exists.
 type effect struct {
 	freed  *int64 // bytes
 	enough truth  // whether it makes room for what failed
 	why    string // the comparison
 }
 
-// estimate is what an item is expected to do: the most that its changes free, and whether that is enough.
+// estimate is the expected effect of an item: the most that its changes free, and whether that is enough.
 type estimate struct {
 	effect
 	how     string // the formula of the budget's part that changes most
-	noHosts string // why a node has too little memory for it; empty when it has enough, or when nobody knows
+	noHosts string // why a node has too little memory for it; empty if it has enough or that is unknown
 	result  outcome
 }
 
-// estimateOf estimates what the changes of an item do together: by the budget and by the rules' own arithmetic.
+// estimateOf estimates the joint effect of an item's changes, by the budget and by the rules' own arithmetic.
 func estimateOf(ctx *Context, changes []change) estimate {
 	var effects []effect
 	plain := make([]Change, len(changes))
@@ -44,13 +44,13 @@ func estimateOf(ctx *Context, changes []change) estimate {
 		out.noHosts = o.moves
 	}
 	if e := o.effect(ctx); e.freed != nil {
-		effects, changes = append(effects, e), nil // the budget knows all changes at once
+		effects, changes = append(effects, e), nil // the budget covers all changes at once
 	}
 	out.effect = best(effects, len(changes))
 	return out
 }
 
-// effect says whether what was missing is there.
+// effect states whether the missing memory becomes available.
 func (o *outcome) effect(ctx *Context) effect {
 	e := effect{freed: o.frees}
 	r := ctx.root
@@ -76,7 +76,7 @@ func (o *outcome) effect(ctx *Context) effect {
 	return e
 }
 
-// best is what an item frees and whether it is enough, of the effects of its changes.
+// best returns the best effect of an item's changes: what they free, and whether it is enough.
 func best(effects []effect, changes int) effect {
 	var out effect
 	for _, e := range effects {
@@ -93,8 +93,8 @@ func best(effects []effect, changes int) effect {
 	return out
 }
 
-// asleepFrees is what an engine beside the trainer gives back when it is put to sleep, less what it keeps for its graphs and
-// contexts; nil where it sleeps already, or nobody knows what it holds.
+// asleepFrees returns what an engine next to the trainer gives back when put to sleep, less its graphs and contexts. It is nil
+// if the engine sleeps already or its memory is unknown.
 func asleepFrees(ctx *Context) *int64 {
 	const keeps = 8 << 30
 	others := ctx.root.OtherProcesses
@@ -105,10 +105,10 @@ func asleepFrees(ctx *Context) *int64 {
 	return &n
 }
 
-// sameKey reports whether two names are the same setting.
+// sameKey reports whether two names mean the same setting.
 func sameKey(a, b string) bool { return slices.Equal(split(a), split(b)) }
 
-// effectOf is what one change does by the arithmetic of its rule: shares and buffers are freed as the rule computed.
+// effectOf returns the effect of one change by its rule's arithmetic: shares and buffers are freed as the rule computed.
 func effectOf(ctx *Context, c *change) effect {
 	switch {
 	case c.To == nil:
@@ -117,7 +117,7 @@ func effectOf(ctx *Context, c *change) effect {
 		return cacheEffect(ctx, c)
 	case c.freed == nil, *c.freed <= 0, ctx.root.Total != nil && *c.freed > *ctx.root.Total:
 		return effect{}
-	case c.parameter.Next == "bucket": // a smaller one helps when it is what failed: the budget knows
+	case c.parameter.Next == "bucket": // a smaller one helps if it failed itself: the budget decides
 		return effect{freed: c.freed}
 	case engineAwake(ctx) != yes: // an engine that sleeps gives nothing back
 		return effect{}
@@ -130,7 +130,7 @@ func effectOf(ctx *Context, c *change) effect {
 	return e
 }
 
-// engineAwake reports whether the inference engine holds its share of the card in the phase that failed.
+// engineAwake reports whether the inference engine holds its share of the card in the failing phase.
 func engineAwake(ctx *Context) truth {
 	switch {
 	case ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process"):
@@ -152,14 +152,14 @@ func engineAwake(ctx *Context) truth {
 // enginesLater start their engine once the trainer's model is there (trl/trainer/grpo_trainer.py, __init__).
 var enginesLater = []string{"trl", "swift"}
 
-// sleepers put an engine that shares the trainer's cards to sleep while they train, unless told otherwise: where the message
-// says whose the card is, that is believed
-// (verl/trainer/config/rollout/rollout.yaml, free_cache_engine; EasyR1's verl/workers/rollout/vllm_rollout_spmd.py;
-// slime/utils/arguments.py, offload_rollout under colocate; nemo_rl/algorithms/grpo.py, finish_generation).
+// sleepers lists frameworks that put an engine on the trainer's cards to sleep during training unless set otherwise. A message
+// that names the card's owner takes precedence (verl/trainer/config/rollout/rollout.yaml, free_cache_engine; EasyR1's
+// verl/workers/rollout/vllm_rollout_spmd.py; slime/utils/arguments.py, offload_rollout under colocate;
+// nemo_rl/algorithms/grpo.py, finish_generation).
 var sleepers = []string{"verl", "easyr1", "slime", "relax", "nemo_rl"}
 
-// engineAsleep reports whether the trainer failed while the engine on its card had given its memory back: nothing is held that was
-// missing, or far less than the share of an engine that is awake.
+// engineAsleep reports whether the trainer failed while the engine on its card had released its memory: nobody else holds what
+// was missing, or much less than the share of an awake engine.
 func engineAsleep(ctx *Context) bool {
 	others, short := ctx.root.OtherProcesses, ctx.incident.Shortfall
 	if share, ok := awakeShare(ctx); ok && mayShareCard(ctx) && others != nil && engineAwake(ctx) != yes {
@@ -168,7 +168,7 @@ func engineAsleep(ctx *Context) bool {
 	return engineAwake(ctx) == no && !(others != nil && short != nil && *others >= *short)
 }
 
-// awakeShare is what the run's engine holds of a card while it is awake.
+// awakeShare returns the memory of a card that the run's engine holds while awake.
 func awakeShare(ctx *Context) (int64, bool) {
 	for _, key := range []string{"gpu_memory_utilization", "mem_fraction_static"} {
 		if f, ok := ctx.settings.find(key, true); ok && ctx.root.Total != nil {
@@ -218,15 +218,15 @@ func cacheEffect(ctx *Context, c *change) effect {
 	return effect{}
 }
 
-// latentAttention reports whether the cache may not split with tensor parallelism: DeepSeek's latent attention keeps one copy per rank,
-// and so does a model with fewer key-value heads than ranks.
+// latentAttention reports whether tensor parallelism may not split the cache: DeepSeek's latent attention keeps one copy per
+// rank, and so does a model with fewer key-value heads than ranks.
 func latentAttention(ctx *Context) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
 	kv := ctx.model.KVHeads.Value
 	return kv < 2 || strings.Contains(name, "deepseek-v") || strings.Contains(name, "deepseek-r1") && !strings.Contains(name, "distill") || strings.Contains(name, "kimi")
 }
 
-// limitNotApplied says why it is in vain to lower a limit that is shown not to be applied; empty when nothing shows it.
+// limitNotApplied returns why lowering a limit is useless if the log shows that it is not applied, otherwise "".
 func limitNotApplied(ctx *Context, changes []change) string {
 	l := ctx.limit
 	if len(ctx.request) == 0 || !ctx.request[0].Over || l == nil || !slices.ContainsFunc(open(changes), func(c change) bool { return sameKey(c.Key, l.Key) }) {
@@ -235,7 +235,7 @@ func limitNotApplied(ctx *Context, changes []change) string {
 	return ctx.request[0].OverWhy
 }
 
-// decidesSize says that one of the changes is of the very setting that gave the request its size.
+// decidesSize reports whether one of the changes is to the setting that determined the size of the request.
 func decidesSize(ctx *Context, changes []change) (verdict, bool) {
 	if len(ctx.request) == 0 || !ctx.request[0].Met || ctx.request[0].Key == "" {
 		return verdict{}, false

@@ -10,13 +10,13 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// fact is what a guide's conditions may ask about an incident.
+// fact is a question about an incident in a guide's conditions.
 type fact struct {
 	words, negated string // what it means where no run is known that could be asked; %s is the fact's word
 	ask            func(ctx *Context, word string) verdict
 }
 
-// facts are all facts by their names. Those with %s in their words take a word behind a colon.
+// facts maps names to facts. Facts with %s in their words take a word after a colon.
 var facts map[string]fact
 
 func init() { // facts ask conditions, and these ask facts: a variable's value may not refer to itself
@@ -192,7 +192,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 	}
 }
 
-// named compares a word that may be unknown.
+// named compares a possibly unknown word.
 func named(have, want, what string) verdict {
 	if have == "" {
 		return verdict{}

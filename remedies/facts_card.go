@@ -10,8 +10,8 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// fragmented reports whether what PyTorch holds without using it would have covered what was missing, and that it is more
-// than the slack every allocator has.
+// fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds the slack that every
+// allocator has.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
 	in := &cause.Input{Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall())}
@@ -30,11 +30,11 @@ func fragmented(ctx *Context, _ string) verdict {
 	return verdict{no, fmt.Sprintf("no sign of fragmentation: PyTorch held %s without using it, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
 }
 
-// foreign are beginnings of the names of messages whose allocators are not PyTorch's.
+// foreign lists prefixes of the names of messages by other allocators than PyTorch's.
 var foreign = []string{"ggml.", "ollama.", "paddle.", "xla.", "tf.", "tensorrt.", "trtllm.", "rmm.", "cupy.", "onnxruntime."}
 
-// otherAllocator reports whether the memory which ran out is not PyTorch's: the program has an allocator of its own, or the message
-// is one of another library's and nothing says that PyTorch was there.
+// otherAllocator reports whether the memory that ran out is not PyTorch's: the program has its own allocator, or the message is
+// another library's and there is no sign of PyTorch.
 func otherAllocator(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
 	if p.NoTorch {
@@ -47,8 +47,8 @@ func otherAllocator(ctx *Context, _ string) verdict {
 	return verdict{no, "PyTorch allocates the memory"}
 }
 
-// fixedSegments reports whether PyTorch's segments cannot be let grow: before 2.1, whose message still told the reserved total, on
-// Windows, and under cudaMallocAsync; and that two programs let them grow without being asked.
+// fixedSegments reports whether expandable segments are unavailable: before PyTorch 2.1, whose message still has the reserved
+// total, on Windows and with cudaMallocAsync; and in two programs that turn them on themselves.
 func fixedSegments(ctx *Context, _ string) verdict {
 	switch {
 	case ctx.is("npu"):
@@ -71,8 +71,7 @@ func fixedSegments(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// others reports whether other processes hold at least what was missing, and more than the CUDA contexts that any
-// neighbour leaves there.
+// others reports whether other processes hold at least what was missing, and more than a neighbor's CUDA contexts.
 func others(ctx *Context, _ string) verdict {
 	const context = 1 << 30
 	r := ctx.root
@@ -92,7 +91,7 @@ func others(ctx *Context, _ string) verdict {
 		}
 		return verdict{no, "the message lists no other process on this card"}
 	case r.OtherProcesses == nil, r.ProcessBytes == nil:
-		return verdict{} // inside a container PyTorch may list itself among the others, under a pid nobody knows
+		return verdict{} // inside a container PyTorch may list itself among the others, under an unknown pid
 	}
 	o := *r.OtherProcesses
 	short, ok := ctx.shortfall()
@@ -103,7 +102,7 @@ func others(ctx *Context, _ string) verdict {
 	return verdict{truthOf(o > context && (!ok || o >= short)), why}
 }
 
-// coTenant is others where the neighbour is expected: a framework that puts trainer and engine on one card.
+// coTenant is others with an expected neighbor: a framework that puts trainer and engine on one card.
 func coTenant(ctx *Context, _ string) verdict {
 	if programOf(ctx.run).Colocate {
 		return ctx.holds("others")
@@ -111,8 +110,8 @@ func coTenant(ctx *Context, _ string) verdict {
 	return verdict{no, "this framework does not share a card between trainer and engine"}
 }
 
-// stray reports whether a process which has no business there holds so much of a trainer's card that nothing else matters: more
-// than was asked for, and more than the contexts that a job's own ranks leave on each other's cards.
+// stray reports whether a process that does not belong there holds so much of a trainer's card that nothing else matters: more
+// than the request, and more than the contexts that a job's ranks leave on each other's cards.
 func stray(ctx *Context, _ string) verdict {
 	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) {
 		return verdict{no, "trainer and engine may share the card"}
@@ -131,8 +130,8 @@ func stray(ctx *Context, _ string) verdict {
 	return verdict{yes, "another process holds the card: " + v.why}
 }
 
-// sharesCard reports whether trainer and inference engine live on the same GPUs: verl's trainers do unless they are the
-// asynchronous ones, the others when their settings say so.
+// sharesCard reports whether trainer and inference engine use the same GPUs: verl's trainers do unless they are asynchronous,
+// others do if their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
 	const together, apart = "trainer and engine share the card in this run", "trainer and engine have their own GPUs"
 	if ctx.run.Application == "prime_rl" {
@@ -178,7 +177,7 @@ func oversized(ctx *Context, _ string) verdict {
 	}
 }
 
-// limitBelowCard reports whether the request was refused although the card had room for it.
+// limitBelowCard reports whether the request failed although the card had room for it.
 func limitBelowCard(ctx *Context, _ string) verdict {
 	r := ctx.root
 	if r.Requested == nil || r.Free == nil {

@@ -9,13 +9,13 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// passesThrough reports whether the failing stack passes through a file whose path has one of the parts.
+// passesThrough reports whether the failing stack passes through a file with one of the parts in its path.
 func (ctx *Context) passesThrough(parts ...string) bool {
 	t := ctx.root.Trace
 	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return containsAny(slashed(f.File), parts) })
 }
 
-// role says whose pass failed where several models share a worker: actor, critic, ref or reward.
+// role reports whose pass failed if several models share a worker: actor, critic, ref or reward.
 func role(ctx *Context, word string) verdict {
 	have := ""
 	for t, n := ctx.root.Trace, 0; t != nil && n < 4 && have == ""; t, n = t.Cause, n+1 {
@@ -32,7 +32,7 @@ func role(ctx *Context, word string) verdict {
 	return verdict{truthOf(have == word), "the " + have + " failed, no other model"}
 }
 
-// roles are the models of a worker and parts of the functions that only they run. The first that fits tells.
+// roles lists the models of a worker with parts of functions that only they run. The first match counts.
 var roles = []struct {
 	name      string
 	functions []string
@@ -53,8 +53,8 @@ func roleOf(function string) string {
 	return ""
 }
 
-// weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that it could
-// not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
+// weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that
+// it could not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
 	if ctx.is("engine_loads") || ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
 		return verdict{no, "the weights were not loaded yet"}
@@ -87,8 +87,8 @@ func logits(ctx *Context, _ string) verdict {
 	return verdict{yes, why}
 }
 
-// callsOn reports whether one of the innermost n frames is a function with one of the words, or that its code works on something
-// called so. What an outer frame's call is assigned to never came to be.
+// callsOn reports whether one of the innermost n frames is a function with one of the words, or its code uses a variable with
+// one. It ignores what an outer frame's call is assigned to, because the call never returned.
 func callsOn(ctx *Context, n int, words ...string) bool {
 	all := ctx.root.Trace.Frames
 	all = all[max(0, len(all)-n):]
@@ -137,7 +137,7 @@ func dataWorkers(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// mapping reports whether processes of the datasets library failed, whose number is a setting of its own.
+// mapping reports whether processes of the datasets library failed, whose number is a separate setting.
 func mapping(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
 		return verdict{yes, "it failed in Dataset.map"}
@@ -148,7 +148,7 @@ func mapping(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// fullState reports whether a checkpoint gathers the whole model in one place.
+// fullState reports whether a checkpoint gathers the whole model on one rank.
 func fullState(ctx *Context, _ string) verdict {
 	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
 		return verdict{yes, "a checkpoint was being gathered"}
@@ -167,7 +167,7 @@ func evaluating(ctx *Context, _ string) verdict {
 	return verdict{no, "it did not fail in evaluation"}
 }
 
-// typedPrograms read weights in the type that a setting of their own names, which is 16 bits by default.
+// typedPrograms load weights in the type of their own setting, 16 bits by default.
 var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron"}
 
 // movedWhole reports whether code moves a model that it has just loaded to one card.
@@ -178,8 +178,8 @@ func movedWhole(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// vision reports whether the failing stack passes through a model's vision tower, or through the run in which an engine measures
-// what pictures take.
+// vision reports whether the failing stack passes through a model's vision tower, or through an engine's profiling run with
+// pictures.
 func vision(ctx *Context, _ string) verdict {
 	const why = "images take memory for each of their patches"
 	parts := []string{"visual", "vision", "/vit", "mllama", "_vl/", "_vl.py", "encode_image", "image_encoder", "multimodal", "mm_encoder", "enc_dec_model_runner"}
@@ -192,8 +192,8 @@ func vision(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// inNoGrad reports whether no gradients are computed: the stack passes through PyTorch's context for that or through the
-// evaluation of a trainer that sees to it, or the program is ComfyUI, which never trains.
+// inNoGrad reports whether gradients are off: the stack passes through PyTorch's context for that or through the evaluation of
+// a trainer that uses it, or the program is ComfyUI, which never trains.
 func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
 		return verdict{yes, "gradients are off already"}
@@ -204,7 +204,7 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// partsOffloaded reports whether the model's parts come to the card when they are used, by accelerate's hooks.
+// partsOffloaded reports whether accelerate's hooks load the model's parts onto the card on use.
 func partsOffloaded(ctx *Context, _ string) verdict {
 	stack := wholeStack(ctx)
 	if slices.ContainsFunc(stack[max(0, len(stack)-12):], func(f string) bool { return strings.Contains(f, "accelerate/hooks.py") }) {

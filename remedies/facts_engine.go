@@ -8,8 +8,8 @@ import (
 	"oomscan/parser"
 )
 
-// sleepAllocator reports whether the failing process holds an allocator that takes its own pool of virtual memory: vLLM's
-// sleep mode, which asserts that expandable segments are off (vllm/device_allocator/cumem.py), or torch_memory_saver.
+// sleepAllocator reports whether the failing process uses an allocator with its own pool of virtual memory: vLLM's sleep mode,
+// which asserts that expandable segments are off (vllm/device_allocator/cumem.py), or torch_memory_saver.
 func sleepAllocator(ctx *Context, _ string) verdict {
 	inEngine := ctx.is("engine_process")
 	switch ctx.run.Framework {
@@ -71,7 +71,7 @@ func engineProcess(ctx *Context, _ string) verdict {
 	return verdict{no, "the stack does not end inside an inference engine"}
 }
 
-// kvSizing reports whether an engine found no room for its cache when it started: it wants more, not less.
+// kvSizing reports whether an engine found no room for its cache at its start: it needs more memory, not less.
 func kvSizing(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.KVCache {
 		return verdict{no, "no engine failed to size its cache"}
@@ -90,19 +90,19 @@ func kvRuntime(ctx *Context, _ string) verdict {
 	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine was full"}
 }
 
-// Functions of an engine: those that measure its activations at start, those that run once the cache is there, and those that wake
-// a sleeping engine.
+// Functions of an engine: those that measure its activations at start, those that run after the cache exists, and those that
+// wake a sleeping engine.
 var (
 	profiling  = []string{"profile_run", "determine_num_available_blocks", "determine_available_memory"}
 	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}
 	wakes      = []string{"wake_up", "resume_memory", "resume_kv"}
 )
 
-// engineDepth is how many frames of an engine's stack are asked.
+// engineDepth is the number of frames of an engine's stack that count.
 const engineDepth = 80
 
-// beforeCache reports whether an engine failed before it took the rest of its share for the cache: while weights were loaded,
-// or in the run that measures activations. The share decides nothing yet (vllm/v1/worker/gpu_worker.py,
+// beforeCache reports whether an engine failed before it took the rest of its share for the cache: while it loaded weights or
+// measured activations. The share has no effect yet (vllm/v1/worker/gpu_worker.py,
 // determine_available_memory; srt/model_executor/model_runner.py, load_model).
 func beforeCache(ctx *Context, _ string) verdict {
 	switch {
@@ -120,8 +120,8 @@ func beforeCache(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// profileRun reports whether an engine failed in the run of dummy inputs with which it measures its activations: what makes
-// that run smaller helps, and graphs are captured later (vllm/v1/worker/gpu_worker.py, determine_available_memory).
+// profileRun reports whether an engine failed in the run of dummy inputs that measures its activations. A smaller run helps;
+// graphs are captured later (vllm/v1/worker/gpu_worker.py, determine_available_memory).
 func profileRun(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
 		return verdict{}
@@ -132,8 +132,8 @@ func profileRun(ctx *Context, _ string) verdict {
 	return verdict{no, "it did not fail in the engine's profiling run"}
 }
 
-// chunkedProfile reports whether vLLM failed in a profiling run whose tokens the longest sequence does not decide: prompts are cut
-// into chunks, as V1 does unless it is told otherwise, or pictures are measured (vllm/worker/model_runner.py, profile_run).
+// chunkedProfile reports whether vLLM failed in a profiling run that does not depend on the longest sequence: it splits prompts
+// into chunks, V1's default, or measures pictures (vllm/worker/model_runner.py, profile_run).
 func chunkedProfile(ctx *Context, _ string) verdict {
 	if !ctx.is("profile_run") || ctx.is("enable_chunked_prefill=False") {
 		return verdict{}
@@ -144,7 +144,7 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// serving reports whether an engine which was up failed while it worked: what it leaves beside its cache was too little.
+// serving reports whether an engine failed at work after its start: it left too little memory beside its cache.
 func serving(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.GPUOOM || ctx.phase != "rollout" || !ctx.is("engine_process") || ctx.is("before_cache") ||
 		ctx.stackContains(engineDepth, "wake_up", "resume_memory", "update_weights") {
@@ -153,7 +153,7 @@ func serving(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
 }
 
-// outsidePool reports whether what failed allocates outside of the pool that JAX reserves: NCCL, or another of CUDA's
+// outsidePool reports whether the failed library allocates outside of the pool that JAX reserves: NCCL or another of CUDA's
 // libraries. A larger pool leaves it less.
 func outsidePool(ctx *Context, _ string) verdict {
 	const outside = "allocates outside of the pool that JAX reserves"
@@ -168,7 +168,7 @@ func outsidePool(ctx *Context, _ string) verdict {
 	return verdict{no, "the pool itself ran out"}
 }
 
-// longSequence reports whether one sequence of the planned length needs more cache than there is.
+// longSequence reports whether one sequence of the planned length needs more than the whole cache.
 func longSequence(ctx *Context, _ string) verdict {
 	r := ctx.root
 	if _, ok := plannedLength(ctx); !ok || ctx.incident.Kind != parser.KVCache || !ctx.is("kv_sizing") {

@@ -5,8 +5,8 @@ import (
 	"oomscan/parser"
 )
 
-// nodeFull reports whether the kernel found the whole machine full: no limit was reached, and none can be raised (mm/oom_kill.c,
-// dump_oom_summary). Kernels 5.0 and 5.1 print CONSTRAINT_NONE for groups, too, so that the group's name decides.
+// nodeFull reports whether the kernel found the whole machine full, so there is no limit to raise (mm/oom_kill.c,
+// dump_oom_summary). Kernels 5.0 and 5.1 print CONSTRAINT_NONE for groups, too, so the group's name decides.
 func nodeFull(ctx *Context, _ string) verdict {
 	const full = "the machine itself was full, no limit of the job was reached"
 	switch {

@@ -23,8 +23,8 @@ func engineLoads(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// adapterSlots reports whether an engine failed while it made room for LoRA adapters, as much for each that may be active as the
-// highest rank takes.
+// adapterSlots reports whether an engine failed while it made room for LoRA adapters, as much for each that may be active
+// as the highest rank takes.
 func adapterSlots(ctx *Context, _ string) verdict {
 	if ctx.is("engine_process") && ctx.passesThrough("/vllm/lora/", "/sglang/srt/lora/") {
 		return verdict{yes, "room is made for as many adapters as may be active, each of the highest rank"}
@@ -32,9 +32,9 @@ func adapterSlots(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// tokenBound reports whether an engine's step failed whose size is its tokens, however many sequences they belong to: the forward
-// pass of the profiling run, in which V0 only counts pictures by sequences, or prompts (vllm/worker/model_runner.py, profile_run; srt/model_executor/model_runner.py,
-// forward_extend).
+// tokenBound reports whether an engine's step failed whose size is its tokens, however many sequences they belong to: the
+// forward pass of the profiling run, in which V0 only counts pictures by sequences, or prompts
+// (vllm/worker/model_runner.py, profile_run; srt/model_executor/model_runner.py, forward_extend).
 func tokenBound(ctx *Context, _ string) verdict {
 	const rows, tokens = "what failed has a row for each sequence", "the tokens of a step set its size, however many sequences they belong to"
 	switch {
@@ -51,8 +51,8 @@ func tokenBound(ctx *Context, _ string) verdict {
 // beforeTuring are cards on which vLLM and SGLang cannot run weights of 8-bit floats: those need compute capability 7.5.
 var beforeTuring = []string{"V100"}
 
-// fp8InVain reports whether weights of 8-bit floats that an engine makes itself are no way out: it reads them in 16 bits first and
-// fails there, or the card knows no such kernels (vLLM, features/quantization/fp8).
+// fp8InVain reports whether weights of 8-bit floats that an engine makes itself are no way out: it reads them in 16 bits
+// first and fails there, or the card knows no such kernels (vLLM, features/quantization/fp8).
 func fp8InVain(ctx *Context, _ string) verdict {
 	if ctx.is("engine_loads") {
 		return verdict{yes, "the engine reads the weights in 16 bits before it makes 8 of them"}
@@ -66,8 +66,8 @@ func fp8InVain(ctx *Context, _ string) verdict {
 	return verdict{no, "8-bit floats are made of the weights"}
 }
 
-// uncountedGraphs reports whether graphs take nothing from an engine's cache: V1 captures them once it is there, and leaves room for
-// them from vLLM 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
+// uncountedGraphs reports whether graphs take nothing from an engine's cache: V1 captures them once it is there, and leaves
+// room for them from vLLM 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
 func uncountedGraphs(ctx *Context, _ string) verdict {
 	if !ctx.is("kv_sizing") {
 		return verdict{no, "graphs hold memory beside the cache"}
@@ -98,8 +98,8 @@ func capturesGraphs(ctx *Context, _ string) verdict {
 	return graphCapture.ask(ctx, "")
 }
 
-// samples reports whether buffers of the sampler did not fit. It also works on the log-probabilities of prompts, which have a row
-// for each of a step's tokens.
+// samples reports whether buffers of the sampler did not fit. It also works on the log-probabilities of prompts, which have
+// a row for each of a step's tokens.
 func samples(ctx *Context, _ string) verdict {
 	if ctx.stackContains(12, "prompt_logprobs") {
 		return verdict{no, "log-probabilities of prompts have a row for each of a step's tokens"}
@@ -110,8 +110,8 @@ func samples(ctx *Context, _ string) verdict {
 	return sampler.ask(ctx, "")
 }
 
-// fitsItself reports whether a build of llama.cpp finds out itself how much of a model fits on the card: those since December 2025
-// do (common/fit.cpp, #16653).
+// fitsItself reports whether a build of llama.cpp finds out itself how much of a model fits on the card: those since
+// December 2025 do (common/fit.cpp, #16653).
 func fitsItself(ctx *Context, _ string) verdict {
 	const since = 7410
 	g, ok := lastReading(ctx.run, "ggml.build")

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in their
-// code, not from outside.
+// severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in
+// their code, not from outside.
 func severalRanks(ctx *Context, _ string) verdict {
 	if n, ok := ctx.gpus(); ok && n > 1 {
 		return verdict{yes, fmt.Sprintf("%d ranks work together", n)}
@@ -17,8 +17,8 @@ func severalRanks(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// quantizesNow reports whether the stack ends where bitsandbytes, or another of transformers' quantizers, makes fewer bits of weights
-// as they come to the card.
+// quantizesNow reports whether the stack ends where bitsandbytes, or another of transformers' quantizers, makes fewer bits
+// of weights as they come to the card.
 func quantizesNow(ctx *Context, _ string) verdict {
 	if ctx.phase == "init" && (ctx.passesThrough("/transformers/quantizers/") || ctx.stackContains(8, "quantize_4bit", "create_quantized_param", "params4bit", "int8params")) {
 		return verdict{yes, "the weights are quantized while they are loaded"}

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// launcher says who started the job. A scheduler behind Ray or torchrun counts, too.
+// launcher reports whether this program started the job. A scheduler behind Ray or torchrun counts, too.
 func launcher(ctx *Context, word string) verdict {
 	if ctx.run.Scheduler == word {
 		return verdict{yes, "the job runs under " + word}
@@ -29,7 +29,7 @@ func backend(ctx *Context, word string) verdict {
 	return v
 }
 
-// since compares the framework's release with a word such as 0.6.
+// since reports whether the framework's release is at least a word such as 0.6.
 func since(ctx *Context, word string) verdict {
 	in, ok := versionIn(ctx.run.FrameworkVersion, ">="+word)
 	if !ok {
@@ -79,7 +79,7 @@ func zero3(ctx *Context, _ string) verdict {
 	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 }
 
-// unsharded reports whether several GPUs train and nothing splits the model over them.
+// unsharded reports whether several GPUs train without splitting the model.
 func unsharded(ctx *Context, _ string) verdict {
 	n, ok := ctx.gpus()
 	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && !ctx.settings.has("deepspeed") && !ctx.settings.has("fsdp") && isSet(ctx, "zero_stage").truth != yes {
@@ -105,14 +105,14 @@ func experts(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// movesPeak is for settings that people change first and that do not help: AReaL's guides say so of the batch size, and
-// the micro-batch decides in every trainer that accumulates gradients.
+// movesPeak covers settings that people change first but that do not help: AReaL's guides name the batch size, and in every
+// trainer that accumulates gradients the micro-batch decides.
 func movesPeak(*Context, string) verdict {
 	return verdict{no, "micro-batches set the peak, not this"}
 }
 
-// batchUnknown reports whether a step failed which holds the activations of its batch, and that the log does not tell how large
-// the batch is: nothing speaks for a smaller one but that.
+// batchUnknown reports whether a step that holds the activations of its batch failed and the log does not show the size of the
+// batch. It is the only argument for a smaller one.
 func batchUnknown(ctx *Context, _ string) verdict {
 	if ctx.phase != "forward" && ctx.phase != "backward" {
 		return verdict{}
@@ -125,7 +125,7 @@ func batchUnknown(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}
 }
 
-// wholeGroups reports whether the batch on a device is one group of answers, below which its trainer does not go.
+// wholeGroups reports whether the batch on a device is one group of answers, the trainer's minimum.
 func wholeGroups(ctx *Context, _ string) verdict {
 	n, ok := ctx.settings.integer("num_generations")
 	if !ok || n < 2 || ctx.run.Application != "unsloth" {
@@ -160,8 +160,8 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// hasSwitch reports whether the model or its program knows a setting that recomputes activations: models of transformers do, and
-// whatever prints one.
+// hasSwitch reports whether the model or its program has a setting to recompute activations: models of transformers do, and so
+// does any program that prints one.
 func hasSwitch(ctx *Context, _ string) verdict {
 	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp"} {
 		if v := isSet(ctx, key); v.truth == yes {
@@ -185,7 +185,7 @@ func read(ctx *Context, gauge, why string) verdict {
 	return verdict{}
 }
 
-// nominalParameters are the model's, or what its name tells.
+// nominalParameters returns the model's parameters, or those that its name implies.
 func nominalParameters(ctx *Context) memory.Figure {
 	if n, ok := memory.NominalParameters(ctx.run.Model.Name); ok && ctx.model.Parameters.Value == 0 {
 		return memory.Figure{Value: n, Named: true}

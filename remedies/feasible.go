@@ -11,8 +11,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// feasibleShare is the part of the card within which an engine's share works: below, weights and cache do not fit into it; above,
-// what lies outside of it does not fit beside it. Bounds that nothing tells are 0 and 1.
+// feasibleShare is the range in which an engine's share works: below it, weights and cache do not fit; above it, the memory
+// outside of the share does not fit. Unknown bounds are 0 and 1.
 type feasibleRange struct {
 	low, high       float64
 	lowHow, highHow string
@@ -33,13 +33,13 @@ func (b *feasibleRange) atMost(f float64, how string) {
 	}
 }
 
-// none says that no value works, and what does.
+// none states that no value works, and what does.
 func (b *feasibleRange) none(key string) string {
 	return fmt.Sprintf("no value of %s works: at least %s for %s, at most %s for %s; more tensor parallelism, quantized weights or a shorter context do",
 		key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow)
 }
 
-// feasibleShare is what the failure and the engine's own readings tell of the share, now f.
+// feasibleShare derives the range from the failure and the engine's own readings. The share is now f.
 func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 	b := feasibleRange{high: 1, highHow: "the whole card"}
 	if !engineShare(key) {
@@ -65,7 +65,7 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 	return b
 }
 
-// besideOthers leaves out of the share what other programs hold of the card.
+// besideOthers subtracts what other programs hold of the card from the share.
 func (b *feasibleRange) besideOthers(ctx *Context) {
 	total, r := ctx.root.Total, ctx.root
 	if total == nil || *total <= 0 || mayShareCard(ctx) || ctx.incident.Kind != parser.GPUOOM {
@@ -81,7 +81,7 @@ func (b *feasibleRange) besideOthers(ctx *Context) {
 	}
 }
 
-// oneSequence adds the cache of one sequence to a lower end that holds none: engines do not start with less.
+// oneSequence adds the cache of one sequence to a lower bound without one: engines do not start with less.
 func (b *feasibleRange) oneSequence(ctx *Context) {
 	total, _, ok1 := cardCapacity(ctx)
 	one, how, ok2 := ctx.setup.OneSequence()
@@ -112,7 +112,7 @@ func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 	before := float64(left + weights)
 	how := fmt.Sprintf("%s of weights on a card that had %s free (%s)", classifier.GiB(weights), classifier.GiB(left+weights), g.At)
 	b.atLeast(float64(weights)/before, how)
-	// A cache that holds less than one sequence of the length that is asked for serves nobody.
+	// A cache smaller than one sequence of the requested length is useless.
 	pool, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_kv_pool")
 	length, okLength := ctx.settings.integer("context_length")
 	if !ok || !okLength || length > mostTokens {
@@ -128,8 +128,8 @@ func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 	return true
 }
 
-// boundByVLLM uses what vLLM measured: weights, the peak of activations, and what lies outside of PyTorch are taken from its
-// share before the cache is (vllm/v1/worker/gpu_worker.py, determine_available_memory).
+// boundByVLLM uses vLLM's measurements: it takes weights, the peak of activations and memory outside of PyTorch from its share
+// before the cache (vllm/v1/worker/gpu_worker.py, determine_available_memory).
 func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 	total, by, okTotal := cardCapacity(ctx)
 	if !okTotal {
@@ -175,8 +175,8 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 	}
 }
 
-// cardCapacity is the size of the card, in bytes: the failure's own figure, else the engine's, else what cards of the name
-// that the log tells have at least. The second result says so, for a sentence; it is empty for figures that were printed.
+// cardCapacity returns the size of the card in bytes: the failure's figure, else the engine's, else the least that cards of the
+// logged name have. In the last case the second result is a phrase about it, otherwise "".
 func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 	if t := ctx.root.Total; t != nil && *t > 0 {
 		return *t, "", true

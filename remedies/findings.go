@@ -11,14 +11,14 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// findingsOf is what the arithmetic says of the failure.
+// findingsOf returns the findings about the failure.
 func findingsOf(ctx *Context, items []assessment) []string {
 	return slices.DeleteFunc([]string{
 		memory.Words(ctx.request), firstStep(ctx), oneSequence(ctx), engineParts(ctx), shareRange(ctx, items), smallestChange(ctx, items),
 	}, func(s string) bool { return s == "" })
 }
 
-// smallestChange names the change that frees the least and is still expected to be enough.
+// smallestChange names the change that frees the least but is still expected to be enough.
 func smallestChange(ctx *Context, items []assessment) string {
 	short, ok := ctx.shortfall()
 	if !ok || ctx.incident.Kind != parser.GPUOOM && ctx.incident.Kind != parser.KVCache {
@@ -46,7 +46,7 @@ func smallestChange(ctx *Context, items []assessment) string {
 	return fmt.Sprintf("The smallest change expected to make this request fit: %s %s to %s; %s, a margin of %s.", c.Key, from, shown(*c.To), j.EnoughWhy, classifier.GiB(*j.Freed-short))
 }
 
-// engineParts says what the engine told of its memory when it started, where that is on the card in this phase.
+// engineParts lists the memory that the engine reported at its start, if it is on the card in this phase.
 func engineParts(ctx *Context) string {
 	if ctx.resource != "gpu" || engineAwake(ctx) != yes {
 		return ""
@@ -63,8 +63,8 @@ func engineParts(ctx *Context) string {
 	return fmt.Sprintf("At start-up the engine reported: %s (%s:%d).", strings.Join(parts, ", "), first.File, first.Line)
 }
 
-// oneSequence checks what an engine asks for one sequence against the sizes of the model: two tensors per layer, for
-// every key-value head. It is empty when a size is unknown or the product is another one.
+// oneSequence checks an engine's figure for one sequence against the model's sizes: two tensors per layer, for every key-value
+// head. It is empty if a size is unknown or the product differs.
 func oneSequence(ctx *Context) string {
 	each, words := oneToken(ctx)
 	if each <= 0 {
@@ -75,8 +75,8 @@ func oneSequence(ctx *Context) string {
 	return fmt.Sprintf("One sequence of %s tokens takes %s: %s.", memory.Thousands(tokens), classifier.GiB(*r.Requested), words)
 }
 
-// oneToken is what a token takes of the cache by the model's sizes, and the arithmetic, where the engine's own figure for
-// one sequence agrees with it; 0 where it does not, or where a size is unknown.
+// oneToken returns the cache of one token by the model's sizes, and the arithmetic, if the engine's figure for one sequence
+// agrees. It is 0 if it does not or a size is unknown.
 func oneToken(ctx *Context) (each int64, words string) {
 	r := ctx.root
 	tokens, ok := plannedLength(ctx)
@@ -90,8 +90,8 @@ func oneToken(ctx *Context) (each int64, words string) {
 	return each, words
 }
 
-// tokenBytes is what a token takes of a cache in two bytes, by the model's sizes: two tensors per layer, for every
-// key-value head of a rank. 0 where a size is unknown.
+// tokenBytes returns the size of one token in a 16-bit cache, by the model's sizes: two tensors per layer, for every key-value
+// head of a rank. It is 0 if a size is unknown.
 func tokenBytes(ctx *Context) (each int64, words string) {
 	const most = 1 << 12
 	f := ctx.model
@@ -111,7 +111,7 @@ func tokenBytes(ctx *Context) (each int64, words string) {
 	return each, fmt.Sprintf("2 x %d layers x %d key-value heads x %d x 2 bytes = %s bytes a token%s", layers, kv/tp, dim, memory.Thousands(each), named)
 }
 
-// shareRange says between which values an engine's share works, when both ends are known.
+// shareRange states the range in which an engine's share works, if both ends are known.
 func shareRange(ctx *Context, items []assessment) string {
 	for i := range items {
 		for _, c := range items[i].Changes {

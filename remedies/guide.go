@@ -18,8 +18,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Guide is one source of advice: a framework's own out-of-memory guide, or a short list of what the official
-// documents of a program say.
+// Guide is one source of advice: a framework's own out-of-memory guide, or a short list from a program's official
+// documents.
 type Guide struct {
 	ID        string `yaml:"id"`   // name of its file: "verl"
 	Name      string `yaml:"name"` // of the framework or program, for headings
@@ -27,10 +27,10 @@ type Guide struct {
 	Date      string `yaml:"date"` // of the document; empty when it has none
 	URL       string `yaml:"url"`  // empty when it has no public address
 	Framework string `yaml:"framework"`
-	// Document says that this is one of the guides that a checklist names as its source, not a list made of several
-	// official documents.
+	// Document is true for guides that a checklist names as its source, false for lists compiled from several official
+	// documents.
 	Document bool `yaml:"document"`
-	// Seen says in which versions of which programs the parameters were looked up, unless a parameter says it itself.
+	// Seen names the programs and versions in which the parameters were looked up, unless a parameter has its own.
 	Seen  string `yaml:"seen"`
 	Note  string `yaml:"note"`
 	Lists []List `yaml:"lists"`
@@ -41,7 +41,7 @@ type Guide struct {
 type List struct {
 	ID      string `yaml:"id"`
 	Heading string `yaml:"heading"` // "verl, backward pass"
-	// General lists follow the list of the phase, without the items that were already there.
+	// General lists follow the list of the phase, without items that it has already.
 	General bool `yaml:"general"`
 	// Phases, Resources and Kinds hold design words; an empty Phases or Kinds means any. A list that names a kind
 	// replaces those that name none.
@@ -59,29 +59,29 @@ type Item struct {
 	Detail  string `yaml:"detail"`
 	Why     string `yaml:"why"`
 	Caution string `yaml:"caution"`
-	// CautionOnly are conditions of which one must be confirmed for a report to print the caution; none: always.
+	// CautionOnly lists conditions. A report prints the caution if one of them is confirmed, or if there are none.
 	CautionOnly []string `yaml:"caution_only"`
 	Section     string   `yaml:"section"` // of the document
 	URL         string   `yaml:"url"`     // the guide's when empty
-	// Addition marks what the document itself does not say: it comes from a later version of it, or from the
-	// program's source.
+	// Addition marks items that are not in the document but come from a later version of it or from the program's
+	// source.
 	Addition bool `yaml:"addition"`
-	// Topic is the same for items of different guides that say the same: only the first is listed.
+	// Topic is equal for equivalent items of different guides: only the first is listed.
 	Topic string `yaml:"topic"`
 	// Effect is how it helps: shrinks (the request itself gets smaller), frees (others give memory back), host
-	// (only host memory), diagnose (only tells more). Empty: not known.
+	// (only host memory), diagnose (only shows more). Empty: not known.
 	Effect string `yaml:"effect"`
-	// LastResort items cost more than they bring, or change the task: nobody starts with them.
+	// LastResort items cost more than they gain, or change the task, so they are never what to start with.
 	LastResort bool        `yaml:"last_resort"`
 	Resources  []string    `yaml:"resources"` // gpu when empty
 	Phases     []string    `yaml:"phases"`    // in which it acts; any when empty
 	Parameters []Parameter `yaml:"parameters"`
-	// Example is ready to paste where the parameters' own values do not say it all, with the keys of today.
+	// Example is ready to paste, with current keys, for items that need more than their parameters' values.
 	Example *Example `yaml:"example"`
-	// Only are conditions of which one must be confirmed for a report to list the item.
+	// Only lists conditions. A report lists the item only if one of them is confirmed.
 	Only []string `yaml:"only"`
-	// Requires are conditions without which the item cannot help; Supports are facts that speak for it; SatisfiedWhen
-	// says that the run has it already.
+	// Requires lists conditions without which the item cannot help. Supports lists facts in its favor. SatisfiedWhen lists
+	// conditions under which the run has it already.
 	Requires      []string     `yaml:"requires"`
 	Supports      []string     `yaml:"supports"`
 	SatisfiedWhen []string     `yaml:"satisfied_when"`
@@ -121,7 +121,7 @@ type Spelling struct {
 	Read     bool   `json:"read"`     // only read values from it, never advise it
 }
 
-// Correction is a statement of the guide that does not hold.
+// Correction is a wrong statement of the guide.
 type Correction struct {
 	ID       string `json:"id"` // C1 ...
 	Says     string `json:"says"`
@@ -145,7 +145,7 @@ func Guides(own ...Guide) []Guide {
 // guideLoaders decode a guide when it is first needed: a report needs only a few of them.
 var guideLoaders = sync.OnceValue(func() map[string]func() *Guide { return loaders[Guide]("guides") })
 
-// fixes are the items that attack a cause where no list has one.
+// fixes returns the items against causes for which no list has one.
 func fixes() *Guide { return fixLoaders()["causes"]() }
 
 var fixLoaders = sync.OnceValue(func() map[string]func() *Guide { return loaders[Guide]("guides/fixes") })
@@ -209,7 +209,7 @@ func decodeYAML(name string, text []byte, to any) error {
 	return fmt.Errorf("%s:%s: %s", name, line, unknownField.ReplaceAllString(what, `unknown field "$1"`))
 }
 
-// lineOf is the 1-based line of the first mention of a text; 1 when there is none.
+// lineOf returns the 1-based line of the first occurrence of a text, or 1 if there is none.
 func lineOf(text []byte, near string) int {
 	i := bytes.Index(text, []byte(near))
 	if near == "" || i < 0 {

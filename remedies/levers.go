@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// lever is a kind of change, whatever a program calls it.
+// lever is a kind of change, independent of programs' names for it.
 type lever struct {
 	id     string
 	topics []string // of guides' items that pull it
@@ -14,7 +14,7 @@ type lever struct {
 	costs  string   // what it costs; empty: nothing worth a word
 }
 
-// levers are all kinds of changes. An item pulls the first that fits: by its topic, else by its settings.
+// levers lists the kinds of changes. An item pulls the first match, by topic or else by settings.
 var levers = []lever{
 	{id: "micro-batch", topics: []string{"micro-batch", "logprob-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more, smaller passes; same result if you raise the accumulation steps by the same factor"},
 	{id: "pieces", topics: []string{"pieces"}, costs: "more, smaller passes"},
@@ -112,8 +112,8 @@ var levers = []lever{
 	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
 }
 
-// attacks are the levers against each cause, what helps first in front (memory.md). A cause that is not here, and the
-// unknown one, leaves the order to what is known of the items.
+// attacks maps causes to levers against them, best first (memory.md). For other causes and the unknown one, the items
+// themselves decide the order.
 var attacks = map[string][]string{
 	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
@@ -147,7 +147,7 @@ var attacks = map[string][]string{
 	"limit_too_small":        {"host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
 }
 
-// inVain are the levers that do nothing against a cause that is proved (memory.md).
+// inVain maps proved causes to levers without effect (memory.md).
 var inVain = map[string]struct {
 	levers []string
 	why    string
@@ -156,20 +156,20 @@ var inVain = map[string]struct {
 	"leak_over_steps":      {[]string{"host-limit", "micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "memory grows from step to step: this only puts the failure off"},
 }
 
-// scoresFirst is the order against the buffers of an engine that computes the scores of the whole context.
+// scoresFirst is the order against the buffers of an engine that computes attention scores of the whole context.
 var scoresFirst = []string{"attention", "engine-chunk", "engine-length", "kv-dtype", "engine-multimodal"}
 
-// contextToo is the order against the buffers of an engine whose cache has the size of the context: what it takes less is there
+// contextToo is the order against the buffers of an engine whose cache has the size of the context: a smaller cache makes room
 // for them.
 var contextToo = []string{"engine-multimodal", "engine-chunk", "engine-length", "vram-margin", "kv-dtype", "attention", "layers"}
 
-// attack is what helps against a cause where a fact holds.
+// attack lists levers against a cause under a fact.
 type attack struct {
 	cause, fact string
 	levers      []string
 }
 
-// attacksThere are the levers against a cause where a fact tells more of it than its id.
+// attacksThere lists levers that depend on facts as well as on the cause.
 var attacksThere = []attack{
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
@@ -216,7 +216,7 @@ var attacksThere = []attack{
 	{"optimizer_first_step", "unsharded", []string{"shard", "foreach", "optimizer-offload", "small-optimizer", "param-offload", "adapters"}},
 }
 
-// leversFor are the levers against a cause, what helps first in front.
+// leversFor returns the levers against a cause, best first.
 func leversFor(ctx *Context, cause string) []string {
 	out := attacks[cause]
 	if i := slices.IndexFunc(attacksThere, func(a attack) bool { return a.cause == cause && ctx.is(a.fact) }); i >= 0 {
@@ -228,10 +228,10 @@ func leversFor(ctx *Context, cause string) []string {
 	return out
 }
 
-// ofTrainers are causes that engines have, too: where a trainer failed, nothing of its engine's helps.
+// ofTrainers lists causes that engines have, too: after a trainer's failure, its engine's settings do not help.
 var ofTrainers = []string{"states_too_big", "wrong_dtype", "not_sharded"}
 
-// leverOf is the lever that an item pulls, nil when none is known.
+// leverOf returns the lever that an item pulls, or nil.
 func leverOf(topic string, changes []Change) *lever {
 	for i := range levers {
 		if topic != "" && slices.Contains(levers[i].topics, topic) {
@@ -249,7 +249,7 @@ func leverOf(topic string, changes []Change) *lever {
 	return nil
 }
 
-// goes reports whether a change of an item with the lever's topic goes the lever's way: there are items that take a value back.
+// goes reports whether a change of an item with the lever's topic has the lever's direction: some items undo a value.
 func (l *lever) goes(c *Change) bool {
 	switch l.way {
 	case "on":

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// tokenLimit is the bound on the tokens of a micro-batch in the phase that failed, nil when no setting tells one.
+// tokenLimit returns the bound on the tokens of a micro-batch in the failing phase, or nil if no setting has one.
 func tokenLimit(ctx *Context) *memory.Limit {
 	if ctx.is("evaluating") { // has a batch of its own
 		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
@@ -26,7 +26,7 @@ func tokenLimit(ctx *Context) *memory.Limit {
 		case first == nil:
 			first = l
 		case b.shared && first.Budget && l.Budget && l.Tokens > first.Tokens:
-			first = l // which of the two passes it was, no stack tells for sure
+			first = l // no stack shows for sure which of the two passes it was
 		}
 		if first != nil && !b.shares {
 			return first
@@ -35,7 +35,7 @@ func tokenLimit(ctx *Context) *memory.Limit {
 	return first
 }
 
-// bound is how a framework limits the tokens of a micro-batch.
+// bound is a framework's limit of the tokens of a micro-batch.
 type bound struct {
 	phases []string // any of the training step's parts when empty
 	when   []string // conditions that must be confirmed
@@ -44,8 +44,8 @@ type bound struct {
 	// samples is a setting that counts samples; the longest of them has the sum of the lengths.
 	samples string
 	lengths [][]string
-	// shares says that the next bound holds for some passes of the same phase, shared that this is such a bound: of the
-	// two the larger one is what no pass may exceed.
+	// shares is true if the next bound holds for some passes of the same phase, and shared is true for that bound. The
+	// larger of the two limits all passes.
 	shares, shared bool
 	parts          []string // settings by which the tokens of a GPU are divided: context parallelism
 }
@@ -56,7 +56,7 @@ var (
 	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
 	sftLengths  = [][]string{{"data.max_length"}} // verl/trainer/sft_trainer.py
 	training    = []string{"training", "forward", "backward", "optimizer"}
-	// The actor's own old log-probabilities follow the budget of training, those of other models have one of their own
+	// The actor's own old log-probabilities follow the budget of training; other models have a separate one
 	// (remedies.md part 2.3; slime/utils/arguments.py).
 	slimeBounds = []bound{
 		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, shares: true},
@@ -65,13 +65,13 @@ var (
 	}
 )
 
-// engineBounds cap the tokens of one step of an inference engine: a prefill is cut into chunks of that size.
+// engineBounds lists caps on the tokens of one step of an inference engine, which splits a prefill into such chunks.
 var engineBounds = []bound{
 	{phases: []string{"rollout"}, budget: "--chunked-prefill-size"},
 	{phases: []string{"rollout"}, budget: "--max-num-batched-tokens"},
 }
 
-// bounds are the limits by framework, in the order in which they are asked. Sources: remedies.md part 2, that is
+// bounds lists the limits by framework, in the order of evaluation. Sources: remedies.md part 2, that is
 // verl/utils/seqlen_balancing.py, slime/utils/arguments.py, areal/api/cli_args.py, openrlhf/cli/train_ppo_ray.py,
 // trl/trainer/grpo_config.py, nemo-rl's examples/configs/grpo_math_1B.yaml, megatron/training/arguments.py.
 var bounds = sync.OnceValue(func() map[string][]bound {
@@ -113,7 +113,7 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 	}
 })
 
-// mostTokens is more than any micro-batch has: the log is wrong.
+// mostTokens is more than any micro-batch has. A log with more is wrong.
 const mostTokens = 1 << 30
 
 func limitOf(ctx *Context, b *bound) *memory.Limit {

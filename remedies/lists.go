@@ -7,15 +7,15 @@ import (
 	"oomscan/classifier"
 )
 
-// choice is a list that goes into the answer.
+// choice is a list in the answer.
 type choice struct {
 	guide *Guide
 	list  *List
 	own   bool // for this phase, as opposed to general advice
 }
 
-// programOf is the program whose settings the user changes: the application around the framework, or the framework. Of an
-// application that only a user's pattern names, nothing is known.
+// programOf returns the program whose settings the user changes: the application around the framework, or the framework. An
+// application that only a user's pattern names is unknown.
 func programOf(run *classifier.Run) classifier.Program {
 	if p := classifier.FrameworkByID(run.Application); p.ID != "" {
 		return p
@@ -23,8 +23,8 @@ func programOf(run *classifier.Run) classifier.Program {
 	return classifier.FrameworkByID(run.Framework)
 }
 
-// guideOf returns the guide of a run's program. Without one it is PyTorch's where PyTorch's allocator may have spoken, else
-// the few words that hold for any program.
+// guideOf returns the guide of a run's program. Without one, it returns PyTorch's if the message may be of PyTorch's allocator,
+// else the short guide for any program.
 func guideOf(ctx *Context) *Guide {
 	if ctx.is("other_allocator") {
 		if programOf(ctx.run).Guide == "" && ctx.messageContains("xlaruntimeerror", "valueerror: resource_exhausted") {
@@ -35,7 +35,7 @@ func guideOf(ctx *Context) *Guide {
 	return guide(cmp.Or(programOf(ctx.run).Guide, "torch"))
 }
 
-// listsFor picks the lists in the order they are printed. Those of the user's own guides for the run's program stand first.
+// listsFor picks the lists in printing order. The user's own guides for the run's program come first.
 func listsFor(ctx *Context, own []Guide) []choice {
 	var out []choice
 	for i := range own {
@@ -46,7 +46,7 @@ func listsFor(ctx *Context, own []Guide) []choice {
 	return append(out, builtinLists(ctx)...)
 }
 
-// builtinLists are those of the guides that are a part of the program.
+// builtinLists returns the lists of built-in guides.
 func builtinLists(ctx *Context) []choice {
 	own := guideOf(ctx)
 	if own == nil {
@@ -55,7 +55,7 @@ func builtinLists(ctx *Context) []choice {
 	out := matchingLists(ctx, own)
 	known := len(out) > 0
 	if ctx.phase == "nccl" && !slices.ContainsFunc(out, func(c choice) bool { return len(c.list.Phases)+len(c.list.Kinds) > 0 }) {
-		known = false // advice for any failure says nothing of collectives
+		known = false // general advice does not cover collectives
 		for i := range out {
 			out[i].own = false
 		}
@@ -83,7 +83,7 @@ func builtinLists(ctx *Context) []choice {
 	return append(out, cardLists(ctx)...)
 }
 
-// extraGuides are the programs under the framework whose lists belong to this failure.
+// extraGuides returns the programs below the framework whose lists belong to this failure.
 func extraGuides(ctx *Context, name string) []string {
 	engine, backend := ctx.run.Engine, ctx.run.Backend
 	switch {
@@ -108,7 +108,7 @@ func extraGuides(ctx *Context, name string) []string {
 	return nil
 }
 
-// hostGuides are those of whoever enforced the limit.
+// hostGuides returns the guides of the limit's owner.
 func hostGuides(ctx *Context) []string {
 	var out []string
 	if ctx.is("ray_monitor") || ctx.is("object_store") {
@@ -123,9 +123,8 @@ func hostGuides(ctx *Context) []string {
 	return append(out, "host")
 }
 
-// hostOwners are the guides of those who give a job its host memory, and what shows that one of them did: parts of the paths
-// of control groups, and beginnings of the names of messages. What runs inside of another stands first: a pod's group may
-// lie below a container's.
+// hostOwners lists the guides of programs that assign host memory to jobs, with the signs of each: parts of cgroup paths, and
+// prefixes of the names of messages. Inner ones come first: a pod's group may be below a container's.
 var hostOwners = []struct {
 	guide, launcher string
 	groups          []string
@@ -140,8 +139,8 @@ var hostOwners = []struct {
 	{"docker", "docker", []string{"/docker/", "/docker-", "/libpod-"}, []string{"docker."}, nil},
 }
 
-// hostOwner is the guide of whoever gave the job its host memory, "" when nothing tells: who is named in the failure, then
-// the batch system of the job, then a setting that only one of them has.
+// hostOwner returns the guide of the program that assigned the job's host memory, or "" if it is unknown. It goes by the
+// failure, then by the job's batch system, then by a setting that only one of them has.
 func hostOwner(ctx *Context) string {
 	for i := range hostOwners {
 		if o := &hostOwners[i]; ctx.messageContains(o.groups...) || slices.ContainsFunc(o.messages, ctx.recognisedAs) {
@@ -161,7 +160,7 @@ func hostOwner(ctx *Context) string {
 	return ""
 }
 
-// matchingLists returns a guide's lists for the incident: those that name its kind, else those that name its phase.
+// matchingLists returns a guide's lists for the incident: those for its kind, else those for its phase.
 func matchingLists(ctx *Context, g *Guide) []choice {
 	if g == nil {
 		return nil
@@ -192,7 +191,7 @@ func matchingLists(ctx *Context, g *Guide) []choice {
 	return byPhase
 }
 
-// generalLists returns a guide's general lists for the resource, and for the phase where they name some.
+// generalLists returns a guide's general lists for the resource, and for the phase if they name any.
 func generalLists(ctx *Context, g *Guide) []choice {
 	if g == nil {
 		return nil
@@ -208,8 +207,8 @@ func generalLists(ctx *Context, g *Guide) []choice {
 	return out
 }
 
-// cardLists is PyTorch's advice on the card itself, which no framework's guide has: who else is on it, fragmentation. Its list
-// for evaluation is for failures there.
+// cardLists returns PyTorch's advice on the card itself, which no framework's guide has: other processes, fragmentation. It
+// adds the list for evaluation for failures there.
 func cardLists(ctx *Context) []choice {
 	if ctx.is("other_allocator") {
 		return nil

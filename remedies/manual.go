@@ -2,8 +2,8 @@ package remedies
 
 import "sync"
 
-// Manual is what a guide's document tells besides its checklists, in the document's order. Only `oomscan guide` shows
-// it: a report decodes no manual.
+// Manual is the rest of a guide's document beside its checklists, in the document's order. Only `oomscan guide` shows it:
+// reports decode no manual.
 type Manual struct {
 	ID         string      `json:"id"` // the guide's
 	Diagnosis  []Sign      `json:"diagnosis"`
@@ -16,7 +16,7 @@ type Manual struct {
 	Notes      []Note      `json:"notes"`
 }
 
-// Sign is a row of a guide's diagnosis: what is seen in which phase, and what it usually comes from.
+// Sign is a row of a guide's diagnosis: a symptom, its phase and its usual origin.
 type Sign struct {
 	Where     string   `json:"where"`     // the phase in the guide's words
 	Phases    []string `json:"phases"`    // the same in the design's
@@ -36,7 +36,7 @@ type Explained struct {
 	Constraint  string       `json:"constraint"`
 	Phases      []string     `json:"phases"` // in which it counts; any when empty
 	Section     string       `json:"section"`
-	URL         string       `json:"url"` // where more is told
+	URL         string       `json:"url"` // with more information
 	Corrections []Correction `json:"corrections"`
 }
 
@@ -74,7 +74,7 @@ type Message struct {
 	Corrections []Correction `json:"corrections"`
 }
 
-// Goal is a row of a quick reference: what is wanted and which parameter brings it.
+// Goal is a row of a quick reference: a goal and the parameter for it.
 type Goal struct {
 	Goal    string   `json:"goal"`
 	Use     string   `json:"use"`
@@ -91,7 +91,7 @@ type Compared struct {
 	Section string `json:"section"`
 }
 
-// Note is a fact of the document that belongs to no item: a trade-off, an expectation, a way to watch, a document to
+// Note is a fact of the document that belongs to no item: a trade-off, an expectation, a way to monitor, a document to
 // read.
 type Note struct {
 	Title       string       `json:"title"`
@@ -107,7 +107,7 @@ type Note struct {
 // manualLoaders decode a manual when it is first needed.
 var manualLoaders = sync.OnceValue(func() map[string]func() *Manual { return loaders[Manual]("guides/manual") })
 
-// ManualOf returns the manual of a guide, an empty one when it has none. It is shared: do not change it.
+// ManualOf returns the manual of a guide, or an empty one. It is shared: do not change it.
 func ManualOf(id string) *Manual {
 	if load, ok := manualLoaders()[id]; ok {
 		return load()

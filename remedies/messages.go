@@ -7,7 +7,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// sign is a fact that a message tells, or functions of the failing stack.
+// sign is a fact that a message or a function of the failing stack shows.
 type sign struct {
 	patterns []string // by which the message is recognized
 	read     fieldValue
@@ -15,10 +15,10 @@ type sign struct {
 	frames   []string // parts of functions, in lower case
 	near     int      // how many of the innermost frames are asked
 	why      string
-	not      string // why it is not so; empty: without the sign nobody can tell
+	not      string // why it is not so; if empty, it is unknown without the sign
 }
 
-// fieldValue is what one of the patterns must have read under a key. Without a key it asks for nothing.
+// fieldValue is a required field of one of the patterns. Without a key there is no requirement.
 type fieldValue struct {
 	key, value string
 	patterns   []string
@@ -54,7 +54,7 @@ var (
 		why:      "the failing allocation went through a sleep-mode allocator",
 	}
 	cudaLibrary = sign{patterns: []string{"cuda.library_alloc", "cuda.library_init", "cuda.cudnn_disguised"}}
-	// The kernel names the cgroup where a group's limit was reached and none where the node was full.
+	// The kernel names the cgroup if a group's limit was reached, and none if the node was full.
 	limitReached = sign{
 		patterns: []string{"slurm.oom_kill", "slurm.job_state", "slurm.sacct", "slurm.mail", "kernel.constraint", "kernel.cgroup"},
 		read:     fieldValue{"scope", "cgroup", []string{"kernel.killed", "kernel.killed_cut", "kernel.sacrifice", "kernel.report"}},
@@ -90,7 +90,7 @@ var (
 	}
 	foreachStep    = sign{frames: []string{"_multi_tensor_", "_foreach_"}, near: 6, why: "the optimizer makes intermediates of all parameters at once", not: "no such step is in the stack"}
 	fixedAllocator = sign{texts: []string{"ib cached)"}, why: "the message is one of PyTorch before 1.4, whose allocator takes no settings", not: "the message is not one of PyTorch before 1.4"}
-	// What an optimizer keeps does not exist yet.
+	// The optimizer's state does not exist yet.
 	loadingWeights = sign{frames: []string{"from_pretrained", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "convert return", "_apply"}, near: 6, why: "the weights were being read or moved to the card"}
 	pairs          = sign{frames: []string{"concatenated_forward", "concatenated_inputs"}, near: 20, why: "each sample is a pair of answers, and the loss takes their log-probabilities from the logits"}
 	vae            = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole image at full resolution"}
@@ -102,8 +102,8 @@ var (
 		patterns: []string{"sglang.retract_all"}, read: fieldValue{"method", "Decode", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_decode"}, near: 40,
 		why: "it failed while tokens were generated",
 	}
-	// torch_npu's allocator has a variable of its own; XLA's settings for GPUs mean nothing to a TPU.
-	// transformers' Trainer joins the outputs of all batches (trainer_pt_utils.py): the batch's size changes nothing.
+	// torch_npu's allocator has its own variable; XLA's settings for GPUs have no effect on a TPU.
+	// transformers' Trainer joins the outputs of all batches (trainer_pt_utils.py), so the batch size does not matter.
 	joinedEvaluation = sign{
 		frames: []string{"nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"}, near: 12,
 		why: "the evaluation keeps the logits of all its batches, whatever the size of one", not: "no outputs of several batches were joined",
@@ -116,7 +116,7 @@ var (
 	}
 )
 
-// readField is what one of the patterns read under a key, from the message or a line of the evidence; "" when none did.
+// readField returns the field of one of the patterns, from the message or a line of the evidence, or "".
 func readField(ctx *Context, key string, patterns ...string) string {
 	if v := ctx.root.Fields[key]; v != "" && slices.Contains(patterns, ctx.root.Pattern) {
 		return v
@@ -129,21 +129,21 @@ func readField(ctx *Context, key string, patterns ...string) string {
 	return ""
 }
 
-// plannedLength is the sequence for which an engine found no room.
+// plannedLength returns the sequence length for which an engine found no room.
 func plannedLength(ctx *Context) (tokens int64, ok bool) {
 	return parseInt(readField(ctx, "tokens", "vllm.kv_needed", "vllm.max_len_blocks"))
 }
 
-// estimatedLength is the longest sequence for which an engine says that it has room: its own estimate, or before vLLM 0.11
-// how many tokens the cache holds.
+// estimatedLength returns the longest sequence that fits by the engine's own message: its estimate, or before vLLM 0.11 the
+// tokens of the cache.
 func estimatedLength(ctx *Context) (tokens int64, ok bool) {
 	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks", "trtllm.one_sequence"))
 }
 
 var shape = lazyre.New(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)
 
-// batchOfShape is the first size of the tensor that TensorFlow could not allocate: of activations that is the batch. A
-// convolution's kernel begins with its two sides, an embedding has two sizes.
+// batchOfShape returns the first dimension of the tensor that TensorFlow could not allocate, which is the batch for
+// activations. A convolution's kernel begins with its two sides, an embedding has two dimensions.
 func batchOfShape(message string) (n int64, ok bool) {
 	m := shape().FindStringSubmatch(message)
 	if m == nil {

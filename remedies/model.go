@@ -2,21 +2,21 @@ package remedies
 
 import "oomscan/remedies/memory"
 
-// modelSizes are the sizes of the model: what the log prints, else what the model's name tells.
+// modelSizes are the sizes of the model, as the log prints them or else as the model's name implies.
 type modelSizes struct {
 	Parameters, Vocab, Hidden, Layers, Heads, KVHeads, Inner memory.Figure
 	HeadDim                                                  memory.Figure
-	name                                                     string // of the table's entry, empty when none was used
+	name                                                     string // of the table's entry, empty if none was used
 	mixed                                                    bool   // the table's sizes do not add up: experts, or layers of other kinds
 }
 
-// Larger sizes are no model's: products of three of them stay within 63 bits.
+// No model has larger sizes. Products of three of them fit in 63 bits.
 const (
 	mostSize       = 1 << 20
 	mostParameters = 1 << 45
 )
 
-// fromName is what a sentence adds to a size that only the model's name tells.
+// fromName is the phrase for a size that comes from the model's name only.
 func fromName(f memory.Figure) string {
 	if f.Named {
 		return " (from the model's name)"
@@ -24,8 +24,7 @@ func fromName(f memory.Figure) string {
 	return ""
 }
 
-// modelOf gathers the sizes of the model. A printed size that contradicts the one that the name tells makes the name
-// worthless: it is another model.
+// modelOf gathers the sizes of the model. If a printed size contradicts the name's, the name is ignored: it is another model.
 func modelOf(ctx *Context) *modelSizes {
 	m, f := &ctx.run.Model, &modelSizes{}
 	take := func(to *memory.Figure, p *int64, keys ...string) {

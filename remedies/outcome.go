@@ -12,12 +12,12 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// outcome is what changed settings do to the run, by its budgets before and after. Nil is unknown.
+// outcome is the effect of changed settings on the run, by its budgets before and after. Nil means unknown.
 type outcome struct {
 	modelled bool   // the budget or the failed request depends on the settings that change
 	frees    *int64 // at least, of what ran out, in the phase that failed
 	asks     *int64 // what the failed request becomes
-	shrinks  int64  // by how much the failed request shrinks at most, where nothing tells what it was
+	shrinks  int64  // by how much the failed request shrinks at most, if it is unknown what it was
 	never    bool   // the tensor is not built any more; asks is about what is taken instead
 	void     bool   // the failed micro-batch stays as it was, below the limit that changes
 	worst    *int64 // what it becomes at the longest samples that the settings allow
@@ -31,10 +31,10 @@ type outcome struct {
 	after    memory.Setup // the run with the changed settings
 }
 
-// rounding is less than any change of a budget that counts.
+// rounding is smaller than any relevant change of a budget.
 const rounding = 1 << 20
 
-// with is the same failure in a run with other settings. What the log tells of the failure itself stays.
+// with returns the same failure in a run with other settings. The log's facts about the failure itself stay.
 func (ctx *Context) with(changes []Change) *Context {
 	run, out := *ctx.run, *ctx
 	run.Config = maps.Clone(run.Config)
@@ -61,7 +61,7 @@ func (ctx *Context) with(changes []Change) *Context {
 	return &out
 }
 
-// tokenRatio is by how much the tokens of a micro-batch change with their limit. A micro-batch below a budget stays as it is.
+// tokenRatio returns how the tokens of a micro-batch change with their limit. A micro-batch below a budget does not change.
 func tokenRatio(tokens int64, from, to *memory.Limit) float64 {
 	switch {
 	case *from == *to:
@@ -106,7 +106,7 @@ func outcomeOf(ctx *Context, changes []Change) outcome {
 	return out
 }
 
-// mayShrink is by how much the failed request shrinks where it grows with a number of tokens or samples that goes down.
+// mayShrink returns by how much the failed request shrinks if it grows with a number of tokens or samples that is reduced.
 func mayShrink(ctx *Context, changes []Change) int64 {
 	ratio := 1.0
 	for _, c := range changes {
@@ -122,7 +122,7 @@ func mayShrink(ctx *Context, changes []Change) int64 {
 	return int64(float64(deref(ctx.root.Requested)) * (1 - ratio))
 }
 
-// deref is a figure, 0 where it is unknown.
+// deref returns a figure, or 0 if it is unknown.
 func deref(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -130,7 +130,7 @@ func deref(n *int64) int64 {
 	return *n
 }
 
-// failedPhases are those of the incident that a budget knows, none for models that no formula is about.
+// failedPhases returns the incident's phases that a budget covers, none for models without formulas.
 func failedPhases(ctx *Context) []memory.Phase {
 	if ctx.is("role:critic") || ctx.is("role:reward") {
 		return nil
@@ -138,7 +138,7 @@ func failedPhases(ctx *Context) []memory.Phase {
 	return budgetPhases[ctx.phase]
 }
 
-// request says what the failed request becomes, where it is known to grow with the tokens of a micro-batch or to be the logits.
+// request computes the new size of the failed request if it grows with the tokens of a micro-batch or is the logits.
 func (o *outcome) request(ctx, next *Context, changes []Change) {
 	r, list := ctx.root, ctx.request
 	if len(list) == 0 || !list[0].Seen && !list[0].Met || list[0].Over {
@@ -193,7 +193,7 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 	}
 }
 
-// fusedPhase is the phase whose loss counts: the fullest of a step.
+// fusedPhase returns the phase whose loss counts: the fullest of a step.
 func fusedPhase(ctx *Context) memory.Phase {
 	if p := budgetPhases[ctx.phase]; len(p) == 1 {
 		return p[0]
@@ -201,8 +201,8 @@ func fusedPhase(ctx *Context) memory.Phase {
 	return memory.PhaseBackward
 }
 
-// leastFreed is the least that a change of the setup gives back in the fullest of some phases, by the ends and the middle of
-// the ranges. It is unknown where it depends on the tokens of the micro-batch, and these are only bounded.
+// leastFreed returns the least that a change of the setup frees in the fullest of some phases, by the ends and the middle of
+// the ranges. It is unknown if it depends on the tokens of the micro-batch and these are only bounded.
 func leastFreed(before, after memory.Setup, phases []memory.Phase, on string) (freed *int64, how string, missing []string) {
 	least := func(b, a memory.Setup) (int64, memory.Budget, memory.Budget) {
 		was, is := fullest(b, phases, on), fullest(a, phases, on)
@@ -230,12 +230,12 @@ func leastFreed(before, after memory.Setup, phases []memory.Phase, on string) (f
 	return nil, "", slices.Compact(missing)
 }
 
-// tokensBounded reports whether settings tell how many tokens a micro-batch has at most, and nothing how many the failed one had.
+// tokensBounded reports whether settings limit the tokens of a micro-batch, but the failed one's tokens are unknown.
 func tokensBounded(s memory.Setup) bool {
 	return !s.TokensNow.Known && s.WorstCase().TokensNow.Known && !(s.Padded.Or(false) && s.MicroBatch.Known)
 }
 
-// fullest is the budget of the phase that takes the most.
+// fullest returns the budget of the phase with the highest use.
 func fullest(s memory.Setup, phases []memory.Phase, on string) memory.Budget {
 	var out memory.Budget
 	for i, p := range phases {
@@ -246,7 +246,7 @@ func fullest(s memory.Setup, phases []memory.Phase, on string) memory.Budget {
 	return out
 }
 
-// held is what a budget holds of a resource. What PyTorch keeps unused it gives back when memory is short.
+// held returns a budget's use of a resource. PyTorch gives unused memory back if memory is short.
 func held(b memory.Budget, on string) memory.Range {
 	if on == memory.OnCard {
 		return b.Total(on, memory.PoolAllocated, memory.PoolOutside)
@@ -254,7 +254,7 @@ func held(b memory.Budget, on string) memory.Range {
 	return b.Total(on)
 }
 
-// changedMost is the formula of the part that shrinks most.
+// changedMost returns the formula of the part that shrinks most.
 func changedMost(was, is memory.Budget, on string) (how string) {
 	most := int64(0)
 	for _, p := range was.Parts {
@@ -269,8 +269,8 @@ func changedMost(was, is memory.Budget, on string) (how string) {
 	return how
 }
 
-// elsewhere compares all other phases and the other resource, at the longest samples: what more they take, and whether the
-// failure would only move there.
+// elsewhere compares all other phases and the other resource, at the longest samples: how much more they take, and whether
+// the failure would only move there.
 func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 	was, is := ctx.setup.WorstCase(), o.after.WorstCase()
 	more := map[string]int64{}
@@ -297,7 +297,7 @@ func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 	o.onNode, o.onCard = more[memory.OnNode], more[memory.OnCard]
 }
 
-// sizeOf is how much there is of a resource.
+// sizeOf returns the size of a resource.
 func sizeOf(s *memory.Setup, resource string) memory.Opt[int64] {
 	if resource == memory.OnNode {
 		return s.NodeBytes
@@ -305,7 +305,7 @@ func sizeOf(s *memory.Setup, resource string) memory.Opt[int64] {
 	return s.CardBytes
 }
 
-// lessActivations is the least that the activations of a smaller micro-batch give back, where the failed one's tokens are known.
+// lessActivations returns the least that activations of a smaller micro-batch free, if the failed one's tokens are known.
 func (o *outcome) lessActivations(ctx *Context) int64 {
 	phases := failedPhases(ctx)
 	if len(phases) == 0 || !ctx.setup.TokensNow.Known {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Patch is what to change first as one block, ready to paste.
+// Patch holds the first changes to make as one block, ready to paste.
 type Patch struct {
 	Syntax string `json:"syntax"` // hydra, yaml, json, flag, env, sbatch, python
 	Text   string `json:"text"`   // lines joined by newlines, without one at the end
 }
 
-// alternatives are topics of which one is enough: of these the first is taken.
+// alternatives lists sets of topics of which one is enough: a patch takes the first.
 var alternatives = [][]string{
 	{"micro-batch", "dynamic-batch", "token-budget"},
 	{"engine-eager", "engine-capture-sizes"},
@@ -21,8 +21,8 @@ var alternatives = [][]string{
 	{"engine-share-down", "engine-share-up"},
 }
 
-// patchOf puts the changes of the items to start with into one block per dialect: those whose value is known, of several
-// ways to the same end only the first.
+// patchOf writes the changes of the items to start with as one block per dialect: those with a known value, and of several
+// ways to one goal only the first.
 func patchOf(items []assessment, start []string) []Patch {
 	var out []Patch
 	lines := map[string][]Change{}
@@ -59,7 +59,7 @@ func patchOf(items []assessment, start []string) []Patch {
 	return out
 }
 
-// rivals reports whether another way to the same end was taken already.
+// rivals reports whether another way to the same goal is in the patch already.
 func rivals(taken map[string]bool, topic string) bool {
 	for _, group := range alternatives {
 		if slices.Contains(group, topic) && slices.ContainsFunc(group, func(t string) bool { return taken[t] }) {
@@ -93,7 +93,7 @@ func block(syntax string, changes []Change) string {
 	return strings.Join(parts, sep)
 }
 
-// comment is 1 for a line that is no argument: a flag to be removed.
+// comment is 1 for a line that is not an argument but a flag to remove.
 func comment(snippet string) int {
 	if strings.HasPrefix(snippet, "#") {
 		return 1
@@ -101,7 +101,7 @@ func comment(snippet string) int {
 	return 0
 }
 
-// tree writes dotted keys as one document of YAML or JSON: parents are written once, in the order in which they come.
+// tree writes dotted keys as one YAML or JSON document, with each parent once, in order of appearance.
 func tree(changes []Change, json bool) string {
 	var b strings.Builder
 	var write func(list []Change, depth int)

@@ -10,22 +10,22 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// Plan is the memory budget of a run in each of its phases, with the largest micro-batch that its settings allow.
+// Plan is the memory budget of a run in each phase, with the largest micro-batch that its settings allow.
 type Plan struct {
-	Framework, Trainer, Engine, Model string // as the budget knows them; empty when unknown
+	Framework, Trainer, Engine, Model string // the budget's names; empty if unknown
 	Card, Node                        *int64 // bytes of a card and of a node, nil when unknown
 	Phases                            []PlanPhase
 	Missing                           []PlanMissing
 }
 
-// PlanPhase is what one phase takes of a card and of a node.
+// PlanPhase is the memory of a card and of a node in one phase.
 type PlanPhase struct {
 	Phase string  `json:"phase"`
 	Card  PlanSum `json:"card"`
 	Node  PlanSum `json:"node"`
 }
 
-// PlanSum is what all parts of a resource take together. Whole says that no large part is missing.
+// PlanSum is the sum of all parts of a resource. Whole is true if no large part is missing.
 type PlanSum struct {
 	Bytes int64        `json:"bytes"`
 	Low   int64        `json:"low"`
@@ -35,17 +35,17 @@ type PlanSum struct {
 	Parts []BudgetPart `json:"parts"`
 }
 
-// PlanMissing is an input that nothing tells.
+// PlanMissing is an unknown input.
 type PlanMissing struct {
 	Input    string   `json:"input"`
 	Parts    []string `json:"parts"`    // that cannot be computed without it
-	Settings []string `json:"settings"` // that would tell it, in the run's dialect; empty when no single one does
+	Settings []string `json:"settings"` // that would set it, in the run's dialect; empty if no single one does
 }
 
-// modelInputs are the budget's words for what a model's configuration tells.
+// modelInputs lists the budget's words for values of a model's configuration.
 var modelInputs = []string{"model sizes or number of parameters", "number of parameters", "sizes of the model's layers", "vocabulary"}
 
-// PlanOf computes the budget of a run. The model, where it is given, takes the place of the one that the run names.
+// PlanOf computes the budget of a run. A given model replaces the one that the run names.
 func PlanOf(run *classifier.Run, incidents []classifier.Incident, model *memory.Model) Plan {
 	var out Plan
 	for _, phase := range memory.Phases {
@@ -70,8 +70,7 @@ func PlanOf(run *classifier.Run, incidents []classifier.Incident, model *memory.
 	return out
 }
 
-// planIncident stands for the moment that is planned. It lends the run's own failure the place in the log, and the size of
-// the card that its message prints.
+// planIncident represents the planned moment. It has the position in the log and the card size of the run's own failure.
 func planIncident(run *classifier.Run, incidents []classifier.Incident, phase memory.Phase) *classifier.Incident {
 	in := &classifier.Incident{Kind: parser.GPUOOM, Resource: "gpu", Phase: string(phase)}
 	for i := range incidents {
@@ -86,7 +85,7 @@ func planIncident(run *classifier.Run, incidents []classifier.Incident, phase me
 	return in
 }
 
-// runs reports whether a run has a phase at all.
+// runs reports whether a run has a phase.
 func runs(s memory.Setup, phase memory.Phase) bool {
 	switch phase {
 	case memory.PhaseInit:
@@ -103,7 +102,7 @@ func runs(s memory.Setup, phase memory.Phase) bool {
 	return s.Trainer != ""
 }
 
-// planSum adds the parts of a resource up and says whether they fit.
+// planSum adds up the parts of a resource and states whether they fit.
 func planSum(b memory.Budget, resource string, size memory.Opt[int64]) PlanSum {
 	on := budgetResources[resource]
 	t := b.Total(on)
@@ -128,7 +127,7 @@ func planSum(b memory.Budget, resource string, size memory.Opt[int64]) PlanSum {
 	return out
 }
 
-// miss notes that a part lacks an input.
+// miss records that a part lacks an input.
 func (p *Plan) miss(input, part string, settings []string) {
 	if slices.Contains(modelInputs, input) {
 		input = "sizes of the model"
@@ -146,7 +145,7 @@ func (p *Plan) miss(input, part string, settings []string) {
 // batchInput is the budget's word for the size of a micro-batch.
 const batchInput = "tokens of a micro-batch (samples and lengths, or a token budget)"
 
-// batchSettings are those that limit the micro-batch of this phase.
+// batchSettings returns the settings that limit the micro-batch of this phase.
 func batchSettings(ctx *Context) []string {
 	out := []string{}
 	for _, b := range bounds()[ctx.run.Framework] {
@@ -162,7 +161,7 @@ func batchSettings(ctx *Context) []string {
 	return out
 }
 
-// modelSettings are those that name the model.
+// modelSettings returns the settings that name the model.
 func modelSettings(ctx *Context) []string {
 	switch ctx.run.Framework {
 	case "verl":
@@ -183,7 +182,7 @@ func modelSettings(ctx *Context) []string {
 	return []string{"model_name_or_path"}
 }
 
-// inputSettings are the settings that tell an input of the budget in the run's dialect, oomscan's own word for it last.
+// inputSettings returns the settings for an input of the budget in the run's dialect, oomscan's own word last.
 func inputSettings(ctx *Context, s *memory.Setup, input string) []string {
 	out := []string{}
 	if input == batchInput {
@@ -208,7 +207,7 @@ func inputSettings(ctx *Context, s *memory.Setup, input string) []string {
 	return out
 }
 
-// OwnInput reports whether a setting is oomscan's own word for a fact of the run, and no setting that the run has.
+// OwnInput reports whether a setting is oomscan's own word for a fact of the run rather than a setting of the run.
 func OwnInput(key string) bool {
 	return slices.ContainsFunc(setupRows, func(r setupRow) bool { return slices.Contains(strings.Fields(r.keys["oomscan"]), key) })
 }

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// Proposal is a set of changes that go together, and what they are expected to do in the failing phase.
+// Proposal is a set of changes to make together, and their expected effect in the failing phase.
 type Proposal struct {
 	Remedies      []string `json:"remedies"` // items of the checklist that it is made of; empty for what no list has
 	Title         string   `json:"title"`    // what to do, in words
@@ -19,43 +19,22 @@ type Proposal struct {
 	FreesBytes    *int64   `json:"frees_bytes"`
 	MarginBytes   *int64   `json:"margin_bytes"` // what is left over once it fits
 	WorstCase     string   `json:"worst_case"`
-	WhyNot        string   `json:"why_not"` // why a smaller change is not enough, empty when none was weighed
+	WhyNot        string   `json:"why_not"` // why a smaller change is not enough, empty if none was weighed
 	Costs         []string `json:"costs"`
 	Needs         []string `json:"needs"`
 	Text          string   `json:"text"` // what it does, in sentences with figures
 }
 
-// mostProposals is how many a reader is shown.
+// mostProposals is how many proposals a report shows.
 const mostProposals = 5
 
-// fewProposals are too few to choose from: then what attacks the rivals of the cause is an alternative.
+// fewProposals is the number from which there is enough to choose from. Below it, items against the cause's rivals are
+// alternatives.
 const fewProposals = 2
 
-// option is an item that attacks the cause, with its place in the order of the proposals.
-type option struct {
-	Proposal
-	id        string // of its item
-	lever     string
-	class     int // what is known to fail stands behind what may fit
-	place     int // of its lever among those against the cause
-	supported bool
-	beside    bool // a neighbor leaves most of the card
-	planned   bool // what an engine plans for at its start: a fact of the failure speaks for planning less
-}
-
-// The classes of options, best first.
-const (
-	fits = iota // now, and also at full length, with a margin
-	mayFit
-	unknownNow   // the log does not tell the value now
-	withoutValue // nor the next one
-	notAtWorst
-	tooLittle
-)
-
-// proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. Items
-// that this run rules out are none, nor those that do nothing against the cause. Where that is a guess, what the evidence
-// supports comes first, and other items last; where nothing attacks it, what attacks the next rival.
+// proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. It leaves
+// out items that this run rules out or that do nothing against the cause. If the cause is a guess, items with evidence come
+// first and other items last. If nothing attacks the cause, it takes items against the next rival.
 func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) []option {
 	all := optionsOf(ctx, items)
 	out := optionsFor(leversFor(ctx, best.ID), best, items, all)
@@ -69,7 +48,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			same := func(p option) bool {
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
-			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // nobody cuts samples on a suspicion
+			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
 				out = append(out, o)
 			}
 		}
@@ -91,43 +70,8 @@ func enough(options []option) []option {
 	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
 }
 
-// withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose from. What
-// attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
-func withValues(options []option) []option {
-	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
-	for _, drop := range []func(o option) bool{
-		func(o option) bool { return o.place > 0 && o.class == withoutValue && typed(o) },
-		func(o option) bool { return o.place > 0 && !typed(o) },
-	} {
-		if kept := slices.DeleteFunc(slices.Clone(options), drop); len(kept) >= fewProposals {
-			options = kept
-		}
-	}
-	return options
-}
-
-// optionsOf are the options of the lists' items and of the fixes that no list has.
-func optionsOf(ctx *Context, items []assessment) []option {
-	var out []option
-	for _, a := range slices.Concat(items, fixesFor(ctx)) {
-		if a.Order == 0 && (isRuledOut(&a, items) || isListed(&a, items) || knowsBetter(ctx, items, a.topic)) {
-			continue
-		}
-		for _, part := range alone(ctx, a) {
-			if o, ok := optionOf(ctx, &part); ok {
-				out = append(out, o)
-			}
-		}
-	}
-	return out
-}
-
-// isRuledOut reports whether a list has the same as a fix, and the run rules it out there.
-func isRuledOut(fix *assessment, items []assessment) bool {
-	return fix.topic != "" && slices.ContainsFunc(items, func(a assessment) bool { return a.topic == fix.topic && a.Applies != nil && !*a.Applies })
-}
-
-// knowsBetter reports whether the list of the run's program has a setting of its own for what a fix does, which needs no change.
+// knowsBetter reports whether the list of the run's program has a setting of its own for what a fix does, which needs no
+// change.
 func knowsBetter(ctx *Context, items []assessment, topic string) bool {
 	g := guideOf(ctx)
 	return topic != "" && g != nil && g.ID != "torch" && slices.ContainsFunc(items, func(a assessment) bool {
@@ -136,111 +80,7 @@ func knowsBetter(ctx *Context, items []assessment, topic string) bool {
 	})
 }
 
-// isListed reports whether an item of a list pulls the lever of a fix, with a value: it has the program's own name for it.
-func isListed(fix *assessment, items []assessment) bool {
-	l := leverOf(fix.topic, fix.Changes)
-	return l != nil && slices.ContainsFunc(items, func(a assessment) bool {
-		return leverOf(a.topic, a.Changes) == l && (a.Applies == nil || *a.Applies) && !a.late && len(a.Changes) > 0 && a.Changes[0].To != nil
-	})
-}
-
-// alone takes an item apart whose changes are whole each: of several offloads that could stay on the GPUs, one may do.
-func alone(ctx *Context, a assessment) []assessment {
-	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
-		return []assessment{a}
-	}
-	var out []assessment
-	for _, c := range a.Changes {
-		one := a
-		one.Changes, one.Freed, one.Enough, one.result = []Change{c}, nil, nil, outcomeOf(ctx, []Change{c})
-		out = append(out, one)
-	}
-	return out
-}
-
-// optionsFor picks from options those that the levers pull, in their order.
-func optionsFor(order []string, best *cause.Cause, items []assessment, all []option) []option {
-	guess := best.Confidence == "low"
-	started := rank(items)
-	var options []option
-	for _, o := range all {
-		o.place = slices.Index(order, o.lever)
-		if o.place < 0 {
-			at := slices.Index(started, o.id)
-			if at < 0 || !guess && (o.lever != "" || !o.supported) {
-				continue
-			}
-			o.place = len(order) + at
-		}
-		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
-			continue // nothing tells that anything is offloaded
-		}
-		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
-			o.class = max(o.class, withoutValue) // it leaves the cause where it is
-		}
-		if slices.Contains(dearest, o.lever) && o.place > 0 && o.class <= mayFit {
-			o.class = unknownNow
-		}
-		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
-			o.class = fits // an engine that starts needs what it plans for, no margin
-		}
-		inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
-		if o.place == 0 && (o.class == unknownNow && best.Confidence == "high" || inWords && !guess) {
-			o.class = mayFit // what attacks a cause that is proved comes first, set or not
-		}
-		options = append(options, o)
-	}
-	if len(options) == 0 && !guess && best.Confidence != "high" {
-		return optionsFor(order, &cause.Cause{Confidence: "low"}, items, all) // nothing attacks it: what the evidence supports
-	}
-	options = nameFixes(options)
-	if !slices.ContainsFunc(options, func(o option) bool { return o.FitsWorstCase != nil && *o.FitsWorstCase }) {
-		for i := range options {
-			if options[i].class == notAtWorst { // nothing is known to do better
-				options[i].class = mayFit
-			}
-		}
-	}
-	slices.SortStableFunc(options, func(a, b option) int {
-		switch {
-		case a.class != b.class:
-			return a.class - b.class
-		case (guess || a.class == withoutValue) && a.supported != b.supported:
-			return map[bool]int{true: -1, false: 1}[a.supported]
-		}
-		return a.place - b.place
-	})
-	var out []option
-	keys, levers := map[string]bool{}, map[string]bool{}
-	for _, o := range options {
-		key := changed(o.Changes)
-		if len(out) == mostProposals || key != "" && keys[key] || levers[o.lever] && (o.class == withoutValue || o.lever == "offload-off") {
-			continue // one before it changes the same setting, or says more of the same lever
-		}
-		keys[key], levers[o.lever] = true, o.lever != ""
-		out = append(out, o)
-	}
-	return out
-}
-
-// mostlyFree reports whether an engine found most of the card free: a neighbor that is meant to be there leaves it enough.
-func mostlyFree(ctx *Context) bool {
-	r := ctx.root
-	if r.Total == nil || !ctx.is("engine_process") {
-		return false
-	}
-	if ctx.is("less_than_desired") {
-		return r.Free != nil && *r.Free >= *r.Total/4*3
-	}
-	others := cause.Input{Message: strings.ToLower(r.Message), Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
-	n := deref(others.Strangers())
-	for _, p := range listedProcesses(ctx) {
-		n = max(n, p.Bytes)
-	}
-	return n > 0 && n <= *r.Total/4
-}
-
-// smallestSet is the first pair of options that are enough together, where none is enough alone.
+// smallestSet returns the first pair of options that are enough together if none is enough alone.
 func smallestSet(ctx *Context, options []option) (option, bool) {
 	short, ok := ctx.lacking()
 	if !ok || slices.ContainsFunc(options, func(o option) bool { return o.class == fits || o.Fits != nil && *o.Fits }) {
@@ -269,21 +109,7 @@ func smallestSet(ctx *Context, options []option) (option, bool) {
 	return option{}, false
 }
 
-// nameFixes gives a fix the name of the list's item that pulls the same lever in words alone, and leaves that out.
-func nameFixes(options []option) []option {
-	var out []option
-	for _, o := range options {
-		inWords := len(o.Remedies) > 0 && len(o.Changes) == 0 && o.lever != ""
-		i := slices.IndexFunc(options, func(f option) bool { return f.lever == o.lever && len(f.Remedies) == 0 })
-		if inWords && i >= 0 {
-			o.Changes, o.class = options[i].Changes, options[i].class
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-// changed names the setting that a proposal changes first and its direction.
+// changed returns the first setting that a proposal changes, with the direction.
 func changed(changes []Change) string {
 	if len(changes) == 0 {
 		return ""
@@ -291,111 +117,13 @@ func changed(changes []Change) string {
 	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
 }
 
-// optionOf makes an option of an item, when the run does not rule it out and it does not move the failure elsewhere.
-func optionOf(ctx *Context, a *assessment) (option, bool) {
-	if a.Applies != nil && !*a.Applies || a.late || otherLauncher(ctx, a.Changes) {
-		return option{}, false
-	}
-	result := a.result
-	if result.moves != "" || result.void {
-		return option{}, false
-	}
-	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx)}
-	o.Proposal = Proposal{Title: a.Title, Changes: a.Changes}
-	if a.Order > 0 {
-		o.Remedies = []string{a.ID}
-	}
-	costs := ""
-	if l := leverOf(a.topic, a.Changes); l != nil {
-		o.lever, costs = l.id, l.costs
-	}
-	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.is("engine_process")) {
-		costs = "fewer at a time"
-	}
-	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")
-	if a.Caution != "" {
-		o.Needs = []string{a.Caution}
-	}
-	if strings.Contains(a.Caution, "slower") && strings.Contains(costs, "slower") {
-		costs = "" // said already
-	}
-	if n := atTheNode(ctx, a.Changes); n != "" {
-		o.Needs = append(o.Needs, n)
-	}
-	e := effect{freed: a.Freed, why: a.EnoughWhy}
-	if a.Enough != nil {
-		e.enough = truthOf(*a.Enough)
-	}
-	if o.lever == "sleep" && e.freed == nil {
-		result.frees = asleepFrees(ctx)
-	}
-	if e.freed == nil && e.enough == unknown {
-		e = result.effect(ctx)
-	}
-	o.weigh(ctx, &result, e)
-	if a.assumed { // what is there now is not known, nor what a change frees
-		o.Fits, o.FitsWorstCase, o.FreesBytes, o.MarginBytes = nil, nil, nil, nil
-	}
-	o.Costs = costsOf(ctx, o.lever, costs, a.Changes, &result)
-	o.WhyNot = lessIsNotEnough(ctx, a.Changes)
-	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
-		o.Text = sentence(e.why)
-	}
-	o.class = classOf(ctx, a, &o.Proposal, o.lever)
-	return o, true
-}
-
-// dear are the levers that take more GPUs, or change what is trained: that they fit does not put them before cheaper ones.
-var dear = []string{"more-gpus", "engine-tp", "train-tp", "adapters"}
-
 // dearest change the task, or bring next to nothing: what costs less, or brings more, comes first, whether it is set or not.
 var dearest = []string{"length", "fsdp2"}
-
-// withoutTrainersSettings reports whether a program need not know what trainers are told.
-func withoutTrainersSettings(ctx *Context) bool {
-	p := programOf(ctx.run)
-	if ctx.settings.has("per_device_train_batch_size") {
-		return false
-	}
-	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
-}
 
 // typed reports whether a change has a value, not only words for one.
 func typed(c Change) bool { return c.To != nil && (c.Syntax != "words" || c.From != nil) }
 
-// classOf says how much is known of a proposal.
-func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
-	switch {
-	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
-		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic knows no margin
-		return fits
-	case !slices.ContainsFunc(p.Changes, typed):
-		return withoutValue
-	case lever == "update-bucket" && p.Fits != nil && *p.Fits && len(ctx.request) > 0 && sameKey(ctx.request[0].Key, p.Changes[0].Key):
-		return fits // the request is the bucket: nothing else grows with it
-	case p.Fits != nil && !*p.Fits:
-		return tooLittle
-	case p.FitsWorstCase != nil && !*p.FitsWorstCase:
-		return notAtWorst
-	case a.doubtful, a.assumed && ctx.resource != "gpu":
-		return withoutValue
-	case lever == "image-size": // what costs quality comes after what does not
-		return unknownNow
-	case a.supported || a.movable:
-		return mayFit
-	case a.Order == 0 && p.Changes[0].From == nil && p.Changes[0].Syntax != "env" && p.Changes[0].Syntax != "shell" && withoutTrainersSettings(ctx):
-		return withoutValue // of no list: the program may not know it
-	}
-	return unknownNow
-}
-
-// otherLauncher reports whether changes are for Slurm in a run that shows no sign of it.
-func otherLauncher(ctx *Context, changes []Change) bool {
-	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
-	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
-}
-
-// ruleOutExcluded marks the items that cannot help because of what the causes say: they do not apply.
+// ruleOutExcluded marks items that do not apply because the causes exclude them.
 func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, items []assessment) {
 	if why := notFragmented(ctx, best, rivals); why != "" {
 		ruleOut(items, attacks["fragmentation"], why)
@@ -417,7 +145,7 @@ func ruleOut(items []assessment, levers []string, why string) {
 	}
 }
 
-// notFragmented says why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
+// notFragmented returns why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
 func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string {
 	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
 	case ctx.resource != "gpu" || best.ID == "fragmentation":
@@ -430,8 +158,7 @@ func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string
 	return ""
 }
 
-// startsOf are the items that the proposals are made of, best first: those that this run speaks for, and a few of the
-// others where there are none.
+// startsOf returns the items to start with, best first: those that this run supports, or a few others if there are none.
 func startsOf(options []option) []string {
 	var sure, open []string
 	for _, o := range options {
@@ -450,7 +177,7 @@ func startsOf(options []option) []string {
 	return open
 }
 
-// fixesFor are the fixes that the causes bring themselves, for programs whose lists lack them.
+// fixesFor returns the causes' own fixes, for programs whose lists lack them.
 func fixesFor(ctx *Context) []assessment {
 	g := fixes()
 	names := namingOf(ctx, g)

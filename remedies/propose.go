@@ -1,31 +1,29 @@
 package remedies
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/remedies/memory"
 )
 
-// change is a parameter of an item, filled in with the run's values.
+// change is a parameter of an item with the run's values.
 type change struct {
 	Change
 	parameter *Parameter
 	satisfied string // not empty: nothing is left to do, and why
-	unset     string // not empty: nobody set it, and what tells that
-	assumed   bool   // the log does not tell the value now: the next one follows from a default
+	unset     string // if not empty, it is not set, and this is the evidence
+	assumed   bool   // the present value is not in the log: the next one follows from a default
 	missing   string // not empty: the run's version does not know the setting, and why
 	note      string // what the setting is called in other versions
-	freed     *int64 // bytes, where the value's arithmetic tells
+	freed     *int64 // bytes, if the value's arithmetic has them
 }
 
-// naming is what a guide's names of parameters and those of the log tell together.
+// naming is the match of a guide's names of parameters with those of the log.
 type naming struct {
-	era       string         // the versions whose names the log uses, as the guide writes them; empty when it does not tell
+	era       string         // the versions whose names the log uses, as the guide writes them; empty if unknown
 	lastWords map[string]int // how many parameters of the guide end in the same word
 	defaults  bool           // what the run does not set is as the guide's program has it by default
 }
@@ -65,7 +63,7 @@ func lastWord(key string) string {
 	return parts[len(parts)-1]
 }
 
-// propose fills the parameters of an item in. Those that are not for this run are left out.
+// propose fills in the parameters of an item. It leaves out those that are not for this run.
 func propose(ctx *Context, names *naming, it *Item) []change {
 	var out []change
 	for i := range it.Parameters {
@@ -76,12 +74,12 @@ func propose(ctx *Context, names *naming, it *Item) []change {
 	return out
 }
 
-// open are the changes that leave something to do.
+// open returns the changes that are still to be made.
 func open(changes []change) []change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return c.satisfied != "" })
 }
 
-// satisfied are the reasons why nothing is left to do of the others.
+// satisfied returns why the other changes are done already.
 func satisfied(changes []change) []string {
 	var out []string
 	for _, c := range changes {
@@ -92,17 +90,17 @@ func satisfied(changes []change) []string {
 	return out
 }
 
-// absolute are the rules whose value follows from the run's other settings alone, whatever it was so far.
+// absolute lists the rules whose value depends on other settings only, not on the present value.
 var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true}
 
-// aboveValue reports whether what a setting is when nobody sets it is larger than the value that is advised.
+// aboveValue reports whether a setting's default is larger than the advised value.
 func aboveValue(byDefault, advised string) bool {
 	d, ok1 := parseNumber(byDefault)
 	v, ok2 := parseNumber(advised)
 	return ok1 && ok2 && d > v
 }
 
-// proposeChange fills a parameter in. The second result is false when the parameter is not for this run.
+// proposeChange fills in a parameter. The second result is false if the parameter is not for this run.
 func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if _, bad := ctx.denied(p.When); bad || len(p.Only) > 0 && !ctx.allTrue(p.Only) {
 		return change{}, false
@@ -142,7 +140,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.note = otherNames(ctx, names, &c)
 	}
 	if c.From != nil && c.To != nil && isNone(*c.From) && p.Direction == "set" && strings.EqualFold(*c.To, "false") {
-		c.From = nil // nobody set it: that is not the value
+		c.From = nil // it is not set: that is not its value
 	}
 	if c.To == nil {
 		if !found && c.ComputedFrom == "" {
@@ -159,7 +157,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	return c, true
 }
 
-// usualStep is how far a value goes at first where the log does not tell what it is now, in words; empty where nothing is usual.
+// usualStep returns the usual first step of a value that is not in the log, in words, or "" if there is none.
 func usualStep(ctx *Context, p *Parameter) string {
 	switch name, _, _ := strings.Cut(p.Next, "_"); {
 	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_packed", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
@@ -187,7 +185,7 @@ func usualStep(ctx *Context, p *Parameter) string {
 	return ""
 }
 
-// unsetBecause says why a setting that the log does not have is known not to be set; empty when it may be.
+// unsetBecause returns why a setting missing from the log is certainly not set, or "" if it may be.
 func unsetBecause(ctx *Context, p *Parameter, c *change) string {
 	if group := emptyGroup(ctx, p.Key); group != "" {
 		return group + " is empty in this run"
@@ -198,8 +196,8 @@ func unsetBecause(ctx *Context, p *Parameter, c *change) string {
 	return ""
 }
 
-// otherNames says what a setting is called in other versions, when neither the log's own words nor its version tell
-// which name is this run's.
+// otherNames returns the names of a setting in other versions, if neither the log's names nor its version decide which one
+// this run uses.
 func otherNames(ctx *Context, names *naming, c *change) string {
 	if c.From != nil || ctx.run.FrameworkVersion != "" {
 		return ""
@@ -207,7 +205,7 @@ func otherNames(ctx *Context, names *naming, c *change) string {
 	var others []string
 	for _, sp := range c.parameter.Spellings {
 		if names.era != "" && sp.Versions == names.era {
-			return "" // the run's other settings tell which name is its own
+			return "" // the run's other settings decide the name
 		}
 		if sp.Versions != "" && !sp.Read && sp.Key != c.Key {
 			others = append(others, fmt.Sprintf("%s (%s)", sp.Key, versionWords(sp.Versions)))
@@ -219,7 +217,7 @@ func otherNames(ctx *Context, names *naming, c *change) string {
 	return "Also written " + strings.Join(others, ", ") + "."
 }
 
-// versionWords says a range of versions in words: ">=0.3 <1.0" is "from 0.3, before 1.0".
+// versionWords returns a range of versions in words: ">=0.3 <1.0" is "from 0.3, before 1.0".
 func versionWords(versions string) string {
 	words := strings.Fields(versions)
 	for i, w := range words {
@@ -246,7 +244,7 @@ func emptyGroup(ctx *Context, key string) string {
 	return f.key
 }
 
-// notOnCommandLine reports whether a switch which is off by default is not among the flags of the command line that the log shows.
+// notOnCommandLine reports whether a switch that is off by default is missing from the command line in the log.
 func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" && c.Syntax != "hydra" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
@@ -254,12 +252,11 @@ func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	return shownWhole(ctx)
 }
 
-// leastSiblings is how many settings of a group a log must print before one that is not among them counts as unknown to
-// the run's version.
+// leastSiblings is how many settings of a group a log must print for a missing one to count as unknown to the run's version.
 const leastSiblings = 3
 
-// unknownToVersion says that a run printed the group that a dotted key belongs to in full, and the key is not in it: a program of
-// this version would refuse it or ignore it. Command lines and overrides are never full.
+// unknownToVersion returns evidence that a run printed a dotted key's whole group without the key: this version of the
+// program would reject or ignore it. Command lines and overrides are never complete.
 func unknownToVersion(ctx *Context, key string) string {
 	i := strings.LastIndexByte(key, '.')
 	if i < 0 || ctx.run.Framework != "verl" {
@@ -277,160 +274,8 @@ func unknownToVersion(ctx *Context, key string) string {
 	return fmt.Sprintf("this run's version has no %s: the log prints the %d settings of %s, and it is not among them", key[i+1:], n, key[:i])
 }
 
-// current is how a run writes a parameter.
-type current struct {
-	key, syntax string
-	from        *string // the value; nil when the log does not tell
-	at          string  // where it tells
-}
-
-// currentValue looks a parameter's value up under all its names, and settles under which name it is advised: the one that
-// the log uses, when that is a name for the whole path, else the one of the run's version.
-func currentValue(ctx *Context, names *naming, p *Parameter) current {
-	if p.Surface == "words" && p.Next == "" {
-		return current{key: p.Key, syntax: p.Surface} // what no setting holds
-	}
-	best, by := bestName(ctx, names, p)
-	onlyRead := by != nil && by.Read
-	if best.rank > 0 && p.Next == "slot_context" {
-		best.value.Value = perSlot(ctx, best.value.Value)
-	}
-	if best.rank == 0 || onlyRead {
-		by = spellingOf(ctx, names, p)
-	}
-	c := current{key: p.Key, syntax: p.Surface}
-	if by != nil {
-		c.key, c.syntax = by.Key, cmp.Or(by.Surface, p.Surface)
-	}
-	if best.rank == 0 || isNone(best.value.Value) {
-		if v, at := printedValue(ctx, p); v != "" || best.rank == 0 {
-			if v != "" {
-				c.from, c.at = &v, at
-			}
-			return c
-		}
-	}
-	if !onlyRead {
-		c.key, c.syntax = asWritten(ctx, p, best, c.key, c.syntax)
-	}
-	c.from, c.at = &best.value.Value, best.key
-	if best.value.At.Source != "" {
-		c.at = best.value.At.String()
-	}
-	return c
-}
-
-// bestName finds the setting of the log that fits one of a parameter's names best; the spelling is nil for the name today.
-func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spelling) {
-	alone := names.lastWords[lastWord(p.Key)] <= 1 // a bare key can only mean this parameter
-	best, _ = ctx.settings.find(p.Key, alone)
-	for i := range p.Spellings {
-		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || isNone(best.value.Value) && !isNone(f.value.Value)) {
-			best, by = f, &p.Spellings[i]
-		}
-	}
-	return best, by
-}
-
-// spellingOf is how the run's version writes a parameter; nil for the name today.
-func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
-	for i := range p.Spellings {
-		sp := &p.Spellings[i]
-		in, ok := versionIn(ctx.run.FrameworkVersion, sp.Versions)
-		if !ok && ctx.run.FrameworkVersion == "" && names.era != "" {
-			in, ok = sp.Versions == names.era, true
-		}
-		if ok && in && !sp.Read {
-			return sp
-		}
-	}
-	return nil
-}
-
-// asWritten is the key and the surface of a parameter as the log writes the setting that was found for it.
-func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
-	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
-	framework := programOf(ctx.run)
-	if f.rank == longer && strings.Contains(plain, ".") && len(split(p.Key)) == 1 {
-		if d := framework.Dialect; d == "hydra" || d == "yaml" { // an engine's setting, as the framework around it writes it
-			key, syntax = plain, d
-		} else if form == "yaml" {
-			key, syntax = plain, "yaml"
-		} else if form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-") {
-			key, syntax = plain, "hydra"
-		}
-	}
-	own := framework.Dialect == "" && (framework.Library || framework.ID == "")
-	switch {
-	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
-		return f.key, "python" // a script of one's own: as it writes it itself
-	case syntax == "flag" && own && form != "command" && !strings.HasPrefix(f.key, "-"):
-		return f.key, "yaml" // or of its own file
-	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
-		return f.key, syntax // with its own dashes or underscores
-	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
-		return f.key, "flag" // as the command line of this run writes it
-	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):
-		return plain, "hydra"
-	}
-	return key, syntax
-}
-
-// printedValue takes the current value from the failure itself, or from what an engine said at its start, where these
-// print it; empty when they do not.
-func printedValue(ctx *Context, p *Parameter) (value, at string) {
-	const message = "the engine's own message"
-	switch last := lastWord(p.Key); {
-	case strings.HasSuffix(last, "gpu_memory_utilization"):
-		if share := readField(ctx, "fraction", "vllm.free_memory"); share != "" {
-			return share, message
-		}
-		for _, name := range []string{"vllm.usage", "vllm.budget"} {
-			if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok && g.Fields["fraction"] != "" {
-				return g.Fields["fraction"], g.At.String()
-			}
-		}
-	case strings.HasSuffix(last, "mem_fraction_static"):
-		if share := readField(ctx, "fraction", "sglang.weights_leave_nothing", "sglang.not_enough_memory"); share != "" {
-			return share, message
-		}
-	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognized("tgi.max_total"):
-		return readField(ctx, "tokens", "tgi.max_total"), message
-	case last == "num_proc":
-		if g, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok {
-			return g.Fields["count"], g.At.String()
-		}
-	case last == "batch_size" && ctx.recognized("tf.tensor"):
-		if n, ok := batchOfShape(ctx.text); ok {
-			return itoa(n), "the first size of the tensor"
-		}
-	case strings.HasSuffix(last, "max_num_seqs"):
-		if n := readField(ctx, "count", "vllm.warm_up", "vllm.mamba_blocks"); n != "" {
-			return n, message
-		}
-	case p.Next == "fit_length":
-		if n, ok := plannedLength(ctx); ok {
-			return itoa(n), message
-		}
-	case p.Next == "host_memory":
-		limit := ctx.root.Limit
-		if limit == nil || *limit < 1<<20 || !ctx.is("cgroup") && !ctx.is("ray_monitor") {
-			return "", ""
-		}
-		unit := cmp.Or(p.Value, "G")
-		switch {
-		case strings.HasPrefix(unit, " "): // in words, not to be pasted
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(*limit)/(1<<30)), ".0") + unit, "the limit that was enforced"
-		case *limit%(1<<30) == 0:
-			return itoa(*limit>>30) + unit, "the limit that was enforced"
-		}
-		return itoa(*limit>>20) + strings.NewReplacer("G", "M", "g", "m").Replace(unit), "the limit that was enforced"
-	}
-	return "", ""
-}
-
-// allowed is the last word on a computed value: it differs from the present one, is never zero, and moves in the
-// parameter's direction within its bounds.
+// allowed is the final check of a computed value: it differs from the present one, is not zero, and moves in the parameter's
+// direction within its bounds.
 func allowed(p *Parameter, from, to string) bool {
 	if equal(from, to) {
 		return false
@@ -452,59 +297,4 @@ func allowed(p *Parameter, from, to string) bool {
 		return p.Direction == "set" || p.Direction == "down" && t < f || p.Direction == "up" && t > f
 	}
 	return true
-}
-
-// snippet is a change as it is pasted.
-func snippet(c *Change, plus bool) string {
-	key, to := c.Key, *c.To
-	switch c.Syntax {
-	case "hydra":
-		if plus {
-			key = "+" + key
-		}
-		if strings.ContainsAny(to, "[]{}, ") {
-			return "'" + key + "=" + to + "'"
-		}
-		return key + "=" + to
-	case "yaml":
-		return tree([]Change{*c}, false)
-	case "flag":
-		if !strings.HasPrefix(key, "-") {
-			key = "--" + key // a log may print arguments without their dashes
-		}
-		if on, ok := parseBool(to); ok && (to != "on" || c.From != nil && *c.From == "0") { // llama.cpp's switches took no value once
-			if on {
-				return key
-			}
-			return "# remove " + key
-		}
-		if strings.ContainsAny(to, `{"`) {
-			to = "'" + to + "'" // for the shell
-		}
-		return key + " " + to
-	case "env":
-		return "export " + key + "=" + to
-	case "words": // of what no program reads
-		return ""
-	case "qsub":
-		return "#PBS -l " + key + "=" + to
-	case "bsub":
-		return "#BSUB " + key + " " + to
-	case "sbatch":
-		return "#SBATCH " + key + "=" + to
-	case "python":
-		if strings.HasSuffix(key, ")") || strings.Contains(to, "(") {
-			return to
-		}
-		return key + " = " + to
-	}
-	return to
-}
-
-// scalar quotes a value that YAML would read as something else.
-func scalar(value string) string {
-	if strings.ContainsAny(value, ":#{}[]+ ") && !strings.HasPrefix(value, "[") {
-		return `"` + strings.ReplaceAll(value, `"`, `\"`) + `"`
-	}
-	return value
 }

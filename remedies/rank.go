@@ -2,13 +2,13 @@ package remedies
 
 import "slices"
 
-// mostStarts is how many items a reader is told to start with, fewStarts how many where none is known to apply.
+// mostStarts is the number of items to start with, fewStarts the number if none is known to apply.
 const mostStarts, fewStarts = 4, 2
 
-// The scores of items. What speaks for one that applies adds to its score.
+// The scores of items. Each support for one that applies adds to its score.
 const (
-	lastScore  = 1 // only tells more, or costs more than it brings
-	openScore  = 2 // of the phase's own list, and nobody can tell whether it applies
+	lastScore  = 1 // only diagnoses, or costs more than it gains
+	openScore  = 2 // of the phase's own list, and it is unknown whether it applies
 	applyScore = 10
 )
 
@@ -36,8 +36,8 @@ func score(a *assessment) int {
 }
 
 // rank picks the items that the evidence supports best. Facts of the failure come first, then items of the phase's
-// own list whose value is known and can move, then other items that apply; of equals, the one that frees what was
-// missing, then the guide's order. When nothing is known to apply, it is the first of the phase's own list.
+// own list with a known value that can move, then other items that apply. Among equals, the one that frees what was
+// missing comes first, then the guide's order counts. If nothing is known to apply, it picks the first of the phase's list.
 func rank(items []assessment) []string {
 	var order []*assessment
 	for i := range items {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Reconcile compares the answers for the incidents of one job, which stand in their order: a later attempt often runs with what
-// the first failure asks for, and fails of something else. What takes that back leads to the first failure, and is no answer to
-// the second; the answer to the first one says what followed.
+// Reconcile compares the answers for the incidents of one job, in order. A later attempt often runs with the fix for the first
+// failure and fails for another reason. To undo that fix would lead back to the first failure, so it is no answer to the
+// second. The answer to the first states what followed.
 func Reconcile(lists []Checklist) {
 	for j := range lists {
 		for i := range j {
@@ -24,7 +24,7 @@ func Reconcile(lists []Checklist) {
 	}
 }
 
-// takesBack reports whether a proposal sets what another one changes to the value from which that starts.
+// takesBack reports whether a proposal sets another one's setting back to its original value.
 func takesBack(p, other *Proposal) bool {
 	for _, c := range p.Changes {
 		for _, d := range other.Changes {
@@ -37,7 +37,7 @@ func takesBack(p, other *Proposal) bool {
 	return false
 }
 
-// drop takes a proposal out, and rules the items that it is made of out.
+// drop removes a proposal and rules out its items.
 func (l *Checklist) drop(n int, why string) {
 	dropped := l.Proposals[n].Remedies
 	l.Proposals = slices.Delete(l.Proposals, n, n+1)

@@ -9,11 +9,10 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// For returns the checklist for an incident of a run: first the list that the framework's guide has for its phase,
-// then those of the engine and of the other programs involved, then the guide's general list without what was already
-// there. Every list keeps its order. The result is empty for failures that are no exhaustion of memory, and owns its
-// memory except for the guides' texts. Neither argument may be changed meanwhile; both may be nil. The lists of the user's own
-// guides stand before the built-in ones.
+// For returns the checklist for an incident of a run: first the framework guide's list for its phase, then those of the engine
+// and of the other programs involved, then the guide's general list without repetitions. Every list keeps its order, and the
+// lists of the user's own guides come before the built-in ones. The result is empty if memory was not exhausted. It owns its
+// memory except for the guides' texts. Neither argument may change meanwhile; both may be nil.
 func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	if in == nil || in.Kind == parser.IllegalAccess || in.Kind == parser.ProcessExit {
 		return Checklist{}
@@ -43,7 +42,7 @@ func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 		out.Proposals = append(out.Proposals, options[i].Proposal)
 	}
 	out.StartWith = startsOf(options)
-	if len(options) == 0 && best.ID == cause.Unknown { // only what tells more
+	if len(options) == 0 && best.ID == cause.Unknown { // only diagnosis
 		out.StartWith = rank(items)
 	}
 	for i := 0; i < len(out.StartWith) && len(out.Patch) == 0; i++ { // proposals are alternatives: never two in one block
@@ -55,7 +54,7 @@ func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	return out
 }
 
-// candidates are the items of the lists that may go into the answer, each once, and of those that say the same the first.
+// candidates returns the items of the lists that may go into the answer, each once, and only the first of equivalent ones.
 func candidates(ctx *Context, lists []choice) []candidate {
 	var out []candidate
 	ids, topics, names := map[string]bool{}, map[string]bool{}, map[string]*naming{}

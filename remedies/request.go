@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// explainRequest says what the failed request can have been, the likeliest first; see memory.Explain.
+// explainRequest lists what the failed request may have been, the likeliest first; see memory.Explain.
 func explainRequest(ctx *Context) []memory.Explanation {
 	r := ctx.root
 	if ctx.incident.Kind != parser.GPUOOM && ctx.incident.Kind != parser.GPUDriverOOM || r.Requested == nil || *r.Requested <= 0 {
@@ -34,8 +34,8 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	return memory.Explain(q)
 }
 
-// vocabularyThatFits is the vocabulary of a known model with which all tokens that the settings allow have the size of the
-// request, 0 when none does.
+// vocabularyThatFits returns the vocabulary of a known model with which all tokens that the settings allow have the size of
+// the request, or 0.
 func vocabularyThatFits(q *memory.Request) int64 {
 	if q.Limit == nil || q.Limit.Budget {
 		return 0
@@ -53,8 +53,8 @@ func vocabularyThatFits(q *memory.Request) int64 {
 	return 0
 }
 
-// rankVocabulary is how many entries of it one rank's logits have. Megatron pads it to a multiple of 128 per rank
-// (megatron/training/tokenizer) and splits it over the ranks of tensor parallelism.
+// rankVocabulary returns how many entries of the vocabulary one rank's logits have. Megatron pads it to a multiple of 128
+// per rank (megatron/training/tokenizer) and splits it over the ranks of tensor parallelism.
 func rankVocabulary(ctx *Context) (memory.Figure, string) {
 	if ctx.is("role:critic") || ctx.is("role:reward") {
 		return memory.Figure{}, "" // their head gives one value a token
@@ -76,7 +76,7 @@ func rankVocabulary(ctx *Context) (memory.Figure, string) {
 	return v, how
 }
 
-// places tell by words in functions, files and code what a frame works on. The innermost frame that tells wins.
+// places maps words in functions, files and code to what a frame works on. The innermost match wins.
 var places = []struct {
 	place memory.Place
 	words []string
@@ -98,16 +98,16 @@ var places = []struct {
 	{memory.Optimizer, []string{"/optim/", "optimizer", "fused_adam", "adamw", "exp_avg", "cpu_adam", "sub_group"}},
 }
 
-// passing are files whose frames only pass calls on.
+// passing lists files whose frames only pass calls on.
 var passing = []string{
 	"torch/nn/modules/module.py", "torch/_tensor.py", "torch/autograd/", "torch/utils/_contextlib.py", "torch/_ops.py", "torch/_dynamo/", "torch/nn/modules/linear.py",
 	"torch/utils/_device.py", "torch/nn/functional.py", "torch/_compile.py",
 }
 
-// nearFrames is how many frames are asked that do more than pass calls on.
+// nearFrames is how many frames count that do more than pass calls on.
 const nearFrames = 4
 
-// failedPlace is what the innermost frames work on, and whether their elements have four bytes.
+// failedPlace returns what the innermost frames work on, and whether their elements have four bytes.
 func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 	t := ctx.root.Trace
 	if t == nil || len(t.Frames) == 0 {
@@ -115,7 +115,7 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 	}
 	last := &t.Frames[len(t.Frames)-1]
 	if in := strings.ToLower(slashed(last.File) + " " + last.Func); strings.Contains(in, "_engine_run_backward") || strings.Contains(in, "torch/autograd/__init__") || strings.HasSuffix(slashed(last.File), "torch/_tensor.py") {
-		return memory.Unnamed, 0 // the engine is C++: whose gradient it was, no frame tells
+		return memory.Unnamed, 0 // the engine is C++: no frame shows whose gradient it was
 	}
 	asked := 0
 	for i := len(t.Frames) - 1; i >= 0 && asked < nearFrames; i-- {
@@ -135,11 +135,11 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 	return memory.Elsewhere, 0
 }
 
-// assigned is the left side of an assignment.
+// assigned matches the left side of an assignment.
 var assigned = lazyre.New(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
 
-// called is what a line of code calls: of an outer frame only that says where the failure was. What it is assigned to, and
-// the names of its arguments, are of tensors that were there or never came to be.
+// called returns what a line of code calls, the only part of an outer frame that shows where the failure was. The variable
+// that it assigns and its arguments are tensors that never came to exist or existed before.
 func called(code string) string {
 	code = strings.TrimSpace(code)
 	if i := strings.IndexByte(code, '('); i < 0 || strings.Contains(code[:i], "=") {
@@ -153,8 +153,8 @@ func called(code string) string {
 	return code
 }
 
-// slashed is a path with slashes, of a library the part behind the folder that libraries are in: an environment may be
-// called as one of them.
+// slashed returns a path with slashes, for libraries only the part behind the folder of libraries: an environment may have a
+// library's name.
 func slashed(path string) string {
 	path = strings.ReplaceAll(path, "\\", "/")
 	for _, folder := range []string{"/site-packages/", "/dist-packages/"} {
@@ -165,7 +165,7 @@ func slashed(path string) string {
 	return path
 }
 
-// passes reports whether a file only passes calls on.
+// passes reports whether a file's code only passes calls on.
 func passes(file string) bool { return containsAny(slashed(file), passing) }
 
 // placeOf reads a frame's place from its words, and from its file unless that only passes on.
@@ -182,8 +182,8 @@ func placeOf(file, code string, through bool) memory.Place {
 	return memory.Elsewhere
 }
 
-// elementWidth tells from the frame at a place, and those that it called, whether the elements have four bytes: what is turned
-// into float32 has, and the head's own output has two.
+// elementWidth derives from the frame at a place, and those that it called, whether the elements have four bytes: tensors
+// converted to float32 do, and the head's own output has two.
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {
@@ -197,7 +197,7 @@ func elementWidth(ctx *Context, at int) memory.Truth {
 	return 0
 }
 
-// stateSizes are the sizes that the settings predict of buffers and of parts of the model's state.
+// stateSizes returns the sizes that the settings predict for buffers and for parts of the model's state.
 func stateSizes(ctx *Context) []memory.State {
 	var out []memory.State
 	if n, ok := ctx.settings.integer("zero_optimization.sub_group_size", "sub_group_size"); ok && n < 1<<40 {
@@ -225,13 +225,13 @@ func stateSizes(ctx *Context) []memory.State {
 	return append(out, shardSizes(ctx)...)
 }
 
-// shardSizes are the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
+// shardSizes returns the sizes of the model's parameters and Adam's states in fp32 as one flat tensor of a rank.
 func shardSizes(ctx *Context) []memory.State {
 	p := ctx.model.Parameters
 	if p.Value <= 0 || p.Value > 1<<45 || trainsAdapters(ctx) {
 		return nil
 	}
-	// Megatron keeps them flat per data type and per bucket: no size is predicted.
+	// Megatron keeps them flat per data type and per bucket, so there is no prediction.
 	ranks, ok := ctx.gpus()
 	if !ok || !ctx.is("backend:fsdp") && !ctx.is("backend:deepspeed") {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"oomscan/classifier"
 )
 
-// proposedValue is what a rule says of a parameter.
+// proposedValue is a rule's result for a parameter.
 type proposedValue struct {
 	to    string // empty: no value can be computed
 	how   string // the arithmetic, for a person to check
@@ -26,8 +26,8 @@ type paramQuery struct {
 	cur string // the value now, never empty; it may be None
 }
 
-// rules compute the next value of a parameter from the one it has. None of them is asked when the log does not tell
-// the value. What they return is checked once more against the parameter's direction and bounds: see allowed.
+// rules compute the next value of a parameter from its present one. They do not run if the log lacks that. Their results are
+// checked against the parameter's direction and bounds: see allowed.
 var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
 		"halve":               whole(halve),
@@ -76,7 +76,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	}
 })
 
-// nextValue asks the rule of a parameter. A rule that does not exist proposes nothing: the guides' check names it.
+// nextValue runs the rule of a parameter. A rule that does not exist proposes nothing: the guides' check reports it.
 func nextValue(q *paramQuery) proposedValue {
 	if rule := rules()[q.p.Next]; rule != nil {
 		return rule(q)
@@ -84,7 +84,7 @@ func nextValue(q *paramQuery) proposedValue {
 	return proposedValue{}
 }
 
-// whole is a rule for settings that are whole numbers of at least 1. Of other values it says nothing.
+// whole is a rule for settings that are whole numbers of at least 1. For other values it returns nothing.
 func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) proposedValue {
 	return func(q *paramQuery) proposedValue {
 		n, ok := q.int()
@@ -100,7 +100,7 @@ func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) 
 
 func (q *paramQuery) int() (int64, bool) { n, ok := parseInt(q.cur); return n, ok && n > 0 }
 
-// least is the parameter's lower bound, 1 when it has none.
+// least returns the parameter's lower bound, or 1 if it has none.
 func (q *paramQuery) least() int64 {
 	if n, ok := parseInt(q.p.Min); ok {
 		return n
@@ -133,7 +133,7 @@ func atBound(format string, args ...any) proposedValue {
 	return proposedValue{bound: fmt.Sprintf(format, args...)}
 }
 
-// quarter is for processes that each hold a copy of something: how large it is, no log tells, and the main process stays.
+// quarter is for processes that each hold a copy of something. No log shows its size, and the main process stays.
 func quarter(q *paramQuery, n int64) proposedValue {
 	low := q.least()
 	if n <= low {
@@ -143,7 +143,7 @@ func quarter(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the least that makes sense")}
 }
 
-// halve goes half way down, not below the parameter's minimum.
+// halve halves a value, but not below the parameter's minimum.
 func halve(q *paramQuery, n int64) proposedValue {
 	low := q.least()
 	if n <= low {
@@ -151,7 +151,7 @@ func halve(q *paramQuery, n int64) proposedValue {
 	}
 	k, why := 1, ""
 	if r := q.root; q.is("profile_run") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > *r.Free {
-		// The engine plans for as many as it is told: the request grows with them.
+		// The engine plans for this many, so the request grows with them.
 		ratio := float64(*r.Requested) / float64(*r.Free)
 		k, why = int(math.Ceil(math.Log2(ratio))), fmt.Sprintf("%s requested / %s free = %.2f: ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio)
 	}
@@ -167,7 +167,7 @@ func clamped(raw, to int64, why string) string {
 	return fmt.Sprintf(", not below %d, %s", to, why)
 }
 
-// double goes up by a factor of two.
+// double doubles a value.
 func double(q *paramQuery) proposedValue {
 	n, ok := q.int()
 	if zero, isInt := parseInt(q.cur); isInt && zero == 0 && q.p.Value != "" {
@@ -182,7 +182,7 @@ func double(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
 }
 
-// raiseStage goes one stage up.
+// raiseStage goes up one stage.
 func raiseStage(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	if !ok || n < 0 {
@@ -194,7 +194,7 @@ func raiseStage(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(n + 1), how: fmt.Sprintf("%d + 1 = %d", n, n+1)}
 }
 
-// bucket goes to the next smaller power of two.
+// bucket goes down to the next power of two.
 func bucket(q *paramQuery, n int64) proposedValue {
 	low := q.least()
 	if n <= max(low, 1) {
@@ -219,7 +219,7 @@ func bucket(q *paramQuery, n int64) proposedValue {
 	return out
 }
 
-// allocator adds a setting of PyTorch's allocator to those that are set.
+// allocator adds a setting of PyTorch's allocator to the present ones.
 func allocator(q *paramQuery) proposedValue {
 	if isNone(q.cur) {
 		return proposedValue{to: q.p.Value}

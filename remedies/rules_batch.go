@@ -9,8 +9,8 @@ import (
 	"oomscan/classifier"
 )
 
-// halvings is how often a request that grows with the batch must be halved to fit into what was free: once when the
-// figures are unknown or the phase's requests do not grow with the batch.
+// halvings returns how often a request that grows with the batch must be halved to fit into free memory: once if the figures
+// are unknown or the phase's requests do not grow with the batch.
 func (q *paramQuery) halvings() (k int, how string) {
 	r := q.root
 	switch q.phase {
@@ -40,8 +40,8 @@ func times(k int) string {
 	return fmt.Sprintf("halve %d times", k)
 }
 
-// halvingsAtFullLength is how often the batch must be halved for samples of the longest length to fit as well, or for one
-// sample to be left; false where that is not known.
+// halvingsAtFullLength returns how often the batch must be halved for samples of the longest length to fit as well, or for one
+// sample to be left. The second result is false if that is unknown.
 func (q *paramQuery) halvingsAtFullLength(key string) (k int, asks int64, ok bool) {
 	l, r := q.limit, q.root
 	if l == nil || l.Budget || l.Samples < 2 || !sameKey(l.Key, key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
@@ -52,7 +52,7 @@ func (q *paramQuery) halvingsAtFullLength(key string) (k int, asks int64, ok boo
 	return min(max(k, 0), bits.Len64(uint64(l.Samples))-1), int64(full), true
 }
 
-// halveMicro halves a micro-batch until the request fits, also when all samples have the longest length that the settings
+// halveMicro halves a micro-batch until the request fits, even if all samples have the longest length that the settings
 // allow.
 func halveMicro(q *paramQuery, m int64) proposedValue {
 	if m <= q.least() {
@@ -124,7 +124,7 @@ func halveMicroGlobal(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to * ranks), how: how + fmt.Sprintf("%d / %d ranks = %d samples each, %d x %d = %d", n, ranks, each, to, ranks, to*ranks)}
 }
 
-// mostSamples keeps the search for divisors short whatever the log claims.
+// mostSamples limits the search for divisors, whatever the log claims.
 const mostSamples = 1 << 24
 
 func (q *paramQuery) miniBatchPerRank() (share int64, how string, ok bool) {

@@ -12,13 +12,13 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// firstGuess is by how much an engine's share of the card moves where the log does not tell what was missing.
+// firstGuess is the step of an engine's share of the card if the log does not show how much was missing.
 const firstGuess = 0.1
 
-// marginOf is what a change leaves over on a card: a twentieth of it.
+// marginOf returns the margin that a change leaves on a card: a twentieth of it.
 func marginOf(total int64) int64 { return total / 20 }
 
-// shareFor is the part of a share that was missing, and a margin; a first guess where that is not known.
+// shareFor returns the missing part of a share plus a margin, or a first guess if that is unknown.
 func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	short, ok := q.shortfall()
 	t := q.root.Total
@@ -39,8 +39,8 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
 }
 
-// roomBeforeWake is what was free on a card before a sleeping engine took its memory back, and the card's size: by the last reading
-// of the card, else by what the trainer's allocator held beside what the engine keeps while it sleeps.
+// roomBeforeWake is what was free on a card before a sleeping engine took its memory back, and the card's size: by the last
+// reading of the card, else by what the trainer's allocator held beside what the engine keeps while it sleeps.
 func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 	wakes := ctx.is("engine_wakes")
 	for _, g := range slices.Backward(ctx.run.Gauges) {
@@ -72,7 +72,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 // usualResidue is what an engine that sleeps keeps of a card, with contexts and buffers of NCCL.
 const usualResidue = 4 << 30
 
-// freeShares are settings that share out what is free once the weights are loaded, not the card (TensorRT-LLM
+// freeShares lists settings that are a share of the memory left after loading the weights, not of the card (TensorRT-LLM
 // kv_cache_config, lmdeploy's documents).
 var freeShares = []string{"free_gpu_memory_fraction", "free_gpu_mem_fraction", "cache_max_entry_count"}
 
@@ -81,7 +81,7 @@ func ofWhatIsFree(key string) bool {
 	return slices.ContainsFunc(freeShares, func(k string) bool { return strings.HasSuffix(name, k) })
 }
 
-// shareBase is what a share is a share of: the card, or what the weights leave of it.
+// shareBase returns the whole of which a setting is a share: the card, or what the weights leave of it.
 func shareBase(q *paramQuery) (base int64, of string) {
 	t := *q.root.Total
 	if !ofWhatIsFree(q.p.Key) {
@@ -95,8 +95,8 @@ func shareBase(q *paramQuery) (base int64, of string) {
 	return base, fmt.Sprintf(", of the %s that %s leave", classifier.GiB(base), how)
 }
 
-// shareDown takes what was missing from the engine, not below the parameter's floor, nor below what the engine needs.
-// Where that would leave it too little, the middle of what works is taken.
+// shareDown takes what was missing from the engine, but not below the parameter's minimum or the engine's needs. If that would
+// leave too little, it takes the middle of the working range.
 func shareDown(q *paramQuery) proposedValue {
 	if n, ok := q.int(); ok && n > 1 { // a number of sequences: LMDeploy before 0.1
 		return halve(q, n)
@@ -112,7 +112,7 @@ func shareDown(q *paramQuery) proposedValue {
 	low, why := q.floor(0.3), "the floor of this advice"
 	if need := b.low; need > low {
 		low, why = need, b.lowHow
-		if !b.cache { // how much cache one sequence takes, nothing tells
+		if !b.cache { // the cache of one sequence is unknown
 			low, why = need*1.05, "1.05 x "+b.lowHow
 		}
 	}
@@ -153,7 +153,8 @@ func shareDown(q *paramQuery) proposedValue {
 	return out
 }
 
-// weightShare is the share that the weights need: what the engine told of them, else two bytes per parameter. Quantized models have fewer bytes, which no name tells exactly.
+// weightShare returns the share that the weights need: the engine's figure, else two bytes per parameter. Quantized models have
+// fewer bytes, but no name shows exactly how many.
 func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
 	total, _, ok := cardCapacity(q.Context)
 	if !ok {
@@ -180,11 +181,11 @@ func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
 	return bytes / float64(total), how, true
 }
 
-// usualShare is the share that engines take by default; only what is there already goes beyond it.
+// usualShare is the share that engines take by default. Only present values exceed it.
 const usualShare = 0.9
 
-// shareUp gives the engine what its cache lacks and a margin, up to the usual share, and to the parameter's maximum where
-// the engine needs it. Where nothing tells what is lacking, a tenth of the card is a first guess.
+// shareUp gives the engine what its cache lacks and a margin, up to the usual share, or to the parameter's maximum if the
+// engine needs it. If it is unknown how much is lacking, a tenth of the card is a first guess.
 func shareUp(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 || f > 1 {
@@ -207,7 +208,7 @@ func shareUp(q *paramQuery) proposedValue {
 		usual = math.Min(hi, usualShare)
 	}
 	if b.low > f && b.low < usualShare && q.root.Requested == nil && !b.cache {
-		// What is there before the cache does not even fit: how much cache is wanted, nothing tells.
+		// Not even the memory before the cache fits. How much cache is needed is unknown.
 		to := math.Min(math.Floor((b.low+usualShare)*50)/100, usual)
 		return proposedValue{to: fraction(to), how: fmt.Sprintf("the middle between %s (%s) and the usual %s", fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(usualShare))}
 	}
@@ -239,10 +240,10 @@ func (q *paramQuery) lacking() int64 {
 	return max(-left, 0)
 }
 
-// leastRoom is the share of the card that a cache of a size that nothing tells is given.
+// leastRoom is the share of the card for a cache of unknown size.
 const leastRoom = 0.02
 
-// cacheRoom is the share of the card for the cache of one sequence, where the engine's bounds leave out the cache.
+// cacheRoom returns the share of the card for the cache of one sequence, if the engine's bounds leave out the cache.
 func (q *paramQuery) cacheRoom() (share float64, how string) {
 	if q.root.Requested != nil {
 		return 0, "" // what the cache lacks is counted already
@@ -256,7 +257,7 @@ func (q *paramQuery) cacheRoom() (share float64, how string) {
 	return max(float64(each*length)/float64(total), leastRoom), fmt.Sprintf(", and %s for the cache of one sequence of %s tokens", classifier.GiB(each*length), memory.Thousands(length))
 }
 
-// shareFit is the share that the memory that was free at the engine's start amounts to, in steps of 0.05.
+// shareFit returns the memory that was free at the engine's start as a share, in steps of 0.05.
 func shareFit(q *paramQuery) proposedValue {
 	r := q.root
 	f, ok := parseNumber(q.cur)
@@ -275,7 +276,7 @@ func shareFit(q *paramQuery) proposedValue {
 	return proposedValue{to: fraction(to), how: how}
 }
 
-// offloadState switches an offload on.
+// offloadState turns on an offload.
 func offloadState(q *paramQuery) proposedValue {
 	if on, ok := parseBool(q.cur); ok && on {
 		return atBound("%s is %s already", q.p.Key, q.cur)
@@ -283,8 +284,8 @@ func offloadState(q *paramQuery) proposedValue {
 	return proposedValue{to: q.p.Value}
 }
 
-// fewerSequences is half of them, or the largest power of two of which each has a block of the cache that the engine counted, or
-// whose rows in the sampler fit: the logits before them get smaller, too.
+// fewerSequences is half of them, or the largest power of two of which each has a block of the cache that the engine
+// counted, or whose rows in the sampler fit: the logits before them get smaller, too.
 func fewerSequences(q *paramQuery, n int64) proposedValue {
 	if r := q.root; q.is("sampler") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested && n < mostTokens {
 		rows := max(int64(float64(n)*float64(*r.Free+*r.Requested)/float64(2**r.Requested)), 1)
@@ -300,7 +301,7 @@ func fewerSequences(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("each takes one of the cache's %d blocks", blocks)}
 }
 
-// concurrency takes the guide's step, 256 to 200, and powers of two below it.
+// concurrency takes the guide's step from 256 to 200, and powers of two below it.
 func concurrency(q *paramQuery, n int64) proposedValue {
 	switch {
 	case n == 1:
@@ -312,7 +313,8 @@ func concurrency(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
 }
 
-// hostRatio is the part of a ratio of host memory that was free for the request, less a tenth; half of it where that is not known.
+// hostRatio returns the part of a ratio of host memory that was free for the request, less a tenth, or half of it if that is
+// unknown.
 func hostRatio(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)
 	if !ok || f <= 0 {

@@ -9,8 +9,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// hostMemory asks for half as much again, in steps that people write: of 8 GiB for a node, of 4 for a small container, of one
-// for a part of it.
+// hostMemory adds a half, in round steps: of 8 GiB for a node, of 4 for a small container, of 1 for a part of it.
 func hostMemory(q *paramQuery) proposedValue {
 	now, ok := parseSize(q.cur)
 	if !ok {
@@ -30,7 +29,7 @@ func hostMemory(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
 }
 
-// objectStoreMemory doubles Ray's store, or makes it four times the object for which there was no room.
+// objectStoreMemory doubles Ray's store, or makes it four times the object that did not fit.
 func objectStoreMemory(q *paramQuery) proposedValue {
 	if n, ok := q.int(); ok && n < 1<<50 {
 		return proposedValue{to: itoa(2 * n), how: "twice as much as now"}
@@ -43,7 +42,7 @@ func objectStoreMemory(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("room for four objects like the one of %s", classifier.GiB(*r))}
 }
 
-// size is a memory amount as Slurm's options take it: MiB when there is no suffix (sbatch(1)).
+// size reads an amount of memory as Slurm's options write it: MiB if there is no suffix (sbatch(1)).
 var size = lazyre.New(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmgt]?)(?:ib?|b|n|c)?$`)
 
 func parseSize(v string) (int64, bool) {

@@ -10,7 +10,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// chunk starts at the guide's value when everything is computed at once, and halves from there.
+// chunk starts at the guide's value if everything is computed at once, and halves from there.
 func chunk(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	start, okStart := parseInt(q.p.Value)
@@ -26,7 +26,7 @@ func chunk(q *paramQuery) proposedValue {
 	return halve(q, n)
 }
 
-// capAt goes to the guide's value, and half way down when the run is there already.
+// capAt goes to the guide's value, or halves the value if the run is there already.
 func capAt(q *paramQuery) proposedValue {
 	limit, ok := parseNumber(q.p.Value)
 	if !ok {
@@ -42,7 +42,7 @@ func capAt(q *paramQuery) proposedValue {
 	return whole(halve)(q)
 }
 
-// prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not cut at all.
+// prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not split.
 func prefillChunk(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	switch {
@@ -56,7 +56,7 @@ func prefillChunk(q *paramQuery) proposedValue {
 	return proposedValue{}
 }
 
-// fitLength takes the length that the engine says it has room for, unless the trainer's sequences are longer.
+// fitLength takes the length that fits by the engine's message, unless the trainer's sequences are longer.
 func fitLength(q *paramQuery) proposedValue {
 	n := q.estimated()
 	to, ok := parseInt(n.to)
@@ -66,8 +66,8 @@ func fitLength(q *paramQuery) proposedValue {
 	return n
 }
 
-// longest is the longest sequence that a trainer's own settings ask its engine for, prompt and response together; 0 when
-// they do not tell.
+// longest returns the longest sequence that a trainer's settings request from its engine, prompt and response together, or 0
+// if they do not set it.
 func (q *paramQuery) longest() (low int64, how string) {
 	for _, k := range [][2]string{
 		{"data.max_prompt_length", "data.max_response_length"}, {"max_prompt_length", "max_completion_length"}, {"prompt_max_len", "generate_max_len"},
@@ -81,7 +81,7 @@ func (q *paramQuery) longest() (low int64, how string) {
 	return 0, ""
 }
 
-// estimated is the length that fits as the engine estimates it, or as the sizes that it prints tell.
+// estimated returns the length that fits by the engine's estimate, or by the sizes that it prints.
 func (q *paramQuery) estimated() proposedValue {
 	n, ok := estimatedLength(q.Context)
 	if !ok {
@@ -93,9 +93,8 @@ func (q *paramQuery) estimated() proposedValue {
 	return proposedValue{to: itoa(n), how: fmt.Sprintf("the engine's own estimate of what fits is %d tokens", n)}
 }
 
-// shorter is the length that the cache has room for when the failure tells how much one sequence needs, and that is what
-// the model's sizes predict, so that every token takes the same. In a profiling run, and where no figure tells, it is half
-// of the length.
+// shorter returns the length that fits in the cache if the failure prints the size of one sequence and the model's sizes
+// predict the same, so that all tokens are equal. In a profiling run, and without a figure, it halves the length.
 func (q *paramQuery) shorter() proposedValue {
 	n, ok := q.int()
 	if !ok || n > mostTokens {
@@ -119,8 +118,8 @@ func (q *paramQuery) shorter() proposedValue {
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
-// prefillTGI is half of the prompt tokens of a step, or as many as one prompt may have where that is a quarter less. TGI refuses a
-// step that is smaller than a prompt (launcher/src/main.rs), which then gets shorter, too.
+// prefillTGI is half of the prompt tokens of a step, or as many as one prompt may have where that is a quarter less. TGI
+// refuses a step that is smaller than a prompt (launcher/src/main.rs), which then gets shorter, too.
 func prefillTGI(q *paramQuery, n int64) proposedValue {
 	if v := downTo(q, n, "max_input_tokens", "max_input_length"); v.to != "" {
 		if to, ok := parseInt(v.to); ok && to <= n/4*3 {
@@ -143,10 +142,10 @@ func promptTGI(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: "a prompt has no more tokens than a step"}
 }
 
-// totalTGI is half of the tokens of a batch, not less than one request.
+// totalTGI halves the tokens of a batch, but not below one request.
 func totalTGI(q *paramQuery, n int64) proposedValue { return downTo(q, n, "max_total_tokens") }
 
-// downTo is half of a value, not below that of another setting.
+// downTo halves a value, but not below that of another setting.
 func downTo(q *paramQuery, n int64, names ...string) proposedValue {
 	least, ok := q.settings.integer(names...)
 	if ok && n <= least {
@@ -159,8 +158,8 @@ func downTo(q *paramQuery, n int64, names ...string) proposedValue {
 	return v
 }
 
-// contextLength is the context whose cache fits beside the weights, in steps, or half of it where no figure tells. Where nobody
-// chose it, it is the length that the model was trained for: then a usual one is taken.
+// contextLength returns the context whose cache fits beside the weights, in steps, or half of it without figures. If it is not
+// set, it is the length that the model was trained for, and the rule takes a usual one.
 func contextLength(q *paramQuery, n int64) proposedValue {
 	const usual = 8192
 	if v := q.contextThatFits(n); v.to != "" {
@@ -173,7 +172,7 @@ func contextLength(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
-// side is a picture's side with a fifth less or what was free for the request, whose size follows the area, in steps of 32.
+// side reduces a picture's side by a fifth, or to what was free for the request, whose size follows the area, in steps of 32.
 func side(q *paramQuery, n int64) proposedValue {
 	const step = 32
 	ratio, how := 0.8, "a fifth less"

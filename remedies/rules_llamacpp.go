@@ -7,8 +7,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// contextThatFits is the context whose cache fits into what llama.cpp found free of the card, less the weights and a GiB for what
-// it computes. It asks for the cache of the whole context at once.
+// contextThatFits is the context whose cache fits into what llama.cpp found free of the card, less the weights and a GiB
+// for what it computes. It asks for the cache of the whole context at once.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	const step, computes = 1024, 1 << 30
 	free, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
@@ -28,7 +28,7 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n))}
 }
 
-// perSlot is what one of Ollama's slots has of a context: its runner is told that of all of them.
+// perSlot returns the context of one of Ollama's slots: its runner gets the sum of all slots.
 func perSlot(ctx *Context, context string) string {
 	n, ok1 := parseInt(context)
 	slots, ok2 := ctx.settings.integer("--parallel")
@@ -38,8 +38,8 @@ func perSlot(ctx *Context, context string) string {
 	return itoa(n / slots)
 }
 
-// layersThatFit are the layers whose weights fit into what llama.cpp found free, or into a card of that name, where the
-// buffer for all of them was refused. Where nothing tells the card, it is a tenth less.
+// layersThatFit returns how many layers' weights fit into the memory that llama.cpp found free, or into a card of that name, if
+// the buffer for all of them failed. If the card is unknown, it is a tenth less.
 func layersThatFit(q *paramQuery, n int64) proposedValue {
 	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	layers, ok := q.layers(n)
@@ -57,7 +57,7 @@ func layersThatFit(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
 }
 
-// layers are those that were to go on the card: as many as llama.cpp says, or as were asked for, the output layer included.
+// layers returns how many layers were to go on the card, by llama.cpp's message or by the setting, with the output layer.
 func (q *paramQuery) layers(asked int64) (int64, bool) {
 	const most = 1 << 12
 	if plan, ok := memory.Reading(q.run, q.incident, "ggml.layers"); ok {
@@ -68,7 +68,7 @@ func (q *paramQuery) layers(asked int64) (int64, bool) {
 	return min(asked, all+1), ok && all <= most
 }
 
-// freeForLayers is what llama.cpp found free of the card, else the size that cards of its name have at least.
+// freeForLayers returns what llama.cpp found free on the card, else the least size of cards of its name.
 func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
 	if card, found := memory.Reading(q.run, q.incident, "ggml.device"); found {
 		n, ok = card.Fields.Int("free")
@@ -78,7 +78,7 @@ func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
 	return size.Low, "of an " + name, ok
 }
 
-// fewerLayers is a tenth of the layers less than Ollama planned with, and at least one.
+// fewerLayers returns a tenth fewer layers than Ollama planned, but at least one.
 func fewerLayers(_ *paramQuery, n int64) proposedValue {
 	const most = 1 << 10 // no model has more: the log is wrong
 	if n > most {

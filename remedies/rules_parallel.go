@@ -8,13 +8,13 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// heads is the number of attention heads and of key-value heads; 0 where neither the log nor the model's name tells.
+// heads returns the number of attention heads and of key-value heads, or 0 if neither the log nor the model's name has it.
 func (q *paramQuery) heads() (heads, kv int64) {
 	m := q.model
 	return m.Heads.Value, m.KVHeads.Value
 }
 
-// by says where the heads come from, when the log does not print them.
+// by returns the source of the heads if the log does not print them.
 func (q *paramQuery) by() string {
 	if q.model.Heads.Named {
 		return " (heads by the model's name)"
@@ -23,12 +23,12 @@ func (q *paramQuery) by() string {
 }
 
 // splits reports whether heads can be spread over n ranks: query heads evenly, key-value heads evenly or replicated
-// evenly (verl/models/transformers/monkey_patch.py). Unknown counts do not object.
+// evenly (verl/models/transformers/monkey_patch.py). Unknown counts pass.
 func splits(n, heads, kv int64) bool {
 	return (heads == 0 || heads%n == 0) && (kv == 0 || kv%n == 0 || n%kv == 0)
 }
 
-// doubleTP doubles an engine's tensor parallel size within one node.
+// doubleTP doubles an engine's tensor-parallel size within one node.
 func doubleTP(q *paramQuery, n int64) proposedValue {
 	per, ok := q.gpusPerNode()
 	if !ok {
@@ -47,8 +47,8 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
 }
 
-// tpForWeights is the least tensor parallel size with which the weights fit and leave something for the rest, where nothing
-// tells how many GPUs there are; twice the size where they did not fit and nothing tells what they take.
+// tpForWeights returns the least tensor-parallel size with which the weights fit and leave some memory, if the number of GPUs
+// is unknown. If the weights did not fit and their size is unknown, it doubles the size.
 func tpForWeights(q *paramQuery, n int64) proposedValue {
 	const mostWeights, mostGPUs, oneNode = 0.85, 64, 8
 	share, how, ok := q.weightShare()
@@ -71,7 +71,7 @@ func tpForWeights(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s; over %d GPUs they take %.0f %% of each", how, to, 100*share*float64(n)/float64(to))}
 }
 
-// doubleCP doubles Megatron's context parallel size: the world is divided by tensor, pipeline and context parallelism.
+// doubleCP doubles Megatron's context-parallel size: tensor, pipeline and context parallelism divide the world.
 func doubleCP(q *paramQuery, n int64) proposedValue {
 	replica := 2 * n
 	for _, key := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"} {
@@ -100,7 +100,7 @@ func ulysses(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(valid[i]), how: fmt.Sprintf("the next size above %d that divides %d heads and %d GPUs; valid are %s", n, heads, world, listed(valid)) + q.by()}
 }
 
-// ulyssesSizes are the sequence-parallel sizes that the ranks and the heads allow, ascending from 1.
+// ulyssesSizes returns the sequence-parallel sizes that the ranks and the heads allow, ascending from 1.
 func ulyssesSizes(world, heads, kv int64) []int64 {
 	const most = 1024
 	var out []int64
@@ -120,8 +120,8 @@ func listed(sizes []int64) string {
 	return strings.Join(out, ", ")
 }
 
-// trainers is the degree over which a trainer's sequences can be split: the data parallelism of AReaL's layout, all
-// GPUs of other frameworks.
+// trainers returns the degree over which a trainer can split sequences: the data parallelism of AReaL's layout, all GPUs of
+// other frameworks.
 func (q *paramQuery) trainers() (int64, bool) {
 	mode, ok := q.settings.find("allocation_mode", true)
 	if !ok {
@@ -140,14 +140,14 @@ func (q *paramQuery) trainers() (int64, bool) {
 	return 1, true
 }
 
-// The ways AReaL writes how GPUs are split: "sglang.d4p1t2+d8" (the guide), "sglang:d4t2+fsdp:d8", "fsdp:d8".
+// AReaL's notations for layouts of GPUs: "sglang.d4p1t2+d8" (the guide), "sglang:d4t2+fsdp:d8", "fsdp:d8".
 var (
 	serverPart = lazyre.New(`^((?:sglang|vllm)(?:\[[a-z]{1,20}\])?[.:])((?:[dtpcem][0-9]{1,5}){1,6})$`)
 	trainPart  = lazyre.New(`^((?:(?:fsdp|megatron|archon)(?:\[[a-z]{1,20}\])?[.:])?)((?:[dtpcem][0-9]{1,5}){1,6})$`)
 	dimension  = lazyre.New(`([dtpcem])([0-9]{1,5})`)
 )
 
-// shift halves the data-parallel degree d of a layout and doubles the degree named by the letter; same GPUs.
+// shift halves the data-parallel degree d of a layout and doubles the degree of the letter, on the same GPUs.
 func shift(layout string, letter byte) (out string, to int64, ok bool) {
 	dims := dimension().FindAllStringSubmatch(layout, -1)
 	if letter == 't' && strings.Contains(layout, "m") {
@@ -176,9 +176,9 @@ func shift(layout string, letter byte) (out string, to int64, ok bool) {
 	return b.String(), to, strings.Contains(layout, "d")
 }
 
-// cutLayouts cuts AReaL's way of writing who gets which GPUs at the signs between its parts, "+" for parts of their own
-// GPUs and "|" for parts that share them, but not within the parentheses of a layout for experts. The signs are returned
-// between the parts: joined, they are the text again.
+// cutLayouts cuts AReaL's notation at the signs between its parts, "+" for parts with separate GPUs and "|" for parts that
+// share them, but not inside the parentheses of a layout for experts. It returns the signs between the parts: joined, they
+// are the text again.
 func cutLayouts(mode string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -218,7 +218,7 @@ func allocationTP(q *paramQuery) proposedValue {
 	return proposedValue{}
 }
 
-// backendCP turns data parallelism of AReaL's trainer into context parallelism, which is what Ulysses is called there.
+// backendCP turns data parallelism of AReaL's trainer into context parallelism, AReaL's name for Ulysses.
 func backendCP(q *paramQuery) proposedValue {
 	heads, kv := q.heads()
 	parts := cutLayouts(q.cur)
@@ -244,7 +244,7 @@ func backendCP(q *paramQuery) proposedValue {
 	return proposedValue{to: strings.Join(parts, ""), how: how}
 }
 
-// doubleGPUs asks for twice the GPUs of a node, as far as nodes usually go.
+// doubleGPUs doubles the GPUs of a node, up to the usual size of nodes.
 func doubleGPUs(q *paramQuery, n int64) proposedValue {
 	const usual = 8
 	if 2*n > usual {

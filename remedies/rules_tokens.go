@@ -8,12 +8,12 @@ import (
 	"oomscan/classifier"
 )
 
-// tokenStep is what token budgets are rounded to.
+// tokenStep is the step of token budgets.
 const tokenStep = 512
 
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 
-// budgetVerl halves the token budget of a micro-batch, not below the longest sequence: verl asserts that the budget
+// budgetVerl halves the token budget of a micro-batch, but not below the longest sequence: verl asserts that the budget
 // times the sequence-parallel size holds it (verl/utils/seqlen_balancing.py). Without that bound there is no safe
 // value.
 func budgetVerl(q *paramQuery, n int64) proposedValue {
@@ -37,7 +37,7 @@ func budgetVerl(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the longest sequence, which is the least possible: %s = %d", how, low)}
 }
 
-// verlBound is the longest sequence per GPU.
+// verlBound returns the longest sequence per GPU.
 func (q *paramQuery) verlBound() (low int64, how string, ok bool) {
 	prompt, ok1 := q.settings.integer("data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length")
 	answer, ok2 := q.settings.integer("data.max_response_length", "actor_rollout_ref.rollout.response_length")
@@ -52,8 +52,8 @@ func (q *paramQuery) verlBound() (low int64, how string, ok bool) {
 	return ceilDiv(prompt+answer, sp), fmt.Sprintf("(%s) / %d", how, sp), true
 }
 
-// budgetStart is the budget to begin with when micro-batches are to be cut by tokens: the longest sequence. The value
-// that is set so far, but not used, does not matter unless it is smaller.
+// budgetStart returns the first budget for micro-batches by tokens: the longest sequence. A value that is set but not used
+// does not matter unless it is smaller.
 func budgetStart(q *paramQuery) proposedValue {
 	low, how, ok := q.verlBound()
 	if !ok {
@@ -65,7 +65,7 @@ func budgetStart(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(low), how: "the longest sequence: " + how}
 }
 
-// budgetAReaL goes straight to the least that holds a sequence, as the guide says: a longer one raises an error
+// budgetAReaL goes directly to the least budget that holds a sequence, as the guide advises: a longer one raises an error
 // (areal/utils/seqpack.py).
 func budgetAReaL(q *paramQuery) proposedValue {
 	prompt, ok1 := q.settings.integer("train_dataset.max_length")
@@ -82,9 +82,9 @@ func budgetAReaL(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(low), how: fmt.Sprintf("train_dataset.max_length %d + gconfig.max_new_tokens %d = %d", prompt, answer, low)}
 }
 
-// budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half when the request was more than
-// half as much again as what was free, but not below the longest response of one rank. Rollouts of one token, which
-// supervised runs print, say nothing about lengths.
+// budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half if the request was more than 1.5 times
+// what was free, but not below the longest response of one rank. It ignores rollouts of one token, which supervised runs
+// print.
 func budgetTokens(q *paramQuery, n int64) proposedValue {
 	low, why := int64(tokenStep), "the least that makes sense"
 	if answer, ok := q.settings.integer("rollout_max_response_len", "rollout.max_new_tokens", "generate_max_len"); ok && answer > 1 {
@@ -125,8 +125,8 @@ func budgetTokens(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: how}
 }
 
-// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL by a third, not below the longest sequence, which must fit in
-// one (nemo_rl/data/packing).
+// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL by a third, but not below the longest sequence, which must
+// fit in one (nemo_rl/data/packing).
 func budgetPacked(q *paramQuery, n int64) proposedValue {
 	low, ok := q.settings.integer("policy.max_total_sequence_length")
 	switch to := max(n*2/3/tokenStep*tokenStep, low); {
@@ -140,8 +140,8 @@ func budgetPacked(q *paramQuery, n int64) proposedValue {
 	return proposedValue{}
 }
 
-// fits is how many tokens of the failed micro-batch there was room for, when the request grew with them and this
-// parameter bounds them.
+// fits returns how many tokens of the failed micro-batch had room, if the request grew with them and this parameter bounds
+// them.
 func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 	list := q.request
 	r := q.root

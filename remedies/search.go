@@ -2,7 +2,7 @@ package remedies
 
 import "strings"
 
-// Hit is a place of a guide that a search found.
+// Hit is a search result in a guide.
 type Hit struct {
 	Guide *Guide
 	Item  *Item      // nil when the manual explains the parameter
@@ -10,12 +10,12 @@ type Hit struct {
 	Key   string     // the parameter's name today; empty when only words of the item matched
 	Names []string   // the spellings that matched
 	Value string     // the guide's own value
-	Info  *Explained // what the manual says of it
+	Info  *Explained // the manual's explanation
 }
 
-// Search finds a word in the names of all guides' parameters, under every spelling, then in the items' titles and
-// texts. Letters' case does not matter, and neither does whether words are joined by - or _ or a dot: mem_fraction
-// finds --sglang-mem-fraction-static. The result is in the order of the guides and their items.
+// Search finds a word in the names of all guides' parameters, under every spelling, then in the items' titles and texts. It
+// ignores case and whether words are joined by a dash, an underscore or a dot: mem_fraction finds
+// --sglang-mem-fraction-static. The result is in the order of the guides and their items.
 func Search(word string, own ...Guide) []Hit {
 	gs := Guides(own...)
 	want := loose(word)
@@ -52,7 +52,7 @@ func Search(word string, own ...Guide) []Hit {
 	return append(keys, texts...)
 }
 
-// matching are the names of a parameter that hold a loose word.
+// matching returns the names of a parameter that contain a loose word.
 func matching(want, key string, spellings []Spelling) []string {
 	var out []string
 	if strings.Contains(loose(key), want) {
@@ -66,7 +66,7 @@ func matching(want, key string, spellings []Spelling) []string {
 	return out
 }
 
-// text is everything that an item says.
+// text returns all text of an item.
 func (it *Item) text() string {
 	parts := []string{it.ID, it.Title, it.Detail, it.Why, it.Caution}
 	for _, c := range it.Corrections {
@@ -78,7 +78,7 @@ func (it *Item) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// headings are those of the lists that hold an item.
+// headings returns the headings of the lists with an item.
 func (g *Guide) headings(id string) []string {
 	var out []string
 	for i := range g.Lists {
@@ -92,7 +92,7 @@ func (g *Guide) headings(id string) []string {
 	return out
 }
 
-// looseMarks are written in many ways between the words of a name.
+// looseMarks removes the marks between the words of a name.
 var looseMarks = strings.NewReplacer("-", "_", ".", "_", " ", "_", "\n", "_")
 
 func loose(s string) string {

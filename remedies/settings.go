@@ -13,7 +13,7 @@ import (
 type setting struct {
 	key   string // as the log writes it
 	value classifier.Value
-	// rank is how well the log's key fits the name asked for: exact, the log's path is longer, or it is shorter.
+	// rank is how well the log's key matches the name: it is equal, its path is longer, or its path is shorter.
 	rank int
 }
 
@@ -48,18 +48,18 @@ func newSettings(config map[string]classifier.Value) *settings {
 	return s
 }
 
-// split takes a key apart: case, dashes and the signs of flags and overrides carry no meaning.
+// split splits a key into parts. Case, dashes and the signs of flags and overrides do not matter.
 func split(key string) []string {
 	return strings.Split(plain(key), ".")
 }
 
-// plain is a key in lower case, with underscores for dashes and without the signs of flags and overrides.
+// plain returns a key in lower case, with underscores for dashes and without the signs of flags and overrides.
 func plain(key string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~")), "-", "_")
 }
 
-// find returns the setting that fits a name best. A log's key that holds only the last parts of the name counts when
-// these are two or more, or when alone is true: the caller knows that no other parameter ends in the same word.
+// find returns the setting that matches a name best. A log's key with only the last parts of the name counts if these are two
+// or more, or if alone is true: the caller knows that no other parameter ends in the same word.
 func (s *settings) find(name string, alone bool) (setting, bool) {
 	name = plain(name)
 	found := s.byLast[name[strings.LastIndexByte(name, '.')+1:]]
@@ -78,9 +78,9 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	return best, best.rank > 0
 }
 
-// better compares two keys that fit equally well. The same name written twice: what the same input says further down.
-// Shorter keys than asked for: the more specific one. Longer ones: one that is set, else the less nested; the first in
-// the alphabet at last, so that the answer does not depend on the order of a map.
+// better compares two keys that match equally well. Of one name written twice, the later one in the same input wins. Of shorter
+// keys, the more specific one wins. Of longer ones, one that is set wins, then the less nested one. Finally, alphabetical order
+// decides, so that the answer does not depend on the order of a map.
 func better(e entry, best setting, at []string) bool {
 	switch {
 	case slices.Equal(e.parts, at):
@@ -121,13 +121,13 @@ func (s *settings) integer(names ...string) (int64, bool) {
 	return 0, false
 }
 
-// has reports whether the log has a key of that name in full.
+// has reports whether the log has a key of exactly that name.
 func (s *settings) has(name string) bool {
 	f, ok := s.find(name, false)
 	return ok && f.rank == exact
 }
 
-// flag returns the first switch found under any of the names, and whether it is on; unknown when there is none.
+// flag returns the first switch found under any of the names, and whether it is on, or unknown if there is none.
 func (s *settings) flag(names ...string) (setting, truth) {
 	for _, n := range names {
 		if f, ok := s.find(n, true); ok {
@@ -139,7 +139,7 @@ func (s *settings) flag(names ...string) (setting, truth) {
 	return setting{}, unknown
 }
 
-// shown is a value from the log, short enough for a sentence.
+// shown returns a value from the log, shortened for a sentence.
 func shown(v string) string {
 	const most = 80
 	if len(v) > most {
@@ -151,7 +151,7 @@ func shown(v string) string {
 	return v
 }
 
-// isNone reports whether a value is written but not set.
+// isNone reports whether a value is printed but not set.
 func isNone(v string) bool {
 	switch strings.ToLower(strings.Trim(v, `"' `)) {
 	case "", "none", "null", "~", "unset":
@@ -165,7 +165,7 @@ func parseNumber(v string) (float64, bool) {
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) && math.Abs(f) < 1e18
 }
 
-// parseInt reads whole numbers, also those written as 5e8 or 16.0.
+// parseInt reads whole numbers, including 5e8 and 16.0.
 func parseInt(v string) (int64, bool) {
 	f, ok := parseNumber(v)
 	if !ok || f != math.Trunc(f) {
@@ -184,13 +184,13 @@ func parseBool(v string) (value, ok bool) {
 	return false, false
 }
 
-// on reports whether a switch is written as on; a flag without a value is.
+// on reports whether a switch is on. A flag without a value is.
 func on(v string) bool {
 	b, ok := parseBool(v)
 	return ok && b
 }
 
-// equal reports whether two written values mean the same.
+// equal reports whether two values mean the same.
 func equal(a, b string) bool {
 	if x, ok := parseBool(a); ok && isBit(b) {
 		return x == (b == "1")
@@ -212,7 +212,7 @@ func equal(a, b string) bool {
 // isBit reports whether a value is 1 or 0, which are switches beside a word for one.
 func isBit(v string) bool { return v == "1" || v == "0" }
 
-// bare is a value without the quotes and blanks that Python and YAML print around it and around the parts of a list.
+// bare returns a value without the quotes and blanks that Python and YAML print around it and around the parts of a list.
 func bare(value string) string {
 	if strings.HasPrefix(value, "[") {
 		return listQuotes.Replace(value)
@@ -222,8 +222,8 @@ func bare(value string) string {
 
 var listQuotes = strings.NewReplacer(`"`, "", "'", "", " ", "")
 
-// versionIn says whether a version satisfies bounds such as ">=0.5 <0.7". A bound counts to the precision it has: 0.7.1
-// satisfies "<=0.7" and not "<=0.7.0". The second result is false when either cannot be read.
+// versionIn reports whether a version satisfies bounds such as ">=0.5 <0.7". A bound counts to its own precision: 0.7.1
+// satisfies "<=0.7" but not "<=0.7.0". The second result is false if either does not parse.
 func versionIn(version, bounds string) (in, ok bool) {
 	v, _, ok := release(version)
 	if !ok || bounds == "" {
@@ -258,7 +258,7 @@ func versionIn(version, bounds string) (in, ok bool) {
 	return true, true
 }
 
-// release reads the numbers of a version, at most three, and says how many there were: "v0.10.2rc1" has 0, 10 and 2.
+// release returns the numbers of a version, at most three, and their count: "v0.10.2rc1" has 0, 10 and 2.
 func release(v string) (num [3]int, n int, ok bool) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimSpace(v), "v"), ".") {
 		d := 0

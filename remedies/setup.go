@@ -3,17 +3,15 @@ package remedies
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
 
-// setupOf is what the settings and the log tell of the run, as the inputs of a memory budget in the phase of ctx. What
-// nothing tells stays unknown.
+// setupOf returns the inputs of a memory budget in the phase of ctx, from the settings and the log. Inputs found in neither
+// stay unknown.
 func setupOf(ctx *Context) memory.Setup {
 	s := memory.Setup{Framework: budgetFramework(ctx), Task: taskOf(ctx), Trainer: trainerOf(ctx), Engine: engineOf(ctx)}
 	s.Model, s.Candidates = budgetModels(ctx)
@@ -33,18 +31,18 @@ func setupOf(ctx *Context) memory.Setup {
 		s.Entropy = known(ctx.is("role:actor"), ctx.is("role:actor") || ctx.is("role:ref"))
 	}
 	if s.Engine != "" && !s.EngineWeightBytes.Known && !quantizedByName(ctx, &s) && quantized(ctx) {
-		s.Engine = "" // its weights have fewer than two bytes, nobody knows how many
+		s.Engine = "" // its weights have fewer than two bytes, it is unknown how many
 	}
 	if s.Engine != "" && ctx.is("engine_process") && !s.Colocated.Or(false) {
 		s.Trainer = "" // it is not known to be on the engine's cards
 	}
 	if s.Trainer != "" && trainsAdapters(ctx) && !adapters(ctx, &s) {
-		s.Trainer = "" // how many parameters are trained, nothing tells
+		s.Trainer = "" // the number of trained parameters is unknown
 	}
 	return s
 }
 
-// known is a value that was found, or an unknown one.
+// known is a known or unknown value.
 func known[T any](v T, ok bool) memory.Opt[T] {
 	if !ok {
 		return memory.Opt[T]{}
@@ -52,13 +50,13 @@ func known[T any](v T, ok bool) memory.Opt[T] {
 	return memory.Some(v)
 }
 
-// budgetFrameworks are the names that the budget has for frameworks.
+// budgetFrameworks maps frameworks to the budget's names.
 var budgetFrameworks = map[string]string{
 	"verl": memory.VeRL, "areal": memory.AReaL, "slime": memory.Slime, "relax": memory.Slime, "openrlhf": memory.OpenRLHF,
 	"trl": memory.TRL, "megatron": memory.MegatronLM,
 }
 
-// libraryUsers are frameworks without a registry entry of their own, each by a setting that only it has.
+// libraryUsers lists frameworks without a registry entry, each with a setting that only it has.
 var libraryUsers = []struct{ setting, framework string }{
 	{"training.local_batch_size", memory.TorchTitan},
 	{"activation_checkpoint.mode", memory.TorchTitan},
@@ -66,7 +64,7 @@ var libraryUsers = []struct{ setting, framework string }{
 	{"gradient_accumulation_steps", ""},
 }
 
-// budgetFramework is the framework whose formulas hold; empty where only the general ones do.
+// budgetFramework returns the framework whose formulas apply, or "" if only the general ones do.
 func budgetFramework(ctx *Context) string {
 	if f := budgetFrameworks[ctx.run.Framework]; f != "" && (f != memory.TRL || taskOf(ctx) != "") {
 		return f
@@ -82,7 +80,7 @@ func budgetFramework(ctx *Context) string {
 	return ""
 }
 
-// tasks are kinds of training with losses of their own, by settings that only they have.
+// tasks lists kinds of training with their own losses, each with settings that only it has.
 var tasks = []struct {
 	task     string
 	settings []string
@@ -92,7 +90,7 @@ var tasks = []struct {
 	{"sft", []string{"dataset_text_field", "completion_only_loss", "assistant_only_loss"}, "sft_trainer.py"},
 }
 
-// taskOf tells TRL's trainers apart. Those of preferences pack two answers into a sample, which no formula knows.
+// taskOf distinguishes TRL's trainers. Preference trainers pack two answers into a sample, which no formula covers.
 func taskOf(ctx *Context) string {
 	if ctx.run.Framework != "trl" {
 		return ""
@@ -110,16 +108,17 @@ func (ctx *Context) inFile(name string) bool {
 	return ctx.root.Trace != nil && slices.ContainsFunc(ctx.root.Trace.Frames, func(f traceback.Frame) bool { return strings.HasSuffix(slashed(f.File), name) })
 }
 
-// trainers are the budget's names of the backends that runs have.
+// trainers maps backends to the budget's names.
 var trainers = map[string]string{"fsdp": memory.FSDP1, "fsdp2": memory.FSDP2, "megatron": memory.Megatron, "ddp": memory.DDP}
 
-// zeroTrainers are the stages of ZeRO. Stage 0 shards nothing and is left out: nobody knows its states' types.
+// zeroTrainers maps stages of ZeRO to the budget's names, without stage 0, which shards nothing and whose states have unknown
+// types.
 var zeroTrainers = map[int64]string{1: memory.ZeRO1, 2: memory.ZeRO2, 3: memory.ZeRO3}
 
-// zeroStage are the spellings of DeepSpeed's stage.
+// zeroStage lists the spellings of DeepSpeed's stage.
 var zeroStage = []string{"zero_optimization.stage", "zero_stage", "ds.zero_stage", "zero_config.stage", "zero_optimization_stage"}
 
-// trainerOf is how the run shards its training. It is empty where nothing is trained or nothing tells.
+// trainerOf returns how the run shards its training, or "" if there is no training or it is unknown.
 func trainerOf(ctx *Context) string {
 	backend := strings.ToLower(ctx.run.Backend)
 	switch ctx.run.Framework {
@@ -154,7 +153,7 @@ func trainerOf(ctx *Context) string {
 	return libraryTrainer(ctx, backend)
 }
 
-// libraryTrainer is that of programs that train with DeepSpeed, FSDP or DDP.
+// libraryTrainer returns the trainer of programs that use DeepSpeed, FSDP or DDP.
 func libraryTrainer(ctx *Context, backend string) string {
 	world, _ := ctx.gpus()
 	if n, ok := ctx.settings.integer(zeroStage...); ok && (backend == "" || backend == "deepspeed") {
@@ -177,7 +176,7 @@ func libraryTrainer(ctx *Context, backend string) string {
 	return ""
 }
 
-// engineOf is the inference engine, where the budget has formulas for it.
+// engineOf returns the inference engine if the budget has formulas for it.
 func engineOf(ctx *Context) string {
 	e := strings.ToLower(ctx.run.Engine)
 	if isServer(ctx.run.Framework) {
@@ -192,15 +191,15 @@ func engineOf(ctx *Context) string {
 	return ""
 }
 
-// setupDialects are the spellings that the settings of a framework are looked up in, the most particular first.
+// setupDialects maps frameworks to the dialects of their settings, the most specific first.
 var setupDialects = map[string][]string{
 	"verl": {"verl"}, "areal": {"areal"}, "slime": {"slime", "megatron"}, "relax": {"slime", "megatron"}, "megatron": {"megatron"},
 	"openrlhf": {"openrlhf"}, "nemo_rl": {"nemo_rl"}, "trl": {"trl", "hf", "deepspeed"}, "deepspeed": {"deepspeed", "hf"},
 	"torch": {"hf", "deepspeed", "torchtitan"}, "unknown": {"hf", "deepspeed", "torchtitan"}, "": {"hf", "deepspeed", "torchtitan"},
 }
 
-// dialectsOf are the spellings of this run: those of its framework for the pass and for the trainer first, those of its
-// engine last, and what oomscan itself calls an input.
+// dialectsOf returns the dialects of this run: first its framework's for the pass and for the trainer, last its engine's and
+// oomscan's own.
 func dialectsOf(ctx *Context, trainer string) []string {
 	var out []string
 	for _, d := range setupDialects[ctx.run.Framework] {
@@ -221,106 +220,7 @@ func dialectsOf(ctx *Context, trainer string) []string {
 	return append(out, "oomscan")
 }
 
-// setupRow is one input of the budget: how it is read, and the settings that tell it, by dialect. The first one that can
-// be read counts. A value after "=" is the framework's default, for runs whose log does not print the setting.
-type setupRow struct {
-	input  string // what the budget calls it where it is missing; empty when it is never asked for
-	accept func(s *memory.Setup, value string) bool
-	keys   map[string]string // names, each with the default where that is documented, separated by spaces
-}
-
-func (r *setupRow) read(ctx *Context, s *memory.Setup, names []string) {
-	for _, name := range names {
-		for key := range strings.FieldsSeq(r.keys[name]) {
-			key, fallback, _ := strings.Cut(key, "=")
-			f, ok := ctx.settings.find(key, true)
-			value := fallback
-			if ok {
-				value = f.value.Value
-			}
-			if isNone(value) {
-				value = "none"
-			}
-			if (ok || fallback != "") && r.accept(s, value) {
-				return
-			}
-		}
-	}
-}
-
-// count reads a whole number of at least 1.
-func count(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, string) bool {
-	return amount(of, 1)
-}
-
-// amount reads a number of units as bytes.
-func amount(of func(*memory.Setup) *memory.Opt[int64], unit float64) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		n, ok := parseNumber(v)
-		if ok = ok && n >= 1 && n*unit < 1<<50; ok {
-			*of(s) = memory.Some(int64(n * unit))
-		}
-		return ok
-	}
-}
-
-// capacity reads an amount of memory with its unit, 80GiB, or the name of a card.
-func capacity(of func(*memory.Setup) *memory.Opt[int64]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		n, ok := memory.Capacity(v)
-		if ok {
-			*of(s) = memory.Some(n)
-		}
-		return ok
-	}
-}
-
-// share reads a part of a whole.
-func share(of func(*memory.Setup) *memory.Opt[float64]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		f, ok := parseNumber(v)
-		if ok = ok && f > 0 && f <= 1; ok {
-			*of(s) = memory.Some(f)
-		}
-		return ok
-	}
-}
-
-// toggle reads a switch; a flag without a value is on.
-func toggle(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		on, ok := parseBool(v)
-		if ok {
-			*of(s) = memory.Some(on)
-		}
-		return ok
-	}
-}
-
-// opposite reads a switch that is on when the input is off.
-func opposite(of func(*memory.Setup) *memory.Opt[bool]) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		on, ok := parseBool(v)
-		if ok {
-			*of(s) = memory.Some(!on)
-		}
-		return ok
-	}
-}
-
-// word reads a value by what it is called.
-func word[T any](values map[string]T, set func(s *memory.Setup, v T)) func(*memory.Setup, string) bool {
-	return func(s *memory.Setup, v string) bool {
-		v = strings.ToLower(strings.Trim(v, `"' `))
-		t, ok := values[v[strings.LastIndexByte(v, '.')+1:]] // torch.bfloat16, OptimizerNames.ADAMW_BNB
-		if ok {
-			set(s, t)
-		}
-		return ok
-	}
-}
-
-// batchOf is the micro-batch of the phase: by its samples, by a budget of tokens, or by the size of the request.
+// batchOf finds the micro-batch of the phase, by its samples, by a budget of tokens, or by the size of the request.
 func batchOf(ctx *Context, s *memory.Setup) {
 	if l := ctx.limit; l != nil {
 		s.SequenceMax = known(l.Longest, l.Longest > 0)
@@ -346,12 +246,12 @@ func batchOf(ctx *Context, s *memory.Setup) {
 	}
 }
 
-// rolloutSamples are the settings whose product is the number of samples of a rollout batch.
+// rolloutSamples maps frameworks to the settings whose product is the number of samples of a rollout batch.
 var rolloutSamples = map[string][2]string{
 	memory.VeRL: {"data.train_batch_size", "actor_rollout_ref.rollout.n"}, memory.Slime: {"rollout_batch_size", "n_samples_per_prompt"},
 }
 
-// residents are the other models and the engine beside the trainer: which are there, and where they wait.
+// residents finds the other models and the engine next to the trainer, and where they are while idle.
 func residents(ctx *Context, s *memory.Setup) {
 	if s.Engine != "" && s.Trainer != "" {
 		switch ctx.holds("shares_card").truth {
@@ -377,8 +277,8 @@ func residents(ctx *Context, s *memory.Setup) {
 	}
 }
 
-// figuresOf takes over what the log measured: the size of the card, what was free when the engine started, what its weights
-// took, the limit of the node's memory.
+// figuresOf takes the log's figures: the size of the card, the free memory at the engine's start, the size of its weights, the
+// limit of the node's memory.
 func figuresOf(ctx *Context, s *memory.Setup) {
 	if total, _, ok := cardCapacity(ctx); ok {
 		s.CardBytes = memory.Some(total)
@@ -400,10 +300,10 @@ func figuresOf(ctx *Context, s *memory.Setup) {
 	}
 }
 
-// published8Bit are models whose publishers offer them in fp8, without saying so in the name.
+// published8Bit lists models published in fp8 without fp8 in the name.
 var published8Bit = []string{"deepseek-v3", "deepseek-r1", "kimi-k2"}
 
-// quantizedByName takes over the bytes of a weight that the model's name tells.
+// quantizedByName takes the bytes per weight from the model's name.
 func quantizedByName(ctx *Context, s *memory.Setup) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
 	for _, w := range published8Bit {
@@ -419,70 +319,8 @@ func quantizedByName(ctx *Context, s *memory.Setup) bool {
 	return s.EngineWeightBytes.Known
 }
 
-// arealPart is how AReaL spreads training or generation over GPUs.
-type arealPart struct {
-	backend string
-	ranks   map[string]int64 // by the letters of its strategies: d, t, p, c, e
-}
-
-// arealStrategy is one of AReaL's strategies: "fsdp:d4t2", "sglang.d2p1m1"; m was t before.
-var arealStrategy = lazyre.New(`^(?:([a-z]+)[:.])?((?:[dtpcem][0-9]{1,4})+)$`)
-
-func parseAReaL(text string) (arealPart, bool) {
-	m := arealStrategy().FindStringSubmatch(strings.Trim(text, `"' `))
-	if m == nil {
-		return arealPart{}, false // mixtures name attention and experts apart
-	}
-	p := arealPart{backend: m[1], ranks: map[string]int64{}}
-	for _, d := range dimension().FindAllStringSubmatch(m[2], -1) {
-		n, _ := strconv.ParseInt(d[2], 10, 64)
-		p.ranks[strings.Replace(d[1], "m", "t", 1)] = n
-	}
-	return p, true
-}
-
-// arealParts are the strategies of generation and of training: settings of their own, or the two parts of one.
-func arealParts(ctx *Context) (generation, training string) {
-	if f, ok := ctx.settings.find("allocation_mode", false); ok {
-		generation, training, _ = strings.Cut(strings.Trim(f.value.Value, `"' `), "+")
-	}
-	for key, to := range map[string]*string{"rollout.backend": &generation, "actor.backend": &training} {
-		if f, ok := ctx.settings.find(key, false); ok && !isNone(f.value.Value) {
-			*to = f.value.Value
-		}
-	}
-	return generation, training
-}
-
-func arealTraining(ctx *Context) (arealPart, bool) {
-	_, t := arealParts(ctx)
-	return parseAReaL(t)
-}
-
-// arealParallel takes over AReaL's strategies. Generation and training have cards of their own.
-func arealParallel(ctx *Context, s *memory.Setup) {
-	if s.Framework != memory.AReaL {
-		return
-	}
-	generation, training := arealParts(ctx)
-	if p, ok := parseAReaL(generation); ok {
-		s.EngineTP, s.EnginePP = memory.Some(max(p.ranks["t"], 1)), memory.Some(max(p.ranks["p"], 1))
-	}
-	s.World = memory.Opt[int64]{} // of the job: some of its ranks generate
-	if p, ok := parseAReaL(training); ok {
-		world := int64(1)
-		for letter, to := range map[string]*memory.Opt[int64]{"t": &s.TP, "p": &s.PP, "c": &s.CP} {
-			*to = memory.Some(max(p.ranks[letter], 1))
-			world *= to.Value
-		}
-		s.World = memory.Some(world * max(p.ranks["d"], 1))
-		s.EP = known(p.ranks["e"], p.ranks["e"] > 0)
-		s.Colocated = memory.Some(false)
-	}
-}
-
-// Overridden returns the run with further settings, which take the place of those that the log tells. A key may be the end
-// of the log's one, when no other key ends so.
+// Overridden returns the run with additional settings, which replace the log's. A key may be the end of the log's key if no
+// other key has the same end.
 func Overridden(run *classifier.Run, values map[string]string) (*classifier.Run, error) {
 	out := *run
 	out.Config = maps.Clone(run.Config)

@@ -11,7 +11,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// configNames are the names of a model's sizes in Hugging Face's config.json, and Megatron's for the same.
+// configNames lists the names of a model's sizes in Hugging Face's config.json and in Megatron.
 var configNames = map[string][]string{
 	"model_type": nil, "vocab_size": {"padded_vocab_size"}, "hidden_size": nil, "num_hidden_layers": {"num_layers"}, "num_attention_heads": nil,
 	"num_key_value_heads": {"num_query_groups"}, "head_dim": {"kv_channels"}, "intermediate_size": {"ffn_hidden_size"}, "tie_word_embeddings": nil,
@@ -23,9 +23,8 @@ var configNames = map[string][]string{
 // mostAdapted are more parameters than adapters have.
 const mostAdapted = 1e9
 
-// budgetModels are the model that the run trains or serves, and further ones that it may be: by its name where a table
-// knows it and no printed size contradicts that, else by the printed sizes, else those of about the parameters that the
-// name tells.
+// budgetModels returns the model that the run trains or serves, and others that it may be: by name if a table has it and no
+// printed size contradicts that, else by the printed sizes, else models with about as many parameters as the name implies.
 func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 	if ctx.given != nil {
 		return *ctx.given, nil
@@ -42,7 +41,7 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 		}
 		return printed, nil
 	case ok && sizes.name != "":
-		known.Intermediate = 0 // layers of other kinds: what one keeps of a token, nobody knows
+		known.Intermediate = 0 // layers of other kinds: it is unknown what one keeps of a token
 		return known, nil
 	case ok: // another model of that name
 		return memory.Model{Parameters: sizes.Parameters.Value, Vocab: sizes.Vocab.Value, Hidden: sizes.Hidden.Value}, nil
@@ -59,8 +58,8 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 	return memory.Model{}, nil
 }
 
-// printedModel is the model whose sizes the log prints. It is complete when nothing is missing that the parameters of a
-// layer take.
+// printedModel returns the model by the sizes in the log. It is complete if they are enough to compute the parameters of a
+// layer.
 func printedModel(ctx *Context) (m memory.Model, complete bool) {
 	config := map[string]any{}
 	for name, others := range configNames {
@@ -97,7 +96,7 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 	return m, min(m.Layers, m.Hidden, m.Heads, m.KVHeads, m.Vocab) > 0 && (m.Intermediate > 0 || m.ExpertIntermediate > 0)
 }
 
-// trainsAdapters reports whether adapters are trained, not the model: there are no states of all its parameters.
+// trainsAdapters reports whether the run trains adapters rather than the model, so that not all parameters have states.
 func trainsAdapters(ctx *Context) bool {
 	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank"} {
 		if n, ok := ctx.settings.integer(k); ok && n > 0 {
@@ -143,7 +142,7 @@ func adapters(ctx *Context, s *memory.Setup) bool {
 		head = m.Hidden / m.Heads
 	}
 	h, q, k, f := m.Hidden, m.Heads*head, m.KVHeads*head, m.Intermediate
-	// Matrices by the order in which their inputs are counted: q, k and v share one, then the output's, gate and up, down.
+	// Matrices in the order of their inputs: q, k and v share one, then the output's, gate and up, down.
 	matrices := []struct {
 		names string
 		width int64
@@ -171,8 +170,8 @@ func adapters(ctx *Context, s *memory.Setup) bool {
 	return true
 }
 
-// fullKey is the key of the settings that a user means: the key itself, or the only one that ends so. A key that is the end of
-// another is the same setting, printed without what stands around it.
+// fullKey returns the key of the settings that a user means: the key itself, or the only one with that end. A key that is the
+// end of another is the same setting, printed without its path.
 func fullKey(config map[string]classifier.Value, key string) (string, error) {
 	want, found := split(key), ""
 	for _, k := range slices.Sorted(maps.Keys(config)) {

@@ -14,23 +14,23 @@ type (
 	optBit = memory.Opt[bool]
 )
 
-// states that a switch moves to the host.
+// States that a switch moves to the host.
 func offloaded(of func(*setup) *optNum) func(*setup, string) bool {
 	return word(map[string]float64{"true": 1, "on": 1, "yes": 1, "cpu": 1, "nvme": 1, "false": 0, "off": 0, "no": 0, "none": 0}, func(s *setup, f float64) { *of(s) = memory.Some(f) })
 }
 
-// quantizedBytes are the bytes of a weight by the words for formats, scales included.
+// quantizedBytes maps words for formats to the bytes of a weight, including scales.
 var quantizedBytes = map[string]float64{
 	"fp8": 1, "w8a8": 1, "int8": 1, "8bit": 1, "awq": 0.55, "awq_marlin": 0.55, "gptq": 0.55, "gptq_marlin": 0.55, "int4": 0.55, "4bit": 0.55, "bitsandbytes": 0.55, "w4a16": 0.55, "mxfp4": 0.53,
 }
 
-// elementBytes are the bytes of an element by the names of types.
+// elementBytes maps names of types to the bytes of an element.
 var elementBytes = map[string]float64{
 	"fp32": 4, "float32": 4, "float": 4, "32": 4, "bf16": 2, "bfloat16": 2, "fp16": 2, "float16": 2, "half": 2, "auto": 2,
 	"fp8": 1, "fp8_e4m3": 1, "fp8_e5m2": 1, "fp8_inc": 1,
 }
 
-// optimizers are the budget's names. Those of any other name have states that it does not know.
+// optimizers maps optimizers to the budget's names. The states of others are unknown.
 var optimizers = map[string]string{
 	"adam": "adamw", "adamw": "adamw", "adamw_torch": "adamw", "adamw_torch_fused": "adamw", "adamw_hf": "adamw", "adamw_fused": "adamw", "adamw_apex_fused": "adamw",
 	"fusedadam": "adamw", "deepspeedcpuadam": "adamw", "paged_adamw": "adamw", "paged_adamw_32bit": "adamw",
@@ -38,14 +38,14 @@ var optimizers = map[string]string{
 	"adam_bf16": "adam_bf16", "sgd": "sgd",
 }
 
-// recomputations are the ways to recompute, by the words of switches and of granularities.
+// recomputations maps words of switches and granularities to ways to recompute.
 var recomputations = map[string]string{
 	"true": memory.RecomputeFull, "on": memory.RecomputeFull, "yes": memory.RecomputeFull, "full": memory.RecomputeFull,
 	"false": memory.RecomputeNone, "off": memory.RecomputeNone, "no": memory.RecomputeNone, "none": memory.RecomputeNone,
 }
 
-// setupRows are the inputs of the budget and their settings. Sources: remedies.md part 2, that is each framework's argument
-// definitions, and memory.md 0.1. A row may correct what an earlier one has set.
+// setupRows lists the inputs of the budget and their settings. Sources: remedies.md part 2, that is each framework's argument
+// definitions, and memory.md 0.1. A row may correct an earlier one.
 var setupRows = []setupRow{
 	// How the model is split.
 	{"number of ranks (world size)", count(func(s *setup) *optInt { return &s.World }), map[string]string{"oomscan": "total_gpus"}},
@@ -201,7 +201,7 @@ var setupRows = []setupRow{
 		"verl megatron": "actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity", "megatron": "recompute_granularity",
 	}},
 	{"", word(map[string]string{"op": memory.RecomputeOps}, func(s *setup, r string) { s.Recompute = r }), map[string]string{"torchtitan": "activation_checkpoint.selective_ac_option"}},
-	{"", word(map[string]string{"block": ""}, func(s *setup, r string) { s.Recompute = r }), map[string]string{ // some layers, nobody knows how many of a stage
+	{"", word(map[string]string{"block": ""}, func(s *setup, r string) { s.Recompute = r }), map[string]string{ // some layers, it is unknown how many of a stage
 		"verl megatron": "actor_rollout_ref.actor.megatron.override_transformer_config.recompute_method", "megatron": "recompute_method",
 	}},
 	{"", func(s *setup, v string) bool {
@@ -321,7 +321,7 @@ func loaded(each float64) func(*setup, string) bool {
 	}
 }
 
-// either reads a switch, or a number that is on unless 0; what an earlier row has found stays on.
+// either reads a switch, or a number that is on unless 0. It does not turn off what an earlier row turned on.
 func either(of func(*setup) *optBit) func(*setup, string) bool {
 	return func(s *setup, v string) bool {
 		on, ok := parseBool(v)

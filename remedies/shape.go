@@ -9,8 +9,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// rankShape is how the model's parameters lie on a rank of the process that failed; nil where a size or a way of splitting
-// that it takes is unknown.
+// rankShape returns the layout of the model's parameters on a rank of the failed process, or nil if a size or a split that it
+// depends on is unknown.
 func rankShape(ctx *Context) *memory.Shape {
 	m := ctx.model
 	out := &memory.Shape{Hidden: m.Hidden, Inner: m.Inner, Heads: m.Heads, KVHeads: m.KVHeads, HeadDim: m.HeadDim, Vocab: m.Vocab, TP: 1}
@@ -26,7 +26,7 @@ func rankShape(ctx *Context) *memory.Shape {
 		}
 	}
 	if m.mixed && out.Experts.Value == 0 {
-		out.Inner = memory.Figure{} // of experts: how many and how large, nothing tells
+		out.Inner = memory.Figure{} // of experts: number and size unknown
 	}
 	var keys []string
 	switch {
@@ -57,10 +57,10 @@ func rankShape(ctx *Context) *memory.Shape {
 	return out
 }
 
-// megatronTP are the names of Megatron's size of tensor parallelism.
+// megatronTP lists the names of Megatron's tensor-parallel size.
 var megatronTP = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
 
-// paddedVocabulary is a vocabulary as Megatron pads it: to a multiple of 128 for each rank of tensor parallelism.
+// paddedVocabulary returns a vocabulary padded as in Megatron: to a multiple of 128 per rank of tensor parallelism.
 func paddedVocabulary(ctx *Context, v memory.Figure) memory.Figure {
 	tp, ok := ctx.settings.integer(megatronTP...)
 	if !ok || tp > 1024 || v.Value <= 0 {
@@ -74,7 +74,7 @@ func paddedVocabulary(ctx *Context, v memory.Figure) memory.Figure {
 	return v
 }
 
-// makings are words of the innermost frames that tell which of a model's tensors is made.
+// makings maps words of the innermost frames to the model's tensor that they create.
 var makings = []struct {
 	kind  string
 	words []string
@@ -84,10 +84,10 @@ var makings = []struct {
 	{"qkv", []string{"qkv"}},
 }
 
-// fresh are words of the frames that create weights, or an optimizer's state.
+// fresh lists words of frames that create weights or an optimizer's state.
 var fresh = []string{"zeros_like", "_init_group", "initialize_state", "init_state", "create_weights", "torch.empty(", "parameter(", "torch.zeros("}
 
-// newTensor is what the innermost frames say of a tensor that is made: its kind, and whether it is new.
+// newTensor returns the kind of the tensor that the innermost frames create, and whether it is new.
 func newTensor(ctx *Context) (kind string, isNew bool) {
 	const near = 4
 	for _, m := range makings {
@@ -98,7 +98,7 @@ func newTensor(ctx *Context) (kind string, isNew bool) {
 	return kind, ctx.stackContains(near, fresh...)
 }
 
-// stackTouches is stackContains that asks the names of files as well, and leaves out those that only pass calls on.
+// stackTouches is like stackContains but includes the names of files and skips frames that only pass calls on.
 func (ctx *Context) stackTouches(n int, words ...string) bool {
 	for i := max(0, len(ctx.stack)-n); i < len(ctx.stack); i++ {
 		file := ctx.root.Trace.Frames[i].File
@@ -109,7 +109,7 @@ func (ctx *Context) stackTouches(n int, words ...string) bool {
 	return false
 }
 
-// firstStep says what Adam's state takes in all, where the request failed as the first step created it.
+// firstStep states the total of Adam's state if the request failed as the first step created it.
 func firstStep(ctx *Context) string {
 	at, _ := failedPlace(ctx)
 	if at != memory.Optimizer || !ctx.stackContains(4, fresh...) || !ctx.stackTouches(8, "adam") || ctx.incident.Kind != parser.GPUOOM || trainsAdapters(ctx) {
@@ -128,7 +128,7 @@ func firstStep(ctx *Context) string {
 	return t + ". It stays from then on."
 }
 
-// rankParameters is how many parameters one rank keeps the optimizer's state of.
+// rankParameters returns for how many parameters one rank keeps the optimizer's state.
 func rankParameters(ctx *Context) (n int64, how string, ok bool) {
 	if g, ok := memory.Reading(ctx.run, ctx.incident, "megatron.parameters"); ok {
 		n, ok := g.Fields.Int("count")

@@ -5,17 +5,17 @@ import "oomscan/remedies/cause"
 // Change is one setting that a remedy changes, in the framework's own words.
 type Change struct {
 	Key       string  `json:"key"`       // canonical name for the run's version: "actor_rollout_ref.rollout.gpu_memory_utilization", "--max-tokens-per-gpu"
-	From      *string `json:"from"`      // value now, nil when the log does not tell
+	From      *string `json:"from"`      // present value, nil if it is not in the log
 	To        *string `json:"to"`        // next value, nil when only the direction is known
 	Direction string  `json:"direction"` // up, down, set
 	Syntax    string  `json:"syntax"`    // hydra, yaml, flag, sbatch, env, python, shell
 	Snippet   string  `json:"snippet"`   // ready to paste, empty when To is nil
-	// ComputedFrom says how To came about, as arithmetic a person can check; empty when it is the guide's own value. Where From is
-	// not known either, it says in words how far to go first: "to half of what it is now".
+	// ComputedFrom is the arithmetic behind To, for people to check. It is empty for a guide's own value. If From is unknown,
+	// too, it is the first step in words: "to half of what it is now".
 	ComputedFrom string `json:"computed_from"`
 }
 
-// Source is where an item comes from.
+// Source is the source of an item.
 type Source struct {
 	Guide   *string `json:"guide"` // areal, areal-early, verl, relax, field-note; nil for an official document
 	Section string  `json:"section"`
@@ -31,14 +31,14 @@ type Remedy struct {
 	Detail  string `json:"detail"`
 	Why     string `json:"why"`
 	Caution string `json:"caution"`
-	// Applies is false when the run contradicts the item (already so, a prerequisite is missing, it would make things
-	// worse or cannot help here), true when the log shows that it can help, nil when the log cannot tell.
+	// Applies is false if the run contradicts the item (it is so already, a prerequisite is missing, it would make things
+	// worse or cannot help here), true if the log shows that it can help, and nil if the log does not decide.
 	Applies    *bool    `json:"applies"`
 	AppliesWhy string   `json:"applies_why"`
 	Changes    []Change `json:"changes"`
 	Freed      *int64   `json:"expected_freed_bytes"` // bytes that the change is expected to free, nil when no model of it exists
-	// Enough says whether the change alone is expected to make room for what failed; nil when that cannot be told.
-	// EnoughWhy is the comparison, empty when it is nil.
+	// Enough is true if the change alone is expected to make room for what failed, and nil if that is unknown. EnoughWhy is
+	// the comparison, empty if Enough is nil.
 	Enough    *bool  `json:"enough"`
 	EnoughWhy string `json:"enough_why"`
 	Source    Source `json:"source"`
@@ -49,14 +49,14 @@ type Checklist struct {
 	Title     string   // "verl: backward pass (guide 'Resolving Out-of-Memory Errors')"
 	Remedies  []Remedy // the guide's order, always
 	StartWith []string // ids that this run's evidence supports, best first
-	// Findings are what the arithmetic says of the failure beyond single items: what the request was, the smallest
-	// change expected to fit. Sentences.
+	// Findings are sentences about the failure beyond single items: what the request was, the smallest change expected
+	// to fit.
 	Findings []string
 	Patch    []Patch // the changes to start with, one block per dialect
-	// Cause is why memory ran out, nil for failures that are no exhaustion of memory; Rivals are what else it may be.
+	// Cause is why memory ran out, nil if it was not exhausted. Rivals are other possible causes.
 	Cause  *cause.Cause
 	Rivals []cause.Cause
-	// Proposals are what to change, best first; each is whole, and one of them is enough.
+	// Proposals are changes, best first. Each is complete, and one of them is enough.
 	Proposals []Proposal
 
 	Budget      []BudgetPart // of the resource and the phase that failed; empty when it cannot be computed

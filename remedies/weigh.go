@@ -10,7 +10,7 @@ import (
 	"oomscan/parser"
 )
 
-// leastMargin is what a change should leave over: a twentieth of the card, at most 2 GiB.
+// leastMargin returns the margin that a change should leave: a twentieth of the card, at most 2 GiB.
 func leastMargin(ctx *Context) int64 {
 	if t := ctx.root.Total; t != nil && *t > 0 {
 		return min(marginOf(*t), 2<<30)
@@ -18,8 +18,8 @@ func leastMargin(ctx *Context) int64 {
 	return 0
 }
 
-// weigh fills in what a proposal frees, whether it fits now and at the longest samples that the settings allow, and what is
-// left over then.
+// weigh fills in what a proposal frees, whether it fits now and at the longest samples that the settings allow, and the margin
+// then.
 func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	p := &o.Proposal
 	p.FreesBytes = e.freed
@@ -53,7 +53,7 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	}
 }
 
-// growth is how much more the failing phase takes at the longest samples, after the change.
+// growth returns how much more the failing phase takes at the longest samples, after the change.
 func growth(ctx *Context, result *outcome) (more int64, ok bool) {
 	phases, on := failedPhases(ctx), budgetResources[ctx.resource]
 	if len(phases) == 0 || on == "" || tokensBounded(result.after) {
@@ -62,7 +62,7 @@ func growth(ctx *Context, result *outcome) (more int64, ok bool) {
 	return held(fullest(result.after.WorstCase(), phases, on), on).Bytes - held(fullest(result.after, phases, on), on).Bytes, true
 }
 
-// textOf says in sentences what a proposal does; where that cannot be computed, which figure is missing.
+// textOf describes the effect of a proposal in sentences, or the missing figure if it cannot be computed.
 func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	r := ctx.root
 	fit := ""
@@ -98,12 +98,12 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		}
 		return fmt.Sprintf("Frees about %s of the card; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
 	case p.Fits != nil, len(p.Changes) == 0:
-		return "" // an engine's own arithmetic says it, or nothing that has a figure is changed
+		return "" // an engine's own arithmetic states it, or no change has a figure
 	}
 	return missingFigure(ctx, p, o)
 }
 
-// missingFigure says why the effect of a proposal cannot be computed, and what would tell it.
+// missingFigure states why the effect of a proposal cannot be computed, and what would show it.
 func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	from := func(prefix string) bool {
 		return slices.ContainsFunc(p.Changes, func(c Change) bool { return strings.HasPrefix(c.ComputedFrom, prefix) })
@@ -167,7 +167,7 @@ func sentence(s string) string {
 	return string(r) + "."
 }
 
-// costsOf are the costs of a change in sentences: passes, memory of the node and of the cards, and what its lever costs anyway.
+// costsOf returns the costs of a change in sentences: passes, memory of the node and of the cards, and its lever's usual cost.
 func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []string {
 	var out []string
 	if n := timesAsMany(changes); n > 1 && lever == "micro-batch" && ctx.phase != "rollout" {
@@ -185,13 +185,13 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 	} else if words != "" && o.onCard <= rounding {
 		out = append(out, sentence(words))
 	}
-	if o.onCard > rounding && o.frees == nil { // else the text says it
+	if o.onCard > rounding && o.frees == nil { // otherwise the text has it
 		out = append(out, about(o.onCard)+" more on each GPU.")
 	}
 	return out
 }
 
-// timesAsMany is by how much a micro-batch shrinks, 0 where that is not whole.
+// timesAsMany returns the factor by which a micro-batch shrinks, or 0 if it is not whole.
 func timesAsMany(changes []Change) int64 {
 	for _, c := range changes {
 		if c.Direction != "down" || c.From == nil || c.To == nil {
@@ -206,10 +206,10 @@ func timesAsMany(changes []Change) int64 {
 	return 0
 }
 
-// derivesAccumulation are the programs that keep the batch of a step as it is told, and accumulate over as many micro-batches as it takes.
+// derivesAccumulation lists the programs that keep the set batch of a step and accumulate over as many micro-batches as needed.
 var derivesAccumulation = []string{"verl", "easyr1", "openrlhf", "nemo_rl", "skyrl", "slime", "relax", "areal", "megatron", "prime_rl"}
 
-// sameResults says what keeps the results as they are.
+// sameResults states what keeps the results unchanged.
 func sameResults(ctx *Context, n int64) string {
 	if ctx.phase == "logprob" || slices.Contains(derivesAccumulation, programOf(ctx.run).ID) {
 		return "Results do not change."
@@ -223,7 +223,7 @@ func sameResults(ctx *Context, n int64) string {
 	return "Same results with " + asMany(n) + " as many gradient accumulation steps."
 }
 
-// asMany is a whole factor in words.
+// asMany returns a whole factor in words.
 func asMany(n int64) string {
 	if n == 2 {
 		return "twice"
@@ -231,7 +231,7 @@ func asMany(n int64) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// lessIsNotEnough weighs the value between, twice as large: a smaller change, which the reader may ask for.
+// lessIsNotEnough weighs the value in between, twice as large: a smaller change that readers may consider.
 func lessIsNotEnough(ctx *Context, changes []Change) string {
 	r := ctx.root
 	if len(changes) == 0 || changes[0].From == nil || changes[0].To == nil || r.Free == nil || r.Requested == nil {
@@ -257,7 +257,7 @@ func lessIsNotEnough(ctx *Context, changes []Change) string {
 	return ""
 }
 
-// atTheNode is the question that more memory of a Slurm node raises, as a command.
+// atTheNode returns the command that shows whether a Slurm node has more memory.
 func atTheNode(ctx *Context, changes []Change) string {
 	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" && strings.HasPrefix(c.Key, "--mem") && c.To != nil }) {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// causeInput are the facts that the causes ask for.
+// causeInput returns the facts that the causes use.
 func causeInput(ctx *Context) *cause.Input {
 	r, in := ctx.root, ctx.incident
 	place, _ := failedPlace(ctx)
@@ -63,7 +63,7 @@ func causeInput(ctx *Context) *cause.Input {
 	return out
 }
 
-// lastReading is what a run read last of a kind, in whichever of its files.
+// lastReading returns a run's last reading of a kind, from any of its files.
 func lastReading(run *classifier.Run, name string) (classifier.Gauge, bool) {
 	for i := len(run.Gauges) - 1; i >= 0; i-- {
 		if run.Gauges[i].Name == name {
@@ -73,7 +73,7 @@ func lastReading(run *classifier.Run, name string) (classifier.Gauge, bool) {
 	return classifier.Gauge{}, false
 }
 
-// cacheTaken reports whether the engine told of its cache before it failed.
+// cacheTaken reports whether the engine reported its cache before it failed.
 func cacheTaken(ctx *Context) bool {
 	return slices.ContainsFunc([]string{"trtllm.cache", "sglang.mem_kv_pool", "vllm.kv_tokens"}, func(name string) bool {
 		_, ok := memory.Reading(ctx.run, ctx.incident, name)
@@ -81,7 +81,7 @@ func cacheTaken(ctx *Context) bool {
 	})
 }
 
-// perNode is how many of the ranks run on one node, 0 when nobody can tell.
+// perNode returns how many ranks run on one node, or 0 if it is unknown.
 func perNode(ctx *Context, ranks int64) int64 {
 	const usual = 8 // GPUs of a node: so few ranks are on one, unless the log names more nodes
 	if n, ok := ctx.gpusPerNode(); ok {
@@ -93,7 +93,7 @@ func perNode(ctx *Context, ranks int64) int64 {
 	return 0
 }
 
-// listedProcesses are those that nvidia-smi lists on cards.
+// listedProcesses returns the processes that nvidia-smi lists on cards.
 func listedProcesses(ctx *Context) []cause.Listed {
 	var out []cause.Listed
 	for _, g := range ctx.run.Gauges {
@@ -114,7 +114,7 @@ func listedProcesses(ctx *Context) []cause.Listed {
 	return out
 }
 
-// wholeStack are the frames of the failing stack with their files, in lower case.
+// wholeStack returns the frames of the failing stack with their files, in lower case.
 func wholeStack(ctx *Context) []string {
 	if ctx.root.Trace == nil {
 		return nil
@@ -127,7 +127,7 @@ func wholeStack(ctx *Context) []string {
 	return out
 }
 
-// idleReserve is what PyTorch holds without using it. Messages before PyTorch 2.1 print the sum.
+// idleReserve returns PyTorch's reserved but unused memory. Messages before PyTorch 2.1 print the sum.
 func idleReserve(ctx *Context) *int64 {
 	r := ctx.root
 	if r.ReservedUnallocated == nil && r.Reserved != nil && r.Allocated != nil && *r.Reserved >= *r.Allocated {
@@ -137,7 +137,7 @@ func idleReserve(ctx *Context) *int64 {
 	return r.ReservedUnallocated
 }
 
-// pointer is a figure that may be missing.
+// pointer returns a figure, or nil if it is missing.
 func pointer(n int64, ok bool) *int64 {
 	if !ok {
 		return nil
@@ -145,7 +145,7 @@ func pointer(n int64, ok bool) *int64 {
 	return &n
 }
 
-// mayShareCard reports whether a neighbour on the card can be the job's own engine or trainer.
+// mayShareCard reports whether a neighbor on the card may be the job's own engine or trainer.
 func mayShareCard(ctx *Context) bool {
 	r := ctx.root
 	if share, ok := awakeShare(ctx); ok && r.OtherProcesses != nil && *r.OtherProcesses > share+share/4 && !ctx.is("engine_process") {

@@ -165,3 +165,90 @@ func (in *Input) trained() int64 {
 	}
 	return in.Parameters.Value
 }
+
+// moreThanAShare reports that one of several GPUs holds far more than its share of a model too large for one.
+func moreThanAShare(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
+		2*p < *in.Total*9/10 || *in.Allocated < 4*p/in.GPUs {
+		return ""
+	}
+	return fmt.Sprintf("this card holds %s while the model is loaded, and a share of 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
+}
+
+// wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
+func wholeStates(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("this card holds %s in the optimizer's step, %d bytes a parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
+}
+
+// wholeModel reports that one request is as large as the whole model although ranks share it.
+func wholeModel(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || in.GPUs < 2 || in.Requested == nil || in.EngineFailed || *in.Requested < 19*p/10 || in.Place != memory.Gather && in.Place != memory.Weights && !in.passes(12, "flat_param", "_init_param_handle") {
+		return ""
+	}
+	return fmt.Sprintf("one request of %s is the whole model of %s parameters, and %d GPUs share it", gib(in.Requested), in.Parameters, in.GPUs)
+}
+
+// statesExceedCard reports that the weights alone, in 16 bits, do not fit on one card.
+func statesExceedCard(in *Input) string {
+	p := in.Parameters.Value
+	if in.EngineFailed {
+		p /= max(in.number("tensor_parallel_size", "tp_size"), 1)
+	}
+	if p <= 0 || !in.loading() || !in.gpu() || in.Total == nil || in.Quantized || !in.EngineFailed && in.GPUs > 1 || 2*p < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("the weights take %s in 16 bits, and the card has %s", classifier.GiB(2*p), gib(in.Total))
+}
+
+// offloads reports whether states may be in host memory.
+func (in *Input) offloads() bool {
+	if in.Framework == "verl" { // brings all of them back for the step, unless FSDP2's policy keeps them away
+		return in.on("offload_policy")
+	}
+	for _, k := range offloadKeys {
+		if _, v, ok := in.Setting(k); ok && (in.on(k) || v == "cpu") {
+			return true
+		}
+	}
+	_, v, _ := in.Setting("deepspeed", "deepspeed_config", "strategy")
+	return strings.Contains(strings.ToLower(v), "offload")
+}
+
+// weightsFigure multiplies the parameters by bytes.
+func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
+	return func(in *Input) (string, *int64) {
+		p := in.Parameters.Value
+		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || in.Quantized || slices.Contains([]string{"llamacpp", "ollama"}, in.Application) {
+			return plain("the model does not fit on the GPU")(in)
+		}
+		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)
+		if bytes == 4 {
+			text += ", in 16 bits " + classifier.GiB(2*p)
+		}
+		return text, n
+	}
+}
+
+// optimizerFigure states the size of Adam's states, from the request if it is one state of every parameter.
+func optimizerFigure(in *Input) (string, *int64) {
+	p := in.Parameters.Value
+	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
+		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = %.2fe9 parameters, one float32 state of each", gib(r), float64(*r)/4e9), r
+	}
+	if t, each := in.trained(), in.optimizer().bytesOf(in.trainedBytes()); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
+		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, memory.Thousands(t), each)
+	}
+	if p > 0 && p < 1<<45 && in.Unsharded && !in.Adapters {
+		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, in.Parameters)
+	}
+	if p > 0 && p < 1<<45 && in.GPUs > 1 && !in.Adapters {
+		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, in.Parameters, in.GPUs)
+	}
+	return plain("the optimizer allocates its states in its first step")(in)
+}

@@ -1,0 +1,161 @@
+package remedies
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"oomscan/remedies/memory"
+)
+
+// current is how a run writes a parameter.
+type current struct {
+	key, syntax string
+	from        *string // the value; nil if it is not in the log
+	at          string  // its place in the log
+}
+
+// currentValue looks up a parameter's value under all its names and chooses the name to advise: the log's, if it is a name for
+// the whole path, else the one of the run's version.
+func currentValue(ctx *Context, names *naming, p *Parameter) current {
+	if p.Surface == "words" && p.Next == "" {
+		return current{key: p.Key, syntax: p.Surface} // what no setting holds
+	}
+	best, by := bestName(ctx, names, p)
+	onlyRead := by != nil && by.Read
+	if best.rank > 0 && p.Next == "slot_context" {
+		best.value.Value = perSlot(ctx, best.value.Value)
+	}
+	if best.rank == 0 || onlyRead {
+		by = spellingOf(ctx, names, p)
+	}
+	c := current{key: p.Key, syntax: p.Surface}
+	if by != nil {
+		c.key, c.syntax = by.Key, cmp.Or(by.Surface, p.Surface)
+	}
+	if best.rank == 0 || isNone(best.value.Value) {
+		if v, at := printedValue(ctx, p); v != "" || best.rank == 0 {
+			if v != "" {
+				c.from, c.at = &v, at
+			}
+			return c
+		}
+	}
+	if !onlyRead {
+		c.key, c.syntax = asWritten(ctx, p, best, c.key, c.syntax)
+	}
+	c.from, c.at = &best.value.Value, best.key
+	if best.value.At.Source != "" {
+		c.at = best.value.At.String()
+	}
+	return c
+}
+
+// bestName finds the log's setting that matches one of a parameter's names best. The spelling is nil for the current name.
+func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spelling) {
+	alone := names.lastWords[lastWord(p.Key)] <= 1 // a bare key can only mean this parameter
+	best, _ = ctx.settings.find(p.Key, alone)
+	for i := range p.Spellings {
+		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || isNone(best.value.Value) && !isNone(f.value.Value)) {
+			best, by = f, &p.Spellings[i]
+		}
+	}
+	return best, by
+}
+
+// spellingOf returns the spelling of a parameter in the run's version, or nil for the current name.
+func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
+	for i := range p.Spellings {
+		sp := &p.Spellings[i]
+		in, ok := versionIn(ctx.run.FrameworkVersion, sp.Versions)
+		if !ok && ctx.run.FrameworkVersion == "" && names.era != "" {
+			in, ok = sp.Versions == names.era, true
+		}
+		if ok && in && !sp.Read {
+			return sp
+		}
+	}
+	return nil
+}
+
+// asWritten returns the key and the surface of a parameter in the log's spelling.
+func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
+	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
+	framework := programOf(ctx.run)
+	if f.rank == longer && strings.Contains(plain, ".") && len(split(p.Key)) == 1 {
+		if d := framework.Dialect; d == "hydra" || d == "yaml" { // an engine's setting, as the framework around it writes it
+			key, syntax = plain, d
+		} else if form == "yaml" {
+			key, syntax = plain, "yaml"
+		} else if form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-") {
+			key, syntax = plain, "hydra"
+		}
+	}
+	own := framework.Dialect == "" && (framework.Library || framework.ID == "")
+	switch {
+	case syntax == "flag" && own && (form == "pprint" || form == "repr") && !strings.HasPrefix(f.key, "-"):
+		return f.key, "python" // a script of one's own: as it writes it itself
+	case syntax == "flag" && own && form != "command" && !strings.HasPrefix(f.key, "-"):
+		return f.key, "yaml" // or of its own file
+	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
+		return f.key, syntax // with its own dashes or underscores
+	case syntax == "yaml" && strings.HasPrefix(f.key, "--"):
+		return f.key, "flag" // as the command line of this run writes it
+	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):
+		return plain, "hydra"
+	}
+	return key, syntax
+}
+
+// printedValue returns the present value from the failure itself or from an engine's messages at its start, or "" if neither
+// prints it.
+func printedValue(ctx *Context, p *Parameter) (value, at string) {
+	const message = "the engine's own message"
+	switch last := lastWord(p.Key); {
+	case strings.HasSuffix(last, "gpu_memory_utilization"):
+		if share := readField(ctx, "fraction", "vllm.free_memory"); share != "" {
+			return share, message
+		}
+		for _, name := range []string{"vllm.usage", "vllm.budget"} {
+			if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok && g.Fields["fraction"] != "" {
+				return g.Fields["fraction"], g.At.String()
+			}
+		}
+	case strings.HasSuffix(last, "mem_fraction_static"):
+		if share := readField(ctx, "fraction", "sglang.weights_leave_nothing", "sglang.not_enough_memory"); share != "" {
+			return share, message
+		}
+	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognized("tgi.max_total"):
+		return readField(ctx, "tokens", "tgi.max_total"), message
+	case last == "num_proc":
+		if g, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok {
+			return g.Fields["count"], g.At.String()
+		}
+	case last == "batch_size" && ctx.recognized("tf.tensor"):
+		if n, ok := batchOfShape(ctx.text); ok {
+			return itoa(n), "the first size of the tensor"
+		}
+	case strings.HasSuffix(last, "max_num_seqs"):
+		if n := readField(ctx, "count", "vllm.warm_up", "vllm.mamba_blocks"); n != "" {
+			return n, message
+		}
+	case p.Next == "fit_length":
+		if n, ok := plannedLength(ctx); ok {
+			return itoa(n), message
+		}
+	case p.Next == "host_memory":
+		limit := ctx.root.Limit
+		if limit == nil || *limit < 1<<20 || !ctx.is("cgroup") && !ctx.is("ray_monitor") {
+			return "", ""
+		}
+		unit := cmp.Or(p.Value, "G")
+		switch {
+		case strings.HasPrefix(unit, " "): // in words, not to be pasted
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(*limit)/(1<<30)), ".0") + unit, "the limit that was enforced"
+		case *limit%(1<<30) == 0:
+			return itoa(*limit>>30) + unit, "the limit that was enforced"
+		}
+		return itoa(*limit>>20) + strings.NewReplacer("G", "M", "g", "m").Replace(unit), "the limit that was enforced"
+	}
+	return "", ""
+}

@@ -1,0 +1,284 @@
+package remedies
+
+import (
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+	"oomscan/remedies/cause"
+)
+
+// option is an item against the cause, with its place in the order of the proposals.
+type option struct {
+	Proposal
+	id        string // of its item
+	lever     string
+	class     int // changes known to fail come after those that may fit
+	place     int // of its lever among those against the cause
+	supported bool
+	beside    bool // a neighbor leaves most of the card
+	planned   bool // what an engine plans for at its start: a fact of the failure speaks for planning less
+}
+
+// The classes of options, best first.
+const (
+	fits = iota // now, and also at full length, with a margin
+	mayFit
+	unknownNow   // the present value is not in the log
+	withoutValue // nor the next one
+	notAtWorst
+	tooLittle
+)
+
+// withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose
+// from. What attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
+func withValues(options []option) []option {
+	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
+	for _, drop := range []func(o option) bool{
+		func(o option) bool { return o.place > 0 && o.class == withoutValue && typed(o) },
+		func(o option) bool { return o.place > 0 && !typed(o) },
+	} {
+		if kept := slices.DeleteFunc(slices.Clone(options), drop); len(kept) >= fewProposals {
+			options = kept
+		}
+	}
+	return options
+}
+
+// optionsOf returns the options from the lists' items and from the fixes that no list has.
+func optionsOf(ctx *Context, items []assessment) []option {
+	var out []option
+	for _, a := range slices.Concat(items, fixesFor(ctx)) {
+		if a.Order == 0 && (isRuledOut(&a, items) || isListed(&a, items) || knowsBetter(ctx, items, a.topic)) {
+			continue
+		}
+		for _, part := range alone(ctx, a) {
+			if o, ok := optionOf(ctx, &part); ok {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// isRuledOut reports whether a list has the same item as a fix and the run rules it out there.
+func isRuledOut(fix *assessment, items []assessment) bool {
+	return fix.topic != "" && slices.ContainsFunc(items, func(a assessment) bool { return a.topic == fix.topic && a.Applies != nil && !*a.Applies })
+}
+
+// isListed reports whether an item of a list pulls the lever of a fix with a value: it has the program's name for it.
+func isListed(fix *assessment, items []assessment) bool {
+	l := leverOf(fix.topic, fix.Changes)
+	return l != nil && slices.ContainsFunc(items, func(a assessment) bool {
+		return leverOf(a.topic, a.Changes) == l && (a.Applies == nil || *a.Applies) && !a.late && len(a.Changes) > 0 && a.Changes[0].To != nil
+	})
+}
+
+// alone splits an item whose changes work separately: of several offloads, one may be enough.
+func alone(ctx *Context, a assessment) []assessment {
+	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
+		return []assessment{a}
+	}
+	var out []assessment
+	for _, c := range a.Changes {
+		one := a
+		one.Changes, one.Freed, one.Enough, one.result = []Change{c}, nil, nil, outcomeOf(ctx, []Change{c})
+		out = append(out, one)
+	}
+	return out
+}
+
+// optionsFor returns the options for some levers, in the order of the levers.
+func optionsFor(order []string, best *cause.Cause, items []assessment, all []option) []option {
+	guess := best.Confidence == "low"
+	started := rank(items)
+	var options []option
+	for _, o := range all {
+		o.place = slices.Index(order, o.lever)
+		if o.place < 0 {
+			at := slices.Index(started, o.id)
+			if at < 0 || !guess && (o.lever != "" || !o.supported) {
+				continue
+			}
+			o.place = len(order) + at
+		}
+		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
+			continue // no sign of anything offloaded
+		}
+		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
+			o.class = max(o.class, withoutValue) // it leaves the cause where it is
+		}
+		if slices.Contains(dearest, o.lever) && o.place > 0 && o.class <= mayFit {
+			o.class = unknownNow
+		}
+		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
+			o.class = fits // an engine that starts needs what it plans for, no margin
+		}
+		inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
+		if o.place == 0 && (o.class == unknownNow && best.Confidence == "high" || inWords && !guess) {
+			o.class = mayFit // what attacks a cause that is proved comes first, set or not
+		}
+		options = append(options, o)
+	}
+	if len(options) == 0 && !guess && best.Confidence != "high" {
+		return optionsFor(order, &cause.Cause{Confidence: "low"}, items, all) // nothing attacks it: what the evidence supports
+	}
+	options = nameFixes(options)
+	if !slices.ContainsFunc(options, func(o option) bool { return o.FitsWorstCase != nil && *o.FitsWorstCase }) {
+		for i := range options {
+			if options[i].class == notAtWorst { // nothing is known to do better
+				options[i].class = mayFit
+			}
+		}
+	}
+	slices.SortStableFunc(options, func(a, b option) int {
+		switch {
+		case a.class != b.class:
+			return a.class - b.class
+		case (guess || a.class == withoutValue) && a.supported != b.supported:
+			return map[bool]int{true: -1, false: 1}[a.supported]
+		}
+		return a.place - b.place
+	})
+	var out []option
+	keys, levers := map[string]bool{}, map[string]bool{}
+	for _, o := range options {
+		key := changed(o.Changes)
+		if len(out) == mostProposals || key != "" && keys[key] || levers[o.lever] && (o.class == withoutValue || o.lever == "offload-off") {
+			continue // an earlier one changes the same setting, or is more specific about the same lever
+		}
+		keys[key], levers[o.lever] = true, o.lever != ""
+		out = append(out, o)
+	}
+	return out
+}
+
+// mostlyFree reports whether an engine found most of the card free, so that an expected neighbor leaves it enough.
+func mostlyFree(ctx *Context) bool {
+	r := ctx.root
+	if r.Total == nil || !ctx.is("engine_process") {
+		return false
+	}
+	if ctx.is("less_than_desired") {
+		return r.Free != nil && *r.Free >= *r.Total/4*3
+	}
+	others := cause.Input{Message: strings.ToLower(r.Message), Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
+	n := deref(others.Strangers())
+	for _, p := range listedProcesses(ctx) {
+		n = max(n, p.Bytes)
+	}
+	return n > 0 && n <= *r.Total/4
+}
+
+// nameFixes gives a fix the name of the list's item with the same lever but without values, and drops that item.
+func nameFixes(options []option) []option {
+	var out []option
+	for _, o := range options {
+		inWords := len(o.Remedies) > 0 && len(o.Changes) == 0 && o.lever != ""
+		i := slices.IndexFunc(options, func(f option) bool { return f.lever == o.lever && len(f.Remedies) == 0 })
+		if inWords && i >= 0 {
+			o.Changes, o.class = options[i].Changes, options[i].class
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// optionOf makes an option of an item unless the run rules it out or it moves the failure elsewhere.
+func optionOf(ctx *Context, a *assessment) (option, bool) {
+	if a.Applies != nil && !*a.Applies || a.late || otherLauncher(ctx, a.Changes) {
+		return option{}, false
+	}
+	result := a.result
+	if result.moves != "" || result.void {
+		return option{}, false
+	}
+	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx)}
+	o.Proposal = Proposal{Title: a.Title, Changes: a.Changes}
+	if a.Order > 0 {
+		o.Remedies = []string{a.ID}
+	}
+	costs := ""
+	if l := leverOf(a.topic, a.Changes); l != nil {
+		o.lever, costs = l.id, l.costs
+	}
+	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.is("engine_process")) {
+		costs = "fewer at a time"
+	}
+	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")
+	if a.Caution != "" {
+		o.Needs = []string{a.Caution}
+	}
+	if strings.Contains(a.Caution, "slower") && strings.Contains(costs, "slower") {
+		costs = "" // said already
+	}
+	if n := atTheNode(ctx, a.Changes); n != "" {
+		o.Needs = append(o.Needs, n)
+	}
+	e := effect{freed: a.Freed, why: a.EnoughWhy}
+	if a.Enough != nil {
+		e.enough = truthOf(*a.Enough)
+	}
+	if o.lever == "sleep" && e.freed == nil {
+		result.frees = asleepFrees(ctx)
+	}
+	if e.freed == nil && e.enough == unknown {
+		e = result.effect(ctx)
+	}
+	o.weigh(ctx, &result, e)
+	if a.assumed { // what is there now is not known, nor what a change frees
+		o.Fits, o.FitsWorstCase, o.FreesBytes, o.MarginBytes = nil, nil, nil, nil
+	}
+	o.Costs = costsOf(ctx, o.lever, costs, a.Changes, &result)
+	o.WhyNot = lessIsNotEnough(ctx, a.Changes)
+	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
+		o.Text = sentence(e.why)
+	}
+	o.class = classOf(ctx, a, &o.Proposal, o.lever)
+	return o, true
+}
+
+// dear lists the levers that take more GPUs or change what is trained. They do not come before cheaper ones if they fit.
+var dear = []string{"more-gpus", "engine-tp", "train-tp", "adapters"}
+
+// withoutTrainersSettings reports whether a program may lack trainers' settings.
+func withoutTrainersSettings(ctx *Context) bool {
+	p := programOf(ctx.run)
+	if ctx.settings.has("per_device_train_batch_size") {
+		return false
+	}
+	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
+}
+
+// classOf ranks a proposal by what is known about it.
+func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
+	switch {
+	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
+		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic has no margin
+		return fits
+	case !slices.ContainsFunc(p.Changes, typed):
+		return withoutValue
+	case lever == "update-bucket" && p.Fits != nil && *p.Fits && len(ctx.request) > 0 && sameKey(ctx.request[0].Key, p.Changes[0].Key):
+		return fits // the request is the bucket: nothing else grows with it
+	case p.Fits != nil && !*p.Fits:
+		return tooLittle
+	case p.FitsWorstCase != nil && !*p.FitsWorstCase:
+		return notAtWorst
+	case a.doubtful, a.assumed && ctx.resource != "gpu":
+		return withoutValue
+	case lever == "image-size": // what costs quality comes after what does not
+		return unknownNow
+	case a.supported || a.movable:
+		return mayFit
+	case a.Order == 0 && p.Changes[0].From == nil && p.Changes[0].Syntax != "env" && p.Changes[0].Syntax != "shell" && withoutTrainersSettings(ctx):
+		return withoutValue // of no list: the program may not know it
+	}
+	return unknownNow
+}
+
+// otherLauncher reports whether changes are for Slurm but the run shows no sign of it.
+func otherLauncher(ctx *Context, changes []Change) bool {
+	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
+	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
+}

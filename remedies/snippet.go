@@ -1,0 +1,60 @@
+package remedies
+
+import (
+	"strings"
+)
+
+// snippet returns a change in the form to paste.
+func snippet(c *Change, plus bool) string {
+	key, to := c.Key, *c.To
+	switch c.Syntax {
+	case "hydra":
+		if plus {
+			key = "+" + key
+		}
+		if strings.ContainsAny(to, "[]{}, ") {
+			return "'" + key + "=" + to + "'"
+		}
+		return key + "=" + to
+	case "yaml":
+		return tree([]Change{*c}, false)
+	case "flag":
+		if !strings.HasPrefix(key, "-") {
+			key = "--" + key // a log may print arguments without their dashes
+		}
+		if on, ok := parseBool(to); ok && (to != "on" || c.From != nil && *c.From == "0") { // llama.cpp's switches took no value once
+			if on {
+				return key
+			}
+			return "# remove " + key
+		}
+		if strings.ContainsAny(to, `{"`) {
+			to = "'" + to + "'" // for the shell
+		}
+		return key + " " + to
+	case "env":
+		return "export " + key + "=" + to
+	case "words": // of what no program reads
+		return ""
+	case "qsub":
+		return "#PBS -l " + key + "=" + to
+	case "bsub":
+		return "#BSUB " + key + " " + to
+	case "sbatch":
+		return "#SBATCH " + key + "=" + to
+	case "python":
+		if strings.HasSuffix(key, ")") || strings.Contains(to, "(") {
+			return to
+		}
+		return key + " = " + to
+	}
+	return to
+}
+
+// scalar quotes a value that YAML would misread.
+func scalar(value string) string {
+	if strings.ContainsAny(value, ":#{}[]+ ") && !strings.HasPrefix(value, "[") {
+		return `"` + strings.ReplaceAll(value, `"`, `\"`) + `"`
+	}
+	return value
+}
