@@ -140,7 +140,7 @@ func check(ctx *Context, c candidate, changes []change, e estimate) decision {
 	return decision{}
 }
 
-// splitTopics are those of items that split a trainer's work over several GPUs.
+// splitTopics lists the topics of items that split a trainer's work over several GPUs.
 var splitTopics = []string{"zero-stage", "train-tp", "tensor-parallel", "ulysses", "sequence-parallel"}
 
 // ruledOut returns why an item cannot help, or "" if nothing rules it out.

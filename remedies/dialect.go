@@ -6,9 +6,9 @@ import (
 	"oomscan/classifier"
 )
 
-// engineFlags are how programs take the flags of the engine that they run: with a prefix, and words joined by a dash or an
-// underscore. Programs without a prefix take none but those that their own guides name; what the engine itself has computed
-// is then an argument in their code.
+// engineFlags maps programs to their form of their engine's flags: a prefix, and a dash or an underscore between words. Programs
+// without a prefix take only the flags in their own guides. A value that the engine itself computed is then an argument in
+// their code.
 var engineFlags = map[string]struct{ prefix, joint string }{
 	"slime":    {"--sglang-", "-"},
 	"relax":    {"--sglang-", "-"},
@@ -18,8 +18,8 @@ var engineFlags = map[string]struct{ prefix, joint string }{
 	"unsloth":  {"", "_"},
 }
 
-// inProgramsWords puts changes of an engine's guide into the words of the program that runs the engine, and leaves out
-// those that it has no words for.
+// inProgramsWords rewrites changes from an engine's guide in the form of the program that runs the engine, and leaves out those
+// without such a form.
 func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	program, engine := programOf(ctx.run), classifier.FrameworkByID(guide)
 	words, known := engineFlags[program.ID]

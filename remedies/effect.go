@@ -149,7 +149,7 @@ func engineAwake(ctx *Context) truth {
 	return -sleeps
 }
 
-// enginesLater start their engine once the trainer's model is there (trl/trainer/grpo_trainer.py, __init__).
+// enginesLater lists the programs that start their engine after loading the trainer's model (trl/trainer/grpo_trainer.py, __init__).
 var enginesLater = []string{"trl", "swift"}
 
 // sleepers lists frameworks that put an engine on the trainer's cards to sleep during training unless set otherwise. A message

@@ -58,7 +58,7 @@ func dynamicBatch(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// samplesByDefault are the programs that cut micro-batches by tokens only where they are told to.
+// samplesByDefault lists the programs that divide batches into micro-batches by tokens only if set to.
 var samplesByDefault = []string{"verl", "openrlhf", "slime", "relax"}
 
 // zero3 reports whether the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.

@@ -31,8 +31,8 @@ const (
 	tooLittle
 )
 
-// withValues leaves out the options that give nothing to type, or that may not be there, where there are others to choose
-// from. What attacks the cause best stays: a limit to raise is advice even where nobody knows how far.
+// withValues leaves out options that the program may lack and options without a value, each if there are enough others. The best
+// option against the cause stays: to raise a limit is advice even without a number.
 func withValues(options []option) []option {
 	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
 	for _, drop := range []func(o option) bool{

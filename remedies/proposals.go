@@ -70,7 +70,7 @@ func enough(options []option) []option {
 	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
 }
 
-// knowsBetter reports whether the list of the run's program has a setting of its own for what a fix does, which needs no
+// knowsBetter reports whether the list of the run's program has its own setting for a fix's topic, even one that needs no
 // change.
 func knowsBetter(ctx *Context, items []assessment, topic string) bool {
 	g := guideOf(ctx)
@@ -117,7 +117,8 @@ func changed(changes []Change) string {
 	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
 }
 
-// dearest change the task, or bring next to nothing: what costs less, or brings more, comes first, whether it is set or not.
+// dearest lists the levers that change the task or gain almost nothing. Levers that cost less or gain more come first, set or
+// not.
 var dearest = []string{"length", "fsdp2"}
 
 // typed reports whether a change has a value, not only words for one.

@@ -39,8 +39,8 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
 }
 
-// roomBeforeWake is what was free on a card before a sleeping engine took its memory back, and the card's size: by the last
-// reading of the card, else by what the trainer's allocator held beside what the engine keeps while it sleeps.
+// roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the
+// last reading of the card, or else from what the trainer's allocator held and the engine keeps while asleep.
 func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 	wakes := ctx.is("engine_wakes")
 	for _, g := range slices.Backward(ctx.run.Gauges) {
@@ -69,7 +69,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 	return total - in, total, in < total
 }
 
-// usualResidue is what an engine that sleeps keeps of a card, with contexts and buffers of NCCL.
+// usualResidue is the memory of a card that a sleeping engine keeps, with contexts and NCCL's buffers.
 const usualResidue = 4 << 30
 
 // freeShares lists settings that are a share of the memory left after loading the weights, not of the card (TensorRT-LLM

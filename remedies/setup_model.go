@@ -20,7 +20,7 @@ var configNames = map[string][]string{
 	"q_lora_rank": nil, "kv_lora_rank": nil, "qk_rope_head_dim": nil, "qk_nope_head_dim": nil, "v_head_dim": nil,
 }
 
-// mostAdapted are more parameters than adapters have.
+// mostAdapted is a number of parameters that adapters do not reach.
 const mostAdapted = 1e9
 
 // budgetModels returns the model that the run trains or serves, and others that it may be: by name if a table has it and no

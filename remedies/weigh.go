@@ -128,7 +128,7 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	return ""
 }
 
-// factsToSet are facts of a run that no setting tells, with a value and what it means.
+// factsToSet maps facts of a run that no setting shows to an example value and its meaning.
 var factsToSet = map[string]string{
 	"total_gpus": "N  # the GPUs in all", "gpus_per_node": "N  # the GPUs of a node", "micro_batch_tokens": "N  # tokens of the failed micro-batch",
 	"longest_sample": "N  # tokens of the longest sample", "reference": "true  # or false: is there a reference model?", "critic": "true  # or false: is there a critic?",
@@ -136,7 +136,7 @@ var factsToSet = map[string]string{
 	"free_at_start": "70GiB  # what was free when the engine started", "update_bucket": "512MiB  # the buffer of the weight update", "node_memory": "2T  # the memory of a node",
 }
 
-// toSet is a setting or a fact with what to write for its value.
+// toSet returns a setting or a fact with an example value.
 func toSet(key string) string {
 	value, ok := factsToSet[key]
 	if !ok {
