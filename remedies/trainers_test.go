@@ -57,7 +57,7 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	loss := frames("/x/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(", "/x/slime/backends/megatron_utils/loss.py|get_log_probs|logits = logits / temperature")
 	moments := frames("/x/train.py|main|trainer.train()", "/x/torch/optim/adamw.py|_init_group|state[\"exp_avg\"] = torch.zeros_like(")
 	onGPUs := func(n int) *classifier.Run {
-		r := run("torch", batch, "8")
+		r := run("torch", "Instantaneous batch size per device", "8", "Gradient Accumulation steps", "2", batch, "8")
 		r.WorldSize = &n
 		return r
 	}
@@ -111,7 +111,6 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 		},
 		{"its FSDP has", of("skyrl", as(run("torch", "trainer.micro_train_batch_size_per_gpu", "1"), "fsdp", "", "")), gpu("backward", 9.9, 4.8, 79.11, nil), []string{"sequence_parallel_size = 2"}, []string{"context_parallel_size up"}},
 		{"one GPU: nothing to shard", onGPUs(1), gpu("optimizer", .5, .2, 40, moments), []string{"optim = adamw_8bit"}, []string{"deepspeed set"}},
-		{"two of them", onGPUs(2), gpu("optimizer", .5, .2, 40, moments), []string{"deepspeed = ds_config_zero3.json"}, nil},
 		{"the Trainer shards by FSDP, not by DeepSpeed", run("torch", batch, "4", "fsdp", "full_shard auto_wrap"), gpu("optimizer", .5, .2, 40, moments), nil, []string{"deepspeed set"}},
 		{"ms-swift recomputes by default", of("swift", run("torch", batch, "4", "--tuner_type", "lora")), step(), []string{batch + " = 2"}, []string{"gradient_checkpointing set"}},
 		{"samples are cut last", of("axolotl", run("torch", "micro_batch_size", "4", "sequence_len", "8192")), step(), []string{"micro_batch_size = 2"}, nil},

@@ -175,7 +175,9 @@ func TestInterleavedWritersTellWhatTheyTellApart(t *testing.T) {
 			}
 		}
 		names := slices.Sorted(maps.Keys(apart))
-		require.Greater(t, len(names), 1)
+		if !testing.Short() { // which samples too few logs to be sure of a pair
+			require.Greater(t, len(names), 1)
+		}
 		for i, a := range names {
 			for j, b := range names[i+1:] {
 				if (i+j)%3 != 0 {
