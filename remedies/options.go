@@ -34,13 +34,13 @@ const (
 // withValues leaves out options that the program may lack and options without a value, each if there are enough others. The best
 // option against the cause stays: to raise a limit is advice even without a number.
 func withValues(options []option) []option {
-	typed := func(o option) bool { return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil }) }
-	for _, drop := range []func(o option) bool{
-		func(o option) bool { return o.place > 0 && o.class == withoutValue && typed(o) },
-		func(o option) bool { return o.place > 0 && !typed(o) },
-	} {
-		if kept := slices.DeleteFunc(slices.Clone(options), drop); len(kept) >= fewProposals {
-			options = kept
+	unsure := func(o option) bool { return o.class == withoutValue }
+	bare := func(o option) bool {
+		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
+	}
+	for _, drop := range []func(o option) bool{unsure, bare} {
+		if rest := slices.DeleteFunc(slices.Clone(options), drop); len(rest) >= fewProposals {
+			return slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.place > 0 && drop(o) })
 		}
 	}
 	return options
