@@ -45,8 +45,6 @@ func observedElsewhere(t *testing.T, dir string) {
 		paths = append(paths, filepath.Join(dir, n))
 	}
 	all := observe(t, "all.obs", dir, "--jobs", "1")
-	data, err := os.ReadFile(all)
-	require.NoError(t, err)
 	lines := func(path string) []string { return strings.Split(unpacked(t, path), "\n") }
 	require.ElementsMatch(t, lines(all), lines(observe(t, "all.obs", dir, "--jobs", "8")), "workers change only the order of the logs")
 
