@@ -103,7 +103,7 @@ var levers = []lever{
 	{id: "data-cache", topics: []string{"data-cache"}, costs: "slower data loading"},
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower data loading"},
 	{id: "object-store", keys: []string{"object_store_memory"}},
-	{id: "host-limit", keys: []string{"mem", "=m", "mem_per_cpu", "mem_per_gpu", "limits.memory", "memory"}, way: "up", costs: "more memory on the node"},
+	{id: "host-limit", keys: []string{"mem", "=m", "mem_per_cpu", "mem_per_gpu", "limits.memory", "memory"}, way: "up"},
 	{id: "pod-request", topics: []string{"pod-request"}, costs: "nodes that have so much free"},
 	{id: "host-node", topics: []string{"host-node"}},
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},

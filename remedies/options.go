@@ -109,8 +109,8 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
 		}
-		if slices.Contains(dearest, o.lever) && o.place > 0 && o.class <= mayFit {
-			o.class = unknownNow
+		if slices.Contains(dearest, o.lever) && o.place > 0 {
+			o.class, o.supported = max(o.class, unknownNow), false
 		}
 		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
 			o.class = fits // an engine that starts needs what it plans for, no margin

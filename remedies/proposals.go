@@ -117,9 +117,9 @@ func changed(changes []Change) string {
 	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
 }
 
-// dearest lists the levers that change the task or gain almost nothing. Levers that cost less or gain more come first, set or
+// dearest lists the levers that change the task, need another machine, or gain almost nothing. Levers that cost less or gain more come first, set or
 // not.
-var dearest = []string{"length", "fsdp2"}
+var dearest = []string{"length", "fsdp2", "host-node"}
 
 // typed reports whether a change has a value, not only words for one.
 func typed(c Change) bool { return c.To != nil && (c.Syntax != "words" || c.From != nil) }

@@ -182,7 +182,7 @@ func double(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
 }
 
-// raiseStage goes up one stage.
+// raiseStage goes up one stage, and to the third where the weights themselves do not fit: no other splits them.
 func raiseStage(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
 	if !ok || n < 0 {
@@ -190,6 +190,9 @@ func raiseStage(q *paramQuery) proposedValue {
 	}
 	if n >= int64(q.most(3)) {
 		return atBound("%s is %d already", q.p.Key, n)
+	}
+	if q.phase == "init" && q.is("loading_weights") {
+		return proposedValue{to: "3", how: "the only stage that splits the weights"}
 	}
 	return proposedValue{to: itoa(n + 1), how: fmt.Sprintf("%d + 1 = %d", n, n+1)}
 }

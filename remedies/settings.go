@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -206,7 +207,16 @@ func equal(a, b string) bool {
 		y, ok := parseBool(b)
 		return ok && x == y
 	}
-	return strings.EqualFold(bare(a), bare(b)) || isNone(a) && isNone(b)
+	return sameWord(bare(a), bare(b)) || isNone(a) && isNone(b)
+}
+
+// dtypes are other names of the types of numbers.
+var dtypes = map[string]string{"bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp32": "float32", "float": "float32"}
+
+// sameWord reports whether two words are one, or name the same type of numbers.
+func sameWord(a, b string) bool {
+	name := func(v string) string { v = strings.ToLower(v); return cmp.Or(dtypes[v], v) }
+	return name(a) == name(b)
 }
 
 // isBit reports whether a value is 1 or 0, which are switches beside a word for one.

@@ -82,7 +82,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		switch w := p.FitsWorstCase; {
 		case w == nil || o.tokens == 0:
 		case *w && *o.worst-*o.asks < *o.asks/100:
-			s += "; the same at full length"
+			s += "; samples were at full length already"
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
@@ -177,11 +177,11 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		}
 		out = append(out, sentence(asMany(n)+" as many "+passes), sameResults(ctx, n))
 	} else if o.onNode > rounding {
-		s := about(o.onNode) + " more host memory on each node"
+		s := about(o.onNode) + " more host memory per node"
 		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
-			s += fmt.Sprintf(", %s for each of %d GPUs", about(o.onNode/g.Value), g.Value)
+			s += fmt.Sprintf(" (%s per GPU)", about(o.onNode/g.Value))
 		}
-		out = append(out, s+".", "Time to copy.")
+		out = append(out, s+", and time to copy.")
 	} else if words != "" && o.onCard <= rounding {
 		out = append(out, sentence(words))
 	}

@@ -96,7 +96,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 		case whole:
 			p.para(at, span{dim, wordFirst}, span{plain, text})
 		default:
-			p.para(at, span{dim, wordFirst}, span{plain, firstSentence(text)})
+			p.para(block{indent: at.indent, hang: at.hang, lines: 1}, span{dim, wordFirst}, span{plain, firstSentence(text)})
 		}
 	}
 	if x.WorstCase != "" && whole && !strings.Contains(x.Text, wordFullLength) {

@@ -2,8 +2,9 @@ package report
 
 import "strings"
 
-// writeWhy says why memory ran out, as surely as the evidence allows, and what else may be why.
-func writeWhy(p *page, in *Incident) {
+// writeWhy says why memory ran out, as surely as the evidence allows, and what else may be why: in a line where several incidents
+// share the page.
+func writeWhy(p *page, r *Report, in *Incident) {
 	if in.Cause == nil || in.Verdict == "suspect" && isOpen(in) {
 		return // a suspicion says how to confirm it
 	}
@@ -11,8 +12,12 @@ func writeWhy(p *page, in *Incident) {
 	const hang = 1 + len(wordWhy) + 3
 	lead := []span{{bold, wordWhy}, {plain, pad("", hang-1-len(wordWhy))}}
 	p.para(block{indent: 1, hang: hang, lines: 6}, append(lead, span{plain, whyText(in)})...)
+	also := block{indent: hang, hang: hang, lines: 2}
+	if len(r.Incidents) > 1 {
+		also.lines = 1
+	}
 	if in.Verdict != "suspect" {
-		p.para(block{indent: hang, hang: hang, lines: 2}, span{dim, alsoText(in)})
+		p.para(also, span{dim, alsoText(in)})
 	}
 }
 
