@@ -103,8 +103,8 @@ func isList(head []byte) bool {
 		trimmed[0] == '['
 }
 
-// recordLister puts each record of a JSON document on a line of its own, of the number that the record's text had in the
-// document if that spreads records over several lines. Text that is not JSON, or follows the document, is kept as it is.
+// recordLister puts each record of a JSON document on a line of its own. Text that is not JSON, or follows the
+// document, is kept as it is.
 type recordLister struct {
 	depth   int
 	list    int // the depth inside the list, 0 before it
@@ -112,22 +112,12 @@ type recordLister struct {
 	escaped bool
 	broken  bool
 	last    byte // the last byte outside strings
-
-	record  []byte // what precedes the text of the record that is being read, nil outside of it and behind that
-	read    int    // newlines that were read
-	written int    // newlines that were written
 }
-
-// maxBefore bounds what is kept of a record until its text comes.
-const maxBefore = 64 << 10
 
 func (d *recordLister) Append(dst, src []byte) []byte {
 	for i, c := range src {
 		if d.broken {
-			return append(d.release(dst), src[i:]...)
-		}
-		if c == '\n' {
-			d.read++
+			return append(dst, src[i:]...)
 		}
 		dst = d.next(dst, c)
 	}
@@ -138,7 +128,7 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 	if d.quoted {
 		d.quoted = c != '"' || d.escaped
 		d.escaped = c == '\\' && !d.escaped
-		return d.write(dst, c)
+		return append(dst, c)
 	}
 	last := d.last
 	switch c {
@@ -149,10 +139,7 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 	case '{', '[':
 		if c == '{' && last == '[' && d.list == 0 {
 			d.list = d.depth
-			dst = d.newline(dst)
-		}
-		if d.depth == d.list && d.list > 0 {
-			d.record = make([]byte, 0, 256)
+			dst = append(dst, '\n')
 		}
 		d.depth++
 	case '}', ']':
@@ -169,46 +156,14 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 		d.broken = true
 	}
 	d.last = c
-	dst = d.write(dst, c)
-	if c == ':' && d.record != nil && slices.ContainsFunc(textKeys, func(key string) bool { return bytes.HasSuffix(d.record, []byte(key)) }) {
-		dst = d.release(dst)
-	}
+	dst = append(dst, c)
 	if c == '}' && d.depth == d.list {
-		dst = d.newline(d.release(dst))
+		dst = append(dst, '\n')
 	}
 	if d.depth == 0 && (c == '}' || c == ']') {
-		*d = recordLister{read: d.read, written: d.written}
+		*d = recordLister{}
 	}
 	return dst
 }
 
-// write writes a byte, or keeps it until the text of its record comes.
-func (d *recordLister) write(dst []byte, c byte) []byte {
-	if d.record == nil {
-		return append(dst, c)
-	}
-	if d.record = append(d.record, c); len(d.record) > maxBefore {
-		dst = d.release(dst)
-	}
-	return dst
-}
-
-// release writes what was kept of a record, on the line where it is in the document.
-func (d *recordLister) release(dst []byte) []byte {
-	if d.record == nil {
-		return dst
-	}
-	for d.written < d.read {
-		dst = d.newline(dst)
-	}
-	dst = append(dst, d.record...)
-	d.record = nil
-	return dst
-}
-
-func (d *recordLister) newline(dst []byte) []byte {
-	d.written++
-	return append(dst, '\n')
-}
-
-func (d *recordLister) Close(dst []byte) []byte { return d.release(dst) }
+func (d *recordLister) Close(dst []byte) []byte { return dst }
