@@ -184,6 +184,12 @@ func TestValuesAreEqualHoweverTheyAreWritten(t *testing.T) {
 		{"True", "true", true},
 		{"None", "null", true},
 		{"8", "16", false},
+		{"1", "on", true},
+		{"true", "0", false},
+		{"1", "2", false},
+		{"torch.bfloat16", "bf16", true},
+		{"half", "float16", true},
+		{"bf16", "fp16", false},
 	} {
 		assert.Equal(t, c.want, equal(c.a, c.b), "%s %s", c.a, c.b)
 	}

@@ -76,6 +76,20 @@ func script(in *Input) { in.Framework, in.GPUs = "torch", 1 }
 // unnamed leaves out whose the card's memory is.
 func unnamed(in *Input) { in.Process, in.Allocated, in.Idle = nil, nil, nil }
 
+// unaccounted is a message of old, which says nothing of other processes, where this one holds so many GiB of card 0.
+func unaccounted(held float64) func(*Input) {
+	return func(in *Input) {
+		in.Device, in.Process, in.Allocated = number(0), nil, bytes(held)
+	}
+}
+
+func twoAlike(in *Input) {
+	in.Message = "process 11 has 9.00 gib memory in use. process 12 has 9.10 gib memory in use."
+}
+
+// colocated is a run of Ray whose models share their cards.
+func colocated(in *Input) { in.SharesCard, in.RayWorkers = true, true }
+
 // holes are enough to cover what was missing.
 func holes(in *Input) { in.Idle, in.Shortfall, in.Requested = bytes(8), bytes(6), bytes(7) }
 
@@ -231,6 +245,13 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"torch.load without and with a place", "wrong_device", failure("gpu", "checkpoint", stack("train.py resume state = torch.load(path)")),
 			failure("gpu", "checkpoint", stack("train.py resume state = torch.load(path, map_location=loc)")),
+		},
+		{
+			"a rank that reads onto the first card and holds little of it", "wrong_device",
+			failure("gpu", "checkpoint", unaccounted(2), stack("torch/serialization.py _cuda_deserialize")), failure("gpu", "checkpoint", unaccounted(60), stack("torch/serialization.py _cuda_deserialize")),
+		},
+		{
+			"processes alike on one card, where each sees all cards or only its own", "wrong_device", failure("gpu", "init", twoAlike), failure("gpu", "init", twoAlike, colocated),
 		},
 		{
 			"nvidia-smi lists a rank on two cards", "wrong_device", failure("gpu", "backward", listing(1<<30, 30<<30)), failure("gpu", "backward", listing(30<<30, 1<<30)),
