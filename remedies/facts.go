@@ -179,16 +179,17 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 
-		"ray_monitor":  {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
-		"evicted":      {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
-		"node_full":    {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
-		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
-		"mapping":      {"it failed in Dataset.map", "not in Dataset.map", mapping},
-		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
-		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
-		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
-		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
-		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
+		"ray_monitor":      {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
+		"evicted":          {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
+		"copies_too_large": {"one copy of the weights for each rank exceeds the node's memory, in 16 bits, too", "the ranks' copies of the weights fit in 16 bits", copiesTooLarge},
+		"node_full":        {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
+		"cgroup":           {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
+		"mapping":          {"it failed in Dataset.map", "not in Dataset.map", mapping},
+		"data_workers":     {"it failed in data loading", "not in data loading", dataWorkers},
+		"object_store":     {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
+		"pin_memory":       {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
+		"nccl_shm":         {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
+		"full_state":       {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
 }
 

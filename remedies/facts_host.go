@@ -30,3 +30,14 @@ func cgroup(ctx *Context, _ string) verdict {
 	}
 	return verdict{}
 }
+
+// copiesTooLarge reports whether the ranks of a node, each with a copy of the weights in 16 bits, need more than the memory that was
+// there: no smaller type helps then.
+func copiesTooLarge(ctx *Context, _ string) verdict {
+	ranks, _ := ctx.gpus()
+	n, p, limit := perNode(ctx, ranks), nominalParameters(ctx).Value, ctx.root.Limit
+	if n < 2 || p <= 0 || p > mostParameters || limit == nil {
+		return verdict{}
+	}
+	return verdict{truthOf(2*p*n > *limit), "the ranks' copies of the weights do not fit in 16 bits either"}
+}

@@ -134,3 +134,17 @@ func TestNothingIsSplitOverOneGPU(t *testing.T) {
 		}
 	}
 }
+
+func TestTheRanksCopiesOfTheWeightsAreHeldAgainstTheNode(t *testing.T) {
+	t.Parallel()
+	fits := func(ranks int, limit int64) truth {
+		r := counted(run("torch"), 70_000_000_000, 0)
+		r.WorldSize = &ranks
+		in := killed("init", "")
+		in.Root.Limit = &limit
+		return newContext(r, in).holds("copies_too_large").truth
+	}
+	assert.Equal(t, yes, fits(8, 900<<30))
+	assert.Equal(t, no, fits(8, 1400<<30))
+	assert.Equal(t, unknown, fits(1, 100<<30), "one rank has no further copies")
+}

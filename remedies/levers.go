@@ -202,6 +202,7 @@ var attacksThere = []attack{
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "node_full", []string{"prompt-cache", "host-node", "workers", "offload-off", "host-cache", "malloc"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
+	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"hybrid-engine", "update-layers", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},

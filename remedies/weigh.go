@@ -82,7 +82,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		switch w := p.FitsWorstCase; {
 		case w == nil || o.tokens == 0:
 		case *w && *o.worst-*o.asks < *o.asks/100:
-			s += "; samples were at full length already"
+			s += "; the samples were of full length"
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}

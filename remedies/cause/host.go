@@ -270,10 +270,10 @@ func growthFigure(t *classifier.Trend) (string, *int64) {
 	if len(rises) >= 2 && len(rises)+1 >= len(t.Points) {
 		slices.Sort(rises)
 		n := rises[len(rises)/2]
-		return fmt.Sprintf("memory grew from %s to %s in %d steps, %s per step", from, to, steps, classifier.GiB(n)), &n
+		return fmt.Sprintf("memory grew from %s to %s in %d steps, %s per step: something is kept", from, to, steps, classifier.GiB(n)), &n
 	}
 	n := (t.Last - t.First) / int64(max(t.Rises, 1))
-	return fmt.Sprintf("memory grew from %s to %s over %d readings, %s from one to the next", from, to, t.Count, classifier.GiB(n)), &n
+	return fmt.Sprintf("memory grew from %s to %s over %d readings, %s from one to the next: something is kept", from, to, t.Count, classifier.GiB(n)), &n
 }
 
 // growing reports that memory use grew from reading to reading.
