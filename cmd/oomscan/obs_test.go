@@ -316,14 +316,15 @@ func TestBrokenObservationsAreSaid(t *testing.T) {
 			}
 		})
 	}
+	first := `a\.log:2"|b\.log:1"` // the logs of a file stand in any order
 	_, out, _ := call(t, nil, "merge", "--format", "json", write(t, "x", []byte(strings.Join(lines[:len(lines)-3], ""))))
-	assert.Contains(t, string(out), `a.log:2`, "what was complete is in the report")
+	assert.Regexp(t, first, string(out), "what was complete is in the report")
 	assert.Contains(t, string(out), `"error": "its observations end in the middle"`)
 
 	status, out, errs := call(t, nil, "merge", "--format", "json", "--max-members", "1", write(t, "x", []byte(text)))
 	assert.Equal(t, 1, status)
 	assert.Contains(t, string(errs), "too many logs: more than 1\nhint: --max-members says how many a file may hold\n")
-	assert.Contains(t, string(out), `a.log:2`)
+	assert.Regexp(t, first, string(out))
 }
 
 func TestFlagsOfObservations(t *testing.T) {
