@@ -14,8 +14,11 @@ var hunkHead = lazyre.New(`^@@ -\d{1,9}(?:,(\d{1,6}))? \+\d{1,9}(?:,(\d{1,6}))? 
 // hunkSigns begin the lines of a hunk.
 var hunkSigns = []byte(" +-")
 
+// maxContext is how many unchanged lines may stand between two changes of a hunk.
+const maxContext = 6
+
 // inHunk reports whether an event stands in a diff that a run or its user printed. A line that did not change has only a blank before it,
-// and the head of its hunk gives the length of the hunk.
+// and the head of its hunk gives the length of the hunk. Where the head is too far back, the lines themselves have to look like changes.
 func (r *Reader) inHunk(e *parser.Event) bool {
 	if r.long != nil {
 		return false
@@ -49,7 +52,24 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 		}
 		at = r.lineBefore(at)
 	}
-	return false
+	return areChanges(r.buf[at:r.done])
+}
+
+// areChanges reports whether lines, each of which begins with a sign, are from the middle of a hunk: unchanged ones are few, and the
+// signs are not those of a list, which have a blank behind them.
+func areChanges(text []byte) bool {
+	unchanged, tight := 0, false
+	for line := range bytes.Lines(text) {
+		if line[0] == ' ' {
+			if unchanged++; unchanged > maxContext {
+				return false
+			}
+			continue
+		}
+		unchanged = 0
+		tight = tight || len(line) > 1 && line[1] > ' '
+	}
+	return tight
 }
 
 // lineBefore is where the line before the one that begins at a place begins.

@@ -25,7 +25,13 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"behind what a run printed":    {"@@ -1,5 +1,5 @@\n a\nLoading the model\n" + oom, false},
 		"without a head":               {" a\n b\n" + oom, false},
 		"behind other words":           {"@@ step 1 @@\n" + oom, false},
-		"too far behind":               {"@@ -1,90000 +1,90000 @@\n" + strings.Repeat(" a\n", behind/3) + oom, false},
+		"a long hunk of few changes":   {"@@ -1,90000 +1,90000 @@\n" + strings.Repeat(" a\n", behind/3) + oom, false},
+		"a log that was added":         {"@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
+		"a log that was taken away":    {"@@ -1,90000 +0,0 @@\n" + strings.Repeat("-INFO step\n-\n", behind/10) + "-2026-05-18 09:02:33,101 ERROR" + oom, true},
+		"a log that was changed":       {"@@ -1,90000 +1,90000 @@\n" + strings.Repeat("-INFO step\n+INFO loss\n a\n", behind/20) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
+		"a log as a list":              {strings.Repeat("- INFO step\n", behind/10) + "- 2026-05-18 09:02:33,101 ERROR" + oom, false},
+		"an indented log":              {strings.Repeat("  INFO step\n", behind/10) + " " + oom, false},
+		"behind a long hunk":           {"@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "Loading the model\n" + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
 			at, quoted := eventLines(t, filler+c.log, head)
