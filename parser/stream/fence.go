@@ -28,6 +28,7 @@ type fence struct {
 	stream   string
 	end      string   // the line that closes the block; empty outside of one
 	here     bool     // the block is a here-document
+	bare     bool     // its first line names no writer, so it may hold the lines of any
 	document bool     // with links of its own
 	from, to int      // the lines that open and close the block
 	of, n    string   // what the run counted last before the first event in a block, or counts behind it
@@ -55,11 +56,11 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return false
 	}
 	body, h := envelope.Peel(bytes.TrimSpace(raw))
-	if edge && h.Stream == f.stream {
+	if edge && (h.Stream == f.stream || h.Stream == "") {
 		if f.end == string(body) {
 			f.close(line)
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" {
-			f.end, f.here, f.from = string(m[1])+string(m[2]), len(m[2]) > 0, line
+			f.end, f.here, f.bare, f.from = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line
 		}
 	}
 	if f.end != "" {
@@ -143,7 +144,7 @@ func (r *Reader) findFence(e *parser.Event) {
 
 // holds reports whether an event stands in the block that is open, or in the last one: some events are emitted only when they are over.
 func (f *fence) holds(e *parser.Event) bool {
-	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && e.Header.Stream == f.stream
+	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
 }
 
 // emit passes an observation on, or lets it wait behind an event in a block.

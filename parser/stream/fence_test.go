@@ -34,6 +34,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"a manual before a run":         {"## FAQ\n~~~text\n@~~~\nstep 1 loss 3\nstep 2 loss 2.9\nstep 3 loss 2.8\n", true},
 		"a manual with links":           {"see [the options](../options.md#memory)\n```\n@```\nand lower it\n", true},
 		"a manual with links behind":    {"```\n@```\nSee [below](#memory).\n", true},
+		"lines of a kernel's log":       {"see [the options](../options.md#memory)\n```\nAug 01 18:01:30 node7 kernel: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB\n```\nand lower it\n", true},
 		"an issue with links":           {"as in [the log](https://gist.example.com/x.md)\n```\n@```\nand [this](https://example.com/y)\n", false},
 		"an issue and another try":      {"```\n@```\nworks with 4:\nstep 1 loss 3\nstep 2 loss 2.9\n", false},
 		"a failure behind a manual":     {"see [the options](../options.md)\n```\nx = 1\n```\n@", false},
