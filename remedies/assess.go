@@ -181,6 +181,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		return v.why
 	}
+	if why := engineUntouched(ctx, it.Topic); why != "" {
+		return why
+	}
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
 	}
@@ -191,6 +194,18 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 		return e.noHosts
 	}
 	return limitNotApplied(ctx, changes)
+}
+
+// engineUntouched returns why a setting of the engine has no effect yet, or "".
+func engineUntouched(ctx *Context, topic string) string {
+	switch {
+	case !strings.HasPrefix(topic, "engine-"):
+	case engineComes(ctx):
+		return "the engine starts only after the trainer has loaded its model"
+	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":
+		return "the engine compares its share with the free memory before it loads anything"
+	}
+	return ""
 }
 
 // orGPU returns the resources named, or the GPU's memory if there are none.

@@ -133,7 +133,7 @@ func effectOf(ctx *Context, c *change) effect {
 // engineAwake reports whether the inference engine holds its share of the card in the failing phase.
 func engineAwake(ctx *Context) truth {
 	switch {
-	case ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process"):
+	case engineComes(ctx):
 		return no
 	case ctx.phase == "init", ctx.phase == "rollout", ctx.phase == "weight_update":
 		return yes
@@ -149,8 +149,14 @@ func engineAwake(ctx *Context) truth {
 	return -sleeps
 }
 
-// enginesLater lists the programs that start their engine after loading the trainer's model (trl/trainer/grpo_trainer.py, __init__).
-var enginesLater = []string{"trl", "swift"}
+// enginesLater lists the programs that start their engine after loading the trainer's model (trl/trainer/grpo_trainer.py, __init__;
+// verl/workers/fsdp_workers.py, init_model).
+var enginesLater = []string{"trl", "swift", "verl", "easyr1"}
+
+// engineComes reports whether the trainer failed while it loaded its model, before the run's engine starts.
+func engineComes(ctx *Context) bool {
+	return ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process")
+}
 
 // sleepers lists frameworks that put an engine on the trainer's cards to sleep during training unless set otherwise. A message
 // that names the card's owner takes precedence (verl/trainer/config/rollout/rollout.yaml, free_cache_engine; EasyR1's

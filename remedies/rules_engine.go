@@ -257,23 +257,31 @@ func (q *paramQuery) cacheRoom() (share float64, how string) {
 	return max(float64(each*length)/float64(total), leastRoom), fmt.Sprintf(", and %s for the cache of one sequence of %s tokens", classifier.GiB(each*length), memory.Thousands(length))
 }
 
-// shareFit returns the memory that was free at the engine's start as a share, in steps of 0.05.
+// shareFit returns the memory that was free at the engine's start as a share, in steps of 0.05. Below the parameter's minimum it takes
+// steps of 0.01, if the weights are known to fit.
 func shareFit(q *paramQuery) proposedValue {
 	r := q.root
 	f, ok := parseNumber(q.cur)
 	if !ok || r.Free == nil || r.Total == nil || *r.Free <= 0 || *r.Total <= 0 {
 		return proposedValue{}
 	}
-	if b := feasibleShare(q.Context, q.p.Key, f); b.empty() {
+	b := feasibleShare(q.Context, q.p.Key, f)
+	if b.empty() {
 		return proposedValue{bound: b.none(q.p.Key)}
 	}
 	had := float64(*r.Free) / float64(*r.Total)
 	to := math.Floor(had*20) / 20
-	how := fmt.Sprintf("%s free / %s = %.3f, rounded down to a multiple of 0.05", classifier.GiB(*r.Free), classifier.GiB(*r.Total), had)
-	if to < q.floor(0.3) || to >= f {
+	step := "0.05"
+	if low := q.floor(0.3); to < low {
+		to, step = math.Floor(had*100)/100, "0.01"
+		if b.low == 0 || to < b.low {
+			return proposedValue{}
+		}
+	}
+	if to >= f {
 		return proposedValue{}
 	}
-	return proposedValue{to: fraction(to), how: how}
+	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s free / %s = %.3f, rounded down to a multiple of %s", classifier.GiB(*r.Free), classifier.GiB(*r.Total), had, step)}
 }
 
 // offloadState turns on an offload.
