@@ -77,6 +77,9 @@ var card = []hypothesis{
 			if p := in.listedHolder(); p != nil {
 				return fmt.Sprintf("process %d (%s) holds %s of this GPU, by nvidia-smi", p.PID, p.Name, classifier.GiB(p.Bytes)), &p.Bytes
 			}
+			if rest, whose := outside(in); rest > 0 {
+				return fmt.Sprintf("%s of this GPU is neither free nor %s, so another process probably holds it", classifier.GiB(rest), whose), &rest
+			}
 			return "other processes hold memory on this GPU", nil
 		},
 	},
@@ -391,19 +394,30 @@ func (in *Input) isOwn(bytes int64) bool {
 	return bytes >= own-roundingError && bytes <= own+context
 }
 
-// outsideOfPyTorch reports that much of the card is neither PyTorch's nor free, and the message does not name its owner.
-func outsideOfPyTorch(in *Input) string {
-	if in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.Shortfall == nil || in.SharesCard {
-		return ""
+// outside returns how much of the card is neither the failed process's nor free, where that is much and the message does not name its
+// owner. Without the process's own figure it counts what PyTorch holds.
+func outside(in *Input) (rest int64, whose string) {
+	missing, ok := in.missing()
+	if !ok || in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.SharesCard {
+		return 0, ""
 	}
-	rest, whose := *in.Total-*in.Free-*in.Allocated-*in.Idle, "PyTorch's"
+	rest, whose = *in.Total-*in.Free-*in.Allocated-*in.Idle, "PyTorch's"
 	if in.Process != nil && *in.Process >= *in.Allocated { // others are there that a container does not see
 		rest, whose = *in.Total-*in.Free-*in.Process, "this process's"
 	}
-	if rest < *in.Shortfall || rest < max(4<<30, *in.Total/10) {
+	if rest < missing || rest < max(4<<30, *in.Total/10) {
+		return 0, ""
+	}
+	return rest, whose
+}
+
+// outsideOfPyTorch is [outside] in words.
+func outsideOfPyTorch(in *Input) string {
+	rest, whose := outside(in)
+	if rest == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of the card are neither free nor %s", classifier.GiB(rest), whose)
+	return fmt.Sprintf("%s of the card is neither free nor %s", classifier.GiB(rest), whose)
 }
 
 // freeFarBelow reports that an engine found much of the card taken before it started.

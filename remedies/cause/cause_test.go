@@ -83,6 +83,11 @@ func unaccounted(held float64) func(*Input) {
 	}
 }
 
+// free is what was free, and what was requested.
+func free(had, wanted float64) func(*Input) {
+	return func(in *Input) { in.Free, in.Requested, in.Shortfall = bytes(had), bytes(wanted), nil }
+}
+
 func twoAlike(in *Input) {
 	in.Message = "process 11 has 9.00 gib memory in use. process 12 has 9.10 gib memory in use."
 }
@@ -294,6 +299,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
 		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},
+		{"a neighbor that no message lists", "foreign_process", failure("gpu", "forward", unaccounted(2)), failure("gpu", "forward", unaccounted(77))},
+		{
+			"a neighbor, where what was free differs from the request by a rounding", "foreign_process",
+			failure("gpu", "forward", unaccounted(2), free(1.005, 1)), failure("gpu", "forward", unaccounted(2), free(3, 1)),
+		},
 		{
 			"a neighbour", "foreign_process", failure("gpu", "forward", func(in *Input) { in.Process, in.Others, in.Allocated = bytes(20), bytes(59), bytes(19) }),
 			failure("gpu", "forward", func(in *Input) { in.Process, in.Others, in.Allocated = bytes(0), bytes(79), bytes(78) }),
