@@ -82,7 +82,7 @@ func zero3(ctx *Context, _ string) verdict {
 // unsharded reports whether several GPUs train without splitting the model.
 func unsharded(ctx *Context, _ string) verdict {
 	n, ok := ctx.gpus()
-	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && !ctx.settings.has("deepspeed") && !ctx.settings.has("fsdp") && isSet(ctx, "zero_stage").truth != yes {
+	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes {
 		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}
 	}
 	return verdict{}

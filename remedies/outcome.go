@@ -204,6 +204,9 @@ func fusedPhase(ctx *Context) memory.Phase {
 // leastFreed returns the least that a change of the setup frees in the fullest of some phases, by the ends and the middle of
 // the ranges. It is unknown if it depends on the tokens of the micro-batch and these are only bounded.
 func leastFreed(before, after memory.Setup, phases []memory.Phase, on string) (freed *int64, how string, missing []string) {
+	if before.Trainer != "" && after.Trainer == "" { // what the changed run holds is unknown, not nothing
+		return nil, "", nil
+	}
 	least := func(b, a memory.Setup) (int64, memory.Budget, memory.Budget) {
 		was, is := fullest(b, phases, on), fullest(a, phases, on)
 		x, y := held(was, on), held(is, on)

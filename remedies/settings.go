@@ -155,7 +155,7 @@ func shown(v string) string {
 // isNone reports whether a value is printed but not set.
 func isNone(v string) bool {
 	switch strings.ToLower(strings.Trim(v, `"' `)) {
-	case "", "none", "null", "~", "unset":
+	case "", "none", "null", "~", "unset", "[]", "{}":
 		return true
 	}
 	return false

@@ -159,6 +159,9 @@ func libraryTrainer(ctx *Context, backend string) string {
 	if n, ok := ctx.settings.integer(zeroStage...); ok && (backend == "" || backend == "deepspeed") {
 		return zeroTrainers[n]
 	}
+	if (backend == "" || backend == "ddp" || backend == "deepspeed") && ctx.is("zero3") {
+		return memory.ZeRO3
+	}
 	switch f, ok := ctx.settings.find("fsdp_version", true); {
 	case ok && equal(f.value.Value, "2"):
 		return memory.FSDP2

@@ -58,6 +58,9 @@ func parameters(n, gpus int64) func(*Input) {
 	return func(in *Input) { in.Parameters.Value, in.GPUs = n, gpus }
 }
 
+// frozen are weights that every rank holds whole, beside adapters.
+func frozen(in *Input) { in.Unsharded, in.Adapters, in.Trained = true, true, 15e6 }
+
 // listing is nvidia-smi's table of a process on cards 0, 1 and so on; card 0 failed.
 func listing(bytes ...int64) func(*Input) {
 	return func(in *Input) {
@@ -296,6 +299,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"whole states in the optimizer's step", "not_sharded", failure("gpu", "optimizer", parameters(6e9, 8), stack("adamw.py _init_group"), func(in *Input) { in.Allocated = bytes(77) }),
 			failure("gpu", "optimizer", parameters(6e9, 8), stack("adamw.py _init_group"), func(in *Input) { in.Allocated = bytes(20) }),
+		},
+		{
+			"frozen weights on every card leave little for one sample", "not_sharded",
+			failure("gpu", "forward", parameters(34e9, 8), frozen, setting("micro_batch_size", "1")), failure("gpu", "forward", parameters(34e9, 8), frozen, setting("micro_batch_size", "8")),
 		},
 		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
 		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},

@@ -185,6 +185,17 @@ func wholeStates(in *Input) string {
 	return fmt.Sprintf("this card holds %s in the optimizer's step, %d bytes a parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 
+var microBatchKeys = []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_train_batch_size"}
+
+// statesOnEach reports that the states which every GPU holds whole leave little of the card even for a micro-batch of one sample.
+func statesOnEach(in *Input) string {
+	least, how := in.statesOnCard()
+	if in.Total == nil || in.GPUs < 2 || !in.Unsharded || in.number(microBatchKeys...) != 1 || in.LastStep != nil && *in.LastStep > 1 || least < *in.Total/4*3 {
+		return ""
+	}
+	return fmt.Sprintf("each of %d GPUs holds all of the model's states, %s or more of %s (%s), and the micro-batch is one sample", in.GPUs, classifier.GiB(least), gib(in.Total), how)
+}
+
 // wholeModel reports that one request is as large as the whole model although ranks share it.
 func wholeModel(in *Input) string {
 	p := in.Parameters.Value

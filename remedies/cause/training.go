@@ -30,6 +30,7 @@ var training = []hypothesis{
 			{proof, wholeModel},
 			{proof + hint, moreThanAShare},
 			{2*proof + hint, wholeStates},
+			{proof + hint, statesOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
 		},
@@ -38,7 +39,12 @@ var training = []hypothesis{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
 			failedIn("it failed in a phase where the states are not what grows", "rollout", "weight_update", "checkpoint", "data"),
 		},
-		figure: weightsFigure(16, "weights, gradients and Adam's states, not sharded"),
+		figure: func(in *Input) (string, *int64) {
+			if least, how := in.statesOnCard(); statesOnEach(in) != "" {
+				return sized("every GPU holds all of the model's states: %s", least, how)
+			}
+			return weightsFigure(16, "weights, gradients and Adam's states, not sharded")(in)
+		},
 	},
 	{
 		id: "optimizer_first_step",
