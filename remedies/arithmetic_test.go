@@ -360,3 +360,20 @@ func TestOneLongSampleIsRecognizedByTheAnswerAlone(t *testing.T) {
 		assert.Equal(t, want, got.Cause.ID, answer)
 	}
 }
+
+// TestALengthGoesBelowWhatTheFailedSampleHad halves the cap of one sample with known tokens: 7,224 x 151,936 x 4 bytes.
+func TestALengthGoesBelowWhatTheFailedSampleHad(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[string]string{"16384": "4096", "8192": "4096", "7500": "3750"} {
+		r := run("torch", "vocab_size", "151936", "cutoff_len", limit, "per_device_train_batch_size", "1")
+		r.Application = "llamafactory"
+		in := with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.09 GiB. GPU 0 has a total capacity of 23.57 GiB of which 2.62 GiB is free."
+			r.Requested, r.Free, r.Total = gibs(4.09), gibs(2.62), gibs(23.57)
+			r.Trace = frames("/v/transformers/models/qwen2/modeling_qwen2.py|forward|logits = self.lm_head(hidden_states)", "/v/transformers/loss/loss_utils.py|ForCausalLMLoss|logits = logits.float()")
+		})
+		short := *in.Root.Requested - *in.Root.Free
+		in.Shortfall = &short
+		assert.Equal(t, want, toOf(pick(t, For(r, in), "llamafactory.cutoff"), "cutoff_len"), limit)
+	}
+}

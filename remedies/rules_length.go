@@ -26,6 +26,27 @@ func chunk(q *paramQuery) proposedValue {
 	return halve(q, n)
 }
 
+// halveLength halves the longest length of a sample until the failed ones would have been cut, and by as much as the request has to
+// shrink.
+func halveLength(q *paramQuery, n int64) proposedValue {
+	v := halve(q, n)
+	to, ok := parseInt(v.to)
+	l, tokens, r := q.limit, q.setup.TokensNow, q.root
+	if !ok || l == nil || l.Budget || l.Samples < 1 || !tokens.Known || r.Requested == nil || r.Free == nil {
+		return v
+	}
+	had := tokens.Value / l.Samples
+	fits := int64(float64(had) * min(1, float64(*r.Free)/float64(*r.Requested)))
+	low := max(q.least(), 1)
+	if fits < low || to <= fits {
+		return v
+	}
+	for to > fits {
+		to /= 2
+	}
+	return proposedValue{to: itoa(max(to, low)), how: fmt.Sprintf("the failed samples had about %s tokens each, and %s of the %s requested was free", memory.Thousands(had), classifier.GiB(*r.Free), classifier.GiB(*r.Requested))}
+}
+
 // capAt goes to the guide's value, or halves the value if the run is there already.
 func capAt(q *paramQuery) proposedValue {
 	limit, ok := parseNumber(q.p.Value)
