@@ -87,11 +87,37 @@ func formVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			// PyTorch's own message goes on with the card's figures; one that somebody made up ends with the request, or earlier.
 			Name:     "veto.text_literal",
 			Requires: []string{"'", `"`},
-			Expr:     inSource + `(?<=\s{4}|\t)[rfbu]{0,2}(?:"[^"]{0,400}"|'[^']{0,400}')[,)\];]{0,3}\s*(?:#.*|//.*)?$(?<!\d [KMG]i?B.{0,400})`,
-			Veto:     true, Source: "the text of a call or a list on a line of its own",
-			Match: lines(`        "DefaultCPUAllocator: can't allocate memory",  # CPU OOM`),
+			Expr: inSource + `(?<=\s{4}|\t)(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:` +
+				`[rfbu]{0,2}(?:"[^"]{0,400}(?<!\\n)"|'[^']{0,400}(?<!\\n)')[,)\];]{0,3}\s*(?:#.*|//.*)?` +
+				`|[([{]{0,2}(?:[a-z_][\w.[\]]{0,40}(?:: ?[\w.[\], ]{1,40})? = \[?(?:[\w.]{1,60}\(){0,3}|(?:[\w.]{1,60}\(){1,3})["'].{1,400}["'][)\]]{0,4}(?:, \w{1,20}){0,3}[)\]}]{0,2},?\s*)$`,
+			Veto: true, Source: "the text of a call, a list or a variable on a line of its own",
+			Match: lines(
+				`        "DefaultCPUAllocator: can't allocate memory",  # CPU OOM`,
+				`            "CUDA out of memory. Tried to allocate 20.00 GiB at /home/u/models/x.safetensors"`,
+				`    "CUDA error: out of memory (device 0, 23.6 GiB free)",`,
+				`    oom = RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB (GPU 0; 47.5 GiB total)")`,
+				`        diagnostic = "ggml-cuda.cu:103: ROCm error: out of memory"`,
+				`        _failing_call(RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB.")),`,
+				`    fault: list = [_OOM("CUDA out of memory. Tried to allocate 2.00 GiB")]`,
+				`            (RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB."), True),`,
+				`        fault[0] = _OOM("CUDA out of memory. Tried to allocate 2.00 GiB")`,
+			),
+			NoMatch: []string{
+				`      "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",`,
+				`      "RuntimeError: CUDA error: out of memory\n",`,
+				`error = RuntimeError('CUDA error: out of memory')`,
+			},
+		},
+		{
+			Name:     "veto.docstring",
+			Requires: []string{"``", " if the ", " when the "},
+			Expr:     "``[^`]{0,120}(?:[Oo]ut of memory|" + oomWords + ")[^`]{0,60}``" + `|^\s{4,60}MemoryError: (?:[a-z][^.:]{0,80} )?(?:if|when) the `,
+			Veto:     true, Source: "docstrings of Python: literals of reStructuredText, the section of what a function raises",
+			Match:   lines("'out of memory'`` or ``Triton Error [CUDA]: out of memory`` even though the", "            MemoryError: if the put would exceed ``max_samples`` or", "            MemoryError: forwarded from the store when the put would"),
+			NoMatch: []string{"    MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64"},
 		},
 		{
 			Name:     "veto.template",
