@@ -25,9 +25,9 @@ func fragmented(ctx *Context, _ string) verdict {
 	case in.Shortfall == nil:
 		return verdict{no, "free memory covered the request"}
 	case *in.Idle >= *in.Shortfall:
-		return verdict{no, fmt.Sprintf("only %s of the GPU is reserved but unallocated", classifier.GiB(*in.Idle))}
+		return verdict{no, fmt.Sprintf(cause.NotFragmented+"only %s is reserved but unallocated", classifier.GiB(*in.Idle))}
 	}
-	return verdict{no, fmt.Sprintf("no sign of fragmentation: PyTorch held %s without using it, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
+	return verdict{no, fmt.Sprintf(cause.NotFragmented+"only %s is reserved but unallocated, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
 }
 
 // foreign lists prefixes of the names of messages by other allocators than PyTorch's.

@@ -152,7 +152,7 @@ func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string
 	case ctx.resource != "gpu" || best.ID == "fragmentation":
 		return ""
 	case i >= 0 && len(rivals[i].Against) > 0:
-		return rivals[i].Against[0]
+		return cause.NotFragmented + rivals[i].Against[0]
 	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
 		return "PyTorch's allocator did not fail"
 	}

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +117,23 @@ func (in *Input) loading() bool {
 var loaders = []string{
 	"from_pretrained", "load_model", "load_weights", "create_weights", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "_move_model_to_device",
 	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()", "get_sharded", "get_partial_sharded",
+}
+
+// count prints a number of parameters as people say it: 32.8B, 494M. Few are printed in full.
+func count(n int64) string {
+	for _, u := range []struct {
+		size   float64
+		letter string
+	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}} {
+		if f := float64(n) / u.size; f >= .9995 {
+			figure := strconv.FormatFloat(f, 'f', max(0, 2-int(math.Log10(f))), 64)
+			if strings.Contains(figure, ".") {
+				figure = strings.TrimRight(strings.TrimRight(figure, "0"), ".")
+			}
+			return figure + u.letter
+		}
+	}
+	return memory.Thousands(n)
 }
 
 // sized returns an amount preceded by its arithmetic.

@@ -62,14 +62,14 @@ func (in *Input) optimizer() kept {
 func (in *Input) states(p int64) (bytes int64, how string) {
 	n := max(in.GPUs, 1)
 	each := func(bytes int64) string {
-		return fmt.Sprintf("%s trained parameters x %d bytes", memory.Thousands(p), bytes)
+		return fmt.Sprintf("%s trained parameters x %d bytes", count(p), bytes)
 	}
 	stage := in.number(zeroKeys...)
 	switch {
 	case in.Backend == "deepspeed" && stage == 1:
-		bytes, how = 4*p+12*p/n, fmt.Sprintf("%s trained parameters x (4 + 12 / %d) bytes in ZeRO stage 1", memory.Thousands(p), n)
+		bytes, how = 4*p+12*p/n, fmt.Sprintf("%s trained parameters x (4 + 12 / %d) bytes in ZeRO stage 1", count(p), n)
 	case in.Backend == "deepspeed" && stage == 2:
-		bytes, how = 2*p+14*p/n, fmt.Sprintf("%s trained parameters x (2 + 14 / %d) bytes in ZeRO stage 2", memory.Thousands(p), n)
+		bytes, how = 2*p+14*p/n, fmt.Sprintf("%s trained parameters x (2 + 14 / %d) bytes in ZeRO stage 2", count(p), n)
 	case in.Backend == "deepspeed" && stage == 3:
 		bytes, how = 16*p/n, each(16)
 	default:
@@ -88,7 +88,7 @@ func (in *Input) states(p int64) (bytes int64, how string) {
 		if !split {
 			n = 1
 		}
-		bytes, how = bytes+2*frozen/n, how+fmt.Sprintf(" + %s frozen ones x 2", memory.Thousands(frozen))
+		bytes, how = bytes+2*frozen/n, how+fmt.Sprintf(" + %s frozen ones x 2", count(frozen))
 	}
 	return bytes, how
 }
@@ -128,7 +128,7 @@ func statesFill(in *Input) string {
 	if in.Total == nil || least < *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("weights, gradients and the optimizer's states take %s or more on each card (%s), and the card has %s", classifier.GiB(least), how, gib(in.Total))
+	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
 }
 
 // statesFigure is what the states of training take where they do not fit, else what the weights take.
@@ -137,7 +137,7 @@ func statesFigure(in *Input) (string, *int64) {
 		return weightsFigure(2, "the weights alone, in 16 bits")(in)
 	}
 	least, how := in.statesOnCard()
-	return sized("weights, gradients and the optimizer's states: %s", least, how)
+	return sized("weights, gradients and optimizer states: %s", least, how)
 }
 
 // keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
@@ -173,7 +173,7 @@ func moreThanAShare(in *Input) string {
 		2*p < *in.Total*9/10 || *in.Allocated < 4*p/in.GPUs {
 		return ""
 	}
-	return fmt.Sprintf("this card holds %s while the model is loaded, and a share of 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
+	return fmt.Sprintf("this card holds %s while the model loads; 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
 }
 
 // wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
@@ -182,7 +182,7 @@ func wholeStates(in *Input) string {
 	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("this card holds %s in the optimizer's step, %d bytes a parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
+	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 
 // wholeModel reports that one request is as large as the whole model although ranks share it.
@@ -191,7 +191,7 @@ func wholeModel(in *Input) string {
 	if p <= 0 || in.GPUs < 2 || in.Requested == nil || in.EngineFailed || *in.Requested < 19*p/10 || in.Place != memory.Gather && in.Place != memory.Weights && !in.passes(12, "flat_param", "_init_param_handle") {
 		return ""
 	}
-	return fmt.Sprintf("one request of %s is the whole model of %s parameters, and %d GPUs share it", gib(in.Requested), in.Parameters, in.GPUs)
+	return fmt.Sprintf("one request of %s is the whole model of %s parameters, although %d GPUs share it", gib(in.Requested), count(p), in.GPUs)
 }
 
 // statesExceedCard reports that the weights alone, in 16 bits, do not fit on one card.
@@ -203,7 +203,7 @@ func statesExceedCard(in *Input) string {
 	if p <= 0 || !in.loading() || !in.gpu() || in.Total == nil || in.Quantized || !in.EngineFailed && in.GPUs > 1 || 2*p < *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("the weights take %s in 16 bits, and the card has %s", classifier.GiB(2*p), gib(in.Total))
+	return fmt.Sprintf("the weights take %s in 16 bits; the card has %s", classifier.GiB(2*p), gib(in.Total))
 }
 
 // offloads reports whether states may be in host memory.
@@ -227,9 +227,9 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || in.Quantized || slices.Contains([]string{"llamacpp", "ollama"}, in.Application) {
 			return plain("the model does not fit on the GPU")(in)
 		}
-		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)
+		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, count(p), bytes)
 		if bytes == 4 {
-			text += ", in 16 bits " + classifier.GiB(2*p)
+			text += "; in 16 bits, " + classifier.GiB(2*p)
 		}
 		return text, n
 	}
@@ -239,16 +239,16 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 func optimizerFigure(in *Input) (string, *int64) {
 	p := in.Parameters.Value
 	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
-		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = %.2fe9 parameters, one float32 state of each", gib(r), float64(*r)/4e9), r
+		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = one float32 state of %s parameters", gib(r), count(*r/4)), r
 	}
 	if t, each := in.trained(), in.optimizer().bytesOf(in.trainedBytes()); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
-		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, memory.Thousands(t), each)
+		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, count(t), each)
 	}
 	if p > 0 && p < 1<<45 && in.Unsharded && !in.Adapters {
-		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, in.Parameters)
+		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, count(p))
 	}
 	if p > 0 && p < 1<<45 && in.GPUs > 1 && !in.Adapters {
-		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, in.Parameters, in.GPUs)
+		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, count(p), in.GPUs)
 	}
 	return plain("the optimizer allocates its states in its first step")(in)
 }

@@ -84,7 +84,7 @@ func device(in *classifier.Incident) *Ledger {
 		l.ReservedUnallocated = &idle
 	}
 	if r.Allocated != nil && *r.Allocated > *r.Total {
-		l.contradict("%s allocated by PyTorch do not fit into a capacity of %s", classifier.GiB(*r.Allocated), classifier.GiB(*r.Total))
+		l.contradict("PyTorch says it allocated %s, more than the card's %s", classifier.GiB(*r.Allocated), classifier.GiB(*r.Total))
 		return l
 	}
 	known, terms := *r.Free, int64(2)
@@ -144,7 +144,7 @@ func host(in *classifier.Incident) *Ledger {
 		return l
 	}
 	if *used > *r.Limit+l.Rounding {
-		l.contradict("%s in use do not fit under a limit of %s", classifier.GiB(*used), classifier.GiB(*r.Limit))
+		l.contradict("%s in use is more than the limit of %s", classifier.GiB(*used), classifier.GiB(*r.Limit))
 		return l
 	}
 	free := max(*r.Limit-*used, 0)

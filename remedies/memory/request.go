@@ -217,9 +217,9 @@ func (r *Request) within(e *Explanation) bool {
 		e.OverWhy = fmt.Sprintf("the micro-batch had about %s tokens, %s times its limit %s = %s", Thousands(rough(e.Low, e.High)), times(e.Low, l.Tokens), l.Key, l.Value)
 		switch {
 		case l.AtLeast > 0 && e.High <= l.AtLeast:
-			e.OverWhy += fmt.Sprintf(": one sample alone may have %s, and a sample is not cut", Thousands(l.AtLeast))
+			e.OverWhy += fmt.Sprintf(": one sample alone may have %s and is never split", Thousands(l.AtLeast))
 		default:
-			e.OverWhy += ": the limit is not what bounds it"
+			e.OverWhy += ": the limit is not being applied"
 		}
 	}
 	return true
@@ -277,7 +277,7 @@ func (r *Request) tell(e *Explanation) string {
 	case e.Met && l.Budget:
 		s += fmt.Sprintf("; that is exactly %s", l.Key)
 	case e.Met:
-		s += fmt.Sprintf("; the most that the settings allow (%s)", l.How)
+		s += fmt.Sprintf("; the most the settings allow (%s)", l.How)
 	case e.Over:
 		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
 		if l.AtLeast > 0 && e.High <= l.AtLeast {
@@ -334,7 +334,7 @@ func (r *Request) activations(size Interval) []Explanation {
 			}
 			return []Explanation{{
 				What: "attention", Seen: true, Bytes: width,
-				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length, and flash attention never builds them.",
+				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length; flash attention never builds them.",
 					r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
 			}}
 		}
