@@ -43,7 +43,7 @@ var engines = []hypothesis{
 				return in.executor("additional executor resources") && !strings.Contains(in.Part, "temporary")
 			})},
 		},
-		figure: plain("the CUDA graphs do not fit next to the weights and the KV cache"),
+		figure: plain("the CUDA graphs do not fit next to weights and cache"),
 	},
 	{
 		id: "engine_activation",
@@ -63,7 +63,7 @@ var engines = []hypothesis{
 			{proof, both(when("the engine's compute buffer did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
-		figure: requestFigure("one engine step's activations do not fit next to the weights and the KV cache"),
+		figure: requestFigure("one engine step's activations do not fit"),
 	},
 	{
 		id: "engine_share_too_large",
@@ -103,7 +103,7 @@ var engines = []hypothesis{
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
 			case in.Shortfall != nil:
-				return fmt.Sprintf("%s leaves %s too little for everything else", in.share(), gib(in.Shortfall)), in.Shortfall
+				return fmt.Sprintf("%s leaves everything else %s short", in.share(), gib(in.Shortfall)), in.Shortfall
 			}
 			return in.share() + " leaves too little for everything else", nil
 		},

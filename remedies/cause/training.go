@@ -177,7 +177,7 @@ var training = []hypothesis{
 				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
 			}),
 		},
-		figure: plain("each layer's sharded parameters are gathered whole before use"),
+		figure: plain("sharded layers are gathered whole before use"),
 	},
 	{
 		id: "comm_buckets",
