@@ -10,8 +10,8 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds the slack that every
-// allocator has.
+// fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds an allocator's usual
+// slack.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
 	in := &cause.Input{Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall())}

@@ -18,8 +18,7 @@ func leastMargin(ctx *Context) int64 {
 	return 0
 }
 
-// weigh fills in what a proposal frees, whether it fits now and at the longest samples that the settings allow, and the margin
-// then.
+// weigh fills in what a proposal frees, whether it fits now and at the longest samples the settings allow, and the margin.
 func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	p := &o.Proposal
 	p.FreesBytes = e.freed

@@ -184,7 +184,7 @@ func resumed(in *Input) string {
 	return fmt.Sprintf("%s is %s: the run resumes from a checkpoint, whose tensors may still be on the card", key, v)
 }
 
-// roundingError is the largest error of a figure printed with two decimals of a GiB.
+// roundingError is the largest error of a size printed in GiB with two decimals.
 const roundingError = 1 << 30 / 100
 
 // slackPart is the fraction of the card, as a divisor, that allocators leave unused at a peak.
@@ -201,7 +201,7 @@ func (in *Input) missing() (int64, bool) {
 	return 0, false
 }
 
-// shown is what was missing as the report's headline prints it.
+// shown prints what was missing as the headline does.
 func (in *Input) shown(missing int64) string {
 	if in.Shortfall != nil && *in.Shortfall > 0 {
 		return gib(in.Shortfall)
@@ -231,7 +231,7 @@ func (in *Input) usualSlack() string {
 	return text
 }
 
-// series lists the frames whose requests come in series: the reserve would not cover the ones that follow.
+// series lists frames whose requests come one after another, so the unused reserve would not cover them all.
 var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
 
 // mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
@@ -253,7 +253,7 @@ func otherRanksCard(in *Input) string {
 	return fmt.Sprintf("rank %d failed on card %d, where %d other processes also hold memory", *in.Rank, *in.Device, len(others))
 }
 
-// leastNeighbour is the most that a neighbor's CUDA contexts alone take.
+// leastNeighbour is the most that CUDA contexts alone take.
 const leastNeighbour = 1 << 30
 
 // foreignHolder reports that other processes hold what was missing. The job's own engine does not count.

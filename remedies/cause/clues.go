@@ -148,7 +148,7 @@ func gib(p *int64) string {
 	return classifier.GiB(*p)
 }
 
-// plain is a figure's sentence when only the request is known, which the report has stated already.
+// plain is a figure without arithmetic: the page already states the request.
 func plain(text string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		if in.Requested == nil || *in.Requested <= 0 {

@@ -229,8 +229,8 @@ func oneLoads(in *Input) (string, *int64) {
 	return text, &n
 }
 
-// holdsWeights reports that one of several processes held the whole model and more before the first step was done. One that
-// offloads holds states, too.
+// holdsWeights reports that one of several processes held more than the whole model before the first step. With offloading it
+// would hold states too, so that does not count.
 func holdsWeights(in *Input) string {
 	p := in.Parameters.Value
 	if !in.host() || in.offloads() || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
@@ -243,7 +243,7 @@ func (in *Input) storeFull() bool {
 	return in.host() && saw("full", "ray.object_store_full", "ray.object_store_pinned")(in) != ""
 }
 
-// LargeRequest is the size from which no number of workers explains an allocation in host memory.
+// LargeRequest is the size from which data loader workers no longer explain an allocation.
 const LargeRequest = 32 << 30
 
 func oneLargeRequest(in *Input) string {

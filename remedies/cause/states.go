@@ -9,18 +9,18 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// kept is what an optimizer keeps of each trained parameter at least: values of the parameter's own type, and bytes of its own.
-// DeepSpeed's and Megatron's mixed precision keeps more.
+// kept is the least an optimizer stores per trained parameter: some values of the parameter's type plus some bytes. Mixed
+// precision in DeepSpeed and Megatron stores more.
 type kept struct {
 	name          string // or a part of it
 	values, bytes int64
 }
 
-// bytesOf are those that the optimizer keeps for a parameter of so many bytes.
+// bytesOf returns what the optimizer stores for a parameter of this many bytes.
 func (k kept) bytesOf(weight int64) int64 { return k.values*weight + k.bytes }
 
-// optimizers are in the order in which their names are looked for. A paged one moves its states to the host; nobody knows
-// what those that work on projections keep.
+// optimizers is searched in order. Paged optimizers move their states to the host; what those based on projections store is
+// unknown.
 var optimizers = []kept{
 	{name: "paged"},
 	{name: "galore"},
@@ -39,7 +39,7 @@ var optimizers = []kept{
 	{name: "adam", values: 2},
 }
 
-// optimizer is the one that the settings or the failing stack name, Adam where nothing does.
+// optimizer returns the optimizer that the settings or the failing stack name, by default Adam.
 func (in *Input) optimizer() kept {
 	_, name, _ := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer")
 	name = strings.ToLower(name)
@@ -56,9 +56,9 @@ func (in *Input) optimizer() kept {
 	return kept{values: 2}
 }
 
-// states are the bytes that weights, gradients and the optimizer's states take on a card at least, where so many parameters
-// are trained, and the arithmetic. DeepSpeed keeps the optimizer's in 32 bits, and splits weights in stage 3, gradients
-// from stage 2 and the rest from stage 1 on. Weights that are not trained take two bytes, where they are not quantized.
+// states returns the least that weights, gradients and optimizer states take on a card, and the arithmetic. DeepSpeed keeps
+// optimizer states in 32 bits; it splits weights in stage 3, gradients from stage 2, the rest from stage 1. Frozen weights take
+// two bytes unless quantized.
 func (in *Input) states(p int64) (bytes int64, how string) {
 	n := max(in.GPUs, 1)
 	each := func(bytes int64) string {
@@ -93,7 +93,7 @@ func (in *Input) states(p int64) (bytes int64, how string) {
 	return bytes, how
 }
 
-// trainedBytes are those of a trained weight: four where the log says float32, or two at least.
+// trainedBytes returns the bytes of a trained weight: four if the log says float32, otherwise at least two.
 func (in *Input) trainedBytes() int64 {
 	if in.WideTraining || strings.HasPrefix(in.Backend, "fsdp") && in.GPUs > 0 && in.keepsMaster() || is("", dtypeKeys, "float32", "fp32", "torch.float32", "float")(in) != "" {
 		return 4
@@ -101,7 +101,7 @@ func (in *Input) trainedBytes() int64 {
 	return 2
 }
 
-// statesOnCard are the states that a card holds at least in a training step; 0 when nobody can tell.
+// statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
 	p := in.trained()
 	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
@@ -113,7 +113,7 @@ func (in *Input) statesOnCard() (least int64, how string) {
 	return in.states(p)
 }
 
-// Beyond is by how much the states of training exceed the card at least, 0 when they do not or nobody can tell.
+// Beyond returns by how much the training states exceed the card at least, or 0 if they fit or that is unknown.
 func Beyond(in *Input) int64 {
 	least, _ := in.statesOnCard()
 	if in.Total == nil {
@@ -122,7 +122,7 @@ func Beyond(in *Input) int64 {
 	return max(least-*in.Total, 0)
 }
 
-// statesFill says that the states of training do not fit into the card beside anything else.
+// statesFill reports that the training states alone fill the card.
 func statesFill(in *Input) string {
 	least, how := in.statesOnCard()
 	if in.Total == nil || least < *in.Total*9/10 {
@@ -131,7 +131,7 @@ func statesFill(in *Input) string {
 	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
 }
 
-// statesFigure is what the states of training take where they do not fit, else what the weights take.
+// statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
 	if statesFill(in) == "" {
 		return weightsFigure(2, "the weights alone, in 16 bits")(in)
@@ -149,7 +149,7 @@ func (in *Input) keepsMaster() bool {
 	return (in.on("mixed_precision", "bf16", "fp16") || v == "bf16" || v == "fp16") && !in.on("pure_bf16")
 }
 
-// trainAll are the programs that train all parameters where no setting speaks of adapters.
+// trainAll lists programs that train all parameters unless a setting mentions adapters.
 var trainAll = []string{"openrlhf", "torchtitan", "verl"}
 
 // trained returns how many parameters a run trains: the banner's number, or the whole model if it says that all are trained.
