@@ -69,8 +69,7 @@ func notFragmented(in *Incident) string {
 func writeConfirm(p *page, r *Report, in *Incident) {
 	p.section(wordConfirm, span{dim, "  " + wordNotProven})
 	for _, c := range checks(r, in) {
-		p.para(block{indent: 3, hang: 5, full: true}, span{code, c.Command})
-		p.para(block{indent: 5, hang: 5, lines: 3}, span{plain, c.Reading})
+		writeCheck(p, &c)
 	}
 }
 
