@@ -21,13 +21,10 @@ func fragmented(ctx *Context, _ string) verdict {
 	if why := cause.Fragmented(in); why != "" {
 		return verdict{yes, why}
 	}
-	switch {
-	case in.Shortfall == nil:
+	if in.Shortfall == nil {
 		return verdict{no, "free memory covered the request"}
-	case *in.Idle >= *in.Shortfall:
-		return verdict{no, fmt.Sprintf(cause.NotFragmented+"only %s is reserved but unallocated", classifier.GiB(*in.Idle))}
 	}
-	return verdict{no, fmt.Sprintf(cause.NotFragmented+"only %s is reserved but unallocated, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
+	return verdict{no, notFragmentedWord + cause.NotFragmented(in)}
 }
 
 // foreign lists prefixes of the names of messages by other allocators than PyTorch's.

@@ -26,19 +26,7 @@ var card = []hypothesis{
 			}},
 		},
 		excludes: []clue{
-			func(in *Input) string {
-				missing, ok := in.missing()
-				if !ok || in.Idle == nil || *in.Idle >= missing {
-					return ""
-				}
-				return fmt.Sprintf("only %s is reserved but unallocated, and %s was missing", gib(in.Idle), in.shown(missing))
-			},
-			func(in *Input) string {
-				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
-					return ""
-				}
-				return in.usualSlack()
-			},
+			NotFragmented,
 			func(in *Input) string {
 				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" && in.Phase != "checkpoint" {
 					return ""
@@ -219,16 +207,21 @@ func Fragmented(in *Input) string {
 	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))
 }
 
-// NotFragmented begins the reason why an item against fragmentation does not help.
-const NotFragmented = "not fragmented: "
-
-// usualSlack says that PyTorch holds little in reserve.
-func (in *Input) usualSlack() string {
-	text := fmt.Sprintf("only %s is reserved but unallocated", gib(in.Idle))
-	if in.Requested != nil && *in.Idle < *in.Requested {
-		return text + ", less than the " + gib(in.Requested) + " requested"
+// NotFragmented explains why what PyTorch holds in reserve is not the cause.
+func NotFragmented(in *Input) string {
+	if in.Idle == nil {
+		return ""
 	}
-	return text
+	only := "only " + gib(in.Idle) + " is reserved but unallocated"
+	switch missing, ok := in.missing(); {
+	case ok && *in.Idle < missing:
+		return only + ", and " + in.shown(missing) + " was missing"
+	case in.Total == nil || Fragmented(in) != "":
+		return ""
+	case in.Requested != nil && *in.Idle < *in.Requested:
+		return only + ", less than the " + gib(in.Requested) + " requested"
+	}
+	return only
 }
 
 // series lists frames whose requests come one after another, so the unused reserve would not cover them all.
