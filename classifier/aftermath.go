@@ -127,7 +127,7 @@ func (c *conclusion) goesOn(e *event) bool {
 	return true
 }
 
-// another reports whether an event comes from another program than the root, in an input that both write to.
+// another reports whether an event comes from a different program than the root, in an input that both write to.
 func (c *conclusion) another(x *event) bool {
 	return x.file == c.root.file && c.job.otherJob(x.file, c.root.Header.Launched(), x.Header.Launched())
 }

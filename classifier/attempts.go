@@ -6,9 +6,9 @@ import (
 	"oomscan/parser"
 )
 
-// assignAttempts puts the reports of a kill by a batch scheduler or the kernel into the attempt in which the job's launcher saw a
-// process die of SIGKILL. Both write to an input of their own, which knows no attempts: without the
-// launcher's report the kill would count for the first one.
+// assignAttempts moves a kill that a batch scheduler or the kernel reports into the attempt in which the job's launcher saw a
+// process die of SIGKILL. Schedulers and kernels write separate inputs, which have no attempts, so the kill would otherwise
+// count for the first one.
 func (j *job) assignAttempts() {
 	byPID := map[string]attempts{} // of all processes under ""
 	for _, e := range j.events {

@@ -7,14 +7,14 @@ import (
 	"oomscan/parser/envelope"
 )
 
-// Launchers start all ranks of a job together, and what they write goes through the same minutes. Writers of one input
-// whose clocks are days apart are put together from several jobs.
+// A launcher starts all ranks of a job together, so their output covers the same minutes. An input whose writers' clocks are
+// days apart was merged from several jobs.
 const (
 	// clockSlack is how far apart the clocks of one job's nodes may be: zones differ by 26 hours at most.
 	clockSlack = 36 * time.Hour
 	// silence is how long a rank of a running job may go without a stamped line while others print some.
 	silence = 30 * 24 * time.Hour
-	// maxClocks bounds the labels of one input whose clocks are kept.
+	// maxClocks is the most labels per input whose clocks are kept.
 	maxClocks = 4096
 )
 

@@ -40,8 +40,8 @@ func (c *cluster) unlikeTraced(t *traceback.Trace) bool {
 	return !slices.ContainsFunc(c.traced, func(e *event) bool { return !x.codeOf(c.job.traceOf(e)).apart(x.codeOf(t)) })
 }
 
-// otherProgram reports whether e's traceback is from another program than the cluster's. A driver that repeats a worker's
-// output goes through code of its own, and the worker's other ranks go through the worker's.
+// otherProgram reports whether e's traceback comes from a different program than the cluster's. A driver that repeats a
+// worker's output runs its own code; the worker's other ranks run the worker's.
 func (c *cluster) otherProgram(e *event) bool {
 	t := c.job.traceOf(e)
 	if t == nil || len(c.traced) == 0 {
@@ -112,7 +112,7 @@ func otherStorm(a, b *event) bool {
 	return kills && a.file == b.file && !a.Header.Time.IsZero() && a.Header.Clock == b.Header.Clock && b.Header.Time.Sub(a.Header.Time) > time.Hour
 }
 
-// refused reports whether an allocator was denied a request whose size it prints.
+// refused reports whether an allocator refused a request and printed its size.
 func refused(e *event) bool { return e.Kind == parser.HostOOM && e.fields["requested"] != "" }
 
 // differentPrograms reports whether two failures come from different programs: different writers whose tracebacks share no
@@ -125,8 +125,8 @@ func (j *job) differentPrograms(a, b *event, at, bt *traceback.Trace) bool {
 	return !oneCard(a, b)
 }
 
-// oneCard reports whether two failures may be about the same device: its number and size are the same, as far as they are known,
-// and it could hold both processes.
+// oneCard reports whether two failures may be on the same device: any known number and size agree, and both processes would
+// fit.
 func oneCard(a, b *event) bool {
 	if a.figures.device != b.figures.device || a.figures.total != b.figures.total {
 		return false
@@ -159,8 +159,7 @@ func memoryOf(e *event) string {
 	return e.Kind.Resource()
 }
 
-// traceOf returns an event's traceback. If it has none, it returns that of the next time that the same writer prints the
-// failure.
+// traceOf returns an event's traceback, or else the one from the next time the same writer prints the failure.
 func (j *job) traceOf(e *event) *traceback.Trace {
 	if e.Trace != nil || e.Header.Stream == "" {
 		return e.Trace
@@ -191,7 +190,7 @@ func ownCode(t *traceback.Trace) map[string]bool {
 	return out
 }
 
-// libraries are the packages whose code is in a traceback, without those that any program calls.
+// libraries lists packages that appear in tracebacks and identify a program. Packages that every program calls are left out.
 func libraries(t *traceback.Trace) map[string]bool {
 	out := map[string]bool{}
 	for n := 0; t != nil && n < 4; t, n = t.Cause, n+1 {

@@ -133,7 +133,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 // rayDeadActor is one line of several that describe a dead actor.
 const rayDeadActor = "ray.actor_died_fields"
 
-// learnFailed learns whose failure an event is: by the header of a remote traceback, or by Ray's lines about a dead actor.
+// learnFailed identifies the process that failed, from the header of a remote traceback or from Ray's lines about a dead actor.
 func (f *file) learnFailed(o *parser.Event) {
 	if o.Trace != nil && o.Trace.Origin != nil {
 		g := o.Trace.Origin
@@ -252,8 +252,8 @@ func (f *file) beginAttempt(line int, h *envelope.Header) {
 	}
 }
 
-// clearStages forgets what a training step ends: the start-up, which a restarted engine announces again, and a checkpoint whose
-// end is not announced.
+// clearStages drops the stages that a training step ends: startup, which a restarted engine announces again, and a checkpoint
+// that never announced its end.
 func (f *file) clearStages() {
 	for _, s := range f.Streams {
 		if m := s.Phase; m != nil && (m.Fields["phase"] == phase.Init || m.Fields["phase"] == phase.Checkpoint && m.Fields["edge"] == "point") {
@@ -409,8 +409,8 @@ func starts(o *parser.Marker) bool {
 	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
 }
 
-// startsAll reports whether a marker behind a failure begins a whole launch: a shell or a launcher printed it, or a server that runs on
-// its own and is not started beside what failed.
+// startsAll reports whether a marker after a failure begins a new launch of everything: a shell, a launcher or a standalone
+// server printed it.
 func (f *file) startsAll(o *parser.Marker) bool {
 	switch by := o.Header.Launched(); o.Fields["starts"] {
 	case "launcher":

@@ -142,8 +142,8 @@ func (c *cluster) chooseRoot() *event {
 	return best
 }
 
-// nameless reports whether a failure's line has neither a label nor a time stamp of its own: another log may have been
-// quoted, and its time is that of the last stamp before it.
+// nameless reports whether a failure's line has neither a label nor a time stamp. It may quote another log, and its time is
+// only that of the last stamp before it.
 func (e *event) nameless() bool {
 	return e.Header.Stream == "" && e.Header.Time.IsZero() && (e.Trace == nil || e.Trace.Origin == nil)
 }
@@ -162,8 +162,8 @@ func (c *conclusion) pinned() bool {
 	return false
 }
 
-// adoptTrace finds a traceback for a root whose own line has none: from another report of the same failure, or from what the
-// same process raised afterwards. It returns nil if there is none.
+// adoptTrace finds a traceback for a root without one, from another report of the same failure or from a later error of the
+// same process. It returns nil if there is none.
 func (c *conclusion) adoptTrace() *event {
 	best, score := (*event)(nil), 0
 	for _, e := range c.job.index.traced {

@@ -6,7 +6,7 @@ import (
 	"oomscan/parser"
 )
 
-// Victim is the process or job that an event in a node's log is about, as far as the line names it. Empty and 0 are unknown.
+// Victim is the process or job that an event in a node's log is about. Empty and 0 are unknown.
 type Victim struct {
 	Job  string // the scheduler's id
 	PID  int
@@ -43,7 +43,7 @@ func (c *Collector) Deal(owner func(Victim) int) (dealt map[int]*Collector, rest
 	return dealt, rest
 }
 
-// nobody is the owner of an event that belongs to no job.
+// nobody marks an event that belongs to no job.
 const nobody = -1
 
 // owners returns the owner of each event of a log.

@@ -7,7 +7,7 @@ import (
 	"oomscan/parser"
 )
 
-// Messages whose position among others matters.
+// The position of these messages matters.
 const (
 	rayAdvice    = "ray.memory_advice"       // the last part of a kill report by Ray's memory monitor
 	kubeMemory   = "kubernetes.memory_limit" // the memory among the limits or requests listed above it

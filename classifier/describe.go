@@ -63,7 +63,7 @@ func describe(files []*file, o Overrides) Run {
 	return r
 }
 
-// builtOn corrects the framework of an application that trains beside its engine: it is not built on that engine.
+// builtOn corrects the framework of an application that trains next to an engine and is not built on it.
 func (r *Run) builtOn(v votes) {
 	if isServer(r.Framework) && FrameworkByID(r.Application).Colocate {
 		set(&r.Engine, r.Framework)
@@ -141,7 +141,7 @@ func (r *Run) engineFromConfig() {
 	}
 }
 
-// engineFromGauges reads whose memory figures were printed.
+// engineFromGauges finds the engine that printed memory figures.
 func (r *Run) engineFromGauges(readings []Gauge) {
 	for _, g := range readings {
 		if program, _, _ := strings.Cut(g.Name, "."); isServer(program) {

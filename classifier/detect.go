@@ -31,7 +31,7 @@ func (v votes) addSettings(config map[string]Value) {
 	}
 }
 
-// winner returns the outermost program of any of the roles for which there is evidence.
+// winner returns the outermost program with evidence for any of the roles.
 func (v votes) winner(roles Role) string {
 	for _, least := range []int{2, 1} {
 		for i := range programs {
@@ -101,8 +101,8 @@ func (f *file) launch(r *Run, v votes) {
 	}
 }
 
-// scheduledBy notes a batch system or a cluster that the log shows. Under Ray or torchrun it is not the launcher, but it
-// still limits memory. Kubernetes may run another's nodes as pods, whose limit then counts.
+// scheduledBy records a batch system or cluster. Under Ray or torchrun it is not the launcher, but it still limits memory.
+// Kubernetes may run another system's nodes as pods; the pods' limit then counts.
 func (r *Run) scheduledBy(name string) {
 	switch name {
 	case "k8s":
@@ -112,7 +112,7 @@ func (r *Run) scheduledBy(name string) {
 	}
 }
 
-// frames reads whose files the tracebacks pass through.
+// frames finds the programs in the tracebacks.
 func (f *file) frames(r *Run, v votes) {
 	for _, e := range f.Events {
 		p := e.pattern
@@ -149,12 +149,12 @@ func (f *file) frames(r *Run, v votes) {
 	}
 }
 
-// stackPrograms are the programs whose files a stack passes through; empty when none is known.
+// stackPrograms holds the programs found in a stack. It is empty when none is known.
 type stackPrograms struct{ framework, application, trainer, engine string }
 
-// programsOf returns the programs whose files a stack passes through. A framework that runs the job goes before the libraries below it,
-// and of several the outermost counts. Folders above an installed package say nothing: virtual environments are often
-// named after what is installed in them.
+// programsOf returns the programs whose files appear in a stack. A framework that runs the job wins over libraries it calls,
+// and the outermost of several frameworks wins. Folders above an installed package do not count: virtual environments are often
+// named after a package.
 func programsOf(frames []traceback.Frame) stackPrograms {
 	var out stackPrograms
 	library := ""
@@ -193,8 +193,8 @@ func servesAlone(frames []traceback.Frame) bool {
 	return false
 }
 
-// programOfFile returns the program whose package a file belongs to, or nil. The innermost folder of a known package
-// decides, so that a checkout below a folder of another framework's name is read right.
+// programOfFile returns the program whose package a file belongs to, or nil. The innermost folder of a known package decides,
+// so a checkout inside another framework's folder is recognized.
 func programOfFile(path []string) *Program {
 	if len(path) > 1 && path[0] == phase.Installed {
 		return programWith(Framework, func(p Package) bool { return p.Name == path[1] })
@@ -202,11 +202,12 @@ func programOfFile(path []string) *Program {
 	return moduleOwner(Framework, path)
 }
 
-// applicationOfFile returns the application whose module a file is, or nil. Modules count in
-// installed packages, too: transformers is a library to everybody but those who run its Trainer.
+// applicationOfFile returns the application that a file is a module of, or nil. Modules count in installed packages too: for
+// most programs transformers is only a library, unless they run its Trainer.
 func applicationOfFile(path []string) *Program { return moduleOwner(Application, path) }
 
-// moduleOwner returns the program of a role whose package is the innermost folder of a path, with one of its modules below.
+// moduleOwner returns the program with a role whose package is the innermost known folder of a path and has a known module
+// below it.
 func moduleOwner(role Role, path []string) *Program {
 	for i := len(path) - 2; i >= 0; i-- {
 		if p := programWith(role, func(p Package) bool { return p.Name == path[i] && slices.Contains(p.Modules, path[i+1]) }); p != nil {
@@ -225,7 +226,7 @@ func programWith(role Role, match func(Package) bool) *Program {
 	return nil
 }
 
-// foremost returns the program of a role that comes first in the registry: that of the frames so far, or of this file.
+// foremost returns whichever of two programs comes first in the registry: the one found so far or the one of this file.
 func foremost(seen, file string, role Role) string {
 	for i := range programs {
 		p := &programs[i]

@@ -6,7 +6,7 @@ import (
 	"oomscan/parser"
 )
 
-// Ending is something that the log shows about the end of a job whose memory did not run out. It is information and no verdict.
+// Ending is a line that may explain how a job ended when memory did not run out. It is information, not a verdict.
 type Ending struct {
 	What string // time_limit, preemption, disk_full, exception ...
 	At   parser.Position

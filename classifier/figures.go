@@ -34,7 +34,7 @@ func (c *conclusion) joined() parser.Fields {
 	return out
 }
 
-// reprint reports whether b prints once more, right behind it, what a printed, and adds the device.
+// reprint reports whether b repeats a on the next line and adds the device.
 func reprint(a, b *event) bool {
 	f := b.figures
 	f.device = ""

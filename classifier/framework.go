@@ -11,16 +11,16 @@ type Role uint8
 // The roles. The registry's order decides between programs of one role: the earlier one contains the later one.
 const (
 	Framework Role = 1 << iota // runs the job; the user follows its guide
-	// An Application is what the user starts and configures, around a framework or with memory of its own: its guide goes
-	// before the framework's. Run.Framework stays what it is built on.
+	// An Application is what the user starts and configures, on top of a framework or with its own memory. Its guide comes
+	// before the framework's; Run.Framework remains the framework underneath.
 	Application
 	Trainer  // shards and trains the model: Run.Backend
 	Engine   // generates: Run.Engine
 	Launcher // starts the processes: Run.Launcher
 )
 
-// Package is a Python package and some of the modules in it. In a checkout any folder may have the package's name, so
-// that one of its modules must stand below it.
+// Package is a Python package and some of its modules. Any folder of a checkout may have the package's name, so one of the
+// modules must be below it.
 type Package struct {
 	Name    string
 	Modules []string
@@ -50,8 +50,8 @@ type Program struct {
 // Is reports whether a program has all of these roles.
 func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 
-// programs is the registry. Frameworks that run a job come before those that they build on: the first one for which
-// there is evidence is the run's. A new framework is one entry here, its rules in package phase, and its guide.
+// programs is the registry. A framework comes before those it builds on: the run's framework is the first one with evidence. A
+// new framework needs one entry here, rules in package phase, and a guide.
 var programs = []Program{
 	{
 		ID: "easyr1", Name: "EasyR1", Roles: Application, Guide: "easyr1", Dialect: "yaml", Colocate: true, // a fork of verl with settings of its own

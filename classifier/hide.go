@@ -85,7 +85,7 @@ func hideFields(f parser.Fields, stable func(string) string) parser.Fields {
 	return out
 }
 
-// hideTrace does the same with a traceback and those that it was caused by.
+// hideTrace does the same for a traceback and its causes.
 func hideTrace(t *traceback.Trace) *traceback.Trace {
 	if t == nil {
 		return nil

@@ -45,8 +45,8 @@ func (j *job) identify(e *event) identity {
 	return id
 }
 
-// ownIdentity returns what an event's own line says about its process. The label of a remote traceback is its
-// printer's, its header the failing process's. The process that reports a kill is not the one that was killed.
+// ownIdentity returns what an event's own line says about its process. For a remote traceback, the label belongs to the printer
+// and the header to the failed process. A process that reports a kill is not the one killed.
 func ownIdentity(e *event) identity {
 	kill := e.Kind == parser.OOMKill
 	id := identity{Rank: e.Header.Rank, LocalRank: e.Header.LocalRank, Device: -1, PID: -1, Host: e.Header.Host}
@@ -158,8 +158,8 @@ func (j *job) number(keys ...string) int {
 	return -1
 }
 
-// driverHost returns the address of the node of the Ray driver that wrote an input: processes whose label has no address are
-// on that node. Their addresses elsewhere in the log must agree.
+// driverHost returns the address of the Ray driver's node, where processes without an address in their label run. Their
+// addresses elsewhere in the log must agree.
 func (f *file) driverHost() string {
 	host := ""
 	for k, id := range f.Identities {
@@ -290,8 +290,8 @@ func isBelow(stream, outer string) bool {
 	return stream != outer && (outer == "" || strings.HasPrefix(stream, outer+"|"))
 }
 
-// raisedAgain reports whether the root is a bare line of a C++ library, and the adopted traceback raises its text at once.
-// If several processes printed such a line, it is unknown whose traceback it is.
+// raisedAgain reports whether the root is a bare line of a C++ library whose text the adopted traceback raises right after. If
+// several processes printed that line, the owner of the traceback is unknown.
 func (c *conclusion) raisedAgain() bool {
 	e, by := c.root, c.tracedBy
 	if by == e || by.file != e.file || by.Trace.Line <= e.At.Line || by.Trace.Line-e.At.Line > nearLines || !strings.HasSuffix(by.Text, "Error: "+e.Text) {
@@ -333,7 +333,7 @@ func (j *job) parentRank(pid, attempt int) int {
 	return -1
 }
 
-// sameWriter reports whether two events of one input come from one process, as far as their envelopes show.
+// sameWriter reports whether two events of one input have the same envelope and so come from one process.
 func sameWriter(a, b *event) bool {
 	return a.file == b.file && a.Header.Stream == b.Header.Stream && a.Header.PID == b.Header.PID
 }

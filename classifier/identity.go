@@ -79,8 +79,8 @@ func (f *file) learnHeader(h *envelope.Header) {
 	}
 }
 
-// isTask reports whether the task in a line's label is one. Where no stage was announced behind `srun -l`'s label, but others were, and
-// nothing shows Slurm, it is the rest of a wrapped line that begins with a number and a colon.
+// isTask reports whether the number in a line's label is a task. Without any sign of Slurm, and with stages announced only
+// under other labels than `srun -l`'s, it is the tail of a wrapped line that starts with a number and a colon.
 func (f *file) isTask(h *envelope.Header, launcher string) bool {
 	if h.Task < 0 || launcher == "slurm" || h.Stream != "t"+strconv.Itoa(h.Task) {
 		return h.Task >= 0
@@ -211,7 +211,7 @@ func (i *identity) fill(from *identity) {
 	i.Here = i.Here || from.Here
 }
 
-// learnDeath joins the pid and the address of a dead actor, which Ray prints on lines of their own, the pid first.
+// learnDeath joins a dead actor's pid and address, which Ray prints on separate lines, pid first.
 func (f *file) learnDeath(o *parser.Event) {
 	if pid, ok := o.Fields.Int("pid"); ok {
 		f.Dead, f.DeadBy = int(pid), o.Header.Stream

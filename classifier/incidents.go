@@ -14,8 +14,8 @@ import (
 const (
 	maxConsequences = 60
 	maxEvidence     = 12
-	// nearLines is how far from its evidence a detail may be; reportLines the same inside the kernel's report,
-	// whose task table lies between.
+	// nearLines is the most lines between evidence and a detail. reportLines is the same inside the kernel's report, which has
+	// a task table in between.
 	nearLines   = 12
 	reportLines = 1500
 	// abortLines is how far after a fatal allocation failure the interpreter's last message may be.
@@ -63,8 +63,8 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	return r
 }
 
-// takeClasses treats exceptions that can only mean memory as failures if no message reports one: a process that is refused host
-// or shared memory raises others. Of those that a driver passes on, the innermost is printed last.
+// takeClasses treats exceptions that can only mean memory as failures if no message reports one: refused host or shared memory
+// raises other exceptions. When a driver passes on several, the innermost comes last.
 func (j *job) takeClasses() {
 	proven := map[int]bool{}
 	for _, e := range j.events {
@@ -260,8 +260,8 @@ func (j *job) suspicion() *cluster {
 	return &cluster{job: j, evidence: kills, suspect: true}
 }
 
-// cancelled reports whether the scheduler explains a kill: it ended the job for a reason of its own, or it cancelled
-// something before. A cancellation without a reason that comes later is a consequence, as under --kill-on-bad-exit.
+// cancelled reports whether the scheduler explains a kill: it ended the job for its own reason, or cancelled something earlier.
+// A later cancellation without a reason is a consequence, as with --kill-on-bad-exit.
 func (j *job) cancelled(kill *event) bool {
 	for _, e := range j.events {
 		if e.Kind != parser.JobCancelled {
@@ -274,7 +274,8 @@ func (j *job) cancelled(kill *event) bool {
 	return false
 }
 
-// lostPeer reports whether a collective failed because another process was gone: behind a kill it follows from it.
+// lostPeer reports whether a collective failed because another process was gone. After a kill, that is a consequence of the
+// kill.
 func lostPeer(e *event) bool {
 	return strings.Contains(e.Text, "by peer") || strings.Contains(e.Text, "by remote peer") || strings.Contains(e.Text, "gloo::IoException")
 }

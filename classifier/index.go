@@ -8,8 +8,8 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// index holds lists of a job's events, each in order. A job may have tens of thousands of events and incidents, too many to go
-// through all events for each incident.
+// index holds a job's events in ordered lists. With tens of thousands of events and incidents, each incident cannot search all
+// events.
 type index struct {
 	byFile    map[*file][]*event
 	traced    []*event            // with a traceback
@@ -165,7 +165,7 @@ func disjoint(a, b []int) bool {
 	return true
 }
 
-// nextStarts are the lines on which the incident behind each cluster begins in the same input.
+// nextStarts holds, for each cluster, the line where the next incident begins in the same input.
 func nextStarts(clusters []*cluster) map[*cluster]int {
 	type start struct {
 		line int

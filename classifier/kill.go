@@ -6,7 +6,7 @@ import (
 	"oomscan/parser"
 )
 
-// Kill says who killed a process for its memory, and whose memory was full. Empty strings are unknown.
+// Kill is the killer of a process and the owner of the memory that was full. Empty strings are unknown.
 type Kill struct {
 	By    string // see pattern.Program.Killer
 	Limit string // whose limit was reached: job, container, group (another control group), or node: the node itself was full

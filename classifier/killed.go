@@ -7,7 +7,7 @@ import (
 	"oomscan/parser"
 )
 
-// Killed is a process that was killed because of memory, as far as the log names it. Zero values are unknown.
+// Killed is a process that was killed because of memory. Zero values are unknown.
 type Killed struct {
 	At       parser.Position
 	Time     time.Time

@@ -11,7 +11,7 @@ import (
 // maxLabel bounds the label that a program of a user's own puts before a failure's message.
 const maxLabel = 100
 
-// messageBegins is where the message begins behind it.
+// messageBegins is where the message after it begins.
 var messageBegins = lazyre.New(`\b(?:[\w.]{0,80}(?:Error|Exception)\b|(?:CUDA|HIP|NPU|XPU)\b|[Oo]ut of memory|OOM\b)`)
 
 // fillByOwnLabel reads rank and pid in a label before the message, of a form that no line prefix is known for.

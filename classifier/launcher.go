@@ -62,8 +62,7 @@ func (j *job) fillFrom(id *identity, hit *failure) {
 	id.fill(&one)
 }
 
-// diedEarlier reports whether the launchers of two nodes noticed the end of a's process before that of b's. Their logs carry
-// no times but those.
+// diedEarlier reports whether a's process ended before b's, by the logs of their nodes' launchers, which have no other times.
 func (j *job) diedEarlier(a, b *event) bool {
 	if a.file == b.file || !a.Header.Time.IsZero() || !b.Header.Time.IsZero() {
 		return false

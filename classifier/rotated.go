@@ -12,9 +12,9 @@ import (
 // split's letters, and dates.
 var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z])|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
-// Rotated returns the name that a file had before log rotation, and its order in time among the files
-// of that name, lowest first; the file that is still written to has the highest. A number counts only
-// behind a name that has an ending: train.log.2, but not run.2. The parts of a split log are train.log.aa, train.log.ab and so on.
+// Rotated returns the name that a file had before log rotation and its order among the files of that name, oldest first; the
+// live file has the highest. A number counts only after a file extension: train.log.2, but not run.2. The parts of a split log
+// are train.log.aa, train.log.ab and so on.
 func Rotated(name string) (log string, place int) {
 	const now = 1 << 62
 	if !numbered(name) {

@@ -90,7 +90,7 @@ func (c *conclusion) bySureTrace() (phase.Verdict, bool) {
 	return v, ok && v.Confidence != phase.Low
 }
 
-// byTrace reads the traceback of the failure, then that of the remote caller.
+// byTrace reads the failure's traceback, then the remote caller's.
 func (c *conclusion) byTrace() (phase.Verdict, bool) {
 	t := c.trace
 	if t == nil {
@@ -177,7 +177,7 @@ func (c *conclusion) byMethod() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
-// byWitness reads the phase from a parent that noticed the kill: that of a data loader or a worker pool.
+// byWitness takes the phase from a parent that noticed the kill, of a data loader or a worker pool.
 func (c *conclusion) byWitness() (phase.Verdict, bool) {
 	if c.root.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
@@ -211,7 +211,7 @@ func phaseOf(t *traceback.Trace) (phase.Verdict, bool) {
 	return phase.FromDriver(t.Frames)
 }
 
-// daskMemory is a kill by Dask itself, whose workers may run any code.
+// daskMemory matches a kill by Dask itself. Its workers may run any code.
 const daskMemory = "dask.memory"
 
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
@@ -265,7 +265,7 @@ func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 	}, true
 }
 
-// cannotSpeakFor reports whether a labelled writer's stage does not apply to another one: it had a failure of its own, which is
+// cannotSpeakFor reports whether a labelled writer's stage says nothing about another writer: it had its own failure, which is
 // another incident.
 func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
@@ -279,7 +279,7 @@ func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	return false
 }
 
-// sharedLog reports whether several programs write the log: another labelled writer had an incident of its own.
+// sharedLog reports whether several programs write the log: another labelled writer had its own incident.
 func (c *conclusion) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
 		return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt && labelled(x, e)
@@ -326,8 +326,8 @@ func (c *conclusion) byName() (phase.Verdict, bool) {
 	return phase.FromFile(filepath.Base(strings.NewReplacer("\\", "/", "!", "/").Replace(e.At.Source)), e.Ready) // a!b is in an archive
 }
 
-// elsewhere reads where the job's other inputs stopped: standard output often has a file of its own, and the last stage in it
-// was under way when the job died.
+// elsewhere reads where the job's other inputs stopped. Standard output often has its own file, and its last stage was running
+// when the job died.
 func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 	for _, f := range c.job.files {
 		if f == c.root.file || f.Attempt != c.root.Attempt {

@@ -114,7 +114,7 @@ func (c *Collector) file(name string) *file {
 	return f
 }
 
-// makeMaps makes those that are nil, as empty ones are when they were packed.
+// makeMaps allocates nil maps: packing drops empty ones.
 func (f *file) makeMaps() {
 	makeMap(&f.PerPattern)
 	makeMap(&f.Settings)
@@ -141,7 +141,7 @@ type Packed []byte
 // Pack returns what was collected. A scan of thousands of logs keeps that until the jobs are known.
 func (c *Collector) Pack() Packed { return obs.Pack(c.files) }
 
-// Unpack makes a collector that is equal to the one that was packed.
+// Unpack restores a packed collector.
 func (p Packed) Unpack() *Collector {
 	c := NewCollector()
 	obs.Unpack(p, &c.files)

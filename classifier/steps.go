@@ -4,8 +4,7 @@ import (
 	"slices"
 )
 
-// maxSteppers bounds the writers of one input whose training steps are counted separately. A program has only a few that report
-// steps.
+// maxSteppers is the most writers per input whose steps are counted separately. Few writers of a program report steps.
 const maxSteppers = 8
 
 // stepper is a writer that reports training steps, or weaker signs that it goes on.
@@ -42,7 +41,7 @@ func (s steppers) now() []int {
 	return out
 }
 
-// behind returns how much was reported since then in total, without writers of other programs than an event's.
+// behind returns how many steps were reported since then, without those of other programs than the event's.
 func (c *conclusion) behind(s steppers, then []int, all int, e *event) int {
 	own, others := 0, false
 	for i, x := range s {
@@ -62,9 +61,8 @@ func (c *conclusion) behind(s steppers, then []int, all int, e *event) int {
 	return all
 }
 
-// ownSteps reports whether a training step was reported between two events of one input that may be their program's. Where
-// every line says who wrote it, the steps of a writer that failed in another way, as another program, are not: logs of
-// several programs are put together by launchers, too.
+// ownSteps reports whether a training step between two events of one input may be their program's. If every line names its
+// writer, steps of a writer that failed differently belong to another program: launchers also merge logs of several programs.
 func (c *cluster) ownSteps(a, b *event) bool {
 	if b.Steps-a.Steps < 1 {
 		return false
@@ -83,17 +81,17 @@ func (c *cluster) ownSteps(a, b *event) bool {
 	return false
 }
 
-// otherJobs reports whether the programs behind two launchers' labels differ: some of their failures cannot be those of one.
+// otherJobs reports whether two launchers' labels mark different programs: some of their failures cannot come from one.
 func (c *cluster) otherJobs(label string, events ...*event) bool {
 	return !slices.ContainsFunc(events, func(e *event) bool { return !c.job.otherJob(e.file, e.Header.Launched(), label) })
 }
 
-// otherJob reports whether the programs behind two launchers' labels of one input differ.
+// otherJob reports whether two launchers' labels of one input mark different programs.
 func (j *job) otherJob(f *file, own, label string) bool {
 	return own != "" && label != "" && own != label && j.differ(f, own, label)
 }
 
-// differ reports whether the writers behind two labels of one input failed in ways that no one program does.
+// differ reports whether the writers of two labels failed in ways that no single program does.
 func (j *job) differ(f *file, one, other string) bool {
 	pair := couple{f, one, other}
 	yes, known := j.index.different[pair]

@@ -109,7 +109,7 @@ func stampOf(h *envelope.Header) time.Time {
 	return h.Time
 }
 
-// writerOf returns the writer of a line, as far as its prefix and its process identify it.
+// writerOf returns the writer of a line, identified by its prefix and process.
 func (f *file) writerOf(h *envelope.Header) Writer {
 	id := identity{Rank: h.Rank, LocalRank: h.LocalRank, Device: -1, PID: h.PID, Host: h.Host}
 	if h.PID > 0 {
@@ -131,7 +131,7 @@ func measure(g *parser.Gauge) (field string, n int64) {
 	return "", 0
 }
 
-// sample keeps a reading. Beyond maxPoints, it keeps every second one of those that it has, and of those to come.
+// sample keeps a reading. Beyond maxPoints, it keeps only every second one, old and new.
 func (t Trend) sample(g *parser.Gauge, step int) Trend {
 	field, n := measure(g)
 	if field == "" || courses[g.Name] == "" {
@@ -163,7 +163,7 @@ func (f *file) stepped(line int, h *envelope.Header) {
 	}
 }
 
-// courses are the messages that programs print again and again, and whose memory each is about. Others are sizes of the start.
+// courses lists messages that programs print repeatedly, with the memory they measure. Other sizes are printed only at startup.
 var courses = map[string]string{
 	"reading.card": "gpu", "reading.card_named": "gpu", "reading.peak": "gpu", "verl.peak": "gpu", "deepspeed.memory": "gpu", "megatron.memory": "gpu",
 	"slime.memory": "gpu", "torchtitan.memory": "gpu", "reading.gpu": "gpu",

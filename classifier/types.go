@@ -37,7 +37,7 @@ type Told struct {
 // maxTold is how many earlier values of one setting are kept.
 const maxTold = 4
 
-// after is the value with those that were printed before it. An empty old value was never printed.
+// after returns the value with the earlier ones. An empty old value was never printed.
 func (v Value) after(old Value) Value {
 	told := old.Earlier
 	if old.At != (parser.Position{}) && old.Value != v.Value {

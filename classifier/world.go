@@ -36,7 +36,7 @@ func (r *Run) sizesFromConfig() {
 	}
 }
 
-// ofEngine reports whether a world size is that of an engine inside a trainer: vLLM prints it with how its processes meet.
+// ofEngine reports whether a world size belongs to an engine inside a trainer: vLLM prints it with its rendezvous address.
 func (r *Run) ofEngine(v Value) bool {
 	beside, ok := r.Config["distributed_init_method"]
 	return ok && beside.At == v.At && !isServer(r.Framework)

@@ -27,7 +27,7 @@ type Context struct {
 	limit    *memory.Limit        // of the tokens of a micro-batch in the failing phase; nil if no setting has one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 	setup    memory.Setup         // the inputs of the run's budget
-	beyond   int64                // by how much the states of training exceed the card; 0 when they do not, or nobody can tell
+	beyond   int64                // by how much the training states exceed the card, 0 if unknown
 	given    *memory.Model        // the user's, which replaces the run's; nil if there is none
 }
 
@@ -147,7 +147,7 @@ func (ctx *Context) recognized(pattern string) bool {
 	return ctx.root.Pattern == pattern || slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return e.Pattern == pattern })
 }
 
-// recognisedAs reports whether a pattern whose name has this prefix recognized the message or a line of the evidence.
+// recognisedAs reports whether a pattern with this prefix matched the message or a line of evidence.
 func (ctx *Context) recognisedAs(prefix string) bool {
 	return strings.HasPrefix(ctx.root.Pattern, prefix) ||
 		slices.ContainsFunc(ctx.incident.Evidence, func(e classifier.Evidence) bool { return strings.HasPrefix(e.Pattern, prefix) })
@@ -224,8 +224,8 @@ func (ctx *Context) shortfall() (int64, bool) {
 	return *r.Requested - *r.Free, true
 }
 
-// lacking is how much is missing until the step is through: what the failed request lacked, or, if more, by how much the
-// states that the optimizer goes on to make exceed the card.
+// lacking returns how much is missing to finish the step: what the failed request lacked or, if larger, by how much the states
+// still to be created exceed the card.
 func (ctx *Context) lacking() (int64, bool) {
 	short, ok := ctx.shortfall()
 	return max(short, ctx.beyond), ok

@@ -10,7 +10,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// effect is the expected effect of one change, as far as a model of it exists.
+// effect is the expected effect of one change, where it can be modeled.
 type effect struct {
 	freed  *int64 // bytes
 	enough truth  // whether it makes room for what failed
@@ -93,8 +93,8 @@ func best(effects []effect, changes int) effect {
 	return out
 }
 
-// asleepFrees returns what an engine next to the trainer gives back when put to sleep, less its graphs and contexts. It is nil
-// if the engine sleeps already or its memory is unknown.
+// asleepFrees returns what an engine next to the trainer frees by sleeping, without its graphs and contexts. It is nil if the
+// engine already sleeps or its memory is unknown.
 func asleepFrees(ctx *Context) *int64 {
 	const keeps = 8 << 30
 	others := ctx.root.OtherProcesses
@@ -164,8 +164,8 @@ func engineComes(ctx *Context) bool {
 // nemo_rl/algorithms/grpo.py, finish_generation).
 var sleepers = []string{"verl", "easyr1", "slime", "relax", "nemo_rl"}
 
-// engineAsleep reports whether the trainer failed while the engine on its card had released its memory: nobody else holds what
-// was missing, or much less than the share of an awake engine.
+// engineAsleep reports whether the engine on the trainer's card had released its memory: no other process holds what was
+// missing, or all of them hold much less than an awake engine.
 func engineAsleep(ctx *Context) bool {
 	others, short := ctx.root.OtherProcesses, ctx.incident.Shortfall
 	if share, ok := awakeShare(ctx); ok && mayShareCard(ctx) && others != nil && engineAwake(ctx) != yes {

@@ -10,8 +10,8 @@ import (
 	"oomscan/remedies/cause"
 )
 
-// fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds the slack that every
-// allocator has.
+// fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds an allocator's usual
+// slack.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
 	in := &cause.Input{Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall())}
@@ -21,13 +21,10 @@ func fragmented(ctx *Context, _ string) verdict {
 	if why := cause.Fragmented(in); why != "" {
 		return verdict{yes, why}
 	}
-	switch {
-	case in.Shortfall == nil:
+	if in.Shortfall == nil {
 		return verdict{no, "free memory covered the request"}
-	case *in.Idle >= *in.Shortfall:
-		return verdict{no, fmt.Sprintf("only %s of the GPU is reserved but unallocated", classifier.GiB(*in.Idle))}
 	}
-	return verdict{no, fmt.Sprintf("no sign of fragmentation: PyTorch held %s without using it, and %s was missing", classifier.GiB(*in.Idle), classifier.GiB(*in.Shortfall))}
+	return verdict{no, notFragmentedWord + cause.NotFragmented(in)}
 }
 
 // foreign lists prefixes of the names of messages by other allocators than PyTorch's.

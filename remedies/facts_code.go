@@ -87,8 +87,8 @@ func logits(ctx *Context, _ string) verdict {
 	return verdict{yes, why}
 }
 
-// callsOn reports whether one of the innermost n frames is a function with one of the words, or its code uses a variable with
-// one. It ignores what an outer frame's call is assigned to, because the call never returned.
+// callsOn reports whether one of the innermost n frames is a function with one of the words or its code uses such a variable.
+// Assignment targets of outer frames do not count: the call never returned.
 func callsOn(ctx *Context, n int, words ...string) bool {
 	all := ctx.root.Trace.Frames
 	all = all[max(0, len(all)-n):]
@@ -137,7 +137,7 @@ func dataWorkers(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// mapping reports whether processes of the datasets library failed, whose number is a separate setting.
+// mapping reports whether processes of the datasets library failed. Their number is a separate setting.
 func mapping(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
 		return verdict{yes, "it failed in Dataset.map"}

@@ -90,8 +90,7 @@ func kvRuntime(ctx *Context, _ string) verdict {
 	return verdict{truthOf(cacheRanFull.seen(ctx)), "the cache of a serving engine was full"}
 }
 
-// Functions of an engine: those that measure its activations at start, those that run after the cache exists, and those that
-// wake a sleeping engine.
+// Engine functions: some measure activations at startup, some run once the cache exists, some wake a sleeping engine.
 var (
 	profiling  = []string{"profile_run", "determine_num_available_blocks", "determine_available_memory"}
 	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}

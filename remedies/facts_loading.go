@@ -48,7 +48,7 @@ func tokenBound(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// beforeTuring are cards on which vLLM and SGLang cannot run weights of 8-bit floats: those need compute capability 7.5.
+// beforeTuring lists cards too old for 8-bit float weights in vLLM and SGLang, which need compute capability 7.5.
 var beforeTuring = []string{"V100"}
 
 // fp8InVain reports whether weights of 8-bit floats that an engine makes itself are no way out: it reads them in 16 bits

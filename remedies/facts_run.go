@@ -9,7 +9,7 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// launcher reports whether this program started the job. A scheduler behind Ray or torchrun counts, too.
+// launcher reports whether this program started the job. A scheduler under Ray or torchrun counts too.
 func launcher(ctx *Context, word string) verdict {
 	if ctx.run.Scheduler == word {
 		return verdict{yes, "the job runs under " + word}
@@ -88,7 +88,7 @@ func unsharded(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// offloadFile reports whether the run was given a DeepSpeed configuration whose name speaks of offloading.
+// offloadFile reports whether the name of the DeepSpeed configuration mentions offloading.
 func offloadFile(ctx *Context, _ string) verdict {
 	for _, key := range []string{"deepspeed", "deepspeed_config"} {
 		if f, ok := ctx.settings.find(key, true); ok && strings.Contains(strings.ToLower(f.value.Value), "offload") {
@@ -185,7 +185,7 @@ func read(ctx *Context, gauge, why string) verdict {
 	return verdict{}
 }
 
-// nominalParameters returns the model's parameters, or those that its name implies.
+// nominalParameters returns the model's parameter count from the log or from its name.
 func nominalParameters(ctx *Context) memory.Figure {
 	if n, ok := memory.NominalParameters(ctx.run.Model.Name); ok && ctx.model.Parameters.Value == 0 {
 		return memory.Figure{Value: n, Named: true}

@@ -97,8 +97,8 @@ func engineShare(key string) bool {
 	return strings.HasSuffix(key, "gpu_memory_utilization") || strings.HasSuffix(key, "mem_fraction_static")
 }
 
-// boundBySGLang uses how SGLang sizes its cache: what is free after loading, less the rest of the share of what was free
-// before (srt/model_executor/model_runner.py, profile_max_num_token).
+// boundBySGLang follows how SGLang sizes its cache: memory free after loading, minus the part of the memory free before that
+// the share leaves out (srt/model_executor/model_runner.py, profile_max_num_token).
 func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 	g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights")
 	if !ok {

@@ -159,8 +159,8 @@ var inVain = map[string]struct {
 // scoresFirst is the order against the buffers of an engine that computes attention scores of the whole context.
 var scoresFirst = []string{"attention", "engine-chunk", "engine-length", "kv-dtype", "engine-multimodal"}
 
-// contextToo is the order against the buffers of an engine whose cache has the size of the context: a smaller cache makes room
-// for them.
+// contextToo is the order against buffers of an engine whose cache covers the whole context: a smaller cache makes room for
+// them.
 var contextToo = []string{"engine-multimodal", "engine-chunk", "engine-length", "vram-margin", "kv-dtype", "attention", "layers"}
 
 // attack lists levers against a cause under a fact.
@@ -229,7 +229,7 @@ func leversFor(ctx *Context, cause string) []string {
 	return out
 }
 
-// ofTrainers lists causes that engines have, too: after a trainer's failure, its engine's settings do not help.
+// ofTrainers lists causes that engines share. After a trainer's failure, the engine's settings do not help.
 var ofTrainers = []string{"states_too_big", "wrong_dtype", "not_sharded"}
 
 // leverOf returns the lever that an item pulls, or nil.

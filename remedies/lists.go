@@ -14,8 +14,8 @@ type choice struct {
 	own   bool // for this phase, as opposed to general advice
 }
 
-// programOf returns the program whose settings the user changes: the application around the framework, or the framework. An
-// application that only a user's pattern names is unknown.
+// programOf returns the program whose settings the user changes: the application around the framework, or the framework itself.
+// An application known only from a user's pattern is unknown.
 func programOf(run *classifier.Run) classifier.Program {
 	if p := classifier.FrameworkByID(run.Application); p.ID != "" {
 		return p

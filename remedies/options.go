@@ -75,7 +75,7 @@ func isListed(fix *assessment, items []assessment) bool {
 	})
 }
 
-// alone splits an item whose changes work separately: of several offloads, one may be enough.
+// alone splits an item whose changes work separately: one of several offloads may be enough.
 func alone(ctx *Context, a assessment) []assessment {
 	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
 		return []assessment{a}

@@ -193,7 +193,7 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 	}
 }
 
-// fusedPhase returns the phase whose loss counts: the fullest of a step.
+// fusedPhase returns the phase whose loss counts, the fullest of a step.
 func fusedPhase(ctx *Context) memory.Phase {
 	if p := budgetPhases[ctx.phase]; len(p) == 1 {
 		return p[0]

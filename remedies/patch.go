@@ -12,7 +12,7 @@ type Patch struct {
 	Text   string `json:"text"`   // lines joined by newlines, without one at the end
 }
 
-// alternatives lists sets of topics of which one is enough: a patch takes the first.
+// alternatives lists sets of topics where one is enough: a patch takes the first.
 var alternatives = [][]string{
 	{"micro-batch", "dynamic-batch", "token-budget"},
 	{"engine-eager", "engine-capture-sizes"},

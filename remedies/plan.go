@@ -45,7 +45,7 @@ type PlanMissing struct {
 // modelInputs lists the budget's words for values of a model's configuration.
 var modelInputs = []string{"model sizes or number of parameters", "number of parameters", "sizes of the model's layers", "vocabulary"}
 
-// PlanOf computes the budget of a run. A given model replaces the one that the run names.
+// PlanOf computes a run's budget. A given model replaces the run's.
 func PlanOf(run *classifier.Run, incidents []classifier.Incident, model *memory.Model) Plan {
 	var out Plan
 	for _, phase := range memory.Phases {

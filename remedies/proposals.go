@@ -28,8 +28,7 @@ type Proposal struct {
 // mostProposals is how many proposals a report shows.
 const mostProposals = 5
 
-// fewProposals is the number from which there is enough to choose from. Below it, items against the cause's rivals are
-// alternatives.
+// fewProposals is how many are enough to choose from. With fewer, items against the cause's rivals are alternatives.
 const fewProposals = 2
 
 // proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. It leaves
@@ -117,8 +116,8 @@ func changed(changes []Change) string {
 	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
 }
 
-// dearest lists the levers that change the task, need another machine, or gain almost nothing. Levers that cost less or gain more come first, set or
-// not.
+// dearest lists the levers that change the task, need another machine, or gain almost nothing. Cheaper or stronger levers come
+// first, set or not.
 var dearest = []string{"length", "fsdp2", "host-node"}
 
 // typed reports whether a change has a value, not only words for one.
@@ -146,13 +145,16 @@ func ruleOut(items []assessment, levers []string, why string) {
 	}
 }
 
+// notFragmentedWord begins the reason; the page shows only this.
+const notFragmentedWord = "not fragmented: "
+
 // notFragmented returns why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
 func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string {
 	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
 	case ctx.resource != "gpu" || best.ID == "fragmentation":
 		return ""
 	case i >= 0 && len(rivals[i].Against) > 0:
-		return rivals[i].Against[0]
+		return notFragmentedWord + rivals[i].Against[0]
 	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
 		return "PyTorch's allocator did not fail"
 	}

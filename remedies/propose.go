@@ -63,7 +63,7 @@ func lastWord(key string) string {
 	return parts[len(parts)-1]
 }
 
-// propose fills in the parameters of an item. It leaves out those that are not for this run.
+// propose fills in an item's parameters, without those that do not suit this run.
 func propose(ctx *Context, names *naming, it *Item) []change {
 	var out []change
 	for i := range it.Parameters {
@@ -90,7 +90,7 @@ func satisfied(changes []change) []string {
 	return out
 }
 
-// absolute lists the rules whose value depends on other settings only, not on the present value.
+// absolute lists rules whose value depends only on other settings.
 var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true}
 
 // aboveValue reports whether a setting's default is larger than the advised value.

@@ -35,9 +35,9 @@ func score(a *assessment) int {
 	return n
 }
 
-// rank picks the items that the evidence supports best. Facts of the failure come first, then items of the phase's
-// own list with a known value that can move, then other items that apply. Among equals, the one that frees what was
-// missing comes first, then the guide's order counts. If nothing is known to apply, it picks the first of the phase's list.
+// rank picks the items with the best evidence: first those supported by facts of the failure, then items of the phase's own
+// list with a known value that can move, then others that apply. Among equals, the one that frees what was missing comes first,
+// then the guide's order decides. If nothing is known to apply, it picks the first of the phase's list.
 func rank(items []assessment) []string {
 	var order []*assessment
 	for i := range items {

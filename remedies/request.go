@@ -138,8 +138,8 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 // assigned matches the left side of an assignment.
 var assigned = lazyre.New(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)
 
-// called returns what a line of code calls, the only part of an outer frame that shows where the failure was. The variable
-// that it assigns and its arguments are tensors that never came to exist or existed before.
+// called returns what a line of code calls, the only part of an outer frame that shows where the failure was. The assigned
+// variable never came to exist, and the arguments already existed.
 func called(code string) string {
 	code = strings.TrimSpace(code)
 	if i := strings.IndexByte(code, '('); i < 0 || strings.Contains(code[:i], "=") {
@@ -153,8 +153,8 @@ func called(code string) string {
 	return code
 }
 
-// slashed returns a path with slashes, for libraries only the part behind the folder of libraries: an environment may have a
-// library's name.
+// slashed returns a path with slashes. For libraries it returns only the part after the library folder: an environment may be
+// named after a library.
 func slashed(path string) string {
 	path = strings.ReplaceAll(path, "\\", "/")
 	for _, folder := range []string{"/site-packages/", "/dist-packages/"} {
@@ -182,8 +182,8 @@ func placeOf(file, code string, through bool) memory.Place {
 	return memory.Elsewhere
 }
 
-// elementWidth derives from the frame at a place, and those that it called, whether the elements have four bytes: tensors
-// converted to float32 do, and the head's own output has two.
+// elementWidth finds out from the frame at a place and the frames inside it whether elements have four bytes: tensors converted
+// to float32 do, the head's own output has two.
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {

@@ -40,7 +40,7 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 }
 
 // roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the
-// last reading of the card, or else from what the trainer's allocator held and the engine keeps while asleep.
+// card's last reading, or from what the trainer's allocator held and the sleeping engine keeps.
 func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 	wakes := ctx.is("engine_wakes")
 	for _, g := range slices.Backward(ctx.run.Gauges) {
@@ -81,7 +81,7 @@ func ofWhatIsFree(key string) bool {
 	return slices.ContainsFunc(freeShares, func(k string) bool { return strings.HasSuffix(name, k) })
 }
 
-// shareBase returns the whole of which a setting is a share: the card, or what the weights leave of it.
+// shareBase returns what a setting is a share of: the card, or what the weights leave.
 func shareBase(q *paramQuery) (base int64, of string) {
 	t := *q.root.Total
 	if !ofWhatIsFree(q.p.Key) {
@@ -95,8 +95,8 @@ func shareBase(q *paramQuery) (base int64, of string) {
 	return base, fmt.Sprintf(", of the %s that %s leave", classifier.GiB(base), how)
 }
 
-// shareDown takes what was missing from the engine, but not below the parameter's minimum or the engine's needs. If that would
-// leave too little, it takes the middle of the working range.
+// shareDown takes what was missing from the engine, but not below the parameter's minimum or the engine's needs. If too little
+// would remain, it takes the middle of the working range.
 func shareDown(q *paramQuery) proposedValue {
 	if n, ok := q.int(); ok && n > 1 { // a number of sequences: LMDeploy before 0.1
 		return halve(q, n)
@@ -230,7 +230,7 @@ func shareUp(q *paramQuery) proposedValue {
 // largestCard is the most memory that a card has in 2026, in bytes.
 const largestCard = 288 << 30
 
-// lacking is what an engine's share lacks before any cache, as the engine says; 0 when it lacks nothing.
+// lacking returns what the engine says it lacks before any cache, or 0.
 func (q *paramQuery) lacking() int64 {
 	g, ok := memory.Reading(q.run, q.incident, "vllm.kv_available")
 	if !ok {
@@ -292,8 +292,8 @@ func offloadState(q *paramQuery) proposedValue {
 	return proposedValue{to: q.p.Value}
 }
 
-// fewerSequences is half of them, or the largest power of two of which each has a block of the cache that the engine
-// counted, or whose rows in the sampler fit: the logits before them get smaller, too.
+// fewerSequences returns half as many, or the largest power of two for which each sequence gets a cache block or the sampler's
+// rows fit; the logits before them shrink too.
 func fewerSequences(q *paramQuery, n int64) proposedValue {
 	if r := q.root; q.is("sampler") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested && n < mostTokens {
 		rows := max(int64(float64(n)*float64(*r.Free+*r.Requested)/float64(2**r.Requested)), 1)

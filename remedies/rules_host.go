@@ -59,7 +59,7 @@ func parseSize(v string) (int64, bool) {
 	return int64(n), n < 1<<50
 }
 
-// podRequest is what the kubelet says that a container used, and a tenth.
+// podRequest is the container's use that the kubelet reports, plus a tenth.
 func podRequest(q *paramQuery) proposedValue {
 	used, ok := parseInt(readField(q.Context, "used", "kubernetes.evicted"))
 	if !ok || used < 1<<30 || used > 1<<45 {

@@ -139,8 +139,8 @@ func (q *paramQuery) shorter() proposedValue {
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
 }
 
-// prefillTGI is half of the prompt tokens of a step, or as many as one prompt may have where that is a quarter less. TGI
-// refuses a step that is smaller than a prompt (launcher/src/main.rs), which then gets shorter, too.
+// prefillTGI halves the prompt tokens per step, or lowers them to the longest prompt if that saves at least a quarter. TGI
+// refuses a step smaller than a prompt (launcher/src/main.rs), which then shrinks too.
 func prefillTGI(q *paramQuery, n int64) proposedValue {
 	if v := downTo(q, n, "max_input_tokens", "max_input_length"); v.to != "" {
 		if to, ok := parseInt(v.to); ok && to <= n/4*3 {
@@ -166,7 +166,7 @@ func promptTGI(q *paramQuery, n int64) proposedValue {
 // totalTGI halves the tokens of a batch, but not below one request.
 func totalTGI(q *paramQuery, n int64) proposedValue { return downTo(q, n, "max_total_tokens") }
 
-// downTo halves a value, but not below that of another setting.
+// downTo halves a value, but not below another setting's value.
 func downTo(q *paramQuery, n int64, names ...string) proposedValue {
 	least, ok := q.settings.integer(names...)
 	if ok && n <= least {
@@ -179,8 +179,8 @@ func downTo(q *paramQuery, n int64, names ...string) proposedValue {
 	return v
 }
 
-// contextLength returns the context whose cache fits beside the weights, in steps, or half of it without figures. If it is not
-// set, it is the length that the model was trained for, and the rule takes a usual one.
+// contextLength returns the context whose cache fits next to the weights, in steps, or half of the current one without figures.
+// If it is not set, it is the length the model was trained for, and the rule takes a usual one.
 func contextLength(q *paramQuery, n int64) proposedValue {
 	const usual = 8192
 	if v := q.contextThatFits(n); v.to != "" {
@@ -193,7 +193,7 @@ func contextLength(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
-// side reduces a picture's side by a fifth, or to what was free for the request, whose size follows the area, in steps of 32.
+// side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32.
 func side(q *paramQuery, n int64) proposedValue {
 	const step = 32
 	ratio, how := 0.8, "a fifth less"

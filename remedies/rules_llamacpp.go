@@ -7,8 +7,8 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// contextThatFits is the context whose cache fits into what llama.cpp found free of the card, less the weights and a GiB
-// for what it computes. It asks for the cache of the whole context at once.
+// contextThatFits returns the context whose cache fits into the memory llama.cpp found free, minus the weights and a GiB for
+// computing. llama.cpp allocates the cache for the whole context at once.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	const step, computes = 1024, 1 << 30
 	free, ok1 := memory.Reading(q.run, q.incident, "ggml.device")

@@ -126,7 +126,7 @@ func trainsAll(ctx *Context) bool {
 	return equal(f.value.Value, "full") || n != nil && p != nil && *n > *p/10*9
 }
 
-// adapters counts the parameters of LoRA's adapters: what the log says, else rank x (inputs + outputs) of each adapted matrix.
+// adapters counts LoRA parameters: the log's number, or rank x (inputs + outputs) per adapted matrix.
 func adapters(ctx *Context, s *memory.Setup) bool {
 	if n := ctx.run.Model.Trained; n != nil && ctx.run.Model.Parameters != nil {
 		s.Adapters = memory.Some(*n)

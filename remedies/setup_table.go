@@ -310,7 +310,7 @@ var setupRows = []setupRow{
 	{"whether the state dict is gathered on one rank", toggle(func(s *setup) *optBit { return &s.CheckpointGather }), map[string]string{"oomscan": "checkpoint_gather"}},
 }
 
-// loaded reads a switch that loads the frozen weights in so many bytes each.
+// loaded reads a switch that loads frozen weights in this many bytes each.
 func loaded(each float64) func(*setup, string) bool {
 	return func(s *setup, v string) bool {
 		on, ok := parseBool(v)

@@ -223,7 +223,7 @@ func laterSituations() []situation {
 			run: as(run("megatron", "micro_batch_size", "1", "seq_length", "8192", "padded_vocab_size", "128256", "hidden_size", "4096", "tensor_model_parallel_size", "1", "recompute_granularity", "None", "use_distributed_optimizer", "False"),
 				"megatron", "", ""),
 			in: gpu("forward", 1.96, 1.2, 79.15, head), right: []string{"recompute_granularity = full"}, wrong: []string{"micro_batch_size down", "tensor_model_parallel_size down"},
-			notable: "8,192 tokens x 128,256 vocabulary x 2 bytes = 1.96 GiB; the most that the settings allow",
+			notable: "8,192 tokens x 128,256 vocabulary x 2 bytes = 1.96 GiB; the most the settings allow",
 		},
 		{
 			thread: hub + "NovaSky-AI/SkyRL/pull/368", run: as(run("megatron", "recompute_granularity", "null", "micro_train_batch_size_per_gpu", "1"), "megatron", "", "Qwen/Qwen3-30B-A3B"), in: gpu("backward", .76, .39, 79.11, autograd),

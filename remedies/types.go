@@ -10,8 +10,8 @@ type Change struct {
 	Direction string  `json:"direction"` // up, down, set
 	Syntax    string  `json:"syntax"`    // hydra, yaml, flag, sbatch, env, python, shell
 	Snippet   string  `json:"snippet"`   // ready to paste, empty when To is nil
-	// ComputedFrom is the arithmetic behind To, for people to check. It is empty for a guide's own value. If From is unknown,
-	// too, it is the first step in words: "to half of what it is now".
+	// ComputedFrom is the arithmetic of To, for people to check. It is empty for a guide's own value. If From is unknown too,
+	// it is the first step in words: "to half of what it is now".
 	ComputedFrom string `json:"computed_from"`
 }
 

@@ -18,8 +18,7 @@ func leastMargin(ctx *Context) int64 {
 	return 0
 }
 
-// weigh fills in what a proposal frees, whether it fits now and at the longest samples that the settings allow, and the margin
-// then.
+// weigh fills in what a proposal frees, whether it fits now and at the longest samples the settings allow, and the margin.
 func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	p := &o.Proposal
 	p.FreesBytes = e.freed
@@ -73,7 +72,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	}
 	switch {
 	case o.never && fit != "":
-		return fmt.Sprintf("Never builds this tensor: about %s in pieces instead of %s, %s.", about(*o.asks), classifier.GiB(*r.Requested), fit)
+		return fmt.Sprintf("Never builds this tensor: about %s at a time instead of %s, %s.", about(*o.asks), classifier.GiB(*r.Requested), fit)
 	case o.asks != nil && r.Requested != nil:
 		s := fmt.Sprintf("%s -> %s", strings.TrimSuffix(classifier.GiB(*r.Requested), " GiB"), classifier.GiB(*o.asks))
 		if fit != "" {
@@ -82,7 +81,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		switch w := p.FitsWorstCase; {
 		case w == nil || o.tokens == 0:
 		case *w && *o.worst-*o.asks < *o.asks/100:
-			s += "; the samples were of full length"
+			s += "; these samples already had full length"
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
@@ -94,9 +93,9 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
 		short, _ := ctx.lacking()
 		if short == ctx.beyond {
-			return fmt.Sprintf("Frees about %s of the card; the states exceed it by %s in all: %s.", about(*p.FreesBytes), about(short), fit)
+			return fmt.Sprintf("Frees about %s; the states exceed the card by %s: %s.", about(*p.FreesBytes), about(short), fit)
 		}
-		return fmt.Sprintf("Frees about %s of the card; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
+		return fmt.Sprintf("Frees about %s; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
 	case p.Fits != nil, len(p.Changes) == 0:
 		return "" // an engine's own arithmetic states it, or no change has a figure
 	}
@@ -110,9 +109,9 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	}
 	switch {
 	case from("a first guess"):
-		return "How much was missing is not in the log; this is a first guess."
+		return "The log does not show how much was missing; this is a guess."
 	case from("1.5 x "):
-		return "How much was missing is not in the log; 1.5 times is a first guess."
+		return "The log does not show how much was missing; 1.5 times is a guess."
 	case len(o.missing) > 0:
 		input := o.missing[0]
 		if slices.Contains(modelInputs, input) {
@@ -123,24 +122,24 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:
-		return fmt.Sprintf("Frees about %s; how much was missing is not in the log.", about(*p.FreesBytes))
+		return fmt.Sprintf("Frees about %s; the log does not show how much was missing.", about(*p.FreesBytes))
 	}
 	return ""
 }
 
 // factsToSet maps facts of a run that no setting shows to an example value and its meaning.
 var factsToSet = map[string]string{
-	"total_gpus": "N  # the GPUs in all", "gpus_per_node": "N  # the GPUs of a node", "micro_batch_tokens": "N  # tokens of the failed micro-batch",
-	"longest_sample": "N  # tokens of the longest sample", "reference": "true  # or false: is there a reference model?", "critic": "true  # or false: is there a critic?",
-	"colocated": "true  # or false: does an engine share the card?", "engine_sleeps": "true  # or false: does the engine sleep meanwhile?", "card": "80GiB  # the size of the card",
-	"free_at_start": "70GiB  # what was free when the engine started", "update_bucket": "512MiB  # the buffer of the weight update", "node_memory": "2T  # the memory of a node",
+	"total_gpus": "N  # GPUs in all", "gpus_per_node": "N  # GPUs per node", "micro_batch_tokens": "N  # in the failed micro-batch",
+	"longest_sample": "N  # its tokens", "reference": "true  # or false: is there a reference model?", "critic": "true  # or false: is there a critic?",
+	"colocated": "true  # or false: does an engine share the card?", "engine_sleeps": "true  # or false: does it sleep during this phase?", "card": "80GiB  # the card's memory",
+	"free_at_start": "70GiB  # free when the engine started", "update_bucket": "512MiB  # the weight update's buffer", "node_memory": "2T  # the node's memory",
 }
 
 // toSet returns a setting or a fact with an example value.
 func toSet(key string) string {
 	value, ok := factsToSet[key]
 	if !ok {
-		value = "VALUE  # as this run has it"
+		value = "VALUE  # this run's value"
 	}
 	return key + "=" + value
 }

@@ -25,7 +25,7 @@ func m(names string, p Phase, by strength) method {
 	return method{names: whole, globs: globs, phase: p, by: by}
 }
 
-// of restricts a method to actors whose names contain one of these parts.
+// of restricts a method to actors whose name contains one of these parts.
 func (x method) of(actors string) method { x.actors = strings.Fields(actors); return x }
 
 // engineActors are the processes of inference engines.

@@ -53,7 +53,7 @@ func (s strength) confidence() string {
 	}
 }
 
-// part reports whether a phase is a part of a training step and not a job of its own.
+// part reports whether a phase is part of a training step.
 func part(p Phase) bool { return p == Forward || p == Backward || p == Optimizer }
 
 const (

@@ -1,7 +1,7 @@
 package phase
 
-// relaxRules: what Relax (redai-studio/Relax, 2026) names differently from slime, whose structure it shares. The shared
-// names of both (backends/*/actor.py, model.py, loss.py) are in slimeRules.
+// relaxRules: names in Relax (redai-studio/Relax, 2026) that differ from slime, whose structure it shares. slimeRules has the names
+// they share (backends/*/actor.py, model.py, loss.py).
 func relaxRules() []rule {
 	return []rule{
 		r("relax/backends/*/weight_update/*.py", "", WeightUpdate, decisive),

@@ -34,7 +34,7 @@ const (
 	yields
 	// mover: brings state to or from the device for whatever phase runs, so that a module's .to() below it means nothing.
 	mover
-	// opaque: a library whose source lines must not be read like a user's code.
+	// opaque: a library whose source lines are not read like user code.
 	opaque
 )
 
@@ -164,8 +164,8 @@ func fits(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// rules holds every table, the outermost software first: the first rule that matches a frame is the one that counts, so
-// a framework's rules for its own files come before general ones.
+// rules holds every table, outermost software first. The first match for a frame counts, so a framework's rules for its own
+// files come before general ones.
 var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),

@@ -1,7 +1,7 @@
 package phase
 
-// skyrlRules: SkyRL 0.2 ... 2026-08. Its workers live in skyrl_train/, a package of its own at first and a backend of
-// skyrl since. A worker's forward is the pass for log-probabilities and values; forward_backward and optim_step train.
+// skyrlRules: SkyRL 0.2 ... 2026-08. Its workers are in skyrl_train/, first a separate package and later a backend of skyrl. A
+// worker's forward computes log-probabilities and values; forward_backward and optim_step train.
 func skyrlRules() []rule {
 	return []rule{
 		r("skyrl_train/weight_sync/", "", WeightUpdate, decisive),

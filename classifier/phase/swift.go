@@ -1,6 +1,6 @@
 package phase
 
-// swiftRules: ms-swift 3.x and 4.x, whose trainers derive from TRL's and whose Megatron backend has trainers of its own.
+// swiftRules: ms-swift 3.x and 4.x. Its trainers derive from TRL's; its Megatron backend has its own.
 func swiftRules() []rule {
 	return []rule{
 		r("swift/", "_fast_infer _engine_infer _infer _infer_single_or_multi_turn _colocate_rollout _server_rollout "+

@@ -8,7 +8,7 @@ func torchRules() []rule {
 		r("torch/tensor.py", "backward", Backward, decisive), // torch <= 1.8
 		r("torch/autograd/__init__.py", "backward grad _make_grads", Backward, decisive),
 		r("torch/autograd/graph.py", "_engine_run_backward", Backward, decisive), // torch >= 2.3
-		// TorchScript's derivatives are source of its own, and their only name is `<backward op>`.
+		// TorchScript's derivatives have separate source; `<backward op>` is their only name.
 		r("<string>", "<backward*", Backward, decisive),
 		r("torch/autograd/function.py", "apply", Backward, strong).when("user_fn(self"),
 		shared("torch/autograd/function.py", "apply").with(opaque),
@@ -79,8 +79,7 @@ func torchRules() []rule {
 	}
 }
 
-// anyRules read names that users and forks give their own functions, and close the table with the libraries whose
-// lines are not a user's.
+// anyRules match names that users and forks give their functions. The table ends with libraries whose lines are not user code.
 func anyRules() []rule {
 	return []rule{
 		r("*", "update_policy update_actor update_critic", Training, strong),

@@ -1,7 +1,7 @@
 package phase
 
-// trtllmRules: TensorRT-LLM 0.7 ... 1.2, with engines of TensorRT (runtime) and with models of PyTorch (_torch). The
-// executor runs its loop while it sizes the KV cache, on a thread of its own: below the loop, generation is likely only.
+// trtllmRules: TensorRT-LLM 0.7 ... 1.2, with TensorRT engines (runtime) and PyTorch models (_torch). The executor's loop also
+// runs while it sizes the KV cache, in a separate thread, so below it generation is only likely.
 func trtllmRules() []rule {
 	return []rule{
 		r("tensorrt_llm/runtime/*.py", "from_dir from_engine from_pkl from_serialized_engine _create_context _init", Init, decisive),

@@ -49,7 +49,7 @@ var words = []meaning{
 	{lazyre.New(`\bjvp\(`), Forward, []string{"jvp("}},
 }
 
-// maxWords are the bytes of a message that are read: the allocator's own words behind them do not show the phase.
+// maxWords is how many bytes of a message are read: what the allocator says after them does not show the phase.
 const maxWords = 1 << 10
 
 // FromWords finds the phase from the message of a failure, where it says more than that memory ran out.
@@ -62,7 +62,7 @@ func FromWords(message string) (Verdict, bool) {
 	return Verdict{Phase: p, Confidence: Medium, Why: fmt.Sprintf("The message says `%s`: %s.", show(found), means(p))}, true
 }
 
-// bars are what a progress bar's description means; one without a description that shows the loss is of training.
+// bars maps descriptions of progress bars to phases. A bar without a description that shows the loss means training.
 var bars = []meaning{
 	{lazyre.New(`(?:^|[\s\])])(?:Validat(?:ion|ing)|Evaluat(?:ion|ing)|Testing|Sanity Checking)(?: DataLoader \d{1,3})?$`), Forward, nil},
 	{lazyre.New(`(?:^|[\s\])])(?:Generating(?: responses)?|Sampling|sampling loop time step|Processed prompts)$`), Rollout, nil},
@@ -74,8 +74,8 @@ var bars = []meaning{
 // bar finds the last state of a progress bar in a line, its description and what follows its frame.
 var bar = lazyre.New(`^(.{0,120}?):? {0,4}\d{1,3}%\|[^|]{0,80}\|([^\]]{0,200})`)
 
-// FromBar finds the phase from a progress bar on the line of a failure: tqdm ends a line only when the bar is full, so that what
-// the program prints next stands behind it.
+// FromBar finds the phase from a progress bar on a failure's line. tqdm ends the line only when the bar is full, so the
+// program's next output follows on the same line.
 func FromBar(line string) (Verdict, bool) {
 	m := bar().FindStringSubmatch(head(line, maxWords))
 	if m == nil {

@@ -20,46 +20,37 @@ var card = []hypothesis{
 			{2 * proof, mostlyHoles},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
-					return "PyTorch's message mentions it, as every one does"
+					return "PyTorch's message suggests it, as it always does"
 				}
 				return ""
 			}},
 		},
 		excludes: []clue{
-			func(in *Input) string {
-				missing, ok := in.missing()
-				if !ok || in.Idle == nil || *in.Idle >= missing {
-					return ""
-				}
-				return fmt.Sprintf("not fragmentation, a real shortage: %s is reserved but unallocated, and %s was missing", gib(in.Idle), in.shown(missing))
-			},
-			func(in *Input) string {
-				if Fragmented(in) != "" || in.Idle == nil || in.Total == nil {
-					return ""
-				}
-				return fmt.Sprintf("only %s of the GPU is reserved but unallocated", gib(in.Idle))
-			},
+			NotFragmented,
 			func(in *Input) string {
 				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" && in.Phase != "checkpoint" {
 					return ""
 				}
-				return "the request is one of a series, which the reserve would not cover"
+				return "the request is one of a series that the unused reserve would not cover"
 			},
-			frames(12, "the outputs of all batches are joined, and each batch asks for more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
+			frames(12, "the outputs of all batches are joined, so each batch needs more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
 			func(in *Input) string {
 				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 				if !ok || !strings.Contains(strings.ToLower(v), "expandable_segments:true") {
 					return ""
 				}
-				return key + " has expandable segments already"
+				return key + " already turns on expandable segments"
 			},
 		},
 		figure: func(in *Input) (string, *int64) {
 			missing, ok := in.missing()
 			if !ok || in.Idle == nil {
-				return "the allocator's free memory is in pieces", in.Idle
+				return "fragmentation: the allocator's free memory is in pieces", in.Idle
 			}
-			return fmt.Sprintf("fragmentation: %s is reserved but unallocated, in pieces, and %s was missing", gib(in.Idle), in.shown(missing)), in.Idle
+			if in.Requested != nil && *in.Idle >= *in.Requested {
+				return fmt.Sprintf("fragmentation: %s is reserved but unallocated, more than the %s requested, but in pieces too small for it", gib(in.Idle), gib(in.Requested)), in.Idle
+			}
+			return fmt.Sprintf("fragmentation: %s is reserved but unallocated, in pieces; in one piece, it would cover the %s that was missing", gib(in.Idle), in.shown(missing)), in.Idle
 		},
 	},
 	{
@@ -100,7 +91,7 @@ var card = []hypothesis{
 			case listedTwice(in) != "", alike(in) != "", ontoFirstCard(in) != "":
 				return "other ranks also loaded the checkpoint onto this GPU", nil
 			default:
-				return "the loaded checkpoint is still on this GPU, beside the model and its states", nil
+				return "the loaded checkpoint is still on this GPU, next to the model and its states", nil
 			}
 			if in.passes(60, "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py") {
 				return plain("nn.DataParallel gathers the outputs of all cards on the first")(in)
@@ -120,9 +111,9 @@ var card = []hypothesis{
 				return ""
 			}
 			return gib(in.Free) + " was free, more than NCCL takes"
-		}, when("it is /dev/shm that was full", func(in *Input) bool { return in.Resource == "shm" })},
+		}, when("/dev/shm was full, not the GPU", func(in *Input) bool { return in.Resource == "shm" })},
 		figure: func(*Input) (string, *int64) {
-			return "NCCL allocates its buffers outside the framework's memory pool, 0.7 to 1.5 GiB per group of ranks, and too little was left", nil
+			return "NCCL needs 0.7 to 1.5 GiB per group of ranks outside the framework's memory pool, and too little was left", nil
 		},
 	},
 }
@@ -132,7 +123,7 @@ func poolRefused(in *Input) string {
 	if in.Application == "tensorflow" || in.Requested == nil || *in.Requested > 1<<30 {
 		return ""
 	}
-	return saw("the pool that is reserved at the start was refused: not so much of the GPU was free", "xla.from_device")(in)
+	return saw("the pool reserved at the start was refused: too little of the GPU was free", "xla.from_device")(in)
 }
 
 // readsCheckpoint reports that a checkpoint is loaded onto the card: torch.load puts every tensor back where it was saved.
@@ -181,14 +172,14 @@ func resumed(in *Input) string {
 		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
 		return ""
 	}
-	return fmt.Sprintf("%s is %s: the run goes on from a checkpoint, whose tensors may still be on the card", key, v)
+	return fmt.Sprintf("%s is %s: the run resumes from a checkpoint, whose tensors may still be on the card", key, v)
 }
 
-// roundingError is the largest error of a figure printed with two decimals of a GiB.
+// roundingError is the largest error of a size printed in GiB with two decimals.
 const roundingError = 1 << 30 / 100
 
-// usualSlack is the fraction of the card, as a divisor, that allocators leave unused at a peak.
-const usualSlack = 30
+// slackPart is the fraction of the card, as a divisor, that allocators leave unused at a peak.
+const slackPart = 30
 
 // missing returns how much memory the card lacked. Figures that print alike may still differ by their last decimal.
 func (in *Input) missing() (int64, bool) {
@@ -201,7 +192,7 @@ func (in *Input) missing() (int64, bool) {
 	return 0, false
 }
 
-// shown is what was missing as the report's headline prints it.
+// shown prints what was missing as the headline does.
 func (in *Input) shown(missing int64) string {
 	if in.Shortfall != nil && *in.Shortfall > 0 {
 		return gib(in.Shortfall)
@@ -212,14 +203,31 @@ func (in *Input) shown(missing int64) string {
 // Fragmented reports that PyTorch's reserved but unused memory covers what was missing and exceeds the usual slack.
 func Fragmented(in *Input) string {
 	missing, ok := in.missing()
-	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < missing || *in.Idle < *in.Total/usualSlack ||
+	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < missing || *in.Idle < *in.Total/slackPart ||
 		*in.Idle < *in.Requested && *in.Idle < *in.Total/10 {
 		return ""
 	}
 	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))
 }
 
-// series lists the frames whose requests come in series: the reserve would not cover the ones that follow.
+// NotFragmented explains why what PyTorch holds in reserve is not the cause.
+func NotFragmented(in *Input) string {
+	if in.Idle == nil {
+		return ""
+	}
+	only := "only " + gib(in.Idle) + " is reserved but unallocated"
+	switch missing, ok := in.missing(); {
+	case ok && *in.Idle < missing:
+		return only + ", and " + in.shown(missing) + " was missing"
+	case in.Total == nil || Fragmented(in) != "":
+		return ""
+	case in.Requested != nil && *in.Idle < *in.Requested:
+		return only + ", less than the " + gib(in.Requested) + " requested"
+	}
+	return only
+}
+
+// series lists frames whose requests come one after another, so the unused reserve would not cover them all.
 var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
 
 // mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
@@ -228,7 +236,7 @@ func mostlyHoles(in *Input) string {
 	if Fragmented(in) == "" || !ok || *in.Idle < 10*missing || *in.Idle < *in.Total/10 || in.passes(10, series...) {
 		return ""
 	}
-	return "it is many times what was missing"
+	return "that is many times what was missing"
 }
 
 // otherRanksCard reports that a rank failed on another rank's card, next to several other processes: they all opened the same
@@ -241,7 +249,7 @@ func otherRanksCard(in *Input) string {
 	return fmt.Sprintf("rank %d failed on card %d, where %d other processes also hold memory", *in.Rank, *in.Device, len(others))
 }
 
-// leastNeighbour is the most that a neighbor's CUDA contexts alone take.
+// leastNeighbour is the most that CUDA contexts alone take.
 const leastNeighbour = 1 << 30
 
 // foreignHolder reports that other processes hold what was missing. The job's own engine does not count.

@@ -410,7 +410,7 @@ func TestAFigureThatSpeaksAgainstACauseExcludesIt(t *testing.T) {
 	assert.Equal(t, "activations", best.ID)
 	require.Len(t, rivals, 1)
 	assert.Equal(t, "fragmentation", rivals[0].ID)
-	assert.Equal(t, []string{"not fragmentation, a real shortage: 307.2 MiB is reserved but unallocated, and 2.00 GiB was missing"}, rivals[0].Against[:1])
+	assert.Equal(t, []string{"only 307.2 MiB is reserved but unallocated, and 2.00 GiB was missing"}, rivals[0].Against[:1])
 	assert.Equal(t, "low", rivals[0].Confidence)
 }
 
@@ -430,8 +430,8 @@ func TestHostFiguresAreOfOneNode(t *testing.T) {
 		gpus, node   int64
 		load, states string
 	}{
-		{"two nodes", 16, 8, "8 ranks of a node x 7,000,000,000 parameters x 2 bytes = 104.31 GiB", "16 bytes x 7,000,000,000 parameters / 2 nodes = 52.15 GiB"},
-		{"one node", 8, 8, "8 ranks of a node", "16 bytes x 7,000,000,000 parameters = 104.31 GiB"},
+		{"two nodes", 16, 8, "8 ranks per node x 7B parameters x 2 bytes = 104.31 GiB", "16 bytes x 7B parameters / 2 nodes = 52.15 GiB"},
+		{"one node", 8, 8, "8 ranks per node", "16 bytes x 7B parameters = 104.31 GiB"},
 		{"nobody knows", 16, 0, "into host RAM", "fill host RAM"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -456,8 +456,8 @@ func onCards(listed ...Listed) func(in *Input) {
 func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {
 	t.Parallel()
 	for want, n := range map[string][2]int64{
-		"the KV cache has room for 37,936 tokens, and one sequence may have 65,536": {37936, 65536},
-		"the engine's share leaves too little for its KV cache":                     {0, 65536},
+		"the KV cache has room for 37,936 tokens; one sequence may have 65,536": {37936, 65536},
+		"the engine's share of the GPU leaves too little for the KV cache":      {0, 65536},
 	} {
 		in := failure("gpu", "init", func(in *Input) { in.NoRoomForCache, in.CacheTokens, in.PlannedTokens = true, n[0], n[1] })
 		best, _ := Rank(in)

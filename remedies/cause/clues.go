@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,6 +119,23 @@ var loaders = []string{
 	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()", "get_sharded", "get_partial_sharded",
 }
 
+// count prints a number of parameters as people say it: 32.8B, 494M. Few are printed in full.
+func count(n int64) string {
+	for _, u := range []struct {
+		size   float64
+		letter string
+	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}} {
+		if f := float64(n) / u.size; f >= .9995 {
+			figure := strconv.FormatFloat(f, 'f', max(0, 2-int(math.Log10(f))), 64)
+			if strings.Contains(figure, ".") {
+				figure = strings.TrimRight(strings.TrimRight(figure, "0"), ".")
+			}
+			return figure + u.letter
+		}
+	}
+	return memory.Thousands(n)
+}
+
 // sized returns an amount preceded by its arithmetic.
 func sized(format string, bytes int64, args ...any) (string, *int64) {
 	return fmt.Sprintf(format, args...) + " = " + classifier.GiB(bytes), &bytes
@@ -130,7 +148,7 @@ func gib(p *int64) string {
 	return classifier.GiB(*p)
 }
 
-// plain is a figure's sentence when only the request is known, which the report has stated already.
+// plain is a figure without arithmetic: the page already states the request.
 func plain(text string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		if in.Requested == nil || *in.Requested <= 0 {

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"oomscan/remedies/memory"
@@ -20,29 +21,29 @@ var engines = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.CacheTokens > 0 && in.CacheTokens < in.PlannedTokens {
-				return fmt.Sprintf("the KV cache has room for %s tokens, and one sequence may have %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
+				return fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
 			}
 			if in.Requested == nil || in.Shortfall == nil {
 				if in.Requested != nil && contextCache(in) != "" {
-					return "the KV cache is allocated for the whole context: " + gib(in.Requested), in.Requested
+					return "the KV cache for the whole context takes " + gib(in.Requested), in.Requested
 				}
-				return "the engine's share leaves no room for its KV cache", nil
+				return in.share() + " leaves no room for the KV cache", nil
 			}
 			if n := in.number("max_model_len", "max_seq_len", "context_length"); n > 1 {
-				return "the engine's share leaves too little for the KV cache of one sequence of " + memory.Thousands(n) + " tokens", in.Requested
+				return in.share() + " leaves too little for the KV cache of one sequence of " + memory.Thousands(n) + " tokens", in.Requested
 			}
-			return "the engine's share leaves too little for its KV cache", in.Requested
+			return in.share() + " leaves too little for the KV cache", in.Requested
 		},
 	},
 	{
 		id: "graph_capture",
 		evidence: []weighed{
 			{proof + hint, both(when("it failed while CUDA graphs were captured", func(in *Input) bool { return in.GraphCapture }), (*Input).gpu)},
-			{proof, when("what comes behind the cache did not fit: graphs and workspaces", func(in *Input) bool {
+			{proof, when("what comes after the cache did not fit: graphs and workspaces", func(in *Input) bool {
 				return in.executor("additional executor resources") && !strings.Contains(in.Part, "temporary")
 			})},
 		},
-		figure: plain("CUDA graphs are captured beside weights and KV cache"),
+		figure: plain("the CUDA graphs do not fit next to weights and cache"),
 	},
 	{
 		id: "engine_activation",
@@ -57,23 +58,23 @@ var engines = []hypothesis{
 			{2 * proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
 			{proof, both(poolGrew, (*Input).gpu)},
 			{proof, temporary(false)},
-			{proof, when("what was being made grows with the requests of a batch", func(in *Input) bool { return in.executor("sampler", "drafter", "speculative") })},
+			{proof, when("it was creating buffers that grow with the requests in a batch", func(in *Input) bool { return in.executor("sampler", "drafter", "speculative") })},
 			{sign, both(when("ONNX Runtime's arena could not grow", func(in *Input) bool { return strings.Contains(in.Text, "bfcarena::allocaterawinternal") }), (*Input).gpu)},
-			{proof, both(when("the buffer that the engine computes in did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
+			{proof, both(when("the engine's compute buffer did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
-		figure: requestFigure("the activations of one engine step do not fit beside weights and KV cache"),
+		figure: requestFigure("one engine step's activations do not fit"),
 	},
 	{
 		id: "engine_share_too_large",
 		evidence: []weighed{
-			{proof, when("less memory was free than the engine's share asks for", func(in *Input) bool { return in.LessThanDesired })},
-			{proof, when("the cache of the size that was planned could not be created", func(in *Input) bool {
+			{proof, when("less memory was free than the engine's share needs", func(in *Input) bool { return in.LessThanDesired })},
+			{proof, when("the planned cache did not fit", func(in *Input) bool {
 				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
 			{proof, temporary(true)},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
-			{sign, both(when("TurboMind takes most of what the weights leave for its cache, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
+			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
 					return ""
@@ -88,7 +89,7 @@ var engines = []hypothesis{
 				if !ok || !in.engineGPU() || in.Kind != "gpu_driver_oom" || in.NoRoomForCache {
 					return ""
 				}
-				return fmt.Sprintf("%s is %s, and the engine found too little beside its cache", key, v)
+				return fmt.Sprintf("%s is %s, and the engine found too little next to its cache", key, v)
 			}},
 			{sign, when("the engine failed while it served, with its cache in place", func(in *Input) bool { return in.Serving })},
 			{sign, both(when("it failed at the engine's start, with its cache in place", func(in *Input) bool { return in.Phase == "init" && in.EngineFailed && in.GraphCapture }), (*Input).gpu)},
@@ -100,18 +101,18 @@ var engines = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
-				return fmt.Sprintf("the engine's share asks for more than was free: %s of %s", gib(in.Free), gib(in.Total)), in.Free
+				return in.share() + " asks for more than was free", in.Free
 			case in.Shortfall != nil:
-				return fmt.Sprintf("the engine's share of the GPU leaves %s too little for everything else", gib(in.Shortfall)), in.Shortfall
+				return fmt.Sprintf("%s leaves everything else %s short", in.share(), gib(in.Shortfall)), in.Shortfall
 			}
-			return "the engine's share of the GPU leaves too little for everything else", nil
+			return in.share() + " leaves too little for everything else", nil
 		},
 	},
 	{
 		id: "weight_update",
 		evidence: []weighed{
-			{2 * proof, both(failedIn("it failed while weights went from the trainer to the engine", "weight_update"), (*Input).gpu)},
-			{hint, both(failedIn("it failed while weights went from the trainer to the engine", "weight_update"), (*Input).host)},
+			{2 * proof, both(failedIn("it failed while sending weights from the trainer to the engine", "weight_update"), (*Input).gpu)},
+			{hint, both(failedIn("it failed while sending weights from the trainer to the engine", "weight_update"), (*Input).host)},
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
 		excludes: []clue{both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") })},
@@ -120,9 +121,18 @@ var engines = []hypothesis{
 }
 
 var (
-	wakes     = frames(40, "the engine failed when it woke", "wake_up", "resume_memory", "resume_kv")
+	wakes     = frames(40, "the engine failed while waking up", "wake_up", "resume_memory", "resume_kv")
 	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
 )
+
+// share names the setting of the engine's share of the GPU with its value, if the log has it.
+func (in *Input) share() string {
+	key, v, ok := in.Setting(shareKeys...)
+	if f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64); !ok || err != nil || f <= 0 || f > 1 {
+		return "the engine's share of the GPU"
+	}
+	return key[strings.LastIndexByte(key, '.')+1:] + "=" + strings.Trim(v, `"' `)
+}
 
 // poolGrew reports that llama.cpp found no memory for a computation. Its messages for weights, cache and reserved buffers
 // differ.
@@ -130,7 +140,7 @@ func poolGrew(in *Input) string {
 	if !containsAny(in.Text, []string{"ggml-cuda.cu", "ggml-cuda/"}) || saw("refused", "ggml.malloc", "ggml.load", "ggml.buffer", "ggml.not_loaded")(in) != "" {
 		return ""
 	}
-	return "llama.cpp's pool for what it computes had to grow"
+	return "llama.cpp's compute pool had to grow"
 }
 
 // executor reports whether TensorRT-LLM could not create one of the named components.

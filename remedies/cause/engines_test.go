@@ -120,9 +120,9 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 		})
 	}
 	best, _ := Rank(failure("host", "training", held("matlab", 90), hostLimit(100)))
-	assert.Equal(t, "matlab alone held 90.00 GiB of 100.00 GiB; the log does not show what for", best.Text)
+	assert.Equal(t, "matlab alone held 90.00 GiB of 100.00 GiB; the log does not show why", best.Text)
 	best, _ = Rank(failure("host", "training", held("python", 30), hostLimit(100)))
 	assert.NotContains(t, best.Text, "alone", "a third of the limit")
 	best, _ = Rank(failure("host", "rollout", hostLimit(16), func(in *Input) { in.PromptCache = 8 << 30 }))
-	assert.Equal(t, "finished prompts that are kept for later took 8.00 GiB of 16.00 GiB", best.Text)
+	assert.Equal(t, "the cache of finished prompts took 8.00 GiB of 16.00 GiB", best.Text)
 }

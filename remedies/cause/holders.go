@@ -13,7 +13,7 @@ func (in *Input) alone() string {
 	if h.Bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s alone held %s%s; the log does not show what for", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
+	return fmt.Sprintf("%s alone held %s%s; the log does not show why", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
 }
 
 // of returns a limit to print after an amount, or nothing if it is unknown.
@@ -47,7 +47,7 @@ func offloads(in *Input) string {
 	for _, k := range offloadKeys {
 		key, v, ok := in.Setting(k)
 		if ok && (in.on(k) || v == "cpu") {
-			return fmt.Sprintf("%s is %s: states of the model live in the node's memory", key, v)
+			return fmt.Sprintf("%s is %s: model states are kept in host memory", key, v)
 		}
 	}
 	return ""
@@ -85,7 +85,7 @@ func keepsData(in *Input) string {
 	for _, k := range inMemoryKeys {
 		key, v, ok := in.Setting(k)
 		if v = strings.ToLower(strings.Trim(v, `"' `)); ok && (in.on(k) || v == "ram" || v == "memory") {
-			return fmt.Sprintf("%s is %s: the data set is kept in host memory", key, v)
+			return fmt.Sprintf("%s is %s: the dataset is kept in host memory", key, v)
 		}
 	}
 	return ""
@@ -96,5 +96,5 @@ func (in *Input) kept() string {
 	if !in.host() || in.PromptCache < 1<<30 || in.HostLimit != nil && in.PromptCache < *in.HostLimit/5 {
 		return ""
 	}
-	return fmt.Sprintf("finished prompts that are kept for later took %s%s", classifier.GiB(in.PromptCache), of(in.HostLimit))
+	return fmt.Sprintf("the cache of finished prompts took %s%s", classifier.GiB(in.PromptCache), of(in.HostLimit))
 }

@@ -14,27 +14,27 @@ var host = []hypothesis{
 		id: "shm",
 		evidence: []weighed{
 			{2 * proof, when("/dev/shm is full", func(in *Input) bool { return in.Resource == "shm" })},
-			{2 * proof, when("Ray's object store, which lies in /dev/shm, is full", (*Input).storeFull)},
+			{2 * proof, when("Ray's object store, which is in /dev/shm, is full", (*Input).storeFull)},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.storeFull() {
-				return plain("Ray's object store is full of objects that are still in use")(in)
+				return plain("Ray's object store is full of objects still in use")(in)
 			}
 			if key, v, ok := in.Setting("shm_size", "shm-size"); ok {
-				return fmt.Sprintf("/dev/shm has its own size limit, and %s is %s", key, v), in.SHMUsed
+				return fmt.Sprintf("/dev/shm has its own size limit: %s is %s", key, v), in.SHMUsed
 			}
-			return "/dev/shm has its own size limit: 64 MB in a container unless set", in.SHMUsed
+			return "/dev/shm has its own size limit, 64 MB in a container by default", in.SHMUsed
 		},
 	},
 	{
 		id: "checkpoint_gather",
 		evidence: []weighed{
 			{proof, failedIn("it failed while a checkpoint was saved", "checkpoint")},
-			{sign, both(frames(12, "the stack ends in the gathering of a state dict", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
-			{sign + 2*hint, both(is(": one rank puts the whole state together", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
+			{sign, both(frames(12, "the stack ends where a state dict is gathered", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
+			{sign + 2*hint, both(is(": one rank gathers the whole state", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
 		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost},
-		figure:   plain("the full checkpoint is gathered in one place"),
+		figure:   plain("saving gathers the full checkpoint in one process"),
 	},
 	{
 		id: "loader_workers",
@@ -50,10 +50,7 @@ var host = []hypothesis{
 			if why := keepsData(in); why != "" {
 				return why, nil
 			}
-			if n := in.number(workerKeys...); n > 1 && in.GPUs > 1 {
-				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n), nil
-			}
-			return "data loader workers fill host RAM", nil
+			return in.dataProcesses(), nil
 		},
 	},
 	{
@@ -64,12 +61,12 @@ var host = []hypothesis{
 			{proof, holdsWeights},
 			{sign, copies},
 			{proof, readsIntoHost},
-			{proof, saw("the model and its context need more than memory and swap have", "ollama.system_memory")},
+			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
 		excludes: []clue{hierarchicalCache, swapSpace},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
-				return fmt.Sprintf("the model with its context takes %s, and memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
+				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
 			if text, n := oneLoads(in); n != nil {
 				return text, n
@@ -78,13 +75,13 @@ var host = []hypothesis{
 				return "the whole file is read into host RAM", nil
 			}
 			if in.EngineFailed {
-				return "the weights pass through host RAM while they are loaded", nil
+				return "the weights pass through host RAM while they load", nil
 			}
 			if why := copies(in); why != "" {
 				return why, nil
 			}
 			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 0 && in.PerNode < 1<<10 {
-				return sized("every rank loads the whole model: %d ranks of a node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, in.Parameters)
+				return sized("every rank loads the whole model: %d ranks per node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, count(p))
 			}
 			return "every rank loads the whole model into host RAM", nil
 		},
@@ -98,15 +95,15 @@ var host = []hypothesis{
 				if !ok || !strings.Contains(strings.ToLower(v), "offload") {
 					return ""
 				}
-				return fmt.Sprintf("%s is %s: states of the model live in the node's memory", key, v)
+				return fmt.Sprintf("%s is %s: model states are kept in host memory", key, v)
 			}, (*Input).host)},
 			{sign, both(func(in *Input) string {
 				if containsAny(in.Text, []string{"load_states", "offload_states"}) {
-					return "the worker moved states between the card and the node's memory"
+					return "the worker was moving states between the card and host memory"
 				}
 				return ""
 			}, (*Input).host)},
-			{proof, both(frames(8, "the stack ends in an optimizer that keeps its states in the node's memory", cpuOptimizers...), (*Input).host)},
+			{proof, both(frames(8, "the stack ends in an optimizer that keeps its states in host memory", cpuOptimizers...), (*Input).host)},
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
@@ -116,15 +113,15 @@ var host = []hypothesis{
 				return "the swap space of all GPUs together is larger than host memory allows", nil
 			}
 			if hierarchicalCache(in) != "" {
-				return "each rank's hierarchical cache is larger than the host memory that is left", in.Requested
+				return "each rank's hierarchical cache is larger than the host memory left", in.Requested
 			}
 			p := in.Parameters.Value
 			switch nodes := in.nodes(); {
 			case p <= 0 || p >= 1<<40:
 			case nodes > 1:
-				return sized("offloaded states: up to 16 bytes x %s parameters / %d nodes", 16*p/nodes, in.Parameters, nodes)
+				return sized("offloaded states: up to 16 bytes x %s parameters / %d nodes", 16*p/nodes, count(p), nodes)
 			case nodes == 1:
-				return sized("offloaded states: up to 16 bytes x %s parameters", 16*p, in.Parameters)
+				return sized("offloaded states: up to 16 bytes x %s parameters", 16*p, count(p))
 			}
 			return "states offloaded from the GPUs fill host RAM", nil
 		},
@@ -136,7 +133,7 @@ var host = []hypothesis{
 				if in.LastStep == nil || *in.LastStep < 50 || !in.host() || in.Phase == "checkpoint" {
 					return ""
 				}
-				return fmt.Sprintf("%d steps fitted before", *in.LastStep)
+				return fmt.Sprintf("%d steps fit before", *in.LastStep)
 			}},
 			{2 * proof, growing},
 		},
@@ -151,7 +148,7 @@ var host = []hypothesis{
 	{
 		id: "limit_too_small",
 		evidence: []weighed{
-			{2 * hint, both(when("a memory limit of the job was reached", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
+			{2 * hint, both(when("the job reached a memory limit", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{sign, tinyLimit},
 			{2 * proof, sharedOut},
@@ -159,7 +156,7 @@ var host = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			if sharedOut(in) != "" {
-				text := "the container may use " + gib(in.Total) + " of the GPU, a limit that HAMi enforces"
+				text := "HAMi limits the container to " + gib(in.Total) + " of the GPU"
 				if in.Used != nil && *in.Used > *in.Total {
 					text += "; with this request it would use " + gib(in.Used)
 				}
@@ -188,8 +185,27 @@ var host = []hypothesis{
 // notShown begins a sentence about a missing figure.
 const notShown = "The log does not show what "
 
+// dataProcesses says which processes loaded or prepared the data, and how many there were.
+func (in *Input) dataProcesses() string {
+	if n := in.number(mapKeys...); in.passes(12, mapFrames...) {
+		if n > 1 {
+			return fmt.Sprintf("%d processes that prepare the dataset fill host RAM", n)
+		}
+		return "the processes that prepare the dataset fill host RAM"
+	}
+	switch n := in.number(slices.Concat(workerKeys, []string{"workers_per_gpu"})...); {
+	case n > 1 && in.GPUs > 1:
+		return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n)
+	case n > 1 && in.GPUs == 1:
+		return fmt.Sprintf("%d data loader workers fill host RAM", n)
+	case n > 1:
+		return fmt.Sprintf("%d data loader workers per rank fill host RAM", n)
+	}
+	return "data loader workers fill host RAM"
+}
+
 // hierarchicalCache reports that SGLang's cache in host memory did not fit.
-var hierarchicalCache = both(saw("the hierarchical cache asked for the host memory", "sglang.hicache"), (*Input).host)
+var hierarchicalCache = both(saw("the request came from the hierarchical cache", "sglang.hicache"), (*Input).host)
 
 // readsIntoHost says that torch.load copies a file into host memory.
 var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/serialization.py", "torch.load("), (*Input).host)
@@ -213,21 +229,21 @@ func oneLoads(in *Input) (string, *int64) {
 	return text, &n
 }
 
-// holdsWeights reports that one of several processes held the whole model and more before the first step was done. One that
-// offloads holds states, too.
+// holdsWeights reports that one of several processes held more than the whole model before the first step. With offloading it
+// would hold states too, so that does not count.
 func holdsWeights(in *Input) string {
 	p := in.Parameters.Value
 	if !in.host() || in.offloads() || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
 		return ""
 	}
-	return fmt.Sprintf("one of %d processes held %s before the first step, and the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
+	return fmt.Sprintf("one of %d processes held %s before the first step; the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
 }
 
 func (in *Input) storeFull() bool {
 	return in.host() && saw("full", "ray.object_store_full", "ray.object_store_pinned")(in) != ""
 }
 
-// LargeRequest is the size from which no number of workers explains an allocation in host memory.
+// LargeRequest is the size from which data loader workers no longer explain an allocation.
 const LargeRequest = 32 << 30
 
 func oneLargeRequest(in *Input) string {
@@ -240,6 +256,8 @@ func oneLargeRequest(in *Input) string {
 var (
 	cpuOptimizers = []string{"cpu_adam", "cpuadam", "cpu_adagrad", "cpu_lion", "hybrid_optimizer"}
 	workerKeys    = []string{"dataloader_num_workers", "num_workers", "dataloader_workers", "data.num_workers", "workers"}
+	mapKeys       = []string{"num_proc", "map_num_proc", "dataset_num_proc", "preprocessing_num_workers", "dataset_processes"}
+	mapFrames     = []string{"arrow_dataset.py", "_prepare_dataset", "iflatmap_unordered", "_write_generator_to_queue"}
 	offloadKeys   = []string{
 		"optimizer_offload", "param_offload", "offload_optimizer.device", "offload_param.device", "adam_offload", "optimizer_cpu_offload", "offload_train", "fsdp_offload_params", "cpu_offload",
 		"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device", "offload_params", "offload_optimizer", "enable_cpu_offload", "offload_after_step", "ref.offload",
@@ -270,10 +288,10 @@ func growthFigure(t *classifier.Trend) (string, *int64) {
 	if len(rises) >= 2 && len(rises)+1 >= len(t.Points) {
 		slices.Sort(rises)
 		n := rises[len(rises)/2]
-		return fmt.Sprintf("memory grew from %s to %s in %d steps, %s per step: something is kept", from, to, steps, classifier.GiB(n)), &n
+		return fmt.Sprintf("memory grew from %s to %s in %d steps, %s per step: something is never freed", from, to, steps, classifier.GiB(n)), &n
 	}
 	n := (t.Last - t.First) / int64(max(t.Rises, 1))
-	return fmt.Sprintf("memory grew from %s to %s over %d readings, %s from one to the next: something is kept", from, to, t.Count, classifier.GiB(n)), &n
+	return fmt.Sprintf("memory grew from %s to %s over %d readings, %s each: something is never freed", from, to, t.Count, classifier.GiB(n)), &n
 }
 
 // growing reports that memory use grew from reading to reading.
@@ -283,9 +301,9 @@ func growing(in *Input) string {
 		return ""
 	}
 	if t.Name == "vllm.slept" {
-		return fmt.Sprintf("what is in use while the engine sleeps grew from %s to %s", classifier.GiB(t.First), classifier.GiB(t.Last))
+		return fmt.Sprintf("memory in use while the engine sleeps grew from %s to %s", classifier.GiB(t.First), classifier.GiB(t.Last))
 	}
-	return fmt.Sprintf("what is in use never fell in %d readings and grew from %s to %s", t.Count, classifier.GiB(t.First), classifier.GiB(t.Last))
+	return fmt.Sprintf("memory in use never fell in %d readings and grew from %s to %s", t.Count, classifier.GiB(t.First), classifier.GiB(t.Last))
 }
 
 // sharedOut reports that the container's share of a card was full: HAMi lets several containers use one card.
@@ -302,7 +320,7 @@ func tinyLimit(in *Input) string {
 	if !in.host() || in.EngineFailed || !in.LimitReached || in.HostLimit == nil || *in.HostLimit >= least {
 		return ""
 	}
-	return "the limit of " + gib(in.HostLimit) + " is less than what a training process and its loaders take"
+	return "the limit is only " + gib(in.HostLimit) + "; a training process with its data loaders usually takes more"
 }
 
 // driverHolds reports that the process that hands out rollout data holds the most.
@@ -310,7 +328,7 @@ func driverHolds(in *Input) string {
 	if len(in.Holders) < 2 || !containsAny(strings.ToLower(in.Holders[0].Name), []string{"taskrunner", "main_task", "rolloutmanager"}) || in.Holders[0].Bytes < 2*in.Holders[1].Bytes {
 		return ""
 	}
-	return fmt.Sprintf("%s, which holds the rollout's data, has %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
+	return fmt.Sprintf("%s, which holds the rollout data, takes %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
 }
 
 // manyWorkers reports that data loaders run enough processes to matter.

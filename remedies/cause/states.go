@@ -9,18 +9,18 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// kept is what an optimizer keeps of each trained parameter at least: values of the parameter's own type, and bytes of its own.
-// DeepSpeed's and Megatron's mixed precision keeps more.
+// kept is the least an optimizer stores per trained parameter: some values of the parameter's type plus some bytes. Mixed
+// precision in DeepSpeed and Megatron stores more.
 type kept struct {
 	name          string // or a part of it
 	values, bytes int64
 }
 
-// bytesOf are those that the optimizer keeps for a parameter of so many bytes.
+// bytesOf returns what the optimizer stores for a parameter of this many bytes.
 func (k kept) bytesOf(weight int64) int64 { return k.values*weight + k.bytes }
 
-// optimizers are in the order in which their names are looked for. A paged one moves its states to the host; nobody knows
-// what those that work on projections keep.
+// optimizers is searched in order. Paged optimizers move their states to the host; what those based on projections store is
+// unknown.
 var optimizers = []kept{
 	{name: "paged"},
 	{name: "galore"},
@@ -39,7 +39,7 @@ var optimizers = []kept{
 	{name: "adam", values: 2},
 }
 
-// optimizer is the one that the settings or the failing stack name, Adam where nothing does.
+// optimizer returns the optimizer that the settings or the failing stack name, by default Adam.
 func (in *Input) optimizer() kept {
 	_, name, _ := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer")
 	name = strings.ToLower(name)
@@ -56,20 +56,20 @@ func (in *Input) optimizer() kept {
 	return kept{values: 2}
 }
 
-// states are the bytes that weights, gradients and the optimizer's states take on a card at least, where so many parameters
-// are trained, and the arithmetic. DeepSpeed keeps the optimizer's in 32 bits, and splits weights in stage 3, gradients
-// from stage 2 and the rest from stage 1 on. Weights that are not trained take two bytes, where they are not quantized.
+// states returns the least that weights, gradients and optimizer states take on a card, and the arithmetic. DeepSpeed keeps
+// optimizer states in 32 bits; it splits weights in stage 3, gradients from stage 2, the rest from stage 1. Frozen weights take
+// two bytes unless quantized.
 func (in *Input) states(p int64) (bytes int64, how string) {
 	n := max(in.GPUs, 1)
 	each := func(bytes int64) string {
-		return fmt.Sprintf("%s trained parameters x %d bytes", memory.Thousands(p), bytes)
+		return fmt.Sprintf("%s trained parameters x %d bytes", count(p), bytes)
 	}
 	stage := in.number(zeroKeys...)
 	switch {
 	case in.Backend == "deepspeed" && stage == 1:
-		bytes, how = 4*p+12*p/n, fmt.Sprintf("%s trained parameters x (4 + 12 / %d) bytes in ZeRO stage 1", memory.Thousands(p), n)
+		bytes, how = 4*p+12*p/n, fmt.Sprintf("%s trained parameters x (4 + 12 / %d) bytes in ZeRO stage 1", count(p), n)
 	case in.Backend == "deepspeed" && stage == 2:
-		bytes, how = 2*p+14*p/n, fmt.Sprintf("%s trained parameters x (2 + 14 / %d) bytes in ZeRO stage 2", memory.Thousands(p), n)
+		bytes, how = 2*p+14*p/n, fmt.Sprintf("%s trained parameters x (2 + 14 / %d) bytes in ZeRO stage 2", count(p), n)
 	case in.Backend == "deepspeed" && stage == 3:
 		bytes, how = 16*p/n, each(16)
 	default:
@@ -88,12 +88,12 @@ func (in *Input) states(p int64) (bytes int64, how string) {
 		if !split {
 			n = 1
 		}
-		bytes, how = bytes+2*frozen/n, how+fmt.Sprintf(" + %s frozen ones x 2", memory.Thousands(frozen))
+		bytes, how = bytes+2*frozen/n, how+fmt.Sprintf(" + %s frozen ones x 2", count(frozen))
 	}
 	return bytes, how
 }
 
-// trainedBytes are those of a trained weight: four where the log says float32, or two at least.
+// trainedBytes returns the bytes of a trained weight: four if the log says float32, otherwise at least two.
 func (in *Input) trainedBytes() int64 {
 	if in.WideTraining || strings.HasPrefix(in.Backend, "fsdp") && in.GPUs > 0 && in.keepsMaster() || is("", dtypeKeys, "float32", "fp32", "torch.float32", "float")(in) != "" {
 		return 4
@@ -101,7 +101,7 @@ func (in *Input) trainedBytes() int64 {
 	return 2
 }
 
-// statesOnCard are the states that a card holds at least in a training step; 0 when nobody can tell.
+// statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
 	p := in.trained()
 	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
@@ -113,7 +113,7 @@ func (in *Input) statesOnCard() (least int64, how string) {
 	return in.states(p)
 }
 
-// Beyond is by how much the states of training exceed the card at least, 0 when they do not or nobody can tell.
+// Beyond returns by how much the training states exceed the card at least, or 0 if they fit or that is unknown.
 func Beyond(in *Input) int64 {
 	least, _ := in.statesOnCard()
 	if in.Total == nil {
@@ -122,22 +122,22 @@ func Beyond(in *Input) int64 {
 	return max(least-*in.Total, 0)
 }
 
-// statesFill says that the states of training do not fit into the card beside anything else.
+// statesFill reports that the training states alone fill the card.
 func statesFill(in *Input) string {
 	least, how := in.statesOnCard()
 	if in.Total == nil || least < *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("weights, gradients and the optimizer's states take %s or more on each card (%s), and the card has %s", classifier.GiB(least), how, gib(in.Total))
+	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
 }
 
-// statesFigure is what the states of training take where they do not fit, else what the weights take.
+// statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
 	if statesFill(in) == "" {
 		return weightsFigure(2, "the weights alone, in 16 bits")(in)
 	}
 	least, how := in.statesOnCard()
-	return sized("weights, gradients and the optimizer's states: %s", least, how)
+	return sized("weights, gradients and optimizer states: %s", least, how)
 }
 
 // keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
@@ -149,7 +149,7 @@ func (in *Input) keepsMaster() bool {
 	return (in.on("mixed_precision", "bf16", "fp16") || v == "bf16" || v == "fp16") && !in.on("pure_bf16")
 }
 
-// trainAll are the programs that train all parameters where no setting speaks of adapters.
+// trainAll lists programs that train all parameters unless a setting mentions adapters.
 var trainAll = []string{"openrlhf", "torchtitan", "verl"}
 
 // trained returns how many parameters a run trains: the banner's number, or the whole model if it says that all are trained.
@@ -173,7 +173,7 @@ func moreThanAShare(in *Input) string {
 		2*p < *in.Total*9/10 || *in.Allocated < 4*p/in.GPUs {
 		return ""
 	}
-	return fmt.Sprintf("this card holds %s while the model is loaded, and a share of 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
+	return fmt.Sprintf("this card holds %s while the model loads; 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
 }
 
 // wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
@@ -182,7 +182,7 @@ func wholeStates(in *Input) string {
 	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("this card holds %s in the optimizer's step, %d bytes a parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
+	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 
 var microBatchKeys = []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_train_batch_size"}
@@ -202,7 +202,7 @@ func wholeModel(in *Input) string {
 	if p <= 0 || in.GPUs < 2 || in.Requested == nil || in.EngineFailed || *in.Requested < 19*p/10 || in.Place != memory.Gather && in.Place != memory.Weights && !in.passes(12, "flat_param", "_init_param_handle") {
 		return ""
 	}
-	return fmt.Sprintf("one request of %s is the whole model of %s parameters, and %d GPUs share it", gib(in.Requested), in.Parameters, in.GPUs)
+	return fmt.Sprintf("one request of %s is the whole model of %s parameters, although %d GPUs share it", gib(in.Requested), count(p), in.GPUs)
 }
 
 // statesExceedCard reports that the weights alone, in 16 bits, do not fit on one card.
@@ -214,7 +214,7 @@ func statesExceedCard(in *Input) string {
 	if p <= 0 || !in.loading() || !in.gpu() || in.Total == nil || in.Quantized || !in.EngineFailed && in.GPUs > 1 || 2*p < *in.Total*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("the weights take %s in 16 bits, and the card has %s", classifier.GiB(2*p), gib(in.Total))
+	return fmt.Sprintf("the weights take %s in 16 bits; the card has %s", classifier.GiB(2*p), gib(in.Total))
 }
 
 // offloads reports whether states may be in host memory.
@@ -238,9 +238,9 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || in.Quantized || slices.Contains([]string{"llamacpp", "ollama"}, in.Application) {
 			return plain("the model does not fit on the GPU")(in)
 		}
-		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, in.Parameters, bytes)
+		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, count(p), bytes)
 		if bytes == 4 {
-			text += ", in 16 bits " + classifier.GiB(2*p)
+			text += "; in 16 bits, " + classifier.GiB(2*p)
 		}
 		return text, n
 	}
@@ -250,16 +250,16 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 func optimizerFigure(in *Input) (string, *int64) {
 	p := in.Parameters.Value
 	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
-		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = %.2fe9 parameters, one float32 state of each", gib(r), float64(*r)/4e9), r
+		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = one float32 state of %s parameters", gib(r), count(*r/4)), r
 	}
 	if t, each := in.trained(), in.optimizer().bytesOf(in.trainedBytes()); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
-		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, memory.Thousands(t), each)
+		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, count(t), each)
 	}
 	if p > 0 && p < 1<<45 && in.Unsharded && !in.Adapters {
-		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, in.Parameters)
+		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, count(p))
 	}
 	if p > 0 && p < 1<<45 && in.GPUs > 1 && !in.Adapters {
-		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, in.Parameters, in.GPUs)
+		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, count(p), in.GPUs)
 	}
 	return plain("the optimizer allocates its states in its first step")(in)
 }

@@ -35,26 +35,26 @@ var training = []hypothesis{
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
 		},
 		excludes: []clue{
-			when("there is one GPU: nothing to shard over", func(in *Input) bool { return in.GPUs == 1 }),
+			when("there is only one GPU to shard over", func(in *Input) bool { return in.GPUs == 1 }),
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
-			failedIn("it failed in a phase where the states are not what grows", "rollout", "weight_update", "checkpoint", "data"),
+			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
 			if least, how := in.statesOnCard(); statesOnEach(in) != "" {
 				return sized("every GPU holds all of the model's states: %s", least, how)
 			}
-			return weightsFigure(16, "weights, gradients and Adam's states, not sharded")(in)
+			return weightsFigure(16, "weights, gradients and Adam states, not sharded")(in)
 		},
 	},
 	{
 		id: "optimizer_first_step",
 		evidence: []weighed{
-			{proof, both(frames(8, "the stack ends where the optimizer makes its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
-			{proof, both(frames(8, "DeepSpeed makes the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
-			{sign, when("it failed in the optimizer's step", (*Input).gpuOptimizer)},
-			{sign + hint, both(saw("bitsandbytes' own allocation failed, which the states of its paged optimizers are", "bitsandbytes.status"), (*Input).gpu)},
+			{proof, both(frames(8, "the stack ends where the optimizer creates its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
+			{proof, both(frames(8, "DeepSpeed creates the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
+			{sign, when("it failed in the optimizer step", (*Input).gpuOptimizer)},
+			{sign + hint, both(saw("bitsandbytes' own allocation failed, which holds the states of its paged optimizers", "bitsandbytes.status"), (*Input).gpu)},
 		},
-		excludes: []clue{failedIn("it failed before the optimizer's step", "forward", "rollout", "logprob", "weight_update")},
+		excludes: []clue{failedIn("it failed before the optimizer step", "forward", "rollout", "logprob", "weight_update")},
 		figure:   optimizerFigure,
 	},
 	{
@@ -70,8 +70,8 @@ var training = []hypothesis{
 		},
 		excludes: []clue{
 			foreignHolder,
-			when("the weights were there, and the engine's cache with them", func(in *Input) bool { return in.CacheTaken && in.EngineFailed }),
-			when("the model trained before: its states fit", func(in *Input) bool {
+			when("the weights and the engine's cache were in place", func(in *Input) bool { return in.CacheTaken && in.EngineFailed }),
+			when("the model already trained: its states fit", func(in *Input) bool {
 				return in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
 			}),
 		},
@@ -101,7 +101,7 @@ var training = []hypothesis{
 				if len(in.Request) == 0 || l == nil || l.Samples != 1 || in.Request[0].Low <= 0 || in.Request[0].Low*10 < l.Tokens*8 || in.LastStep == nil || *in.LastStep < 3 {
 					return ""
 				}
-				return fmt.Sprintf("a micro-batch of one sample had %s tokens, near the longest that is allowed, after %d steps that fitted", memory.Thousands(in.Request[0].Low), *in.LastStep)
+				return fmt.Sprintf("a micro-batch of one sample had %s tokens, near the longest allowed, after %d steps that fit", memory.Thousands(in.Request[0].Low), *in.LastStep)
 			}},
 		},
 		excludes: []clue{when("an inference engine failed", func(in *Input) bool { return in.EngineFailed })},
@@ -114,7 +114,7 @@ var training = []hypothesis{
 			{proof, both(frames(6, "the stack ends in the entropy over the vocabulary", entropies...), (*Input).trainerGPU)},
 			{proof - 1, both(frames(6, "the stack ends in a copy of the logits", "logits.clone()"), (*Input).trainerGPU)},
 		},
-		figure: requestFigure("the entropy keeps further copies of the logits"),
+		figure: requestFigure("computing the entropy keeps more copies of the logits"),
 	},
 	{
 		id: "logits",
@@ -127,14 +127,14 @@ var training = []hypothesis{
 			}},
 			{sign + 2*hint, both(widerThanLayers, (*Input).training)},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
-			{sign, both(frames(6, "the model's outputs are turned into float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
+			{sign, both(frames(6, "the model's outputs are converted to float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
 			{sign, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
 		},
 		excludes: []clue{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
-			failedIn("no logits are made in this phase", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
+			failedIn("this phase builds no logits", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
 		},
-		figure: requestFigure("logits (tokens x vocabulary)"),
+		figure: productFigure("logits", "tokens x vocabulary"),
 	},
 	{
 		id: "attention_scores",
@@ -145,20 +145,20 @@ var training = []hypothesis{
 				}
 				return ""
 			}},
-			{2 * proof, both(when("it failed while an image was encoded, whose patches attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
+			{2 * proof, both(when("it failed while encoding an image, whose patches all attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
 			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn"), (*Input).gpu)},
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
-		figure: requestFigure("attention scores (heads x length x length)"),
+		figure: productFigure("attention scores built in full", "heads x length x length"),
 	},
 	{
 		id: "moe_imbalance",
 		evidence: []weighed{
-			{proof, both(frames(6, "the stack ends in the experts or the dispatch of tokens to them", "permute", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/experts", "moe_layer", "sparsemoeblock", "experts.py"), (*Input).training)},
+			{proof, both(frames(6, "the stack ends in the experts or in routing tokens to them", "permute", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/experts", "moe_layer", "sparsemoeblock", "experts.py"), (*Input).training)},
 		},
-		figure: plain("one rank's experts received more tokens than fit"),
+		figure: plain("one rank's experts got more tokens than fit"),
 	},
 	{
 		id: "pipeline_in_flight",
@@ -167,7 +167,7 @@ var training = []hypothesis{
 			if !in.training() || p < 2 || in.Rank == nil || in.GPUs < p || int64(*in.Rank) >= in.GPUs/p || !in.passes(40, "schedules.py", "pipeline_parallel", "1f1b") {
 				return ""
 			}
-			return fmt.Sprintf("rank %d is of the first of %d pipeline stages, which keeps the activations of %d micro-batches", *in.Rank, p, p)
+			return fmt.Sprintf("rank %d is in the first of %d pipeline stages, which keeps the activations of %d micro-batches", *in.Rank, p, p)
 		}}},
 		figure: plain("a pipeline stage keeps the activations of several micro-batches at once"),
 	},
@@ -183,7 +183,7 @@ var training = []hypothesis{
 				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
 			}),
 		},
-		figure: plain("sharded parameters are gathered in full before use"),
+		figure: plain("sharded layers are gathered whole before use"),
 	},
 	{
 		id: "comm_buckets",
@@ -194,9 +194,9 @@ var training = []hypothesis{
 				}
 				return ""
 			}},
-			{sign, both(when("the stack ends in the gradients' buffers", func(in *Input) bool { return in.Place == memory.Buckets }), func(in *Input) bool { return in.gpu() && in.Phase != "weight_update" && !in.EngineFailed })},
+			{sign, both(when("the stack ends in the gradient buffers", func(in *Input) bool { return in.Place == memory.Buckets }), func(in *Input) bool { return in.gpu() && in.Phase != "weight_update" && !in.EngineFailed })},
 		},
-		figure: requestFigure("buffers for gradients"),
+		figure: requestFigure("gradient buffers"),
 	},
 	{
 		id: "activations",
@@ -209,9 +209,9 @@ var training = []hypothesis{
 			}, (*Input).training)},
 			{sign, both(when("it failed where activations are kept", func(in *Input) bool { return slices.Contains([]string{"forward", "backward", "training"}, in.Phase) }), (*Input).training)},
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
-			{proof, both(frames(4, "the stack ends in the cache of keys and values, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
+			{proof, both(frames(4, "the stack ends in the key-value cache, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
-			{sign, both(when("PyTorch's allocator failed in a model that is served", func(in *Input) bool {
+			{sign, both(when("PyTorch's allocator failed in a served model", func(in *Input) bool {
 				return in.Application == "triton" && strings.Contains(in.Text, "by pytorch")
 			}), (*Input).gpu)},
 			{sign, both(frames(20, "the stack ends in a denoising step", "comfy/samplers.py", "comfy/ldm/", "k_diffusion", "diffusers/models/transformers/", "diffusers/models/unets/", "diffusers/models/attention"), func(in *Input) bool { return in.trainerGPU() && in.Phase != "init" })},
@@ -221,7 +221,7 @@ var training = []hypothesis{
 				if in.Framework != "jax" || !in.gpu() || in.Phase == "init" || in.Requested == nil || *in.Requested < 1<<30 {
 					return ""
 				}
-				return "one allocation of the program that computes asks for " + gib(in.Requested)
+				return "one allocation of the running program is " + gib(in.Requested)
 			}},
 			{hint, both(keepsActivations, func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 			{hint, both(when("a tensor of the computation did not fit", func(in *Input) bool { return strings.Contains(in.Text, "oom when allocating tensor with shape") }), (*Input).gpu)},
@@ -236,11 +236,11 @@ var training = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case fullResolution(in) != "":
-				return plain("the VAE works on the whole image at full resolution")(in)
+				return plain("the VAE processes the whole image at full resolution")(in)
 			case in.Phase == "rollout":
-				return plain("the tensors of one step do not fit beside the weights")(in)
+				return plain("one step's tensors do not fit next to the weights")(in)
 			}
-			return plain("the activations of the micro-batch")(in)
+			return plain(in.microBatch())(in)
 		},
 	},
 }
@@ -277,14 +277,14 @@ func loadedTwice(in *Input) string {
 	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters {
 		return ""
 	}
-	return fmt.Sprintf("%s are allocated while the weights load, and in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
+	return fmt.Sprintf("%s is allocated while the weights load; in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
 }
 
 // loadsByDefault reports that the failed code loads a model without a dtype: transformers before 5 then uses float32.
 func loadsByDefault(in *Input) string {
 	for _, f := range in.Stack {
 		if strings.Contains(f, "from_pretrained(") && strings.Contains(f, `"`) && !containsAny(f, []string{"dtype", "load_in_", "quantization", "half()"}) {
-			return "from_pretrained is called without a dtype, which is float32 before transformers 5"
+			return "from_pretrained is called without a dtype, which means float32 before transformers 5"
 		}
 	}
 	return ""
@@ -296,12 +296,13 @@ func batchOfTensor(in *Input) string {
 	if batch < 2 || !in.gpu() || !strings.Contains(in.Message, fmt.Sprintf("with shape[%d,", batch)) {
 		return ""
 	}
-	return fmt.Sprintf("the first size of the failed tensor is the batch of %d", batch)
+	return fmt.Sprintf("the failed tensor's first dimension is the batch of %d", batch)
 }
 
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
-	return is(": every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false")(in)
+	why := is(", so every layer keeps its own", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false")(in)
+	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }
 
 // widerThanLayers reports that a gradient takes more per token of the micro-batch than the widest layer of any model: only
@@ -316,6 +317,35 @@ func widerThanLayers(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(max(in.Tokens.Tokens, in.Tokens.Longest)), each>>10)
+}
+
+// microBatch describes the activations by what the settings say about the micro-batch and recomputation.
+func (in *Input) microBatch() string {
+	text := "activations of the micro-batch"
+	switch l := in.Tokens; {
+	case l == nil || in.EngineFailed:
+	case l.Samples > 0 && l.Longest > 0:
+		text = fmt.Sprintf("activations of a micro-batch of %d x up to %s tokens", l.Samples, memory.Thousands(l.Longest))
+	case l.Samples > 0:
+		text = fmt.Sprintf("activations of a micro-batch of %d", l.Samples)
+	case l.Budget:
+		text = fmt.Sprintf("activations of a micro-batch of up to %s tokens", memory.Thousands(l.Tokens))
+	}
+	if why := keepsActivations(in); why != "" {
+		text += "; " + why
+	}
+	return text
+}
+
+// productFigure is requestFigure for a tensor whose size is a product of unknown factors.
+func productFigure(tensor, factors string) func(in *Input) (string, *int64) {
+	return func(in *Input) (string, *int64) {
+		text := tensor + " (" + factors + ")"
+		if in.Requested != nil && *in.Requested > 0 {
+			text = tensor + ": " + factors + " = " + gib(in.Requested)
+		}
+		return requestFigure(text)(in)
+	}
 }
 
 // requestFigure returns the arithmetic of the request if it is known.

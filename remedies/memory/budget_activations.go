@@ -14,7 +14,7 @@ type layer struct {
 	more  float64 // temporaries of the current layer
 }
 
-// layerBytes adds a layer up for a model whose sizes are known.
+// layerBytes sums a layer of a model with known sizes.
 func (e *estimate) layerBytes() layer {
 	m, t, sp := &e.Model, float64(e.tp()), e.sequenceSplit()
 	h, q, k, f, heads := m.widths()
@@ -71,9 +71,9 @@ func (e *estimate) scores() (kept, more float64) {
 	return kept, more
 }
 
-// feedBytes returns what the feed-forward part keeps, and what unfused code keeps in addition. Fused code keeps gate, up and
-// their product, unfused code also the gate's activation; without a gate, the activation's input and output. An expert rank
-// gets a copy of a token for each expert that it is routed to; the fullest rank gets more than the mean.
+// feedBytes returns what the feed-forward part keeps, and what unfused code keeps on top. Fused code keeps gate, up and their
+// product; unfused code also keeps the gate's activation, or without a gate the activation's input and output. An expert rank
+// gets a copy of a token per expert it is routed to; the fullest rank gets more than the mean.
 func (e *estimate) feedBytes(f float64) (feed, eager span) {
 	m := &e.Model
 	if m.Experts == 0 {
@@ -125,9 +125,9 @@ func (e *estimate) frozen(out *layer, h, f float64) {
 	}
 }
 
-// inFlight returns how many layers' activations a stage holds at a time. A pipeline's first stage holds one for every stage
-// behind it (1F1B), more when it is interleaved (Megatron core/pipeline_parallel/schedules.py); the last holds one, interleaved
-// (v-1)p + 1 chunks.
+// inFlight returns how many layers' activations a stage holds at once. With 1F1B, the first pipeline stage holds one set per
+// later stage and itself, interleaved schedules hold more (Megatron core/pipeline_parallel/schedules.py); the last stage holds
+// one, or (v-1)p + 1 chunks when interleaved.
 func (e *estimate) inFlight() (sets float64, how string) {
 	p, v := float64(e.pp()), float64(max(e.VirtualStages.Or(1), 1))
 	layers := float64(e.Model.Layers) / p
@@ -153,16 +153,16 @@ func (e *estimate) inFlight() (sets float64, how string) {
 // passes are the phases that compute with the model.
 var passes = []Phase{PhaseLogProb, PhaseForward, PhaseBackward}
 
-// moment is what a pass takes at one moment, in addition to the activations.
+// moment is what a pass takes at one moment, on top of the activations.
 type moment struct {
 	id          string
 	work, units span
 	how         string
 }
 
-// computation adds what a pass over the model takes: activations, the current layer, the logits and gathered units. A pass has
-// two moments: the layers, one of which is being computed, and the loss, with the logits. A backward pass has freed the logits
-// before it recomputes the first layer. The larger moment counts; the other's memory stays in PyTorch's cache.
+// computation adds what a pass takes: activations, the current layer, logits and gathered units. A pass peaks either in a layer
+// or in the loss with its logits. A backward pass frees the logits before it recomputes the first layer. The larger peak
+// counts; the other's memory stays in PyTorch's cache.
 func (e *estimate) computation() {
 	if !slices.Contains(passes, e.phase) {
 		return
@@ -225,7 +225,7 @@ func (e *estimate) activations(l layer, tokens float64) {
 	e.add("activations", PoolAllocated, size, "%s tokens x %s x %s %s", count(tokens), how, count(kept.mid), kind)
 }
 
-// layerAtWork returns what the layer that is being computed or recomputed takes, in addition to what is kept.
+// layerAtWork returns what the current layer takes while it is computed or recomputed, on top of what is kept.
 func (e *estimate) layerAtWork(l layer, tokens float64) (size span, how string) {
 	each := exactly(l.more)
 	switch {

@@ -2,8 +2,8 @@ package memory
 
 import "slices"
 
-// chain is the peak memory of the logits and of what is computed from them, in bytes per token and column of the vocabulary on
-// this rank.
+// chain is the peak memory of the logits and everything computed from them, in bytes per token and vocabulary column on this
+// rank.
 type chain struct {
 	forward, backward span
 	extra             span // additional bytes that do not depend on the tokens
@@ -63,7 +63,7 @@ func (e *estimate) fusedChain() chain {
 	return chain{span{}, span{}, span{2 * t * h, 4*t*h + 2*v*h, 8*t*h + 4*v*h}, "fused linear cross entropy, in pieces"}
 }
 
-// entropy adds what the entropy keeps, where it is computed.
+// entropy adds what computing the entropy keeps.
 func (c chain) entropy(e *estimate, forward, backward span) chain {
 	switch {
 	case !e.Entropy.Known:
@@ -126,7 +126,7 @@ func (e *estimate) slime() chain {
 // lossTokens returns the tokens whose logits are computed: by default the whole micro-batch (TRL takes the completions).
 func (e *estimate) lossTokens() int64 { return e.LossTokens.Or(e.tokens().Or(0)) }
 
-// Loss returns the memory of the logits and of what is computed from them in a phase, even if that is not the peak.
+// Loss returns the memory of the logits and everything computed from them in a phase, even if that is not the peak.
 func (s Setup) Loss(phase Phase) Range {
 	size, _ := (&estimate{Setup: s, phase: phase}).logits()
 	return Range{int64(size.low), int64(size.mid), int64(size.high)}

@@ -43,8 +43,8 @@ func (m *Model) feedForward(inner int64) float64 {
 	return n * float64(m.Hidden) * float64(inner)
 }
 
-// attention returns the parameters of a layer's attention: those that tensor parallelism splits, and those that every rank
-// holds (DeepSeek's down-projections).
+// attention returns a layer's attention parameters: those that tensor parallelism splits, and those on every rank (DeepSeek's
+// down-projections).
 func (m *Model) attention() (split, whole float64) {
 	h, q, k, _, heads := m.widths()
 	if m.KVLora == 0 {
@@ -59,7 +59,7 @@ func (m *Model) attention() (split, whole float64) {
 	return split + h*heads*(nope+rope), whole
 }
 
-// holding is the parameters that one rank of a pipeline stage holds, before data-parallel sharding.
+// holding counts the parameters on one rank of a pipeline stage before data-parallel sharding.
 type holding struct {
 	dense   float64 // split over tensor-parallel ranks, or whole in every one
 	experts float64 // split over expert-parallel ranks
@@ -124,8 +124,8 @@ func (s *Setup) holds() holding {
 	return out
 }
 
-// addRoot adds the embedding on the first stage, the head on the last. Megatron keeps a copy of tied ones on both, and
-// another embedding where layers predict further tokens.
+// addRoot adds the embedding to the first stage and the head to the last. Megatron keeps tied weights on both, and another
+// embedding for multi-token prediction layers.
 func (out *holding) addRoot(s *Setup) {
 	m, t := &s.Model, float64(s.tp())
 	h := float64(m.Hidden)
@@ -210,7 +210,7 @@ const mostConfig = 1 << 20
 // mostModelSize is larger than any size of a layer.
 const mostModelSize = 1 << 24
 
-// ungated are the model types whose feed-forward part has two matrices (transformers, modeling_*.py).
+// ungated lists model types with two feed-forward matrices (transformers, modeling_*.py).
 var ungated = []string{"gpt2", "gpt_neo", "gpt_neox", "gptj", "opt", "bloom", "falcon", "phi", "mpt", "gpt_bigcode", "starcoder2"}
 
 // ReadHFConfig reads the sizes that a config.json of a model repository on huggingface.co states. Sizes that it leaves
@@ -275,8 +275,8 @@ func (c hfConfig) size(keys ...string) int64 {
 	return 0
 }
 
-// experts reads the sizes of mixtures of experts, which configurations state in several ways: Mixtral's intermediate_size
-// is that of an expert, DeepSeek counts shared experts, Qwen states their width.
+// experts reads the sizes of mixtures of experts, which configurations write differently: Mixtral's intermediate_size is per
+// expert, DeepSeek counts shared experts, Qwen gives their width.
 func (c hfConfig) experts(m *Model) {
 	m.Experts = c.size("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 	if m.Experts <= 1 {

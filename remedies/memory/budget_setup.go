@@ -69,11 +69,11 @@ const (
 	LastStage  = "last"
 )
 
-// Setup is what is known about a run: the inputs of a budget. An empty string, a zero Model and a zero Opt are unknown. Unknown
-// parallel degrees count as 1, the default of every framework.
+// Setup holds the inputs of a budget. An empty string, a zero Model and a zero Opt are unknown. Unknown parallel degrees count
+// as 1, every framework's default.
 type Setup struct {
 	Model Model
-	// Candidates are further models that the run may train. The ranges of the parts hold them all.
+	// Candidates lists other models that the run may train. The parts' ranges cover them all.
 	Candidates []Model
 
 	Framework     string

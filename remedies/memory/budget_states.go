@@ -2,7 +2,7 @@ package memory
 
 import "slices"
 
-// updates are the phases of an update of the weights.
+// updates lists the phases of a weight update.
 var updates = []Phase{PhaseForward, PhaseBackward, PhaseOptimizer}
 
 // bytesEach is the bytes of a trained parameter before sharding.
@@ -92,7 +92,7 @@ func (s *Setup) onRank(h holding, sharded bool) (elements float64, how string) {
 	return h.all() / n, count(h.all()) + " parameters / " + count(n) + " ranks"
 }
 
-// rankHolding returns what a rank holds before sharding. Without the sizes of layers, parameters are split evenly.
+// rankHolding returns what a rank holds before sharding. If layer sizes are unknown, it splits parameters evenly.
 func (s *Setup) rankHolding() (h holding, ok bool) {
 	if s.Model.sized() {
 		return s.holds(), true

@@ -10,7 +10,7 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// Interval is the range of a printed size before rounding: at least Low and at most High bytes.
+// Interval is the range that a printed size may have had before rounding, in bytes.
 type Interval struct{ Low, High int64 }
 
 // Holds reports whether n bytes would be printed as the same size.
@@ -22,9 +22,8 @@ var sizes = lazyre.New(`([0-9][0-9,]{0,18})(?:\.([0-9]{0,9}))? ?((?:[KMGT]i?)?B(
 // mostMessage bounds how much of a message is searched for its figures.
 const mostMessage = 2 << 10
 
-// Printed returns the interval of a size of n bytes that a message printed. If the message does not contain it, the format is
-// assumed to be PyTorch's, with two decimals of the largest unit of which there is at least one (c10, format_size). If that
-// cannot give n, the size is exact.
+// Printed returns the range of a size that a message printed as n bytes. If the message does not contain n, it assumes
+// PyTorch's format: two decimals of the largest unit that fits (c10, format_size). If that cannot print n, the size is exact.
 func Printed(n int64, message string) Interval {
 	if len(message) > mostMessage {
 		message = message[:mostMessage]

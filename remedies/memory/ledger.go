@@ -1,5 +1,5 @@
-// Package memory is the arithmetic of an incident: where the memory was when the request failed, what the request can
-// have been, and the sizes of well-known models that this takes.
+// Package memory has the arithmetic of an incident: where the memory was when the request failed, what the request may have
+// been, and the sizes of well-known models.
 package memory
 
 import (
@@ -42,10 +42,10 @@ type Part struct {
 	Line  int    `json:"line"`
 }
 
-// slack is the rounding error of a figure printed with two decimals of a GiB, in both directions.
+// slack is the rounding error, up or down, of a size printed in GiB with two decimals.
 const slack = 1 << 30 / 100
 
-// Account returns the ledger of an incident, or nil if the log shows neither what was full nor what was in it.
+// Account returns the ledger of an incident, or nil if the log shows neither what was full nor what filled it.
 func Account(run *classifier.Run, in *classifier.Incident) *Ledger {
 	var l *Ledger
 	switch in.Resource {
@@ -84,7 +84,7 @@ func device(in *classifier.Incident) *Ledger {
 		l.ReservedUnallocated = &idle
 	}
 	if r.Allocated != nil && *r.Allocated > *r.Total {
-		l.contradict("%s allocated by PyTorch do not fit into a capacity of %s", classifier.GiB(*r.Allocated), classifier.GiB(*r.Total))
+		l.contradict("PyTorch says it allocated %s, more than the card's %s", classifier.GiB(*r.Allocated), classifier.GiB(*r.Total))
 		return l
 	}
 	known, terms := *r.Free, int64(2)
@@ -127,9 +127,9 @@ func device(in *classifier.Incident) *Ledger {
 	return l
 }
 
-// host accounts for a limit of host memory that was reached: what the kernel said of the control group, and of its
-// largest processes. The kernel charges pages to a group and counts them as the process's own a little later, so the
-// sums meet within a hundredth of the limit.
+// host accounts for a host memory limit that was reached, with the kernel's figures for the control group and its largest
+// processes. The kernel charges pages to the group slightly before the process, so the sums agree within a hundredth of the
+// limit.
 func host(in *classifier.Incident) *Ledger {
 	r := &in.Root
 	if in.Kind != parser.OOMKill || r.Limit == nil || *r.Limit <= 0 || r.Anon == nil && r.Used == nil && len(r.Tasks) == 0 {
@@ -144,7 +144,7 @@ func host(in *classifier.Incident) *Ledger {
 		return l
 	}
 	if *used > *r.Limit+l.Rounding {
-		l.contradict("%s in use do not fit under a limit of %s", classifier.GiB(*used), classifier.GiB(*r.Limit))
+		l.contradict("%s in use is more than the limit of %s", classifier.GiB(*used), classifier.GiB(*r.Limit))
 		return l
 	}
 	free := max(*r.Limit-*used, 0)
@@ -162,7 +162,7 @@ func host(in *classifier.Incident) *Ledger {
 	return l
 }
 
-// readings are what engines report about themselves at start-up; see the gauges of package parser.
+// readings lists what engines report about themselves at startup; see the gauges of package parser.
 var readings = []struct{ gauge, field, name string }{
 	{"sglang.mem_weights", "used", "weights"},
 	{"sglang.mem_kv_pool", "used", "KV cache"},

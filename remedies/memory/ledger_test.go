@@ -44,7 +44,7 @@ func TestTheLedgerClosesOrSaysWhatContradicts(t *testing.T) {
 		},
 		"more allocated than the card has": {
 			root:          classifier.Root{Total: gib(79.18), Free: gib(2), Allocated: gib(100.77)},
-			contradiction: "100.77 GiB allocated by PyTorch do not fit into a capacity of 79.18 GiB",
+			contradiction: "PyTorch says it allocated 100.77 GiB, more than the card's 79.18 GiB",
 		},
 		"more in PyTorch than in its process": {
 			root:          classifier.Root{Total: gib(80), Free: gib(2), ProcessBytes: gib(60), Allocated: gib(60), ReservedUnallocated: gib(10)},

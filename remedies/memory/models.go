@@ -39,7 +39,7 @@ type Model struct {
 // the publisher's organization is in the comments. Parameters are the element counts of their safetensors. The tests
 // add the parts of every plain model up.
 var models = []Model{
-	// Qwen. The sizes of 2.5 hold for its variants Coder and Math, too.
+	// Qwen. The 2.5 sizes also hold for Coder and Math.
 	{Name: "Qwen2-0.5B", Parameters: 494_032_768, Vocab: 151936, Hidden: 896, Layers: 24, Heads: 14, KVHeads: 2, Intermediate: 4864, Tied: true},
 	{Name: "Qwen2-1.5B", Parameters: 1_543_714_304, Vocab: 151936, Hidden: 1536, Layers: 28, Heads: 12, KVHeads: 2, Intermediate: 8960, Tied: true},
 	{Name: "Qwen2-7B", Parameters: 7_615_616_512, Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944},
@@ -75,7 +75,7 @@ var models = []Model{
 	{Name: "Llama-3.2-1B", Parameters: 1_235_814_400, Vocab: 128256, Hidden: 2048, Layers: 16, Heads: 32, KVHeads: 8, HeadDim: 64, Intermediate: 8192, Tied: true},
 	{Name: "Llama-3.2-3B", Parameters: 3_212_749_824, Vocab: 128256, Hidden: 3072, Layers: 28, Heads: 24, KVHeads: 8, HeadDim: 128, Intermediate: 8192, Tied: true},
 	{Name: "Llama-3.3-70B", Parameters: 70_553_706_496, Vocab: 128256, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
-	// DeepSeek (deepseek-ai). The distillations have the sizes of their bases; the smallest has a head of its own.
+	// DeepSeek (deepseek-ai). Distilled models have their bases' sizes; the smallest has its own head.
 	{Name: "DeepSeek-R1-Distill-Qwen-1.5B", Parameters: 1_777_088_000, Vocab: 151936, Hidden: 1536, Layers: 28, Heads: 12, KVHeads: 2, Intermediate: 8960},
 	{Name: "DeepSeek-R1-Distill-Qwen-7B", Parameters: 7_615_616_512, Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944},
 	{Name: "DeepSeek-R1-Distill-Qwen-14B", Parameters: 14_770_033_664, Vocab: 152064, Hidden: 5120, Layers: 48, Heads: 40, KVHeads: 8, Intermediate: 13824},
@@ -115,7 +115,7 @@ var models = []Model{
 	{Name: "gpt-oss-120b", Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
 }
 
-// Vocabularies are the sizes of the vocabularies of the known models, each once, ascending.
+// Vocabularies lists the known models' vocabulary sizes, ascending, without duplicates.
 func Vocabularies() []int64 {
 	out := []int64{50257, 50304} // GPT-2's, as it is and as Megatron pads it
 	for i := range models {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// aliases are other ways to write the beginning of a name, in lower case.
+// aliases lists other spellings of the beginning of a name, in lower case.
 var aliases = [][2]string{
 	{"meta-llama-3", "llama-3"},
 	{"llama2-", "llama-2-"},
@@ -21,9 +21,9 @@ var aliases = [][2]string{
 	{"phi-3-mini-128k", "phi-3-mini"},
 }
 
-// KnownModel returns the sizes of the model in a name or a path: "Qwen/Qwen2.5-7B-Instruct", a folder, or a
-// folder of the hub's cache ("models--Qwen--Qwen2.5-7B/snapshots/..."). What is trained from a model keeps its name in
-// front or behind, and its sizes; the longest name that fits whole wins. It gives false for names that change sizes.
+// KnownModel returns the sizes of the model in a name or path: "Qwen/Qwen2.5-7B-Instruct", a folder, or the hub's cache
+// ("models--Qwen--Qwen2.5-7B/snapshots/..."). Fine-tuned models keep the name, with additions before or after it, and the
+// sizes. The longest matching name wins. It returns false for names that change sizes.
 func KnownModel(name string) (Model, bool) {
 	const most = 512
 	if len(name) > most {
@@ -48,7 +48,7 @@ func KnownModel(name string) (Model, bool) {
 	return Model{}, false
 }
 
-// lowerNames are the names of the table in lower case.
+// lowerNames holds the table's names in lower case.
 var lowerNames = sync.OnceValue(func() []string {
 	names := make([]string, len(models))
 	for i := range models {

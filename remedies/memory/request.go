@@ -15,7 +15,7 @@ type Figure struct {
 
 func (f Figure) String() string { return Thousands(f.Value) }
 
-// Place is what the innermost frames of a failure work on, as far as their names show.
+// Place is what the innermost frames of a failure work on, judged by their names.
 type Place string
 
 // The places. Unnamed is a stack that ends in autograd's engine, which has no frames, or no stack at all: settings and
@@ -44,12 +44,11 @@ type Limit struct {
 	How     string
 	Samples int64 // of a micro-batch, when the setting counts them
 	Longest int64 // tokens of the longest sample, 0 when unknown
-	// AtLeast is Longest, or what the settings that are known allow one sample where another is missing: the answer without
-	// the prompt.
+	// AtLeast is Longest or, if a setting is missing, what the known ones allow one sample: the answer without the prompt.
 	AtLeast int64
 }
 
-// Request is a refused allocation with what is known about the run.
+// Request is a refused allocation and the known facts about the run.
 type Request struct {
 	Size    Interval
 	Block   bool // the size was rounded up to whole blocks by PyTorch's allocator
@@ -89,15 +88,14 @@ type State struct {
 	Places []Place // where such a tensor is made; any when empty
 }
 
-// mostRequest is more than any card has many times over: the log is wrong.
+// mostRequest is larger than any card: beyond it, the log is wrong.
 const mostRequest = 1 << 48
 
 // Explanation is a possible meaning of a request.
 type Explanation struct {
 	What string
 	Text string // one sentence with the arithmetic
-	// Seen says that the stack names it, and Met that a setting predicts this very size. Without either, the size fits
-	// and nothing speaks against it.
+	// Seen: the stack names it. Met: a setting predicts exactly this size. With neither, the size merely fits.
 	Seen, Met  bool
 	Low, High  int64 // tokens that the size corresponds to; 0 if it is not counted in tokens
 	Bytes      int64 // of an element
@@ -133,7 +131,7 @@ func rank(e *Explanation) int {
 	return n
 }
 
-// states are the predicted sizes that the request has.
+// states returns the predicted sizes that match the request.
 func (r *Request) states(size Interval) []Explanation {
 	var out []Explanation
 	for _, s := range r.States {
@@ -148,7 +146,7 @@ func (r *Request) states(size Interval) []Explanation {
 	return out
 }
 
-// leastTokens is the fewest tokens that a micro-batch is believed to have.
+// leastTokens is the smallest plausible number of tokens in a micro-batch.
 const leastTokens = 16
 
 // logits reads the size as tokens times vocabulary.
@@ -198,7 +196,7 @@ const (
 	overFull = 125
 )
 
-// within compares the tokens with the limit. It says false when they speak against the explanation.
+// within compares the tokens with the limit. It returns false if they contradict the explanation.
 func (r *Request) within(e *Explanation) bool {
 	l := r.Limit
 	if l == nil || l.Tokens <= 0 {
@@ -217,9 +215,9 @@ func (r *Request) within(e *Explanation) bool {
 		e.OverWhy = fmt.Sprintf("the micro-batch had about %s tokens, %s times its limit %s = %s", Thousands(rough(e.Low, e.High)), times(e.Low, l.Tokens), l.Key, l.Value)
 		switch {
 		case l.AtLeast > 0 && e.High <= l.AtLeast:
-			e.OverWhy += fmt.Sprintf(": one sample alone may have %s, and a sample is not cut", Thousands(l.AtLeast))
+			e.OverWhy += fmt.Sprintf(": one sample alone may have %s and is never split", Thousands(l.AtLeast))
 		default:
-			e.OverWhy += ": the limit is not what bounds it"
+			e.OverWhy += ": the limit is not being applied"
 		}
 	}
 	return true
@@ -233,7 +231,7 @@ func times(n, limit int64) string {
 	return fmt.Sprintf("%.1f", math.Floor(f*10)/10)
 }
 
-// rough is a count from the middle of an interval, with no more digits than the interval supports.
+// rough returns a number from the middle of a range, with only as many digits as the range supports.
 func rough(low, high int64) int64 {
 	mid := low + (high-low)/2
 	for step := int64(1e9); step > 1; step /= 10 {
@@ -244,7 +242,7 @@ func rough(low, high int64) int64 {
 	return mid
 }
 
-// tell describes an explanation by tokens.
+// tell words an explanation that counts tokens.
 func (r *Request) tell(e *Explanation) string {
 	n := rough(e.Low, e.High)
 	l := r.Limit
@@ -277,7 +275,7 @@ func (r *Request) tell(e *Explanation) string {
 	case e.Met && l.Budget:
 		s += fmt.Sprintf("; that is exactly %s", l.Key)
 	case e.Met:
-		s += fmt.Sprintf("; the most that the settings allow (%s)", l.How)
+		s += fmt.Sprintf("; the most the settings allow (%s)", l.How)
 	case e.Over:
 		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
 		if l.AtLeast > 0 && e.High <= l.AtLeast {
@@ -334,7 +332,7 @@ func (r *Request) activations(size Interval) []Explanation {
 			}
 			return []Explanation{{
 				What: "attention", Seen: true, Bytes: width,
-				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length, and flash attention never builds them.",
+				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length; flash attention never builds them.",
 					r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
 			}}
 		}
@@ -342,7 +340,7 @@ func (r *Request) activations(size Interval) []Explanation {
 	return nil
 }
 
-// Words is the finding for a list of explanations: the likeliest, and others that fit as well; empty for none.
+// Words returns the finding for a list of explanations: the likeliest and any other that fits as well. It is empty for none.
 func Words(list []Explanation) string {
 	if len(list) == 0 {
 		return ""

@@ -102,7 +102,7 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--micro-batch-size", Value: "4", Tokens: 32768, Samples: 4, Longest: 8192, How: "4 x 8,192"}
 			}),
 			"logits",
-			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes = 7.83 GiB; the most that the settings allow (4 x 8,192)"},
+			[]string{"32,768 tokens x (128,256 / 2) vocabulary x 4 bytes = 7.83 GiB; the most the settings allow (4 x 8,192)"},
 			false,
 		},
 		"too many tokens for the settings, and no stack that names logits": {

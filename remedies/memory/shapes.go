@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Shape is what is known about a transformer's parameters and their distribution. Zero is unknown; a model without
-// experts has none.
+// Shape describes a transformer's parameters and their distribution. Zero is unknown. A dense model has no experts.
 type Shape struct {
 	Hidden, Inner, Heads, KVHeads, HeadDim, Vocab Figure
 	Experts, ExpertInner                          Figure
@@ -25,7 +24,7 @@ type tensor struct {
 	named     bool // a size comes from the model's name
 }
 
-// mostElements is more than a tensor has: the log is wrong.
+// mostElements is larger than any tensor: beyond it, the log is wrong.
 const mostElements = 1 << 40
 
 // matrices are the tensors of one rank: the embedding, the matrices of a layer, and stacks of experts. Matrices that
@@ -86,7 +85,7 @@ func (s *Shape) units() []tensor {
 	return out
 }
 
-// split is a tensor divided over ranks, in rows or flat.
+// split is a tensor divided over ranks, by rows or flat.
 func split(list []tensor, ranks int64) []tensor {
 	if ranks <= 1 {
 		return list
@@ -100,7 +99,7 @@ func split(list []tensor, ranks int64) []tensor {
 	return out
 }
 
-// leastMatrix is the smallest size that is compared with a list of tensor sizes: many tensors fit a smaller one.
+// leastMatrix is the smallest size compared with tensor sizes: too many tensors match a smaller one.
 const leastMatrix = 48 << 20
 
 // parameters reads the size as tensors made of the model's parameters, where the stack says that such a tensor was made:

@@ -42,7 +42,12 @@ func writeNextStep(p *page, x *check) {
 	if x == nil {
 		return
 	}
-	p.para(block{indent: 3, hang: 5, full: true}, span{dim, wordNext}, span{code, x.Command})
+	writeCheck(p, x, span{dim, wordNext})
+}
+
+// writeCheck shows a command and how to read what it prints.
+func writeCheck(p *page, x *check, lead ...span) {
+	p.para(block{indent: 3, hang: 5, full: true}, append(lead, span{code, x.Command})...)
 	p.para(block{indent: 5, hang: 5, lines: 3}, span{plain, x.Reading})
 }
 

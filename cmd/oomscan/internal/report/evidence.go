@@ -23,6 +23,9 @@ func writeEvidence(p *page, r *Report, in *Incident) {
 	if l := in.Ledger; l != nil && l.Contradiction != nil {
 		facts = append(facts, fact{span{plain, labelFigures}, []span{{plain, *l.Contradiction}}, 3})
 	}
+	if s := notFragmented(in); s != "" {
+		facts = append(facts, fact{span{plain, labelRuledOut}, []span{{plain, s}}, 2})
+	}
 	if s := missing(in); s != "" {
 		facts = append(facts, fact{span{plain, labelMissing}, []span{{plain, s}}, 2})
 	}

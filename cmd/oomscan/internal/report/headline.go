@@ -25,6 +25,7 @@ func writeOverview(p *page, r *Report) {
 		}
 		p.para(block{indent: 1, hang: 5, full: true, lines: 2}, spans...)
 	}
+	p.para(block{indent: 1, hang: 1}, span{plain, lastText(r)})
 	p.blank()
 }
 

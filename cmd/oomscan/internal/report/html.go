@@ -128,7 +128,7 @@ type htmlEnding struct{ What, At, Text string }
 
 func htmlJobOf(j *Job) htmlJob {
 	r := withShortNames(j.Report)
-	out := htmlJob{Name: secret.Text(j.Name), Why: groupedBy(j.Why), Anchor: anchor(j.Name), Run: runText(r), Failed: failures(r), Readings: readingCharts(r)}
+	out := htmlJob{Name: secret.Text(j.Name), Why: groupedBy(j.Why), Anchor: anchor(j.Name), Run: plainText(runFacts(&unicodeGlyphs, r)), Failed: failures(r), Readings: readingCharts(r)}
 	if len(r.Incidents) == 0 {
 		out.None = sentence(noneText(r))
 		for _, e := range r.EndedBy {
@@ -139,15 +139,6 @@ func htmlJobOf(j *Job) htmlJob {
 		out.Incidents = append(out.Incidents, htmlIncidentOf(r, i))
 	}
 	return out
-}
-
-// runText is the run in one line.
-func runText(r *Report) string {
-	var b strings.Builder
-	for _, s := range runFacts(&unicodeGlyphs, r) {
-		b.WriteString(s.text)
-	}
-	return b.String()
 }
 
 // htmlIncident is what the page shows of an incident: the text report's own words, with drawings.
@@ -276,11 +267,8 @@ func htmlProposalOf(in *Incident, x *Proposal) htmlProposal {
 		out.Text += " (" + x.WhyNot + ")"
 	}
 	for _, s := range x.Needs {
-		text, command, ok := strings.Cut(s, "?  ")
-		if ok {
-			text += "?"
-		}
-		out.Needs = append(out.Needs, htmlNeed{closed(text), command})
+		text, command := question(s)
+		out.Needs = append(out.Needs, htmlNeed{strings.TrimSpace(text), command})
 	}
 	if x.WorstCase != "" && !strings.Contains(x.Text, wordFullLength) {
 		out.Worst = closed(sentence(x.WorstCase))
@@ -352,9 +340,6 @@ var partClass = map[ink]string{
 	partAllocated: "t1", partReserved: "t2", partProcess: "t3", partOthers: "t4", partFree: "free", partUnknown: "t5",
 }
 
-// Falls says in words what the drawing shows.
-func (s *htmlScale) Falls() string { return s.requestFalls() }
-
 // htmlBudget is a part of the run's budget to scale.
 type htmlBudget struct {
 	Name, How     string
@@ -363,9 +348,6 @@ type htmlBudget struct {
 	Width, Spread float64 // of the value, and of its range beyond it
 	Measured      *int64
 }
-
-// Range is the part's range, empty where it is a point.
-func (b *htmlBudget) Range() string { return b.rangeText() }
 
 func budgetBars(in *Incident) []*htmlBudget {
 	most := int64(1)

@@ -1,14 +1,6 @@
 package report
 
-import (
-	"time"
-)
-
-// moment is a place in a file.
-type moment struct {
-	line int
-	time *time.Time
-}
+import "time"
 
 // axis is what the timeline is drawn along: times, or the lines of the root's file. Its numbers are milliseconds or lines.
 type axis struct {
@@ -47,7 +39,7 @@ func (x *axis) reach(run *Run, in *Incident) bool {
 	x.first, x.last = x.root, x.root
 	for i := range in.Consequences {
 		c := &in.Consequences[i]
-		if at, ok := x.place(c.File, &moment{c.Line, c.Time}); ok {
+		if at, ok := x.place(c.File, c.Line, c.Time); ok {
 			x.last = max(x.last, at)
 		}
 	}
@@ -57,7 +49,7 @@ func (x *axis) reach(run *Run, in *Incident) bool {
 		var before []float64
 		for k := range p.Changes {
 			c := &p.Changes[k]
-			at, ok := x.place(p.File, &moment{c.Line, c.Time})
+			at, ok := x.place(p.File, c.Line, c.Time)
 			if ok && p.File == in.Root.File && c.Line < in.Root.Line && at > x.root {
 				return false
 			}
@@ -80,15 +72,15 @@ func (x *axis) reach(run *Run, in *Incident) bool {
 	return x.first < x.last
 }
 
-// place is a moment's number, if it is on the axis.
-func (x *axis) place(file string, m *moment) (float64, bool) {
+// place is where a line or its time is, if that is on the axis.
+func (x *axis) place(file string, line int, at *time.Time) (float64, bool) {
 	if x.file == "" {
-		if m.time == nil {
+		if at == nil {
 			return 0, false
 		}
-		return float64(m.time.UnixMilli()), true
+		return float64(at.UnixMilli()), true
 	}
-	return float64(m.line), file == x.file
+	return float64(line), file == x.file
 }
 
 // percent is where a number stands.

@@ -69,7 +69,7 @@ func timelineOf(run *Run, in *Incident) *htmlTimeline {
 		return nil
 	}
 	if axis.first == axis.root && phaseText(in) != "" { // nothing tells since when
-		rows[0].Bands = []htmlBand{{Width: axis.rootX, Class: phaseClass(in.Phase), Text: phaseText(in)}}
+		rows[0].Bands = []htmlBand{{Width: axis.rootX, Class: "p-" + in.Phase, Text: phaseText(in)}}
 	}
 	t := &htmlTimeline{RootX: axis.rootX, RootY: rowCentre, Caption: axis.caption(), Followed: axis.last > axis.root}
 	if len(rows) > timelineRows {
@@ -96,7 +96,7 @@ func timelineOf(run *Run, in *Incident) *htmlTimeline {
 func (x *axis) addConsequences(rows []htmlTrack, in *Incident) []htmlTrack {
 	for i := range in.Consequences {
 		c := &in.Consequences[i]
-		at, ok := x.place(c.File, &moment{c.Line, c.Time})
+		at, ok := x.place(c.File, c.Line, c.Time)
 		if !ok || at < x.root {
 			continue
 		}
@@ -161,7 +161,7 @@ func (x *axis) bands(p *PhaseTrack, failed string) []htmlBand {
 	var out []htmlBand
 	for i := range p.Changes {
 		c := &p.Changes[i]
-		from, ok := x.place(p.File, &moment{c.Line, c.Time})
+		from, ok := x.place(p.File, c.Line, c.Time)
 		if !ok || c.Phase == nil || from > x.last {
 			continue
 		}
@@ -171,7 +171,7 @@ func (x *axis) bands(p *PhaseTrack, failed string) []htmlBand {
 		}
 		if i+1 < len(p.Changes) {
 			next := &p.Changes[i+1]
-			if at, ok := x.place(p.File, &moment{next.Line, next.Time}); ok {
+			if at, ok := x.place(p.File, next.Line, next.Time); ok {
 				to = min(at, x.last)
 			}
 		}
@@ -179,15 +179,12 @@ func (x *axis) bands(p *PhaseTrack, failed string) []htmlBand {
 			continue
 		}
 		from = max(from, x.first)
-		b := htmlBand{X: x.percent(from), Class: phaseClass(*c.Phase), Text: phaseName(*c.Phase)}
+		b := htmlBand{X: x.percent(from), Class: "p-" + *c.Phase, Text: phaseName(*c.Phase)}
 		b.Width = max(0.2, x.percent(to)-b.X)
 		out = append(out, b)
 	}
 	return out
 }
-
-// phaseClass is the style of a phase.
-func phaseClass(name string) string { return "p-" + name }
 
 // join joins the texts that are not empty.
 func join(by string, texts ...string) string {

@@ -289,7 +289,7 @@ func writeBar(p *page, name string, parts []part, capacity int64) {
 		figure := strings.TrimSuffix(column(x.bytes, capacity), string(nbsp)+"GiB")
 		legend = append(legend, []span{{dim, "["}, {x.ink, p.g.bar[x.ink]}, {dim, "]" + string(nbsp)}, {plain, unbroken(figure + " " + x.word())}})
 	}
-	p.para(block{indent: indent, hang: indent}, p.g.spaced(legend)...)
+	p.para(block{indent: indent, hang: indent}, between(legend, span{plain, "  "})...)
 }
 
 // word names a part.

@@ -257,15 +257,12 @@ func (p *page) rule() {
 const labelWidth = 10
 
 // row writes a fact beside its label; a fact that is not known has no row.
-func (p *page) row(label string, spans ...span) { p.rowOf(0, label, spans...) }
-
-// rowOf is row with at most so many lines.
-func (p *page) rowOf(lines int, label string, spans ...span) {
+func (p *page) row(label string, spans ...span) {
 	if len(spans) == 0 {
 		return
 	}
 	label += strings.Repeat(string(nbsp), max(1, labelWidth-len(label)))
-	p.para(block{indent: 2, hang: 2 + labelWidth, lines: lines, full: true}, append([]span{{dim, label}}, spans...)...)
+	p.para(block{indent: 2, hang: 2 + labelWidth, full: true}, append([]span{{dim, label}}, spans...)...)
 }
 
 // more says how many entries of a list are not shown.
@@ -273,24 +270,15 @@ func (p *page) more(n int, one, many string) {
 	p.para(block{indent: 4, hang: 6}, span{dim, fmt.Sprintf("%s and %s", p.g.ellipsis, count(n, "more "+one, "more "+many))})
 }
 
-// spaced puts two columns between parts.
-func (g *glyphs) spaced(parts [][]span) []span {
-	var out []span
-	for i, part := range parts {
-		if i > 0 {
-			out = append(out, span{plain, "  "})
-		}
-		out = append(out, part...)
-	}
-	return out
-}
-
 // join puts the separator between parts.
-func (g *glyphs) join(parts [][]span) []span {
+func (g *glyphs) join(parts [][]span) []span { return between(parts, span{dim, g.separator}) }
+
+// between puts a span between parts.
+func between(parts [][]span, by span) []span {
 	var out []span
 	for i, part := range parts {
 		if i > 0 {
-			out = append(out, span{dim, g.separator})
+			out = append(out, by)
 		}
 		out = append(out, part...)
 	}

@@ -1,8 +1,6 @@
 package report
 
-import (
-	"slices"
-)
+import "slices"
 
 // writeUpdate says what is new about an incident, under the name that it was first printed with: the parts of the answer that
 // have changed, more of the same error, what happened afterwards. It writes nothing where nothing of that is new.

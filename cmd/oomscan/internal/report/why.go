@@ -13,9 +13,6 @@ func writeWhy(p *page, r *Report, in *Incident) {
 	lead := []span{{bold, wordWhy}, {plain, pad("", hang-1-len(wordWhy))}}
 	p.para(block{indent: 1, hang: hang, lines: 6}, append(lead, span{plain, whyText(in)})...)
 	also := block{indent: hang, hang: hang, lines: 2}
-	if len(r.Incidents) > 1 {
-		also.lines = 1
-	}
 	if in.Verdict != "suspect" {
 		p.para(also, span{dim, alsoText(in)})
 	}
@@ -24,6 +21,9 @@ func writeWhy(p *page, r *Report, in *Incident) {
 // whyText is the cause in a sentence, qualified by how sure it is.
 func whyText(in *Incident) string {
 	held, sure := heldText(in), sureness[in.Cause.Confidence]
+	if in.Verdict == "suspect" {
+		sure = sureness["low"] // nothing proves that it was memory
+	}
 	switch open := isOpen(in); {
 	case open && held != "":
 		return closed(held)
@@ -31,13 +31,12 @@ func whyText(in *Incident) string {
 		return closed(in.Cause.Text)
 	case strings.Contains(in.Cause.Text, " processes ("):
 		held = "" // the cause counts them itself
+	case held != "" && sure != "":
+		held += ". " // a fact: only what follows is a guess
 	case held != "":
 		held += ": "
 	}
-	if in.Verdict == "suspect" {
-		sure = sureness["low"] // nothing proves that it was memory
-	}
-	return closed(sure + held + in.Cause.Text)
+	return closed(held + sure + in.Cause.Text)
 }
 
 // isOpen reports whether nothing tells the cause.
@@ -56,12 +55,21 @@ func alsoText(in *Incident) string {
 	return ""
 }
 
+// notFragmented says why it was not fragmentation, which PyTorch's own message suggests; empty where nothing does.
+func notFragmented(in *Incident) string {
+	for i := range in.Rivals {
+		if x := &in.Rivals[i]; x.ID == "fragmentation" && len(x.Against) > 0 {
+			return x.ID + ": " + x.Against[0]
+		}
+	}
+	return ""
+}
+
 // writeConfirm says how to find out whether a suspicion is true: nothing in the log proves it.
 func writeConfirm(p *page, r *Report, in *Incident) {
 	p.section(wordConfirm, span{dim, "  " + wordNotProven})
 	for _, c := range checks(r, in) {
-		p.para(block{indent: 3, hang: 5, full: true}, span{code, c.Command})
-		p.para(block{indent: 5, hang: 5, lines: 3}, span{plain, c.Reading})
+		writeCheck(p, &c)
 	}
 }
 

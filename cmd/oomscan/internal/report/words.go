@@ -26,6 +26,7 @@ const (
 	labelRun           = "run"
 	labelMissing       = "not in the log"
 	labelFigures       = "figures disagree"
+	labelRuledOut      = "ruled out"
 	wordInnermost      = ", innermost last"
 	wordCosts          = "Costs: "
 	wordFirst          = "Note: "
@@ -60,12 +61,12 @@ const (
 	wordNotHere        = "Not applicable  "
 	wordFullLength     = "full length"
 	wordNoProposal     = "Work through the checklist below, from the top."
-	wordCut            = "Cut here: an issue can hold no more. The HTML report has everything."
+	wordCut            = "Cut here: an issue holds no more. The HTML report has everything."
 	wordEvidenceFolded = "Evidence"
 	wordAlso           = "Also possible: "
 )
 
-// badges say how sure it is that memory ran out, and whether that ended the run.
+// The badges say whether memory is known to have run out, and whether that ended the run.
 const (
 	badgeWordMemory   = "OUT OF MEMORY"
 	badgeWordSurvived = "SURVIVED"
@@ -84,20 +85,20 @@ var subjects = map[string]string{
 }
 
 var suspects = map[string]struct{ subject, meaning string }{
-	"oom_kill":       {"a process was killed, perhaps for lack of host RAM", "It got SIGKILL; a time limit, scancel or preemption also does that."},
-	"host_oom":       {"an allocation of host memory failed", "A limit on locked memory (ulimit -l) also does that."},
+	"oom_kill":       {"a process was killed, perhaps for lack of host RAM", "It got SIGKILL, which a time limit, scancel or preemption also sends."},
+	"host_oom":       {"an allocation of host memory failed", "A limit on locked memory (ulimit -l) also causes that."},
 	"gpu_oom":        {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
 	"gpu_driver_oom": {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
 	"shm_exhausted":  {"a process died of a bus error, perhaps because /dev/shm was full", "It got SIGBUS, and the log gives no reason."},
 	"nccl_failure":   {"an NCCL call failed", "It failed or timed out; nothing shows that memory ran out."},
 }
 
-// phases say when, behind what ran out.
+// phaseWords say when, after what ran out.
 var phaseWords = map[string]string{
 	"init": "at start-up", "rollout": "during generation", "logprob": "in the log-prob pass", "forward": "in the forward pass",
 	"backward": "in the backward pass", "optimizer": "in the optimizer step", "training": "in a training step",
 	"weight_update": "during the weight update", "nccl": "in a collective", "checkpoint": "while saving or loading a checkpoint",
-	"data": "in data loading",
+	"data": "during data loading",
 }
 
 // consequenceWords name what followed.

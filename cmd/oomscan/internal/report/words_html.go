@@ -9,13 +9,13 @@ import (
 
 // This file has the sentences of the HTML page; its template has the headings and labels.
 
-// requestFalls says what a change does to the request.
-func (s *htmlScale) requestFalls() string {
+// Falls says what a change does to the request.
+func (s *htmlScale) Falls() string {
 	return fmt.Sprintf("the request falls from %s to %s; %s are free", size(s.Request), size(s.After), size(s.Free))
 }
 
-// rangeText is a range of bytes: nothing where it is a point.
-func (b *htmlBudget) rangeText() string {
+// Range is the part's range, empty if it is a point.
+func (b *htmlBudget) Range() string {
 	switch {
 	case b.Low == b.High:
 		return ""

@@ -27,7 +27,7 @@ func shareNotFree(in *Incident) bool {
 func cacheSubject(in *Incident) string {
 	switch r := in.Root.Request; {
 	case shareNotFree(in):
-		return "not enough free GPU memory for the engine"
+		return "too little free GPU memory for the engine"
 	case r != nil && in.Shortfall != nil && *in.Shortfall < *r:
 		return "the KV cache is too small"
 	}
@@ -45,7 +45,7 @@ func requestText(in *Incident) string {
 		return fmt.Sprintf("The engine wants %s of the GPU's %s; %s was free: %s short.", size(*r.Request), size(*r.Total), size(*r.Free), size(*in.Shortfall))
 	}
 	if in.Kind == "kv_cache" {
-		fmt.Fprintf(&b, "It needs %s of KV cache", size(*r.Request))
+		fmt.Fprintf(&b, "The engine needs %s of KV cache", size(*r.Request))
 		if in.Shortfall != nil {
 			fmt.Fprintf(&b, "; %s is left: %s short", size(*r.Request-*in.Shortfall), size(*in.Shortfall))
 		}
@@ -60,7 +60,7 @@ func requestText(in *Incident) string {
 	case r.Total != nil:
 		fmt.Fprintf(&b, "; the card has %s", size(*r.Total))
 	case in.Resource == "gpu":
-		b.WriteString("; how much was free is not in the log")
+		b.WriteString("; the log does not show how much was free")
 	}
 	if in.Shortfall != nil {
 		fmt.Fprintf(&b, ": %s short", size(*in.Shortfall))
@@ -156,10 +156,46 @@ func phaseText(in *Incident) string {
 	if w == "" || in.Kind == "nccl_oom" && in.Phase == "nccl" {
 		return ""
 	}
+	if in.Phase == "checkpoint" {
+		w = checkpointText(in)
+	}
 	if in.Confidence == "low" {
 		return "probably " + w
 	}
 	return w
+}
+
+// checkpointText tells saving a checkpoint from loading one where what shows the phase names only one of them.
+func checkpointText(in *Incident) string {
+	both := strings.TrimPrefix(phaseWords["checkpoint"], "while ") // how the classifier names the phase
+	why := strings.ReplaceAll(strings.ToLower(in.PhaseWhy+" "+reason(in)), both, "")
+	saves := strings.Contains(why, "save") || strings.Contains(why, "saving")
+	loads := strings.Contains(why, "load") || strings.Contains(why, "restor") || strings.Contains(why, "resum")
+	switch {
+	case saves && !loads:
+		return "while saving a checkpoint"
+	case loads && !saves:
+		return "while loading a checkpoint"
+	}
+	return phaseWords["checkpoint"]
+}
+
+// lastText says which of several incidents ended the run, empty where that is not known.
+func lastText(r *Report) string {
+	ended := 0
+	for i := range r.Incidents {
+		switch {
+		case r.Incidents[i].Survived:
+		case ended > 0:
+			return ""
+		default:
+			ended = i + 1
+		}
+	}
+	if ended == 0 || r.Run.Framework == "" || r.Run.Framework == "unknown" {
+		return ""
+	}
+	return fmt.Sprintf("Incident %d ended the run.", ended)
 }
 
 // placeText names the process that failed first, as far as the log tells: its rank and host, else its pid.
@@ -226,7 +262,7 @@ func heldText(in *Incident) string {
 	if n < 2 || bytes > *limit {
 		return ""
 	}
-	return fmt.Sprintf("%d %s processes hold %s (%.0f %%)", n, name, size(bytes), 100*float64(bytes)/float64(*limit))
+	return fmt.Sprintf("%d %s processes hold %s (%.0f%%)", n, name, size(bytes), 100*float64(bytes)/float64(*limit))
 }
 
 // killedName is the name of the killed process, if only the list of processes has it.
@@ -257,7 +293,7 @@ func timesText(in *Incident) string {
 func sameError(in *Incident, n int) string {
 	what := "same error "
 	if in.Kind == "oom_kill" {
-		what = "reported "
+		what = "same kill reported "
 	}
 	return what + count(n, "more time", "more times")
 }

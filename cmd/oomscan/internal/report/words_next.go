@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,12 +64,7 @@ var otherMakers = regexp.MustCompile(`\b(HIP|XPU|NPU|HPU|MPS|TPU|DirectML|OpenCL
 
 // isTyped reports whether a proposal names something to type.
 func isTyped(x *Proposal) bool {
-	for i := range x.Changes {
-		if x.Changes[i].Key != "" || x.Changes[i].Snippet != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.Changes, func(c Change) bool { return c.Key != "" || c.Snippet != "" })
 }
 
 // check is a command that settles a suspicion, and how to read what it prints.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -166,26 +167,16 @@ func (g *glyph) breaks() bool { return g.r == ' ' && !g.whole() }
 func (g *glyph) whole() bool { return g.ink == code || g.ink == address }
 
 func allSpace(gs []glyph) bool {
-	for _, g := range gs {
-		if g.r != ' ' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(gs, func(g glyph) bool { return g.r != ' ' })
 }
 
 // wordFits reports whether the word that gs begins with has at most room columns.
 func wordFits(gs []glyph, room int) bool {
-	used := 0
-	for _, g := range gs {
-		if g.r == ' ' {
-			break
-		}
-		if used += int(g.w); used > room {
-			return false
-		}
+	n := slices.IndexFunc(gs, func(g glyph) bool { return g.r == ' ' })
+	if n < 0 {
+		n = len(gs)
 	}
-	return true
+	return n == 0 || int(gs[0].w) <= room && fit(gs[:n], room) == n
 }
 
 // shorten ends a line with the sign that something is left out, behind a whole word unless that would leave half of it empty.
