@@ -49,6 +49,9 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
 			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
+				if best.Confidence == "high" && r.Confidence != "high" && len(out) > 0 && out[0].class < withoutValue {
+					o.class = max(o.class, out[0].class) // it attacks what is not the cause
+				}
 				out = append(out, o)
 			}
 		}
@@ -132,7 +135,7 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 	if n := ctx.root.Requested; ctx.resource == "host" && n != nil && *n >= cause.LargeRequest {
 		ruleOut(items, []string{"workers", "malloc"}, "the request is a single allocation of "+classifier.GiB(*n))
 	}
-	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" {
+	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
 		ruleOut(items, v.levers, v.why)
 	}
 }
