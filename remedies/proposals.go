@@ -49,9 +49,6 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
 			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
-				if best.Confidence == "high" && r.Confidence != "high" && len(out) > 0 && out[0].class < withoutValue {
-					o.class = max(o.class, out[0].class) // it attacks what is not the cause
-				}
 				out = append(out, o)
 			}
 		}

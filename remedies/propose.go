@@ -33,7 +33,7 @@ type naming struct {
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
 	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
-	mixed := false
+	mixed, asFlags, inYAML := false, 0, 0
 	seen := map[string]bool{}
 	for i := range g.Items {
 		for j := range g.Items[i].Parameters {
@@ -42,8 +42,12 @@ func namingOf(ctx *Context, g *Guide) *naming {
 				seen[p.Key] = true
 				n.lastWords[lastWord(p.Key)]++
 			}
-			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "yaml" && strings.HasPrefix(f.key, "--") {
-				n.flags = true
+			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "yaml" {
+				if strings.HasPrefix(f.key, "--") {
+					asFlags++
+				} else {
+					inYAML++
+				}
 			}
 			for _, sp := range p.Spellings {
 				switch {
@@ -60,6 +64,7 @@ func namingOf(ctx *Context, g *Guide) *naming {
 	if mixed {
 		n.era = ""
 	}
+	n.flags = asFlags > 1 && inYAML == 0
 	return n
 }
 

@@ -57,11 +57,18 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 		"an engine that shares the card and never sleeps": {
 			{"TRL has a switch, off by default", trl(), own(gpu("backward", 2, .6, 79, backward)), []string{"vllm_enable_sleep_mode = true"}, nil},
 			{"on, it is not advised", trl("--vllm_enable_sleep_mode", "true"), own(gpu("backward", 2, .6, 79, backward)), nil, []string{"vllm_enable_sleep_mode set", "vllm_gpu_memory_utilization down"}},
+			{
+				"verl has one, on by default", as(run("verl", "actor_rollout_ref.rollout.free_cache_engine", "False", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.6"), "fsdp", "vllm", ""),
+				own(gpu("backward", 2, .6, 79, backward)),
+				[]string{"free_cache_engine = True"},
+				nil,
+			},
 			{"ms-swift has levels", swift(), own(gpu("backward", 2, .6, 79, backward)), []string{"sleep_level = 1"}, nil},
 			{"level 1 sleeps", swift("--sleep_level", "1"), own(gpu("backward", 2, .6, 79, backward)), nil, []string{"sleep_level set", "vllm_gpu_memory_utilization down"}},
 			{
 				"a collective that found no memory is beside it, too", trl(), with(gpuOOM("nccl"), func(r *classifier.Root) { r.Message = "NCCL error: out of memory" }),
-				[]string{"vllm_gpu_memory_utilization down"}, nil,
+				[]string{"vllm_gpu_memory_utilization down"},
+				nil,
 			},
 		},
 		"an engine that sleeps unless told otherwise has no share to give": {
@@ -71,7 +78,8 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 		"engines on cards of their own": {
 			{
 				"AReaL's layout gives each its own", run("areal", "allocation_mode", "sglang:d4+fsdp:d4", "sglang.mem_fraction_static", "0.8"), gpu("weight_update", 1, .4, 79, fullTensor),
-				[]string{"weight_chunked_mem_mb = 512"}, []string{"mem_fraction_static down"},
+				[]string{"weight_chunked_mem_mb = 512"},
+				[]string{"mem_fraction_static down"},
 			},
 		},
 		"an engine's settings are written as the program hands them on": {
@@ -81,40 +89,45 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				with(gpuOOM("init"), func(r *classifier.Root) {
 					r.Message, r.Trace = warmUp, frames("/x/vllm/v1/worker/gpu_model_runner.py|profile_run|", "/x/vllm/v1/worker/gpu_model_runner.py|_dummy_sampler_run|raise RuntimeError(")
 				}),
-				[]string{"max_num_seqs down"}, nil,
+				[]string{"max_num_seqs down"},
+				nil,
 			},
 		},
 		"states and their levers": {
 			{
 				"DeepSpeed makes the optimizer's partitions at start-up", as(run("openrlhf", "--zero_stage", "3", "--micro_train_batch_size", "4"), "deepspeed", "", ""), gpu("init", 3.7, 1, 79, partitions),
-				[]string{"adam_offload = True"}, []string{"vllm_tensor_parallel_size up"},
+				[]string{"adam_offload = True"},
+				[]string{"vllm_tensor_parallel_size up"},
 			},
 			{
 				"packing and fused losses do nothing for Adam's first step", as(run("openrlhf", "--zero_stage", "2", "--micro_train_batch_size", "1"), "deepspeed", "", ""), gpu("optimizer", 14, 3, 79, moments),
-				[]string{"adam_offload = True"}, []string{"packing_samples set", "use_liger_kernel set", "micro_train_batch_size down"},
+				[]string{"adam_offload = True"},
+				[]string{"packing_samples set", "use_liger_kernel set", "micro_train_batch_size down"},
 			},
 			{
 				"DeepSpeed-Chat has flags of its own", as(flags("deepspeed", "--per_device_training_batch_size", "8", "--actor_zero_stage", "2"), "deepspeed", "", ""), gpu("optimizer", 6, .5, 79, moments),
-				[]string{"offload = True"}, []string{"device = cpu"},
+				[]string{"offload = True"},
+				[]string{"device = cpu"},
 			},
 		},
 		"micro-batches by their programs' names": {
 			{"DeepSpeed-Chat trains", as(flags("deepspeed", "--per_device_training_batch_size", "8", "--actor_zero_stage", "3", "--actor_gradient_checkpointing", "True"), "deepspeed", "", ""), gpu("backward", 2, 1.2, 79, backward), []string{"per_device_training_batch_size = 4"}, nil},
 			{
+				"and scores what it generated", as(flags("deepspeed", "--per_device_training_batch_size", "8", "--per_device_generation_batch_size", "16", "--actor_zero_stage", "3"), "deepspeed", "", ""),
+				gpu("logprob", 3, 1.2, 79, frames("/x/step3_rlhf_finetuning/ppo_trainer.py|generate_experience|logits = output.logits", "/x/torch/nn/modules/linear.py|forward|return F.linear(")),
+				[]string{"per_device_generation_batch_size down"},
+				[]string{"per_device_training_batch_size down"},
+			},
+			{
 				"TRL's PPO generates and scores", run("trl", "--local_rollout_forward_batch_size", "64", "--per_device_train_batch_size", "64"),
 				gpu("rollout", 18, 9, 79, frames("/x/trl/trainer/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|padded_logitss = pad(logitss")),
-				[]string{"local_rollout_forward_batch_size down"}, []string{"use_liger_kernel set"},
+				[]string{"local_rollout_forward_batch_size down"},
+				[]string{"use_liger_kernel set"},
 			},
 			{"ROLL recomputes only what its file says", roll("actor_train.training_args.per_device_train_batch_size", "1"), gpu("forward", .3, .1, 79, frames("/x/megatron/core/transformer/mlp.py|forward|")), []string{"recompute_granularity = full"}, nil},
 		},
 		"an engine whose card others fill is told about its share only": {
 			{"graphs are not part of it", run("openrlhf", "--vllm_gpu_memory_utilization", "0.8"), recognized("vllm.free_memory", cache(desired, 51, 79)), []string{"vllm_gpu_memory_utilization down"}, []string{"enforce_eager set"}},
-		},
-		"a rival cause's lever does not come before the proved one's": {
-			{
-				"holes in a third of the card", of("swift", run("torch", "--per_device_train_batch_size", "8")), idle(gpu("backward", 2.5, 1.9, 79, backward), 52, 23.7),
-				[]string{"pytorch_cuda_alloc_conf set"}, nil,
-			},
 		},
 		"a full engine is put in its place when it wakes": {
 			{"EasyR1", of("easyr1", as(run("verl", "worker.rollout.gpu_memory_utilization", "0.85"), "fsdp", "vllm", "")), gpu("rollout", 0, 0, 0, waking), []string{"gpu_memory_utilization down"}, nil},

@@ -16,8 +16,7 @@ var card = []hypothesis{
 	{
 		id: "fragmentation",
 		evidence: []weighed{
-			{sign + 3*hint, Fragmented},
-			{sign, largeHoles},
+			{proof, Fragmented},
 			{2 * proof, mostlyHoles},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
@@ -215,14 +214,6 @@ func Fragmented(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))
-}
-
-// largeHoles reports that PyTorch's reserved but unused memory is a large part of the card.
-func largeHoles(in *Input) string {
-	if Fragmented(in) == "" || *in.Idle < *in.Total/10 {
-		return ""
-	}
-	return "it is a large part of the card"
 }
 
 // series lists the frames whose requests come in series: the reserve would not cover the ones that follow.
