@@ -55,7 +55,8 @@ func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 var programs = []Program{
 	{
 		ID: "easyr1", Name: "EasyR1", Roles: Application, Guide: "easyr1", Dialect: "yaml", Colocate: true, // a fork of verl with settings of its own
-		Keys: []string{"micro_batch_size_per_device_for_update", "micro_batch_size_per_device_for_experience", "worker.actor.", "worker.rollout.", "worker.ref."},
+		Packages: []Package{{"EasyR1", []string{"verl"}}},
+		Keys:     []string{"micro_batch_size_per_device_for_update", "micro_batch_size_per_device_for_experience", "worker.actor.", "worker.rollout.", "worker.ref."},
 	},
 	{
 		ID: "relax", Name: "Relax", Roles: Framework, Guide: "relax", Dialect: "flag", Colocate: true,
@@ -70,6 +71,7 @@ var programs = []Program{
 		},
 		Actors:  []string{"RolloutManager", "MegatronTrainRayActor", "FSDPTrainRayActor"},
 		Drivers: []string{"RolloutManager"},
+		Keys:    []string{"rollout-num-gpus-per-engine", "rollout_num_gpus_per_engine", "sglang-mem-fraction-static", "sglang_mem_fraction_static"},
 	},
 	{
 		ID: "areal", Name: "AReaL", Roles: Framework, Guide: "areal", Dialect: "yaml",
@@ -161,6 +163,7 @@ var programs = []Program{
 	},
 	{
 		ID: "trl", Name: "TRL", Roles: Framework, Guide: "trl", Colocate: true,
+		Keys: []string{"vllm_mode", "vllm_enable_sleep_mode", "max_completion_length"},
 		Packages: []Package{
 			{"trl", []string{"trainer", "generation", "extras", "models", "scripts"}},
 			{"rlhf_trainer", []string{"grpo_trainer.py", "dpo_trainer.py", "kto_trainer.py", "rlhf_mixin.py"}}, // ms-swift's, derived from TRL's

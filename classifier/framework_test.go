@@ -30,6 +30,7 @@ func TestFrameworkIsTheOutermostThatRunsTheJob(t *testing.T) {
 	}{
 		{"nothing", stack("train.py main"), "", "", "", ""},
 		{"verl holding vLLM", stack("/root/verl/verl/workers/fsdp_workers.py generate_sequences", site+"vllm/v1/engine/core.py step"), "verl", "", "fsdp", "vllm"},
+		{"EasyR1, a fork of verl", stack("/root/EasyR1/verl/workers/fsdp_workers.py update_actor"), "verl", "easyr1", "fsdp", ""},
 		{"verl on Megatron", stack("/w/verl/verl/workers/megatron_workers.py update_actor", "/w/verl/verl/workers/actor/megatron_actor.py f"), "verl", "", "megatron", ""},
 		{"an environment named after a framework", stack("/home/u/miniconda3/envs/verl/lib/python3.10/site-packages/torch/_tensor.py backward"), "torch", "", "", ""},
 		{"a checkout below another's name", stack("/home/u/verl/train.py main", "/home/u/verl/AReaL/areal/engine/fsdp_engine.py train_batch"), "areal", "", "fsdp2", ""},

@@ -184,6 +184,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if why := engineUntouched(ctx, it.Topic); why != "" {
 		return why
 	}
+	if v := ctx.holds("shares_card"); it.Topic == "engine-share-down" && v.truth == no && ctx.holds("engine_process").truth == no {
+		return v.why
+	}
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
 	}

@@ -29,7 +29,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 		return
 	}
 	v := nextValue(&paramQuery{ctx, p, now})
-	inForce := now == p.Default && shownWhole(ctx)
+	inForce := names.own && now == p.Default && shownWhole(ctx)
 	switch {
 	case v.to != "" && allowed(p, now, v.to):
 		c.To, c.ComputedFrom, c.freed, c.assumed = &v.to, from+v.how, v.freed, !names.defaults
@@ -74,7 +74,7 @@ func shownWhole(ctx *Context) bool {
 	for k, v := range ctx.run.Config {
 		plain := strings.TrimLeft(k, "-")
 		switch {
-		case strings.HasPrefix(plain, "zero_config"): // DeepSpeed's own, whoever starts it
+		case strings.HasPrefix(plain, "zero_config"), plain == "config_file": // DeepSpeed's own, whoever starts it, and accelerate's
 		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
 			return false // the settings come from somewhere else
 		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):

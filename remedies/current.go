@@ -38,6 +38,9 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 			if v != "" {
 				c.from, c.at = &v, at
 			}
+			if names.flags && c.syntax == "yaml" && len(split(c.key)) == 1 {
+				c.key, c.syntax = "--"+c.key, "flag"
+			}
 			return c
 		}
 	}

@@ -6,16 +6,23 @@ import (
 	"oomscan/classifier"
 )
 
-// engineFlags maps programs to their form of their engine's flags: a prefix, and a dash or an underscore between words. Programs
-// without a prefix take only the flags in their own guides. A value that the engine itself computed is then an argument in
-// their code.
-var engineFlags = map[string]struct{ prefix, joint string }{
-	"slime":    {"--sglang-", "-"},
-	"relax":    {"--sglang-", "-"},
-	"swift":    {"--vllm_", "_"},
-	"trl":      {"", "_"},
-	"openrlhf": {"", "_"},
-	"unsloth":  {"", "_"},
+// engineForm is a program's form of its engine's flags: a prefix, and a dash or an underscore between words. Programs without a
+// prefix take only the flags in their own guides. A value that the engine itself computed is then an argument in their code.
+type engineForm struct{ prefix, joint, syntax string }
+
+// engineFlags maps programs to the form of settings that they hand to their engine as they are.
+var engineFlags = map[string]engineForm{
+	"slime":    {"--sglang-", "-", "flag"},
+	"relax":    {"--sglang-", "-", "flag"},
+	"swift":    {"--vllm_", "_", "flag"},
+	"trl":      {"", "_", "python"},
+	"openrlhf": {"", "_", "python"},
+	"unsloth":  {"", "_", "python"},
+	"verl":     {"actor_rollout_ref.rollout.", "_", "hydra"},
+	"easyr1":   {"worker.rollout.", "_", "yaml"},
+	"roll":     {"actor_infer.strategy_args.strategy_config.", "_", "yaml"},
+	"nemo_rl":  {"policy.generation.vllm_kwargs.", "_", "hydra"},
+	"skyrl":    {"generator.inference_engine.engine_init_kwargs.", "_", "hydra"},
 }
 
 // inProgramsWords rewrites changes from an engine's guide in the form of the program that runs the engine, and leaves out those
@@ -35,9 +42,7 @@ func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 			continue
 		default:
 			c.Key = words.prefix + strings.NewReplacer("-", words.joint, "_", words.joint).Replace(name)
-			if words.prefix == "" {
-				c.Syntax = "python" // where the program makes the engine
-			}
+			c.Syntax = words.syntax
 		}
 		if c.To != nil && c.Snippet != "" {
 			c.Snippet = snippet(&c.Change, false)

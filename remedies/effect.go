@@ -97,12 +97,18 @@ func best(effects []effect, changes int) effect {
 // engine already sleeps or its memory is unknown.
 func asleepFrees(ctx *Context) *int64 {
 	const keeps = 8 << 30
-	others := ctx.root.OtherProcesses
-	if others == nil || *others <= keeps || ctx.is("engine_process") || !mayShareCard(ctx) || engineAwake(ctx) == yes || engineAsleep(ctx) {
+	if !trains(ctx) || ctx.is("engine_process") || !mayShareCard(ctx) || engineAsleep(ctx) {
 		return nil
 	}
-	n := *others - keeps
-	return &n
+	held := deref(ctx.root.OtherProcesses)
+	if share, ok := awakeShare(ctx); ok && held == 0 && engineAwake(ctx) == yes {
+		held = share // the engine is part of the failed process
+	}
+	if held <= keeps {
+		return nil
+	}
+	held -= keeps
+	return &held
 }
 
 // sameKey reports whether two names mean the same setting.
@@ -142,8 +148,13 @@ func engineAwake(ctx *Context) truth {
 		return yes
 	}
 	_, sleeps := ctx.settings.flag("actor_rollout_ref.rollout.free_cache_engine", "vllm_enable_sleep_mode", "vllm_enable_sleep", "vllm.enable_sleep", "offload_rollout")
-	trains := ctx.phase == "logprob" || slices.Contains(training, ctx.phase)
-	if sleeps == unknown && trains && ctx.root.ProcessBytes != nil && slices.Contains(sleepers, programOf(ctx.run).ID) && ctx.is("shares_card") {
+	if level, ok := ctx.settings.integer("sleep_level"); sleeps == unknown && ok && level > 0 {
+		sleeps = yes
+	}
+	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && shownWhole(ctx) && ctx.is("shares_card") {
+		return yes
+	}
+	if sleeps == unknown && trains(ctx) && ctx.root.ProcessBytes != nil && slices.Contains(sleepers, programOf(ctx.run).ID) {
 		return no
 	}
 	return -sleeps
@@ -158,11 +169,21 @@ func engineComes(ctx *Context) bool {
 	return ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process")
 }
 
+// trains reports whether the trainer was at work, when an engine on its card may sleep.
+func trains(ctx *Context) bool {
+	return ctx.phase == "logprob" || slices.Contains(training, ctx.phase)
+}
+
+// wakeful lists programs whose engine sleeps during training only if a setting asks for it (trl/trainer/grpo_config.py,
+// vllm_enable_sleep_mode; swift/arguments, sleep_level; openrlhf/cli/train_ppo_ray.py, vllm.enable_sleep).
+var wakeful = []string{"trl", "swift", "openrlhf"}
+
 // sleepers lists frameworks that put an engine on the trainer's cards to sleep during training unless set otherwise. A message
 // that names the card's owner takes precedence (verl/trainer/config/rollout/rollout.yaml, free_cache_engine; EasyR1's
 // verl/workers/rollout/vllm_rollout_spmd.py; slime/utils/arguments.py, offload_rollout under colocate;
-// nemo_rl/algorithms/grpo.py, finish_generation).
-var sleepers = []string{"verl", "easyr1", "slime", "relax", "nemo_rl"}
+// nemo_rl/algorithms/grpo.py, finish_generation; skyrl_train/trainer.py, weights_manager; roll/pipeline, offload_states).
+// One on cards of its own holds nothing here either.
+var sleepers = []string{"verl", "easyr1", "slime", "relax", "nemo_rl", "skyrl", "roll"}
 
 // engineAsleep reports whether the engine on the trainer's card had released its memory: no other process holds what was
 // missing, or all of them hold much less than an awake engine.
@@ -176,7 +197,7 @@ func engineAsleep(ctx *Context) bool {
 
 // awakeShare returns the memory of a card that the run's engine holds while awake.
 func awakeShare(ctx *Context) (int64, bool) {
-	for _, key := range []string{"gpu_memory_utilization", "mem_fraction_static"} {
+	for _, key := range []string{"gpu_memory_utilization", "mem_fraction_static", "vllm_gpu_memory_utilization", "sglang_mem_fraction_static"} {
 		if f, ok := ctx.settings.find(key, true); ok && ctx.root.Total != nil {
 			share, ok := parseNumber(f.value.Value)
 			return int64(share * float64(*ctx.root.Total)), ok && share > 0 && share <= 1

@@ -125,12 +125,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{}
 		}},
-		"parts_offloaded":  {"parts of the pipeline come to the card one after the other", "no part of the pipeline is offloaded", partsOffloaded},
-		"sleep_allocator":  {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
-		"engine_process":   {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
-		"fragmented":       {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},
-		"others":           {"other processes on the card", "no other process on the card", others},
-		"co_tenant":        {"an engine or another process shares the card", "no other process on the card", coTenant},
+		"parts_offloaded": {"parts of the pipeline come to the card one after the other", "no part of the pipeline is offloaded", partsOffloaded},
+		"sleep_allocator": {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
+		"engine_process":  {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},
+		"fragmented":      {"reserved but unallocated memory would cover what was missing", "memory that is not fragmented", fragmented},
+		"others":          {"other processes on the card", "no other process on the card", others},
+		"co_tenant":       {"an engine or another process shares the card", "no other process on the card", coTenant},
+		"engine_stays": {"an engine on the trainer's card does not sleep while it trains", "no engine stays awake while the trainer works", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(trains(ctx) && !ctx.is("engine_process") && mayShareCard(ctx) && engineAwake(ctx) == yes), "the engine on the same card does not sleep while the model trains"}
+		}},
 		"shares_card":      {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
 		"stray":            {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
 		"oversized":        {"a request larger than the card", "a request that the card could hold", oversized},

@@ -151,6 +151,13 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{no, "the trainer generates itself"}
 		}
 		return ctx.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
+	case "areal": // "sglang:d4+fsdp:d4" has cards for each, "sglang:d4|fsdp:d4" the same for both
+		switch f, _ := ctx.settings.find("allocation_mode", true); {
+		case strings.Contains(f.value.Value, "|"):
+			return verdict{yes, together}
+		case strings.Contains(f.value.Value, "+"):
+			return verdict{no, apart}
+		}
 	case "slime", "relax", "openrlhf", "nemo_rl":
 		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); t {
 		case yes:

@@ -168,7 +168,7 @@ func evaluating(ctx *Context, _ string) verdict {
 }
 
 // typedPrograms load weights in the type of their own setting, 16 bits by default.
-var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron"}
+var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron", "unsloth"}
 
 // movedWhole reports whether code moves a model that it has just loaded to one card.
 func movedWhole(ctx *Context, _ string) verdict {

@@ -23,6 +23,7 @@ var levers = []lever{
 	{id: "eval-batch", topics: []string{"eval-batch"}, keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "a slower evaluation"},
 	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch", "mb_tokens"}, way: "down", costs: "more, smaller passes"},
 	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, way: "on", costs: "the number of samples per micro-batch varies"},
+	{id: "packing", keys: []string{"packing_samples", "=packing"}, way: "set"},
 	{id: "fused-layers", topics: []string{"fused-layers"}},
 	{id: "fused-loss", topics: []string{"fused-kernels", "fused-loss", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "liger_kernel", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear", "lm_head_chunk"}},
 	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}},
@@ -66,6 +67,7 @@ var levers = []lever{
 	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at once"},
 	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room for everything else on the GPU"},
 	{id: "sleep", topics: []string{"engine-sleep"}, keys: []string{"free_cache_engine", "sleep", "enable_sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
+	{id: "apart", keys: []string{"colocate"}, costs: "more GPUs"},
 	{id: "engine-tp", topics: []string{"engine-tp"}, keys: []string{"tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine", "inference_tp_size"}, way: "up", costs: "more GPUs per engine"},
 	{id: "engine-length", topics: []string{"engine-max-len"}, keys: []string{"max_model_len", "context_length", "max_seq_len_to_capture", "session_len", "n_ctx"}, way: "down", costs: "longer sequences are cut or refused"},
 	{id: "engine-total", topics: []string{"engine-total-tokens"}, keys: []string{"max_batch_total_tokens"}, way: "down", costs: "fewer requests at once"},
@@ -115,13 +117,13 @@ var levers = []lever{
 // attacks maps causes to levers against them, best first (memory.md). For other causes and the unknown one, the items
 // themselves decide the order.
 var attacks = map[string][]string{
-	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
+	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "more-gpus", "apart", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "more-gpus", "train-tp", "param-offload"},
-	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "param-offload", "sub-group", "more-gpus", "train-tp", "adapters", "fsdp2"},
-	"activations":            {"no-grad", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "attention", "train-tp", "image-size", "length"},
+	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "adapters", "fsdp2"},
+	"activations":            {"no-grad", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "attention", "train-tp", "image-size", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
-	"logits":                 {"eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "sequence-parallel", "train-tp", "length"},
+	"logits":                 {"eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "packing", "sequence-parallel", "train-tp", "length"},
 	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
 	"one_long_sample":        {"length", "sequence-parallel", "fused-loss", "train-tp", "recompute"},
 	"budget_not_binding":     {"token-budget", "dynamic-batch", "sequence-parallel", "fused-loss", "length"},
@@ -132,7 +134,7 @@ var attacks = map[string][]string{
 	"fragmentation":          {"segments", "split-size"},
 	"foreign_process":        {"prealloc", "pool-share", "others", "one-device", "share-down"},
 	"wrong_device":           {"one-device", "load-on-host", "micro-batch"},
-	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp"},
+	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp", "apart"},
 	"engine_share_too_small": {"share-up", "engine-total", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp", "attention"},
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
@@ -147,12 +149,18 @@ var attacks = map[string][]string{
 	"limit_too_small":        {"host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
 }
 
+// onActivations lists the levers that lower activations and what is computed of them.
+var onActivations = []string{
+	"micro-batch", "token-budget", "dynamic-batch", "packing", "pieces", "group", "recompute", "activation-offload", "length", "fused-loss", "fused-layers", "entropy", "attention", "sequence-parallel",
+}
+
 // inVain maps proved causes to levers without effect (memory.md).
 var inVain = map[string]struct {
 	levers []string
 	why    string
 }{
-	"optimizer_first_step": {[]string{"micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "activations are already freed when the optimizer steps"},
+	"optimizer_first_step": {onActivations, "activations are already freed when the optimizer steps"},
+	"states_too_big":       {onActivations, "the states alone exceed the card, without any activations"},
 	"leak_over_steps":      {[]string{"host-limit", "micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "memory grows from step to step: this only puts the failure off"},
 }
 
@@ -172,6 +180,7 @@ type attack struct {
 // attacksThere lists levers that depend on facts as well as on the cause.
 var attacksThere = []attack{
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
+	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]}, // each rank has one card to work on
@@ -187,6 +196,8 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},
+	{"engine_share_too_large", "engine_stays", append([]string{"sleep"}, attacks["engine_share_too_large"]...)},
+	{"engine_share_too_large", "less_than_desired", []string{"share-down", "sleep", "others", "optimizer-offload", "param-offload"}},
 	{"engine_share_too_large", "engine_wakes", []string{"share-down", "update-layers", "empty-cache", "optimizer-offload", "param-offload", "sleep", "saver-margin", "eager", "graphs", "engine-tp"}},
 	{"engine_share_too_large", "framework:triton", []string{"share-down", "engine-seqs", "engine-instances"}},
 	{"states_too_big", "framework:triton", []string{"engine-instances", "share-down", "engine-seqs", "engine-models", "engine-tp"}},

@@ -291,7 +291,8 @@ func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 			if n > more[res] && res != on {
 				more[res] = n
 			}
-			if n > rounding && size.Known && takes > size.Value && o.moves == "" {
+			full := res == on && takes-n > size.Value // it was too full before, by the same reckoning, and the run got there
+			if n > rounding && size.Known && takes > size.Value && !full && o.moves == "" {
 				where := map[string]string{memory.OnNode: "a node", memory.OnCard: "a GPU"}[res]
 				o.moves, o.movesTo = fmt.Sprintf("%s would then take %s of %s, and there are %s", phase.ByID(string(p)).Name, classifier.GiB(takes), where, classifier.GiB(size.Value)), res
 			}

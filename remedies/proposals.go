@@ -131,7 +131,7 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 	if n := ctx.root.Requested; ctx.resource == "host" && n != nil && *n >= cause.LargeRequest {
 		ruleOut(items, []string{"workers", "malloc"}, "the request is a single allocation of "+classifier.GiB(*n))
 	}
-	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" {
+	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
 		ruleOut(items, v.levers, v.why)
 	}
 }

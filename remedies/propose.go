@@ -26,12 +26,14 @@ type naming struct {
 	era       string         // the versions whose names the log uses, as the guide writes them; empty if unknown
 	lastWords map[string]int // how many parameters of the guide end in the same word
 	defaults  bool           // what the run does not set is as the guide's program has it by default
+	own       bool           // the guide is that of the run's program
+	flags     bool           // the run writes as flags what the guide writes in YAML
 }
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax"}
-	mixed := false
+	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
+	mixed, asFlags, inYAML := false, 0, 0
 	seen := map[string]bool{}
 	for i := range g.Items {
 		for j := range g.Items[i].Parameters {
@@ -39,6 +41,13 @@ func namingOf(ctx *Context, g *Guide) *naming {
 			if !seen[p.Key] {
 				seen[p.Key] = true
 				n.lastWords[lastWord(p.Key)]++
+			}
+			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "yaml" {
+				if strings.HasPrefix(f.key, "--") {
+					asFlags++
+				} else {
+					inYAML++
+				}
 			}
 			for _, sp := range p.Spellings {
 				switch {
@@ -55,6 +64,7 @@ func namingOf(ctx *Context, g *Guide) *naming {
 	if mixed {
 		n.era = ""
 	}
+	n.flags = asFlags > 1 && inYAML == 0
 	return n
 }
 
@@ -190,6 +200,9 @@ func unsetBecause(ctx *Context, p *Parameter, c *change) string {
 	if group := emptyGroup(ctx, p.Key); group != "" {
 		return group + " is empty in this run"
 	}
+	if group := groupWithout(ctx, c.Key); group != "" && (isNone(p.Default) || strings.EqualFold(p.Default, "False")) {
+		return "the log prints " + group + " without it"
+	}
 	if notOnCommandLine(ctx, p, c) {
 		return c.Key + " is not on this run's command line"
 	}
@@ -242,6 +255,25 @@ func emptyGroup(ctx *Context, key string) string {
 		return ""
 	}
 	return f.key
+}
+
+// groupWithout returns the group of a dotted key if the log shows a YAML file with other settings of it: what its author
+// set is there.
+func groupWithout(ctx *Context, key string) string {
+	i := strings.LastIndexByte(key, '.')
+	if i < 0 {
+		return ""
+	}
+	n, group := 0, key[:i]
+	for k, v := range ctx.run.Config {
+		if v.Form == "yaml" && strings.HasPrefix(k, group+".") {
+			n++
+		}
+	}
+	if n < leastSiblings {
+		return ""
+	}
+	return group
 }
 
 // notOnCommandLine reports whether a switch that is off by default is missing from the command line in the log.

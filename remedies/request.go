@@ -84,6 +84,7 @@ var places = []struct {
 	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
+		"get_log_probs", "calculate_log_probs", // slime's and its forks' (backends/megatron_utils/loss.py)
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
 	}},

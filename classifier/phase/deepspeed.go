@@ -20,6 +20,11 @@ func deepspeedRules() []rule {
 		r("deepspeed/runtime/pipe/engine.py", "_exec_backward_pass _exec_reduce_grads", Backward, decisive),
 		r("deepspeed/runtime/pipe/engine.py", "_exec_optimizer_step", Optimizer, decisive),
 
+		r("step3_rlhf_finetuning/ppo_trainer.py", "_generate_sequence", Rollout, decisive), // DeepSpeed-Chat's
+		r("step3_rlhf_finetuning/ppo_trainer.py", "generate_experience", LogProb, decisive),
+		r("rlhf/ppo/ppo_trainer.py", "_generate_sequence", Rollout, decisive),
+		r("rlhf/ppo/ppo_trainer.py", "generate_experience", LogProb, decisive),
+
 		r("deepspeed/runtime/engine.py", "forward", Forward, strong),
 		r("deepspeed/runtime/engine.py", "backward _backward* allreduce_gradients buffered_allreduce_fallback", Backward, decisive),
 		r("deepspeed/runtime/engine.py", "step _take_model_step", Optimizer, decisive),

@@ -61,6 +61,17 @@ func TestConfigurationFilesAreReadWhole(t *testing.T) {
 func TestPrintedConfigurations(t *testing.T) {
 	check(t, []form{
 		{
+			name: "a dict that somebody indented, by its long lines",
+			log: "{'data': {'max_prompt_length': 1024, 'max_response_length': 2048},\n" +
+				" 'worker': {'actor': {'global_batch_size': 128, 'micro_batch_size_per_device_for_update': 4, 'micro_batch_size_per_device_for_experience': 16, 'padding_free': True},\n" +
+				"  'rollout': {'name': 'vllm', 'gpu_memory_utilization': 0.7}},\n 'trainer': {'nnodes': 1}}",
+			want: []string{
+				"pprint data.max_prompt_length=1024", "pprint data.max_response_length=2048", "pprint worker.actor.global_batch_size=128",
+				"pprint worker.actor.micro_batch_size_per_device_for_update=4", "pprint worker.actor.micro_batch_size_per_device_for_experience=16",
+				"pprint worker.actor.padding_free=True", "pprint worker.rollout.name=vllm", "pprint worker.rollout.gpu_memory_utilization=0.7", "pprint trainer.nnodes=1",
+			},
+		},
+		{
 			name: "an object with dicts indented below it",
 			log: "MasterConfig(policy={'generation': {'backend': 'vllm',\n" +
 				"                                    'vllm_cfg': {'tp': 4}},\n" +

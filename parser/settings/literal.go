@@ -37,7 +37,8 @@ type literal struct {
 	delta      int  // how far continuation lines are shifted, for example when a line prefix was stripped with one blank too many
 	continued  bool // this is not the first line
 	deltaKnown bool
-	wrapped    bool // somebody wrapped the lines: pprint never prints two keys of a multi-line mapping on one line
+	wrapped    bool // somebody wrapped the lines: pprint never prints two keys of a multi-line mapping on one line, nor a long one
+	pairLine   int  // the latest line with two keys of one mapping
 }
 
 // frame is an open bracket.
@@ -118,12 +119,16 @@ func (d *literal) consume(r *Reader, text []byte, i int) int {
 			i = d.atKey(r, text, i)
 		}
 	}
+	d.wrapped = d.wrapped || d.pairLine == r.line && len(text) > longestPair
 	if len(d.stack) > 0 {
 		d.endOfLine(r)
 	}
 	d.release(r)
 	return i
 }
+
+// longestPair is well above the width at which pprint begins a line for each key.
+const longestPair = 120
 
 // keep appends to the text of the innermost container, and to a value that is not a string.
 func (d *literal) keep(c byte) {
@@ -215,7 +220,10 @@ func (d *literal) atKey(r *Reader, text []byte, i int) int {
 func (d *literal) setKey(r *Reader, name []byte, at int, begins bool) {
 	top := d.top()
 	top.entries = true
-	top.pair, top.last = top.pair || top.last == r.line, r.line
+	if top.last == r.line {
+		top.pair, d.pairLine = true, r.line
+	}
+	top.last = r.line
 	d.rawDepth = 0
 	if top.col < 0 && (begins || d.form != JSON) {
 		top.col = at - d.root

@@ -380,6 +380,25 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"DeepSpeed makes the states at start-up", "optimizer_first_step", failure("gpu", "init", stack("stage_1_and_2.py initialize_optimizer_states", "adamw.py _init_group")),
 			failure("gpu", "init", stack("modeling_utils.py from_pretrained")),
 		},
+		{
+			"a log-prob pass that asks for no entropy builds logits", "entropy_chain", failure("gpu", "logprob", stack("dp_actor.py compute_log_prob output = self.actor.compute_log_prob(data=data, calculate_entropy=true)")),
+			failure("gpu", "logprob", stack("dp_actor.py compute_log_prob output = self.ref_policy.compute_log_prob(data=data, calculate_entropy=false)")),
+		},
+		{
+			"an engine that does not sleep outweighs the place of the failure, but not activations that are kept", "engine_share_too_large",
+			failure("gpu", "backward", func(in *Input) { in.SharesCard, in.EngineAwake = true, true }),
+			failure("gpu", "backward", setting("gradient_checkpointing", "false"), func(in *Input) { in.SharesCard, in.EngineAwake = true, true }),
+		},
+		{
+			"an engine's memory that cannot be mapped again is no matter of the weights that come in", "engine_share_too_large",
+			failure("gpu", "weight_update", func(in *Input) { in.Patterns, in.SharesCard, in.EngineAwake = []string{"tms.resume"}, true, true }),
+			failure("gpu", "weight_update", func(in *Input) { in.Patterns, in.SharesCard, in.EngineAwake = []string{"cuda.oom"}, true, true }),
+		},
+		{
+			"ZeRO-2 over two GPUs holds eleven bytes a parameter", "not_sharded",
+			failure("gpu", "optimizer", parameters(7.5e9, 2), func(in *Input) { in.Backend = "fsdp" }),
+			failure("gpu", "optimizer", parameters(7.5e9, 2), setting("zero_stage", "2"), func(in *Input) { in.Backend = "deepspeed" }),
+		},
 		{"the host's readings grow", "leak_over_steps", failure("host", "training", grown("reading.host")), failure("host", "training", grown("reading.card"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,8 +83,9 @@ var engines = []hypothesis{
 				return fmt.Sprintf("the engine on the same card holds up to %s, and %s was missing", gib(in.Others), gib(in.Shortfall))
 			}},
 			{sign, both(when("trainer and engine share the card, and the engine is awake", func(in *Input) bool { return in.SharesCard && in.EngineAwake && !in.NoRoomForCache }), (*Input).gpu)},
+			{2 * hint, both(when("the engine does not sleep while the model trains", func(in *Input) bool { return in.SharesCard && in.EngineAwake }), (*Input).training)},
 			{sign, both(wakes, (*Input).gpu)},
-			{sign, saw("the engine's memory could not be mapped again", "vllm.cumem", "tms.resume", "tms.fatal")},
+			{sign, unmapped},
 			{sign, func(in *Input) string {
 				key, v, ok := in.Setting(shareKeys...)
 				if !ok || !in.engineGPU() || in.Kind != "gpu_driver_oom" || in.NoRoomForCache {
@@ -115,13 +117,18 @@ var engines = []hypothesis{
 			{hint, both(failedIn("it failed while sending weights from the trainer to the engine", "weight_update"), (*Input).host)},
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
-		excludes: []clue{both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") })},
-		figure:   requestFigure("the incoming weights need memory on top of what the GPU already holds"),
+		excludes: []clue{
+			both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") }),
+			both(unmapped, func(in *Input) bool { return len(in.Patterns) > 0 && slices.Contains(pools, in.Patterns[0]) }),
+		},
+		figure: requestFigure("the incoming weights need memory on top of what the GPU already holds"),
 	},
 }
 
 var (
 	wakes     = frames(40, "the engine failed while waking up", "wake_up", "resume_memory", "resume_kv")
+	pools     = []string{"vllm.cumem", "tms.resume", "tms.fatal"}
+	unmapped  = saw("the engine's memory could not be mapped again", pools...)
 	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
 )
 

@@ -182,6 +182,9 @@ func wholeStates(in *Input) string {
 	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
 		return ""
 	}
+	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 {
+		return "" // as ZeRO's stage leaves it
+	}
 	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 

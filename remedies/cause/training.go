@@ -223,7 +223,7 @@ var training = []hypothesis{
 				}
 				return "one allocation of the running program is " + gib(in.Requested)
 			}},
-			{hint, both(keepsActivations, func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
+			{3 * hint, both(keepsActivations, func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 			{hint, both(when("a tensor of the computation did not fit", func(in *Input) bool { return strings.Contains(in.Text, "oom when allocating tensor with shape") }), (*Input).gpu)},
 			{hint, both(frames(4, "the stack ends in a layer", "mlp", "norm.py", "layernorm", "rmsnorm", "attention", "gelu", "silu", "conv.py", "linear.py", "dropout"), func(in *Input) bool { return in.training() && in.Place != memory.Logits })},
 		},
@@ -247,7 +247,7 @@ var training = []hypothesis{
 
 var (
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
-	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
+	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
 	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
 	fallback       = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
