@@ -68,6 +68,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
 		"jax_pool": {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
+		"tf_pool": {"TensorFlow took a pool on the same card", "no pool of TensorFlow on the card", func(ctx *Context, _ string) verdict {
+			return read(ctx, "tf.pool", "TensorFlow took a pool on the card")
+		}},
 		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
 		}},

@@ -54,6 +54,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
 	}
+	if g, ok := lastReading(ctx.run, "tf.pool"); ok {
+		out.TensorFlowPool, _ = g.Fields.Int("pool")
+	}
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")
 	}
