@@ -180,6 +180,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"npu":               {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
 		"tpu":               {"a TPU", "not on a TPU", tpu.ask},
 		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},
+		"keeps_outputs":     {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
+		"own_layers":        {"it failed in code of the script's own", "it failed in a library's model", ownLayers},
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 
 		"ray_monitor":      {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},

@@ -177,6 +177,30 @@ func evaluating(ctx *Context, _ string) verdict {
 	return verdict{no, "it did not fail in evaluation"}
 }
 
+// keepsOutputs reports whether an evaluation of the script's own joins the outputs that it kept of all batches.
+func keepsOutputs(ctx *Context, _ string) verdict {
+	if ctx.is("evaluating") && ctx.is("own_layers") && ctx.stackContains(1, "torch.cat(", "torch.stack(", "torch.concat(", "torch.vstack(") && !ctx.stackContains(1, "forward ") {
+		return verdict{yes, "the outputs of all batches were kept on the card"}
+	}
+	return verdict{no, "no outputs of several batches were joined"}
+}
+
+// ownLayers reports whether the innermost frame that is not PyTorch's belongs to no installed package.
+func ownLayers(ctx *Context, _ string) verdict {
+	t := ctx.root.Trace
+	if t == nil {
+		return verdict{}
+	}
+	for i := len(t.Frames) - 1; i >= 0; i-- {
+		file := strings.ReplaceAll(t.Frames[i].File, "\\", "/")
+		if strings.Contains(file, "/torch/") {
+			continue
+		}
+		return verdict{truthOf(!strings.Contains(file, "-packages/")), "the failed layer is the script's own"}
+	}
+	return verdict{}
+}
+
 // onlyEvaluates matches the names of scripts that train nothing.
 var onlyEvaluates = lazyre.New(`(?:^|/)(?:test|(?:infer|inference|predict|prediction|eval|evaluate|evaluation|validate|embed|extract)(?:_[a-z]{1,40})?)\.py$`)
 

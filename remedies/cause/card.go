@@ -140,6 +140,9 @@ func poolRefused(in *Input) string {
 func readsCheckpoint(in *Input) string {
 	const near = 3
 	call := func(f string) bool { return strings.Contains(f, "torch.load(") && !strings.Contains(f, "map_location") }
+	if in.Phase == "optimizer" {
+		return "" // its states come from host memory
+	}
 	if slices.ContainsFunc(in.Stack[max(0, len(in.Stack)-near):], call) ||
 		in.passes(12, "torch/serialization.py", "_cuda_deserialize", "default_restore_location", "optim/optimizer.py load_state_dict", "optim/optimizer.py __setstate__") {
 		return "a checkpoint is read onto the card"

@@ -65,6 +65,7 @@ type Input struct {
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Unsharded                                 bool // every GPU holds the whole model
+	Kept                                      bool // a script joins the outputs of its batches
 	WideTraining                              bool // the weights that are trained are float32
 }
 

@@ -46,6 +46,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(frames(8, "the stack ends where the optimizer makes its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
 			{proof, both(frames(8, "DeepSpeed makes the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
+			{proof, both(frames(6, "the optimizer's states come to the card with the checkpoint", "optim/optimizer.py load_state_dict", "fused_adam.py load_state_dict"), (*Input).gpuOptimizer)},
 			{sign, when("it failed in the optimizer's step", (*Input).gpuOptimizer)},
 			{sign + hint, both(saw("bitsandbytes' own allocation failed, which the states of its paged optimizers are", "bitsandbytes.status"), (*Input).gpu)},
 		},
@@ -124,6 +125,13 @@ var training = []hypothesis{
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are turned into float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
 			{proof, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
+			{proof, both(frames(6, "the outputs of all ranks are gathered", "gather_for_metrics", "gather_function", "_gpu_gather"), (*Input).trainerGPU)},
+			{proof, both(func(in *Input) string {
+				if in.Kept {
+					return "the outputs of all batches are joined on the card"
+				}
+				return ""
+			}, (*Input).trainerGPU)},
 		},
 		excludes: []clue{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
