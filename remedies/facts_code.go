@@ -131,7 +131,7 @@ func wholeGathered(ctx *Context, _ string) verdict {
 
 // fullScores reports whether attention built its scores in full: samples x heads x length x length.
 func fullScores(ctx *Context, _ string) verdict {
-	if at, _ := failedPlace(ctx); at == memory.Attention {
+	if at, _ := failedPlace(ctx); at == memory.Attention || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {
 		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
 	}
 	return verdict{}
@@ -185,6 +185,9 @@ func keepsOutputs(ctx *Context, _ string) verdict {
 	return verdict{no, "no outputs of several batches were joined"}
 }
 
+// libraries are parts of the paths of models that a script did not write itself.
+var libraries = []string{"-packages/", "transformers_modules", "/transformers/", "/diffusers/", "modeling_"}
+
 // ownLayers reports whether the innermost frame that is not PyTorch's belongs to no installed package.
 func ownLayers(ctx *Context, _ string) verdict {
 	t := ctx.root.Trace
@@ -196,7 +199,7 @@ func ownLayers(ctx *Context, _ string) verdict {
 		if strings.Contains(file, "/torch/") {
 			continue
 		}
-		return verdict{truthOf(!strings.Contains(file, "-packages/")), "the failed layer is the script's own"}
+		return verdict{truthOf(!containsAny(file, libraries)), "the failed layer is the script's own"}
 	}
 	return verdict{}
 }

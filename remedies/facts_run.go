@@ -175,7 +175,7 @@ func hasSwitch(ctx *Context, _ string) verdict {
 	if ctx.run.Framework != "torch" && ctx.run.Framework != "unknown" || ctx.model.name != "" {
 		return verdict{yes, "its trainer has a switch for it"}
 	}
-	if ctx.passesThrough("/transformers/", "/diffusers/", "/models/llama", "attention", "train_ft") {
+	if ctx.passesThrough("/transformers/", "/diffusers/", "/models/llama", "train_ft") {
 		return verdict{yes, "the model is one of transformers"}
 	}
 	return verdict{}

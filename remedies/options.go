@@ -138,6 +138,8 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 			return a.class - b.class
 		case (guess || a.class == withoutValue) && a.supported != b.supported:
 			return map[bool]int{true: -1, false: 1}[a.supported]
+		case a.class == withoutValue && slices.ContainsFunc(a.Changes, typed) != slices.ContainsFunc(b.Changes, typed):
+			return map[bool]int{true: -1, false: 1}[slices.ContainsFunc(a.Changes, typed)] // values before words
 		}
 		return a.place - b.place
 	})
