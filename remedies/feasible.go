@@ -200,10 +200,6 @@ func quantized(ctx *Context) bool {
 	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
 		return true
 	}
-	if _, four := ctx.settings.flag("load_in_4bit"); ctx.run.Application == "unsloth" && four != no { // its default
-		_, all := ctx.settings.flag("full_finetuning")
-		return all != yes
-	}
 	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit"} {
 		if f, ok := ctx.settings.find(k, true); ok && !isNone(f.value.Value) && !strings.EqualFold(f.value.Value, "false") {
 			return true

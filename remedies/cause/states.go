@@ -63,9 +63,9 @@ func optimizerNamed(name string) (kept, bool) {
 	return optimizers[i], true
 }
 
-// KeepsNoMore reports whether an optimizer keeps no more of a float32 parameter than another one does.
+// KeepsNoMore reports whether an optimizer keeps no more of a float32 parameter than another one does, on the card or paged.
 func KeepsNoMore(name, other string) bool {
-	o, ok := optimizerNamed(strings.ToLower(name))
+	o, ok := optimizerNamed(strings.ReplaceAll(strings.ToLower(name), "paged_", ""))
 	p, known := optimizerNamed(strings.ToLower(other))
 	return ok && known && o.bytesOf(4) <= p.bytesOf(4)
 }
