@@ -288,7 +288,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 // unknownGPUs reports whether nothing in the log speaks of a second GPU.
 func unknownGPUs(ctx *Context) bool {
 	_, known := ctx.gpus()
-	return !known && ctx.root.Rank == nil
+	return !known && ctx.root.Rank == nil && ctx.run.Backend == "" // a backend is there to use several
 }
 
 // otherLauncher reports whether changes are for Slurm but the run shows no sign of it.
