@@ -59,6 +59,11 @@ func describe(files []*file, o Overrides) Run {
 		r.settingsFromMessages(files)
 	}
 	r.modelFromConfig()
+	for _, f := range files {
+		for _, m := range f.Launches { // what no setting names, by the first file that is read
+			set(&r.Model.Name, m.Fields["loaded"])
+		}
+	}
 	r.sizesFromConfig()
 	return r
 }
@@ -195,7 +200,7 @@ func (r *Run) lookup(names ...string) (Value, bool) {
 // modelNames are the settings that name the model which is trained or served, framework by framework; the first wins.
 var modelNames = []string{
 	"actor_rollout_ref.model.path", "trainer.policy.model.path", "policy.model_name", "actor.path", "model_name_or_path", "model_path", "pretrain", "hf_checkpoint",
-	"base_model", "model.path", "model.partial_pretrain", "model.name", "model", "model._component_",
+	"base_model", "pretrained_model_name_or_path", "model.path", "model.partial_pretrain", "model.name", "model", "model._component_",
 }
 
 func (r *Run) modelFromConfig() {

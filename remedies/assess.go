@@ -29,14 +29,15 @@ type decision struct {
 // assessment is a remedy with the data that ranks it.
 type assessment struct {
 	Remedy
-	own       bool
-	supported bool
-	doubtful  bool
-	movable   bool   // a value is known and another one is to be had
-	assumed   bool   // the value now is assumed to be the default
-	topic     string // of the item
-	result    outcome
-	late      bool // only diagnoses or is a last resort: not to start with
+	own        bool
+	supported  bool
+	doubtful   bool
+	lastResort bool   // it costs more than it gains, or changes the task
+	movable    bool   // a value is known and another one is to be had
+	assumed    bool   // the value now is assumed to be the default
+	topic      string // of the item
+	result     outcome
+	late       bool // only diagnoses or is a last resort: not to start with
 }
 
 // assess runs an item through the pipeline: its changes, their expected effect, and whether it applies.
@@ -49,7 +50,7 @@ func assess(ctx *Context, c candidate) assessment {
 // combine combines the results of the steps.
 func combine(ctx *Context, c candidate, changes []change, e estimate, d decision) assessment {
 	it := c.item
-	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort}
+	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort, lastResort: it.LastResort}
 	_, a.movable = movable(changes)
 	a.assumed = slices.ContainsFunc(changes, func(c change) bool { return c.assumed })
 	a.Remedy = Remedy{ID: it.ID, List: c.list.Heading, Title: it.Title, Detail: it.Detail, Why: it.Why, Source: sourceOf(c.guide, it)}

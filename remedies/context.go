@@ -130,10 +130,20 @@ func phaseOf(ctx *Context) string {
 	if k := ctx.incident.Kind; k == parser.NCCLOOM || k == parser.NCCLFailure {
 		return "nccl" // whatever surrounds it, the levers are those of the collective library
 	}
+	if phase == "checkpoint" && restoresStates(ctx) {
+		return "optimizer" // the states that a step would need come with the checkpoint
+	}
 	if (phase == "training" || phase == "unknown") && ctx.is("engine_process") && (isServer(ctx.run.Engine) || isServer(programOf(ctx.run).ID)) {
 		return "rollout" // an inference engine trains nothing
 	}
 	return phase
+}
+
+// restoresStates reports whether a trainer, which reads checkpoints into host memory, puts the optimizer's states on the card.
+func restoresStates(ctx *Context) bool {
+	return ctx.stackContains(4, "init_state_fn", "_initialize_state", "set_scaled_state", "_process_value_according_to_param_policy") &&
+		ctx.stackContains(80, "load_state_dict", "load_checkpoint") && !ctx.passesThrough("torch/serialization.py") &&
+		ctx.passesThrough("transformers/trainer.py", "/accelerate/", "/lightning/", "/pytorch_lightning/", "recipes/", "/torchtune/", "megatron/", "/nemo/", "/deepspeed/")
 }
 
 // isServer reports whether an engine is a standalone inference server.

@@ -130,7 +130,7 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		}
 	case strings.HasSuffix(last, "max_total_tokens") && ctx.recognized("tgi.max_total"):
 		return readField(ctx, "tokens", "tgi.max_total"), message
-	case last == "num_proc":
+	case strings.HasSuffix(last, "num_proc"):
 		if g, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok {
 			return g.Fields["count"], g.At.String()
 		}

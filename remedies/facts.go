@@ -68,6 +68,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
 		"jax_pool": {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
+		"tf_pool": {"TensorFlow took a pool on the same card", "no pool of TensorFlow on the card", func(ctx *Context, _ string) verdict {
+			return read(ctx, "tf.pool", "TensorFlow took a pool on the card")
+		}},
 		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
 		}},
@@ -180,6 +183,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"npu":               {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
 		"tpu":               {"a TPU", "not on a TPU", tpu.ask},
 		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},
+		"keeps_outputs":     {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
+		"own_layers":        {"it failed in code of the script's own", "it failed in a library's model", ownLayers},
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 
 		"ray_monitor":      {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
@@ -116,15 +117,21 @@ func recomputes(ctx *Context, _ string) verdict {
 func wholeGathered(ctx *Context, _ string) verdict {
 	at, _ := failedPlace(ctx)
 	p, r := ctx.model.Parameters.Value, ctx.root.Requested
-	if at != memory.Gather || p <= 0 || p > mostParameters || r == nil || *r < 19*p/10 || ctx.phase == "checkpoint" || ctx.phase == "weight_update" {
+	if at != memory.Gather || p > mostParameters || r == nil || p > 0 && *r < 19*p/10 || ctx.phase == "checkpoint" || ctx.phase == "weight_update" {
 		return verdict{no, "no request is the whole model"}
+	}
+	if p <= 0 {
+		if total := ctx.root.Total; total == nil || *r < *total/8 || !ctx.passesThrough("torch/distributed/fsdp/") {
+			return verdict{}
+		}
+		return verdict{yes, "one request is larger than a layer: the whole model is gathered at once"}
 	}
 	return verdict{yes, "one request is the whole model, gathered at once"}
 }
 
 // fullScores reports whether attention built its scores in full: samples x heads x length x length.
 func fullScores(ctx *Context, _ string) verdict {
-	if at, _ := failedPlace(ctx); at == memory.Attention {
+	if at, _ := failedPlace(ctx); at == memory.Attention || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {
 		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
 	}
 	return verdict{}
@@ -161,18 +168,54 @@ func evaluating(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
 		return verdict{}
 	}
+	if p := programOf(ctx.run).ID; (p == "" || p == "torch") && len(ctx.root.Trace.Frames) > 0 && onlyEvaluates().MatchString(slashed(ctx.root.Trace.Frames[0].File)) {
+		return verdict{yes, "the script does not train"}
+	}
 	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ", "evaluate ") {
 		return verdict{yes, "it failed in evaluation, which has its own batch size"}
 	}
 	return verdict{no, "it did not fail in evaluation"}
 }
 
+// keepsOutputs reports whether an evaluation of the script's own joins the outputs that it kept of all batches.
+func keepsOutputs(ctx *Context, _ string) verdict {
+	if ctx.is("evaluating") && ctx.is("own_layers") && ctx.stackContains(1, "torch.cat(", "torch.stack(", "torch.concat(", "torch.vstack(") && !ctx.stackContains(1, "forward ") {
+		return verdict{yes, "the outputs of all batches were kept on the card"}
+	}
+	return verdict{no, "no outputs of several batches were joined"}
+}
+
+// libraries are parts of the paths of models that a script did not write itself.
+var libraries = []string{"-packages/", "transformers_modules", "/transformers/", "/diffusers/", "modeling_"}
+
+// ownLayers reports whether the innermost frame that is not PyTorch's belongs to no installed package.
+func ownLayers(ctx *Context, _ string) verdict {
+	t := ctx.root.Trace
+	if t == nil {
+		return verdict{}
+	}
+	for i := len(t.Frames) - 1; i >= 0; i-- {
+		file := strings.ReplaceAll(t.Frames[i].File, "\\", "/")
+		if strings.Contains(file, "/torch/") {
+			continue
+		}
+		return verdict{truthOf(!containsAny(file, libraries)), "the failed layer is the script's own"}
+	}
+	return verdict{}
+}
+
+// onlyEvaluates matches the names of scripts that train nothing.
+var onlyEvaluates = lazyre.New(`(?:^|/)(?:test|(?:infer|inference|predict|prediction|eval|evaluate|evaluation|validate|embed|extract)(?:_[a-z]{1,40})?)\.py$`)
+
 // typedPrograms load weights in the type of their own setting, 16 bits by default.
 var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron", "unsloth"}
 
 // movedWhole reports whether code moves a model that it has just loaded to one card.
 func movedWhole(ctx *Context, _ string) verdict {
-	if ctx.stackContains(40, "from_pretrained(") && ctx.stackContains(12, ".cuda(", "cuda return self._apply", ".to(device", "to return self._apply") && !ctx.is("launcher:torchrun") {
+	if !ctx.stackContains(40, "from_pretrained(") || ctx.is("launcher:torchrun") || ctx.is("one_gpu") {
+		return verdict{}
+	}
+	if ctx.stackContains(12, ".cuda(", "cuda return self._apply", ".to(device", "to return self._apply") || ctx.stackContains(40, `device_map="cuda`, `device_map='cuda`, `device_map={"": 0}`, `device_map={'': 0}`) {
 		return verdict{yes, "the model is moved whole to one card"}
 	}
 	return verdict{}

@@ -20,7 +20,7 @@ func severalRanks(ctx *Context, _ string) verdict {
 // quantizesNow reports whether the stack ends where bitsandbytes, or another of transformers' quantizers, makes fewer bits
 // of weights as they come to the card.
 func quantizesNow(ctx *Context, _ string) verdict {
-	if ctx.phase == "init" && (ctx.passesThrough("/transformers/quantizers/") || ctx.stackContains(8, "quantize_4bit", "create_quantized_param", "params4bit", "int8params")) {
+	if ctx.phase == "init" && (ctx.passesThrough("/transformers/quantizers/") || ctx.stackContains(8, "quantize_4bit", "create_quantized_param", "params4bit", "int8params") || ctx.stackContains(40, "load_in_4bit=true", "load_in_8bit=true")) {
 		return verdict{yes, "the weights are quantized while they are loaded"}
 	}
 	return verdict{no, "no weights were being quantized"}

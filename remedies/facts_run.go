@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
 
@@ -154,7 +155,10 @@ func sixteenBits(ctx *Context, _ string) verdict {
 			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 		}
 	}
-	if ctx.stackContains(40, "dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half") {
+	typed := []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half"}
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return containsAny(f.Code, typed) && !strings.Contains(slashed(f.File), "/transformers/") // which warms up its allocator in float16
+	}) {
 		return verdict{yes, "the code that failed loads in 16 bits"}
 	}
 	return verdict{}
@@ -163,7 +167,7 @@ func sixteenBits(ctx *Context, _ string) verdict {
 // hasSwitch reports whether the model or its program has a setting to recompute activations: models of transformers do, and so
 // does any program that prints one.
 func hasSwitch(ctx *Context, _ string) verdict {
-	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp"} {
+	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path"} {
 		if v := isSet(ctx, key); v.truth == yes {
 			return v
 		}
@@ -171,7 +175,7 @@ func hasSwitch(ctx *Context, _ string) verdict {
 	if ctx.run.Framework != "torch" && ctx.run.Framework != "unknown" || ctx.model.name != "" {
 		return verdict{yes, "its trainer has a switch for it"}
 	}
-	if ctx.passesThrough("/transformers/", "/models/llama", "attention", "train_ft") {
+	if ctx.passesThrough("/transformers/", "/diffusers/", "/models/llama", "train_ft") {
 		return verdict{yes, "the model is one of transformers"}
 	}
 	return verdict{}

@@ -107,8 +107,15 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{phases: []string{"logprob"}, samples: "policy.logprob_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
 			{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
 		},
-		"megatron":  {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
-		"torch":     {{samples: "per_device_train_batch_size", lengths: hfLengths}, {samples: "device_batch_size", lengths: [][]string{{"sequence_length", "block_size"}}}},
+		"megatron": {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
+		"torch": {
+			{samples: "per_device_train_batch_size", lengths: hfLengths},
+			{samples: "device_batch_size", lengths: [][]string{{"sequence_length", "block_size"}}},
+			{samples: "training.local_batch_size", lengths: [][]string{{"training.seq_len"}}},                                          // torchtitan
+			{samples: "micro_batch_size", lengths: [][]string{{"sequence_len", "encoder_seq_length", "seq_length", "max_seq_length"}}}, // Axolotl, NeMo
+			{samples: "batch_size", lengths: [][]string{{"block_size", "seq_len", "seq_length", "sequence_length", "context_length", "max_seq_len", "max_seq_length", "max_length"}}},
+			{samples: "train_batch_size", lengths: hfLengths},
+		},
 		"deepspeed": {{samples: "train_micro_batch_size_per_gpu", lengths: hfLengths}, {samples: "per_device_train_batch_size", lengths: hfLengths}},
 	}
 })

@@ -138,6 +138,8 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 			return a.class - b.class
 		case (guess || a.class == withoutValue) && a.supported != b.supported:
 			return map[bool]int{true: -1, false: 1}[a.supported]
+		case a.class == withoutValue && slices.ContainsFunc(a.Changes, typed) != slices.ContainsFunc(b.Changes, typed):
+			return map[bool]int{true: -1, false: 1}[slices.ContainsFunc(a.Changes, typed)] // values before words
 		}
 		return a.place - b.place
 	})
@@ -187,7 +189,9 @@ func nameFixes(options []option) []option {
 
 // optionOf makes an option of an item unless the run rules it out or it moves the failure elsewhere.
 func optionOf(ctx *Context, a *assessment) (option, bool) {
-	if a.Applies != nil && !*a.Applies || a.late || otherLauncher(ctx, a.Changes) {
+	l := leverOf(a.topic, a.Changes)
+	adapts := a.lastResort && l != nil && l.id == "adapters" // what fits where nothing else does
+	if a.Applies != nil && !*a.Applies || a.late && !adapts || otherLauncher(ctx, a.Changes) {
 		return option{}, false
 	}
 	result := a.result
@@ -200,7 +204,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		o.Remedies = []string{a.ID}
 	}
 	costs := ""
-	if l := leverOf(a.topic, a.Changes); l != nil {
+	if l != nil {
 		o.lever, costs = l.id, l.costs
 	}
 	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.is("engine_process")) {
@@ -235,7 +239,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
 		o.Text = sentence(e.why)
 	}
-	o.class = classOf(ctx, a, &o.Proposal, o.lever)
+	if o.class = classOf(ctx, a, &o.Proposal, o.lever); adapts {
+		o.class, o.supported = max(o.class, withoutValue), false
+	}
 	return o, true
 }
 
@@ -267,6 +273,8 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return notAtWorst
 	case a.doubtful, a.assumed && ctx.resource != "gpu":
 		return withoutValue
+	case lever == "sequence-parallel" && a.assumed && unknownGPUs(ctx):
+		return withoutValue
 	case lever == "image-size": // what costs quality comes after what does not
 		return unknownNow
 	case a.supported || a.movable:
@@ -275,6 +283,12 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return withoutValue // of no list: the program may not know it
 	}
 	return unknownNow
+}
+
+// unknownGPUs reports whether nothing in the log speaks of a second GPU.
+func unknownGPUs(ctx *Context) bool {
+	_, known := ctx.gpus()
+	return !known && ctx.root.Rank == nil && ctx.run.Backend == "" // a backend is there to use several
 }
 
 // otherLauncher reports whether changes are for Slurm but the run shows no sign of it.

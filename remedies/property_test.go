@@ -242,7 +242,7 @@ func TestAdviceTakenComesToAnEnd(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, taken, tries(300))
+	require.Greater(t, taken, tries(200))
 }
 
 // TestProposedValuesKeepWhatTheirFrameworkAsksFor takes runs of verl with sizes that fit together, and holds what is

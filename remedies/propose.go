@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/cause"
 )
 
 // change is a parameter of an item with the run's values.
@@ -127,7 +128,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	case !found && p.Direction == "set" && p.Value != "":
 		c.To, c.unset = &p.Value, unsetBecause(ctx, p, &c)
 	case found && p.Next == "" && p.Direction == "set":
-		if equal(*c.From, p.Value) {
+		if equal(*c.From, p.Value) || cause.KeepsNoMore(*c.From, p.Value) {
 			c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), now.at)
 		} else {
 			c.To = &p.Value

@@ -47,12 +47,15 @@ func causeInput(ctx *Context) *cause.Input {
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
-		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx),
+		Quantized: quantized(ctx) || quantizesByDefault(ctx), Adapters: trainsAdapters(ctx),
 		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
-		Unsharded: ctx.is("unsharded"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
+		Kept: ctx.is("keeps_outputs"), Unsharded: ctx.is("unsharded"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
+	}
+	if g, ok := lastReading(ctx.run, "tf.pool"); ok {
+		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")
@@ -61,6 +64,14 @@ func causeInput(ctx *Context) *cause.Input {
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	return out
+}
+
+// quantizesByDefault reports whether the program loads frozen weights in 4 bits where no setting says otherwise, so that their
+// size is unknown.
+func quantizesByDefault(ctx *Context) bool {
+	_, four := ctx.settings.flag("load_in_4bit")
+	_, all := ctx.settings.flag("full_finetuning")
+	return ctx.run.Application == "unsloth" && four == unknown && all != yes
 }
 
 // lastReading returns a run's last reading of a kind, from any of its files.

@@ -68,6 +68,9 @@ func trainerRules() []rule {
 		r("*.py", "fsdp2_load_full_state_dict", Init, strong), // verl's, which others copied
 		r("accelerate/data_loader.py", "__iter__ __next__", Data, weak),
 		r("peft/*.py", "from_pretrained get_peft_model", Init, strong),
+		r("peft/utils/other.py", "prepare_model_for_kbit_training", Init, strong),
+		r("unsloth/save.py", "", Checkpoint, strong),
+		r("MaxText/", "setup_training_state setup_initial_state setup_train_loop init_initial_state", Init, strong),
 		r("site-packages/peft/", "merge_and_unload merge_adapter _unload_and_optionally_merge", Checkpoint, strong),
 		r("mmengine/model/", "_run_forward", Forward, strong),
 		r("stable_baselines3/common/*.py", "collect_rollouts", Rollout, strong),

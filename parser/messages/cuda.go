@@ -150,7 +150,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			},
 			Expr: `(?:\(failed to allocate (?<requested_sz>` + torchSize + `)\) at: [^ ]{1,400}: )?(?:CUDA_ERROR_OUT_OF_MEMORY(?! \(may not|, out of memory\))` +
 				"|(?<!Search for [`'])cudaErrorMemoryAllocation|(?<!Search for [`'])hipError(?:OutOfMemory|MemoryAllocation)(?! \\(may not)|RMM_ERROR_OUT_OF_MEMORY)" +
-				`(?<!from device: \w{1,40}|bytes on host: \w{1,40})`,
+				`(?<!from device: (?:RESOURCE_EXHAUSTED: : )?\w{1,40}|bytes on host: \w{1,40})`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "names of the status itself: numba, cupy, cudf/rmm (which calls it a MemoryError: std::bad_alloc), XLA, XGBoost, any C++",
 			Match: []pattern.Sample{

@@ -81,6 +81,17 @@ func xlaPatterns() []pattern.Pattern {
 			NoMatch: []string{"XLA backend will use up to 12693012480 bytes on device 0 for CollectiveBFCAllocator."},
 		},
 		{
+			Name:     "tf.pool",
+			Literals: []string{"Created device /job:"},
+			Expr:     `Created device /job:\S{1,80}/device:GPU:(?<device>\d{1,4}) with (?<pool_mib>\d{1,9}) MB memory`,
+			Gauge:    true, Source: "TensorFlow 1.15-2.20, core/common_runtime/gpu/gpu_device.cc: what it takes of a card up front",
+			Match: []pattern.Sample{{
+				Line: "2022-03-14 18:56:32.840350: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1525] Created device /job:localhost/replica:0/task:0/device:GPU:0 with 7446 MB memory:  -> device: 0, name: NVIDIA GeForce RTX 3080",
+				Want: parser.Fields{"device": "0", "pool": "7807696896"},
+			}},
+			NoMatch: []string{"Created device /job:localhost/replica:0/task:0/device:XLA_CPU:0 -> physical description"},
+		},
+		{
 			Name:     "xla.tpu_allocate",
 			Literals: []string{"That was not possible. There are"},
 			Expr:     `Attempting to (?:allocate|reserve) (?<requested_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?)(?: at the bottom of memory)?\. That was not possible\. There are (?<free_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) free`,
@@ -129,13 +140,14 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "xla.from_device",
-			Literals: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "bytes) from device: HIP_ERROR_OutOfMemory"},
-			Expr:     `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: (?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
+			Literals: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "bytes) from device: HIP_ERROR_OutOfMemory", "bytes) from device: RESOURCE_EXHAUSTED: : "},
+			Expr:     `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: (?:RESOURCE_EXHAUSTED: : )?(?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,
 			Kind:     parser.GPUOOM, Role: parser.Detail,
 			Source: "XLA and TensorFlow, stream_executor/cuda/cuda_driver.cc: the pool asks for the whole card and then for less, so this is no failure yet",
 			Match: []pattern.Sample{
 				{Line: "failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory", Want: parser.Fields{"requested": "19104890880"}},
 				{Line: "failed to allocate 7.50GiB (8053063680 bytes) from device: HIP_ERROR_OutOfMemory", Want: parser.Fields{"requested": "8053063680"}},
+				{Line: "failed to allocate 29.55GiB (31729590272 bytes) from device: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory", Want: parser.Fields{"requested": "31729590272"}},
 			},
 		},
 		{

@@ -122,7 +122,7 @@ func launchApplications() []pattern.Pattern {
 			`^\[(?:INFO|WARNING|ERROR):swift\] |(?:^|\s)(?:swift|megatron) (?:sft|pt|rlhf) --\w`, []string{"[INFO:swift] ", "[WARNING:swift] ", "[ERROR:swift] ", "swift sft --", "swift pt --", "swift rlhf --", "megatron sft --", "megatron pt --", "megatron rlhf --"},
 			"[INFO:swift] Global seed set to 42", "+ swift sft --model Qwen/Qwen2.5-7B-Instruct"),
 		application("axolotl", "axolotl 0.4-0.18, axolotl/cli",
-			`\baxolotl\.cli\.\w|(?:^|\s)axolotl (?:train|preprocess|inference) \S{1,200}\.ya?ml`, []string{"axolotl.cli.", "axolotl train ", "axolotl preprocess ", "axolotl inference "},
+			`\baxolotl\.cli\.\w|\[axolotl\.[\w.]{1,100}[:\]]|(?:^|\s)axolotl (?:train|preprocess|inference) \S{1,200}\.ya?ml`, []string{"axolotl.cli.", "[axolotl.", "axolotl train ", "axolotl preprocess ", "axolotl inference "},
 			"+ accelerate launch -m axolotl.cli.train config.yml", "+ axolotl train examples/llama-3/qlora.yml"),
 		application("unsloth", "Unsloth 2024-2026, unsloth/models/loader.py, unsloth_zoo/vllm_utils.py",
 			`==\(\(={4}\)\)== {1,3}Unsloth|^Unsloth: \w`, []string{"==((====))==  Unsloth", "==((====))== Unsloth", "Unsloth: "},
@@ -175,6 +175,17 @@ func launchEngines() []pattern.Pattern {
 					Want: parser.Fields{"engine": "vllm", "library": "vllm", "version": "0.6.3", "model": "Qwen/Qwen2.5-7B"},
 				},
 			},
+		},
+		{
+			Name:     "launch.config_file",
+			Literals: []string{"loading configuration file "},
+			Expr:     `\bloading configuration file (?:config\.json from cache at \S{0,400}/models--(?<loaded>[\w.-]{1,200})/snapshots/|(?<loaded>/\S{1,400})/config\.json)`,
+			Marker:   "launch", Source: "transformers 4.x-5.x, configuration_utils.py: of each model in turn",
+			Match: []pattern.Sample{
+				{Line: "loading configuration file config.json from cache at /root/.cache/huggingface/hub/models--Qwen--Qwen2.5-7B-Instruct/snapshots/a09a/config.json", Want: parser.Fields{"loaded": "Qwen--Qwen2.5-7B-Instruct"}},
+				{Line: "loading configuration file /models/Llama-3.1-8B/config.json", Want: parser.Fields{"loaded": "/models/Llama-3.1-8B"}},
+			},
+			NoMatch: []string{"loading configuration file generation_config.json"},
 		},
 		{
 			// The server alone prints it, before it starts an engine.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/parser/lazyre"
 )
 
@@ -55,7 +56,7 @@ var card = []hypothesis{
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {sign + hint, poolRefused}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}},
 		excludes: []clue{ownFills},
 		figure: func(in *Input) (string, *int64) {
 			switch {
@@ -64,6 +65,9 @@ var card = []hypothesis{
 			case in.LessThanDesired && in.Total != nil && in.Free != nil:
 				n := *in.Total - *in.Free
 				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
+			}
+			if tensorFlowBeside(in) != "" {
+				return "TensorFlow in the same process reserved " + classifier.GiB(in.TensorFlowPool) + " of this GPU", &in.TensorFlowPool
 			}
 			if p := in.listedHolder(); p != nil {
 				return fmt.Sprintf("process %d (%s) holds %s of this GPU, by nvidia-smi", p.PID, p.Name, classifier.GiB(p.Bytes)), &p.Bytes
@@ -130,6 +134,9 @@ func poolRefused(in *Input) string {
 func readsCheckpoint(in *Input) string {
 	const near = 3
 	call := func(f string) bool { return strings.Contains(f, "torch.load(") && !strings.Contains(f, "map_location") }
+	if in.Phase == "optimizer" {
+		return "" // its states come from host memory
+	}
 	if slices.ContainsFunc(in.Stack[max(0, len(in.Stack)-near):], call) ||
 		in.passes(12, "torch/serialization.py", "_cuda_deserialize", "default_restore_location", "optim/optimizer.py load_state_dict", "optim/optimizer.py __setstate__") {
 		return "a checkpoint is read onto the card"
@@ -436,9 +443,27 @@ func freeFarBelow(in *Input) string {
 	return fmt.Sprintf("only %s of %s was free when the engine started", gib(in.Free), gib(in.Total))
 }
 
+// tensorFlowBeside reports that TensorFlow reserved most of the card in the process of another library.
+func tensorFlowBeside(in *Input) string {
+	pool := in.TensorFlowPool
+	if pool <= 0 || !in.gpu() || in.Application == "tensorflow" || in.Framework == "tensorflow" || in.Total != nil && pool < *in.Total/2 ||
+		in.Total != nil && in.Allocated != nil && pool+*in.Allocated > *in.Total*21/20 {
+		return ""
+	}
+	return "TensorFlow reserved " + classifier.GiB(pool) + " of the GPU before the failed library took its memory"
+}
+
+// firstContext reports that a process could not even create its context: nothing on the card is its own.
+func firstContext(in *Input) string {
+	if in.Kind != string(parser.GPUDriverOOM) || !in.gpu() || in.Phase != "init" || in.GPUs > 1 {
+		return ""
+	}
+	return frames(2, "the card was full before this process had anything on it", "torch/cuda/__init__.py set_device", "torch/cuda/__init__.py _lazy_init")(in)
+}
+
 // ownFills reports that the failed process itself fills the card.
 func ownFills(in *Input) string {
-	if in.Process == nil || in.Total == nil || *in.Process < *in.Total*9/10 {
+	if in.Process == nil || in.Total == nil || *in.Process < *in.Total*9/10 || tensorFlowBeside(in) != "" {
 		return ""
 	}
 	return fmt.Sprintf("the failed process itself holds %s of %s", gib(in.Process), gib(in.Total))

@@ -40,6 +40,7 @@ type Input struct {
 	Requested, Total, Free, Allocated, Idle        *int64 // Idle is reserved by PyTorch and not allocated
 	Process, Others, HostLimit, Shortfall, SHMUsed *int64
 	Used                                           *int64               // of what bounds the run
+	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first
 	Place                                          memory.Place
@@ -64,6 +65,7 @@ type Input struct {
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Unsharded                                 bool // every GPU holds the whole model
+	Kept                                      bool // a script joins the outputs of its batches
 	WideTraining                              bool // the weights that are trained are float32
 }
 

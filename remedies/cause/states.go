@@ -32,6 +32,7 @@ var optimizers = []kept{
 	{name: "8bit", bytes: 2},
 	{name: "_bnb", bytes: 2},
 	{name: "4bit", bytes: 1},
+	{name: "bf16", bytes: 4},
 	{name: "lion", values: 1},
 	{name: "muon", values: 1},
 	{name: "rmsprop", values: 1},
@@ -48,12 +49,25 @@ func (in *Input) optimizer() kept {
 			name, _, _ = strings.Cut(file, " ")
 		}
 	}
-	for _, o := range optimizers {
-		if strings.Contains(name, o.name) {
-			return o
-		}
+	if o, ok := optimizerNamed(name); ok {
+		return o
 	}
 	return kept{values: 2}
+}
+
+func optimizerNamed(name string) (kept, bool) {
+	i := slices.IndexFunc(optimizers, func(o kept) bool { return strings.Contains(name, o.name) })
+	if i < 0 {
+		return kept{}, false
+	}
+	return optimizers[i], true
+}
+
+// KeepsNoMore reports whether an optimizer keeps no more of a float32 parameter than another one does, on the card or paged.
+func KeepsNoMore(name, other string) bool {
+	o, ok := optimizerNamed(strings.ReplaceAll(strings.ToLower(name), "paged_", ""))
+	p, known := optimizerNamed(strings.ToLower(other))
+	return ok && known && o.bytesOf(4) <= p.bytesOf(4)
 }
 
 // states returns the least that weights, gradients and optimizer states take on a card, and the arithmetic. DeepSpeed keeps
@@ -179,7 +193,7 @@ func moreThanAShare(in *Input) string {
 // wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
 func wholeStates(in *Input) string {
 	p := in.Parameters.Value
-	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.passes(40, "deepspeed/runtime/zero") || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
 		return ""
 	}
 	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 {

@@ -17,9 +17,10 @@ var training = []hypothesis{
 			{proof, both(is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float"), (*Input).loadingAnywhere)},
 			{proof, loadedTwice},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
+			{proof, widened},
 		},
 		excludes: []clue{
-			when("the weights are quantized", func(in *Input) bool { return in.Quantized }),
+			when("the weights are quantized", func(in *Input) bool { return in.Quantized && widened(in) == "" }),
 			when("verl keeps float32 weights on purpose: they are its optimizer's master copy", func(in *Input) bool { return in.Framework == "verl" }),
 		},
 		figure: weightsFigure(4, "weights in float32"),
@@ -51,6 +52,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(frames(8, "the stack ends where the optimizer creates its states", "_init_group", "exp_avg", "zeros_like(p", "initialize_optimizer_states", "init_state", "init_fn", "_initialize_state"), (*Input).gpuOptimizer)},
 			{proof, both(frames(8, "DeepSpeed creates the optimizer's states before the first step", "initialize_optimizer_states"), (*Input).gpu)},
+			{proof, both(frames(6, "the optimizer's states come to the card with the checkpoint", "optim/optimizer.py load_state_dict", "fused_adam.py load_state_dict"), (*Input).gpuOptimizer)},
 			{sign, when("it failed in the optimizer step", (*Input).gpuOptimizer)},
 			{sign + hint, both(saw("bitsandbytes' own allocation failed, which holds the states of its paged optimizers", "bitsandbytes.status"), (*Input).gpu)},
 		},
@@ -128,7 +130,14 @@ var training = []hypothesis{
 			{sign + 2*hint, both(widerThanLayers, (*Input).training)},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are converted to float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
-			{sign, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
+			{proof, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
+			{proof, both(frames(6, "the outputs of all ranks are gathered", "gather_for_metrics", "gather_function", "_gpu_gather"), (*Input).trainerGPU)},
+			{proof, both(func(in *Input) string {
+				if in.Kept {
+					return "the outputs of all batches are joined on the card"
+				}
+				return ""
+			}, (*Input).trainerGPU)},
 		},
 		excludes: []clue{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
@@ -250,6 +259,7 @@ var (
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
 	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
+	widened        = frames(3, "embeddings, norms and head are cast to float32", "prepare_model_for_kbit_training")
 	fallback       = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
 	dtypeKeys      = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
 	zeroKeys       = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
