@@ -32,7 +32,7 @@ func describe(files []*file, o Overrides) Run {
 		}
 		r.Tracks, r.Series = append(r.Tracks, f.tracks()...), append(r.Series, f.series()...)
 		f.frames(&r, v)
-		r.engineFromGauges(readings)
+		r.engineFromGauges(readings, v)
 		if f.LastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.LastStep) {
 			r.LastStep = &f.LastStep
 		}
@@ -58,6 +58,7 @@ func describe(files []*file, o Overrides) Run {
 	if isServer(r.Framework) {
 		r.settingsFromMessages(files)
 	}
+	r.readCode(files)
 	r.modelFromConfig()
 	r.sizesFromConfig()
 	return r
@@ -142,10 +143,13 @@ func (r *Run) engineFromConfig() {
 }
 
 // engineFromGauges reads whose memory figures were printed.
-func (r *Run) engineFromGauges(readings []Gauge) {
+func (r *Run) engineFromGauges(readings []Gauge, v votes) {
 	for _, g := range readings {
-		if program, _, _ := strings.Cut(g.Name, "."); isServer(program) {
+		switch program, _, _ := strings.Cut(g.Name, "."); {
+		case isServer(program):
 			set(&r.Engine, program)
+		case program == "ggml": // which Ollama is built on
+			v.add("llamacpp", 1)
 		}
 	}
 }
