@@ -48,11 +48,18 @@ func causeInput(ctx *Context) *cause.Input {
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx), Adapters: trainsAdapters(ctx),
-		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
+		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Unsharded: ctx.is("unsharded"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
+	}
+	if g, ok := lastReading(ctx.run, "vllm.backed_up"); ok {
+		n, _ := g.Fields.Int("used")
+		out.SleptOnHost = n > 0
+	}
+	if g, ok := memory.Reading(ctx.run, in, "trainer.dataset_processes"); ok {
+		out.MapProcesses, _ = g.Fields.Int("count")
 	}
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")

@@ -33,13 +33,13 @@ var host = []hypothesis{
 			{sign, both(frames(12, "the stack ends in the gathering of a state dict", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
 			{sign + 2*hint, both(is(": one rank puts the whole state together", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
-		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost},
+		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost, mergesAdapters},
 		figure:   plain("the full checkpoint is gathered in one place"),
 	},
 	{
 		id: "loader_workers",
 		evidence: []weighed{
-			{2 * proof, when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers && in.Resource == "host" })},
+			{2 * proof, when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers && in.host() })},
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, manyWorkers},
 			{sign, driverHolds},
@@ -49,6 +49,12 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if why := keepsData(in); why != "" {
 				return why, nil
+			}
+			if in.Mapping && in.MapProcesses > 1 {
+				return fmt.Sprintf("%d processes of Dataset.map fill host RAM, each with rows that it has not written yet", in.MapProcesses), nil
+			}
+			if in.Mapping {
+				return "Dataset.map fills host RAM with rows that it has not written yet", nil
 			}
 			if n := in.number(workerKeys...); n > 1 && in.GPUs > 1 {
 				return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n), nil
@@ -110,6 +116,8 @@ var host = []hypothesis{
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
+			{proof, engineKeeps},
+			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if swapSpace(in) != "" {
@@ -140,7 +148,7 @@ var host = []hypothesis{
 			}},
 			{2 * proof, growing},
 		},
-		excludes: []clue{when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
+		excludes: []clue{when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
 		figure: func(in *Input) (string, *int64) {
 			if t, ok := in.growth(); ok {
 				return growthFigure(&t)
@@ -189,7 +197,26 @@ var host = []hypothesis{
 const notShown = "The log does not show what "
 
 // hierarchicalCache reports that SGLang's cache in host memory did not fit.
-var hierarchicalCache = both(saw("the hierarchical cache asked for the host memory", "sglang.hicache"), (*Input).host)
+var hierarchicalCache = both(func(in *Input) string {
+	if in.on("enable_hierarchical_cache") {
+		return "SGLang's hierarchical cache is kept in host memory"
+	}
+	return saw("the hierarchical cache asked for the host memory", "sglang.hicache")(in)
+}, (*Input).host)
+
+// engineKeeps reports that an engine is set to keep weights in host memory.
+func engineKeeps(in *Input) string {
+	key, v, ok := in.Setting("cpu_offload_gb")
+	switch {
+	case !in.host():
+		return ""
+	case ok && in.number(key) > 0:
+		return fmt.Sprintf("%s is %s: so many GiB of weights of each GPU are kept in host memory", key, v)
+	case in.EngineAsleep && in.EngineFailed, in.SleptOnHost:
+		return "an engine that sleeps keeps its weights in host memory"
+	}
+	return ""
+}
 
 // readsIntoHost says that torch.load copies a file into host memory.
 var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/serialization.py", "torch.load("), (*Input).host)

@@ -20,6 +20,7 @@ var training = []hypothesis{
 		},
 		excludes: []clue{
 			when("the weights are quantized", func(in *Input) bool { return in.Quantized }),
+			frames(40, "the code that failed loads in 16 bits", "dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half"),
 			when("verl keeps float32 weights on purpose: they are its optimizer's master copy", func(in *Input) bool { return in.Framework == "verl" }),
 		},
 		figure: weightsFigure(4, "weights in float32"),
@@ -58,7 +59,17 @@ var training = []hypothesis{
 			{3 * proof, statesFill},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
+			{sign, saw("what the model needs in all is not there", "ollama.no_room")},
+			{proof, when("the model itself could not be created", func(in *Input) bool {
+				return in.Part == "model" && strings.Contains(in.Text, "insufficient gpu memory")
+			})},
+			{sign, both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)},
 			{sign, both(offloadedPart, (*Input).gpu)},
+			{sign, pipelineFills},
+			{proof, both(mergesAdapters, (*Input).gpu)},
+			{sign, both(when("an engine of TensorRT was being read", func(in *Input) bool {
+				return containsAny(in.Text, []string{"requested amount of gpu memory", "failed to deserialize"}) && !strings.Contains(in.Text, "buildserializednetwork")
+			}), (*Input).gpu)},
 			{hint, both(failedIn("the optimizer's step adds to the states", "optimizer"), (*Input).gpu)},
 			{hint, both(failedIn("it failed at start-up", "init"), (*Input).gpu)},
 		},
@@ -122,13 +133,19 @@ var training = []hypothesis{
 			{sign + 2*hint, both(widerThanLayers, (*Input).training)},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are turned into float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
+			{proof, both(keepsOutputs, (*Input).host)},
 			{sign, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
 		},
 		excludes: []clue{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
 			failedIn("no logits are made in this phase", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
 		},
-		figure: requestFigure("logits (tokens x vocabulary)"),
+		figure: func(in *Input) (string, *int64) {
+			if in.host() {
+				return "the evaluation moves the logits of all its batches to host RAM", nil
+			}
+			return requestFigure("logits (tokens x vocabulary)")(in)
+		},
 	},
 	{
 		id: "attention_scores",
@@ -208,7 +225,7 @@ var training = []hypothesis{
 			{sign, both(when("PyTorch's allocator failed in a model that is served", func(in *Input) bool {
 				return in.Application == "triton" && strings.Contains(in.Text, "by pytorch")
 			}), (*Input).gpu)},
-			{sign, both(frames(20, "the stack ends in a denoising step", "comfy/samplers.py", "comfy/ldm/", "k_diffusion", "diffusers/models/transformers/", "diffusers/models/unets/", "diffusers/models/attention"), func(in *Input) bool { return in.trainerGPU() && in.Phase != "init" })},
+			{sign + hint, both(frames(20, "the stack ends in a denoising step", "comfy/samplers.py", "comfy/ldm/", "modules/sd_samplers", "backend/nn/unet.py", "k_diffusion", "diffusers/models/transformers/", "diffusers/models/unets/", "diffusers/models/attention"), func(in *Input) bool { return in.trainerGPU() && in.Phase != "init" })},
 			{sign + hint, both(fullResolution, (*Input).trainerGPU)},
 			{sign, both(frames(40, "the program that did not fit is a training step", "train_step", "train_loop", "update_step"), func(in *Input) bool { return in.Framework == "jax" && in.gpu() && in.Phase != "init" })},
 			{hint, func(in *Input) string {
@@ -240,6 +257,7 @@ var training = []hypothesis{
 }
 
 var (
+	mergesAdapters = frames(8, "adapters are merged into the weights on the card", "merge_and_unload", "_unload_and_optionally_merge", "get_delta_weight")
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
@@ -263,6 +281,24 @@ func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in
 // oneSample reports whether the request has no more tokens than one sample may have.
 func (in *Input) oneSample() bool {
 	return in.Tokens != nil && in.Tokens.AtLeast > 0 && in.Request[0].High <= in.Tokens.AtLeast
+}
+
+// keepsOutputs reports that transformers' Trainer was evaluating and moves the logits of all batches to the host.
+func keepsOutputs(in *Input) string {
+	key, v, ok := in.Setting("eval_accumulation_steps")
+	if !ok || !strings.Contains(in.Stage, "running evaluation") || in.on("prediction_loss_only") {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: the logits of all batches of an evaluation are kept in host RAM", key, v)
+}
+
+// pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.
+func pipelineFills(in *Input) string {
+	if !in.trainerGPU() || in.Phase == "init" || !in.passes(40, "diffusers/pipelines/") || !in.passes(30, "encode_prompt", "text_encoder", "_prompt_embeds") ||
+		in.Allocated == nil || in.Total == nil || in.Requested == nil || *in.Allocated < *in.Total*9/10 || *in.Requested > *in.Total/50 {
+		return ""
+	}
+	return fmt.Sprintf("%s were allocated before the first part of the pipeline had done its work", gib(in.Allocated))
 }
 
 // loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
