@@ -36,8 +36,9 @@ func (r *Run) readCode(files []*file) {
 				if !ofScript(frame) {
 					continue
 				}
+				loads := strings.Contains(frame.Code, "from_pretrained(") || strings.Contains(frame.Code, "LLM(") || strings.Contains(frame.Code, "pipeline(")
 				for _, m := range argument().FindAllStringSubmatch(frame.Code, 16) {
-					if _, known := r.lookup(m[1]); !known {
+					if _, known := r.lookup(m[1]); !known && (loads || !strings.HasSuffix(m[1], "dtype")) { // other tensors have types, too
 						r.Config[m[1]] = Value{Value: strings.Trim(m[2], `"'`), At: at, Form: "repr"}
 					}
 				}
