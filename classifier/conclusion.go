@@ -155,7 +155,7 @@ func (c *conclusion) pinned() bool {
 	}
 	frames := c.trace.Frames
 	for _, f := range frames[max(0, len(frames)-3):] {
-		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") {
+		if strings.Contains(f.Func, "pin_memory") || strings.Contains(f.Code, "pin_memory") || strings.Contains(f.Code, "cudaHost") || f.Func == "_allocate_kv_cache" && strings.HasSuffix(f.File, "worker/cache_engine.py") { // PyTorch's allocator would report the cache on the card
 			return true
 		}
 	}

@@ -32,7 +32,7 @@ func describe(files []*file, o Overrides) Run {
 		}
 		r.Tracks, r.Series = append(r.Tracks, f.tracks()...), append(r.Series, f.series()...)
 		f.frames(&r, v)
-		r.engineFromGauges(readings)
+		r.engineFromGauges(readings, v)
 		if f.LastStep >= 0 && (r.LastStep == nil || *r.LastStep < f.LastStep) {
 			r.LastStep = &f.LastStep
 		}
@@ -58,6 +58,7 @@ func describe(files []*file, o Overrides) Run {
 	if isServer(r.Framework) {
 		r.settingsFromMessages(files)
 	}
+	r.readCode(files)
 	r.modelFromConfig()
 	for _, f := range files {
 		for _, m := range f.Launches { // what no setting names, by the first file that is read
@@ -147,10 +148,13 @@ func (r *Run) engineFromConfig() {
 }
 
 // engineFromGauges finds the engine that printed memory figures.
-func (r *Run) engineFromGauges(readings []Gauge) {
+func (r *Run) engineFromGauges(readings []Gauge, v votes) {
 	for _, g := range readings {
-		if program, _, _ := strings.Cut(g.Name, "."); isServer(program) {
+		switch program, _, _ := strings.Cut(g.Name, "."); {
+		case isServer(program):
 			set(&r.Engine, program)
+		case program == "ggml": // which Ollama is built on
+			v.add("llamacpp", 1)
 		}
 	}
 }

@@ -56,3 +56,23 @@ func TestAServersReadingsTellItsSettings(t *testing.T) {
 		assert.Equal(t, want, read(t, map[string]string{"a.log": log}).Run.Config["gpu_memory_utilization"].Value, log)
 	}
 }
+
+func TestCodeInAStackSaysWhatAScriptSets(t *testing.T) {
+	t.Parallel()
+	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	stack := func(file, code string) string {
+		return "Traceback (most recent call last):\n  File \"" + file + "\", line 9, in <module>\n    " + code + "\n" + oom
+	}
+	for _, c := range []struct{ log, key, value, model string }{
+		{stack("/home/u/gen.py", `model = AutoModel.from_pretrained("meta-llama/Llama-2-7b-hf", torch_dtype=torch.float32)`), "torch_dtype", "torch.float32", "meta-llama/Llama-2-7b-hf"},
+		{stack("/home/u/gen.py", "emb = model.encode(docs, batch_size=512, show_progress_bar=True)"), "batch_size", "512", ""},
+		{stack("/home/u/gen.py", "emb = model.encode(docs, batch_size=size)"), "batch_size", "", ""},                                   // a variable
+		{stack("/home/u/gen.py", "x = torch.zeros(n, dtype=torch.float32)"), "dtype", "", ""},                                          // of another tensor
+		{stack("/usr/lib/python3/dist-packages/lib/x.py", `from_pretrained("a/b", torch_dtype=torch.float32)`), "torch_dtype", "", ""}, // not the user's
+		{"batch_size: 8\nlearning_rate: 0.1\n" + stack("/home/u/gen.py", "model.encode(docs, batch_size=512)"), "batch_size", "8", ""}, // the log decides
+	} {
+		r := read(t, map[string]string{"a.log": c.log}).Run
+		assert.Equal(t, c.value, r.Config[c.key].Value, c.log)
+		assert.Equal(t, c.model, r.Model.Name, c.log)
+	}
+}

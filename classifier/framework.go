@@ -197,12 +197,23 @@ var programs = []Program{
 		},
 	},
 	{
+		ID: "sdwebui", Name: "Stable Diffusion web UI", Roles: Application, Guide: "sdwebui", Dialect: "flag",
+		Packages: []Package{{"stable-diffusion-webui", []string{"modules", "webui.py", "repositories"}}, {"stable-diffusion-webui-forge", []string{"modules", "modules_forge", "backend"}}},
+	},
+	{
+		ID: "exllama", Name: "ExLlama", Roles: Application | Engine, Guide: "exllama",
+		Packages: []Package{
+			{"exllamav2", []string{"model.py", "cache.py", "generator", "attn.py", "mlp.py", "linear.py"}},
+			{"exllamav3", []string{"model", "cache", "generator", "modules", "loader"}},
+		},
+	},
+	{
 		ID: "tgi", Name: "Text Generation Inference", Roles: Application | Engine, Guide: "tgi", Dialect: "flag",
 		Packages: []Package{{"text_generation_server", []string{"server.py", "cli.py", "models", "layers", "utils", "interceptor.py", "tracing.py"}}},
 	},
 	{
 		ID: "lmdeploy", Name: "LMDeploy", Roles: Application | Engine, Guide: "lmdeploy", Dialect: "flag",
-		Packages: []Package{{"lmdeploy", []string{"pytorch", "serve", "turbomind", "cli", "pipeline.py", "api.py", "lite"}}},
+		Packages: []Package{{"lmdeploy", []string{"pytorch", "vl", "serve", "turbomind", "cli", "pipeline.py", "api.py", "lite"}}},
 		Loggers:  []string{"lmdeploy"},
 	},
 	{ID: "triton", Name: "Triton Inference Server", Roles: Application, Guide: "triton", NoTorch: true},

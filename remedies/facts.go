@@ -71,6 +71,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"tf_pool": {"TensorFlow took a pool on the same card", "no pool of TensorFlow on the card", func(ctx *Context, _ string) verdict {
 			return read(ctx, "tf.pool", "TensorFlow took a pool on the card")
 		}},
+		"slept_on_host": {"an engine moved its weights to host memory when it slept", "no engine moved its weights to host memory", func(ctx *Context, _ string) verdict {
+			return read(ctx, "vllm.backed_up", "the engine moved its weights to host memory when it slept")
+		}},
 		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
 		}},
@@ -116,9 +119,24 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{truthOf(p.ID != "torch" && p.ID != "lightning"), p.Name + " makes the optimizer"}
 		}},
-		"moved_whole":      {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
+		"moved_whole": {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
+		"loads_from_hub": {"from_pretrained loads a model onto the card", "no from_pretrained loads a model", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.phase == "init" && ctx.stackContains(40, "from_pretrained") && ctx.passesThrough("/transformers/modeling_utils.py")), "from_pretrained loads the model onto the card"}
+		}},
+		"prompt_logits": {"generation computes the logits of a whole prompt", "generation computes the logits of one token", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough("/transformers/generation/") && ctx.stackContains(2, "logits.float()")), "generation computes the logits of the whole prompt in 32 bits"}
+		}},
+		"infers": {"nothing is trained", "something is trained", func(ctx *Context, _ string) verdict {
+			if ctx.is("evaluating") || ctx.passesThrough("/transformers/pipelines/", "/transformers/generation/", "/sentence_transformers/", "/lm_eval/", "/diffusers/pipelines/") && !ctx.stackContains(80, "train", "backward", "compute_loss") {
+				return verdict{yes, "nothing is trained there"}
+			}
+			return verdict{}
+		}},
+		"pins_offload": {"pinned memory for offloaded states was refused", "no pinned memory was refused", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.resource == "host" && ctx.is("backend:deepspeed") && ctx.stackContains(6, "pin_memory")), "pinned memory for offloaded states was refused"}
+		}},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
-		"vae":              {"it failed in the VAE", "not in the VAE", vae.ask},
+		"vae":              {"it failed in the VAE", "not in the VAE", vae},
 		"engine_wakes": {"the engine failed when it woke", "the engine did not fail when it woke", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.stackContains(engineDepth, wakes...)), "the engine sleeps already: it failed when it woke"}
 		}},
@@ -170,6 +188,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"quantizes":         {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
 		"own_tasks":         {"tasks of a program's own", "the tasks of a framework", ownTasks},
 		"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
+		"whole_profile":     {"the profiling run has whole prompts, for nothing limits the tokens of a step", "the tokens of a step are limited", wholeProfile},
 		"chunked_profile":   {"the profiling run does not depend on the longest sequence", "the profiling run has sequences of the greatest length", chunkedProfile},
 		"serving":           {"an engine ran out while it served", "not while an engine served", serving},
 		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", capturesGraphs},

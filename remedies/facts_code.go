@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func roleOf(function string) string {
 // weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that
 // it could not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
-	if ctx.is("engine_loads") || ctx.messageContains("could not be created: model\n", "deserialize", "requested amount of gpu memory") {
+	if ctx.is("engine_loads") || strings.EqualFold(ctx.root.Fields["method"], "model") || ctx.messageContains("deserialize", "requested amount of gpu memory") {
 		return verdict{no, "the weights were not loaded yet"}
 	}
 	return verdict{yes, "the weights were loaded"}
@@ -152,6 +153,9 @@ func mapping(ctx *Context, _ string) verdict {
 	if _, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok && ctx.phase == "data" || ctx.recognized("datasets.map_died") {
 		return verdict{yes, "a process of Dataset.map was killed"}
 	}
+	if ctx.phase == "data" && strings.Contains(ctx.incident.PhaseWhy, " examples/s]") { // its progress bar
+		return verdict{yes, "Dataset.map was the last stage"}
+	}
 	return verdict{}
 }
 
@@ -168,11 +172,11 @@ func evaluating(ctx *Context, _ string) verdict {
 	if ctx.root.Trace == nil {
 		return verdict{}
 	}
-	if p := programOf(ctx.run).ID; (p == "" || p == "torch") && len(ctx.root.Trace.Frames) > 0 && onlyEvaluates().MatchString(slashed(ctx.root.Trace.Frames[0].File)) {
-		return verdict{yes, "the script does not train"}
-	}
 	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ", "evaluate ") {
 		return verdict{yes, "it failed in evaluation, which has its own batch size"}
+	}
+	if all := ctx.root.Trace.Frames; len(all) > 0 && ctx.phase == "forward" && evalScript().MatchString(slashed(all[0].File)) && !ctx.stackContains(80, "train") {
+		return verdict{yes, "it failed in a script that evaluates, " + path.Base(slashed(all[0].File))}
 	}
 	return verdict{no, "it did not fail in evaluation"}
 }
@@ -204,8 +208,8 @@ func ownLayers(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// onlyEvaluates matches the names of scripts that train nothing.
-var onlyEvaluates = lazyre.New(`(?:^|/)(?:test|(?:infer|inference|predict|prediction|eval|evaluate|evaluation|validate|embed|extract)(?:_[a-z]{1,40})?)\.py$`)
+// evalScript is the name of a script that computes without training.
+var evalScript = lazyre.New(`(?i)(?:^|/)(?:run_?)?(?:test|(?:eval|evaluate|evaluation|validate|infer|inference|predict|prediction|benchmark|demo)(?:[_-]\w{1,60})?)\.py$`)
 
 // typedPrograms load weights in the type of their own setting, 16 bits by default.
 var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron", "unsloth"}

@@ -76,11 +76,14 @@ func kvSizing(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind != parser.KVCache {
 		return verdict{no, "no engine failed to size its cache"}
 	}
-	if ctx.is("less_than_desired") || ctx.is("kv_runtime") {
+	if ctx.is("less_than_desired") || ctx.is("kv_runtime") || ctx.recognized("sglang.unbalanced") || ctx.messageContains(stepReserve) {
 		return verdict{no, "the cache was not too small at start-up"}
 	}
 	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
 }
+
+// stepReserve is how LMDeploy says that the memory for one step's work, which it sets aside before the cache, is not there.
+const stepReserve = "memory for runtime"
 
 // kvRuntime reports whether a serving engine ran out of cache slots.
 func kvRuntime(ctx *Context, _ string) verdict {
@@ -141,6 +144,15 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 		return verdict{yes, "the profiling run does not depend on the longest sequence"}
 	}
 	return verdict{}
+}
+
+// wholeProfile reports whether vLLM's V0 failed in a profiling run with prompts of the greatest length. Without chunks it takes
+// no fewer tokens in a step than one prompt may have (vllm/config.py, SchedulerConfig).
+func wholeProfile(ctx *Context, _ string) verdict {
+	if !ctx.is("profile_run") || !ctx.passesThrough("/vllm/worker/") || ctx.is("enable_chunked_prefill=True") || isSet(ctx, "max_num_batched_tokens").truth == yes {
+		return verdict{no, "the tokens of a step are limited"}
+	}
+	return verdict{yes, "a step has as many tokens as the longest prompt"}
 }
 
 // serving reports whether an engine failed at work after its start: it left too little memory beside its cache.

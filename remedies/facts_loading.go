@@ -14,6 +14,12 @@ func engineLoads(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind == parser.KVCache || !ctx.is("engine_process") || ctx.stackContains(engineDepth, afterCache...) || ctx.stackContains(engineDepth, profiling...) {
 		return verdict{no, "the weights were loaded"}
 	}
+	if strings.EqualFold(ctx.root.Fields["method"], "model") { // TensorRT-LLM names what it could not create
+		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+	}
+	if ctx.stackContains(engineDepth, "draft_worker", "eagleworker", "load_draft") && cacheTaken(ctx) {
+		return verdict{no, "the weights were loaded, and the cache was there: a draft model was read"}
+	}
 	if ctx.is("adapter_slots") {
 		return verdict{no, "the weights were loaded, and room was made for adapters"}
 	}

@@ -99,6 +99,17 @@ func offloadFile(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// vae reports whether the failing stack passes through a VAE.
+func vae(ctx *Context, _ string) verdict {
+	if v := inVAE.ask(ctx, ""); v.truth == yes || ctx.root.Trace == nil {
+		return v
+	}
+	if ctx.passesThrough("/autoencoder", "/vae") {
+		return verdict{yes, inVAE.why}
+	}
+	return verdict{no, "no VAE is in the stack"}
+}
+
 func experts(ctx *Context, _ string) verdict {
 	if n, ok := ctx.settings.integer("num_experts", "num_local_experts", "n_routed_experts"); ok {
 		return verdict{truthOf(n > 1), "the model has experts"}
@@ -146,6 +157,12 @@ func wholeGroups(ctx *Context, _ string) verdict {
 
 // sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
 func sixteenBits(ctx *Context, _ string) verdict {
+	typed := []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half", `dtype="auto"`}
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return containsAny(f.Code, typed) && !strings.Contains(slashed(f.File), "/transformers/") // which warms up its allocator in float16
+	}) {
+		return verdict{yes, "the code that failed loads in 16 bits"}
+	}
 	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
 		return verdict{no, "more is allocated than the weights take in 16 bits"}
 	}
@@ -154,12 +171,6 @@ func sixteenBits(ctx *Context, _ string) verdict {
 		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {
 			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 		}
-	}
-	typed := []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half"}
-	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
-		return containsAny(f.Code, typed) && !strings.Contains(slashed(f.File), "/transformers/") // which warms up its allocator in float16
-	}) {
-		return verdict{yes, "the code that failed loads in 16 bits"}
 	}
 	return verdict{}
 }

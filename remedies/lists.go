@@ -87,6 +87,8 @@ func builtinLists(ctx *Context) []choice {
 func extraGuides(ctx *Context, name string) []string {
 	engine, backend := ctx.run.Engine, ctx.run.Backend
 	switch {
+	case ctx.resource == "host" && isServer(engine) && name == "torch":
+		return append(hostGuides(ctx), engine)
 	case ctx.resource == "host":
 		return hostGuides(ctx)
 	case ctx.resource == "shm" && ctx.is("nccl_shm"):
@@ -136,7 +138,7 @@ var hostOwners = []struct {
 	{"pbs", "pbs", []string{"/pbs_jobs.service/", "/pbspro", "/torque/"}, []string{"pbs."}, nil},
 	{"lsf", "lsf", []string{"/lsf/"}, []string{"lsf."}, nil},
 	{"condor", "condor", []string{"/htcondor/", "/condor.service/"}, []string{"condor."}, nil},
-	{"docker", "docker", []string{"/docker/", "/docker-", "/libpod-"}, []string{"docker."}, nil},
+	{"docker", "docker", []string{"/docker/", "/docker-", "/libpod-"}, []string{"docker."}, []string{"--memory", "--memory-swap"}},
 }
 
 // hostOwner returns the guide of the program that assigned the job's host memory, or "" if it is unknown. It goes by the

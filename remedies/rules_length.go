@@ -164,6 +164,17 @@ func promptTGI(q *paramQuery, n int64) proposedValue {
 }
 
 // totalTGI halves the tokens of a batch, but not below one request.
+// poolTGI is as many tokens as the cache has, or half of what one request may have where nothing prints that.
+func poolTGI(q *paramQuery, n int64) proposedValue {
+	g, ok := memory.Reading(q.run, q.incident, "tgi.blocks")
+	blocks, _ := g.Fields.Int("count")
+	size, _ := g.Fields.Int("size")
+	if to := blocks * size; ok && to > 0 && to < n {
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("%d blocks of %d tokens are all that the cache has", blocks, size)}
+	}
+	return halve(q, n)
+}
+
 func totalTGI(q *paramQuery, n int64) proposedValue { return downTo(q, n, "max_total_tokens") }
 
 // downTo halves a value, but not below another setting's value.

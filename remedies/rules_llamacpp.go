@@ -39,8 +39,12 @@ func perSlot(ctx *Context, context string) string {
 }
 
 // layersThatFit returns how many layers' weights fit into the memory that llama.cpp found free, or into a card of that name, if
-// the buffer for all of them failed. If the card is unknown, it is a tenth less.
-func layersThatFit(q *paramQuery, n int64) proposedValue {
+// the buffer for all of them failed. If the card is unknown, it is a tenth less. Unless it is set, all layers go on the card.
+func layersThatFit(q *paramQuery) proposedValue {
+	n, ok := q.int()
+	if !ok {
+		n = mostLayers
+	}
 	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	layers, ok := q.layers(n)
 	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognized("ggml.load") && !q.recognized("ggml.malloc") || q.root.Fields["method"] != "" {
@@ -56,6 +60,9 @@ func layersThatFit(q *paramQuery, n int64) proposedValue {
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
 }
+
+// mostLayers is more than any model has.
+const mostLayers = 1 << 10
 
 // layers returns how many layers were to go on the card, by llama.cpp's message or by the setting, with the output layer.
 func (q *paramQuery) layers(asked int64) (int64, bool) {

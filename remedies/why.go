@@ -48,7 +48,7 @@ func causeInput(ctx *Context) *cause.Input {
 		GraphCapture: ctx.is("graph_capture"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx) || quantizesByDefault(ctx), Adapters: trainsAdapters(ctx),
-		LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
+		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Kept: ctx.is("keeps_outputs"), Unsharded: ctx.is("unsharded"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
 	if n := ctx.run.Model.Trained; n != nil {
@@ -56,6 +56,13 @@ func causeInput(ctx *Context) *cause.Input {
 	}
 	if g, ok := lastReading(ctx.run, "tf.pool"); ok {
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
+	}
+	if g, ok := lastReading(ctx.run, "vllm.backed_up"); ok {
+		n, _ := g.Fields.Int("used")
+		out.SleptOnHost = n > 0
+	}
+	if g, ok := memory.Reading(ctx.run, in, "trainer.dataset_processes"); ok {
+		out.MapProcesses, _ = g.Fields.Int("count")
 	}
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")

@@ -170,7 +170,7 @@ var rules = sync.OnceValue(func() []rule {
 	return join(
 		neutralRules(),
 		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), skyrlRules(), rlinfRules(), swiftRules(), trlRules(), nemoRules(),
-		vllmRules(), sglangRules(), trtllmRules(), lmdeployRules(),
+		vllmRules(), sglangRules(), trtllmRules(), lmdeployRules(), exllamaRules(),
 		deepspeedRules(), megatronRules(), jaxRules(),
 		trainerRules(), torchRules(), anyRules(),
 	)

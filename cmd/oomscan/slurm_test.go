@@ -47,7 +47,7 @@ func TestGenuineSlurmLogs(t *testing.T) {
 		"slurmd-log-oom.log":                 oom(11, 0, "4"),
 		"slurmctld-log-oom.log":              oom(3, 0, "4"),
 		"sacct-oom.txt":                      oom(3, 0, "54"),
-		"sacct-oom-parsable.txt":             oom(2, 0, "54"),
+		"sacct-oom-parsable.txt":             {"memory", "oom_kill", 2, 0, 100 << 20, "unknown", "54"}, // ReqMem
 		"scontrol-show-job-oom.txt":          oom(4, 0, "54"),
 		"scontrol-show-job-oom-oneliner.txt": oom(1, 0, "54"),
 		"python-memoryerror.log":             {"memory", "host_oom", 6, 0, 0, "unknown", ""},

@@ -91,6 +91,15 @@ func ggmlPatterns() []pattern.Pattern {
 			NoMatch: []string{"the model requires more system memory than is available on most laptops"},
 		},
 		{
+			Name:     "ollama.no_room",
+			Program:  pattern.Program{Name: "ollama", Application: "ollama", Allocator: "ggml"},
+			Literals: []string{"insufficient memory - required allocations: "},
+			Expr:     `insufficient memory - required allocations: `,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence, Phase: "init",
+			Source: "Ollama since 0.11, ml/backend.go ErrNoMem",
+			Match:  lines(`level=INFO source=sched.go:450 msg="Load failed" error="insufficient memory - required allocations: {InputWeights:1048576 CPU:{} GPUs:[]}"`),
+		},
+		{
 			Name:     "ollama.serving",
 			Literals: []string{`msg="llama runner started in `},
 			Expr:     `msg="llama runner started in `,

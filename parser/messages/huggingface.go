@@ -12,12 +12,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "trainer.load_weights",
-			Literals: []string{"checkpoint shards: "},
-			Expr:     `Loading (?:safetensors |pt )?checkpoint shards:\s{1,4}\d{1,2}%`,
+			Literals: []string{"checkpoint shards: ", "Loading pipeline components...: "},
+			Expr:     `Loading (?:(?:safetensors |pt )?checkpoint shards|pipeline components\.\.\.):\s{1,4}\d{1,2}%`,
 			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "weights"}, Source: src,
 			Match: lines(
 				"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]",
 				"Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]",
+				"Loading pipeline components...:  57%|#####7    | 4/7 [00:30<00:20,  6.81s/it]",
 				"Loading checkpoint shards:  43%|####3     | 13/30 [02:08<02:40,  9.1s/it]",
 			),
 		},

@@ -14,13 +14,12 @@ func kubernetesPatterns() []pattern.Pattern {
 			// "OOMKilled": false is what every healthy container says.
 			Name:     "kubernetes.oom_killed",
 			Literals: []string{"OOMKilled", `"reason": "OOM Killed"`},
-			Expr:     `(?:[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|"OOMKilled": ?true|OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
+			Expr:     `(?:[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: runtime + "; Argo",
 			Match: []pattern.Sample{
 				{Line: `      Reason:       OOMKilled`},
 				{Line: `        "reason": "OOMKilled",`},
 				{Line: `                    "reason": "OOM Killed",`},
-				{Line: `            "OOMKilled": true,`},
 				{Line: `sft-worker-0                       0/1     OOMKilled          2 (31s ago)   5m`, Want: parser.Fields{"pod": "sft-worker-0"}},
 				{Line: `sft-worker-3     0/1     OOMKilled   0          12m`, Want: parser.Fields{"pod": "sft-worker-3"}},
 				{Line: `task train-0 exited: exit code 137, reason OOMKilled, memory limit 400 GB`},
@@ -76,6 +75,16 @@ func kubernetesPatterns() []pattern.Pattern {
 				`2024-03-03T10:00:00Z  Terminated  Exit Code: 137, Exit Message: "OOM Killed"`,
 			),
 			Also: []string{"kubernetes.exit_137"},
+		},
+		{
+			Name:     "docker.oom_killed",
+			Program:  pattern.Program{Name: "docker", Killer: "kernel"},
+			Literals: []string{`"OOMKilled": true`, `"OOMKilled":true`},
+			Expr:     `"OOMKilled": ?true`,
+			Kind:     parser.OOMKill, Role: parser.Evidence,
+			Source:  "docker inspect, State; Podman prints the same",
+			Match:   lines(`            "OOMKilled": true,`, `"OOMKilled":true`),
+			NoMatch: []string{`            "OOMKilled": false,`},
 		},
 		{
 			Name:     "docker.memory_limit",

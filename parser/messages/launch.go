@@ -90,8 +90,9 @@ func launchApplications() []pattern.Pattern {
 	}
 	return []pattern.Pattern{
 		application("ollama", "Ollama 0.1-0.33, server/sched.go, llm/server.go, server/routes.go",
-			`\bsource=(?:sched|server|routes|llama_server|gpu|memory)\.go:\d|msg="(?:starting (?:llama[- ]server|runner)|llama runner started in )`,
-			[]string{" source=sched.go:", " source=server.go:", " source=routes.go:", " source=llama_server.go:", " source=gpu.go:", " source=memory.go:", `msg="starting `, `msg="llama runner `},
+			`\bsource=(?:sched|server|routes|llama_server|gpu|memory)\.go:\d|msg="(?:starting (?:llama[- ]server|runner)|llama runner started in )|(?:^|routes\.go:\d{1,4}: )Listening on \S{3,60} \(version \d`,
+			[]string{" source=sched.go:", " source=server.go:", " source=routes.go:", " source=llama_server.go:", " source=gpu.go:", " source=memory.go:", `msg="starting `, `msg="llama runner `, "Listening on "},
+			"2024/01/05 11:02:31 routes.go:930: Listening on 127.0.0.1:11434 (version 0.1.17)",
 			`time=2026-03-04T09:10:08.511Z level=INFO source=sched.go:715 msg="new model will fit in available VRAM, loading"`),
 		application("llamacpp", "llama.cpp 2023-2026, src/llama-model-loader.cpp, common/common.cpp, tools/server",
 			`^(?:\w{1,40}: )?(?:llama_model_loader: loaded meta data|(?:llm_)?load_tensors: |common_init_from_params: |common_fit_params: |llama_params_fit: |build_info: b\d|print_info: n_layer )|^(?:srv|slot) {1,6}(?:load_model|launch_slot_|update_slots|create_check|prompt_save|update): `,
@@ -150,6 +151,9 @@ func launchApplications() []pattern.Pattern {
 			`^Total VRAM \d{1,8} MB, total RAM \d{1,9} MB|^!!! Exception during processing !!!|^Got an OOM, unloading all loaded models\.`,
 			[]string{"Total VRAM ", "!!! Exception during processing !!!", "Got an OOM, unloading all loaded models."},
 			"Total VRAM 24564 MB, total RAM 64000 MB", "!!! Exception during processing !!! Allocation on device"),
+		application("sdwebui", "stable-diffusion-webui 1.0-1.10 and Forge, modules/launch_utils.py",
+			`^Launching Web UI with arguments:`, []string{"Launching Web UI with arguments:"},
+			"Launching Web UI with arguments: --xformers"),
 		application("hf_trainer", "transformers 4.x-5.x, trainer.py: the banner above the first step",
 			`^\s{0,4}Number of trainable parameters = [\d,]{1,20}\s*$`, []string{"Number of trainable parameters = "},
 			"  Number of trainable parameters = 8,030,261,248"),

@@ -142,11 +142,13 @@ func launchLaunchers() []pattern.Pattern {
 		},
 		{
 			Name:     "launch.kubernetes",
-			Literals: []string{"KUBERNETES_SERVICE_HOST=", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
-			Expr:     `(?:KUBERNETES_SERVICE_HOST=|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
+			Literals: []string{"KUBERNETES_SERVICE_HOST=", "/secrets/kubernetes.io/", "kubectl ", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
+			Expr:     `(?:KUBERNETES_SERVICE_HOST=|/var/run/secrets/kubernetes\.io/|(?:^|[$#+] {0,2})kubectl (?:logs|describe|get|exec|top)\b|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
 			Marker:   "launch", Set: map[string]string{"launcher": "k8s"}, Source: "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
 			Match: lines(
 				"KUBERNETES_SERVICE_HOST=10.96.0.1",
+				"$ kubectl logs train-worker-0 -n ml",
+				"tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token",
 				"Labels:           training.kubeflow.org/job-name=llama70b-sft",
 				"Controlled By:    PyTorchJob/llama70b-sft",
 			),

@@ -46,6 +46,7 @@ var tables = [][]table{
 	by(pattern.Program{Name: "trtllm", Application: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
 	{tgiPatterns},
 	by(pattern.Program{Name: "lmdeploy", Application: "lmdeploy"}, lmdeployPatterns),
+	by(pattern.Program{Name: "exllama", Application: "exllama"}, exllamaPatterns),
 	// allocators and drivers
 	torchPatterns, accelPatterns,
 	sleepPatterns,

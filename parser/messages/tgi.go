@@ -51,6 +51,13 @@ func tgiPatterns() []pattern.Pattern {
 			NoMatch: []string{`        f"Not enough memory to handle {len(batch.input_ids)} prefill tokens. "`},
 		},
 		{
+			Name:     "tgi.blocks",
+			Literals: []string{"KV-cache blocks: "},
+			Expr:     `KV-cache blocks: (?<count>\d{1,9}), size: (?<size>\d{1,5})\b`,
+			Gauge:    true, Source: "Text Generation Inference 2.1-3.x, server/text_generation_server/models/flash_causal_lm.py: the cache, and the tokens of a block",
+			Match: []pattern.Sample{{Line: "INFO text_generation_launcher: KV-cache blocks: 9000, size: 1", Want: parser.Fields{"count": "9000", "size": "1"}}},
+		},
+		{
 			Name:     "tgi.max_total",
 			Literals: []string{"Not enough memory to handle `max_total_tokens="},
 			Expr:     "Not enough memory to handle `max_total_tokens=(?<tokens>\\d{1,9})`",
@@ -97,10 +104,26 @@ func lmdeployPatterns() []pattern.Pattern {
 	return []pattern.Pattern{{
 		Name:     "lmdeploy.no_cache",
 		Literals: []string{"No enough gpu memory for "},
-		Expr:     `No enough gpu memory for (?:kv cache|runtime|state cache)\.`,
+		Expr:     `No enough gpu memory for (?<method>kv cache|runtime|state cache)\.`,
 		Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
-		Source:  "LMDeploy 0.5-0.16, lmdeploy/pytorch/engine/executor/base.py",
-		Match:   lines("RuntimeError: No enough gpu memory for kv cache.", "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size."),
+		Source: "LMDeploy 0.5-0.16, lmdeploy/pytorch/engine/executor/base.py",
+		Match: []pattern.Sample{
+			{Line: "RuntimeError: No enough gpu memory for kv cache.", Want: parser.Fields{"method": "kv cache"}},
+			{Line: "RuntimeError: No enough gpu memory for runtime.", Want: parser.Fields{"method": "runtime"}},
+			{Line: "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size.", Want: parser.Fields{"method": "state cache"}},
+		},
 		NoMatch: []string{"No enough memory. Update max_prefill_token_num=4096"},
+	}}
+}
+
+// exllamaPatterns are the words of ExLlama's loader, which splits a model and its cache over the cards.
+func exllamaPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "exllama.no_room",
+		Literals: []string{"Insufficient VRAM ", "nsufficient VRAM in split"},
+		Expr:     `Insufficient VRAM (?:in split )?for model and cache`,
+		Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+		Source: "ExLlamaV2 0.1-0.3, exllamav2/model.py; ExLlamaV3, exllamav3/model/model_ls.py",
+		Match:  lines("RuntimeError: Insufficient VRAM for model and cache", "RuntimeError: Insufficient VRAM in split for model and cache"),
 	}}
 }

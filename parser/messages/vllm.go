@@ -426,6 +426,16 @@ func vllmGauges() []pattern.Pattern {
 			NoMatch: []string{"Free memory on device (37.25/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.25 GiB)."},
 		},
 		{
+			Name:     "vllm.backed_up",
+			Literals: []string{" is backed up in CPU and the rest "},
+			Expr:     `of which (?<used_sz>\d+(?:\.\d+)? ?GiB) is backed up in CPU and the rest `,
+			Gauge:    true, Source: "vLLM since 0.10, device_allocator/cumem.py: what level 1 of sleep keeps in pinned host memory",
+			Match: []pattern.Sample{{
+				Line: "CuMemAllocator: sleep freed 66.16 GiB memory in total, of which 53.10 GiB is backed up in CPU and the rest 13.06 GiB is discarded directly.",
+				Want: parser.Fields{"used": "57015690854"},
+			}},
+		},
+		{
 			Name:     "vllm.slept",
 			Literals: []string{"Sleep mode freed "},
 			Expr:     `Sleep mode freed (?<freed_sz>-?\d+(?:\.\d+)? ?GiB) memory, (?<used_sz>-?\d+(?:\.\d+)? ?GiB) memory is still in use`,

@@ -17,7 +17,8 @@ var programs = set(`
 	torchrun accelerate deepspeed vllm srun sbatch mpirun mpiexec ray sglang llamafactory-cli swift tune litgpt axolotl yolo
 	composer colossalai areal trl openrlhf llama-server llama-cli trtllm-serve trtllm-build nemo lightning apptainer
 	singularity docker podman uv nnUNetv2_plan_and_preprocess nnUNetv2_preprocess nnUNetv2_train text-generation-launcher lmdeploy
-	llama-bench llama-run ollama ollama_llama_server megatron fairseq-train fairseq-hydra-train`)
+	llama-bench llama-run llama-mtmd-cli llama-embedding llama-perplexity llama-batched-bench llama-imatrix llamafile koboldcpp tritonserver
+	trtllm-bench lm_eval lm-eval lmms-eval evalscope opencompass whisper ollama ollama_llama_server megatron fairseq-train fairseq-hydra-train`)
 
 // wrappers may precede a program.
 var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)

@@ -56,7 +56,7 @@ var card = []hypothesis{
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}},
 		excludes: []clue{ownFills},
 		figure: func(in *Input) (string, *int64) {
 			switch {

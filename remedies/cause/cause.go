@@ -42,6 +42,8 @@ type Input struct {
 	Used                                           *int64               // of what bounds the run
 	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
+	MapProcesses                                   int64                // of Dataset.map, 0 when unknown
+	Stage                                          string               // why the phase was chosen, in lower case
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first
 	Place                                          memory.Place
 	Holders                                        []Holder // the largest processes of the node, the largest first
@@ -58,12 +60,14 @@ type Input struct {
 	EngineFailed, SharesCard                  bool
 	RayWorkers                                bool // Ray shows each worker only the cards that it may use
 	EngineAwake, EngineAsleep                 bool // neither if unknown
+	SleptOnHost                               bool // an engine moved its weights to host memory when it slept
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
 	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
+	Mapping                                   bool // it failed in Dataset.map
 	Unsharded                                 bool // every GPU holds the whole model
 	Kept                                      bool // a script joins the outputs of its batches
 	WideTraining                              bool // the weights that are trained are float32

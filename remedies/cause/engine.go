@@ -17,6 +17,7 @@ var engines = []hypothesis{
 		evidence: []weighed{
 			{2 * proof, when("the engine found no room for its KV cache", func(in *Input) bool { return in.NoRoomForCache })},
 			{proof, contextCache},
+			{proof, both(frames(6, "the cache for the whole context is allocated when the model is loaded", "exllamav2/cache", "exllamav3/cache"), (*Input).engineGPU)},
 			{2 * proof, when("the cache for all tokens of a batch did not fit", func(in *Input) bool { return strings.Contains(in.Text, "total tokens with") })},
 			{sign, when("the cache of a serving engine was full", func(in *Input) bool { return in.CacheRan })},
 		},
@@ -53,12 +54,15 @@ var engines = []hypothesis{
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
+			{proof + hint, both(frames(12, "the log-probabilities of a prompt have a row for each of its tokens", "prompt_logprob", "input_logprob", "input_token_logprob", "normalized_logprobs"), (*Input).engineGPU)},
+			{2 * proof, when("the memory for one step's work was not there", func(in *Input) bool { return strings.Contains(in.Text, "gpu memory for runtime") })},
 			{proof, both(when("the request is that of the logits of one step", func(in *Input) bool {
 				return len(in.Request) > 0 && in.Request[0].What == "logits" && in.Request[0].Seen && in.Tokens != nil && in.Request[0].Low <= in.Tokens.Tokens
 			}), (*Input).servingEngine)},
 			{2 * proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
 			{proof, both(poolGrew, (*Input).gpu)},
 			{proof, temporary(false)},
+			{sign, when("building an engine tries its kernels at the largest planned sizes", func(in *Input) bool { return strings.Contains(in.Text, "buildserializednetwork") })},
 			{proof, when("it was creating buffers that grow with the requests in a batch", func(in *Input) bool { return in.executor("sampler", "drafter", "speculative") })},
 			{sign, both(when("ONNX Runtime's arena could not grow", func(in *Input) bool { return strings.Contains(in.Text, "bfcarena::allocaterawinternal") }), (*Input).gpu)},
 			{proof, both(when("the engine's compute buffer did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},

@@ -33,13 +33,13 @@ var host = []hypothesis{
 			{sign, both(frames(12, "the stack ends where a state dict is gathered", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
 			{sign + 2*hint, both(is(": one rank gathers the whole state", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
-		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost},
+		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost, mergesAdapters},
 		figure:   plain("saving gathers the full checkpoint in one process"),
 	},
 	{
 		id: "loader_workers",
 		evidence: []weighed{
-			{2 * proof, when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers && in.Resource == "host" })},
+			{2 * proof, when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers && in.host() })},
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, manyWorkers},
 			{sign, driverHolds},
@@ -107,6 +107,8 @@ var host = []hypothesis{
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
+			{proof, engineKeeps},
+			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if swapSpace(in) != "" {
@@ -137,7 +139,7 @@ var host = []hypothesis{
 			}},
 			{2 * proof, growing},
 		},
-		excludes: []clue{when("a data loader's worker was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
+		excludes: []clue{when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
 		figure: func(in *Input) (string, *int64) {
 			if t, ok := in.growth(); ok {
 				return growthFigure(&t)
@@ -187,11 +189,11 @@ const notShown = "The log does not show what "
 
 // dataProcesses says which processes loaded or prepared the data, and how many there were.
 func (in *Input) dataProcesses() string {
-	if n := in.number(mapKeys...); in.passes(12, mapFrames...) {
-		if n > 1 {
-			return fmt.Sprintf("%d processes that prepare the dataset fill host RAM", n)
+	if in.Mapping || in.passes(12, mapFrames...) {
+		if n := max(in.MapProcesses, in.number(mapKeys...)); n > 1 {
+			return fmt.Sprintf("%d Dataset.map processes fill host RAM, each with rows it has not written yet", n)
 		}
-		return "the processes that prepare the dataset fill host RAM"
+		return "Dataset.map fills host RAM with rows it has not written yet"
 	}
 	switch n := in.number(slices.Concat(workerKeys, []string{"workers_per_gpu"})...); {
 	case n > 1 && in.GPUs > 1:
@@ -205,7 +207,26 @@ func (in *Input) dataProcesses() string {
 }
 
 // hierarchicalCache reports that SGLang's cache in host memory did not fit.
-var hierarchicalCache = both(saw("the request came from the hierarchical cache", "sglang.hicache"), (*Input).host)
+var hierarchicalCache = both(func(in *Input) string {
+	if in.on("enable_hierarchical_cache") {
+		return "SGLang's hierarchical cache is kept in host memory"
+	}
+	return saw("the request came from the hierarchical cache", "sglang.hicache")(in)
+}, (*Input).host)
+
+// engineKeeps reports that an engine is set to keep weights in host memory.
+func engineKeeps(in *Input) string {
+	key, v, ok := in.Setting("cpu_offload_gb")
+	switch {
+	case !in.host():
+		return ""
+	case ok && in.number(key) > 0:
+		return fmt.Sprintf("%s is %s: that many GiB of each GPU's weights are kept in host memory", key, v)
+	case in.EngineAsleep && in.EngineFailed, in.SleptOnHost:
+		return "a sleeping engine keeps its weights in host memory"
+	}
+	return ""
+}
 
 // readsIntoHost says that torch.load copies a file into host memory.
 var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/serialization.py", "torch.load("), (*Input).host)

@@ -21,6 +21,7 @@ var training = []hypothesis{
 		},
 		excludes: []clue{
 			when("the weights are quantized", func(in *Input) bool { return in.Quantized && widened(in) == "" }),
+			loadsNarrow,
 			when("verl keeps float32 weights on purpose: they are its optimizer's master copy", func(in *Input) bool { return in.Framework == "verl" }),
 		},
 		figure: weightsFigure(4, "weights in float32"),
@@ -66,7 +67,17 @@ var training = []hypothesis{
 			{3 * proof, statesFill},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
+			{sign, saw("what the model needs in all is not there", "ollama.no_room")},
+			{proof, when("the model itself could not be created", func(in *Input) bool {
+				return in.Part == "model" && strings.Contains(in.Text, "insufficient gpu memory")
+			})},
+			{sign, both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)},
 			{sign, both(offloadedPart, (*Input).gpu)},
+			{sign, pipelineFills},
+			{proof, both(mergesAdapters, (*Input).gpu)},
+			{sign, both(when("an engine of TensorRT was being read", func(in *Input) bool {
+				return containsAny(in.Text, []string{"requested amount of gpu memory", "failed to deserialize"}) && !strings.Contains(in.Text, "buildserializednetwork")
+			}), (*Input).gpu)},
 			{hint, both(failedIn("the optimizer's step adds to the states", "optimizer"), (*Input).gpu)},
 			{hint, both(failedIn("it failed at start-up", "init"), (*Input).gpu)},
 		},
@@ -138,12 +149,18 @@ var training = []hypothesis{
 				}
 				return ""
 			}, (*Input).trainerGPU)},
+			{proof, both(keepsOutputs, (*Input).host)},
 		},
 		excludes: []clue{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
 			failedIn("this phase builds no logits", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
 		},
-		figure: productFigure("logits", "tokens x vocabulary"),
+		figure: func(in *Input) (string, *int64) {
+			if in.host() {
+				return "the evaluation moves the logits of all its batches to host RAM", nil
+			}
+			return productFigure("logits", "tokens x vocabulary")(in)
+		},
 	},
 	{
 		id: "attention_scores",
@@ -223,7 +240,7 @@ var training = []hypothesis{
 			{sign, both(when("PyTorch's allocator failed in a served model", func(in *Input) bool {
 				return in.Application == "triton" && strings.Contains(in.Text, "by pytorch")
 			}), (*Input).gpu)},
-			{sign, both(frames(20, "the stack ends in a denoising step", "comfy/samplers.py", "comfy/ldm/", "k_diffusion", "diffusers/models/transformers/", "diffusers/models/unets/", "diffusers/models/attention"), func(in *Input) bool { return in.trainerGPU() && in.Phase != "init" })},
+			{sign + hint, both(frames(20, "the stack ends in a denoising step", "comfy/samplers.py", "comfy/ldm/", "modules/sd_samplers", "backend/nn/unet.py", "k_diffusion", "diffusers/models/transformers/", "diffusers/models/unets/", "diffusers/models/attention"), func(in *Input) bool { return in.trainerGPU() && in.Phase != "init" })},
 			{sign + hint, both(fullResolution, (*Input).trainerGPU)},
 			{sign, both(frames(40, "the program that did not fit is a training step", "train_step", "train_loop", "update_step"), func(in *Input) bool { return in.Framework == "jax" && in.gpu() && in.Phase != "init" })},
 			{hint, func(in *Input) string {
@@ -255,6 +272,7 @@ var training = []hypothesis{
 }
 
 var (
+	mergesAdapters = frames(8, "adapters are merged into the weights on the card", "merge_and_unload", "_unload_and_optionally_merge", "get_delta_weight")
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
@@ -281,6 +299,24 @@ func (in *Input) oneSample() bool {
 	return in.Tokens != nil && in.Tokens.AtLeast > 0 && in.Request[0].High <= in.Tokens.AtLeast
 }
 
+// keepsOutputs reports that transformers' Trainer was evaluating and moves the logits of all batches to the host.
+func keepsOutputs(in *Input) string {
+	key, v, ok := in.Setting("eval_accumulation_steps")
+	if !ok || !strings.Contains(in.Stage, "running evaluation") || in.on("prediction_loss_only") {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: the logits of all batches of an evaluation are kept in host RAM", key, v)
+}
+
+// pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.
+func pipelineFills(in *Input) string {
+	if !in.trainerGPU() || in.Phase == "init" || !in.passes(40, "diffusers/pipelines/") || !in.passes(30, "encode_prompt", "text_encoder", "_prompt_embeds") ||
+		in.Allocated == nil || in.Total == nil || in.Requested == nil || *in.Allocated < *in.Total*9/10 || *in.Requested > *in.Total/50 {
+		return ""
+	}
+	return fmt.Sprintf("%s were allocated before the first part of the pipeline had done its work", gib(in.Allocated))
+}
+
 // loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
 func loadedTwice(in *Input) string {
 	p := in.Parameters.Value
@@ -288,6 +324,16 @@ func loadedTwice(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is allocated while the weights load; in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
+}
+
+// loadsNarrow reports that the failed code loads in 16 bits. transformers warms up its allocator in float16, whatever it loads.
+func loadsNarrow(in *Input) string {
+	for _, f := range in.Stack {
+		if !strings.Contains(f, "/transformers/") && containsAny(f, []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half"}) {
+			return "the code that failed loads in 16 bits"
+		}
+	}
+	return ""
 }
 
 // loadsByDefault reports that the failed code loads a model without a dtype: transformers before 5 then uses float32.

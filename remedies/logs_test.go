@@ -1,0 +1,117 @@
+package remedies
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser/stream"
+)
+
+// answerTo is the checklist for the first incident of a log.
+func answerTo(t *testing.T, log string) Checklist {
+	t.Helper()
+	c := classifier.NewCollector()
+	_, err := stream.Read("run.log", strings.NewReader(log), c.Add)
+	require.NoError(t, err)
+	r := c.Result()
+	require.NotEmpty(t, r.Incidents)
+	return For(&r.Run, &r.Incidents[0])
+}
+
+// stackOf is a traceback of "file|function|code" that ends in an error. A file without a leading slash is of an installed package.
+func stackOf(failure string, lines ...string) string {
+	out := "Traceback (most recent call last):\n"
+	for _, l := range lines {
+		p := strings.SplitN(l, "|", 3)
+		if p[0][0] != '/' {
+			p[0] = "/usr/lib/python3/dist-packages/" + p[0]
+		}
+		out += "  File \"" + p[0] + "\", line 1, in " + p[1] + "\n    " + p[2] + "\n"
+	}
+	return out + failure + "\n"
+}
+
+func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
+	t.Parallel()
+	full := func(asked, total, free, allocated string) string {
+		return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of " + total + " GiB of which " + free + " is free. Of the allocated memory " + allocated +
+			" GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated."
+	}
+	const (
+		kill    = "[81231.4] Out of memory: Killed process 4711 (python) total-vm:91420112kB, anon-rss:62210344kB, file-rss:68096kB, shmem-rss:12288kB, UID:1000 pgtables:52880kB oom_score_adj:0\n"
+		trt     = "[TensorRT-LLM] TensorRT-LLM version: 1.1.0\nRuntimeError: Executor creation failed due to insufficient GPU memory.\n\nThe following component could not be created: "
+		bus     = "RuntimeError: DataLoader worker (pid 512) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+		lmd     = "2025-10-02 09:00:00,000 - lmdeploy - INFO - async_engine.py:256 - input backend=pytorch\n"
+		weights = "transformers/modeling_utils.py|to|return super().to(*args, **kwargs)"
+		convert = "torch/nn/modules/module.py|convert|return t.to("
+		mapped  = "Map:  38%|###8      | 760/2000 [05:51<08:12,  3.51 examples/s]\n"
+	)
+	for _, c := range []struct{ name, log, cause, first string }{
+		// which part of an engine did not fit
+		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
+		{"LMDeploy: the memory of a step", lmd + "RuntimeError: No enough gpu memory for runtime.\n", "engine_activation", "--max-prefill-token-num=4096"},
+		{"LMDeploy: the cache of states", lmd + "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size.\n", "engine_share_too_small", "--max-batch-size=64"},
+		{"LMDeploy: the cache", lmd + "RuntimeError: No enough gpu memory for kv cache.\n", "engine_share_too_small", "--cache-max-entry-count=0.9"},
+		{"TGI: the cache has fewer tokens than a request may", "text_generation_launcher: KV-cache blocks: 9000, size: 1\nError: Backend(Warmup(Generation(\"Not enough memory to handle `max_total_tokens=32768`\")))\n", "engine_share_too_small", "--max-total-tokens=9000"},
+		{"ExLlama: model and cache", "max_seq_len: 65536\ncache_mode: FP16\n" + stackOf("RuntimeError: Insufficient VRAM for model and cache", "exllamav2/model.py|load_autosplit_gen|raise RuntimeError("), "engine_share_too_small", "max_seq_len=32768"},
+		{"llama.cpp: layers that nobody counted", "Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6\nprint_info: n_layer          = 64\nprint_info: n_head = 40\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 29500.00 MiB on device 0: cudaMalloc failed: out of memory\nllama_model_load: error loading model: unable to allocate CUDA0 buffer\n", "states_too_big", "--n-gpu-layers=48"},
+		{"Ollama: all parts together", `time=2025-11-01T10:00:00.000Z level=INFO source=server.go:400 msg="starting runner" cmd="/usr/bin/ollama runner --ollama-engine --model /m/blob --ctx-size 65536 --parallel 1"` + "\n" +
+			`time=2025-11-01T10:00:00.000Z level=INFO source=sched.go:450 msg="Load failed" error="insufficient memory - required allocations: {InputWeights:1048576}"` + "\n", "states_too_big", "num_ctx=32768"},
+		{"SGLang: one card is taken", "[2025-10-02 10:00:00] server_args=ServerArgs(model_path='/m', tp_size=4)\nValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes. min_per_gpu_memory=30.1, local_gpu_memory=78.6\n", "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID"},
+		{"vLLM: whole prompts are profiled where nothing cuts them", "Initializing an LLM engine (v0.6.3) with config: model='/m', max_seq_len=131072, tensor_parallel_size=1\n" +
+			stackOf(full("7.00 GiB", "23.60", "4.10 GiB", "18.90"), "vllm/worker/worker.py|determine_num_available_blocks|self.model_runner.profile_run()", "vllm/worker/model_runner.py|profile_run|self.execute_model(", "vllm/model_executor/models/llama.py|forward|gate_up, _ = self.gate_up_proj(x)"), "engine_activation", "--max-model-len=65536"},
+		{"vLLM: slots for adapters", "Initializing a V1 LLM engine (v0.11.0) with config: model='/m', max_seq_len=4096\nnon-default args: {'model': '/m', 'max_loras': 32, 'max_lora_rank': 256}\n" +
+			stackOf(full("440.00 MiB", "23.60", "204.00 MiB", "22.70"), "vllm/v1/engine/core.py|run_engine_core|engine_core = EngineCoreProc(", "vllm/lora/models.py|_create_lora_modules|from_layer(", "vllm/lora/layers.py|create_lora_weights|torch.zeros("), "states_too_big", "--max-loras=16"},
+		{"an engine of TensorRT is built", "$ trtllm-build --checkpoint_dir ./ckpt --output_dir ./eng --max_num_tokens 65536\n[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 1: Cuda Runtime (out of memory)\n", "engine_activation", "--max_num_tokens=32768"},
+
+		// scripts of one's own
+		{"a type in the code of a script", stackOf(full("266.00 MiB", "47.40", "153.00 MiB", "46.80"), "/home/u/gen.py|<module>|model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-2-13b-hf\", torch_dtype=torch.float32).to(\"cuda\")", weights, convert), "wrong_dtype", "torch_dtype=bfloat16"},
+		{"16 bits in the code of a script", stackOf(full("131.40 GiB", "79.10", "78.50 GiB", "0.10"), "/home/u/gen.py|<module>|model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-3.1-70B\", torch_dtype=torch.bfloat16, device_map=\"cuda:0\")", "transformers/modeling_utils.py|from_pretrained|) = cls._load_pretrained_model(", "transformers/modeling_utils.py|caching_allocator_warmup|_ = torch.empty("), "states_too_big", "device_map=auto"},
+		{"a batch in the code of a script", stackOf(full("8.00 GiB", "23.60", "3.00 GiB", "20.00"), "/home/u/embed.py|<module>|emb = model.encode(docs, batch_size=512)", "sentence_transformers/SentenceTransformer.py|encode|out_features = self.forward(features)", "transformers/models/bert/modeling_bert.py|forward|self.intermediate(attention_output)"), "activations", "batch_size=128"},
+		{"a part of a pipeline has no room for its work", stackOf(full("40.00 MiB", "23.60", "20.00 MiB", "23.10"), "/home/u/run.py|<module>|image = pipe(prompt).images[0]", "diffusers/pipelines/flux/pipeline_flux.py|__call__|) = self.encode_prompt(", "diffusers/pipelines/flux/pipeline_flux.py|encode_prompt|self._get_t5_prompt_embeds(", "transformers/models/t5/modeling_t5.py|forward|hidden_states = self.wi_0(hidden_states)"), "states_too_big", "pipe.enable_model_cpu_offload=pipe.enable_model_cpu_offload()"},
+		{"the web UI keeps one part on the card", "Launching Web UI with arguments: --xformers\n" + stackOf(full("2.50 GiB", "7.80", "1.10 GiB", "6.20"), "/data/stable-diffusion-webui/modules/processing.py|process_images_inner|samples_ddim = p.sample(", "/data/stable-diffusion-webui/modules/sd_samplers_kdiffusion.py|sample|self.launch_sampling(steps, lambda: self.func("), "activations", "--medvram=True"},
+
+		// host memory
+		{"rows that Dataset.map has not written", mapped + "Killed\n" + kill, "loader_workers", "writer_batch_size=100"},
+		{"processes of Dataset.map, not of the data loader", "dataloader_num_workers=0,\n" + strings.ReplaceAll(mapped, "Map:", "Map (num_proc=12):") + "RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.\n" + kill, "loader_workers", "num_proc=3"},
+		{"logits of an evaluation", "Training/evaluation parameters TrainingArguments(\neval_accumulation_steps=1,\nper_device_eval_batch_size=8,\n)\n***** Running Evaluation *****\n  Num examples = 20000\nKilled\n" + kill, "logits", "preprocess_logits_for_metrics=preprocess_logits_for_metrics = lambda logits, labels: logits.argmax(-1)"},
+		{"pinned memory for batches", stackOf("RuntimeError: CUDA error: out of memory", "torch/utils/data/_utils/pin_memory.py|do_one_step|data = pin_memory(data, device)", "torch/utils/data/_utils/pin_memory.py|pin_memory|return data.pin_memory(device)"), "loader_workers", "pin_memory=False"},
+		{"pinned memory for offloaded states", stackOf("RuntimeError: CUDA error: out of memory", "deepspeed/runtime/zero/stage3.py|__init__|self._create_fp32_partitions()", "deepspeed/accelerator/cuda_accelerator.py|pin_memory|return tensor.pin_memory()"), "host_offload", "zero_optimization.offload_optimizer.pin_memory=false"},
+		{"an engine sleeps in host memory", "INFO 08-01 10:00:00 [cumem.py:197] CuMemAllocator: sleep freed 66.16 GiB memory in total, of which 53.10 GiB is backed up in CPU and the rest 13.06 GiB is discarded directly.\nINFO 08-01 10:00:00 [gpu_worker.py:117] Sleep mode freed 66.16 GiB memory, 4.10 GiB memory is still in use.\nKilled\n" + kill, "host_offload", "sleep_level=2"},
+		{"vLLM's swap space", "Initializing an LLM engine (v0.6.2) with config: model='/m', max_seq_len=4096\n" + stackOf("RuntimeError: CUDA error: out of memory", "vllm/worker/worker.py|initialize_cache|self._init_cache_engine()", "vllm/worker/cache_engine.py|_allocate_kv_cache|torch.zeros(kv_cache_shape,"), "host_offload", "--swap-space=1"},
+		{"finished prompts of llama.cpp", "srv        update:  - cache state: 10 prompts, 8011.100 MiB (limits: 8192.000 MiB, 65536 tokens, 9000000 est)\nKilled\n" + strings.ReplaceAll(kill, "62210344kB", "15210344kB"), "limit_too_small", "--cache-ram=0"},
+
+		// whose limit
+		{"a pod's volume for shared memory", "$ kubectl logs train-worker-0 -n ml\n" + bus, "shm", "dshm.emptyDir.medium=Memory"},
+		{"a container's shared memory", bus, "shm", "--shm-size=16g"},
+		{"a container of Docker", "$ docker inspect trainer\n            \"OOMKilled\": true,\n            \"ExitCode\": 137,\n            \"Memory\": 34359738368,\n", "limit_too_small", "--memory=48G"},
+		{"what sacct says was requested", "slurmstepd: error: Detected 1 oom_kill event in StepId=1000.batch. Some of the step tasks have been OOM Killed.\n1000         OUT_OF_ME+        32G            \n1000.batch   OUT_OF_ME+              33100000K\n", "limit_too_small", "--mem=48G"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.log)
+			require.NotNil(t, a.Cause)
+			assert.Equal(t, c.cause, a.Cause.ID)
+			assert.Equal(t, c.first, firstChange(a))
+		})
+	}
+}
+
+func TestNothingIsRecomputedWhereNothingIsTrained(t *testing.T) {
+	t.Parallel()
+	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 400.00 MiB. GPU 0 has a total capacity of 47.40 GiB of which 200.00 MiB is free. Of the allocated memory 46.00 GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated."
+	const layer = "transformers/models/llama/modeling_llama.py|forward|down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))"
+	for script, recomputes := range map[string]bool{"/home/u/eval.py": false, "/home/u/inference_7b.py": false, "/home/u/sft.py": true} {
+		var keys []string
+		for _, p := range answerTo(t, stackOf(oom, script+"|<module>|outputs = model(**batch)", layer)).Proposals {
+			for _, c := range p.Changes {
+				keys = append(keys, c.Key)
+			}
+		}
+		assert.Equal(t, recomputes, strings.Contains(strings.Join(keys, " "), "gradient_checkpointing"), "%s: %s", script, keys)
+	}
+}
