@@ -59,7 +59,7 @@ func (f *file) writers(r *Run, v votes) {
 		v.add(frameworkOfActor(labelClass(l)), 2)
 		set(&r.Engine, engineOf(l))
 	}
-	for id := range f.Writers {
+	for _, id := range slices.Sorted(maps.Keys(f.Writers)) {
 		if isServer(id) {
 			set(&r.Engine, id)
 			continue

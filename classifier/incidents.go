@@ -3,6 +3,7 @@ package classifier
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -91,13 +92,7 @@ const (
 
 // sorted returns the inputs in an order that does not depend on the command line.
 func (c *Collector) sorted() []*file {
-	files := make([]*file, 0, len(c.files))
-	for _, f := range c.files {
-		files = append(files, f)
-	}
-	if len(files) < 2 {
-		return files
-	}
+	files := slices.Collect(maps.Values(c.files))
 	places := make(map[string]placed, len(files))
 	for _, f := range files {
 		places[f.Name] = placeOf(f.Name)

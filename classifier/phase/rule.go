@@ -167,7 +167,7 @@ func fits(pattern, name string) bool {
 // rules holds every table, outermost software first. The first match for a frame counts, so a framework's rules for its own
 // files come before general ones.
 var rules = sync.OnceValue(func() []rule {
-	return join(
+	return slices.Concat(
 		neutralRules(),
 		verlRules(), arealRules(), relaxRules(), slimeRules(), openrlhfRules(), skyrlRules(), rlinfRules(), swiftRules(), trlRules(), nemoRules(),
 		vllmRules(), sglangRules(), trtllmRules(), lmdeployRules(), exllamaRules(),
@@ -175,14 +175,6 @@ var rules = sync.OnceValue(func() []rule {
 		trainerRules(), torchRules(), anyRules(),
 	)
 })
-
-func join(tables ...[]rule) []rule {
-	var all []rule
-	for _, t := range tables {
-		all = append(all, t...)
-	}
-	return all
-}
 
 // index finds the rules that can match a frame without trying them all. It is built once and only read.
 type index struct {

@@ -14,14 +14,9 @@ func arealPatterns() []pattern.Pattern {
 		src    = "AReaL 0.3-2.0, areal/utils/stats_logger.py, areal/utils/device.py, areal/trainer/rl_trainer.py"
 		suffix = `[,:] memory allocated \(GB\): `
 	)
+	stage := markers{kind: "phase", source: src}
 	after := func(name, phase, heads string, literals []string, line string) pattern.Pattern {
-		return pattern.Pattern{
-			Name:     "areal." + name,
-			Literals: literals,
-			Expr:     `\b(?:` + heads + `)` + suffix,
-			Marker:   "phase", Set: parser.Fields{"phase": phase, "edge": "point", "label": name}, Source: src,
-			Match: lines(line),
-		}
+		return stage.line("areal."+name, point(phase, name), `\b(?:`+heads+`)`+suffix, literals, line)
 	}
 	return []pattern.Pattern{
 		{
@@ -37,24 +32,12 @@ func arealPatterns() []pattern.Pattern {
 			"Memory-Usage compute advantages: memory allocated (GB): 14.33, memory reserved (GB): 62.48"),
 		after("after_update", "weight_update", `ppo update|ppo critic update|after train step`, []string{"ppo update", "ppo critic update", "after train step"},
 			"ppo update, memory allocated (GB): 24.91, memory reserved (GB): 70.47, device memory used/total (GB): 73.40/79.11"),
-		{
-			Name:     "areal.init",
-			Literals: []string{"Initializing device mesh with", "Applying FSDP2 ", "before model creation/loading"},
-			Expr:     `(?:Initializing device mesh with parallel (?:strategy|dims)|Applying FSDP2 (?:time: |with )|before model creation/loading` + suffix + `)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "model"}, Source: src,
-			Match: lines(
-				"Initializing device mesh with parallel strategy Parallel(tp=1,pp=1,dp=4,cp=1).",
-				"Initializing device mesh with parallel dims (dp=4, sp=1, tp=1, ep=1, etp=1, world_size=4).",
-				"Applying FSDP2 with N-D parallelism for 6.10 seconds",
-			),
-		},
-		{
-			Name:     "areal.init_optimizer",
-			Literals: []string{"Create optimizer time: "},
-			Expr:     `Create optimizer time: `,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "optimizer"}, Source: src,
-			Match: lines("Create optimizer time: 0.001866"),
-		},
+		stage.line("areal.init", point("init", "model"),
+			`(?:Initializing device mesh with parallel (?:strategy|dims)|Applying FSDP2 (?:time: |with )|before model creation/loading`+suffix+`)`,
+			[]string{"Initializing device mesh with", "Applying FSDP2 ", "before model creation/loading"},
+			"Initializing device mesh with parallel strategy Parallel(tp=1,pp=1,dp=4,cp=1).",
+			"Initializing device mesh with parallel dims (dp=4, sp=1, tp=1, ep=1, etp=1, world_size=4).", "Applying FSDP2 with N-D parallelism for 6.10 seconds"),
+		stage.line("areal.init_optimizer", point("init", "optimizer"), `Create optimizer time: `, []string{"Create optimizer time: "}, "Create optimizer time: 0.001866"),
 		{
 			Name:     "areal.ready",
 			Literals: []string{"Servers are all ready"},

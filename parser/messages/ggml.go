@@ -8,16 +8,10 @@ import (
 // ggmlPatterns are those of llama.cpp and ggml.
 func ggmlPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
-		{
-			Name:     "ggml.loading",
-			Literals: []string{"load_tensors: ", "llama_model_loader: ", "llama_new_context_with_model: ", "llama_context: ", "llama_kv_cache"},
-			Expr:     `^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "open", "label": "model loading"}, Source: "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)",
-			Match: lines(
-				"load_tensors: loading model tensors, this can take a while... (mmap = true)",
-				"llama_new_context_with_model: n_ctx      = 65536",
-			),
-		},
+		markers{kind: "phase", source: "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)"}.line("ggml.loading", opens("init", "model loading"),
+			`^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
+			[]string{"load_tensors: ", "llama_model_loader: ", "llama_new_context_with_model: ", "llama_context: ", "llama_kv_cache"},
+			"load_tensors: loading model tensors, this can take a while... (mmap = true)", "llama_new_context_with_model: n_ctx      = 65536"),
 		{
 			Name:     "ggml.device",
 			Literals: []string{": using device "},
@@ -55,27 +49,13 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{"build: 6700 files in 12 s"},
 		},
-		{
-			Name:     "ggml.serving",
-			Literals: []string{"server is listening on ", "all slots are idle"},
-			Expr:     `main: server is listening on |update_slots: all slots are idle`,
-			Marker:   "phase", Set: map[string]string{"phase": "init", "edge": "close", "label": "model loading"},
-			Source: "llama.cpp, tools/server/server.cpp",
-			Match: lines(
-				"main: server is listening on http://127.0.0.1:8080 - starting the main loop",
-				"srv  update_slots: all slots are idle",
-			),
-		},
-		{
-			Name:     "ollama.loading",
-			Literals: []string{`status="llm server `},
-			Expr:     `status="llm server (?:loading model|not responding)"`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "open", "label": "model loading"}, Source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
-			Match: lines(
-				`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
-				`msg="waiting for server to become available" status="llm server not responding"`,
-			),
-		},
+		markers{kind: "phase", source: "llama.cpp, tools/server/server.cpp"}.line("ggml.serving", closes("init", "model loading"),
+			`main: server is listening on |update_slots: all slots are idle`, []string{"server is listening on ", "all slots are idle"},
+			"main: server is listening on http://127.0.0.1:8080 - starting the main loop", "srv  update_slots: all slots are idle"),
+		markers{kind: "phase", source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning"}.line("ollama.loading", opens("init", "model loading"),
+			`status="llm server (?:loading model|not responding)"`, []string{`status="llm server `},
+			`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
+			`msg="waiting for server to become available" status="llm server not responding"`),
 		{
 			Name:     "ollama.system_memory",
 			Literals: []string{"model requires more system memory ("},
@@ -99,13 +79,9 @@ func ggmlPatterns() []pattern.Pattern {
 			Source: "Ollama since 0.11, ml/backend.go ErrNoMem",
 			Match:  lines(`level=INFO source=sched.go:450 msg="Load failed" error="insufficient memory - required allocations: {InputWeights:1048576 CPU:{} GPUs:[]}"`),
 		},
-		{
-			Name:     "ollama.serving",
-			Literals: []string{`msg="llama runner started in `},
-			Expr:     `msg="llama runner started in `,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "close", "label": "model loading"}, Source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning",
-			Match: lines(`time=2025-03-04T09:10:15.120Z level=INFO source=server.go:596 msg="llama runner started in 4.02 seconds"`),
-		},
+		markers{kind: "phase", source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning"}.line("ollama.serving", closes("init", "model loading"),
+			`msg="llama runner started in `, []string{`msg="llama runner started in `},
+			`time=2025-03-04T09:10:15.120Z level=INFO source=server.go:596 msg="llama runner started in 4.02 seconds"`),
 		{
 			Name:     "ggml.malloc",
 			Literals: []string{"alloc failed: out of memory"},

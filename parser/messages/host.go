@@ -82,9 +82,10 @@ func pythonHostPatterns() []pattern.Pattern {
 		{
 			Name:     "host.memory_error",
 			Literals: []string{"MemoryError"},
-			Expr: `^\s{0,2}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError(?:\s*$|:?\s*Traceback \(most recent call last\):\s*$)` + // the newline is a write of its own; behind a colon, the message follows
-				`|(?:\b(?:failed|exhausted|died|exited|crashed|aborted|errored)\b[^:'"]{0,40}|^[\w./-]{1,200}/[\w.-]{1,80}): MemoryError(?:\(\))?\s*$` +
-				`|(?<![A-Za-z_])MemoryError: (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice|cuMem|AMD|\bNV\b|METAL)|Cannot allocate \d{1,19} bytes: no memory|#)\S`,
+			Expr: `MemoryError(?:` + // what stands before it is looked at last: few messages get as far
+				`(?=\s*$|:?\s*Traceback \(most recent call last\):\s*$)(?<=^\s{0,2}(?:numpy\.[\w.]{1,40}\._Array)?MemoryError)` + // the newline is a write of its own; behind a colon, the message follows
+				`|(?=(?:\(\))?\s*$)(?<=(?:\b(?:failed|exhausted|died|exited|crashed|aborted|errored)\b[^:'"]{0,40}|^[\w./-]{1,200}/[\w.-]{1,80}): MemoryError)` +
+				`|(?<![A-Za-z_]MemoryError): (?!\s*$|[Uu]nable to allocate (?:` + torchSize + ` for an )?array|.{0,40}std::bad_alloc|.{0,80}(?:CUDA|cuda|GPU|[dD]evice|cuMem|AMD|\bNV\b|METAL)|Cannot allocate \d{1,19} bytes: no memory|#)\S)`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
 			Source: "CPython: the class alone, or with whatever the raiser says",
 			Match: lines(

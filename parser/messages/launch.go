@@ -15,13 +15,7 @@ var launchPatterns = []table{launchFrameworks, launchApplications, launchEngines
 // object reprs and configuration (`_target_`), and lines only it prints.
 func launchFrameworks() []pattern.Pattern {
 	framework := func(name, source, expr string, literals []string, samples ...string) pattern.Pattern {
-		return pattern.Pattern{
-			Name:     "launch." + name,
-			Literals: literals,
-			Expr:     expr,
-			Marker:   "launch", Set: map[string]string{"framework": name}, Source: source,
-			Match: lines(samples...),
-		}
+		return markers{kind: "launch", source: source}.line("launch."+name, parser.Fields{"framework": name}, expr, literals, samples...)
 	}
 	return []pattern.Pattern{
 		framework("verl", "verl 0.1-0.9, trainer/main_ppo.py; EasyR1",
@@ -80,13 +74,7 @@ func launchFrameworks() []pattern.Pattern {
 // launchApplications are what programs print of themselves where no traceback tells: banners, entry points, log prefixes.
 func launchApplications() []pattern.Pattern {
 	application := func(name, source, expr string, literals []string, samples ...string) pattern.Pattern {
-		return pattern.Pattern{
-			Name:     "launch." + name,
-			Literals: literals,
-			Expr:     expr,
-			Marker:   "launch", Set: map[string]string{"application": name}, Source: source,
-			Match: lines(samples...),
-		}
+		return markers{kind: "launch", source: source}.line("launch."+name, parser.Fields{"application": name}, expr, literals, samples...)
 	}
 	return []pattern.Pattern{
 		application("ollama", "Ollama 0.1-0.33, server/sched.go, llm/server.go, server/routes.go",
@@ -213,20 +201,15 @@ func launchEngines() []pattern.Pattern {
 				Want: parser.Fields{"engine": "sglang", "starts": "server", "model": "/models/Qwen2.5-7B-Instruct"},
 			}},
 		},
-		{
-			Name:     "launch.vllm_used",
-			Literals: []string{"vllm.entrypoints.", "vllm.engine.", "vllm.executor.", "vllm.v1.", "vllm.worker.", "vLLM is using nccl==", "non-default args: {", "vllm serve "},
-			Expr:     `(?:\bvllm\.(?:entrypoints|engine|executor|v1|worker)\.\w|vLLM is using nccl==|^non-default args: \{'|\bvllm serve \S)`,
-			Marker:   "launch", Set: map[string]string{"engine": "vllm"}, Source: "vLLM, entrypoints; distributed/device_communicators/pynccl.py",
-			Match: lines("vLLM is using nccl==2.27.3", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.", "non-default args: {'model': 'Qwen/Qwen3-14B'}", "+ vllm serve Qwen/Qwen3-14B"),
-		},
-		{
-			Name:     "launch.sglang_used",
-			Literals: []string{"sglang is using nccl==", "sglang.launch_server", "sglang_router", "Load weight begin. avail mem="},
-			Expr:     `(?:sglang is using nccl==|\bsglang\.launch_server\b|\bsglang_router\b|Load weight begin\. avail mem=)`,
-			Marker:   "launch", Set: map[string]string{"engine": "sglang"}, Source: "SGLang, distributed/device_communicators/pynccl.py, launch_server.py",
-			Match: lines("sglang is using nccl==2.21.5", "python3 -m sglang.launch_server --mem-fraction-static 0.8", "Load weight begin. avail mem=78.68 GB"),
-		},
+		markers{kind: "launch", source: "vLLM, entrypoints; distributed/device_communicators/pynccl.py"}.line("launch.vllm_used", parser.Fields{"engine": "vllm"},
+			`(?:\bvllm\.(?:entrypoints|engine|executor|v1|worker)\.\w|vLLM is using nccl==|^non-default args: \{'|\bvllm serve \S)`,
+			[]string{"vllm.entrypoints.", "vllm.engine.", "vllm.executor.", "vllm.v1.", "vllm.worker.", "vLLM is using nccl==", "non-default args: {", "vllm serve "},
+			"vLLM is using nccl==2.27.3", "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.", "non-default args: {'model': 'Qwen/Qwen3-14B'}",
+			"+ vllm serve Qwen/Qwen3-14B"),
+		markers{kind: "launch", source: "SGLang, distributed/device_communicators/pynccl.py, launch_server.py"}.line("launch.sglang_used", parser.Fields{"engine": "sglang"},
+			`(?:sglang is using nccl==|\bsglang\.launch_server\b|\bsglang_router\b|Load weight begin\. avail mem=)`,
+			[]string{"sglang is using nccl==", "sglang.launch_server", "sglang_router", "Load weight begin. avail mem="}, "sglang is using nccl==2.21.5",
+			"python3 -m sglang.launch_server --mem-fraction-static 0.8", "Load weight begin. avail mem=78.68 GB"),
 	}
 }
 

@@ -10,23 +10,13 @@ func launchLaunchers() []pattern.Pattern {
 	ray := map[string]string{"launcher": "ray"}
 	torchrun := map[string]string{"launcher": "torchrun"}
 	return []pattern.Pattern{
-		{
-			Name:     "launch.ray",
-			Literals: []string{" Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
-			Expr:     `(?:Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
-			Marker:   "launch", Set: ray, Source: "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py",
-			Match: lines(
-				"Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265",
-				"ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)",
-			),
-		},
-		{
-			Name:     "launch.ray_local",
-			Literals: []string{"Started a local Ray instance"},
-			Expr:     `Started a local Ray instance`,
-			Marker:   "launch", Set: map[string]string{"launcher": "ray", "starts": "ray"}, Source: "Ray 1.x-2.5x, python/ray/_private/worker.py: the driver starts a cluster of its own",
-			Match: lines("Started a local Ray instance. View the dashboard at 127.0.0.1:8265"),
-		},
+		markers{kind: "launch", source: "Ray 1.x-2.5x, python/ray/_private/worker.py, dashboard/modules/job/cli.py"}.line("launch.ray", ray,
+			`(?:Connect(?:ed|ing) to (?:existing )?Ray cluster|Job submission server address|Ray runtime started|ray\.exceptions\.\w)`,
+			[]string{" Ray cluster", "Job submission server address", "Ray runtime started", "ray.exceptions."},
+			"Connected to Ray cluster. View the dashboard at http://10.77.0.31:8265", "ray.exceptions.RayTaskError(KeyError): ray::f() (pid=6900, ip=10.0.2.2)"),
+		markers{kind: "launch", source: "Ray 1.x-2.5x, python/ray/_private/worker.py: the driver starts a cluster of its own"}.line("launch.ray_local",
+			parser.Fields{"launcher": "ray", "starts": "ray"}, `Started a local Ray instance`, []string{"Started a local Ray instance"},
+			"Started a local Ray instance. View the dashboard at 127.0.0.1:8265"),
 		{
 			Name:     "launch.ray_job",
 			Literals: []string{"Job 'raysubmit_"},
@@ -35,21 +25,15 @@ func launchLaunchers() []pattern.Pattern {
 			Source: "Ray 2.x, dashboard/modules/job/cli.py",
 			Match:  []pattern.Sample{{Line: "Job 'raysubmit_f3KqE9ppXvZyQ2Ld' submitted successfully", Want: parser.Fields{"launcher": "ray", "job": "raysubmit_f3KqE9ppXvZyQ2Ld"}}},
 		},
-		{
-			Name: "launch.torchrun",
-			Literals: []string{
+		markers{kind: "launch", source: "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors"}.line("launch.torchrun", torchrun,
+			`(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process`+
+				`|torch\.distributed\.(?:elastic\.|launcher\.api|run\b)|Root Cause \(first observed failure\))`,
+			[]string{
 				"Starting elastic_operator with", "Setting OMP_NUM_THREADS environment", "torch.distributed.elastic.", "torch.distributed.launcher.api",
 				"torch.distributed.run", "Root Cause (first observed failure)",
 			},
-			Expr: `(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process` +
-				`|torch\.distributed\.(?:elastic\.|launcher\.api|run\b)|Root Cause \(first observed failure\))`,
-			Marker: "launch", Set: torchrun, Source: "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors",
-			Match: lines(
-				"Starting elastic_operator with launch configs:",
-				"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
-				"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default",
-			),
-		},
+			"Starting elastic_operator with launch configs:", "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+			"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default"),
 		{
 			Name: "launch.command",
 			Literals: []string{
@@ -140,19 +124,11 @@ func launchLaunchers() []pattern.Pattern {
 				{Line: "  max_nodes        : 1", Want: parser.Fields{"launcher": "torchrun", "nodes": "1"}},
 			},
 		},
-		{
-			Name:     "launch.kubernetes",
-			Literals: []string{"KUBERNETES_SERVICE_HOST=", "/secrets/kubernetes.io/", "kubectl ", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"},
-			Expr:     `(?:KUBERNETES_SERVICE_HOST=|/var/run/secrets/kubernetes\.io/|(?:^|[$#+] {0,2})kubectl (?:logs|describe|get|exec|top)\b|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
-			Marker:   "launch", Set: map[string]string{"launcher": "k8s"}, Source: "Kubernetes: environment of a pod, kubectl describe, Kubeflow",
-			Match: lines(
-				"KUBERNETES_SERVICE_HOST=10.96.0.1",
-				"$ kubectl logs train-worker-0 -n ml",
-				"tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token",
-				"Labels:           training.kubeflow.org/job-name=llama70b-sft",
-				"Controlled By:    PyTorchJob/llama70b-sft",
-			),
-		},
+		markers{kind: "launch", source: "Kubernetes: environment of a pod, kubectl describe, Kubeflow"}.line("launch.kubernetes", parser.Fields{"launcher": "k8s"},
+			`(?:KUBERNETES_SERVICE_HOST=|/var/run/secrets/kubernetes\.io/|(?:^|[$#+] {0,2})kubectl (?:logs|describe|get|exec|top)\b|training\.kubeflow\.org/|Controlled By: {1,16}(?:PyTorchJob|MPIJob|RayCluster|Job|JobSet)/|^\s*\[kubeflow\])`,
+			[]string{"KUBERNETES_SERVICE_HOST=", "/secrets/kubernetes.io/", "kubectl ", "training.kubeflow.org/", "Controlled By: ", "[kubeflow]"}, "KUBERNETES_SERVICE_HOST=10.96.0.1",
+			"$ kubectl logs train-worker-0 -n ml", "tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token",
+			"Labels:           training.kubeflow.org/job-name=llama70b-sft", "Controlled By:    PyTorchJob/llama70b-sft"),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 // megatronPatterns are those of Megatron-LM and Megatron-Core.
 func megatronPatterns() []pattern.Pattern {
 	const src = "Megatron-LM, training/training.py, training/checkpointing.py, training/utils"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
 		{
 			Name:     "megatron.step",
@@ -37,44 +38,18 @@ func megatronPatterns() []pattern.Pattern {
 			Gauge:    true, Source: src,
 			Match: []pattern.Sample{{Line: " > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312", Want: parser.Fields{"count": "4286349312"}}},
 		},
-		{
-			Name:     "megatron.init",
-			Literals: []string{" model ...", "model parallel rank (", "start to load megatron"},
-			Expr:     `(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "model"}, Source: src,
-			Match: lines(
-				"building GPT model ...",
-				" > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312",
-			),
-		},
-		{
-			Name:     "megatron.data",
-			Literals: []string{"building train, validation, and test"},
-			Expr:     `building train, validation, and test datasets`,
-			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "dataset"}, Source: src,
-			Match: lines("> building train, validation, and test datasets ..."),
-		},
-		{
-			Name:     "megatron.train",
-			Literals: []string{"[before the start of training step]"},
-			Expr:     `\[before the start of training step\]`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
-			Match: lines("[before the start of training step] datetime: 2025-06-19 03:04:10"),
-		},
-		{
-			Name:     "megatron.save",
-			Literals: []string{"saving checkpoint at iteration"},
-			Expr:     `saving checkpoint at iteration`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
-			Match: lines("saving checkpoint at iteration     500 to /ckpt in torch_dist format"),
-		},
-		{
-			Name:     "megatron.saved",
-			Literals: []string{"successfully saved checkpoint"},
-			Expr:     `successfully saved checkpoint (?:from|at) iteration`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
-			Match: lines("  successfully saved checkpoint from iteration     500 to /ckpt"),
-		},
+		stage.line("megatron.init", point("init", "model"),
+			`(?:building (?:GPT|BERT|T5|\w{1,20}) model \.\.\.|number of parameters on \(tensor, pipeline\) model parallel rank|start to load megatron \w{1,16} from weights)`,
+			[]string{" model ...", "model parallel rank (", "start to load megatron"}, "building GPT model ...",
+			" > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312"),
+		stage.line("megatron.data", point("data", "dataset"), `building train, validation, and test datasets`, []string{"building train, validation, and test"},
+			"> building train, validation, and test datasets ..."),
+		stage.line("megatron.train", point("training", "train"), `\[before the start of training step\]`, []string{"[before the start of training step]"},
+			"[before the start of training step] datetime: 2025-06-19 03:04:10"),
+		stage.line("megatron.save", opens("checkpoint", "save"), `saving checkpoint at iteration`, []string{"saving checkpoint at iteration"},
+			"saving checkpoint at iteration     500 to /ckpt in torch_dist format"),
+		stage.line("megatron.saved", closes("checkpoint", "save"), `successfully saved checkpoint (?:from|at) iteration`, []string{"successfully saved checkpoint"},
+			"  successfully saved checkpoint from iteration     500 to /ckpt"),
 		{
 			Name:     "launch.megatron_world",
 			Literals: []string{"using world size: "},

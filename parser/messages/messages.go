@@ -84,6 +84,27 @@ func lines(texts ...string) []pattern.Sample {
 	return samples
 }
 
+// markers are patterns of one kind from one source that mark where a run is and yield constant fields only.
+type markers struct {
+	kind, source string
+	common       bool
+}
+
+// line is such a pattern. The samples are lines that it matches.
+func (m markers) line(name string, set parser.Fields, expr string, literals []string, samples ...string) pattern.Pattern {
+	return pattern.Pattern{Name: name, Literals: literals, Expr: expr, Marker: m.kind, Set: set, Source: m.source, Common: m.common, Match: lines(samples...)}
+}
+
+// opens are the fields of a line behind which a phase begins, closes those of its end, and point those of a line within a phase whose end
+// nothing marks. The label is what the program calls the stage.
+func opens(phase, label string) parser.Fields  { return stage("open", phase, label) }
+func closes(phase, label string) parser.Fields { return stage("close", phase, label) }
+func point(phase, label string) parser.Fields  { return stage("point", phase, label) }
+
+func stage(edge, phase, label string) parser.Fields {
+	return parser.Fields{"phase": phase, "edge": edge, "label": label}
+}
+
 // All returns every pattern, in the order in which they are tried. The first event pattern that matches a message claims it,
 // unless a veto matches too; markers and gauges are independent of that. The slice is shared and must not be changed.
 var All = sync.OnceValue(func() []pattern.Pattern {

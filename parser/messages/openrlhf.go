@@ -8,14 +8,10 @@ import (
 // openrlhfMarkers are the bars of OpenRLHF, and the line its vLLM workers print for each parameter they receive.
 func openrlhfMarkers() []pattern.Pattern {
 	const src = "OpenRLHF 0.3-0.9, trainer/ppo_trainer.py, trainer/ray/vllm_worker_wrap.py"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
-		{
-			Name:     "openrlhf.train",
-			Literals: []string{"]:   0%|"},
-			Expr:     `Train epoch \[\d{1,6}/\d{1,6}\]:\s{1,4}0%`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "ppo_train"}, Source: src,
-			Match: lines("Train epoch [1/1]:   0%|          | 0/256 [00:00<05:31,  1.35s/it, pg=-0.239]"),
-		},
+		stage.line("openrlhf.train", point("training", "ppo_train"), `Train epoch \[\d{1,6}/\d{1,6}\]:\s{1,4}0%`, []string{"]:   0%|"},
+			"Train epoch [1/1]:   0%|          | 0/256 [00:00<05:31,  1.35s/it, pg=-0.239]"),
 		{
 			Name:     "openrlhf.step",
 			Literals: []string{"Episode ["},
@@ -31,19 +27,9 @@ func openrlhfMarkers() []pattern.Pattern {
 			Marker:   "ready", Source: src,
 			Match: lines("Train epoch [1/1]: 100%|██████████| 8/8 [02:00<00:00, 15.12s/it, pg=0.319]"),
 		},
-		{
-			Name:     "openrlhf.experience",
-			Literals: []string{"make_experience"},
-			Expr:     `make_experience:?\s{1,4}0%`,
-			Marker:   "phase", Set: parser.Fields{"phase": "logprob", "edge": "point", "label": "make_experience"}, Source: src,
-			Match: lines("make_experience:   0%|          | 0/16 [00:00<?, ?it/s]"),
-		},
-		{
-			Name:     "openrlhf.update_weight",
-			Literals: []string{"update weight: "},
-			Expr:     `update weight: [\w.]{1,200}, dtype: `,
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "point", "label": "update_weight"}, Source: src,
-			Match: lines("update weight: model.embed_tokens.weight, dtype: torch.bfloat16, shape: torch.Size([152064, 3584])"),
-		},
+		stage.line("openrlhf.experience", point("logprob", "make_experience"), `make_experience:?\s{1,4}0%`, []string{"make_experience"},
+			"make_experience:   0%|          | 0/16 [00:00<?, ?it/s]"),
+		stage.line("openrlhf.update_weight", point("weight_update", "update_weight"), `update weight: [\w.]{1,200}, dtype: `, []string{"update weight: "},
+			"update weight: model.embed_tokens.weight, dtype: torch.bfloat16, shape: torch.Size([152064, 3584])"),
 	}
 }

@@ -63,7 +63,7 @@ func readingPatterns() []pattern.Pattern {
 		{
 			Name:     "reading.reserved",
 			Literals: []string{"memory reserved (GB): ", "GB reserved"},
-			Expr:     `(?:\bmemory reserved \(GB\): (?<reserved_gib>\d{1,4}(?:\.\d{1,3})?)|\b(?<reserved_gib>\d{1,4}(?:\.\d{1,3})?) ?GB reserved\b)`,
+			Expr:     `memory reserved \(GB\): (?<=\bmemory reserved \(GB\): )(?<reserved_gib>\d{1,4}(?:\.\d{1,3})?)|GB reserved\b(?<=\b(?<reserved_gib>\d{1,4}(?:\.\d{1,3})?) ?GB reserved)`,
 			Gauge:    true, Source: "verl, utils/profiler/performance.py; AReaL, api/io_struct.py; NeMo-RL, models/policy: what the trainer's allocator holds of a card",
 			Match: []pattern.Sample{
 				{Line: "After state_dict() in sharding manager memory, memory allocated (GB): 17.20, memory reserved (GB): 34.51", Want: parser.Fields{"reserved": "37054830346"}},

@@ -326,32 +326,16 @@ func sglangGauges() []pattern.Pattern {
 // sglangMarkers tell how far start-up came, when the server serves, and when the trainer replaces its weights.
 func sglangMarkers() []pattern.Pattern {
 	const src = "SGLang 0.3-0.5, model_executor/model_runner.py, entrypoints/http_server.py"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
-		{
-			Name:     "sglang.init_weights",
-			Literals: []string{"Init torch distributed begin.", "Load weight begin."},
-			Expr:     `(?:Init torch distributed begin|Load weight begin)\.`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "weights"}, Source: src,
-			Match: lines("Load weight begin. avail mem=78.36 GB"),
-		},
-		{
-			Name:     "sglang.init_kv",
-			Literals: []string{"Load weight end."},
-			Expr:     `Load weight end\.`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "kv cache"}, Source: src,
-			Match: lines("Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=10.31 GB, mem usage=68.05 GB."),
-		},
-		{
-			Name:     "sglang.init_graphs",
-			Literals: []string{"Memory pool end.", " graph begin.", " graph bs [", " graph failed: "},
-			Expr:     `(?:Memory pool end\.|Capture (?:\w+ ){1,3}graph (?:begin\.|bs \[|failed: ))`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "graph capture"}, Source: src,
-			Match: lines(
-				"Memory pool end. avail mem=3.14 GB",
-				"Capture draft cuda graph begin. This can take up to several minutes. avail mem=2.61 GB",
-				"Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 594.00 MiB.",
-			),
-		},
+		stage.line("sglang.init_weights", point("init", "weights"), `(?:Init torch distributed begin|Load weight begin)\.`,
+			[]string{"Init torch distributed begin.", "Load weight begin."}, "Load weight begin. avail mem=78.36 GB"),
+		stage.line("sglang.init_kv", point("init", "kv cache"), `Load weight end\.`, []string{"Load weight end."},
+			"Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=10.31 GB, mem usage=68.05 GB."),
+		stage.line("sglang.init_graphs", point("init", "graph capture"), `(?:Memory pool end\.|Capture (?:\w+ ){1,3}graph (?:begin\.|bs \[|failed: ))`,
+			[]string{"Memory pool end.", " graph begin.", " graph bs [", " graph failed: "}, "Memory pool end. avail mem=3.14 GB",
+			"Capture draft cuda graph begin. This can take up to several minutes. avail mem=2.61 GB",
+			"Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 594.00 MiB."),
 		{
 			Name:     "sglang.ready",
 			Literals: []string{"The server is fired up and ready"},
@@ -361,37 +345,16 @@ func sglangMarkers() []pattern.Pattern {
 			NoMatch: []string{"Waiting for server ready..."},
 		},
 		// Access lines are written when the request is done; only pausing and continuing bracket the update as a whole.
-		{
-			Name:     "sglang.pause",
-			Literals: []string{"POST /pause_generation "},
-			Expr:     `"POST /pause_generation HTTP`,
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "open", "label": "pause_generation"}, Source: src,
-			Match: lines(`127.0.0.1:52210 - "POST /pause_generation HTTP/1.1" 200 OK`),
-		},
-		{
-			Name:     "sglang.continue",
-			Literals: []string{"POST /continue_generation "},
-			Expr:     `"POST /continue_generation HTTP`,
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "close", "label": "pause_generation"}, Source: src,
-			Match: lines(`127.0.0.1:52210 - "POST /continue_generation HTTP/1.1" 200 OK`),
-		},
-		{
-			Name:     "sglang.update_weights",
-			Literals: []string{"POST /update_weights_from_", "POST /init_weights_update_group ", "POST /resume_memory_occupation ", "Update engine weights online"},
-			Expr: `(?:"POST /(?:update_weights_from_(?:tensor|distributed|disk|ipc)|init_weights_update_group|resume_memory_occupation) HTTP` +
+		stage.line("sglang.pause", opens("weight_update", "pause_generation"), `"POST /pause_generation HTTP`, []string{"POST /pause_generation "},
+			`127.0.0.1:52210 - "POST /pause_generation HTTP/1.1" 200 OK`),
+		stage.line("sglang.continue", closes("weight_update", "pause_generation"), `"POST /continue_generation HTTP`, []string{"POST /continue_generation "},
+			`127.0.0.1:52210 - "POST /continue_generation HTTP/1.1" 200 OK`),
+		stage.line("sglang.update_weights", point("weight_update", "update_weights"),
+			`(?:"POST /(?:update_weights_from_(?:tensor|distributed|disk|ipc)|init_weights_update_group|resume_memory_occupation) HTTP`+
 				`|Update engine weights online from disk begin)`,
-			Marker: "phase", Set: parser.Fields{"phase": "weight_update", "edge": "point", "label": "update_weights"}, Source: src,
-			Match: lines(
-				`10.0.0.5:41022 - "POST /update_weights_from_distributed HTTP/1.1" 200 OK`,
-				`10.0.0.5:41022 - "POST /resume_memory_occupation HTTP/1.1" 200 OK`,
-			),
-		},
-		{
-			Name:     "sglang.release_memory",
-			Literals: []string{"POST /release_memory_occupation "},
-			Expr:     `"POST /release_memory_occupation HTTP`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "close", "label": "release_memory_occupation"}, Source: src,
-			Match: lines(`10.0.0.5:41022 - "POST /release_memory_occupation HTTP/1.1" 200 OK`),
-		},
+			[]string{"POST /update_weights_from_", "POST /init_weights_update_group ", "POST /resume_memory_occupation ", "Update engine weights online"},
+			`10.0.0.5:41022 - "POST /update_weights_from_distributed HTTP/1.1" 200 OK`, `10.0.0.5:41022 - "POST /resume_memory_occupation HTTP/1.1" 200 OK`),
+		stage.line("sglang.release_memory", closes("rollout", "release_memory_occupation"), `"POST /release_memory_occupation HTTP`,
+			[]string{"POST /release_memory_occupation "}, `10.0.0.5:41022 - "POST /release_memory_occupation HTTP/1.1" 200 OK`),
 	}
 }

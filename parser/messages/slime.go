@@ -15,6 +15,7 @@ var slimePatterns = []table{slimeMarkers, slimeEngines}
 // slimeMarkers are timers, steps and memory lines. Timers nest: the innermost open one tells the phase.
 func slimeMarkers() []pattern.Pattern {
 	const src = "slime 0.1-0.3, observability/timer.py, utils/memory_utils.py, backends/megatron_utils/actor.py; Relax, utils/timer.py"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
 		{
 			Name:     "slime.timer_start",
@@ -39,62 +40,24 @@ func slimeMarkers() []pattern.Pattern {
 			Marker:   "step", Common: true, Source: src,
 			Match: []pattern.Sample{{Line: "step 4: {'train/loss': 0.00096, 'train/grad_norm': 0.19, 'train/step': 4}", Want: parser.Fields{"step": "4"}}},
 		},
-		{
-			Name:     "slime.rollout_done",
-			Literals: []string{"samples from rollout to train"},
-			Expr:     `Final collected \d{1,9} samples from rollout to train`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "close", "label": "rollout"}, Source: src,
-			Match: lines("Final collected 256 samples from rollout to train"),
-		},
-		{
-			Name:     "slime.reload_groups",
-			Literals: []string{" process groups in pid "},
-			Expr:     `Reloading \d{1,6} process groups in pid`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "reload process groups"}, Source: src,
-			Match: lines("Reloading 41 process groups in pid 27513"),
-		},
-		{
-			Name:     "slime.wake_up",
-			Literals: []string{"Memory-Usage before wake_up"},
-			Expr:     `Memory-Usage before wake_up model`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "open", "label": "wake_up"}, Source: src,
-			Match: lines("[Rank 5] Memory-Usage before wake_up model: {'gpu': '5', 'total_GB': 79.11}"),
-		},
-		{
-			Name:     "slime.woken_up",
-			Literals: []string{"Memory-Usage after wake_up"},
-			Expr:     `Memory-Usage after wake_up model`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "close", "label": "wake_up"}, Source: src,
-			Match: lines("[Rank 5] Memory-Usage after wake_up model: {'gpu': '5', 'total_GB': 79.11}"),
-		},
-		{
-			Name:     "slime.update_weights",
-			Literals: []string{"Memory-Usage before update_weights"},
-			Expr:     `Memory-Usage before update_weights`,
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "open", "label": "update_weights"}, Source: src,
-			Match: lines("[Rank 0] Memory-Usage before update_weights: {'gpu': '0', 'total_GB': 79.11}"),
-		},
-		{
-			Name:     "slime.updated_weights",
-			Literals: []string{"Memory-Usage after update_weights"},
-			Expr:     `Memory-Usage after update_weights`,
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "close", "label": "update_weights"}, Source: src,
-			Match: lines("[Rank 0] Memory-Usage after update_weights: {'gpu': '0', 'total_GB': 79.11}"),
-		},
-		{
-			Name:     "slime.collective_failed",
-			Literals: []string{" failed with context", "Memory-Usage after torch distributed error"},
-			Expr:     `(?:torch\.distributed\.\w{1,40} failed with context|Memory-Usage after torch distributed error)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "nccl", "edge": "point", "label": "collective"}, Source: "Relax, utils/reloadable_process_group.py",
-			Match: lines("torch.distributed.all_reduce failed with context: rank=3"),
-		},
-		{
-			Name:     "slime.train_data",
-			Literals: []string{"start to get rollout_id: "},
-			Expr:     `start to get rollout_id: \d{1,9} data from transfer queue`,
-			Marker:   "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "train_get_data"}, Source: "Relax, backends/megatron/actor.py",
-			Match: lines("start to get rollout_id: 1 data from transfer queue for train with mcore."),
-		},
+		stage.line("slime.rollout_done", closes("rollout", "rollout"), `Final collected \d{1,9} samples from rollout to train`, []string{"samples from rollout to train"},
+			"Final collected 256 samples from rollout to train"),
+		stage.line("slime.reload_groups", point("training", "reload process groups"), `Reloading \d{1,6} process groups in pid`, []string{" process groups in pid "},
+			"Reloading 41 process groups in pid 27513"),
+		stage.line("slime.wake_up", opens("training", "wake_up"), `Memory-Usage before wake_up model`, []string{"Memory-Usage before wake_up"},
+			"[Rank 5] Memory-Usage before wake_up model: {'gpu': '5', 'total_GB': 79.11}"),
+		stage.line("slime.woken_up", closes("training", "wake_up"), `Memory-Usage after wake_up model`, []string{"Memory-Usage after wake_up"},
+			"[Rank 5] Memory-Usage after wake_up model: {'gpu': '5', 'total_GB': 79.11}"),
+		stage.line("slime.update_weights", opens("weight_update", "update_weights"), `Memory-Usage before update_weights`, []string{"Memory-Usage before update_weights"},
+			"[Rank 0] Memory-Usage before update_weights: {'gpu': '0', 'total_GB': 79.11}"),
+		stage.line("slime.updated_weights", closes("weight_update", "update_weights"), `Memory-Usage after update_weights`, []string{"Memory-Usage after update_weights"},
+			"[Rank 0] Memory-Usage after update_weights: {'gpu': '0', 'total_GB': 79.11}"),
+		markers{kind: "phase", source: "Relax, utils/reloadable_process_group.py"}.line("slime.collective_failed", point("nccl", "collective"),
+			`(?:torch\.distributed\.\w{1,40} failed with context|Memory-Usage after torch distributed error)`,
+			[]string{" failed with context", "Memory-Usage after torch distributed error"}, "torch.distributed.all_reduce failed with context: rank=3"),
+		markers{kind: "phase", source: "Relax, backends/megatron/actor.py"}.line("slime.train_data", point("data", "train_get_data"),
+			`start to get rollout_id: \d{1,9} data from transfer queue`, []string{"start to get rollout_id: "},
+			"start to get rollout_id: 1 data from transfer queue for train with mcore."),
 		{
 			// Global rank; the device is the ordinal inside the process's CUDA_VISIBLE_DEVICES.
 			Name:     "slime.rank",

@@ -12,29 +12,16 @@ import (
 func tgiPatterns() []pattern.Pattern {
 	const src = "Text Generation Inference 0.9-3.x, launcher/src/main.rs"
 	return []pattern.Pattern{
-		{
-			Name:     "tgi.starting",
-			Literals: []string{"Starting shard ", "Waiting for shard ", "Warming up model"},
-			Expr:     `(?:^|: |")(?:Starting shard (?:rank=)?\d|Waiting for shard (?:\d{1,4} )?to be ready\.\.\.|Warming up model(?:"|\s*$))`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "open", "label": "shards"}, Source: src + ", router/src/main.rs, router/src/server.rs",
-			Match: lines(
-				"shard-manager: text_generation_launcher: Starting shard rank=0",
-				"text_generation_launcher: Waiting for shard to be ready... rank=3",
-				"text_generation_launcher: Waiting for shard 1 to be ready...",
-				"text_generation_router: router/src/main.rs:221: Warming up model",
-			),
-		},
+		markers{kind: "phase", source: src + ", router/src/main.rs, router/src/server.rs"}.line("tgi.starting", opens("init", "shards"),
+			`(?:^|: |")(?:Starting shard (?:rank=)?\d|Waiting for shard (?:\d{1,4} )?to be ready\.\.\.|Warming up model(?:"|\s*$))`,
+			[]string{"Starting shard ", "Waiting for shard ", "Warming up model"}, "shard-manager: text_generation_launcher: Starting shard rank=0",
+			"text_generation_launcher: Waiting for shard to be ready... rank=3", "text_generation_launcher: Waiting for shard 1 to be ready...",
+			"text_generation_router: router/src/main.rs:221: Warming up model"),
 		// A shard that is ready waits for the others and for the warm-up; the line below comes behind all of them.
-		{
-			Name:     "tgi.started",
-			Literals: []string{"Setting max batch total tokens to ", "router/src/main.rs:"},
-			Expr:     `Setting max batch total tokens to \d|router/src/main\.rs:\d{1,5}: Connected\b`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "close", "label": "shards"}, Source: "Text Generation Inference 0.9-3.x, router/src/main.rs, router/src/server.rs, backends/v3/src/lib.rs",
-			Match: lines(
-				"text_generation_router: router/src/main.rs:354: Setting max batch total tokens to 43808",
-				"text_generation_router: router/src/main.rs:367: Connected",
-			),
-		},
+		markers{kind: "phase", source: "Text Generation Inference 0.9-3.x, router/src/main.rs, router/src/server.rs, backends/v3/src/lib.rs"}.line("tgi.started",
+			closes("init", "shards"), `Setting max batch total tokens to \d|router/src/main\.rs:\d{1,5}: Connected\b`,
+			[]string{"Setting max batch total tokens to ", "router/src/main.rs:"}, "text_generation_router: router/src/main.rs:354: Setting max batch total tokens to 43808",
+			"text_generation_router: router/src/main.rs:367: Connected"),
 		{
 			// The shards' own error is not always passed on.
 			Name:     "tgi.warmup",

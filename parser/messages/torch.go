@@ -222,8 +222,9 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			// What programs of users' own say of a failure, alone on a line that begins with what failed.
 			Name:     "torch.oom.said",
 			Literals: []string{"CUDA out of memory", "HIP out of memory"},
-			Expr: `^(?i:(?!.{0,80}\b(?:no|not|never|if|when|unless|until)\b)(?:\[[^\]]{1,40}\] ?)?(?:the )?(?:\w{1,20} )?(?:jobs?|trial|run|step|task|worker|experiment|request|rank|process|training|evaluation|validation|stage|fold|shard|model|batch|epoch|sweep|inference)\b` +
-				`[^,;?!"'` + "`" + `.]{0,60}?\b(?:failed(?!: )|aborted|crashed|died|stopped|terminated|exited|errored)(?: ?[(:] ?(?:reason|cause|error)?:? ?| with | due to | because of ))(?:CUDA|HIP) out of memory[.)!]{0,2}\s*$`,
+			Expr: `(?:CUDA|HIP) out of memory(?=[.)!]{0,2}\s*$)` + // what stands before it is looked at last: few messages get as far
+				`(?<=^(?i:(?!.{0,80}\b(?:no|not|never|if|when|unless|until)\b)(?:\[[^\]]{1,40}\] ?)?(?:the )?(?:\w{1,20} )?(?:jobs?|trial|run|step|task|worker|experiment|request|rank|process|training|evaluation|validation|stage|fold|shard|model|batch|epoch|sweep|inference)\b` +
+				`[^,;?!"'` + "`" + `.]{0,60}?\b(?:failed(?!: )|aborted|crashed|died|stopped|terminated|exited|errored)(?: ?[(:] ?(?:reason|cause|error)?:? ?| with | due to | because of ))(?:CUDA|HIP) out of memory)`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "trainers, sweeps and schedulers of users' own, which print the reason of a failure without the allocator's figures",
 			Match: lines(

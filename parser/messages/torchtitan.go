@@ -8,6 +8,7 @@ import (
 // torchtitanPatterns are torchtitan's step line, with the peak of reserved memory, and its checkpoints.
 func torchtitanPatterns() []pattern.Pattern {
 	const src = "torchtitan 0.1-0.2, components/metrics.py, components/checkpoint.py"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
 		{
 			Name:     "torchtitan.step",
@@ -25,26 +26,11 @@ func torchtitanPatterns() []pattern.Pattern {
 				Line: "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Want: parser.Fields{"reserved": "51002736640"},
 			}},
 		},
-		{
-			Name:     "torchtitan.train",
-			Literals: []string{"Training starts at step"},
-			Expr:     `Training starts at step \d`,
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "train"}, Source: src,
-			Match: lines("Training starts at step 1, with local batch size 8"),
-		},
-		{
-			Name:     "torchtitan.save",
-			Literals: []string{"Saving the checkpoint", "Saving the full checkpoint"},
-			Expr:     `Saving the (?:full )?checkpoint`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "open", "label": "save"}, Source: src,
-			Match: lines("Saving the checkpoint (or staging if async is enabled)."),
-		},
-		{
-			Name:     "torchtitan.saved",
-			Literals: []string{"Finished saving the checkpoint"},
-			Expr:     `Finished saving the checkpoint`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "close", "label": "save"}, Source: src,
-			Match: lines("Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
-		},
+		stage.line("torchtitan.train", point("training", "train"), `Training starts at step \d`, []string{"Training starts at step"},
+			"Training starts at step 1, with local batch size 8"),
+		stage.line("torchtitan.save", opens("checkpoint", "save"), `Saving the (?:full )?checkpoint`, []string{"Saving the checkpoint", "Saving the full checkpoint"},
+			"Saving the checkpoint (or staging if async is enabled)."),
+		stage.line("torchtitan.saved", closes("checkpoint", "save"), `Finished saving the checkpoint`, []string{"Finished saving the checkpoint"},
+			"Finished saving the checkpoint (or staging if async is enabled) in 4.10 seconds."),
 	}
 }

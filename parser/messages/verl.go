@@ -22,159 +22,78 @@ func verlStages() []pattern.Pattern {
 		src     = "verl 0.1-0.9, workers/fsdp_workers.py, workers/megatron_workers.py, workers/sharding_manager, workers/engine_workers.py"
 		reading = ", memory allocated (GB): 6.82, memory reserved (GB): 7.10, device memory used/total (GB): 15.77/79.11"
 	)
-	// Every worker prints these at every step, those of the start once.
-	readings := func(heads ...string) []pattern.Sample {
-		for i, head := range heads {
-			heads[i] = head + reading
+	of := func(m markers) func(name string, set parser.Fields, heads string, literals []string, printed ...string) pattern.Pattern {
+		return func(name string, set parser.Fields, heads string, literals []string, printed ...string) pattern.Pattern {
+			for i := range printed {
+				printed[i] += reading
+			}
+			return m.line(name, set, verlHead(heads), literals, printed...)
 		}
-		return lines(heads...)
 	}
+	once := of(markers{kind: "phase", source: src})
+	each := of(markers{kind: "phase", source: src, common: true}) // every worker prints these at every step
 	return []pattern.Pattern{
-		{
-			Name:     "verl.init_model",
-			Literals: []string{"Engine init,", "from HF AutoModel", "FSDP init,", "Before FSDP", "After FSDP", "critic FSDP", "Actor FSDP", "ref FSDP", "After init_model finish", "After MegatronPPOActor init"},
-			Expr:     verlHead(`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init|(?:Before|After) \w{2,24}Engine init`),
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "model"}, Source: src,
-			Match: readings(
-				"Before init actor from HF AutoModel",
-				"After init model from HF AutoModel",
-				"After ref FSDP init",
-				"Before critic FSDP",
-				"After MegatronEngine init",
-			),
-		},
-		{
-			Name:     "verl.init_optimizer",
-			Literals: []string{" optimizer init", " during init"},
-			Expr:     verlHead(`After \w{1,24} optimizer init|After offload [\w/ ]{1,40} during init`),
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "optimizer"}, Source: src,
-			Match: readings(
-				"After actor optimizer init",
-				"After offload actor optimizer during init",
-				"After offload model/optimizer/grad during init",
-			),
-		},
-		{
-			Name:     "verl.init_rollout",
-			Literals: []string{"Before building ", "After building ", "After rollout init"},
-			Expr:     verlHead(`(?:Before|After) building \w{1,24} rollout|After building sharding manager|After rollout init`),
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "engine"}, Source: src,
-			Match: readings("Before building vllm rollout", "After building sharding manager"),
-		},
+		once("verl.init_model", point("init", "model"),
+			`(?:Before|After) init (?:\w{1,24} )?from HF AutoModel|(?:Before|After) (?:\w{1,24} )?FSDP(?: init)?|After init_model finish|After MegatronPPOActor init|(?:Before|After) \w{2,24}Engine init`,
+			[]string{"Engine init,", "from HF AutoModel", "FSDP init,", "Before FSDP", "After FSDP", "critic FSDP", "Actor FSDP", "ref FSDP", "After init_model finish", "After MegatronPPOActor init"},
+			"Before init actor from HF AutoModel", "After init model from HF AutoModel", "After ref FSDP init", "Before critic FSDP", "After MegatronEngine init"),
+		once("verl.init_optimizer", point("init", "optimizer"), `After \w{1,24} optimizer init|After offload [\w/ ]{1,40} during init`,
+			[]string{" optimizer init", " during init"}, "After actor optimizer init", "After offload actor optimizer during init", "After offload model/optimizer/grad during init"),
+		once("verl.init_rollout", point("init", "engine"), `(?:Before|After) building \w{1,24} rollout|After building sharding manager|After rollout init`,
+			[]string{"Before building ", "After building ", "After rollout init"}, "Before building vllm rollout", "After building sharding manager"),
 		// Entering the sharding manager, to 0.6.
-		{
-			Name:     "verl.shard_enter",
-			Literals: []string{"state_dict() in sharding manager", "After sync model weights in sharding", "Before __enter__"},
-			Expr:     verlHead(`Before state_dict\(\) in sharding manager(?: memory)?|After state_dict\(\) in sharding manager(?: memory)?|After sync model weights in sharding manager|Before __enter__`),
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "open", "label": "sharding manager"}, Source: src, Common: true,
-			Match: readings("Before state_dict() in sharding manager memory", "fsdp vllm sharding_manager Before __enter__"),
-		},
-		{
-			Name:     "verl.shard_entered",
-			Literals: []string{"After del state_dict and empty_cache", "After entering rollout sharding", "After __enter__"},
-			Expr:     verlHead(`After del state_dict and empty_cache in sharding manager|After entering rollout sharding manager|After __enter__`),
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "close", "label": "sharding manager"}, Source: src, Common: true,
-			Match: readings("After del state_dict and empty_cache in sharding manager"),
-		},
+		each("verl.shard_enter", opens("weight_update", "sharding manager"),
+			`Before state_dict\(\) in sharding manager(?: memory)?|After state_dict\(\) in sharding manager(?: memory)?|After sync model weights in sharding manager|Before __enter__`,
+			[]string{"state_dict() in sharding manager", "After sync model weights in sharding", "Before __enter__"},
+			"Before state_dict() in sharding manager memory", "fsdp vllm sharding_manager Before __enter__"),
+		each("verl.shard_entered", closes("weight_update", "sharding manager"),
+			`After del state_dict and empty_cache in sharding manager|After entering rollout sharding manager|After __enter__`,
+			[]string{"After del state_dict and empty_cache", "After entering rollout sharding", "After __enter__"},
+			"After del state_dict and empty_cache in sharding manager"),
 		// Switching to rollout mode, since 0.6. The engine layout prints the loading of parameters on behalf of the update.
-		{
-			Name:     "verl.update_open",
-			Literals: []string{"load_fsdp_model_to_gpu", "offload_fsdp_model_to_cpu", " resume weights", " update_weights,", "Before resume kv_cache"},
-			Expr:     verlHead(`(?:Before|After) load_fsdp_model_to_gpu|(?:Before|After) offload_fsdp_model_to_cpu|(?:Before|After) resume weights|Before update_weights|After update_weights|Before resume kv_cache`),
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "open", "label": "rollout mode"}, Source: src, Common: true,
-			Match: readings("Before load_fsdp_model_to_gpu", "After resume weights"),
-		},
-		{
-			Name:     "verl.update_close",
-			Literals: []string{"After resume kv_cache", "After switch to rollout mode"},
-			Expr:     verlHead(`After resume kv_cache|After switch to rollout mode`),
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "close", "label": "rollout mode"}, Source: src, Common: true,
-			Match: readings("After resume kv_cache"),
-		},
-		{
-			Name:     "verl.rollout_open",
-			Literals: []string{"After entering rollout sharding", "After resume kv_cache", "After switch to rollout mode", "Before generate_sequences"},
-			Expr:     verlHead(`After entering rollout sharding manager|After resume kv_cache|After switch to rollout mode|Before generate_sequences`),
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "open", "label": "generate"}, Source: src, Common: true,
-			Match: readings("After entering rollout sharding manager", "vllm rollout spmd Before generate_sequences"),
-		},
-		{
-			Name:     "verl.rollout_close",
-			Literals: []string{"After rollout generation", "After generate_sequences", "After switch to trainer mode", " rollout offload", " offload in sharding manager"},
-			Expr:     verlHead(`After rollout generation|After generate_sequences|After switch to trainer mode|(?:Before|After) rollout offload|(?:Before|After) (?:vllm|SGLang) offload in sharding manager`),
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "close", "label": "generate"}, Source: src, Common: true,
-			Match: readings("After rollout generation", "Before rollout offload", "Before vllm offload in sharding manager"),
-		},
-		{
-			Name:     "verl.logprob_open",
-			Literals: []string{"Before compute_"},
-			Expr:     verlHead(`Before compute_(?:ref_)?log_probs?|Before compute_values`),
-			Marker:   "phase", Set: parser.Fields{"phase": "logprob", "edge": "open", "label": "compute_log_prob"}, Source: src, Common: true,
-			Match: readings("dp actor Before compute_log_prob"),
-		},
-		{
-			Name:     "verl.logprob_close",
-			Literals: []string{"After compute_", "After recompute log prob", "during compute_log_prob"},
-			Expr:     verlHead(`After compute_(?:ref_)?log_probs?|After compute_values|After recompute log prob|After offload actor model during compute_log_prob`),
-			Marker:   "phase", Set: parser.Fields{"phase": "logprob", "edge": "close", "label": "compute_log_prob"}, Source: src, Common: true,
-			Match: readings("dp actor After compute_log_prob", "After recompute log prob"),
-		},
-		{
-			Name:     "verl.update_policy_open",
-			Literals: []string{"Before update", "After load actor "},
-			Expr:     verlHead(`Before update[_ ]policy|Before update_actor|After load actor \w{1,12} during update_actor`),
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "open", "label": "update_actor"}, Source: src, Common: true,
-			Match: readings("dp actor Before update_policy", "Before update policy"),
-		},
-		{
-			Name:     "verl.update_policy_close",
-			Literals: []string{"After update", "during update_actor"},
-			Expr:     verlHead(`After update[_ ]policy|After update_actor|After offload actor \w{1,12} during update_actor`),
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "close", "label": "update_actor"}, Source: src, Common: true,
-			Match: readings("After offload actor optimizer during update_actor"),
-		},
-		{
-			Name:     "verl.update_critic_open",
-			Literals: []string{"Before update_critic"},
-			Expr:     verlHead(`Before update_critic`),
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "open", "label": "update_critic"}, Source: src, Common: true,
-			Match: readings("dp critic Before update_critic"),
-		},
-		{
-			Name:     "verl.update_critic_close",
-			Literals: []string{"After update_critic"},
-			Expr:     verlHead(`After update_critic`),
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "close", "label": "update_critic"}, Source: src, Common: true,
-			Match: readings("dp critic After update_critic"),
-		},
+		each("verl.update_open", opens("weight_update", "rollout mode"),
+			`(?:Before|After) load_fsdp_model_to_gpu|(?:Before|After) offload_fsdp_model_to_cpu|(?:Before|After) resume weights|Before update_weights|After update_weights|Before resume kv_cache`,
+			[]string{"load_fsdp_model_to_gpu", "offload_fsdp_model_to_cpu", " resume weights", " update_weights,", "Before resume kv_cache"},
+			"Before load_fsdp_model_to_gpu", "After resume weights"),
+		each("verl.update_close", closes("weight_update", "rollout mode"), `After resume kv_cache|After switch to rollout mode`,
+			[]string{"After resume kv_cache", "After switch to rollout mode"}, "After resume kv_cache"),
+		each("verl.rollout_open", opens("rollout", "generate"),
+			`After entering rollout sharding manager|After resume kv_cache|After switch to rollout mode|Before generate_sequences`,
+			[]string{"After entering rollout sharding", "After resume kv_cache", "After switch to rollout mode", "Before generate_sequences"},
+			"After entering rollout sharding manager", "vllm rollout spmd Before generate_sequences"),
+		each("verl.rollout_close", closes("rollout", "generate"),
+			`After rollout generation|After generate_sequences|After switch to trainer mode|(?:Before|After) rollout offload|(?:Before|After) (?:vllm|SGLang) offload in sharding manager`,
+			[]string{"After rollout generation", "After generate_sequences", "After switch to trainer mode", " rollout offload", " offload in sharding manager"},
+			"After rollout generation", "Before rollout offload", "Before vllm offload in sharding manager"),
+		each("verl.logprob_open", opens("logprob", "compute_log_prob"), `Before compute_(?:ref_)?log_probs?|Before compute_values`,
+			[]string{"Before compute_"}, "dp actor Before compute_log_prob"),
+		each("verl.logprob_close", closes("logprob", "compute_log_prob"),
+			`After compute_(?:ref_)?log_probs?|After compute_values|After recompute log prob|After offload actor model during compute_log_prob`,
+			[]string{"After compute_", "After recompute log prob", "during compute_log_prob"}, "dp actor After compute_log_prob", "After recompute log prob"),
+		each("verl.update_policy_open", opens("training", "update_actor"),
+			`Before update[_ ]policy|Before update_actor|After load actor \w{1,12} during update_actor`, []string{"Before update", "After load actor "},
+			"dp actor Before update_policy", "Before update policy"),
+		each("verl.update_policy_close", closes("training", "update_actor"),
+			`After update[_ ]policy|After update_actor|After offload actor \w{1,12} during update_actor`, []string{"After update", "during update_actor"},
+			"After offload actor optimizer during update_actor"),
+		each("verl.update_critic_open", opens("training", "update_critic"), `Before update_critic`, []string{"Before update_critic"},
+			"dp critic Before update_critic"),
+		each("verl.update_critic_close", closes("training", "update_critic"), `After update_critic`, []string{"After update_critic"},
+			"dp critic After update_critic"),
 		// The SFT trainer, to 0.6: forward and backward lie between zero_grad and the step.
-		{
-			Name:     "verl.sft_forward",
-			Literals: []string{"After optimizer zero_grad"},
-			Expr:     verlHead(`After optimizer zero_grad`),
-			Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "open", "label": "train_batch"}, Source: src, Common: true,
-			Match: readings("After optimizer zero_grad"),
-		},
-		{
-			Name:     "verl.sft_step",
-			Literals: []string{"Before optimizer step"},
-			Expr:     verlHead(`Before optimizer step`),
-			Marker:   "phase", Set: parser.Fields{"phase": "optimizer", "edge": "open", "label": "optimizer step"}, Source: src, Common: true,
-			Match: readings("Before optimizer step"),
-		},
-		{
-			Name:     "verl.sft_stepped",
-			Literals: []string{"After optimizer step"},
-			Expr:     verlHead(`After optimizer step`),
-			Marker:   "phase", Set: parser.Fields{"phase": "optimizer", "edge": "close", "label": "optimizer step"}, Source: src, Common: true,
-			Match: readings("After optimizer step"),
-		},
+		each("verl.sft_forward", opens("training", "train_batch"), `After optimizer zero_grad`, []string{"After optimizer zero_grad"},
+			"After optimizer zero_grad"),
+		each("verl.sft_step", opens("optimizer", "optimizer step"), `Before optimizer step`, []string{"Before optimizer step"},
+			"Before optimizer step"),
+		each("verl.sft_stepped", closes("optimizer", "optimizer step"), `After optimizer step`, []string{"After optimizer step"},
+			"After optimizer step"),
 	}
 }
 
 // verlSteps are the lines of the driver and of the checkpoint manager.
 func verlSteps() []pattern.Pattern {
 	const src = "verl 0.1-0.9, trainer/ppo/ray_trainer.py, utils/checkpoint, utils/tracking.py"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
 		// Printed when the step is over. The first metric's name varies with version and trainer.
 		{
@@ -197,37 +116,14 @@ func verlSteps() []pattern.Pattern {
 			Marker:   "step", Common: true, Source: src + " (0.1-0.3)",
 			Match: []pattern.Sample{{Line: "epoch 0, step 12", Want: parser.Fields{"step": "12"}}},
 		},
-		{
-			Name:     "verl.validation_open",
-			Literals: []string{"test_gen_batch meta info"},
-			Expr:     `test_gen_batch meta info`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "open", "label": "validation"}, Source: src,
-			Match: lines("test_gen_batch meta info: {'eos_token_id': 151645}"),
-		},
-		{
-			Name:     "verl.validation_close",
-			Literals: []string{"validation generation end"},
-			Expr:     `validation generation end`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "close", "label": "validation"}, Source: src,
-			Match: lines("validation generation end"),
-		},
-		{
-			Name:     "verl.save",
-			Literals: []string{"local_global_step_folder: ", "]: Saving ", "] Saved "},
-			Expr:     `(?:local_global_step_folder: |\[[Rr]ank[- ]\d{1,6}\]:? Sav(?:ing|ed) (?:model|optim|extra|fsdp|hf_model))`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: src,
-			Match: lines(
-				"local_global_step_folder: /ckpt/global_step_20",
-				"[rank-0]: Saving model to /ckpt/global_step_20/actor/model_world_size_8_rank_0.pt",
-			),
-		},
-		{
-			Name:     "verl.load",
-			Literals: []string{"Load from checkpoint folder: ", "Setting global step to "},
-			Expr:     `(?:Load from checkpoint folder: |Setting global step to \d)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "load"}, Source: src,
-			Match: lines("Load from checkpoint folder: /ckpt/global_step_20"),
-		},
+		stage.line("verl.validation_open", opens("rollout", "validation"), `test_gen_batch meta info`, []string{"test_gen_batch meta info"},
+			"test_gen_batch meta info: {'eos_token_id': 151645}"),
+		stage.line("verl.validation_close", closes("rollout", "validation"), `validation generation end`, []string{"validation generation end"}, "validation generation end"),
+		stage.line("verl.save", point("checkpoint", "save"), `(?:local_global_step_folder: |\[[Rr]ank[- ]\d{1,6}\]:? Sav(?:ing|ed) (?:model|optim|extra|fsdp|hf_model))`,
+			[]string{"local_global_step_folder: ", "]: Saving ", "] Saved "}, "local_global_step_folder: /ckpt/global_step_20",
+			"[rank-0]: Saving model to /ckpt/global_step_20/actor/model_world_size_8_rank_0.pt"),
+		stage.line("verl.load", point("checkpoint", "load"), `(?:Load from checkpoint folder: |Setting global step to \d)`,
+			[]string{"Load from checkpoint folder: ", "Setting global step to "}, "Load from checkpoint folder: /ckpt/global_step_20"),
 		{
 			Name:     "verl.rank",
 			Literals: []string{"]: Saving ", "]: Saved ", "]: Loading ", "]: Loaded ", "] Saving ", "] Saved ", "] Loading ", "] Loaded "},

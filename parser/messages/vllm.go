@@ -451,31 +451,17 @@ func vllmGauges() []pattern.Pattern {
 // vllmMarkers tell how far start-up came, when the engine serves, and when sleep mode takes memory away and back.
 func vllmMarkers() []pattern.Pattern {
 	const src = "vLLM 0.6-0.2x, v1/engine/core.py, v1/worker/gpu_model_runner.py, executor/executor_base.py"
+	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
-		{
-			Name:     "vllm.init_weights",
-			Literals: []string{" LLM engine (v", "Starting to load model ", "Failed to load model - "},
-			Expr:     `(?:Initializing an? (?:V\d )?LLM engine \(v|Starting to load model |Failed to load model - not enough GPU memory)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "weights"}, Source: src,
-			Match: lines(
-				"Initializing a V1 LLM engine (v0.11.0) with config: model='/data/hf/m'",
-				"Starting to load model /data/hf/Qwen3-14B...",
-			),
-		},
-		{
-			Name:     "vllm.init_kv",
-			Literals: []string{"Model loading took ", "Loading model weights took ", "Memory profiling takes ", "Available KV cache memory: "},
-			Expr:     `(?:Model loading took |Loading model weights took |Memory profiling takes |Available KV cache memory: )`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "kv cache"}, Source: src,
-			Match: lines("Model loading took 27.5187 GiB and 7.883142 seconds"),
-		},
-		{
-			Name:     "vllm.init_graphs",
-			Literals: []string{"GPU KV cache size: ", ", # CPU blocks: ", "shapes:   0%"},
-			Expr:     `(?:GPU KV cache size: |# \w{2,8} blocks: \d+, # CPU blocks: |Capturing CUDA graphs? shapes:   0%)`,
-			Marker:   "phase", Set: parser.Fields{"phase": "init", "edge": "point", "label": "graph capture"}, Source: src,
-			Match: lines("GPU KV cache size: 471,616 tokens", "# GPU blocks: 123588, # CPU blocks: 9362"),
-		},
+		stage.line("vllm.init_weights", point("init", "weights"),
+			`(?:Initializing an? (?:V\d )?LLM engine \(v|Starting to load model |Failed to load model - not enough GPU memory)`,
+			[]string{" LLM engine (v", "Starting to load model ", "Failed to load model - "}, "Initializing a V1 LLM engine (v0.11.0) with config: model='/data/hf/m'",
+			"Starting to load model /data/hf/Qwen3-14B..."),
+		stage.line("vllm.init_kv", point("init", "kv cache"), `(?:Model loading took |Loading model weights took |Memory profiling takes |Available KV cache memory: )`,
+			[]string{"Model loading took ", "Loading model weights took ", "Memory profiling takes ", "Available KV cache memory: "},
+			"Model loading took 27.5187 GiB and 7.883142 seconds"),
+		stage.line("vllm.init_graphs", point("init", "graph capture"), `(?:GPU KV cache size: |# \w{2,8} blocks: \d+, # CPU blocks: |Capturing CUDA graphs? shapes:   0%)`,
+			[]string{"GPU KV cache size: ", ", # CPU blocks: ", "shapes:   0%"}, "GPU KV cache size: 471,616 tokens", "# GPU blocks: 123588, # CPU blocks: 9362"),
 		{
 			Name: "vllm.ready",
 			Literals: []string{
@@ -492,34 +478,14 @@ func vllmMarkers() []pattern.Pattern {
 			),
 			NoMatch: []string{"Waiting for application startup."},
 		},
-		{
-			Name:     "vllm.asleep",
-			Literals: []string{" seconds to fall asleep"},
-			Expr:     `It took [\d.]{1,16} seconds to fall asleep`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "close", "label": "sleep"}, Source: src,
-			Match: lines("It took 1.206518 seconds to fall asleep."),
-		},
+		stage.line("vllm.asleep", closes("rollout", "sleep"), `It took [\d.]{1,16} seconds to fall asleep`, []string{" seconds to fall asleep"},
+			"It took 1.206518 seconds to fall asleep."),
 		// With the weights alone awake, the trainer is about to replace them; the cache comes back to generate.
-		{
-			Name:     "vllm.awake_weights",
-			Literals: []string{" seconds to wake up"},
-			Expr:     `It took [\d.]{1,16} seconds to wake up tags [\[{]'weights'[\]}]`,
-			Marker:   "phase", Set: parser.Fields{"phase": "weight_update", "edge": "point", "label": "wake up"}, Source: src,
-			Match: lines("It took 0.731000 seconds to wake up tags {'weights'}."),
-		},
-		{
-			Name:     "vllm.awake",
-			Literals: []string{" seconds to wake up"},
-			Expr:     `It took [\d.]{1,16} seconds to wake up(?! tags [\[{]'weights'[\]}])`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "open", "label": "sleep"}, Source: src,
-			Match: lines("It took 0.731000 seconds to wake up.", "It took 0.2 seconds to wake up tags ['kv_cache']."),
-		},
-		{
-			Name:     "vllm.generate",
-			Literals: []string{"Processed prompts:   0%"},
-			Expr:     `Processed prompts:\s{1,4}0%`,
-			Marker:   "phase", Set: parser.Fields{"phase": "rollout", "edge": "point", "label": "generate"}, Source: src + ", entrypoints/llm.py",
-			Match: lines("Processed prompts:   0%|          | 0/256 [00:00<00:26, 11.03it/s, est. speed input: 2490.38 toks/s]"),
-		},
+		stage.line("vllm.awake_weights", point("weight_update", "wake up"), `It took [\d.]{1,16} seconds to wake up tags [\[{]'weights'[\]}]`,
+			[]string{" seconds to wake up"}, "It took 0.731000 seconds to wake up tags {'weights'}."),
+		stage.line("vllm.awake", opens("rollout", "sleep"), `It took [\d.]{1,16} seconds to wake up(?! tags [\[{]'weights'[\]}])`, []string{" seconds to wake up"},
+			"It took 0.731000 seconds to wake up.", "It took 0.2 seconds to wake up tags ['kv_cache']."),
+		markers{kind: "phase", source: src + ", entrypoints/llm.py"}.line("vllm.generate", point("rollout", "generate"), `Processed prompts:\s{1,4}0%`,
+			[]string{"Processed prompts:   0%"}, "Processed prompts:   0%|          | 0/256 [00:00<00:26, 11.03it/s, est. speed input: 2490.38 toks/s]"),
 	}
 }

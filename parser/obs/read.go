@@ -93,8 +93,7 @@ type decoder struct {
 	add    func(parser.Observation)
 	digest hash.Hash
 	last   *envelope.Header
-	traces []link
-	first  int // the number of traces[0]
+	traces recent[link]
 }
 
 // link is a traceback and the length of its chain of causes.
@@ -261,7 +260,7 @@ func (d *decoder) input(l *line) error {
 	}
 	d.name, d.inside = d.texts.in(*l.Input, maxInput), d.texts.in(l.In, maxInput)
 	d.add, d.digest = d.visitor.Log(d.name), sha256.New()
-	d.last, d.traces, d.first = nil, nil, 1
+	d.last, d.traces = nil, recent[link]{}
 	return nil
 }
 
@@ -298,17 +297,13 @@ func (d *decoder) traceback(x *trace) error {
 		}
 		t.Cause, depth = cause.trace, cause.depth+1
 	}
-	if len(d.traces) == maxTraces {
-		d.traces = append(d.traces[:0], d.traces[1:]...)
-		d.first++
-	}
-	d.traces = append(d.traces, link{t, depth})
+	d.traces.add(link{t, depth})
 	return nil
 }
 
 func (d *decoder) traceByNumber(number int) (link, error) {
-	if i := number - d.first; i >= 0 && i < len(d.traces) {
-		return d.traces[i], nil
+	if i := number - 1 - d.traces.dropped; i >= 0 && i < len(d.traces.list) {
+		return d.traces.list[i], nil
 	}
 	return link{}, fmt.Errorf("no traceback %d", number)
 }
@@ -326,8 +321,7 @@ func (d *decoder) observation(l *line) error {
 		return fmt.Errorf("the number %d is out of range", l.Offset)
 	}
 	if l.From != nil {
-		h := d.envelope(l.From)
-		d.last = &h
+		d.last = new(d.envelope(l.From))
 	}
 	if d.last == nil {
 		return errors.New("the first observation of a log has no writer")

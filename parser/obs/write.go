@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -28,9 +29,8 @@ func NewWriter(out io.Writer, version string) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{pack: pack}
-	schema := Schema
 	var t texts
-	_, err = w.Write(encode(&line{Schema: &schema, Version: t.out(version, maxName)}))
+	_, err = w.Write(encode(&line{Schema: new(Schema), Version: t.out(version, maxName)}))
 	return w, err
 }
 
@@ -66,15 +66,13 @@ type Log struct {
 	texts
 	out    *bufio.Writer    // keeps the first error
 	last   *envelope.Header // of the previous observation
-	traces []*traceback.Trace
-	first  int // the number of traces[0]
+	traces recent[*traceback.Trace]
 }
 
 // NewLog begins a log. in is the archive that contains it, if any.
 func NewLog(out io.Writer, name, in string) *Log {
-	l := &Log{out: bufio.NewWriterSize(out, 32<<10), first: 1}
-	name = l.texts.out(name, maxInput)
-	l.writeLine(&line{Input: &name, In: l.texts.out(in, maxInput)})
+	l := &Log{out: bufio.NewWriterSize(out, 32<<10)}
+	l.writeLine(&line{Input: new(l.texts.out(name, maxInput)), In: l.texts.out(in, maxInput)})
 	return l
 }
 
@@ -100,10 +98,7 @@ func (l *Log) Add(o parser.Observation) {
 	l.writeLine(&x)
 }
 
-func (l *Log) name(s string) *string {
-	s = l.texts.out(s, maxName)
-	return &s
-}
+func (l *Log) name(s string) *string { return new(l.texts.out(s, maxName)) }
 
 // Close ends the log and returns the writer's first error. The names in r are ignored.
 func (l *Log) Close(r Read) error {
@@ -118,9 +113,8 @@ func (l *Log) from(h *envelope.Header) *header {
 	if l.last != nil && sameHeader(l.last, h) {
 		return nil
 	}
-	last := *h
-	l.last = &last
-	return l.headerOf(&last)
+	l.last = new(*h)
+	return l.headerOf(h)
 }
 
 // trace writes a traceback and its causes, unless they were written recently, and returns its number.
@@ -131,7 +125,8 @@ func (l *Log) trace(t *traceback.Trace) int {
 	var chain []*traceback.Trace
 	number := 0
 	for c := t; c != nil && len(chain) < maxChain; c = c.Cause {
-		if number = l.number(c); number > 0 {
+		if i := slices.Index(l.traces.list, c); i >= 0 {
+			number = l.traces.dropped + i + 1
 			break
 		}
 		chain = append(chain, c)
@@ -140,29 +135,25 @@ func (l *Log) trace(t *traceback.Trace) int {
 		x := l.traceOut(chain[i])
 		x.Cause = number
 		l.writeLine(&line{Traceback: x})
-		number = l.remember(chain[i])
+		number = l.traces.add(chain[i])
 	}
 	return number
 }
 
-// number returns the number of a traceback that can still be referred to, or 0.
-func (l *Log) number(t *traceback.Trace) int {
-	for i, have := range l.traces {
-		if have == t {
-			return l.first + i
-		}
-	}
-	return 0
+// recent are the tracebacks of a log that can still be referred to, by their numbers from 1.
+type recent[T any] struct {
+	list    []T
+	dropped int
 }
 
-// remember assigns the next number to a traceback.
-func (l *Log) remember(t *traceback.Trace) int {
-	if len(l.traces) == maxTraces {
-		l.traces = append(l.traces[:0], l.traces[1:]...)
-		l.first++
+// add keeps a traceback and returns its number.
+func (r *recent[T]) add(t T) int {
+	if len(r.list) == maxTraces {
+		r.list = slices.Delete(r.list, 0, 1)
+		r.dropped++
 	}
-	l.traces = append(l.traces, t)
-	return l.first + len(l.traces) - 1
+	r.list = append(r.list, t)
+	return r.dropped + len(r.list)
 }
 
 func (l *Log) writeLine(x *line) { _, _ = l.out.Write(encode(x)) }

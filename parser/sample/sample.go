@@ -135,10 +135,13 @@ func (t Tracker) Over(line int, offset, longEnds int64) bool {
 // goes on, which counts tells, and the closing quote of a text over several lines end a sample that has no closing mark.
 func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *envelope.Header, counts func([]byte) bool) Place {
 	mark, opens := Last(body)
-	opener, turn := openerOf(body), turnOf(body)
+	if mark == 0 {
+		if turn := turnOf(body); turn != nil {
+			return t.takeTurn(at, turn, h)
+		}
+	}
+	opener := openerOf(body)
 	switch {
-	case turn != nil && mark == 0:
-		return t.takeTurn(at, turn, h)
 	case mark >= 0:
 		inside := *t != Tracker{}
 		*t = Tracker{}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -38,12 +39,7 @@ func (c *columns) feed(r *Reader, text []byte) (fits, more bool) {
 
 // hasKnown reports whether a known setting is held.
 func (b *block) hasKnown() bool {
-	for _, p := range b.held {
-		if isKnown(p.Key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.held, func(p Pair) bool { return isKnown(p.Key) })
 }
 
 // ruleMarks are what lines between rows are made of.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -362,10 +363,7 @@ func skipHole(r *bufio.Reader) (int64, content, error) {
 	var hole int64
 	for {
 		b, err := r.Peek(sniffLen)
-		n := 0
-		for n < len(b) && b[n] == 0 {
-			n++
-		}
+		n := len(b) - len(bytes.TrimLeft(b, "\x00"))
 		if n < len(b) {
 			if what := sniff(b[n:]); what.kind == text {
 				_, _ = r.Discard(n)

@@ -199,15 +199,15 @@ func isEntry(body []byte) bool {
 
 // number reads the integer that b begins with.
 func number(b []byte, unknown int) int {
-	markCrash := 1
-	if len(b) > 0 && b[0] == '-' {
-		markCrash, b = -1, b[1:]
-	}
-	n, size := leadingInt(b)
-	if size == 0 {
+	digits, negative := bytes.CutPrefix(b, []byte("-"))
+	n, size := leadingInt(digits)
+	switch {
+	case size == 0:
 		return unknown
+	case negative:
+		return -n
 	}
-	return markCrash * n
+	return n
 }
 
 // numberAfter reads the integer after label.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -220,13 +221,8 @@ func (o *options) try(w io.Writer, text []byte) error {
 }
 
 func fields(f parser.Fields) string {
-	keys := make([]string, 0, len(f))
-	for k := range f {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	var b strings.Builder
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(f)) {
 		fmt.Fprintf(&b, "%s=%s ", k, printable(f[k]))
 	}
 	return strings.TrimSpace(b.String())

@@ -77,12 +77,7 @@ func (s *states) save(j *Job, st state) error {
 	if err != nil {
 		return err
 	}
-	name := s.name(j)
-	temp := fmt.Sprintf("%s.%d", name, os.Getpid())
-	if err := s.root.WriteFile(temp, b, 0o600); err != nil {
-		return err
-	}
-	if err := s.root.Rename(temp, name); err != nil {
+	if err := replace(s.root, s.name(j), 0o600, b); err != nil {
 		return err
 	}
 	d, err := s.root.Open(".")

@@ -162,10 +162,4 @@ func natural(a, b string) int {
 }
 
 // digitRun returns how many digits a string begins with.
-func digitRun(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
+func digitRun(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
