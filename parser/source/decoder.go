@@ -22,6 +22,10 @@ func NewDecoder(head []byte) Decoder {
 		if wideText(head) {
 			return new(UTF16)
 		}
+	case bytes.IndexByte(head, 0) >= 0:
+		if order := unmarked(head); order != nil {
+			return &UTF16{order: order}
+		}
 	case isEscaped(head):
 		return new(unescaper)
 	case isList(head):

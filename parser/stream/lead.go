@@ -30,7 +30,6 @@ func (l *lead) learn(raw []byte) {
 	if l.known || l.tried >= leadTries || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
 		return // records have no lead
 	}
-	raw = raw[:min(len(raw), 2*maxLead)]
 	to, _ := alike(raw, l.last)
 	l.last = append(l.last[:0], raw[:min(len(raw), maxLead)]...)
 	fits := false
@@ -74,23 +73,36 @@ func leadOf(raw []byte, to int) (n int, tried bool) {
 			continue
 		}
 		if from < 0 {
-			body, h := envelope.Peel(raw)
-			if from = len(raw) - len(body); !bytes.HasSuffix(raw, body) {
-				if from = 0; isKnown(&h) {
-					return 0, true
-				}
+			if from = knownLen(raw); from < 0 {
+				return 0, true
 			}
 			i--
 			continue
 		}
 		if _, h := envelope.Peel(raw[i:]); isKnown(&h) {
-			if isComment(raw[from:i]) {
+			if isComment(raw[from:i]) || bytes.Count(raw[:i], []byte{'"'})%2 > 0 {
 				return 0, true
 			}
 			return i, true
 		}
 	}
 	return 0, from >= 0
+}
+
+// knownLen is how long the known prefixes are that a line begins with, -1 if they cannot be told from the text behind them.
+func knownLen(raw []byte) int {
+	body, h := envelope.Peel(raw)
+	switch esc := bytes.IndexByte(raw, 0x1b); {
+	case bytes.HasSuffix(raw, body):
+		return len(raw) - len(body)
+	case !isKnown(&h):
+		return 0
+	case esc > 0: // a collector's prefix is before the first color
+		if body, h = envelope.Peel(raw[:esc]); isKnown(&h) {
+			return esc - len(body)
+		}
+	}
+	return -1
 }
 
 // isKnown reports whether a line has a known prefix. Numbers before a colon are many things.

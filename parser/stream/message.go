@@ -167,7 +167,7 @@ func (r *messageReader) withoutLead(l *envelope.Line, raw []byte) []byte {
 		return raw
 	}
 	_, l.First = r.peeler.Peel(raw[:n])
-	l.Begun = true
+	l.Begun, l.Lead = true, true
 	return raw[n:]
 }
 
@@ -241,7 +241,7 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 }
 
 // endOfLine ends the physical line.
-func (r *messageReader) endOfLine() { r.physical.Begun = false }
+func (r *messageReader) endOfLine() { r.physical.Begun, r.physical.Lead = false, false }
 
 // message reads one message of one writer.
 func (r *messageReader) message(at parser.Position, body []byte, h envelope.Header) {
