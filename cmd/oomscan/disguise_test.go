@@ -295,6 +295,11 @@ var disguises = []disguise{
 	{name: "stderr", wrap: before("[stderr] ")},
 	{name: "colors", wrap: lines(func(_ int, line string) string { return "\x1b[31m" + line + "\x1b[0m" })},
 	{name: "true colors and erase", wrap: lines(func(_ int, line string) string { return "\x1b[38;2;200;30;30m" + line + "\x1b[0m\x1b[K" })},
+	{name: "a notebook", wrap: notebook(func(v any) ([]byte, error) { return json.MarshalIndent(v, "", " ") })},
+	{name: "a notebook in one line", wrap: notebook(json.Marshal)},
+	{name: "a document with the output", wrap: func(log []byte) []byte {
+		return []byte("{\n  \"job\": {\"id\": 7, \"state\": \"FAILED\"},\n  \"stderr\": " + quoted(string(log)) + "\n}\n")
+	}},
 	// Prefixes of a form that is not known.
 	{name: "a pipeline's branch", wrap: before("[train-gpu] ")},
 	{name: "Jenkins' clock", wrap: lines(func(i int, line string) string { return fmt.Sprintf("09:%02d:%02d  %s", i/600%60, i/10%60, line) })},
@@ -347,6 +352,19 @@ var disguises = []disguise{
 	{name: "Mistral's template", wrap: beforeFailure(`chat template: '[INST] {prompt} [/INST]'`)},
 	{name: "a response's time", wrap: beforeFailure(`[response] time 1.2s`)},
 	{name: "a sample that ends", wrap: beforeFailure("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\nHi.<|im_end|>")},
+}
+
+// notebook keeps a log as the output of a cell.
+func notebook(write func(any) ([]byte, error)) func([]byte) []byte {
+	return func(log []byte) []byte {
+		b, _ := write(map[string]any{
+			"cells": []any{map[string]any{
+				"cell_type": "code", "source": []string{"!python train.py"}, "outputs": []any{map[string]any{"name": "stderr", "text": strings.SplitAfter(string(log), "\n")}},
+			}},
+			"nbformat": 4,
+		})
+		return append(b, '\n')
+	}
 }
 
 // beforeFailure writes lines before the first word of a failure.

@@ -31,6 +31,9 @@ func NewDecoder(head []byte) Decoder {
 	case isList(head):
 		return new(recordLister)
 	}
+	if keys := documentKeys(head); keys != nil {
+		return &documentReader{keys: keys}
+	}
 	if columns := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns}
 	}

@@ -95,7 +95,7 @@ func knownLen(raw []byte) int {
 	switch esc := bytes.IndexByte(raw, 0x1b); {
 	case bytes.HasSuffix(raw, body):
 		return len(raw) - len(body)
-	case !isKnown(&h):
+	case !isKnown(&h) && h.Task < 0:
 		return 0
 	case esc > 0: // a collector's prefix is before the first color
 		if body, h = envelope.Peel(raw[:esc]); isKnown(&h) {

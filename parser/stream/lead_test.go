@@ -40,6 +40,10 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 	}
 	var l lead
 	for i := range 12 {
+		l.learn([]byte(fmt.Sprintf(`%2d: {"time": "2026-03-01T09:00:00Z", "level": "INFO", "message": "text"}`, i)))
+	}
+	assert.False(t, l.known, "records behind the label of a task")
+	for i := range 12 {
 		l.learn([]byte(fmt.Sprintf("step %d of 12: loss 2.1", i)))
 	}
 	assert.False(t, l.known, "words with nothing known behind them")
