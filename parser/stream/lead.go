@@ -21,7 +21,7 @@ type lead struct {
 
 const (
 	leadShown = 3  // lines that show a lead before it is known
-	leadTries = 60 // lines that are searched
+	leadTries = 32 // lines that are searched
 	maxLead   = 96
 )
 
