@@ -295,6 +295,34 @@ var disguises = []disguise{
 	{name: "stderr", wrap: before("[stderr] ")},
 	{name: "colors", wrap: lines(func(_ int, line string) string { return "\x1b[31m" + line + "\x1b[0m" })},
 	{name: "true colors and erase", wrap: lines(func(_ int, line string) string { return "\x1b[38;2;200;30;30m" + line + "\x1b[0m\x1b[K" })},
+	{name: "a notebook", wrap: notebook(func(v any) ([]byte, error) { return json.MarshalIndent(v, "", " ") })},
+	{name: "a notebook in one line", wrap: notebook(json.Marshal)},
+	{name: "a document with the output", wrap: func(log []byte) []byte {
+		return []byte("{\n  \"job\": {\"id\": 7, \"state\": \"FAILED\"},\n  \"stderr\": " + quoted(string(log)) + "\n}\n")
+	}},
+	// Prefixes of a form that is not known.
+	{name: "a pipeline's branch", wrap: before("[train-gpu] ")},
+	{name: "Jenkins' clock", wrap: lines(func(i int, line string) string { return fmt.Sprintf("09:%02d:%02d  %s", i/600%60, i/10%60, line) })},
+	{name: "a tab behind names", wrap: before("train\tRun tests\t2026-03-01T09:00:00.1234567Z ")},
+	{name: "an agent's escapes", wrap: before("\x1b_bk;t=1772355600000\a")},
+	{name: "stern -A", wrap: before("ml train-0 pytorch ")},
+	{name: "compose, one container", wrap: before("trainer  | ")},
+	{name: "swarm", wrap: before("train_worker.1.k3j9x2m1q8z7@gpu-7    | ")},
+	{name: "pm2 --time", wrap: before("0|train  | 2026-03-01 09:00:00 +00:00: ")},
+	{name: "pm2's file", wrap: before("2026-03-01T09:00:00: ")},
+	{name: "Airflow", wrap: before("[2026-03-01T09:00:00.123+0000] {subprocess.py:106} INFO - ")},
+	{name: "Airflow's pod", wrap: before("[2026-03-01, 09:00:00 UTC] {pod_manager.py:418} INFO - [base] ")},
+	{name: "Dagster", wrap: before("2026-03-01 09:00:00 +0000 - dagster - INFO - train_job - 1a2b - 4242 - ")},
+	{name: "Vertex AI", wrap: before("ERROR\t2026-03-01 09:00:00 +0000\tworkerpool0-0\t\t")},
+	{name: "an arrow", wrap: before("→ ")},
+	{name: "bat", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%4d   │ %s", i+1, line) })},
+	{name: "indented in a document", wrap: func(log []byte) []byte { return slices.Concat([]byte("The run died:\n\n"), before("   ")(log)) }, destroys: numbered},
+	{name: "bytes of a child", wrap: lines(func(_ int, line string) string {
+		return "b'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\t", `\t`, "\r", `\r`, "\x1b", `\x1b`, "\x00", `\x00`).Replace(line) + `\n'`
+	})},
+	{name: "rsyslog's escapes", wrap: lines(func(_ int, line string) string { return "#033[34m" + line + "#033[0m" })},
+	{name: "stern's JSON", wrap: records(`{"message":%s,"nodeName":"gpu-7","namespace":"ml","podName":"train-0","containerName":"pytorch"}`)},
+	{name: "Serilog", wrap: records(`{"@t":"%t","@m":%s,"@l":"Information"}`)},
 	// Texts.
 	{name: "CR LF", wrap: lines(func(_ int, line string) string { return line + "\r" })},
 	{name: "byte order mark", wrap: func(log []byte) []byte { return append([]byte("\xef\xbb\xbf"), log...) }},
@@ -324,6 +352,19 @@ var disguises = []disguise{
 	{name: "Mistral's template", wrap: beforeFailure(`chat template: '[INST] {prompt} [/INST]'`)},
 	{name: "a response's time", wrap: beforeFailure(`[response] time 1.2s`)},
 	{name: "a sample that ends", wrap: beforeFailure("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\nHi.<|im_end|>")},
+}
+
+// notebook keeps a log as the output of a cell.
+func notebook(write func(any) ([]byte, error)) func([]byte) []byte {
+	return func(log []byte) []byte {
+		b, _ := write(map[string]any{
+			"cells": []any{map[string]any{
+				"cell_type": "code", "source": []string{"!python train.py"}, "outputs": []any{map[string]any{"name": "stderr", "text": strings.SplitAfter(string(log), "\n")}},
+			}},
+			"nbformat": 4,
+		})
+		return append(b, '\n')
+	}
 }
 
 // beforeFailure writes lines before the first word of a failure.

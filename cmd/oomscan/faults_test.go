@@ -86,3 +86,35 @@ func TestAStaticBuildNeedsLittleAddressSpace(t *testing.T) {
 	out, _ = exec.Command("sh", "-c", `ulimit -v 786432; exec "$0" "$1"`, program, write(t, "oom.log", []byte(oomLog))).CombinedOutput()
 	assert.Contains(t, string(out), "OUT OF MEMORY")
 }
+
+// TestAFolderOfTraps scans a folder with what a name, a link and a pipe can do.
+func TestAFolderOfTraps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a\nb.log", "c\x1b[31m\x1b]0;x\a.log", "d\u202egol.txt", "-rf.log", "e\x85\u2028.log"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(oomLog), 0o600))
+	}
+	_ = os.WriteFile(filepath.Join(dir, "f\xff\xfe.log"), []byte(oomLog), 0o600) // where names may be so
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "nested"), 0o700))
+	for name, to := range map[string]string{"nested/up": "..", "self": ".", "one": "two", "two": "one", "gone.log": "missing"} {
+		require.NoError(t, os.Symlink(to, filepath.Join(dir, name)))
+	}
+	if runtime.GOOS != "windows" {
+		out, err := exec.Command("mkfifo", filepath.Join(dir, "pipe.log")).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	for _, format := range []string{"text", "json", "ndjson", "markdown", "html", "sarif"} {
+		status, out, errs := call(t, nil, "--format", format, dir)
+		assert.Equal(t, 1, status, format)
+		noCodes(t, out)
+		noCodes(t, errs)
+	}
+	archive := filepath.Join(t.TempDir(), "a.tar")
+	out, err := exec.Command("tar", "-P", "-cf", archive, filepath.Join(dir, "-rf.log"), filepath.Join(dir, "nested", "..", "a\nb.log")).CombinedOutput()
+	require.NoError(t, err, string(out))
+	status, text, _ := call(t, nil, "--format", "json", archive)
+	assert.Equal(t, 1, status)
+	noCodes(t, text)
+	_, err = os.Stat(filepath.Join(dir, "-rf.log"))
+	assert.NoError(t, err)
+}

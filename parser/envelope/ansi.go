@@ -3,7 +3,7 @@ package envelope
 import "bytes"
 
 // clean drops what stands in front of a line by accident and every terminal sequence in it: CSI, OSC, character set
-// selections, their spelled-out forms ("\u001b[36m" from JSON, "^[[36m" from cat -v) and orphans whose ESC was lost in
+// selections, their spelled-out forms ("\u001b[36m" from JSON, "#033[36m" from rsyslog, "^[[36m" from cat -v) and orphans whose ESC was lost in
 // pasting ("[36m(raylet)[0m"). It returns b itself, cut, when there is no sequence to take out.
 func clean(b []byte) []byte {
 	b = dropLead(b)
@@ -32,7 +32,7 @@ func dropLead(b []byte) []byte {
 }
 
 // spelled are the written-out forms of ESC. They count only in front of a '['.
-var spelled = [...]string{`\u001b[`, `\u001B[`, `\x1b[`, `\x1B[`, `\033[`, `^[[`}
+var spelled = [...]string{`\u001b[`, `\u001B[`, `\x1b[`, `\x1B[`, `\033[`, `#033[`, `^[[`}
 
 // nextEscape finds the next byte that begins something to take out: an ESC, or what has a bracket as an orphan or at the end
 // of a spelled-out ESC.

@@ -11,7 +11,7 @@ import (
 func TestNextEscapeIsTheFirstPlaceThatBeginsASequence(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	pieces := append([]string{"\x1b", "[", "\\", "^", "m", "36m", "0m", ";", " ", "b", "3", "text", "\x1b]0;t\a"}, spelled[:]...)
+	pieces := append([]string{"\x1b", "[", "\\", "^", "#", "m", "36m", "0m", ";", " ", "b", "3", "text", "\x1b]0;t\a"}, spelled[:]...)
 	for range 100_000 {
 		var b []byte
 		for range 1 + r.IntN(8) {
@@ -20,7 +20,7 @@ func TestNextEscapeIsTheFirstPlaceThatBeginsASequence(t *testing.T) {
 		for _, orphans := range []bool{false, true} {
 			want := -1
 			for i := range b {
-				if (b[i] == 0x1b || b[i] == '\\' || b[i] == '^' || b[i] == '[') && escapeLen(b[i:], orphans) > 0 {
+				if (b[i] == 0x1b || b[i] == '\\' || b[i] == '^' || b[i] == '#' || b[i] == '[') && escapeLen(b[i:], orphans) > 0 {
 					want = i
 					break
 				}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,35 @@ func fromHTML(b []byte) []byte {
 		return b
 	}
 	return []byte(html.UnescapeString(string(b)))
+}
+
+// Unrepr returns what a program printed that shows its child's output as Python writes bytes: b'text\n'. Any other line stays as it is.
+func Unrepr(line []byte) []byte {
+	const least = len(`b''`)
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(line) < least || line[0] != 'b' || line[1] != '\'' && line[1] != '"' || line[len(line)-1] != line[1] {
+		return line
+	}
+	in := line[least-1 : len(line)-1]
+	out := make([]byte, 0, len(in))
+	for len(in) > 0 {
+		c := in[0]
+		if in = in[1:]; c != '\\' || len(in) == 0 {
+			out = append(out, c)
+			continue
+		}
+		c = in[0]
+		in = in[1:]
+		if i := strings.IndexByte("ntr", c); i >= 0 {
+			c = "\n\t\r"[i]
+		} else if c == 'x' && len(in) >= 2 {
+			if n, err := strconv.ParseUint(string(in[:2]), 16, 8); err == nil {
+				c, in = byte(n), in[2:]
+			}
+		}
+		out = append(out, c)
+	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(out, []byte{'\n'}), []byte{'\r'})
 }
 
 // escapes are what collectors make of some characters: JSON by Python and by Go, HTML by Go and by Python.

@@ -246,15 +246,19 @@ func (w *Peeler) PeelInherit(seg []byte, outer Header) (body []byte, h Header) {
 type Line struct {
 	First Header // of the first segment
 	Begun bool   // it was peeled
+	Lead  bool   // First is what a collector put before all segments: its date counts
 }
 
 // Next peels a line's next segment: the first by [Peeler.Peel], the others by [Peeler.PeelInherit].
 func (w *Peeler) Next(l *Line, seg []byte) (body []byte, h Header) {
 	if l.Begun {
-		return w.PeelInherit(seg, l.First)
+		if body, h = w.PeelInherit(seg, l.First); l.Lead && l.First.hasDate() {
+			h.Time, h.Clock = l.First.Time, l.First.Clock
+		}
+		return body, h
 	}
 	body, h = w.Peel(seg)
-	*l = Line{h, true}
+	*l = Line{First: h, Begun: true}
 	return body, h
 }
 

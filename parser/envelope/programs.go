@@ -110,6 +110,7 @@ var programs = []format{
 		name: "time in brackets", writer: "SGLang with its ranks, rich, DeepSpeed, Hydra, torchrun, slime, slurmd",
 		template: `[{time}{* {axis}}]{fields}`, then: rightColumn,
 		match: []sample{
+			{`[2025-06-01T10:00:00.123+0000] {subprocess.py:106} INFO -   File "x"`, `  File "x"`, `iso=2025-06-01T10:00:00.123; level=I; logger=subprocess.py:106`},
 			{`[2025-03-17 10:41:14 TP0] text`, `text`, `local=2025-03-17T10:41:14; TP=0`},
 			{`[2025-03-17 10:41:14 DP0 TP1 EP2 PP3] text`, `text`, `local=2025-03-17T10:41:14; TP=1; DP=0; PP=3; EP=2`},
 			{`[10:41:14 TP0] text`, `text`, `clock=0000-01-01T10:41:14; TP=0`},
@@ -171,6 +172,7 @@ var programs = []format{
 			{`2025-06-01 10:00:00,123 - INFO - __main__ - text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=__main__`},
 			{`2025-06-01 10:00:00,123 - INFO - step - text`, `step - text`, `local=2025-06-01T10:00:00.123; level=I`},
 			{`06/01/2025 10:00:00 - INFO - __main__ - text`, `text`, `local=2025-06-01T10:00:00; level=I; logger=__main__`},
+			{`2025-06-01T10:00:00:   File "x"`, `  File "x"`, `local=2025-06-01T10:00:00`},
 			{`2025-06-01 10:00:00,123: rank3[812][MainThread]: WARNING: composer.trainer.trainer: text`, `text`, `local=2025-06-01T10:00:00.123; level=W; logger=composer.trainer.trainer; rank=3; pid=812`},
 			{`2025-06-01 10:00:00 node-1 train.loop[14429] ERROR text`, `text`, `local=2025-06-01T10:00:00; level=E; logger=train.loop; host=node-1; pid=14429`},
 			{`2025-06-01 10:00:00.123 | ERROR    | mod:fn:12 - text`, `text`, `local=2025-06-01T10:00:00.123; level=E; logger=mod:fn:12`},

@@ -14,7 +14,7 @@ const maxRecord = 256 << 10
 
 // messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
 var messageKeys = [...]string{
-	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event",
+	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m",
 }
 
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
@@ -38,7 +38,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if source := string(fields["source"]); source == `"stdout"` || source == `"stderr"` {
 		stream, streamed = fields["source"], true // Docker's fluentd driver
 	}
-	if text == nil || !timed && !streamed && !tagged {
+	if text == nil || !timed && !streamed && !tagged && fields["podName"] == nil && fields["pod_name"] == nil {
 		return nil, false
 	}
 	if timed {
@@ -226,7 +226,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 // timeKeys are where records keep their time.
 var timeKeys = [...]string{
 	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
-	"TimeGenerated",
+	"TimeGenerated", "@t",
 }
 
 // recordTime reads the time of a record.

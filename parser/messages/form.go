@@ -34,11 +34,12 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.comment",
-			Requires: []string{"// ", "/*", "<!--", "{#", ";; ", "# "},
-			Expr:     inSource + `(?:// |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
+			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# "},
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
+				"//! RuntimeError: CUDA error: out of memory",
 				"docs/en/faq.md:64:### RuntimeError: CUDA error: out of memory",
 				`#   sending SIGTERM to process 28570 "tail": oom_score 629, VmRSS 15048 MiB`,
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: A process of this unit has been killed by the OOM killer.",
@@ -122,7 +123,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.template",
 			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "regex", "match", "alert"},
-			Expr: `\{[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(` +
+			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(` +
 				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|alert)["']?|match\w{0,12}): ?\[?["']`,
 			Veto: true, Source: "formats and regular expressions: what a program would fill in, or look for; rules of monitors (node-problem-detector, Promtail, Prometheus)",
 			Match: lines(
@@ -133,7 +134,7 @@ func formVetoes() []pattern.Pattern {
 				`  - regex: .*CUDA error: out of memory.*`,
 				`  summary: Container {{ $labels.container }} was killed: reason: OOMKilled`,
 			),
-			NoMatch: []string{"WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
+			NoMatch: []string{"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
 		},
 		{
 			Name:     "veto.status_name",
@@ -183,9 +184,13 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name: "veto.git_log",
-			Expr: `^[0-9a-f]{7,40} [A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)`,
+			Expr: `^[0-9a-f]{7,40} (?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )`,
 			Veto: true, Source: "git log --oneline",
-			Match: lines("1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading"),
+			Match: lines(
+				"1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading", `1a2b3c4 Revert "RuntimeError: CUDA error: out of memory"`,
+				"1a2b3c4 fix(eval): torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+			),
+			NoMatch: []string{"7f3a2b1c0d rank 3: RuntimeError: CUDA error: out of memory"},
 		},
 
 		{
@@ -210,12 +215,37 @@ func formVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "veto.listed",
+			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
+			Expr:     `^\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |^: \d{10}:\d{1,6};|^#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|^Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|^(?:hyp|ref|src|tgt|Decoded|Tokens): |^[STHDP]-\d{1,7}\t|^\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$)`,
+			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq and others), errors in a manual",
+			Match: lines(
+				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,
+				`: 1772355600:0;dmesg -T | grep "Killed process 4121 (python3) total-vm"`,
+				`Q: What does "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed." mean?`,
+				"hyp: CUDA error: out of memory", "H-12\t-0.31\tCUDA error: out of memory", "       ENOMEM Cannot allocate memory (POSIX.1-2001).",
+				"#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)",
+			),
+			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
+		},
+		{
+			Name:     "veto.setting",
+			Requires: []string{"amespace(", "onfig(", "Args(", "Arguments("},
+			Expr:     `^.{0,200}?\b\w{0,40}(?:[Nn]amespace|Config|Args|Arguments)\((?=.{0,8000}?\w=)(?!.{0,8000}?\b(?:error|err|exc|exception|message|msg|reason|stderr|detail|traceback)=)(?<!` + oomWords + `.{0,400})`,
+			Veto:     true, Source: "settings that a program prints: what it waits for",
+			Match:   lines("Namespace(batch=8, retry_on='RuntimeError: CUDA error: out of memory', lr=0.1)"),
+			NoMatch: []string{"RuntimeError: CUDA error: out of memory in ModelConfig(layers=3)", "JobConfig(name='x', error='RuntimeError: CUDA error: out of memory')"},
+		},
+		{
 			Name:     "veto.example",
-			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION"},
-			Expr:     `(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})`,
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments="},
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})`,
 			Veto:     true, Source: "an example that a program shows before it trains or serves",
-			Match:   lines(`Example prompt: "RuntimeError: CUDA error: out of memory"`),
-			NoMatch: []string{"sample 3 failed: RuntimeError: CUDA error: out of memory"},
+			Match: lines(
+				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
+				`Document(metadata={'source': 'faq.md'}, page_content='RuntimeError: CUDA error: out of memory')`,
+			),
+			NoMatch: []string{"prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory"},
 		},
 	}
 }

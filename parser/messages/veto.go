@@ -194,7 +194,7 @@ func mentionVetoes() []pattern.Pattern {
 				"CUDA out of memory", "HIP out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError: ",
 				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr:   `(?=` + oomWords + `)(?<!` + oomWords + `.{0,400})(?<=\b(?:(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to))\b[^.:;,']{0,60}|(?:[Ww]hat (?:does|is|causes)|(?:I|you|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))(?: (?:a|an|the|this|that))? ))` + oomWords,
+			Expr:   `(?=` + oomWords + `)(?<!` + oomWords + `.{0,400})(?<=\b(?:(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to))\b[^.:;,']{0,60}|(?:[Ww]hat (?:does|is|causes)|(?:I|you|we|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))(?: (?:a|an|the|this|that))? ))` + oomWords,
 			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "questions of people: prompts and samples that a rollout prints over several lines, chat models' answers",

@@ -25,7 +25,7 @@ type Mark struct {
 	Searched bool // rare enough in healthy logs, and long enough, to be searched for
 }
 
-// Marks of chat templates (ChatML, Llama 3, Mistral, Gemma), of reasoning and of what tools printed, the tags of verl's printed
+// Marks of chat templates (ChatML, Llama 3, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
 // samples (workers/reward_manager) and the headings of LLaMA-Factory's (data/processor).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
@@ -48,6 +48,13 @@ var Marks = []Mark{
 	{"</think>", false, true},
 	{"<tool_response>", true, true},
 	{"</tool_response>", false, true},
+	{"<|message|>", true, true},
+	{"<|end|>", false, true},
+	{"<|return|>", false, true},
+	{"<｜User｜>", true, true},
+	{"<｜tool▁output▁begin｜>", true, true},
+	{"<｜tool▁output▁end｜>", false, true},
+	{"<｜end▁of▁sentence｜>", false, true},
 }
 
 // Openers begin a quotation whose end is sure: the author of a commit as git log prints it, with the message indented below; a block
@@ -75,6 +82,10 @@ var Turns = []Turn{
 	{"[Observation]", false},
 	{"Thought:", true},
 	{"[Thought]", true},
+	{"THOUGHT:", true},
+	{"[Question]", false},
+	{"[User Question]", false},
+	{"[The Start of Assistant", true},
 	{"Action:", true},
 	{"ACTION:", true},
 	{"[Action]", true},
@@ -86,13 +97,20 @@ type Turn struct {
 	Answer bool
 }
 
+// maxLabel bounds the label before a heading.
+const maxLabel = 40
+
 // turnOf is the heading that a message begins with, nil when there is none.
 func turnOf(body []byte) *Turn {
 	if len(body) == 0 || strings.IndexByte("#HAQOT[", body[0]) < 0 {
 		return nil
 	}
+	rest := body
+	if label := bytes.Index(body[:min(len(body), maxLabel)], []byte("] ")); body[0] == '[' && label > 0 {
+		rest = body[label+len("] "):] // [step 3] OBSERVATION:
+	}
 	for i := range Turns {
-		if bytes.HasPrefix(body, []byte(Turns[i].Text)) {
+		if text := []byte(Turns[i].Text); bytes.HasPrefix(body, text) || bytes.HasPrefix(rest, text) {
 			return &Turns[i]
 		}
 	}
@@ -222,7 +240,7 @@ func isQuote(body []byte) bool {
 
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
-	seconds = "|/Iprgste"
+	seconds = "|/Iprgste\xef"
 	// labelIDs is the one mark that does not.
 	labelIDs = "label_ids:"
 	// response opens a sample only behind a prompt: loggers use the word too.

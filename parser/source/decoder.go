@@ -22,10 +22,17 @@ func NewDecoder(head []byte) Decoder {
 		if wideText(head) {
 			return new(UTF16)
 		}
+	case bytes.IndexByte(head, 0) >= 0:
+		if order := unmarked(head); order != nil {
+			return &UTF16{order: order}
+		}
 	case isEscaped(head):
 		return new(unescaper)
 	case isList(head):
 		return new(recordLister)
+	}
+	if keys := documentKeys(head); keys != nil {
+		return &documentReader{keys: keys}
 	}
 	if columns := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns}

@@ -18,7 +18,12 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a list":           {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
 		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
-		"rows":             {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
+		"a notebook": {
+			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"outputs\": [{\"name\": \"stderr\", \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ]}, {\"traceback\": [\"d\\ne\"]}],\n   \"source\": [\"text\", \"print(1)\"]}]}\n",
+			strings.Repeat(filler, 5) + "a \"b\"\nc\nd\ne\n",
+		},
+		"a document": {"{\n  \"id\": 7,\n  \"stderr\": \"a\\nb\\n\\nc\\nd\",\n  \"tags\": [\"stderr\", \"x\"]\n}\n", filler + filler + "a\nb\n\nc\nd\n"},
+		"rows":       {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +48,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
 		"step,loss,message\n1,2,x\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
-		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, `{"text":"a\nb\nc\nd\ne"}`,
+		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`,
 	} {
 		assert.Nil(t, NewDecoder([]byte(log)), "%.60q", log)
 	}

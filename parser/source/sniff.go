@@ -128,7 +128,7 @@ func sniff(b []byte) content {
 	if isReport(b) {
 		return content{kind: ownReport}
 	}
-	if k := classify(b); k != text || NewDecoder(b) == nil {
+	if k := classify(b); k != text && unmarked(b) == nil || k == text && NewDecoder(b) == nil {
 		return content{kind: k}
 	}
 	return content{kind: wide}
@@ -199,7 +199,39 @@ func wideText(b []byte) bool {
 	for _, unit := range []string{"\xfd\xff", "\xff\xfd"} {
 		broken -= bytes.Count(b, []byte(unit)) // PowerShell writes it for what it cannot read
 	}
+	if feeds := bytes.Count(b, []byte{'\n'}); feeds > 0 && !bytes.Contains(decoded, []byte{'\n'}) {
+		return false // they are bytes of their own
+	}
 	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
+}
+
+// unmarked returns the byte order of UTF-16 without its mark, as the later parts of a log that was rotated have it; nil for anything else.
+func unmarked(b []byte) binary.ByteOrder {
+	const least = 64
+	var zeros [2]int
+	for i, c := range b {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	order, high := binary.ByteOrder(binary.LittleEndian), 1
+	if zeros[0] > zeros[1] {
+		order, high = binary.BigEndian, 0
+	}
+	if len(b) < least || zeros[high]*4 < len(b) || zeros[1-high] > 0 { // at least half of it is ASCII
+		return nil
+	}
+	d := UTF16{order: order}
+	printable, decoded := 0, d.Append(nil, b)
+	for _, c := range decoded {
+		if c >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0x1b {
+			printable++
+		}
+	}
+	if printable*50 < len(decoded)*49 || !bytes.Contains(decoded, []byte{'\n'}) {
+		return nil
+	}
+	return order
 }
 
 // minHole is how many NULs in a row are a hole in a text; binary numbers have fewer.

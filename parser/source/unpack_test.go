@@ -127,39 +127,42 @@ func TestEveryPackingGivesTheSameLogs(t *testing.T) {
 		data string
 		want []string
 	}{
-		"text":               {"hello\n", []string{"x: hello\n"}},
-		"gzip":               {gz(t, "hello\n"), []string{"x: hello\n"}},
-		"zstd":               {zst(t, "hello\n"), []string{"x: hello\n"}},
-		"xz":                 {xzed(t, "hello\n"), []string{"x: hello\n"}},
-		"lz4":                {lz4ed(t, "hello\n"), []string{"x: hello\n"}},
-		"bzip2":              {bzipped, []string{"x: hello\n"}},
-		"gzip of nothing":    {gz(t, ""), []string{"x: "}},
-		"gzip members":       {gz(t, "hel") + gz(t, "") + gz(t, "lo\n"), []string{"x: hello\n"}},
-		"zstd frames":        {zst(t, "hel") + zst(t, "lo\n"), []string{"x: hello\n"}},
-		"zstd, skipped":      {"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + zst(t, "hello\n"), []string{"x: hello\n"}},
-		"xz streams":         {xzed(t, "hel") + "\x00\x00\x00\x00" + xzed(t, "lo\n"), []string{"x: hello\n"}},
-		"lz4 frames":         {lz4ed(t, "hel") + lz4ed(t, "lo\n"), []string{"x: hello\n"}},
-		"bzip2 streams":      {bzipped + bzipped, []string{"x: hello\nhello\n"}},
-		"gzip of gzip":       {gz(t, gz(t, "hello\n")), []string{"x: hello\n"}},
-		"tar":                {ball, inside("x!")},
-		"tar.gz":             {gz(t, ball), inside("x!")},
-		"tar.zst":            {zst(t, ball), inside("x!")},
-		"tar.xz":             {xzed(t, ball), inside("x!")},
-		"tar.lz4":            {lz4ed(t, ball), inside("x!")},
-		"zip":                {zippedUp(t, files...), inside("x!")},
-		"tar.gz in zip":      {zippedUp(t, member{"j.tar.gz", gz(t, ball)}), inside("x!j.tar.gz!")},
-		"zip in tar.zst":     {zst(t, tarred(t, member{"a/j.zip", zippedUp(t, files...)})), inside("x!a/j.zip!")},
-		"zip in zip":         {zippedUp(t, member{"j.zip", zippedUp(t, files...)}), inside("x!j.zip!")},
-		"zip in gzip":        {gz(t, zippedUp(t, files...)), inside("x!")},
-		"gzip in tar":        {tarred(t, member{"a.log", gz(t, "hello\n")}), []string{"x!a.log: hello\n"}},
-		"tars in a row":      {tarred(t, files[0]) + tarred(t, files[1:]...), inside("x!")},
-		"tar.gz in a row":    {gz(t, tarred(t, files[0])) + gz(t, tarred(t, files[1:]...)), inside("x!")},
-		"UTF-16":             {"\xff\xfeh\x00i\x00\n\x00", []string{"x: hi\n"}},
-		"UTF-16 in gzip":     {gz(t, "\xfe\xff\x00h\x00i\x00\n"), []string{"x: hi\n"}},
-		"a hole, then text":  {strings.Repeat("\x00", 3*sniffLen) + "end\n", []string{"x: " + strings.Repeat("\x00", 3*sniffLen) + "end\n"}},
-		"a hole in gzip":     {gz(t, strings.Repeat("\x00", 3*sniffLen+7)+"end\n"), []string{"x: " + strings.Repeat("\x00", 3*sniffLen+7) + "end\n"}},
-		"own report, named":  {" OUT OF MEMORY  x\n  what      y\n", []string{"x:  OUT OF MEMORY  x\n  what      y\n"}},
-		"backslashes of zip": {zippedUp(t, member{`node1\a.log`, "one\n"}), []string{"x!node1/a.log: one\n"}},
+		"text":                {"hello\n", []string{"x: hello\n"}},
+		"gzip":                {gz(t, "hello\n"), []string{"x: hello\n"}},
+		"zstd":                {zst(t, "hello\n"), []string{"x: hello\n"}},
+		"xz":                  {xzed(t, "hello\n"), []string{"x: hello\n"}},
+		"lz4":                 {lz4ed(t, "hello\n"), []string{"x: hello\n"}},
+		"bzip2":               {bzipped, []string{"x: hello\n"}},
+		"gzip of nothing":     {gz(t, ""), []string{"x: "}},
+		"gzip members":        {gz(t, "hel") + gz(t, "") + gz(t, "lo\n"), []string{"x: hello\n"}},
+		"zstd frames":         {zst(t, "hel") + zst(t, "lo\n"), []string{"x: hello\n"}},
+		"zstd, skipped":       {"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + zst(t, "hello\n"), []string{"x: hello\n"}},
+		"xz streams":          {xzed(t, "hel") + "\x00\x00\x00\x00" + xzed(t, "lo\n"), []string{"x: hello\n"}},
+		"lz4 frames":          {lz4ed(t, "hel") + lz4ed(t, "lo\n"), []string{"x: hello\n"}},
+		"bzip2 streams":       {bzipped + bzipped, []string{"x: hello\nhello\n"}},
+		"gzip of gzip":        {gz(t, gz(t, "hello\n")), []string{"x: hello\n"}},
+		"tar":                 {ball, inside("x!")},
+		"tar.gz":              {gz(t, ball), inside("x!")},
+		"tar.zst":             {zst(t, ball), inside("x!")},
+		"tar.xz":              {xzed(t, ball), inside("x!")},
+		"tar.lz4":             {lz4ed(t, ball), inside("x!")},
+		"zip":                 {zippedUp(t, files...), inside("x!")},
+		"tar.gz in zip":       {zippedUp(t, member{"j.tar.gz", gz(t, ball)}), inside("x!j.tar.gz!")},
+		"zip in tar.zst":      {zst(t, tarred(t, member{"a/j.zip", zippedUp(t, files...)})), inside("x!a/j.zip!")},
+		"zip in zip":          {zippedUp(t, member{"j.zip", zippedUp(t, files...)}), inside("x!j.zip!")},
+		"zip in gzip":         {gz(t, zippedUp(t, files...)), inside("x!")},
+		"gzip in tar":         {tarred(t, member{"a.log", gz(t, "hello\n")}), []string{"x!a.log: hello\n"}},
+		"tars in a row":       {tarred(t, files[0]) + tarred(t, files[1:]...), inside("x!")},
+		"tar.gz in a row":     {gz(t, tarred(t, files[0])) + gz(t, tarred(t, files[1:]...)), inside("x!")},
+		"UTF-16":              {"\xff\xfeh\x00i\x00\n\x00", []string{"x: hi\n"}},
+		"UTF-16, later part":  {utf16Rows("h\x00", "i\x00", "\n\x00"), []string{"x: " + utf16Rows("h", "i", "\n")}},
+		"UTF-16, other order": {utf16Rows("\x00h", "\x00i", "\x00\n"), []string{"x: " + utf16Rows("h", "i", "\n")}},
+		"bytes like a mark":   {"\xff\xfe\xc0\x80abcd\nxy\n", []string{"x: \xff\xfe\xc0\x80abcd\nxy\n"}},
+		"UTF-16 in gzip":      {gz(t, "\xfe\xff\x00h\x00i\x00\n"), []string{"x: hi\n"}},
+		"a hole, then text":   {strings.Repeat("\x00", 3*sniffLen) + "end\n", []string{"x: " + strings.Repeat("\x00", 3*sniffLen) + "end\n"}},
+		"a hole in gzip":      {gz(t, strings.Repeat("\x00", 3*sniffLen+7)+"end\n"), []string{"x: " + strings.Repeat("\x00", 3*sniffLen+7) + "end\n"}},
+		"own report, named":   {" OUT OF MEMORY  x\n  what      y\n", []string{"x:  OUT OF MEMORY  x\n  what      y\n"}},
+		"backslashes of zip":  {zippedUp(t, member{`node1\a.log`, "one\n"}), []string{"x!node1/a.log: one\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -610,6 +613,9 @@ func TestAStreamIsRecognizedByItsFirstBytes(t *testing.T) {
 		assert.True(t, sure, "%q is answered at once", s)
 	}
 }
+
+// utf16Rows are a few lines, made of the units of one.
+func utf16Rows(units ...string) string { return strings.Repeat(strings.Join(units, ""), 20) }
 
 func TestUTF16IsDecodedInAnyChunks(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,8 @@ import (
 )
 
 // UTF16 decodes UTF-16, as PowerShell's redirection and other Windows tools write it, to UTF-8. Invalid units become
-// U+FFFD. It takes the byte order from the mark at the beginning and drops the mark.
+// U+FFFD. It takes the byte order from the mark at the beginning and drops the mark,
+// unless it is given one.
 type UTF16 struct {
 	order binary.ByteOrder // nil before the byte order mark
 	odd   []byte           // the first byte of an incomplete unit

@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
@@ -14,8 +15,9 @@ import (
 // of a repository. People save such blocks too: then it happened. Nobody saves a here-document around a log, so one that closes
 // quotes all that it holds.
 
-// fenceOpens is the line that opens a block. Its groups close it.
-var fenceOpens = lazyre.New("^(?:(```|~~~)[\\w+-]{0,20}|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$")
+// fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
+// print, and what a heading begins.
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~)[\\w+-]{0,20}|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200})?>(?:Traceback .*)?$|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$)")
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
 var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
@@ -26,7 +28,8 @@ const beginsToCount = 3
 // fence follows the blocks of one writer and the run around them.
 type fence struct {
 	stream   string
-	end      string   // the line that closes the block; empty outside of one
+	end      string   // the line that closes the block, or a part of it; empty outside of one
+	part     bool     // a part of a line closes it
 	here     bool     // the block is a here-document
 	bare     bool     // its first line names no writer, so it may hold the lines of any
 	document bool     // with links of its own
@@ -46,7 +49,9 @@ type fenced struct {
 
 // hasFence reports whether a text may hold the first line of a block.
 func hasFence(text []byte) bool {
-	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~"))
+	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
+		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
+		bytes.HasSuffix(text, []byte{'>'})
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
@@ -57,10 +62,20 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 	}
 	body, h := envelope.Peel(bytes.TrimSpace(raw))
 	if edge && (h.Stream == f.stream || h.Stream == "") {
-		if f.end == string(body) {
+		if f.closes(body) {
 			f.close(line)
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" {
-			f.end, f.here, f.bare, f.from = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line
+			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
+			switch {
+			case len(m[3]) > 0:
+				f.end = "</" + string(m[3]) + ">"
+			case len(m[4]) > 0:
+				f.end = "END " + string(m[4])
+			default:
+				f.part = false
+			}
+		} else if f.part && f.end != "" {
+			f.close(line + 1)
 		}
 	}
 	if f.end != "" {
@@ -71,6 +86,11 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.until > 0
 	}
 	return f.count(body)
+}
+
+// closes reports whether a line that holds the end of a block is no more than that.
+func (f *fence) closes(body []byte) bool {
+	return f.end != "" && (f.end == string(body) || f.part && bytes.HasPrefix(bytes.TrimLeft(body, "- "), []byte(f.end)))
 }
 
 // count follows what the run counts and reports whether it goes on.
@@ -137,6 +157,9 @@ func (r *Reader) findFence(e *parser.Event) {
 		line++
 	}
 	if f.holds(e) {
+		if f.part && strings.Contains(e.Text, f.end) {
+			f.close(e.At.Line + 1)
+		}
 		f.until = r.line + watchLines
 		r.fence = f
 	}

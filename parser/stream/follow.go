@@ -7,7 +7,7 @@ import (
 // PeekDeferred emits what was deferred, for nothing had failed. The reader's state does not change: all of it is emitted again when
 // its time comes.
 func (r *Reader) PeekDeferred(emit func(parser.Observation)) {
-	r.deferred.inOrder(r.describes(), newReplayReader(r.messages.source, r.table, r.maxLine, emit).replayEntry)
+	r.deferred.inOrder(r.describes(), newReplayReader(r.messages.source, r.table, r.maxLine, r.messages.lead, emit).replayEntry)
 }
 
 // PeekTail emits what waits for a later line, and what the unfinished last line holds, as if the input ended here: a writer may stop

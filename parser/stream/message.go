@@ -60,7 +60,8 @@ type messageReader struct {
 	runes      []rune
 	alike      map[uint64]int // events emitted, by the patterns that were candidates
 
-	indent       int  // blanks that every line begins with
+	indent       int // blanks that every line begins with
+	lead         *lead
 	now          int  // line being read
 	noLiteral    bool // it holds no literal
 	replaying    bool // the lines were deferred: they only show where the run is
@@ -79,7 +80,7 @@ const inLongLine = math.MaxInt64
 
 func newMessageReader(source string, t *Table, maxLine int, emit func(parser.Observation)) *messageReader {
 	return &messageReader{
-		source: source, table: t, emit: emit, alike: map[uint64]int{}, maxLine: maxLine, indent: maxIndent,
+		source: source, table: t, emit: emit, alike: map[uint64]int{}, maxLine: maxLine, indent: maxIndent, lead: new(lead),
 		writers: map[string]*writer{}, open: map[*writer]struct{}{}, cuts: map[string]*cut{},
 	}
 }
@@ -134,6 +135,10 @@ func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) 
 	if !continued {
 		r.endOfLine()
 		raw = r.unindent(at, raw)
+		if !r.replaying && r.inHead(num, offset) && !r.inTraceback() {
+			r.lead.learn(raw)
+		}
+		raw = r.withoutLead(&r.physical, raw)
 		if len(r.cuts) > 0 {
 			r.expireCuts(false)
 		}
@@ -142,12 +147,34 @@ func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) 
 			return
 		}
 	}
-	r.segments(at, raw)
+	r.segments(at, raw, !continued)
+}
+
+// inTraceback reports whether a traceback is unfinished. Its lines must go on as they began.
+func (r *messageReader) inTraceback() bool {
+	for w := range r.open {
+		if w.trace.Building() {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutLead takes the lead off a line that l has not begun, and reads the prefixes in it.
+func (r *messageReader) withoutLead(l *envelope.Line, raw []byte) []byte {
+	n := r.lead.length(raw)
+	if n == 0 || l.Begun {
+		return raw
+	}
+	_, l.First = r.peeler.Peel(raw[:n])
+	l.Begun, l.Lead = true, true
+	return raw[n:]
 }
 
 // unindent takes the blanks off that every line of a quoted log begins with. Numbers are right-aligned for other reasons, and some
 // programs begin their lines with one blank.
 func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
+	raw = envelope.Unrepr(raw)
 	if r.indent == 0 {
 		return raw
 	}
@@ -176,13 +203,14 @@ func isNumbered(raw []byte) bool {
 	return len(rest) < len(raw) && (bytes.HasPrefix(rest, []byte(": ")) || bytes.HasPrefix(rest, []byte{'\t'}))
 }
 
-// segments reads the messages of a line: several writers or states of a progress bar may share it.
-func (r *messageReader) segments(at parser.Position, raw []byte) {
+// segments reads the messages of a line, or of a further piece of one: several writers or states of a progress bar may share it.
+func (r *messageReader) segments(at parser.Position, raw []byte, begins bool) {
 	envelope.Segments(raw, func(seg []byte) bool {
-		if !r.physical.Begun || r.wantsSegment(at, seg) {
+		if begins || r.wantsSegment(at, seg) {
 			body, h := r.peeler.Next(&r.physical, seg)
 			r.parts(at, body, h)
 		}
+		begins = false
 		return true
 	})
 }
@@ -213,7 +241,7 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 }
 
 // endOfLine ends the physical line.
-func (r *messageReader) endOfLine() { r.physical.Begun = false }
+func (r *messageReader) endOfLine() { r.physical.Begun, r.physical.Lead = false, false }
 
 // message reads one message of one writer.
 func (r *messageReader) message(at parser.Position, body []byte, h envelope.Header) {
@@ -276,7 +304,7 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 // mark follows the marks of samples in a line that is not read.
 func (r *messageReader) mark(e *entry) {
 	line := e.begun()
-	envelope.Segments(e.text, func(seg []byte) bool {
+	envelope.Segments(r.withoutLead(&line, e.text), func(seg []byte) bool {
 		body, h := r.peeler.Next(&line, seg)
 		at := parser.Position{Line: e.line, Offset: e.place}
 		if r.writers[h.Stream] == nil {
@@ -371,7 +399,7 @@ func (r *messageReader) peek(num int, offset int64, raw []byte, emit func(parser
 	q.literals, q.candidates, q.runes, q.hits = nil, nil, nil, nil
 	q.alike = maps.Clone(r.alike)
 	raw = q.unindent(parser.Position{Line: num, Offset: offset}, raw)
-	envelope.Segments(raw, func(seg []byte) bool {
+	envelope.Segments(q.withoutLead(&q.physical, raw), func(seg []byte) bool {
 		body, h := q.peeler.Next(&q.physical, seg)
 		var trace *traceback.Trace
 		var copied writer

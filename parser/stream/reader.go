@@ -68,7 +68,7 @@ func NewReader(name string, emit func(parser.Observation), options ...Option) *R
 	t := r.table
 	r.cutter = cutter{table: t, maxLine: r.maxLine}
 	r.messages = newMessageReader(name, t, r.maxLine, r.observe)
-	r.replays = newReplayReader(name, t, r.maxLine, r.emit)
+	r.replays = newReplayReader(name, t, r.maxLine, r.messages.lead, r.emit)
 	return r
 }
 

@@ -17,10 +17,10 @@ type replayed struct {
 	pending string
 }
 
-// newReplayReader returns a reader of deferred lines. They only show where the run is, so it follows no reports.
-func newReplayReader(source string, t *Table, maxLine int, emit func(parser.Observation)) *messageReader {
+// newReplayReader returns a reader of deferred lines of a log with that lead. They only show where the run is, so it follows no reports.
+func newReplayReader(source string, t *Table, maxLine int, lead *lead, emit func(parser.Observation)) *messageReader {
 	r := newMessageReader(source, t, maxLine, emit)
-	r.replaying, r.replayed = true, map[string]replayed{}
+	r.replaying, r.replayed, r.lead = true, map[string]replayed{}, lead
 	return r
 }
 

@@ -59,7 +59,7 @@ func (r *messageReader) expireCuts(all bool) {
 	}
 	slices.SortFunc(late, func(a, b *cut) int { return cmp.Compare(a.at.Line, b.at.Line) })
 	for _, c := range late {
-		r.segments(c.at, c.text)
+		r.segments(c.at, c.text, true)
 		r.endOfLine()
 	}
 }

@@ -59,6 +59,11 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		`Request failed with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. prompt: "<|im_start|>user\nhi<|im_end|>"`,
 		`{"detail": "RuntimeError: CUDA error: out of memory", "role": "assistant", "content": ""}`,
 		`RuntimeError: CUDA error: out of memory while serving {"role": "user", "content": "hi"}`,
+		"prompt='hello' failed: RuntimeError: CUDA error: out of memory",
+		"JobConfig(name='x', error='RuntimeError: CUDA error: out of memory')",
+		"#3 rank 3: RuntimeError: CUDA error: out of memory",
+		"{train.py:93} INFO - RuntimeError: CUDA error: out of memory",
+		"7f3a2b1c0d rank 3: RuntimeError: CUDA error: out of memory",
 		// code
 		"print worker: RuntimeError: CUDA error: out of memory",
 		"if rank 0 dies: RuntimeError: CUDA error: out of memory",
@@ -184,6 +189,16 @@ a1b2c3d4 Fix RuntimeError: CUDA error: out of memory in rollout (#77)
 Subject: [PATCH] fix RuntimeError: CUDA error: out of memory
 | BTCUDA error: out of memoryBT | lower the batch |
 the kernel's OOM killer ended process 1234 (mysqld)
+//! RuntimeError: CUDA error: out of memory
+b2c3d4e Revert "RuntimeError: CUDA error: out of memory"
+a1b2c3d fix: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB in eval
+^a1b2c3d (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")
+#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)
+: 1772355600:0;grep -c "torch.OutOfMemoryError: CUDA out of memory" *.log
+Q: What does "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed." mean?
+       ENOMEM Cannot allocate memory (POSIX.1-2001).
+nit: say which rank. Else we see CUDA error: out of memory and nothing else.
+Namespace(batch=8, retry_on='RuntimeError: CUDA error: out of memory', lr=0.1)
 `,
 		"datasets": `
 {"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}
@@ -213,6 +228,10 @@ sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'
 sandbox_fusion result: {'status': 'Failed', 'stderr': "MemoryError: Unable to allocate 7.45 GiB for an array with shape (1,) and data type float64"}
 Thought: the log says RuntimeError: CUDA error: out of memory
 Final Answer: RuntimeError: CUDA error: out of memory
+Document(metadata={'source': 'faq.md'}, page_content='torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.')
+Request: Instance(request_type='generate_until', doc={'q': 'x'}, arguments=('Explain CUDA error: out of memory', {'until': []}), idx=0)
+hyp: CUDA error: out of memory
+H-12	-0.31	CUDA error: out of memory
 `,
 	} {
 		for line := range strings.SplitSeq(strings.ReplaceAll(lines, "BT", "`"), "\n") {

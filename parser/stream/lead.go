@@ -1,0 +1,146 @@
+package stream
+
+import (
+	"bytes"
+	"strings"
+
+	"oomscan/parser/envelope"
+)
+
+// lead is text of an unknown form that the lines of a log begin with. A collector put it there if line prefixes of known forms stand behind
+// it: programs begin their lines with those. Numbers in it may change from line to line.
+type lead struct {
+	last  []byte // how the line before begins
+	text  []byte // before a known prefix; empty: none was found
+	lines int    // since it was
+	fits  int    // of them, that begin with it
+	shown int    // of them, behind which a known prefix stands
+	tried int    // lines that were searched for one
+	known bool
+}
+
+const (
+	leadShown = 3  // lines that show a lead before it is known
+	leadTries = 32 // lines that are searched
+	maxLead   = 96
+)
+
+// learn follows a line of the head of a log.
+func (l *lead) learn(raw []byte) {
+	if l.known || l.tried >= leadTries || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
+		return // records have no lead
+	}
+	to, _ := alike(raw, l.last)
+	l.last = append(l.last[:0], raw[:min(len(raw), maxLead)]...)
+	fits := false
+	if len(l.text) > 0 {
+		l.lines++
+		if _, fits = cutLead(raw, l.text); fits {
+			l.fits++
+		}
+	}
+	n, tried := leadOf(raw, to)
+	if tried {
+		l.tried++
+	}
+	if n == 0 {
+		return
+	}
+	if same, _ := alike(raw[:n], l.text); !fits || same < n {
+		l.text, l.lines, l.fits, l.shown = bytes.Clone(raw[:n]), 1, 1, 0
+	}
+	l.shown++
+	l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9
+}
+
+// length is how long the lead of a line is, 0 when it has none.
+func (l *lead) length(raw []byte) int {
+	if !l.known {
+		return 0
+	}
+	rest, ok := cutLead(raw, l.text)
+	if !ok {
+		return 0
+	}
+	return len(raw) - len(rest)
+}
+
+// leadOf finds the text before a known prefix of a line, up to a place and behind the known prefixes that the line begins with.
+func leadOf(raw []byte, to int) (n int, tried bool) {
+	from := -1
+	for i := 1; i <= to && i < len(raw); i++ {
+		if strings.IndexByte(" \t])}|>:\"'m\a\x8b", raw[i-1]) < 0 || raw[i] == ' ' || i <= from {
+			continue
+		}
+		if from < 0 {
+			if from = knownLen(raw); from < 0 {
+				return 0, true
+			}
+			i--
+			continue
+		}
+		if _, h := envelope.Peel(raw[i:]); isKnown(&h) {
+			if isComment(raw[from:i]) || bytes.Count(raw[:i], []byte{'"'})%2 > 0 {
+				return 0, true
+			}
+			return i, true
+		}
+	}
+	return 0, from >= 0
+}
+
+// knownLen is how long the known prefixes are that a line begins with, -1 if they cannot be told from the text behind them.
+func knownLen(raw []byte) int {
+	body, h := envelope.Peel(raw)
+	switch esc := bytes.IndexByte(raw, 0x1b); {
+	case bytes.HasSuffix(raw, body):
+		return len(raw) - len(body)
+	case !isKnown(&h) && h.Task < 0:
+		return 0
+	case esc > 0: // a collector's prefix is before the first color
+		if body, h = envelope.Peel(raw[:esc]); isKnown(&h) {
+			return esc - len(body)
+		}
+	}
+	return -1
+}
+
+// isKnown reports whether a line has a known prefix. Numbers before a colon are many things.
+func isKnown(h *envelope.Header) bool {
+	return h.Task < 0 && (h.Stream != "" || !h.Time.IsZero() || h.Level != 0 || h.Logger != "" || h.Device >= 0)
+}
+
+// isComment reports whether signs mark what follows as a comment, as changed or as typed in a shell: it is quoted.
+func isComment(text []byte) bool {
+	return len(bytes.TrimSpace(text)) > 0 && len(bytes.Trim(text, " \t#/+-*;%$<>")) == 0
+}
+
+// cutLead cuts a lead off a line.
+func cutLead(line, text []byte) (rest []byte, ok bool) {
+	n, same := alike(line, text)
+	return line[n:], same == len(text) || n == len(line) && len(bytes.TrimSpace(text[same:])) == 0 // a writer trimmed it
+}
+
+// alike is how much of two texts is the same from their beginnings on. Numbers in them may differ, and so may the blanks before them.
+func alike(a, b []byte) (inA, inB int) {
+	for inA < len(a) && inB < len(b) {
+		m, n := number(a[inA:]), number(b[inB:])
+		if m == 0 || n == 0 {
+			if a[inA] != b[inB] {
+				break
+			}
+			m, n = 1, 1
+		}
+		inA, inB = inA+m, inB+n
+	}
+	return inA, inB
+}
+
+// number is how long a number at the beginning of a text is, with the blanks before it.
+func number(text []byte) int {
+	blanks := len(text) - len(bytes.TrimLeft(text, " "))
+	if n := run(text[blanks:]); n > 0 {
+		return blanks + n
+	}
+	return 0
+}

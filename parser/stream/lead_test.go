@@ -1,0 +1,50 @@
+package stream
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestALeadIsWhatKnownPrefixesStandBehind learns from lines that begin alike.
+func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
+	t.Parallel()
+	known := []string{"[rank0]: step 1", "2026-03-01 09:00:00,123 INFO text", "(WorkerDict pid=12) text", "plain words", "INFO 05-18 10:00:00 [core.py:12] x", "[rank1]: step 2"}
+	for name, c := range map[string]struct {
+		form func(i int) string
+		lead string // of the line with the number 7
+	}{
+		"a word":                  {func(int) string { return "stderr- " }, "stderr- "},
+		"a counter":               {func(i int) string { return fmt.Sprintf("%4d | ", 9*i) }, "  63 "}, // a bar is known
+		"a clock":                 {func(i int) string { return fmt.Sprintf("09:00:%02d  ", i) }, "09:00:07  "},
+		"blanks":                  {func(int) string { return "   " }, "   "},
+		"behind a known stamp":    {func(i int) string { return fmt.Sprintf("2026-03-01 09:00:%02d +00:00: ", i) }, "2026-03-01 09:00:07 +00:00: "},
+		"in color":                {func(int) string { return "\x1b[33mtrain-0\x1b[0m - " }, "\x1b[33mtrain-0\x1b[0m - "},
+		"a known prefix":          {func(int) string { return "[rank3]: " }, ""},
+		"nothing":                 {func(int) string { return "" }, ""},
+		"a comment":               {func(int) string { return "# " }, ""},
+		"a changed line":          {func(int) string { return "+" }, ""},
+		"a shell's trace":         {func(int) string { return "+ " }, ""},
+		"an open quote":           {func(int) string { return `log="` }, ""},
+		"a record":                {func(int) string { return `{"text": "` }, ""},
+		"another one on each":     {func(i int) string { return []string{"abc ", "def ", "ghi "}[i%3] }, ""},
+		"a number before a colon": {func(i int) string { return fmt.Sprintf("%d: ", i) }, ""},
+	} {
+		var l lead
+		for i := range 12 {
+			l.learn([]byte(c.form(i) + known[i%len(known)]))
+		}
+		line := c.form(7) + "text"
+		assert.Equal(t, c.lead, line[:l.length([]byte(line))], name)
+	}
+	var l lead
+	for i := range 12 {
+		l.learn([]byte(fmt.Sprintf(`%2d: {"time": "2026-03-01T09:00:00Z", "level": "INFO", "message": "text"}`, i)))
+	}
+	assert.False(t, l.known, "records behind the label of a task")
+	for i := range 12 {
+		l.learn([]byte(fmt.Sprintf("step %d of 12: loss 2.1", i)))
+	}
+	assert.False(t, l.known, "words with nothing known behind them")
+}
