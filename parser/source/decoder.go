@@ -31,8 +31,8 @@ func NewDecoder(head []byte) Decoder {
 	case isList(head):
 		return new(recordLister)
 	}
-	if keys := documentKeys(head); keys != nil {
-		return &documentReader{keys: keys}
+	if d := documentDecoder(head); d != nil {
+		return d
 	}
 	if columns := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns}

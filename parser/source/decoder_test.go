@@ -19,8 +19,12 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
 		"a notebook": {
-			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"outputs\": [{\"name\": \"stderr\", \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ]}, {\"traceback\": [\"d\\ne\"]}],\n   \"source\": [\"text\", \"print(1)\"]}]}\n",
-			strings.Repeat(filler, 5) + "a \"b\"\nc\nd\ne\n",
+			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
+			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\na \"b\"\nc\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
+		},
+		"a notebook in one line": {
+			"{\"cells\": [{\"cell_type\": \"code\", \"outputs\": [{\"name\": \"stderr\", \"text\": [\"a \\\"b\\\"\\n\", \"c\"]}, {\"traceback\": [\"d\\ne\"]}], \"source\": [\"text\", \"print(1)\"]}]}\n",
+			"a \"b\"\nc\nd\ne\n",
 		},
 		"a document": {"{\n  \"id\": 7,\n  \"stderr\": \"a\\nb\\n\\nc\\nd\",\n  \"tags\": [\"stderr\", \"x\"]\n}\n", filler + filler + "a\nb\n\nc\nd\n"},
 		"rows":       {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},

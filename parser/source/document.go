@@ -2,7 +2,9 @@ package source
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"oomscan/parser/lazyre"
 )
@@ -15,6 +17,18 @@ var (
 
 // output finds a program's output in a document.
 var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output)": ?"`)
+
+// documentDecoder returns a decoder for a JSON document that holds a log, or nil.
+func documentDecoder(head []byte) Decoder {
+	keys := documentKeys(head)
+	switch {
+	case keys == nil:
+		return nil
+	case len(keys) > 0 && keys[0] == notebookKeys[0] && bytes.Contains(head, []byte("[\n")):
+		return new(notebookReader)
+	}
+	return &documentReader{keys: keys}
+}
 
 // documentKeys are the keys of the texts in a JSON document that are a log, nil where there is none. Documents of samples and of what a
 // sandbox ran look alike, but their text is quoted.
@@ -131,5 +145,37 @@ func (d *documentReader) Close(dst []byte) []byte {
 	if d.quoted && d.wanted && !d.ends {
 		dst = append(dst, '\n')
 	}
+	return dst
+}
+
+// notebookReader decodes the lines of a notebook that hold one line of a text, as Jupyter writes them. The others stay as they are, and so
+// every line keeps its number.
+type notebookReader struct{ line []byte }
+
+// maxTextLine bounds the lines that are decoded. Pictures are longer.
+const maxTextLine = 64 << 10
+
+func (n *notebookReader) Append(dst, src []byte) []byte {
+	for row := range bytes.Lines(src) {
+		n.line = append(n.line, row...)
+		switch {
+		case row[len(row)-1] == '\n':
+			dst = n.Close(dst)
+		case len(n.line) > maxTextLine:
+			dst, n.line = append(dst, n.line...), n.line[:0]
+		}
+	}
+	return dst
+}
+
+func (n *notebookReader) Close(dst []byte) []byte {
+	var text string
+	item := bytes.TrimSuffix(bytes.TrimSpace(n.line), []byte{','})
+	if err := json.Unmarshal(item, &text); err == nil && strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 {
+		dst = append(append(dst, strings.TrimSuffix(text, "\n")...), '\n')
+	} else {
+		dst = append(dst, n.line...)
+	}
+	n.line = n.line[:0]
 	return dst
 }
