@@ -113,6 +113,7 @@ var levers = []lever{
 	{id: "host-node", topics: []string{"host-node"}},
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},
 	{id: "prompt-cache", keys: []string{"cache_ram"}, costs: "prompts that come again are processed again"},
+	{id: "nvme", topics: []string{"nvme"}, costs: "slower steps, and a fast disk on every node"},
 	{id: "malloc", topics: []string{"tcmalloc", "jemalloc"}, keys: []string{"malloc_arena_max"}},
 	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
 }
@@ -145,7 +146,7 @@ var attacks = map[string][]string{
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
 	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
-	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "param-offload", "malloc"},
+	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "param-offload"},
 	"host_load":              {"dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "pinning", "workers", "writer-batch", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},

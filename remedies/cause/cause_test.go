@@ -304,6 +304,14 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"frozen weights on every card leave little for one sample", "not_sharded",
 			failure("gpu", "forward", parameters(34e9, 8), frozen, setting("micro_batch_size", "1")), failure("gpu", "forward", parameters(34e9, 8), frozen, setting("micro_batch_size", "8")),
 		},
+		{
+			"the log stops where DeepSpeed creates the states", "host_offload", failure("host", "init", func(in *Input) { in.Stage = "the last stage logged before it: before initializing optimizer states" }),
+			failure("host", "init", func(in *Input) { in.Stage = "the last stage logged before it: loading checkpoint shards" }),
+		},
+		{
+			"the whole model moves to the engine", "weight_update", failure("gpu", "rollout", stack("grpo_trainer.py _move_model_to_vllm", "partition_parameters.py __enter__", "partition_parameters.py _all_gather")),
+			failure("gpu", "forward", stack("partition_parameters.py fetch_sub_module", "partition_parameters.py _all_gather")),
+		},
 		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
 		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},
 		{"a neighbor that no message lists", "foreign_process", failure("gpu", "forward", unaccounted(2)), failure("gpu", "forward", unaccounted(77))},

@@ -63,7 +63,7 @@ var host = []hypothesis{
 			{proof, readsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace},
+		excludes: []clue{hierarchicalCache, swapSpace, createsStates},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -90,6 +90,7 @@ var host = []hypothesis{
 		id: "host_offload",
 		evidence: []weighed{
 			{sign + hint, both(offloads, (*Input).host)},
+			{proof, both(createsStates, (*Input).host)},
 			{sign + 2*hint, both(func(in *Input) string {
 				key, v, ok := in.Setting("deepspeed", "deepspeed_config")
 				if !ok || !strings.Contains(strings.ToLower(v), "offload") {
@@ -227,6 +228,12 @@ func engineKeeps(in *Input) string {
 	}
 	return ""
 }
+
+// createsStates reports that the log stops where DeepSpeed creates the optimizer's states: the weights were read. Host memory fills up
+// there only if the states are kept in it.
+var createsStates = when("the log stops where DeepSpeed creates the optimizer's states", func(in *Input) bool {
+	return strings.Contains(in.Stage, "initializing optimizer states") || strings.Contains(in.Stage, "creating fp32 partitions")
+})
 
 // readsIntoHost says that torch.load copies a file into host memory.
 var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/serialization.py", "torch.load("), (*Input).host)

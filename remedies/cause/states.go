@@ -127,11 +127,15 @@ func (in *Input) statesOnCard() (least int64, how string) {
 	return in.states(p)
 }
 
-// Beyond returns by how much the training states exceed the card at least, or 0 if they fit or that is unknown.
+// Beyond returns by how much the training states, or the whole weights where all of them are gathered, exceed the card at least; 0 if
+// they fit or it is unknown.
 func Beyond(in *Input) int64 {
-	least, _ := in.statesOnCard()
 	if in.Total == nil {
 		return 0
+	}
+	least, _ := in.statesOnCard()
+	if p := in.Parameters.Value; p > 0 && p < 1<<40 && !in.Quantized && in.passes(12, "partition_parameters.py __enter__") {
+		least = max(least, 2*p)
 	}
 	return max(least-*in.Total, 0)
 }
