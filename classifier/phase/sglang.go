@@ -11,6 +11,7 @@ func sglangRules() []rule {
 			"kernel_warmup init_piecewise_cuda_graphs", Init, decisive),
 		r("sglang/srt/model_executor/*model_runner.py", "update_weights* get_weights_by_name", WeightUpdate, decisive),
 		r("sglang/srt/model_executor/*model_runner.py", "forward forward_* _forward* sample", Rollout, decisive),
+		r("sglang/srt/managers/router/*.py", "forward_* exposed_step", Rollout, decisive), // before 0.2
 		r("sglang/srt/mem_cache/", "__init__ _create_buffers* init_*", Init, decisive),
 		r("sglang/srt/model_loader/", "", Init, strong),
 

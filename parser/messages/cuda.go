@@ -48,6 +48,14 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Match:  lines("RuntimeError: CUDA driver error: out of memory"),
 		},
 		{
+			Name:     "flashinfer.error",
+			Literals: []string{" failed with error code out of memory"},
+			Expr:     `\bBatch\w{4,60} failed with error code out of memory`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "FlashInfer before 0.2, python/csrc: the name of a CUDA status",
+			Match:  lines("RuntimeError: BatchDecodeWithPagedKVCache failed with error code out of memory", "RuntimeError: BatchPrefillWithPagedKVCache failed with error code out of memory"),
+		},
+		{
 			Name: "cuda.located",
 			Literals: []string{
 				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "rror 2: out of memory", "rror 2, out of memory", "failed with error out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
@@ -150,7 +158,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			},
 			Expr: `(?:\(failed to allocate (?<requested_sz>` + torchSize + `)\) at: [^ ]{1,400}: )?(?:CUDA_ERROR_OUT_OF_MEMORY(?! \(may not|, out of memory\))` +
 				"|(?<!Search for [`'])cudaErrorMemoryAllocation|(?<!Search for [`'])hipError(?:OutOfMemory|MemoryAllocation)(?! \\(may not)|RMM_ERROR_OUT_OF_MEMORY)" +
-				`(?<!from device: (?:RESOURCE_EXHAUSTED: : )?\w{1,40}|bytes on host: \w{1,40})`,
+				`(?<!(?:from device|AllocAsync failed to allocate \d{1,19} bytes): (?:RESOURCE_EXHAUSTED: : )?\w{1,40}|bytes on host: \w{1,40})`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "names of the status itself: numba, cupy, cudf/rmm (which calls it a MemoryError: std::bad_alloc), XLA, XGBoost, any C++",
 			Match: []pattern.Sample{

@@ -139,6 +139,17 @@ func xlaPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "xla.async",
+			Literals: []string{"cuMemAllocAsync failed to allocate "},
+			Expr:     `cuMemAllocAsync failed to allocate (?<requested_b>\d{1,19}) bytes: (?:RESOURCE_EXHAUSTED: : )?CUDA_ERROR_OUT_OF_MEMORY`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Set: map[string]string{"library": "xla"},
+			Source: "XLA and TensorFlow, stream_executor/gpu/gpu_cudamallocasync_allocator.cc",
+			Match: []pattern.Sample{{
+				Line: "gpu_async_1 cuMemAllocAsync failed to allocate 1225195446464 bytes: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+				Want: parser.Fields{"library": "xla", "requested": "1225195446464"},
+			}},
+		},
+		{
 			Name:     "xla.from_device",
 			Literals: []string{"bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "bytes) from device: HIP_ERROR_OutOfMemory", "bytes) from device: RESOURCE_EXHAUSTED: : "},
 			Expr:     `ailed to allocate [\d.]{1,16}[KMGT]?i?B? \((?<requested_b>\d{1,19}) bytes\) from device: (?:RESOURCE_EXHAUSTED: : )?(?:CUDA_ERROR_OUT_OF_MEMORY|HIP_ERROR_OutOfMemory)`,

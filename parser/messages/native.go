@@ -22,14 +22,25 @@ func libraryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "tensorrt.runtime",
-			Literals: []string{"uda Runtime (out of memory)", ": 2 (out of memory)"},
-			Expr:     `[Ee]rror [Cc]ode:? 1: [Cc]uda Runtime \(out of memory\)|Cuda Error in [\w:]{1,80}: 2 \(out of memory\)`,
-			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
+			Literals: []string{"uda Runtime (out of memory)", ": 2 (out of memory)", "OutOfMemory (no further information)"},
+			Expr: `[Ee]rror [Cc]ode:? 1: [Cc]uda Runtime \(out of memory\)|Cuda Error in [\w:]{1,80}: 2 \(out of memory\)` +
+				`|(?<!\[(?:virtualMemoryBuffer|globWriter)\.cpp::\w{1,40}::\d{1,6}\] )Error Code 2: OutOfMemory \(no further information\)`, // the tuner goes on where a buffer of a tactic does not fit
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "TensorRT 7-10, defaultAllocator.cpp, safeRuntime.cpp [TensorRT issues 2198, 948]",
 			Match: lines(
 				"[TRT] [E] 1: [defaultAllocator.cpp::allocate::20] Error Code 1: Cuda Runtime (out of memory)",
 				"[E] [TRT] ../rtSafe/safeRuntime.cpp (25) - Cuda Error in allocate: 2 (out of memory)",
+				"[TRT] [E] 2: [executionContext.cpp::initializeContext::423] Error Code 2: OutOfMemory (no further information)",
 			),
+			NoMatch: []string{"[TRT] [E] 2: [virtualMemoryBuffer.cpp::resizePhysical::140] Error Code 2: OutOfMemory (no further information)"},
+		},
+		{
+			Name:     "tensorrt.build",
+			Literals: []string{"[globWriter.cpp::"},
+			Expr:     `\[globWriter\.cpp::\w{1,40}::\d{1,6}\] Error Code 2: OutOfMemory \(`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence, Phase: "init",
+			Source: "TensorRT 9, the builder [TensorRT-LLM issue 346]",
+			Match:  lines("[TRT] [E] 2: [globWriter.cpp::makeResizableGpuMemory::423] Error Code 2: OutOfMemory (no further information)"),
 		},
 		{
 			Name:     "tensorrt.deserialize",
