@@ -21,10 +21,10 @@ func TestSchedulersSayThatAJobReachedItsMemory(t *testing.T) {
 		"slurmstepd: error: Detected 1 oom-kill event(s) in step 4.batch cgroup. Some of your processes may have been killed by the cgroup out-of-memory handler.": {"slurm", 0}, // 17.11
 		"slurmstepd: error: Detected 1 oom_kill event in StepId=718823.extern. Some of the step tasks have been OOM Killed.":                                       {"slurm", 0}, // 22.05
 		"srun: error: node01: task 7: Out Of Memory":                                                                                                               {"slurm", 0},
-		"15_2  gpu  train  OUT_OF_MEMORY":                               {"slurm", 0},
-		"=>> PBS: job killed: mem 38427376kb exceeded limit 33554432kb": {"pbs", 32 * gib},
-		"job 3132467 exceeded MEM usage hard limit (2528 > 1024)":       {"pbs", gib},
-		"TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 130.\n    Max Memory :     65536 MB":                                                                        {"lsf", 64 * gib},
+		"15_2  gpu  train  OUT_OF_MEMORY":                                                                                             {"slurm", 0},
+		"=>> PBS: job killed: mem 38427376kb exceeded limit 33554432kb":                                                               {"pbs", 32 * gib},
+		"job 3132467 exceeded MEM usage hard limit (2528 > 1024)":                                                                     {"pbs", gib},
+		"TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 130.\n    Max Memory :     65536 MB": {"lsf", 64 * gib},
 		`05/11/2021 10:22:33|  main|node12|W|job 71231 exceeds job hard limit "h_vmem" of queue "all.q@node12" (34560000000.00000 > limit:34359738368.00000) - sending SIGKILL`:                              {"sge", 32 * gib},
 		"Error from slot1@node-3: Job has gone over cgroup memory limit of 8192 megabytes. Peak usage: 8200 megabytes.  Consider resubmitting with a higher request_memory.":                                 {"condor", 8 * gib},
 		"flux-shell[0]: ERROR: oom: Memory cgroup out of memory: killed 1 task on node7.":                                                                                                                    {"", 0},
