@@ -199,11 +199,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pool_refused": {"the pool that JAX reserves was refused", "the pool that JAX reserves was not refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.recognized("xla.from_device")), "the pool that is reserved at the start was refused: a larger one is, too"}
 		}},
-		"npu":               {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
-		"tpu":               {"a TPU", "not on a TPU", tpu.ask},
-		"evaluating":        {"it failed in an evaluation", "not in an evaluation", evaluating},
-		"keeps_outputs":     {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
-		"own_layers":        {"it failed in code of the script's own", "it failed in a library's model", ownLayers},
+		"npu":           {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
+		"tpu":           {"a TPU", "not on a TPU", tpu.ask},
+		"evaluating":    {"it failed in an evaluation", "not in an evaluation", evaluating},
+		"keeps_outputs": {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
+		"own_layers":    {"it failed in code of the script's own", "it failed in a library's model", ownLayers},
+		"eval_batch": {"one batch of an evaluation failed", "no batch of an evaluation failed", func(ctx *Context, _ string) verdict {
+			alone := ctx.is("evaluating") && !ctx.is("joined_evaluation") && !ctx.is("keeps_outputs") && !ctx.stackContains(12, "gather")
+			return verdict{truthOf(alone), "one batch of the evaluation does not fit, before any of its outputs are kept"}
+		}},
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 
 		"ray_monitor":      {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},

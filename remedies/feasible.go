@@ -200,6 +200,9 @@ func quantized(ctx *Context) bool {
 	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
 		return true
 	}
+	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") {
+		return true
+	}
 	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit"} {
 		if f, ok := ctx.settings.find(k, true); ok && !isNone(f.value.Value) && !strings.EqualFold(f.value.Value, "false") {
 			return true

@@ -59,6 +59,16 @@ func TestWhatScriptsAndTrainersAreToldWithoutTheirSettings(t *testing.T) {
 		{"a script that reads a checkpoint onto the card", run("torch"), failed("checkpoint", "/home/u/train.py|main|optimizer.load_state_dict(ckpt[\"optimizer\"])", "/x/site-packages/torch/optim/optimizer.py|load_state_dict|state_dict = deepcopy(state_dict)"), "wrong_device", "map_location", "optim"},
 		{"an evaluation that keeps the outputs of all batches", run("torch"), failed("forward", "/home/u/train.py|main|evaluate(model)", "/home/u/train.py|evaluate |all_logits = torch.cat(all_logits)"), "logits", "outputs.append", "checkpoint"},
 		{"a layer that joins tensors in an evaluation", run("torch"), failed("forward", "/home/u/train.py|evaluate |out = model(x)", "/home/u/unet.py|forward|x = torch.cat([x, skip], dim=1)"), "activations", "torch.no_grad", "outputs.append"},
+		{
+			"one batch of an evaluation", run("torch", "per_device_eval_batch_size", "8", "per_device_train_batch_size", "1"),
+			failed("forward", "/x/site-packages/transformers/trainer.py|evaluation_loop|losses, logits, labels = self.prediction_step(", "/x/site-packages/accelerate/utils/operations.py|convert_to_fp32|return recursively_apply(_convert_to_fp32"),
+			"logits", "per_device_eval_batch_size", "eval_accumulation_steps",
+		},
+		{
+			"weights that are unpacked for each layer are in 4 bits", counted(run("torch", "per_device_train_batch_size", "1"), 70_000_000_000, 40_000_000),
+			failed("forward", trainStep, llamaLayer, "/x/site-packages/bitsandbytes/autograd/_functions.py|forward|output = torch.nn.functional.linear(A, F.dequantize_4bit(B, state).to(A.dtype).t(), bias)"),
+			"activations", "", "load_in_4bit",
+		},
 		{"TensorFlow's pool beside PyTorch", beside(run("torch")), with(failed("init", "/home/u/train.py|main|model = model.to(device)"), func(r *classifier.Root) { r.Total, r.Allocated, r.ProcessBytes = gibs(39.4), gibs(1.2), gibs(39.3) }), "foreign_process", "TF_FORCE_GPU_ALLOW_GROWTH", "half"},
 		{"a small pool of TensorFlow beside PyTorch", beside(run("torch")), with(failed("init", "/home/u/train.py|main|model = model.to(device)"), func(r *classifier.Root) { r.Allocated, r.ProcessBytes = gibs(78), gibs(79) }), "states_too_big", "model.half", "TF_"},
 		{"Unsloth's weights are in 4 bits by default", counted(of("unsloth", run("torch", "Batch size per device", "4")), 7_655_986_688, 40_370_176), gpu("forward", 2.3, .9, 14.7, frames(trainStep, "/x/site-packages/unsloth/models/llama.py|CausalLM_fast_forward|logits = self.lm_head(hidden_states)")), "logits", "per_device_train_batch_size", "torch_dtype"},
