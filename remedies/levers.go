@@ -146,7 +146,7 @@ var attacks = map[string][]string{
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
 	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
-	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "param-offload"},
+	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "param-offload", "malloc"},
 	"host_load":              {"dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "pinning", "workers", "writer-batch", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
