@@ -96,7 +96,9 @@ func scalarText(v string) (value, open string) {
 		}
 		return string(unquote([]byte(v[:n]))), ""
 	}
-	v = uncomment(v)
+	if v = uncomment(v); v == "" {
+		return "", ""
+	}
 	if c := v[0]; (c == '[' || c == '{') && bracketsOpen(v) {
 		return "", string(closers[c])
 	}
