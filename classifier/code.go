@@ -18,8 +18,8 @@ var argument = lazyre.New(`\b(batch_size|per_device_train_batch_size|max_length|
 // loaded finds the model that a line of code loads.
 var loaded = lazyre.New(`\b(?:from_pretrained|LLM|pipeline)\(\s{0,4}(?:model=|pretrained_model_name_or_path=)?["']([\w.-]{1,100}(?:/[\w.-]{1,100}){1,8})["']`)
 
-// readCode reads what the code in a stack says of a script of the user's own: the model that it loads and the arguments that it
-// gives. What the log prints elsewhere goes before it, and a framework's code sets nothing for the user.
+// readCode reads the model and the arguments in the user's own lines of a stack. Settings that the log prints take precedence, and a
+// framework's code sets nothing for the user.
 func (r *Run) readCode(files []*file) {
 	if r.Framework != "torch" && r.Framework != "unknown" && !isServer(r.Framework) {
 		return
@@ -50,7 +50,7 @@ func (r *Run) readCode(files []*file) {
 	}
 }
 
-// ofScript reports whether a frame is of a script, not of an installed package or of Python's library.
+// ofScript reports whether a frame belongs to a script, not to an installed package or Python's library.
 func ofScript(f *traceback.Frame) bool {
 	path := phase.SplitPath(f.File)
 	return path[0] != phase.Installed && !strings.Contains(f.File, "/lib/python") && programOfFile(path) == nil && applicationOfFile(path) == nil

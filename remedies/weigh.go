@@ -81,7 +81,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		switch w := p.FitsWorstCase; {
 		case w == nil || o.tokens == 0:
 		case *w && *o.worst-*o.asks < *o.asks/100:
-			s += "; these samples already had full length"
+			s += ", even at full length"
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
@@ -93,7 +93,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
 		short, _ := ctx.lacking()
 		if short == ctx.beyond {
-			return fmt.Sprintf("Frees about %s; the states exceed the card by %s: %s.", about(*p.FreesBytes), about(short), fit)
+			return fmt.Sprintf("Frees about %s; %s is missing in all: %s.", about(*p.FreesBytes), about(short), fit)
 		}
 		return fmt.Sprintf("Frees about %s; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
 	case p.Fits != nil, len(p.Changes) == 0:

@@ -9,7 +9,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// What a notebook keeps of the output of its cells, and other documents of a program's.
+// The keys under which notebooks and other JSON documents keep the output of a program.
 var (
 	notebookKeys = []string{"text", "traceback"}
 	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output"}
@@ -18,36 +18,27 @@ var (
 // output finds a program's output in a document.
 var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output)": ?"`)
 
-// documentDecoder returns a decoder for a JSON document that holds a log, or nil.
+// documentDecoder returns a decoder for a JSON document that holds a log, or nil. Documents with samples, or with what a sandbox ran, look
+// alike, but they quote their text.
 func documentDecoder(head []byte) Decoder {
-	keys := documentKeys(head)
-	switch {
-	case keys == nil:
-		return nil
-	case len(keys) > 0 && keys[0] == notebookKeys[0] && bytes.Contains(head, []byte("[\n")):
-		return new(notebookReader)
-	}
-	return &documentReader{keys: keys}
-}
-
-// documentKeys are the keys of the texts in a JSON document that are a log, nil where there is none. Documents of samples and of what a
-// sandbox ran look alike, but their text is quoted.
-func documentKeys(head []byte) []string {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
 	case len(head) == 0 || head[0] != '{':
 		return nil
 	case has(`"cells":`) && (has(`"cell_type":`) || has(`"nbformat":`)):
-		return notebookKeys
+		if has("[\n") {
+			return new(notebookReader)
+		}
+		return &documentReader{keys: notebookKeys}
 	case output().Match(head) && !sampleKey().Match(head) && !has(`"run_status"`) && !has(`"run_result"`) && bytes.Count(head, []byte(`\n`)) >= minEscaped:
-		return outputKeys
+		return &documentReader{keys: outputKeys}
 	}
 	return nil
 }
 
-// documentReader decodes the texts under some keys of a JSON document, each line onto one of its own, and drops the rest. Where each line
-// of the log has one in the document, it keeps its number.
+// documentReader keeps only the texts under some keys of a JSON document and decodes them, one line of the log per line. A log line that
+// also has a line of its own in the document keeps its number.
 type documentReader struct {
 	unescaper
 	keys    []string
@@ -148,7 +139,7 @@ func (d *documentReader) Close(dst []byte) []byte {
 	return dst
 }
 
-// notebookReader decodes the lines of a notebook that hold one line of a text, as Jupyter writes them. The others stay as they are, and so
+// notebookReader decodes the lines of a notebook that hold one line of output, as Jupyter writes them. All others stay as they are, so
 // every line keeps its number.
 type notebookReader struct{ line []byte }
 

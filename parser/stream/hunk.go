@@ -55,8 +55,8 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 	return areChanges(r.buf[at:r.done])
 }
 
-// areChanges reports whether lines, each of which begins with a sign, are from the middle of a hunk: unchanged ones are few, and the
-// signs are not those of a list, which have a blank behind them.
+// areChanges reports whether lines that all begin with a sign come from the middle of a hunk: few of them are unchanged, and the signs
+// are not those of a list, which a blank follows.
 func areChanges(text []byte) bool {
 	unchanged, tight := 0, false
 	for line := range bytes.Lines(text) {

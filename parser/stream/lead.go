@@ -7,14 +7,14 @@ import (
 	"oomscan/parser/envelope"
 )
 
-// lead is text of an unknown form that the lines of a log begin with. A collector put it there if line prefixes of known forms stand behind
-// it: programs begin their lines with those. Numbers in it may change from line to line.
+// lead is text of an unknown form at the beginning of every line of a log. If known line prefixes follow it, a collector put it there,
+// because programs begin their lines with those. Its numbers may change from line to line.
 type lead struct {
 	last  []byte // how the line before begins
 	text  []byte // before a known prefix; empty: none was found
-	lines int    // since it was
-	fits  int    // of them, that begin with it
-	shown int    // of them, behind which a known prefix stands
+	lines int    // read since the text was found
+	fits  int    // of these, how many begin with it
+	shown int    // and how many have a known prefix after it
 	tried int    // lines that were searched for one
 	known bool
 }
@@ -65,7 +65,7 @@ func (l *lead) length(raw []byte) int {
 	return len(raw) - len(rest)
 }
 
-// leadOf finds the text before a known prefix of a line, up to a place and behind the known prefixes that the line begins with.
+// leadOf finds the text before a known prefix that begins at to or earlier, after the known prefixes that the line starts with.
 func leadOf(raw []byte, to int) (n int, tried bool) {
 	from := -1
 	for i := 1; i <= to && i < len(raw); i++ {
@@ -89,7 +89,7 @@ func leadOf(raw []byte, to int) (n int, tried bool) {
 	return 0, from >= 0
 }
 
-// knownLen is how long the known prefixes are that a line begins with, -1 if they cannot be told from the text behind them.
+// knownLen is the length of the known prefixes at the beginning of a line, -1 if it is unclear where they end.
 func knownLen(raw []byte) int {
 	body, h := envelope.Peel(raw)
 	switch esc := bytes.IndexByte(raw, 0x1b); {
@@ -110,7 +110,7 @@ func isKnown(h *envelope.Header) bool {
 	return h.Task < 0 && (h.Stream != "" || !h.Time.IsZero() || h.Level != 0 || h.Logger != "" || h.Device >= 0)
 }
 
-// isComment reports whether signs mark what follows as a comment, as changed or as typed in a shell: it is quoted.
+// isComment reports whether text consists of signs of comments, diffs or shells. What follows them is quoted.
 func isComment(text []byte) bool {
 	return len(bytes.TrimSpace(text)) > 0 && len(bytes.Trim(text, " \t#/+-*;%$<>")) == 0
 }
@@ -121,7 +121,7 @@ func cutLead(line, text []byte) (rest []byte, ok bool) {
 	return line[n:], same == len(text) || n == len(line) && len(bytes.TrimSpace(text[same:])) == 0 // a writer trimmed it
 }
 
-// alike is how much of two texts is the same from their beginnings on. Numbers in them may differ, and so may the blanks before them.
+// alike returns the lengths of the beginnings that two texts share. Numbers may differ, and so may the blanks before them.
 func alike(a, b []byte) (inA, inB int) {
 	for inA < len(a) && inB < len(b) {
 		m, n := number(a[inA:]), number(b[inB:])

@@ -229,8 +229,8 @@ func engineKeeps(in *Input) string {
 	return ""
 }
 
-// createsStates reports that the log stops where DeepSpeed creates the optimizer's states: the weights were read. Host memory fills up
-// there only if the states are kept in it.
+// createsStates reports that the log stops where DeepSpeed creates the optimizer's states, after the weights were loaded. They fill host
+// memory only if they are offloaded to it.
 var createsStates = when("the log stops where DeepSpeed creates the optimizer's states", func(in *Input) bool {
 	return strings.Contains(in.Stage, "initializing optimizer states") || strings.Contains(in.Stage, "creating fp32 partitions")
 })
