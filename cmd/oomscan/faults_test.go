@@ -83,7 +83,7 @@ func TestAStaticBuildNeedsLittleAddressSpace(t *testing.T) {
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
-	out, _ = exec.Command("sh", "-c", `ulimit -v 786432; exec "$0" "$1"`, program, write(t, "oom.log", []byte(oomLog))).CombinedOutput()
+	out, _ = exec.Command("sh", "-c", `ulimit -v 917504; exec "$0" "$1"`, program, write(t, "oom.log", []byte(oomLog))).CombinedOutput()
 	assert.Contains(t, string(out), "OUT OF MEMORY")
 }
 
