@@ -30,3 +30,13 @@ func (r *Reader) inExample(e *parser.Event) bool {
 	}
 	return false
 }
+
+// inBlockquote reports whether an event stands in a quotation of a document, as manuals quote a message above its remedy. A mail quotes a
+// log in the same way, but it has no links to files beside it.
+func (r *Reader) inBlockquote(e *parser.Event) bool {
+	if r.long != nil {
+		return false
+	}
+	at := r.lineOf(e)
+	return at < len(r.buf) && r.buf[at] == '>' && r.mayLookBack(at) && repositoryLink().Match(r.buf[max(0, at-behind):at])
+}

@@ -33,6 +33,10 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"far above":                   {"Example errors\n" + steps.String(), false},
 		"written by two writers":      {strings.Repeat("Example errors\n", 2) + strings.Repeat("\n", 2) + strings.Repeat("# a program started with srun\n", exampleLines), true},
 		"a report of what went wrong": {"Errors\n\n", false},
+		"a quotation in a manual":     {"See [the options](docs/options.md).\n\n> ", true},
+		"a quotation of two lines":    {"![curve](assets/loss.png)\n\n> srun: job 7 queued\n> ", true},
+		"a mail":                      {"You wrote on [the list](https://example.com/list.md):\n\n> srun: job 7 queued\n> ", false},
+		"below a quotation":           {"See [the options](docs/options.md).\n\n> Lower it.\n\n", false},
 	} {
 		for _, head := range []bool{true, false} {
 			at, quoted := eventLines(t, filler+c.before+kill, head)

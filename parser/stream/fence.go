@@ -17,10 +17,13 @@ import (
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, and what a heading begins.
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~)[\\w+-]{0,20}|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200})?>(?:Traceback .*)?$|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$)")
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~)[\\w+-]{0,20}|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200})?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$)")
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
 var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
+
+// htmlHeading is a heading below the title: a page with a job's output has a title at most.
+var htmlHeading = lazyre.New(`</h[2-6]>`)
 
 // beginsToCount is how often a run counts behind a block that had not begun before.
 const beginsToCount = 3
@@ -32,7 +35,8 @@ type fence struct {
 	part     bool     // a part of a line closes it
 	here     bool     // the block is a here-document
 	bare     bool     // its first line names no writer, so it may hold the lines of any
-	document bool     // with links of its own
+	document bool     // with links of its own, or headings of HTML
+	html     bool     // of HTML, where only <pre> quotes: other elements divide the document
 	from, to int      // the lines that open and close the block
 	of, n    string   // what the run counted last before the first event in a block, or counts behind it
 	begun    int      // how often it counted behind the block, where it had not before
@@ -50,13 +54,17 @@ type fenced struct {
 // hasFence reports whether a text may hold the first line of a block.
 func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
-		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
+		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.HasSuffix(text, []byte{'>'})
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
 func (f *fence) read(line int, raw []byte) (quotes bool) {
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
+	if (f.end == "" || strings.HasPrefix(f.end, "</")) && bytes.Contains(raw, []byte("</h")) && htmlHeading().Match(raw) {
+		f.html, f.document, f.end = true, true, ""
+		return f.until > 0
+	}
 	if link := f.end == "" && bytes.Contains(raw, []byte("](")); !edge && !link && (f.end != "" || !mayCount(raw)) {
 		return false
 	}
@@ -64,13 +72,18 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 	if edge && (h.Stream == f.stream || h.Stream == "") {
 		if f.closes(body) {
 			f.close(line)
-		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" {
+		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
 			switch {
 			case len(m[3]) > 0:
 				f.end = "</" + string(m[3]) + ">"
-			case len(m[4]) > 0:
-				f.end = "END " + string(m[4])
+			case len(m[4]) > 0: // it holds the rest of its line
+				f.end, f.from = "</"+string(m[4])+">", line-1
+				if bytes.Contains(body, []byte(f.end)) {
+					f.close(line + 1)
+				}
+			case len(m[5]) > 0:
+				f.end = "END " + string(m[5])
 			default:
 				f.part = false
 			}
@@ -144,22 +157,24 @@ func (r *Reader) mayLookBack(n int) bool {
 	return true
 }
 
-// findFence makes an event wait that stands in a block. Only the text before it is searched for one.
+// findFence makes an event wait that stands in a block. Only the text before it and its own line are searched for one.
 func (r *Reader) findFence(e *parser.Event) {
-	text := r.buf[max(0, r.done-behind):r.done]
-	if r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !r.mayLookBack(len(text)) || !hasFence(text) {
+	before := r.buf[max(0, r.done-behind):r.done]
+	if r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !r.mayLookBack(len(before)) {
+		return
+	}
+	own, _, _ := bytes.Cut(r.buf[r.done:], newline)
+	text := r.buf[r.done-len(before) : r.done+len(own)]
+	if !hasFence(text) {
 		return
 	}
 	f := fence{stream: e.Header.Stream}
-	line := r.line - bytes.Count(text, newline)
+	line := r.line - bytes.Count(before, newline)
 	for raw := range bytes.Lines(text) {
 		f.read(line, raw)
 		line++
 	}
 	if f.holds(e) {
-		if f.part && strings.Contains(e.Text, f.end) {
-			f.close(e.At.Line + 1)
-		}
 		f.until = r.line + watchLines
 		r.fence = f
 	}

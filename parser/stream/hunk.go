@@ -23,10 +23,7 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 	if r.long != nil {
 		return false
 	}
-	at := r.done
-	for back := r.line - e.At.Line; back > 0 && at > 0 && r.done-at < behind; back-- { // some events are emitted only when they are over
-		at = r.lineBefore(at)
-	}
+	at := r.lineOf(e)
 	if at == len(r.buf) || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
 		return false
 	}
@@ -70,6 +67,15 @@ func areChanges(text []byte) bool {
 		tight = tight || len(line) > 1 && line[1] > ' '
 	}
 	return tight
+}
+
+// lineOf is where an event's line begins, if the buffer still holds it: some events are emitted only when they are over.
+func (r *Reader) lineOf(e *parser.Event) int {
+	at := r.done
+	for back := r.line - e.At.Line; back > 0 && at > 0 && r.done-at < behind; back-- {
+		at = r.lineBefore(at)
+	}
+	return at
 }
 
 // lineBefore is where the line before the one that begins at a place begins.

@@ -295,7 +295,7 @@ func (r *Reader) observe(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
-	if ok && (r.inHunk(&e) || r.inExample(&e)) {
+	if ok && (r.inHunk(&e) || r.inExample(&e) || r.inBlockquote(&e)) {
 		r.messages.quoted++
 		return
 	}
