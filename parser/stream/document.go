@@ -40,3 +40,61 @@ func (r *Reader) inBlockquote(e *parser.Event) bool {
 	at := r.lineOf(e)
 	return at < len(r.buf) && r.buf[at] == '>' && r.mayLookBack(at) && repositoryLink().Match(r.buf[max(0, at-behind):at])
 }
+
+// sourceHead is a line that begins a file of source code. A run may print its script above its output: there the messages of a failure
+// have no indent.
+var sourceHead = lazyre.New(`^(?:package [a-z][\w.]*;?|import (?:\(|"[\w./-]+"|[\w.]+(?: as \w+)?(?:, ?[\w.]+)*;?|[\w*{].* from ['"].*)|from [\w.]+ import .*|#include ?[<"].*|use [\w:{}, *]+;|using [\w.]+;)\s*$`)
+
+// Where such lines are looked for, and how many a file has: a warning may quote one.
+const (
+	sourceBytes = 4 << 10
+	sourceHeads = 2
+)
+
+// isSource reports whether a text begins like a file of source code.
+func isSource(text []byte) bool {
+	heads := 0
+	for line := range bytes.Lines(text[:min(len(text), sourceBytes)]) {
+		if sourceHead().Match(line) {
+			heads++
+		}
+	}
+	return heads >= sourceHeads
+}
+
+// inSource reports whether an event is a literal, a comment or an item of a file of source code.
+func (r *Reader) inSource(e *parser.Event) bool {
+	if r.long != nil {
+		return false
+	}
+	at := r.lineOf(e)
+	return at < len(r.buf) && bytes.IndexByte([]byte(" \t#/*\"'`"), r.buf[at]) >= 0 && (r.source || r.base == 0 && isSource(r.buf[:r.done]))
+}
+
+// tableRule is the line below the heads of a table of Markdown.
+var tableRule = lazyre.New(`^\|(?: *:?-{2,}:? *\|){2,}\s*$`)
+
+// tableRows is how far above a row that line is looked for.
+const tableRows = 40
+
+// inTable reports whether an event stands in a row of a table of Markdown, which lists messages and what they mean.
+func (r *Reader) inTable(e *parser.Event) bool {
+	if r.long != nil {
+		return false
+	}
+	at := r.lineOf(e)
+	for range tableRows {
+		if at >= len(r.buf) || r.buf[at] != '|' {
+			return false
+		}
+		line, _, _ := bytes.Cut(r.buf[at:], newline)
+		if tableRule().Match(line) {
+			return true
+		}
+		if at == 0 {
+			return false
+		}
+		at = r.lineBefore(at)
+	}
+	return false
+}

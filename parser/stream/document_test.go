@@ -36,6 +36,13 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a quotation in a manual":     {"See [the options](docs/options.md).\n\n> ", true},
 		"a quotation of two lines":    {"![curve](assets/loss.png)\n\n> srun: job 7 queued\n> ", true},
 		"a mail":                      {"You wrote on [the list](https://example.com/list.md):\n\n> srun: job 7 queued\n> ", false},
+		"a program's literal":         {"package main\n\nimport (\n\t\"testing\"\n)\n\n\t\"", true},
+		"a program's own manual":      {"from __future__ import annotations\nimport os\n    ", true},
+		"an item of a program":        {"#include <cuda.h>\n#include \"x.h\"\n  {", true},
+		"a script above its run":      {"from __future__ import annotations\nimport os\n", false},
+		"a warning about an import":   {"  import pkg_resources\nimport pkg_resources\n  ", false},
+		"a row of a table":            {"| Message | Meaning |\n|---------|:-------:|\n| x | y |\n|", true},
+		"a row of a trial's status":   {"| Trial | status |\n| x | ERROR |\n|", false},
 		"below a quotation":           {"See [the options](docs/options.md).\n\n> Lower it.\n\n", false},
 	} {
 		for _, head := range []bool{true, false} {

@@ -49,6 +49,7 @@ type Reader struct {
 	samples    sampleReach
 	pastLead   bool             // the beginning of the input is over
 	failed     bool             // something failed: all of the input matters
+	source     bool             // buf no longer holds the beginning of the input, which was source code
 	fence      fence            // in which it failed, where a run prints blocks of text
 	lookedBack int64            // bytes before events that were searched for what quotes them
 	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
@@ -148,6 +149,9 @@ func (r *Reader) advance(n int) {
 
 // consume reads a window, and what was left of the one before.
 func (r *Reader) consume(w window) {
+	if r.base == 0 && w.base > 0 {
+		r.source = isSource(r.buf)
+	}
 	moved := int(r.base - w.base)
 	r.buf, r.base, r.done = w.text, w.base, r.done+moved
 	r.hits, r.next = append(r.hits[:0], r.hitsAhead()...), 0
@@ -295,7 +299,7 @@ func (r *Reader) observe(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
-	if ok && (r.inHunk(&e) || r.inExample(&e) || r.inBlockquote(&e)) {
+	if ok && r.isQuoted(&e) {
 		r.messages.quoted++
 		return
 	}
@@ -305,6 +309,11 @@ func (r *Reader) observe(o parser.Observation) {
 		r.findFence(&e)
 	}
 	r.emit(o)
+}
+
+// isQuoted reports whether the lines around an event show that it did not happen.
+func (r *Reader) isQuoted(e *parser.Event) bool {
+	return r.inHunk(e) || r.inExample(e) || r.inBlockquote(e) || r.inSource(e) || r.inTable(e)
 }
 
 // endLead emits what was deferred at the beginning of the input.
