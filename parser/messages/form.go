@@ -195,19 +195,20 @@ func formVetoes() []pattern.Pattern {
 
 		{
 			Name:     "veto.manual",
-			Requires: []string{"`"},
-			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`(?: |$)(?!.{0,400}Tried to allocate \\d)",
-			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence",
-			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`"),
+			Requires: []string{"`", "**"},
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)",
+			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names",
+			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc"),
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory"},
-			Expr: `^` + notItsOwn + `(?:.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title"},
+			Expr: `^` + notItsOwn + `(?:.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?)`,
-			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet",
+			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
+				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{

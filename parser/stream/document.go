@@ -43,7 +43,10 @@ func (r *Reader) inBlockquote(e *parser.Event) bool {
 
 // sourceHead is a line that begins a file of source code. A run may print its script above its output: there the messages of a failure
 // have no indent.
-var sourceHead = lazyre.New(`^(?:package [a-z][\w.]*;?|import (?:\(|"[\w./-]+"|[\w.]+(?: as \w+)?(?:, ?[\w.]+)*;?|[\w*{].* from ['"].*)|from [\w.]+ import .*|#include ?[<"].*|use [\w:{}, *]+;|using [\w.]+;)\s*$`)
+var sourceHead = lazyre.New(`^(?:package [a-z][\w.]*;?|import (?:\(|"[\w./-]+"|[\w.]+(?: as \w+)?(?:, ?[\w.]+)*;?|[\w*{].* from ['"].*)|from [\w.]+ import .*|#include ?[<"].*|use [\w:{}, *]+;|using [\w.]+;|"""|#!/usr/bin/env python3?)\s*$`)
+
+// sourceItem is the beginning of a line that is no message by itself: an indent, a comment, a value.
+var sourceItem = lazyre.New("^(?:[ \t#/*\"'`]|[\\w.]{1,60} = |[\\w.]{1,60}\\()")
 
 // Where such lines are looked for, and how many a file has: a warning may quote one.
 const (
@@ -68,7 +71,7 @@ func (r *Reader) inSource(e *parser.Event) bool {
 		return false
 	}
 	at := r.lineOf(e)
-	return at < len(r.buf) && bytes.IndexByte([]byte(" \t#/*\"'`"), r.buf[at]) >= 0 && (r.source || r.base == 0 && isSource(r.buf[:r.done]))
+	return at < len(r.buf) && sourceItem().Match(r.buf[at:min(at+80, len(r.buf))]) && (r.source || r.base == 0 && isSource(r.buf[:r.done]))
 }
 
 // tableRule is the line below the heads of a table of Markdown.

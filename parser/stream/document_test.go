@@ -38,6 +38,7 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a mail":                      {"You wrote on [the list](https://example.com/list.md):\n\n> srun: job 7 queued\n> ", false},
 		"a program's literal":         {"package main\n\nimport (\n\t\"testing\"\n)\n\n\t\"", true},
 		"a program's own manual":      {"from __future__ import annotations\nimport os\n    ", true},
+		"a value of a program":        {"\"\"\"\nTry it.\n\"\"\"\nimport os\nmessage = \"\"\"", true},
 		"an item of a program":        {"#include <cuda.h>\n#include \"x.h\"\n  {", true},
 		"a script above its run":      {"from __future__ import annotations\nimport os\n", false},
 		"a warning about an import":   {"  import pkg_resources\nimport pkg_resources\n  ", false},
