@@ -162,7 +162,8 @@ func (f *file) followAttempt(o *parser.Event) {
 	case o.Role == parser.Evidence || o.Kind == parser.Exception:
 		f.followDeath(o)
 		f.Failed, f.FailedAs = true, o.Header.Launched()
-		f.Over = f.Over || o.Header.Collected() && uncaught(o.Trace)
+		_, collected := o.Header.Collected()
+		f.Over = f.Over || collected && uncaught(o.Trace)
 	}
 }
 

@@ -39,7 +39,7 @@ func (j *job) identify(e *event) identity {
 			id.fillByLabel(f, e.Header.Process)
 		}
 	}
-	j.complete(&id, e.file, e.Header.Task)
+	j.complete(&id, e.file, &e.Header)
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = id.Engine - 1
 	}
@@ -93,7 +93,9 @@ func (j *job) bareEngine() bool {
 }
 
 // complete adds what the log says elsewhere about the process with that pid or rank.
-func (j *job) complete(id *identity, f *file, task int) {
+func (j *job) complete(id *identity, f *file, h *envelope.Header) {
+	task := h.Task
+	by, collected := h.Collected()
 	look := func(f *file) {
 		switch {
 		case id.PID > 0:
@@ -110,7 +112,7 @@ func (j *job) complete(id *identity, f *file, task int) {
 	}
 	for _, g := range append([]*file{f}, j.before[f]...) {
 		look(g)
-		if id.PID <= 0 && id.Rank < 0 && g.Selves == 1 {
+		if (id.PID <= 0 || id.PID == h.PID && g.isRelay(id.PID)) && id.Rank < 0 && g.Selves == 1 && collected && by == g.SelfBy {
 			id.fill(g.Self) // the log of one process, which identifies itself
 		}
 	}
@@ -306,7 +308,7 @@ func (j *job) hostOf(e *event, rank int) string {
 	if e.Header.PID > 0 && !e.repeatsAWorker() {
 		printer := newIdentity()
 		printer.PID = e.Header.PID
-		if j.complete(printer, e.file, -1); printer.Host != "" {
+		if j.complete(printer, e.file, &e.Header); printer.Host != "" {
 			return printer.Host // a process and its parent share the host
 		}
 	}

@@ -257,10 +257,10 @@ func (f *file) learnIdentity(o *parser.Marker) {
 			have.fill(id)
 		}
 	}
-	if o.Header.Collected() && (id.PID > 0 || id.Rank >= 0 && id.Group > 0) {
+	if by, ok := o.Header.Collected(); ok && (id.PID > 0 && !f.isRelay(id.PID) || id.Rank >= 0 && id.Group > 0) {
 		if f.Self == nil || f.Self.PID != id.PID || f.Self.Rank != id.Rank {
 			f.Selves++
-			f.Self = newIdentity()
+			f.Self, f.SelfBy = newIdentity(), by
 		}
 		f.Self.fill(id)
 	}

@@ -34,7 +34,8 @@ type file struct {
 	Requeued   bool      // Slurm requeued the job: the next failure is in a new attempt
 	FailedAs   string    // the launcher's label of what failed last
 	Failed     bool      // something failed: a trainer that prints its settings after that was started again
-	Self       *identity // who writes this input, when unlabelled lines identify one process only
+	Self       *identity // who writes this input, when lines without a label of their own identify one process only
+	SelfBy     string    // the collector's label of those lines
 	Selves     int
 	Marks      int   // timers and phases seen: their order, for a line may hold several
 	Attempt    int   // how often a launcher restarted its workers

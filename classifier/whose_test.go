@@ -152,6 +152,12 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"a sentence that names another process's pid": {"watchdog saw pid 4711: " + refusedOn3, -1, 3, -1, ""},
 		"a local rank in a label of an unknown form":  {label("{local rank 9} ", backward), -1, 3, -1, ""},
 		"Metaflow's task":                             {label("2025-06-01 10:00:00.123 [17/train/42 (pid 20113)] ", backward), -1, 3, 20113, ""},
+		"the node whose only process names its rank":  {label("node17: ", "starting trainer (RANK=9 WORLD_SIZE=16 LOCAL_RANK=1)\n"+refusedOn3), 9, 3, -1, "node17"},
+		"another node than that which names its rank": {"node16: starting trainer (RANK=9 WORLD_SIZE=16 LOCAL_RANK=1)\n" + label("node17: ", refusedOn3), -1, 3, -1, "node17"},
+		"another pod than that which names its rank":  {"[pod/w-0/main] starting trainer (RANK=9 WORLD_SIZE=16 LOCAL_RANK=1)\n" + label("[pod/w-1/main] ", refusedOn3), -1, 3, -1, "w-1"},
+		"the pid of a collector's records": {
+			`{"hostname":"n17","pid":88,"level":30,"msg":"[Rank 0] DeepSpeed info: version=0.11.1"}` + "\n" + `{"hostname":"n17","pid":88,"level":50,"msg":"RuntimeError: CUDA error: out of memory"}` + "\n", -1, -1, 88, "n17",
+		},
 		"a driver that quotes a worker's failure": {
 			"main() failed: worker 3 reported " + refusedOn3, -1, 3, -1, "",
 		},

@@ -50,11 +50,9 @@ func disguised(t *testing.T) (names []string) {
 var leftOut = map[string]bool{"oom_kill/infra-nohang-two-storms": true}
 
 // Logs on which a disguise destroys a part of the answer: whose lines have the number of a task, before which other numbers and blanks
-// stand, too; of a pod that tells its rank, which behind a host's name is one of several processes'; and any log in which too few rows
-// may be full to tell their width.
+// stand, too; and any log in which too few rows may be full to tell their width.
 var (
 	numbered    = regexp.MustCompile(`(?m)^ *\d+: `)
-	environment = regexp.MustCompile(`\(RANK=\d`)
 	fewFullRows = regexp.MustCompile(``)
 	anyLog      = fewFullRows // Open: an indent may hide the rank (megatron-resume-optimizer-nccl-calloc). It must not give a wrong one.
 )
@@ -278,9 +276,9 @@ var disguises = []disguise{
 		return slices.Concat([]byte("\"@timestamp\",\"host\",message\n"), b)
 	}},
 	// More prefixes.
-	{name: "syslog 5424", wrap: before("<14>1 2026-03-01T09:00:00.000Z gpu-7 train 4242 - - "), destroys: environment},
-	{name: "syslog 3164", wrap: before("Mar  1 09:00:00 gpu-7 train[4242]: "), destroys: environment},
-	{name: "journalctl -o short-iso", wrap: before("2026-03-01T09:00:00+0000 gpu-7 python[4242]: "), destroys: environment},
+	{name: "syslog 5424", wrap: before("<14>1 2026-03-01T09:00:00.000Z gpu-7 train 4242 - - ")},
+	{name: "syslog 3164", wrap: before("Mar  1 09:00:00 gpu-7 train[4242]: ")},
+	{name: "journalctl -o short-iso", wrap: before("2026-03-01T09:00:00+0000 gpu-7 python[4242]: ")},
 	{name: "stern", wrap: before("train-0 pytorch ")},
 	{name: "kubectl --prefix", wrap: before("[pod/train-0/pytorch] ")},
 	{name: "kubectl --prefix --timestamps", wrap: before("[pod/train-0/pytorch] 2026-03-01T09:00:00.123456789Z ")},
@@ -292,7 +290,7 @@ var disguises = []disguise{
 	{name: "grep -n of two files", wrap: lines(func(i int, line string) string { return fmt.Sprintf("train.log:%d:%s", i+1, line) })},
 	{name: "GitLab CI", wrap: before("2026-03-01T09:00:00.123456Z 00O ")},
 	{name: "Jenkins", wrap: before("[2026-03-01T09:00:00.123Z] ")},
-	{name: "pdsh", wrap: before("gpu-7: "), destroys: environment},
+	{name: "pdsh", wrap: before("gpu-7: ")},
 	{name: "stderr", wrap: before("[stderr] ")},
 	{name: "colors", wrap: lines(func(_ int, line string) string { return "\x1b[31m" + line + "\x1b[0m" })},
 	{name: "true colors and erase", wrap: lines(func(_ int, line string) string { return "\x1b[38;2;200;30;30m" + line + "\x1b[0m\x1b[K" })},
@@ -315,6 +313,7 @@ var disguises = []disguise{
 	{name: "Airflow's pod", wrap: before("[2026-03-01, 09:00:00 UTC] {pod_manager.py:418} INFO - [base] ")},
 	{name: "Dagster", wrap: before("2026-03-01 09:00:00 +0000 - dagster - INFO - train_job - 1a2b - 4242 - ")},
 	{name: "Vertex AI", wrap: before("ERROR\t2026-03-01 09:00:00 +0000\tworkerpool0-0\t\t")},
+	{name: "Metaflow", wrap: before("2026-03-01 09:00:00.123 [12/start/34 (pid 4711)] ")},
 	{name: "an arrow", wrap: before("→ ")},
 	{name: "bat", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%4d   │ %s", i+1, line) })},
 	{name: "indented in a document", wrap: func(log []byte) []byte { return slices.Concat([]byte("The run died:\n\n"), before("   ")(log)) }, destroys: anyLog},
@@ -323,6 +322,8 @@ var disguises = []disguise{
 	})},
 	{name: "rsyslog's escapes", wrap: lines(func(_ int, line string) string { return "#033[34m" + line + "#033[0m" })},
 	{name: "stern's JSON", wrap: records(`{"message":%s,"nodeName":"gpu-7","namespace":"ml","podName":"train-0","containerName":"pytorch"}`)},
+	{name: "bunyan", wrap: records(`{"name":"train","hostname":"gpu-7","pid":4711,"level":50,"msg":%s}`)},
+	{name: "pino", wrap: records(`{"level":30,"time":%m,"pid":4711,"hostname":"gpu-7","msg":%s}`)},
 	{name: "Serilog", wrap: records(`{"@t":"%t","@m":%s,"@l":"Information"}`)},
 	// Texts.
 	{name: "CR LF", wrap: lines(func(_ int, line string) string { return line + "\r" })},

@@ -129,6 +129,8 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`{"TimeGenerated":"2025-06-01T10:00:00Z","LogSource":"stderr","LogMessage":"gone"}`, `gone`, `iso=2025-06-01T10:00:00`},
 		{`{"text":"gone\nTraceback\n  x\n","record":{"elapsed":{"seconds":0.1},"message":"gone","time":{"repr":"x","timestamp":1748772000.25}}}`, "gone\nTraceback\n  x", `iso=2025-06-01T10:00:00.25`},
 		{`{"logtag":"F","message":"gone","time":"Jun 1, 2025 @ 10:00:00.000"}`, `gone`, ``},
+		{`{"name":"a","hostname":"n7","pid":88,"level":50,"msg":"gone"}`, `gone`, `host=n7; pid=88; stream=hn7 record 88`},
+		{`{"name":"a","level":50,"msg":"gone"}`, `{"name":"a","level":50,"msg":"gone"}`, ``},
 		{`{"event":"step","loss":2.1}`, `{"event":"step","loss":2.1}`, ``},
 		{`time="2025-06-01T10:00:00Z" level=error msg="[rank3]: gone"`, `gone`, `iso=2025-06-01T10:00:00; level=E; rank=3; stream=r3`},
 	})

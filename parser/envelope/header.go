@@ -69,15 +69,19 @@ var unknown = Header{
 // NewHeader returns a header that knows nothing.
 func NewHeader() Header { return unknown }
 
-// Collected reports whether no label tells the process: there is none, or only that of a container or a file, which whoever collected the log
-// put before all that a program printed.
-func (h *Header) Collected() bool {
+// Collected reports whether no label tells the process: there is none, or only those that whoever collected the log put before all that a
+// container, a host or a file printed. by is what they name; a program's two streams are one.
+func (h *Header) Collected() (by string, ok bool) {
 	for label := range strings.SplitSeq(h.Stream, labelSep) {
-		if label != "" && label[0] != classContainer && label[0] != classFile {
-			return false
+		switch {
+		case label == "", label == string(classContainer)+"stdout", label == string(classContainer)+"stderr":
+		case label[0] == classContainer, label[0] == classFile, label[0] == classHost:
+			by += labelSep + label
+		default:
+			return "", false
 		}
 	}
-	return true
+	return by, true
 }
 
 // OfActor reports whether a label tells which of a run's processes wrote the line, as Ray's do.

@@ -62,10 +62,10 @@ var launchers = []format{
 	},
 	{
 		name: "Metaflow", writer: "Metaflow, before all that a task prints: run, step, task and the pid of its process",
-		template: `{date} [{launcher}/{process={word}}/{launcher} (pid {pid})]{? [{printed}]}{_}`, label: "p{process} {pid}",
+		template: `{date} [{container}/{process={word}}/{launcher} (pid {pid})]{? [{printed}]}{_}`, label: "h{name} {process} {pid}",
 		match: []sample{
-			{`2025-06-01 10:00:00.123 [17/train/42 (pid 20113)]   File "x"`, `  File "x"`, `local=2025-06-01T10:00:00.123; pid=20113; process=train; stream=ptrain 20113`},
-			{`2025-06-01 10:00:00.123 [17/train/42 (pid 20113)] text`, `text`, `local=2025-06-01T10:00:00.123; pid=20113; process=train; stream=ptrain 20113`},
+			{`2025-06-01 10:00:00.123 [17/train/42 (pid 20113)]   File "x"`, `  File "x"`, `local=2025-06-01T10:00:00.123; pid=20113; process=train; stream=h17 train 20113`},
+			{`2025-06-01 10:00:00.123 [17/train/42 (pid 20113)] text`, `text`, `local=2025-06-01T10:00:00.123; pid=20113; process=train; stream=h17 train 20113`},
 		},
 		noMatch: []string{`2025-06-01 10:00:00.123 [17/train/42] text`},
 	},
@@ -175,8 +175,8 @@ var launchers = []format{
 	},
 	{
 		name: "syslog without a host", writer: "journalctl --no-hostname",
-		template: `{monthday} {process}[{pid}]:{_}`, label: "{process} {pid}",
-		match:   []sample{{`Jun  1 10:00:00 ollama[2217]: text`, `text`, `syslog=0000-06-01T10:00:00; pid=2217; process=ollama; stream=ollama 2217`}},
+		template: `{monthday} {process}[{pid}]:{_}`, label: "h {process} {pid}",
+		match:   []sample{{`Jun  1 10:00:00 ollama[2217]: text`, `text`, `syslog=0000-06-01T10:00:00; pid=2217; process=ollama; stream=h ollama 2217`}},
 		noMatch: []string{`Jun  1 10:00:00 node01 ollama: text`, `Jun  1 10:00:00 ollama: text`},
 	},
 	{

@@ -38,7 +38,8 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if source := string(fields["source"]); source == `"stdout"` || source == `"stderr"` {
 		stream, streamed = fields["source"], true // Docker's fluentd driver
 	}
-	if text == nil || !timed && !streamed && !tagged && fields["podName"] == nil && fields["pod_name"] == nil {
+	logger := fields["level"] != nil && fields["hostname"] != nil && fields["pid"] != nil // bunyan, pino
+	if text == nil || !timed && !streamed && !tagged && !logger && fields["podName"] == nil && fields["pod_name"] == nil {
 		return nil, false
 	}
 	if timed {
@@ -220,6 +221,9 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 		if name := unquote(fields[key]); p.h.Host == "" && len(name) < 254 && all(name, hostname) {
 			p.h.Host = p.word(name)
 		}
+	}
+	if p.h.PID > 0 && p.h.Rank == Unknown { // it may be that of whoever collects what others print
+		p.label(strconv.AppendInt([]byte(string(classHost)+p.h.Host+" record "), int64(p.h.PID), 10))
 	}
 }
 
