@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestWritersOfOtherDaysAreOtherJobs weaves what two labelled writers print about failures that tell nothing of each
@@ -44,6 +45,28 @@ func TestWritersOfOtherDaysAreOtherJobs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			assert.Len(t, gather(t, map[string]string{"x.log": tt.text}).Result().Incidents, tt.want)
+		})
+	}
+}
+
+// TestTheFirstRankByTheStampsOfOneLog prints two ranks' failures, the second with an earlier stamp.
+func TestTheFirstRankByTheStampsOfOneLog(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, second string
+		rank         int
+	}{
+		{"a little earlier, as loggers are", "2025-09-10 12:00:08", 0},
+		{"from a buffer that was flushed late", "2025-09-10 11:59:00", 1},
+		{"by a clock that was set back", "2025-09-10 10:00:11", 0},
+		{"in another zone", "2025-09-10 04:30:11", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := gather(t, map[string]string{"x.log": "[rank0]: 2025-09-10 12:00:10 ERROR " + refusedOn3 + "[rank1]: " + tt.second + " ERROR " + refusedOn3}).Result().Incidents
+			require.Len(t, got, 1)
+			require.NotNil(t, got[0].Root.Rank)
+			assert.Equal(t, tt.rank, *got[0].Root.Rank)
 		})
 	}
 }

@@ -256,7 +256,8 @@ func earlier(a, b *event) bool {
 		return false
 	}
 	if a.file == b.file {
-		return b.Header.Time.Sub(a.Header.Time) > stampNoise
+		d := b.Header.Time.Sub(a.Header.Time)
+		return d > stampNoise && d < clockStep
 	}
 	return a.Header.Time.Before(b.Header.Time)
 }
@@ -278,8 +279,11 @@ func renamed(e, x *event) bool {
 }
 
 // stampNoise is how far out of order the time stamps of one storm in one log may be without meaning anything: loggers stamp a
-// record when they come to it. Buffers that flush late are out by more.
-const stampNoise = 5 * time.Second
+// record when they come to it. Buffers that flush late are out by more. By clockStep or more, the clock was set back or is of another zone.
+const (
+	stampNoise = 5 * time.Second
+	clockStep  = 15 * time.Minute
+)
 
 // platform is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
 // and one for HIP do not run as one job.

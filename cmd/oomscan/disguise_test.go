@@ -94,6 +94,27 @@ func records(form string) func([]byte) []byte {
 	})
 }
 
+// stamped is a line with its time, which runs on from line to line, in a clock that is behind.
+func stamped(line string, i int, behind time.Duration) string {
+	return collected.Add(time.Duration(i)*time.Millisecond-behind).Format(time.RFC3339Nano) + " " + line
+}
+
+// fullStamp is a time in a program's own line.
+var fullStamp = regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
+
+// setBack changes every line of a log by a clock that is set back by two hours in the midst of the failure.
+func setBack(change func(line string, i int, back time.Duration) string) func([]byte) []byte {
+	return func(log []byte) []byte {
+		at := bytes.Count(log[:failureAt(log)], []byte{'\n'}) + 2
+		return lines(func(i int, line string) string {
+			if i < at {
+				return change(line, i, 0)
+			}
+			return change(line, i, 2*time.Hour)
+		})(log)
+	}
+}
+
 func quoted(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -224,6 +245,18 @@ var disguises = []disguise{
 	{name: "supervisor", wrap: lines(func(i int, line string) string {
 		return collected.Add(time.Duration(i)*time.Millisecond).Format("2006-01-02 15:04:05,000") + " " + line
 	})},
+	{name: "a clock that is set back", wrap: setBack(stamped)},
+	{name: "the program's clock is set back", wrap: setBack(func(line string, _ int, back time.Duration) string {
+		return fullStamp.ReplaceAllStringFunc(line, func(at string) string {
+			form := "2006-01-02" + at[10:11] + "15:04:05"
+			was, err := time.Parse(form, at)
+			if err != nil {
+				return at
+			}
+			return was.Add(-back).Format(form)
+		})
+	})},
+	{name: "lines of two zones", wrap: lines(func(i int, line string) string { return stamped(line, i, time.Duration(i%2)*2*time.Hour) })},
 	// Holes.
 	{name: "hole first", wrap: holes(20_000, 0)},
 	{name: "holes at any place", wrap: holes(9000, 0.21, 0.43, 0.6, 0.8)},
