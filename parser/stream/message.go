@@ -27,6 +27,8 @@ const (
 	staleAfter    = 1000 // messages of others after which a writer's open report is given up
 	quietAfter    = 24   // the same, when only a further line of a message might come
 	maxIndent     = 64
+	leastQuote    = 3 // blanks before each line of a log that is quoted below some words
+	maxWords      = 8 // lines of these
 	maxNames      = 8 // writers whose names are looked for in a line before its prefix is stripped
 )
 
@@ -60,7 +62,9 @@ type messageReader struct {
 	runes      []rune
 	alike      map[uint64]int // events emitted, by the patterns that were candidates
 
-	indent       int // blanks that every line begins with
+	indent       int  // blanks that every line begins with
+	words        int  // lines with text that have none
+	empty        bool // the last line was
 	lead         *lead
 	now          int  // line being read
 	noLiteral    bool // it holds no literal
@@ -176,7 +180,10 @@ func (r *messageReader) withoutLead(l *envelope.Line, raw []byte) []byte {
 func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 	raw = envelope.Unrepr(raw)
 	if r.indent == 0 {
-		return raw
+		if !r.mayQuote(raw) {
+			return raw
+		}
+		r.indent = maxIndent
 	}
 	n := len(raw) - len(bytes.TrimLeft(raw, " \t"))
 	if bytes.HasPrefix(raw[n:], []byte(`File "`)) {
@@ -195,6 +202,16 @@ func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 		r.indent = min(r.indent, n)
 	}
 	return raw[min(n, r.indent):]
+}
+
+// mayQuote reports whether a log may begin with a line that is indented: few words are before it, and then an empty line.
+func (r *messageReader) mayQuote(raw []byte) bool {
+	empty := r.empty
+	if r.empty = len(bytes.TrimSpace(raw)) == 0; r.empty || r.words >= maxWords {
+		return false
+	}
+	r.words++
+	return empty && len(raw)-len(bytes.TrimLeft(raw, " \t")) >= leastQuote
 }
 
 // isNumbered reports whether a line begins with its number, or its task's.
