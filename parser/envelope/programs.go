@@ -172,6 +172,7 @@ var programs = []format{
 			{`2025-06-01 10:00:00,123 - INFO - __main__ - text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=__main__`},
 			{`2025-06-01 10:00:00,123 - INFO - step - text`, `step - text`, `local=2025-06-01T10:00:00.123; level=I`},
 			{`06/01/2025 10:00:00 - INFO - __main__ - text`, `text`, `local=2025-06-01T10:00:00; level=I; logger=__main__`},
+			{`25/06/01 10:00:00 INFO TaskRunner: text`, `TaskRunner: text`, `local=2025-06-01T10:00:00; level=I`},
 			{`2025-06-01T10:00:00:   File "x"`, `  File "x"`, `local=2025-06-01T10:00:00`},
 			{`2025-06-01 10:00:00,123: rank3[812][MainThread]: WARNING: composer.trainer.trainer: text`, `text`, `local=2025-06-01T10:00:00.123; level=W; logger=composer.trainer.trainer; rank=3; pid=812`},
 			{`2025-06-01 10:00:00 node-1 train.loop[14429] ERROR text`, `text`, `local=2025-06-01T10:00:00; level=E; logger=train.loop; host=node-1; pid=14429`},

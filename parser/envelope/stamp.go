@@ -43,6 +43,7 @@ var layouts = [9][]layout{
 	2: {
 		{"M-D C", clockVLLM, toDay},     // 06-01 10:00:00 (vLLM)
 		{"M/D/ysC", clockLocal, toYear}, // 06/01/2025 10:00:00 (transformers), 06/01/25 10:00:00 (rich)
+		{"y/M/DsC", clockLocal, toYear}, // 25/06/01 10:00:00 (Spark)
 		{"C", clockDay, toTime},         // 10:00:00 (old SGLang)
 	},
 	4: {

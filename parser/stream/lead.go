@@ -22,7 +22,7 @@ type lead struct {
 const (
 	leadShown = 3  // lines that show a lead before it is known
 	leadTries = 32 // lines that are searched
-	maxLead   = 96
+	maxLead   = 128
 )
 
 // learn follows a line of the head of a log.
