@@ -264,12 +264,28 @@ func leverOf(topic string, changes []Change) *lever {
 			return &levers[i]
 		}
 	}
+	names := make([]string, len(changes))
+	for i := range changes {
+		names[i] = settingOf(changes[i].Key)
+	}
 	for i := range levers {
-		if slices.ContainsFunc(changes, levers[i].pulled) {
-			return &levers[i]
+		for j := range changes {
+			if levers[i].pulled(&changes[j], names[j]) {
+				return &levers[i]
+			}
 		}
 	}
 	return nil
+}
+
+// settingOf is the last part of a setting's name that says what it sets.
+func settingOf(key string) string {
+	parts := split(key)
+	last := len(parts) - 1
+	if parts[last] == "device" && last > 0 { // offload_optimizer.device
+		last--
+	}
+	return parts[last]
 }
 
 // goes reports whether a change of an item with the lever's topic has the lever's direction: some items undo a value.
@@ -283,26 +299,21 @@ func (l *lever) goes(c *Change) bool {
 	return true
 }
 
-// pulled reports whether a change is one of this lever.
-func (l *lever) pulled(c Change) bool {
+// pulled reports whether a change of a setting is one of this lever.
+func (l *lever) pulled(c *Change, setting string) bool {
 	if l.way != "" && c.Direction != l.way {
 		return false
 	}
 	if l.way == "set" && c.To != nil && (isNone(*c.To) || strings.EqualFold(*c.To, "false")) {
 		return false // the lever of the other way
 	}
-	parts := split(c.Key)
-	last := parts[len(parts)-1]
-	if last == "device" && len(parts) > 1 { // offload_optimizer.device
-		last = parts[len(parts)-2]
-	}
 	return slices.ContainsFunc(l.keys, func(k string) bool {
 		if word, whole := strings.CutPrefix(k, "="); whole {
-			return last == word
+			return setting == word
 		}
 		if len(k) < 8 && !strings.HasSuffix(k, "_") { // short words mean something only alone
-			return last == k || strings.HasPrefix(last, k+"_") || strings.HasSuffix(last, "_"+k)
+			return setting == k || strings.HasPrefix(setting, k+"_") || strings.HasSuffix(setting, "_"+k)
 		}
-		return strings.Contains(last, k)
+		return strings.Contains(setting, k)
 	})
 }

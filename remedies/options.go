@@ -71,7 +71,7 @@ func isRuledOut(fix *assessment, items []assessment) bool {
 func isListed(fix *assessment, items []assessment) bool {
 	l := leverOf(fix.topic, fix.Changes)
 	return l != nil && slices.ContainsFunc(items, func(a assessment) bool {
-		return leverOf(a.topic, a.Changes) == l && (a.Applies == nil || *a.Applies) && !a.late && len(a.Changes) > 0 && a.Changes[0].To != nil
+		return len(a.Changes) > 0 && a.Changes[0].To != nil && (a.Applies == nil || *a.Applies) && !a.late && leverOf(a.topic, a.Changes) == l
 	})
 }
 
