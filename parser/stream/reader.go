@@ -256,7 +256,7 @@ func (r *Reader) deliver(from, to int, f fate) {
 	}
 	watched, head := m.watched.covers(r.line, offset), m.inHead(r.line, offset)
 	switch {
-	case f&read != 0, head, watched && mayCount(raw):
+	case f&read != 0, head, watched && (f&keepSampleMark != 0 || mayCount(raw)):
 	case f != 0 && (len(raw) > maxDeferredLine || envelope.IsCutBySrun(raw)): // too long to wait, or the rest of it is on another line
 	case m.mayContinue(raw, r.long):
 	default:
@@ -286,7 +286,7 @@ func (r *Reader) applyMarks() {
 	d := r.deferred
 	marks := &d.rings[sampleMarkKind]
 	for i := max(0, marks.n-int(d.seq-d.marked)); i < marks.n; i++ {
-		if e := marks.at(i); e.seq > d.marked && e.line >= r.line-sample.MaxLines {
+		if e := marks.at(i); e.seq > d.marked && !sample.Over(r.line-e.line, d.place-e.place, e.place < r.messages.longLineEnds) {
 			r.messages.mark(e)
 		}
 	}

@@ -109,6 +109,18 @@ func TestAFailureInASampleIsText(t *testing.T) {
 	}
 }
 
+// TestASampleMayEndLongBehindAFailure ends the sample as far behind as it may reach, and goes on with text that is not read.
+func TestASampleMayEndLongBehindAFailure(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{"lines": "\n", "states of a bar": "\r"} {
+		log := filler + "[prompt] What is this?\n" + oomReport + strings.Repeat("a word of the sample\n", 100) + "[score] 1.0\n" +
+			strings.Repeat("the run goes on, and nothing in it counts\n", 2000) + "ValueError: that is all\n"
+		at, quoted := eventLines(t, strings.ReplaceAll(log, "\n", end)+"\n", false)
+		assert.Empty(t, at, name)
+		assert.Positive(t, quoted, name)
+	}
+}
+
 // TestACollectorsStampEndsNoSample stamps each line of a printed sample, as kubectl logs --timestamps does, and then only a logger's.
 func TestACollectorsStampEndsNoSample(t *testing.T) {
 	t.Parallel()
