@@ -167,8 +167,8 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx, it.Phases) {
 		return acts(it.Phases, ctx.phase)
 	}
-	if v := ctx.holds("evaluating"); v.truth == yes && slices.Contains(stepTopics, it.Topic) {
-		return v.why
+	if why := ofTraining(ctx, it.Topic, changes); why != "" {
+		return why
 	}
 	if v := ctx.holds("recomputes"); v.truth == yes && (it.Topic == "gradient-checkpointing" || it.Topic == "gradient-checkpointing-megatron") {
 		return v.why
@@ -222,9 +222,6 @@ func orGPU(resources []string) []string {
 
 // cardTopics lists topics about memory of a card shared by trainer and engine, whichever of the two failed.
 var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron"}
-
-// stepTopics lists topics of training steps only: evaluation has its own batch size and no backward pass.
-var stepTopics = []string{"micro-batch", "dynamic-batch", "token-budget", "gradient-checkpointing", "activation-offload", "optimizer-offload", "cpu-optimizer"}
 
 // chunkTopics lists topics that only help after the logits exist.
 var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}

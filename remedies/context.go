@@ -23,6 +23,7 @@ type Context struct {
 	model    *modelSizes
 	text     string               // the message and the evidence, in lower case
 	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
+	work     work                 // what the failed process was doing
 	facts    map[string]verdict   // those that were asked, without a word; nil until the model is known
 	limit    *memory.Limit        // of the tokens of a micro-batch in the failing phase; nil if no setting has one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
@@ -65,6 +66,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)
 	ctx.facts = map[string]verdict{}
+	ctx.work = workOf(ctx)
 	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)
 	ctx.setup = setupOf(ctx)

@@ -127,8 +127,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.passesThrough("/transformers/generation/") && ctx.stackContains(2, "logits.float()")), "generation computes the logits of the whole prompt in 32 bits"}
 		}},
 		"infers": {"nothing is trained", "something is trained", func(ctx *Context, _ string) verdict {
-			if ctx.is("evaluating") || ctx.passesThrough("/pipelines/", "/transformers/generation/", "/sentence_transformers/", "/lm_eval/") && !ctx.stackContains(80, "train", "backward", "compute_loss") {
-				return verdict{yes, "nothing is trained there"}
+			if ctx.work.untrained() {
+				return verdict{yes, ctx.work.why}
 			}
 			return verdict{}
 		}},

@@ -2,11 +2,9 @@ package remedies
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
@@ -167,16 +165,13 @@ func fullState(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// evaluating reports whether the failing stack passes through a trainer's evaluation.
+// evaluating reports whether an evaluation failed.
 func evaluating(ctx *Context, _ string) verdict {
-	if ctx.root.Trace == nil {
+	switch {
+	case ctx.work.what == evaluationWork:
+		return verdict{yes, ctx.work.why}
+	case ctx.root.Trace == nil:
 		return verdict{}
-	}
-	if ctx.stackContains(80, "evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ", "evaluate ") {
-		return verdict{yes, "it failed in evaluation, which has its own batch size"}
-	}
-	if all := ctx.root.Trace.Frames; len(all) > 0 && ctx.phase == "forward" && evalScript().MatchString(slashed(all[0].File)) && !ctx.stackContains(80, "train") {
-		return verdict{yes, "it failed in a script that evaluates, " + path.Base(slashed(all[0].File))}
 	}
 	return verdict{no, "it did not fail in evaluation"}
 }
@@ -208,9 +203,6 @@ func ownLayers(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// evalScript is the name of a script that computes without training.
-var evalScript = lazyre.New(`(?i)(?:^|/)(?:run_?)?(?:test|(?:eval|evaluate|evaluation|validate|infer|inference|predict|prediction|benchmark|demo)(?:[_-]\w{1,60})?)\.py$`)
-
 // typedPrograms load weights in the type of their own setting, 16 bits by default.
 var typedPrograms = []string{"verl", "areal", "slime", "relax", "openrlhf", "nemo_rl", "skyrl", "roll", "prime_rl", "torchtune", "torchtitan", "easyr1", "deepspeed", "megatron", "unsloth"}
 
@@ -240,12 +232,15 @@ func vision(ctx *Context, _ string) verdict {
 }
 
 // inNoGrad reports whether gradients are off: the stack passes through PyTorch's context for that or through the evaluation of
-// a trainer that uses it, or the program is ComfyUI, which never trains.
+// a trainer that uses it, or the program serves.
 func inNoGrad(ctx *Context, _ string) verdict {
-	if ctx.stackContains(60, "no_grad", "inference_mode") || programOf(ctx.run).ID == "comfyui" {
+	if ctx.stackContains(60, "no_grad", "inference_mode") {
 		return verdict{yes, "gradients are off already"}
 	}
-	if ctx.passesThrough("torch/utils/_contextlib.py") || ctx.passesThrough("/diffusers/pipelines/") && len(ctx.run.Growth) == 0 || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
+	if ctx.work.what == servingWork || ctx.work.untrained() && (ctx.passesThrough(withoutGradients...) || ctx.passesThrough(inferenceFiles...)) {
+		return verdict{yes, "gradients are off already"}
+	}
+	if ctx.passesThrough("torch/utils/_contextlib.py") || ctx.passesThrough("/diffusers/pipelines/") && ctx.stackContains(60, "__call__ ") && len(ctx.run.Growth) == 0 || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
 		return verdict{yes, "gradients are off already"}
 	}
 	return verdict{}

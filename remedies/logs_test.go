@@ -14,12 +14,19 @@ import (
 // answerTo is the checklist for the first incident of a log.
 func answerTo(t *testing.T, log string) Checklist {
 	t.Helper()
+	r, in := incidentOf(t, log)
+	return For(r, in)
+}
+
+// incidentOf is the first incident of a log, with its run.
+func incidentOf(t *testing.T, log string) (*classifier.Run, *classifier.Incident) {
+	t.Helper()
 	c := classifier.NewCollector()
 	_, err := stream.Read("run.log", strings.NewReader(log), c.Add)
 	require.NoError(t, err)
 	r := c.Result()
 	require.NotEmpty(t, r.Incidents)
-	return For(&r.Run, &r.Incidents[0])
+	return &r.Run, &r.Incidents[0]
 }
 
 // stackOf is a traceback of "file|function|code" that ends in an error. A file without a leading slash is of an installed package.

@@ -207,7 +207,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if l != nil {
 		o.lever, costs = l.id, l.costs
 	}
-	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.is("engine_process")) {
+	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.work.untrained()) {
 		costs = "fewer at a time"
 	}
 	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")

@@ -68,6 +68,7 @@ type Input struct {
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Mapping                                   bool // it failed in Dataset.map
+	Infers                                    bool // no gradients are needed for what failed
 	Unsharded                                 bool // every GPU holds the whole model
 	Kept                                      bool // a script joins the outputs of its batches
 	WideTraining                              bool // the weights that are trained are float32

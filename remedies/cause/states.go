@@ -118,7 +118,7 @@ func (in *Input) trainedBytes() int64 {
 // statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
 	p := in.trained()
-	if p <= 0 || p > 1<<40 || in.Total == nil || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
+	if p <= 0 || p > 1<<40 || in.Total == nil || in.Infers || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
 		return 0, ""
 	}
 	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {

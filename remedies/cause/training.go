@@ -379,6 +379,8 @@ func widerThanLayers(in *Input) string {
 func (in *Input) microBatch() string {
 	text := "activations of the micro-batch"
 	switch l := in.Tokens; {
+	case in.Infers:
+		return "activations of the batch"
 	case l == nil || in.EngineFailed:
 	case l.Samples > 0 && l.Longest > 0:
 		text = fmt.Sprintf("activations of a micro-batch of %d x up to %s tokens", l.Samples, memory.Thousands(l.Longest))
