@@ -130,6 +130,18 @@ var programs = []Program{
 		Packages: []Package{{"prime_rl", []string{"trainer", "orchestrator", "inference", "utils", "entrypoints"}}},
 	},
 	{
+		ID: "open_instruct", Name: "Open-Instruct", Roles: Application, Guide: "open-instruct", Dialect: "flag",
+		Packages: []Package{{"open_instruct", []string{
+			"grpo_fast.py", "grpo.py", "grpo_utils.py", "grpo_olmo_core_actor.py", "finetune.py", "dpo.py", "dpo_tune.py", "dpo_tune_cache.py", "dpo_utils.py", "ppo_fast.py", "reward_modeling.py", "model_utils.py",
+			"vllm_utils.py", "vllm_utils3.py",
+		}}},
+		Actors: []string{"PolicyTrainerRayProcess"},
+	},
+	{
+		ID: "trlx", Name: "trlX", Roles: Application, Guide: "trlx", Dialect: "yaml",
+		Packages: []Package{{"trlx", []string{"trlx.py", "trainer", "models", "pipeline", "utils", "data"}}},
+	},
+	{
 		ID: "automodel", Name: "NeMo AutoModel", Roles: Application | Trainer, Guide: "automodel", Dialect: "yaml",
 		Packages: []Package{{"nemo_automodel", []string{"recipes", "components", "_transformers", "_diffusers", "shared", "cli", "_cli"}}},
 		Files:    []string{"engine/automodel/"}, // verl's

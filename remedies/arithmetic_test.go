@@ -266,7 +266,7 @@ func TestAnOffloadNeedsTheHostsMemory(t *testing.T) {
 	ask := func(mem string) Remedy {
 		r := run("verl", key, "False", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1", "--mem", mem)
 		r.Backend, r.Model.Name = "fsdp", "Qwen/Qwen2.5-32B"
-		return pick(t, For(r, gpuOOM("optimizer")), "verl.offload.fsdp")
+		return pick(t, For(r, gpuOOM("weight_update")), "verl.offload.fsdp")
 	}
 	plenty := ask("1000G")
 	assert.True(t, *plenty.Applies)

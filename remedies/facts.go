@@ -155,6 +155,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_stays": {"an engine on the trainer's card does not sleep while it trains", "no engine stays awake while the trainer works", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(trains(ctx) && !ctx.is("engine_process") && mayShareCard(ctx) && engineAwake(ctx) == yes), "the engine on the same card does not sleep while the model trains"}
 		}},
+		"states_return":    {"offloaded states come back to the card for the update", "offloaded states stay on the host", statesReturn},
 		"shares_card":      {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
 		"stray":            {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
 		"oversized":        {"a request larger than the card", "a request that the card could hold", oversized},

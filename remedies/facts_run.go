@@ -137,6 +137,16 @@ func batchUnknown(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("it failed in %s, which holds the activations of a whole batch", phaseNames([]string{ctx.phase}))}
 }
 
+// loadsBack lists the programs that load offloaded states onto the card for an update (verl workers/engine/base.py,
+// BaseEngineCtx; EasyR1 verl/workers/fsdp_workers.py, update_actor).
+var loadsBack = []string{"verl", "easyr1"}
+
+func statesReturn(ctx *Context, _ string) verdict {
+	p := programOf(ctx.run)
+	returns := slices.Contains(loadsBack, p.ID) && slices.Contains(training, ctx.phase)
+	return verdict{truthOf(returns), p.Name + " loads offloaded states back onto the card for the update"}
+}
+
 // wholeGroups reports whether the batch on a device is one group of answers, the trainer's minimum.
 func wholeGroups(ctx *Context, _ string) verdict {
 	n, ok := ctx.settings.integer("num_generations")

@@ -48,6 +48,13 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 		const config = "actor_train.strategy_args.strategy_config."
 		return of("roll", as(formed(run("megatron", append([]string{config + "tensor_model_parallel_size", "2", config + "pipeline_model_parallel_size", "1", config + "use_distributed_optimizer", "true"}, pairs...)...), "yaml"), "megatron", "", ""))
 	}
+	verl := func(backend string, pairs ...string) *classifier.Run {
+		return as(run("verl", append([]string{"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "4", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.6"}, pairs...)...), backend, "vllm", "")
+	}
+	alone := func(r *classifier.Run) *classifier.Run { r.WorldSize = new(1); return r }
+	trlx := func(pairs ...string) *classifier.Run {
+		return of("trlx", as(run("torch", append([]string{"train.batch_size", "16", "train.seq_length", "1024", "method.chunk_size", "128"}, pairs...)...), "", "", ""))
+	}
 	for group, cases := range map[string][]struct {
 		name         string
 		run          *classifier.Run
@@ -109,6 +116,29 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				[]string{"offload = True"},
 				[]string{"device = cpu"},
 			},
+		},
+		"offloaded states come back for the update": {
+			{
+				"verl's FSDP2 can step on the host instead", verl("fsdp2", "actor_rollout_ref.actor.strategy", "fsdp2"), gpu("optimizer", .3, .1, 79, moments),
+				[]string{"offload_policy = True"},
+				[]string{"optimizer_offload set", "param_offload set"},
+			},
+			{"nothing is gained in the backward pass, either", verl("fsdp"), gpu("backward", 2, .6, 79, backward), []string{"ppo_micro_batch_size_per_gpu down"}, []string{"optimizer_offload set", "param_offload set"}},
+			{"Megatron's can step on the host, too", verl("megatron"), gpu("optimizer", 1.2, .5, 79, moments), []string{"optimizer_cpu_offload = True"}, []string{"optimizer_offload set"}},
+			{
+				"the other model's stay away", verl("fsdp", "algorithm.adv_estimator", "gae", "actor_rollout_ref.actor.fsdp_config.optimizer_offload", "True"), gpu("optimizer", .3, .1, 79, moments),
+				[]string{"optimizer_offload = True"},
+				nil,
+			},
+			{"EasyR1 has an optimizer in bf16", of("easyr1", as(run("verl", "worker.actor.micro_batch_size_per_device_for_update", "1"), "fsdp", "", "")), gpu("optimizer", .3, .1, 79, moments), []string{"strategy = adamw_bf16"}, []string{"offload_optimizer set"}},
+			{"what an engine that wakes needs is free", verl("fsdp"), gpu("weight_update", 0, 0, 0, waking), nil, []string{"offload_policy set"}},
+			{"DeepSpeed steps on the host", of("open_instruct", as(run("deepspeed", "--deepspeed_stage", "2", "--pack_length", "16384"), "deepspeed", "", "")), gpu("optimizer", 6, 2, 79, moments), []string{"deepspeed_offload_optimizer = True"}, []string{"pack_length down", "device = cpu"}},
+		},
+		"trlX": {
+			{"trains in minibatches", trlx(), gpu("backward", 2, .6, 79, backward), []string{"minibatch_size = 4"}, []string{"chunk_size down", "per_device_train_batch_size down"}},
+			{"generates and scores in chunks", trlx(), gpu("logprob", 12, 8, 79, nil), []string{"chunk_size = 64"}, []string{"minibatch_size down", "batch_size down"}},
+			{"trains some of the layers on one GPU", alone(trlx()), gpu("optimizer", .3, .1, 79, moments), []string{"num_layers_unfrozen = 2"}, []string{"minibatch_size down"}},
+			{"or fewer than all, which it does already", trlx("model.num_layers_unfrozen", "8"), gpu("optimizer", .3, .1, 79, moments), nil, []string{"num_layers_unfrozen set", "minibatch_size down"}},
 		},
 		"micro-batches by their programs' names": {
 			{"DeepSpeed-Chat trains", as(flags("deepspeed", "--per_device_training_batch_size", "8", "--actor_zero_stage", "3", "--actor_gradient_checkpointing", "True"), "deepspeed", "", ""), gpu("backward", 2, 1.2, 79, backward), []string{"per_device_training_batch_size = 4"}, nil},

@@ -259,7 +259,7 @@ func TestApplies(t *testing.T) {
 		{"and the summary's smaller share would make it worse", run("trl", "vllm_gpu_memory_utilization", "0.3"), kv("No available memory for the cache blocks"), "trl.vllm-utilization", no, "KV cache"},
 		{
 			"a request beyond the card", run("verl", actor+"fsdp_config.param_offload", "False"),
-			with(gpuOOM("backward"), func(r *classifier.Root) { r.Requested, r.Total = gibs(100), gibs(80) }), "verl.offload.fsdp", no, "freeing memory cannot help",
+			with(gpuOOM("weight_update"), func(r *classifier.Root) { r.Requested, r.Total = gibs(100), gibs(80) }), "verl.offload.fsdp", no, "freeing memory cannot help",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -116,7 +116,7 @@ var trainers = map[string]string{"fsdp": memory.FSDP1, "fsdp2": memory.FSDP2, "m
 var zeroTrainers = map[int64]string{1: memory.ZeRO1, 2: memory.ZeRO2, 3: memory.ZeRO3}
 
 // zeroStage lists the spellings of DeepSpeed's stage.
-var zeroStage = []string{"zero_optimization.stage", "zero_stage", "ds.zero_stage", "zero_config.stage", "zero_optimization_stage"}
+var zeroStage = []string{"zero_optimization.stage", "zero_stage", "ds.zero_stage", "zero_config.stage", "zero_optimization_stage", "deepspeed_stage", "actor_zero_stage"}
 
 // trainerOf returns how the run shards its training, or "" if there is no training or it is unknown.
 func trainerOf(ctx *Context) string {

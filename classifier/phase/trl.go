@@ -23,6 +23,8 @@ func trlRules() []rule {
 		shared("*", "_get_per_token_logps* _get_last_hidden_state"),
 		r("*", "compute_liger_loss _compute_loss concatenated_forward", Forward, strong),
 		r("trl/trainer/grpo_trainer.py", "__init__", Init, decisive),
+		r("trlx/trainer/*.py", "make_experience", LogProb, strong).says("after generation, it computes log-probabilities"),
+		r("trlx/trainer/*.py", "generate generate_eval", Rollout, decisive),
 		r("trl/trainer/utils.py", "batch_generation generate", Rollout, decisive),
 		r("trl/trainer/utils.py", "get_reward", LogProb, strong),
 	}

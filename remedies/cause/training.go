@@ -280,7 +280,7 @@ var (
 	widened        = frames(3, "embeddings, norms and head are cast to float32", "prepare_model_for_kbit_training")
 	fallback       = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
 	dtypeKeys      = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
-	zeroKeys       = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
+	zeroKeys       = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "deepspeed_stage", "actor_zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
 
 func trimmed(s string) string { return strings.TrimSuffix(s, ".") }
