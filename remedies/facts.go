@@ -48,6 +48,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"stack": {"the stack passes through %s", "the stack does not pass through %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.passesThrough(w)), "the stack passes through " + w}
 		}},
+		"held_by": {"processes like %s held most of the node's memory", "processes like %s did not hold most of the node's memory", func(ctx *Context, w string) verdict {
+			why := causeInput(ctx).HeldBy(strings.ToLower(w))
+			return verdict{truthOf(why != ""), why}
+		}},
 		"set":         {"%s is set", "%s is not set", isSet},
 		"model_named": {"the model's name has %s", "the model's name does not have %s", modelNamed},
 

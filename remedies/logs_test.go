@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,6 +53,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		kill    = "[81231.4] Out of memory: Killed process 4711 (python) total-vm:91420112kB, anon-rss:62210344kB, file-rss:68096kB, shmem-rss:12288kB, UID:1000 pgtables:52880kB oom_score_adj:0\n"
 		trt     = "[TensorRT-LLM] TensorRT-LLM version: 1.1.0\nRuntimeError: Executor creation failed due to insufficient GPU memory.\n\nThe following component could not be created: "
 		bus     = "RuntimeError: DataLoader worker (pid 512) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+		ray     = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.3, ID: 4f) where the task (actor ID: 8a, name=WorkerDict.__init__, pid=3711, memory used=20.2GB) was running was 480.11GB / 503.51GB (0.953526), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: c0) because it was the most recently scheduled task; to see more information about memory usage on this node, use `ray logs raylet.out -ip 10.0.0.3`. To see the logs of the worker, use `ray logs worker-c0*out -ip 10.0.0.3. Top 10 memory users:\nPID\tMEM(GB)\tCOMMAND\n%s\nRefer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html.\n"
 		lmd     = "2025-10-02 09:00:00,000 - lmdeploy - INFO - async_engine.py:256 - input backend=pytorch\n"
 		weights = "transformers/modeling_utils.py|to|return super().to(*args, **kwargs)"
 		convert = "torch/nn/modules/module.py|convert|return t.to("
@@ -88,6 +90,8 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"logits of an evaluation", "Training/evaluation parameters TrainingArguments(\neval_accumulation_steps=1,\nper_device_eval_batch_size=8,\n)\n***** Running Evaluation *****\n  Num examples = 20000\nKilled\n" + kill, "logits", "preprocess_logits_for_metrics=preprocess_logits_for_metrics = lambda logits, labels: logits.argmax(-1)"},
 		{"pinned memory for batches", stackOf("RuntimeError: CUDA error: out of memory", "torch/utils/data/_utils/pin_memory.py|do_one_step|data = pin_memory(data, device)", "torch/utils/data/_utils/pin_memory.py|pin_memory|return data.pin_memory(device)"), "loader_workers", "pin_memory=False"},
 		{"pinned memory for offloaded states", stackOf("RuntimeError: CUDA error: out of memory", "deepspeed/runtime/zero/stage3.py|__init__|self._create_fp32_partitions()", "deepspeed/accelerator/cuda_accelerator.py|pin_memory|return tensor.pin_memory()"), "host_offload", "zero_optimization.offload_optimizer.pin_memory=false"},
+		{"who held the memory of Ray's node", "+ python3 -m verl.trainer.main_ppo data.train_batch_size=128 actor_rollout_ref.rollout.agent.num_workers=16 actor_rollout_ref.actor.ppo_mini_batch_size=64\n" + fmt.Sprintf(ray, "5001\t181.31\tray::AgentLoopWorker.generate_sequences\n5002\t175.02\tray::AgentLoopWorker.generate_sequences\n3700\t38.10\tray::WorkerDict"), "loader_workers", "actor_rollout_ref.rollout.agent.num_workers=8"},
+		{"and not its trainers", "+ python3 -m verl.trainer.main_ppo data.train_batch_size=128 data.dataloader_num_workers=1 actor_rollout_ref.actor.fsdp_config.optimizer_offload=True\n" + fmt.Sprintf(ray, "3700\t181.31\tray::WorkerDict\n3701\t175.02\tray::WorkerDict\n5001\t38.10\tray::AgentLoopWorker.generate_sequences"), "host_offload", "actor_rollout_ref.actor.fsdp_config.optimizer_offload=False"},
 		{"an engine sleeps in host memory", "INFO 08-01 10:00:00 [cumem.py:197] CuMemAllocator: sleep freed 66.16 GiB memory in total, of which 53.10 GiB is backed up in CPU and the rest 13.06 GiB is discarded directly.\nINFO 08-01 10:00:00 [gpu_worker.py:117] Sleep mode freed 66.16 GiB memory, 4.10 GiB memory is still in use.\nKilled\n" + kill, "host_offload", "sleep_level=2"},
 		{"vLLM's swap space", "Initializing an LLM engine (v0.6.2) with config: model='/m', max_seq_len=4096\n" + stackOf("RuntimeError: CUDA error: out of memory", "vllm/worker/worker.py|initialize_cache|self._init_cache_engine()", "vllm/worker/cache_engine.py|_allocate_kv_cache|torch.zeros(kv_cache_shape,"), "host_offload", "--swap-space=1"},
 		{"finished prompts of llama.cpp", "srv        update:  - cache state: 10 prompts, 8011.100 MiB (limits: 8192.000 MiB, 65536 tokens, 9000000 est)\nKilled\n" + strings.ReplaceAll(kill, "62210344kB", "15210344kB"), "limit_too_small", "--cache-ram=0"},

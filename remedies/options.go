@@ -224,8 +224,8 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if a.Enough != nil {
 		e.enough = truthOf(*a.Enough)
 	}
-	if o.lever == "sleep" && e.freed == nil {
-		result.frees = asleepFrees(ctx)
+	if n := asleepFrees(ctx); o.lever == "sleep" && n != nil && deref(e.freed) < *n { // what the log measured, not the least by the settings
+		result.frees, e = n, effect{}
 	}
 	if e.freed == nil && e.enough == unknown {
 		e = result.effect(ctx)

@@ -70,6 +70,12 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				[]string{"free_cache_engine = True"},
 				nil,
 			},
+			{
+				"what the others hold is what it frees, not the least by the settings", as(run("verl", "actor_rollout_ref.rollout.free_cache_engine", "False", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.6", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1"), "fsdp", "vllm", "Qwen2.5-7B"),
+				with(gpu("backward", 2, .6, 79, backward), func(r *classifier.Root) { r.ProcessBytes, r.Allocated, r.OtherProcesses = gibs(32), gibs(30), gibs(46) }),
+				[]string{"free_cache_engine = True"},
+				nil,
+			},
 			{"ms-swift has levels", swift(), own(gpu("backward", 2, .6, 79, backward)), []string{"sleep_level = 1"}, nil},
 			{"level 1 sleeps", swift("--sleep_level", "1"), own(gpu("backward", 2, .6, 79, backward)), nil, []string{"sleep_level set", "vllm_gpu_memory_utilization down"}},
 			{

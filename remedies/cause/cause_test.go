@@ -222,6 +222,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"more than a share while loading", "not_sharded", failure("gpu", "init", stack("a.py load_model"), parameters(40e9, 8), func(in *Input) { in.Allocated = bytes(70) }),
 			failure("gpu", "init", stack("a.py load_model"), parameters(40e9, 8), func(in *Input) { in.Allocated = bytes(15) }),
 		},
+		{
+			"processes that run environments hold the node's memory", "loader_workers", failure("host", "rollout", largest("ray::AgentLoopWorker.generate", "ray::AgentLoopWorker.generate", "ray::WorkerDict")),
+			failure("host", "rollout", largest("ray::WorkerDict", "ray::WorkerDict", "ray::AgentLoopWorker.generate")),
+		},
 		{"attention that asks for much of the card", "attention_scores", failure("gpu", "forward", stack("a.py scaled_dot_product_attention"), asks(30)), failure("gpu", "forward", stack("a.py fused_attention"), asks(30))},
 		{"a picture's patches", "attention_scores", failure("gpu", "rollout", engine, asks(38), func(in *Input) { in.Picture = true }), failure("gpu", "rollout", engine, asks(1), func(in *Input) { in.Picture = true })},
 		{

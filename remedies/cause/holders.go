@@ -42,6 +42,27 @@ func (in *Input) largest() Holder {
 	return Holder{}
 }
 
+// helpers lists parts of the names of processes that run environments, tools and rewards beside trainer and engine.
+var helpers = []string{"agentloopworker", "rewardloopworker", "rewardmanager", "rewardworker", "environmentworker"}
+
+// HeldBy reports that processes with one of these words in their names held most of a node's memory.
+func (in *Input) HeldBy(words ...string) string {
+	var named []Holder
+	all, held := int64(0), int64(0)
+	for _, h := range in.Holders {
+		all += h.Bytes
+		if containsAny(strings.ToLower(h.Name), words) {
+			named, held = append(named, h), held+h.Bytes
+		}
+	}
+	if !in.host() || held == 0 || held < all/2 {
+		return ""
+	}
+	return fmt.Sprintf("%d processes like %s held %s%s together", len(named), named[0].Name, classifier.GiB(held), of(in.HostLimit))
+}
+
+func helpersHold(in *Input) string { return in.HeldBy(helpers...) }
+
 // offloads reports that a setting keeps model states in host memory.
 func offloads(in *Input) string {
 	for _, k := range offloadKeys {

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,10 +45,11 @@ var host = []hypothesis{
 			{sign, manyWorkers},
 			{sign, driverHolds},
 			{proof, keepsData},
+			{proof, helpersHold},
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if why := keepsData(in); why != "" {
+			if why := cmp.Or(keepsData(in), helpersHold(in)); why != "" {
 				return why, nil
 			}
 			return in.dataProcesses(), nil
@@ -362,7 +364,7 @@ func driverHolds(in *Input) string {
 // manyWorkers reports that data loaders run enough processes to matter.
 func manyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
-	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 {
+	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 || helpersHold(in) != "" {
 		return ""
 	}
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)
