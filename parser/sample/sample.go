@@ -150,7 +150,9 @@ func (t Tracker) Over(line int, offset, longEnds int64) bool {
 }
 
 // Over reports whether an unclosed sample ends within so many lines and bytes. long: one of the lines is not read as a whole.
-func Over(lines int, bytes int64, long bool) bool { return lines > MaxLines || long && bytes > maxBytes }
+func Over(lines int, bytes int64, long bool) bool {
+	return lines > MaxLines || long && bytes > maxBytes
+}
 
 // Place says where the writer's next message stands. The last long line ends at longEnds. A record of a logger, a sign that the run
 // goes on, which counts tells, and the closing quote of a text over several lines end a sample that has no closing mark.
