@@ -33,7 +33,6 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				"  what():  [FT][ERROR] CUDA runtime error: out of memory /workspace/src/fastertransformer/utils/allocator.h:220",
 			),
 			NoMatch: []string{
-				"CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62",
 				"CUDA error: device-side assert triggered",
 				"node-a:1:2 [0] include/alloc.h:178 NCCL WARN Cuda failure 2 'out of memory'",
 				"CUDA driver error: out of memory",
@@ -77,7 +76,6 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1", "host": "node-a"}},
 			},
 			NoMatch: []string{
-				"NCCL WARN Cuda failure 'out of memory'",
 				"RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'an illegal memory access was encountered'",
 			},
 		},
@@ -170,8 +168,6 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{
 				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.",
-				"[torch_memory_saver.cpp] hipMemCreate hipErrorOutOfMemory (may not be an issue e.g. torch allocator will free cache and retry)",
-				"failed to allocate 17.79G (19104890880 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
 			},
 		},
 		{

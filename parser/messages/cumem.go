@@ -28,7 +28,6 @@ func cumemPatterns() []pattern.Pattern {
 				"RuntimeError: CUDA Error: out of memory at /tmp/pip-req/csrc/cumem_allocator.cpp:139",
 			),
 			NoMatch: []string{
-				"CUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:122",
 				`  File "/opt/vllm/device_allocator/cumem.py", line 108, in create_and_map`,
 			},
 		},
@@ -67,7 +66,6 @@ func saverPatterns() []pattern.Pattern {
 			),
 			NoMatch: []string{
 				"[torch_memory_saver.cpp] CUresult error  result=1 file=csrc/torch_memory_saver.cpp func=pause line=201",
-				"[torch_memory_saver.cpp] cuMemCreate CUDA_ERROR_OUT_OF_MEMORY (may not be an issue e.g. torch allocator will free cache and retry)",
 				"[torch_memory_saver.cpp] CUresult error: 1 (invalid argument)  file=csrc/core.cpp func=resume line=88",
 			},
 		},

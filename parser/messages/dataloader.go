@@ -51,7 +51,6 @@ func loaderPatterns() []pattern.Pattern {
 				{Line: `RuntimeError: DataLoader worker (pid 41) is killed by signal: Segmentation fault. `, Want: parser.Fields{"pid": "41", "signal": "Segmentation fault"}},
 				{Line: `RuntimeError: DataLoader worker (pid 42) is killed by signal: Terminated. `, Want: parser.Fields{"pid": "42", "signal": "Terminated"}},
 			},
-			NoMatch: []string{`RuntimeError: DataLoader worker (pid 24832) is killed by signal: Killed. `},
 		},
 		{
 			Name:     "dataloader.exited",
@@ -96,7 +95,6 @@ func loaderPatterns() []pattern.Pattern {
 				`ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).`,
 				`   1280:   5%|6         | 26/437 [00:28<04:33,  1.16it/s]ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).`,
 			),
-			NoMatch: []string{`ERROR: Unexpected segmentation fault encountered in worker.`},
 		},
 		{
 			Name:     "dataloader.fault_line",
@@ -127,9 +125,8 @@ func poolPatterns() []pattern.Pattern {
 			Literals: []string{"A process in the process pool was terminated abruptly"},
 			Expr:     `BrokenProcessPool: A process in the process pool was terminated abruptly`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion,
-			Source:  "CPython 3.2-3.14 Lib/concurrent/futures/process.py",
-			Match:   lines(`concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.`),
-			NoMatch: []string{`concurrent.futures.process.BrokenProcessPool: A child process terminated abruptly, the process pool is not usable anymore`},
+			Source: "CPython 3.2-3.14 Lib/concurrent/futures/process.py",
+			Match:  lines(`concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.`),
 		},
 		{
 			Name:     "pool.unusable",
@@ -166,16 +163,14 @@ func poolPatterns() []pattern.Pattern {
 				`A worker process managed by the executor was unexpectedly terminated. This could be caused by an excessive memory usage causing the Operating System to kill the worker. The exit codes of the workers are {SIGKILL(-9), EXIT(1)}`,
 				`The exit codes of the workers are {SIGKILL(-9)}`,
 			),
-			NoMatch: []string{`The exit codes of the workers are {SIGSEGV(-11)}`},
 		},
 		{
 			Name:     "loky.exit",
 			Literals: []string{"exit codes of the workers are {"},
 			Expr:     `exit codes of the workers are \{(?![^}]{0,400}SIGKILL\(-9\))`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
-			Source:  "joblib/loky loky/process_executor.py",
-			Match:   lines(`The exit codes of the workers are {SIGSEGV(-11)}`),
-			NoMatch: []string{`The exit codes of the workers are {SIGKILL(-9)}`},
+			Source: "joblib/loky loky/process_executor.py",
+			Match:  lines(`The exit codes of the workers are {SIGSEGV(-11)}`),
 		},
 	}
 }

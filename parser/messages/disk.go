@@ -20,7 +20,7 @@ func diskPatterns() []pattern.Pattern {
 				"cp: error writing '/out/model.pt': No space left on device",
 				"tee: write error: No space left on device",
 			),
-			NoMatch: []string{"cp: error writing '/dev/shm/model.pt': No space left on device", "NCCL WARN Call to posix_fallocate failed : No space left on device"},
+			NoMatch: []string{"cp: error writing '/dev/shm/model.pt': No space left on device"},
 		},
 		{
 			Name:     "disk.quota",

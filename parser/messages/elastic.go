@@ -84,7 +84,6 @@ func torchrunPatterns() []pattern.Pattern {
 				{Line: `failed (exitcode: 1) local_rank: 1 (pid: 2988) of binary: /opt/conda/bin/python`, Want: parser.Fields{"exitcode": "1", "local_rank": "1", "pid": "2988", "cmd": "/opt/conda/bin/python"}},
 				{Line: `failed (exitcode: -6) local_rank: 0 (pid: 50311) of binary: /opt/conda/bin/python`, Want: parser.Fields{"exitcode": "-6", "local_rank": "0", "pid": "50311", "cmd": "/opt/conda/bin/python"}},
 			},
-			NoMatch: []string{`failed (exitcode: -9) local_rank: 3 (pid: 41013) of binary: /opt/conda/bin/python`},
 		},
 		{
 			Name:     "elastic.exitcode_sigkill",
@@ -114,7 +113,7 @@ func torchrunPatterns() []pattern.Pattern {
 				{Line: `  exitcode  : 1 (pid: 1863)`, Want: parser.Fields{"exitcode": "1", "pid": "1863"}},
 				{Line: `  exitcode  : -6 (pid: 291044)`, Want: parser.Fields{"exitcode": "-6", "pid": "291044"}},
 			},
-			NoMatch: []string{`  exitcode  : 0 (pid: 41)`, `failed (exitcode: 1) local_rank: 1 (pid: 2988) of binary: /opt/conda/bin/python`},
+			NoMatch: []string{`  exitcode  : 0 (pid: 41)`},
 		},
 		{
 			Name:     "elastic.received_sigkill",
@@ -129,16 +128,14 @@ func torchrunPatterns() []pattern.Pattern {
 			Literals: []string{" received by PID "},
 			Expr:     `Signal \d+ \((?<signal>SIGBUS)\) received by PID (?<pid>\d+)`,
 			Kind:     parser.SHMExhausted, Role: parser.Suspicion, Source: block,
-			Match:   []pattern.Sample{{Line: `  traceback : Signal 7 (SIGBUS) received by PID 41`, Want: parser.Fields{"signal": "SIGBUS", "pid": "41"}}},
-			NoMatch: []string{`  traceback : Signal 9 (SIGKILL) received by PID 41`},
+			Match: []pattern.Sample{{Line: `  traceback : Signal 7 (SIGBUS) received by PID 41`, Want: parser.Fields{"signal": "SIGBUS", "pid": "41"}}},
 		},
 		{
 			Name:     "elastic.received",
 			Literals: []string{" received by PID "},
 			Expr:     `Signal \d+ \((?!SIGKILL|SIGBUS)(?<signal>SIG\w{1,12})\) received by PID (?<pid>\d+)`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: block,
-			Match:   []pattern.Sample{{Line: `  traceback : Signal 6 (SIGABRT) received by PID 50311`, Want: parser.Fields{"signal": "SIGABRT", "pid": "50311"}}},
-			NoMatch: []string{`  traceback : Signal 9 (SIGKILL) received by PID 41`},
+			Match: []pattern.Sample{{Line: `  traceback : Signal 6 (SIGABRT) received by PID 50311`, Want: parser.Fields{"signal": "SIGABRT", "pid": "50311"}}},
 		},
 		{
 			// Sent to the healthy siblings of the one that failed.
@@ -259,7 +256,6 @@ func subprocessPatterns() []pattern.Pattern {
 				{Line: `subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.`, Want: parser.Fields{"signal": "SIGKILL"}},
 				{Line: `subprocess.CalledProcessError: Command 'bash run.sh' returned non-zero exit status 137.`, Want: parser.Fields{"exitcode": "137"}},
 			},
-			NoMatch: []string{`subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGABRT: 6>.`},
 		},
 		{
 			Name:     "python.child_sigbus",

@@ -126,8 +126,6 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{
 				"llama_model_load: error loading model: missing tensor 'blk.0.attn_norm.weight'",
-				"llama_model_load: error loading model: unable to allocate CPU buffer",
-				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
 			},
 		},
 		{
@@ -154,9 +152,8 @@ func ggmlPatterns() []pattern.Pattern {
 			Literals: []string{"error loading model: "},
 			Expr:     `error loading model: (?:failed|unable) to allocate CPU\w{0,12} buffer(?: of size (?<requested_b>\d{1,19}))?`,
 			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "init",
-			Source:  "llama.cpp, src/llama.cpp llama_model_load, src/llama-model.cpp",
-			Match:   lines("llama_model_load: error loading model: unable to allocate CPU buffer"),
-			NoMatch: []string{"llama_model_load: error loading model: unable to allocate CUDA1 buffer"},
+			Source: "llama.cpp, src/llama.cpp llama_model_load, src/llama-model.cpp",
+			Match:  lines("llama_model_load: error loading model: unable to allocate CPU buffer"),
 		},
 		{
 			// What was being made when a buffer was refused, said behind it: it has other causes, too.
@@ -181,10 +178,8 @@ func ggmlPatterns() []pattern.Pattern {
 			), pattern.Sample{Line: "llama_kv_cache_init: failed to allocate buffer for kv cache", Want: parser.Fields{"method": "kv cache"}}),
 			NoMatch: []string{
 				"llama_model_load: error loading model: unable to allocate CUDA0 buffer",
-				"ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648",
 				"llama_model_loader: loaded meta data with 29 key-value pairs",
 				"decode: failed to find a memory slot for batch of size 512",
-				"llama_kv_cache_update_impl: failed to allocate compute buffers",
 			},
 		},
 		{
@@ -200,9 +195,8 @@ func ggmlPatterns() []pattern.Pattern {
 			Literals: []string{"llama_kv_cache_update"},
 			Expr:     `^(?:\w{2,8} {1,8})?llama_kv_cache_update\w{0,20}: failed to allocate compute buffers`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Detail, Phase: "rollout",
-			Source:  "llama.cpp 2024-2025, src/llama.cpp: the cache is shifted or defragmented while a batch is decoded",
-			Match:   lines("llama_kv_cache_update_impl: failed to allocate compute buffers", "llama_kv_cache_update_internal: failed to allocate compute buffers"),
-			NoMatch: []string{"llama_new_context_with_model: failed to allocate compute buffers"},
+			Source: "llama.cpp 2024-2025, src/llama.cpp: the cache is shifted or defragmented while a batch is decoded",
+			Match:  lines("llama_kv_cache_update_impl: failed to allocate compute buffers", "llama_kv_cache_update_internal: failed to allocate compute buffers"),
 		},
 		{
 			Name:     "ggml.buffer",
@@ -215,8 +209,6 @@ func ggmlPatterns() []pattern.Pattern {
 				{Line: "alloc_tensor_range: failed to allocate CUDA1 buffer of size 1073741824", Want: parser.Fields{"device": "1", "requested": "1073741824"}},
 			},
 			NoMatch: []string{
-				"llama_model_load: error loading model: unable to allocate CUDA1 buffer",
-				"ggml_cuda_host_malloc: failed to allocate 1024.00 MiB of pinned memory: out of memory",
 				"failed to allocate port 30000",
 				"failed to allocate CUDA_Host buffer of size 4096",
 			},
@@ -231,7 +223,6 @@ func ggmlPatterns() []pattern.Pattern {
 				{Line: "ggml_gallocr_reserve_n: failed to allocate CPU buffer of size 34359738368", Want: parser.Fields{"requested": "34359738368"}},
 				{Line: "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 805306368032", Want: parser.Fields{"requested": "805306368032"}},
 			},
-			NoMatch: []string{"llama_kv_cache_init: failed to allocate buffer for kv cache"},
 		},
 	}
 }

@@ -103,9 +103,7 @@ func pythonHostPatterns() []pattern.Pattern {
 				"        MemoryError",
 				"Raises: MemoryError",
 				"pyarrow.lib.ArrowMemoryError: malloc of size 64 failed",
-				"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
 				"MemoryError: std::bad_alloc: cudaErrorMemoryAllocation: out of memory",
-				"MemoryError: Cannot allocate 122341986304 bytes: no memory is available.",
 			},
 		},
 		{
@@ -171,7 +169,6 @@ func nativeHostPatterns() []pattern.Pattern {
 				{Line: "cc1plus: virtual memory exhausted: Cannot allocate memory"},
 			},
 			NoMatch: []string{
-				"ImportError: /usr/lib/libgomp.so.1: cannot allocate memory in static TLS block",
 				"node-a:1:2 [0] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory",
 				"bash: fork: retry: Resource temporarily unavailable",
 				"RuntimeError: unable to mmap 4096 bytes from file </torch_1_2_3>: Cannot allocate memory (12)",

@@ -134,9 +134,6 @@ func xlaPatterns() []pattern.Pattern {
 				{Line: "Ran out of memory trying to allocate 39.81MiB.  See logs for memory state.", Want: parser.Fields{"requested": "41743811"}},
 				{Line: "Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.00GiB.  Current allocation summary follows.", Want: parser.Fields{"platform": "GPU", "device": "1", "requested": "1073741824"}},
 			},
-			NoMatch: []string{
-				"Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.",
-			},
 		},
 		{
 			Name:     "xla.async",

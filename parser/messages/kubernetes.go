@@ -28,7 +28,7 @@ func kubernetesPatterns() []pattern.Pattern {
 			NoMatch: []string{
 				`If the pod's status shows reason OOMKilled, raise its limit.`,
 				"# shows Last State: Terminated, Reason: OOMKilled (exit code 137).", "read `lastState.terminated.reason: OOMKilled` first",
-				`            "OOMKilled": false,`, `If the pod is OOMKilled, raise its limit`,
+				`If the pod is OOMKilled, raise its limit`,
 				`kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} 0`,
 			},
 			Also: []string{"kubernetes.exit_137"},
@@ -83,9 +83,8 @@ func kubernetesPatterns() []pattern.Pattern {
 			Literals: []string{`"OOMKilled": true`, `"OOMKilled":true`},
 			Expr:     `"OOMKilled": ?true`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
-			Source:  "docker inspect, State; Podman prints the same",
-			Match:   lines(`            "OOMKilled": true,`, `"OOMKilled":true`),
-			NoMatch: []string{`            "OOMKilled": false,`},
+			Source: "docker inspect, State; Podman prints the same",
+			Match:  lines(`            "OOMKilled": true,`, `"OOMKilled":true`),
 		},
 		{
 			Name:     "docker.memory_limit",
@@ -115,7 +114,7 @@ func kubernetesPatterns() []pattern.Pattern {
 				{Line: `Process completed with exit code 137.`, Want: parser.Fields{"exitcode": "137"}},
 				{Line: `Command "/opt/conda/bin/python3.10 train.py", exit code: 137`, Want: parser.Fields{"exitcode": "137"}},
 			},
-			NoMatch: []string{`      Exit Code:    1`, `Exited with exit code 137.`, `srun: error: node02: task 2: Exited with exit code 137`, `exited with code 1370`, `task 0 (7578) exited with exit code 137.`},
+			NoMatch: []string{`      Exit Code:    1`, `Exited with exit code 137.`, `exited with code 1370`},
 		},
 		{
 			// Stands below Limits: and below Requests: alike. A reader must look at the header above.

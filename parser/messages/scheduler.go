@@ -34,16 +34,15 @@ func pbsPatterns() []pattern.Pattern {
 				{Line: "Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted"},
 				{Line: "job 3132467 exceeded MEM usage hard limit (2528 > 1126)", Want: parser.Fields{"used": "2650800128", "limit": "1180696576"}},
 			},
-			NoMatch: []string{"=>> PBS: job killed: walltime 3610 exceeded limit 3600", "=>> PBS: job killed: ncpus 3.1 exceeded limit 1 (sum)"},
+			NoMatch: []string{"=>> PBS: job killed: ncpus 3.1 exceeded limit 1 (sum)"},
 		},
 		{
 			Name:     "pbs.limit",
 			Literals: []string{"PBS: job killed: "},
 			Expr:     `PBS: job killed: (?!p?v?mem )(?<method>\w{1,20})`,
 			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "cancelled"},
-			Source:  "OpenPBS, src/resmom/mom_main.c: walltime, cput, ncpus",
-			Match:   []pattern.Sample{{Line: "=>> PBS: job killed: walltime 3610 exceeded limit 3600", Want: parser.Fields{"method": "walltime", "reason": "cancelled"}}},
-			NoMatch: []string{"=>> PBS: job killed: mem 38427376kb exceeded limit 33554432kb"},
+			Source: "OpenPBS, src/resmom/mom_main.c: walltime, cput, ncpus",
+			Match:  []pattern.Sample{{Line: "=>> PBS: job killed: walltime 3610 exceeded limit 3600", Want: parser.Fields{"method": "walltime", "reason": "cancelled"}}},
 		},
 	}
 }

@@ -46,9 +46,8 @@ func torchSharedMemory() []pattern.Pattern {
 			Literals: []string{"unable to mmap "},
 			Expr:     `unable to mmap (?<requested_b>\d+) bytes from file <(?<path>/(?:torch_|dev/shm/)[^>]{0,200})>(?:\s*$| at |: (?:Cannot allocate memory|No space left on device) \((?<errno>\d+)\))`,
 			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "data",
-			Source:  "torch 1.7-2.11 aten/src/ATen/MapAllocator.cpp",
-			Match:   []pattern.Sample{{Line: `RuntimeError: unable to mmap 29764 bytes from file </torch_10182_3020184674_63991>: Cannot allocate memory (12)`, Want: parser.Fields{"requested": "29764", "path": "/torch_10182_3020184674_63991", "errno": "12"}}},
-			NoMatch: []string{`RuntimeError: unable to mmap 704 bytes from file <filename not specified>: Cannot allocate memory (12)`},
+			Source: "torch 1.7-2.11 aten/src/ATen/MapAllocator.cpp",
+			Match:  []pattern.Sample{{Line: `RuntimeError: unable to mmap 29764 bytes from file </torch_10182_3020184674_63991>: Cannot allocate memory (12)`, Want: parser.Fields{"requested": "29764", "path": "/torch_10182_3020184674_63991", "errno": "12"}}},
 		},
 		{
 			// A checkpoint on a disk, or a file descriptor whose name is not known: the address space, the commit limit
@@ -63,7 +62,6 @@ func torchSharedMemory() []pattern.Pattern {
 				{Line: `RuntimeError: unable to mmap 704 bytes from file <filename not specified>: Cannot allocate memory (12)`, Want: parser.Fields{"requested": "704", "path": "filename not specified", "errno": "12"}},
 			},
 			NoMatch: []string{
-				`RuntimeError: unable to mmap 29764 bytes from file </torch_10182_3020184674_63991>: Cannot allocate memory (12)`,
 				`RuntimeError: unable to mmap 498818054 bytes from file </home/u/hub/model.safetensors>: No such device (19)`,
 			},
 		},

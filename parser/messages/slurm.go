@@ -350,7 +350,6 @@ func slurmExitPatterns() []pattern.Pattern {
 				{Line: `srun: error: gpu-15: tasks 4-7: Terminated`, Want: parser.Fields{"node": "gpu-15", "task": "4-7", "signal": "Terminated"}},
 				{Line: `srun: error: node01: task 0: Aborted (core dumped)`, Want: parser.Fields{"node": "node01", "task": "0", "signal": "Aborted"}},
 			},
-			NoMatch: []string{`srun: error: n032: task 1: Killed`, `srun: error: node02: task 2: Exited with exit code 137`},
 		},
 		{
 			Name:     "slurmd.task_killed",
@@ -371,7 +370,7 @@ func slurmExitPatterns() []pattern.Pattern {
 			Expr:     `task (?<task>\d+) \((?<pid>\d+)\) exited(?:\. Killed by signal (?!9\b)(?<signal>\d+)| with exit code (?!0\b|137\b)(?<exitcode>\d+))`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Source: daemon,
 			Match:   []pattern.Sample{{Line: `task 1 (7579) exited with exit code 1.`, Want: parser.Fields{"task": "1", "pid": "7579", "exitcode": "1"}}},
-			NoMatch: []string{`task 0 (7578) exited with exit code 0.`, `task 3 (7578) exited. Killed by signal 9.`},
+			NoMatch: []string{`task 0 (7578) exited with exit code 0.`},
 		},
 		{
 			Name: "slurm.step_ended",

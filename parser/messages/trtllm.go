@@ -32,9 +32,8 @@ func trtllmPatterns() []pattern.Pattern {
 			Literals: []string{"insufficient GPU memory"},
 			Expr:     `(?:\bon rank (?<rank>\d{1,6}): )?Executor creation failed with an error which might indicate insufficient GPU memory`,
 			Kind:     parser.GPUOOM, Role: parser.Suspicion, Phase: "init",
-			Source:  src + ": a collective's unhandled CUDA error",
-			Match:   lines("RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory."),
-			NoMatch: []string{"RuntimeError: Executor creation failed due to insufficient GPU memory."},
+			Source: src + ": a collective's unhandled CUDA error",
+			Match:  lines("RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory."),
 		},
 		{
 			Name:     "trtllm.one_sequence",

@@ -40,7 +40,6 @@ func limitVetoes() []pattern.Pattern {
 				"No valid triton configs. OutOfMemoryError: out of resource: triton_mm Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
 				"RuntimeError: CUDA error: too many resources requested for launch",
 			),
-			NoMatch: []string{"RuntimeError: UR backend failed. UR backend returns:40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)"},
 		},
 		{
 			Name:     "veto.workspace",
@@ -94,7 +93,6 @@ func handledVetoes() []pattern.Pattern {
 			Veto:     true,
 			Source:   "XLA and TensorFlow, tsl/framework/bfc_allocator.cc: the caller has a smaller algorithm",
 			Match:    lines("Allocator (GPU_0_bfc) ran out of memory trying to allocate 33.11GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available."),
-			NoMatch:  []string{"Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op "},
 		},
 		{
 			Name:     "veto.npu_retry",
@@ -147,7 +145,6 @@ func mentionVetoes() []pattern.Pattern {
 				"memory/oom_rate: 0.0",
 			),
 			NoMatch: []string{
-				`            "OOMKilled": true,`,
 				"sft-worker-3      0/1     OOMKilled   0          12m",
 				"oom_kill 3",
 				"Memory cgroup out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0",
@@ -258,7 +255,6 @@ func mentionVetoes() []pattern.Pattern {
 				`The phrase "CUDA out of memory" means that the card is full.`,
 			),
 			NoMatch: []string{
-				"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
 				"XPU out of memory, please use `empty_cache` to release all unoccupied cached memory.",
 				"  | torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity) => batch 4",
 				"  | RuntimeError: CUDA error: out of memory",

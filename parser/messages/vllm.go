@@ -18,9 +18,8 @@ func vllmSizing() []pattern.Pattern {
 			Literals: []string{"No available memory for the cache blocks"},
 			Expr:     "No available memory for the cache blocks\\. Try increasing `VLLM_(?:CPU|OPENVINO)_KVCACHE_SPACE`",
 			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init", Set: map[string]string{"resource": "host"},
-			Source:  "vLLM CPU and OpenVINO backends, worker/cpu_worker.py",
-			Match:   lines("ValueError: No available memory for the cache blocks. Try increasing `VLLM_CPU_KVCACHE_SPACE` when initializing the engine."),
-			NoMatch: []string{"ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine."},
+			Source: "vLLM CPU and OpenVINO backends, worker/cpu_worker.py",
+			Match:  lines("ValueError: No available memory for the cache blocks. Try increasing `VLLM_CPU_KVCACHE_SPACE` when initializing the engine."),
 		},
 		{
 			Name:     "vllm.swap_space",
