@@ -37,8 +37,6 @@ const (
 type Collector struct {
 	files map[string]*file
 	known map[string]struct{} // texts without credentials
-	// read is the text of the last gauge, and shown that text without credentials.
-	read, shown string
 }
 
 // NewCollector returns an empty collector.

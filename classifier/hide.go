@@ -30,10 +30,10 @@ func (c *Collector) hideMarker(o *parser.Marker) {
 }
 
 func (c *Collector) hideGauge(o *parser.Gauge) {
-	if o.Text != c.read { // a line may hold several readings
-		c.read, c.shown = o.Text, secret.Stable(o.Text)
+	if o.Fields["percent"] == "" && o.Fields["host_total"] == "" {
+		o.Text = "" // only the reading of a full host is quoted
 	}
-	o.Text, o.Fields = c.shown, hideFields(o.Fields, secret.Stable)
+	o.Text, o.Fields = secret.Stable(o.Text), hideFields(o.Fields, secret.Stable)
 	c.hideHeader(&o.Header)
 }
 
