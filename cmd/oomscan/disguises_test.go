@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"mime/quotedprintable"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,9 +16,10 @@ import (
 )
 
 // Logs on which a disguise destroys a part of the answer: whose lines have the number of a task, before which other numbers and blanks
-// stand, too; and any log in which too few rows may be full to tell their width.
+// stand, too; whose progress bars end their states as lines then end; and any log in which too few rows may be full to tell their width.
 var (
 	numbered    = regexp.MustCompile(`(?m)^ *\d+: `)
+	bars        = regexp.MustCompile(`\r[^\n]`)
 	fewFullRows = regexp.MustCompile(``)
 )
 
@@ -346,6 +348,17 @@ var disguises = []disguise{
 	{name: "HTML, pre", wrap: func(log []byte) []byte {
 		return []byte("<html><body><pre>\n" + html.EscapeString(string(log)) + "</pre></body></html>\n")
 	}},
+	{name: "quoted-printable", wrap: func(log []byte) []byte {
+		b := bytes.NewBufferString("Subject: died\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n")
+		w := quotedprintable.NewWriter(b)
+		_, _ = w.Write(log)
+		_ = w.Close()
+		return b.Bytes()
+	}},
+	{name: "blanks at which no line is broken", wrap: func(log []byte) []byte { return bytes.ReplaceAll(log, []byte(" "), []byte("\u00a0")) }},
+	{name: "carriage returns", wrap: func(log []byte) []byte {
+		return bytes.ReplaceAll(bytes.ReplaceAll(log, []byte("\r\n"), []byte{'\n'}), []byte{'\n'}, []byte{'\r'})
+	}, destroys: bars},
 	{name: "typescript", wrap: func(log []byte) []byte {
 		b := lines(func(_ int, line string) string { return line + "\r" })(log)
 		return slices.Concat([]byte("Script started on 2026-03-01 09:00:00+00:00 [TERM=\"xterm\" TTY=\"/dev/pts/0\" COLUMNS=\"200\" LINES=\"50\"]\n"), b, []byte("\nScript done on 2026-03-01 09:30:00+00:00 [COMMAND_EXIT_CODE=\"1\"]\n"))

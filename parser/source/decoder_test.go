@@ -27,7 +27,12 @@ func TestDecodersReturnLines(t *testing.T) {
 			"a \"b\"\nc\nd\ne\n",
 		},
 		"a document": {"{\n  \"id\": 7,\n  \"stderr\": \"a\\nb\\n\\nc\\nd\",\n  \"tags\": [\"stderr\", \"x\"]\n}\n", filler + filler + "a\nb\n\nc\nd\n"},
-		"rows":       {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
+		"a mail":     {"a=3Db =\r\nc=E2=82=AC\r\nd=\ne=\nf =\ng\n", "a=b c€\r\n" + filler + "def g\n" + filler + filler + filler},
+		"a web page": {strings.Repeat("a\u00a0\u00a0b\u00a0ü\n", 3), strings.Repeat("a  b ü\n", 3)},
+		"an old editor's lines": {
+			"one\rtwo\rthree\rfour\rfive\rsix\r\rseven\reight\r", "one\ntwo\nthree\nfour\nfive\nsix\n\nseven\neight\n",
+		},
+		"rows": {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +55,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
-		"step,loss,message\n1,2,x\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
+		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
 		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`,
 	} {

@@ -1,0 +1,100 @@
+package source
+
+import (
+	"bytes"
+	"encoding/hex"
+	"slices"
+	"unicode"
+)
+
+// textDecoder returns a decoder for a log that a mail program, a web page or an old editor rewrote, or nil.
+func textDecoder(head []byte) Decoder {
+	switch {
+	case bytes.Count(head, noBreak) >= minRewritten:
+		return &replacer{from: noBreak, to: []byte{' '}}
+	case isReturned(head):
+		return &replacer{from: []byte{'\r'}, to: []byte{'\n'}}
+	case bytes.Count(head, []byte("=3D")) > 0 && bytes.Count(head, []byte("=\n"))+bytes.Count(head, []byte("=\r\n")) >= 2:
+		return new(quotedPrintable)
+	}
+	return nil
+}
+
+// noBreak is the blank at which no line is broken. Web pages and word processors put it in place of blanks.
+var noBreak = []byte("\u00a0")
+
+// minRewritten is how many signs prove that a text was rewritten.
+const minRewritten = 8
+
+// isReturned reports whether lines end in carriage returns alone. The states of a progress bar have the same words.
+func isReturned(head []byte) bool {
+	words, all := map[string]bool{}, 0
+	for line := range bytes.SplitSeq(head, []byte{'\r'}) {
+		text := bytes.Map(func(r rune) rune {
+			if r > unicode.MaxASCII || !unicode.IsLetter(r) {
+				return -1
+			}
+			return r
+		}, line)
+		if len(text) > 0 {
+			words[string(text)] = true
+			all++
+		}
+	}
+	return bytes.IndexByte(head, '\n') < 0 && len(words) >= minRewritten && len(words)*3 > all
+}
+
+// replacer replaces a sequence of one or two bytes.
+type replacer struct {
+	from, to []byte
+	held     []byte // the first of two bytes
+}
+
+func (d *replacer) Append(dst, src []byte) []byte {
+	text := slices.Concat(d.held, src)
+	d.held = nil
+	if n := len(text) - 1; n >= 0 && len(d.from) > 1 && text[n] == d.from[0] {
+		text, d.held = text[:n], text[n:]
+	}
+	return append(dst, bytes.ReplaceAll(text, d.from, d.to)...)
+}
+
+func (d *replacer) Close(dst []byte) []byte { return append(dst, d.held...) }
+
+// quotedPrintable decodes what mail programs make of a text (RFC 2045).
+type quotedPrintable struct {
+	escape []byte // an incomplete escape sequence
+	joined int    // rows of the current line
+}
+
+func (d *quotedPrintable) Append(dst, src []byte) []byte {
+	for _, c := range src {
+		switch {
+		case len(d.escape) > 0 && c == '\n':
+			d.escape = d.escape[:0]
+			d.joined++
+		case len(d.escape) > 0 || c == '=':
+			if d.escape = append(d.escape, c); len(d.escape) == len("=3D") {
+				dst = d.Close(dst)
+			}
+		case c == '\n':
+			dst = append(dst, c)
+			for ; d.joined > 0; d.joined-- {
+				dst = append(dst, filler...)
+			}
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+func (d *quotedPrintable) Close(dst []byte) []byte {
+	if b, err := hex.DecodeString(string(d.escape[min(1, len(d.escape)):])); err == nil {
+		dst = append(dst, b...)
+	} else {
+		dst = append(dst, d.escape...)
+	}
+	d.escape = d.escape[:0]
+	return dst
+}
