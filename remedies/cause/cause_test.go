@@ -385,6 +385,19 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("host", "unknown", parameters(35e9, 16), largest("python", "python"), func(in *Input) { in.LastStep = number(3) }),
 		},
 		{
+			"experts on several ranks", "moe_imbalance", failure("gpu", "forward", stack("megatron/core/transformer/moe/token_dispatcher.py dispatch")),
+			failure("gpu", "forward", stack("megatron/core/transformer/moe/token_dispatcher.py dispatch"), func(in *Input) { in.GPUs = 1 }),
+		},
+		{
+			"each rank has all experts", "moe_imbalance", failure("gpu", "forward", stack("moe/experts.py forward"), setting("expert_model_parallel_size", "8")),
+			failure("gpu", "forward", stack("moe/experts.py forward"), setting("expert_model_parallel_size", "1")),
+		},
+		{
+			"experts of transformers", "moe_imbalance", failure("gpu", "forward", stack("moe/experts.py forward")),
+			failure("gpu", "forward", stack("/transformers/models/mixtral/modeling_mixtral.py mixtralsparsemoeblock forward")),
+		},
+		{"a tensor's axes are swapped", "moe_imbalance", failure("gpu", "forward", stack("moe/experts.py forward")), failure("gpu", "forward", stack("model.py forward x.permute(0, 2, 1)"))},
+		{
 			"a rank above the first shows that others share the states", "activations", failure("gpu", "backward", parameters(13e9, 0), setting("finetuning_type", "full"), func(in *Input) { in.Rank = number(7) }),
 			failure("gpu", "backward", parameters(13e9, 0), setting("finetuning_type", "full"), func(in *Input) { in.Rank = number(0) }),
 		},

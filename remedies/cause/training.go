@@ -182,7 +182,13 @@ var training = []hypothesis{
 	{
 		id: "moe_imbalance",
 		evidence: []weighed{
-			{proof, both(frames(6, "the stack ends in the experts or in routing tokens to them", "permute", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/experts", "moe_layer", "sparsemoeblock", "experts.py"), (*Input).training)},
+			{proof, both(frames(6, "the stack ends in the experts or in routing tokens to them", "moe_permute", "permute_tokens", "token_permut", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/", "moe_layer", "experts.py"), func(in *Input) bool {
+				return in.training() && (in.Rank != nil || in.GPUs > 1 || in.number(expertKeys...) > 1) && !in.passes(2, "/transformers/models/") // whose ranks hold all experts
+			})},
+		},
+		excludes: []clue{
+			when("there is only one GPU, which works on all tokens", func(in *Input) bool { return in.GPUs == 1 }),
+			when("every rank holds all experts and works on its own tokens", func(in *Input) bool { return in.number(expertKeys...) == 1 }),
 		},
 		figure: plain("one rank's experts got more tokens than fit"),
 	},
@@ -270,6 +276,9 @@ var training = []hypothesis{
 		},
 	},
 }
+
+// expertKeys are settings of the number of ranks that experts are spread over.
+var expertKeys = []string{"expert_model_parallel_size", "expert_parallel_size", "expert_parallel_degree", "ep_size"}
 
 var (
 	mergesAdapters = frames(8, "adapters are merged into the weights on the card", "merge_and_unload", "_unload_and_optionally_merge", "get_delta_weight")
