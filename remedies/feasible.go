@@ -200,13 +200,19 @@ func quantized(ctx *Context) bool {
 	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
 		return true
 	}
-	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") {
+	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") || ctx.passesThrough("/bitsandbytes/nn/", "/auto_gptq/", "/gptqmodel/", "/awq/", "/hqq/") || quantizesNow(ctx, "").truth == yes {
 		return true
 	}
-	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit"} {
+	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit", "qlora", "use_4bit", "use_8bit", "quantize", "quant_method"} {
 		if f, ok := ctx.settings.find(k, true); ok && !isNone(f.value.Value) && !strings.EqualFold(f.value.Value, "false") {
 			return true
 		}
 	}
-	return false
+	for _, k := range []string{"bits", "quantization_bit", "quant_bits"} {
+		if n, ok := ctx.settings.integer(k); ok && n > 0 && n <= 8 {
+			return true
+		}
+	}
+	f, _ := ctx.settings.find("adapter", true)
+	return equal(f.value.Value, "qlora")
 }

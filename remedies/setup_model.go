@@ -108,8 +108,17 @@ func trainsAdapters(ctx *Context) bool {
 			return true
 		}
 	}
-	if f, ok := ctx.settings.find("finetuning_type", true); ok {
-		return strings.EqualFold(f.value.Value, "lora")
+	for _, k := range []string{"finetuning_type", "tuner_type", "train_type", "adapter"} {
+		f, _ := ctx.settings.find(k, true)
+		switch strings.ToLower(f.value.Value) {
+		case "lora", "qlora", "adalora", "dora", "longlora":
+			return true
+		case "full", "freeze":
+			return false
+		}
+	}
+	if ctx.passesThrough("/peft/tuners/") {
+		return true
 	}
 	if _, t := ctx.settings.flag("full_finetuning"); ctx.run.Application == "unsloth" && t != yes || strings.Contains(strings.ToLower(ctx.run.Model.Name), "4bit") {
 		return true
