@@ -170,6 +170,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if why := ofTraining(ctx, it.Topic, changes); why != "" {
 		return why
 	}
+	if v := ctx.holds("images"); v.truth == yes && pulls("length", it.Topic, changes) {
+		return v.why
+	}
 	if v := ctx.holds("recomputes"); v.truth == yes && (it.Topic == "gradient-checkpointing" || it.Topic == "gradient-checkpointing-megatron") {
 		return v.why
 	}

@@ -33,7 +33,8 @@ var levers = []lever{
 	{id: "activation-offload", topics: []string{"activation-offload"}, keys: []string{"activation_offload"}, costs: "host memory, and time to copy", trains: true},
 	{id: "sequence-parallel", topics: []string{"ulysses", "sequence-parallel"}, keys: []string{"context_parallel", "sequence_parallel", "ulysses", "ring_attn"}, way: "up", costs: "fewer data-parallel replicas"},
 	{id: "attention", topics: []string{"flash-attention", "attention"}, keys: []string{"attn_implementation", "attention_backend", "flash_attn", "flash_attention"}},
-	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution"}, way: "down", costs: "less detail in the images"},
+	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution", "=max_size_train", "=min_size_train", "=roi_size", "=image_resolution"}, way: "down", costs: "less detail in the images"},
+	{id: "frames", keys: []string{"=num_frames", "=n_frames", "=max_frames", "=clip_len", "=frames_per_clip", "=clip_length", "=num_video_frames", "=n_sample_frames"}, way: "down", costs: "shorter clips"},
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps", trains: true},
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
 	{id: "fewer-pictures", topics: []string{"fewer-pictures"}, costs: "fewer or smaller pictures at a time"},
@@ -127,7 +128,7 @@ var attacks = map[string][]string{
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "adapters", "fsdp2"},
-	"activations":            {"no-grad", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "attention", "train-tp", "image-size", "freeze", "length"},
+	"activations":            {"no-grad", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
 	"logits":                 {"update", "eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "packing", "sequence-parallel", "train-tp", "length"},
 	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
@@ -231,7 +232,7 @@ var attacksThere = []attack{
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "share-up", "prealloc", "sequence-parallel", "length"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
-	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "image-size"}},
+	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "fewer-pictures", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
@@ -288,6 +289,21 @@ func settingOf(key string) string {
 		last--
 	}
 	return parts[last]
+}
+
+// pulls reports whether an item pulls the lever of this id.
+func pulls(id, topic string, changes []change) bool {
+	l := leverOf(topic, made(changes))
+	return l != nil && l.id == id
+}
+
+// made returns the changes alone.
+func made(changes []change) []Change {
+	out := make([]Change, len(changes))
+	for i := range changes {
+		out[i] = changes[i].Change
+	}
+	return out
 }
 
 // goes reports whether a change of an item with the lever's topic has the lever's direction: some items undo a value.

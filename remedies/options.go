@@ -275,7 +275,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return withoutValue
 	case lever == "sequence-parallel" && a.assumed && unknownGPUs(ctx):
 		return withoutValue
-	case lever == "image-size": // what costs quality comes after what does not
+	case lever == "image-size", lever == "frames": // what costs quality comes after what does not
 		return unknownNow
 	case a.supported || a.movable:
 		return mayFit

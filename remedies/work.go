@@ -131,10 +131,7 @@ func ofTraining(ctx *Context, topic string, changes []change) string {
 	if !w.untrained() {
 		return ""
 	}
-	all := make([]Change, len(changes))
-	for i := range changes {
-		all[i] = changes[i].Change
-	}
+	all := made(changes)
 	l := leverOf(topic, all)
 	switch {
 	case l != nil && l.trains && (w.only || l.id == "recompute" || l.id == "fused-loss"):
