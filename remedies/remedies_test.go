@@ -206,7 +206,7 @@ func TestApplies(t *testing.T) {
 	}
 	fragmented := func() *classifier.Incident {
 		return with(gpuOOM("backward"), func(r *classifier.Root) {
-			r.Requested, r.Free, r.Total, r.ReservedUnallocated, r.ProcessBytes = gibs(2), gibs(1.1), gibs(79.15), gibs(6.4), gibs(78)
+			r.Requested, r.Free, r.Total, r.ReservedUnallocated, r.ProcessBytes = gibs(2), gibs(1.1), gibs(79.15), gibs(8.4), gibs(78)
 		})
 	}
 	kv := func(msg string) *classifier.Incident {
@@ -241,18 +241,18 @@ func TestApplies(t *testing.T) {
 		{"a batch that does not move the peak", run("verl", "data.train_batch_size", "1024"), gpuOOM("backward"), "field-note.train-batch-size", no, "peak"},
 		{"another phase's lever", run("relax", "update_weight_buffer_size", "536870912"), gpuOOM("backward"), "relax.update-weight-buffer", no, "weight update"},
 		{"an unrefined training step may be any of its parts", run("relax"), gpuOOM("training"), "relax.log-probs-chunk-size", unknown, ""},
-		{"fragmentation", run("torch"), fragmented(), "torch.card.expandable-segments", yes, "6.40 GiB"},
+		{"fragmentation", run("torch"), fragmented(), "torch.card.expandable-segments", yes, "8.40 GiB"},
 		{
 			"vLLM's sleep mode refuses expandable segments", engine(run("verl", rollout+"free_cache_engine", "True"), "vllm", "0.5.0"), fragmented(),
 			"torch.card.expandable-segments", no, "sleep mode",
 		},
 		{
 			"not once the engine has a process of its own", engine(run("verl", rollout+"free_cache_engine", "True"), "vllm", "0.7.1"), fragmented(),
-			"torch.card.expandable-segments", yes, "6.40 GiB",
+			"torch.card.expandable-segments", yes, "8.40 GiB",
 		},
 		{"torch_memory_saver refuses them too", run("slime", "offload_train", "True"), fragmented(), "torch.card.expandable-segments", no, "torch_memory_saver"},
 		{"so it does for a trainer that shares the engine's cards", backend(run("slime", "--colocate", "True"), "megatron"), fragmented(), "torch.card.expandable-segments", no, "torch_memory_saver"},
-		{"unless it stays on the card", backend(run("slime", "--colocate", "True", "--offload-train", "False"), "megatron"), fragmented(), "torch.card.expandable-segments", yes, "6.40 GiB"},
+		{"unless it stays on the card", backend(run("slime", "--colocate", "True", "--offload-train", "False"), "megatron"), fragmented(), "torch.card.expandable-segments", yes, "8.40 GiB"},
 		{"a role that did not fail", run("verl", actor+"ppo_micro_batch_size_per_gpu", "8"), critic, "verl.actor.micro-batch-size", no, "critic"},
 		{"the role that failed", run("verl", "critic.ppo_micro_batch_size_per_gpu", "8"), critic, "verl.critic.micro-batch-size", yes, "8"},
 		{"more cache, not less", run("verl", rollout+"gpu_memory_utilization", "0.5"), kv("No available memory for the cache blocks"), "verl.rollout.gpu-memory-utilization-up", yes, "KV cache"},

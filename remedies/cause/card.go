@@ -207,11 +207,17 @@ func (in *Input) shown(missing int64) string {
 	return "at most " + classifier.GiB(missing)
 }
 
-// Fragmented reports that PyTorch's reserved but unused memory covers what was missing and exceeds the usual slack.
+// leastHoles is the least unused reserve that explains a failure. Any trainer's peak leaves some hundred MiB.
+const leastHoles = 1 << 30
+
+// Fragmented reports that PyTorch's reserved but unused memory covers what was missing and exceeds the usual slack: it is a
+// tenth of the card, or ten times the request, or the request is no larger than what was free.
 func Fragmented(in *Input) string {
 	missing, ok := in.missing()
-	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < missing || *in.Idle < *in.Total/slackPart ||
-		*in.Idle < *in.Requested && *in.Idle < *in.Total/10 {
+	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < max(missing, leastHoles, *in.Total/slackPart) {
+		return ""
+	}
+	if *in.Idle < *in.Total/10 && *in.Idle/10 < *in.Requested && (in.Free == nil || *in.Free < *in.Requested) {
 		return ""
 	}
 	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))

@@ -508,3 +508,31 @@ func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {
 		assert.Equal(t, want, best.Text)
 	}
 }
+
+func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		total, requested, free, idle float64
+		fragmented                   bool
+	}{
+		"a tenth of the card":                             {80, 3, 1, 8, true},
+		"five percent of the card":                        {80, 3, 1, 4, false},
+		"an old trainer's peak on a small card":           {10.92, .2, .03, .49, false},
+		"a small card, whose tenth is nothing":            {1.95, .18, .13, .24, false},
+		"many times the request":                          {24, .08, .07, 1.04, true},
+		"less than was missing":                           {80, 12, 1, 9, false},
+		"what was free would have been enough, in pieces": {139.8, 3.95, 3.95, 4.91, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := failure("gpu", "backward", func(in *Input) {
+				in.Total, in.Requested, in.Free, in.Idle, in.Shortfall = bytes(c.total), bytes(c.requested), bytes(c.free), bytes(c.idle), nil
+				if c.requested > c.free {
+					in.Shortfall = bytes(c.requested - c.free)
+				}
+			})
+			assert.Equal(t, c.fragmented, Fragmented(in) != "")
+			assert.Equal(t, !c.fragmented, NotFragmented(in) != "")
+		})
+	}
+}
