@@ -266,6 +266,7 @@ func (w *flagParser) word(r *Reader, word string) {
 		w.flagLine = r.line
 		if ok {
 			w.emit(r, name, value, w.form)
+			w.object(r, value)
 			return
 		}
 		w.flag = name
@@ -325,8 +326,8 @@ func (w *flagParser) end(r *Reader) {
 	w.flag, w.value = "", ""
 }
 
-// object reports what a flag takes as a JSON object of settings by their whole names: SkyRL's --backend-config. Names that are
-// short mean something only to the flag.
+// object reports what a flag takes as a JSON object of settings by their whole names: SkyRL's --backend-config, and the
+// variables of Ray's --runtime-env-json. Names that are short mean something only to the flag.
 func (w *flagParser) object(r *Reader, value string) {
 	var settings map[string]any
 	if !strings.HasPrefix(value, "{") || json.Unmarshal([]byte(value), &settings) != nil {
@@ -337,6 +338,12 @@ func (w *flagParser) object(r *Reader, value string) {
 		case bool, float64, string:
 			if strings.Contains(key, ".") && isName(key) {
 				w.emit(r, key, fmt.Sprint(v), Command)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if value, ok := v[name].(string); ok && key == "env_vars" && isVariable(name) {
+					w.emit(r, name, value, Env)
+				}
 			}
 		}
 	}

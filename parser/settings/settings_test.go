@@ -143,6 +143,14 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "a job for Ray, traced with its environment as an object",
+			log:  `+ ray job submit '--runtime-env-json={"working_dir": "/w", "env_vars": {"CUDA_DEVICE_MAX_CONNECTIONS": "1", "n": 2}}' -- python3 train.py --colocate --lr 1e-6`,
+			want: []string{
+				`command --runtime-env-json={"working_dir": "/w", "env_vars": {"CUDA_DEVICE_MAX_CONNECTIONS": "1", "n": 2}}`,
+				"env CUDA_DEVICE_MAX_CONNECTIONS=1", "command --colocate=True", "command --lr=1e-6",
+			},
+		},
+		{
 			name: "a repr that a person wrote with blanks, and a line of code",
 			log:  "GRPOConfig(num_generations = 32, use_vllm = True)\n    args = GRPOConfig(num_generations = 16, use_vllm = False)\n    GRPOConfig(num_generations = 8)",
 			want: []string{"repr num_generations=32", "repr use_vllm=True"},

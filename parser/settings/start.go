@@ -230,7 +230,7 @@ func (r *Reader) startDict(text []byte) bool {
 		return true
 	}
 	at, first := dictIn(text)
-	if at < 0 || findRepr(text[:at], 0) >= 0 { // inside an object's repr
+	if at < 0 || findRepr(text[:at], 0) >= 0 || inArgument(text[:at]) { // inside an object's repr, or an argument of a command
 		return false
 	}
 	label, ok := dictLabel(text[:at])
@@ -258,6 +258,17 @@ func (r *Reader) startDict(text []byte) bool {
 		r.keepOpen(d, text, ",{[(:'\"")
 	}
 	return true
+}
+
+// inArgument reports whether the text before a dict is a command line up to a flag whose value it is: `ray job submit
+// --runtime-env-json={"env_vars": {}} -- python3 train.py`.
+func inArgument(prefix []byte) bool {
+	word := bytes.TrimLeft(prefix[bytes.LastIndexByte(prefix, ' ')+1:], `"'`)
+	if !bytes.HasPrefix(word, []byte("--")) || len(prefix) > maxPlain {
+		return false
+	}
+	_, ok := findCommand(string(prefix))
+	return ok
 }
 
 // dictIn returns where a dict begins in a line, -1 for none, and where its first key does: pprint with an indent puts blanks between.
